@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -107,7 +108,7 @@ func serve(t *testing.T, gaps bool) *httptest.Server {
 	c := api.Config{
 		Search: service, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
 		Keys:   keys.Static{keys.HashOf("grafana"): {Name: "grafana", Scopes: []keys.Scope{keys.DataRead}}},
-		Serves: []string{"topx", "stats", "timeline", "facets", "histogram", "logs"},
+		Serves: []string{"topx", "stats", "timeline", "facets", "histogram", "logs", "fields"},
 	}
 	if gaps {
 		c.Search = costly{service}
@@ -375,3 +376,139 @@ func TestVariables(t *testing.T) {
 		}
 	})
 }
+
+// TestHealthCheck sends the request of the health check as the data source is provisioned: it is sent with the key, to an
+// allowed host, and checks the key.
+func TestHealthCheck(t *testing.T) {
+	server := serve(t, false)
+	provisioned, err := os.ReadFile("datasource.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setting := func(name string) string {
+		m := regexp.MustCompile(`(?m)^\s+` + name + `:\s+(?:- )?(\S+)$`).FindSubmatch(provisioned)
+		if m == nil {
+			t.Fatalf("datasource.yaml has no %s", name)
+		}
+		return strings.NewReplacer("$ORRERY_URL", server.URL, "$ORRERY_KEY", "grafana").Replace(string(m[1]))
+	}
+	if setting("customHealthCheckEnabled") != "true" || setting("auth_method") != "bearerToken" {
+		t.Error("there is no health check, or it has no key")
+	}
+	address := setting("customHealthCheckUrl")
+	if host := setting("allowedHosts"); !strings.HasPrefix(address, host+"/") {
+		t.Errorf("%s is not of the allowed host %s", address, host)
+	}
+	for key, want := range map[string]int{setting("bearerToken"): http.StatusOK, "unknown": http.StatusUnauthorized} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+key)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := response.Body.Close(); err != nil || response.StatusCode != want {
+			t.Errorf("with the key %s: %s, want %d; %v", key, response.Status, want, err)
+		}
+	}
+}
+
+// variableOf matches a variable in the address of a link, with its format.
+var variableOf = regexp.MustCompile(`\$\{([\w.]+)(?::([\w:]+))?\}`)
+
+// followed replaces the variables in the address of a link as Grafana does for a row of a table.
+func followed(t *testing.T, address string, row map[string]string, length time.Duration, c choice) string {
+	t.Helper()
+	return variableOf.ReplaceAllStringFunc(address, func(variable string) string {
+		m := variableOf.FindStringSubmatch(variable)
+		name, format := m[1], m[2]
+		field, ofRow := strings.CutPrefix(name, "__data.fields.")
+		value, known := c[name]
+		switch {
+		case ofRow:
+			value, known = row[field]
+		case name == "console":
+			value, known = consoleAddress, true
+		case format == "date:iso" && name == "__from":
+			return now.Add(-length).Format("2006-01-02T15:04:05.000Z")
+		case format == "date:iso" && name == "__to":
+			return now.Format("2006-01-02T15:04:05.000Z")
+		}
+		if !known {
+			t.Errorf("the link %s has the unknown variable %s", address, variable)
+		}
+		if format == "percentencode" {
+			return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
+		}
+		return value
+	})
+}
+
+// firstLink returns the first link of a panel, or "".
+func firstLink(p panelObject) string {
+	for _, o := range p.FieldConfig["overrides"].([]object) {
+		for _, property := range o["properties"].([]object) {
+			if property["id"] == "links" {
+				return property["value"].([]object)[0]["url"].(string)
+			}
+		}
+	}
+	return ""
+}
+
+// TestRowsLinkToTheConsole follows the links of all rows. The address is one of events in the console: a filter and a
+// period, which have as many requests as the row, or the reference of its record.
+func TestRowsLinkToTheConsole(t *testing.T) {
+	server := serve(t, false)
+	const events = consoleAddress + "/#/events"
+	c := everything()
+	c["where"] = `, path~"^/"`
+	asked := func(t *testing.T, route, filters, selector string) gjson.Result {
+		t.Helper()
+		query := targetOf(route, "", nil, "", nil)
+		query.URLOptions.Params[0].Value = filters
+		return gjson.Get(ask(t, server.URL, query, 0, nil), selector)
+	}
+	followedRows := map[string]int{} // by route
+	for i, p := range panels {
+		o := p.object(i+1, gridPos{})
+		address := firstLink(o)
+		if address == "" {
+			continue
+		}
+		t.Run(p.title, func(t *testing.T) {
+			for _, row := range rowsOf(t, ask(t, server.URL, o.Targets[0], time.Hour, c), p.root) {
+				shown := map[string]string{}
+				for _, column := range p.columns {
+					shown[column.title] = row.Get(column.selector).String()
+				}
+				to := followed(t, address, shown, time.Hour, c)
+				followedRows[p.route]++
+				if ref, ok := strings.CutPrefix(to, events+"/"); ok {
+					found := asked(t, "logs", fmt.Sprintf("%s, record_ref=%q", everyTime, ref), "data.results.#.timestamp")
+					if want := `["` + shown["time"] + `"]`; found.Raw != want {
+						t.Fatalf("%s leads to the records of %s, want %s", to, found.Raw, want)
+					}
+					continue
+				}
+				members, err := url.ParseQuery(strings.TrimPrefix(to, events+"?"))
+				if err != nil || !strings.HasPrefix(to, events+"?") || len(members) != 2 {
+					t.Fatalf("%s is not an address of events: %v", to, err)
+				}
+				from, until, _ := strings.Cut(members.Get("t"), "..")
+				filters := fmt.Sprintf("timestamp between %s and %s, %s", from, until, members.Get("f"))
+				found := asked(t, "facets", filters, "meta.num_of_requests").String()
+				if found != shown["blocked"] || found == "0" {
+					t.Fatalf("%s leads to %s requests, and the row has %s", to, found, shown["blocked"])
+				}
+			}
+		})
+	}
+	if followedRows["facets"] < 20 || followedRows["logs"] < 20 {
+		t.Errorf("rows with links: %v", followedRows)
+	}
+}
+
+const everyTime = "timestamp between 2000-01-01 and 2100-01-01"

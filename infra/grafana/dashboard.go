@@ -3,6 +3,7 @@ package grafana
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 )
 
 // Types of dashboards, as far as this one needs them. The names of the members are Grafana's and Infinity's.
@@ -82,8 +83,11 @@ type (
 const (
 	dashboardID = "orrery-traffic"
 	basePath    = "/api/v4.0/data/"
-	lineHeight  = 8
-	lineWidth   = 24
+	// consoleAddress is replaced at the installation.
+	consoleAddress = "http://127.0.0.1:8080"
+
+	lineHeight = 8
+	lineWidth  = 24
 )
 
 var source = datasource{Type: "yesoreyeram-infinity-datasource", UID: "orrery"}
@@ -104,6 +108,11 @@ func Dashboard() []byte {
 		"type": "textbox", "name": "where", "label": "Conditions",
 		"description": `Further conditions, each after a comma: , status>=500, path~"^/api"`,
 		"query":       "", "current": object{"text": "", "value": ""},
+	})
+	d.Templating.List = append(d.Templating.List, object{
+		"type": "constant", "name": "console", "label": "Console", "hide": 2, // not shown
+		"skipUrlSync": true, // a link to the dashboard must not set where its links lead
+		"query":       consoleAddress, "current": object{"text": consoleAddress, "value": consoleAddress},
 	})
 	x, y := 0, 0
 	for i, p := range panels {
@@ -182,9 +191,7 @@ func (p panel) object(id int, at gridPos) panelObject {
 		}
 	case table:
 		o.Options = object{"showHeader": true}
-		if p.route == "facets" {
-			overrides = linked(p.columns[0].title)
-		}
+		overrides = p.links()
 	default:
 		panic(fmt.Sprintf("grafana: no options for panels of type %q", p.kind))
 	}
@@ -192,21 +199,45 @@ func (p panel) object(id int, at gridPos) panelObject {
 	return o
 }
 
-// linked returns the settings of a table whose first column links to the dashboard with the condition of the row.
-func linked(first string) []object {
+// links returns the settings of a table whose first column links to the console: to the requests of a row, if a column
+// has their condition, or to the record, if a column has the reference to it. Such a column is not shown.
+func (p panel) links() []object {
+	var links []object
+	hidden := p.columns[len(p.columns)-1].title
+	switch hidden {
+	case condition:
+		links = []object{
+			link("Show these requests in the console", consoleEvents+"?f=${__data.fields."+condition+":percentencode}"+
+				url.PathEscape(p.where)+chosenConditions("%2C%20")+"&t=${__from:date:iso}..${__to:date:iso}"),
+			link("Show only these requests here", "/d/"+dashboardID+"?${__url_time_range}&${host:queryparam}"+
+				"&${country:queryparam}&var-where=${where:percentencode}%2C%20${__data.fields."+condition+":percentencode}"),
+		}
+	case recordRef:
+		links = []object{link("Show the record in the console", consoleEvents+"/${__data.fields."+recordRef+"}")}
+	default:
+		return []object{}
+	}
 	property := func(name, id string, value any) object {
 		return object{
 			"matcher":    object{"id": "byName", "options": name},
 			"properties": []object{{"id": id, "value": value}},
 		}
 	}
-	link := object{
-		"title": "Show only these requests",
-		"url": "/d/" + dashboardID + "?${__url_time_range}&${host:queryparam}&${country:queryparam}" +
-			"&var-where=${where:percentencode}%2C%20${__data.fields." + condition + ":percentencode}",
-	}
 	return []object{
-		property(first, "links", []object{link}),
-		property(condition, "custom.hidden", true),
+		property(p.columns[0].title, "links", links),
+		property(hidden, "custom.hidden", true),
 	}
+}
+
+// consoleEvents is the address of the events in the console.
+const consoleEvents = "${console:raw}/#/events"
+
+func link(title, to string) object { return object{"title": title, "url": to} }
+
+// chosenConditions returns the conditions of the variables for an address, each after a separator.
+func chosenConditions(separator string) (all string) {
+	for _, v := range variables {
+		all += separator + "${" + v.name + ":percentencode}"
+	}
+	return all + "${where:percentencode}"
 }

@@ -106,8 +106,8 @@ var panels = []panel{
 	},
 	{
 		title: "Newest blocked requests", kind: table, width: 16, route: "logs", where: ", blocked is true",
-		params: []param{{"fields", "timestamp,ip,host,path,status,reason"}, {"limit", "50"}}, root: results,
-		doc: "The newest records.",
+		params: []param{{"fields", "timestamp,ip,host,path,status,reason,record_ref"}, {"limit", "50"}}, root: results,
+		doc: "The newest records. A link shows a record in the console.",
 		columns: []column{
 			{selector: "timestamp", title: "time", of: instant},
 			{selector: "ip", title: "ip", of: text},
@@ -115,6 +115,7 @@ var panels = []panel{
 			{selector: "path", title: "path", of: text},
 			{selector: "status", title: "status", of: number},
 			{selector: "reason", title: "reason", of: text},
+			{selector: "record_ref", title: recordRef, of: text},
 		},
 	},
 	{
@@ -153,7 +154,7 @@ func split(title, field string) panel {
 func blocked(title, field string) panel {
 	return panel{
 		title: title, kind: table, width: 6, route: "facets", where: ", blocked is true", root: "data.results.0.values",
-		doc:    "The most frequent values of " + field + " in blocked requests. A link adds the value to the filter.",
+		doc:    "The most frequent values of " + field + " in blocked requests. Links show the requests in the console, or here.",
 		params: []param{{"by", field}, {"limit", "10"}},
 		columns: []column{
 			{selector: "value", title: field, of: text},
@@ -163,8 +164,11 @@ func blocked(title, field string) panel {
 	}
 }
 
-// condition is the title of the column with the condition that selects a value. It is not shown.
-const condition = "condition"
+// Titles of the last column of a table with links. It is not shown.
+const (
+	condition = "condition" // selects the requests of the row
+	recordRef = "record_ref"
+)
 
 // variable is a list of conditions to choose from.
 type variable struct{ name, label, field string }

@@ -104,6 +104,32 @@ func TestCommands(t *testing.T) {
 			args: []string{"query", "logs", "hots=1, " + tourDay, "--data", data, "--dry-run"},
 			code: exitFailed, stderr: "corrected: host=1",
 		},
+		"explain shows the stages of values": {
+			args: []string{
+				"explain", "values", "country", "--data", data, "--prefix", "Ge", "--limit", "5", "--period", tourDay,
+			},
+			code: exitDone, stdout: "shape  values limit=5 of=country",
+		},
+		"explain reports what values read": {
+			args: []string{"explain", "values", "country", "--data", data, "--counts", "--period", tourDay},
+			code: exitDone, stdout: "by         scan\npartitions 24, from 2026/01/01/00",
+		},
+		"explain prints no SQL of values": {
+			args: []string{"explain", "values", "country", "--engine", "athena", "--period", tourDay},
+			code: exitFailed, stderr: "values are found without SQL",
+		},
+		"explain needs a period of values": {
+			args: []string{"explain", "values", "country"},
+			code: exitUsage, stderr: "--period or --last 24h",
+		},
+		"explain has one period of values": {
+			args: []string{"explain", "values", "country", "--last", "1h", "--period", tourDay},
+			code: exitUsage, stderr: "use one of them",
+		},
+		"explain has the period of others in the filter": {
+			args: []string{"explain", "stats", tourDay, "--period", tourDay},
+			code: exitUsage, stderr: "--period is for values",
+		},
 		"explain works without data": {
 			args: []string{"explain", "logs", tourDay, "--data", filepath.Join(data, "none")},
 			code: exitDone, stdout: "there is no data",

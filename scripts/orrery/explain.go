@@ -18,11 +18,11 @@ import (
 )
 
 type explainCommand struct {
-	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff" help:"One of ${enum}."`
-	Filter  string `arg:"" optional:"" help:"A filter in either form; - reads it from standard input."`
+	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff,values" help:"One of ${enum}."`
+	Filter  string `arg:"" optional:"" help:"A filter in either form; - reads it from standard input. For values: a field."`
 	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
 	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Limit   string `help:"Number of records (logs), keys (topx), values (facets), series, findings (diff)."`
+	Limit   string `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
 	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
 	TZ      string `name:"tz" help:"The time zone by whose clock segments, today and yesterday begin." placeholder:"Europe/Berlin"`
 	GroupBy string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
@@ -36,20 +36,15 @@ type explainCommand struct {
 	Least   string `help:"diff: the smallest number of requests of a finding."`
 	lastFlag
 	cluster
+	valuesFlags
 }
 
 // Run prints every stage between the filter's text and the query, then the SQL of one engine. For the local engine, or
 // the cluster of --trino, it also prints what the query would read. It does not run the query.
 func (e *explainCommand) Run(ctx context.Context, c console) error {
-	text, err := filterText(e.Filter, c.in)
+	request, err := e.request(c.in)
 	if err != nil {
 		return err
-	}
-	request := search.Request{
-		Route: search.Route(e.Shape), Filters: e.before(text), Now: search.Present(time.Now()),
-		Limit: e.Limit, Segment: e.Segment, TZ: e.TZ, GroupBy: e.GroupBy, Fields: e.Fields,
-		By: e.By, Order: e.Order, Measure: e.Measure, Figures: e.Figures,
-		Select: e.Select, Against: e.Against, Least: e.Least,
 	}
 	q, stages, err := search.Stages(request)
 	if err != nil {
@@ -71,6 +66,41 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 		return e.explainCluster(ctx, c.out, request)
 	}
 	return e.explainFolder(ctx, c.out, request)
+}
+
+// request returns the question.
+func (e *explainCommand) request(stdin io.Reader) (search.Request, error) {
+	r := search.Request{
+		Route: search.Route(e.Shape), Now: search.Present(time.Now()),
+		Limit: e.Limit, Segment: e.Segment, TZ: e.TZ, GroupBy: e.GroupBy, Fields: e.Fields,
+		By: e.By, Order: e.Order, Measure: e.Measure, Figures: e.Figures,
+		Select: e.Select, Against: e.Against, Least: e.Least,
+	}
+	if wrong := e.valuesFlags.misuse(e.Shape, e.Last); wrong != "" {
+		return r, &exitError{code: exitUsage, message: wrong}
+	}
+	if e.Shape != valuesRoute {
+		text, err := filterText(e.Filter, stdin)
+		r.Filters = e.before(text)
+		return r, err
+	}
+	if r.Filters = e.condition(); e.Period != nil {
+		r.Filters = *e.Period
+	}
+	if e.Filter == "" || r.Filters == "" {
+		return r, &exitError{code: exitUsage, message: "name a field, such as country, and a period: --period or --last 24h"}
+	}
+	r.Field = e.Filter
+	if e.Prefix != nil {
+		r.Prefix = *e.Prefix
+	}
+	if e.Contains != nil {
+		r.Contains = *e.Contains
+	}
+	if e.Counts {
+		r.Counts = "true"
+	}
+	return r, nil
 }
 
 // printers print a query's SQL without an engine. "…" stands for the objects that DuckDB would read.

@@ -78,18 +78,14 @@ func (q *queryCommand) misuse() string {
 	switch {
 	case len(q.Filter) == 0 && (q.Last == "" || q.Route == valuesRoute):
 		return "expected a filter, such as \"timestamp between now-1h and now\", or --last 1h; for values a field"
-	case q.Last != "" && q.Period != nil:
-		return "--last is a period, and so is --period; use one of them"
 	case q.Raw && q.Format != "csv":
 		return "--raw is an option of --format csv"
-	case q.Period != nil && q.Route != valuesRoute:
-		return "--period is for values; in other queries the period is part of the filter"
 	case q.DryRun && (q.All || q.Format == "csv"):
 		return "an estimate is no list of records: use --dry-run without --all and --format csv"
 	case q.Route == valuesRoute && len(q.Filter) != 1:
 		return "name one field, such as country; the period of values is --period"
 	}
-	return ""
+	return q.valuesFlags.misuse(q.Route, q.Last)
 }
 
 // parameters returns the parameters of the request. Every given flag is sent, even 0 and the empty string: the API

@@ -9,12 +9,23 @@ import (
 
 const valuesRoute = "values"
 
-// valuesFlags are the flags of query that only the route values has.
+// valuesFlags are the flags of query and explain that only the route values has.
 type valuesFlags struct {
 	Prefix   *string `help:"values: what the values begin with, in any case."`
 	Contains *string `help:"values: what the values contain, in any case."`
 	Period   *string `help:"values: a filter that is only a period; default: the newest 24 hours." placeholder:"FILTER"`
 	Counts   bool    `help:"values: count the requests of each value; the most frequent come first."`
+}
+
+// misuse returns what is wrong with the period of a question that also has the flag --last, or "".
+func (v valuesFlags) misuse(route, last string) string {
+	switch {
+	case v.Period != nil && last != "":
+		return "--last is a period, and so is --period; use one of them"
+	case v.Period != nil && route != valuesRoute:
+		return "--period is for values; in other queries the period is part of the filter"
+	}
+	return ""
 }
 
 // setValues sets the parameters that only values have.

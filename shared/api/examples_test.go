@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 // TestEveryRouteAndErrorHasAnExample: every route has an example of each of its answers, and every error status in the
 // document has an example of some route.
 func TestEveryRouteAndErrorHasAnExample(t *testing.T) {
-	routes := everyRoute()
+	routes := append(everyRoute(), routesWithMetrics()...)
 	for i := range routes {
 		if routes[i].tag == "" {
 			continue
@@ -144,6 +144,7 @@ func newTestServer(t testing.TB, setup ...string) *testServer {
 }
 
 var specials = map[string]func(testing.TB, *Config){
+	"metrics":      func(t testing.TB, c *Config) { c.Metrics = someMetrics(t) },
 	"keys":         func(_ testing.TB, c *Config) { c.Keys = testKeys },
 	"guessed keys": func(_ testing.TB, c *Config) { c.Keys = guessedKeys{} },
 	"full disk":    func(_ testing.TB, c *Config) { c.Documents = fullDisk{c.Documents} },
@@ -416,9 +417,10 @@ func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
 var shownHeaders = []string{
 	"Content-Type", "Content-Encoding", "ETag", "Cache-Control", "Allow", "Location", "Preference-Applied",
 	"Retry-After", "WWW-Authenticate", "Content-Disposition", "X-Orrery-Complete-Through", "X-Orrery-Skipped",
-	"X-Orrery-Truncated", "X-Orrery-Saturated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Num-Of-Requests",
-	"X-Orrery-Exact", "X-Orrery-Cached-Age", "X-Orrery-Bytes-Scanned", "X-Orrery-Cost-USD", "X-Orrery-Estimated-Bytes",
-	"X-Orrery-Estimated-Cost-USD", relativeHeader,
+	"X-Orrery-Truncated", "X-Orrery-Saturated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Late",
+	"X-Orrery-Num-Of-Requests", "X-Orrery-Exact", "X-Orrery-Percentiles-Error", "X-Orrery-Cached-Age",
+	"X-Orrery-Bytes-Scanned", "X-Orrery-Cost-USD", "X-Orrery-Estimated-Bytes", "X-Orrery-Estimated-Cost-USD",
+	relativeHeader,
 }
 
 // show formats a response as in the examples, with indented JSON.

@@ -256,6 +256,15 @@ var metaHeaders = []metaHeader{
 			return **m.Next
 		}},
 	{"X-Orrery-Head", "As head of meta.", func(m *search.Meta) string { return m.Head }},
+	{"X-Orrery-Late", "As late of meta, or unknown if that is null; absent without since.", func(m *search.Meta) string {
+		switch {
+		case m.Late == nil:
+			return ""
+		case *m.Late == nil:
+			return "unknown"
+		}
+		return strconv.FormatInt(**m.Late, 10)
+	}},
 	{"X-Orrery-Demo", "As demo of meta; absent if it is false.", func(m *search.Meta) string {
 		if !m.Demo {
 			return ""
@@ -274,6 +283,13 @@ var metaHeaders = []metaHeader{
 		}
 		return strconv.FormatBool(*m.Exact)
 	}},
+	{"X-Orrery-Percentiles-Error", "The error of percentiles in meta, as 0.01; absent if they were not asked for.",
+		func(m *search.Meta) string {
+			if m.Percentiles == nil {
+				return ""
+			}
+			return strconv.FormatFloat(m.Percentiles.Error, 'f', -1, 64)
+		}},
 	{"X-Orrery-Cached-Age", "The age of cached in meta, in seconds, at most; absent if no earlier answer was reused.",
 		func(m *search.Meta) string {
 			if m.Cached == nil {

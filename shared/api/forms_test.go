@@ -321,6 +321,7 @@ func TestHeadersOfATable(t *testing.T) {
 		Complete: new(string), Exact: new(bool), Skipped: []string{"a", "b"}, Saturated: []string{"c"}, Demo: true,
 		Truncated: &search.Truncated{Reason: "bytes"}, NumOfRequests: new(int64), Head: "head",
 		Cached: &search.Cached{AgeSeconds: 61}, BytesScanned: 12_345_678, CostUSD: new(float64),
+		Percentiles: &search.PercentilesMeta{Error: 0.01},
 		Estimate: &search.Estimate{
 			Bytes:   &search.BytesEstimate{Low: 10, High: 20_000_000},
 			CostUSD: &search.PriceEstimate{Low: 0.00005, High: 0.0001},
@@ -330,6 +331,9 @@ func TestHeadersOfATable(t *testing.T) {
 	next := "next"
 	following := &next
 	full.Next = &following
+	late := new(int64)
+	*late = 3
+	full.Late = &late
 	for name, c := range map[string]struct {
 		meta search.Meta
 		want map[string]string
@@ -340,7 +344,13 @@ func TestHeadersOfATable(t *testing.T) {
 			"X-Orrery-Num-Of-Requests": "7", "X-Orrery-Exact": "false", "X-Orrery-Cached-Age": "61",
 			"X-Orrery-Bytes-Scanned": "12345678", "X-Orrery-Cost-Usd": "0.0000617",
 			"X-Orrery-Estimated-Bytes": "10-20000000", "X-Orrery-Estimated-Cost-Usd": "0.00005-0.0001",
+			"X-Orrery-Late": "3", "X-Orrery-Percentiles-Error": "0.01",
 		}},
+		"an unknown number of late records is not absent": {
+			search.Meta{Period: full.Period, Late: new(*int64)}, map[string]string{
+				"X-Orrery-Skipped": "0", "X-Orrery-Bytes-Scanned": "0", "X-Orrery-Late": "unknown",
+			},
+		},
 		"absent members have none": {search.Meta{Period: full.Period}, map[string]string{
 			"X-Orrery-Skipped": "0", "X-Orrery-Bytes-Scanned": "0",
 		}},

@@ -46,7 +46,7 @@ func table(t *testing.T, heading string) [][]string {
 
 func TestReadmeListsTheRoutes(t *testing.T) {
 	var want, got []string
-	routes := (&server{}).routes()
+	routes := routesWithMetrics()
 	for i := range routes {
 		if routes[i].tag != "" {
 			want = append(want, strings.Join([]string{routes[i].method, routes[i].path, string(routes[i].scope)}, " "))
@@ -129,8 +129,11 @@ func TestReadmeRequestsAreAnswered(t *testing.T) {
 	for _, pair := range pairs {
 		t.Run(strings.SplitN(pair[1], "?", 2)[0], func(t *testing.T) {
 			s := newTestServer(t)
-			if strings.Contains(pair[1], "/reports") {
+			switch {
+			case strings.Contains(pair[1], "/reports"):
 				s = newTestServer(t, "scheduled reports")
+			case strings.Contains(pair[1], "/metrics"):
+				s = newTestServer(t, "metrics")
 			}
 			got := string(s.send(t, readMessage(pair[1])).body)
 			got = strings.TrimRight(strings.ReplaceAll(got, "\r\n", "\n"), "\n")

@@ -130,6 +130,14 @@ func requestOf(shape, text string) (search.Request, error) {
 			r.Order = value
 		case "measure":
 			r.Measure = value
+		case "field":
+			r.Field = value
+		case "prefix":
+			r.Prefix = value
+		case "contains":
+			r.Contains = value
+		case "counts":
+			r.Counts = value
 		case "against":
 			r.Against = value
 		case "least":

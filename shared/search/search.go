@@ -91,6 +91,9 @@ func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.P
 	if err != nil {
 		return query.Query{}, engine.Plan{}, err
 	}
+	if _, finds := s.engine.(engine.ValueFinder); r.Route == Values && !finds {
+		return q, engine.Plan{By: s.engine.Name()}, nil
+	}
 	extent, err := s.engine.Extent(ctx)
 	if err != nil {
 		return query.Query{}, engine.Plan{}, fmt.Errorf("read the extent of the data: %w", err)

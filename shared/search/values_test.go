@@ -237,3 +237,23 @@ func TestValuesLimits(t *testing.T) {
 		}
 	})
 }
+
+// TestExplainValuesWithoutLists: the plan of an engine that cannot find values reads nothing.
+func TestExplainValuesWithoutLists(t *testing.T) {
+	_, plan, err := service(t, explained{}).Explain(t.Context(), search.Request{
+		Route: search.Values, Field: "country", Filters: "timestamp between 2026-01-01 and 2026-01-02",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(engine.Plan{By: explained{}.Name()}, plan); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
+
+// explained is an oracle that explains the queries of other shapes only.
+type explained struct{ oracle }
+
+func (explained) Explain(context.Context, query.Query) (engine.Plan, error) {
+	return engine.Plan{}, errors.New("no plan for values")
+}

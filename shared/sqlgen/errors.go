@@ -1,6 +1,12 @@
 package sqlgen
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
+
+// errValues is the error for the shape query.Values.
+var errValues = errors.New("values are found without SQL: in the dictionaries of objects, or in the lists beside them")
 
 // ValueError is a value that no SQL text can hold. Binding refuses such values, so a ValueError is a bug.
 type ValueError struct{ Reason string }

@@ -89,6 +89,9 @@ func (p *printer) athenaStatements() []statement {
 		return []statement{{"series per segment", p.athenaHistogram(shape)}}
 	case query.Diff:
 		return []statement{{"counts of values on both sides", p.athenaDiff(shape)}}
+	case query.Values:
+		p.fail(errValues)
+		return nil
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }
@@ -109,6 +112,9 @@ func (p *printer) duckDBStatements() []statement {
 		return []statement{{"series per segment", p.duckDBHistogram(shape)}}
 	case query.Diff:
 		return []statement{{"counts of values on both sides", p.duckDBDiff(shape)}}
+	case query.Values:
+		p.fail(errValues)
+		return nil
 	}
 	panic(fmt.Sprintf("sqlgen: no rendering for %T", p.query.Shape))
 }

@@ -16,7 +16,8 @@
 //   - Memory is the peak of the process during the part, measured by the kernel; of an answer, it is how much that peak
 //     exceeds the memory before. It is missing if the system does not report it.
 //   - Most queries are about a day of a million records. Those about a long period have as many records in ten days, of
-//     which the day is the last. The report is about a week of days of a million records each.
+//     which the day is the last. Full days have a million records each: the timeline in hours is of ten of them, the
+//     report of a week.
 package bench
 
 import (
@@ -44,7 +45,7 @@ type Options struct {
 	Records  int           // 0: FullRecords
 	Runs     int           // measured rounds of each query; 0: 7
 	Days     int           // days of the long period; 0: 10
-	Week     int           // days of the week; 0: 7
+	Week     int           // days of the week, at most Days; 0: 7
 	Clients  int           // concurrent clients of the load test; 0: 32
 	Duration time.Duration // of the load test; 0: a minute
 	Progress io.Writer     // for a progress bar if it is a terminal; nil: none
@@ -126,7 +127,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
-	week, err := reportWeek(ctx, o, imported)
+	week, err := measureFullDays(ctx, o)
 	if err != nil {
 		return Report{}, err
 	}

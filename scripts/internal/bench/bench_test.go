@@ -57,12 +57,13 @@ func TestRun(t *testing.T) {
 	}
 	t.Run("a part that an older benchmark did not make is made", func(t *testing.T) {
 		older := again
-		older.Texts, older.Long, older.Week = nil, 0, 0
+		older.Texts, older.Long, older.Full = nil, 0, 0
 		if err := writeImport(o, older); err != nil {
 			t.Fatal(err)
 		}
 		made, err := ensureData(t.Context(), o)
-		if err != nil || len(made.Texts) != len(textFormats) || made.Long != 2_000 || made.Week != 2_000 || made.PerSecond != again.PerSecond {
+		if err != nil || len(made.Texts) != len(textFormats) || made.Long != 2_000 || made.Full != 4_000 ||
+			made.PerSecond != again.PerSecond {
 			t.Errorf("%v: %+v", err, made)
 		}
 	})
@@ -156,7 +157,7 @@ func TestVerdicts(t *testing.T) {
 			Texts: []TextImport{{Name: "fast", PerSecond: 60_000}, {Name: "slow", PerSecond: 59_999}},
 		},
 		Export: Export{Records: FullRecords, Seconds: 17, PeakBytes: 511e6},
-		Week:   WeekReport{Days: 7, Timeline: Times{552, 560}, TimelineMemoryBytes: 99e6},
+		Week:   WeekReport{Days: 10, Timeline: Times{788, 790}, TimelineMemoryBytes: 99e6},
 		Load:   Load{Clients: 32, Different: 1},
 	}
 	want := map[string]bool{
@@ -165,10 +166,10 @@ func TestVerdicts(t *testing.T) {
 		"memory for one answer: topx": false, "export as CSV": false, "export as CSV, peak memory": true,
 		"import of fast, one core": true, "import of slow, one core": false,
 		"storage": false, "import, one core": true, "import, 2 cores": false,
-		"import, peak memory": true,
-		"timeline, exact distincts, hours of a week of such days":        false,
-		"memory for one answer: timeline, hours of a week of such days":  true,
-		"32 clients, 0 s: errors, answers unlike the single-client ones": false,
+		"import, peak memory":                                                     true,
+		"timeline, exact distincts, hours of 10 such days":                        false,
+		"memory for one answer: timeline, exact distincts, hours of 10 such days": true,
+		"32 clients, 0 s: errors, answers unlike the single-client ones":          false,
 	}
 	for _, row := range r.Rows() {
 		if row.Met == nil {

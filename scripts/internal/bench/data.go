@@ -37,7 +37,7 @@ type Import struct {
 
 	Texts []TextImport `json:"texts,omitempty"` // of a quarter of the records as lines of text
 	Long  int64        `json:"long_records"`    // records of the long period
-	Week  int64        `json:"week_records"`    // records of the week
+	Full  int64        `json:"full_records"`    // records of the full days
 }
 
 // TextImport holds the figures of importing lines of text on one core.
@@ -71,7 +71,7 @@ func ensureData(ctx context.Context, o Options) (Import, error) {
 		{made.Records != 0, makeDay},
 		{made.Texts != nil, importTexts},
 		{made.Long != 0, makeLong},
-		{made.Week != 0, makeWeek},
+		{made.Full != 0, makeFullDays},
 	} {
 		if part.made {
 			continue

@@ -29,7 +29,7 @@ func TestRunProduct(t *testing.T) {
 		t.Error(err)
 	}
 	checkReport(t, r)
-	if w := r.Week; w.Records != 2_000 || w.Bytes < 10_000 || w.Seconds <= 0 || w.Days != 1 || w.Timeline.Min <= 0 {
+	if w := r.Week; w.Records != 2_000 || w.Bytes < 10_000 || w.Seconds <= 0 || w.Days != 2 || w.Timeline.Min <= 0 {
 		t.Errorf("report about the week: %+v", w)
 	}
 	for _, q := range r.Questions {

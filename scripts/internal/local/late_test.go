@@ -11,7 +11,7 @@ import (
 )
 
 // TestLate follows a log as a client does, with the meta.head of the answer before, while logs are imported and
-// compacted. Every answer counts the late records since the answer before.
+// compacted. Every answer counts the late records since the answer before, also as a table, in a header.
 func TestLate(t *testing.T) {
 	product := openProduct(t, t.TempDir())
 	imports := 0
@@ -36,6 +36,11 @@ func TestLate(t *testing.T) {
 			t.Fatal(w.Body)
 		}
 		m := metaOf(t, w.Body.Bytes())
+		header := strings.Replace(string(m["late"]), "null", "unknown", 1)
+		table := askedData(t, product, "logs", testDay+filter, parameters+"&format=csv")
+		if got := table.Header().Get("X-Orrery-Late"); got != header {
+			t.Errorf("as CSV: X-Orrery-Late is %q, want %q", got, header)
+		}
 		head = strings.Trim(string(m["head"]), `"`)
 		return string(m["late"]), w.Body.String()
 	}

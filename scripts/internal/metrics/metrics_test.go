@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -155,5 +156,25 @@ func TestReadmeListsTheMetrics(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-code +README):\n%s", diff)
+	}
+}
+
+// TestExampleOfTheAPI: the metrics that the guide of the API shows are printed after the question it names, in this order.
+func TestExampleOfTheAPI(t *testing.T) {
+	shown, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "api", "testdata", "metrics.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(source())
+	m.Observe(api.Observation{Route: "logs", Status: 200, Engine: 1500 * time.Millisecond, Scanned: 4096})
+	w := httptest.NewRecorder()
+	m.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	rest := "\n" + w.Body.String()
+	for line := range strings.Lines(string(shown)) {
+		_, after, found := strings.Cut(rest, "\n"+line)
+		if !found {
+			t.Fatalf("%s is not printed, or earlier than the line before it", line)
+		}
+		rest = "\n" + after
 	}
 }

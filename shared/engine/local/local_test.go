@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -451,6 +452,111 @@ func TestCostOfLogs(t *testing.T) {
 				cost, err, count, bytes, len(objects))
 		}
 	})
+}
+
+// TestCostOfPages: a page after a place costs the columns of the objects with its hour and its share of the records in
+// them, however long the period is.
+func TestCostOfPages(t *testing.T) {
+	rows := enginetest.Records(t, 400, 6)
+	store := enginetest.NewStore(t, rows)
+	const limit = 3
+	whole := bind(t, hours, query.Logs{Limit: len(rows)})
+	all := reference.Evaluate(&whole, pointers(rows)).Logs
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		e := open(t, store)
+		seen := map[lake.Partition]bool{}
+		for i := range all[:len(all)-limit] {
+			hour := lake.PartitionOf(all[i].TsMs)
+			if seen[hour] || hour != lake.PartitionOf(all[i+limit].TsMs) {
+				continue
+			}
+			seen[hour] = true
+			var finding, records, count int64
+			objects := 0
+			for _, o := range allObjects(t, store) {
+				if o.Partition != hour || o.MinTsMs > all[i].TsMs {
+					continue
+				}
+				objects, count = objects+1, count+o.Rows
+				for _, column := range query.OrderColumns {
+					finding += o.ColumnBytes[column]
+				}
+				for _, column := range append([]string{"status", "extra"}, query.OrderColumns...) {
+					records += o.ColumnBytes[column]
+				}
+			}
+			want := finding + records*limit/count
+			place := query.PlaceOf(all[i])
+			page := query.Logs{Limit: limit, Fields: []string{"status"}, OlderThan: &place}
+			for _, period := range []string{
+				hours, "timestamp between 2025-01-01 and 2027-01-01",
+				"timestamp between " + time.UnixMilli(hour.Start()).UTC().Format("2006-01-02 15:04") + " and 2026-01-02 03:00",
+			} {
+				got, cost, err := e.Run(t.Context(), bind(t, period, page))
+				if err != nil || len(got.Logs) != limit || cost.BytesScanned != want || *cost.Objects != objects {
+					t.Errorf("%s, page after record %d: %d bytes in %d objects, %v; want %d bytes in %d",
+						period, i, cost.BytesScanned, *cost.Objects, err, want, objects)
+				}
+			}
+		}
+		if len(seen) < 5 {
+			t.Errorf("pages in only %d hours", len(seen))
+		}
+	})
+}
+
+// TestCostOfExport: an export costs the columns that find its records, of every object, and the share of the records in
+// the columns that are printed. Each is read once, however many parts there are.
+func TestCostOfExport(t *testing.T) {
+	rows := enginetest.Records(t, 400, 6)
+	store := enginetest.NewStore(t, rows)
+	var every []string // all columns of a record; log_rest repeats others
+	for _, name := range lake.ColumnNames {
+		if name != "log_rest" {
+			every = append(every, name)
+		}
+	}
+	for name, c := range map[string]struct {
+		condition       string
+		fields          []string
+		finding, record []string
+	}{
+		"whole records":      {"", nil, nil, every},
+		"two fields":         {"", []string{"status", "ip"}, nil, []string{"status", "ip", "extra"}},
+		"a part of the data": {", status<400", []string{"ip"}, []string{"status"}, []string{"ip", "extra"}},
+		"without a record":   {", status=99999", []string{"ip"}, []string{"status"}, []string{"ip", "extra"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachEngine(t, func(t *testing.T, open openFunc) {
+				for _, most := range []int{len(rows), 50} { // records of a part
+					e := open(t, store)
+					e.SetSizes(1<<30, 4<<20, most, 30_000)
+					q := bind(t, hours+c.condition, query.Logs{Limit: len(rows), Fields: c.fields})
+					got, cost := exported(t, e, q)
+					var finding, record, count int64
+					for _, o := range allObjects(t, store) {
+						count += o.Rows
+						for _, column := range append(slices.Clone(query.OrderColumns), c.finding...) {
+							finding += o.ColumnBytes[column]
+						}
+						for _, column := range union(c.record, query.OrderColumns) {
+							record += o.ColumnBytes[column]
+						}
+					}
+					if want := finding + record*int64(len(got))/count; cost.BytesScanned != want {
+						t.Errorf("%d records in parts of %d: %d bytes, want %d", len(got), most, cost.BytesScanned, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// union returns the elements of both lists once.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // TestConcurrentQueries: many callers get the same answers as one.
