@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -61,6 +62,7 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"making runs":     {is(reportName), makeRuns},
 		"pending queries": {function.asksAthena, useQueries},
 		"state":           {func(f function) bool { return f.readsLake() || f.asksAthena() }, readState},
+		"column sizes":    {function.asksAthena, readColumnSizes},
 		"suspects":        {function.asksAthena, reportSuspect},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -258,6 +260,16 @@ func useQueries(t *testing.T, open openTable) {
 
 func readState(t *testing.T, open openTable) {
 	if _, err := lakestate.NewStates(statedynamo.New(open(t)), time.Now).State(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// readColumnSizes reads the sizes of a compacted hour and of a fresh one.
+func readColumnSizes(t *testing.T, open openTable) {
+	columns := lakestate.NewColumns(statedynamo.New(open(t)), time.Now)
+	const watermark = lake.Partition(490_000)
+	hours := map[lake.Partition]engine.Sizes{watermark - 1: {Objects: 1, Bytes: 1}, watermark: {Objects: 1, Bytes: 1}}
+	if _, err := columns.Columns(t.Context(), watermark, hours); err != nil {
 		t.Error(err)
 	}
 }

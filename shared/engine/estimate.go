@@ -48,7 +48,7 @@ type Estimator interface {
 	Estimate(ctx context.Context, q query.Query) (Estimate, error)
 }
 
-// Sizes are the sizes of the objects of some hours together.
+// Sizes are the sizes of some objects together.
 type Sizes struct {
 	Objects int
 	Bytes   int64 // of the whole objects
@@ -56,13 +56,14 @@ type Sizes struct {
 
 // SizesOfHours knows the sizes of the objects that queries read.
 type SizesOfHours interface {
-	// Sizes returns the sizes of the objects of the hours from…to, both included, that queries with that watermark
-	// read. It returns false if there are too many objects to find out.
-	Sizes(ctx context.Context, watermark, from, to lake.Partition) (_ Sizes, known bool, _ error)
+	// Sizes returns the sizes of the objects of each of the hours from…to, both included, that queries with that
+	// watermark read. Hours without objects are missing. It returns false if there are too many objects to find out.
+	Sizes(ctx context.Context, watermark, from, to lake.Partition) (_ map[lake.Partition]Sizes, known bool, _ error)
 }
 
-// ColumnShares knows what part of the bytes of objects is that of each column.
-type ColumnShares interface {
-	// Shares returns the bytes of each column per byte of the objects, by name, or nil if they are not known.
-	Shares(ctx context.Context) (map[string]float64, error)
+// ColumnsOfHours knows what part of the bytes of objects is that of each column.
+type ColumnsOfHours interface {
+	// Columns returns the bytes of each column, by name, in the objects of some hours that queries with that watermark
+	// read and that have those sizes. Columns whose sizes are not known are missing.
+	Columns(ctx context.Context, watermark lake.Partition, hours map[lake.Partition]Sizes) (map[string]int64, error)
 }

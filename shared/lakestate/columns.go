@@ -2,24 +2,129 @@ package lakestate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake"
 )
 
-// ColumnSizes are the sizes of the columns of all objects of the lake together, when they were counted last.
+// ColumnSizes are the sizes of the columns of some objects together.
 type ColumnSizes struct {
 	Objects int64            `json:"objects"` // bytes of the whole objects
 	Columns map[string]int64 `json:"columns"` // compressed bytes of each column, by name
 }
 
-// columnSizesKey is the key of the item with the ColumnSizes.
-var columnSizesKey = Key{Partition: "lake", Sort: "columns"}
+// ColumnsByHour are the sizes of the columns of the objects of each hour. They are known of whatever objects were
+// counted, and a listing knows the bytes of all objects: readers take the others to be like those that were counted.
+// Therefore the sizes need not follow each change of the objects.
+type ColumnsByHour map[lake.Partition]ColumnSizes
 
-// SaveColumnSizes replaces the sizes in the table. If another writer is first, its sizes stay.
+// Add adds an object of an hour.
+func (c ColumnsByHour) Add(hour lake.Partition, bytes int64, columns map[string]int64) {
+	sum := c[hour]
+	if sum.Columns == nil {
+		sum.Columns = make(map[string]int64, len(columns))
+	}
+	sum.Objects += bytes
+	for name, n := range columns {
+		sum.Columns[name] += n
+	}
+	c[hour] = sum
+}
+
+// Total returns the sums of all hours.
+func (c ColumnsByHour) Total() ColumnSizes {
+	all := ColumnsByHour{}
+	for _, sizes := range c {
+		all.Add(0, sizes.Objects, sizes.Columns)
+	}
+	return all[0]
+}
+
+// maxFresh is the maximum number of fresh hours whose sizes are kept. Usually there are three or four. It keeps the item
+// under 30 kB while a lake has many hours that were never compacted.
+const maxFresh = 48
+
+// Newest returns the newest hours from an hour on, as many as are kept of fresh hours.
+func (c ColumnsByHour) Newest(from lake.Partition) ColumnsByHour {
+	newest := ColumnsByHour{}
+	for _, hour := range slices.Backward(slices.Sorted(maps.Keys(c))) {
+		if hour < from || len(newest) == maxFresh {
+			break
+		}
+		newest[hour] = c[hour]
+	}
+	return newest
+}
+
+// hourLists are ColumnsByHour as they are stored: each list has a number of each hour. That takes a third of the space of
+// the names of the columns with each hour.
+type hourLists struct {
+	Hours   []lake.Partition   `json:"hours"`
+	Objects []int64            `json:"objects"`
+	Columns map[string][]int64 `json:"columns"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c ColumnsByHour) MarshalJSON() ([]byte, error) {
+	lists := hourLists{Hours: slices.Sorted(maps.Keys(c)), Columns: map[string][]int64{}}
+	for i, hour := range lists.Hours {
+		lists.Objects = append(lists.Objects, c[hour].Objects)
+		for name, bytes := range c[hour].Columns {
+			if lists.Columns[name] == nil {
+				lists.Columns[name] = make([]int64, len(lists.Hours))
+			}
+			lists.Columns[name][i] = bytes
+		}
+	}
+	return json.Marshal(lists)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *ColumnsByHour) UnmarshalJSON(text []byte) error {
+	var lists hourLists
+	if err := json.Unmarshal(text, &lists); err != nil {
+		return err
+	}
+	*c = ColumnsByHour{}
+	if len(lists.Objects) != len(lists.Hours) {
+		return errors.New("the sizes of columns have lists of different lengths")
+	}
+	for i, hour := range lists.Hours {
+		columns := make(map[string]int64, len(lists.Columns))
+		for name, list := range lists.Columns {
+			if len(list) != len(lists.Hours) {
+				return errors.New("the sizes of columns have lists of different lengths")
+			}
+			columns[name] = list[i]
+		}
+		(*c)[hour] = ColumnSizes{lists.Objects[i], columns}
+	}
+	return nil
+}
+
+var (
+	// columnSizesKey is the key of the item with the ColumnSizes of all objects of the lake, when they were counted last.
+	columnSizesKey = Key{Partition: "lake", Sort: "columns"}
+	// freshSizesKey is the key of the item with the ColumnsByHour of fresh hours.
+	freshSizesKey = Key{Partition: "lake", Sort: "fresh"}
+)
+
+// daySizes is the partition of the table with the ColumnsByHour of each day of compacted hours.
+const daySizes = "sizes"
+
+func dayOf(hour lake.Partition) string {
+	return time.UnixMilli(hour.Start()).UTC().Format(time.DateOnly)
+}
+
+// SaveColumnSizes replaces the sizes of the whole lake in the table. If another writer is first, its sizes stay.
 func SaveColumnSizes(ctx context.Context, table Table, sizes ColumnSizes) error {
 	item, err := table.Get(ctx, columnSizesKey)
 	if err == nil {
@@ -34,48 +139,266 @@ func SaveColumnSizes(ctx context.Context, table Table, sizes ColumnSizes) error 
 	return nil
 }
 
-// columnsAge is how long ColumnShares keeps what it has read. The sizes change once a day.
-const columnsAge = 10 * time.Minute
+// AddFresh returns the change that adds the sizes of further objects to those of the fresh hours. It belongs into the
+// transaction that publishes the objects. It leaves out hours before the watermark, which are fresh no more. Sizes that
+// cannot be decoded are replaced: no import waits for them.
+func AddFresh(ctx context.Context, table Table, watermark lake.Partition, sizes ColumnsByHour) (Change, error) {
+	item, err := table.Get(ctx, freshSizesKey)
+	if err != nil {
+		return Change{}, fmt.Errorf("add the sizes of the columns: %w", err)
+	}
+	all := ColumnsByHour{}
+	if err := item.Read(&all); err != nil {
+		all = ColumnsByHour{}
+	}
+	for hour, s := range sizes {
+		all.Add(hour, s.Objects, s.Columns)
+	}
+	return ChangeOf(item, all.Newest(watermark))
+}
 
-// ColumnShares knows the share of each column in the objects of a lake.
-type ColumnShares struct {
+// Items of days expire, because nothing removes them when the objects are removed. Until then they do no harm: readers
+// look for the hours that have objects. They are written again before they expire.
+const (
+	dayKept    = 400 * 24 * time.Hour
+	dayRenewed = 200 * 24 * time.Hour
+)
+
+// daySaves is how often the item of a day is written after conflicts.
+const daySaves = 5
+
+// savedDay is the content of the item of a day.
+type savedDay struct {
+	Saved time.Time     `json:"saved"`
+	Sizes ColumnsByHour `json:"sizes"`
+}
+
+// SaveHours replaces the sizes of compacted hours. Every conflict means that another writer knows some hours of the day.
+// After several of them, the day keeps what that writer knows.
+func SaveHours(ctx context.Context, table Table, now time.Time, sizes ColumnsByHour) error {
+	days := map[string]ColumnsByHour{}
+	for hour, s := range sizes {
+		day := dayOf(hour)
+		if days[day] == nil {
+			days[day] = ColumnsByHour{}
+		}
+		days[day][hour] = s
+	}
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		err := ErrConflict
+		for n := 0; n < daySaves && errors.Is(err, ErrConflict); n++ {
+			err = saveDay(ctx, table, now, day, days[day])
+		}
+		if err != nil && !errors.Is(err, ErrConflict) {
+			return fmt.Errorf("save the sizes of the columns of %s: %w", day, err)
+		}
+	}
+	return nil
+}
+
+// saveDay replaces the sizes of hours of a day, unless the item has them and is young. An item that cannot be decoded is
+// replaced.
+func saveDay(ctx context.Context, table Table, now time.Time, day string, sizes ColumnsByHour) error {
+	item, err := table.Get(ctx, Key{Partition: daySizes, Sort: day})
+	if err != nil {
+		return err
+	}
+	var saved savedDay
+	if err := item.Read(&saved); err != nil {
+		saved = savedDay{}
+	}
+	all := maps.Clone(saved.Sizes)
+	if all == nil {
+		all = ColumnsByHour{}
+	}
+	maps.Copy(all, sizes)
+	same := maps.EqualFunc(all, saved.Sizes, func(a, b ColumnSizes) bool {
+		return a.Objects == b.Objects && maps.Equal(a.Columns, b.Columns)
+	})
+	if same && now.Sub(saved.Saved) < dayRenewed {
+		return nil
+	}
+	change, err := ChangeOf(item, savedDay{now.UTC(), all})
+	if err != nil {
+		return err
+	}
+	change.Expires = now.Add(dayKept)
+	return table.Write(ctx, change)
+}
+
+const (
+	// sharesAge is how long Columns keeps the sizes of the whole lake. They change once a day.
+	sharesAge = 10 * time.Minute
+	// hoursAge is how long Columns keeps the sizes of hours, so that the questions of a report read them once.
+	hoursAge = time.Minute
+	// maxDays is the maximum number of days from the first hour to the last whose sizes are read, with one request: an
+	// item has about 10 kB, and a page of DynamoDB a megabyte.
+	maxDays = 31
+	// maxKept is the maximum number of periods that Columns keeps.
+	maxKept = 8
+)
+
+// Columns knows the sizes of the columns of the objects of a lake.
+type Columns struct {
 	table Table
 	now   func() time.Time
 
-	mu   sync.Mutex
-	last map[string]float64
-	read time.Time // zero before the first read
+	mu     sync.Mutex
+	shares aged[map[string]float64]
+	fresh  aged[ColumnsByHour]
+	days   map[[2]string]aged[ColumnsByHour] // by the first and the last day
 }
 
-var _ engine.ColumnShares = (*ColumnShares)(nil)
-
-// NewColumnShares returns ColumnShares from the sizes in a table. now is the clock by which they age.
-func NewColumnShares(table Table, now func() time.Time) *ColumnShares {
-	return &ColumnShares{table: table, now: now}
+// aged is something that was read at a time. A zero time stands for never.
+type aged[T any] struct {
+	value T
+	read  time.Time
 }
 
-// Shares returns the bytes of each column per byte of the objects, or nil if they have not been counted.
-func (s *ColumnShares) Shares(ctx context.Context) (map[string]float64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	if age := now.Sub(s.read); !s.read.IsZero() && age >= 0 && age < columnsAge {
-		return s.last, nil
+func (a aged[T]) young(now time.Time, than time.Duration) bool {
+	age := now.Sub(a.read)
+	return !a.read.IsZero() && age >= 0 && age < than
+}
+
+var _ engine.ColumnsOfHours = (*Columns)(nil)
+
+// NewColumns returns Columns from the sizes in a table. now is the clock by which they age.
+func NewColumns(table Table, now func() time.Time) *Columns {
+	return &Columns{table: table, now: now, days: map[[2]string]aged[ColumnsByHour]{}}
+}
+
+// Columns returns the bytes of each column in the objects of hours, whose sizes it is given. If the objects of an hour
+// are not those that were counted, they are taken to be like them. Hours that were not counted, and all compacted hours
+// of more than 31 days, are taken to be like the whole lake. If that was not counted either, no size is known.
+func (c *Columns) Columns(
+	ctx context.Context, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
+) (map[string]int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, err := c.known(ctx, watermark, hours)
+	if err != nil {
+		return nil, fmt.Errorf("read the sizes of the columns: %w", err)
+	}
+	sum := map[string]int64{}
+	var others int64 // bytes of the objects of hours that were not counted
+	for hour, objects := range hours {
+		counted := known[hour]
+		if counted.Objects <= 0 {
+			others += objects.Bytes
+			continue
+		}
+		for name, bytes := range counted.Columns {
+			sum[name] += inProportion(float64(bytes)/float64(counted.Objects), objects.Bytes)
+		}
+	}
+	if others == 0 {
+		return sum, nil
+	}
+	shares, err := c.sharesOfLake(ctx)
+	if err != nil || shares == nil {
+		return nil, err
+	}
+	for name, share := range shares {
+		sum[name] += inProportion(share, others)
+	}
+	return sum, nil
+}
+
+func inProportion(share float64, bytes int64) int64 { return int64(math.Round(share * float64(bytes))) }
+
+// known returns the sizes that were counted, also of other hours.
+func (c *Columns) known(
+	ctx context.Context, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
+) (ColumnsByHour, error) {
+	known := ColumnsByHour{}
+	first, last, fresh := watermark, lake.Partition(math.MinInt64), false
+	for hour := range hours {
+		if hour >= watermark {
+			fresh = true
+			continue
+		}
+		first, last = min(first, hour), max(last, hour)
+	}
+	if first <= last && last-first < (maxDays-1)*24 {
+		compacted, err := c.readDays(ctx, dayOf(first), dayOf(last))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(known, compacted)
+		maps.DeleteFunc(known, func(hour lake.Partition, _ ColumnSizes) bool { return hour >= watermark })
+	}
+	if !fresh {
+		return known, nil
+	}
+	counted, err := c.readFresh(ctx)
+	for hour, sizes := range counted {
+		if hour >= watermark {
+			known[hour] = sizes
+		}
+	}
+	return known, err
+}
+
+func (c *Columns) readDays(ctx context.Context, first, last string) (ColumnsByHour, error) {
+	now, key := c.now(), [2]string{first, last}
+	if kept := c.days[key]; kept.young(now, hoursAge) {
+		return kept.value, nil
+	}
+	all := ColumnsByHour{}
+	for item, err := range c.table.Between(ctx, daySizes, first, last) {
+		var day savedDay
+		if err == nil {
+			err = item.Read(&day)
+		}
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, day.Sizes)
+	}
+	if len(c.days) >= maxKept {
+		clear(c.days)
+	}
+	c.days[key] = aged[ColumnsByHour]{all, now}
+	return all, nil
+}
+
+func (c *Columns) readFresh(ctx context.Context) (ColumnsByHour, error) {
+	now := c.now()
+	if c.fresh.young(now, hoursAge) {
+		return c.fresh.value, nil
+	}
+	var sizes ColumnsByHour
+	item, err := c.table.Get(ctx, freshSizesKey)
+	if err == nil {
+		err = item.Read(&sizes)
+	}
+	if err == nil {
+		c.fresh = aged[ColumnsByHour]{sizes, now}
+	}
+	return sizes, err
+}
+
+// sharesOfLake returns the bytes of each column per byte of all objects of the lake, or nil if they were not counted.
+func (c *Columns) sharesOfLake(ctx context.Context) (map[string]float64, error) {
+	now := c.now()
+	if c.shares.young(now, sharesAge) {
+		return c.shares.value, nil
 	}
 	var sizes ColumnSizes
-	item, err := s.table.Get(ctx, columnSizesKey)
+	item, err := c.table.Get(ctx, columnSizesKey)
 	if err == nil {
 		err = item.Read(&sizes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the sizes of the columns: %w", err)
 	}
-	s.read, s.last = now, nil
+	var shares map[string]float64
 	if sizes.Objects > 0 {
-		s.last = make(map[string]float64, len(sizes.Columns))
+		shares = make(map[string]float64, len(sizes.Columns))
 		for name, bytes := range sizes.Columns {
-			s.last[name] = float64(bytes) / float64(sizes.Objects)
+			shares[name] = float64(bytes) / float64(sizes.Objects)
 		}
 	}
-	return s.last, nil
+	c.shares = aged[map[string]float64]{shares, now}
+	return shares, nil
 }

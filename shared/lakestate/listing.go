@@ -30,29 +30,26 @@ const maxListed = 20_000
 // minutes.
 func (l *Listing) Sizes(
 	ctx context.Context, watermark, from, to lake.Partition,
-) (sum engine.Sizes, known bool, _ error) {
-	sum, _, known, err := l.sizes(ctx, watermark, from, to)
-	return sum, known, err
-}
-
-// sizes is Sizes, and returns the first hour with objects.
-func (l *Listing) sizes(
-	ctx context.Context, watermark, from, to lake.Partition,
-) (sum engine.Sizes, first lake.Partition, known bool, _ error) {
+) (hours map[lake.Partition]engine.Sizes, known bool, _ error) {
+	hours = map[lake.Partition]engine.Sizes{}
+	n := 0
 	for info, err := range l.Objects(ctx, watermark, from, to) {
 		if err != nil {
-			return engine.Sizes{}, 0, false, fmt.Errorf("list the objects of a query: %w", err)
+			return nil, false, fmt.Errorf("list the objects of some hours: %w", err)
 		}
-		if sum.Objects == maxListed {
-			return engine.Sizes{}, 0, false, nil
+		hour, ok := HourOf(info.Name)
+		if !ok {
+			continue
 		}
-		if hour, ok := hourOf(info.Name); ok && sum.Objects == 0 {
-			first = hour
+		if n++; n > maxListed {
+			return nil, false, nil
 		}
-		sum.Objects++
-		sum.Bytes += info.Size
+		h := hours[hour]
+		h.Objects++
+		h.Bytes += info.Size
+		hours[hour] = h
 	}
-	return sum, first, true, nil
+	return hours, true, nil
 }
 
 // Objects yields the objects that queries of the hours from…to, both included, read: before the watermark those of the

@@ -2,10 +2,11 @@ package lakestate
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/status"
 )
@@ -38,30 +39,27 @@ func (o *Overview) Status(ctx context.Context) (status.Status, error) {
 	}
 	first, last := lake.PartitionOf(s.Extent.MinTsMs), lake.PartitionOf(s.Extent.MaxTsMs)
 	newest := max(first, last-status.NewestHours+1)
-	hours, known, err := o.listing.hours(ctx, s.Watermark, newest, last)
+	hours, known, err := o.listing.Sizes(ctx, s.Watermark, newest, last)
 	if err != nil || !known {
 		return found, err
 	}
-	found.Hours = hours
-	earlier, begin, known, err := o.listing.sizes(ctx, s.Watermark, first, newest-1)
+	found.Hours = newestFirst(hours, s.Watermark)
+	earlier, known, err := o.listing.Sizes(ctx, s.Watermark, first, newest-1)
 	if err != nil || !known {
 		return found, err
 	}
-	if earlier.Objects == 0 {
-		begin = last + 1
-		if len(hours) > 0 {
-			begin = hours[len(hours)-1].Partition
-		}
+	maps.Copy(hours, earlier)
+	begin, all := last+1, engine.Sizes{}
+	for hour, sizes := range hours {
+		begin = min(begin, hour)
+		all.Objects += sizes.Objects
+		all.Bytes += sizes.Bytes
 	}
 	if begin > first { // the life cycle of the bucket has removed objects since the last compaction
 		found.Records = nil
 		found.Extent.MinTsMs = min(begin.Start(), s.Extent.MaxTsMs)
 	}
-	for _, h := range hours {
-		earlier.Objects += h.Objects
-		earlier.Bytes += h.Bytes
-	}
-	found.Objects, found.Bytes = &earlier.Objects, &earlier.Bytes
+	found.Objects, found.Bytes = &all.Objects, &all.Bytes
 	return found, nil
 }
 
@@ -85,38 +83,20 @@ func (s State) imports() *status.Ingest {
 	return found
 }
 
-// hours returns the sizes of the objects of each hour that has some, newest first. It returns false if there are too
-// many objects to find out.
-func (l *Listing) hours(
-	ctx context.Context, watermark, from, to lake.Partition,
-) (hours []status.Hour, known bool, _ error) {
-	hours = []status.Hour{}
-	n := 0
-	for info, err := range l.Objects(ctx, watermark, from, to) {
-		if err != nil {
-			return nil, false, fmt.Errorf("list the objects of the newest hours: %w", err)
-		}
-		hour, ok := hourOf(info.Name)
-		if !ok {
-			continue
-		}
-		if n++; n > maxListed {
-			return nil, false, nil
-		}
-		if last := len(hours) - 1; last < 0 || hours[last].Partition != hour {
-			hours = append(hours, status.Hour{Partition: hour, Compacted: hour < watermark})
-		}
-		h := &hours[len(hours)-1]
-		h.Objects++
-		h.Bytes += info.Size
+// newestFirst returns the sizes of the objects of hours, newest first.
+func newestFirst(sizes map[lake.Partition]engine.Sizes, watermark lake.Partition) []status.Hour {
+	hours := []status.Hour{}
+	for _, hour := range slices.Backward(slices.Sorted(maps.Keys(sizes))) {
+		hours = append(hours, status.Hour{
+			Partition: hour, Objects: sizes[hour].Objects, Bytes: sizes[hour].Bytes, Compacted: hour < watermark,
+		})
 	}
-	slices.Reverse(hours)
-	return hours, true, nil
+	return hours
 }
 
-// hourOf returns the hour of an object of the lake by its name, such as lake/fresh/2026/01/02/03/a.parquet. Engines do
+// HourOf returns the hour of an object of the lake by its name, such as lake/fresh/2026/01/02/03/a.parquet. Engines do
 // not read objects whose names have no hour.
-func hourOf(name string) (hour lake.Partition, ok bool) {
+func HourOf(name string) (hour lake.Partition, ok bool) {
 	const layout = "2006/01/02/15"
 	text := name[len(rootOf(name)):]
 	t, err := time.Parse(layout, text[:min(len(text), len(layout))])

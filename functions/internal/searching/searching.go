@@ -41,7 +41,7 @@ func New(c aws.Config, table *dynamodb.Client, e function.Environment) (Path, er
 	engine, err := athena.New(athena.Config{
 		Client: client, S3: objects, States: states, Workgroup: e.Workgroup, Database: e.Database,
 		Sizes:    lakestate.NewListing(s3.New(objects, e.LakeBucket)),
-		Columns:  lakestate.NewColumnShares(state, time.Now),
+		Columns:  lakestate.NewColumns(state, time.Now),
 		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(state, time.Now), ReuseFor: reuseResults, Now: time.Now,
 	})
 	if err != nil {

@@ -362,7 +362,7 @@ func (w *world) searching(e function.Environment) {
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
 		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(&w.ledger, at), Now: at, Sleep: w.sleep,
 		Sizes:   lakestate.NewListing(w.objectsOf(rows, state.Watermark, e.LakeBucket)),
-		Columns: lakestate.NewColumnShares(&w.ledger, at),
+		Columns: lakestate.NewColumns(&w.ledger, at),
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -39,7 +39,10 @@ const (
 	ingestGB       = 3008.0 / 1024
 	ingestCores    = 3008.0 / 1769
 	putsPerLog     = 8  // raw, staged, copied and ledger-checked objects
-	itemsPerLog    = 11 // DynamoDB reads and writes of the ledger and the arrival, writes twice for the transaction
+	itemsPerLog    = 14 // DynamoDB reads and writes of the ledger, sizes and the arrival, writes twice for the transaction
+	sizesDays      = 31 // for which a query reads the sizes of columns
+	sizesReads     = 3  // of the sizes of a day, 12 kB
+	sizesWrites    = 24 // of the sizes of a day, after each hour, twice for the transaction
 	objectsPerHour = 1  // once compacted, for each 5 million records
 	getsPerObject  = 12 // reads of an object by a query: footer and column ranges
 	querySeconds   = 3.0
@@ -124,8 +127,14 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("Lambda", "scheduled reports, GB-s",
 		questions/reporting.Many*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
 	add("Lambda", "invocations, million", (requests+logs+reports+looks)/1e6, p.InvokeMillion)
-	add("DynamoDB", "writes, million", (logs*itemsPerLog*2+(asked+questions)*2+reports*runWrites)/1e6, p.WriteMillion)
-	add("DynamoDB", "reads, million", (logs*itemsPerLog+asked*4+(requests-asked)*2)/1e6, p.ReadMillion)
+	days := l.PeriodHours/24 + 1
+	if days > sizesDays {
+		days = 0
+	}
+	add("DynamoDB", "writes, million",
+		(logs*itemsPerLog*2+24*month*sizesWrites+(asked+questions)*2+reports*runWrites)/1e6, p.WriteMillion)
+	add("DynamoDB", "reads, million",
+		(logs*itemsPerLog+asked*(4+days*sizesReads)+(requests-asked)*2)/1e6, p.ReadMillion)
 	for _, route := range slices.Sorted(maps.Keys(b.Route)) {
 		bytes := b.Route[route] * period
 		if route == "logs" { // the row groups of the newest matches

@@ -72,6 +72,9 @@ func TestEstimate(t *testing.T) {
 		"Athena scanned for percentiles, TB":    1000 * 30.4 / 10 * 100e6 * (3 + 40) / 1e12 * 5,
 		// A day has 24 objects, and a year 8,760.
 		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*9 + 3) * 30.4 / 1e3 * 0.005,
+		// A thousand logs a day. A query of a day reads the sizes of two; they are written each hour.
+		"DynamoDB reads, million":  30.4 * (1000*14 + (3*1000+2*3)*(4+2*3) + 3*1000*2) / 1e6 * 0.125,
+		"DynamoDB writes, million": 30.4 * (1000*14*2 + 24*24 + (3*1000+2*3+3)*2 + 10) / 1e6 * 0.625,
 		// Of a daily report, the smallest question is billed as 10 MB.
 		"Athena scanned by scheduled reports, TB":       30.4 * (100e6*(10+20) + 10e6 + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"Lambda scheduled reports, GB-s":                30.4 * (3.0/8*3 + 288*0.2/4) * 0.0000133334,

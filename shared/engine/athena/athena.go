@@ -45,10 +45,10 @@ type Config struct {
 	Client    Client
 	S3        Objects // reads the objects of long results and of logs; nil: results are read page by page
 	States    engine.States
-	Sizes     engine.SizesOfHours // for estimates; nil: they have no sizes
-	Columns   engine.ColumnShares // for estimates; nil: they have no sizes of columns
-	Suspects  engine.Suspects     // records objects at which queries fail; nil: nothing is recorded
-	Workgroup string              // its enforced configuration sets the output location and the scan limit of a query
+	Sizes     engine.SizesOfHours   // for estimates; nil: they have no sizes
+	Columns   engine.ColumnsOfHours // for estimates; nil: they have no sizes of columns
+	Suspects  engine.Suspects       // records objects at which queries fail; nil: nothing is recorded
+	Workgroup string                // its enforced configuration sets the output location and the scan limit of a query
 	Database  string
 	Catalog   string        // "": AwsDataCatalog
 	FromYear  int           // first year that the tables have partitions for; 0: they have all

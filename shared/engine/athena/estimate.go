@@ -2,7 +2,7 @@ package athena
 
 import (
 	"context"
-	"math"
+	"maps"
 	"slices"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -45,17 +45,21 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	for _, name := range q.Columns() {
 		estimate.Columns = append(estimate.Columns, engine.ColumnSize{Name: name})
 	}
-	sizes, warning := e.sizesOf(ctx, state.Watermark, estimate.Partitions)
-	var again engine.Sizes // of the hour that both periods of a diff are in
-	if hour, ok := sharedHour(q); ok && warning == "" {
-		again, warning = e.sizesOf(ctx, state.Watermark, []lake.Partition{hour})
-	}
+	hours, warning := e.sizesOf(ctx, state.Watermark, estimate.Partitions)
 	if warning != "" {
 		estimate.Warnings = append(estimate.Warnings, warning)
 		return estimate, nil
 	}
-	if warning := e.addColumnSizes(ctx, estimate.Columns, sizes.Bytes); warning != "" {
+	if warning := e.addColumnSizes(ctx, estimate.Columns, state.Watermark, hours); warning != "" {
 		estimate.Warnings = append(estimate.Warnings, warning)
+	}
+	var sizes, again engine.Sizes // again: of the hour that both periods of a diff are in
+	for _, hour := range hours {
+		sizes.Objects += hour.Objects
+		sizes.Bytes += hour.Bytes
+	}
+	if hour, ok := sharedHour(q); ok {
+		again = hours[hour]
 	}
 	most := int64(scans) * (mostOf(sizes) + mostOf(again))
 	estimate.Objects, estimate.Bytes = &sizes.Objects, &engine.Bytes{High: most}
@@ -88,19 +92,19 @@ func sharedHour(q query.Query) (hour lake.Partition, ok bool) {
 	return hour, hour == lake.PartitionOf(spans[0].ToMs)
 }
 
-// addColumnSizes sets the sizes of columns in objects, by their shares in all objects of the lake. It returns a warning if
-// the shares cannot be read.
-func (e *Engine) addColumnSizes(ctx context.Context, columns []engine.ColumnSize, objects int64) (warning string) {
+// addColumnSizes sets the sizes of columns in the objects of hours. It returns a warning if they cannot be read.
+func (e *Engine) addColumnSizes(
+	ctx context.Context, columns []engine.ColumnSize, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
+) (warning string) {
 	if e.Columns == nil {
 		return ""
 	}
-	shares, err := e.Columns.Shares(ctx)
+	sizes, err := e.Columns.Columns(ctx, watermark, hours)
 	if err != nil {
 		return columnsUnavailable
 	}
 	for i := range columns {
-		if share, known := shares[columns[i].Name]; known {
-			bytes := int64(math.Round(share * float64(objects)))
+		if bytes, known := sizes[columns[i].Name]; known {
 			columns[i].Bytes = &bytes
 		}
 	}
@@ -110,14 +114,14 @@ func (e *Engine) addColumnSizes(ctx context.Context, columns []engine.ColumnSize
 // sizesOf returns the sizes of the objects of hours, which are ascending, or a warning if they are not known.
 func (e *Engine) sizesOf(
 	ctx context.Context, watermark lake.Partition, hours []lake.Partition,
-) (_ engine.Sizes, warning string) {
+) (_ map[lake.Partition]engine.Sizes, warning string) {
+	all := map[lake.Partition]engine.Sizes{}
 	if len(hours) == 0 {
-		return engine.Sizes{}, ""
+		return all, ""
 	}
 	if e.Sizes == nil {
-		return engine.Sizes{}, sizesUnavailable
+		return nil, sizesUnavailable
 	}
-	var sum engine.Sizes
 	for len(hours) > 0 {
 		n := 1 // length of the run of adjacent hours
 		for n < len(hours) && hours[n] == hours[n-1]+1 {
@@ -126,15 +130,14 @@ func (e *Engine) sizesOf(
 		sizes, known, err := e.Sizes.Sizes(ctx, watermark, hours[0], hours[n-1])
 		switch {
 		case err != nil:
-			return engine.Sizes{}, sizesUnavailable
+			return nil, sizesUnavailable
 		case !known:
-			return engine.Sizes{}, sizesUnknown
+			return nil, sizesUnknown
 		}
-		sum.Objects += sizes.Objects
-		sum.Bytes += sizes.Bytes
+		maps.Copy(all, sizes)
 		hours = hours[n:]
 	}
-	return sum, ""
+	return all, ""
 }
 
 // hoursOf returns the hours that q, which is clamped to the data, reads.

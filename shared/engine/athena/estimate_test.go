@@ -26,12 +26,17 @@ type sizes struct {
 	fail    error
 }
 
-func (s *sizes) Sizes(_ context.Context, _, from, to lake.Partition) (engine.Sizes, bool, error) {
+func (s *sizes) Sizes(
+	_ context.Context, _, from, to lake.Partition,
+) (hours map[lake.Partition]engine.Sizes, known bool, _ error) {
 	if s.fail != nil || s.tooMany {
-		return engine.Sizes{}, false, s.fail
+		return nil, false, s.fail
 	}
-	hours := int(to - from + 1)
-	return engine.Sizes{Objects: s.hour.Objects * hours, Bytes: s.hour.Bytes * int64(hours)}, true, nil
+	hours = map[lake.Partition]engine.Sizes{}
+	for hour := from; hour <= to; hour++ {
+		hours[hour] = s.hour
+	}
+	return hours, true, nil
 }
 
 // opening is what a scan reads at most of an object, or of each 32 MB of a large one, besides reading it once.
@@ -123,18 +128,19 @@ func TestEstimate(t *testing.T) {
 			}
 		})
 	}
-	t.Run("columns have their shares of the objects", func(t *testing.T) {
-		shares := columnShares{of: map[string]float64{"ts_ms": 0.125, "host": 0.5}}
-		got := estimate(t, oneHour+", status=404", func(c *athena.Config) { c.Columns = &shares })
-		bytes := int64(3_750_000)
+	t.Run("columns have their sizes in the objects of the hours", func(t *testing.T) {
+		const twoHours = "timestamp between 2026-01-01 22:30 and 2026-01-01 23:30, status=404"
+		columns := columnsOfHours{of: map[string]int64{"ts_ms": 3, "host": 5}}
+		got := estimate(t, twoHours, func(c *athena.Config) { c.Columns = &columns })
+		bytes := int64(3 * 60_000_000)
 		want := []engine.ColumnSize{{Name: "ts_ms", Bytes: &bytes}, {Name: "status"}}
 		if diff := cmp.Diff(want, got.Columns); diff != "" || len(got.Warnings) > 0 {
 			t.Errorf("%v, %s", got.Warnings, diff)
 		}
-		shares.fail = errors.New("x")
-		got = estimate(t, oneHour, func(c *athena.Config) { c.Columns = &shares })
+		columns.fail = errors.New("x")
+		got = estimate(t, oneHour, func(c *athena.Config) { c.Columns = &columns })
 		if got.Columns[0].Bytes != nil || got.Bytes == nil || len(got.Warnings) != 1 {
-			t.Errorf("shares that cannot be read: %+v", got)
+			t.Errorf("sizes that cannot be read: %+v", got)
 		}
 	})
 	t.Run("a query that Athena cannot run has the error of the run", func(t *testing.T) {
@@ -150,13 +156,23 @@ func TestEstimate(t *testing.T) {
 	})
 }
 
-// columnShares are the same at any time.
-type columnShares struct {
-	of   map[string]float64
+// columnsOfHours are so many bytes of each column for each byte of the objects.
+type columnsOfHours struct {
+	of   map[string]int64
 	fail error
 }
 
-func (s *columnShares) Shares(context.Context) (map[string]float64, error) { return s.of, s.fail }
+func (c *columnsOfHours) Columns(
+	_ context.Context, _ lake.Partition, hours map[lake.Partition]engine.Sizes,
+) (map[string]int64, error) {
+	columns := map[string]int64{}
+	for _, hour := range hours {
+		for name, times := range c.of {
+			columns[name] += times * hour.Bytes
+		}
+	}
+	return columns, c.fail
+}
 
 // nopClient is a client that must not be asked.
 type nopClient struct{ athena.Client }

@@ -43,14 +43,19 @@ func objectsOf(rows []lake.Row, watermark lake.Partition) (all objects) {
 	return all
 }
 
-func (o objects) Sizes(_ context.Context, _, from, to lake.Partition) (sum engine.Sizes, known bool, _ error) {
+func (o objects) Sizes(
+	_ context.Context, _, from, to lake.Partition,
+) (hours map[lake.Partition]engine.Sizes, known bool, _ error) {
+	hours = map[lake.Partition]engine.Sizes{}
 	for _, object := range o {
 		if from <= object.Partition && object.Partition <= to {
-			sum.Objects++
-			sum.Bytes += object.Bytes
+			hour := hours[object.Partition]
+			hour.Objects++
+			hour.Bytes += object.Bytes
+			hours[object.Partition] = hour
 		}
 	}
-	return sum, true, nil
+	return hours, true, nil
 }
 
 var (
@@ -126,7 +131,8 @@ func TestEstimateOfWhatStatementsTouch(t *testing.T) {
 	all := objects(stored)
 	e := openMetered(t, rows, all)
 	tenToEleven := lake.PartitionOf(time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC).UnixMilli())
-	hour, _, err := all.Sizes(t.Context(), states.state.Watermark, tenToEleven, tenToEleven)
+	listed, _, err := all.Sizes(t.Context(), states.state.Watermark, tenToEleven, tenToEleven)
+	hour := listed[tenToEleven]
 	if err != nil || hour.Bytes == 0 {
 		t.Fatalf("%+v, %v", hour, err)
 	}

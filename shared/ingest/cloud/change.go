@@ -15,13 +15,14 @@ const maxConflicts = 100
 // changeState changes the state of the lake with a function. The function may be called several times, and reports
 // whether it has changed the state. changeState returns the resulting state.
 func (c *Store) changeState(ctx context.Context, alter func(*lakestate.State) bool) (lakestate.State, error) {
-	return changeState(ctx, c.table, alter, c.pause)
+	return changeState(ctx, c.table, alter, nil, c.pause)
 }
 
-// changeState is Store.changeState with a table and a function that waits after the conflict n.
+// changeState is Store.changeState with a table and a function that waits after the conflict n. The transaction also has
+// the changes of beside, unless it is nil.
 func changeState(
 	ctx context.Context, table lakestate.Table, alter func(*lakestate.State) bool,
-	pause func(ctx context.Context, n int) error,
+	beside func(lakestate.State) (lakestate.Change, error), pause func(ctx context.Context, n int) error,
 ) (lakestate.State, error) {
 	for conflicts := 0; ; conflicts++ {
 		s, item, err := lakestate.Load(ctx, table)
@@ -32,8 +33,13 @@ func changeState(
 			return s, nil
 		}
 		change, err := lakestate.ChangeOf(item, s)
+		changes := []lakestate.Change{change}
+		if err == nil && beside != nil {
+			change, err = beside(s)
+			changes = append(changes, change)
+		}
 		if err == nil {
-			err = table.Write(ctx, change)
+			err = table.Write(ctx, changes...)
 		}
 		if err == nil {
 			return s, nil

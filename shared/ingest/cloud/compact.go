@@ -148,6 +148,9 @@ func (c *Store) compactHour(
 			return false, fmt.Errorf("hour %s: %w", hour, err)
 		}
 	}
+	if err := c.saveHour(ctx, hour, timeUp); err != nil {
+		return false, err
+	}
 	if err := c.moveWatermark(ctx, watermark, hour+1); err != nil {
 		return false, err
 	}

@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -64,7 +65,13 @@ func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
 	if err != nil {
 		return err
 	}
-	if err := lakestate.SaveColumnSizes(ctx, c.table, sum.columns); err != nil {
+	compacted := maps.Clone(sum.hours)
+	maps.DeleteFunc(compacted, func(hour lake.Partition, _ lakestate.ColumnSizes) bool { return hour >= s.Watermark })
+	err = lakestate.SaveColumnSizes(ctx, c.table, sum.hours.Total())
+	if err == nil {
+		err = lakestate.SaveHours(ctx, c.table, now, compacted)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = c.changeState(ctx, func(current *lakestate.State) bool {
@@ -111,26 +118,44 @@ func (c *Store) countable(ctx context.Context, s lakestate.State) ([]blob.Info, 
 // errNotCounted means that the records of an object cannot be counted now.
 var errNotCounted = errors.New("not counted")
 
-// contents is the sum of the rows and columns of objects.
+// contents is the sum of the rows of objects, and the sizes of their columns.
 type contents struct {
-	mu      sync.Mutex
-	rows    int64
-	columns lakestate.ColumnSizes
+	mu    sync.Mutex
+	rows  int64
+	hours lakestate.ColumnsByHour
 }
 
-func (s *contents) add(size, rows int64, columns map[string]int64) {
+func (s *contents) add(name string, size, rows int64, columns map[string]int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows += rows
-	s.columns.Objects += size
-	for name, bytes := range columns {
-		s.columns.Columns[name] += bytes
+	if hour, ok := lakestate.HourOf(name); ok {
+		s.hours.Add(hour, size, columns)
 	}
+}
+
+// saveHour records the sizes of the columns of an hour that was just compacted, from the footers of its objects. Nothing
+// waits for them: if an object cannot be read now, they are recorded when the records are counted.
+func (c *Store) saveHour(ctx context.Context, hour lake.Partition, timeUp func() bool) error {
+	var objects []blob.Info
+	for info, err := range c.lake.List(ctx, compactFolder(hour), "") {
+		if err != nil {
+			return err
+		}
+		if isObject(info) {
+			objects = append(objects, info)
+		}
+	}
+	sum, err := c.sizesOf(ctx, objects, timeUp)
+	if err != nil {
+		return ctx.Err()
+	}
+	return lakestate.SaveHours(ctx, c.table, c.config.Now(), sum.hours)
 }
 
 // sizesOf returns the sums of the rows of objects and of the sizes of their columns.
 func (c *Store) sizesOf(ctx context.Context, objects []blob.Info, timeUp func() bool) (*contents, error) {
-	sum := &contents{columns: lakestate.ColumnSizes{Columns: map[string]int64{}}}
+	sum := &contents{hours: lakestate.ColumnsByHour{}}
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(countersAtATime)
 	for _, info := range objects {
@@ -159,7 +184,7 @@ func (c *Store) addSizes(ctx context.Context, info blob.Info, sum *contents) (er
 	gone := errors.Is(r.failed, blob.ErrNotFound) || errors.Is(r.failed, blob.ErrChanged)
 	switch {
 	case err == nil:
-		sum.add(in.Info().Size, rows, columns)
+		sum.add(info.Name, in.Info().Size, rows, columns)
 	case r.failed == nil || gone:
 		return errNotCounted
 	}

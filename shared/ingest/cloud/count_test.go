@@ -3,6 +3,7 @@ package cloud_test
 import (
 	"context"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -11,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -142,20 +145,23 @@ func TestCompactCountsRecords(t *testing.T) {
 	})
 }
 
-// TestCompactAddsUpColumns: the sizes of columns for estimates are those in the objects that readers see. They are added
-// up when the records are counted.
+// TestCompactAddsUpColumns: the shares of the columns in the lake are those in the objects that readers see. They are
+// added up when the records are counted.
 func TestCompactAddsUpColumns(t *testing.T) {
 	w := newWorld(t)
-	shares := func() map[string]float64 {
+	const bytes = 1_000_000
+	estimated := func() map[string]int64 {
 		t.Helper()
-		found, err := lakestate.NewColumnShares(w.table, func() time.Time { return w.time }).Shares(t.Context())
+		// An hour that was not counted is taken to be like the lake.
+		hours := map[lake.Partition]engine.Sizes{hourAt(-1): {Objects: 1, Bytes: bytes}}
+		found, err := lakestate.NewColumns(w.table, w.now).Columns(t.Context(), hourAt(0), hours)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return found
 	}
 	w.importLog("raw/a.log", records(0, 50, 6*time.Minute))
-	if found := shares(); found != nil {
+	if found := estimated(); found != nil {
 		t.Errorf("before the first count: %v", found)
 	}
 	w.time = w.time.Add(24 * time.Hour)
@@ -176,11 +182,11 @@ func TestCompactAddsUpColumns(t *testing.T) {
 			columns[column] += bytes
 		}
 	}
-	want := map[string]float64{}
-	for column, bytes := range columns {
-		want[column] = float64(bytes) / float64(whole)
+	want := map[string]int64{}
+	for column, sum := range columns {
+		want[column] = int64(math.Round(float64(sum) / float64(whole) * bytes))
 	}
-	if diff := cmp.Diff(want, shares()); diff != "" || len(want) < 50 {
+	if diff := cmp.Diff(want, estimated()); diff != "" || len(want) < 50 {
 		t.Errorf("of %d columns (-want +got):\n%s", len(want), diff)
 	}
 }

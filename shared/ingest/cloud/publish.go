@@ -36,7 +36,7 @@ func (c *Store) settle(ctx context.Context, match func(lakestate.OpenImport) boo
 
 // publish copies the objects of an import to the prefixes of the readers, and then removes it from the open imports.
 func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) error {
-	err := c.copyStaged(ctx, o)
+	columns, err := c.copyStaged(ctx, o)
 	if errors.Is(err, blob.ErrNotFound) {
 		// Either another process has published the import and removed the staged objects, or they are lost.
 		s, _, lookup := lakestate.Load(ctx, c.table)
@@ -48,7 +48,14 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) 
 	if err != nil {
 		return err
 	}
-	s, err := c.changeState(ctx, func(s *lakestate.State) bool {
+	fresh := columns.Newest(o.Boundary)
+	var count func(lakestate.State) (lakestate.Change, error)
+	if len(fresh) > 0 {
+		count = func(s lakestate.State) (lakestate.Change, error) {
+			return lakestate.AddFresh(ctx, c.table, s.Watermark, fresh)
+		}
+	}
+	s, err := changeState(ctx, c.table, func(s *lakestate.State) bool {
 		if _, open := s.Open[id]; !open || o.Late > s.Watermark {
 			return false
 		}
@@ -63,7 +70,7 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) 
 			}
 		}
 		return true
-	})
+	}, count, c.pause)
 	if err != nil {
 		return err
 	}
@@ -73,11 +80,12 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) 
 	return c.removeStaged(ctx, o.Attempt)
 }
 
-// copyStaged copies every staged object to its final name, unless it exists there, and then the lists of values.
-func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
+// copyStaged copies every staged object to its final name, unless it exists there, and then the lists of values. It
+// returns the sizes of the columns of the objects of the newest hours.
+func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) (lakestate.ColumnsByHour, error) {
 	staged := &stagingArea{cloud: c, attempt: o.Attempt}
 	if err := staged.load(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(c.config.Copies)
@@ -95,15 +103,15 @@ func (c *Store) copyStaged(ctx context.Context, o lakestate.OpenImport) error {
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		return nil, err
 	}
 	if name := staged.list.Quarantine; name != "" {
 		if err := c.copyTo(ctx, staged.name(stagingQuarantineFile), name); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	c.copyStagedLists(ctx, staged, o.Boundary)
-	return nil
+	return staged.list.Columns, nil
 }
 
 // repair replaces the content of an object that was damaged before its import was published completely. Without that,

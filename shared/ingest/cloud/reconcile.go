@@ -192,7 +192,7 @@ func (r *reconcileRun) compared(ctx context.Context) error {
 	}
 	compared := func(s *lakestate.State) bool { return s.Backlog.Compared(through, r.lost) }
 	atOnce := func(context.Context, int) error { return nil } // no other writer waits for this one
-	_, err := changeState(ctx, r.Table, compared, atOnce)
+	_, err := changeState(ctx, r.Table, compared, nil, atOnce)
 	return err
 }
 

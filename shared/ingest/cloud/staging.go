@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
 )
 
 // stagingArea holds the objects of one attempt at an import, in the bucket of the lake under a prefix that no reader
@@ -32,14 +34,17 @@ type stagingArea struct {
 
 	unlisted atomic.Int32 // objects of which the lists of values could not be put
 
-	mu   sync.Mutex
-	list stagingIndex
+	mu      sync.Mutex
+	list    stagingIndex
+	columns lakestate.ColumnsByHour // of all objects
 }
 
 // stagingIndex is the content of <attempt>/objects.json.
 type stagingIndex struct {
 	Objects    []stagedObject `json:"objects"`
 	Quarantine string         `json:"quarantine,omitempty"` // final name of quarantine.ndjson
+	// Columns are the sizes of the columns of the objects of the newest hours.
+	Columns lakestate.ColumnsByHour `json:"columns,omitempty"`
 }
 
 type stagedObject struct {
@@ -85,6 +90,10 @@ func (s *stagingArea) add(ctx context.Context, file string, object lake.Object) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list.Objects = append(s.list.Objects, o)
+	if s.columns == nil {
+		s.columns = lakestate.ColumnsByHour{}
+	}
+	s.columns.Add(o.Partition, o.Bytes, object.ColumnBytes)
 	return nil
 }
 
@@ -96,6 +105,7 @@ func (s *stagingArea) quarantine(ctx context.Context, file, name string) error {
 
 // writeIndex writes the list of the staged objects for the process that publishes them.
 func (s *stagingArea) writeIndex(ctx context.Context) error {
+	s.list.Columns = s.columns.Newest(math.MinInt64)
 	text, err := json.Marshal(s.list)
 	if err != nil {
 		return fmt.Errorf("write list of staged objects: %w", err)

@@ -1,12 +1,13 @@
 // Package statedynamo stores the ledger and the state of a lake in the DynamoDB table.
 //
 //	pk, sk     the key: ingest#<family> and a sort key of package cloud, or
-//	           ingest#source#<source> and family, or lake and state, or lake and columns, or
+//	           ingest#source#<source> and family, or lake and state, or lake and columns or fresh, or
+//	           sizes and a day, or
 //	           suspects and object#<name> or hours#<first>#<last>, or arrived and the key of a raw log, or
 //	           reconcile and state, or
 //	           ingest#marks#<slot> and source#<source>#<generation>
 //	revision   N, increased by every write
-//	expires    N, only of marks
+//	expires    N, only of marks and days
 //	body       S, JSON
 package statedynamo
 

@@ -93,6 +93,8 @@ var (
 			"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem",
 		}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
+		// Of the columns of each day, for estimates.
+		{Items, []string{"sizes"}, []string{"dynamodb:Query"}},
 		// Objects at which queries fail.
 		{Items, []string{"suspects"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 		{Workgroup, nil, []string{
@@ -150,6 +152,7 @@ var (
 		{LakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"sizes"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 		{Items, []string{"suspects"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
 	}}
 
