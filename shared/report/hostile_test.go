@@ -148,7 +148,7 @@ func checkText(fail failure, text string) {
 	checkCharacters(fail, text)
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		whole := strings.HasPrefix(line, "Ask again ") || strings.HasPrefix(line, "https://orrery.example/console/#/")
+		whole := strings.HasPrefix(line, "Ask again ") || strings.HasPrefix(line, "With curl ") || strings.HasPrefix(line, "https://orrery.example/console/#/")
 		if n := columns(line); n > TextWidth && !whole {
 			fail("a line of %d columns: %s", n, line)
 		}

@@ -21,8 +21,6 @@ const (
 	mailKey = 40
 	// mailText is the number of characters of other texts with values.
 	mailText = 300
-	// mailLink is the length of the longest link in a mail.
-	mailLink = 1000
 	// mailLists is the number of lists of a section above which each has only mailRows rows.
 	mailLists, mailRows = 5, 3
 	// mailBars is the number of bars of the table beside the picture.
@@ -54,24 +52,19 @@ var verdictColours = map[State]string{
 	Look: "#b8410a", Unknown: "#56616c",
 }
 
-// Subject returns the subject of a mail: the verdict in numbers.
+// Subject returns the subject of a mail: the verdict, what it is about, and its numbers.
 func (r Report) Subject() string {
-	text := fmt.Sprintf("%s · %s: %s", shown(r.Title, mailKey), r.Period.Text, r.Verdict.State)
-	switch {
-	case r.Run.Demo:
-		text = "Demo · " + text
-	case r.incomplete():
-		text = "Incomplete · " + text
-	}
+	text := fmt.Sprintf("%s · %s · %s", r.headline(), shown(r.Title, mailKey), r.Period.Text)
 	requests, blocked := r.Figures[0], r.Figures[1]
-	if requests.Value != nil && blocked.Value != nil {
-		text += fmt.Sprintf(" · %s, %s blocked", plural(int64(*requests.Value), "request"),
-			percent(int64(*blocked.Value), int64(*requests.Value)))
+	if requests.Value == nil || blocked.Value == nil {
+		return text
 	}
-	if change := requests.change(); change != "" {
-		text += " (" + change + ")"
+	number, share := plural(int64(*requests.Value), "request"), percent(int64(*blocked.Value), int64(*requests.Value))
+	if requests.Previous == nil || *requests.Previous == 0 || len(r.GapsBefore) > 0 {
+		return fmt.Sprintf("%s: %s, %s blocked", text, number, share)
 	}
-	return text
+	return fmt.Sprintf("%s: %s (%s), %s blocked (before %s)", text, number, requests.change(), share,
+		percent(int64(*blocked.Previous), int64(*requests.Previous)))
 }
 
 // MailHTML returns the report as the HTML part of a mail: tables, no style sheet that it needs, and the picture by its
@@ -99,9 +92,10 @@ func (r Report) MailHTML() []byte {
 				l.Rows[j].Key = guarded(cutShown(l.Rows[j].Key, mailKey), zeroWidth)
 			}
 		}
-	}
-	for i := range v.Changes {
-		v.Changes[i].Key = guarded(cutShown(v.Changes[i].Key, mailKey), zeroWidth)
+		for at := range v.Sections[i].Changes {
+			c := &v.Sections[i].Changes[at]
+			c.Key = guarded(cutShown(c.Key, mailKey), zeroWidth)
+		}
 	}
 	for i := range v.Examples {
 		e := &v.Examples[i]
@@ -114,7 +108,7 @@ func (r Report) MailHTML() []byte {
 	for i := range v.Notices {
 		v.Notices[i] = guarded(cutShown(v.Notices[i], mailText), zeroWidth)
 	}
-	v.About = slices.DeleteFunc(v.About, fact.isCommand)
+	v.About = slices.DeleteFunc(v.About, func(f fact) bool { return f.Command })
 	for _, facts := range [][]fact{v.About, v.Run} {
 		for i := range facts {
 			facts[i].Text = cutShown(facts[i].Text, mailText)
@@ -142,14 +136,6 @@ func (r Report) MailHTML() []byte {
 		panic("report: the template of a mail: " + err.Error()) // it prints only texts and numbers
 	}
 	return b.Bytes()
-}
-
-// shortLink returns a link, unless it is too long for a mail.
-func shortLink(link string) string {
-	if len(link) > mailLink {
-		return ""
-	}
-	return link
 }
 
 // cutShown cuts a text that is already safe to show.
