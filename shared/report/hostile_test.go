@@ -52,7 +52,7 @@ func FuzzHostile(f *testing.F) {
 		if subject := r.Subject(); strings.ContainsAny(subject, "\r\n") {
 			t.Errorf("subject %q", subject)
 		}
-		if n := len(r.MailHTML()); n > 60_000 {
+		if n := len(r.MailHTML()); n > mailSize {
 			t.Errorf("the mail has %d bytes", n)
 		}
 	})
