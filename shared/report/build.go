@@ -617,9 +617,15 @@ func (b *builder) changes() {
 		default:
 			continue
 		}
+		link := b.linkTo(f.Condition)
+		if kind == "gone" && f.Condition != "" {
+			before := b.Setting
+			before.Period = *b.Previous
+			link = before.link("events", f.Condition)
+		}
 		b.r.Changes = append(b.r.Changes, Change{
 			Kind: kind, Field: f.By, Key: valueText(f.Value), Requests: now, Before: was,
-			Share: f.Selected.Share, ShareBefore: f.Baseline.Share, Condition: f.Condition, Link: b.linkTo(f.Condition),
+			Share: f.Selected.Share, ShareBefore: f.Baseline.Share, Condition: f.Condition, Link: link,
 		})
 		if len(b.r.Changes) == listed {
 			return

@@ -17,6 +17,7 @@ type csvRow struct {
 	Requests  *int64   `json:"requests"`
 	Blocked   *int64   `json:"blocked"`
 	Condition string   `json:"condition"`
+	Link      string   `json:"link"`
 }
 
 // CSV returns the numbers of the report as a table. No cell is a formula.
@@ -28,12 +29,11 @@ func (r Report) CSV() []byte {
 	if r.Previous != nil {
 		add(csvRow{Section: "report", Item: "previous period", Key: r.Previous.From + "/" + r.Previous.To})
 	}
-	add(csvRow{Section: "report", Item: "filter", Key: r.Filter})
 	for _, notice := range r.Notices() {
 		add(csvRow{Section: "notice", Key: notice})
 	}
 	for _, s := range r.Verdict.Sentences {
-		add(csvRow{Section: "verdict", Item: string(r.Verdict.State), Key: s.Text})
+		add(csvRow{Section: "verdict", Item: string(r.Verdict.State), Key: s.Text, Link: s.Link})
 	}
 	for _, f := range r.Figures {
 		add(csvRow{Section: "figure", Item: f.ID, Key: f.Unit, Value: f.Value, Previous: f.Previous})
@@ -46,22 +46,32 @@ func (r Report) CSV() []byte {
 			for _, row := range l.Rows {
 				add(csvRow{
 					Section: s.Name, Item: l.Field, Key: row.Key, Requests: &row.Requests, Blocked: &row.Blocked,
-					Condition: row.Condition,
+					Condition: row.Condition, Link: row.Link,
 				})
 			}
 		}
-	}
-	for _, c := range r.Changes {
-		now, was := float64(c.Requests), float64(c.Before)
-		add(csvRow{
-			Section: "change: " + c.Kind, Item: c.Field, Key: c.Key, Value: &now, Previous: &was,
-			Condition: c.Condition,
-		})
+		for _, c := range s.Changes {
+			now, was := float64(c.Requests), float64(c.Before)
+			add(csvRow{
+				Section: "change: " + c.Kind, Item: c.Field, Key: c.Key, Value: &now, Previous: &was,
+				Condition: c.Condition, Link: c.Link,
+			})
+		}
 	}
 	for _, e := range r.Examples {
-		add(csvRow{Section: "blocked request", Item: e.Time, Key: e.Method + " " + e.Target})
+		add(csvRow{Section: "blocked request", Item: e.Time, Key: e.Method + " " + e.Target, Link: e.Link})
 		add(csvRow{Section: "blocked request", Item: e.Time, Key: e.IP})
 		add(csvRow{Section: "blocked request", Item: e.Time, Key: e.Reason})
+	}
+	about, run := r.facts()
+	for _, f := range about {
+		add(csvRow{Section: "about", Item: f.Name, Key: f.Text})
+	}
+	if r.Link != "" {
+		add(csvRow{Section: "about", Item: "Console", Link: r.Link})
+	}
+	for _, f := range run {
+		add(csvRow{Section: "run", Item: f.Name, Key: f.Text})
 	}
 	encoder := tabular.NewEncoder(tabular.Table{Columns: tabular.Columns[csvRow]()})
 	var b bytes.Buffer

@@ -42,9 +42,6 @@ type pageView struct {
 	Step                          string
 	Before                        bool
 	Sections                      []sectionView
-	Changes                       []rowView
-	NoChanges                     string
-	ShowChanges                   bool
 	Examples                      []exampleView
 	NoExamples                    string
 	About, Run                    []fact
@@ -54,9 +51,10 @@ type pageView struct {
 type figureView struct{ Label, Value, Previous, Change string }
 
 type sectionView struct {
-	Name  string
-	Lists []listView
-	None  string
+	Name    string
+	Lists   []listView
+	Changes []rowView
+	None    string
 }
 
 type listView struct {
@@ -91,8 +89,7 @@ func (r Report) page() pageView {
 		Title: shown(r.Title, keyLength), Period: r.Period.Text, Zone: r.Zone, Notices: r.Notices(),
 		Word: r.Verdict.State.word(), Class: strings.ReplaceAll(string(r.Verdict.State), ", ", "-"),
 		Sentences: slices.Clone(r.Verdict.Sentences), Table: r.Chart.Bars, Step: r.Chart.Step, Before: r.Previous != nil,
-		NoChanges: r.noChanges(), ShowChanges: r.Template == Traffic, Link: r.Link,
-		NoExamples: r.noRows(Examples, "No request was blocked."),
+		Link: r.Link, NoExamples: r.noRows(Examples, "No request was blocked."),
 	}
 	if r.Previous != nil {
 		v.Compared = r.comparedWith()
@@ -118,12 +115,12 @@ func (r Report) page() pageView {
 		for _, l := range s.Lists {
 			one.Lists = append(one.Lists, listOf(l))
 		}
+		for _, c := range s.Changes {
+			one.Changes = append(one.Changes, rowView{
+				Field: c.Field, Key: shown(c.Key, keyLength), Note: c.text(), Link: c.Link,
+			})
+		}
 		v.Sections = append(v.Sections, one)
-	}
-	for _, c := range r.Changes {
-		v.Changes = append(v.Changes, rowView{
-			Field: c.Field, Key: shown(c.Key, keyLength), Note: c.text(), Link: c.Link,
-		})
 	}
 	for _, e := range r.Examples {
 		v.Examples = append(v.Examples, exampleView{
@@ -133,7 +130,9 @@ func (r Report) page() pageView {
 	}
 	v.About, v.Run = r.facts()
 	for i := range v.About {
-		v.About[i].Text = shown(v.About[i].Text, 2000)
+		if !v.About[i].Command {
+			v.About[i].Text = shown(v.About[i].Text, 2000)
+		}
 	}
 	return v
 }

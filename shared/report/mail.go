@@ -15,16 +15,14 @@ var mailPage string
 
 var mailTemplate = template.Must(template.New("mail").Parse(mailPage))
 
-// The limits keep the page of a mail below 60 kB, because mail programs cut long ones.
+// The limits keep the page of a mail short, because mail programs cut long ones.
 const (
+	// mailSize is the size of the largest page of a mail in bytes. Above it, rows of lists are left out.
+	mailSize = 60_000
 	// mailKey is the number of characters of a value in a mail.
 	mailKey = 40
 	// mailText is the number of characters of other texts with values.
 	mailText = 300
-	// mailLink is the length of the longest link in a mail.
-	mailLink = 1000
-	// mailLists is the number of lists of a section above which each has only mailRows rows.
-	mailLists, mailRows = 5, 3
 	// mailBars is the number of bars of the table beside the picture.
 	mailBars = 31
 )
@@ -42,6 +40,7 @@ type mailView struct {
 	Bars      []mailBar
 	PictureID string
 	Alt       string
+	LeftOut   string // why rows are left out; "": none are
 }
 
 type mailBar struct {
@@ -54,30 +53,65 @@ var verdictColours = map[State]string{
 	Look: "#b8410a", Unknown: "#56616c",
 }
 
-// Subject returns the subject of a mail: the verdict in numbers.
+// Subject returns the subject of a mail: the verdict, what it is about, and its numbers.
 func (r Report) Subject() string {
-	text := fmt.Sprintf("%s · %s: %s", shown(r.Title, mailKey), r.Period.Text, r.Verdict.State)
-	switch {
-	case r.Run.Demo:
-		text = "Demo · " + text
-	case r.incomplete():
-		text = "Incomplete · " + text
-	}
+	text := fmt.Sprintf("%s · %s · %s", r.headline(), shown(r.Title, mailKey), r.Period.Text)
 	requests, blocked := r.Figures[0], r.Figures[1]
-	if requests.Value != nil && blocked.Value != nil {
-		text += fmt.Sprintf(" · %s, %s blocked", plural(int64(*requests.Value), "request"),
-			percent(int64(*blocked.Value), int64(*requests.Value)))
+	if requests.Value == nil || blocked.Value == nil {
+		return text
 	}
-	if change := requests.change(); change != "" {
-		text += " (" + change + ")"
+	number, share := plural(int64(*requests.Value), "request"), percent(int64(*blocked.Value), int64(*requests.Value))
+	if requests.Previous == nil || *requests.Previous == 0 || len(r.GapsBefore) > 0 {
+		return fmt.Sprintf("%s: %s, %s blocked", text, number, share)
 	}
-	return text
+	return fmt.Sprintf("%s: %s (%s), %s blocked (before %s)", text, number, requests.change(), share,
+		percent(int64(*blocked.Previous), int64(*requests.Previous)))
 }
 
 // MailHTML returns the report as the HTML part of a mail: tables, no style sheet that it needs, and the picture by its
 // content id. Mail programs do not take the addresses and names in it for links.
 func (r Report) MailHTML() []byte {
-	v := mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID}
+	v := r.mail()
+	text := v.print()
+	for n := int64(1); len(text) > mailSize && v.leaveOut(); n++ {
+		v.LeftOut = fmt.Sprintf("The mail would be too long with %s of these lists; the attached page has all rows.",
+			plural(n, "further row"))
+		text = v.print()
+	}
+	return text
+}
+
+// leaveOut leaves out a row: the last one of the longest list, and if several are that long, the one with the smallest
+// share. Every list keeps a row. It reports whether there was one to leave out.
+func (v *mailView) leaveOut() bool {
+	var from *listView
+	for i := range v.Sections {
+		for at := range v.Sections[i].Lists {
+			l := &v.Sections[i].Lists[at]
+			switch n := len(l.Rows); {
+			case n < 2:
+			case from == nil, n > len(from.Rows), n == len(from.Rows) && l.Rows[n-1].Percent <= from.Rows[n-1].Percent:
+				from = l
+			}
+		}
+	}
+	if from != nil {
+		from.Rows = from.Rows[:len(from.Rows)-1]
+	}
+	return from != nil
+}
+
+func (v *mailView) print() []byte {
+	var b bytes.Buffer
+	if err := mailTemplate.Execute(&b, v); err != nil {
+		panic("report: the template of a mail: " + err.Error()) // it prints only texts and numbers
+	}
+	return b.Bytes()
+}
+
+// mail returns what a mail shows if all rows fit.
+func (r Report) mail() *mailView {
+	v := &mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID}
 	v.Title = guarded(cutShown(v.Title, mailKey), zeroWidth)
 	v.Preheader = guarded(cutShown(append(r.Notices(), r.Verdict.Sentences[0].Text)[0], 150), zeroWidth)
 	for i := range v.Sentences {
@@ -89,19 +123,16 @@ func (r Report) MailHTML() []byte {
 		v.Rows = append(v.Rows, v.Figures[i:i+2])
 	}
 	for i := range v.Sections {
-		many := len(v.Sections[i].Lists) > mailLists
 		for at := range v.Sections[i].Lists {
 			l := &v.Sections[i].Lists[at]
-			if many {
-				l.Rows = l.Rows[:min(len(l.Rows), mailRows)]
-			}
 			for j := range l.Rows {
 				l.Rows[j].Key = guarded(cutShown(l.Rows[j].Key, mailKey), zeroWidth)
 			}
 		}
-	}
-	for i := range v.Changes {
-		v.Changes[i].Key = guarded(cutShown(v.Changes[i].Key, mailKey), zeroWidth)
+		for at := range v.Sections[i].Changes {
+			c := &v.Sections[i].Changes[at]
+			c.Key = guarded(cutShown(c.Key, mailKey), zeroWidth)
+		}
 	}
 	for i := range v.Examples {
 		e := &v.Examples[i]
@@ -114,7 +145,7 @@ func (r Report) MailHTML() []byte {
 	for i := range v.Notices {
 		v.Notices[i] = guarded(cutShown(v.Notices[i], mailText), zeroWidth)
 	}
-	v.About = slices.DeleteFunc(v.About, fact.isCommand)
+	v.About = slices.DeleteFunc(v.About, func(f fact) bool { return f.Command })
 	for _, facts := range [][]fact{v.About, v.Run} {
 		for i := range facts {
 			facts[i].Text = cutShown(facts[i].Text, mailText)
@@ -137,19 +168,7 @@ func (r Report) MailHTML() []byte {
 			v.Bars = append(v.Bars, mailBar{bar.Label, count(bar.Requests), count(bar.Blocked), percent, 100 - percent})
 		}
 	}
-	var b bytes.Buffer
-	if err := mailTemplate.Execute(&b, v); err != nil {
-		panic("report: the template of a mail: " + err.Error()) // it prints only texts and numbers
-	}
-	return b.Bytes()
-}
-
-// shortLink returns a link, unless it is too long for a mail.
-func shortLink(link string) string {
-	if len(link) > mailLink {
-		return ""
-	}
-	return link
+	return v
 }
 
 // cutShown cuts a text that is already safe to show.

@@ -130,7 +130,7 @@ type Change struct {
 	Share       float64 `json:"share" doc:"Of all requests of the period"`
 	ShareBefore float64 `json:"share_before"`
 	Condition   string  `json:"condition,omitempty"`
-	Link        string  `json:"link,omitempty"`
+	Link        string  `json:"link,omitempty" doc:"The requests with the value; if it is gone, those of the previous period"`
 }
 
 // Record is an example of a blocked request. Fields that it does not have are empty.

@@ -385,8 +385,46 @@ func TestQuestionsOfTemplates(t *testing.T) {
 
 // TestMailStaysSmall: the longest possible lists of long values in a month with a long filter fit into a mail.
 func TestMailStaysSmall(t *testing.T) {
+	r := longestReport(t, strings.Repeat(`"`, 1024)) // five bytes each in HTML
+	if n := len(r.MailHTML()); n > mailSize {
+		t.Errorf("the mail has %d bytes", n)
+	}
+	if n := len(r.Chart.Picture()); n > 10_000 {
+		t.Errorf("the picture has %d bytes", n)
+	}
+}
+
+// TestMailHasAllRowsThatFit: a mail of exactly the largest size has all rows, and one with a byte more lacks the last row
+// with the smallest share.
+func TestMailHasAllRowsThatFit(t *testing.T) {
+	r := longestReport(t, "shop.example/search?q=shoes&page=1")
+	r.Passed[3].Rows[listed-1].Blocked = 1
+	rows := func(page []byte) int { return strings.Count(string(page), "search?q=shoes") }
+	small := r.MailHTML()
+	all := rows(small)
+	if len(small) > mailSize-1000 || strings.Contains(string(small), "too long") || all < 16*listed {
+		t.Fatalf("a mail of %d bytes has %d rows", len(small), all)
+	}
+	title := r.Passed[0].Title
+	pad := strings.Repeat("x", mailSize-len(small))
+	r.Passed[0].Title = title + pad
+	if page := r.MailHTML(); len(page) != mailSize || rows(page) != all {
+		t.Errorf("a mail of %d bytes has %d of %d rows", len(page), rows(page), all)
+	}
+	r.Passed[0].Title = title + pad + "x"
+	page := string(r.MailHTML())
+	if rows([]byte(page)) != all-1 || len(page) > mailSize || !strings.Contains(page, "too long with 1 further row of") {
+		t.Errorf("a mail of %d bytes has %d of %d rows", len(page), rows([]byte(page)), all)
+	}
+	if _, list, _ := strings.Cut(page, r.Passed[3].Title); strings.Count(list[:strings.Index(list, "</table>")], "<tr>") != listed-1 {
+		t.Error("the row with the smallest share is not the one that is left out")
+	}
+}
+
+// longestReport is a report with the longest possible lists of a value.
+func longestReport(t *testing.T, long string) Report {
+	t.Helper()
 	r := reportOf(t, ordinary)
-	long := strings.Repeat(`"`, 1024) // five bytes each in HTML
 	full := func(lists int) []List {
 		var all []List
 		for i := range lists {
@@ -409,7 +447,7 @@ func TestMailStaysSmall(t *testing.T) {
 		r.Examples = append(r.Examples, Record{Method: "POST", Target: long, Reason: long, Country: long, IP: long})
 	}
 	for range mostSentences {
-		r.Verdict.Sentences = append(r.Verdict.Sentences, Sentence{Text: strings.Repeat(long[:60], 4), Link: r.Link})
+		r.Verdict.Sentences = append(r.Verdict.Sentences, Sentence{Text: strings.Repeat(long[:30], 8), Link: r.Link})
 	}
 	for len(r.Chart.Bars) < mailBars {
 		r.Chart.Bars = append(r.Chart.Bars, r.Chart.Bars[0])
@@ -417,10 +455,5 @@ func TestMailStaysSmall(t *testing.T) {
 	for range 21 {
 		r.Failed = append(r.Failed, Failed{Part(long[:10]), long})
 	}
-	if n := len(r.MailHTML()); n > 60_000 {
-		t.Errorf("the mail has %d bytes", n)
-	}
-	if n := len(r.Chart.Picture()); n > 10_000 {
-		t.Errorf("the picture has %d bytes", n)
-	}
+	return r
 }

@@ -11,7 +11,7 @@ import (
 const TextWidth = 76
 
 // Text returns the report as plain text, in lines of at most TextWidth columns. Only the addresses of links and the
-// command that asks again, which must stay in one piece, may be longer.
+// commands that ask again, which must stay in one piece, may be longer.
 func (r Report) Text() []byte {
 	w := &textWriter{}
 	w.report(r)
@@ -19,7 +19,7 @@ func (r Report) Text() []byte {
 }
 
 func (w *textWriter) report(r Report) {
-	w.wrapped("", "ORRERY · "+w.key(r.Title))
+	w.wrapped("", "ORRERY · "+r.headline()+" · "+w.key(r.Title))
 	w.wrapped("", r.Period.Text+" · "+r.Zone)
 	if r.Previous != nil {
 		w.wrapped("", "compared with "+r.comparedWith())
@@ -33,14 +33,14 @@ func (w *textWriter) report(r Report) {
 	w.heading("VERDICT: " + strings.ToUpper(r.Verdict.State.word()))
 	for _, s := range r.Verdict.Sentences {
 		w.wrapped("", w.safe(s.Text))
+		if link := shortLink(s.Link); link != "" {
+			w.line(link)
+		}
 	}
 	w.figures(r)
 	w.chart(r)
 	for _, s := range r.sections() {
 		w.section(s)
-	}
-	if r.Template == Traffic {
-		w.changes(r)
 	}
 	w.examples(r)
 	w.heading("ABOUT THIS REPORT")
@@ -196,8 +196,11 @@ func blocks(n, most int64, width int) string {
 
 func (w *textWriter) section(s section) {
 	w.heading(strings.ToUpper(s.Name))
-	if len(s.Lists) == 0 {
+	if len(s.Lists)+len(s.Changes) == 0 {
 		w.wrapped("", s.None)
+	}
+	for _, c := range s.Changes {
+		w.wrapped("· ", c.Field+" "+w.key(c.Key)+" – "+c.text())
 	}
 	for i, l := range s.Lists {
 		if i > 0 {
@@ -217,16 +220,6 @@ func (w *textWriter) section(s section) {
 	}
 }
 
-func (w *textWriter) changes(r Report) {
-	w.heading("WHAT CHANGED")
-	if len(r.Changes) == 0 {
-		w.wrapped("", r.noChanges())
-	}
-	for _, c := range r.Changes {
-		w.wrapped("· ", c.Field+" "+w.key(c.Key)+" – "+c.text())
-	}
-}
-
 func (w *textWriter) examples(r Report) {
 	w.heading("THE NEWEST BLOCKED REQUESTS")
 	if len(r.Examples) == 0 {
@@ -239,7 +232,7 @@ func (w *textWriter) examples(r Report) {
 	}
 }
 
-// fact writes a line of the foot. The command is not wrapped, so that it can be copied.
+// fact writes a line of the foot. A command is not wrapped, so that it can be copied.
 func (w *textWriter) fact(f fact) {
 	const width = 18
 	text := shown(f.Text, 4000)
@@ -247,9 +240,9 @@ func (w *textWriter) fact(f fact) {
 		text = w.safe(text)
 	}
 	switch {
-	case !f.isCommand():
+	case !f.Command:
 		w.wrapped(padded(f.Name, width), text)
 	case !w.mail:
-		w.line(padded(f.Name, width) + text)
+		w.line(padded(f.Name, width) + f.Text)
 	}
 }

@@ -27,6 +27,19 @@ func (s State) word() string {
 	return "? Unknown"
 }
 
+// headline returns the state as the first words that a reader sees, after a word on what they rest on.
+func (r Report) headline() string {
+	state := string(r.Verdict.State)
+	switch {
+	case r.Run.Demo:
+		return "Demo · " + state
+	case r.incomplete():
+		return "Incomplete · " + state
+	}
+	first := min(1, len(state))
+	return strings.ToUpper(state[:first]) + state[first:]
+}
+
 // value returns a number of the figure as text.
 func (f Figure) value(n *float64) string {
 	switch {
@@ -135,27 +148,34 @@ func (r Report) noRows(part Part, sentence string) string {
 	return sentence
 }
 
-// section is a section with lists, or the sentence that replaces them.
+// section is a section with lists or changes, or the sentence that replaces them.
 type section struct {
-	Name  string
-	Lists []List
-	None  string
+	Name    string
+	Lists   []List
+	Changes []Change // of the section that has no lists
+	None    string
 }
 
-// sections returns the sections with lists, in the order in which they are printed.
+// sections returns the sections between the chart and the examples, in the order in which they are printed.
 func (r Report) sections() []section {
 	clients := "Attackers"
 	if len(r.Attackers) > 0 && !r.Attackers[0].ByBlocked {
 		clients = "Clients"
 	}
-	return []section{
-		{clients, r.Attackers, r.noRows(Top, "No request has an address.")},
-		{"Targets", r.Targets, r.noRows(Top, "No request has a host.")},
-		{"Rules", r.Rules, r.noRows(Blocked, r.noRows(MonitorReasons, "No rule blocked or monitored a request."))},
-		{"What got through", r.Passed, r.noRows(PassedBots, r.noRows(OriginErrors,
+	list := []section{
+		{Name: clients, Lists: r.Attackers, None: r.noRows(Top, "No request has an address.")},
+		{Name: "Targets", Lists: r.Targets, None: r.noRows(Top, "No request has a host.")},
+		{Name: "Rules", Lists: r.Rules, None: r.noRows(Blocked,
+			r.noRows(MonitorReasons, "No rule blocked or monitored a request."))},
+		{Name: "What got through", Lists: r.Passed, None: r.noRows(PassedBots, r.noRows(OriginErrors,
 			r.noRows(OtherErrors, "No request of a bot passed, and the origin reported no error.")))},
-		{"Possibly wrong blocks", r.Wrong, r.noRows(WrongBlocks, "No request of a human was blocked.")},
 	}
+	if r.Template == Traffic {
+		list = append(list, section{Name: "What changed", Changes: r.Changes, None: r.noChanges()})
+	}
+	return append(list, section{
+		Name: "Possibly wrong blocks", Lists: r.Wrong, None: r.noRows(WrongBlocks, "No request of a human was blocked."),
+	})
 }
 
 // count returns the number that the list is about.
@@ -199,51 +219,60 @@ func share(n, whole int64) int {
 type fact struct {
 	Name, Text string
 	Data       bool // the text has values
+
+	// Command is set if the text is a command to copy. A mail has none: what keeps mail programs from making links would
+	// be copied, too. The attached page has it.
+	Command bool
 }
-
-// isCommand reports whether the fact is a command to copy. A mail has none: what keeps mail programs from making links
-// would be copied, too. The attached page has it.
-func (f fact) isCommand() bool { return f.Name == askAgain }
-
-const askAgain = "Ask again"
 
 // facts returns the foot of a report: what it is about. The second list is what it rests on, which may differ between
 // two reports about the same data.
 func (r Report) facts() (about, run []fact) {
 	about = []fact{
-		{"Filter", r.Filter, true},
-		{"Period", r.Period.Text + " (" + r.Zone + ")", false},
-		{"In UTC", r.Period.From + " – " + r.Period.To, false},
+		{Name: "Filter", Text: r.Filter, Data: true},
+		{Name: "Period", Text: r.Period.Text + " (" + r.Zone + ")"},
+		{Name: "In UTC", Text: r.Period.From + " – " + r.Period.To},
 	}
 	if r.Previous != nil {
-		about = append(about, fact{"Compared with", r.comparedWith(), false})
+		about = append(about, fact{Name: "Compared with", Text: r.comparedWith()})
 	}
+	about = append(about, fact{Name: "Records", Text: r.records()})
 	if r.Fingerprint != "" {
-		about = append(about, fact{"Fingerprint", r.Fingerprint, false})
+		about = append(about, fact{Name: "Fingerprint", Text: r.Fingerprint})
 	}
-	about = append(about, fact{askAgain, r.Again(), true})
+	about = append(about, r.commands()...)
 	complete := "unknown"
 	if r.Run.Complete != nil {
 		complete = r.instant(*r.Run.Complete)
 	}
-	run = []fact{{"Complete through", complete, false}}
+	run = []fact{{Name: "Complete through", Text: complete}}
 	if r.Run.Newest != nil {
-		run = append(run, fact{"Newest record", r.instant(*r.Run.Newest), false})
+		run = append(run, fact{Name: "Newest record", Text: r.instant(*r.Run.Newest)})
 	}
-	price := "no charge by query"
-	if r.Run.CostUSD != nil {
-		price = fmt.Sprintf("$%.5f", *r.Run.CostUSD)
-	}
-	run = append(run, fact{"Read", fmt.Sprintf("%s by %s, %s, the slowest took %s", byteCount(float64(r.Run.Bytes)),
-		plural(int64(r.Run.Questions), "question"), price, seconds(r.Run.ElapsedMS/1000)), false})
+	skipped := fact{Name: "Skipped", Text: "none"}
 	if n := len(r.Run.Skipped); n > 0 {
 		names := make([]string, min(n, listed))
 		for i := range names {
 			names[i] = shown(r.Run.Skipped[i], 120)
 		}
-		run = append(run, fact{"Not readable", r.skippedObjects() + ": " + strings.Join(names, ", "), true})
+		skipped.Text, skipped.Data = r.skippedObjects()+": "+strings.Join(names, ", "), true
 	}
-	return about, run
+	price := "no charge by query"
+	if r.Run.CostUSD != nil {
+		price = fmt.Sprintf("$%.5f", *r.Run.CostUSD)
+	}
+	return about, append(run, skipped, fact{Name: "Read", Text: fmt.Sprintf("%s by %s, %s, the slowest took %s",
+		byteCount(float64(r.Run.Bytes)), plural(int64(r.Run.Questions), "question"), price, seconds(r.Run.ElapsedMS/1000))})
+}
+
+// records returns how many records the report is about.
+func (r Report) records() string {
+	f := r.Figures[0]
+	text := f.value(f.Value)
+	if r.Previous != nil {
+		text += " of the period, " + f.value(f.Previous) + " of the previous one"
+	}
+	return text
 }
 
 // comparedWith returns the previous period, or "" if there is none.
@@ -257,8 +286,32 @@ func (r Report) comparedWith() string {
 	return r.Previous.Text
 }
 
-// Again returns the command that asks for the same report.
-func (r Report) Again() string {
+// commands returns the commands that ask for the same report. They are left out if they are too long to be copied from a
+// page.
+func (r Report) commands() (list []fact) {
+	for _, f := range []fact{{Name: "Ask again", Text: r.again()}, {Name: "With curl", Text: r.curl()}} {
+		switch {
+		case f.Text == "":
+			continue
+		case len(f.Text) > commandLength:
+			f.Text = "The filter is too long for a command."
+		default:
+			f.Data, f.Command = true, true
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// commandLength is the length of the longest command in bytes.
+const commandLength = 2000
+
+// again returns the command that asks for the same report, or "" if the filter has characters that cannot be shown as
+// they are.
+func (r Report) again() string {
+	if shown(r.Filter, len(r.Filter)+hashLength) != r.Filter {
+		return ""
+	}
 	command := "orrery report run"
 	if r.Template != Traffic {
 		command += " --template " + string(r.Template)
@@ -270,6 +323,30 @@ func (r Report) Again() string {
 		command += " --tz " + r.Zone
 	}
 	return command + " " + quoted(r.Filter)
+}
+
+// curl returns the command that asks the API for the same report. The key is a variable of the shell, and so is the
+// address of a deployment that is not known. Its characters are the ones that are shown: JSON has escapes for the others.
+func (r Report) curl() string {
+	address := `"$ORRERY_URL/api/v4.0/data/report"`
+	if base, _, found := strings.Cut(r.Link, "/#/"); found {
+		address = quoted(base + "/api/v4.0/data/report")
+	}
+	question := struct {
+		Filters  string   `json:"filters"`
+		Template Template `json:"template,omitempty"`
+		Compare  string   `json:"compare,omitempty"`
+		Zone     string   `json:"tz"`
+		Format   string   `json:"format"`
+	}{Filters: r.Filter, Zone: r.Zone, Format: "text"}
+	if r.Template != Traffic {
+		question.Template = r.Template
+	}
+	if r.Previous == nil {
+		question.Compare = "none"
+	}
+	return "curl -sS " + address + ` -H "Authorization: Bearer $ORRERY_API_KEY" -H 'Content-Type: application/json' -d ` +
+		quoted(jsonText(question))
 }
 
 // summary returns the finding of the chart in words.

@@ -2,12 +2,14 @@ package report
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -148,6 +150,39 @@ func (s Setting) link(screen string, more ...string) string {
 		values.Set("tz", zone)
 	}
 	return strings.TrimRight(s.Link, "/") + "/#/" + screen + "?" + strings.ReplaceAll(values.Encode(), "+", "%20")
+}
+
+// longestLink is the length of the longest link in a mail, and after a sentence of a text.
+const longestLink = 1000
+
+// shortLink returns a link, or "" if it is too long.
+func shortLink(link string) string {
+	if len(link) > longestLink {
+		return ""
+	}
+	return link
+}
+
+// jsonText returns a value in JSON, with escapes for all characters that are invisible or change the order of the text.
+func jsonText(value any) string {
+	var encoded strings.Builder
+	e := json.NewEncoder(&encoded)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		panic("report: a text in JSON: " + err.Error()) // texts only
+	}
+	var b strings.Builder
+	for _, r := range strings.TrimSuffix(encoded.String(), "\n") {
+		switch high, low := utf16.EncodeRune(r); {
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return b.String()
 }
 
 // quoted returns a text as one word of a shell.

@@ -31,9 +31,10 @@ func (s Sender) slack(ctx context.Context, to destination.Slack, files []runs.Fi
 
 // Slack refuses sections of more than 3,000 characters, and messages of more than about 11,000.
 const (
-	sectionLength = 2900 // without the marks of a block of code
-	mostSections  = 3
-	linkLength    = 1000
+	sectionLength  = 2900 // without the marks of a block of code
+	mostSections   = 3
+	linkLength     = 1000 // of the link to the console
+	sentenceLength = 300  // of the link of a sentence
 )
 
 // slackText is a text of Slack's markup.
@@ -52,7 +53,8 @@ func section(text string) slackSection {
 	return slackSection{"section", slackText{"mrkdwn", text, true}}
 }
 
-// slackMessage returns the message about a report: its text in blocks of code, and a link to the console.
+// slackMessage returns the message about a report: its text in blocks of code, in which Slack makes no links, and links to
+// the requests of the verdict's sentences and to the console.
 func slackMessage(m message) ([]byte, error) {
 	r := m.document.Report
 	pieces, all := slackPieces(m.text)
@@ -63,9 +65,15 @@ func slackMessage(m message) ([]byte, error) {
 	if !all {
 		blocks = append(blocks, section("The report is longer than a message can be."))
 	}
-	if link := slackLink.Replace(r.Link); link != "" && len(link) <= linkLength {
-		blocks = append(blocks, section("<"+link+"|Open it in the console>"))
+	link := func(address, text string, limit int) {
+		if address = slackLink.Replace(address); address != "" && len(address) <= limit {
+			blocks = append(blocks, section("<"+address+"|"+text+">"))
+		}
 	}
+	for _, s := range r.Verdict.Sentences {
+		link(s.Link, "Show the requests: "+slackEscape.Replace(s.Rule), sentenceLength)
+	}
+	link(r.Link, "Open it in the console", linkLength)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -75,7 +83,7 @@ func slackMessage(m message) ([]byte, error) {
 		UnfurlMedia bool           `json:"unfurl_media"`
 		Blocks      []slackSection `json:"blocks"`
 	}{
-		Text:   slackEscape.Replace(fmt.Sprintf("%s: %s", strings.Join(strings.Fields(r.Title), " "), r.Verdict.State)),
+		Text:   slackEscape.Replace(fmt.Sprintf("%s: %s", r.Verdict.State, strings.Join(strings.Fields(r.Title), " "))),
 		Blocks: blocks,
 	})
 	return b.Bytes(), err

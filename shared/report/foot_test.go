@@ -1,0 +1,184 @@
+package report
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSubjects: the verdict comes first, and each number is followed by its own change.
+func TestSubjects(t *testing.T) {
+	alone := settingOf(t)
+	alone.Previous = nil
+	for _, test := range []struct {
+		rule string
+		r    Report
+		want string
+	}{
+		{"an attack", reportOf(t, ordinary), "Attacked, look · Traffic report · Mon 16 November – Sun 22 November 2026: " +
+			"226,800 requests (+33 %), 5.6 % blocked (before 0.8 %)"},
+		{"nothing to compare with", New(alone, ordinary.answers(t, settingOf(t))),
+			"Attacked, look · Traffic report · Mon 16 November – Sun 22 November 2026: 226,800 requests, 5.6 % blocked"},
+		{"no requests", emptyReport(t), "Quiet · Traffic report · Mon 16 November – Sun 22 November 2026: 0 requests, 0 % blocked"},
+		{"parts are missing", incompleteReport(t), "Incomplete · attacked · Traffic report · Mon 16 November – " +
+			"Sun 22 November 2026: 226,800 requests (+33 %), 5.6 % blocked (before 0.8 %)"},
+		{"no numbers", New(settingOf(t), nil), "Incomplete · unknown · Traffic report · Mon 16 November – Sun 22 November 2026"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			if got := test.r.Subject(); got != test.want {
+				t.Errorf("the subject is\n%s, want\n%s", got, test.want)
+			}
+			first, _, _ := strings.Cut(test.want, " · Traffic")
+			if line, _, _ := strings.Cut(string(test.r.Text()), "\n"); line != "ORRERY · "+first+" · Traffic report" {
+				t.Errorf("the first line is %s", line)
+			}
+		})
+	}
+}
+
+// TestFoot: every form that has a foot says how many records the report is about, and that nothing was skipped.
+func TestFoot(t *testing.T) {
+	r := reportOf(t, ordinary)
+	lost := r
+	lost.Run.Skipped = []string{"a.parquet"}
+	for name, print := range forms {
+		if name == "json" {
+			continue
+		}
+		words := func(r Report) string {
+			return strings.Join(strings.Fields(tagPattern.ReplaceAllString(strings.ReplaceAll(string(print(r)), ",", " "), " ")), " ")
+		}
+		for _, want := range []string{"Records 226 800 of the period 170 100 of the previous one", "Skipped none"} {
+			if !strings.Contains(strings.ReplaceAll(words(r), `"`, ""), want) {
+				t.Errorf("%s does not have %q", name, want)
+			}
+		}
+		if strings.Contains(words(lost), "Skipped none") || !strings.Contains(words(lost), "1 object of the data: a") {
+			t.Errorf("%s does not have the skipped object", name)
+		}
+		has := strings.Contains(string(print(r)), "curl -sS") && strings.Contains(string(print(r)), "orrery report run")
+		if has == strings.HasPrefix(name, "mail") {
+			t.Errorf("%s has commands: %v", name, has)
+		}
+	}
+}
+
+// hostileFilters are conditions that break out of quotes, and those whose characters cannot be shown.
+var hostileFilters = []string{
+	`host="shop.example"`, `path="'; touch broken; '"`, `path="$(touch broken)"`, "path=\"`touch broken`\"", `path="\\"`, `path="!x"`,
+	"path=\"a\nb\"", `path="--url=x @/etc/passwd"`, "path=\"\u202egpj.exe\u200b\"", "path=\"\U000e0041\"", `path="%00&x=1#"`,
+}
+
+// TestCommandsAskTheSameQuestion runs the commands in a shell, with programs that print their arguments.
+func TestCommandsAskTheSameQuestion(t *testing.T) {
+	for _, conditions := range hostileFilters {
+		s := settingOf(t)
+		s.Conditions = conditions
+		r := New(s, nil)
+		got := wordsOf(t, r.curl())
+		want := []string{
+			"-sS", "https://orrery.example/console/api/v4.0/data/report", "-H", "Authorization: Bearer the key", "-H",
+			"Content-Type: application/json", "-d",
+		}
+		if diff := cmp.Diff(want, got[:len(got)-1]); diff != "" {
+			t.Errorf("%s: arguments differ (-want +got):\n%s", conditions, diff)
+		}
+		var question map[string]string
+		if err := json.Unmarshal([]byte(got[len(got)-1]), &question); err != nil {
+			t.Errorf("%s: %v", conditions, err)
+		}
+		if diff := cmp.Diff(map[string]string{"filters": r.Filter, "tz": "Europe/Berlin", "format": "text"}, question); diff != "" {
+			t.Errorf("the question differs (-want +got):\n%s", diff)
+		}
+		if r.again() == "" {
+			if shown(r.Filter, len(r.Filter)+hashLength) == r.Filter {
+				t.Errorf("%s: there is no command", conditions)
+			}
+			continue
+		}
+		if diff := cmp.Diff([]string{"report", "run", "--tz", "Europe/Berlin", r.Filter}, wordsOf(t, r.again())); diff != "" {
+			t.Errorf("arguments differ (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// wordsOf returns the arguments of a command, as a shell sees them.
+func wordsOf(t *testing.T, command string) []string {
+	t.Helper()
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no sh")
+	}
+	const programs = `curl() { printf '%s\0' "$@"; }; orrery() { printf '%s\0' "$@"; }; `
+	run := exec.CommandContext(t.Context(), shell, "-c", programs+command)
+	run.Env, run.Dir = []string{"ORRERY_API_KEY=the key", "ORRERY_URL=http://localhost:8080"}, t.TempDir()
+	out, err := run.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v %s", command, err, out)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+// TestCommandsOfSettings: the commands have what differs from the defaults, and no cut filter.
+func TestCommandsOfSettings(t *testing.T) {
+	s := settingOf(t)
+	s.Template, s.Previous, s.Link = Attack, nil, ""
+	r := New(s, nil)
+	got := wordsOf(t, r.curl())
+	want := `{"filters":` + jsonText(r.Filter) + `,"template":"attack","compare":"none","tz":"Europe/Berlin","format":"text"}`
+	if got[1] != "http://localhost:8080/api/v4.0/data/report" || got[len(got)-1] != want {
+		t.Errorf("arguments %q", got)
+	}
+	s.Conditions = `path="` + strings.Repeat("x", commandLength) + `"`
+	for _, f := range New(s, nil).commands() {
+		if f.Command || f.Text != "The filter is too long for a command." {
+			t.Errorf("%v", f)
+		}
+	}
+}
+
+// TestLinksOfSentences: every form has the links of the verdict's sentences; in text, each on a line of its own.
+func TestLinksOfSentences(t *testing.T) {
+	r := reportOf(t, ordinary)
+	for i := range r.Verdict.Sentences {
+		if r.Verdict.Sentences[i].Link == "" {
+			t.Fatalf("sentence %d has no link", i)
+		}
+	}
+	for name, print := range forms {
+		text := strings.ReplaceAll(string(print(r)), "&amp;", "&")
+		for _, s := range r.Verdict.Sentences {
+			link := s.Link
+			if strings.HasSuffix(name, "txt") {
+				link = "\n" + link + "\n"
+			}
+			if strings.Count(text, link) == 0 {
+				t.Errorf("%s does not have %s", name, link)
+			}
+		}
+	}
+	r.Verdict.Sentences[0].Link += strings.Repeat("x", longestLink)
+	for _, name := range []string{"txt", "mail.txt", "mail.html"} {
+		if strings.Contains(string(forms[name](r)), "xxxx") {
+			t.Errorf("%s has the long link", name)
+		}
+	}
+}
+
+// TestLinksOfChanges: the link of a value that is gone leads to the previous period, because the period has no such
+// request.
+func TestLinksOfChanges(t *testing.T) {
+	r := reportOf(t, ordinary)
+	for _, c := range r.Changes {
+		from := "t=2026-11-15"
+		if c.Kind == "gone" {
+			from = "t=2026-11-08"
+		}
+		if !strings.Contains(c.Link, from) {
+			t.Errorf("the link of a value that is %s is %s", c.Kind, c.Link)
+		}
+	}
+}
