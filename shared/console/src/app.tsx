@@ -5,17 +5,19 @@ import { Bar } from './bar';
 import { type Console, ConsoleProvider } from './context';
 import { Dashboard } from './dashboard';
 import { forgetHeavy } from './ask';
-import { keptColumns } from './kept';
 import { keepKey, readKey } from './key';
 import { useShortcuts } from './keys';
 import { Later } from './later';
-import { type Choice, copy, LinkTo, Menu } from './menu';
+import { type Choice, LinkTo, Menu } from './menu';
 import { Picker } from './period';
 import type { Field } from './pure/complete';
 import { asksAboutRequests, type Place, periodOf, readFragment, type Screen, screens, writeFragment } from './pure/fragment';
+import './pure/tags'; // the record and the values of fields share it, and shall each need few scripts
 import { absolute, isZone, lengthOf, resolve, shift, zoomOut } from './pure/time';
 import { learnFields } from './remember';
+import { share } from './share';
 import { words } from './strings';
+import './strings.tags';
 import { keepTheme, readTheme } from './theme';
 
 const noticeTime = 3000;
@@ -155,17 +157,6 @@ function useNotice(): [string, (text: string) => void] {
 	}, [notice]);
 	return [notice, setNotice];
 }
-
-/** share copies a link whose period is absolute, so that it always shows the same. */
-export function share({ place, zone, say }: Console, now = Date.now()): void {
-	const period = resolve(periodOf(place), now);
-	const columns = place.screen === 'events' ? place.columns ?? keptColumns() : place.columns;
-	copy(addressOf({ ...place, columns, period: period ? absolute(period) : place.period, zone: place.zone || zone }),
-		(text) => say(text === words.copied ? words.shared : text));
-}
-
-/** addressOf is the whole address of a place. It never has the key, for which the page asks whoever opens it. */
-export const addressOf = (place: Place): string => new URL(writeFragment(place), location.href).href;
 
 /** live switches between asking again and again, and not. Only a period that ends now has anything newer. */
 function live({ place, go }: Console): void {

@@ -1,6 +1,6 @@
 // Record: why was this blocked. A sentence first, then the evidence, then every part of the record.
 import { useEffect, useState } from 'preact/hooks';
-import { addressOf, share } from './app';
+import './app';
 import type { Meta } from './api';
 import { type Asker, useAsked } from './ask';
 import { useConsole } from './context';
@@ -9,16 +9,17 @@ import { copy } from './menu';
 import type { Pages } from './older';
 import { GroupView, Matches } from './recordparts';
 import { Answered, Progress, Trouble } from './states';
-import { requestAsCurl } from './pure/curl';
 import { periodOf, start } from './pure/fragment';
 import { type Likeness, likeFilter, likenesses } from './pure/like';
 import { groupsOf, sensitiveIn, withoutSecrets } from './pure/parts';
 import { type LogRecord, pathOf, referenceOf, resultOf, textOf } from './pure/record';
+import { requestAsCurl } from './pure/replay';
 import { type Step, stepsOf } from './pure/steps';
 import { ticketOf } from './pure/ticket';
 import { absolute, clockIn, dateIn, momentIn, otherZone, resolve } from './pure/time';
 import { type Stage, stagesOf, why } from './pure/why';
 import { ResultMark } from './result';
+import { addressOf, share } from './share';
 import { words as texts } from './strings';
 import { words } from './strings.record';
 import { words as ways } from './strings.ways';
