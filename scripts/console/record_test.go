@@ -74,6 +74,44 @@ func TestRecord(t *testing.T) {
 		b.holds(fmt.Sprintf(`document.querySelector('#filter').value === 'acl_triggers["trigger_name"]=%q'`, rule), "has the requests of the rule")
 		b.sees("shown")
 	})
+	walk("what to do has the requests to look at, and a ticket has the sentence and the link", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
+		reference, reason := record["record_ref"].(string), record["reason"].(string)
+		b.open("#/events/" + reference + "?t=" + demoDay)
+		b.sees("What to do")
+		b.sees("If it should have passed: exempt the ")
+		b.run(chromedp.Evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`, nil))
+		b.click(".record button", "Copy for a ticket")
+		b.holds("window.copied", "has copied it")
+		ticket := value[string](b, "window.copied")
+		for _, want := range []string{
+			"Result: Blocked\nWhy: Content filter ", "\nTime: 2026-01-01 ", " UTC\n", "\nAddress: " + record["ip"].(string),
+			"\nRule: content filter ", "\nRecord: " + s.url + "/#/events/" + reference, "\nFilter: record_ref=\"" + reference + "\"\n",
+		} {
+			if !strings.Contains(ticket, want) {
+				t.Errorf("the ticket lacks %q:\n%s", want, ticket)
+			}
+		}
+		for _, secret := range secretsOf(record) {
+			if strings.Contains(ticket, secret) {
+				t.Errorf("the ticket has the secret %q:\n%s", secret, ticket)
+			}
+		}
+		b.accessible("what to do")
+		b.click(".steps button", "show")
+		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'reason=' + JSON.stringify(%q) + ', human is true'", reason),
+			"has the people whom the rule stopped")
+	})
+	walk("tags are in groups by what they are about", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `tags="geo-country:germany", blocked is true`)
+		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
+		b.holds("document.querySelectorAll('.tags').length > 1", "has the groups")
+		b.holds("[...document.querySelectorAll('.tags')].find((e) => e.textContent.includes('geo-country:germany'))"+
+			".querySelector('dt').textContent === 'tags of geography'", "has the country in its group")
+		if shown, all := value[int](b, "document.querySelectorAll('.tags .value').length"), len(record["tags"].([]any)); shown != all {
+			t.Errorf("%d of %d tags are shown", shown, all)
+		}
+	})
 	walk("where the time of a request went is a bar", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `upstream_status=200, request_time>0.01`)
 		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)

@@ -161,7 +161,6 @@ export interface Page {
 
 /** A query that goes on after its request ended. */
 export interface Running {
-	location: string; // of its answer
 	began: number;
 }
 
@@ -324,7 +323,7 @@ export class API {
 		const forget = (): void => forgetLocation(question);
 		keepLocation(question, location);
 		signal.addEventListener('abort', forget);
-		progress.running({ location: this.base + path, began: Date.now() });
+		progress.running({ began: Date.now() });
 		try {
 			for (;;) {
 				await pause(seconds, signal);

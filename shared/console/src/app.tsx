@@ -5,17 +5,19 @@ import { Bar } from './bar';
 import { type Console, ConsoleProvider } from './context';
 import { Dashboard } from './dashboard';
 import { forgetHeavy } from './ask';
-import { keptColumns } from './kept';
 import { keepKey, readKey } from './key';
 import { useShortcuts } from './keys';
 import { Later } from './later';
-import { type Choice, copy, Menu } from './menu';
+import { type Choice, LinkTo, Menu } from './menu';
 import { Picker } from './period';
 import type { Field } from './pure/complete';
 import { asksAboutRequests, type Place, periodOf, readFragment, type Screen, screens, writeFragment } from './pure/fragment';
+import './pure/tags'; // the record and the values of fields share it, and shall each need few scripts
 import { absolute, isZone, lengthOf, resolve, shift, zoomOut } from './pure/time';
 import { learnFields } from './remember';
+import { share } from './share';
 import { words } from './strings';
+import './strings.tags';
 import { keepTheme, readTheme } from './theme';
 
 const noticeTime = 3000;
@@ -43,7 +45,7 @@ export function App() {
 		});
 	}, []);
 	const value: Console = {
-		api, place, zone, round, fields, go, say, hasKey: readKey() !== '',
+		api, place, zone, round, fields, go, say, href: (change) => writeFragment(changed(place, change)), hasKey: readKey() !== '',
 		ask: () => {
 			setKeyless(null);
 			ask();
@@ -66,7 +68,7 @@ export function App() {
 			event.preventDefault(); // the fragment is the state of the page
 			document.getElementById('answer')?.focus();
 		}}>{words.skip}</a>
-		<Header place={place} go={go} help={() => setHelp(true)}
+		<Header place={place} help={() => setHelp(true)}
 			forget={value.hasKey ? () => value.useKey('') : null} share={() => share(value)} />
 		{asksAboutRequests(place.screen) && <div class="ask">
 			<Bar />
@@ -93,6 +95,12 @@ function ScreenOf({ name }: { name: Screen }) {
 	}
 }
 
+/** changed is a place after a change. */
+function changed(place: Place, change: Partial<Place>): Place {
+	const other = change.screen !== undefined && change.screen !== place.screen;
+	return { ...place, ...(other ? anew : {}), ...change };
+}
+
 /** usePlace is the place in the address, and the way to another one. */
 function usePlace(): [Place, Console['go']] {
 	const [place, setPlace] = useState(() => readFragment(location.hash));
@@ -108,8 +116,7 @@ function usePlace(): [Place, Console['go']] {
 		};
 	}, []);
 	const go = useCallback((change: Partial<Place>, how: 'push' | 'replace' = 'push') => {
-		const other = change.screen !== undefined && change.screen !== latest.current.screen;
-		const next = { ...latest.current, ...(other ? anew : {}), ...change };
+		const next = changed(latest.current, change);
 		const fragment = writeFragment(next);
 		if (fragment === writeFragment(latest.current)) return;
 		if (how === 'push') history.pushState(null, '', fragment);
@@ -151,14 +158,6 @@ function useNotice(): [string, (text: string) => void] {
 	return [notice, setNotice];
 }
 
-/** share copies a link whose period is absolute, so that it always shows the same. */
-export function share({ place, zone, say }: Console): void {
-	const period = resolve(periodOf(place), Date.now());
-	const columns = place.screen === 'events' ? place.columns ?? keptColumns() : place.columns;
-	const fragment = writeFragment({ ...place, columns, period: period ? absolute(period) : place.period, zone: place.zone || zone });
-	copy(new URL(fragment, location.href).href, (text) => say(text === words.copied ? words.shared : text));
-}
-
 /** live switches between asking again and again, and not. Only a period that ends now has anything newer. */
 function live({ place, go }: Console): void {
 	const rate = { dashboard: 30, events: 5 }[place.screen as string] ?? 0;
@@ -196,17 +195,12 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: () => void): Recor
 	};
 }
 
-function Header({ place, go, help, forget, share: onShare }: {
-	place: Place; go: Console['go']; help(): void; forget: (() => void) | null; share(): void;
+function Header({ place, help, forget, share: onShare }: {
+	place: Place; help(): void; forget: (() => void) | null; share(): void;
 }) {
-	const link = (screen: Screen) => {
-		const to: Place = { ...place, ...anew, screen };
-		return <a key={screen} href={writeFragment(to)} aria-current={place.screen === screen ? 'page' : undefined} onClick={(event) => {
-			if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new tab
-			event.preventDefault();
-			go({ ...anew, screen });
-		}}>{words.screens[screen]}</a>;
-	};
+	const link = (screen: Screen) => <LinkTo key={screen} change={{ ...anew, screen }} current={place.screen === screen}>
+		{words.screens[screen]}
+	</LinkTo>;
 	return <header class="top">
 		<span class="brand"><Orbit /> <span>{words.name}</span></span>
 		<nav aria-label={words.name}>{screens.map(link)}</nav>

@@ -4,10 +4,10 @@ import uPlot from 'uplot';
 import type { Segment } from './api';
 import { useConsole } from './context';
 import { Later } from './later';
-import { Value } from './menu';
-import type { Fact } from './pure/filter';
+import { Count, Value } from './menu';
+import { addOnly, type Fact } from './pure/filter';
 import { ago, brief, count } from './pure/format';
-import { absolute, clockIn, dateIn, momentIn } from './pure/time';
+import { absolute, clockIn, comparedWith, dateIn, momentIn } from './pure/time';
 import { words } from './strings';
 
 interface Props {
@@ -51,7 +51,7 @@ export function Chart(props: Props) {
 			<span class="hidden">{words.chartSummary(sum((s) => s.num_of_requests), sum((s) => s.num_of_blocked_requests),
 				sum((s) => s.num_of_challenges), segments.length, ago(length * 1000), peakText, zone)}</span>
 			<span class="hidden" role="status">{announcement(series, segments, announced, zone)}</span>
-			<Legend series={series} segments={segments} at={at} zone={zone} peak={compact ? '' : peakText} />
+			<Legend {...props} series={series} at={at} zone={zone} peak={compact ? '' : peakText} />
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
 			{!compact && <button type="button" class="small" aria-pressed={table} onClick={() => setTable(!table)}>
 				{table ? words.asChart : words.asTable}
@@ -124,18 +124,34 @@ function peakOf(segments: readonly Segment[]): Segment | null {
 	return segments.reduce<Segment | null>((top, s) => (!top || s.num_of_requests > top.num_of_requests ? s : top), null);
 }
 
+const blocked: Fact = { field: 'blocked', value: true };
+
 /** The series whose requests satisfy a condition that is exactly theirs. */
-const factOf: Readonly<Partial<Record<keyof typeof words.series, Fact>>> = { blocked: { field: 'blocked', value: true } };
+const factOf: Readonly<Partial<Record<keyof typeof words.series, Fact>>> = { blocked };
 
 /** Legend names the series, with their numbers at the cursor. Shape and dash differ besides the colour. */
-function Legend({ series, segments, at, zone, peak }: {
-	series: readonly Series[]; segments: readonly Segment[]; at: number | null; zone: string; peak: string;
+function Legend({ series, segments, before, period, compact, at, zone, peak }: Props & {
+	series: readonly Series[]; at: number | null; zone: string; peak: string;
 }) {
+	const { place } = useConsole();
 	const segment = at === null ? undefined : segments[at];
+	const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
+	const earlier = comparedWith(place.against, { from, to });
+	/** whole is the number of a line in the whole period. No condition has the challenges of the chart, which are of two flags. */
+	const whole = ({ name }: Series) => {
+		const sum = (of: readonly Segment[], figure: (s: Segment) => number): number => of.reduce((n, s) => n + figure(s), 0);
+		switch (name) {
+			case 'before': return <Count n={sum(before, (s) => s.num_of_requests)} filter={place.filter}
+				period={earlier ? absolute(earlier) : undefined} />;
+			case 'requests': return <Count n={sum(segments, (s) => s.num_of_requests)} filter={place.filter} />;
+			case 'blocked': return <Count n={sum(segments, (s) => s.num_of_blocked_requests)} filter={addOnly(place.filter, blocked)} />;
+			case 'challenged': return <>{count(sum(segments, (s) => s.num_of_challenges))}</>;
+		}
+	};
 	return <div class="legend">
 		{series.map((s) => <span key={s.name} class={`key ${s.name}`}>
 			<Named fact={factOf[s.name]} name={words.series[s.name]} />
-			{segment && at !== null && <b>{s.values[at] == null ? '–' : count(s.values[at] ?? 0)}</b>}
+			{segment && at !== null ? <b>{s.values[at] == null ? '–' : count(s.values[at] ?? 0)}</b> : !compact && <b>{whole(s)}</b>}
 		</span>)}
 		<span class="moment">{segment ? momentIn(segment.time_period * 1000, zone) : peak}</span>
 	</div>;

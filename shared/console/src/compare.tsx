@@ -7,14 +7,16 @@ import { type Asker, useAsked } from './ask';
 import { useConsole } from './context';
 import { Later } from './later';
 import { narrow, useMedia } from './media';
-import { Value } from './menu';
+import { Count, Value } from './menu';
 import { present } from './running';
 import { Select } from './select';
 import { Answered, Nothing } from './states';
 import { add, filtersOf } from './pure/filter';
+import { inverted } from './pure/chips';
 import { count, requests, share, times } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
-import { periodIn, resolve } from './pure/time';
+import { conditionsOf } from './pure/lex';
+import { absolute, periodIn, resolve } from './pure/time';
 import { words } from './strings.compare';
 
 const mostFindings = 40;
@@ -126,17 +128,17 @@ function Findings({ answer: { results, meta } }: { answer: Answer<Finding> }) {
 		<Later part="overlay" />
 		{diff.small && <p class="warning">{words.small}</p>}
 		{results.length === 0 ? <section class="trouble"><p><strong>{words.none}</strong></p><p>{words.noneHint}</p></section> :
-			<Table findings={results} before={before} />}
+			<Table findings={results} diff={diff} before={before} />}
 	</>;
 }
 
 /** OneSide is the definition of a side, as the server used it. */
 function OneSide({ name, side, kind }: { name: string; side: DiffSide; kind: string }) {
 	const { zone } = useConsole();
-	const conditions = side.filter.replace(/^timestamp between [^,]*(, )?/, '');
+	const conditions = conditionsIn(side);
 	return <section class={`one-side ${kind}`}>
 		<h2>{name}</h2>
-		<p class="number">{requests(side.num_of_requests)}</p>
+		<p class="number"><OfSide side={side} n={side.num_of_requests} write={requests} /></p>
 		<p class="quiet">{periodIn({ from: Date.parse(side.period.from), to: Date.parse(side.period.to) }, zone)} {zone}</p>
 		{(conditions !== '' || side.except) && <p>
 			<code>{conditions}</code> {side.except && <>{words.except} <code>{side.except}</code></>}
@@ -144,7 +146,21 @@ function OneSide({ name, side, kind }: { name: string; side: DiffSide; kind: str
 	</section>;
 }
 
-function Table({ findings, before }: { findings: readonly Finding[]; before: boolean }) {
+/** conditionsIn are the conditions of a side without its period. */
+const conditionsIn = (side: DiffSide): string => side.filter.replace(/^timestamp between [^,]*(, )?/, '');
+
+/** OfSide is a number of requests of a side. What is left without several conditions together is no filter: OR is none. */
+function OfSide({ side, n, and = '', write = count }: { side: DiffSide; n: number; and?: string; write?(n: number): string }) {
+	const except = conditionsOf(side.except ?? '');
+	if (except.length > 1) return <>{write(n)}</>;
+	const filter = [...except.map(inverted), and].filter((one) => one !== '').reduce(add, conditionsIn(side));
+	const { from, to } = side.period;
+	return <Count n={n} filter={filter} write={write} period={absolute({ from: Date.parse(from), to: Date.parse(to) })} />;
+}
+
+function Table({ findings, diff, before }: {
+	findings: readonly Finding[]; diff: { selected: DiffSide; baseline: DiffSide }; before: boolean;
+}) {
 	const { place, go } = useConsole();
 	return <table class="findings">
 		<caption><h2>{words.findings}</h2> <small>{words.findingsHint}</small></caption>
@@ -157,8 +173,8 @@ function Table({ findings, before }: { findings: readonly Finding[]; before: boo
 			<td class="by">{one.by}</td>
 			<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{one.value === '' ? '""' : String(one.value)}</Value></th>
 			<td class="shares"><Shares finding={one} /></td>
-			<td class="n">{count(one.selected.num_of_requests)}</td>
-			<td class="n">{count(one.baseline.num_of_requests)}</td>
+			<td class="n"><OfSide side={diff.selected} n={one.selected.num_of_requests} and={one.condition} /></td>
+			<td class="n"><OfSide side={diff.baseline} n={one.baseline.num_of_requests} and={one.condition} /></td>
 			<td class="n times">{timesOf(one, before)}</td>
 			<td class="act">
 				<button type="button" class="link" aria-label={words.onlyLabel(one.condition)}

@@ -15,6 +15,8 @@ export interface Console {
 	fields: readonly Field[]; // the catalogue; empty until it is loaded
 	/** go changes the address. A click pushes, so that Back undoes it; typing replaces. */
 	go(change: Partial<Place>, how?: 'push' | 'replace'): void;
+	/** href is the address that go would change to. */
+	href(change: Partial<Place>): string;
 	/** ask asks the same question again. */
 	ask(): void;
 	/** choose opens the menu of a value at an element, with further items. Without a value, it has only those. */

@@ -5,14 +5,14 @@ import { Chart } from './chart';
 import { useConsole } from './context';
 import { Later } from './later';
 import { mostSegments } from './media';
-import { Value } from './menu';
+import { Count, Value } from './menu';
 import { LiveField, liveRate, slowRates, useRefresh } from './refresh';
 import { present } from './running';
 import { Select } from './select';
 import { leadToData, never } from './start';
 import { ageOf, Answered, Line, Nothing, Panel, Quiet, Trouble, TroubleOf } from './states';
 import { brief, bytes, changeOf, count, seconds, share } from './pure/format';
-import { add, type Fact, filtersOf, only, type Value as FieldValue } from './pure/filter';
+import { add, addOnly, type Fact, filtersOf, only, type Value as FieldValue } from './pure/filter';
 import { periodOf, type Place } from './pure/fragment';
 import { comparedWith, previous, resolve, segmentFor } from './pure/time';
 import { shortReason } from './pure/reason';
@@ -198,6 +198,11 @@ export const conditionOf = {
 	refused: 'upstream_status>=400',
 } satisfies Partial<Record<TileName, string>>;
 
+/** What is beside the events of a figure that adds no condition: the addresses that it counts, the bytes that it adds up. */
+const besidesOf: Readonly<Partial<Record<TileName, Partial<Place>>>> = {
+	clients: { panel: 'facets', facets: ['ip'] }, bytes: { columns: ['timestamp', 'result', 'status', 'bytes_sent', 'ip', 'target'] },
+};
+
 type Values = Readonly<Record<TileName, number | null>>;
 
 /**
@@ -240,10 +245,8 @@ function Tile({ name, value, before, of }: { name: TileName; value: number | nul
 		<span class="number">{value === null ? '–' : write(value)}{part && value !== null && <small>{share(value, of)}</small>}</span>
 		{value !== null && before !== null && <ChangeText now={value} before={before} write={write} all={name === 'requests'} />}
 	</>;
-	const click = name === 'requests' ? () => go({ screen: 'events' }) :
-		condition ? () => go({ filter: add(place.filter, condition) }) : null;
-	if (!click) return <div class={`tile ${name}`} title={words.tileTitles[name]}>{content}</div>;
-	return <button type="button" class={`tile ${name}`} title={words.tileTitles[name]} onClick={click}>{content}</button>;
+	return <button type="button" class={`tile ${name}`} title={words.tileTitles[name]} onClick={() => go(condition ?
+		{ filter: add(place.filter, condition) } : { screen: 'events', ...besidesOf[name] })}>{content}</button>;
 }
 
 /** ChangeText is the change against the period before. That there was nothing at all is said once, beside all requests. */
@@ -304,13 +307,22 @@ export function List({ name, keys, requests }: { name: ListName; keys: readonly 
 					{top.key_truncated ? <span class="text" title={top.key}>{top.key}</span> :
 						<Value fact={factOfTop(top)}>{top.key === '' ? '""' : name === 'reason' ? shortReason(top.key) : top.key}</Value>}
 				</th>
-				<td class={top.num_of_blocked_requests > 0 ? 'blocked' : ''}>{count(top.num_of_blocked_requests)}</td>
-				<td>{count(top.num_of_requests)}</td>
+				<td class={top.num_of_blocked_requests > 0 ? 'blocked' : ''}>
+					<Of top={top} n={top.num_of_blocked_requests} and={conditionOf.blocked} /></td>
+				<td><Of top={top} n={top.num_of_requests} /></td>
 				<td class="share">{share(top.num_of_requests, requests)}</td>
 			</tr>)}</tbody>
 		</table>
 		{keys.length === 0 && <p class="quiet">{words.noValues}</p>}
 	</section>;
+}
+
+/** Of is a number of requests with a top value. A condition on a text that was cut would find none. */
+function Of({ top, n, and = '' }: { top: Key; n: number; and?: string }) {
+	const { place } = useConsole();
+	if (top.key_truncated) return <>{count(n)}</>;
+	const filter = addOnly(place.filter, factOfTop(top));
+	return <Count n={n} filter={and === '' ? filter : add(filter, and)} />;
 }
 
 const times = ['total', 'origin', 'svc'] as const;
@@ -338,7 +350,7 @@ function Slow({ top }: { top: readonly Top[] }) {
 			<tbody>{targets.map((one) => <tr key={one.key}>
 				<th scope="row"><Value fact={factOfTop(one)}>{one.key}</Value></th>
 				{times.flatMap((time) => [cell(one[`avg_${time}_time`]), cell(one[`max_${time}_time`])])}
-				<td>{count(one.num_of_requests)}</td>
+				<td><Of top={one} n={one.num_of_requests} /></td>
 			</tr>)}</tbody>
 		</table>
 		{targets.length === 0 && <p class="quiet">{words.noValues}</p>}

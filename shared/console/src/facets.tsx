@@ -4,15 +4,16 @@ import './app';
 import type { Answer, Facet } from './api';
 import { type Asker, type Planned, useAsked } from './ask';
 import { useConsole } from './context';
-import { Value } from './menu';
+import { Count, Value } from './menu';
 import { present } from './running';
 import { Answered } from './states';
-import { absent, add, filtersOf, type Value as FieldValue } from './pure/filter';
+import { absent, add, addOnly, filtersOf, type Value as FieldValue } from './pure/filter';
 import { brief, count, requests, share } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { groupOf, tagGroups } from './pure/tags';
 import { resolve } from './pure/time';
 import { words } from './strings.facets';
+import { words as tagWords } from './strings.tags';
 
 /** The fields of an address that names none. */
 const usual: readonly string[] = ['result', 'country', 'host', 'method', 'status', 'ip', 'path', 'user_agent'];
@@ -108,7 +109,7 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 	const { place, go } = useConsole();
 	const keep = (conditions: readonly string[]) => (): void => go({ filter: conditions.reduce(add, place.filter), record: null });
 	const shown = facet.by === tags ? tagGroups.map((group) => ({
-		name: words.tagGroups[group], values: facet.values.filter((one) => groupOf(String(one.value)) === group).slice(0, limit),
+		name: tagWords[group], values: facet.values.filter((one) => groupOf(String(one.value)) === group).slice(0, limit),
 	})) : [{ name: '', values: facet.values }];
 	const hidden = facet.distinct - shown.reduce((sum, { values }) => sum + values.length, 0);
 	return <section class="facet">
@@ -133,10 +134,14 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 }
 
 function Values({ field, values, of }: { field: string; values: Facet['values']; of: number }) {
+	const { place } = useConsole();
 	const nameOf = (value: FieldValue): string => (value === '' ? '""' : String(value));
 	return <ul>{values.map((one) => <li key={String(one.value)} title={words.blocked(count(one.num_of_blocked_requests))}
 		style={{ '--part': String(of === 0 ? 0 : one.num_of_requests / of) }}>
 		<Value fact={{ field, value: one.value }}>{nameOf(one.value)}</Value>
-		<span class="n">{brief(one.num_of_requests)}</span><span class="n part">{share(one.num_of_requests, of)}</span>
+		<span class="n">
+			<Count n={one.num_of_requests} write={brief} filter={addOnly(place.filter, { field, value: one.value })} />
+		</span>
+		<span class="n part">{share(one.num_of_requests, of)}</span>
 	</li>)}</ul>;
 }

@@ -7,10 +7,10 @@ import { partialOf, Plot, type PlotLine, useAnnounced } from './chart';
 import { useConsole } from './context';
 import { conditionOf } from './dashboard';
 import { mostSegments } from './media';
-import { Value } from './menu';
+import { Count, Value } from './menu';
 import { present } from './running';
 import { Answered } from './states';
-import { add, type Fact, filtersOf, type Value as FieldValue, without } from './pure/filter';
+import { add, addOnly, type Fact, filtersOf, type Value as FieldValue, without } from './pure/filter';
 import { ago, brief, bytes, changeOf, count, milliseconds, share } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from './pure/lines';
@@ -22,6 +22,7 @@ interface Line extends PlotLine {
 	name: string;
 	fact: Fact | null;
 	whole: string;
+	counts?: number; // of the requests with the fact
 	dash: number[];
 }
 
@@ -66,6 +67,7 @@ function statusLines(segments: readonly Segment[], kind: string): Line[] {
 			return {
 				name, values, width: 1.5, ...(looks[first] ?? { colour: '--quiet', dash: [4, 4] }), whole: count(n),
 				fact: { field, value: name, conditions: { only: condition, without: `not ${condition}` } },
+				...(origin ? {} : { counts: n }), // of origins, a request can have several statuses
 			};
 		});
 }
@@ -75,7 +77,8 @@ const human: Fact = { field: 'human', value: true };
 function humanLines(segments: readonly Segment[]): Line[] {
 	const line = (name: string, of: (one: Segment) => number, fact: Fact, colour: string, dash: number[]): Line => {
 		const values = segments.map(of);
-		return { name, values, fact, colour, dash, width: 1.5, whole: count(values.reduce((sum, n) => sum + n, 0)) };
+		const counts = values.reduce((sum, n) => sum + n, 0);
+		return { name, values, fact, colour, dash, width: 1.5, whole: count(counts), counts };
 	};
 	return [
 		line(words.humans, (one) => one.num_of_human_requests, human, '--passed', []),
@@ -163,7 +166,8 @@ function SplitChart({ answer: { results, meta }, field }: { answer: Answer<Histo
 			const values = times.map((time, at) => (partial(at) ? null : counts.get(time) ?? 0));
 			return {
 				name: nameOf(one), values, width: 1.5, ...(looksInTurn[i % looksInTurn.length] ?? { colour: '--quiet', dash: [] }),
-				whole: count(one.total), fact: one.kind === 'value' && one.series !== null ? { field, value: one.series } : null,
+				whole: count(one.total), counts: one.total,
+				fact: one.kind === 'value' && one.series !== null ? { field, value: one.series } : null,
 			};
 		});
 		return { times, lines };
@@ -182,7 +186,7 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 	write?(n: number): string; // without it, whole numbers
 	moment?(at: number): string; // what the legend names a segment
 }) {
-	const { zone, go } = useConsole();
+	const { place, zone, go } = useConsole();
 	const [table, setTable] = useState(false);
 	const [at, setAt] = useState<number | null>(null);
 	const announced = useAnnounced(at);
@@ -200,7 +204,8 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width="2" stroke-dasharray={line.dash.join(' ')} />
 				</svg>
 				{line.fact ? <Value fact={line.fact}>{line.name}</Value> : <span>{line.name}</span>}
-				<b>{at === null ? line.whole : numberAt(line, at)}</b>
+				<b>{at !== null ? numberAt(line, at) : line.fact && line.counts !== undefined ?
+					<Count n={line.counts} filter={addOnly(place.filter, line.fact)} /> : line.whole}</b>
 			</li>)}</ul>
 			<span class="moment">{at === null ? '' : momentOf(at)}</span>
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>

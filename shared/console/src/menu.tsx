@@ -4,6 +4,8 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useConsole } from './context';
 import { addOnly, addWithout, type Fact, only, without } from './pure/filter';
+import { count } from './pure/format';
+import type { Place } from './pure/fragment';
 import { words } from './strings';
 
 /** An item of a menu: its name, the condition that it adds, what it does. */
@@ -31,6 +33,30 @@ export function Value({ fact, children }: { fact: Fact; children: ComponentChild
 		</button>
 		<Acts fact={fact} />
 	</span>;
+}
+
+/** LinkTo is a link to another place, which the browser opens in a new tab as well. */
+export function LinkTo({ change, name, kind, current, children }: {
+	change: Partial<Place>; name?: string; kind?: string; current?: boolean; children: ComponentChildren;
+}) {
+	const { go, href } = useConsole();
+	const click = (event: JSX.TargetedMouseEvent<HTMLElement>): void => {
+		if (event.ctrlKey || event.metaKey || event.shiftKey) return; // a new tab
+		event.preventDefault();
+		go(change);
+	};
+	return <a href={href(change)} class={kind} title={name} aria-label={name} aria-current={current ? 'page' : undefined}
+		onClick={click}>{children}</a>;
+}
+
+/** Count is a number of requests, which leads to the events that it counts. */
+export function Count({ n, filter, period, write = count }: {
+	n: number; filter: string; period?: string | undefined; write?(n: number): string;
+}) {
+	const text = write(n);
+	if (n === 0) return <>{text}</>;
+	return <LinkTo kind="count" name={words.countOf(text, filter)}
+		change={{ screen: 'events', record: null, filter, ...(period ? { period } : {}) }}>{text}</LinkTo>;
 }
 
 /** keys handles + and − on a focused value. */

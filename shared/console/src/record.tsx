@@ -1,22 +1,25 @@
 // Record: why was this blocked. A sentence first, then the evidence, then every part of the record.
 import { useEffect, useState } from 'preact/hooks';
-import { share } from './app';
+import './app';
 import type { Meta } from './api';
 import { type Asker, useAsked } from './ask';
 import { useConsole } from './context';
 import { Evidence, periodAround } from './evidence';
 import { copy } from './menu';
 import type { Pages } from './older';
-import { GroupView } from './recordparts';
+import { GroupView, Matches } from './recordparts';
 import { Answered, Progress, Trouble } from './states';
-import { requestAsCurl } from './pure/curl';
-import { periodOf } from './pure/fragment';
+import { periodOf, start } from './pure/fragment';
 import { type Likeness, likeFilter, likenesses } from './pure/like';
 import { groupsOf, sensitiveIn, withoutSecrets } from './pure/parts';
-import { type LogRecord, pathOf, referenceOf, textOf } from './pure/record';
-import { absolute, clockIn, dateIn, resolve } from './pure/time';
+import { type LogRecord, pathOf, referenceOf, resultOf, textOf } from './pure/record';
+import { requestAsCurl } from './pure/replay';
+import { type Step, stepsOf } from './pure/steps';
+import { ticketOf } from './pure/ticket';
+import { absolute, clockIn, dateIn, momentIn, otherZone, resolve } from './pure/time';
 import { type Stage, stagesOf, why } from './pure/why';
 import { ResultMark } from './result';
+import { addressOf, share } from './share';
 import { words as texts } from './strings';
 import { words } from './strings.record';
 import { words as ways } from './strings.ways';
@@ -77,11 +80,14 @@ function Found({ record, reference }: Omit<Found, 'meta'>) {
 	if (!record) return <p class="trouble">{ways.gone}</p>;
 	const sensitive = sensitiveIn(fields);
 	const safe = withoutSecrets(record, sensitive);
+	const groups = groupsOf(record, sensitive);
 	return <>
-		<Head record={record} safe={safe} open={open} setOpen={setOpen} />
+		<Head record={record} reference={reference} safe={safe} open={open} setOpen={setOpen} />
+		<Matches groups={groups} secrets={open} />
 		<Way stages={stagesOf(record)} />
 		<Evidence record={record} reference={reference} />
-		{groupsOf(record, sensitive).map((group) => <GroupView key={group.name} group={group} record={record} secrets={open} />)}
+		<Steps record={record} />
+		{groups.map((group) => <GroupView key={group.name} group={group} record={record} secrets={open} />)}
 		<details class="group">
 			<summary>{words.raw}</summary>
 			<pre tabIndex={0}>{JSON.stringify(open ? record : safe, null, 2)}</pre>
@@ -90,23 +96,29 @@ function Found({ record, reference }: Omit<Found, 'meta'>) {
 }
 
 /** Head is the sentence, and what can be copied. Copies have no secrets unless they are asked for. */
-function Head({ record, safe, open, setOpen }: {
-	record: LogRecord; safe: LogRecord; open: boolean; setOpen(open: boolean): void;
+function Head({ record, reference, safe, open, setOpen }: {
+	record: LogRecord; reference: string; safe: LogRecord; open: boolean; setOpen(open: boolean): void;
 }) {
 	const console = useConsole();
-	const { zone, say } = console;
+	const { place, zone, say } = console;
 	const drawn = open ? record : safe;
 	const ms = Date.parse(textOf(record, 'timestamp'));
 	const id = textOf(record, 'request_id');
+	const other = otherZone(zone);
 	return <header class="record-head">
 		<p class="facts">
-			<ResultMark record={record} /> · {textOf(record, 'status')} · {dateIn(ms, zone)} {clockIn(ms, zone, 'milliseconds')} {zone}
+			<ResultMark record={record} /> · {textOf(record, 'status')} ·
+			{' '}<time title={`${momentIn(ms, other)} ${other}`}>{dateIn(ms, zone)} {clockIn(ms, zone, 'milliseconds')} {zone}</time>
 		</p>
 		<h2 class="why">{why(drawn)}</h2>
 		<p class="line-of-request"><code>{textOf(record, 'method')} {textOf(record, 'host')}{pathOf(drawn)}</code></p>
 		<Links record={record} />
 		<div class="row">
 			<button type="button" class="small" onClick={() => share(console)}>{words.copyLink}</button>
+			<button type="button" class="small" title={words.copyTicketTitle} onClick={() => copy(ticketOf(safe, {
+				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), zone, filter: filterOf(reference),
+				link: addressOf({ ...start, screen: 'events', record: reference, period: around(record), zone: place.zone || zone }),
+			}), say)}>{words.copyTicket}</button>
 			<button type="button" class="small" aria-haspopup="menu" onClick={(event) => console.choose(null, event.currentTarget, [
 				[ways.copyJSON, '', () => copy(JSON.stringify(safe, null, 2), say)],
 				[ways.copyCurl, '', () => copy(requestAsCurl(safe), say)],
@@ -130,6 +142,24 @@ function Links({ record }: { record: LogRecord }) {
 		{(Object.keys(likenesses) as Likeness[]).map((likeness) => [likenessNames[likeness], likeFilter(record, likeness)] as const)
 			.filter(([, filter]) => filter !== '').map(([name, filter]) => link(name, filter, period))}
 	</p>;
+}
+
+/** Steps are what to do about the request, with the requests to look at. */
+function Steps({ record }: { record: LogRecord }) {
+	const { place, go } = useConsole();
+	const steps = stepsOf(record);
+	if (steps.length === 0) return null;
+	const period = absolute(periodAround(record, resolve(periodOf(place), Date.now())));
+	const show = ({ filter, planets }: Step) => {
+		if (!filter && !planets) return null;
+		const to = planets ? { screen: 'planets' as const } : { filter: filter ?? '', record: null, period };
+		return <button type="button" class="link" onClick={() => go(to)}>
+			{planets ? words.toPlanets : words.show}</button>;
+	};
+	return <section class="steps" aria-labelledby="steps">
+		<h3 id="steps">{words.whatToDo}</h3>
+		<ol>{steps.map((step) => <li key={step.text}>{step.text} {show(step)}</li>)}</ol>
+	</section>;
 }
 
 /** Way is the way of the request through the stages of the gateway. */

@@ -5,8 +5,10 @@ import { Value } from './menu';
 import { milliseconds } from './pure/format';
 import { dots, type Group, type Leaf, piecesOf, type Triggers } from './pure/parts';
 import type { LogRecord } from './pure/record';
+import { groupOf, tagGroups } from './pure/tags';
 import { timesOf } from './pure/timing';
 import { words } from './strings.record';
+import { words as tagWords } from './strings.tags';
 
 /** GroupView is a part of the record. The first ones are open, and the rules that acted. */
 export function GroupView({ group: { name, leaves, triggers }, record, secrets }: { group: Group; record: LogRecord; secrets: boolean }) {
@@ -16,11 +18,36 @@ export function GroupView({ group: { name, leaves, triggers }, record, secrets }
 		<summary>{words.groups[name]} <small>{size}</small></summary>
 		{triggers.map((one) => <TriggersView key={one.field} triggers={one} secrets={secrets} />)}
 		{name === 'timing' && <Timing record={record} />}
-		<dl>{leaves.map((leaf, i) => <div class={leaf.matched ? 'leaf matched' : 'leaf'} key={`${leaf.field} ${i} ${secrets}`}>
-			<dt>{leaf.name}{leaf.matched && <small>{words.matched}</small>}</dt>
-			<dd><LeafView leaf={leaf} secrets={secrets} /></dd>
-		</div>)}</dl>
+		<dl>
+			{leaves.filter(({ field }) => field !== 'tags').map((leaf, i) =>
+				<div class={leaf.matched ? 'leaf matched' : 'leaf'} key={`${leaf.field} ${i} ${secrets}`}>
+					<dt>{leaf.name}{leaf.matched && <small>{words.matched}</small>}</dt>
+					<dd><LeafView leaf={leaf} secrets={secrets} /></dd>
+				</div>)}
+			<Tags leaves={leaves} secrets={secrets} />
+		</dl>
 	</details>;
+}
+
+/** Tags are the tags in groups by what they are about, those that rules set first. */
+function Tags({ leaves, secrets }: { leaves: readonly Leaf[]; secrets: boolean }) {
+	return <>{tagGroups.map((group) => {
+		const own = leaves.filter((leaf) => leaf.field === 'tags' && groupOf(leaf.text) === group);
+		return own.length === 0 ? null : <div class="leaf tags" key={group}>
+			<dt>tags <small>{tagWords[group]}</small></dt>
+			<dd>{own.map((leaf) => <LeafView key={`${leaf.text} ${secrets}`} leaf={leaf} secrets={secrets} />)}</dd>
+		</div>;
+	})}</>;
+}
+
+/** Matches are the parts of the request that rules matched, with the text that they matched marked. */
+export function Matches({ groups, secrets }: { groups: readonly Group[]; secrets: boolean }) {
+	const leaves = groups.flatMap((group) => group.leaves).filter((leaf) => leaf.matched);
+	if (leaves.length === 0) return null;
+	return <dl class="matches">{leaves.map((leaf, i) => <div class="leaf" key={`${leaf.field} ${i} ${secrets}`}>
+		<dt>{words.match} <code>{leaf.field}</code></dt>
+		<dd><LeafView leaf={leaf} secrets={secrets} /></dd>
+	</div>)}</dl>;
 }
 
 /** LeafView is a value with its actions. A secret is shown as dots until it is asked for. */

@@ -42,6 +42,12 @@ export function present(): number {
 	return latest;
 }
 
+/** presentOfRunning is the moment of the questions that still run. Whoever asks as of then waits for the same answers. */
+export function presentOfRunning(): number {
+	const kept = read();
+	return kept?.about === about() ? kept.present : Date.now();
+}
+
 /** locationOf returns where the answer to a question will be if its query still runs since before a reload, or null. */
 export function locationOf(question: string): string | null {
 	return beforeReload()?.locations[question] ?? null;

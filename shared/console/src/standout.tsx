@@ -3,11 +3,13 @@ import './app';
 import type { Answer, Finding, Parameters } from './api';
 import { type Asker, useAsked } from './ask';
 import { useConsole } from './context';
+import { LinkTo } from './menu';
 import { present } from './running';
 import { Answered } from './states';
 import { add, filtersOf } from './pure/filter';
 import { count, share } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
+import { conditionsOf } from './pure/lex';
 import { resolve } from './pure/time';
 import { words } from './strings.standout';
 
@@ -26,7 +28,7 @@ export function StandOut() {
 	return <section class="stand-out" aria-labelledby="stand-out">
 		<h2 id="stand-out">{words.name(selected)}</h2>
 		<Answered asked={asked} metas={(answer) => [answer.meta]}>{({ results, meta }) => <>
-			<Sentences findings={results} />
+			<Sentences findings={results} selected={selected} />
 			{meta.diff?.small && results.length > 0 && <p class="quiet">{words.small}</p>}
 		</>}</Answered>
 		<button type="button" class="link" onClick={() => go({
@@ -54,7 +56,7 @@ function partOf({ share: part, num_of_requests: n }: Finding['selected']): [shar
 	return [share(part, 1), count(n)];
 }
 
-function Sentences({ findings }: { findings: readonly Finding[] }) {
+function Sentences({ findings, selected }: { findings: readonly Finding[]; selected: string }) {
 	const { place, go } = useConsole();
 	const more = findings.filter((one) => one.selected.share > one.baseline.share).slice(0, mostSentences);
 	if (more.length === 0) return <p>{words.none}</p>;
@@ -64,5 +66,8 @@ function Sentences({ findings }: { findings: readonly Finding[] }) {
 			onClick={() => go({ filter: add(place.filter, one.condition) })}>{words.only}</button>
 		<button type="button" class="link" aria-label={words.withoutLabel(one.condition)}
 			onClick={() => go({ filter: add(place.filter, one.excluded) })}>{words.without}</button>
+		<LinkTo kind="link" name={words.openLabel(count(one.selected.num_of_requests), selected, one.condition)} change={{
+			screen: 'events', filter: [...conditionsOf(selected), one.condition].reduce(add, place.filter),
+		}}>{words.open}</LinkTo>
 	</li>)}</ol>;
 }

@@ -12,6 +12,8 @@ import { questionAsCurl } from './pure/curl';
 import { ago, bytes, dollars, milliseconds } from './pure/format';
 import { objects, priceOf } from './pure/price';
 import { absolute, momentIn } from './pure/time';
+import { presentOfRunning } from './running';
+import { share } from './share';
 import { words } from './strings';
 
 /** Answered shows the state of a question, then its answer. An earlier answer stays, dimmed, until the next is there. */
@@ -105,8 +107,7 @@ function ExplainButton() {
 export function Progress({ asked }: { asked: Asked<unknown> }) {
 	const asking = asked.state === 'asking';
 	const now = useNow(asking);
-	const { say } = useConsole();
-	const running = asked.running;
+	const console = useConsole();
 	let text = asked.state !== 'cancelled' ? '' : asked.answer === null ? words.cancelled : `${words.cancelled} ${words.earlierAnswer}`;
 	if (asking) {
 		text = words.asking;
@@ -117,7 +118,7 @@ export function Progress({ asked }: { asked: Asked<unknown> }) {
 	return <div class="progress" role="status">
 		{text !== '' && <span class={asking ? 'late' : ''}>
 			{text}
-			{asking && running && <button type="button" class="small" onClick={() => copy(running.location, say)}>
+			{asking && asked.running && <button type="button" class="small" onClick={() => share(console, presentOfRunning())}>
 				{words.copyAnswer}</button>}
 			{asking && <button type="button" class="small" data-cancel onClick={asked.cancel}>{words.cancel}</button>}
 			{!asking && <button type="button" class="small" onClick={asked.run}>{words.again}</button>}

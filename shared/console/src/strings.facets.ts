@@ -21,5 +21,4 @@ export const words = {
 		client: 'Client', request: 'Request', decision: 'Decision', rules: 'Rules', origin: 'Origin',
 		geography: 'Geography', '': '', // the group is not known until the catalogue is loaded
 	},
-	tagGroups: { rules: 'by rules', traffic: 'of the traffic', geography: 'of geography', request: 'of the request' },
 } as const;

@@ -6,6 +6,8 @@ export const words = {
 	older: 'Older record',
 	copyLink: 'Copy link',
 	copyAs: 'Copy as…',
+	copyTicket: 'Copy for a ticket',
+	copyTicketTitle: 'Copy the sentence, the request, its address and the link as plain text, without secrets',
 	copyCurlSecrets: 'Copy as curl, secrets included',
 	raw: 'Raw JSON',
 
@@ -24,6 +26,10 @@ export const words = {
 	noSession: 'The same session before: no requests.',
 	evidencePath: (n: string, share: string) => `The same path of the host: ${n}, ${share} of them passed.`,
 	show: 'show',
+
+	whatToDo: 'What to do',
+	toPlanets: 'settings of planets',
+	match: 'Matched',
 
 	session: 'The session around it',
 	earlier: 'earlier',

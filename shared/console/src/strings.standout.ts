@@ -8,6 +8,8 @@ export const words = {
 	small: 'These are few requests: a difference may be chance.',
 	only: 'only',
 	without: 'without',
+	open: 'open',
+	openLabel: (n: string, selected: string, condition: string) => `open ${n} events with ${selected}, ${condition}`,
 	onlyLabel: (condition: string) => `Only ${condition}`,
 	withoutLabel: (condition: string) => `Without ${condition}`,
 	compare: 'Compare all values',

@@ -41,6 +41,7 @@ export const words = {
 	without: 'Without',
 	copy: 'Copy',
 	openEvents: 'Show the events',
+	countOf: (n: string, filter: string) => `${n}: show the events${filter === '' ? '' : ` with ${filter}`}`,
 	actions: (text: string) => `Actions for ${text}`,
 
 	tiles: {
@@ -51,8 +52,8 @@ export const words = {
 		requests: 'Show the events', blocked: 'Only blocked requests', challenged: 'Only requests with the result Challenged',
 		monitored: 'Only requests that a rule monitored', human: 'Only requests of humans',
 		refused: 'Only requests that an origin answered with 400 or above, also if another one answered then',
-		clients: 'Distinct addresses',
-		bytes: 'Bytes of the responses',
+		clients: 'Distinct addresses. Show the events beside them',
+		bytes: 'Bytes of the responses. Show the events with theirs',
 	},
 	changes: { more: 'more than before', less: 'less than before', same: 'as before', new: '' },
 	before: (text: string) => `was ${text}`,

@@ -2,12 +2,12 @@
 import './app';
 import type { Console } from './context';
 import { copy, type Item } from './menu';
-import { requestAsCurl } from './pure/curl';
 import { only } from './pure/filter';
 import { type Likeness, likeFilter, likenesses } from './pure/like';
 import { sensitiveIn, withoutSecrets } from './pure/parts';
 import { isHeavy } from './pure/price';
 import { type LogRecord, referenceOf, textOf } from './pure/record';
+import { requestAsCurl } from './pure/replay';
 import { absolute } from './pure/time';
 import { words as texts } from './strings';
 import { words } from './strings.ways';

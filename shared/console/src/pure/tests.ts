@@ -5,7 +5,7 @@ import { linesOf as cardLines } from './cards';
 import { chipsOf, inverted, invertedAt, withLists, withoutAt } from './chips';
 import { moved, toggled } from './columns';
 import { fieldOptions, operatorOptions, take, valueOptions } from './complete';
-import { requestAsCurl, shell } from './curl';
+import { shell } from './curl';
 import { differenceOf, merge, pathText, type Side } from './difference';
 import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
@@ -30,7 +30,10 @@ import { factOfResult, type LogRecord, resultOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { type Newest, stripOf } from './session';
+import { requestAsCurl } from './replay';
+import { stepsOf } from './steps';
 import { groupOf } from './tags';
+import { ticketOf } from './ticket';
 import {
 	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, shift, zoomOut,
 } from './time';
@@ -392,6 +395,64 @@ test('every initiator has a sentence', () => {
 		[{ status: 200 }, 'The log does not say how the request was judged.'],
 	];
 	for (const [record, want] of cases) equal(why(record), want);
+});
+
+test('every result has steps, and what to change depends on the initiator', () => {
+	const last = (record: LogRecord): string => stepsOf(record).at(-1)?.text.replace('If it should have passed: ', '') ?? '';
+	const cases: [LogRecord, string][] = [
+		[blocked('acl Deny ["geo-anon"] - acl2 - [request]'),
+			'let access control profile acl2 pass the tag geo-anon, or do not set the tag for the client.'],
+		[blocked('content filter ["sqli"] - cf1 - [args]', { cf_triggers: [{ section: 'args', name: 'q', value: "' or 1=1" }] }),
+			'exempt the argument q from sqli in content filter cf1, and nothing else.'],
+		[blocked('content filter restrict ["max-length-args"] - cf1 - [args]'),
+			'raise the limit max-length-args of content filter cf1, or exempt the argument.'],
+		[blocked('global filter ["gf1"] - Known scanners - [headers]'), 'take what matched out of global filter gf1 “Known scanners”.'],
+		[blocked('rate limit ["login"] - Login attempts - [request]'),
+			'raise the threshold of rate limit “Login attempts”. If many clients share an address, let it count them by session.'],
+		[blocked('dynamic rule ["dr1"] - Too many errors - [request]'),
+			'look at what the client did before, which dynamic rule “Too many errors” goes by.'],
+		[blocked('aws-waf MANAGED_RULE_GROUP ["SQLi"] - AWSManagedRulesSQLi - [request]'),
+			'let the rule SQLi of AWSManagedRulesSQLi only count, or exempt the path from it in the web ACL.'],
+		[{ blocked: true, reason: 'because' }, 'look for the words of the reason in the settings of the gateway.'],
+		[{ blocked: true }, 'the gateway’s own log may have the reason, at the same time.'],
+		[{ result: 'Challenged', challenge: true, acl_triggers: { trigger_id: 'acl5' } },
+			'If it is a program of yours: it has no browser and cannot solve any. Let access control profile acl5 not challenge it.'],
+		[{ result: 'Challenged', ichallenge: true }, 'If people give up: the texts and looks of the puzzle are in the planet.'],
+		[{ result: 'Passed', upstream_status: [502], upstream_addr: ['192.0.2.9:443'] },
+			'Look into the log of the origin 192.0.2.9:443 at this time.'],
+		[{ result: 'Passed' }, ''],
+		[{ status: 200, ip: '192.0.2.1' }, ''],
+	];
+	for (const [record, want] of cases) equal(last(record), want);
+	const filters = (record: LogRecord) => stepsOf({ ip: '192.0.2.1', host: 'a', path: '/b', ...record }).map(({ filter = '' }) => filter);
+	equal(filters({ blocked: true, reason: 'r', session: 's' }), ['reason="r", human is true', 'session="s"', '']);
+	equal(filters({ monitor: true, monitor_reasons: ['m'] }), ['monitor_reasons="m", human is true']);
+	equal(filters({ result: 'Passed', upstream_status: [404] }), ['path="/b", host="a", upstream_status>=400', 'ip="192.0.2.1"']);
+	equal(filters({ status: 404 }), ['ip="192.0.2.1"']);
+});
+
+test('a ticket has what others need, and no secret', () => {
+	const sensitive = (field: string): boolean => ['headers', 'cookies', 'query', 'ip', 'arguments'].includes(field);
+	const record = blocked('content filter ["sqli"] - cf1 - [headers]', {
+		timestamp: '2026-01-01T20:45:01.457Z', ip: '192.0.2.1', country: 'Germany', method: 'GET', host: 'a.example', path: '/b',
+		query: '?q=secret', status: 470, headers: { 'x-token': 'secret' }, cookies: { id: 'secret' },
+		cf_triggers: [{ section: 'headers', name: 'x-token', value: 'secret' }],
+	});
+	equal(ticketOf(withoutSecrets(record, sensitive), {
+		result: 'Blocked', address: '192.0.2.1', zone: 'Europe/Berlin', link: 'https://o.example/#/events/r', filter: 'record_ref="r"',
+	}), `Result: Blocked
+Why: Content filter cf1 blocked it: “${dots}” in header x-token matched sqli. The origin never saw it.
+Time: 2026-01-01 21:45:01.457 Europe/Berlin (2026-01-01 20:45:01.457 UTC)
+Address: 192.0.2.1 (Germany)
+Request: GET a.example/b?q=${dots}
+Status: 470
+Rule: content filter cf1: sqli
+Record: https://o.example/#/events/r
+Filter: record_ref="r"
+`);
+	equal(ticketOf({ timestamp: '2026-01-01T20:45:01Z' }, { result: 'Passed', address: '', zone: 'UTC', link: 'l', filter: 'f' }),
+		'Result: Passed\nWhy: The log does not say how the request was judged.\nTime: 2026-01-01 20:45:01.000 UTC\n' +
+		'Request: /\nRecord: l\nFilter: f\n');
 });
 
 test('a reason of another grammar is not taken apart', () => {

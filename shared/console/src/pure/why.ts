@@ -96,17 +96,18 @@ function triggerName(record: LogRecord, field: string, id: string): string {
 	return trigger ? textOf(trigger as LogRecord, 'trigger_name') : '';
 }
 
+/** The names of the parts of requests in sentences. */
 const sections: Readonly<Record<string, string>> = {
 	args: 'argument', headers: 'header', cookies: 'cookie', uri: 'path', path: 'path', body: 'body', request: 'request',
 	ip: 'address', asn: 'network', country: 'country', method: 'method',
 };
 
-const singular = (section: string): string => sections[section] ?? section;
+export const singular = (section: string): string => sections[section] ?? section;
 const sectionName = (section: string): string => (section === 'request' ? 'parts' : `${singular(section)}s`);
-const tags = (causes: readonly unknown[]): string => (causes.length === 1 ? 'tag' : 'tags');
-const named = (id: string, name: string): string => (name === '' || name === id ? id : id === '' ? `“${name}”` : `${id} “${name}”`);
+export const tags = (causes: readonly unknown[]): string => (causes.length === 1 ? 'tag' : 'tags');
+export const named = (id: string, name: string): string => (name === '' || name === id ? id : id === '' ? `“${name}”` : `${id} “${name}”`);
 
-function list(texts: readonly string[]): string {
+export function list(texts: readonly string[]): string {
 	if (texts.length < 2) return texts[0] ?? '';
 	return texts.slice(0, -1).join(', ') + ' and ' + texts[texts.length - 1];
 }

@@ -1,0 +1,37 @@
+// A record as the plain text of a ticket, which others read without the console.
+import { type LogRecord, pathOf, textOf } from './record';
+import { shortReason } from './reason';
+import { clockIn, dateIn } from './time';
+import { why } from './why';
+
+/** What a ticket says about a record besides the record. */
+export interface About {
+	result: string; // in a word
+	address: string; // of the client: a ticket is about somebody, so it is not masked
+	zone: string;
+	link: string;
+	filter: string;
+}
+
+/** ticketOf writes a ticket about a record without secrets. It has no values of headers and cookies. */
+export function ticketOf(safe: LogRecord, { result, address, zone, link, filter }: About): string {
+	const ms = Date.parse(textOf(safe, 'timestamp'));
+	const time = (of: string): string => `${dateIn(ms, of)} ${clockIn(ms, of, 'milliseconds')} ${of}`;
+	const reasons = [textOf(safe, 'reason'), ...listed(safe['monitor_reasons'])].filter((one) => one !== '').map(shortReason);
+	const from = [textOf(safe, 'country'), textOf(safe, 'organization')].filter((one) => one !== '').join(', ');
+	const lines: [string, string][] = [
+		['Result', result],
+		['Why', why(safe)],
+		['Time', zone === 'UTC' ? time('UTC') : `${time(zone)} (${time('UTC')})`],
+		['Address', address === '' || from === '' ? address : `${address} (${from})`],
+		['Request', `${textOf(safe, 'method')} ${textOf(safe, 'host')}${pathOf(safe)}`.trim()],
+		['Status', textOf(safe, 'status')],
+		['Rule', reasons.join('; ')],
+		['Request id', textOf(safe, 'request_id')],
+		['Record', link],
+		['Filter', filter],
+	];
+	return lines.filter(([, text]) => text !== '').map(([name, text]) => `${name}: ${text}`).join('\n') + '\n';
+}
+
+const listed = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
