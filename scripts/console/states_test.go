@@ -298,11 +298,13 @@ func TestStates(t *testing.T) {
 		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
 			return isQuestion(t, r, "logs") && changed(t, s, w, r, bodyOf(t, r), func(meta map[string]any) {
 				meta["demo"], meta["split"], meta["late"] = true, true, 3
+				meta["elapsed_ms"], meta["queue_ms"] = 3400, 2100
 			})
 		})
 		b.open("#/events?t=" + demoDay)
 		b.sees("demo data, until the first import")
 		b.sees("asked in parts")
+		b.sees("3.4 s, of which 2.1 s in the queue")
 		b.sees("3 events arrived late and are not shown")
 	})
 	walk("why values cannot be chosen is said in words", func(t *testing.T, b *tab, s *served) {

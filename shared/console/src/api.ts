@@ -15,6 +15,7 @@ export interface Meta {
 	questions?: number; // of Live: how many answers it stands for
 	engine: string;
 	elapsed_ms: number;
+	queue_ms?: number; // of it, in the queue of the engine
 	bytes_scanned: number;
 	objects?: number;
 	rows_considered?: number;
@@ -167,8 +168,11 @@ export interface Running {
 /** What a caller learns while a request has no answer yet. */
 export interface Progress {
 	running(query: Running): void;
-	waiting(until: number): void; // the service is busy and is asked again then
+	waiting(until: number | null): void; // the service is busy and is asked again then; null: it has been
 }
+
+/** Of nobody who watches. */
+export const idle: Progress = { running: () => undefined, waiting: () => undefined };
 
 /** An invalid part of a request, and its place: body, then names and indexes. */
 export interface Detail {
@@ -226,16 +230,10 @@ export class API {
 	/** answered returns the response to a question, also if the query outlives its request. */
 	private async answered(route: Route, parameters: Parameters, signal: AbortSignal, progress: Progress): Promise<Response> {
 		const question = questionOf(route, parameters);
-		const send = (): Promise<Response> => this.post(`data/${route}`, parameters, signal);
+		const send = (): Promise<Response> => this.post(`data/${route}`, parameters, signal, progress);
 		const going = locationOf(question); // since before a reload
 		let response = going ? await this.follow(question, going, 0, signal, progress) : await send();
 		if (going && response.status === 404) response = await send();
-		const retry = retryAfterOf(response);
-		if ((response.status === 429 || response.status === 503) && retry !== null && retry <= longestWait) {
-			progress.waiting(Date.now() + retry * 1000);
-			await pause(retry, signal);
-			response = await send();
-		}
 		if (response.status === 202 || response.status === 504) {
 			const location = response.headers.get('Location');
 			if (location) response = await this.follow(question, location, retryAfterOf(response) ?? 1, signal, progress);
@@ -244,13 +242,13 @@ export class API {
 	}
 
 	/** report returns a report in the form that the parameters name. */
-	async report(parameters: Parameters, signal: AbortSignal): Promise<string> {
-		return (await checked(await this.post('data/report', parameters, signal))).text();
+	async report(parameters: Parameters, signal: AbortSignal, progress = idle): Promise<string> {
+		return (await checked(await this.post('data/report', parameters, signal, progress))).text();
 	}
 
 	/** estimate returns what a question would read and cost. Of a server that has no estimates, nothing of it is known. */
-	async estimate(route: Priced, parameters: Parameters, signal: AbortSignal): Promise<Estimate> {
-		const response = await this.post(`data/${route}`, { ...parameters, dry_run: true }, signal);
+	async estimate(route: Priced, parameters: Parameters, signal: AbortSignal, progress = idle): Promise<Estimate> {
+		const response = await this.post(`data/${route}`, { ...parameters, dry_run: true }, signal, progress);
 		const { meta: { estimate, period } } = await answerOf(await checked(response));
 		return { ...(estimate ?? { bytes: null, wait_ms: null }), length: Date.parse(period.to) - Date.parse(period.from) };
 	}
@@ -261,11 +259,10 @@ export class API {
 	}
 
 	/** canonical returns the canonical form of a filter of a media type, and what its relative times stand for. */
-	async canonical(filters: string, accept: 'text/plain' | 'application/json', signal: AbortSignal): Promise<Canonical> {
-		const response = await checked(await this.send('data/timeline/parse', {
-			method: 'POST', body: JSON.stringify({ filters }), signal,
-			headers: { 'Content-Type': 'application/json', Accept: accept },
-		}));
+	async canonical(
+		filters: string, accept: 'text/plain' | 'application/json', signal: AbortSignal, progress = idle,
+	): Promise<Canonical> {
+		const response = await checked(await this.post('data/timeline/parse', { filters }, signal, progress, { Accept: accept }));
 		return { text: (await response.text()).trim(), relative: response.headers.get('X-Orrery-Relative-Times') ?? '' };
 	}
 
@@ -284,13 +281,13 @@ export class API {
 
 	/** fields returns the catalogue of fields. */
 	async fields(signal: AbortSignal): Promise<Field[]> {
-		const response = await checked(await this.send('data/fields', { signal }));
+		const response = await checked(await this.read('data/fields', { signal }));
 		return ((await response.json()) as { data: { results: Field[] } }).data.results;
 	}
 
 	/** get reads something else of the API, as its JSON text and ETag. */
-	async get(path: string, signal: AbortSignal): Promise<Got> {
-		const response = await checked(await this.send(path, { signal }));
+	async get(path: string, signal: AbortSignal, progress = idle): Promise<Got> {
+		const response = await checked(await this.read(path, { signal }, progress));
 		return { text: await response.text(), etag: response.headers.get('ETag') ?? '' };
 	}
 
@@ -309,10 +306,13 @@ export class API {
 		return { text: await response.text(), etag: response.headers.get('ETag') ?? '' };
 	}
 
-	private post(path: string, body: Parameters, signal: AbortSignal): Promise<Response> {
-		return this.send(path, {
-			method: 'POST', body: JSON.stringify(body), signal, headers: { 'Content-Type': 'application/json' },
-		});
+	/** post sends parameters that are too long for an address. It changes nothing. */
+	private post(
+		path: string, body: Parameters, signal: AbortSignal, progress?: Progress, headers?: Readonly<Record<string, string>>,
+	): Promise<Response> {
+		return this.read(path, {
+			method: 'POST', body: JSON.stringify(body), signal, headers: { 'Content-Type': 'application/json', ...headers },
+		}, progress);
 	}
 
 	/** follow waits for the answer of a query that is still running. If the question is cancelled, so is the query. */
@@ -327,7 +327,7 @@ export class API {
 		try {
 			for (;;) {
 				await pause(seconds, signal);
-				const response = await this.send(path, { signal });
+				const response = await this.read(path, { signal }, progress);
 				if (response.status !== 202) {
 					forget();
 					return response;
@@ -337,6 +337,20 @@ export class API {
 		} catch (error) {
 			if (signal.aborted) void this.send(path, { method: 'DELETE' }).catch(() => undefined); // its answer is not needed
 			throw error;
+		}
+	}
+
+	/** read asks a busy service again once, when it says. What changes something is never sent twice. */
+	private async read(path: string, init: RequestInit & { signal: AbortSignal }, progress = idle): Promise<Response> {
+		const response = await this.send(path, init);
+		const retry = retryAfterOf(response);
+		if ((response.status !== 429 && response.status !== 503) || retry === null || retry > longestWait) return response;
+		progress.waiting(Date.now() + retry * 1000);
+		try {
+			await pause(retry, init.signal);
+			return await this.send(path, init);
+		} finally {
+			progress.waiting(null);
 		}
 	}
 

@@ -1,6 +1,6 @@
 // The page around the screens: navigation, filter bar, period, and what opens above them.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { API } from './api';
+import { API, Refusal } from './api';
 import { Bar } from './bar';
 import { type Console, ConsoleProvider } from './context';
 import { Dashboard } from './dashboard';
@@ -35,7 +35,7 @@ export function App() {
 	const [choice, setChoice] = useState<Choice | null>(null);
 	const [notice, say] = useNotice();
 	const [help, setHelp] = useState(false);
-	const fields = useFields(api, session);
+	const fields = useFields(api, session, `${round} ${place.screen} ${periodOf(place)} ${place.filter}`);
 	const zone = isZone(place.zone) ? place.zone : 'UTC';
 	const closeMenu = useCallback(() => {
 		setChoice((open) => {
@@ -133,18 +133,24 @@ function useRound(): [number, () => void] {
 	return [round, useCallback(() => setRound((n) => n + 1), [])];
 }
 
-/** useFields loads the catalogue of fields once a key allows it. */
-function useFields(api: API, session: number): readonly Field[] {
+/** useFields loads the catalogue of fields once a key allows it. If that fails, the next question asks for it again. */
+function useFields(api: API, session: number, question: string): readonly Field[] {
 	const [fields, setFields] = useState<readonly Field[]>([]);
+	const latest = useRef<{ session: number; own: AbortController } | null>(null); // null after a failure
 	useEffect(() => {
-		const own = new AbortController();
+		if (latest.current?.session === session) return;
+		latest.current?.own.abort();
+		const asked = latest.current = { session, own: new AbortController() };
 		setFields([]);
-		api.fields(own.signal).then((found) => {
+		api.fields(asked.own.signal).then((found) => {
+			if (latest.current !== asked) return;
 			learnFields(found);
 			setFields(found);
-		}, () => undefined); // without it there are no completions
-		return () => own.abort();
-	}, [api, session]);
+		}, (error: unknown) => {
+			const refused = error instanceof Refusal && [401, 403].includes(error.status); // another key is another session
+			if (latest.current === asked && !refused) latest.current = null;
+		});
+	}, [session, question]);
 	return fields;
 }
 

@@ -11,6 +11,8 @@ import { locationOf } from './running';
 export interface Asker {
 	/** afford stops before questions that are heavy together, until somebody runs them. */
 	afford(questions: readonly Planned[]): Promise<void>;
+	/** affordParts is afford for questions that do without each other: it returns those of which there is no estimate. */
+	affordParts(questions: readonly Planned[]): Promise<readonly Planned[]>;
 	ask<R extends Route>(route: R, parameters: Parameters): Promise<Answer<Routes[R]>>;
 	/** get reads what is not an answer about requests. */
 	get(path: string): Promise<Got>;
@@ -55,7 +57,7 @@ export function usePlanned(): readonly Planned[] {
 			watchers.delete(changed);
 		};
 	}, []);
-	return [...planned.values()].flat();
+	return [...new Set([...planned.values()].flat())];
 }
 
 export type State = 'asking' | 'done' | 'failed' | 'held' | 'cancelled';
@@ -80,6 +82,8 @@ class Held extends Error {
 		super('held');
 	}
 }
+
+const notEstimated: Estimate = { bytes: null, wait_ms: null };
 
 /** The heavy questions that somebody ran. They are forgotten with the page, so that a reload does not run them again. */
 const affordable = new Set<string>();
@@ -178,9 +182,25 @@ function askerOf(
 	api: API, question: string, questions: [Route, Parameters][], signal: AbortSignal,
 	change: (changes: { running?: Running | null; waiting?: number | null }) => void, plan: (wanted: readonly Planned[]) => void,
 ): Asker {
+	let busy = 0; // requests that wait for a busy service
 	const progress = {
 		running: (running: Running) => change({ running, waiting: null }),
-		waiting: (waiting: number) => change({ waiting }),
+		waiting: (until: number | null) => {
+			busy += until === null ? -1 : 1;
+			if (until !== null || busy === 0) change({ waiting: until });
+		},
+	};
+	const price = async (wanted: readonly Planned[], apart: boolean): Promise<readonly Planned[]> => {
+		plan(wanted);
+		// A query that still runs since before a reload has been paid for.
+		if (affordable.has(question) || wanted.some(([route, p]) => locationOf(questionOf(route, p)))) return [];
+		const found = await Promise.allSettled(wanted.map(([route, p]) => api.estimate(route, p, signal, progress)));
+		signal.throwIfAborted();
+		const estimates = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+		const failed = found.find((one) => one.status === 'rejected');
+		if (failed && (!apart || estimates.length === 0)) throw failed.reason;
+		if (isHeavy(addUp(estimates))) throw new Held(addUp(failed ? [...estimates, notEstimated] : estimates));
+		return wanted.filter((_, i) => found[i]?.status === 'rejected');
 	};
 	return {
 		ask: async (route, parameters) => {
@@ -190,16 +210,13 @@ function askerOf(
 			plansChanged();
 			return answer;
 		},
-		get: (path) => api.get(path, signal),
-		canonical: (filters, accept) => api.canonical(filters, accept, signal),
-		report: (parameters) => api.report(parameters, signal),
-		estimate: (route, parameters) => api.estimate(route, parameters, signal),
+		get: (path) => api.get(path, signal, progress),
+		canonical: (filters, accept) => api.canonical(filters, accept, signal, progress),
+		report: (parameters) => api.report(parameters, signal, progress),
+		estimate: (route, parameters) => api.estimate(route, parameters, signal, progress),
 		afford: async (wanted) => {
-			plan(wanted);
-			// A query that still runs since before a reload has been paid for.
-			if (affordable.has(question) || wanted.some(([route, p]) => locationOf(questionOf(route, p)))) return;
-			const estimate = addUp(await Promise.all(wanted.map(([route, p]) => api.estimate(route, p, signal))));
-			if (isHeavy(estimate)) throw new Held(estimate);
+			await price(wanted, false);
 		},
+		affordParts: (wanted) => price(wanted, true),
 	};
 }

@@ -1,7 +1,7 @@
 // The filter bar: a text area over a coloured copy of its text. The server finds the mistakes; they are underlined where
 // they are, and listed below.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Refusal } from './api';
+import { idle, Refusal } from './api';
 import { useConsole } from './context';
 import { Later } from './later';
 import { fieldOptions, mostOptions, type Option, operatorOptions, take, valueOptions } from './pure/complete';
@@ -271,7 +271,7 @@ function useCompletion() {
 				field: at.field, limit: 12, ...(typed === '' ? {} : { prefix: typed }),
 				...(period ? { filters: filtersOf('', period) } : {}),
 			};
-			api.ask('values', parameters, own.signal, { running: () => undefined, waiting: () => undefined }).then(
+			api.ask('values', parameters, own.signal, idle).then(
 				({ results, meta }) => show(at, valueOptions(results.map((one) => one.value)), meta.unavailable),
 				() => undefined, // a field without values that can be listed has no options
 			);

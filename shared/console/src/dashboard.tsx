@@ -1,6 +1,6 @@
 // Dashboard: what is going on, who does it, and to what.
-import type { Answer, Facet, Parameters, Route, Routes, Segment, Top } from './api';
-import { type Asked, together, useAsked } from './ask';
+import { type Answer, type Facet, type Parameters, questionOf, type Route, type Routes, type Segment, type Top } from './api';
+import { type Asked, type Planned, together, useAsked } from './ask';
 import { Chart } from './chart';
 import { useConsole } from './context';
 import { Later } from './later';
@@ -33,6 +33,12 @@ interface Plan {
 	top: Question<'topx'>;
 }
 
+/** Affordable questions. Those of which there is no estimate ask for one again, each for itself. */
+interface Afforded {
+	plan: Plan;
+	unpriced: readonly Planned[];
+}
+
 let plans = 0;
 
 function planOf(place: Place): Plan {
@@ -63,13 +69,12 @@ export function Dashboard() {
 	const question = `dashboard ${periodOf(place)} ${place.against} ${place.segment} ${place.filter}`;
 	const planned = useAsked(api, question, round, async (asker) => {
 		const plan = planOf(place);
-		await asker.afford(questionsOf(plan));
-		return plan;
+		return { plan, unpriced: await asker.affordParts(questionsOf(plan)) };
 	});
 	const facets = place.panel === 'facets';
 	return <div class={facets ? 'dashboard with-facets' : 'dashboard'}>
 		{facets && <Later part="facets" />}
-		<div>{planned.answer ? <Panels planned={planned} plan={planned.answer} /> :
+		<div>{planned.answer ? <Panels planned={planned} afforded={planned.answer} /> :
 			<Answered asked={planned} metas={() => []}>{() => null}</Answered>}</div>
 	</div>;
 }
@@ -82,25 +87,28 @@ interface Part<R extends Route> {
 
 /** usePart asks a question of a plan. */
 function usePart<R extends Route>(
-	plan: Plan, [route, parameters]: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
+	{ plan, unpriced }: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
 ): Asked<Part<R>> {
 	const { api } = useConsole();
-	return useAsked(api, route, plan.number, async (asker) => {
+	const [route, parameters] = question;
+	return useAsked(api, questionOf(route, parameters), plan.number, async (asker) => {
+		if (unpriced.includes(question)) await asker.afford([question]);
 		const answer = await asker.ask(route, parameters);
 		return leave(answer) ? never<Part<R>>() : { plan, answer };
 	});
 }
 
 /** Panels asks the questions of a plan. Each panel has the state of its own question; the others are drawn without it. */
-function Panels({ planned, plan }: { planned: Asked<Plan>; plan: Plan }) {
+function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Afforded }) {
 	const console = useConsole();
-	const timeline = usePart(plan, plan.timeline, (answer) => leadToData(console, answer));
-	const facets = usePart(plan, plan.facets);
-	const refused = usePart(plan, plan.refused);
-	const timelineBefore = usePart(plan, plan.timelineBefore);
-	const facetsBefore = usePart(plan, plan.facetsBefore);
-	const refusedBefore = usePart(plan, plan.refusedBefore);
-	const top = usePart(plan, plan.top);
+	const { plan } = afforded;
+	const timeline = usePart(afforded, plan.timeline, (answer) => leadToData(console, answer));
+	const facets = usePart(afforded, plan.facets);
+	const refused = usePart(afforded, plan.refused);
+	const timelineBefore = usePart(afforded, plan.timelineBefore);
+	const facetsBefore = usePart(afforded, plan.facetsBefore);
+	const refusedBefore = usePart(afforded, plan.refusedBefore);
+	const top = usePart(afforded, plan.top);
 	const chart = chartOf(console.place);
 	const parts = [timeline, facets, refused, timelineBefore, facetsBefore, refusedBefore, top];
 	const all = together([planned, ...parts]);

@@ -75,7 +75,8 @@ async function ask(asker: Asker, place: Place, planned: readonly Planned[]): Pro
 		const [text, estimates] = await Promise.all([
 			asker.canonical(filters, 'text/plain'),
 			Promise.all(planned.map(async (question) => ({
-				question, particulars: particularsOf(question, planned, place.filter), estimate: await asker.estimate(...question),
+				question, particulars: particularsOf(question, planned, place.filter),
+				estimate: await asker.estimate(...question).catch(notEstimated),
 			}))),
 		]);
 		return { filters, text, json: json.text, estimates };
@@ -83,6 +84,12 @@ async function ask(asker: Asker, place: Place, planned: readonly Planned[]): Pro
 		if (!(error instanceof Refusal) || error.mistakes.length === 0 || error.mistakes.some((one) => one.parameter)) throw error;
 		return { mistakes: error.mistakes, fixed: splitPeriod(error.fixed, Date.now()).filter };
 	}
+}
+
+/** notEstimated is what is known of a question whose estimate the server refuses: why it does. */
+function notEstimated(error: unknown): Estimate {
+	if (!(error instanceof Refusal) || error.mistakes.length > 0) throw error;
+	return { bytes: null, wait_ms: null, warnings: [error.message] };
 }
 
 /** within returns the questions about the period of the page, about a part of it. */

@@ -158,7 +158,7 @@ async function copyPages(
 ): Promise<void> {
 	const progress = {
 		running: () => note(words.runsOn),
-		waiting: (until: number) => note(words.busy(ago(until - Date.now()))),
+		waiting: (until: number | null) => note(until === null ? '' : words.busy(ago(until - Date.now()))),
 	};
 	for (;;) {
 		const cursor = run.next === null ? {} : { cursor: run.next };

@@ -1,6 +1,6 @@
 // Live: events that arrive while the list is open, asked for by the place of the newest one.
 import { useEffect, useState } from 'preact/hooks';
-import type { Answer, Meta, Parameters } from './api';
+import { type Answer, idle, type Meta, type Parameters } from './api';
 import { useConsole } from './context';
 import { filtersOf } from './pure/filter';
 import { addTo, arrive, type Arrived, mostRows, none, show } from './pure/live';
@@ -64,8 +64,6 @@ export function useLive(logs: Answer<LogRecord> | null, parameters: Parameters):
 	}, [logs, seconds]);
 	return { ...own, show: () => setState((now) => (now.of === logs ? { ...now, ...show(now) } : now)) };
 }
-
-const idle = { running: () => undefined, waiting: () => undefined };
 
 /** isRead reports whether somebody reads the list: it is scrolled, or a record is open. */
 function isRead(): boolean {

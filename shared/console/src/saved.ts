@@ -1,5 +1,5 @@
 // The saved filters of a configuration, which all of its users share.
-import type { API } from './api';
+import { type API, idle } from './api';
 import { askConfigurations } from './later';
 
 /** A saved filter. */
@@ -11,7 +11,6 @@ export interface SavedFilter {
 }
 
 const setting = 'orrery.config';
-const idle = { running: () => undefined, waiting: () => undefined };
 
 /** chosenConfig is the configuration whose filters were used last; "" if none was chosen. */
 export function chosenConfig(): string {

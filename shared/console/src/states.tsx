@@ -146,7 +146,7 @@ export function Trouble({ asked, name = '', earlier = false }: { asked: Asked<un
 	const below = earlier && <p class="quiet">{words.earlierAnswer}</p>;
 	if (asked.state === 'held' && asked.estimate) {
 		return <section class="trouble held" aria-label={words.held}>
-			<p><strong>{words.held}</strong> It {priceOf(asked.estimate)}.</p>
+			<p><strong>{nameOf(name)}{words.held}</strong> It {priceOf(asked.estimate)}.</p>
 			{(asked.estimate.warnings ?? []).map((warning) => <p key={warning}>{warning}</p>)}
 			{below}
 			<button type="button" class="primary" onClick={asked.run}>{words.heldRun}</button>
@@ -184,12 +184,18 @@ function Advised({ message }: { message: string }) {
 const firstPause = 2000; // milliseconds until a server that does not answer is asked again
 const longestPause = 30_000;
 
-/** TroubleOf is why some parts of a screen have no new answers: that of the first one that failed. They are asked again together. */
+/**
+ * TroubleOf is why some parts of a screen have no new answers: each that waits to be run, and the first one that failed. Those
+ * that failed are asked again together.
+ */
 export function TroubleOf({ parts, name }: { parts: readonly Asked<unknown>[]; name: string }) {
 	const troubled = parts.filter((part) => part.state === 'failed' || part.attempts > 0);
 	const failed = troubled.filter((part) => part.state === 'failed');
 	const first = failed[0] ?? troubled[0];
-	return first ? <Trouble asked={{ ...first, run: () => failed.forEach((part) => part.run()) }} name={name} /> : null;
+	return <>
+		{parts.map((part, i) => part.state === 'held' && <Trouble key={i} asked={part} name={name} />)}
+		{first && <Trouble asked={{ ...first, run: () => failed.forEach((part) => part.run()) }} name={name} />}
+	</>;
 }
 
 /** Gone is the banner while the server does not answer. It asks again, each time after a longer pause, or as soon as there is a network. */
@@ -236,11 +242,12 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 	const skipped = new Set(metas.flatMap((m) => m.skipped ?? []));
 	const cached = metas.find((m) => m.cached)?.cached;
 	const asked = sum((m) => m.questions ?? 1);
+	const queue = most((m) => m.queue_ms);
 	const known = metas.some((m) => m.objects !== undefined);
 	const facts = [
 		first.engine,
 		...(asked > 1 ? [w.questions(asked)] : []),
-		milliseconds(most((m) => m.elapsed_ms)),
+		milliseconds(most((m) => m.elapsed_ms)) + (queue > 0 ? `, ${w.queue(milliseconds(queue))}` : ''),
 		bytes(sum((m) => m.bytes_scanned)) + (known ? ` ${w.of} ${objects(most((m) => m.objects))}` : ''),
 		...(cost !== null ? [dollars(cost)] : []),
 		...(first.complete_through ? [w.complete(momentIn(wholeSeconds(first.complete_through), zone))] :

@@ -167,6 +167,7 @@ export const words = {
 
 	honesty: {
 		of: 'of',
+		queue: (text: string) => `of which ${text} in the queue`,
 		complete: (at: string) => `complete to ${at}`,
 		newest: (at: string) => `newest record ${at}`,
 		skipped: (n: number) => (n === 1 ? '1 object could not be read' : `${n} objects could not be read`),

@@ -33,6 +33,7 @@ export function show(now: Arrived): Arrived {
 export interface Rests {
 	questions?: number; // that it stands for; 1 if it is absent
 	elapsed_ms: number;
+	queue_ms?: number;
 	bytes_scanned: number;
 	objects?: number;
 	cost_usd?: number;
@@ -48,6 +49,7 @@ export function addTo<T extends Rests>(sum: T | undefined, one: T): T {
 		...sum, ...one,
 		questions: (sum.questions ?? 1) + (one.questions ?? 1),
 		elapsed_ms: Math.max(sum.elapsed_ms, one.elapsed_ms),
+		...(sum.queue_ms === undefined ? {} : { queue_ms: Math.max(sum.queue_ms, one.queue_ms ?? 0) }),
 		bytes_scanned: sum.bytes_scanned + one.bytes_scanned,
 		...(sum.objects === undefined && one.objects === undefined ? {} : { objects: Math.max(sum.objects ?? 0, one.objects ?? 0) }),
 		...(sum.cost_usd === undefined && one.cost_usd === undefined ? {} : { cost_usd: (sum.cost_usd ?? 0) + (one.cost_usd ?? 0) }),

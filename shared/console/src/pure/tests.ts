@@ -802,6 +802,7 @@ test('what the answers of Live rest on is one sum, however many there are', () =
 	equal(sum, {
 		elapsed_ms: 999, bytes_scanned: 10010, cost_usd: 500.5, skipped: ['a', 'b'], late: 1001, head: '999', questions: 1001,
 	});
+	equal(addTo<Rests>({ ...one, queue_ms: 7 }, addTo<Rests>(one, { ...one, queue_ms: 5 })).queue_ms, 7);
 	equal(addTo<Headed>(sum, { ...one, late: null }).late, null, 'what is not known of one is not known of all');
 	equal(addTo<Rests>({ elapsed_ms: 1, bytes_scanned: 1 }, { elapsed_ms: 2, bytes_scanned: 1 }),
 		{ elapsed_ms: 2, bytes_scanned: 2, questions: 2, late: 0 });
