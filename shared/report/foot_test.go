@@ -132,6 +132,15 @@ func TestCommandsOfSettings(t *testing.T) {
 	if got[1] != "http://localhost:8080/api/v4.0/data/report" || got[len(got)-1] != want {
 		t.Errorf("arguments %q", got)
 	}
+	same := settingOf(t)
+	same.SameWeekday = true
+	r = New(same, nil)
+	if got := wordsOf(t, r.curl()); !strings.Contains(got[len(got)-1], `"compare":"same-weekday"`) {
+		t.Errorf("arguments %q", got)
+	}
+	if got := wordsOf(t, r.again()); got[2] != "--compare" || got[3] != "same-weekday" {
+		t.Errorf("arguments %q", got)
+	}
 	s.Conditions = `path="` + strings.Repeat("x", commandLength) + `"`
 	for _, f := range New(s, nil).commands() {
 		if f.Command || f.Text != "The filter is too long for a command." {

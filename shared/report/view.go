@@ -338,12 +338,9 @@ func (r Report) curl() string {
 		Compare  string   `json:"compare,omitempty"`
 		Zone     string   `json:"tz"`
 		Format   string   `json:"format"`
-	}{Filters: r.Filter, Zone: r.Zone, Format: "text"}
+	}{Filters: r.Filter, Compare: r.compare(), Zone: r.Zone, Format: "text"}
 	if r.Template != Traffic {
 		question.Template = r.Template
-	}
-	if r.Previous == nil {
-		question.Compare = "none"
 	}
 	return "curl -sS " + address + ` -H "Authorization: Bearer $ORRERY_API_KEY" -H 'Content-Type: application/json' -d ` +
 		quoted(jsonText(question))
