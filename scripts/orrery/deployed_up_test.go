@@ -144,7 +144,7 @@ func (up *upRun) waitForURL(t *testing.T) {
 	up.api = strings.TrimSpace(line)
 	t.Logf("the URL was there after %.0f s", time.Since(began).Seconds())
 	up.waitFor(t, "The API is at:") // another pipe, which can be read later
-	if lines := strings.Count(up.output.String(), "\n"); lines > 12 {
+	if lines := strings.Count(up.output.String(), "\n"); lines > 10 {
 		t.Errorf("it printed %d lines:\n%s", lines, up.output)
 	}
 	key := printedKey.FindStringSubmatch(up.output.String())
