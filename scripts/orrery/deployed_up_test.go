@@ -24,8 +24,8 @@ import (
 )
 
 // TestDeployedUp runs `orrery up` without a flag, as in its documentation, several times in the same folder: it is
-// interrupted during the start, killed while it runs, and started again. Logs and questions are sent by the commands that
-// it prints, and by the same command for a deployment on AWS.
+// interrupted during the start, killed while it runs, and started again. A log and a question are sent by the commands
+// that it prints, and another log as to a deployment on AWS.
 func TestDeployedUp(t *testing.T) {
 	if os.Getenv("ORRERY_TEST_DEPLOYED") == "" {
 		t.Skip("deploying to LocalStack takes minutes; set ORRERY_TEST_DEPLOYED=1 to run this test")
