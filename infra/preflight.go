@@ -47,7 +47,7 @@ func preflight(ctx context.Context, c aws.Config, p Props, out io.Writer) error 
 		}
 	}
 	if problems > 0 {
-		return fmt.Errorf("the deployment has %d problems; see the lines above", problems)
+		return fmt.Errorf("%d of %d checks found a problem", problems, len(found))
 	}
 	return nil
 }
