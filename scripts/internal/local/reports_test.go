@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -356,6 +357,50 @@ func TestWhyKeysAreUnusable(t *testing.T) {
 	}
 	if _, err := (Access{Keys: brokenKeys{}}).whyUnusable(t.Context(), id, now); err == nil {
 		t.Error("a store that cannot be read is no error")
+	}
+}
+
+// TestExposedSecrets: a server that starts warns of files with secrets that every user may read.
+func TestExposedSecrets(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no modes")
+	}
+	s := newReportTest(t)
+	files := map[string]os.FileMode{"password": 0o644, "slack": 0o600, "webhook": 0o640, "signing": 0o604}
+	for name, mode := range files {
+		file := filepath.Join(s.folder, name)
+		if err := os.WriteFile(file, []byte("https://hooks.example\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const settings = `[mail]
+server = "localhost:25"
+from = "orrery@example.com"
+domains = ["example.com"]
+user = "orrery"
+password-file = "password"
+[destination.chat]
+slack-url-file = "slack"
+[destination.hook]
+webhook-url-file = "webhook"
+webhook-secret-file = "signing"
+[destination.other]
+webhook-url-file = "none"
+`
+	if err := os.WriteFile(filepath.Join(s.folder, destination.FileName), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	if _, err := s.product.ReportRunner(ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range files {
+		if warned := strings.Contains(log.String(), "file="+filepath.Join(s.folder, name)); warned != (mode&0o004 != 0) {
+			t.Errorf("%s with mode %o: warned %v", name, mode, warned)
+		}
 	}
 }
 
