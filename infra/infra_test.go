@@ -239,6 +239,32 @@ func TestRunsReachReport(t *testing.T) {
 	}
 }
 
+// TestReservedConcurrency: with reserve-concurrency, ingest, the functions of the schedules and report have instances of
+// their own, which requests cannot take.
+func TestReservedConcurrency(t *testing.T) {
+	deployed(t) // skips the test where stacks cannot be synthesized
+	p := defaults
+	p.ReserveConcurrency = true
+	d := synthesizeWith(p)
+	if d.err != nil {
+		t.Fatal(d.err)
+	}
+	got := map[string]any{}
+	for _, id := range d.api.of("AWS::Lambda::Function") {
+		f := d.api.Resources[id]
+		if reserved := f.at("ReservedConcurrentExecutions"); reserved != nil {
+			got[flat(f.Properties["FunctionName"])] = reserved
+		}
+	}
+	want := map[string]any{
+		"orrery-ingest": float64(defaults.IngestConcurrency), "orrery-compact": 1.0, "orrery-reconcile": 1.0,
+		"orrery-report": float64(lambdas.ReportConcurrency),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("instances (-want +got):\n%s", diff)
+	}
+}
+
 func TestLeastPrivilege(t *testing.T) {
 	d := deployed(t)
 	want := map[string][]string{}

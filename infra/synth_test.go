@@ -70,13 +70,15 @@ const everyDestination = `{"mail":{"ses":true,"from":"Orrery <orrery@shop.exampl
 	`"webhook-secret-parameter":"/orrery/hook-secret"},` +
 	`"topic":{"topic":"arn:aws:sns:eu-central-1:123456789012:reports"}}}`
 
-var synthesize = sync.OnceValue(func() (d deployment) {
+var synthesize = sync.OnceValue(func() deployment { return synthesizeWith(defaults) })
+
+// synthesizeWith returns the stacks of properties, with every destination of reports.
+func synthesizeWith(p Props) (d deployment) {
 	dir, err := os.MkdirTemp("", "orrery-infra-")
 	if err != nil {
 		return deployment{err: err}
 	}
 	defer func() { d.err = errors.Join(d.err, os.RemoveAll(dir)) }()
-	p := defaults
 	p.Zips, p.AlarmEmail, p.Reports = filepath.Join(dir, "zips"), "ops@shop.example", everyDestination
 	if err := makeZips(p); err != nil {
 		return deployment{err: err}
@@ -105,7 +107,7 @@ var synthesize = sync.OnceValue(func() (d deployment) {
 		}
 	}
 	return d
-})
+}
 
 // makeZips writes a placeholder for each function's zip.
 func makeZips(p Props) error {

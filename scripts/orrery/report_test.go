@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,6 +59,41 @@ func TestReport(t *testing.T) {
 	}
 	if text, err := os.ReadFile(page); err != nil || !strings.HasPrefix(string(text), "<!doctype html>") {
 		t.Errorf("the file has %.40q, %v", text, err)
+	}
+}
+
+// TestReportIsOpened: --open writes the page into a file that stays, and gives it to the program that shows pages.
+func TestReportIsOpened(t *testing.T) {
+	name := map[string]string{"linux": "xdg-open", "darwin": "open"}[runtime.GOOS]
+	if name == "" {
+		t.Skip("no script can stand for the program of this system that shows pages")
+	}
+	data := tourData(t)
+	folder := t.TempDir()
+	opened := filepath.Join(folder, "opened")
+	t.Setenv("TMPDIR", folder)
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	opener := func(script string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // a script
+			t.Fatal(err)
+		}
+	}
+	own := filepath.Join(folder, "own.html")
+	opener(`printf '%s' "$*" > '` + opened + `'`)
+	for _, args := range [][]string{nil, {"--output", own}} {
+		out, stderr, code := orrery(t, "", append([]string{"report", "run", tourDay, "--data", data, "--open"}, args...)...)
+		file, err := os.ReadFile(opened)
+		if code != exitDone || out != "" || err != nil || args != nil && string(file) != own {
+			t.Fatalf("exit code %d, opened %q, %v\n%s%s", code, file, err, out, stderr)
+		}
+		if page, err := os.ReadFile(string(file)); err != nil || !strings.HasPrefix(string(page), "<!doctype html>") {
+			t.Errorf("the file has %.40q, %v", page, err)
+		}
+	}
+	opener("echo no display; exit 3")
+	_, stderr, code := orrery(t, "", "report", "run", tourDay, "--data", data, "--open")
+	if code != exitFailed || !strings.Contains(stderr, "in a browser: exit status 3 no display") {
+		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
 

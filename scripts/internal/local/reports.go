@@ -61,6 +61,9 @@ func (p *Product) ReportRunner(s ServeOptions) (*running.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, file := range settings.Exposed() {
+		s.Log.Warn("every user of this machine may read a secret", "file", file, "remedy", "chmod 600 "+file)
+	}
 	settings.Link = cmp.Or(settings.Link, s.Address)
 	return p.reportRunner(s.Access, settings, s.Log, time.Now), nil
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +13,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/mail"
+	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +206,88 @@ func partsOf(t *testing.T, contentType string, body io.Reader) (types []string) 
 	}
 }
 
+// TestPasswordOfMail: the password of the mail server is neither in the data folder nor in logs nor in answers, whether the
+// server takes it or not.
+func TestPasswordOfMail(t *testing.T) {
+	const right, wrong = "correct horse", "battery staple"
+	for _, place := range []string{"a file", "the environment"} {
+		t.Run("in "+place, func(t *testing.T) {
+			s := newReportTest(t)
+			mails := deliverytest.Start(t, func(server *deliverytest.Server) { server.Password = right })
+			settings := fmt.Sprintf("[mail]\nserver = %q\nfrom = \"Orrery <orrery@example.com>\"\ndomains = [\"example.com\"]\n"+
+				"user = \"orrery\"\n", mails.Address)
+			file := filepath.Join(t.TempDir(), "password")
+			if place == "a file" {
+				settings += fmt.Sprintf("password-file = %q\n", file)
+			}
+			give := func(password string) {
+				if place == "the environment" {
+					t.Setenv("ORRERY_MAIL_PASSWORD", password)
+				} else if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			give(wrong)
+			if err := os.WriteFile(filepath.Join(s.folder, destination.FileName), []byte(settings), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var log bytes.Buffer
+			options := ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+			var err error
+			if s.handler, err = s.product.Handler(options); err != nil {
+				t.Fatal(err)
+			}
+			tick := func() {
+				read, err := s.product.reportSettings(options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := s.product.reportRunner(s.access, read, options.Log, func() time.Time { return s.now })
+				if err := r.Tick(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			key, _ := s.key()
+			var answers [5]json.RawMessage
+			s.ask(key, "PUT", "/daily", `{"period":"day","deliver":[{"mail":["ops@example.com"]}]}`, &answers[0])
+			s.ask(key, "POST", "/daily/run", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`, &answers[1])
+			tick()
+			s.ask(key, "GET", "/daily/runs", "", &answers[2])
+			give(right)
+			s.now = s.now.Add(time.Minute)
+			tick()
+			s.ask(key, "GET", "/daily/runs", "", &answers[3])
+			s.ask(key, "GET", "/daily", "", &answers[4])
+			if got := mails.Mails(); len(got) != 1 || got[0].User != "orrery" || !strings.Contains(string(answers[2]), "535") {
+				t.Fatalf("%d mails; the run after the wrong password: %s", len(got), answers[2])
+			}
+			places := map[string][]byte{"the log": log.Bytes(), "the mail": mails.Mails()[0].Text}
+			for i, a := range answers {
+				places[fmt.Sprintf("answer %d", i)] = a
+			}
+			err = filepath.WalkDir(s.folder, func(path string, entry os.DirEntry, err error) error {
+				if err == nil && entry.Type().IsRegular() {
+					places[path], err = os.ReadFile(path)
+				}
+				return err
+			})
+			if err != nil || len(places) < 12 {
+				t.Fatalf("%d places, %v", len(places), err)
+			}
+			for _, password := range []string{right, wrong} {
+				plain := base64.StdEncoding.EncodeToString([]byte("\x00orrery\x00" + password)) // as SMTP sends it
+				for name, text := range places {
+					for _, form := range []string{password, plain, url.QueryEscape(password)} {
+						if bytes.Contains(text, []byte(form)) {
+							t.Errorf("%s has %q", name, form)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestMaxBytesOfKeysOfBranches: what the questions of a report read is rounded up once for a key that is limited to
 // branches, so that a report about little data stays below max_bytes.
 func TestMaxBytesOfKeysOfBranches(t *testing.T) {
@@ -272,6 +357,50 @@ func TestWhyKeysAreUnusable(t *testing.T) {
 	}
 	if _, err := (Access{Keys: brokenKeys{}}).whyUnusable(t.Context(), id, now); err == nil {
 		t.Error("a store that cannot be read is no error")
+	}
+}
+
+// TestExposedSecrets: a server that starts warns of files with secrets that every user may read.
+func TestExposedSecrets(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no modes")
+	}
+	s := newReportTest(t)
+	files := map[string]os.FileMode{"password": 0o644, "slack": 0o600, "webhook": 0o640, "signing": 0o604}
+	for name, mode := range files {
+		file := filepath.Join(s.folder, name)
+		if err := os.WriteFile(file, []byte("https://hooks.example\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const settings = `[mail]
+server = "localhost:25"
+from = "orrery@example.com"
+domains = ["example.com"]
+user = "orrery"
+password-file = "password"
+[destination.chat]
+slack-url-file = "slack"
+[destination.hook]
+webhook-url-file = "webhook"
+webhook-secret-file = "signing"
+[destination.other]
+webhook-url-file = "none"
+`
+	if err := os.WriteFile(filepath.Join(s.folder, destination.FileName), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	if _, err := s.product.ReportRunner(ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range files {
+		if warned := strings.Contains(log.String(), "file="+filepath.Join(s.folder, name)); warned != (mode&0o004 != 0) {
+			t.Errorf("%s with mode %o: warned %v", name, mode, warned)
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package destination
 
 import (
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -31,3 +33,30 @@ func firstLine(path string) (string, error) {
 
 // ReadFile returns the secret of a file. It is read when it is needed, so that it can be changed.
 func (s Secret) ReadFile() (string, error) { return firstLine(s.File) }
+
+// Exposed returns the files with secrets that every user of this machine may read, sorted. A file that cannot be looked at
+// is not one of them: its delivery says so. On Windows, files have no modes that say who may read them.
+func (s Settings) Exposed() (files []string) {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	var secrets []string
+	if s.Mail != nil {
+		secrets = append(secrets, s.Mail.PasswordFile)
+	}
+	for _, to := range s.Destinations {
+		switch to := to.(type) {
+		case Slack:
+			secrets = append(secrets, to.URL.File)
+		case Webhook:
+			secrets = append(secrets, to.URL.File, to.Signing.File)
+		}
+	}
+	slices.Sort(secrets)
+	for _, file := range slices.Compact(secrets) {
+		if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o004 != 0 {
+			files = append(files, file)
+		}
+	}
+	return files
+}
