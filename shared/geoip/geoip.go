@@ -10,6 +10,7 @@ import (
 
 	"github.com/oschwald/maxminddb-golang/v2"
 
+	"github.com/orrery/orrery/shared/country"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
@@ -45,6 +46,15 @@ func (p place) name() string {
 		return name
 	}
 	return p.Code
+}
+
+// country returns the name of a place that is a country: the same as that of its code in a log, if it has a code. The
+// names in databases differ from version to version.
+func (p place) country() string {
+	if name := country.Name(p.Code); name != p.Code {
+		return name
+	}
+	return p.name()
 }
 
 // Open opens the databases in files. An error of kind fault.Invalid means that a file is no database.
@@ -101,7 +111,7 @@ func (d *Databases) Complete(row *lake.Row) error {
 
 // complete sets what the record lacks.
 func (e *entry) complete(row *lake.Row) error {
-	values := map[string]string{"country": e.Country.name(), "organization": e.Organization}
+	values := map[string]string{"country": e.Country.country(), "organization": e.Organization}
 	if len(e.Subdivisions) > 0 {
 		values["geo_region"] = e.Subdivisions[0].name()
 	}

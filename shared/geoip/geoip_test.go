@@ -23,9 +23,10 @@ func databases(t *testing.T) *Databases {
 	named := func(name string) any { return map[string]any{"names": map[string]any{"de": "x", "en": name}} }
 	geoiptest.Write(t, cities, map[netip.Prefix]any{
 		netip.MustParsePrefix("2001:db8::/32"): map[string]any{
-			"country": map[string]any{"iso_code": "DE", "names": map[string]any{"en": "Germany"}},
+			"country": map[string]any{"iso_code": "DE", "names": map[string]any{"en": "Germany of another version"}},
 			"city":    named("Munich"), "subdivisions": []any{named("Bavaria"), named("Upper Bavaria")},
 		},
+		netip.MustParsePrefix("2001:db9::/32"):     map[string]any{"country": map[string]any{"iso_code": "ZZ"}},
 		netip.MustParsePrefix("::203.0.113.0/120"): map[string]any{"country": map[string]any{"iso_code": "FR"}},
 	})
 	geoiptest.Write(t, systems, map[netip.Prefix]any{
@@ -53,11 +54,12 @@ func TestComplete(t *testing.T) {
 				`"proxy":[{"name":"geo_city","value":"Munich"}]`,
 		},
 		"a code without names, and the autonomous system": {
-			`"ip":"203.0.113.7"`, `"asn":"AS64496","country":"FR","ip":"203.0.113.7","organization":"Example Hosting"`,
+			`"ip":"203.0.113.7"`, `"asn":"AS64496","country":"France","ip":"203.0.113.7","organization":"Example Hosting"`,
 		},
+		"an unknown code": {`"ip":"2001:db9::7"`, `"country":"ZZ","ip":"2001:db9::7"`},
 		"an address of IPv4 in one of IPv6": {
 			`"ip":"::ffff:203.0.113.7"`,
-			`"asn":"AS64496","country":"FR","ip":"::ffff:203.0.113.7","organization":"Example Hosting"`,
+			`"asn":"AS64496","country":"France","ip":"::ffff:203.0.113.7","organization":"Example Hosting"`,
 		},
 		"fields of the log stay": {
 			`"ip":"2001:db8::7","country":"Italy","geo_region":null,"proxy":[{"name":"geo_city","value":"Rome"}]`,

@@ -78,7 +78,7 @@ func (alb) Matches(line []byte) bool {
 	return ok && slices.Contains(albTypes, string(kind)) && bytes.HasSuffix(stamp, []byte("Z"))
 }
 
-func (alb) Complete(row *lake.Row) { completeURL(row) }
+func (alb) Complete(row *lake.Row) { complete(row) }
 
 func (alb) Convert(dst, line []byte) ([]byte, error) {
 	var room [40][]byte

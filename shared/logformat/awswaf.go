@@ -23,7 +23,7 @@ func (awsWAF) Matches(line []byte) bool {
 		bytes.Contains(line, []byte(`"webaclId"`))
 }
 
-func (awsWAF) Complete(row *lake.Row) { completeURL(row) }
+func (awsWAF) Complete(row *lake.Row) { complete(row) }
 
 // wafLine holds the members of a line that several fields of the record need.
 type wafLine struct {

@@ -27,7 +27,7 @@ func (caddy) Matches(line []byte) bool {
 		bytes.Contains(line, []byte(`"request"`))
 }
 
-func (caddy) Complete(row *lake.Row) { completeURL(row) }
+func (caddy) Complete(row *lake.Row) { complete(row) }
 
 // caddyLine holds the members of a line that are written after all others are read.
 type caddyLine struct {

@@ -45,7 +45,7 @@ func (combined) Matches(line []byte) bool {
 	return err == nil
 }
 
-func (combined) Complete(row *lake.Row) { completeURL(row) }
+func (combined) Complete(row *lake.Row) { complete(row) }
 
 func (combined) Convert(dst, line []byte) ([]byte, error) {
 	line = unwrap(line)

@@ -65,7 +65,7 @@ func (f *jsonLog) Matches(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("{")) && f.matches(line)
 }
 
-func (*jsonLog) Complete(row *lake.Row) { completeURL(row) }
+func (*jsonLog) Complete(row *lake.Row) { complete(row) }
 
 // jsonLine is a line while it is converted.
 type jsonLine struct {

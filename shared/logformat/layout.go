@@ -123,7 +123,7 @@ func (l layout) Matches(line []byte) bool {
 	return err == nil
 }
 
-func (layout) Complete(row *lake.Row) { completeURL(row) }
+func (layout) Complete(row *lake.Row) { complete(row) }
 
 func (l layout) Convert(dst, line []byte) ([]byte, error) {
 	if !strings.HasPrefix(l.start, `"`) {

@@ -116,7 +116,7 @@ func (p pattern) Matches(line []byte) bool {
 	return err == nil
 }
 
-func (pattern) Complete(row *lake.Row) { completeURL(row) }
+func (pattern) Complete(row *lake.Row) { complete(row) }
 
 func (p pattern) Convert(dst, line []byte) ([]byte, error) {
 	found := p.regexp.FindSubmatchIndex(line)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/orrery/orrery/shared/country"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -177,8 +178,19 @@ func hexValue(c byte) (byte, bool) {
 	return 0, false
 }
 
-// completeURL sets url, which is host and path. It is called after defaults are set, because an access log seldom
-// contains its host.
+// complete sets url, and the name of a country of which the log has the code. It is called after defaults are set, because
+// an access log seldom contains its host.
+func complete(row *lake.Row) {
+	completeURL(row)
+	if row.Country == nil {
+		return
+	}
+	if name := country.Name(*row.Country); name != *row.Country {
+		row.Country = &name
+	}
+}
+
+// completeURL sets url, which is host and path.
 func completeURL(row *lake.Row) {
 	if row.URL != nil || row.Path == nil {
 		return

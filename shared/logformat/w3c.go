@@ -161,7 +161,7 @@ func (f w3c) variable(name string) variable {
 }
 
 // Complete sets url.
-func (w3c) Complete(row *lake.Row) { completeURL(row) }
+func (w3c) Complete(row *lake.Row) { complete(row) }
 
 // Convert converts a line according to the last directive, or a record of CloudFront in JSON.
 func (f w3c) Convert(dst, line []byte) ([]byte, error) {

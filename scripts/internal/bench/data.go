@@ -69,7 +69,7 @@ func ensureData(ctx context.Context, o Options) (Import, error) {
 		make func(ctx context.Context, o Options, temp string, made *Import) error
 	}{
 		{made.Records != 0, makeDay},
-		{made.Texts != nil, importTexts},
+		{len(made.Texts) == len(textFormats), importTexts},
 		{made.Long != 0, makeLong},
 		{made.Full != 0, makeFullDays},
 	} {
