@@ -615,3 +615,39 @@ func TestDashboardShowsLogMetrics(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryFunctionIsMonitored: the dashboard shows the time, the errors and the throttling of every function, and each
+// has alarms for both, whose runbooks name them.
+func TestEveryFunctionIsMonitored(t *testing.T) {
+	ops := deployed(t).ops
+	body := flat(ops.Resources[ops.of("AWS::CloudWatch::Dashboard")[0]].Properties["DashboardBody"])
+	text, err := os.ReadFile("../events/RUNBOOKS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alarms := map[string]resource{} // by name
+	for _, id := range ops.of("AWS::CloudWatch::Alarm") {
+		alarms[flat(ops.Resources[id].at("AlarmName"))] = ops.Resources[id]
+	}
+	for _, f := range functions() {
+		name := functionName(defaults, f.Name)
+		for _, metric := range []string{"Duration", "Errors", "Throttles"} {
+			if !strings.Contains(body, fmt.Sprintf(`"AWS/Lambda","%s","FunctionName","%s"`, metric, name)) {
+				t.Errorf("the dashboard lacks %s of %s", metric, f.Name)
+			}
+		}
+		for kind, metric := range map[string]string{"errors": "Errors", "throttled": "Throttles"} {
+			a, known := alarms[name+"-"+kind]
+			if !known || a.at("MetricName") != metric || a.at("Dimensions.0.Value") != name {
+				t.Errorf("no alarm is about %s of %s", metric, f.Name)
+				continue
+			}
+			_, section, _ := strings.Cut(flat(a.at("AlarmDescription")), runbooks)
+			_, runbook, _ := strings.Cut(string(text), "\n## "+section+"\n")
+			runbook, _, _ = strings.Cut(runbook, "\n## ")
+			if !strings.Contains(runbook, "`<function>-"+kind+"`") {
+				t.Errorf("the runbook %q of %s-%s does not name the alarm", section, f.Name, kind)
+			}
+		}
+	}
+}

@@ -377,8 +377,8 @@ func TestVariables(t *testing.T) {
 	})
 }
 
-// TestHealthCheck sends the request of the health check as the data source is provisioned: it is sent with the key, to an
-// allowed host, and checks the key.
+// TestHealthCheck sends the request of the health check as the data source is provisioned: it is sent with the key, to
+// an allowed host, and checks the key.
 func TestHealthCheck(t *testing.T) {
 	server := serve(t, false)
 	provisioned, err := os.ReadFile("datasource.yaml")

@@ -154,7 +154,8 @@ func split(title, field string) panel {
 func blocked(title, field string) panel {
 	return panel{
 		title: title, kind: table, width: 6, route: "facets", where: ", blocked is true", root: "data.results.0.values",
-		doc:    "The most frequent values of " + field + " in blocked requests. Links show the requests in the console, or here.",
+		doc: "The most frequent values of " + field + " in blocked requests. " +
+			"Links show the requests in the console, or here.",
 		params: []param{{"by", field}, {"limit", "10"}},
 		columns: []column{
 			{selector: "value", title: field, of: text},

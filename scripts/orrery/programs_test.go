@@ -29,7 +29,11 @@ func TestProgramsOfTheGuide(t *testing.T) {
 	// shown runs a program and returns what it prints.
 	shown := func(t *testing.T, name string, arguments ...string) string {
 		t.Helper()
-		if _, err := exec.LookPath(name); err != nil {
+		_, err := exec.LookPath(name)
+		switch {
+		case err != nil && os.Getenv("CI") == "true":
+			t.Fatalf("CI runs the program, so it needs %s", name)
+		case err != nil:
 			t.Skipf("%s is missing", name)
 		}
 		command := exec.CommandContext(t.Context(), name, arguments...)

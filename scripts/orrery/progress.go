@@ -17,7 +17,8 @@ func newProgress(w io.Writer, total int64, what string, bytes bool) *progressbar
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionClearOnFinish(),
-		progressbar.OptionThrottle(65_000_000), // ns: about 15 times a second
+		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine, which would race and draw after Exit
+		progressbar.OptionThrottle(65_000_000),        // ns: about 15 times a second
 	)
 }
 

@@ -57,6 +57,7 @@ func (q *queryCommand) printAll(ctx context.Context, from partSource, c console,
 		printed += p.count
 		show(bar, int64(printed))
 		if last {
+			_ = bar.Finish() // clears it; one that cannot be drawn must not stop the work
 			if p.answer.Meta.Skipped = skipped; printed == 0 {
 				q.reportNothing(p.answer, q.Format, c.err)
 			}

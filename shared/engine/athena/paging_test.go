@@ -20,7 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// twoTables are the two tables of a lake: the compacted hours, and the hours as they were imported. A statement reads the
+// twoTables are the tables of a lake: the compacted hours, and the hours as they were imported. A statement reads the
 // hours before its watermark from the first table and all others from the second.
 type twoTables struct {
 	compact, fresh map[lake.Partition][]lake.Row
@@ -103,9 +103,9 @@ func (e overTables) Run(ctx context.Context, q query.Query) (query.Answer, engin
 	return e.engine.Run(ctx, q)
 }
 
-// TestPagesWhileHoursAreCompacted asks for all pages of logs while the hours are compacted, one step after each page, and
-// while records arrive in compacted and in other hours. No record comes twice, and every record that was there at the
-// first page comes, in order.
+// TestPagesWhileHoursAreCompacted asks for all pages of logs while the hours are compacted, one step after each page,
+// and while records arrive in compacted and in other hours. No record comes twice, and every record that was there at
+// the first page comes, in order.
 func TestPagesWhileHoursAreCompacted(t *testing.T) {
 	for _, limit := range []int{1, 3, 7, 20} {
 		t.Run(fmt.Sprintf("pages of %d", limit), func(t *testing.T) {
