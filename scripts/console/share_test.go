@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -54,4 +57,76 @@ func TestShare(t *testing.T) {
 			}
 			receiver.check()
 		})
+}
+
+// TestAddress walks through what the page shows beside its answers, which the address has as well.
+func TestAddress(t *testing.T) {
+	browser := chromium(t)
+	walk := walker(t, browser, serve(t, "3000").address)
+
+	for _, one := range []struct{ name, fragment, ready, click, member, shown string }{
+		{"a chart as a table", "#/?t=" + demoDay, "document.querySelector('.u-over')", ".chart figcaption > button",
+			"as=table", "document.querySelector('.chart .numbers')"},
+		{"the chart over the events as a table", "#/events?t=" + demoDay, "document.querySelector('.u-over')", ".chart figcaption > button",
+			"as=table", "document.querySelector('.chart .numbers')"},
+		{"another chart as a table", "#/?chart=status&t=" + demoDay, "document.querySelector('.lines .u-over')", ".lines figcaption > button",
+			"as=table", "document.querySelector('.lines .numbers')"},
+		{"more values of fields", "#/?panel=facets&facets=ip&t=" + demoDay, "document.querySelectorAll('.facet li').length === 5", ".facets button.small",
+			"values=many", "document.querySelectorAll('.facet li').length === 20"},
+	} {
+		walk(one.name+" stays after a reload, and Back undoes it", func(t *testing.T, b *tab, s *served) {
+			b.open(one.fragment)
+			b.holds(one.ready, "is complete")
+			b.click(one.click, "")
+			b.holds(one.shown, "shows it")
+			b.answered()
+			b.accessible(one.name)
+			b.run(chromedp.Reload())
+			b.holds("location.hash.includes('"+one.member+"') && "+one.shown, "shows it again")
+			b.run(chromedp.Evaluate("history.back()", nil))
+			b.holds("!location.hash.includes('"+one.member+"') && "+one.ready, "is as before")
+		})
+	}
+	walk("what is searched in the rows stays after a reload, until something else is asked", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?t=" + demoDay)
+		b.fill("#quick-find", "german")
+		b.sees(" of the 200 that are loaded")
+		b.run(chromedp.Reload())
+		b.sees(" of the 200 that are loaded")
+		b.holds("document.querySelector('#quick-find')?.value === 'german'", "has the text")
+		b.shortcut("[")
+		b.holds("!location.hash.includes('find=')", "has forgotten it")
+	})
+	walk("the session of a record is a table, too", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `blocked is true, session~"."`)
+		b.open("#/events/" + record["record_ref"].(string) + "?as=table&t=" + demoDay)
+		b.holds("document.querySelector('.evidence li')", "has the evidence")
+		if !value[bool](b, "!!document.querySelector('.evidence .triggers')") {
+			t.Skip("the session has only this request")
+		}
+		b.accessible("the session as a table")
+	})
+	walk("all rows that are loaded are printed", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?t=" + demoDay)
+		b.holds("document.querySelector('.event')", "has the events")
+		rows := func() int { return value[int](b, "document.querySelectorAll('.event').length") }
+		if n := rows(); n == 0 || n > 60 {
+			t.Errorf("%d rows are drawn on the screen", n)
+		}
+		b.run(chromedp.Evaluate(`addEventListener('beforeprint', () => {
+			window.printed = document.querySelectorAll('.event').length;
+		})`, nil), chromedp.ActionFunc(func(ctx context.Context) error {
+			_, _, err := page.PrintToPDF().Do(ctx)
+			return err
+		}))
+		if n := value[int](b, "window.printed"); n != 200 {
+			t.Errorf("%d of 200 rows are drawn when the page is printed", n)
+		}
+		b.holds("document.querySelectorAll('.event').length <= 60", "draws the rows in view again")
+		b.run(emulation.SetEmulatedMedia().WithMedia("print"))
+		b.holds("document.querySelectorAll('.event').length === 200", "draws all rows for paper")
+		if !value[bool](b, "document.querySelector('.rows').scrollHeight <= document.querySelector('.rows').clientHeight + 1") {
+			t.Error("rows are cut off")
+		}
+	})
 }

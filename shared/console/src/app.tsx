@@ -98,7 +98,8 @@ function ScreenOf({ name }: { name: Screen }) {
 /** changed is a place after a change. */
 function changed(place: Place, change: Partial<Place>): Place {
 	const other = change.screen !== undefined && change.screen !== place.screen;
-	return { ...place, ...(other ? anew : {}), ...change };
+	const asked = other || change.filter !== undefined || change.period !== undefined;
+	return { ...place, ...(other ? anew : {}), ...(asked ? { find: '' } : {}), ...change };
 }
 
 /** usePlace is the place in the address, and the way to another one. */

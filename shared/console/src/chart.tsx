@@ -7,7 +7,7 @@ import { Later } from './later';
 import { Count, Value } from './menu';
 import { addOnly, type Fact } from './pure/filter';
 import { ago, brief, count } from './pure/format';
-import { absolute, clockIn, comparedWith, dateIn, momentIn } from './pure/time';
+import { absolute, clockIn, comparedWith, dateIn, elsewhere, momentIn } from './pure/time';
 import { words } from './strings';
 
 interface Props {
@@ -35,8 +35,7 @@ interface Series extends PlotLine {
 /** Chart draws a timeline. Dragging or Enter selects a period. */
 export function Chart(props: Props) {
 	const { segments, length, compact = false } = props;
-	const { zone, go } = useConsole();
-	const [table, setTable] = useState(false);
+	const { place: { table }, zone, go } = useConsole();
 	const [at, setAt] = useState<number | null>(null);
 	const announced = useAnnounced(at);
 	const partial = partialOf(props);
@@ -51,11 +50,12 @@ export function Chart(props: Props) {
 			<span class="hidden">{words.chartSummary(sum((s) => s.num_of_requests), sum((s) => s.num_of_blocked_requests),
 				sum((s) => s.num_of_challenges), segments.length, ago(length * 1000), peakText, zone)}</span>
 			<span class="hidden" role="status">{announcement(series, segments, announced, zone)}</span>
-			<Legend {...props} series={series} at={at} zone={zone} peak={compact ? '' : peakText} />
+			<Legend {...props} series={series} at={at} zone={zone} peak={compact ? '' : peakText}
+				title={peak ? elsewhere(peak.time_period * 1000, zone) : ''} />
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
-			{!compact && <button type="button" class="small" aria-pressed={table} onClick={() => setTable(!table)}>
+			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
 				{table ? words.asChart : words.asTable}
-			</button>}
+			</button>
 		</figcaption>
 		{table ? <Later part="numbers" given={tableOf(segments, zone)} /> :
 			<Plot {...props} series={series} zone={zone} at={at} onMove={setAt} onSelect={select} />}
@@ -130,8 +130,8 @@ const blocked: Fact = { field: 'blocked', value: true };
 const factOf: Readonly<Partial<Record<keyof typeof words.series, Fact>>> = { blocked };
 
 /** Legend names the series, with their numbers at the cursor. Shape and dash differ besides the colour. */
-function Legend({ series, segments, before, period, compact, at, zone, peak }: Props & {
-	series: readonly Series[]; at: number | null; zone: string; peak: string;
+function Legend({ series, segments, before, period, compact, at, zone, peak, title }: Props & {
+	series: readonly Series[]; at: number | null; zone: string; peak: string; title: string;
 }) {
 	const { place } = useConsole();
 	const segment = at === null ? undefined : segments[at];
@@ -153,7 +153,7 @@ function Legend({ series, segments, before, period, compact, at, zone, peak }: P
 			<Named fact={factOf[s.name]} name={words.series[s.name]} />
 			{segment && at !== null ? <b>{s.values[at] == null ? '–' : count(s.values[at] ?? 0)}</b> : !compact && <b>{whole(s)}</b>}
 		</span>)}
-		<span class="moment">{segment ? momentIn(segment.time_period * 1000, zone) : peak}</span>
+		<span class="moment" title={title}>{segment ? momentIn(segment.time_period * 1000, zone) : peak}</span>
 	</div>;
 }
 

@@ -178,8 +178,7 @@ function Views() {
 				choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
 				options={[['', words.notSplit], ...[...new Set([...groupable, ...place.by ?? []])].map((name) => [name, name] as const)]} />
 			<LiveField rates={slowRates} />
-			{panel('facets', words.facets, words.facetsTitle)}
-			{panel('standout', words.standOut, '')}
+			<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}{panel('standout', words.standOut, '')}</span>
 		</div>
 		{place.panel === 'standout' && <Later part="standout" />}
 	</>;

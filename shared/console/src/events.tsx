@@ -117,7 +117,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	loaded: readonly string[]; // members of the records
 }) {
 	const { place, zone, go } = useConsole();
-	const [wanted, setWanted] = useState('');
+	const wanted = place.find;
 	const [exporting, setExporting] = useState(false);
 	const { timeline, logs } = answers;
 	const { rows: all, next } = pages;
@@ -135,7 +135,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(all.length)) :
 				next || live.cut ? words.eventsShown(count(all.length), momentIn(Math.floor(oldest / 1000) * 1000, zone)) :
 					words.eventsAll(count(all.length))}</span>
-			<Later part="find" given={{ value: wanted, change: setWanted, rows, searched }} />
+			<Later part="find" given={{ value: wanted, rows, searched }} />
 			{live.cut && <span>{words.liveCut(count(mostRows))} <button type="button" class="link" onClick={() => go({
 				live: 0, period: absolute({ from: Date.parse(from), to: oldest }),
 			})}>{words.liveOlder}</button></span>}

@@ -4,6 +4,7 @@ import './app';
 import type { Answer, Facet, Meta, Parameters } from './api';
 import { type Asker, useAsked } from './ask';
 import { useConsole } from './context';
+import { LinkTo } from './menu';
 import { present } from './running';
 import { Answered } from './states';
 import { filtersOf } from './pure/filter';
@@ -13,7 +14,7 @@ import { type Likeness, likeFilter } from './pure/like';
 import { type LogRecord, referenceOf, resultOf, textOf } from './pure/record';
 import { mostAfter, mostAround, type Newest, periodsAround, type Strip, stripOf, timeOf } from './pure/session';
 import { absolute, clockIn, type Period, periodIn, resolve } from './pure/time';
-import { resultFields, shapes } from './result';
+import { resultFields, ResultMark, shapes } from './result';
 import { words as texts } from './strings';
 import { words } from './strings.record';
 
@@ -61,7 +62,7 @@ export function Evidence({ record, reference }: { record: LogRecord; reference: 
  * whose strip takes the focus over.
  */
 function Session({ strip: { records, earlier, later }, filter, reference }: { strip: Strip; filter: string; reference: string }) {
-	const { zone, go } = useConsole();
+	const { place, zone, go } = useConsole();
 	const list = useRef<HTMLOListElement>(null);
 	useLayoutEffect(() => {
 		const own = list.current?.querySelector<HTMLElement>('[aria-current]');
@@ -70,9 +71,14 @@ function Session({ strip: { records, earlier, later }, filter, reference }: { st
 	if (records.length < 2) return null;
 	const more = (text: string, title: string, period: Period | null) => period && <li><button type="button" class="link" title={title}
 		onClick={() => go({ filter, record: null, period: absolute(period) })}>{text}</button></li>;
+	const { table } = place;
 	return <>
-		<h4 id="session">{words.session}</h4>
-		<ol class="session" aria-labelledby="session" ref={list}>
+		<div class="row">
+			<h4 id="session">{words.session}</h4>
+			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
+				{table ? texts.asChart : texts.asTable}</button>
+		</div>
+		{table ? <SessionTable records={records} reference={reference} /> : <ol class="session" aria-labelledby="session" ref={list}>
 			{more(words.earlier, words.earlierTitle, earlier)}
 			{records.map((one) => {
 				const result = resultOf(one);
@@ -88,8 +94,25 @@ function Session({ strip: { records, earlier, later }, filter, reference }: { st
 					<span aria-hidden="true">{shapes[result]}</span></button></li>;
 			})}
 			{more(words.later, words.laterTitle, later)}
-		</ol>
+		</ol>}
 	</>;
+}
+
+/** SessionTable is the strip as a table. */
+function SessionTable({ records, reference }: { records: readonly LogRecord[]; reference: string }) {
+	const { zone } = useConsole();
+	return <div class="scroll" tabIndex={0} role="region" aria-labelledby="session"><table class="triggers">
+		<thead><tr>{[texts.columns.timestamp, texts.columns.result, texts.columns.target].map((name) =>
+			<th scope="col" key={name}>{name}</th>)}</tr></thead>
+		<tbody>{records.map((one) => {
+			const own = referenceOf(one);
+			return <tr key={own}>
+				<td><LinkTo change={{ record: own }} current={own === reference}>{clockIn(timeOf(one), zone, 'milliseconds')}</LinkTo></td>
+				<td><ResultMark record={one} /></td>
+				<td>{textOf(one, 'method')} {textOf(one, 'host')}{textOf(one, 'path')}</td>
+			</tr>;
+		})}</tbody>
+	</table></div>;
 }
 
 /** periodAround is the period of the page if the record is in it, else the day around the record. */

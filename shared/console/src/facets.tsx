@@ -28,7 +28,7 @@ const manyTags = 80; // of which each group shows some
 /** Facets reads the fields from the address, asks for their values, and draws them beside the answer. */
 export function Facets() {
 	const { api, place, round, go } = useConsole();
-	const [limit, setLimit] = useState(fewValues);
+	const limit = place.many ? manyValues : fewValues;
 	const fields = place.facets ?? usual;
 	const question = `facets ${limit} ${fields.join()} ${periodOf(place)} ${place.filter}`;
 	const asked = useAsked(api, question, round, (asker) => ask(asker, place, fields, limit));
@@ -45,7 +45,7 @@ export function Facets() {
 				return <>
 					<div class="facet-list"><ByGroup facets={facets} chosen={fields} limit={limit} /></div>
 					{limit < manyValues && facets.some((facet) => facet.distinct > limit) &&
-						<button type="button" class="small" onClick={() => setLimit(manyValues)}>{words.more}</button>}
+						<button type="button" class="small" onClick={() => go({ many: true })}>{words.more}</button>}
 				</>;
 			}}
 		</Answered>

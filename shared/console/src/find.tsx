@@ -7,20 +7,19 @@ import { conditionFor } from './pure/wanted';
 import { words } from './strings.find';
 
 /** QuickFind searches the rows that are loaded. Enter makes it a condition, which searches all events. */
-export function QuickFind({ value, change, rows, searched }: {
-	value: string; change(text: string): void; rows: readonly LogRecord[]; searched: readonly string[];
+export function QuickFind({ value, rows, searched }: {
+	value: string; rows: readonly LogRecord[]; searched: readonly string[];
 }) {
 	const { place, fields, go } = useConsole();
+	const change = (text: string): void => go({ find: text }, 'replace');
 	const condition = value === '' ? '' : conditionFor(rows, searched, value, fields);
 	return <span class="quick-find" role="search" aria-label={words.find}>
 		<input id="quick-find" type="search" value={value} placeholder={`${words.find} (q)`} aria-label={words.find}
 			aria-description={condition === '' ? undefined : words.keys(condition)} autocomplete="off" spellcheck={false}
 			onInput={(event) => change(event.currentTarget.value)} onKeyDown={(event) => {
 				if (event.isComposing) return;
-				if (event.key === 'Enter' && condition !== '') {
-					change('');
-					go({ filter: add(place.filter, condition), record: null });
-				} else if (event.key === 'Escape' && value !== '') change('');
+				if (event.key === 'Enter' && condition !== '') go({ filter: add(place.filter, condition), record: null });
+				else if (event.key === 'Escape' && value !== '') change('');
 				else return;
 				event.preventDefault();
 				event.stopPropagation();

@@ -187,7 +187,7 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 	moment?(at: number): string; // what the legend names a segment
 }) {
 	const { place, zone, go } = useConsole();
-	const [table, setTable] = useState(false);
+	const { table } = place;
 	const [at, setAt] = useState<number | null>(null);
 	const announced = useAnnounced(at);
 	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
@@ -209,7 +209,7 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 			</li>)}</ul>
 			<span class="moment">{at === null ? '' : momentOf(at)}</span>
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
-			<button type="button" class="small" aria-pressed={table} onClick={() => setTable(!table)}>
+			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
 				{table ? words.asChart : words.asTable}</button>
 		</figcaption>
 		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :

@@ -9,6 +9,22 @@ export function mostSegments(): number {
 	return matchMedia(narrow).matches ? 120 : 400;
 }
 
+/** usePaper reports whether the page is being printed. Some browsers say it by the event alone, before they lay the page out. */
+export function usePaper(): boolean {
+	const [printing, print] = useState(false);
+	useEffect(() => {
+		const begin = (): void => print(true);
+		const end = (): void => print(false);
+		addEventListener('beforeprint', begin);
+		addEventListener('afterprint', end);
+		return () => {
+			removeEventListener('beforeprint', begin);
+			removeEventListener('afterprint', end);
+		};
+	}, []);
+	return useMedia('print') || printing;
+}
+
 export function useMedia(query: string): boolean {
 	const [matches, setMatches] = useState(() => matchMedia(query).matches);
 	useEffect(() => {

@@ -54,7 +54,7 @@ export function Count({ n, filter, period, write = count }: {
 	n: number; filter: string; period?: string | undefined; write?(n: number): string;
 }) {
 	const text = write(n);
-	if (n === 0) return <>{text}</>;
+	if (n === 0) return <span class="count">{text}</span>;
 	return <LinkTo kind="count" name={words.countOf(text, filter)}
 		change={{ screen: 'events', record: null, filter, ...(period ? { period } : {}) }}>{text}</LinkTo>;
 }

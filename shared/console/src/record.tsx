@@ -16,7 +16,7 @@ import { type LogRecord, pathOf, referenceOf, resultOf, textOf } from './pure/re
 import { requestAsCurl } from './pure/replay';
 import { type Step, stepsOf } from './pure/steps';
 import { ticketOf } from './pure/ticket';
-import { absolute, clockIn, dateIn, momentIn, otherZone, resolve } from './pure/time';
+import { absolute, clockIn, dateIn, elsewhere, resolve } from './pure/time';
 import { type Stage, stagesOf, why } from './pure/why';
 import { ResultMark } from './result';
 import { addressOf, share } from './share';
@@ -104,11 +104,10 @@ function Head({ record, reference, safe, open, setOpen }: {
 	const drawn = open ? record : safe;
 	const ms = Date.parse(textOf(record, 'timestamp'));
 	const id = textOf(record, 'request_id');
-	const other = otherZone(zone);
 	return <header class="record-head">
 		<p class="facts">
 			<ResultMark record={record} /> · {textOf(record, 'status')} ·
-			{' '}<time title={`${momentIn(ms, other)} ${other}`}>{dateIn(ms, zone)} {clockIn(ms, zone, 'milliseconds')} {zone}</time>
+			{' '}<time title={elsewhere(ms, zone)}>{dateIn(ms, zone)} {clockIn(ms, zone, 'milliseconds')} {zone}</time>
 		</p>
 		<h2 class="why">{why(drawn)}</h2>
 		<p class="line-of-request"><code>{textOf(record, 'method')} {textOf(record, 'host')}{pathOf(drawn)}</code></p>

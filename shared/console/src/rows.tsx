@@ -2,12 +2,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useConsole } from './context';
-import { narrow, useMedia } from './media';
+import { narrow, useMedia, usePaper } from './media';
 import { Acts, useActs } from './menu';
 import { linesOf } from './pure/cards';
 import { addOnly, type Fact, type Value } from './pure/filter';
 import { factOfResult, listOf, type LogRecord, referenceOf, textOf } from './pure/record';
-import { clockIn, dateIn, momentIn, otherZone } from './pure/time';
+import { clockIn, dateIn, elsewhere } from './pure/time';
 import { shortReason } from './pure/reason';
 import { leastWidth } from './pure/widths';
 import { resultFields, ResultMark } from './result';
@@ -96,8 +96,9 @@ export function Rows({ rows, shown, loaded, dates, selected, complete, open }: P
 	useEffect(() => { // it moves when rows are put above
 		if (document.activeElement === grid.current) reveal(grid.current, row, height);
 	}, [row]);
-	const first = Math.max(0, Math.floor(view.top / height) - spare);
-	const last = Math.min(rows.length, Math.ceil((view.top + view.height) / height) + spare);
+	const paper = usePaper(); // it has all rows
+	const first = paper ? 0 : Math.max(0, Math.floor(view.top / height) - spare);
+	const last = paper ? rows.length : Math.min(rows.length, Math.ceil((view.top + view.height) / height) + spare);
 	const move = (to: { row: number; column: number }): void => {
 		const next = {
 			row: Math.max(0, Math.min(rows.length - 1, to.row)), column: Math.max(0, Math.min(shown.length - 1, to.column)),
@@ -244,8 +245,7 @@ function Time({ record, dates }: { record: LogRecord; dates: boolean }) {
 	const { zone } = useConsole();
 	const ms = Date.parse(textOf(record, 'timestamp'));
 	if (Number.isNaN(ms)) return null;
-	const other = otherZone(zone);
-	return <span title={`${momentIn(ms, other)} ${other}`}>{dates && `${dateIn(ms, zone)} `}{clockIn(ms, zone, 'milliseconds')}</span>;
+	return <span title={elsewhere(ms, zone)}>{dates && `${dateIn(ms, zone)} `}{clockIn(ms, zone, 'milliseconds')}</span>;
 }
 
 /**

@@ -61,7 +61,7 @@ function Sentences({ findings, selected }: { findings: readonly Finding[]; selec
 	const more = findings.filter((one) => one.selected.share > one.baseline.share).slice(0, mostSentences);
 	if (more.length === 0) return <p>{words.none}</p>;
 	return <ol>{more.map((one) => <li key={one.condition}>
-		{words.sentence(partOf(one.selected), one.by, one.value === '' ? '""' : String(one.value), partOf(one.baseline))}
+		<span>{words.sentence(partOf(one.selected), one.by, one.value === '' ? '""' : String(one.value), partOf(one.baseline))}</span>
 		<button type="button" class="link" aria-label={words.onlyLabel(one.condition)}
 			onClick={() => go({ filter: add(place.filter, one.condition) })}>{words.only}</button>
 		<button type="button" class="link" aria-label={words.withoutLabel(one.condition)}

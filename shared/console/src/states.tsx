@@ -20,23 +20,25 @@ import { words } from './strings';
 export function Answered<T>({ asked, metas, brief = false, children }: {
 	asked: Asked<T>;
 	metas(answer: T): readonly Meta[];
-	brief?: boolean; // without the ways to copy and to explain what was asked
+	brief?: boolean; // without the way to explain what was asked, which is about the whole page
 	children(answer: T): ComponentChildren;
 }) {
 	const { answer } = asked;
 	return <>
-		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={brief ? [] : asked.questions} />
+		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={asked.questions} brief={brief} />
 		<Panel asked={asked}>{children}</Panel>
 	</>;
 }
 
 /** Line is what an answer rests on, or that it is being asked for. */
-export function Line({ asked, metas, questions }: {
-	asked: Asked<unknown>; metas: readonly Meta[]; questions: readonly (readonly [Route, Parameters])[];
+export function Line({ asked, metas, questions, brief = false }: {
+	asked: Asked<unknown>; metas: readonly Meta[]; questions: readonly (readonly [Route, Parameters])[]; brief?: boolean;
 }) {
 	return <div class="line">
 		<Honesty metas={metas} />
-		{metas.length > 0 && questions.length > 0 && <Tools><CopyQuestions questions={questions} /><ExplainButton /></Tools>}
+		{metas.length > 0 && questions.length > 0 && <Tools>
+			<CopyQuestions questions={questions} />{!brief && <ExplainButton />}
+		</Tools>}
 		<Progress asked={asked} />
 	</div>;
 }
@@ -81,7 +83,7 @@ function Tools({ children }: { children: ComponentChildren }) {
 		addEventListener('click', close);
 		return () => removeEventListener('click', close);
 	}, []);
-	if (!folded) return <>{children}</>;
+	if (!folded) return <span class="row">{children}</span>;
 	return <details class="chooser tools" ref={box}>
 		<summary aria-label={words.tools} title={words.tools}>⋯</summary>
 		<div class="panel">{children}</div>

@@ -34,6 +34,9 @@ export interface Place {
 	facets: string[] | null; // fields whose values are beside the answer; null: the usual ones
 	chart: string; // what the lines of the chart are; "": the usual ones
 	sort: string; // of the top values: requests, or "" for blocked requests
+	table: boolean; // charts are tables
+	many: boolean; // values of fields
+	find: string; // what is searched in the rows that are loaded
 	panel: string; // what is open beside the answer; "": nothing
 	filter: string; // conditions without the period, as typed
 	period: string; // relative or absolute; "" if the address names none
@@ -46,7 +49,8 @@ export interface Place {
 
 export const start: Place = {
 	screen: 'dashboard', record: null, config: '', report: '', version: null, tab: '', against: '', select: '', other: '', by: null,
-	facets: null, chart: '', sort: '', panel: '', filter: '', period: '', segment: '', columns: null, zone: '', live: 0, others: [],
+	facets: null, chart: '', sort: '', table: false, many: false, find: '', panel: '',
+	filter: '', period: '', segment: '', columns: null, zone: '', live: 0, others: [],
 };
 
 /** readFragment reads the fragment of an address. What it cannot read is as if it were absent. */
@@ -83,6 +87,9 @@ export function readFragment(fragment: string): Place {
 			case 'by': place.by = fieldsIn(value); break;
 			case 'facets': place.facets = fieldsIn(value); break;
 			case 'panel': place.panel = value; break;
+			case 'as': place.table = value === 'table'; break;
+			case 'values': place.many = value === 'many'; break;
+			case 'find': place.find = value; break;
 			default: place.others.push([name, value]);
 		}
 	}
@@ -111,6 +118,9 @@ export function writeFragment(place: Place): string {
 	if (place.chart !== '') members.push(['chart', place.chart]);
 	if (place.sort !== '') members.push(['sort', place.sort]);
 	if (place.panel !== '') members.push(['panel', place.panel]);
+	if (place.table) members.push(['as', 'table']);
+	if (place.many) members.push(['values', 'many']);
+	if (place.find !== '') members.push(['find', place.find]);
 	members.push(...place.others);
 	let path = '#/';
 	if (place.screen !== 'dashboard') path += place.screen;

@@ -196,7 +196,7 @@ export function isZone(name: string): boolean {
 }
 
 /** otherZone returns the zone that a reader may want beside one: the browser's own, or UTC. */
-export function otherZone(zone: string): string {
+function otherZone(zone: string): string {
 	const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 	return own === zone ? 'UTC' : own;
 }
@@ -230,6 +230,12 @@ export function periodIn(p: Period, zone: string): string {
 	const to = momentIn(p.to, zone);
 	const same = dateIn(p.from, zone) === dateIn(p.to, zone);
 	return `${momentIn(p.from, zone)} – ${same ? to.slice(11) : to}`;
+}
+
+/** elsewhere is an instant in the zone that a reader may want beside one, for the hint of a time. */
+export function elsewhere(ms: number, zone: string): string {
+	const other = otherZone(zone);
+	return `${momentIn(ms, other)} ${other}`;
 }
 
 /** presetName names a relative period: last 30 minutes. */
