@@ -430,6 +430,30 @@ func TestExport(t *testing.T) {
 			t.Errorf("the file has %d records with %d bytes, the API has %d bytes", len(records), lines.Len(), len(want))
 		}
 	})
+	walk("a heavy export says so before it begins", func(t *testing.T, b *tab, s *served) {
+		var heavy atomic.Bool
+		var pages atomic.Int32
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			body := bodyOf(t, r)
+			if body["format"] != nil {
+				pages.Add(1)
+			}
+			return heavy.Load() && body["dry_run"] == true && changed(t, s, w, r, body, costly)
+		})
+		b.open(columns)
+		b.sees("200 shown")
+		b.evaluate("window.showSaveFilePicker = undefined; " + keepFiles)
+		heavy.Store(true)
+		b.click(".over-rows button", "Export")
+		b.sees("costs $4.50–$6.00") // of three pages
+		b.sees("This is a heavy export")
+		b.accessible("heavy export")
+		if n := pages.Load(); n != 0 {
+			t.Errorf("%d pages were asked for by themselves", n)
+		}
+		b.click(".export button", "Export")
+		b.sees("Done: 6,000")
+	})
 	walk("an export is cancelled", func(t *testing.T, b *tab, s *served) {
 		held := make(chan struct{})
 		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
