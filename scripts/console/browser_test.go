@@ -172,6 +172,15 @@ func (b *tab) shortcut(key string) {
 	b.run(input.DispatchKeyEvent(input.KeyRawDown).WithKey(key), input.DispatchKeyEvent(input.KeyUp).WithKey(key))
 }
 
+// chord presses a key that does something together with another one.
+func (b *tab) chord(key, code string, with input.Modifier) {
+	b.t.Helper()
+	press := func(kind input.KeyType) chromedp.Action {
+		return input.DispatchKeyEvent(kind).WithKey(key).WithCode(code).WithModifiers(with)
+	}
+	b.run(press(input.KeyRawDown), press(input.KeyUp))
+}
+
 // enter presses Enter without the character that chromedp sends after it even if the page has handled the key.
 func (b *tab) enter() {
 	b.t.Helper()

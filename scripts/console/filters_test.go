@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -125,6 +126,51 @@ func TestFilterBar(t *testing.T) {
 		}
 		b.run(chromedp.Evaluate(fmt.Sprintf(enter, false), nil))
 		b.holds("location.hash.includes('country')", "runs the filter with the next one")
+	})
+	walk("a filter is completed from the first field to the last sign, by keys", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 400"} // half a filter is checked
+		b.open("#/?t=" + demoDay)
+		b.sees("Requests over time")
+		b.holds("document.querySelectorAll('#split option').length > 10", "has the catalogue of fields")
+		first := func(text string) {
+			t.Helper()
+			b.holds(fmt.Sprintf("document.querySelector('[role=option]')?.innerText.startsWith(%q)", text), "offers "+text)
+		}
+		is := func(text string) {
+			t.Helper()
+			b.holds(fmt.Sprintf("document.querySelector('#filter').value === %q", text), "has "+text)
+		}
+		b.run(chromedp.Focus("#filter"))
+		b.chord(" ", "Space", input.ModifierCtrl)
+		first("status")
+		b.holds("document.querySelectorAll('[role=option]').length === 12", "offers twelve fields")
+		b.holds("document.querySelector('[role=option] small').textContent === 'integer: status>=500'", "has the type and an example")
+		b.holds("document.querySelector('#filter').getAttribute('aria-activedescendant') === null", "chooses none")
+		b.accessible("completion")
+		b.screenshot("completion")
+		b.keys(kb.ArrowUp)
+		b.holds("document.querySelector('#filter').getAttribute('aria-activedescendant') === 'completion-11'", "chooses the last one")
+		b.keys(kb.Escape)
+		b.holds("!document.querySelector('[role=option]')", "offers nothing")
+		b.keys("path cont")
+		first("contains")
+		b.enter()
+		is(`path ~"(?i)"`)
+		b.keys("LOGI")
+		b.holds("document.querySelector('[role=option]')?.innerText.includes('login')", "offers values that contain it")
+		b.enter()
+		b.holds(`document.querySelector('#filter').value.startsWith('path ~"(?i)/') && document.querySelector('#filter').value.endsWith('"')`,
+			"takes the value as a pattern")
+		first(",")
+		b.keys(kb.ArrowDown)
+		b.enter()
+		b.holds(`document.querySelector('#filter').value.endsWith('", ')`, "goes on")
+		first("status")
+		b.keys("path_parts[")
+		first("part1")
+		b.keys(kb.ArrowDown)
+		b.enter()
+		b.holds(`document.querySelector('#filter').value.endsWith(', path_parts["part1"]')`, "takes the key")
 	})
 	walk("filters that name sensitive fields are forgotten with the tab", func(t *testing.T, b *tab, s *served) {
 		b.open("#/status")
@@ -250,7 +296,13 @@ func TestFilterBar(t *testing.T) {
 				b.open(`#/events?f=blocked+is+true,+country+in+(Germany,+France),+status>%3D400&t=` + demoDay)
 				b.holds("document.querySelectorAll('.chips li').length === 4", "has the conditions")
 				b.run(chromedp.Evaluate(fmt.Sprintf(choose, "wide"), nil))
-				for _, panel := range []string{"chips", "saved"} {
+				for _, panel := range []string{"chips", "saved", "completion"} {
+					if panel == "completion" {
+						b.keys(kb.Escape)
+						b.fill("#filter", "")
+						b.chord(" ", "Space", input.ModifierCtrl)
+						b.holds("document.querySelectorAll('[role=option]').length === 12", "offers fields")
+					}
 					if panel == "saved" {
 						b.click(".bar button", "Saved filters")
 						b.holds("document.querySelector('.found li')", "has the filter")
@@ -377,6 +429,30 @@ func TestExport(t *testing.T) {
 		if want := all(t, s, "ndjson", fields); lines.String() != want {
 			t.Errorf("the file has %d records with %d bytes, the API has %d bytes", len(records), lines.Len(), len(want))
 		}
+	})
+	walk("a heavy export says so before it begins", func(t *testing.T, b *tab, s *served) {
+		var heavy atomic.Bool
+		var pages atomic.Int32
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			body := bodyOf(t, r)
+			if body["format"] != nil {
+				pages.Add(1)
+			}
+			return heavy.Load() && body["dry_run"] == true && changed(t, s, w, r, body, costly)
+		})
+		b.open(columns)
+		b.sees("200 shown")
+		b.evaluate("window.showSaveFilePicker = undefined; " + keepFiles)
+		heavy.Store(true)
+		b.click(".over-rows button", "Export")
+		b.sees("costs $4.50–$6.00") // of three pages
+		b.sees("This is a heavy export")
+		b.accessible("heavy export")
+		if n := pages.Load(); n != 0 {
+			t.Errorf("%d pages were asked for by themselves", n)
+		}
+		b.click(".export button", "Export")
+		b.sees("Done: 6,000")
 	})
 	walk("an export is cancelled", func(t *testing.T, b *tab, s *served) {
 		held := make(chan struct{})

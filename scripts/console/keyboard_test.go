@@ -42,6 +42,15 @@ func (b *tab) answered() {
 	b.holds("!document.querySelector('[data-cancel]') && !document.querySelector('[aria-busy=true]')", "has its answers")
 }
 
+// leads presses the two keys of a sequence, again if the second one came too late for it, until the address begins as wanted.
+func (b *tab) leads(keys, address string) {
+	b.t.Helper()
+	b.until(func() bool {
+		b.keys(keys)
+		return strings.HasPrefix(value[string](b, "location.hash"), address)
+	}, "goes to "+address)
+}
+
 var byHumans = regexp.MustCompile(`The same rule: [0-9,]+ requests?, ([0-9,]+) of them by humans, from [0-9,]+ address`)
 
 // TestKeyboardAlone finds who attacks, which requests these are, why one was blocked and whether that was right, and copies
@@ -76,7 +85,7 @@ func TestKeyboardAlone(t *testing.T) {
 			// Which requests?
 			b.addCondition("blocked is true")
 			b.holds("location.hash.includes('blocked+is+true')", "keeps only blocked requests")
-			b.keys("ge")
+			b.leads("ge", "#/events")
 			b.sees("shown")
 			b.answered()
 			b.tabTo("at.role === 'grid'", 12)
@@ -119,4 +128,101 @@ func TestKeyboardAlone(t *testing.T) {
 			b.check()
 		})
 	}
+}
+
+// TestKeys walks through the keys, menus and buttons that other walks do not use.
+func TestKeys(t *testing.T) {
+	browser := chromium(t)
+	walk := walker(t, browser, serve(t, "3000").address)
+	const hour = "#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z"
+	period := func(b *tab, want string) {
+		b.t.Helper()
+		b.holds(fmt.Sprintf("location.hash.includes(%q)", "t="+want), "has the period "+want)
+	}
+
+	walk("the buttons of the picker, and the keys that do the same", func(t *testing.T, b *tab, s *served) {
+		b.open(hour)
+		b.sees("Requests over time")
+		b.keys("]")
+		period(b, "2026-01-01T11:00Z..2026-01-01T12:00Z")
+		b.click(".picker button", "Later")
+		period(b, "2026-01-01T12:00Z..2026-01-01T13:00Z")
+		b.click(".picker button", "Earlier")
+		period(b, "2026-01-01T11:00Z..2026-01-01T12:00Z")
+		b.click(".picker button", "Twice as long")
+		period(b, "2026-01-01T10:30Z..2026-01-01T12:30Z")
+		b.click("#period", "")
+		b.click(".presets button", "3h")
+		period(b, "3h")
+		b.holds("!document.querySelector('.picker .panel')", "has closed the picker")
+		b.click("#period", "")
+		b.holds("document.activeElement.closest('.presets')", "has the focus in the picker")
+		b.fill("#end-From", "2026-01-01 09:00")
+		b.fill("#end-To", "soon")
+		b.holds("document.querySelector('#end-To').ariaInvalid === 'true' && document.querySelector('.picker .primary').disabled", "refuses what is no time")
+		b.accessible("picker")
+		b.fill("#end-To", "2026-01-01 09:30")
+		b.click(".picker .primary", "Apply")
+		period(b, "2026-01-01T09:00Z..2026-01-01T09:30Z")
+	})
+	walk("screens by two keys, and rows by pages", func(t *testing.T, b *tab, s *served) {
+		b.open(hour)
+		b.sees("Requests over time")
+		for keys, address := range map[string]string{"gc": "#/compare", "gp": "#/planets", "gs": "#/status", "gr": "#/reports"} {
+			b.leads(keys, address)
+			b.holds("document.activeElement.id === 'answer'", "has the focus in the answer")
+		}
+		b.leads("ge", "#/events")
+		b.sees("shown")
+		b.run(chromedp.Focus(".rows"))
+		row := func(key string) int {
+			b.keys(key)
+			return value[int](b, "Number(document.querySelector('.rows').getAttribute('aria-activedescendant').split('-')[1])")
+		}
+		first := row(kb.Home)
+		down := row(kb.PageDown)
+		further := row(kb.PageDown)
+		if up := row(kb.PageUp); first != 0 || down < 2 || further != 2*down || up != down {
+			t.Errorf("the active rows are %d, %d, %d and %d", first, down, further, up)
+		}
+	})
+	walk("shortcuts of single letters are switched off", func(t *testing.T, b *tab, s *served) {
+		b.open(hour)
+		b.sees("Requests over time")
+		b.keys("?")
+		b.click("dialog label", "Shortcuts of single letters")
+		b.keys(kb.Escape)
+		b.holds("!document.querySelector('dialog')", "has closed the list")
+		before := b.fragment()
+		b.keys("]xgc")
+		if at := b.fragment(); at != before {
+			t.Errorf("the keys lead to %s", at)
+		}
+		b.run(chromedp.Reload())
+		b.sees("Requests over time")
+		b.keys("]")
+		if at := b.fragment(); at != before {
+			t.Errorf("after a reload, the keys lead to %s", at)
+		}
+		b.click(".top button", "?")
+		b.click("dialog label", "Shortcuts of single letters")
+		b.keys(kb.Escape)
+		b.holds("!document.querySelector('dialog')", "has closed the list")
+		b.keys("]")
+		period(b, "2026-01-01T11:00Z..2026-01-01T12:00Z")
+	})
+	walk("the right button opens the menu of a value", func(t *testing.T, b *tab, s *served) {
+		const press = `document.querySelector(%q).dispatchEvent(new MouseEvent('contextmenu', {bubbles: true, cancelable: true}))`
+		for address, selector := range map[string]string{hour: ".list .value button", "#/events?t=" + demoDay: ".event .cell.country"} {
+			b.open(address)
+			b.holds(fmt.Sprintf("document.querySelector(%q)", selector), "has "+selector)
+			b.answered()
+			if value[bool](b, fmt.Sprintf(press, selector)) {
+				t.Errorf("%s: the browser opens its own menu, too", selector)
+			}
+			b.holds("document.activeElement.role === 'menuitem'", "has the focus in the menu")
+			b.click("[role=menuitem]", "Without")
+			b.holds("document.querySelector('#filter').value.startsWith('country!=')", "is without the value")
+		}
+	})
 }

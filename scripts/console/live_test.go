@@ -78,6 +78,45 @@ func TestLive(t *testing.T) {
 			t.Errorf("the list was asked for %d times", n)
 		}
 	})
+	walk("live goes on after the server has failed, and asks nothing while the tab is hidden", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 500"}
+		a := &arriving{t: t, s: s}
+		var asked atomic.Int32
+		var fails atomic.Bool
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			if bodyOf(t, r)["since"] != nil {
+				asked.Add(1)
+				if fails.Load() {
+					return refuse(w, http.StatusInternalServerError, "something went wrong on our side")
+				}
+			}
+			return a.answer(w, r)
+		})
+		b.takeClock()
+		b.open("#/events?t=30m&live=7")
+		b.sees("200 shown")
+		b.holds("pauses() > 0", "waits")
+		fails.Store(true)
+		b.evaluate("tick()")
+		b.sees("something went wrong on our side")
+		b.holds("pauses() > 0", "waits")
+		fails.Store(false)
+		a.pending.Store(1)
+		b.evaluate("tick()")
+		b.holds("document.querySelector('.event').innerText.includes('/new-1')", "has the new event on top")
+		b.holds("!document.body.innerText.includes('something went wrong') && pauses() > 0", "has forgotten the failure")
+		before := asked.Load()
+		a.pending.Store(1)
+		b.evaluate(hide)
+		b.evaluate("tick()")
+		b.evaluate("tick()")
+		b.evaluate("hidden = false")
+		b.evaluate("tick()")
+		b.holds("document.querySelector('.event').innerText.includes('/new-2')", "has the next event on top")
+		if n := asked.Load() - before; n != 1 {
+			t.Errorf("%d questions, want the one when it is no longer hidden", n)
+		}
+	})
 	walk("the active row stays the same record", func(t *testing.T, b *tab, s *served) {
 		a := open(t, b, s)
 		b.run(chromedp.Focus(".rows"))

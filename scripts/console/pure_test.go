@@ -3,9 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +18,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 )
 
@@ -52,6 +58,18 @@ func TestPureModules(t *testing.T) {
 			t.Errorf("conditions (-filter +console):\n%s", diff)
 		}
 	})
+	t.Run("tokens have the kinds that they have for the filter package", func(t *testing.T) {
+		texts := validFilters(t)
+		sent, err := json.Marshal(texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range value[[][]string](b, fmt.Sprintf("bundle.tokens(%s)", sent)) {
+			if diff := cmp.Diff(kindsOf(texts[i]), got); diff != "" {
+				t.Errorf("%s (-filter +console):\n%s", texts[i], diff)
+			}
+		}
+	})
 }
 
 var examplePattern = regexp.MustCompile("(?s)```filter\n(.*?)```")
@@ -85,4 +103,90 @@ func conditionsOf(t *testing.T, text string) []string {
 		conditions = append(conditions, text[c.Span.Offset:c.Span.End()])
 	}
 	return conditions
+}
+
+// validFilters returns query strings without mistakes: those in the reference of the filter language and in the tests of
+// the filter package, the examples of the catalogue of fields, and the seeds of the fuzz tests.
+func validFilters(t *testing.T) []string {
+	t.Helper()
+	texts := filterExamples(t)
+	for _, field := range catalog.Fields {
+		texts = append(texts, field.Example)
+	}
+	folder := filepath.Join("..", "..", "shared", "filter")
+	for _, pattern := range []string{"*_test.go", "testdata/fuzz/FuzzParse/*"} {
+		paths, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			texts = append(texts, literalsOf(t, path)...)
+		}
+	}
+	slices.Sort(texts)
+	valid := slices.DeleteFunc(slices.Compact(texts), func(text string) bool {
+		parsed := filter.Parse(text)
+		return parsed.Form != filter.QueryString || len(parsed.Problems) > 0 || len(parsed.Conditions) == 0
+	})
+	if len(valid) < 100 {
+		t.Fatalf("only %d filters: they are no longer where they were", len(valid))
+	}
+	return valid
+}
+
+// literalsOf returns the string literals of a Go file, or of a seed of a fuzz test, whose lines are Go expressions.
+func literalsOf(t *testing.T, path string) []string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := string(text)
+	if seed, ok := strings.CutPrefix(source, "go test fuzz v1\n"); ok {
+		source = "package seed\nvar _ = " + seed
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var literals []string
+	ast.Inspect(file, func(node ast.Node) bool {
+		if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			text, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			literals = append(literals, text)
+		}
+		return true
+	})
+	return literals
+}
+
+// kindsOf returns the tokens of a filter, each with the kind by which the console colours it.
+func kindsOf(text string) []string {
+	parsed := filter.Parse(text)
+	kindOf := func(found filter.Token) string {
+		within := func(span filter.Span) bool {
+			return found.Span.Offset <= span.Offset && span.End() <= found.Span.End()
+		}
+		for _, c := range parsed.Conditions {
+			switch {
+			case within(c.Field.Span):
+				return "field"
+			case c.Key != nil && within(c.Key.Span):
+				return "key"
+			case slices.ContainsFunc(c.Values, func(v filter.Value) bool { return within(v.Span) }):
+				return "value"
+			}
+		}
+		return string(found.Kind) // operator, mark or word
+	}
+	var kinds []string
+	for _, found := range filter.Tokens(parsed) {
+		if found.Span.Length > 0 {
+			kinds = append(kinds, kindOf(found)+" "+text[found.Span.Offset:found.Span.End()])
+		}
+	}
+	return kinds
 }

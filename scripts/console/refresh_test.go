@@ -44,6 +44,10 @@ const manualClock = `{
 	window.tick = () => { for (const run of [...waiting.values()]) run(); };
 }`
 
+// keepNotices keeps what the page says for a moment in notices.
+const keepNotices = `window.notices = []; new MutationObserver(() => notices.push(document.querySelector('.notice').textContent))
+	.observe(document.querySelector('.notice'), {childList: true, characterData: true, subtree: true})`
+
 // takeClock gives the test the clock of the pages that the tab opens next.
 func (b *tab) takeClock() {
 	b.t.Helper()
@@ -52,6 +56,9 @@ func (b *tab) takeClock() {
 		return err
 	}))
 }
+
+// hide hides a tab, until hidden is false.
+const hide = `window.hidden = true; Object.defineProperty(document, 'hidden', {get: () => hidden})`
 
 // evaluate runs a statement in the page.
 func (b *tab) evaluate(statement string) {
@@ -224,6 +231,39 @@ func TestRefresh(t *testing.T) {
 		b.sees("No requests since 2026-01-01 23:59")
 		b.holds("location.hash.includes('live=30')", "is live")
 	})
+	walk("live on the dashboard goes on after the server has failed, and asks nothing while the tab is hidden", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 500"}
+		f := &recent{t: t, s: s}
+		s.answer(f.answer)
+		b.takeClock()
+		b.open("#/?t=30m&live=7")
+		b.holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers")
+		b.evaluate(hide)
+		before := f.asked.Load()
+		b.evaluate("tick()")
+		b.evaluate("tick()")
+		b.evaluate("hidden = false")
+		b.evaluate("tick()")
+		b.until(func() bool { return f.asked.Load() >= before+2 }, "asks again")
+		b.answered()
+		if n := f.asked.Load() - before; n != 2 {
+			t.Errorf("%d questions about timelines, want the 2 of one round", n)
+		}
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			return bodyOf(t, r)["dry_run"] == true && refuse(w, http.StatusInternalServerError, "something went wrong on our side")
+		})
+		until := func(expression, meaning string) { // while it asks, the end of a pause does nothing
+			t.Helper()
+			b.until(func() bool {
+				b.evaluate("tick()")
+				return value[bool](b, expression)
+			}, meaning)
+		}
+		until("document.body.innerText.includes('something went wrong on our side')", "says that it failed")
+		b.holds(numberOf("requests")+" === 3000", "keeps the answers before")
+		s.answer(f.answer)
+		until("!document.querySelector('.trouble, .old')", "has the next answers")
+	})
 	for screen, address := range map[string]string{"dashboard": "#/?t=30m&live=7", "events": "#/events?t=30m&live=7"} {
 		walk("live stops 15 minutes after the last hand on the "+screen, func(t *testing.T, b *tab, s *served) {
 			f, events := &recent{t: t, s: s}, &arriving{t: t, s: s}
@@ -241,8 +281,7 @@ func TestRefresh(t *testing.T) {
 			b.takeClock()
 			b.open(address)
 			b.holds("document.querySelector('.notice')", "is drawn")
-			b.evaluate(`window.notices = []; new MutationObserver(() => notices.push(document.querySelector('.notice').textContent))
-				.observe(document.querySelector('.notice'), {childList: true, characterData: true, subtree: true})`)
+			b.evaluate(keepNotices)
 			goesOn := func() {
 				t.Helper()
 				b.holds("pauses() > 0", "waits for the next answer")

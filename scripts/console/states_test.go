@@ -33,6 +33,7 @@ func isQuestion(t *testing.T, r *http.Request, route string) bool {
 // longQuery is a query to a route that outlives its requests until it is released.
 type longQuery struct {
 	route     string
+	status    int           // of the response to the question
 	asked     atomic.Int32  // questions, without those for estimates
 	polled    atomic.Int32  // questions about the answer
 	cancelled chan struct{} // closed when the query is cancelled
@@ -43,7 +44,7 @@ type longQuery struct {
 }
 
 func newLongQuery(route string) *longQuery {
-	return &longQuery{route: route, cancelled: make(chan struct{}), released: make(chan struct{})}
+	return &longQuery{route: route, status: http.StatusGatewayTimeout, cancelled: make(chan struct{}), released: make(chan struct{})}
 }
 
 // asOf returns the filters of all questions about a timeline.
@@ -61,7 +62,7 @@ func (q *longQuery) answer(t *testing.T) func(w http.ResponseWriter, r *http.Req
 			q.asked.Add(1)
 			w.Header().Set("Location", "queries/abc")
 			w.Header().Set("Retry-After", "0")
-			w.WriteHeader(http.StatusGatewayTimeout)
+			w.WriteHeader(q.status)
 			return true
 		case isQuestion(t, r, "timeline"):
 			q.mu.Lock()
@@ -145,6 +146,19 @@ func TestStates(t *testing.T) {
 		s.answer(nil)
 		b.click(".progress button", "Ask again")
 		b.holds("!document.querySelector('.stale')", "has the new answer")
+	})
+	walk("a query that is accepted is followed", func(t *testing.T, b *tab, s *served) {
+		query := newLongQuery("topx")
+		query.status = http.StatusAccepted
+		s.answer(query.answer(t))
+		b.open("#/?t=" + demoDay)
+		b.sees("The query has been running")
+		b.holds(numberOf("requests")+" === 3000", "has the other answers")
+		close(query.released)
+		b.holds("document.querySelectorAll('.list tbody tr').length > 0 && !document.querySelector('[data-cancel]')", "has its answer")
+		if n := query.asked.Load(); n != 1 {
+			t.Errorf("it was asked %d times", n)
+		}
 	})
 	walk("after a reload, the page waits on for the same query", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 504"}
@@ -334,6 +348,46 @@ func TestStates(t *testing.T) {
 		s.answer(nil)
 		b.holds("!document.querySelector('.trouble') && !document.querySelector('.stale')", "has the new answer by itself")
 	})
+	walk("a server that is gone is asked again as soon as there is a network", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"ERR_"}
+		b.open("#/?t=" + demoDay)
+		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has its answers")
+		b.answered()
+		b.evaluate(`{
+			const usual = setTimeout;
+			window.setTimeout = (run, ms, ...rest) => (ms > 1000 && ms <= 30_000 ? 0 : usual(run, ms, ...rest)); // no pause ends
+		}`)
+		s.answer(func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) })
+		b.keys("r")
+		b.sees("It is asked again in")
+		s.answer(nil)
+		b.evaluate("dispatchEvent(new Event('online'))")
+		b.holds("!document.querySelector('.trouble') && !document.querySelector('.stale')", "has the new answer")
+	})
+	walk("a browser that does not allow copying is named", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=" + demoDay)
+		b.holds("document.querySelector('.notice')", "is drawn")
+		b.evaluate(keepNotices)
+		b.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))")
+		b.keys("y")
+		b.holds("notices.includes('The browser did not allow copying')", "says so")
+	})
+	walk("nothing moves for readers who do not want that", func(t *testing.T, b *tab, s *served) {
+		const duration = `(() => {
+			const older = document.createElement('div');
+			older.className = 'stale';
+			document.body.append(older);
+			return getComputedStyle(older).transitionDuration;
+		})()`
+		b.open("#/?t=" + demoDay)
+		b.sees("Requests over time")
+		for motion, want := range map[string]string{"reduce": "0s", "no-preference": "0.2s"} {
+			b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: motion}}))
+			if got := value[string](b, duration); got != want {
+				t.Errorf("with %s, older answers are dimmed in %s, want %s", motion, got, want)
+			}
+		}
+	})
 	walk("without scripts, there are links to the API", func(t *testing.T, b *tab, s *served) {
 		b.run(emulation.SetScriptExecutionDisabled(true))
 		b.open("")
@@ -360,6 +414,21 @@ func TestStates(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestNoData walks through an installation without data.
+func TestNoData(t *testing.T) {
+	browser := chromium(t)
+	walk := walker(t, browser, serve(t, "").address)
+	for screen, address := range map[string]string{"dashboard": "#/", "events": "#/events?t=30m"} {
+		walk("the "+screen+" says how to get data", func(t *testing.T, b *tab, s *served) {
+			b.open(address)
+			b.sees("There is no data yet.")
+			b.sees("orrery import access.log.gz")
+			b.accessible("no data")
+			b.screenshot("no-data-" + screen)
+		})
+	}
 }
 
 // TestViews walks through the ways of looking at the dashboard.

@@ -1,21 +1,20 @@
 // The filter bar: a text area over a coloured copy of its text. The server finds the mistakes; they are underlined where
 // they are, and listed below.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { idle, Refusal } from './api';
+import { Refusal } from './api';
+import type { Completed, Completion } from './completion';
 import { useConsole } from './context';
 import { Later } from './later';
-import { fieldOptions, mostOptions, type Option, operatorOptions, take, valueOptions } from './pure/complete';
-import { filtersOf, isJSON, splitPeriod, withPeriod } from './pure/filter';
+import { isJSON, splitPeriod, withPeriod } from './pure/filter';
 import { periodOf } from './pure/fragment';
-import { type Expected, expectedAt, tokensOf } from './pure/lex';
+import { tokensOf } from './pure/lex';
 import { place as placeMistakes, type Placed } from './pure/mistakes';
-import { expanded, savedAt, savedNames } from './pure/names';
+import { expanded, savedNames } from './pure/names';
 import { periodCondition, resolve } from './pure/time';
 import type { SavedFilter } from './saved';
 import { words } from './strings';
 
 const parsePause = 200; // milliseconds after the last key
-const valuesPause = 120;
 
 interface Found {
 	text: string; // that it is of
@@ -48,10 +47,9 @@ export function Bar() {
 		setList(null);
 		area.current?.focus();
 	};
-	const accept = (option: Option): void => {
+	const accept = ({ taken }: Completed): void => {
 		const element = area.current;
-		if (!element || !completion.at) return;
-		const taken = take(draft, completion.at, option);
+		if (!element) return;
 		element.value = taken.text; // at once: the next key may come before the next frame
 		element.focus();
 		element.setSelectionRange(taken.caret, taken.caret);
@@ -76,7 +74,7 @@ export function Bar() {
 		else if (event.key === 'Escape' && open) completion.close();
 		else if (event.key === 'Enter' && event.altKey && found.fixed !== '') edit(found.fixed);
 		else if (event.key === 'Enter' && !event.shiftKey) runDraft();
-		else if (event.key === ' ' && event.ctrlKey) completion.open(draft, area.current?.selectionStart ?? draft.length);
+		else if (event.key === ' ' && event.ctrlKey) completion.open(draft, area.current?.selectionStart ?? draft.length, true);
 		else {
 			if (event.key === 'Tab') completion.close();
 			return;
@@ -239,62 +237,23 @@ function useRun(show: (text: string) => void): [run: (text: string) => void, sto
 
 /** useCompletion is the state of the list of options. */
 function useCompletion() {
-	const { api, fields, place } = useConsole();
-	const [state, setState] = useState<{ at: Expected | null; options: Option[]; note: string; active: number; touched: boolean }>(
-		{ at: null, options: [], note: '', active: 0, touched: false });
-	const pending = useRef<{ timer: number; own: AbortController } | null>(null);
+	const console = useConsole();
+	const [state, setState] = useState<Completion & { active: number }>({ options: [], note: '', touched: false, active: 0 });
+	const pending = useRef<AbortController | null>(null);
 	const names = useRef<Promise<SavedFilter[]> | null>(null); // asked for once, until the list is closed
-	const stop = (): void => {
-		if (!pending.current) return;
-		clearTimeout(pending.current.timer);
-		pending.current.own.abort();
-		pending.current = null;
-	};
-	const show = (at: Expected, options: Option[], note = ''): void => {
-		const useless = options.length === 1 && options[0]?.insert === at.typed;
-		setState({ at, options: useless ? [] : options, note, active: 0, touched: at.typed !== '' });
-	};
-	const saved = (text: string, caret: number, from: number, typed: string): void => {
-		const own = new AbortController();
-		pending.current = { timer: 0, own };
-		const at: Expected = { kind: 'field', field: '', from, to: caret, typed: text.slice(from, caret) };
-		names.current ??= import('./filters').then((m) => m.savedFilters(api, new AbortController().signal));
-		names.current.then((list) => !own.signal.aborted && show(at, savedOptions(list, typed)),
-			() => undefined); // without the permission to read them there are no options
-	};
-	const values = (at: Expected): void => {
-		const own = new AbortController();
-		const timer = setTimeout(() => {
-			const period = resolve(periodOf(place), Date.now());
-			const typed = at.typed.replace(/^"|"$/g, '');
-			const parameters = {
-				field: at.field, limit: 12, ...(typed === '' ? {} : { prefix: typed }),
-				...(period ? { filters: filtersOf('', period) } : {}),
-			};
-			api.ask('values', parameters, own.signal, idle).then(
-				({ results, meta }) => show(at, valueOptions(results.map((one) => one.value)), meta.unavailable),
-				() => undefined, // a field without values that can be listed has no options
-			);
-		}, valuesPause);
-		pending.current = { timer, own };
-	};
+	const saved = (): Promise<SavedFilter[]> =>
+		names.current ??= import('./filters').then((m) => m.savedFilters(console.api, new AbortController().signal));
 	return {
 		...state,
-		open: (text: string, caret: number) => {
-			stop();
-			const at = expectedAt(text, caret);
-			const name = savedAt(text, caret);
-			if (isJSON(text)) show(at, []);
-			else if (name) saved(text, caret, name.from, name.typed);
-			else if (at.kind === 'field') show(at, text.trim() === '' ? [] : fieldOptions(fields, at.typed));
-			else if (at.kind === 'operator') show(at, operatorOptions(fields, at.field));
-			else {
-				show(at, []);
-				values(at);
-			}
+		open: (text: string, caret: number, asked = false) => {
+			pending.current?.abort();
+			const { signal } = pending.current = new AbortController();
+			import('./completion').then((m) => !signal.aborted &&
+				m.complete(console, saved, text, caret, asked, signal, (found) => setState({ ...found, active: 0 })),
+			() => undefined); // without it there are no options
 		},
 		close: () => {
-			stop();
+			pending.current?.abort();
 			names.current = null;
 			setState((now) => (now.options.length === 0 && now.note === '' ? now : { ...now, options: [], note: '' }));
 		},
@@ -305,22 +264,18 @@ function useCompletion() {
 	};
 }
 
-/** savedOptions returns the saved filters whose names have what is typed. */
-function savedOptions(list: readonly SavedFilter[], typed: string): Option[] {
-	return list.filter((one) => one.name.includes(typed)).slice(0, mostOptions)
-		.map((one) => ({ insert: one.filters, label: `@${one.name}`, detail: one.title || one.filters }));
-}
-
 function Completions({ options, active, accept }: {
-	options: readonly Option[]; active: number; accept(option: Option): void;
+	options: readonly Completed[]; active: number; accept(option: Completed): void;
 }) {
+	useEffect(() => document.getElementById(`completion-${active}`)?.scrollIntoView({ block: 'nearest' }), [active]);
 	return <div class="completions" id="completions" role="listbox" aria-label={words.options} hidden={options.length === 0}>
-		{options.map((option, i) => <div role="option" id={`completion-${i}`} key={option.insert} aria-selected={i === active}
+		{options.map((option, i) => <div role="option" id={`completion-${i}`} key={option.label} aria-selected={i === active}
 			onPointerDown={(event) => {
 				event.preventDefault(); // the text area keeps the focus
 				accept(option);
 			}}>
 			<code>{option.label}</code>{option.detail !== '' && <span>{option.detail}</span>}
+			{option.example && <small>{option.example}</small>}
 		</div>)}
 	</div>;
 }

@@ -1,5 +1,5 @@
 // Dashboard: what is going on, who does it, and to what.
-import { type Answer, type Facet, type Parameters, questionOf, type Route, type Routes, type Segment, type Top } from './api';
+import { type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top } from './api';
 import { type Asked, type Planned, together, useAsked } from './ask';
 import { Chart } from './chart';
 import { useConsole } from './context';
@@ -112,7 +112,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const chart = chartOf(console.place);
 	const parts = [timeline, facets, refused, timelineBefore, facetsBefore, refusedBefore, top];
 	const all = together([planned, ...parts]);
-	useRefresh(all.state === 'done' && planned.state === 'done');
+	useRefresh(all.state === 'done' && (planned.state === 'done' || isOutage(planned)));
 	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
 	const fits = <R extends Route>(part: Asked<Part<R>>): Answer<Routes[R]> | null =>
 		(part.answer && part.answer.plan === drawn ? part.answer.answer : null);
@@ -147,6 +147,11 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 		</>}
 		{(now || top.answer) && <Questions />}
 	</>;
+}
+
+/** isOutage reports whether a question failed, and the same one may have an answer later. A server that is gone is asked anyway. */
+function isOutage({ state, failure }: Asked<unknown>): boolean {
+	return state === 'failed' && failure instanceof Refusal && failure.status >= 429;
 }
 
 type ChartName = keyof typeof words.charts;

@@ -40,7 +40,11 @@ export function useLive(logs: Answer<LogRecord> | null, parameters: Parameters):
 		let head = logs.meta.head;
 		let timer = 0;
 		const change = (next: (now: State) => State): void => setState((now) => next(now.of === logs ? now : { ...empty, of: logs }));
+		const later = (): void => {
+			timer = setTimeout(() => void poll(), seconds * 1000);
+		};
 		const poll = async (): Promise<void> => {
+			if (document.hidden) return later();
 			if (!goesOn(console)) return;
 			const filters = filtersOf(filter, { from: Date.parse(logs.meta.period.from), to: Date.now() + ahead });
 			try {
@@ -54,9 +58,9 @@ export function useLive(logs: Answer<LogRecord> | null, parameters: Parameters):
 				if (stop.signal.aborted) return;
 				change((s) => ({ ...s, failure: error instanceof Error ? error.message : String(error) }));
 			}
-			timer = setTimeout(() => void poll(), seconds * 1000);
+			later();
 		};
-		timer = setTimeout(() => void poll(), seconds * 1000);
+		later();
 		return () => {
 			clearTimeout(timer);
 			stop.abort();

@@ -16,6 +16,11 @@ export function quote(text: string): string {
 	return '"' + text.replace(/\\(?=["\\]|$)/g, '\\\\').replace(/"/g, '\\"') + '"';
 }
 
+/** patternOf writes a text as a pattern that matches it as it is. */
+export function patternOf(text: string): string {
+	return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
 /** keyed names a member of a field: headers["accept"]. */
 export function keyed(field: string, key: string): string {
 	return `${field}[${quote(key)}]`;

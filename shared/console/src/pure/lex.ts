@@ -10,20 +10,12 @@ export interface Token {
 	to: number;
 }
 
-/** What may stand at a place: a field, an operator of a field, a value, or the next condition. */
-export interface Expected {
-	kind: 'field' | 'operator' | 'value';
-	field: string; // with its key, for operators and values
-	from: number; // where the token begins that a completion replaces
-	to: number;
-	typed: string; // what there is of it before the caret
-}
-
 /** tokensOf returns the tokens of a filter. Together they are the whole text. */
 export function tokensOf(text: string): Token[] {
 	const tokens: Token[] = [];
 	let at = 0;
-	let state: 'field' | 'operator' | 'value' = 'field';
+	let state: 'field' | 'key' | 'operator' | 'value' = 'field';
+	let opened = false; // the brackets of a key
 	let list = false; // inside the brackets of a list
 	let between = false;
 	const push = (kind: Kind, to: number): void => {
@@ -46,10 +38,8 @@ export function tokensOf(text: string): Token[] {
 		if (state === 'field') {
 			if (c === '[') {
 				push('mark', at + 1);
-				if (text[at] === '~') push('operator', at + 1);
-				push('key', text[at] === '"' ? stringEnd(text, at) : endOf(text, at, /[\],]/));
-				if (text[at] === ']') push('mark', at + 1);
-				state = 'operator';
+				state = 'key';
+				opened = true;
 				continue;
 			}
 			const not = /^not(?=\s)/i.exec(rest);
@@ -57,9 +47,21 @@ export function tokensOf(text: string): Token[] {
 				push('word', at + 3);
 				continue;
 			}
-			const name = /^[A-Za-z_][\w.]*/.exec(rest);
+			const name = /^[^\s=!<>~:,()[\]"&|;{}\0“”„‟]+/.exec(rest);
 			push('field', at + (name ? name[0].length : 1));
-			if (name && text[at] !== '[') state = 'operator';
+			if (name && !/^\s*\[/.test(text.slice(at))) state = 'operator';
+			continue;
+		}
+		if (state === 'key') {
+			if (c === ']') {
+				push('mark', at + 1);
+				state = 'operator';
+			} else if (c === '~' && opened) {
+				push('operator', at + 1);
+			} else {
+				push('key', c === '"' ? stringEnd(text, at) : trimEnd(text, at, endOf(text, at, /[\],]/)));
+			}
+			opened = false;
 			continue;
 		}
 		if (state === 'operator') {
@@ -168,48 +170,4 @@ export function conditionsOf(text: string): string[] {
 	}
 	found.push(text.slice(from));
 	return found.map((condition) => condition.trim()).filter((condition) => condition !== '');
-}
-
-/** expectedAt returns what may stand at a place of a filter. */
-export function expectedAt(text: string, caret: number): Expected {
-	const tokens = tokensOf(text.slice(0, caret));
-	const last = tokens.at(-1);
-	let field = '';
-	let state: Expected['kind'] = 'field';
-	for (const token of tokens) {
-		const part = text.slice(token.from, token.to);
-		if (token.kind === 'mark' && part === ',' && !insideList(tokens, token, text)) {
-			field = '';
-			state = 'field';
-		} else if (token.kind === 'field') {
-			field = part;
-		} else if (token.kind === 'key') {
-			field += `[${part}]`;
-		} else if (token.kind === 'space' && state === 'field' && field !== '') {
-			state = 'operator';
-		} else if (token.kind === 'mark' && part === ']') {
-			state = 'operator';
-		} else if (token.kind === 'operator' || (token.kind === 'word' && field !== '' && !/^not$/i.test(part))) {
-			state = 'value';
-		}
-	}
-	const replaces = last && (
-		(state === 'field' && last.kind === 'field') ||
-		(state === 'value' && last.kind === 'value') ||
-		(state === 'operator' && (last.kind === 'value' || last.kind === 'operator'))
-	);
-	const from = replaces ? last.from : caret;
-	const rest = tokensOf(text).find((token) => token.from === from);
-	const to = replaces && rest ? Math.max(rest.to, caret) : caret;
-	return { kind: state, field: state === 'field' ? '' : field, from, to, typed: text.slice(from, caret) };
-}
-
-function insideList(tokens: Token[], comma: Token, text: string): boolean {
-	let depth = 0;
-	for (const token of tokens) {
-		if (token === comma) return depth > 0;
-		if (token.kind === 'mark' && text[token.from] === '(') depth++;
-		if (token.kind === 'mark' && text[token.from] === ')') depth--;
-	}
-	return false;
 }

@@ -4,7 +4,7 @@ import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
 import { chipsOf, inverted, invertedAt, withLists, withoutAt } from './chips';
 import { moved, toggled } from './columns';
-import { fieldOptions, operatorOptions, take, valueOptions } from './complete';
+import { expectedAt, type Field, fieldOptions, keyOptions, nextOptions, operatorOptions, soughtOf, take, valueOptions } from './complete';
 import { shell } from './curl';
 import { differenceOf, merge, pathText, type Side } from './difference';
 import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
@@ -13,7 +13,7 @@ import { type Place, readFragment, screens, start, writeFragment } from './fragm
 import { fuzzy } from './fuzzy';
 import { checksOf, type Installation, slotsOf } from './installation';
 import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
-import { conditionsOf, expectedAt, tokensOf } from './lex';
+import { conditionsOf, tokensOf } from './lex';
 import { likeFilter } from './like';
 import { aligned, classesOf, type Counts, type Figures, figuresOf, ofClass, rest, total } from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
@@ -76,6 +76,9 @@ export function run(): { tests: number; failures: Failure[] } {
 
 /** conditions is for a test that compares them with those of Go. */
 export const conditions = (texts: string[]): string[][] => texts.map(conditionsOf);
+
+export const tokens = (texts: string[]): string[][] => texts.map((text) => tokensOf(text).filter(({ kind }) => kind !== 'space')
+	.map(({ kind, from, to }) => `${kind} ${text.slice(from, to)}`));
 
 /** numbers returns a generator of numbers below n, the same ones each time. */
 function numbers(seed: number): (n: number) => number {
@@ -247,6 +250,15 @@ test('what may stand at the caret', () => {
 	equal(at('host=|'), 'value host ');
 	equal(at('country in (Germany, Fr|'), 'value country Fr');
 	equal(at('headers["accept"]=|'), 'value headers["accept"] ');
+	equal(at('headers["acc|'), 'key headers "acc');
+	equal(at('headers [ ~x|'), 'key headers x');
+	equal(at('path begins w|'), 'operator path begins w');
+	equal(at('host="shop.example"|'), 'next host ', 'after a whole value');
+	equal(at('host="shop.example" |'), 'next host ');
+	equal(at('host="a\\"b|'), 'value host "a\\"b', 'the quote belongs to the value');
+	equal(at('host="shop.example"|, status=200'), 'value host "shop.example"', 'the next condition is there');
+	equal(at('country in ("Germany"|'), 'next country ');
+	equal(at('country in (Germany) |'), 'next country ');
 });
 
 test('conditions are added, replaced by their opposite, and taken away', () => {
@@ -681,10 +693,56 @@ test('completions fit what is typed', () => {
 		({ name, type: 'string', operators, doc: '', group: '', groupable: true, sensitive: false });
 	const fields = [field('ip', ['eq']), field('hostname', ['eq']), field('host', ['eq', 'in']), field('upstream_host', ['eq'])];
 	equal(fieldOptions(fields, 'host').map((o) => o.label), ['host', 'hostname', 'upstream_host']);
+	equal(fieldOptions(fields, 'uph').map((o) => o.label), ['upstream_host'], 'by some of its letters');
+	equal(fieldOptions(fields, '').map((o) => o.label), ['host', 'ip', 'hostname', 'upstream_host'], 'the common ones first');
+	const country: Field = { ...field('country', ['eq']), type: 'string', example: 'country="Germany"', aliases: ['geo_nation'] };
+	equal(fieldOptions([country], 'nation').map((o) => o.example), ['string: country="Germany"'], 'by a name of another product');
 	equal(operatorOptions(fields, 'host').map((o) => o.insert), ['=', '!=', ' in (', ' not in (']);
-	equal(valueOptions(['a "b"', 5, true]).map((o) => o.insert), ['"a \\"b\\""', '5', 'true']);
+	equal(operatorOptions(fields, 'host', 'is one').map((o) => o.insert), [' in ('], 'by its meaning');
+	equal(valueOptions(['a "b"', 5, true], { typed: '', operator: '=' }).map((o) => o.insert), ['"a \\"b\\""', '5', 'true']);
+	const headers: Field = { ...field('headers', ['eq']), key: { rule: 'folded', names: ['accept', 'host', 'x-accept'] } };
+	equal(keyOptions([headers], 'headers', '"acc').map((o) => o.insert), ['"accept"]', '"x-accept"]']);
+	equal(take('headers["ac"]=1', expectedAt('headers["ac"]=1', 11), { insert: '"accept"]', label: '', detail: '' }),
+		{ text: 'headers["accept"]=1', caret: 17 }, 'the bracket is there');
 	const at = expectedAt('status>=500, ho', 15);
 	equal(take('status>=500, ho', at, { insert: 'host', label: '', detail: '' }), { text: 'status>=500, host', caret: 17 });
+});
+
+test('a pattern is completed by what it is to match', () => {
+	const fields: Field[] = [{ name: 'path', type: 'string', operators: ['regex'], doc: '', group: '', groupable: true, sensitive: false }];
+	const typed = (text: string, label: string): { text: string; caret: number } => {
+		const at = expectedAt(text, text.length);
+		const found = operatorOptions(fields, at.field, at.typed).find((one) => one.label === label);
+		if (!found) throw new Error(`${label} is not offered after ${text}`);
+		return take(text, at, found);
+	};
+	for (const [words, label, begun, sought, taken] of [
+		['path cont', 'contains', 'path ~"(?i)|"', { text: 'a.b', part: 'contains' }, 'path ~"(?i)/x/a\\.b"'],
+		['path beg', 'begins with', 'path ~"^|"', { text: 'a.b', part: 'prefix' }, 'path ~"^/x/a\\.b"'],
+		['path ', '~', 'path ~|', { text: 'a.b', part: 'contains' }, 'path ~"/x/a\\.b"'],
+	] as const) {
+		const { text, caret } = typed(words, label);
+		equal(`${text.slice(0, caret)}|${text.slice(caret)}`, begun);
+		const more = `${text.slice(0, caret)}a\\.b`;
+		const at = expectedAt(more + text.slice(caret), more.length);
+		equal(soughtOf(at), sought);
+		equal(take(more + text.slice(caret), at, valueOptions(['/x/a.b'], at)[0] ?? { insert: '', label: '', detail: '' }).text, taken);
+	}
+	equal(typed('path e', 'ends with'), { text: 'path ~"$"', caret: 7 });
+	equal(typed('path ', 'has a value').text, 'path ~""');
+});
+
+test('after a whole value, the condition or the list goes on', () => {
+	const next = (text: string): string[] => {
+		const at = expectedAt(text, text.length);
+		return at.kind === 'next' ? nextOptions(at).map((one) => take(text, at, one).text) : [];
+	};
+	equal(next('country="Germany"'), ['country="Germany", ']);
+	equal(next('country="Germany" '), ['country="Germany", ']);
+	equal(next('country in ("Germany"'), ['country in ("Germany", ', 'country in ("Germany")']);
+	equal(next('timestamp between "2026-01-01"'), ['timestamp between "2026-01-01" and ']);
+	equal(next('timestamp between "2026-01-01" and "2026-01-02"'), ['timestamp between "2026-01-01" and "2026-01-02", ']);
+	equal(next('country="Germany", '), []);
 });
 
 const weekly: Definition = {

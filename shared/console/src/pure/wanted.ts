@@ -1,6 +1,6 @@
 // The condition that finds in all records what was searched in rows.
 import type { Field } from './complete';
-import { quote } from './filter';
+import { patternOf, quote } from './filter';
 import { holds } from './quickfind';
 import { type LogRecord, textOf } from './record';
 
@@ -24,6 +24,5 @@ function conditionOf(field: Field, found: readonly LogRecord[], text: string): s
 	const whole = found.every((row) => textOf(row, field.name) === text);
 	if (whole) return `${field.name}=${field.type === 'integer' ? text : quote(text)}`;
 	if (!field.operators.includes('regex')) return '';
-	const pattern = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-	return `${field.name}~${quote((/[a-z]/i.test(text) ? '(?i)' : '') + pattern)}`;
+	return `${field.name}~${quote((/[a-z]/i.test(text) ? '(?i)' : '') + patternOf(text))}`;
 }
