@@ -211,7 +211,8 @@ func firstYear(ctx context.Context, c aws.Config, p Props) finding {
 	return f
 }
 
-// deployedTable returns the name of the DynamoDB table of a deployment, or "" if there is no such deployment.
+// deployedTable returns the name of the DynamoDB table of a deployment, or "" if there is none: no deployment, or one
+// whose first attempt failed.
 func deployedTable(ctx context.Context, c aws.Config, name string) (string, error) {
 	stack := stackName(name, dataStackName)
 	answer, err := cloudformation.NewFromConfig(c).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{
@@ -232,7 +233,7 @@ func deployedTable(ctx context.Context, c aws.Config, name string) (string, erro
 			}
 		}
 	}
-	return "", fmt.Errorf("the stack %s has no output %s", stack, tableOutput)
+	return "", nil
 }
 
 // runPreflight runs the command "preflight" with its arguments, which name properties as those of cdk deploy do.

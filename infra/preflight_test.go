@@ -28,6 +28,7 @@ type account struct {
 	denied                 bool
 
 	deployed bool      // the stack of the data exists
+	failed   bool      // its first deployment did: it has no outputs
 	oldest   time.Time // of all records; zero for none
 }
 
@@ -92,9 +93,12 @@ func (l account) describeStack(w http.ResponseWriter, name string) {
 			"<Message>Stack with id %s does not exist</Message></Error></ErrorResponse>", name)
 		return
 	}
-	_, _ = io.WriteString(w, "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs><member>"+
-		"<OutputKey>TableName</OutputKey><OutputValue>table</OutputValue></member></Outputs></member></Stacks>"+
-		"</DescribeStacksResult></DescribeStacksResponse>")
+	outputs := "<member><OutputKey>TableName</OutputKey><OutputValue>table</OutputValue></member>"
+	if l.failed {
+		outputs = ""
+	}
+	_, _ = io.WriteString(w, "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>"+outputs+
+		"</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>")
 }
 
 // configOf returns the configuration of clients of a fake.
@@ -113,6 +117,8 @@ func TestPreflight(t *testing.T) {
 	established := limits(1000, 10_000, 5000, 150)
 	deployed := established
 	deployed.deployed = true
+	failed := deployed
+	failed.failed = true
 	storing := deployed
 	storing.oldest = time.Date(2019, 12, 31, 23, 30, 0, 0, time.UTC)
 	from := func(year int) Props {
@@ -144,6 +150,7 @@ func TestPreflight(t *testing.T) {
 		},
 		{"limits that cannot be read are problems", account{denied: true}, defaults, "Lambda, API Gateway, Athena, Lake"},
 		{"a deployment without records may begin with any year", deployed, from(2025), ""},
+		{"a deployment whose first attempt failed has no records", failed, from(2025), ""},
 		{"the tables may begin before the oldest record", storing, defaults, ""},
 		{"the tables may begin with the year of the oldest record", storing, from(2019), ""},
 		{"the tables may not begin after the oldest record", storing, from(2020), "Lake"},

@@ -114,8 +114,13 @@ func TestGrantsAreProvenElsewhere(t *testing.T) {
 	}
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+		switch {
+		case err != nil:
 			return err
+		case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."): // such as data, which changes
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, "_test.go"):
+			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
