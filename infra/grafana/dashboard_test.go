@@ -58,6 +58,7 @@ func TestFilesFitTogether(t *testing.T) {
 	}
 	for _, name := range []string{
 		"datasource.yaml", "dashboards.yaml", "dashboard.json", source.Type, "ORRERY_URL", "ORRERY_KEY",
+		consoleAddress,
 	} {
 		if !strings.Contains(readme, name) {
 			t.Errorf("README.md does not name %s", name)

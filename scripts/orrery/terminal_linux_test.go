@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,26 +15,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// openTerminal opens both sides of a pseudo-terminal.
+func openTerminal() (control, tty *os.File, err error) {
+	if control, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		return nil, nil, err
+	}
+	err = unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0)
+	if err == nil {
+		var number int
+		if number, err = unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN); err == nil {
+			tty, err = os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(number)), os.O_RDWR|unix.O_NOCTTY, 0)
+		}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, control.Close())
+	}
+	return control, tty, nil
+}
+
 // terminal opens a pseudo-terminal. The returned function closes it and returns what was written to it.
 func terminal(t *testing.T) (tty *os.File, written func() string) {
 	t.Helper()
-	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("CI") != "true" {
-		t.Skip("this system has no pseudo-terminals")
-	}
-	if err != nil {
+	control, tty, err := openTerminal()
+	switch {
+	case err != nil && os.Getenv("CI") == "true":
 		t.Fatal(err)
-	}
-	if err := unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tty, err = os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(number)), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
+	case err != nil:
+		t.Skipf("this system has no pseudo-terminals: %v", err)
 	}
 	var text bytes.Buffer
 	read := make(chan error, 1)

@@ -60,6 +60,25 @@ func TestReadmeListsTheRoutes(t *testing.T) {
 	}
 }
 
+// TestReadmeListsTheRoutesOfReports: the routes that only some servers have are in sections of their own.
+func TestReadmeListsTheRoutesOfReports(t *testing.T) {
+	var want, got []string
+	for _, r := range everyRoute() {
+		switch {
+		case r.tag == reportsTag:
+			want = append(want, r.method+" "+r.path)
+		case r.id == reportID && !strings.Contains(readme(t), "`"+r.method+" "+r.path+"`"):
+			t.Errorf("README.md does not describe %s %s", r.method, r.path)
+		}
+	}
+	for _, row := range table(t, "Scheduled reports") {
+		got = append(got, row[0]+" "+row[1])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("routes (-code +README):\n%s", diff)
+	}
+}
+
 func TestReadmeListsTheParameters(t *testing.T) {
 	listed := map[string]bool{} // "stats segment"
 	for _, row := range table(t, "Parameters") {

@@ -1,7 +1,11 @@
 package search
 
 import (
+	"errors"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/query"
 )
@@ -46,6 +50,52 @@ func TestCursorOutsideItsPeriodIsRefused(t *testing.T) {
 		c.Last.TsMs = ms
 		if _, ok := parseCursor(c.token()); ok != want {
 			t.Errorf("a place at %d in 10 to 20 is accepted: %v", ms, ok)
+		}
+	}
+}
+
+// TestForgedCursorsGrantNothing: a token has no signature, so anyone can make one. A query with it is the query without
+// it, with the conditions of the filter and the branches of the key, and only the records after a place.
+func TestForgedCursorsGrantNothing(t *testing.T) {
+	r := Request{
+		Route: Logs, Branches: []string{"shop"},
+		Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 11:00, status>=500",
+	}
+	asked, err := bind(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(asked.String(), "branch") {
+		t.Fatalf("the query is not limited to branches:\n%s", asked)
+	}
+	forged := cursor{
+		Question: questionOf(r, asked), Period: asked.Period, Head: query.Place{TsMs: asked.Period.ToMs},
+		Last: query.Place{TsMs: asked.Period.ToMs, TsNanos: 999_999, Source: "the log of another branch", Line: 1 << 40},
+	}
+	r.Cursor, r.Since = forged.token(), ""
+	got, err := bind(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs := got.Shape.(query.Logs)
+	if logs.OlderThan == nil || *logs.OlderThan != forged.Last {
+		t.Errorf("the page begins at %v", logs.OlderThan)
+	}
+	logs.OlderThan = nil
+	got.Shape = logs
+	if diff := cmp.Diff(asked.String(), got.String()); diff != "" {
+		t.Errorf("the query (-without +with the cursor):\n%s", diff)
+	}
+	for what, change := range map[string]func(*cursor){
+		"a longer period":  func(c *cursor) { c.Period.FromMs = 0 },
+		"another question": func(c *cursor) { c.Question[0]++ },
+	} {
+		other := forged
+		change(&other)
+		r.Cursor = other.token()
+		var refused *ParamError
+		if _, err := bind(r); !errors.As(err, &refused) || refused.Code != CursorOfOtherQuery {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

@@ -26,7 +26,8 @@ type Statement struct{ Title, SQL string }
 // Athena writes a query for Athena (engine version 3) and Trino over the tables traffic_compact and
 // traffic_fresh.
 //
-// Errors: *ValueError for a value that no SQL text can hold, *LimitError for a query above Athena's limits.
+// Errors: *ValueError for a value that no SQL text can hold, *LimitError for a query above Athena's limits. A query for
+// values is an error, too: no engine answers it with SQL.
 func Athena(q query.Query) (Script, error) {
 	p := &printer{dialect: athena{}, query: q}
 	return p.script(p.athenaStatements)
@@ -35,7 +36,7 @@ func Athena(q query.Query) (Script, error) {
 // DuckDB writes a query for DuckDB over the given Parquet objects, in that order. For Logs the statement returns only
 // the place of each row, because DuckDB reads whole rows slowly. The caller reads them from the objects.
 //
-// Errors: *ValueError for a value that no SQL text can hold.
+// Errors: *ValueError for a value that no SQL text can hold. A query for values is an error, as for Athena.
 func DuckDB(q query.Query, objects []lake.Object) (Script, error) {
 	p := &printer{dialect: duckDB{}, query: q, objects: objects}
 	return p.script(p.duckDBStatements)

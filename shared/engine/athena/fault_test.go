@@ -214,8 +214,9 @@ func TestStartRateLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := s.engine.Run(t.Context(), bind(t, hours, query.TopX{Limit: 3}))
-	if fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("second start: error %v, want Unavailable", err)
+	var refused *fault.Error
+	if !errors.As(err, &refused) || refused.Kind != fault.Unavailable || refused.RetryAfter != 10*time.Second {
+		t.Errorf("second start: error %v, want Unavailable with a time after which to retry", err)
 	}
 }
 
