@@ -126,7 +126,8 @@ func TestQueryReportsThePeriodOfTheData(t *testing.T) {
 	outside := strings.ReplaceAll(within, `-01T1`, `-05T1`)
 	const zero = `{"timeperiod_string":"2026-01-01 00:00:00","num_of_requests":0,"value":0,` +
 		`"array_status_codes":[],"array_origin_status_codes":[]}`
-	const unknown = `"period":{"from":"2026-01-01T10:00:00Z","to":"2026-01-01T11:00:00Z"},"oldest":null,"newest":null`
+	limited := strings.NewReplacer(`"oldest":"2026-01-01T00:00:00Z"`, `"oldest":null`)
+	empty := strings.NewReplacer(`"newest":"2026-01-01T23:59:58.5Z"`, `"newest":null`).Replace(limited.Replace(within))
 	for name, test := range map[string]struct {
 		args                  []string
 		results, meta, stderr string
@@ -143,9 +144,12 @@ func TestQueryReportsThePeriodOfTheData(t *testing.T) {
 		},
 		"a segment with requests": {[]string{"stats"}, `{"num_of_requests":1}`, within, ""},
 		"no blocked requests":     {[]string{"histogram", "--measure", "blocked"}, zero, within, ""},
-		"no data, or a key of some branches": {
-			[]string{"logs"}, "", unknown, "no records match; there is no data yet, or the API key may not see its period\n",
+		"a key of some branches":  {[]string{"logs"}, "", limited.Replace(within), "no records match\n"},
+		"a key of some branches, after the data": {
+			[]string{"logs"}, "", limited.Replace(outside),
+			"no records match; the newest record is of 2026-01-01 23:59:58 UTC\n",
 		},
+		"no data": {[]string{"logs"}, "", empty, "no records match; there is no data yet\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := answeringServer(t, "["+test.results+"]", ","+test.meta)

@@ -60,16 +60,19 @@ func (a answer) allZero(figure func(segmentOfAnswer) int64) bool {
 }
 
 // periodOfData returns the end of a sentence with the period of the data, and with a remedy if the period of the query is
-// outside it. A key that is limited to branches does not learn the period.
+// outside it. A key that is limited to branches learns only the time of the newest record.
 func (a answer) periodOfData() string {
 	newest, known := instantOf(a.Meta.Newest)
 	if !known {
-		return "; there is no data yet, or the API key may not see its period"
+		return "; there is no data yet"
 	}
 	from, _ := instantOf(&a.Meta.Period.From)
 	to, _ := instantOf(&a.Meta.Period.To)
 	oldest, known := instantOf(a.Meta.Oldest)
-	if !known { // of a server of an earlier version, for a key that is limited to branches
+	switch {
+	case !known && newest.Before(from):
+		return "; the newest record is of " + newest.Format(time.DateTime) + " UTC"
+	case !known:
 		return ""
 	}
 	first, last := oldest.Format(exactTime), newest.Format(exactTime)

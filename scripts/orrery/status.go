@@ -100,10 +100,7 @@ func (s *statusCommand) print(out io.Writer, a client.Status, now time.Time) err
 }
 
 func recordsText(a client.Status) string {
-	switch {
-	case a.Extent == nil && a.Key != nil && a.Key.Branches != nil:
-		return "not known to a key that is limited to branches"
-	case a.Extent == nil:
+	if a.Extent == nil {
 		return "none"
 	}
 	text := "from " + a.Extent.From + " to " + a.Extent.To

@@ -18,12 +18,12 @@ type InstallationStatus struct {
 	Data Installation `json:"data"`
 }
 
-// Installation describes what a server has and allows. A key that is limited to branches gets no numbers, times, names
-// and sources of others.
+// Installation describes what a server has and allows. A key that is limited to branches gets no numbers, names and
+// sources of others.
 type Installation struct {
 	Version  string              `json:"version" doc:"Of the program" example:"1.0.0"`
 	Engine   string              `json:"engine" doc:"That answers queries" enum:"scan,duckdb,athena,trino"`
-	Extent   *InstallationExtent `json:"extent" doc:"The period of the records; null if there are none, or for a key limited to branches"`
+	Extent   *InstallationExtent `json:"extent" doc:"The period of the records; null if there are none"`
 	Complete *string             `json:"complete_through" nullable:"true" doc:"As in meta of a data answer; null if unknown"`
 	Records  *int64              `json:"records" nullable:"true" doc:"In the data; null if unknown, or for a key limited to branches"`
 	Objects  *int                `json:"objects" nullable:"true" doc:"Parquet objects that hold them; null like records"`
@@ -173,7 +173,7 @@ func (s *server) installation(known status.Status) Installation {
 
 // hideOthers removes what a key that is limited to branches must not learn about others.
 func (a *Installation) hideOthers() {
-	a.Extent, a.Records, a.Objects, a.Bytes, a.Hours, a.Ingest = nil, nil, nil, nil, nil, nil
+	a.Records, a.Objects, a.Bytes, a.Hours, a.Ingest = nil, nil, nil, nil, nil
 }
 
 func limitsOf(known status.Status) InstallationLimits {

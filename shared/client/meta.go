@@ -19,7 +19,7 @@ type Meta struct {
 	CostUSD        *float64   `json:"cost_usd"` // nil if the engine charges nothing
 	Skipped        []string   `json:"skipped"`  // unreadable objects, whose records are missing
 	Truncated      *Truncated `json:"truncated"`
-	Newest         *string    `json:"newest"`           // time of the newest record; nil for a key that is limited to branches
+	Newest         *string    `json:"newest"`           // time of the newest record
 	Oldest         *string    `json:"oldest"`           // of the oldest; nil also for keys that are limited to branches
 	Complete       *string    `json:"complete_through"` // every log handed in before is in the data; nil if unknown
 	Cached         *Cached    `json:"cached"`           // set if the answer of an earlier query was reused

@@ -12,7 +12,7 @@ import (
 type Status struct {
 	Version  string   `json:"version"`
 	Engine   string   `json:"engine"`
-	Extent   *Period  `json:"extent"`           // the period of the records; nil if there are none, or for a key that is limited to branches
+	Extent   *Period  `json:"extent"`           // the period of the records; nil if there are none
 	Complete *string  `json:"complete_through"` // as in Meta
 	Records  *int64   `json:"records"`
 	Objects  *int     `json:"objects"` // that hold the records

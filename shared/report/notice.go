@@ -25,7 +25,7 @@ func (r Report) Notices() []string {
 		list = append(list, text)
 	}
 	if r.Empty() {
-		newest := "The time of the newest record is not known: there is none, or the report is only about some branches."
+		newest := "There are no records at all."
 		if r.Run.Newest != nil {
 			newest = "The newest record is of " + r.instant(*r.Run.Newest) + "."
 		}
@@ -68,8 +68,6 @@ func (r Report) lateness() string {
 		return "The data is complete through " + r.instant(*through) + "." + later
 	case through == nil && newest != nil && r.endsEarly(*newest) && !r.Empty():
 		return "The newest record is of " + r.instant(*newest) + ", and it is not known whether the data is complete." + later
-	case through == nil && newest == nil && !r.Empty():
-		return "It is not known whether the data is complete." + later
 	}
 	return ""
 }

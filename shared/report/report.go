@@ -54,7 +54,7 @@ type Run struct {
 	CostUSD   *float64 `json:"cost_usd,omitempty" doc:"Of all queries; absent if the engine charges nothing"`
 	ElapsedMS float64  `json:"elapsed_ms" doc:"Of the slowest query"`
 	Complete  *string  `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data; null if unknown"`
-	Newest    *string  `json:"newest" nullable:"true" doc:"Time of the newest record; null if there is none, or if the report is only about some branches"`
+	Newest    *string  `json:"newest" nullable:"true" doc:"Time of the newest record"`
 	Skipped   []string `json:"skipped,omitempty" doc:"Objects that could not be read, or one text in parentheses instead of their names; their records are missing"`
 	Demo      bool     `json:"demo,omitempty" doc:"The records are those of a demo day"`
 

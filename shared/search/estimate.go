@@ -74,7 +74,7 @@ type ColumnSize struct {
 func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 	r = s.at(r, s.now())
 	if r.Route == Values {
-		data, err := s.freshness(ctx, r)
+		data, err := s.freshness(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func (e *Estimate) roundBytes() {
 
 // hideOthers does the same for an answer.
 func (m *Meta) hideOthers() {
-	m.Objects, m.RowsConsidered, m.Newest, m.Oldest = nil, nil, nil, nil
+	m.Objects, m.RowsConsidered, m.Oldest = nil, nil, nil
 	if m.CostUSD != nil {
 		price := priceInSteps(*m.CostUSD, m.BytesScanned)
 		m.CostUSD = &price

@@ -30,7 +30,7 @@ func (s *Service) Export(ctx context.Context, r Request, visit func(part Result)
 	if err != nil {
 		return err
 	}
-	data, err := s.freshness(ctx, r)
+	data, err := s.freshness(ctx)
 	if err != nil {
 		return queryError(r, q, err)
 	}

@@ -44,7 +44,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	if err != nil {
 		return "", err
 	}
-	data, err := s.freshness(ctx, r)
+	data, err := s.freshness(ctx)
 	if err != nil {
 		return "", queryError(r, q, err)
 	}

@@ -41,7 +41,7 @@ type Meta struct {
 	RowsConsidered *int64     `json:"rows_considered,omitempty" doc:"Records in the objects read; absent like objects"`
 	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
-	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began; null if there is none, or for a key that is limited to branches"`
+	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
 	Oldest         *string    `json:"oldest" nullable:"true" doc:"Time of the oldest record when the request began; null if there is none, or for a key that is limited to branches"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
@@ -102,10 +102,9 @@ type Truncated struct {
 	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match; bytes: the answer is too large"`
 }
 
-// freshness is what is known about the data when a query begins. The times are in milliseconds. A caller who is limited to
-// branches does not learn the times of records of others.
+// freshness is what is known about the data when a query begins. The times are in milliseconds.
 type freshness struct {
-	Newest   *int64 `json:"newest_ms,omitempty"`           // of the newest record; nil if there is none, or limited to branches
+	Newest   *int64 `json:"newest_ms,omitempty"`           // of the newest record; nil if there is none
 	Oldest   *int64 `json:"oldest_ms,omitempty"`           // of the oldest record; nil also in queries of earlier versions
 	Complete *int64 `json:"complete_through_ms,omitempty"` // every log handed in before is in the data; nil if unknown
 	Demo     bool   `json:"demo,omitempty"`                // the records are those of a demo day
@@ -114,7 +113,7 @@ type freshness struct {
 
 // freshness returns what is known about the data now. A query that begins afterwards, or joins one over the same
 // version of the data, reads at least that data.
-func (s *Service) freshness(ctx context.Context, r Request) (f freshness, err error) {
+func (s *Service) freshness(ctx context.Context) (f freshness, err error) {
 	if e, ok := s.engine.(engine.Completeness); ok {
 		through, err := e.CompleteThrough(ctx)
 		if err != nil {
@@ -134,9 +133,6 @@ func (s *Service) freshness(ctx context.Context, r Request) (f freshness, err er
 		if f.Change, err = e.Sequence(ctx); err != nil {
 			return f, fmt.Errorf("read the number of the latest change: %w", err)
 		}
-	}
-	if r.Branches != nil {
-		return f, nil
 	}
 	extent, err := s.engine.Extent(ctx)
 	if err != nil {

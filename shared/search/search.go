@@ -52,7 +52,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	data, err := s.freshness(ctx, r)
+	data, err := s.freshness(ctx)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}

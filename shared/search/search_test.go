@@ -130,7 +130,7 @@ func TestMetaReportsThePeriodOfTheData(t *testing.T) {
 	}{
 		"of all records, not only of those that match": {rowsOf(t, traffic), nil, "2026-01-01T10:00:00Z", "2026-01-01T10:02:00Z"},
 		"as null if there is none":                     {nil, nil, "null", "null"},
-		"as null for some branches":                    {rowsOf(t, traffic), []string{"b"}, "null", "null"},
+		"of the newest record only for some branches":  {rowsOf(t, traffic), []string{"b"}, "null", "2026-01-01T10:02:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if oldest, newest := ask(t, test.rows, test.branches...); oldest != test.oldest || newest != test.newest {

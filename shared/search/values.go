@@ -46,7 +46,7 @@ const (
 func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 	began := s.now()
 	r = s.at(r, began)
-	data, err := s.freshness(ctx, r)
+	data, err := s.freshness(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("run %s query: %w", r.Route, err)
 	}
@@ -123,7 +123,7 @@ func (s *Service) withPeriod(r Request, data freshness) Request {
 	return r
 }
 
-// newestPeriod returns a filter for the newest 24 hours of the data, or for the last 24 hours if its end is not known.
+// newestPeriod returns a filter for the newest 24 hours of the data.
 func (s *Service) newestPeriod(data freshness) string {
 	to := s.now().UnixMilli()
 	if data.Newest != nil {

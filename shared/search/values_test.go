@@ -153,13 +153,6 @@ func TestValuesMeta(t *testing.T) {
 			t.Errorf("%v: %+v", err, got.Meta.Period)
 		}
 	})
-	t.Run("for a key limited to branches it is the last 24 hours, not that of the data of others", func(t *testing.T) {
-		got, err := findValues(t, search.Request{Field: "host", Branches: []string{"b"}})
-		want := search.MetaPeriod{From: "1969-12-31T00:00:00Z", To: "1970-01-01T00:00:00Z"}
-		if err != nil || got.Meta.Period != want {
-			t.Errorf("%v: %+v", err, got.Meta.Period)
-		}
-	})
 	t.Run("it has what was looked at", func(t *testing.T) {
 		got, err := findValues(t, search.Request{Field: "host"})
 		if err != nil {

@@ -292,21 +292,21 @@ export function Nothing({ meta }: { meta: Meta }) {
 	const [why, askWhy] = useState(false);
 	const from = Date.parse(meta.period.from);
 	const to = Date.parse(meta.period.to);
-	if (meta.newest === null && place.filter === '') {
+	if (meta.newest === null) {
 		return <section class="trouble"><p><strong>{words.noData}</strong></p><p>{words.noDataHint}</p></section>;
 	}
-	const newest = meta.newest === null ? null : Date.parse(meta.newest);
-	const outside = newest !== null && newest < from ? newest : null; // where records are, if not in the period
+	const newest = Date.parse(meta.newest);
+	const outside = newest < from;
 	return <><section class="trouble">
 		<p><strong>{place.filter === '' ? words.nothingAtAll : words.nothing}</strong>
-			{outside !== null && ' ' + words.outside(momentIn(Math.floor(outside / 1000) * 1000, zone))}</p>
+			{outside && ' ' + words.outside(momentIn(wholeSeconds(meta.newest), zone))}</p>
 		<div class="row">
-			{outside !== null && <button type="button" class="primary" onClick={() => {
-				const end = Math.ceil(outside / 1000) * 1000;
+			{outside && <button type="button" class="primary" onClick={() => {
+				const end = Math.ceil(newest / 1000) * 1000;
 				go({ period: absolute({ from: end - (to - from), to: end }) });
 			}}>{words.goThere}</button>}
 			{place.filter !== '' && <button type="button" onClick={() => go({ filter: '' })}>{words.dropFilter}</button>}
-			{(place.filter !== '' || outside === null) && <button type="button" aria-expanded={why} onClick={() => askWhy(!why)}>
+			{(place.filter !== '' || !outside) && <button type="button" aria-expanded={why} onClick={() => askWhy(!why)}>
 				{place.filter === '' ? words.whereNearest : words.whyNothing}</button>}
 		</div>
 	</section>

@@ -64,7 +64,6 @@ function Sentences({ check, status, at }: Answers & { check: Check }) {
 	const { extent, ingest, hours, key } = status;
 	switch (check.name) {
 		case 'data':
-			if (!extent && key?.branches) return <>{words.keyLimited}</>;
 			if (!extent) return <>{words.noData} <Do>{words.noDataDo}</Do></>;
 			return <>{status.objects === null ? words.dataUnknown : words.data(
 				status.records === null ? words.recordsUnknown : records(status.records), objects(status.objects),

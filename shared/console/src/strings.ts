@@ -152,7 +152,7 @@ export const words = {
 	again: 'Ask again',
 	nothing: 'No requests in this period match the filter.',
 	nothingAtAll: 'No requests in this period.',
-	noData: 'There is no data yet, or the API key may not see its period.',
+	noData: 'There is no data yet.',
 	noDataHint: 'Import a log with “orrery import access.log.gz”, or start “orrery serve” with an empty folder for a demo day.',
 	outside: (newest: string) => `The newest record is of ${newest}.`,
 	goThere: 'Go there',

@@ -44,7 +44,7 @@ export const expiresSoon = 14 * 86_400_000;
 /** checksOf returns what is checked. A server without keys has none to check. */
 export function checksOf(s: Installation, now: number): Check[] {
 	return [
-		{ name: 'data', state: s.extent !== null ? 'well' : s.key?.branches ? 'unknown' : 'act' },
+		{ name: 'data', state: s.extent === null ? 'act' : 'well' },
 		{ name: 'complete', state: completeness(s, now) },
 		{ name: 'import', state: s.ingest === null ? 'unknown' : s.ingest.watching ? 'well' : 'hint' },
 		{ name: 'quarantine', state: quarantine(s) },

@@ -587,7 +587,6 @@ test('the status has what asks for a hand', () => {
 	const key = { name: 'k', scopes: [], branches: null, expires: '2026-01-10T00:00:00Z' };
 	equal(states({ key }).endsWith('key act'), true);
 	equal(states({ key: { ...key, expires: null } }).endsWith('key well'), true);
-	equal(states({ extent: null, key: { ...key, branches: ['a'] } }).startsWith('data unknown'), true);
 });
 
 test('hours without records are between those with records', () => {
