@@ -188,6 +188,35 @@ func TestReportOfRealLog(t *testing.T) {
 	})
 }
 
+// TestReportOfGeneratedTraffic does the same for generated traffic, which has what the real log does not have: blocked,
+// challenged and monitored requests, bots, humans and errors of the origin.
+func TestReportOfGeneratedTraffic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential, so the race detector finds nothing in it; skipped with -short")
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	if out, stderr, code := orrery(t, "", "generate", "--records", "8000", "--seed", "5", "--from", "2026-01-01", "--to", "2026-01-03",
+		"--data", data); code != exitDone {
+		t.Fatalf("generate exited %d: %s%s", code, out, stderr)
+	}
+	const (
+		day    = "timestamp between 2026-01-02 00:00:00 and 2026-01-02 23:59:59.999"
+		before = "timestamp between 2026-01-01 00:00:00 and 2026-01-01 23:59:59.999"
+	)
+	r := realReport{querier{t, data, map[string][]map[string]any{}}, reportOf(t, "--data", data, day), day, before}
+	r.check()
+	got := r.d.Report
+	for _, f := range got.Figures {
+		if f.Value == nil || *f.Value == 0 || f.Previous == nil || *f.Previous == 0 {
+			t.Errorf("%s is %v, before %v", f.ID, f.Value, f.Previous)
+		}
+	}
+	lists := len(got.Attackers) + len(got.Targets) + len(got.Rules) + len(got.Passed) + len(got.Wrong)
+	if lists < 13 || len(got.Examples) != 5 || len(got.Verdict.Sentences) == 0 {
+		t.Errorf("%d lists, %d examples, verdict %v", lists, len(got.Examples), got.Verdict)
+	}
+}
+
 // realReport is a report, and the periods that it is about.
 type realReport struct {
 	querier
@@ -238,7 +267,7 @@ func (r realReport) figures(figures []report.Figure) {
 		}
 		for figure, member := range map[int]string{
 			0: "num_of_requests", 1: "num_of_blocked_requests", 2: "num_of_challenges", 4: "num_of_human_requests",
-			5: "num_of_origin_blocked_requests", 7: "sum_of_sent_bytes",
+			5: "num_of_origin_blocked_requests", 8: "sum_of_sent_bytes",
 		} {
 			f := figures[figure]
 			if n := r.sum("timeline", member, filters); value(f) != n {
@@ -256,8 +285,17 @@ func (r realReport) figures(figures []report.Figure) {
 		if average := value(figures[6]); timed == 0 && !math.IsNaN(average) || timed > 0 && math.Abs(average-seconds/timed) > 1e-9 {
 			r.t.Errorf("an average time of %v, want %v", average, seconds/timed)
 		}
+		slow := math.NaN()
+		for _, s := range r.results("stats", filters+", request_time>=0", "--segment", "512d", "--figures", "percentiles") {
+			if p99, timed := s["p99_total_time"].(float64); timed {
+				slow = p99
+			}
+		}
+		if p99 := value(figures[7]); p99 != slow && !(math.IsNaN(p99) && math.IsNaN(slow)) {
+			r.t.Errorf("99 %% within %v, want %v", p99, slow)
+		}
 	}
-	if len(figures) != 8 {
+	if len(figures) != 9 {
 		r.t.Errorf("%d figures", len(figures))
 	}
 }
@@ -327,23 +365,45 @@ type facetsAsked struct{ more, by string }
 func (r realReport) lists(got []report.List, asked []facetsAsked) {
 	r.t.Helper()
 	type row struct {
-		Field, Key        string
-		Requests, Blocked int64
+		Field, Key, Condition              string
+		Requests, Blocked, Challenged, All int64
+		Passed                             int64
 	}
 	var want, have []row
 	for _, a := range asked {
 		for _, f := range r.results("facets", r.now+a.more, "--by", a.by, "--limit", "5") {
 			for _, value := range f["values"].([]any) {
 				v := value.(map[string]any)
-				want = append(want, row{
-					a.by, fmt.Sprint(v["value"]), wholeNumber(v["num_of_requests"]), wholeNumber(v["num_of_blocked_requests"]),
-				})
+				one := row{
+					Field: a.by, Key: fmt.Sprint(v["value"]), Condition: fmt.Sprint(v["condition"]),
+					Requests: wholeNumber(v["num_of_requests"]), Blocked: wholeNumber(v["num_of_blocked_requests"]),
+					Challenged: wholeNumber(v["num_of_challenges"]), All: int64(r.sum("timeline", "num_of_requests", r.now+a.more)),
+				}
+				if a.by == "monitor_reasons" {
+					one.All = int64(r.sum("histogram", "value", r.now, "--measure", "monitored"))
+				}
+				of := r.now + a.more + ", " + one.Condition
+				one.Passed = int64(r.sum("timeline", "num_of_requests", of+passingText))
+				want = append(want, one)
 			}
 		}
 	}
 	for _, l := range got {
 		for _, of := range l.Rows {
-			have = append(have, row{l.Field, of.Key, of.Requests, of.Blocked})
+			one := row{
+				Field: l.Field, Key: of.Key, Condition: of.Condition, Requests: of.Requests, Blocked: of.Blocked,
+				Challenged: of.Challenged, All: l.All,
+			}
+			if i := len(have); of.Passed != nil {
+				one.Passed = *of.Passed
+			} else if i < len(want) && of.Blocked > 0 && of.Challenged > 0 {
+				one.Passed = want[i].Passed // some may be both, so it is unknown
+			}
+			have = append(have, one)
+			if of.BlockedBefore != nil && *of.BlockedBefore != int64(r.sum("timeline", "num_of_requests",
+				r.before+", "+of.Condition+", blocked is true")) {
+				r.t.Errorf("%s %s: before %d", l.Field, of.Key, *of.BlockedBefore)
+			}
 		}
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
@@ -378,8 +438,18 @@ func (r realReport) examples(got []report.Record) {
 		r.t.Fatalf("%d examples, want %d", len(got), len(records))
 	}
 	for i, record := range records {
-		if record["timestamp"] != got[i].Time || record["ip"] != got[i].IP {
-			r.t.Errorf("example %d is %v, want %v", i, got[i], record)
+		text := func(name string) string {
+			if record[name] == nil {
+				return ""
+			}
+			return fmt.Sprint(record[name])
+		}
+		want := report.Record{
+			Time: text("timestamp"), Local: got[i].Local, IP: text("ip"), Country: text("country"), Method: text("method"),
+			Target: text("host") + text("path"), Status: text("status"), Reason: text("reason"), ID: text("request_id"), Link: got[i].Link,
+		}
+		if diff := cmp.Diff(want, got[i]); diff != "" {
+			r.t.Errorf("example %d (-logs +report): %s", i, diff)
 		}
 	}
 }

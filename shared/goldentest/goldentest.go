@@ -3,7 +3,11 @@
 package goldentest
 
 import (
+	"bytes"
 	"flag"
+	"image"
+	"image/color"
+	"image/png"
 	"os"
 	"regexp"
 	"strings"
@@ -30,6 +34,46 @@ func Compare(t *testing.T, path, got string) {
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s differs (-want +got); run the test with -update and read the diff:\n%s", path, diff)
 	}
+}
+
+// ComparePicture reports an error if the PNG file at path does not have the pixels of got, a PNG file, too. With -update,
+// it writes got to the file.
+func ComparePicture(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, have := decode(t, file), decode(t, got)
+	if want.Bounds() != have.Bounds() {
+		t.Fatalf("the picture is %v, that of %s %v", have.Bounds(), path, want.Bounds())
+	}
+	differ := 0
+	for y := want.Bounds().Min.Y; y < want.Bounds().Max.Y; y++ {
+		for x := want.Bounds().Min.X; x < want.Bounds().Max.X; x++ {
+			if color.NRGBAModel.Convert(want.At(x, y)) != color.NRGBAModel.Convert(have.At(x, y)) {
+				differ++
+			}
+		}
+	}
+	if differ > 0 {
+		t.Errorf("%d pixels differ from %s; run the test with -update and look at the picture", differ, path)
+	}
+}
+
+func decode(t *testing.T, file []byte) image.Image {
+	t.Helper()
+	picture, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return picture
 }
 
 // Section returns the part of a Markdown file between a heading, such as "## Fields", and the next heading.

@@ -123,21 +123,33 @@ func shownReports(t *testing.T) map[string]Report {
 	return reports
 }
 
-// fullReport has full lists of long values.
+// fullReport has everything that a report can have at once: notices, three long sentences, a month of bars, full lists of
+// long values, long changes and examples, and a long filter.
 func fullReport(t *testing.T) Report {
 	t.Helper()
-	r := reportOf(t, ordinary)
+	url := "shop.example/" + strings.Repeat("search/", 146)
+	r := longestReport(t, url)
+	r.Title, r.Filter, r.Link = strings.Repeat("Traffic of ", 10), reportOf(t, ordinary).Filter, reportOf(t, ordinary).Link
+	for i := range 8 {
+		r.Filter += fmt.Sprintf(`, path!="/search/%d/%s"`, i, strings.Repeat("shoes/", 15))
+	}
 	for _, lists := range [][]List{r.Attackers, r.Targets, r.Rules, r.Passed, r.Wrong} {
 		for i := range lists {
-			row := lists[i].Rows[0]
-			lists[i].Rows = nil
-			for n := range listed {
-				row.Key = fmt.Sprintf("%d.shop.example/%s", n, strings.Repeat("search/", 146))
-				lists[i].Rows = append(lists[i].Rows, row)
+			for n := range lists[i].Rows {
+				lists[i].Rows[n].Key = fmt.Sprintf("%d.%s", n, url)
+				lists[i].Rows[n].Link = r.Verdict.Sentences[0].Link
 			}
 		}
 	}
-	r.Examples = []Record{r.Examples[0], r.Examples[0], r.Examples[0], r.Examples[0], r.Examples[0]}
+	for i := range r.Examples {
+		r.Examples[i].Local, r.Examples[i].Status, r.Examples[i].Link = "Sun 23:59:58", "403", r.Link
+	}
+	for i := range r.Verdict.Sentences {
+		r.Verdict.Sentences[i].Text = "The reason “" + shown(url, sentenceLength) + "” blocked 12,792 requests, in the previous period 1,344."
+	}
+	r.Failed, r.Run.Skipped = nil, []string{"lake/2026/11/20/07/a.parquet", "b.parquet", "c.parquet", "d.parquet", "e.parquet", "f"}
+	r.Gaps, r.GapsBefore = []Span{r.Period, r.Period, r.Period}, []Span{r.Period, r.Period, r.Period}
+	r.Chart.LeftOut, r.Chart.Coarse = r.Chart.Bars[:1], true
 	return r
 }
 

@@ -228,8 +228,11 @@ func (b *builder) figures() {
 	add("monitored", "Monitored", requests, b.monitored(Monitored), b.monitored(MonitoredBefore))
 	fromTimeline("human", "By humans", requests, func(s *segment) int64 { return s.Human })
 	fromTimeline("origin_blocked", "Refused by origin", requests, func(s *segment) int64 { return s.OriginBlocked })
-	add("average_time", "Average time", "seconds", b.averageTime(Times), b.averageTime(TimesBefore))
+	average, p99 := b.times(Times)
+	averageBefore, p99Before := b.times(TimesBefore)
+	add("average_time", "Average time", "seconds", average, averageBefore)
 	saturated("avg_latency", Times, TimesBefore)
+	add(p99Time, "99 % within", "seconds", p99, p99Before)
 	fromTimeline("bytes_sent", "Sent", "bytes", func(s *segment) int64 { return s.BytesSent })
 	saturated("sum_of_sent_bytes", Timeline, TimelineBefore)
 	b.facts.passed, b.facts.passedBefore = b.number(Passed), b.number(PassedBefore)
@@ -265,27 +268,35 @@ func (b *builder) monitored(part Part) *float64 {
 	return sum(bars, func(b *bar) int64 { return b.Value })
 }
 
-// averageTime returns the average time of all requests that have one, or nil if none has.
-func (b *builder) averageTime(part Part) *float64 {
+// p99Time is the figure with the time that 99 % of the requests do not exceed.
+const p99Time = "p99_time"
+
+// times returns the average time of all requests that have one, and the time that 99 % of them do not exceed; nil if none
+// has one. Of several segments, it is the longest of their times, which holds for all of them together, too.
+func (b *builder) times(part Part) (average, p99 *float64) {
 	type segment struct {
-		Average  float64 `json:"avg_latency"`
-		Requests int64   `json:"num_of_requests"`
+		Average  float64  `json:"avg_latency"`
+		Requests int64    `json:"num_of_requests"`
+		P99      *float64 `json:"p99_total_time"`
 	}
 	list, _, ok := read[segment](b, part)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	var total float64
 	var n int64
 	for _, s := range list {
 		total += s.Average * float64(s.Requests)
 		n += s.Requests
+		if s.P99 != nil && (p99 == nil || *s.P99 > *p99) {
+			p99 = s.P99
+		}
 	}
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
-	average := total / float64(n)
-	return &average
+	total /= float64(n)
+	return &total, p99
 }
 
 // chart describes the bars of the chart.

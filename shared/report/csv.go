@@ -9,15 +9,21 @@ import (
 
 // csvRow is a row of a report in CSV. Each section leaves the columns empty that it does not have.
 type csvRow struct {
-	Section   string   `json:"section"`
-	Item      string   `json:"item"`
-	Key       string   `json:"key"`
-	Value     *float64 `json:"value"`
-	Previous  *float64 `json:"previous"`
-	Requests  *int64   `json:"requests"`
-	Blocked   *int64   `json:"blocked"`
-	Condition string   `json:"condition"`
-	Link      string   `json:"link"`
+	Section    string   `json:"section"`
+	Item       string   `json:"item"`
+	Key        string   `json:"key"`
+	Value      *float64 `json:"value"`
+	Previous   *float64 `json:"previous"`
+	Requests   *int64   `json:"requests"`
+	Blocked    *int64   `json:"blocked"`
+	Challenged *int64   `json:"challenged"`
+	Passed     *int64   `json:"passed"`
+
+	RequestsBefore *int64 `json:"requests_before"`
+	BlockedBefore  *int64 `json:"blocked_before"`
+
+	Condition string `json:"condition"`
+	Link      string `json:"link"`
 }
 
 // CSV returns the numbers of the report as a table. No cell is a formula.
@@ -39,13 +45,17 @@ func (r Report) CSV() []byte {
 		add(csvRow{Section: "figure", Item: f.ID, Key: f.Unit, Value: f.Value, Previous: f.Previous})
 	}
 	for _, bar := range r.Chart.Bars {
-		add(csvRow{Section: "chart", Item: bar.From, Key: bar.Label, Requests: &bar.Requests, Blocked: &bar.Blocked})
+		add(csvRow{
+			Section: "chart", Item: bar.From, Key: bar.Label, Requests: &bar.Requests, Blocked: &bar.Blocked,
+			RequestsBefore: bar.RequestsBefore, BlockedBefore: bar.BlockedBefore,
+		})
 	}
 	for _, s := range r.sections() {
 		for _, l := range s.Lists {
 			for _, row := range l.Rows {
 				add(csvRow{
 					Section: s.Name, Item: l.Field, Key: row.Key, Requests: &row.Requests, Blocked: &row.Blocked,
+					Challenged: &row.Challenged, Passed: row.Passed, BlockedBefore: row.BlockedBefore,
 					Condition: row.Condition, Link: row.Link,
 				})
 			}

@@ -22,7 +22,8 @@ func TestSubjects(t *testing.T) {
 			"226,800 requests (+33 %), 5.6 % blocked (before 0.8 %)"},
 		{"nothing to compare with", New(alone, ordinary.answers(t, settingOf(t))),
 			"Attacked, look · Traffic report · Mon 16 November – Sun 22 November 2026: 226,800 requests, 5.6 % blocked"},
-		{"no requests", emptyReport(t), "Quiet · Traffic report · Mon 16 November – Sun 22 November 2026: 0 requests, 0 % blocked"},
+		{"no requests", emptyReport(t),
+			"Quiet · Traffic report · Mon 16 November – Sun 22 November 2026: 0 requests, 0 % blocked"},
 		{"parts are missing", incompleteReport(t), "Incomplete · attacked · Traffic report · Mon 16 November – " +
 			"Sun 22 November 2026: 226,800 requests (+33 %), 5.6 % blocked (before 0.8 %)"},
 		{"no numbers", New(settingOf(t), nil), "Incomplete · unknown · Traffic report · Mon 16 November – Sun 22 November 2026"},
@@ -68,7 +69,8 @@ func TestFoot(t *testing.T) {
 
 // hostileFilters are conditions that break out of quotes, and those whose characters cannot be shown.
 var hostileFilters = []string{
-	`host="shop.example"`, `path="'; touch broken; '"`, `path="$(touch broken)"`, "path=\"`touch broken`\"", `path="\\"`, `path="!x"`,
+	`host="shop.example"`, `path="'; touch broken; '"`, `path="$(touch broken)"`, "path=\"`touch broken`\"",
+	`path="\\"`, `path="!x"`,
 	"path=\"a\nb\"", `path="--url=x @/etc/passwd"`, "path=\"\u202egpj.exe\u200b\"", "path=\"\U000e0041\"", `path="%00&x=1#"`,
 }
 
@@ -173,6 +175,46 @@ func TestLinksOfSentences(t *testing.T) {
 	for _, name := range []string{"txt", "mail.txt", "mail.html"} {
 		if strings.Contains(string(forms[name](r)), "xxxx") {
 			t.Errorf("%s has the long link", name)
+		}
+	}
+}
+
+// TestLinksOfQuietReports: also the sentence that no rule applies has a link, to the blocked requests if there are any.
+func TestLinksOfQuietReports(t *testing.T) {
+	for _, test := range []struct {
+		rule    string
+		blocked int64
+		part    string
+	}{{"some are blocked", 1, "blocked%20is%20true"}, {"none is blocked", 0, "f=host%3D%22shop.example%22&"}} {
+		t.Run(test.rule, func(t *testing.T) {
+			s := settingOf(t)
+			a := quietAnswers(t, s)
+			requests, blocked := func(int) int64 { return 2000 }, func(int) int64 { return test.blocked }
+			a[Timeline] = answerOf(t, timelineOf(s.Period, requests, blocked), nil)
+			v := New(s, a).Verdict
+			if v.State != Quiet || len(v.Sentences) != 1 || !strings.Contains(v.Sentences[0].Link, "#/events?") ||
+				!strings.Contains(v.Sentences[0].Link, test.part) {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}
+
+// TestTableHasAllNumbers: every number of the figures, the bars, the lists and the changes is in the table.
+func TestTableHasAllNumbers(t *testing.T) {
+	r := reportOf(t, ordinary)
+	r.Changes = append(r.Changes, Change{Requests: 70_007, Before: 70_008})
+	passed, before := int64(70_004), int64(70_005)
+	r.Attackers[0].Rows[0] = Row{
+		Key: "a", Requests: 70_001, Blocked: 70_002, Challenged: 70_003, Passed: &passed, BlockedBefore: &before,
+	}
+	r.Chart.Bars[0] = Bar{Requests: 70_006, Blocked: 70_009, RequestsBefore: &passed, BlockedBefore: &before}
+	table := string(r.CSV())
+	for _, row := range []string{
+		"ip,a,,,70001,70002,70003,70004,,70005,", "chart,,,,,70006,70009,,,70004,70005,", ",70007,70008,",
+	} {
+		if !strings.Contains(table, row) {
+			t.Errorf("the table does not have %s:\n%s", row, table)
 		}
 	}
 }

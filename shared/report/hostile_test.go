@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"html"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -31,7 +33,7 @@ func FuzzHostile(f *testing.F) {
 		s.Conditions = joined(s.Conditions, equals("path", value))
 		all := sample{value, value, value, value, value, value, value, value}
 		answers := all.answers(t, s)
-		answers[Changes] = Answer{Reason: value}
+		answers[MonitorReasons] = Answer{Reason: value}
 		example := object{}
 		for name := range strings.SplitSeq(exampleFields, ",") {
 			example[name] = value
@@ -39,23 +41,99 @@ func FuzzHostile(f *testing.F) {
 		answers[Examples] = answerOf(t, []object{example}, nil)
 		r := New(s, answers)
 		r.Run.Skipped = []string{value}
-		checkHTML(t.Errorf, pageNames, string(r.HTML()))
-		checkHTML(t.Errorf, mailNames, string(r.MailHTML()))
-		checkText(t.Errorf, string(r.Text()))
-		checkText(t.Errorf, string(r.MailText()))
-		checkNoLinks(t.Errorf, string(r.MailText()))
-		checkNoLinks(t.Errorf, html.UnescapeString(tagPattern.ReplaceAllString(string(r.MailHTML()), " ")))
-		checkCSV(t.Errorf, string(r.CSV()))
-		if !json.Valid(r.JSON()) {
-			t.Error("the JSON is invalid")
-		}
-		if subject := r.Subject(); strings.ContainsAny(subject, "\r\n") {
-			t.Errorf("subject %q", subject)
-		}
-		if n := len(r.MailHTML()); n > mailSize {
-			t.Errorf("the mail has %d bytes", n)
-		}
+		checkForms(t.Errorf, r)
+		checkForms(t.Errorf, modelOf(t, value))
 	})
+}
+
+// checkForms applies the checks of this file to all forms of a report.
+func checkForms(fail failure, r Report) {
+	checkHTML(fail, pageNames, string(r.HTML()))
+	checkHTML(fail, mailNames, string(r.MailHTML()))
+	checkText(fail, string(r.Text()))
+	checkText(fail, string(r.MailText()))
+	checkNoLinks(fail, string(r.MailText()))
+	checkNoLinks(fail, html.UnescapeString(tagPattern.ReplaceAllString(string(r.MailHTML()), " ")))
+	checkCSV(fail, string(r.CSV()))
+	if !json.Valid(r.JSON()) {
+		fail("the JSON is invalid")
+	}
+	if subject := r.Subject(); strings.ContainsAny(subject, "\r\n") {
+		fail("subject %q", subject)
+	}
+	if n := len(r.MailHTML()); n > mailSize {
+		fail("the mail has %d bytes", n)
+	}
+}
+
+// foreign lists the texts of a report that come from its setting or from values of the data.
+var foreign = []string{
+	"Report.Title", "Report.Filter", "Row.Key", "Row.Condition", "Change.Field", "Change.Key", "Change.Condition",
+	"Record.Time", "Record.Local", "Record.IP", "Record.Country", "Record.Method", "Record.Target", "Record.Status",
+	"Record.Reason", "Record.ID", "Failed.Reason", "Run.Skipped",
+}
+
+// own lists the other texts: they are constants, times and names of this program, or are built of foreign texts that are
+// already safe to show.
+var own = []string{
+	"Report.Template", "Report.Fingerprint", "Report.Zone", "Report.Link", "Span.From", "Span.To", "Span.Text", "Verdict.State",
+	"Sentence.Rule", "Sentence.Text", "Sentence.Link", "Figure.ID", "Figure.Label", "Figure.Unit", "Chart.Step", "Bar.From",
+	"Bar.Label", "List.Title", "List.Field", "Row.Link", "Change.Kind", "Change.Link", "Record.Link", "Failed.Part",
+	"Run.Complete", "Run.Newest", "Scheduled.ID", "Scheduled.Config", "Scheduled.Report",
+}
+
+// modelOf returns a report in which every foreign text is value. A text of a report that is in neither list fails the test.
+func modelOf(t *testing.T, value string) Report {
+	t.Helper()
+	r := reportOf(t, ordinary)
+	r.Failed, r.Run.Skipped = []Failed{{Part: Examples}}, []string{""}
+	var fill func(name string, v reflect.Value)
+	fill = func(name string, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			switch {
+			case slices.Contains(foreign, name):
+				v.SetString(value)
+			case !slices.Contains(own, name):
+				t.Fatalf("add the text %s to one of the lists", name)
+			}
+		case reflect.Pointer:
+			if v.IsNil() {
+				fill(name, reflect.New(v.Type().Elem()).Elem()) // only to find its texts
+				return
+			}
+			fill(name, v.Elem())
+		case reflect.Slice:
+			if v.Len() == 0 {
+				fill(name, reflect.New(v.Type().Elem()).Elem())
+			}
+			for i := range v.Len() {
+				fill(name, v.Index(i))
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if f := v.Type().Field(i); f.IsExported() {
+					fill(v.Type().Name()+"."+f.Name, v.Field(i))
+				}
+			}
+		}
+	}
+	fill("Report", reflect.ValueOf(&r).Elem())
+	return r
+}
+
+// TestEveryTextIsHostile: modelOf reaches every text that it has to, and the report shows it.
+func TestEveryTextIsHostile(t *testing.T) {
+	const value = "hostile<b>"
+	r := modelOf(t, value)
+	document := string(r.JSON())
+	if n := strings.Count(document, value); n < 60 {
+		t.Errorf("only %d texts are hostile", n)
+	}
+	if r.Changes[4].Key != value || r.Examples[1].IP != value || r.Passed[4].Rows[0].Key != value || r.Failed[0].Reason != value {
+		t.Errorf("%s", document)
+	}
+	checkForms(t.Errorf, r)
 }
 
 var (

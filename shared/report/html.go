@@ -48,7 +48,8 @@ type pageView struct {
 	Link                          string
 }
 
-type figureView struct{ Label, Value, Previous, Change string }
+// figureView is a figure, and in More a further one that is shown with it.
+type figureView struct{ Label, Value, Previous, Change, More string }
 
 type sectionView struct {
 	Name    string
@@ -95,6 +96,10 @@ func (r Report) page() pageView {
 		v.Compared = r.comparedWith()
 	}
 	for _, f := range r.Figures {
+		if f.ID == p99Time {
+			v.Figures[len(v.Figures)-1].More = f.text()
+			continue
+		}
 		one := figureView{Label: f.Label, Value: f.value(f.Value), Change: f.change()}
 		if r.Previous != nil {
 			one.Previous = f.value(f.Previous)
@@ -117,7 +122,7 @@ func (r Report) page() pageView {
 		}
 		for _, c := range s.Changes {
 			one.Changes = append(one.Changes, rowView{
-				Field: c.Field, Key: shown(c.Key, keyLength), Note: c.text(), Link: c.Link,
+				Field: shown(c.Field, keyLength), Key: shown(c.Key, keyLength), Note: c.text(), Link: c.Link,
 			})
 		}
 		v.Sections = append(v.Sections, one)

@@ -131,6 +131,7 @@ func (r Report) mail() *mailView {
 		}
 		for at := range v.Sections[i].Changes {
 			c := &v.Sections[i].Changes[at]
+			c.Field = guarded(cutShown(c.Field, mailKey), zeroWidth)
 			c.Key = guarded(cutShown(c.Key, mailKey), zeroWidth)
 		}
 	}

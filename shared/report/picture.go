@@ -60,14 +60,19 @@ func drawSeries(img draw.Image, bars []Bar, s series, index uint8, top int) {
 	if most == 0 {
 		return
 	}
-	height := func(n int64) int { return int(float64(n) / float64(most) * (panelHeight - 4)) }
+	grid := 1 // of all ends; twice as wide for many bars, so that the picture stays small
+	if len(bars) > pictureWidth/4 {
+		grid = 2
+	}
+	snapped := func(n int) int { return n / grid * grid }
+	height := func(n int64) int { return snapped(int(float64(n) / float64(most) * (panelHeight - 4))) }
 	bottom := top + panelHeight
 	lastY := -1
 	for i, bar := range bars {
-		from, to := pictureWidth*i/len(bars), pictureWidth*(i+1)/len(bars)
+		from, to := snapped(pictureWidth*i/len(bars)), snapped(pictureWidth*(i+1)/len(bars))
 		gap := (to - from) / 10
 		if n := s.number(bar); n > 0 {
-			fill(img, index, from+gap, bottom-max(height(n), 2), max(to-gap, from+gap+1), bottom)
+			fill(img, index, from+gap, bottom-max(height(n), 2), max(to-gap, from+gap+grid), bottom)
 		}
 		n := s.before(bar)
 		if n == nil {
@@ -76,7 +81,7 @@ func drawSeries(img draw.Image, bars []Bar, s series, index uint8, top int) {
 		const thick = 4
 		y := bottom - height(*n) - thick
 		fill(img, beforeColour, from, y, to, y+thick)
-		if lastY >= 0 {
+		if lastY >= 0 && grid == 1 { // between many bars, the steps would hide them
 			fill(img, beforeColour, from-thick/2, min(y, lastY), from+thick/2, max(y, lastY)+thick)
 		}
 		lastY = y

@@ -21,7 +21,7 @@ type Report struct {
 	Gaps        []Span   `json:"gaps" doc:"Hours of the period without any request, although many were to be expected"`
 	GapsBefore  []Span   `json:"gaps_before" doc:"The same of the previous period"`
 	Verdict     Verdict  `json:"verdict"`
-	Figures     []Figure `json:"figures" doc:"Eight figures; none if they are not known"`
+	Figures     []Figure `json:"figures" doc:"Eight figures, of which average_time and p99_time are one"`
 	Chart       Chart    `json:"chart"`
 	Attackers   []List   `json:"attackers"`
 	Targets     []List   `json:"targets"`
@@ -70,7 +70,7 @@ type Scheduled struct {
 
 // Figure is a number about the period.
 type Figure struct {
-	ID       string   `json:"id" enum:"requests,blocked,challenges,monitored,human,origin_blocked,average_time,bytes_sent"`
+	ID       string   `json:"id" enum:"requests,blocked,challenges,monitored,human,origin_blocked,average_time,p99_time,bytes_sent"`
 	Label    string   `json:"label"`
 	Unit     string   `json:"unit" enum:"requests,seconds,bytes"`
 	Value    *float64 `json:"value" nullable:"true" doc:"null if unknown"`

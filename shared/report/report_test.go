@@ -131,9 +131,10 @@ func (s sample) answers(t testing.TB, of Setting) map[Part]Answer {
 		Monitored:          answerOf(t, []object{{"value": 1_200}, {"value": 34}}, nil),
 		MonitoredBefore:    answerOf(t, []object{{"value": 1_000}}, nil),
 		Times: answerOf(t, []object{
-			{"avg_latency": 0.1, "num_of_requests": 300}, {"avg_latency": 0.3, "num_of_requests": 100},
+			{"avg_latency": 0.1, "num_of_requests": 300, "p99_total_time": 0.9},
+			{"avg_latency": 0.3, "num_of_requests": 100, "p99_total_time": 1.25}, {"avg_latency": 0, "p99_total_time": nil},
 		}, nil),
-		TimesBefore: answerOf(t, []object{{"avg_latency": 0.1, "num_of_requests": 10}}, nil),
+		TimesBefore: answerOf(t, []object{{"avg_latency": 0.1, "num_of_requests": 10, "p99_total_time": 0.8}}, nil),
 		Top:         answerOf(t, top, nil),
 		TopBefore:   answerOf(t, topBefore, nil),
 		PassedBots: answerOf(t, []object{
@@ -297,7 +298,8 @@ func TestFigures(t *testing.T) {
 	}
 	want := []string{
 		"requests 226,800 170,100", "blocked 12,792 1,344", "challenges 6,365 624", "monitored 1,234 1,000",
-		"human 75,544 56,700", "origin_blocked 168 168", "average_time 150 ms 100 ms", "bytes_sent 2.8 GB 2.1 GB",
+		"human 75,544 56,700", "origin_blocked 168 168", "average_time 150 ms 100 ms", "p99_time 1.25 s 800 ms",
+		"bytes_sent 2.8 GB 2.1 GB",
 	}
 	if diff := cmp.Diff(want, texts); diff != "" {
 		t.Errorf("figures differ (-want +got):\n%s", diff)

@@ -200,7 +200,7 @@ func (w *textWriter) section(s section) {
 		w.wrapped("", s.None)
 	}
 	for _, c := range s.Changes {
-		w.wrapped("· ", c.Field+" "+w.key(c.Key)+" – "+c.text())
+		w.wrapped("· ", w.key(c.Field)+" "+w.key(c.Key)+" – "+c.text())
 	}
 	for i, l := range s.Lists {
 		if i > 0 {

@@ -137,7 +137,7 @@ func (b *builder) verdict() {
 	}
 	v.State = stateOf(attacked, look, incomplete)
 	if !attacked && !look {
-		v.Sentences = append(v.Sentences, Sentence{Text: b.nothing()})
+		v.Sentences = append(v.Sentences, b.nothing())
 	}
 }
 
@@ -161,19 +161,21 @@ func stateOf(attacked, look, incomplete bool) State {
 }
 
 // nothing is the sentence of a report to which no rule applies.
-func (b *builder) nothing() string {
+func (b *builder) nothing() Sentence {
 	all, blocked := b.requests(true), b.requests(false)
 	switch {
 	case all == 0:
 		if was := b.r.Figures[0].Previous; was != nil && *was > 0 {
-			return fmt.Sprintf("There were no requests, in the previous period %s.", count(int64(*was)))
+			return Sentence{Text: fmt.Sprintf("There were no requests, in the previous period %s.", count(int64(*was)))}
 		}
-		return "There were no requests."
+		return Sentence{Text: "There were no requests."}
 	case blocked == 0:
-		return fmt.Sprintf("No rule of the verdict applies: %s, none of them blocked.", plural(all, "request"))
+		text := fmt.Sprintf("No rule of the verdict applies: %s, none of them blocked.", plural(all, "request"))
+		return Sentence{Text: text, Link: b.linkTo()}
 	}
-	return fmt.Sprintf("No rule of the verdict applies: %s of %s blocked (%s).",
+	text := fmt.Sprintf("No rule of the verdict applies: %s of %s blocked (%s).",
 		count(blocked), plural(all, "request"), percent(blocked, all))
+	return Sentence{Text: text, Link: b.linkTo(flagIs("blocked", true))}
 }
 
 // previous returns a figure of the previous period. ok is false if it is unknown, or if the periods are not comparable.

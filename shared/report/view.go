@@ -55,6 +55,19 @@ func (f Figure) value(n *float64) string {
 	return count(int64(*n))
 }
 
+// text returns the figure as a part of another one, or "" if it is not known.
+func (f Figure) text() string {
+	if f.Value == nil {
+		return ""
+	}
+	whole := func(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
+	text := f.Label + " " + whole(f.value(f.Value))
+	if f.Previous != nil {
+		text += ", before " + whole(f.value(f.Previous)+" ("+f.change()+")")
+	}
+	return text
+}
+
 // change returns the difference to the previous period, or "" if it is unknown.
 func (f Figure) change() string {
 	if f.Value == nil || f.Previous == nil {

@@ -51,7 +51,7 @@ func shapeOf(question report.Question) (shape query.Shape, days float64, err err
 	case "histogram":
 		return query.Histogram{SegmentSeconds: 3600, Measure: query.Measure(question.Params["measure"])}, 1, nil
 	case "stats":
-		return query.Stats{SegmentSeconds: 3600}, 1, nil
+		return query.Stats{SegmentSeconds: 3600, Percentiles: question.Params["figures"] != ""}, 1, nil
 	case "topx":
 		return query.TopX{Limit: query.DefaultTopX}, 1, nil
 	case "facets":

@@ -71,7 +71,11 @@ func slackMessage(m message) ([]byte, error) {
 		}
 	}
 	for _, s := range r.Verdict.Sentences {
-		link(s.Link, "Show the requests: "+slackEscape.Replace(s.Rule), sentenceLength)
+		text := "Show the requests"
+		if s.Rule != "" {
+			text += ": " + slackEscape.Replace(s.Rule)
+		}
+		link(s.Link, text, sentenceLength)
 	}
 	link(r.Link, "Open it in the console", linkLength)
 	var b bytes.Buffer

@@ -132,6 +132,9 @@ func TestQuestionsOfTheCaller(t *testing.T) {
 		if len(r.Branches) != 1 || r.Branches[0] != "b" || r.Caller == "" {
 			t.Errorf("%s asks for the branches %v of %q", r.Route, r.Branches, r.Caller)
 		}
+		if (r.Route == search.Stats) != (r.Figures == search.FiguresPercentiles) {
+			t.Errorf("%s asks for the figures %q", r.Route, r.Figures)
+		}
 	}
 }
 

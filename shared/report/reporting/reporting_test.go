@@ -160,7 +160,7 @@ func TestRun(t *testing.T) {
 	const firstDay = "timestamp between 2026-01-01 00:00:00 and 2026-01-01 23:59:59.999"
 	for i, member := range map[int]string{
 		0: "num_of_requests", 1: "num_of_blocked_requests", 2: "num_of_challenges", 4: "num_of_human_requests",
-		5: "num_of_origin_blocked_requests", 7: "sum_of_sent_bytes",
+		5: "num_of_origin_blocked_requests", 8: "sum_of_sent_bytes",
 	} {
 		want, before := sums(secondDay, member, "timeline"), sums(firstDay, member, "timeline")
 		if f := got.Figures[i]; *f.Value != want || *f.Previous != before || want == 0 {
@@ -176,9 +176,13 @@ func TestRun(t *testing.T) {
 			timed += r["num_of_requests"].(float64)
 			seconds += r["num_of_requests"].(float64) * r["avg_latency"].(float64)
 		}
-		figures := []*float64{got.Figures[3].Previous, got.Figures[6].Previous}
+		slow := s.results("stats", map[string]string{"filters": f + ", request_time>=0", "segment": "4d", "figures": "percentiles"})
+		figures := []*float64{got.Figures[3].Previous, got.Figures[6].Previous, got.Figures[7].Previous}
 		if i == 1 {
-			figures = []*float64{got.Figures[3].Value, got.Figures[6].Value}
+			figures = []*float64{got.Figures[3].Value, got.Figures[6].Value, got.Figures[7].Value}
+		}
+		if len(slow) != 1 || slow[0]["p99_total_time"] != *figures[2] || *figures[2] <= *figures[1] {
+			t.Errorf("99 %% within %v, want %v", *figures[2], slow)
 		}
 		if *figures[0] != monitored || monitored == 0 || math.Abs(*figures[1]-seconds/timed) > 1e-9 {
 			t.Errorf("%v monitored, want %v; average %v, want %v", *figures[0], monitored, *figures[1], seconds/timed)
