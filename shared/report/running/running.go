@@ -3,7 +3,8 @@
 //
 // Every step is recorded before the next one begins, by a write that fails if another worker was faster. So after a crash
 // at any time, and with several workers, each destination gets each report at least once. A destination gets a report
-// twice only if a worker ends between the delivery and its record; the mails then have the same X-Orrery-Run.
+// twice only if a worker ends between the delivery and its record, or cannot write the record; the mails then have the
+// same X-Orrery-Run.
 package running
 
 import (
