@@ -208,6 +208,8 @@ func TestReports(t *testing.T) {
 		b.sees("every Monday at 07:00")
 		b.fill("#report-title", "What would be sent")
 		b.fill("#report-filters", "")
+		b.fill("#report-period", "day")
+		b.fill("#report-compare", "same-weekday")
 		b.click("[role=tab]", "Preview")
 		b.sees("With the changes that are not saved")
 		b.fill("#about-from", "2026-01-01")
@@ -215,6 +217,8 @@ func TestReports(t *testing.T) {
 		b.click(".about button", "Preview")
 		b.holds("document.querySelector('.report-text')?.textContent.includes('What would be sent')", "has the report")
 		b.holds("document.querySelector('.report-text').textContent.includes('Requests')", "has figures")
+		b.holds("document.querySelector('.report-text').textContent.replace(/\\s+/g, ' ').includes('run --compare same-weekday')",
+			"compares as the report does")
 		b.run(chromedp.Evaluate(keepFiles, nil))
 		b.click("button", "Save the page")
 		b.holds("window.files[0]?.text?.startsWith('<!doctype html>')", "saves the page")

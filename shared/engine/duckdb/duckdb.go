@@ -20,6 +20,8 @@ type Options struct {
 	MemoryLimit string   // of DuckDB, as it writes it, such as "768MB"; "": its default, 80 % of the machine's memory
 	TempDir     string   // where DuckDB writes what exceeds the memory limit; "": nowhere
 	AllowedDirs []string // absolute folders that objects are read from
+
+	StartFailed func(error) // is called when a further engine of a Shared cannot start; may be nil
 }
 
 // Engine answers bound queries over given objects. It is safe for concurrent use.

@@ -16,7 +16,8 @@ import (
 // Shared answers the queries of several callers with several engines. DuckDB has one memory limit for all queries, so one
 // engine would let a caller take the memory of all others. The queries of a caller that run at the same time run in one
 // engine, and those of other callers in other engines as long as there are enough. An engine is started when it is
-// needed; if it cannot start, the first one answers its queries. Shared is safe for concurrent use.
+// needed; if it cannot start, the first one answers its queries, and after some of them it is tried again. Shared is safe
+// for concurrent use.
 type Shared struct {
 	options Options
 
@@ -27,6 +28,8 @@ type Shared struct {
 // part is an engine and its running queries.
 type part struct {
 	engine  *Engine // nil: not started
+	failed  bool    // it could not be started
+	skipped int     // queries since then
 	running int
 	callers map[string]int // their running queries
 }
@@ -54,13 +57,36 @@ func (s *Shared) start(i int) (err error) {
 	return err
 }
 
+// startAgain is the number of queries after which an engine that could not start is tried again. Each try takes time, and
+// the queries of all callers wait for it.
+const startAgain = 100
+
+// started reports whether an engine is started, and starts it if it is to be tried. The first failure is reported. The
+// caller holds the lock.
+func (s *Shared) started(i int) bool {
+	p := s.parts[i]
+	if p.engine != nil {
+		return true
+	}
+	if p.failed && p.skipped < startAgain {
+		p.skipped++
+		return false
+	}
+	err := s.start(i)
+	if err != nil && !p.failed && s.options.StartFailed != nil {
+		s.options.StartFailed(err)
+	}
+	p.failed, p.skipped = err != nil, 0
+	return err == nil
+}
+
 // take returns the engine for a query of the caller of the context, and a function to be called when the query has ended.
 func (s *Shared) take(ctx context.Context) (_ *Engine, done func()) {
 	caller := engine.CallerOf(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.partFor(caller)
-	if s.parts[i].engine == nil && s.start(i) != nil {
+	if !s.started(i) {
 		// The system has no memory or no threads for another engine now. The first one answers instead: its memory is
 		// shared with other callers then, but the callers of an engine that does not start would get no answers at all.
 		i = 0

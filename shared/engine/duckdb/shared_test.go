@@ -104,10 +104,11 @@ func TestEnginesOfCallers(t *testing.T) {
 	}
 }
 
-// TestEngineThatCannotStart: the first engine answers the queries of the callers of another one that cannot start. As
-// soon as it can, it answers them itself.
+// TestEngineThatCannotStart: the first engine answers the queries of the callers of another one that cannot start, which
+// is reported once. After some queries, the other one is tried again, and as soon as it starts, it answers them itself.
 func TestEngineThatCannotStart(t *testing.T) {
-	s := openShared(t, Options{Threads: 1}, 2)
+	var failures []error
+	s := openShared(t, Options{Threads: 1, StartFailed: func(err error) { failures = append(failures, err) }}, 2)
 	s.options.MemoryLimit = "little"
 	first, doneA := running(t, s, "a")
 	other, doneB := running(t, s, "b")
@@ -118,7 +119,20 @@ func TestEngineThatCannotStart(t *testing.T) {
 		t.Error(err)
 	}
 	doneB()
+	for range 2 * (startAgain + 1) { // it is tried twice more
+		_, done := running(t, s, "b")
+		done()
+	}
+	if len(failures) != 1 || !strings.Contains(failures[0].Error(), "little") {
+		t.Errorf("failures: %v", failures)
+	}
 	s.options.MemoryLimit = "100MB"
+	for n := range startAgain {
+		if other, doneB = running(t, s, "b"); other != first {
+			t.Errorf("it is tried again after %d queries", n)
+		}
+		doneB()
+	}
 	other, doneB = running(t, s, "b")
 	if other == first || other != s.parts[1].engine {
 		t.Errorf("b has %p, and the first engine is %p", other, first)

@@ -75,6 +75,22 @@ func (r *run) reserve(bytes int64) error {
 	return nil
 }
 
+// spare counts memory as reserve does if not more than most bytes are in use then. If there are more, it counts nothing
+// meanwhile either: others would find too little.
+func (r *run) spare(bytes, most int64) bool {
+	for used := r.used.Load(); used+bytes <= most; used = r.used.Load() {
+		if !r.used.CompareAndSwap(used, used+bytes) {
+			continue
+		}
+		if r.take(bytes) {
+			return true
+		}
+		r.used.Add(-bytes)
+		return false
+	}
+	return false
+}
+
 // take takes memory from what all queries share, until giveBack. It returns false if other queries use it.
 func (r *run) take(bytes int64) bool {
 	if !r.shared.Take(r.caller, bytes) {
@@ -361,8 +377,7 @@ func (w *worker) keep(names []string) {
 	if all := float64(bytes) * float64(w.run.rows) / float64(w.group.Rows); float64(most) < all*fewKept {
 		return
 	}
-	if w.run.used.Add(bytes) > most || !w.run.take(bytes) {
-		w.run.used.Add(-bytes)
+	if !w.run.spare(bytes, most) {
 		return
 	}
 	for stored := range kept {

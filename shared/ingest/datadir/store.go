@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest"
@@ -43,7 +45,7 @@ type Store struct {
 	// onStep, if set, is called before each step of a change that a crash can separate from the next one.
 	onStep func(step string)
 
-	opening sync.Mutex // held while the ledger is opened
+	opening *semaphore.Weighted // of one, held while the ledger is opened
 
 	mu       sync.Mutex // also held when the ledger is set
 	watching bool       // a Watcher of this Store has begun
@@ -57,7 +59,7 @@ type Store struct {
 // complete and published objects, so nothing has to be finished first. Import, Compact and Watcher.Poll then try again
 // to open the ledger, and return an error that gives the reason as long as that fails.
 func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
-	s := &Store{dir: dir, open: open, now: now}
+	s := &Store{dir: dir, open: open, now: now, opening: semaphore.NewWeighted(1)}
 	if err := s.makeLake(); err != nil {
 		if _, missing := os.Stat(dir); missing != nil || !preventsWriting(err) {
 			return nil, err
@@ -81,10 +83,15 @@ func (s *Store) makeLake() error {
 }
 
 // toWrite returns nil if the directory can be changed. If it is read-only, toWrite tries to open the ledger first, and
-// finishes or removes the imports of processes that have died.
+// finishes or removes the imports of processes that have died. If another caller does so, toWrite waits until ctx ends.
 func (s *Store) toWrite(ctx context.Context) error {
-	s.opening.Lock()
-	defer s.opening.Unlock()
+	if s.opened() {
+		return nil
+	}
+	if err := s.opening.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer s.opening.Release(1)
 	if s.opened() {
 		return nil
 	}

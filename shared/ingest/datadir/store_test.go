@@ -3,6 +3,8 @@ package datadir
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,11 +13,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/record"
@@ -152,3 +156,40 @@ func tree(t testing.TB, dir string) string {
 
 // pipe returns a reader that cannot seek.
 func pipe(text string) io.Reader { return io.MultiReader(bytes.NewReader([]byte(text))) }
+
+// TestOpeningTheLedgerTakesLong: a caller who waits for another one to open the ledger of a directory that began
+// read-only stops waiting when its context ends.
+func TestOpeningTheLedgerTakesLong(t *testing.T) {
+	opens := 0
+	begun, end := make(chan struct{}), make(chan struct{})
+	open := func(ctx context.Context, path string) (ledger.Ledger, error) {
+		if opens++; opens == 1 {
+			return nil, syscall.EROFS
+		}
+		close(begun)
+		<-end
+		return ledgersqlite.Open(ctx, path)
+	}
+	s, err := Open(t.Context(), t.TempDir(), open, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := make(chan error)
+	go func() { first <- s.toWrite(t.Context()) }()
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.toWrite(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the second caller: %v", err)
+	}
+	close(end)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	if err := s.toWrite(ctx); err != nil { // nothing is left to wait for
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -55,6 +55,12 @@ type Answer struct {
 	Unrounded *search.BytesEstimate `json:"unrounded"`
 }
 
+// Scanned returns what the query has read, for search.Sum.
+func (a Answer) Scanned() *search.Estimate {
+	n := a.Meta.BytesScanned
+	return &search.Estimate{Bytes: &search.BytesEstimate{Low: n, High: n}, Unrounded: a.Unrounded}
+}
+
 // Read reads an answer of a Source.
 func Read(body []byte) (a Answer, err error) {
 	err = json.Unmarshal(body, &a)

@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/link"
+	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/zone"
 )
 
@@ -108,7 +109,24 @@ func Make(
 	if failed == len(questions) {
 		return report.Report{}, fmt.Errorf("ask the questions of a report: %w", errs[0])
 	}
-	return report.New(s, byPart), nil
+	model := report.New(s, byPart)
+	roundOnce(&model, answers)
+	return model, nil
+}
+
+// roundOnce sets what a report has read, if the bytes of its answers are rounded up for a caller who is limited to
+// branches: they are rounded up once. The price stays the sum, because each query is charged for 10 MB at least.
+func roundOnce(model *report.Report, answers []report.Answer) {
+	var read []*search.Estimate
+	rounded := false
+	for _, a := range answers {
+		if answer, err := Read(a.Body); err == nil { // otherwise it is a part that is missing
+			read, rounded = append(read, answer.Scanned()), rounded || answer.Unrounded != nil
+		}
+	}
+	if rounded {
+		model.Run.Bytes = search.Sum(read, 0).Bytes.High
+	}
 }
 
 // each calls a function with each question, with atOnce of them at the same time (0: with all), in

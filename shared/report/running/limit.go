@@ -114,9 +114,8 @@ func (m *metered) Ask(ctx context.Context, route string, params map[string]strin
 	if err != nil {
 		return nil, fmt.Errorf("read how many bytes a question has read: %w", err)
 	}
-	n := answer.Meta.BytesScanned
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.read = append(m.read, &search.Estimate{Bytes: &search.BytesEstimate{Low: n, High: n}, Unrounded: answer.Unrounded})
+	m.read = append(m.read, answer.Scanned())
 	return body, nil
 }

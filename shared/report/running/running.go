@@ -3,7 +3,8 @@
 //
 // Every step is recorded before the next one begins, by a write that fails if another worker was faster. So after a crash
 // at any time, and with several workers, each destination gets each report at least once. A destination gets a report
-// twice only if a worker ends between the delivery and its record; the mails then have the same X-Orrery-Run.
+// twice only if a worker ends between the delivery and its record, or cannot write the record; the mails then have the
+// same X-Orrery-Run.
 package running
 
 import (
@@ -300,15 +301,15 @@ func (r *Runner) versions(
 		if v.Deleted() {
 			break
 		}
-		stored, damaged := definition.Read(v.Text)
-		if damaged != nil { // what was due then cannot be known; later reports do not depend on it
+		stored, err := definition.Read(v.Text)
+		if err != nil { // what was due by a damaged version cannot be known
 			break
 		}
 		first = schedule.Version{Number: v.Number, Since: v.At, Stored: stored}
 		list = append(list, first)
 	}
 	slices.Reverse(list)
-	return list, nil
+	return list, nil //nolint:nilerr // later reports do not depend on a damaged version
 }
 
 // takeOver makes a run that somebody requested the scheduled one, now that it is due. If it was requested before that, or

@@ -71,6 +71,36 @@ func newLocal(e engine.Engine, o Options) *local {
 	}
 }
 
+// lock locks l.mu at a time at which the sizes of all answers are known. It does not hold the lock while a size is
+// determined, so that other queries can end and be cancelled meanwhile.
+func (l *local) lock() {
+	for {
+		l.mu.Lock()
+		j := l.unsized()
+		if j == nil {
+			return
+		}
+		l.mu.Unlock()
+		<-j.sized
+	}
+}
+
+// unsized returns a query that has ended, and the size of whose answer is not known yet; nil: there is none. The caller
+// holds the lock.
+func (l *local) unsized() *job {
+	for _, j := range l.byID {
+		if !j.finished() {
+			continue
+		}
+		select {
+		case <-j.sized:
+		default:
+			return j
+		}
+	}
+	return nil
+}
+
 // version returns the version of an engine.Versioned. For other engines it returns a text made from the extent, which
 // identifies the data as long as rows are only added.
 func (l *local) version(ctx context.Context, e lake.Extent) (string, error) {
@@ -81,7 +111,7 @@ func (l *local) version(ctx context.Context, e lake.Extent) (string, error) {
 }
 
 func (l *local) start(ctx context.Context, caller string, p Query, clamped query.Query) (Run, bool, error) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.forgetOld()
 	if j := l.byKey[p.Key]; j != nil {
@@ -132,7 +162,7 @@ func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
 }
 
 func (l *local) find(_ context.Context, id ID) (Run, error) {
-	l.mu.Lock()
+	l.lock()
 	defer l.mu.Unlock()
 	l.forgetOld()
 	j := l.byID[id]
@@ -208,14 +238,14 @@ func (l *local) promise(next *job) error {
 	return nil
 }
 
-// size returns how many bytes the answer takes, or may take if the query has not ended. The caller of size holds the
-// lock.
+// size returns how many bytes the answer takes, or may take if that is not known yet. The caller of size holds the lock.
 func (j *job) size() int64 {
-	if j.finished() {
-		<-j.sized
+	select {
+	case <-j.sized:
 		return j.bytes
+	default:
+		return j.expected
 	}
-	return j.expected
 }
 
 // expectedBytes returns how many bytes the answer to a query may well have.
@@ -273,7 +303,7 @@ func (j *job) poll(context.Context, query.Query) (query.Answer, engine.Cost, boo
 // release stops the query if no other caller waits and no caller has the ID. It returns an error of kind
 // fault.Unavailable if the caller may not get the ID.
 func (j *job) release(_ context.Context, reason outcome) (err error) {
-	j.local.mu.Lock()
+	j.local.lock()
 	defer j.local.mu.Unlock()
 	j.collected = j.collected || reason == answered // by asking again
 	if reason == deferred && !j.promised() {
