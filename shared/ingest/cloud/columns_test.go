@@ -39,11 +39,11 @@ func attack(name string, n, length int) string {
 
 // columnSizes returns the sizes of the columns of some hours as estimates have them, and as the objects have them that
 // readers see.
-func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual map[string]int64) {
+func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual engine.ColumnBytes) {
 	w.t.Helper()
 	s := w.state()
 	listing := lakestate.NewListing(w.lake)
-	sizes, actual := map[lake.Partition]engine.Sizes{}, map[string]int64{}
+	sizes, actual := map[lake.Partition]engine.Sizes{}, engine.ColumnBytes{}
 	for _, hour := range hours {
 		found, known, err := listing.Sizes(w.t.Context(), s.Watermark, hour, hour)
 		if err != nil || !known || found[hour].Objects == 0 {
@@ -63,7 +63,7 @@ func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual map[stri
 			}
 		}
 	}
-	estimated, err := lakestate.NewColumns(w.table, w.now).Columns(w.t.Context(), s.Watermark, sizes)
+	estimated, _, err := lakestate.NewColumns(w.table, w.now).Columns(w.t.Context(), s.Watermark, sizes)
 	if err != nil {
 		w.t.Fatal(err)
 	}
