@@ -48,8 +48,8 @@ func (c ColumnsByHour) Total() ColumnSizes {
 	return all[0]
 }
 
-// maxFresh is the maximum number of fresh hours whose sizes are kept. Usually there are three or four. It keeps the item
-// under 30 kB while a lake has many hours that were never compacted.
+// maxFresh is the maximum number of fresh hours whose sizes are kept. Usually there are three or four. It keeps the
+// item under 30 kB while a lake has many hours that were never compacted.
 const maxFresh = 48
 
 // Newest returns the newest hours from an hour on, as many as are kept of fresh hours.
@@ -64,8 +64,8 @@ func (c ColumnsByHour) Newest(from lake.Partition) ColumnsByHour {
 	return newest
 }
 
-// hourLists are ColumnsByHour as they are stored: each list has a number of each hour. That takes a third of the space of
-// the names of the columns with each hour.
+// hourLists are ColumnsByHour as they are stored: each list has a number of each hour. That takes a third of the space
+// of the names of the columns with each hour.
 type hourLists struct {
 	Hours   []lake.Partition   `json:"hours"`
 	Objects []int64            `json:"objects"`
@@ -111,7 +111,8 @@ func (c *ColumnsByHour) UnmarshalJSON(text []byte) error {
 }
 
 var (
-	// columnSizesKey is the key of the item with the ColumnSizes of all objects of the lake, when they were counted last.
+	// columnSizesKey is the key of the item with the ColumnSizes of all objects of the lake, when they were counted
+	// last.
 	columnSizesKey = Key{Partition: "lake", Sort: "columns"}
 	// freshSizesKey is the key of the item with the ColumnsByHour of fresh hours.
 	freshSizesKey = Key{Partition: "lake", Sort: "fresh"}
@@ -173,8 +174,8 @@ type savedDay struct {
 	Sizes ColumnsByHour `json:"sizes"`
 }
 
-// SaveHours replaces the sizes of compacted hours. Every conflict means that another writer knows some hours of the day.
-// After several of them, the day keeps what that writer knows.
+// SaveHours replaces the sizes of compacted hours. Every conflict means that another writer knows some hours of the
+// day. After several of them, the day keeps what that writer knows.
 func SaveHours(ctx context.Context, table Table, now time.Time, sizes ColumnsByHour) error {
 	days := map[string]ColumnsByHour{}
 	for hour, s := range sizes {
@@ -196,8 +197,8 @@ func SaveHours(ctx context.Context, table Table, now time.Time, sizes ColumnsByH
 	return nil
 }
 
-// saveDay replaces the sizes of hours of a day, unless the item has them and is young. An item that cannot be decoded is
-// replaced.
+// saveDay replaces the sizes of hours of a day, unless the item has them and is young. An item that cannot be decoded
+// is replaced.
 func saveDay(ctx context.Context, table Table, now time.Time, day string, sizes ColumnsByHour) error {
 	item, err := table.Get(ctx, Key{Partition: daySizes, Sort: day})
 	if err != nil {

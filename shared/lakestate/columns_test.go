@@ -180,7 +180,8 @@ func TestColumns(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := lakestate.SaveColumnSizes(t.Context(), w.table, lakestate.ColumnSizes{}); !errors.Is(err, w.table.err) {
+		err := lakestate.SaveColumnSizes(t.Context(), w.table, lakestate.ColumnSizes{})
+		if !errors.Is(err, w.table.err) {
 			t.Error(err)
 		}
 		if err := lakestate.SaveHours(t.Context(), w.table, noon, oneHour(1, 1, nil)); !errors.Is(err, w.table.err) {
@@ -225,7 +226,8 @@ func TestAddFresh(t *testing.T) {
 	t.Run("what cannot be decoded is replaced", func(t *testing.T) {
 		key := lakestate.Key{Partition: "lake", Sort: "fresh"}
 		for _, text := range []string{
-			`[]`, `{"hours":[490896],"objects":[],"columns":{}}`, `{"hours":[490896],"objects":[1],"columns":{"ip":[]}}`,
+			`[]`, `{"hours":[490896],"objects":[],"columns":{}}`,
+			`{"hours":[490896],"objects":[1],"columns":{"ip":[]}}`,
 		} {
 			item, err := w.table.Get(t.Context(), key)
 			if err == nil {

@@ -20,11 +20,11 @@ const (
 	columnsUnavailable = "the sizes of the columns cannot be read"
 )
 
-// Estimate returns what Run would read, from the sizes of the objects of the hours and of their columns. Athena reads at
-// most the whole objects, once in each scan of the statement, and a part of them again when it opens them. Usually it
-// reads little more than the columns, but gaps of up to a megabyte between them are read with them, and so is the footer
-// of each object. If there are row groups in which no record can match, it may read nothing. If Athena runs out of
-// resources and the query is split, each part reads as much.
+// Estimate returns what Run would read, from the sizes of the objects of the hours and of their columns. Athena reads
+// at most the whole objects, once in each scan of the statement, and a part of them again when it opens them. Usually
+// it reads little more than the columns, but gaps of up to a megabyte between them are read with them, and so is the
+// footer of each object. If there are row groups in which no record can match, it may read nothing. If Athena runs out
+// of resources and the query is split, each part reads as much.
 //
 // If the sizes cannot be read, they are missing in the estimate, so that the query is answered nevertheless. Estimate
 // returns the errors of queries that Athena cannot run.

@@ -181,7 +181,7 @@ func TestEstimate(t *testing.T) {
 			got := estimateOf(t, c.text, c.shape, func(config *athena.Config) { config.Columns = &columns })
 			least := float64(max(c.least, 10_000_000)) * 5e-12
 			if got.Bytes.Low != c.least || got.USD.Low-least > 1e-12 || least-got.USD.Low > 1e-12 {
-				t.Errorf("%s, %T: at least %d bytes, want %d, and $%g", c.text, c.shape, got.Bytes.Low, c.least, got.USD.Low)
+				t.Errorf("%s, %T: at least %d bytes and $%g, want %d", c.text, c.shape, got.Bytes.Low, got.USD.Low, c.least)
 			}
 		}
 	})

@@ -100,9 +100,9 @@ func sharesIn(t *testing.T, all objects) *lakestate.Columns {
 	return lakestate.NewColumns(&table, now)
 }
 
-// TestColumnsOfAnAttackOverTrino compares estimates with the bytes that Trino reads, in a lake with ordinary hours and one
-// of an attack with long queries. Each hour is read as a whole and without conditions, so that the columns are the least
-// that is read. Their shares in the whole lake are more than that in an ordinary hour, and far less in the other.
+// TestColumnsOfAnAttackOverTrino compares estimates with the bytes that Trino reads, in a lake with ordinary hours and
+// one of an attack with long queries. Each hour is read as a whole and without conditions, so that the columns are the
+// least that is read. Their shares in the whole lake are more than that in an ordinary hour, and far less in the other.
 func TestColumnsOfAnAttackOverTrino(t *testing.T) {
 	trinotest.Server(t)
 	first := lake.PartitionOf(enginetest.Start.UnixMilli())

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -68,6 +69,31 @@ func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual engine.C
 		w.t.Fatal(err)
 	}
 	return estimated, actual
+}
+
+// expectCountedColumns checks that the sizes of the columns of the hours that were counted are those in the objects. It
+// returns the number of these hours.
+func (p *play) expectCountedColumns() (checked int) {
+	p.t.Helper()
+	w := &world{t: p.t, lake: p.lake, table: p.table, time: p.time}
+	s := w.state()
+	listing := lakestate.NewListing(p.lake)
+	hours, _, err := listing.Sizes(p.t.Context(), s.Watermark, hourAt(-100), hourAt(100))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, counted, err := lakestate.NewColumns(p.table, p.now).Columns(p.t.Context(), s.Watermark, hours)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for hour, columns := range counted {
+		_, actual := w.columnSizes(hour)
+		maps.DeleteFunc(columns, func(_ string, bytes int64) bool { return bytes == 0 })
+		if diff := cmp.Diff(actual, columns); diff != "" {
+			p.t.Errorf("columns of hour %s differ (-want +got):\n%s", hour, diff)
+		}
+	}
+	return len(counted)
 }
 
 // expectColumns checks that estimates have the actual sizes of the columns of some hours.
