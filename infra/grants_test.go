@@ -269,7 +269,7 @@ func readColumnSizes(t *testing.T, open openTable) {
 	columns := lakestate.NewColumns(statedynamo.New(open(t)), time.Now)
 	const watermark = lake.Partition(490_000)
 	hours := map[lake.Partition]engine.Sizes{watermark - 1: {Objects: 1, Bytes: 1}, watermark: {Objects: 1, Bytes: 1}}
-	if _, err := columns.Columns(t.Context(), watermark, hours); err != nil {
+	if _, _, err := columns.Columns(t.Context(), watermark, hours); err != nil {
 		t.Error(err)
 	}
 }

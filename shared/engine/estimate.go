@@ -61,9 +61,14 @@ type SizesOfHours interface {
 	Sizes(ctx context.Context, watermark, from, to lake.Partition) (_ map[lake.Partition]Sizes, known bool, _ error)
 }
 
+// ColumnBytes are the compressed bytes of columns, by name. Columns whose sizes are not known are missing.
+type ColumnBytes map[string]int64
+
 // ColumnsOfHours knows what part of the bytes of objects is that of each column.
 type ColumnsOfHours interface {
-	// Columns returns the bytes of each column, by name, in the objects of some hours that queries with that watermark
-	// read and that have those sizes. Columns whose sizes are not known are missing.
-	Columns(ctx context.Context, watermark lake.Partition, hours map[lake.Partition]Sizes) (map[string]int64, error)
+	// Columns returns the bytes of each column in the objects of some hours that queries with that watermark read and
+	// that have those sizes. In the hours of counted, they are the sum of the columns of these very objects. In others,
+	// they are an approximation.
+	Columns(ctx context.Context, watermark lake.Partition, hours map[lake.Partition]Sizes) (
+		all ColumnBytes, counted map[lake.Partition]ColumnBytes, _ error)
 }

@@ -17,8 +17,8 @@ import (
 
 // ColumnSizes are the sizes of the columns of some objects together.
 type ColumnSizes struct {
-	Objects int64            `json:"objects"` // bytes of the whole objects
-	Columns map[string]int64 `json:"columns"` // compressed bytes of each column, by name
+	Objects int64              `json:"objects"` // bytes of the whole objects
+	Columns engine.ColumnBytes `json:"columns"`
 }
 
 // ColumnsByHour are the sizes of the columns of the objects of each hour. They are known of whatever objects were
@@ -27,10 +27,10 @@ type ColumnSizes struct {
 type ColumnsByHour map[lake.Partition]ColumnSizes
 
 // Add adds an object of an hour.
-func (c ColumnsByHour) Add(hour lake.Partition, bytes int64, columns map[string]int64) {
+func (c ColumnsByHour) Add(hour lake.Partition, bytes int64, columns engine.ColumnBytes) {
 	sum := c[hour]
 	if sum.Columns == nil {
-		sum.Columns = make(map[string]int64, len(columns))
+		sum.Columns = make(engine.ColumnBytes, len(columns))
 	}
 	sum.Objects += bytes
 	for name, n := range columns {
@@ -48,8 +48,8 @@ func (c ColumnsByHour) Total() ColumnSizes {
 	return all[0]
 }
 
-// maxFresh is the maximum number of fresh hours whose sizes are kept. Usually there are three or four. It keeps the item
-// under 30 kB while a lake has many hours that were never compacted.
+// maxFresh is the maximum number of fresh hours whose sizes are kept. Usually there are three or four. It keeps the
+// item under 30 kB while a lake has many hours that were never compacted.
 const maxFresh = 48
 
 // Newest returns the newest hours from an hour on, as many as are kept of fresh hours.
@@ -64,8 +64,8 @@ func (c ColumnsByHour) Newest(from lake.Partition) ColumnsByHour {
 	return newest
 }
 
-// hourLists are ColumnsByHour as they are stored: each list has a number of each hour. That takes a third of the space of
-// the names of the columns with each hour.
+// hourLists are ColumnsByHour as they are stored: each list has a number of each hour. That takes a third of the space
+// of the names of the columns with each hour.
 type hourLists struct {
 	Hours   []lake.Partition   `json:"hours"`
 	Objects []int64            `json:"objects"`
@@ -98,7 +98,7 @@ func (c *ColumnsByHour) UnmarshalJSON(text []byte) error {
 		return errors.New("the sizes of columns have lists of different lengths")
 	}
 	for i, hour := range lists.Hours {
-		columns := make(map[string]int64, len(lists.Columns))
+		columns := make(engine.ColumnBytes, len(lists.Columns))
 		for name, list := range lists.Columns {
 			if len(list) != len(lists.Hours) {
 				return errors.New("the sizes of columns have lists of different lengths")
@@ -111,7 +111,8 @@ func (c *ColumnsByHour) UnmarshalJSON(text []byte) error {
 }
 
 var (
-	// columnSizesKey is the key of the item with the ColumnSizes of all objects of the lake, when they were counted last.
+	// columnSizesKey is the key of the item with the ColumnSizes of all objects of the lake, when they were counted
+	// last.
 	columnSizesKey = Key{Partition: "lake", Sort: "columns"}
 	// freshSizesKey is the key of the item with the ColumnsByHour of fresh hours.
 	freshSizesKey = Key{Partition: "lake", Sort: "fresh"}
@@ -173,8 +174,8 @@ type savedDay struct {
 	Sizes ColumnsByHour `json:"sizes"`
 }
 
-// SaveHours replaces the sizes of compacted hours. Every conflict means that another writer knows some hours of the day.
-// After several of them, the day keeps what that writer knows.
+// SaveHours replaces the sizes of compacted hours. Every conflict means that another writer knows some hours of the
+// day. After several of them, the day keeps what that writer knows.
 func SaveHours(ctx context.Context, table Table, now time.Time, sizes ColumnsByHour) error {
 	days := map[string]ColumnsByHour{}
 	for hour, s := range sizes {
@@ -196,8 +197,8 @@ func SaveHours(ctx context.Context, table Table, now time.Time, sizes ColumnsByH
 	return nil
 }
 
-// saveDay replaces the sizes of hours of a day, unless the item has them and is young. An item that cannot be decoded is
-// replaced.
+// saveDay replaces the sizes of hours of a day, unless the item has them and is young. An item that cannot be decoded
+// is replaced.
 func saveDay(ctx context.Context, table Table, now time.Time, day string, sizes ColumnsByHour) error {
 	item, err := table.Get(ctx, Key{Partition: daySizes, Sort: day})
 	if err != nil {
@@ -272,36 +273,39 @@ func NewColumns(table Table, now func() time.Time) *Columns {
 // of more than 31 days, are taken to be like the whole lake. If that was not counted either, no size is known.
 func (c *Columns) Columns(
 	ctx context.Context, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
-) (map[string]int64, error) {
+) (all engine.ColumnBytes, counted map[lake.Partition]engine.ColumnBytes, _ error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, err := c.known(ctx, watermark, hours)
 	if err != nil {
-		return nil, fmt.Errorf("read the sizes of the columns: %w", err)
+		return nil, nil, fmt.Errorf("read the sizes of the columns: %w", err)
 	}
-	sum := map[string]int64{}
+	all, counted = engine.ColumnBytes{}, map[lake.Partition]engine.ColumnBytes{}
 	var others int64 // bytes of the objects of hours that were not counted
 	for hour, objects := range hours {
-		counted := known[hour]
-		if counted.Objects <= 0 {
+		of := known[hour]
+		switch of.Objects {
+		case 0:
 			others += objects.Bytes
 			continue
+		case objects.Bytes:
+			counted[hour] = of.Columns
 		}
-		for name, bytes := range counted.Columns {
-			sum[name] += inProportion(float64(bytes)/float64(counted.Objects), objects.Bytes)
+		for name, bytes := range of.Columns {
+			all[name] += inProportion(float64(bytes)/float64(of.Objects), objects.Bytes)
 		}
 	}
 	if others == 0 {
-		return sum, nil
+		return all, counted, nil
 	}
 	shares, err := c.sharesOfLake(ctx)
 	if err != nil || shares == nil {
-		return nil, err
+		return nil, counted, err
 	}
 	for name, share := range shares {
-		sum[name] += inProportion(share, others)
+		all[name] += inProportion(share, others)
 	}
-	return sum, nil
+	return all, counted, nil
 }
 
 func inProportion(share float64, bytes int64) int64 { return int64(math.Round(share * float64(bytes))) }

@@ -25,6 +25,7 @@ type columnsWorld struct {
 	table   *countingTable
 	time    time.Time
 	columns *lakestate.Columns
+	counted map[lake.Partition]engine.ColumnBytes // by the last expect
 }
 
 func newColumnsWorld(t *testing.T) *columnsWorld {
@@ -34,7 +35,7 @@ func newColumnsWorld(t *testing.T) *columnsWorld {
 	return w
 }
 
-func (w *columnsWorld) saveLake(objects int64, columns map[string]int64) {
+func (w *columnsWorld) saveLake(objects int64, columns engine.ColumnBytes) {
 	w.t.Helper()
 	sizes := lakestate.ColumnSizes{Objects: objects, Columns: columns}
 	if err := lakestate.SaveColumnSizes(w.t.Context(), w.table, sizes); err != nil {
@@ -62,7 +63,7 @@ func (w *columnsWorld) addFresh(watermark lake.Partition, sizes lakestate.Column
 
 // expect compares the sizes of the columns of hours with those bytes, and the reads of the table.
 func (w *columnsWorld) expect(
-	watermark lake.Partition, hours map[lake.Partition]int64, want map[string]int64, reads int,
+	watermark lake.Partition, hours map[lake.Partition]int64, want engine.ColumnBytes, reads int,
 ) {
 	w.t.Helper()
 	sizes := map[lake.Partition]engine.Sizes{}
@@ -70,23 +71,32 @@ func (w *columnsWorld) expect(
 		sizes[hour] = engine.Sizes{Objects: 1, Bytes: bytes}
 	}
 	w.table.reads = 0
-	got, err := w.columns.Columns(w.t.Context(), watermark, sizes)
+	got, counted, err := w.columns.Columns(w.t.Context(), watermark, sizes)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" || w.table.reads != reads {
 		w.t.Errorf("%d reads of the table, want %d; sizes (-want +got):\n%s", w.table.reads, reads, diff)
 	}
+	w.counted = counted
+}
+
+// expectCounted compares the sizes of the hours of the last expect whose objects were counted.
+func (w *columnsWorld) expectCounted(want map[lake.Partition]engine.ColumnBytes) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, w.counted); diff != "" {
+		w.t.Errorf("counted (-want +got):\n%s", diff)
+	}
 }
 
 // oneHour are the sizes of the columns of an hour.
-func oneHour(hour lake.Partition, objects int64, columns map[string]int64) lakestate.ColumnsByHour {
+func oneHour(hour lake.Partition, objects int64, columns engine.ColumnBytes) lakestate.ColumnsByHour {
 	return lakestate.ColumnsByHour{hour: {Objects: objects, Columns: columns}}
 }
 
 type (
 	hourBytes   = map[lake.Partition]int64
-	columnBytes = map[string]int64
+	columnBytes = engine.ColumnBytes
 )
 
 func TestColumns(t *testing.T) {
@@ -104,12 +114,17 @@ func TestColumns(t *testing.T) {
 		w.expect(firstHour+h+1, hourBytes{firstHour + 1: 1000}, columnBytes{"ip": 50, "args": 900}, 0)
 		w.expect(firstHour+h+1, hourBytes{firstHour + 1: 1000, firstHour + h: 100, firstHour + h + 1: 10},
 			columnBytes{"ip": 98, "args": 900, "later": 2}, 2)
+		w.expectCounted(map[lake.Partition]columnBytes{
+			firstHour + 1: {"ip": 50, "args": 900}, firstHour + h: {"ip": 41},
+			firstHour + h + 1: {"ip": 7, "later": 2},
+		})
 	})
 	t.Run("other objects are taken to be like those that were counted", func(t *testing.T) {
 		w := newColumnsWorld(t)
 		w.saveHours(oneHour(firstHour, 100, columnBytes{"ip": 40}))
 		w.expect(firstHour+1, hourBytes{firstHour: 150}, columnBytes{"ip": 60}, 1)
 		w.expect(firstHour+1, hourBytes{firstHour: 50}, columnBytes{"ip": 20}, 0)
+		w.expectCounted(map[lake.Partition]columnBytes{})
 	})
 	t.Run("hours that were not counted are taken to be like the lake", func(t *testing.T) {
 		w := newColumnsWorld(t)
@@ -120,6 +135,7 @@ func TestColumns(t *testing.T) {
 		w.expect(firstHour+2, hours, nil, 0)
 		w.time = w.time.Add(10 * time.Minute)
 		w.expect(firstHour+2, hours, columnBytes{"ip": 50, "args": 30}, 2)
+		w.expectCounted(map[lake.Partition]columnBytes{firstHour: {"args": 10}})
 		w.saveLake(0, nil)
 		w.time = w.time.Add(10 * time.Minute)
 		w.expect(firstHour+2, hours, nil, 2)
@@ -159,12 +175,13 @@ func TestColumns(t *testing.T) {
 		w := newColumnsWorld(t)
 		w.table.err = errors.New("no table")
 		for _, hour := range []lake.Partition{firstHour - 1, firstHour} {
-			_, err := w.columns.Columns(t.Context(), firstHour, map[lake.Partition]engine.Sizes{hour: {Bytes: 1}})
+			_, _, err := w.columns.Columns(t.Context(), firstHour, map[lake.Partition]engine.Sizes{hour: {Bytes: 1}})
 			if !errors.Is(err, w.table.err) {
 				t.Error(err)
 			}
 		}
-		if err := lakestate.SaveColumnSizes(t.Context(), w.table, lakestate.ColumnSizes{}); !errors.Is(err, w.table.err) {
+		err := lakestate.SaveColumnSizes(t.Context(), w.table, lakestate.ColumnSizes{})
+		if !errors.Is(err, w.table.err) {
 			t.Error(err)
 		}
 		if err := lakestate.SaveHours(t.Context(), w.table, noon, oneHour(1, 1, nil)); !errors.Is(err, w.table.err) {
@@ -209,7 +226,8 @@ func TestAddFresh(t *testing.T) {
 	t.Run("what cannot be decoded is replaced", func(t *testing.T) {
 		key := lakestate.Key{Partition: "lake", Sort: "fresh"}
 		for _, text := range []string{
-			`[]`, `{"hours":[490896],"objects":[],"columns":{}}`, `{"hours":[490896],"objects":[1],"columns":{"ip":[]}}`,
+			`[]`, `{"hours":[490896],"objects":[],"columns":{}}`,
+			`{"hours":[490896],"objects":[1],"columns":{"ip":[]}}`,
 		} {
 			item, err := w.table.Get(t.Context(), key)
 			if err == nil {
@@ -220,7 +238,7 @@ func TestAddFresh(t *testing.T) {
 			}
 			w.time = w.time.Add(time.Hour)
 			hours := map[lake.Partition]engine.Sizes{firstHour: {Bytes: 100}}
-			if _, err := w.columns.Columns(t.Context(), firstHour, hours); err == nil {
+			if _, _, err := w.columns.Columns(t.Context(), firstHour, hours); err == nil {
 				t.Errorf("%s is no error", text)
 			}
 			w.addFresh(firstHour, oneHour(firstHour, 100, columnBytes{"ip": 10}))

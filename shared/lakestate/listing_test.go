@@ -40,7 +40,9 @@ func TestListing(t *testing.T) {
 		watermark, from, to lake.Partition
 		want                map[lake.Partition]engine.Sizes
 	}{
-		{"hours before the watermark are compact", first + 4, first + 1, first + 2, hours{first + 1: compact, first + 2: compact}},
+		{"hours before the watermark are compact", first + 4, first + 1, first + 2, hours{
+			first + 1: compact, first + 2: compact,
+		}},
 		{"hours from the watermark are fresh", first, first + 1, first + 1, hours{first + 1: fresh}},
 		{"a period on both sides", first + 2, first, first + 3, hours{
 			first: compact, first + 1: compact, first + 2: fresh, first + 3: fresh,

@@ -39,7 +39,7 @@ const (
 	ingestGB       = 3008.0 / 1024
 	ingestCores    = 3008.0 / 1769
 	putsPerLog     = 8  // raw, staged, copied and ledger-checked objects
-	itemsPerLog    = 14 // DynamoDB reads and writes of the ledger, sizes and the arrival, writes twice for the transaction
+	itemsPerLog    = 14 // DynamoDB reads and writes of the ledger, sizes and arrival, writes twice for the transaction
 	sizesDays      = 31 // for which a query reads the sizes of columns
 	sizesReads     = 3  // of the sizes of a day, 12 kB
 	sizesWrites    = 24 // of the sizes of a day, after each hour, twice for the transaction

@@ -20,9 +20,10 @@ const (
 	columnsUnavailable = "the sizes of the columns cannot be read"
 )
 
-// Estimate returns what Run would read, from the sizes of the objects of the hours. Athena reads at most the whole
-// objects, once in each scan of the statement, and a part of them again when it opens them. How much less it reads depends on the columns, and on the row groups in
-// which no record can match: it may read nothing, and small gaps between columns are read with them. If Athena runs out
+// Estimate returns what Run would read, from the sizes of the objects of the hours and of their columns. Athena reads
+// at most the whole objects, once in each scan of the statement, and a part of them again when it opens them. Usually
+// it reads little more than the columns, but gaps of up to a megabyte between them are read with them, and so is the
+// footer of each object. If there are row groups in which no record can match, it may read nothing. If Athena runs out
 // of resources and the query is split, each part reads as much.
 //
 // If the sizes cannot be read, they are missing in the estimate, so that the query is answered nevertheless. Estimate
@@ -50,7 +51,8 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 		estimate.Warnings = append(estimate.Warnings, warning)
 		return estimate, nil
 	}
-	if warning := e.addColumnSizes(ctx, estimate.Columns, state.Watermark, hours); warning != "" {
+	counted, warning := e.addColumnSizes(ctx, estimate.Columns, state.Watermark, hours)
+	if warning != "" {
 		estimate.Warnings = append(estimate.Warnings, warning)
 	}
 	var sizes, again engine.Sizes // again: of the hour that both periods of a diff are in
@@ -62,10 +64,10 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 		again = hours[hour]
 	}
 	most := int64(scans) * (mostOf(sizes) + mostOf(again))
-	estimate.Objects, estimate.Bytes = &sizes.Objects, &engine.Bytes{High: most}
-	least := e.priceOf(0)
+	least := leastOf(q, state.Extent, counted)
+	estimate.Objects, estimate.Bytes = &sizes.Objects, &engine.Bytes{Low: least, High: most}
 	further := float64(len(q.Windows()) - 1) // each statement is charged for
-	estimate.USD = &engine.USD{Low: least, High: e.priceOf(most) + further*least}
+	estimate.USD = &engine.USD{Low: e.priceOf(least), High: e.priceOf(most) + further*e.priceOf(0)}
 	return estimate, nil
 }
 
@@ -92,23 +94,44 @@ func sharedHour(q query.Query) (hour lake.Partition, ok bool) {
 	return hour, hour == lake.PartitionOf(spans[0].ToMs)
 }
 
-// addColumnSizes sets the sizes of columns in the objects of hours. It returns a warning if they cannot be read.
+// leastOf returns the least that a statement reads. Without further conditions no part of a column can be left out in
+// hours that are in the period as a whole. With conditions, there may be row groups in which no record can match, and
+// logs are found by few columns.
+func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engine.ColumnBytes) (bytes int64) {
+	if _, logs := q.Shape.(query.Logs); logs || len(q.Conditions) > 0 {
+		return 0
+	}
+	for hour, columns := range counted {
+		from, to := max(hour.Start(), extent.MinTsMs), min((hour+1).Start()-1, extent.MaxTsMs)
+		whole := func(span query.Period) bool { return span.FromMs <= from && to <= span.ToMs }
+		if !slices.ContainsFunc(q.Spans(), whole) {
+			continue
+		}
+		for _, name := range q.Columns() {
+			bytes += columns[name]
+		}
+	}
+	return bytes
+}
+
+// addColumnSizes sets the sizes of columns in the objects of hours, and returns those of the hours whose objects were
+// counted. It returns a warning if they cannot be read.
 func (e *Engine) addColumnSizes(
 	ctx context.Context, columns []engine.ColumnSize, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
-) (warning string) {
+) (counted map[lake.Partition]engine.ColumnBytes, warning string) {
 	if e.Columns == nil {
-		return ""
+		return nil, ""
 	}
-	sizes, err := e.Columns.Columns(ctx, watermark, hours)
+	sizes, counted, err := e.Columns.Columns(ctx, watermark, hours)
 	if err != nil {
-		return columnsUnavailable
+		return nil, columnsUnavailable
 	}
 	for i := range columns {
 		if bytes, known := sizes[columns[i].Name]; known {
 			columns[i].Bytes = &bytes
 		}
 	}
-	return ""
+	return counted, ""
 }
 
 // sizesOf returns the sizes of the objects of hours, which are ascending, or a warning if they are not known.

@@ -130,9 +130,9 @@ func TestEstimate(t *testing.T) {
 	}
 	t.Run("columns have their sizes in the objects of the hours", func(t *testing.T) {
 		const twoHours = "timestamp between 2026-01-01 22:30 and 2026-01-01 23:30, status=404"
-		columns := columnsOfHours{of: map[string]int64{"ts_ms": 3, "host": 5}}
+		columns := columnsOfHours{hour: engine.ColumnBytes{"ts_ms": 3, "host": 5}}
 		got := estimate(t, twoHours, func(c *athena.Config) { c.Columns = &columns })
-		bytes := int64(3 * 60_000_000)
+		bytes := int64(2 * 3)
 		want := []engine.ColumnSize{{Name: "ts_ms", Bytes: &bytes}, {Name: "status"}}
 		if diff := cmp.Diff(want, got.Columns); diff != "" || len(got.Warnings) > 0 {
 			t.Errorf("%v, %s", got.Warnings, diff)
@@ -141,6 +141,48 @@ func TestEstimate(t *testing.T) {
 		got = estimate(t, oneHour, func(c *athena.Config) { c.Columns = &columns })
 		if got.Columns[0].Bytes != nil || got.Bytes == nil || len(got.Warnings) != 1 {
 			t.Errorf("sizes that cannot be read: %+v", got)
+		}
+	})
+	t.Run("all of the columns is read of whole hours without conditions", func(t *testing.T) {
+		country := querytest.Dimensions("country")
+		facets := query.Facets{Limit: 3, By: country}
+		diff := query.Diff{By: country, Limit: 1, Least: 1, Select: querytest.Selection("blocked is true")}
+		beginning := "timestamp between 2026-01-01 and 2026-01-01 22:59:59.999"
+		histogram := query.Histogram{SegmentSeconds: 60}
+		earlier := func(back time.Duration) query.Diff {
+			against := query.Against{Kind: query.AgainstEarlier, BackMs: back.Milliseconds()}
+			return query.Diff{By: country, Limit: 1, Least: 1, Against: against}
+		}
+		columns := columnsOfHours{hour: engine.ColumnBytes{
+			"ts_ms": 9_000_000, "country": 2_000_000, "blocked": 100_000, "host": 7_000_000,
+		}}
+		for _, c := range []struct {
+			text    string
+			shape   query.Shape
+			counted bool
+			least   int64
+		}{
+			{oneHour, histogram, true, 9_000_000},
+			{oneHour, facets, true, 11_100_000},
+			{oneHour, diff, true, 11_100_000},
+			{oneHour, query.TopX{Limit: 3, Percentiles: true}, true, 18_100_000},
+			{oneHour, facets, false, 0},
+			{oneHour, query.Logs{Limit: 3}, true, 0},
+			{oneHour + ", status=404", facets, true, 0},
+			{oneHour + `, branch="a"`, histogram, true, 0},
+			{"timestamp between 2026-01-01 22:00 and 2026-01-01 23:59:59.998", histogram, true, 9_000_000},
+			{"timestamp between 2026-01-01 22:00:00.001 and 2026-01-01 23:59:59.998", histogram, true, 0},
+			{oneHour, earlier(2 * time.Hour), true, 2 * 11_000_000},
+			{"timestamp between 2026-01-01 23:40 and 2026-01-01 23:59:59.999", earlier(30 * time.Minute), true, 0},
+			// The records begin at 21:30, and no period needs to begin earlier.
+			{beginning, histogram, true, 2 * 9_000_000},
+		} {
+			columns.counted = c.counted
+			got := estimateOf(t, c.text, c.shape, func(config *athena.Config) { config.Columns = &columns })
+			least := float64(max(c.least, 10_000_000)) * 5e-12
+			if got.Bytes.Low != c.least || got.USD.Low-least > 1e-12 || least-got.USD.Low > 1e-12 {
+				t.Errorf("%s, %T: at least %d bytes and $%g, want %d", c.text, c.shape, got.Bytes.Low, got.USD.Low, c.least)
+			}
 		}
 	})
 	t.Run("a query that Athena cannot run has the error of the run", func(t *testing.T) {
@@ -156,22 +198,26 @@ func TestEstimate(t *testing.T) {
 	})
 }
 
-// columnsOfHours are so many bytes of each column for each byte of the objects.
+// columnsOfHours are the same for all hours.
 type columnsOfHours struct {
-	of   map[string]int64
-	fail error
+	hour    engine.ColumnBytes
+	counted bool
+	fail    error
 }
 
 func (c *columnsOfHours) Columns(
 	_ context.Context, _ lake.Partition, hours map[lake.Partition]engine.Sizes,
-) (map[string]int64, error) {
-	columns := map[string]int64{}
-	for _, hour := range hours {
-		for name, times := range c.of {
-			columns[name] += times * hour.Bytes
+) (all engine.ColumnBytes, counted map[lake.Partition]engine.ColumnBytes, _ error) {
+	all, counted = engine.ColumnBytes{}, map[lake.Partition]engine.ColumnBytes{}
+	for hour := range hours {
+		if c.counted {
+			counted[hour] = c.hour
+		}
+		for name, bytes := range c.hour {
+			all[name] += bytes
 		}
 	}
-	return columns, c.fail
+	return all, counted, c.fail
 }
 
 // nopClient is a client that must not be asked.

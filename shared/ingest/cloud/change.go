@@ -18,8 +18,8 @@ func (c *Store) changeState(ctx context.Context, alter func(*lakestate.State) bo
 	return changeState(ctx, c.table, alter, nil, c.pause)
 }
 
-// changeState is Store.changeState with a table and a function that waits after the conflict n. The transaction also has
-// the changes of beside, unless it is nil.
+// changeState is Store.changeState with a table and a function that waits after the conflict n. The transaction also
+// has the changes of beside, unless it is nil.
 func changeState(
 	ctx context.Context, table lakestate.Table, alter func(*lakestate.State) bool,
 	beside func(lakestate.State) (lakestate.Change, error), pause func(ctx context.Context, n int) error,

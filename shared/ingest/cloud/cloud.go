@@ -54,7 +54,7 @@ type Config struct {
 	Keep    time.Duration // 0 for DefaultKeep; must not be less, because engines rely on it
 	Group   int64         // bytes; 0 for DefaultGroup
 	Reserve time.Duration // 0 for DefaultReserve
-	Copies  int           // objects copied at a time; 0 for DefaultCopies
+	Copies  int           // objects copied, or whose footers are read, at a time; 0 for DefaultCopies
 
 	// Unlisted, if set, is called for objects that get no lists of their values, with the reason. Only completion lacks
 	// something then. Several goroutines call it at the same time.

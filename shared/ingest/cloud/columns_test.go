@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -39,11 +40,11 @@ func attack(name string, n, length int) string {
 
 // columnSizes returns the sizes of the columns of some hours as estimates have them, and as the objects have them that
 // readers see.
-func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual map[string]int64) {
+func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual engine.ColumnBytes) {
 	w.t.Helper()
 	s := w.state()
 	listing := lakestate.NewListing(w.lake)
-	sizes, actual := map[lake.Partition]engine.Sizes{}, map[string]int64{}
+	sizes, actual := map[lake.Partition]engine.Sizes{}, engine.ColumnBytes{}
 	for _, hour := range hours {
 		found, known, err := listing.Sizes(w.t.Context(), s.Watermark, hour, hour)
 		if err != nil || !known || found[hour].Objects == 0 {
@@ -63,11 +64,36 @@ func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual map[stri
 			}
 		}
 	}
-	estimated, err := lakestate.NewColumns(w.table, w.now).Columns(w.t.Context(), s.Watermark, sizes)
+	estimated, _, err := lakestate.NewColumns(w.table, w.now).Columns(w.t.Context(), s.Watermark, sizes)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return estimated, actual
+}
+
+// expectCountedColumns checks that the sizes of the columns of the hours that were counted are those in the objects. It
+// returns the number of these hours.
+func (p *play) expectCountedColumns() (checked int) {
+	p.t.Helper()
+	w := &world{t: p.t, lake: p.lake, table: p.table, time: p.time}
+	s := w.state()
+	listing := lakestate.NewListing(p.lake)
+	hours, _, err := listing.Sizes(p.t.Context(), s.Watermark, hourAt(-100), hourAt(100))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, counted, err := lakestate.NewColumns(p.table, p.now).Columns(p.t.Context(), s.Watermark, hours)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for hour, columns := range counted {
+		_, actual := w.columnSizes(hour)
+		maps.DeleteFunc(columns, func(_ string, bytes int64) bool { return bytes == 0 })
+		if diff := cmp.Diff(actual, columns); diff != "" {
+			p.t.Errorf("columns of hour %s differ (-want +got):\n%s", hour, diff)
+		}
+	}
+	return len(counted)
 }
 
 // expectColumns checks that estimates have the actual sizes of the columns of some hours.

@@ -25,7 +25,7 @@ const (
 	// maxCounted is the maximum number of objects whose records are counted, two years of compacted hours. It takes some
 	// ten seconds, and costs a cent.
 	maxCounted = 20_000
-	// countersAtATime is the number of footers that are read at the same time.
+	// countersAtATime is the number of footers that are read at the same time to count the records.
 	countersAtATime = 32
 )
 
@@ -58,7 +58,7 @@ func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
 	if err != nil || !mine {
 		return err
 	}
-	sum, err := c.sizesOf(ctx, objects, timeUp)
+	sum, err := c.sizesOf(ctx, objects, countersAtATime, timeUp)
 	if errors.Is(err, errNotCounted) {
 		return nil
 	}
@@ -134,8 +134,8 @@ func (s *contents) add(name string, size, rows int64, columns map[string]int64) 
 	}
 }
 
-// saveHour records the sizes of the columns of an hour that was just compacted, from the footers of its objects. Nothing
-// waits for them: if an object cannot be read now, they are recorded when the records are counted.
+// saveHour records the sizes of the columns of an hour that was just compacted, from the footers of its objects.
+// Nothing waits for them: if an object cannot be read now, they are recorded when the records are counted.
 func (c *Store) saveHour(ctx context.Context, hour lake.Partition, timeUp func() bool) error {
 	var objects []blob.Info
 	for info, err := range c.lake.List(ctx, compactFolder(hour), "") {
@@ -146,18 +146,21 @@ func (c *Store) saveHour(ctx context.Context, hour lake.Partition, timeUp func()
 			objects = append(objects, info)
 		}
 	}
-	sum, err := c.sizesOf(ctx, objects, timeUp)
+	sum, err := c.sizesOf(ctx, objects, c.config.Copies, timeUp)
 	if err != nil {
 		return ctx.Err()
 	}
 	return lakestate.SaveHours(ctx, c.table, c.config.Now(), sum.hours)
 }
 
-// sizesOf returns the sums of the rows of objects and of the sizes of their columns.
-func (c *Store) sizesOf(ctx context.Context, objects []blob.Info, timeUp func() bool) (*contents, error) {
+// sizesOf returns the sums of the rows of objects and of the sizes of their columns. It reads the footers of so many
+// objects at the same time.
+func (c *Store) sizesOf(
+	ctx context.Context, objects []blob.Info, together int, timeUp func() bool,
+) (*contents, error) {
 	sum := &contents{hours: lakestate.ColumnsByHour{}}
 	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(countersAtATime)
+	group.SetLimit(together)
 	for _, info := range objects {
 		if timeUp() {
 			group.Go(func() error { return errNotCounted })

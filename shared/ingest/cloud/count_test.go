@@ -150,11 +150,11 @@ func TestCompactCountsRecords(t *testing.T) {
 func TestCompactAddsUpColumns(t *testing.T) {
 	w := newWorld(t)
 	const bytes = 1_000_000
-	estimated := func() map[string]int64 {
+	estimated := func() engine.ColumnBytes {
 		t.Helper()
 		// An hour that was not counted is taken to be like the lake.
 		hours := map[lake.Partition]engine.Sizes{hourAt(-1): {Objects: 1, Bytes: bytes}}
-		found, err := lakestate.NewColumns(w.table, w.now).Columns(t.Context(), hourAt(0), hours)
+		found, _, err := lakestate.NewColumns(w.table, w.now).Columns(t.Context(), hourAt(0), hours)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func TestCompactAddsUpColumns(t *testing.T) {
 			columns[column] += bytes
 		}
 	}
-	want := map[string]int64{}
+	want := engine.ColumnBytes{}
 	for column, sum := range columns {
 		want[column] = int64(math.Round(float64(sum) / float64(whole) * bytes))
 	}

@@ -34,7 +34,7 @@ import (
 // reader must see each row of the imports that were complete when it read the state exactly once, and no row twice. It
 // must see all rows of the logs that were put before the time to which the state is complete. At the end, when every
 // log has been delivered again, the lake must have every row exactly once, and no object the values of others in its
-// lists.
+// lists. The columns of the hours that readers take for counted must have the sizes that they have in the objects.
 //
 // In half of the plays, objects that readers read get damaged. A reader that fails at one reports it. The others may
 // lack the rows of objects that their answer names as lost, and no others. At the end every row must be rebuilt.
@@ -58,7 +58,7 @@ func TestAnyInterleaving(t *testing.T) {
 	t.Logf("%+v", sum)
 	missing := sum.Damaged == 0 || sum.Rebuilt == 0 || sum.Incomplete == 0 || sum.Complete == 0 ||
 		sum.Reconciled == 0 || sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 ||
-		sum.Swept == 0 || sum.Listed < n
+		sum.Swept == 0 || sum.Listed < n || sum.Counted < n
 	if n >= 8 && (missing || sum.Compared < 10*n) {
 		t.Errorf("too few events happened: %+v", sum)
 	}
@@ -80,6 +80,7 @@ type tally struct {
 	Complete, Held, Reconciled   int
 	Damaged, Rebuilt, Incomplete int
 	Listed                       int // objects that have their lists of values at the end
+	Counted                      int // hours whose columns have their sizes at the end
 }
 
 // play is one run of a deployment under a scheduler, which lets one actor at a time make one step.
@@ -194,7 +195,7 @@ func (p *play) run(sum *tally) {
 		sum.Compared + s.Compared, sum.Late + s.Late, sum.Hours + s.Hours, sum.Swept + s.Swept,
 		sum.Complete + s.Complete, sum.Held + s.Held, sum.Reconciled + s.Reconciled,
 		sum.Damaged + s.Damaged, sum.Rebuilt + s.Rebuilt, sum.Incomplete + s.Incomplete,
-		sum.Listed + s.Listed,
+		sum.Listed + s.Listed, sum.Counted + s.Counted,
 	}
 }
 
@@ -708,6 +709,7 @@ func (p *play) settle() {
 		}
 	}
 	p.sum.Listed += p.expectOwnLists()
+	p.sum.Counted += p.expectCountedColumns()
 }
 
 // alone runs one actor until it ends.
