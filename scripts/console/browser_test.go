@@ -113,6 +113,13 @@ func (b *tab) open(fragment string) {
 	b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(b.base+"/"+fragment))
 }
 
+// follow goes to a fragment as a link in the page does. Unlike open, it stays in the process of the page: what another process
+// has written to the storage of the browser may arrive after what the page itself writes.
+func (b *tab) follow(fragment string) {
+	b.t.Helper()
+	b.evaluate(fmt.Sprintf("location.hash = %q", fragment))
+}
+
 // sees waits until the page shows a text, whatever its capitals.
 func (b *tab) sees(text string) {
 	b.t.Helper()

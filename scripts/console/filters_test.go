@@ -176,9 +176,10 @@ func TestFilterBar(t *testing.T) {
 		b.open("#/status")
 		b.sees("What it allows")
 		b.run(chromedp.Evaluate(`localStorage.setItem('orrery.filters', JSON.stringify([{filter: 'session="of-old"', at: 1, requests: 1}]))`, nil))
-		b.open(`#/events?f=session="abc"&t=` + demoDay)
+		b.follow(`#/events?f=session="abc"&t=` + demoDay)
+		b.run(chromedp.Reload())
 		b.sees("No requests in this period match the filter")
-		b.open("#/events?f=status>%3D400&t=" + demoDay)
+		b.follow("#/events?f=status>%3D400&t=" + demoDay)
 		b.sees("shown")
 		b.holds("localStorage.getItem('orrery.filters')?.includes('status>=400')", "keeps the filter that is not sensitive")
 		if kept := value[string](b, "JSON.stringify(localStorage)"); strings.Contains(kept, "session") {
@@ -207,9 +208,12 @@ func TestFilterBar(t *testing.T) {
 		b.holds("document.querySelector('.found li').textContent.includes('blocked is true')", "replaces it then")
 	})
 	walk("what was asked is found again", func(t *testing.T, b *tab, s *served) {
-		for _, filter := range []string{`blocked+is+true`, `country+%3D+Germany`, `status>%3D400`} {
-			b.open("#/?f=" + filter + "&t=" + demoDay)
-			b.sees("Requests over time")
+		b.open("#/status")
+		b.sees("What it allows")
+		for i, filter := range []string{`blocked+is+true`, `country+%3D+Germany`, `status>%3D400`} {
+			b.follow("#/?f=" + filter + "&t=" + demoDay)
+			b.holds(fmt.Sprintf("[localStorage, sessionStorage].flatMap((kept) => JSON.parse(kept.getItem('orrery.filters') ?? '[]')).length === %d",
+				i+1), "remembers "+filter)
 		}
 		b.click(".bar button", "Clear the filter")
 		b.run(chromedp.Focus("#filter"))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -159,11 +160,26 @@ func TestKeys(t *testing.T) {
 		b.holds("document.activeElement.closest('.presets')", "has the focus in the picker")
 		b.fill("#end-From", "2026-01-01 09:00")
 		b.fill("#end-To", "soon")
-		b.holds("document.querySelector('#end-To').ariaInvalid === 'true' && document.querySelector('.picker .primary').disabled", "refuses what is no time")
+		b.holds("document.querySelector('#end-To').ariaInvalid === 'true' && document.querySelector('.picker .primary').disabled",
+			"refuses what is no time")
 		b.accessible("picker")
 		b.fill("#end-To", "2026-01-01 09:30")
 		b.click(".picker .primary", "Apply")
 		period(b, "2026-01-01T09:00Z..2026-01-01T09:30Z")
+	})
+	walk("the keys of the filter bar", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 400"}
+		b.open(hour)
+		b.sees("Requests over time")
+		b.fill("#filter", `path~"😀", hots="shop.example"`)
+		b.holds("document.querySelector('.coloured .wrong')?.textContent === 'hots'", "underlines the mistake behind an emoji")
+		b.chord("Enter", "Enter", input.ModifierAlt)
+		b.holds(`document.querySelector('#filter').value === 'path~"😀", host="shop.example"'`, "takes the corrected filter")
+		b.chord("r", "KeyR", input.ModifierCtrl)
+		b.holds("document.querySelector('.filters-of [aria-pressed=true]')?.textContent === 'History'",
+			"has opened the history")
+		b.keys(kb.Escape)
+		b.holds("!document.querySelector('.filters-of') && document.activeElement.id === 'filter'", "is back in the bar")
 	})
 	walk("screens by two keys, and rows by pages", func(t *testing.T, b *tab, s *served) {
 		b.open(hour)
