@@ -135,7 +135,9 @@ var asker = search.Asker{Caller: "c", Branches: []string{"main"}}
 
 func newService(t *testing.T, e engine.Engine, o search.Options) *search.Service {
 	t.Helper()
-	o.Now = func() time.Time { return time.Unix(0, 0) }
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Unix(0, 0) }
+	}
 	s, err := search.New(e, o)
 	if err != nil {
 		t.Fatal(err)
@@ -207,6 +209,43 @@ func TestQueryContinuesAfterTimeout(t *testing.T) {
 			t.Errorf("answers differ (-searched +by status):\n%s", diff)
 		}
 	})
+}
+
+// TestEqualRelativeRequestsJoin: within a step of the present, which is a minute where an engine continues queries as a
+// service, equal requests with relative times are one query.
+func TestEqualRelativeRequestsJoin(t *testing.T) {
+	now := time.Date(2026, 1, 1, 10, 2, 0, 0, time.UTC)
+	clock := search.Options{Now: func() time.Time { return now }}
+	onStarter := clock
+	onStarter.Store = pendingtest.NewMemory()
+	for name, c := range map[string]struct {
+		s           *search.Service
+		last, later time.Duration // of the step, and of the next one
+	}{
+		"in this process": {newService(t, newGate(t), clock), 10*time.Second - 1, 10 * time.Second},
+		"on a starter":    {newService(t, newStarter(t), onStarter), time.Minute - 1, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := func(after time.Duration) search.QueryID {
+				t.Helper()
+				now = time.Date(2026, 1, 1, 10, 2, 0, 0, time.UTC).Add(after)
+				r := request
+				r.Filters = "timestamp between now-2m and now"
+				id, err := c.s.Begin(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return id
+			}
+			first := begin(0)
+			if last := begin(c.last); last != first {
+				t.Errorf("at the end of the step the query is %q, want to join %q", last, first)
+			}
+			if later := begin(c.later); later == first {
+				t.Error("in the next step the query is the same")
+			}
+		})
+	}
 }
 
 func TestEqualRequestsJoin(t *testing.T) {
