@@ -264,7 +264,8 @@ func TestDiskFillsWhileServing(t *testing.T) {
 	if refused == 0 {
 		t.Error("no write was refused")
 	}
-	_, err = product.Store.Import(t.Context(), "b.log", strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}`+"\n"), ingest.Options{})
+	const record = `{"timestamp":"2026-01-01T10:00:00Z"}` + "\n"
+	_, err = product.Store.Import(t.Context(), "b.log", strings.NewReader(record), ingest.Options{})
 	if !fault.IsFull(err) {
 		t.Errorf("an import: %v", err)
 	}
