@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,8 +215,8 @@ func TestQueryContinuesAfterTimeout(t *testing.T) {
 // TestEqualRelativeRequestsJoin: within a step of the present, which is a minute where an engine continues queries as a
 // service, equal requests with relative times are one query.
 func TestEqualRelativeRequestsJoin(t *testing.T) {
-	now := time.Date(2026, 1, 1, 10, 2, 0, 0, time.UTC)
-	clock := search.Options{Now: func() time.Time { return now }}
+	var now atomic.Int64
+	clock := search.Options{Now: func() time.Time { return time.Unix(0, now.Load()) }}
 	onStarter := clock
 	onStarter.Store = pendingtest.NewMemory()
 	for name, c := range map[string]struct {
@@ -228,7 +229,7 @@ func TestEqualRelativeRequestsJoin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			begin := func(after time.Duration) search.QueryID {
 				t.Helper()
-				now = time.Date(2026, 1, 1, 10, 2, 0, 0, time.UTC).Add(after)
+				now.Store(time.Date(2026, 1, 1, 10, 2, 0, 0, time.UTC).Add(after).UnixNano())
 				r := request
 				r.Filters = "timestamp between now-2m and now"
 				id, err := c.s.Begin(t.Context(), r)
