@@ -1,4 +1,4 @@
-import{C as B,E as $,H as I,N,O as W,P as q,S as D,a as z,c as y,d as F,f as j,ma as o,ra as H}from"./chunk-lmc4fiu7.js";function C(e){return e==="csv"?"csv":"ndjson"}function _(e,t){switch(e){case"csv":return{before:X(t),between:g(""),behind:g("")};case"ndjson":return{before:g(""),between:g(""),behind:g("")};case"json":return{before:g(`[
+import{C as B,E as $,H as I,N,O as W,P as q,S as D,a as z,c as y,d as F,f as j,ma as o,ra as H}from"./chunk-mnvh6g45.js";function C(e){return e==="csv"?"csv":"ndjson"}function _(e,t){switch(e){case"csv":return{before:X(t),between:g(""),behind:g("")};case"ndjson":return{before:g(""),between:g(""),behind:g("")};case"json":return{before:g(`[
 `),between:g(`,
 `),behind:g(`
 ]
