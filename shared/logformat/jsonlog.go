@@ -351,7 +351,7 @@ func (v jsonVariable) scaled(value []byte) ([]byte, error) {
 	text := string(value)
 	f, err := strconv.ParseFloat(text, 64)
 	if v.scale == nil && err != nil {
-		return value, nil
+		return value, nil //nolint:nilerr // a text, which the field may have or refuse
 	}
 	if err != nil || f > 1e30 || f < -1e30 {
 		return nil, badLine("%s is %.80q, which is not a number", pathText(v.path), value)
