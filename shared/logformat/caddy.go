@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-faster/jx"
@@ -144,11 +145,27 @@ func (c *caddyLine) connection(d *jx.Decoder) error {
 			return err
 		case "cipher_suite":
 			suite, err := d.UInt16()
-			c.tls = append(c.tls, pair{[]byte("ssl_cipher"), []byte(tls.CipherSuiteName(suite))})
+			c.tls = append(c.tls, pair{[]byte("ssl_cipher"), []byte(cipherSuite(suite))})
 			return err
 		}
 		return d.Skip()
 	})
+}
+
+// cipherSuites has the names of cipher suites. tls.CipherSuiteName makes a list of all of them for each answer.
+var cipherSuites = func() map[uint16]string {
+	names := map[uint16]string{}
+	for _, suite := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
+		names[suite.ID] = suite.Name
+	}
+	return names
+}()
+
+func cipherSuite(id uint16) string {
+	if name, ok := cipherSuites[id]; ok {
+		return name
+	}
+	return tls.CipherSuiteName(id) // its number
 }
 
 // caddyRedacted is the value of the headers Cookie, Authorization and others, unless the server is configured to log

@@ -131,8 +131,7 @@ func (f *jsonLog) kind() string {
 // take some members is returned without these.
 func (c *jsonLine) read(d *jx.Decoder, node *jsonNode, outermost bool) (rest []jsonMember, err error) {
 	err = d.ObjBytes(func(d *jx.Decoder, key []byte) error {
-		name := string(key)
-		next := node.members[name]
+		next := node.members[string(key)]
 		raw, err := d.Raw()
 		if err != nil {
 			return err
@@ -148,7 +147,7 @@ func (c *jsonLine) read(d *jx.Decoder, node *jsonNode, outermost bool) (rest []j
 			if next.members != nil && raw[0] == '{' {
 				inner, err := c.read(jx.DecodeBytes(raw), next, false)
 				if err == nil && len(inner) > 0 && len(next.variables) == 0 {
-					rest = append(rest, jsonMember{name: name, jsonValue: jsonValue{raw: objectOf(inner)}})
+					rest = append(rest, jsonMember{name: string(key), jsonValue: jsonValue{raw: objectOf(inner)}})
 				}
 				return err
 			}
@@ -156,6 +155,7 @@ func (c *jsonLine) read(d *jx.Decoder, node *jsonNode, outermost bool) (rest []j
 				return nil
 			}
 		}
+		name := string(key)
 		if outermost && c.format.dynamic != nil && value.plain {
 			if v, ok := c.format.dynamic(name); ok {
 				c.more = append(c.more, jsonMember{name, v, value})
@@ -185,6 +185,11 @@ func (v jsonValue) isAbsent() bool {
 // valueOf returns a value in JSON.
 func valueOf(raw []byte) jsonValue {
 	v := jsonValue{raw: raw}
+	if text := raw[1:]; raw[0] == '"' && bytes.IndexByte(text, '\\') < 0 {
+		end := len(text) - 1
+		v.text, v.plain = text[:end:end], true
+		return v
+	}
 	d := jx.DecodeBytes(raw)
 	switch d.Next() {
 	case jx.String, jx.Number, jx.Bool:
@@ -339,11 +344,14 @@ func slotsOf(v variable, value []byte) slots {
 
 // scaled returns a value multiplied with the scale, as a decimal number.
 func (v jsonVariable) scaled(value []byte) ([]byte, error) {
+	mayHaveExponent := isFloatRole(v.role) && bytes.ContainsAny(value, "eE")
+	if v.scale == nil && !mayHaveExponent {
+		return value, nil
+	}
 	text := string(value)
 	f, err := strconv.ParseFloat(text, 64)
-	hasExponent := err == nil && strings.ContainsAny(text, "eE") && isFloatRole(v.role)
-	if v.scale == nil && !hasExponent {
-		return value, nil
+	if v.scale == nil && err != nil {
+		return value, nil //nolint:nilerr // a text, which the field may have or refuse
 	}
 	if err != nil || f > 1e30 || f < -1e30 {
 		return nil, badLine("%s is %.80q, which is not a number", pathText(v.path), value)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,7 +136,9 @@ var asker = search.Asker{Caller: "c", Branches: []string{"main"}}
 
 func newService(t *testing.T, e engine.Engine, o search.Options) *search.Service {
 	t.Helper()
-	o.Now = func() time.Time { return time.Unix(0, 0) }
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Unix(0, 0) }
+	}
 	s, err := search.New(e, o)
 	if err != nil {
 		t.Fatal(err)
@@ -169,8 +172,14 @@ func bothRunners(t *testing.T, test func(t *testing.T, g *gate, another func(sea
 // result polls until the query has ended.
 func result(t *testing.T, s *search.Service, id search.QueryID) (search.Status, error) {
 	t.Helper()
+	return resultFor(t, s, id, asker)
+}
+
+// resultFor polls until the query of an asker has ended.
+func resultFor(t *testing.T, s *search.Service, id search.QueryID, by search.Asker) (search.Status, error) {
+	t.Helper()
 	for {
-		status, err := s.Status(t.Context(), id, asker)
+		status, err := s.Status(t.Context(), id, by)
 		if err != nil || status.Done {
 			return status, err
 		}
@@ -207,6 +216,43 @@ func TestQueryContinuesAfterTimeout(t *testing.T) {
 			t.Errorf("answers differ (-searched +by status):\n%s", diff)
 		}
 	})
+}
+
+// TestEqualRelativeRequestsJoin: within a step of the present, which is a minute where an engine continues queries as a
+// service, equal requests with relative times are one query.
+func TestEqualRelativeRequestsJoin(t *testing.T) {
+	var now atomic.Int64
+	clock := search.Options{Now: func() time.Time { return time.Unix(0, now.Load()) }}
+	onStarter := clock
+	onStarter.Store = pendingtest.NewMemory()
+	for name, c := range map[string]struct {
+		s           *search.Service
+		last, later time.Duration // of the step, and of the next one
+	}{
+		"in this process": {newService(t, newGate(t), clock), 10*time.Second - 1, 10 * time.Second},
+		"on a starter":    {newService(t, newStarter(t), onStarter), time.Minute - 1, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := func(after time.Duration) search.QueryID {
+				t.Helper()
+				now.Store(time.Date(2026, 1, 1, 10, 2, 0, 0, time.UTC).Add(after).UnixNano())
+				r := request
+				r.Filters = "timestamp between now-2m and now"
+				id, err := c.s.Begin(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return id
+			}
+			first := begin(0)
+			if last := begin(c.last); last != first {
+				t.Errorf("at the end of the step the query is %q, want to join %q", last, first)
+			}
+			if later := begin(c.later); later == first {
+				t.Error("in the next step the query is the same")
+			}
+		})
+	}
 }
 
 func TestEqualRequestsJoin(t *testing.T) {
@@ -520,8 +566,7 @@ func TestFreshnessIsThatOfTheBeginning(t *testing.T) {
 	a := newStarter(t)
 	a.through = time.Date(2026, 1, 1, 10, 30, 0, 0, time.UTC)
 	r := search.Request{
-		Route: search.Stats, Caller: asker.Caller, Branches: asker.Branches,
-		Filters: "timestamp between 2026-01-01 and 2026-01-02",
+		Route: search.Stats, Caller: asker.Caller, Filters: "timestamp between 2026-01-01 and 2026-01-02",
 	}
 	id, err := newService(t, a, search.Options{Store: store}).Begin(t.Context(), r)
 	if err != nil {
@@ -530,7 +575,8 @@ func TestFreshnessIsThatOfTheBeginning(t *testing.T) {
 	a.rows = append(a.rows, rowsOf(t, `{"timestamp":"2026-01-01T11:00:00Z"}`)...)
 	a.through = a.through.Add(time.Hour)
 	close(a.open)
-	status, err := result(t, newService(t, a, search.Options{Store: store}), id)
+	by := search.Asker{Caller: asker.Caller}
+	status, err := resultFor(t, newService(t, a, search.Options{Store: store}), id, by)
 	if err != nil {
 		t.Fatal(err)
 	}

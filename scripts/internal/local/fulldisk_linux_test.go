@@ -2,8 +2,12 @@ package local_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -200,6 +204,92 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 	}
 }
 
+// TestDiskFillsWhileServing: a server goes on answering questions when its disk becomes full, and refuses writes in these
+// words. Revoking a key is either done or refused in them.
+func TestDiskFillsWhileServing(t *testing.T) {
+	disk := smallDisk(t)
+	folder := filepath.Join(disk, "data")
+	importThree(t, folder)
+	product := openProduct(t, folder)
+	known, err := local.OpenKeys(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := known.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	_, key, err := keys.Issue(t.Context(), known, keys.Grant{Name: "n", Scopes: []keys.Scope{keys.DataRead}}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(method, path, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost/api/v4.0"+path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w
+	}
+	const filter = "/conf/prod/filters/errors"
+	if w := send(http.MethodPut, filter, `{"filters":"status>=500"}`); w.Code/100 != 2 {
+		t.Fatalf("before the disk is full: %d %s", w.Code, w.Body)
+	}
+	free := fillDisk(t, disk)
+	for route, want := range questions {
+		w := send(http.MethodGet, "/data/"+route+"?filters="+url.QueryEscape(testDay), "")
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", route, w.Code, w.Body)
+		}
+	}
+	if w := send(http.MethodGet, filter, ""); w.Code != http.StatusOK {
+		t.Errorf("a saved filter: %d %s", w.Code, w.Body)
+	}
+	large := `{"filters":"host=\"` + strings.Repeat("x", 40_000) + `\""}`
+	refused := 0
+	for n := range 100 { // some may fit into what a database has reserved
+		w := send(http.MethodPut, fmt.Sprintf("/conf/prod/filters/large-%d", n), large)
+		if w.Code/100 == 2 {
+			continue
+		}
+		refused++
+		if w.Code != http.StatusInsufficientStorage || !strings.Contains(w.Body.String(), "disk is full") {
+			t.Fatalf("a write: %d %s", w.Code, w.Body)
+		}
+	}
+	if refused == 0 {
+		t.Error("no write was refused")
+	}
+	const record = `{"timestamp":"2026-01-01T10:00:00Z"}` + "\n"
+	_, err = product.Store.Import(t.Context(), "b.log", strings.NewReader(record), ingest.Options{})
+	if !fault.IsFull(err) {
+		t.Errorf("an import: %v", err)
+	}
+	checkRevoked(t, known, key)
+	free()
+	if w := send(http.MethodPut, "/conf/prod/filters/large", large); w.Code/100 != 2 {
+		t.Errorf("with space: %d %s", w.Code, w.Body)
+	}
+}
+
+// checkRevoked revokes a key on a full disk: it is revoked, or the error says that the disk is full.
+func checkRevoked(t *testing.T, store keys.Store, key keys.Key) {
+	t.Helper()
+	revoking := store.Revoke(t.Context(), key.ID, time.Now())
+	found, err := store.Find(t.Context(), key.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked := !found.Revoked.IsZero()
+	if revoked != (revoking == nil) || !revoked && fault.KindOf(revoking) != fault.Full {
+		t.Errorf("revoked %t, %v", revoked, revoking)
+	}
+}
+
 // TestRevokingOnAFullDisk: it is either done or refused in these words.
 func TestRevokingOnAFullDisk(t *testing.T) {
 	disk := smallDisk(t)
@@ -223,16 +313,7 @@ func TestRevokingOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	fillDisk(t, disk)
-	again := open()
-	revoking := again.Revoke(t.Context(), key.ID, time.Now())
-	found, err := again.Find(t.Context(), key.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	revoked := !found.Revoked.IsZero()
-	if revoked != (revoking == nil) || !revoked && fault.KindOf(revoking) != fault.Full {
-		t.Errorf("revoked %t, %v", revoked, revoking)
-	}
+	checkRevoked(t, open(), key)
 }
 
 // TestNewProcessOnAReadOnlyDisk: a process answers questions from a file system that is mounted read-only.

@@ -217,6 +217,34 @@ func testUnreadableObject(
 	}
 }
 
+// TestHugeSums: sums of more than 64 bits are the same as those of the reference, and no error, in every shape with a sum.
+func TestHugeSums(t *testing.T) {
+	huge, status, blocked := int64(math.MaxInt64), int64(200), true
+	var rows []lake.Row
+	for line := range int64(4) {
+		rows = append(rows, lake.Row{
+			TsMs: enginetest.Start.UnixMilli() + line, Source: "s", Line: line + 1, Status: &status, Blocked: &blocked,
+			BytesSent: &huge, TotalUs: &huge,
+		})
+	}
+	eachEngine(t, func(t *testing.T, open openFunc) {
+		e := open(t, enginetest.NewStore(t, rows))
+		for _, shape := range []query.Shape{
+			query.Stats{SegmentSeconds: 3600}, query.Timeline{SegmentSeconds: 3600}, query.TopX{Limit: 3},
+			query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureBytesSent, Limit: 1},
+		} {
+			q := bind(t, hours, shape)
+			got, _, err := e.Run(t.Context(), q)
+			if err != nil {
+				t.Fatalf("%T: %v", shape, err)
+			}
+			if diff := enginetest.Diff(reference.Evaluate(&q, pointers(rows)), got); diff != "" {
+				t.Errorf("%T (-want +got):\n%s", shape, diff)
+			}
+		}
+	})
+}
+
 // TestRandomDamage changes random bytes of an object. The engine answers or names the object, and never panics.
 func TestRandomDamage(t *testing.T) {
 	if testing.Short() {

@@ -141,6 +141,40 @@ func TestImportArchives(t *testing.T) {
 	})
 }
 
+// TestArchiveOfAnImportedLogIsNoticed: a log that is in an archive under another name is another log, whose records would be
+// counted twice, so an import that a person starts stops.
+func TestArchiveOfAnImportedLogIsNoticed(t *testing.T) {
+	for _, name := range []string{"copy.tar", "copy.zip"} {
+		t.Run(name, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			text := lines(0, 100)
+			source := importFile(t, s, "access.log", text, ingest.Options{}).Source
+			member := archiveMember{"old/access-copy.log", text}
+			content := tarOf(t, member)
+			if name == "copy.zip" {
+				content = zipOf(t, member)
+			}
+			path := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.ImportAll(t.Context(), name, f, ingest.Options{Path: path, Cautious: true},
+				func(string, ingest.Report, error) {})
+			var doubt *ingest.DoubtError
+			if !errors.As(err, &doubt) || !strings.Contains(err.Error(), source) || len(rowsOf(t, s)) != 100 {
+				t.Errorf("%d rows, %v", len(rowsOf(t, s)), err)
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestImportBzip2(t *testing.T) {
 	// The record {"timestamp":"2026-03-01T10:00:00Z","request_id":"a"}, as the program bzip2 compresses it.
 	text, err := base64.StdEncoding.DecodeString(bzip2Record)
