@@ -172,14 +172,8 @@ func bothRunners(t *testing.T, test func(t *testing.T, g *gate, another func(sea
 // result polls until the query has ended.
 func result(t *testing.T, s *search.Service, id search.QueryID) (search.Status, error) {
 	t.Helper()
-	return resultFor(t, s, id, asker)
-}
-
-// resultFor polls until the query of an asker has ended.
-func resultFor(t *testing.T, s *search.Service, id search.QueryID, by search.Asker) (search.Status, error) {
-	t.Helper()
 	for {
-		status, err := s.Status(t.Context(), id, by)
+		status, err := s.Status(t.Context(), id, asker)
 		if err != nil || status.Done {
 			return status, err
 		}
@@ -566,7 +560,8 @@ func TestFreshnessIsThatOfTheBeginning(t *testing.T) {
 	a := newStarter(t)
 	a.through = time.Date(2026, 1, 1, 10, 30, 0, 0, time.UTC)
 	r := search.Request{
-		Route: search.Stats, Caller: asker.Caller, Filters: "timestamp between 2026-01-01 and 2026-01-02",
+		Route: search.Stats, Caller: asker.Caller, Branches: asker.Branches,
+		Filters: "timestamp between 2026-01-01 and 2026-01-02",
 	}
 	id, err := newService(t, a, search.Options{Store: store}).Begin(t.Context(), r)
 	if err != nil {
@@ -575,8 +570,7 @@ func TestFreshnessIsThatOfTheBeginning(t *testing.T) {
 	a.rows = append(a.rows, rowsOf(t, `{"timestamp":"2026-01-01T11:00:00Z"}`)...)
 	a.through = a.through.Add(time.Hour)
 	close(a.open)
-	by := search.Asker{Caller: asker.Caller}
-	status, err := resultFor(t, newService(t, a, search.Options{Store: store}), id, by)
+	status, err := result(t, newService(t, a, search.Options{Store: store}), id)
 	if err != nil {
 		t.Fatal(err)
 	}
