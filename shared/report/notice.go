@@ -119,17 +119,11 @@ func (r Report) incomplete() bool {
 }
 
 // perhapsNotEmpty reports whether a period without requests may have had some: the data ends before the period, or, if it
-// is not known to be complete, within it, or the previous period has many requests. Where the data ends is not known to a
-// report about some branches.
+// is not known to be complete, within it, or the previous period has many requests.
 func (r Report) perhapsNotEmpty() bool {
 	newest, was := r.Run.Newest, r.Figures[0].Previous
-	switch {
-	case was != nil && *was >= leastExpected:
-		return true
-	case newest == nil:
-		return r.Run.Complete == nil
-	}
-	return before(*newest, r.Period.From) || r.Run.Complete == nil && before(*newest, r.Period.To)
+	return newest == nil || before(*newest, r.Period.From) || was != nil && *was >= leastExpected ||
+		r.Run.Complete == nil && before(*newest, r.Period.To)
 }
 
 // leastExpected is the number of requests that are expected at a time before its absence is a gap. A time of day with so
