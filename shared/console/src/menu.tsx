@@ -1,5 +1,5 @@
 // Values of fields: shown with the ways to keep only them, to leave them out, and to copy them. Their menu, which opens by
-// click, by a long touch, by the right button and by keys, is in valuemenu.tsx. Numbers that lead to the events they count.
+// click, by a long touch, by the right button and by keys, is in valuemenu.tsx. Also links, and numbers of requests as links.
 import type { ComponentChildren, JSX } from 'preact';
 import { useConsole } from './context';
 import { addOnly, addWithout, type Fact, only, without } from './pure/filter';
