@@ -1,1 +1,0 @@
-import{b as o,cb as m,fb as e,gb as t,hb as f,ib as i,ma as r}from"./chunk-lmc4fiu7.js";t(e());f();m();var p=document.getElementById("console");p&&o(r(i,{}),p);
