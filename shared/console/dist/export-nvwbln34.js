@@ -1,4 +1,4 @@
-import{D as B,F as $,I,O as N,P as W,Q as q,T as D,a as z,c as y,d as F,f as j,oa as o,va as H}from"./chunk-4t2fsdh2.js";function C(e){return e==="csv"?"csv":"ndjson"}function _(e,t){switch(e){case"csv":return{before:X(t),between:g(""),behind:g("")};case"ndjson":return{before:g(""),between:g(""),behind:g("")};case"json":return{before:g(`[
+import{D as B,F as $,I,O as N,P as W,Q as q,T as D,a as z,c as y,d as F,f as j,oa as o,va as H}from"./chunk-nom4gcpd.js";function C(e){return e==="csv"?"csv":"ndjson"}function _(e,t){switch(e){case"csv":return{before:X(t),between:g(""),behind:g("")};case"ndjson":return{before:g(""),between:g(""),behind:g("")};case"json":return{before:g(`[
 `),between:g(`,
 `),behind:g(`
 ]

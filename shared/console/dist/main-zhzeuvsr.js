@@ -1,1 +1,0 @@
-import{b as o,db as m,gb as e,hb as t,ib as f,jb as i,oa as r}from"./chunk-4t2fsdh2.js";t(e());f();m();var p=document.getElementById("console");p&&o(r(i,{}),p);
