@@ -178,6 +178,20 @@ func TestLongSession(t *testing.T) {
 			t.Errorf("the address is %s", at)
 		}
 	})
+	walk("the session is a table, too, whose times lead to their records", func(t *testing.T, b *tab, s *served) {
+		open(t, b, s)
+		b.click(".evidence button", "Show as table")
+		b.holds("document.querySelectorAll('.evidence tbody tr').length === 41", "has the same requests")
+		b.holds("document.querySelector('.evidence [aria-current]').closest('tr').textContent.endsWith('shop.example/1000')", "marks its own")
+		b.accessible("the session as a table")
+		before := b.fragment()
+		b.holds("document.querySelectorAll('.evidence ul.session button').length === 2", "leads to the others")
+		b.click(".evidence tbody tr:nth-child(20) a", "")
+		b.holds("document.querySelector('.evidence [aria-current]')?.closest('tr').textContent.endsWith('shop.example/999')", "has the one before")
+		if after := b.fragment(); after == before || !strings.Contains(after, "as=table") {
+			t.Errorf("the address is %s", after)
+		}
+	})
 	walk("the focus stays in the session from record to record", func(t *testing.T, b *tab, s *served) {
 		open(t, b, s)
 		before := b.fragment()

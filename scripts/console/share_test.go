@@ -97,15 +97,6 @@ func TestAddress(t *testing.T) {
 		b.shortcut("[")
 		b.holds("!location.hash.includes('find=')", "has forgotten it")
 	})
-	walk("the session of a record is a table, too", func(t *testing.T, b *tab, s *served) {
-		record := firstRecord(t, s, `blocked is true, session~"."`)
-		b.open("#/events/" + record["record_ref"].(string) + "?as=table&t=" + demoDay)
-		b.holds("document.querySelector('.evidence li')", "has the evidence")
-		if !value[bool](b, "!!document.querySelector('.evidence .triggers')") {
-			t.Skip("the session has only this request")
-		}
-		b.accessible("the session as a table")
-	})
 	walk("all rows that are loaded are printed", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
 		b.holds("document.querySelector('.event')", "has the events")

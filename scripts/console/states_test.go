@@ -526,7 +526,7 @@ func TestViews(t *testing.T) {
 		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "keeps only Germany")
 		b.holds("document.querySelectorAll('.split .series li').length === 1", "has one line")
 		b.fill("#split", "")
-		b.holds("!document.querySelector('.split') && document.querySelector('.plot canvas')", "has the usual chart again")
+		b.holds("!document.querySelector('.split') && document.querySelector('.chart .numbers')", "has the usual chart again, as a table")
 	})
 	walk("a chart cannot be split by a field that cannot be grouped", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 422"}

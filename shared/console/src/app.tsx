@@ -8,7 +8,7 @@ import { forgetHeavy } from './ask';
 import { keepKey, readKey } from './key';
 import { useShortcuts } from './keys';
 import { Later } from './later';
-import { type Choice, LinkTo, Menu } from './menu';
+import { type Choice, LinkTo } from './menu';
 import { Picker } from './period';
 import type { Field } from './pure/complete';
 import { asksAboutRequests, type Place, periodOf, readFragment, type Screen, screens, writeFragment } from './pure/fragment';
@@ -79,7 +79,7 @@ export function App() {
 			{keyless !== null && <Later part="keyform" given={{ requestID: keyless }} />}
 			{place.panel === 'explain' && asksAboutRequests(place.screen) && <Later part="explain" />}
 			<ScreenOf name={place.screen} />
-			{choice && <Menu choice={choice} close={closeMenu} />}
+			{choice && <Later part="menu" given={{ choice, close: closeMenu }} />}
 		</main>
 		{help && <Later part="help" given={{ close: () => setHelp(false) }} />}
 		<div class="notice" role="status">{notice}</div>

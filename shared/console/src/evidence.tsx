@@ -78,7 +78,10 @@ function Session({ strip: { records, earlier, later }, filter, reference }: { st
 			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
 				{table ? texts.asChart : texts.asTable}</button>
 		</div>
-		{table ? <SessionTable records={records} reference={reference} /> : <ol class="session" aria-labelledby="session" ref={list}>
+		{table ? <>
+			<SessionTable records={records} reference={reference} />
+			<ul class="session">{more(words.earlier, words.earlierTitle, earlier)}{more(words.later, words.laterTitle, later)}</ul>
+		</> : <ol class="session" aria-labelledby="session" ref={list}>
 			{more(words.earlier, words.earlierTitle, earlier)}
 			{records.map((one) => {
 				const result = resultOf(one);

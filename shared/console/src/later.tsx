@@ -39,6 +39,7 @@ const parts = {
 	help: { load: () => import('./help').then((m) => m.Help) },
 	keyform: { load: () => import('./keyform').then((m) => m.KeyForm) },
 	lines: { load: () => import('./lines').then((m) => m.Lines), style: linesStyle },
+	menu: { load: () => import('./valuemenu').then((m) => m.Menu) },
 	numbers: { load: () => import('./lines').then((m) => m.Numbers) },
 	overlay: { load: () => import('./lines').then((m) => m.Overlay), style: linesStyle },
 	planets: { load: () => import('./planets').then((m) => m.Planets), style: planetsStyle },

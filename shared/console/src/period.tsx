@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useConsole } from './context';
 import { Later } from './later';
 import { periodOf } from './pure/fragment';
-import { absolute, lengthOf, periodIn, presetName, resolve, shift, zoomOut } from './pure/time';
+import { absolute, lengthOf, otherZone, periodIn, presetName, resolve, shift, zoomOut } from './pure/time';
 import { words } from './strings';
 
 /** Picker shows the period, and opens the ways to choose another one. */
@@ -25,6 +25,7 @@ export function Picker() {
 		setOpen(false);
 		go({ period: to });
 	};
+	const other = otherZone(zone);
 	const name = lengthOf(text) !== null ? presetName(text) : period ? periodIn(period, zone) : text;
 	return <div class="picker" ref={box} onKeyDown={(event) => {
 		if (event.key !== 'Escape' || !open) return;
@@ -35,6 +36,7 @@ export function Picker() {
 		<button type="button" class="icon" aria-label={words.earlier} title={`${words.earlier} ([)`} disabled={!period}
 			onClick={() => period && change(absolute(shift(period, -1)))}>‹</button>
 		<button type="button" id="period" aria-expanded={open} aria-haspopup="dialog" aria-label={`${words.period}: ${name}`}
+			title={period ? `${periodIn(period, other)} ${other}` : ''}
 			onClick={() => setOpen(!open)}>
 			{name.split(' – ').map((end, i) => <>{i > 0 && ' – '}<span>{end}</span></>)}</button>
 		<button type="button" class="icon" aria-label={words.later} title={`${words.later} (])`} disabled={!period}

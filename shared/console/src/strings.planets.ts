@@ -33,8 +33,8 @@ export const words = {
 	noneFound: 'No row has this text.',
 	showAll: (n: string) => `Show all ${n}`,
 	challenge: 'Interactive challenge',
-	challengeHint: 'lang has its texts by language, palette its colours such as "#4285f4", position the places of its parts, ' +
-		'attrs further attributes; an image among them is shown.',
+	challengeHint: 'lang has its texts by language, palette its colours in hexadecimal, position the places of its parts, attrs ' +
+		'further attributes; an image among them is shown.',
 	logo: 'Logo',
 	others: (names: string) => `Other members are kept as they are: ${names}. They can be changed as JSON.`,
 	jsonLabel: 'Settings as JSON',

@@ -196,7 +196,7 @@ export function isZone(name: string): boolean {
 }
 
 /** otherZone returns the zone that a reader may want beside one: the browser's own, or UTC. */
-function otherZone(zone: string): string {
+export function otherZone(zone: string): string {
 	const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 	return own === zone ? 'UTC' : own;
 }

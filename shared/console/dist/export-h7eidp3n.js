@@ -1,4 +1,4 @@
-import{E as B,G as $,J as I,P as N,Q as W,R as q,U as D,a as z,c as y,d as F,f as j,qa as o,xa as H}from"./chunk-swcithun.js";function C(e){return e==="csv"?"csv":"ndjson"}function _(e,t){switch(e){case"csv":return{before:X(t),between:g(""),behind:g("")};case"ndjson":return{before:g(""),between:g(""),behind:g("")};case"json":return{before:g(`[
+import{E as B,G as $,J as I,P as N,Q as W,R as q,U as D,a as z,c as y,d as F,f as j,qa as o,xa as H}from"./chunk-4rbaxyhz.js";function C(e){return e==="csv"?"csv":"ndjson"}function _(e,t){switch(e){case"csv":return{before:X(t),between:g(""),behind:g("")};case"ndjson":return{before:g(""),between:g(""),behind:g("")};case"json":return{before:g(`[
 `),between:g(`,
 `),behind:g(`
 ]
