@@ -36,7 +36,8 @@ func (s *server) valuesRoute() []route {
 var (
 	periodParam = param{
 		name: filtersParam.name,
-		doc: "A filter that is only a period: where to look. By default the newest 24 hours of the data, or the last 24 hours for a key that is limited to branches. Other " +
+		doc: "A filter that is only a period: where to look. By default the newest 24 hours of the data, or the last 24 " +
+			"hours for a key that is limited to branches. Other " +
 			"conditions are an error.",
 		schema:  filtersParam.schema,
 		body:    filtersParam.body,

@@ -118,9 +118,9 @@ func (r Report) incomplete() bool {
 	return len(r.Failed)+len(r.Run.Skipped)+len(r.Gaps) > 0 || r.lateness() != "" || r.Empty() && r.perhapsNotEmpty()
 }
 
-// perhapsNotEmpty reports whether a period without requests may have had some: the data ends before the period, or, if it
-// is not known to be complete, within it, or the previous period has many requests. Where the data ends is not known to a
-// report about some branches.
+// perhapsNotEmpty reports whether a period without requests may have had some: the data ends before the period, or, if
+// it is not known to be complete, within it, or the previous period has many requests. Where the data ends is not known
+// to a report about some branches.
 func (r Report) perhapsNotEmpty() bool {
 	newest, was := r.Run.Newest, r.Figures[0].Previous
 	switch {

@@ -73,6 +73,14 @@ func TestNothingIsClaimedOfWhatIsMissing(t *testing.T) {
 				"Logs may be missing."},
 		{"all requests are missing", func(a answers) { a[Timeline] = hourly(t, s.Period, hole(0, 168)) },
 			"No requests are in this period. The newest record is of Sun 22 November 2026 23:59:58."},
+		{"all requests of some branches are missing", func(a answers) {
+			a[Timeline] = hourly(t, s.Period, hole(0, 168))
+			for part := range a {
+				text := strings.Replace(string(a[part].Body), `"newest":"2026-11-22T22:59:58Z"`, `"newest":null`, 1)
+				a[part] = Answer{Body: []byte(text)}
+			}
+		}, "No requests are in this period. The time of the newest record is not known: there is none, or the report is only " +
+			"about some branches."},
 		{"a section that failed", func(a answers) { a[WrongBlocks] = Answer{Reason: "busy"} }, "Without wrong blocks: busy"},
 		{"a section of the previous period that failed", func(a answers) { a[BlockedBefore] = Answer{Reason: "busy"} },
 			"Without blocked before: busy"},

@@ -102,8 +102,8 @@ type Truncated struct {
 	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match; bytes: the answer is too large"`
 }
 
-// freshness is what is known about the data when a query begins. The times are in milliseconds. A caller who is limited to
-// branches does not learn the times of records of others.
+// freshness is what is known about the data when a query begins. The times are in milliseconds. A caller who is limited
+// to branches does not learn the times of records of others.
 type freshness struct {
 	Newest   *int64 `json:"newest_ms,omitempty"`           // of the newest record; nil if there is none, or limited to branches
 	Oldest   *int64 `json:"oldest_ms,omitempty"`           // of the oldest record; nil also in queries of earlier versions
