@@ -226,8 +226,9 @@ func (i *importCommand) printThere(
 		return nil
 	}
 	_, err = fmt.Fprintf(w, "%s: %s there already, imported as format %s with %s, which stays as it is. "+
-		"To import them anew, run orrery forget %s%s, and then this command again\n", printable(report.Name), lines, formatText(earlier.Format),
-		printable(settingsText(earlier)), printable(i.dataFlag()), earlier.ID)
+		"To import them anew, run orrery forget %s%s, and then this command again\n",
+		printable(report.Name), lines, formatText(earlier.Format), printable(settingsText(earlier)),
+		printable(i.dataFlag()), earlier.ID)
 	return err
 }
 

@@ -65,8 +65,8 @@ type console struct {
 	out, err io.Writer
 }
 
-// confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal, nobody can answer,
-// and it is no.
+// confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal, nobody can
+// answer, and it is no.
 func (c console) confirms(question string) (bool, error) {
 	if !isTerminal(c.in) || !isTerminal(c.err) {
 		return false, nil

@@ -66,8 +66,8 @@ func ParseAgainst(text string, clock Clock) (Against, error) {
 		"%q is not previous, a length of time such as 1d, or two times such as 2026-01-01..2026-01-02", text)
 }
 
-// instant parses a time as in a filter, absolute or relative, and returns it in Unix milliseconds. The error is one of kind
-// fault.Invalid.
+// instant parses a time as in a filter, absolute or relative, and returns it in Unix milliseconds. The error is one of
+// kind fault.Invalid.
 func (c Clock) instant(text string) (int64, error) {
 	if word, rest, relative := cutRelative(text); relative {
 		r, wrong := c.resolve(word, rest, operand{Value: filter.Value{Text: text}})

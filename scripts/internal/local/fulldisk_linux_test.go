@@ -204,8 +204,8 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestDiskFillsWhileServing: a server goes on answering questions when its disk becomes full, and refuses writes in these
-// words. Revoking a key is either done or refused in them.
+// TestDiskFillsWhileServing: a server goes on answering questions when its disk becomes full, and refuses writes in
+// these words. Revoking a key is either done or refused in them.
 func TestDiskFillsWhileServing(t *testing.T) {
 	disk := smallDisk(t)
 	folder := filepath.Join(disk, "data")

@@ -217,7 +217,8 @@ func testUnreadableObject(
 	}
 }
 
-// TestHugeSums: sums of more than 64 bits are the same as those of the reference, and no error, in every shape with a sum.
+// TestHugeSums: sums of more than 64 bits are the same as those of the reference, and no error, in every shape with a
+// sum.
 func TestHugeSums(t *testing.T) {
 	huge, status, blocked := int64(math.MaxInt64), int64(200), true
 	var rows []lake.Row

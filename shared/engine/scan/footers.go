@@ -43,8 +43,8 @@ func Check(object lake.Object) error {
 	return open(object, func(*parquet.ColumnReader, fileVersion) error { return nil })
 }
 
-// checkFooter returns an error if a footer is not that of an object. Then another object has the same name and size. The
-// times and the sizes of the columns are checked if they are known.
+// checkFooter returns an error if a footer is not that of an object. Then another object has the same name and size.
+// The times and the sizes of the columns are checked if they are known.
 func checkFooter(object lake.Object, footer *parquet.ColumnReader) error {
 	if object.Rows == 0 {
 		return nil

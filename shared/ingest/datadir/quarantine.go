@@ -177,8 +177,8 @@ func (s *Store) dropCompleted(ctx context.Context, e ledger.Entry) error {
 	return nil
 }
 
-// rewrite removes the lines from a file for which keep returns false. The others are as old as before. It removes a file
-// without lines.
+// rewrite removes the lines from a file for which keep returns false. The others are as old as before. It removes a
+// file without lines.
 func (q quarantineFile) rewrite(keep func(line ingest.RejectedLine) bool) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(q.path), temporary+"*")
 	if err != nil {

@@ -118,8 +118,9 @@ func TestCompactRemovesOldRejectedLines(t *testing.T) {
 	}
 }
 
-// TestImportRemovesOldRejectedLines: also a data directory that is never compacted keeps them for 90 days only. They are as
-// old as their import, by the clock of the Store, also if the beginning of a line among them was completed since.
+// TestImportRemovesOldRejectedLines: also a data directory that is never compacted keeps them for 90 days only. They
+// are as old as their import, by the clock of the Store, also if the beginning of a line among them was completed
+// since.
 func TestImportRemovesOldRejectedLines(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	now := testTime
