@@ -130,6 +130,10 @@ func TestCommands(t *testing.T) {
 			args: []string{"explain", "stats", tourDay, "--period", tourDay},
 			code: exitUsage, stderr: "--period is for values",
 		},
+		"explain finds no text in other than values": {
+			args: []string{"explain", "stats", tourDay, "--prefix", "a"},
+			code: exitUsage, stderr: "--prefix, --contains and --counts are for values",
+		},
 		"explain works without data": {
 			args: []string{"explain", "logs", tourDay, "--data", filepath.Join(data, "none")},
 			code: exitDone, stdout: "there is no data",

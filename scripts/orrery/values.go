@@ -17,13 +17,15 @@ type valuesFlags struct {
 	Counts   bool    `help:"values: count the requests of each value; the most frequent come first."`
 }
 
-// misuse returns what is wrong with the period of a question that also has the flag --last, or "".
+// misuse returns what is wrong with the flags of a question that also has the flag --last, or "".
 func (v valuesFlags) misuse(route, last string) string {
 	switch {
 	case v.Period != nil && last != "":
 		return "--last is a period, and so is --period; use one of them"
 	case v.Period != nil && route != valuesRoute:
 		return "--period is for values; in other queries the period is part of the filter"
+	case route != valuesRoute && (v.Prefix != nil || v.Contains != nil || v.Counts):
+		return "--prefix, --contains and --counts are for values"
 	}
 	return ""
 }

@@ -103,7 +103,9 @@ func (c *ColumnsByHour) UnmarshalJSON(text []byte) error {
 			if len(list) != len(lists.Hours) {
 				return errors.New("the sizes of columns have lists of different lengths")
 			}
-			columns[name] = list[i]
+			if list[i] > 0 { // the objects of the hour have the column
+				columns[name] = list[i]
+			}
 		}
 		(*c)[hour] = ColumnSizes{lists.Objects[i], columns}
 	}
@@ -125,6 +127,12 @@ func dayOf(hour lake.Partition) string {
 	return time.UnixMilli(hour.Start()).UTC().Format(time.DateOnly)
 }
 
+// daysOf returns the number of days from that of the first hour to that of the last one.
+func daysOf(first, last lake.Partition) int64 {
+	const day = 24 * int64(time.Hour/time.Millisecond)
+	return last.Start()/day - first.Start()/day + 1
+}
+
 // SaveColumnSizes replaces the sizes of the whole lake in the table. If another writer is first, its sizes stay.
 func SaveColumnSizes(ctx context.Context, table Table, sizes ColumnSizes) error {
 	item, err := table.Get(ctx, columnSizesKey)
@@ -140,9 +148,9 @@ func SaveColumnSizes(ctx context.Context, table Table, sizes ColumnSizes) error 
 	return nil
 }
 
-// AddFresh returns the change that adds the sizes of further objects to those of the fresh hours. It belongs into the
-// transaction that publishes the objects. It leaves out hours before the watermark, which are fresh no more. Sizes that
-// cannot be decoded are replaced: no import waits for them.
+// AddFresh returns the change that adds the sizes of further objects to those of the fresh hours. It belongs in the
+// transaction that publishes the objects. It leaves out hours before the watermark, which are no longer fresh. Sizes
+// that cannot be decoded are replaced: no import waits for them.
 func AddFresh(ctx context.Context, table Table, watermark lake.Partition, sizes ColumnsByHour) (Change, error) {
 	item, err := table.Get(ctx, freshSizesKey)
 	if err != nil {
@@ -270,7 +278,7 @@ func NewColumns(table Table, now func() time.Time) *Columns {
 
 // Columns returns the bytes of each column in the objects of hours, whose sizes it is given. If the objects of an hour
 // are not those that were counted, they are taken to be like them. Hours that were not counted, and all compacted hours
-// of more than 31 days, are taken to be like the whole lake. If that was not counted either, no size is known.
+// of more than 31 days of UTC, from the first to the last, are taken to be like the whole lake. If that was not counted either, no size is known.
 func (c *Columns) Columns(
 	ctx context.Context, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
 ) (all engine.ColumnBytes, counted map[lake.Partition]engine.ColumnBytes, _ error) {
@@ -323,7 +331,7 @@ func (c *Columns) known(
 		}
 		first, last = min(first, hour), max(last, hour)
 	}
-	if first <= last && last-first < (maxDays-1)*24 {
+	if first <= last && daysOf(first, last) <= maxDays {
 		compacted, err := c.readDays(ctx, dayOf(first), dayOf(last))
 		if err != nil {
 			return nil, err

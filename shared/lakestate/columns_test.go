@@ -144,9 +144,9 @@ func TestColumns(t *testing.T) {
 		w := newColumnsWorld(t)
 		w.saveLake(1000, columnBytes{"ip": 250})
 		w.saveHours(oneHour(firstHour, 100, columnBytes{"ip": 40}))
-		w.saveHours(oneHour(firstHour+30*h-1, 100, columnBytes{"ip": 41}))
+		w.saveHours(oneHour(firstHour+31*h-1, 100, columnBytes{"ip": 41}))
 		w.addFresh(firstHour+60*h, oneHour(firstHour+60*h, 10, columnBytes{"ip": 7}))
-		w.expect(firstHour+60*h, hourBytes{firstHour: 100, firstHour + 30*h - 1: 100, firstHour + 60*h: 10},
+		w.expect(firstHour+60*h, hourBytes{firstHour: 100, firstHour + 31*h - 1: 100, firstHour + 60*h: 10},
 			columnBytes{"ip": 88}, 2)
 		w.expect(firstHour+60*h, hourBytes{firstHour: 100, firstHour + 31*h: 100, firstHour + 60*h: 10},
 			columnBytes{"ip": 57}, 1)

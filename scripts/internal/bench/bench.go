@@ -82,6 +82,7 @@ func (o Options) withDefaults() Options {
 	if o.Week == 0 {
 		o.Week = 7
 	}
+	o.Week = min(o.Week, o.Days)
 	if o.Clients == 0 {
 		o.Clients = 32
 	}

@@ -128,7 +128,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		questions/reporting.Many*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
 	add("Lambda", "invocations, million", (requests+logs+reports+looks)/1e6, p.InvokeMillion)
 	days := l.PeriodHours/24 + 1
-	if days > sizesDays {
+	if l.PeriodHours > sizesDays*24 {
 		days = 0
 	}
 	add("DynamoDB", "writes, million",

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -96,22 +97,36 @@ func sharedHour(q query.Query) (hour lake.Partition, ok bool) {
 
 // leastOf returns the least that a statement reads. Without further conditions no part of a column can be left out in
 // hours that are in the period as a whole. With conditions, there may be row groups in which no record can match, and
-// logs are found by few columns.
+// logs are found by few columns. Of a column with members, one may be enough, and a condition of a selection after the
+// first need not be computed where the first does not hold.
 func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engine.ColumnBytes) (bytes int64) {
 	if _, logs := q.Shape.(query.Logs); logs || len(q.Conditions) > 0 {
 		return 0
 	}
-	for hour, columns := range counted {
+	columns := slices.DeleteFunc(q.Columns(), hasMembers)
+	if diff, ok := q.Shape.(query.Diff); ok && len(diff.Select.Conditions) > 1 {
+		columns = []string{"ts_ms"}
+	}
+	for hour, sizes := range counted {
 		from, to := max(hour.Start(), extent.MinTsMs), min((hour+1).Start()-1, extent.MaxTsMs)
 		whole := func(span query.Period) bool { return span.FromMs <= from && to <= span.ToMs }
 		if !slices.ContainsFunc(q.Spans(), whole) {
 			continue
 		}
-		for _, name := range q.Columns() {
-			bytes += columns[name]
+		for _, name := range columns {
+			bytes += sizes[name]
 		}
 	}
 	return bytes
+}
+
+// hasMembers reports whether a column has members that can be read by themselves.
+func hasMembers(column string) bool {
+	return slices.ContainsFunc(catalog.Fields, func(f catalog.Field) bool {
+		return slices.ContainsFunc(f.Sources, func(s catalog.Source) bool {
+			return s.Column == column && s.Layout == catalog.Scalar && s.Member != ""
+		})
+	})
 }
 
 // addColumnSizes sets the sizes of columns in the objects of hours, and returns those of the hours whose objects were
@@ -120,6 +135,12 @@ func (e *Engine) addColumnSizes(
 	ctx context.Context, columns []engine.ColumnSize, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
 ) (counted map[lake.Partition]engine.ColumnBytes, warning string) {
 	if e.Columns == nil {
+		return nil, ""
+	}
+	if len(hours) == 0 {
+		for i := range columns {
+			columns[i].Bytes = new(int64)
+		}
 		return nil, ""
 	}
 	sizes, counted, err := e.Columns.Columns(ctx, watermark, hours)

@@ -143,10 +143,19 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("sizes that cannot be read: %+v", got)
 		}
 	})
+	t.Run("nothing is read of hours without records", func(t *testing.T) {
+		got := estimate(t, "timestamp between 2020-01-01 and 2020-01-02", func(c *athena.Config) { c.Columns = &columnsOfHours{} })
+		if len(got.Columns) != 1 || got.Columns[0].Bytes == nil || *got.Columns[0].Bytes != 0 {
+			t.Errorf("%+v", got.Columns)
+		}
+	})
 	t.Run("all of the columns is read of whole hours without conditions", func(t *testing.T) {
 		country := querytest.Dimensions("country")
 		facets := query.Facets{Limit: 3, By: country}
 		diff := query.Diff{By: country, Limit: 1, Least: 1, Select: querytest.Selection("blocked is true")}
+		narrow := diff
+		narrow.Select = querytest.Selection(`blocked is true, country="Italy"`)
+		members := query.Facets{Limit: 3, By: querytest.Dimensions(`trigger_counters["rl"]`)}
 		beginning := "timestamp between 2026-01-01 and 2026-01-01 22:59:59.999"
 		histogram := query.Histogram{SegmentSeconds: 60}
 		earlier := func(back time.Duration) query.Diff {
@@ -154,7 +163,7 @@ func TestEstimate(t *testing.T) {
 			return query.Diff{By: country, Limit: 1, Least: 1, Against: against}
 		}
 		columns := columnsOfHours{hour: engine.ColumnBytes{
-			"ts_ms": 9_000_000, "country": 2_000_000, "blocked": 100_000, "host": 7_000_000,
+			"ts_ms": 9_000_000, "country": 2_000_000, "blocked": 100_000, "host": 7_000_000, "trigger_counters": 1_000_000,
 		}}
 		for _, c := range []struct {
 			text    string
@@ -166,6 +175,8 @@ func TestEstimate(t *testing.T) {
 			{oneHour, facets, true, 11_100_000},
 			{oneHour, diff, true, 11_100_000},
 			{oneHour, query.TopX{Limit: 3, Percentiles: true}, true, 18_100_000},
+			{oneHour, members, true, 9_100_000},
+			{oneHour, narrow, true, 9_000_000},
 			{oneHour, facets, false, 0},
 			{oneHour, query.Logs{Limit: 3}, true, 0},
 			{oneHour + ", status=404", facets, true, 0},

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +88,6 @@ func (p *play) expectCountedColumns() (checked int) {
 	}
 	for hour, columns := range counted {
 		_, actual := w.columnSizes(hour)
-		maps.DeleteFunc(columns, func(_ string, bytes int64) bool { return bytes == 0 })
 		if diff := cmp.Diff(actual, columns); diff != "" {
 			p.t.Errorf("columns of hour %s differ (-want +got):\n%s", hour, diff)
 		}
@@ -171,6 +170,33 @@ func TestColumnsOfChangedHours(t *testing.T) {
 	w.time = w.time.Add(24 * time.Hour)
 	w.compact()
 	w.expectColumns("hours of an earlier version", hourAt(0), hourAt(1))
+}
+
+// TestCompactionWithoutSizes: the watermark does not wait for sizes that cannot be stored, and the next count has them.
+func TestCompactionWithoutSizes(t *testing.T) {
+	w := newWorld(t)
+	w.importLog("raw/a.log", attack("a", 0, 400))
+	w.time = w.time.Add(24 * time.Hour)
+	whole := w.table
+	w.table = noSizes{whole}
+	_, err := w.cloud().Compact(t.Context(), time.Time{})
+	w.table = whole
+	if got := w.state().Watermark; got <= hourAt(0) {
+		t.Errorf("the watermark is at %s: %v", got, err)
+	}
+	w.time = w.time.Add(24 * time.Hour)
+	w.compact()
+	w.expectColumns("after the next count", hourAt(0))
+}
+
+// noSizes is a table that cannot store the sizes of the columns of days.
+type noSizes struct{ lakestate.Table }
+
+func (n noSizes) Write(ctx context.Context, changes ...lakestate.Change) error {
+	if slices.ContainsFunc(changes, func(c lakestate.Change) bool { return c.Key.Partition == "sizes" }) {
+		return errors.New("no sizes can be stored")
+	}
+	return n.Table.Write(ctx, changes...)
 }
 
 // TestColumnsAfterInterruptions: wherever an import or a compaction is interrupted, the sizes are right in the end, and

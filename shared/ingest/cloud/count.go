@@ -65,15 +65,7 @@ func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
 	if err != nil {
 		return err
 	}
-	compacted := maps.Clone(sum.hours)
-	maps.DeleteFunc(compacted, func(hour lake.Partition, _ lakestate.ColumnSizes) bool { return hour >= s.Watermark })
-	err = lakestate.SaveColumnSizes(ctx, c.table, sum.hours.Total())
-	if err == nil {
-		err = lakestate.SaveHours(ctx, c.table, now, compacted)
-	}
-	if err != nil {
-		return err
-	}
+	total := sum.hours.Total()
 	_, err = c.changeState(ctx, func(current *lakestate.State) bool {
 		if !current.CountBegan.Equal(now) || hasShrunk(s, *current) || slices.ContainsFunc(current.Lost, isLost) {
 			return false
@@ -82,7 +74,14 @@ func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
 		current.Shrunk, current.Counted, current.CountBegan = false, now, time.Time{}
 		return true
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(sum.hours, func(hour lake.Partition, _ lakestate.ColumnSizes) bool { return hour >= s.Watermark })
+	if err := lakestate.SaveColumnSizes(ctx, c.table, total); err != nil {
+		return err
+	}
+	return lakestate.SaveHours(ctx, c.table, now, sum.hours)
 }
 
 // hasShrunk reports whether objects were removed between two states.
@@ -135,26 +134,30 @@ func (s *contents) add(name string, size, rows int64, columns map[string]int64) 
 }
 
 // saveHour records the sizes of the columns of an hour that was just compacted, from the footers of its objects.
-// Nothing waits for them: if an object cannot be read now, they are recorded when the records are counted.
+// Nothing waits for them: if they cannot be read or stored now, they are recorded when the records are counted. The
+// error is only that of ctx.
 func (c *Store) saveHour(ctx context.Context, hour lake.Partition, timeUp func() bool) error {
 	var objects []blob.Info
 	for info, err := range c.lake.List(ctx, compactFolder(hour), "") {
 		if err != nil {
-			return err
+			return ctx.Err()
 		}
 		if isObject(info) {
 			objects = append(objects, info)
 		}
 	}
 	sum, err := c.sizesOf(ctx, objects, c.config.Copies, timeUp)
+	if err == nil {
+		err = lakestate.SaveHours(ctx, c.table, c.config.Now(), sum.hours)
+	}
 	if err != nil {
 		return ctx.Err()
 	}
-	return lakestate.SaveHours(ctx, c.table, c.config.Now(), sum.hours)
+	return nil
 }
 
-// sizesOf returns the sums of the rows of objects and of the sizes of their columns. It reads the footers of so many
-// objects at the same time.
+// sizesOf returns the sums of the rows of objects and of the sizes of their columns. It reads the footers of up to
+// together objects at a time.
 func (c *Store) sizesOf(
 	ctx context.Context, objects []blob.Info, together int, timeUp func() bool,
 ) (*contents, error) {
