@@ -48,8 +48,12 @@ func (g *generateCommand) Run(ctx context.Context, c console) error {
 		return writeRecords(ctx, c.out, options, c.err)
 	}
 	if info, err := os.Stat(g.Output); err == nil && info.Mode().IsRegular() && !g.Force {
-		if replace, err := c.confirms(g.Output + " exists. Replace it?"); err != nil || !replace {
-			return errors.Join(err, &exitError{code: exitUsage, message: g.Output + " exists; --force replaces it"})
+		replace, err := c.confirms(ctx, g.Output+" exists. Replace it?")
+		if err != nil {
+			return err
+		}
+		if !replace {
+			return &exitError{code: exitUsage, message: g.Output + " exists; --force replaces it"}
 		}
 	}
 	return writeFile(g.Output, func(w io.Writer) error { return writeRecords(ctx, w, options, c.err) })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -59,5 +60,25 @@ func TestGenerateAsksOnATerminal(t *testing.T) {
 				t.Errorf("exit code %d, the file has %q", code, text)
 			}
 		})
+	}
+}
+
+// TestGenerateIsInterruptedAtTheQuestion: Ctrl-C ends the command while nobody answers, and the file stays.
+func TestGenerateIsInterruptedAtTheQuestion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "records.ndjson")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, program := newTerminal(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var out strings.Builder
+	code := run(ctx, []string{"generate", "--records", "2", "--output", file}, console{in: program, out: &out, err: program})
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code != exitInterrupted || string(text) != "mine" {
+		t.Errorf("exit code %d, the file has %q", code, text)
 	}
 }

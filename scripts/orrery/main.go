@@ -65,19 +65,33 @@ type console struct {
 	out, err io.Writer
 }
 
-// confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal, nobody can
-// answer, and it is no.
-func (c console) confirms(question string) (bool, error) {
+// confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal, nobody can answer,
+// and it is no. The error is that of ctx if it ends first.
+func (c console) confirms(ctx context.Context, question string) (bool, error) {
 	if !isTerminal(c.in) || !isTerminal(c.err) {
 		return false, nil
 	}
 	fmt.Fprintf(c.err, "%s [y/N] ", printable(question))
-	answer, err := bufio.NewReader(c.in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("read the answer: %w", err)
+	type line struct {
+		text string
+		err  error
 	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes", nil
+	lines := make(chan line, 1) // the reader cannot be interrupted; nothing waits for it
+	go func() {
+		text, err := bufio.NewReader(c.in).ReadString('\n')
+		lines <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(c.err) // ends the line of the question
+		return false, ctx.Err()
+	case answer := <-lines:
+		if answer.err != nil && !errors.Is(answer.err, io.EOF) {
+			return false, fmt.Errorf("read the answer: %w", answer.err)
+		}
+		text := strings.ToLower(strings.TrimSpace(answer.text))
+		return text == "y" || text == "yes", nil
+	}
 }
 
 func main() {
