@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
@@ -84,7 +83,7 @@ func printVersions(out io.Writer, answer []byte) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintln(w, "VERSION\tWRITTEN\tBY\tETAG")
 	for _, v := range list.Versions {
 		deleted := ""
@@ -102,6 +101,11 @@ func decoded[T any](answer []byte) (T, error) {
 		return v, fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
 	return v, nil
+}
+
+// printETag prints the ETag of a document, which --if-match takes.
+func printETag(w io.Writer, header http.Header) {
+	fmt.Fprintln(w, "ETag:", printable(header.Get("ETag")))
 }
 
 // oneLine returns text without characters that break a table or the terminal.

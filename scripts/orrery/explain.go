@@ -50,8 +50,9 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return drawn(err, c.err)
 	}
+	out := c.shown()
 	for _, stage := range stages {
-		if err := writeStage(c.out, stage.Name, stage.Text); err != nil {
+		if err := writeStage(out, stage.Name, stage.Text); err != nil {
 			return err
 		}
 	}
@@ -60,12 +61,12 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 		if err != nil {
 			return err
 		}
-		return writeSQL(c.out, e.Engine, statementsOf(script), script.Warnings)
+		return writeSQL(out, e.Engine, statementsOf(script), script.Warnings)
 	}
 	if e.Trino != "" {
-		return e.explainCluster(ctx, c.out, request)
+		return e.explainCluster(ctx, out, request)
 	}
-	return e.explainFolder(ctx, c.out, request)
+	return e.explainFolder(ctx, out, request)
 }
 
 // request returns the question.

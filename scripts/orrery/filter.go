@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
@@ -73,8 +72,8 @@ func printFilter(c console, answer []byte, header http.Header) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.err, "ETag:", header.Get("ETag"))
-	_, err = fmt.Fprintln(c.out, saved.Filters)
+	printETag(c.err, header)
+	_, err = fmt.Fprintln(c.shown(), saved.Filters)
 	return err
 }
 
@@ -90,7 +89,7 @@ func (f *filterListCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	w := newTable(c.out)
 	fmt.Fprintln(w, "NAME\tFILTER\tTITLE")
 	for _, one := range list.Filters {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", one.Name, oneLine(one.Filters), oneLine(one.Title))

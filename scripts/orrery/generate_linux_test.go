@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -80,5 +85,47 @@ func TestGenerateIsInterruptedAtTheQuestion(t *testing.T) {
 	}
 	if code != exitInterrupted || string(text) != "mine" {
 		t.Errorf("exit code %d, the file has %q", code, text)
+	}
+}
+
+// TestEscapesOfFiltersAreNotPrinted: a filter with the escape character of terminals is printed escaped on a terminal,
+// and as it is elsewhere.
+func TestEscapesOfFiltersAreNotPrinted(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"filters":"host=\"\u001b[2K\""}`)
+	}))
+	defer server.Close()
+	const text = "timestamp between 2026-01-01 and 2026-01-02, host=\"\x1b[2K\""
+	for name, args := range map[string][]string{
+		"parse": {"parse", text}, "explain": {"explain", "logs", text, "--engine", "duckdb"},
+		"filter get": {"filter", "get", "a", "--url", server.URL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			person, program := newTerminal(t)
+			const end = "the end of the test"
+			shown := make(chan string)
+			go func() { // the terminal holds only a few kilobytes
+				var all strings.Builder
+				lines := bufio.NewReader(person)
+				for line := ""; !strings.Contains(line, end); {
+					var err error
+					if line, err = lines.ReadString('\n'); err != nil {
+						break
+					}
+					all.WriteString(line)
+				}
+				shown <- all.String()
+			}()
+			code := run(t.Context(), args, console{in: strings.NewReader(""), out: program, err: io.Discard})
+			if _, err := fmt.Fprintln(program, end); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-shown; code != exitDone || strings.ContainsRune(got, '\x1b') || !strings.Contains(got, `\u{1b}[2K`) {
+				t.Errorf("exit code %d: %q", code, got)
+			}
+			if stdout, _, _ := runHere(t.Context(), "", args...); !strings.ContainsRune(stdout, '\x1b') {
+				t.Errorf("a program reads %q", stdout)
+			}
+		})
 	}
 }

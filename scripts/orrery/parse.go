@@ -33,9 +33,9 @@ func (p *parseCommand) Run(c console) error {
 		return drawn(err, c.err)
 	}
 	for _, r := range q.Relative {
-		fmt.Fprintf(c.err, "%s is %s\n", r.Text, time.UnixMilli(r.Ms).UTC().Format(time.RFC3339))
+		fmt.Fprintf(c.err, "%s is %s\n", printable(r.Text), time.UnixMilli(r.Ms).UTC().Format(time.RFC3339))
 	}
-	_, err = fmt.Fprintf(c.out, "%s\n%s\n", filter.FormatJSON(q.Filter), filter.Format(q.Filter))
+	_, err = fmt.Fprintf(c.shown(), "%s\n%s\n", filter.FormatJSON(q.Filter), filter.Format(q.Filter))
 	return err
 }
 

@@ -34,8 +34,8 @@ func (p *planetGetCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.err, "ETag:", settings.Header.Get("ETag"))
-	_, err = c.out.Write(append(settings.Body, '\n'))
+	printETag(c.err, settings.Header)
+	_, err = c.shown().Write(append(settings.Body, '\n'))
 	return err
 }
 
@@ -72,7 +72,7 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 	if err := json.Unmarshal(response.Body, &answer); err != nil {
 		return fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
-	_, err = fmt.Fprintln(c.out, answer.Message)
+	_, err = fmt.Fprintln(c.out, printable(answer.Message))
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
@@ -113,7 +112,7 @@ func (r *reportListCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	w := newTable(c.out)
 	fmt.Fprintln(w, "NAME\tMADE\tTO\tFILTER")
 	for _, one := range list.Reports {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Name, madeText(one.Definition), receivers(one.Definition),
@@ -215,7 +214,7 @@ func (r *reportRunsCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	w := newTable(c.out)
 	fmt.Fprintln(w, "RUN\tFROM\tTO\tSTATE\tVERDICT\tREMARKS")
 	for _, run := range list.Runs {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", run.ID, run.From.Format(time.RFC3339), run.To.Format(time.RFC3339), run.State,
@@ -258,7 +257,7 @@ func (r *reportDeleteCommand) Run(ctx context.Context, c console) error {
 // printScheduled prints a report and its next period for people.
 func printScheduled(out io.Writer, one api.ScheduledReport, now time.Time) error {
 	d := one.Definition
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	fmt.Fprintf(w, "report\t%s\n", strings.TrimRight(one.Name+"  "+oneLine(d.Title), " "))
 	fmt.Fprintf(w, "filter\t%s\n", cmp.Or(oneLine(d.Filters), "all requests"))
 	fmt.Fprintf(w, "branches\t%s\n", cmp.Or(strings.Join(one.Branches, ", "), "all"))
@@ -270,7 +269,7 @@ func printScheduled(out io.Writer, one api.ScheduledReport, now time.Time) error
 	case err != nil:
 		return err
 	case d.Paused && d.Reason != "":
-		fmt.Fprintf(w, "next\tnone: it was paused because %s\n", d.Reason)
+		fmt.Fprintf(w, "next\tnone: it was paused because %s\n", oneLine(d.Reason))
 	case d.Paused:
 		fmt.Fprintln(w, "next\tnone: it is paused")
 	default:

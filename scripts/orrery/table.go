@@ -96,6 +96,29 @@ func cell(value json.RawMessage) string {
 	return printable(text)
 }
 
+// shown returns where an answer goes: to out as it is, so that programs read it exactly, but printable if out is a terminal.
+func (c console) shown() io.Writer {
+	if isTerminal(c.out) {
+		return printableWriter{c.out}
+	}
+	return c.out
+}
+
+// printableWriter writes texts printable, which may have several lines. Each call writes whole characters.
+type printableWriter struct{ to io.Writer }
+
+func (w printableWriter) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(w.to, printable(string(text), '\n', '\t')); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// newTable returns a table of texts of a server, which Flush prints for people.
+func newTable(out io.Writer) *tabwriter.Writer {
+	return tabwriter.NewWriter(printableWriter{out}, 0, 0, 2, ' ', 0)
+}
+
 // printable escapes the control and direction characters of a text, which could rewrite the terminal's lines, except those
 // in keep.
 func printable(text string, keep ...rune) string {

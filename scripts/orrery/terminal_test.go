@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +51,33 @@ func TestEscapesOfNamesAreNotPrinted(t *testing.T) {
 			stdout, stderr, code := runHere(t.Context(), "", test.args...)
 			if code != test.code || strings.ContainsRune(stdout+stderr, '\x1b') || stdout+stderr == "" {
 				t.Errorf("exit code %d, want %d: %q %q", code, test.code, stdout, stderr)
+			}
+		})
+	}
+	const answer = `{"filters":"host=\"\u001b[2K\"","message":"\u001b[2K","list":[{"name":"\u001b[2K"}],` +
+		`"title":"\u001b[2K","name":"a","period":"hour","tz":"UTC","paused":true,"reason":"\u001b[2K",` +
+		`"deliver":[{"to":"\u001b[2K"}],"runs":[{"id":"\u001b[2K","reason":"\u001b[2K"}],` +
+		`"versions":[{"by":"\u001b[2K"}]}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("ETag", "\"\u009b2K\"")
+		fmt.Fprint(w, answer)
+	}))
+	defer server.Close()
+	for _, args := range [][]string{
+		{"planet", "put", "prod"}, {"filter", "versions", "a"}, {"report", "runs", "a"}, {"report", "preview", "a"},
+	} {
+		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {
+			stdout, stderr, code := runHere(t.Context(), "{}", append(args, "--url", server.URL)...)
+			if code != exitDone || strings.ContainsRune(stdout, '\x1b') || !strings.Contains(stdout, `\u{1b}[2K`) {
+				t.Errorf("exit code %d: %q %q", code, stdout, stderr)
+			}
+		})
+	}
+	for _, args := range [][]string{{"filter", "get", "a"}, {"planet", "get", "prod"}} {
+		t.Run("the ETag of "+args[0]+" get", func(t *testing.T) {
+			_, stderr, code := runHere(t.Context(), "", append(args, "--url", server.URL)...)
+			if code != exitDone || stderr != `ETag: "\u{9b}2K"`+"\n" {
+				t.Errorf("exit code %d: %q", code, stderr)
 			}
 		})
 	}
