@@ -6,8 +6,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// newProgress returns a progress bar of what is counted or read, which is visible on terminals only. total is the
-// number of items or bytes, or -1 if it is unknown. The caller must call Finish or Exit.
+// newProgress returns a progress bar, which is visible on terminals only. It is labelled with what is counted or read.
+// total is the number of items or bytes, or -1 if it is unknown. The caller must call Finish or Exit.
 func newProgress(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
