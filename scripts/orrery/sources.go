@@ -18,9 +18,11 @@ func optionsOf(s source.Source) (ingest.Options, *geoip.Databases, error) {
 	if err != nil {
 		return ingest.Options{}, nil, fmt.Errorf("source %s: %w", s.Name, err)
 	}
-	return ingest.Options{
-		Format: s.Format, Defaults: s.Defaults, Horizon: s.MaxAge, Complete: places.Complete, GeoIP: s.GeoIP,
-	}, places, nil
+	options := ingest.Options{Format: s.Format, Defaults: s.Defaults, Complete: places.Complete, GeoIP: s.GeoIP}
+	if s.MaxAge != nil {
+		options.Horizon = *s.MaxAge
+	}
+	return options, places, nil
 }
 
 // watchedSources returns the files of the sources of a data folder for a watching server, and a function that closes
@@ -44,8 +46,8 @@ func watchedSources(
 		if len(s.GeoIP) == 0 {
 			s.GeoIP = databases
 		}
-		if s.MaxAge == 0 {
-			s.MaxAge = horizon
+		if s.MaxAge == nil {
+			s.MaxAge = &horizon
 		}
 		options, places, err := optionsOf(s)
 		if err != nil {

@@ -116,7 +116,8 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 	for _, file := range []string{own, server} {
 		geoiptest.Write(t, file, map[netip.Prefix]any{netip.MustParsePrefix("203.0.113.0/24"): map[string]any{}})
 	}
-	config := "[source.a]\nfolder = \"a\"\n[source.b]\nfolder = \"b\"\ngeoip = [\"own.mmdb\"]\nmax-age = \"2d\"\n"
+	config := "[source.a]\nfolder = \"a\"\n[source.b]\nfolder = \"b\"\ngeoip = [\"own.mmdb\"]\nmax-age = \"2d\"\n" +
+		"[source.c]\nfolder = \"c\"\nmax-age = \"0d\"\n"
 	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -130,9 +131,9 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 		horizon *days
 		want    []options
 	}{
-		"given":     {&given, []options{{server, 7 * day}, {own, 2 * day}}},
-		"none":      {&none, []options{{server, 0}, {own, 2 * day}}},
-		"not given": {nil, []options{{server, 35 * day}, {own, 2 * day}}},
+		"given":     {&given, []options{{server, 7 * day}, {own, 2 * day}, {server, 0}}},
+		"none":      {&none, []options{{server, 0}, {own, 2 * day}, {server, 0}}},
+		"not given": {nil, []options{{server, 35 * day}, {own, 2 * day}, {server, 0}}},
 	} {
 		t.Run("horizon "+name, func(t *testing.T) {
 			serve := &serveCommand{Data: folder(data), Watch: true, Horizon: test.horizon}

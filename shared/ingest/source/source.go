@@ -31,8 +31,8 @@ type Source struct {
 	Folders  []string // of logs, which may be in subfolders
 	Format   string   // name of a format for logformat.ByName; "auto" to detect it
 	Defaults []ingest.Default
-	GeoIP    []string      // files of databases
-	MaxAge   time.Duration // of a record before its file's last change; 0 if the file has none
+	GeoIP    []string       // files of databases
+	MaxAge   *time.Duration // of a record before its file's last change; 0 for any; nil if orrery.toml does not say
 }
 
 // table is a source in the file.
@@ -212,18 +212,18 @@ func within(folder, path string) string {
 	return filepath.Join(folder, path)
 }
 
-// parseAge parses a whole number of days or hours: 30d, 36h. An empty text is 0.
-func parseAge(text string) (time.Duration, error) {
+// parseAge parses a whole number of days or hours: 30d, 36h. An empty text is nil.
+func parseAge(text string) (*time.Duration, error) {
 	if text == "" {
-		return 0, nil
+		return nil, nil
 	}
 	units := map[byte]time.Duration{'d': 24 * time.Hour, 'h': time.Hour}
 	unit, ok := units[text[len(text)-1]]
 	n, err := strconv.ParseUint(text[:len(text)-1], 10, 16)
-	if !ok || err != nil || n == 0 {
-		return 0, fmt.Errorf("%q is not a number of days or hours, such as 30d or 36h", text)
+	if !ok || err != nil {
+		return nil, fmt.Errorf("%q is not a number of days or hours, such as 30d or 36h", text)
 	}
-	return time.Duration(n) * unit, nil
+	return new(time.Duration(n) * unit), nil
 }
 
 // List returns the paths of the files of the source that exist. It leaves out files that are still being written; see

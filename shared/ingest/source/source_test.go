@@ -49,11 +49,11 @@ max-age = "36h"
 		{Name: "app", Folders: []string{"/srv/app"}, Format: `map:["ip=client.ip","timestamp=at"]`},
 		{
 			Name: "other", Folders: []string{filepath.Join(folder, "other")},
-			Format: "$remote_addr [$msec] $status", MaxAge: 36 * time.Hour,
+			Format: "$remote_addr [$msec] $status", MaxAge: new(36 * time.Hour),
 		},
 		{
 			Name: "shop", Files: []string{"/var/log/nginx/shop-*.log", filepath.Join(folder, "logs", "shop.log")},
-			Format: "combined", GeoIP: []string{filepath.Join(folder, "cities.mmdb")}, MaxAge: 30 * 24 * time.Hour,
+			Format: "combined", GeoIP: []string{filepath.Join(folder, "cities.mmdb")}, MaxAge: new(30 * 24 * time.Hour),
 			Defaults: []ingest.Default{
 				{Field: "bot", Value: "false"}, {Field: "host", Value: "shop.example"}, {Field: "status", Value: "200"},
 			},
@@ -100,7 +100,7 @@ func TestReadNamesLinesAndKeysOfMistakes(t *testing.T) {
 		"a bad age":  {"[source.a]\nfolder = \"x\"\nmax-age = \"1w\"\n", `line 3: source.a.max-age: "1w" is not a number of days`},
 		"a bad name": {"[source.\"a b\"]\nfolder = \"x\"\n", "line 1: source.a b: the name of a source"},
 		"the second source": {
-			"[source.a]\nfolder = \"x\"\nmax-age = \"1d\"\n[source.b]\nfolder = \"x\"\nmax-age = \"0d\"\n",
+			"[source.a]\nfolder = \"x\"\nmax-age = \"1d\"\n[source.b]\nfolder = \"x\"\nmax-age = \"0w\"\n",
 			"line 6: source.b.max-age",
 		},
 	} {
