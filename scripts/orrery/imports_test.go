@@ -302,3 +302,33 @@ func TestQuarantineCommand(t *testing.T) {
 		t.Errorf("%v\n%s", err, stdout)
 	}
 }
+
+// TestQuarantineRefusesFlagsWithoutEffect: flags about lines are refused if no line is read by them.
+func TestQuarantineRefusesFlagsWithoutEffect(t *testing.T) {
+	data := t.TempDir()
+	for _, test := range []struct {
+		name   string
+		args   []string
+		stderr string
+	}{
+		{"a list", []string{"--format", "combined"}, "--format: only for --import"},
+		{"a list with several", []string{"--geoip", "a.mmdb", "--set", "host=a"}, "--geoip, --set: only for --import"},
+		{"a list of a deployment", []string{"--dir", data, "--pattern", "x"}, "--pattern: only for --import"},
+		{
+			"a log that was refused", []string{"--dir", data, "--import", "raw/a.log", "--set", "host=a"},
+			"--set: not for a log that was refused",
+		},
+		{
+			"a layout for a log that was refused",
+			[]string{"--dir", data, "--import", "raw/a.log", "--log-format", "%h", "--map", "host=h"},
+			"--log-format, --map: not for a log that was refused",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, stderr, code := runHere(t.Context(), "", append([]string{"quarantine"}, test.args...)...)
+			if code != exitUsage || !strings.Contains(stderr, test.stderr) {
+				t.Errorf("exit code %d, %s", code, stderr)
+			}
+		})
+	}
+}

@@ -31,6 +31,9 @@ type quarantineCommand struct {
 
 // Run lists rejected lines by import and reason, with an example for each, or imports them again.
 func (q *quarantineCommand) Run(ctx context.Context, c console) error {
+	if unused := q.unused(); unused != "" {
+		return &exitError{code: exitUsage, message: unused}
+	}
 	defaults, err := defaultsOf(q.Set)
 	if err != nil {
 		return err
@@ -66,6 +69,32 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 			return printRetried(c, id, report.Records, report.Rejected+report.Kept)
 		})
 	})
+}
+
+// unused returns why flags about lines have no effect, or "" if they have one or there are none.
+func (q *quarantineCommand) unused() string {
+	var flags []string
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--format", q.Format != "auto"},
+		{"--log-format", q.Layout != ""}, {"--pattern", q.Pattern != ""}, {"--map", len(q.Map) > 0},
+		{"--geoip", len(q.GeoIP) > 0}, {"--set", len(q.Set) > 0},
+	} {
+		if flag.given {
+			flags = append(flags, flag.name)
+		}
+	}
+	switch given := strings.Join(flags, ", "); {
+	case given == "":
+		return ""
+	case q.Import == "":
+		return given + ": only for --import, which imports lines again"
+	case (q.Stack != "" || q.Dir != "") && strings.HasPrefix(q.Import, cloud.RawPrefix):
+		return given + ": not for a log that was refused, which the deployment imports again by itself"
+	}
+	return ""
 }
 
 // ofDeployment lists or imports again what is in the quarantine of a deployment.
