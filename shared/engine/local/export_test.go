@@ -8,3 +8,6 @@ func (e *Engine) OnlySQL() { e.onlySQL = true }
 func (e *Engine) SetSizes(answer, part int64, rows, places int) {
 	e.sizes = sizes{answer, part, rows, places}
 }
+
+// CheckObjects is what the engine checks of objects before DuckDB reads them.
+var CheckObjects = checkObjects

@@ -618,6 +618,16 @@ func TestConcurrentQueries(t *testing.T) {
 }
 
 // TestErrorWithoutDuckDB: the error of a query that the scan does not support names what is missing and the remedy.
+// TestCheckingObjectsEndsWithTheQuery: a query that is cancelled opens no further file.
+func TestCheckingObjectsEndsWithTheQuery(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	missing := []lake.Object{{Path: filepath.Join(t.TempDir(), "missing.parquet")}}
+	if err := local.CheckObjects(ctx, missing); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestErrorWithoutDuckDB(t *testing.T) {
 	least, url := int64(math.MinInt64), "/"
 	start := enginetest.Start.UnixMilli()

@@ -67,7 +67,7 @@ func (e *Engine) newestBySQL(
 		n := ofPartitions(left, hours)
 		shape.Limit = limit - len(places)
 		q.Shape = shape
-		if err := checkObjects(left[:n]); err != nil {
+		if err := checkObjects(ctx, left[:n]); err != nil {
 			return nil, nil, err
 		}
 		found, err := e.duckDB.Newest(ctx, q, left[:n])

@@ -136,7 +136,7 @@ func (e *Engine) figures(
 			return query.Answer{}, byScan, needsDuckDB(err)
 		}
 	}
-	if err := checkObjects(objects); err != nil {
+	if err := checkObjects(ctx, objects); err != nil {
 		return query.Answer{}, byDuckDB, err
 	}
 	answer, err := e.duckDB.Answer(ctx, q, objects)
@@ -144,8 +144,11 @@ func (e *Engine) figures(
 }
 
 // checkObjects checks what the scan checks when it opens objects: that no file has been replaced by another one.
-func checkObjects(objects []lake.Object) error {
+func checkObjects(ctx context.Context, objects []lake.Object) error {
 	for _, o := range objects {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := scan.Check(o); err != nil {
 			return err
 		}

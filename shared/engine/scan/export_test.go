@@ -5,3 +5,10 @@ func (o Options) WithHash(hash func(key []byte) uint64) Options {
 	o.hash = hash
 	return o
 }
+
+// ForgetFooters empties the cache of footers.
+func ForgetFooters() {
+	footers.mu.Lock()
+	defer footers.mu.Unlock()
+	clear(footers.known)
+}

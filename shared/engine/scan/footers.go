@@ -38,9 +38,65 @@ func open(object lake.Object, read func(*parquet.ColumnReader, fileVersion) erro
 	})
 }
 
-// Check returns an error if an object cannot be opened, or if its file is another one.
+// Check returns an error if an object cannot be opened, or if its file is another one. It opens a file only if it has
+// changed since the last time.
 func Check(object lake.Object) error {
-	return open(object, func(*parquet.ColumnReader, fileVersion) error { return nil })
+	info, err := os.Stat(object.Path)
+	if err == nil {
+		err = engine.CheckSize(object, info.Size())
+	}
+	if err != nil {
+		return &engine.ObjectError{Path: object.Path, Err: err}
+	}
+	version := checkedVersion{info.Size(), info.ModTime().UnixNano(), object.Extent()}
+	if checked.has(object.Path, version) {
+		return nil
+	}
+	if err := open(object, func(*parquet.ColumnReader, fileVersion) error { return nil }); err != nil {
+		return err
+	}
+	checked.add(object.Path, version)
+	return nil
+}
+
+// checked holds the files that Check has opened.
+var checked checkedFiles
+
+// maxChecked is the number of files that checked holds, a few hundred bytes each.
+const maxChecked = 1 << 17
+
+type checkedFiles struct {
+	mu    sync.Mutex
+	known map[string]checkedVersion // by path
+}
+
+// checkedVersion names the content of a file, as fileVersion, and the object that it is.
+type checkedVersion struct {
+	size, ns int64
+	extent   lake.Extent
+}
+
+func (c *checkedFiles) has(path string, version checkedVersion) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known, ok := c.known[path]
+	return ok && known == version
+}
+
+// add adds a file. If there are too many, any other one is removed.
+func (c *checkedFiles) add(path string, version checkedVersion) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = map[string]checkedVersion{}
+	}
+	for other := range c.known {
+		if len(c.known) < maxChecked {
+			break
+		}
+		delete(c.known, other)
+	}
+	c.known[path] = version
 }
 
 // checkFooter returns an error if a footer is not that of an object. Then another object has the same name and size.

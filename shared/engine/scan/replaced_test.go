@@ -2,7 +2,9 @@ package scan_test
 
 import (
 	"maps"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
@@ -42,5 +44,43 @@ func TestCheckNoticesAnotherObjectOfTheSameSize(t *testing.T) {
 	}
 	if err := scan.Check(object); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCheckOpensAFileOnce: a file that has not changed since it was checked is not read again, also when its footer is no
+// longer in memory.
+func TestCheckOpensAFileOnce(t *testing.T) {
+	store := enginetest.NewStore(t, enginetest.Records(t, 100, 2))
+	objects, err := store.Objects(t.Context(), 0, 1<<40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := objects[0]
+	if err := scan.Check(object); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(object.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(object.Path, make([]byte, info.Size()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	scan.ForgetFooters()
+	for _, changed := range []time.Time{info.ModTime(), info.ModTime().Add(time.Second)} {
+		if err := os.Chtimes(object.Path, changed, changed); err != nil {
+			t.Fatal(err)
+		}
+		if err := scan.Check(object); (err == nil) != changed.Equal(info.ModTime()) {
+			t.Errorf("with the time %s: %v", changed, err)
+		}
+	}
+	listed := object
+	listed.Rows++
+	if err := os.Chtimes(object.Path, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if err := scan.Check(listed); err == nil {
+		t.Error("another object of the same file is not noticed")
 	}
 }
