@@ -166,11 +166,13 @@ func (s *Store) dropCompleted(ctx context.Context, e ledger.Entry) error {
 			return err
 		}
 		last, err := ingest.NewestLine(f.path)
-		if err != nil || last <= recorded {
-			return err
+		if err == nil && last <= recorded {
+			return nil
 		}
-		err = f.rewrite(func(line ingest.RejectedLine) bool { return line.Line <= recorded })
-		if err != nil {
+		if err == nil {
+			err = f.rewrite(func(line ingest.RejectedLine) bool { return line.Line <= recorded })
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a parallel import may have pruned the file
 			return err
 		}
 	}

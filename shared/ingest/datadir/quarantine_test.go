@@ -1,8 +1,10 @@
 package datadir
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 )
 
 func TestCautiousImportStops(t *testing.T) {
@@ -98,6 +101,33 @@ func TestQuarantineLosesCompletedLines(t *testing.T) {
 	list, err := s.Quarantine(t.Context())
 	if err != nil || len(list) != 1 || list[0].Lines != 1 || string(list[0].First.Text) != "garbage" {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// pruning is a ledger that removes the quarantine of each source that is asked about, as a parallel import may do.
+type pruning struct {
+	ledger.Ledger
+	of *Store
+}
+
+func (p pruning) LinesAfter(ctx context.Context, source string, generation int) (int64, error) {
+	if err := p.of.removeQuarantine(source); err != nil {
+		return 0, err
+	}
+	return p.Ledger.LinesAfter(ctx, source, generation)
+}
+
+// TestCompletedLinesOfAPrunedFile: it is no error if the file with the beginning of a line has gone meanwhile.
+func TestCompletedLinesOfAPrunedFile(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	whole := lines(0, 4)
+	first := importText(t, s, zipped(t, "garbage\n"+whole[:len(whole)-30]), ingest.Options{Format: "orrery"})
+	s.ledger = pruning{s.ledger, s}
+	if err := s.dropCompleted(t.Context(), ledger.Entry{Source: first.Source, Generation: 2}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(first.Quarantine); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file was not removed meanwhile: %v", err)
 	}
 }
 
