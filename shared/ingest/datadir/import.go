@@ -61,7 +61,7 @@ func (s *Store) importAnnounced(
 	if err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
-	_, _ = s.pruneQuarantine() // the next import or compaction tries again
+	s.pruneSometimes()
 	report.Elapsed = s.now().Sub(began)
 	return report, nil
 }

@@ -119,6 +119,27 @@ func (s *Store) pruneQuarantine() (removed int, err error) {
 	return removed, s.removeTemporary()
 }
 
+// pruneInterval is the time after which an import prunes the quarantine again. It lists all files.
+const pruneInterval = time.Hour
+
+// pruneSometimes prunes the quarantine after an import, unless an earlier one has done so a short time ago. If it fails,
+// the next import or compaction tries again.
+func (s *Store) pruneSometimes() {
+	now := s.now()
+	s.mu.Lock()
+	recent := !s.pruned.IsZero() && now.Sub(s.pruned) < pruneInterval
+	s.mu.Unlock()
+	if recent {
+		return
+	}
+	if _, err := s.pruneQuarantine(); err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.pruned = now
+	s.mu.Unlock()
+}
+
 // removeTemporary removes the temporary files of processes that have died.
 func (s *Store) removeTemporary() error {
 	files, err := filepath.Glob(filepath.Join(s.quarantineDir(), temporary+"*"))

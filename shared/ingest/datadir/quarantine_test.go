@@ -186,6 +186,25 @@ func TestImportRemovesOldRejectedLines(t *testing.T) {
 	}
 }
 
+// TestImportsListTheQuarantineOnceAnHour: otherwise n logs would list n files n times.
+func TestImportsListTheQuarantineOnceAnHour(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	now := testTime
+	s.now = func() time.Time { return now }
+	old := importFile(t, s, "old.log", lines(0, 3)+"garbage\n", ingest.Options{}).Quarantine
+	at := testTime.AddDate(0, 0, -91)
+	if err := os.Chtimes(old, at, at); err != nil {
+		t.Fatal(err)
+	}
+	for i, minutes := range []int{0, 59, 60} {
+		now = testTime.Add(time.Duration(minutes) * time.Minute)
+		importFile(t, s, fmt.Sprintf("%d.log", i), lines(i, 1), ingest.Options{})
+		if _, err := os.Stat(old); (err == nil) != (minutes < 60) {
+			t.Errorf("after %d minutes: %v", minutes, err)
+		}
+	}
+}
+
 func TestQuarantineLists(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	text := lines(0, 3) + "garbage\nmore\n" + `{"request_id":"x"}` + "\n"

@@ -48,6 +48,7 @@ type Store struct {
 	opening *semaphore.Weighted // of one, held while the ledger is opened
 
 	mu       sync.Mutex // also held when the ledger is set
+	pruned   time.Time  // when an import pruned the quarantine last
 	watching bool       // a Watcher of this Store has begun
 	watched  time.Time  // see setWatched
 }
