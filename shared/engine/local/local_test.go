@@ -617,7 +617,6 @@ func TestConcurrentQueries(t *testing.T) {
 	})
 }
 
-// TestErrorWithoutDuckDB: the error of a query that the scan does not support names what is missing and the remedy.
 // TestCheckingObjectsEndsWithTheQuery: a query that is cancelled opens no further file.
 func TestCheckingObjectsEndsWithTheQuery(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -628,6 +627,7 @@ func TestCheckingObjectsEndsWithTheQuery(t *testing.T) {
 	}
 }
 
+// TestErrorWithoutDuckDB: the error of a query that the scan does not support names what is missing and the remedy.
 func TestErrorWithoutDuckDB(t *testing.T) {
 	least, url := int64(math.MinInt64), "/"
 	start := enginetest.Start.UnixMilli()
