@@ -255,7 +255,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 		result, err := s.Search(ctx, search.Request{
 			Route: search.Route(to), Filters: params["filters"], Form: filter.QueryString,
 			Branches: branches, Caller: caller, DryRun: params["dry_run"],
-			Limit: params["limit"], Segment: params["segment"], Fields: params["fields"], By: params["by"],
+			Limit: params["limit"], Segment: params["segment"], TZ: params["tz"], Fields: params["fields"], By: params["by"],
 			Measure: params["measure"], Against: params["against"], Figures: params["figures"],
 		})
 		var running *search.TimeoutError

@@ -135,6 +135,9 @@ func TestQuestionsOfTheCaller(t *testing.T) {
 		if (r.Route == search.Stats) != (r.Figures == search.FiguresPercentiles) {
 			t.Errorf("%s asks for the figures %q", r.Route, r.Figures)
 		}
+		if (r.Route == search.Stats) != (r.TZ == "UTC") {
+			t.Errorf("%s asks for segments in %q", r.Route, r.TZ)
+		}
 	}
 }
 
