@@ -178,7 +178,6 @@ func (s *serveCommand) serve(
 		return errors.Join(err, listener.Close())
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
-	slog.SetDefault(logger)
 	metrics := product.Metrics()
 	options := local.ServeOptions{
 		Access: &access, Proxies: networksOf(s.Proxies), Log: logger, Version: version(), Metrics: metrics,
