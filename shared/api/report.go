@@ -49,7 +49,8 @@ type ReportRequest struct {
 	Compare   string
 	Zone      string
 	Title     string
-	Link      string
+	Link      string    // base URL of the console
+	Server    string    // base URL of the server that the operator has set
 	Now       time.Time // what relative times are relative to
 }
 
@@ -162,7 +163,7 @@ func (s *server) reportRequest(c *call, args arguments, mediaType string) Report
 	r := ReportRequest{
 		Filters: c.filters, Form: formOf(c.r.Header), MediaType: mediaType, Template: args["template"],
 		Compare: args["compare"], Zone: args["tz"], Title: args["title"], Link: args["link"],
-		Now: s.present(),
+		Server: s.Address, Now: s.present(),
 	}
 	if r.Link == "" {
 		r.Link = s.consoleOf(c.r)

@@ -22,7 +22,8 @@ func New(s Setting, answers map[Part]Answer) Report {
 	b := builder{Setting: s, answers: answers}
 	b.r = Report{
 		Title: b.title(), Template: s.Template, Filter: s.Filter(s.Period),
-		Zone: s.Zone.String(), Period: spanOf(s.Period, s.Zone), Link: s.link(""), zone: s.Zone, sameWeekday: s.SameWeekday,
+		Zone: s.Zone.String(), Period: spanOf(s.Period, s.Zone), Link: s.link(""),
+		zone: s.Zone, server: strings.TrimRight(s.Server, "/"), sameWeekday: s.SameWeekday,
 		Gaps: []Span{}, GapsBefore: []Span{},
 		Attackers: []List{}, Targets: []List{}, Rules: []List{}, Passed: []List{}, Changes: []Change{},
 		Wrong: []List{}, Examples: []Record{}, Failed: []Failed{},

@@ -29,6 +29,7 @@ type Setting struct {
 	Previous   *Period // nil: nothing is compared
 	Zone       *time.Location
 	Link       string // base URL of the console, for links; "": there are none
+	Server     string // base URL of the API, for commands, as the operator has set it; "": unknown
 	Late       string // why logs of the period may be missing, besides what the answers say; "": they are not
 
 	SameWeekday bool // Previous is the same time of an earlier week

@@ -37,7 +37,8 @@ type Report struct {
 	Run Run `json:"-"`
 
 	zone        *time.Location
-	sameWeekday bool // Previous is the same time of an earlier week
+	server      string // base URL; "": unknown
+	sameWeekday bool   // Previous is the same time of an earlier week
 }
 
 // Span is a period. Both ends are included.

@@ -236,7 +236,7 @@ type ServeOptions struct {
 	Log     *slog.Logger
 	Version string
 	Metrics *metrics.Metrics // nil: none
-	Address string           // of the console, for links in reports; "": links only for clients on this machine
+	Address string           // of console and API, for reports; "": they have links only for clients on this machine
 }
 
 // startFailed logs that another DuckDB cannot start.
