@@ -25,7 +25,7 @@ import (
 type serveCommand struct {
 	Data    folder  `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Listen  string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
-	Public  string  `name:"public-url" env:"ORRERY_PUBLIC_URL" help:"Address at which readers reach the console, for links in reports." placeholder:"URL"`
+	Public  string  `name:"public-url" env:"ORRERY_PUBLIC_URL" help:"Address at which readers reach console and API, for links and commands in reports." placeholder:"URL"`
 	APIKey  *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
 	Metrics string  `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
 	Watch   bool    `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
@@ -178,7 +178,6 @@ func (s *serveCommand) serve(
 		return errors.Join(err, listener.Close())
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
-	slog.SetDefault(logger)
 	metrics := product.Metrics()
 	options := local.ServeOptions{
 		Access: &access, Proxies: networksOf(s.Proxies), Log: logger, Version: version(), Metrics: metrics,

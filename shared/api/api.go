@@ -51,7 +51,7 @@ type Config struct {
 	// may be repeated: their queries go on. 0: each question has its own limit.
 	ReportTimeout time.Duration
 
-	Address string            // of the console, for links in reports; "": links only for clients on this machine
+	Address string            // of console and API, for reports; "": they have links only for clients on this machine
 	Observe func(Observation) // is called after every request; nil: nothing is
 	Metrics http.Handler      // figures of the process, for GET /metrics; nil: none
 

@@ -49,7 +49,8 @@ type ReportRequest struct {
 	Compare   string
 	Zone      string
 	Title     string
-	Link      string
+	Link      string    // base URL of the console
+	Server    string    // base URL of the server that the operator has set
 	Now       time.Time // what relative times are relative to
 }
 
@@ -162,7 +163,7 @@ func (s *server) reportRequest(c *call, args arguments, mediaType string) Report
 	r := ReportRequest{
 		Filters: c.filters, Form: formOf(c.r.Header), MediaType: mediaType, Template: args["template"],
 		Compare: args["compare"], Zone: args["tz"], Title: args["title"], Link: args["link"],
-		Now: s.present(),
+		Server: s.Address, Now: s.present(),
 	}
 	if r.Link == "" {
 		r.Link = s.consoleOf(c.r)
@@ -255,7 +256,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 		result, err := s.Search(ctx, search.Request{
 			Route: search.Route(to), Filters: params["filters"], Form: filter.QueryString,
 			Branches: branches, Caller: caller, DryRun: params["dry_run"],
-			Limit: params["limit"], Segment: params["segment"], Fields: params["fields"], By: params["by"],
+			Limit: params["limit"], Segment: params["segment"], TZ: params["tz"], Fields: params["fields"], By: params["by"],
 			Measure: params["measure"], Against: params["against"], Figures: params["figures"],
 		})
 		var running *search.TimeoutError

@@ -22,7 +22,8 @@ func New(s Setting, answers map[Part]Answer) Report {
 	b := builder{Setting: s, answers: answers}
 	b.r = Report{
 		Title: b.title(), Template: s.Template, Filter: s.Filter(s.Period),
-		Zone: s.Zone.String(), Period: spanOf(s.Period, s.Zone), Link: s.link(""), zone: s.Zone, sameWeekday: s.SameWeekday,
+		Zone: s.Zone.String(), Period: spanOf(s.Period, s.Zone), Link: s.link(""),
+		zone: s.Zone, server: strings.TrimRight(s.Server, "/"), sameWeekday: s.SameWeekday,
 		Gaps: []Span{}, GapsBefore: []Span{},
 		Attackers: []List{}, Targets: []List{}, Rules: []List{}, Passed: []List{}, Changes: []Change{},
 		Wrong: []List{}, Examples: []Record{}, Failed: []Failed{},
@@ -272,7 +273,7 @@ func (b *builder) monitored(part Part) *float64 {
 const p99Time = "p99_time"
 
 // times returns the average time of all requests that have one, and the time that 99 % of them do not exceed; nil if none
-// has one. Of several segments, it is the longest of their times, which holds for all of them together, too.
+// has one. The second one is unknown if several segments have one: the period is longer than the longest segment.
 func (b *builder) times(part Part) (average, p99 *float64) {
 	type segment struct {
 		Average  float64  `json:"avg_latency"`
@@ -285,15 +286,19 @@ func (b *builder) times(part Part) (average, p99 *float64) {
 	}
 	var total float64
 	var n int64
+	var p99s []*float64
 	for _, s := range list {
 		total += s.Average * float64(s.Requests)
 		n += s.Requests
-		if s.P99 != nil && (p99 == nil || *s.P99 > *p99) {
-			p99 = s.P99
+		if s.P99 != nil {
+			p99s = append(p99s, s.P99)
 		}
 	}
 	if n == 0 {
 		return nil, nil
+	}
+	if len(p99s) == 1 {
+		p99 = p99s[0]
 	}
 	total /= float64(n)
 	return &total, p99

@@ -2,7 +2,9 @@ package report
 
 import (
 	"encoding/json"
+	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,34 +78,57 @@ var hostileFilters = []string{
 
 // TestCommandsAskTheSameQuestion runs the commands in a shell, with programs that print their arguments.
 func TestCommandsAskTheSameQuestion(t *testing.T) {
-	for _, conditions := range hostileFilters {
-		s := settingOf(t)
-		s.Conditions = conditions
-		r := New(s, nil)
-		got := wordsOf(t, r.curl())
-		want := []string{
-			"-sS", "https://orrery.example/console/api/v4.0/data/report", "-H", "Authorization: Bearer the key", "-H",
-			"Content-Type: application/json", "-d",
+	for _, of := range []struct {
+		set      func(*Setting)
+		flags    []string
+		question map[string]string
+	}{
+		{set: func(*Setting) {}},
+		{
+			func(s *Setting) { s.SameWeekday = true },
+			[]string{"--compare", "same-weekday"}, map[string]string{"compare": "same-weekday"},
+		},
+		{func(s *Setting) { s.Previous = nil }, []string{"--compare", "none"}, map[string]string{"compare": "none"}},
+		{func(s *Setting) { s.Template = Attack }, []string{"--template", "attack"}, map[string]string{"template": "attack"}},
+	} {
+		for _, conditions := range hostileFilters {
+			s := settingOf(t)
+			s.Conditions = conditions
+			of.set(&s)
+			checkCommands(t, New(s, nil), of.flags, of.question)
 		}
-		if diff := cmp.Diff(want, got[:len(got)-1]); diff != "" {
-			t.Errorf("%s: arguments differ (-want +got):\n%s", conditions, diff)
+	}
+}
+
+// checkCommands checks that the commands of a report ask its question, with flags and members that only its setting has.
+func checkCommands(t *testing.T, r Report, flags []string, members map[string]string) {
+	t.Helper()
+	got := wordsOf(t, r.curl())
+	want := []string{
+		"-sS", "https://orrery.example/console/api/v4.0/data/report", "-H", "Authorization: Bearer the key", "-H",
+		"Content-Type: application/json", "-d",
+	}
+	if diff := cmp.Diff(want, got[:len(got)-1]); diff != "" {
+		t.Errorf("%s: arguments differ (-want +got):\n%s", r.Filter, diff)
+	}
+	var question map[string]string
+	if err := json.Unmarshal([]byte(got[len(got)-1]), &question); err != nil {
+		t.Errorf("%s: %v", r.Filter, err)
+	}
+	asked := map[string]string{"filters": r.Filter, "tz": "Europe/Berlin", "format": "text"}
+	maps.Copy(asked, members)
+	if diff := cmp.Diff(asked, question); diff != "" {
+		t.Errorf("the question differs (-want +got):\n%s", diff)
+	}
+	if r.again() == "" {
+		if shown(r.Filter, len(r.Filter)+hashLength) == r.Filter {
+			t.Errorf("%s: there is no command", r.Filter)
 		}
-		var question map[string]string
-		if err := json.Unmarshal([]byte(got[len(got)-1]), &question); err != nil {
-			t.Errorf("%s: %v", conditions, err)
-		}
-		if diff := cmp.Diff(map[string]string{"filters": r.Filter, "tz": "Europe/Berlin", "format": "text"}, question); diff != "" {
-			t.Errorf("the question differs (-want +got):\n%s", diff)
-		}
-		if r.again() == "" {
-			if shown(r.Filter, len(r.Filter)+hashLength) == r.Filter {
-				t.Errorf("%s: there is no command", conditions)
-			}
-			continue
-		}
-		if diff := cmp.Diff([]string{"report", "run", "--tz", "Europe/Berlin", r.Filter}, wordsOf(t, r.again())); diff != "" {
-			t.Errorf("arguments differ (-want +got):\n%s", diff)
-		}
+		return
+	}
+	command := slices.Concat([]string{"report", "run"}, flags, []string{"--tz", "Europe/Berlin", r.Filter})
+	if diff := cmp.Diff(command, wordsOf(t, r.again())); diff != "" {
+		t.Errorf("arguments differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -127,27 +152,17 @@ func wordsOf(t *testing.T, command string) []string {
 // TestCommandsOfSettings: the commands have what differs from the defaults, and no cut filter.
 func TestCommandsOfSettings(t *testing.T) {
 	s := settingOf(t)
-	s.Template, s.Previous, s.Link = Attack, nil, ""
+	s.Template, s.Previous, s.Server = Attack, nil, ""
 	r := New(s, nil)
 	got := wordsOf(t, r.curl())
 	want := `{"filters":` + jsonText(r.Filter) + `,"template":"attack","compare":"none","tz":"Europe/Berlin","format":"text"}`
 	if got[1] != "http://localhost:8080/api/v4.0/data/report" || got[len(got)-1] != want {
 		t.Errorf("arguments %q", got)
 	}
-	same := settingOf(t)
-	same.SameWeekday = true
-	r = New(same, nil)
-	if got := wordsOf(t, r.curl()); !strings.Contains(got[len(got)-1], `"compare":"same-weekday"`) {
-		t.Errorf("arguments %q", got)
-	}
-	if got := wordsOf(t, r.again()); got[2] != "--compare" || got[3] != "same-weekday" {
-		t.Errorf("arguments %q", got)
-	}
 	s.Conditions = `path="` + strings.Repeat("x", commandLength) + `"`
-	for _, f := range New(s, nil).commands() {
-		if f.Command || f.Text != "The filter is too long for a command." {
-			t.Errorf("%v", f)
-		}
+	long := []fact{{Name: "Ask again", Text: "The filter is too long for a command."}}
+	if diff := cmp.Diff(long, New(s, nil).commands()); diff != "" {
+		t.Errorf("commands differ (-want +got):\n%s", diff)
 	}
 }
 

@@ -29,6 +29,7 @@ type Setting struct {
 	Previous   *Period // nil: nothing is compared
 	Zone       *time.Location
 	Link       string // base URL of the console, for links; "": there are none
+	Server     string // base URL of the API, for commands, as the operator has set it; "": unknown
 	Late       string // why logs of the period may be missing, besides what the answers say; "": they are not
 
 	SameWeekday bool // Previous is the same time of an earlier week
@@ -97,7 +98,7 @@ func (s Setting) Questions() []Question {
 		{Timeline, "timeline", with(period(), "segment", segment)},
 		facets(Passed, "blocked", 1, passing...),
 		{Monitored, "histogram", with(period(), "segment", segment, "measure", "monitored")},
-		{Times, "stats", with(period(timed), "segment", longestSegment, "figures", "percentiles")},
+		{Times, "stats", s.times(s.Period)},
 		{Top, "topx", with(period(), "limit", text(listed))},
 		facets(Blocked, "ip,organization,country,host,url,reason", mostValues, flagIs("blocked", true)),
 		facets(MonitorReasons, "monitor_reasons", listed),
@@ -120,7 +121,7 @@ func (s Setting) Questions() []Question {
 		Question{TimelineBefore, "timeline", with(before(), "segment", segment)},
 		number(PassedBefore, passing...),
 		Question{MonitoredBefore, "histogram", with(before(), "segment", segment, "measure", "monitored")},
-		Question{TimesBefore, "stats", with(before(timed), "segment", longestSegment, "figures", "percentiles")},
+		Question{TimesBefore, "stats", s.times(*s.Previous)},
 		Question{TopBefore, "topx", with(before(), "limit", text(mostValues))},
 		Question{BlockedBefore, "facets", with(before(flagIs("blocked", true)), "by", "reason", "limit", text(mostValues))},
 		number(OriginErrorsBefore, originFailed...),
@@ -139,9 +140,12 @@ const mostValues = 80
 // timed is a condition that holds for requests with a time, so that the averages of segments have the right weights.
 const timed = "request_time>=0"
 
-// longestSegment is the longest segment of the data routes, because percentiles of segments cannot be added up. Nearly
-// every period is within one.
-const longestSegment = "4096d"
+// times returns the parameters of the question for times. The segment is the longest of the data routes, because
+// percentiles of segments cannot be added up. With a zone it begins on the first day of the period, so it has the whole
+// period, unless that is longer; without one it could end within the period.
+func (s Setting) times(p Period) map[string]string {
+	return with(s.asking(p, timed), "segment", "4096d", "tz", "UTC", "figures", "percentiles")
+}
 
 const exampleFields = "timestamp,ip,country,method,host,path,status,reason,request_id"
 

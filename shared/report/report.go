@@ -21,7 +21,7 @@ type Report struct {
 	Gaps        []Span   `json:"gaps" doc:"Hours of the period without any request, although many were to be expected"`
 	GapsBefore  []Span   `json:"gaps_before" doc:"The same of the previous period"`
 	Verdict     Verdict  `json:"verdict"`
-	Figures     []Figure `json:"figures" doc:"Eight figures, of which average_time and p99_time are one"`
+	Figures     []Figure `json:"figures" doc:"Nine numbers; pages show p99_time with average_time"`
 	Chart       Chart    `json:"chart"`
 	Attackers   []List   `json:"attackers"`
 	Targets     []List   `json:"targets"`
@@ -37,7 +37,8 @@ type Report struct {
 	Run Run `json:"-"`
 
 	zone        *time.Location
-	sameWeekday bool // Previous is the same time of an earlier week
+	server      string // base URL; "": unknown
+	sameWeekday bool   // Previous is the same time of an earlier week
 }
 
 // Span is a period. Both ends are included.

@@ -54,7 +54,7 @@ func settingOf(t testing.TB) Setting {
 	previous := period.Previous(zone)
 	return Setting{
 		Template: Traffic, Conditions: `host="shop.example"`, Period: period, Previous: &previous, Zone: zone,
-		Link: "https://orrery.example/console",
+		Link: "https://orrery.example/console", Server: "https://orrery.example/console",
 	}
 }
 
@@ -131,8 +131,7 @@ func (s sample) answers(t testing.TB, of Setting) map[Part]Answer {
 		Monitored:          answerOf(t, []object{{"value": 1_200}, {"value": 34}}, nil),
 		MonitoredBefore:    answerOf(t, []object{{"value": 1_000}}, nil),
 		Times: answerOf(t, []object{
-			{"avg_latency": 0.1, "num_of_requests": 300, "p99_total_time": 0.9},
-			{"avg_latency": 0.3, "num_of_requests": 100, "p99_total_time": 1.25}, {"avg_latency": 0, "p99_total_time": nil},
+			{"avg_latency": 0.15, "num_of_requests": 400, "p99_total_time": 1.25}, {"avg_latency": 0, "p99_total_time": nil},
 		}, nil),
 		TimesBefore: answerOf(t, []object{{"avg_latency": 0.1, "num_of_requests": 10, "p99_total_time": 0.8}}, nil),
 		Top:         answerOf(t, top, nil),
@@ -243,7 +242,8 @@ func TestSameModelSameBytes(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreWholeReports: a report that is read from its JSON is printed as the report itself.
+// TestDocumentsAreWholeReports: a report that is read from its JSON is printed as the report itself, except for the address
+// of the server in its commands.
 func TestDocumentsAreWholeReports(t *testing.T) {
 	for name, r := range map[string]Report{
 		"week": reportOf(t, ordinary), "empty": emptyReport(t), "incomplete": incompleteReport(t), "hostile": reportOf(t, hostile),
@@ -253,6 +253,7 @@ func TestDocumentsAreWholeReports(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := d.In(settingOf(t).Zone)
+		r.server = ""
 		for form, print := range forms {
 			t.Run(name+" as "+form, func(t *testing.T) {
 				if diff := cmp.Diff(string(print(r)), string(print(again))); diff != "" {
@@ -303,6 +304,26 @@ func TestFigures(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, texts); diff != "" {
 		t.Errorf("figures differ (-want +got):\n%s", diff)
+	}
+}
+
+// TestTimesOfSeveralSegments: the average of a period of more than 4096 days has the weights of its segments. The time that
+// 99 % of the requests do not exceed is unknown, and the forms with texts leave it out.
+func TestTimesOfSeveralSegments(t *testing.T) {
+	s := settingOf(t)
+	answers := ordinary.answers(t, s)
+	answers[Times] = answerOf(t, []object{
+		{"avg_latency": 0.1, "num_of_requests": 300, "p99_total_time": 0.9},
+		{"avg_latency": 0.3, "num_of_requests": 100, "p99_total_time": 1.25},
+	}, nil)
+	r := New(s, answers)
+	if average, p99 := r.Figures[6], r.Figures[7]; average.value(average.Value) != "150 ms" || p99.Value != nil {
+		t.Errorf("average %v, 99 %% within %v", *average.Value, p99.Value)
+	}
+	for name, print := range forms {
+		if name != "json" && strings.Contains(string(print(r)), "99 % within") {
+			t.Errorf("%s has the time", name)
+		}
 	}
 }
 

@@ -143,6 +143,9 @@ func right(text string, width int) string {
 func (w *textWriter) figures(r Report) {
 	w.line("")
 	for _, f := range r.Figures {
+		if f.ID == p99Time && f.Value == nil {
+			continue
+		}
 		line := padded(f.Label, 20) + right(f.value(f.Value), 18)
 		if r.Previous != nil {
 			line += "   before " + right(f.value(f.Previous), 16)

@@ -299,19 +299,16 @@ func (r Report) comparedWith() string {
 	return r.Previous.Text
 }
 
-// commands returns the commands that ask for the same report. They are left out if they are too long to be copied from a
-// page.
+// commands returns the commands that ask for the same report, without those that are too long to be copied from a page.
 func (r Report) commands() (list []fact) {
 	for _, f := range []fact{{Name: "Ask again", Text: r.again()}, {Name: "With curl", Text: r.curl()}} {
-		switch {
-		case f.Text == "":
-			continue
-		case len(f.Text) > commandLength:
-			f.Text = "The filter is too long for a command."
-		default:
+		if f.Text != "" && len(f.Text) <= commandLength {
 			f.Data, f.Command = true, true
+			list = append(list, f)
 		}
-		list = append(list, f)
+	}
+	if len(list) == 0 {
+		return []fact{{Name: "Ask again", Text: "The filter is too long for a command."}}
 	}
 	return list
 }
@@ -339,11 +336,12 @@ func (r Report) again() string {
 }
 
 // curl returns the command that asks the API for the same report. The key is a variable of the shell, and so is the
-// address of a deployment that is not known. Its characters are the ones that are shown: JSON has escapes for the others.
+// address of the server, unless the server knows it itself: a link that somebody asked for may lead anywhere, and the key
+// must not be sent there. Its characters are the ones that are shown: JSON has escapes for the others.
 func (r Report) curl() string {
 	address := `"$ORRERY_URL/api/v4.0/data/report"`
-	if base, _, found := strings.Cut(r.Link, "/#/"); found {
-		address = quoted(base + "/api/v4.0/data/report")
+	if r.server != "" {
+		address = quoted(r.server + "/api/v4.0/data/report")
 	}
 	question := struct {
 		Filters  string   `json:"filters"`

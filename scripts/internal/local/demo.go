@@ -25,6 +25,8 @@ type demoEngine struct {
 	own    storeEngine
 	folder string // of the demo day
 
+	startFailed func(error) // as of openEngine
+
 	mu   sync.Mutex
 	off  bool
 	demo *storeEngine // nil until the demo day is needed and there is one
@@ -93,7 +95,7 @@ func (e *demoEngine) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opened, err := openEngine(store.Index(), filepath.Join(e.folder, "lake"), "")
+	opened, err := openEngine(store.Index(), filepath.Join(e.folder, "lake"), "", e.startFailed)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

@@ -4,7 +4,6 @@ package local
 
 import (
 	"errors"
-	"log/slog"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/duckdb"
@@ -19,12 +18,10 @@ const (
 )
 
 // openEngine opens the engine over the objects of an index. Objects are in the folder lake, temporary files in spill.
-func openEngine(index engine.Index, lake, spill string) (dataEngine, error) {
+// startFailed is called if only one DuckDB can start.
+func openEngine(index engine.Index, lake, spill string, startFailed func(error)) (dataEngine, error) {
 	db, err := duckdb.OpenShared(duckdb.Options{
-		MemoryLimit: memoryLimit, TempDir: spill, AllowedDirs: []string{lake},
-		StartFailed: func(err error) {
-			slog.Warn("another DuckDB cannot start, so callers share the memory of the first one", "error", err)
-		},
+		MemoryLimit: memoryLimit, TempDir: spill, AllowedDirs: []string{lake}, StartFailed: startFailed,
 	}, duckDBs)
 	if err != nil {
 		return nil, err

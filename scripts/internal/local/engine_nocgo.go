@@ -8,7 +8,7 @@ import (
 )
 
 // openEngine opens the engine over the objects of an index. DuckDB needs a C compiler, so the engine works without it.
-func openEngine(index engine.Index, _, _ string) (dataEngine, error) {
+func openEngine(index engine.Index, _, _ string, _ func(error)) (dataEngine, error) {
 	e, err := local.New(index, nil)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/metrics"
@@ -57,6 +59,8 @@ type Product struct {
 	documents document.Store
 	files     []io.Closer      // of planets and documents
 	spill     *filelock.Folder // temporary files of queries; nil: none can be written
+
+	log atomic.Pointer[slog.Logger] // of the handler; nil: there is none yet
 }
 
 // Engine is an engine that must be closed.
@@ -93,11 +97,11 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if p.spill != nil {
 		spill = p.spill.Path
 	}
-	e, err := openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill)
+	e, err := openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill, p.startFailed)
 	if err != nil {
 		return p, err
 	}
-	p.demo = &demoEngine{own: storeEngine{e, p.Store}, folder: p.Store.DemoDir()}
+	p.demo = &demoEngine{own: storeEngine{e, p.Store}, folder: p.Store.DemoDir(), startFailed: p.startFailed}
 	p.Engine = p.demo
 	// One query uses every core, so more than a few concurrent queries only slow each other down. Those of one caller
 	// share what they read.
@@ -232,11 +236,18 @@ type ServeOptions struct {
 	Log     *slog.Logger
 	Version string
 	Metrics *metrics.Metrics // nil: none
-	Address string           // of the console, for links in reports; "": links only for clients on this machine
+	Address string           // of console and API, for reports; "": they have links only for clients on this machine
 }
 
-// Handler returns the handler of the HTTP API.
+// startFailed logs that another DuckDB cannot start.
+func (p *Product) startFailed(err error) {
+	log := cmp.Or(p.log.Load(), slog.Default())
+	log.Warn("another DuckDB cannot start, so callers share the memory of the first one", "error", err)
+}
+
+// Handler returns the handler of the HTTP API. Queries log to its log, too.
 func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
+	p.log.Store(s.Log)
 	c := api.Config{
 		Search:    p.Search,
 		Queries:   p.Search,

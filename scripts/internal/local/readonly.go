@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/orrery/orrery/shared/document"
@@ -34,25 +33,11 @@ func makeSpill(data string, canWrite bool) (*filelock.Folder, error) {
 	if linked, err := filepath.EvalSymlinks(all); err == nil {
 		all = linked // to a disk with more space
 	}
-	removeEarlierSpill(all)
 	spill, err := filelock.OwnFolder(all)
 	if fault.IsFull(err) {
 		return nil, nil
 	}
 	return spill, err
-}
-
-// removeEarlierSpill removes temporary files that crashed processes of earlier versions have left. Those wrote them right
-// into the folder of all processes, and their second DuckDB into the folder 1 there. What cannot be removed stays.
-func removeEarlierSpill(all string) {
-	for _, folder := range []string{all, filepath.Join(all, "1")} {
-		entries, _ := os.ReadDir(folder)
-		for _, e := range entries {
-			if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "duckdb_temp_") {
-				_ = os.Remove(filepath.Join(folder, e.Name()))
-			}
-		}
-	}
 }
 
 // documentFile is a database of documents. If it cannot be opened because the disk is full, the next call tries again, and

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"mime"
 	"mime/multipart"
@@ -269,10 +270,18 @@ func TestPasswordOfMail(t *testing.T) {
 				if err == nil && entry.Type().IsRegular() {
 					places[path], err = os.ReadFile(path)
 				}
+				if errors.Is(err, fs.ErrNotExist) { // SQLite removes files beside its databases
+					return nil
+				}
 				return err
 			})
-			if err != nil || len(places) < 12 {
-				t.Fatalf("%d places, %v", len(places), err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{destination.FileName, documentsFile, runsFile, keysFile} {
+				if len(places[filepath.Join(s.folder, name)]) == 0 {
+					t.Errorf("%s was not looked at", name)
+				}
 			}
 			for _, password := range []string{right, wrong} {
 				plain := base64.StdEncoding.EncodeToString([]byte("\x00orrery\x00" + password)) // as SMTP sends it

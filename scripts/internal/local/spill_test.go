@@ -104,29 +104,3 @@ func TestSpillOfEachProcess(t *testing.T) {
 		}
 	}
 }
-
-// TestSpillOfEarlierVersions: temporary files that earlier versions have left right in the folder of all processes are
-// removed, and nothing else.
-func TestSpillOfEarlierVersions(t *testing.T) {
-	folder := t.TempDir()
-	openProduct(t, folder)
-	spill := filepath.Join(folder, "spill")
-	if err := os.MkdirAll(filepath.Join(spill, "1"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]bool{ // whether they are removed
-		"duckdb_temp_storage_DEFAULT-0.tmp": true, "duckdb_temp_block-4611686018427387904.block": true,
-		"1/duckdb_temp_storage_S32K-0.tmp": true, "notes.txt": false, "1/notes.txt": false,
-	}
-	for name := range files {
-		if err := os.WriteFile(filepath.Join(spill, name), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	openProduct(t, folder)
-	for name, removed := range files {
-		if _, err := os.Stat(filepath.Join(spill, name)); os.IsNotExist(err) != removed {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}

@@ -12,7 +12,6 @@ import (
 	"net/netip"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/definition"
@@ -88,22 +87,17 @@ func (s Sender) Deliver(ctx context.Context, to definition.Destination, files []
 // errNoAWS is not final, because another program may deliver the report.
 var errNoAWS = errors.New("this program cannot use AWS")
 
-// mail hands the mail among the files over, for the addresses to which the operator allows mail. The note has the
-// others, if the mail was handed over.
+// mail hands the mail among the files over. It is refused if the operator does not allow mail to one of the addresses.
 func (s Sender) mail(ctx context.Context, to []string, files []runs.File) (note string, err error) {
 	if s.Settings.Mail == nil {
 		return "", errors.New("mail is not set up")
 	}
-	var allowed, notes []string
-	for _, address := range to {
+	allowed := make([]string, len(to))
+	for i, address := range to {
 		if _, ok := definition.DomainOf(address, s.Settings.Mail.Domains); !ok {
-			notes = append(notes, fmt.Sprintf("the operator does not allow mail to %s any more", address))
-			continue
+			return "", fmt.Errorf("%w: the operator does not allow mail to %s any more", ErrRefused, address)
 		}
-		allowed = append(allowed, definition.LowerDomain(address))
-	}
-	if len(allowed) == 0 {
-		return "", fmt.Errorf("%w: %s", ErrRefused, strings.Join(notes, "; "))
+		allowed[i] = definition.LowerDomain(address)
 	}
 	i := slices.IndexFunc(files, func(f runs.File) bool { return f.Name == MailName })
 	if i < 0 {
@@ -112,20 +106,13 @@ func (s Sender) mail(ctx context.Context, to []string, files []runs.File) (note 
 	message, err := allowedOnly(files[i].Content, s.Settings.Mail.Domains)
 	switch {
 	case err != nil:
+		return "", err
 	case !s.Settings.Mail.SES:
-		note, err = s.sendMail(ctx, allowed, message)
+		return s.sendMail(ctx, allowed, message)
 	case s.AWS == nil:
-		err = errNoAWS
-	default:
-		err = s.AWS.SendMail(ctx, *s.Settings.Mail, allowed, message)
+		return "", errNoAWS
 	}
-	if err != nil && !errors.As(err, new(*PartialError)) {
-		return "", err // nobody has the mail
-	}
-	if note != "" {
-		notes = append(notes, note)
-	}
-	return strings.Join(notes, "; "), err
+	return "", s.AWS.SendMail(ctx, *s.Settings.Mail, allowed, message)
 }
 
 // form returns the file with one of the forms of a report, such as .json.

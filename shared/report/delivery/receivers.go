@@ -35,9 +35,12 @@ func allowedOnly(message []byte, domains []string) ([]byte, error) {
 			allowed = append(allowed, a.String())
 		}
 	}
-	place := toHeader.FindIndex(message) // the body is after the header
-	if len(allowed) == len(list) || place == nil {
+	if len(allowed) == len(list) {
 		return message, nil
+	}
+	place := toHeader.FindIndex(message) // the body is after the header
+	if place == nil {
+		return nil, errors.New("the receivers of the mail that are not allowed any more cannot be removed from its header")
 	}
 	line := "To: " + strings.Join(allowed, ",\r\n ") + "\r\n"
 	return slices.Concat(message[:place[0]], []byte(line), message[place[1]:]), nil

@@ -17,7 +17,7 @@ import (
 type Settings struct {
 	Mail         *Mail                  // nil: no mail is sent
 	Destinations map[string]Destination // by their names
-	Link         string                 // base URL of the console, for links; "": there are none
+	Link         string                 // base URL of console and API, for links and commands; "": there are no links
 	Delay        time.Duration          // after the end of a period until its data is there
 }
 

@@ -55,7 +55,7 @@ func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]by
 func (m Maker) requestOf(r api.ReportRequest) reporting.Request {
 	return reporting.Request{
 		Filters: r.Filters, Form: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
-		Title: r.Title, Link: r.Link, Now: r.Now, AtOnce: m.AtOnce,
+		Title: r.Title, Link: r.Link, Server: r.Server, Now: r.Now, AtOnce: m.AtOnce,
 	}
 }
 

@@ -135,6 +135,9 @@ func TestQuestionsOfTheCaller(t *testing.T) {
 		if (r.Route == search.Stats) != (r.Figures == search.FiguresPercentiles) {
 			t.Errorf("%s asks for the figures %q", r.Route, r.Figures)
 		}
+		if (r.Route == search.Stats) != (r.TZ == "UTC") {
+			t.Errorf("%s asks for segments in %q", r.Route, r.TZ)
+		}
 	}
 }
 
@@ -152,7 +155,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestLinksOfReports: links lead to the configured address, or to this machine, but never to what a Host header names.
+// TestLinksOfReports: links lead to the configured address, or to this machine, but never to what a Host header names. A
+// command sends the key to the configured address, or to that of the reader, but never to that of a link in the question.
 func TestLinksOfReports(t *testing.T) {
 	for _, test := range []struct{ rule, address, host, link, want string }{
 		{"an unknown name", "", "evil.example", "", ""},
@@ -172,19 +176,29 @@ func TestLinksOfReports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			values := url.Values{"filters": {filters}, "format": {"json"}}
-			if test.link != "" {
-				values.Set("link", test.link)
+			ask := func(format string) []byte {
+				values := url.Values{"filters": {filters}, "format": {format}}
+				if test.link != "" {
+					values.Set("link", test.link)
+				}
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v4.0/data/report?"+values.Encode(), nil)
+				r.Host = test.host
+				r.Header.Set("X-Api-Key", "k")
+				r.Header.Set("X-Forwarded-Host", "evil.example")
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, r)
+				return w.Body.Bytes()
 			}
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v4.0/data/report?"+values.Encode(), nil)
-			r.Host = test.host
-			r.Header.Set("X-Api-Key", "k")
-			r.Header.Set("X-Forwarded-Host", "evil.example")
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
+			command := `curl -sS "$ORRERY_URL/api/v4.0/data/report"`
+			if test.address != "" {
+				command = "curl -sS '" + test.address + "/api/v4.0/data/report'"
+			}
+			if text := ask("text"); !bytes.Contains(text, []byte(command)) {
+				t.Errorf("the report does not have %s:\n%s", command, text)
+			}
 			var d report.Document
-			if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
-				t.Fatalf("%v: %s", err, w.Body)
+			if err := json.Unmarshal(ask("json"), &d); err != nil {
+				t.Fatal(err)
 			}
 			got, _, _ := strings.Cut(d.Report.Link, "?")
 			if got != test.want {

@@ -37,7 +37,8 @@ type Request struct {
 	Template report.Template
 	Compare  string // Previous, SameWeekday or None; "" is Previous
 	Title    string
-	Link     string
+	Link     string              // base URL of the console, for links; "": there are none
+	Server   string              // base URL of the API, for commands, as the operator has set it; "": unknown
 	AtOnce   int                 // questions that are asked at the same time; 0: all
 	Done     func(done, all int) // is called after each answer; nil: nothing is
 }
@@ -166,7 +167,7 @@ func askingOrder(questions []report.Question) []int {
 
 // SettingOf returns the setting of the report that a request asks for.
 func SettingOf(r Request) (report.Setting, error) {
-	s := report.Setting{Title: r.Title, Template: r.Template, Link: r.Link}
+	s := report.Setting{Title: r.Title, Template: r.Template, Link: r.Link, Server: r.Server}
 	if s.Template == "" {
 		s.Template = report.Traffic
 	}

@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,6 +58,7 @@ func (oracle) Explain(context.Context, query.Query) (engine.Plan, error) { retur
 type apiSource struct {
 	t       testing.TB
 	handler http.Handler
+	rows    []*lake.Row
 
 	mutex sync.Mutex
 	fail  map[string]string // route → reason
@@ -68,10 +70,16 @@ var now = time.Date(2026, 1, 3, 7, 0, 0, 0, time.UTC)
 // newSource returns the API over two generated days, 2026-01-01 and 2026-01-02 in UTC.
 func newSource(t testing.TB) *apiSource {
 	t.Helper()
+	return newSourceOf(t, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// newSourceOf returns the API over two generated days.
+func newSourceOf(t testing.TB, first time.Time) *apiSource {
+	t.Helper()
 	var rows []*lake.Row
 	decoder := record.NewDecoder()
 	for day, n := range []int{1500, 2500} {
-		from := time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)
+		from := first.AddDate(0, 0, day)
 		text, err := io.ReadAll(gen.New(gen.Options{Records: n, Seed: uint64(day + 1), From: from, To: from.Add(24 * time.Hour)}))
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +104,7 @@ func newSource(t testing.TB) *apiSource {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &apiSource{t: t, handler: handler}
+	return &apiSource{t: t, handler: handler, rows: rows}
 }
 
 func (s *apiSource) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
@@ -221,6 +229,24 @@ func TestRun(t *testing.T) {
 	}
 	if rows < 15 {
 		t.Errorf("only %d rows", rows)
+	}
+}
+
+// TestTimesAcrossSegments: 99 % within is a time of the whole period, also if a segment of 4096 days since 1970 ends in
+// it, as one does at the end of 2026-01-26.
+func TestTimesAcrossSegments(t *testing.T) {
+	s := newSourceOf(t, time.Date(2026, 1, 26, 0, 0, 0, 0, time.UTC))
+	got := run(t, s, reporting.Request{Filters: "timestamp between 2026-01-26 and 2026-01-27 23:59:59.999"})
+	var times []int64
+	for _, r := range s.rows {
+		if r.TotalUs != nil {
+			times = append(times, *r.TotalUs)
+		}
+	}
+	slices.Sort(times)
+	want := float64(times[(len(times)*99+99)/100-1]) / 1e6
+	if p99 := got.Figures[7].Value; p99 == nil || *p99 > want || *p99 <= 0.99*want {
+		t.Errorf("99 %% within %v, want %v, rounded down", got.Figures[7], want)
 	}
 }
 

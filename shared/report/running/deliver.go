@@ -170,7 +170,7 @@ func (r *Runner) placeAt(to definition.Destination) *semaphore.Weighted {
 
 // begin records that a delivery begins. It returns nil if the delivery must not be made now: the report may have been
 // paused since it was rendered, and a delivery that does not end before ctx is left to the next tick, because its outcome
-// would not be recorded.
+// would not be recorded. Its record and that of the end of the run may each take recordTime.
 func (h *handover) begin(ctx context.Context, index int) (*definition.Destination, error) {
 	standing, err := h.standingOf(ctx, h.asked)
 	if err != nil {
@@ -182,7 +182,7 @@ func (h *handover) begin(ctx context.Context, index int) (*definition.Destinatio
 	switch deadline, limited := ctx.Deadline(); {
 	case h.over:
 		return nil, nil
-	case standing.state != "", limited && time.Until(deadline) < h.deliverTime+h.grace+recordTime:
+	case standing.state != "", limited && time.Until(deadline) < h.deliverTime+h.grace+2*recordTime:
 		h.over = true
 		return nil, nil
 	case d.Unknown >= mostAttempts:

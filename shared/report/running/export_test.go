@@ -9,7 +9,7 @@ import (
 func (r *Runner) SetTimes(deliver, grace time.Duration) { r.deliverTime, r.grace = deliver, grace }
 
 // DeliveryTime is the least time in which a delivery begins.
-const DeliveryTime = deliverTime + graceTime + recordTime
+const DeliveryTime = deliverTime + graceTime + 2*recordTime
 
 // SetPause replaces the pauses before the repetitions of a record.
 func (r *Runner) SetPause(pause func(ctx context.Context, d time.Duration) error) { r.sleep = pause }

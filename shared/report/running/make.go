@@ -189,7 +189,7 @@ func (r *Runner) report(
 	setting := report.Setting{
 		Title: stored.Title, Template: report.Template(stored.Template), Conditions: stored.Filters,
 		Period: period, Previous: before, SameWeekday: stored.Compare == definition.SameWeekday,
-		Zone: location, Link: r.Settings.Link,
+		Zone: location, Link: r.Settings.Link, Server: r.Settings.Link,
 	}
 	if late {
 		setting.Late = "the data of the period was not complete when the report was made"

@@ -301,9 +301,13 @@ func (j *job) poll(context.Context, query.Query) (query.Answer, engine.Cost, boo
 }
 
 // release stops the query if no other caller waits and no caller has the ID. It returns an error of kind
-// fault.Unavailable if the caller may not get the ID.
+// fault.Unavailable if the caller may not get the ID. Only a caller who asks for the ID waits for the sizes of answers.
 func (j *job) release(_ context.Context, reason outcome) (err error) {
-	j.local.lock()
+	if reason == deferred {
+		j.local.lock()
+	} else {
+		j.local.mu.Lock()
+	}
 	defer j.local.mu.Unlock()
 	j.collected = j.collected || reason == answered // by asking again
 	if reason == deferred && !j.promised() {
