@@ -144,7 +144,9 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 	s := Stores{documentdynamo.New(client, e.Table), runsdynamo.New(client, e.Table, files), keydynamo.New(client, e.Table)}
 	sender := delivery.Sender{Settings: settings, AWS: deliveryaws.New(c)}
 	checks := searching.Checks(path.Athena, path.States, e, time.Now)
-	return MakeOver(f, e, log, client, s, Path{path.Service, path.States, settings, sender}, checks, time.Now), nil
+	return MakeOver(f, e, log, client, s, Path{
+		Search: path.Service, States: path.States, Settings: settings, Deliver: sender,
+	}, checks, time.Now), nil
 }
 
 // Path is how reports are made and delivered.
@@ -153,6 +155,7 @@ type Path struct {
 	States   engine.States
 	Settings destination.Settings
 	Deliver  running.Deliverer
+	Pause    func(ctx context.Context, d time.Duration) error // as in running.Config
 }
 
 // MakeOver returns report over stores. checks are those of the read path.
@@ -161,7 +164,7 @@ func MakeOver(
 	client *dynamodb.Client, s Stores, path Path, checks []doctor.Check, now func() time.Time,
 ) *function.Function {
 	c := s.config(log, now)
-	c.Settings, c.Deliver, c.AtOnce = path.Settings, path.Deliver, reporting.Many
+	c.Settings, c.Deliver, c.AtOnce, c.Pause = path.Settings, path.Deliver, reporting.Many, path.Pause
 	c.Ask = func(branches []string, key string) reporting.Source {
 		return source(api.AskAs(path.Search, branches, "report "+key))
 	}

@@ -291,6 +291,7 @@ func (k *killable) instance(m *mortal) *function.Function {
 	path := reports.Path{
 		Search: k.service, States: constant(stateOf(records(k.t))), Settings: k.settings,
 		Deliver: delivery.Sender{Settings: k.settings, AWS: services},
+		Pause:   func(context.Context, time.Duration) error { return nil },
 	}
 	return reports.MakeOver(f, e, k.log, client, stores, path, nil, func() time.Time { return k.now })
 }

@@ -272,7 +272,7 @@ func (h *handover) save(ctx context.Context, change func()) error {
 	}
 	err := write()
 	for _, pause := range recordPauses {
-		if err == nil || fault.KindOf(err) == fault.Conflict || h.sleep(ctx, pause) != nil {
+		if err == nil || fault.KindOf(err) == fault.Conflict || h.Pause(ctx, pause) != nil {
 			break
 		}
 		err = write()

@@ -108,7 +108,7 @@ func TestRecordsAreRepeated(t *testing.T) {
 					failed := 0
 					var pauses []time.Duration
 					r := w.runner()
-					r.SetPause(func(_ context.Context, d time.Duration) error { pauses = append(pauses, d); return nil })
+					r.Pause = func(_ context.Context, d time.Duration) error { pauses = append(pauses, d); return nil }
 					r.Runs = &observed{Store: w.runs, before: func(run runs.Run, _ int) (error, bool) {
 						if !isIt(run) || failed == failures {
 							return nil, false

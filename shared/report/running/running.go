@@ -44,6 +44,8 @@ type Config struct {
 	Complete func(ctx context.Context) (time.Time, error)
 	// Key returns why the key with an ID cannot be used, in words after because; "": it can.
 	Key func(ctx context.Context, id string) (reason string, err error)
+	// Pause waits before a record that could not be written is written again, or until ctx ends; nil: it waits for d.
+	Pause func(ctx context.Context, d time.Duration) error
 }
 
 // Documents is a store of definitions.
@@ -90,7 +92,6 @@ type Runner struct {
 
 	making             *semaphore.Weighted
 	deliverTime, grace time.Duration
-	sleep              func(ctx context.Context, d time.Duration) error // sleep, unless a test replaces it
 
 	mutex   sync.Mutex
 	busy    map[string]*semaphore.Weighted // by destination
@@ -99,9 +100,12 @@ type Runner struct {
 
 // New returns a runner.
 func New(c Config) *Runner {
+	if c.Pause == nil {
+		c.Pause = sleep
+	}
 	return &Runner{
 		Config: c, making: semaphore.NewWeighted(atOnce), deliverTime: deliverTime, grace: graceTime,
-		sleep: sleep, busy: map[string]*semaphore.Weighted{},
+		busy: map[string]*semaphore.Weighted{},
 	}
 }
 

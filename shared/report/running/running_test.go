@@ -118,7 +118,7 @@ func (w *world) runner() *running.Runner {
 		},
 		Key: func(_ context.Context, id string) (string, error) { return w.keys[id], nil },
 	})
-	r.SetPause(func(context.Context, time.Duration) error { return nil })
+	r.Pause = func(context.Context, time.Duration) error { return nil }
 	return r
 }
 
