@@ -1,6 +1,6 @@
 // Dashboard: what is going on, who does it, and to what.
 import { type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top } from './api';
-import { type Asked, type Planned, together, useAsked } from './ask';
+import { type Asked, together, type Unpriced, useAsked } from './ask';
 import { Chart } from './chart';
 import { useConsole } from './context';
 import { Later } from './later';
@@ -33,10 +33,10 @@ interface Plan {
 	top: Question<'topx'>;
 }
 
-/** Affordable questions. Those of which there is no estimate ask for one again, each for itself. */
+/** Affordable questions. Those of which there is no estimate ask for one when they are asked again, each for itself. */
 interface Afforded {
 	plan: Plan;
-	unpriced: readonly Planned[];
+	unpriced: Unpriced;
 }
 
 let plans = 0;
@@ -87,12 +87,20 @@ interface Part<R extends Route> {
 
 /** usePart asks a question of a plan. */
 function usePart<R extends Route>(
-	{ plan, unpriced }: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
+	{ plan, unpriced: { failures, through } }: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
 ): Asked<Part<R>> {
 	const { api } = useConsole();
 	const [route, parameters] = question;
 	return useAsked(api, questionOf(route, parameters), plan.number, async (asker) => {
-		if (unpriced.includes(question)) await asker.afford([question]);
+		const failure = failures.get(question);
+		if (failure !== undefined) {
+			failures.set(question, undefined);
+			throw failure;
+		}
+		if (failures.has(question)) {
+			await asker.afford([question], through);
+			failures.delete(question);
+		}
 		const answer = await asker.ask(route, parameters);
 		return leave(answer) ? never<Part<R>>() : { plan, answer };
 	});

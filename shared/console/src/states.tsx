@@ -10,7 +10,7 @@ import { copy } from './menu';
 import { adviceOf } from './pure/advice';
 import { questionAsCurl } from './pure/curl';
 import { ago, bytes, dollars, milliseconds } from './pure/format';
-import { objects, priceOf } from './pure/price';
+import { addUp, objects, priceOf } from './pure/price';
 import { absolute, momentIn } from './pure/time';
 import { presentOfRunning } from './running';
 import { share } from './share';
@@ -187,15 +187,17 @@ const firstPause = 2000; // milliseconds until a server that does not answer is 
 const longestPause = 30_000;
 
 /**
- * TroubleOf is why some parts of a screen have no new answers: each that waits to be run, and the first one that failed. Those
- * that failed are asked again together.
+ * TroubleOf is why some parts of a screen have no new answers: what those cost that wait to be run, and the first one that failed.
+ * Those that wait run together, and those that failed are asked again together.
  */
 export function TroubleOf({ parts, name }: { parts: readonly Asked<unknown>[]; name: string }) {
 	const troubled = parts.filter((part) => part.state === 'failed' || part.attempts > 0);
 	const failed = troubled.filter((part) => part.state === 'failed');
 	const first = failed[0] ?? troubled[0];
+	const held = parts.filter((part) => part.state === 'held');
+	const estimate = addUp(held.flatMap((part) => part.estimate ?? []));
 	return <>
-		{parts.map((part, i) => part.state === 'held' && <Trouble key={i} asked={part} name={name} />)}
+		{held[0] && <Trouble asked={{ ...held[0], estimate, run: () => held.forEach((part) => part.run()) }} name={name} />}
 		{first && <Trouble asked={{ ...first, run: () => failed.forEach((part) => part.run()) }} name={name} />}
 	</>;
 }
