@@ -17,15 +17,17 @@ import { share } from './share';
 import { words } from './strings';
 
 /** Answered shows the state of a question, then its answer. An earlier answer stays, dimmed, until the next is there. */
-export function Answered<T>({ asked, metas, brief = false, children }: {
+export function Answered<T>({ asked, metas, brief = false, secret = false, children }: {
 	asked: Asked<T>;
 	metas(answer: T): readonly Meta[];
 	brief?: boolean; // without the way to explain what was asked, which is about the whole page
+	secret?: boolean; // without copies of what was asked, which has values of sensitive fields
 	children(answer: T): ComponentChildren;
 }) {
 	const { answer } = asked;
 	return <>
-		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={asked.questions} brief={brief} />
+		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={secret ? [] : asked.questions}
+			brief={brief} />
 		<Panel asked={asked}>{children}</Panel>
 	</>;
 }
