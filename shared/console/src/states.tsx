@@ -3,12 +3,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Meta, type Parameters, Refusal, type Route } from './api';
 import type { Asked, State } from './ask';
-import { useConsole } from './context';
+import { Counted, useConsole } from './context';
 import { Later } from './later';
 import { narrow, useMedia } from './media';
 import { copy } from './menu';
 import { adviceOf } from './pure/advice';
 import { questionAsCurl } from './pure/curl';
+import { splitPeriod } from './pure/filter';
 import { ago, bytes, dollars, milliseconds } from './pure/format';
 import { addUp, objects, priceOf } from './pure/price';
 import { absolute, momentIn } from './pure/time';
@@ -28,7 +29,7 @@ export function Answered<T>({ asked, metas, brief = false, secret = false, child
 	return <>
 		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={secret ? [] : asked.questions}
 			brief={brief} />
-		<Panel asked={asked}>{children}</Panel>
+		<Panel asked={asked} question={asked.questions[0]?.[1]}>{children}</Panel>
 	</>;
 }
 
@@ -46,8 +47,9 @@ export function Line({ asked, metas, questions, brief = false }: {
 }
 
 /** Panel is a part of a screen with the answer of a question of its own, which may be a part of another, or with why it has none. */
-export function Panel<T>({ asked, of, name = '', children }: {
+export function Panel<T>({ asked, of, question, name = '', children }: {
 	asked: Asked<T>; of?: Asked<unknown>; name?: string; children(answer: T): ComponentChildren;
+	question: Parameters | undefined; // that was answered: what the numbers of the answer count
 }) {
 	const { answer, state } = asked;
 	const box = useRef<HTMLDivElement>(null);
@@ -60,9 +62,15 @@ export function Panel<T>({ asked, of, name = '', children }: {
 		<Trouble asked={asked} name={name} earlier={answer !== null} />
 		{answer !== null && <div class={`answer ${ageOf(state, of?.state ?? 'done')}`} aria-busy={state === 'asking'} tabIndex={-1}
 			ref={box}>
-			{children(answer)}
+			<Counted.Provider value={countedBy(question)}>{children(answer)}</Counted.Provider>
 		</div>}
 	</>;
+}
+
+/** countedBy returns the filter and the period of a question. */
+export function countedBy(question: Parameters | undefined): Counted | null {
+	const { filter, period } = splitPeriod(String(question?.['filters'] ?? ''), 0);
+	return period === null ? null : { filter, period };
 }
 
 /**
