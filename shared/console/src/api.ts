@@ -254,8 +254,8 @@ export class API {
 	}
 
 	/** parse returns the canonical form of a filter, as a query string. A Refusal has its mistakes. */
-	async parse(filters: string, signal: AbortSignal): Promise<string> {
-		return (await this.canonical(filters, 'text/plain', signal)).text;
+	async parse(filters: string, signal: AbortSignal, progress = idle): Promise<string> {
+		return (await this.canonical(filters, 'text/plain', signal, progress)).text;
 	}
 
 	/** canonical returns the canonical form of a filter of a media type, and what its relative times stand for. */
