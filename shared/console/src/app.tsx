@@ -218,7 +218,7 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: (() => void) | nul
 function Header({ place, help, forget, share: onShare }: {
 	place: Place; help(): void; forget: (() => void) | null; share(): void;
 }) {
-	const link = (screen: Screen) => <LinkTo key={screen} change={{ ...anew, screen }} current={place.screen === screen}>
+	const link = (screen: Screen) => <LinkTo key={screen} change={{ ...anew, screen }} current={place.screen === screen && 'page'}>
 		{words.screens[screen]}
 	</LinkTo>;
 	return <header class="top">

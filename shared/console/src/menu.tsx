@@ -37,7 +37,7 @@ export function Value({ fact, children }: { fact: Fact; children: ComponentChild
 
 /** LinkTo is a link to another place, which the browser opens in a new tab as well. */
 export function LinkTo({ change, name, kind, current, children }: {
-	change: Partial<Place>; name?: string; kind?: string; current?: boolean; children: ComponentChildren;
+	change: Partial<Place>; name?: string; kind?: string; current?: 'page' | 'true' | false; children: ComponentChildren;
 }) {
 	const { go, href } = useConsole();
 	const click = (event: JSX.TargetedMouseEvent<HTMLElement>): void => {
@@ -45,7 +45,7 @@ export function LinkTo({ change, name, kind, current, children }: {
 		event.preventDefault();
 		go(change);
 	};
-	return <a href={href(change)} class={kind} title={name} aria-label={name} aria-current={current ? 'page' : undefined}
+	return <a href={href(change)} class={kind} title={name} aria-label={name} aria-current={current || undefined}
 		onClick={click}>{children}</a>;
 }
 
