@@ -110,7 +110,8 @@ function SessionTable({ records, reference }: { records: readonly LogRecord[]; r
 		<tbody>{records.map((one) => {
 			const own = referenceOf(one);
 			return <tr key={own}>
-				<td><LinkTo change={{ record: own }} current={own === reference && 'true'}>{clockIn(timeOf(one), zone, 'milliseconds')}</LinkTo></td>
+				<td><LinkTo change={{ record: own }} current={own === reference && 'true'}>
+					{clockIn(timeOf(one), zone, 'milliseconds')}</LinkTo></td>
 				<td><ResultMark record={one} /></td>
 				<td>{textOf(one, 'method')} {textOf(one, 'host')}{textOf(one, 'path')}</td>
 			</tr>;

@@ -452,7 +452,8 @@ test('a ticket has what others need, and no secret', () => {
 		cf_triggers: [{ section: 'headers', name: 'x-token', value: 'secret' }],
 	});
 	equal(ticketOf(withoutSecrets(record, sensitive), {
-		result: 'Blocked', address: '192.0.2.1', ms: Date.parse('2026-01-01T20:45:01.457Z'), zone: 'Europe/Berlin', link: 'https://o.example/#/events/r', filter: 'record_ref="r"',
+		result: 'Blocked', address: '192.0.2.1', ms: Date.parse('2026-01-01T20:45:01.457Z'), zone: 'Europe/Berlin',
+		link: 'https://o.example/#/events/r', filter: 'record_ref="r"',
 	}), `Result: Blocked
 Why: Content filter cf1 blocked it: “${dots}” in header x-token matched sqli. The origin never saw it.
 Time: 2026-01-01 21:45:01.457 Europe/Berlin (2026-01-01 20:45:01.457 UTC)
