@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -261,6 +262,41 @@ func TestColumns(t *testing.T) {
 		b.doubleClick(".list .value button")
 		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'country=%q' && !document.querySelector('.menu')", country),
 			"keeps only the first country")
+	})
+	walk("a double click opens no menu whose script comes later", func(t *testing.T, b *tab, s *served) {
+		loading, asked := make(chan struct{}), make(chan struct{})
+		ask := sync.OnceFunc(func() { close(asked) })
+		load := sync.OnceFunc(func() { close(loading) })
+		defer load()
+		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.Contains(r.URL.Path, "/valuemenu-") {
+				ask()
+				<-loading
+			}
+			return false
+		})
+		b.open("#/?t=" + demoDay)
+		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the top values")
+		b.run(chromedp.Evaluate(`{
+			window.menus = 0;
+			new MutationObserver((changes) => changes.forEach(({addedNodes}) =>
+				addedNodes.forEach((node) => { if (node.className === 'menu') window.menus++; }))).
+				observe(document.body, {childList: true, subtree: true});
+		}`, nil))
+		x, y := b.middle(".list .value button")
+		b.run(chromedp.MouseClickXY(x, y))
+		select {
+		case <-asked:
+		case <-b.ctx.Done():
+		}
+		b.run(chromedp.MouseClickXY(x, y, chromedp.ClickCount(2)))
+		b.holds("document.querySelector('#filter').value.startsWith('country=')", "keeps only the first country")
+		b.answered()
+		load()
+		b.holds("performance.getEntriesByType('resource').some(({name}) => name.includes('/valuemenu-'))", "has the script")
+		b.click(".list .value button", "")
+		b.holds("document.querySelector('.menu')", "has the menu of the next click")
+		b.holds("window.menus === 1", "had no other menu")
 	})
 	walk("the signs of a value act without opening its row", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)

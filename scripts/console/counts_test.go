@@ -95,6 +95,26 @@ func TestCounts(t *testing.T) {
 			b.accessible(screen.name)
 		})
 	}
+	walk("numbers of an earlier answer lead to what they count", func(t *testing.T, b *tab, s *served) {
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			body := bodyOf(t, r)
+			if filters, _ := body["filters"].(string); body["dry_run"] != true || !strings.Contains(filters, "blocked") {
+				return false
+			}
+			return changed(t, s, w, r, body, costly)
+		})
+		b.open("#/?t=" + demoDay)
+		b.holds("document.querySelector('.legend .requests a.count') && document.querySelectorAll('.list tbody tr').length > 50", "has numbers")
+		b.answered()
+		b.run(chromedp.Evaluate("location.hash = '#/?f=blocked+is+true&t=2026-01-01T06:00Z..2026-01-01T11:59:59.999Z'", nil))
+		b.holds("document.querySelector('.trouble.held')", "waits")
+		for _, part := range []string{".legend .requests", ".list td:nth-child(3)"} {
+			link := b.countLinks(part)[0]
+			if strings.Contains(link.Href, "blocked") || !strings.Contains(link.Href, "t="+demoDay) {
+				t.Errorf("%s leads to %s", link.Name, link.Href)
+			}
+		}
+	})
 	walk("a number is reached by keys, and Back leads to it again", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=" + demoDay)
 		b.holds("document.querySelectorAll('.list tbody tr').length > 50", "has the numbers")

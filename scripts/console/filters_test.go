@@ -158,6 +158,8 @@ func TestFilterBar(t *testing.T) {
 		is(`path ~"(?i)"`)
 		b.keys("LOGI")
 		b.holds("document.querySelector('[role=option]')?.innerText.includes('login')", "offers values that contain it")
+		b.holds("document.querySelector('#filter').getAttribute('aria-activedescendant') === null", "leaves the pattern as it is")
+		b.keys(kb.ArrowDown)
 		b.enter()
 		b.holds(`document.querySelector('#filter').value.startsWith('path ~"(?i)/') && document.querySelector('#filter').value.endsWith('"')`,
 			"takes the value as a pattern")

@@ -180,9 +180,11 @@ func TestLongSession(t *testing.T) {
 	})
 	walk("the session is a table, too, whose times lead to their records", func(t *testing.T, b *tab, s *served) {
 		open(t, b, s)
+		b.holds("document.querySelector('.evidence .honesty') && !document.querySelector('.evidence .line button')",
+			"offers no copy of questions with the id of the session")
 		b.click(".evidence button", "Show as table")
 		b.holds("document.querySelectorAll('.evidence tbody tr').length === 41", "has the same requests")
-		b.holds("document.querySelector('.evidence [aria-current]').closest('tr').textContent.endsWith('shop.example/1000')", "marks its own")
+		b.holds("document.querySelector('.evidence [aria-current=true]').closest('tr').textContent.endsWith('shop.example/1000')", "marks its own")
 		b.accessible("the session as a table")
 		before := b.fragment()
 		b.holds("document.querySelectorAll('.evidence ul.session button').length === 2", "leads to the others")

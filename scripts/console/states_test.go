@@ -182,6 +182,36 @@ func TestStates(t *testing.T) {
 		b.holds("!document.querySelector('[data-cancel]')", "has its answers")
 		b.holds("sessionStorage.length === 0", "has forgotten the query")
 	})
+	walk("a question whose query a busy service does not follow after a reload is sent anew", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 504", "status of 429"}
+		query := newLongQuery("topx")
+		answer := query.answer(t)
+		var leaves atomic.Bool
+		reloaded := make(chan struct{})
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/data/queries/abc") || !leaves.Load() {
+				return answer(w, r)
+			}
+			select {
+			case <-reloaded:
+			case <-r.Context().Done():
+				return true // of the page before
+			}
+			if query.asked.Load() > 1 {
+				return answer(w, r)
+			}
+			return refuse(w, http.StatusTooManyRequests, "too many requests")
+		})
+		b.open("#/?f=status=200&t=30m")
+		b.sees("The query has been running")
+		leaves.Store(true)
+		b.run(chromedp.Reload())
+		close(reloaded)
+		b.until(func() bool { return query.asked.Load() == 2 }, "asks again")
+		close(query.released)
+		b.answered()
+		b.holds("!document.querySelector('.trouble.failed')", "has its answers")
+	})
 	walk("what is asked after a reload is of the present as soon as nothing runs any more", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 504"}
 		query := newLongQuery("topx")

@@ -233,7 +233,7 @@ export class API {
 		const send = (): Promise<Response> => this.post(`data/${route}`, parameters, signal, progress);
 		const going = locationOf(question); // since before a reload
 		let response = going ? await this.follow(question, going, 0, signal, progress) : await send();
-		if (going && response.status === 404) response = await send();
+		if (going && [404, 429, 503].includes(response.status)) response = await send(); // its query is no longer followed
 		if (response.status === 202 || response.status === 504) {
 			const location = response.headers.get('Location');
 			if (location) response = await this.follow(question, location, retryAfterOf(response) ?? 1, signal, progress);
@@ -254,8 +254,8 @@ export class API {
 	}
 
 	/** parse returns the canonical form of a filter, as a query string. A Refusal has its mistakes. */
-	async parse(filters: string, signal: AbortSignal): Promise<string> {
-		return (await this.canonical(filters, 'text/plain', signal)).text;
+	async parse(filters: string, signal: AbortSignal, progress = idle): Promise<string> {
+		return (await this.canonical(filters, 'text/plain', signal, progress)).text;
 	}
 
 	/** canonical returns the canonical form of a filter of a media type, and what its relative times stand for. */

@@ -32,14 +32,15 @@ export function App() {
 	const [session, setSession] = useState(0); // changes with the key: nothing that another key was shown is left
 	const [keyless, setKeyless] = useState<string | null>(null); // the request for which the server wants a key
 	const [api] = useState(() => new API(new URL('api/v4.0/', document.baseURI).href, readKey, setKeyless));
-	const [choice, setChoice] = useState<Choice | null>(null);
+	const [chosen, setChosen] = useState<{ choice: Choice; place: Place } | null>(null);
+	const choice = chosen?.place === place ? chosen.choice : null; // its element may not be in the answer of another place
 	const [notice, say] = useNotice();
 	const [help, setHelp] = useState(false);
 	const fields = useFields(api, session, `${round} ${place.screen} ${periodOf(place)} ${place.filter}`);
 	const zone = isZone(place.zone) ? place.zone : 'UTC';
 	const closeMenu = useCallback(() => {
-		setChoice((open) => {
-			const at = open?.at;
+		setChosen((open) => {
+			const at = open?.choice.at;
 			if (at instanceof HTMLElement) (at.closest<HTMLElement>('[role=grid]') ?? at).focus({ preventScroll: true });
 			return null;
 		});
@@ -54,12 +55,24 @@ export function App() {
 			keepKey(key);
 			forgetHeavy();
 			setKeyless(null);
-			setChoice(null);
+			setChosen(null);
 			setSession((n) => n + 1);
 		},
-		choose: (fact, at, more = []) => setChoice({ fact, at, more }),
+		choose: (fact, at, more = []) => setChosen({ choice: { fact, at, more }, place }),
 	};
-	useShortcuts(shortcutsOf(value, () => setHelp(true), closeMenu));
+	useShortcuts(shortcutsOf(value, () => setHelp(true), choice && closeMenu));
+	useEffect(() => { // also while the script of the menu is loaded
+		if (!choice) return;
+		const outside = (event: Event): void => {
+			if (!document.querySelector('.menu')?.contains(event.target as Node)) closeMenu();
+		};
+		addEventListener('pointerdown', outside);
+		addEventListener('scroll', outside, true);
+		return () => {
+			removeEventListener('pointerdown', outside);
+			removeEventListener('scroll', outside, true);
+		};
+	}, [choice]);
 	useEffect(() => {
 		document.title = `${words.screens[place.screen]} – ${words.name}`;
 	}, [place.screen]);
@@ -172,7 +185,7 @@ function live({ place, go }: Console): void {
 }
 
 /** shortcutsOf are the keys that work everywhere. */
-function shortcutsOf(c: Console, help: () => void, closeMenu: () => void): Record<string, () => void> {
+function shortcutsOf(c: Console, help: () => void, closeMenu: (() => void) | null): Record<string, () => void> {
 	const period = resolve(periodOf(c.place), Date.now());
 	const screen = (name: Screen) => () => {
 		c.go({ ...anew, screen: name });
@@ -194,7 +207,7 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: () => void): Recor
 		j: press('[data-step=older]'), k: press('[data-step=newer]'),
 		Escape: () => {
 			const cancel = document.querySelector<HTMLElement>('[data-cancel]');
-			if (document.querySelector('.menu')) closeMenu();
+			if (closeMenu) closeMenu();
 			else if (cancel) cancel.click();
 			else if (c.place.record) c.go({ record: null });
 			else if (c.place.panel !== '') c.go({ panel: '' });
@@ -205,7 +218,7 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: () => void): Recor
 function Header({ place, help, forget, share: onShare }: {
 	place: Place; help(): void; forget: (() => void) | null; share(): void;
 }) {
-	const link = (screen: Screen) => <LinkTo key={screen} change={{ ...anew, screen }} current={place.screen === screen}>
+	const link = (screen: Screen) => <LinkTo key={screen} change={{ ...anew, screen }} current={place.screen === screen && 'page'}>
 		{words.screens[screen]}
 	</LinkTo>;
 	return <header class="top">

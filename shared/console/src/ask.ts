@@ -9,10 +9,13 @@ import { locationOf } from './running';
 
 /** What a screen asks with. */
 export interface Asker {
-	/** afford stops before questions that are heavy together, until somebody runs them. */
-	afford(questions: readonly Planned[]): Promise<void>;
-	/** affordParts is afford for questions that do without each other: it returns those of which there is no estimate. */
-	affordParts(questions: readonly Planned[]): Promise<readonly Planned[]>;
+	/**
+	 * afford stops before questions that are heavy together, until somebody runs them. Those let through count as well, and the
+	 * questions are put to them if they are let through, too.
+	 */
+	afford(questions: readonly Planned[], through?: Estimate[]): Promise<void>;
+	/** affordParts is afford for questions that do without each other: it stops only before those of which there is an estimate. */
+	affordParts(questions: readonly Planned[]): Promise<Unpriced>;
 	ask<R extends Route>(route: R, parameters: Parameters): Promise<Answer<Routes[R]>>;
 	/** get reads what is not an answer about requests. */
 	get(path: string): Promise<Got>;
@@ -24,6 +27,12 @@ export interface Asker {
 
 /** A question with its parameters. */
 export type Planned = readonly [Priced, Parameters];
+
+/** The questions of which there is no estimate, with the reasons, and the estimates of those that were let through. */
+export interface Unpriced {
+	failures: Map<Planned, unknown>;
+	through: Estimate[];
+}
 
 /** What the parts of the page ask, or would ask, by part. */
 const planned = new Map<object, readonly Planned[]>();
@@ -132,7 +141,7 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 			(answer) => change({ state: 'done', answer, questions, attempts: 0, running: null, waiting: null }),
 			(error: unknown) => {
 				if (own.signal.aborted) change({ state: 'cancelled', running: null, waiting: null });
-				else if (error instanceof Held) change({ state: 'held', estimate: error.estimate });
+				else if (error instanceof Held) change({ state: 'held', estimate: error.estimate, attempts: 0 });
 				else {
 					const attempts = error instanceof Unreachable ? current.current.attempts + 1 : 0;
 					change({ state: 'failed', failure: error, attempts, running: null, waiting: null });
@@ -190,17 +199,20 @@ function askerOf(
 			if (until !== null || busy === 0) change({ waiting: until });
 		},
 	};
-	const price = async (wanted: readonly Planned[], apart: boolean): Promise<readonly Planned[]> => {
+	const price = async (wanted: readonly Planned[], apart: boolean, through: Estimate[]): Promise<Unpriced> => {
 		plan(wanted);
+		const failures = new Map<Planned, unknown>();
 		// A query that still runs since before a reload has been paid for.
-		if (affordable.has(question) || wanted.some(([route, p]) => locationOf(questionOf(route, p)))) return [];
+		if (affordable.has(question) || wanted.some(([route, p]) => locationOf(questionOf(route, p)))) return { failures, through };
 		const found = await Promise.allSettled(wanted.map(([route, p]) => api.estimate(route, p, signal, progress)));
 		signal.throwIfAborted();
 		const estimates = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
 		const failed = found.find((one) => one.status === 'rejected');
 		if (failed && (!apart || estimates.length === 0)) throw failed.reason;
-		if (isHeavy(addUp(estimates))) throw new Held(addUp(failed ? [...estimates, notEstimated] : estimates));
-		return wanted.filter((_, i) => found[i]?.status === 'rejected');
+		if (isHeavy(addUp([...through, ...estimates]))) throw new Held(addUp(failed ? [...estimates, notEstimated] : estimates));
+		through.push(...estimates);
+		wanted.forEach((question, i) => found[i]?.status === 'rejected' && failures.set(question, found[i].reason));
+		return { failures, through };
 	};
 	return {
 		ask: async (route, parameters) => {
@@ -214,9 +226,9 @@ function askerOf(
 		canonical: (filters, accept) => api.canonical(filters, accept, signal, progress),
 		report: (parameters) => api.report(parameters, signal, progress),
 		estimate: (route, parameters) => api.estimate(route, parameters, signal, progress),
-		afford: async (wanted) => {
-			await price(wanted, false);
+		afford: async (wanted, through = []) => {
+			await price(wanted, false, through);
 		},
-		affordParts: (wanted) => price(wanted, true),
+		affordParts: (wanted) => price(wanted, true, []),
 	};
 }

@@ -5,6 +5,7 @@ import { Refusal } from './api';
 import type { Completed, Completion } from './completion';
 import { useConsole } from './context';
 import { Later } from './later';
+import { announced } from './menu';
 import { isJSON, splitPeriod, withPeriod } from './pure/filter';
 import { periodOf } from './pure/fragment';
 import { tokensOf } from './pure/lex';
@@ -216,7 +217,7 @@ function useRun(show: (text: string) => void): [run: (text: string) => void, sto
 			go(period ? { filter, period } : { filter });
 		};
 		if (savedNames(text).length > 0) {
-			import('./filters').then((m) => m.savedFilters(api, signal)).then((list) => {
+			import('./filters').then((m) => m.savedFilters(api, signal, announced(say))).then((list) => {
 				if (signal.aborted) return;
 				const known = new Map(list.map((one) => [one.name, one.filters]));
 				const missing = savedNames(text).filter((name) => !known.has(name));
@@ -227,7 +228,7 @@ function useRun(show: (text: string) => void): [run: (text: string) => void, sto
 			const period = periodOf(place);
 			const sent = filterWith(text, period);
 			const read = (found: string): void => apply(sent === text ? found : splitPeriod(found, Date.now()).filter);
-			api.parse(sent, signal).then(read, (error: unknown) => {
+			api.parse(sent, signal, announced(say)).then(read, (error: unknown) => {
 				if (!(error instanceof Refusal)) apply(text); // the mistakes are shown already
 			});
 		} else apply(text);

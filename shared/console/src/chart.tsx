@@ -2,17 +2,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Segment } from './api';
-import { useConsole } from './context';
+import { useConsole, useCounted } from './context';
 import { Later } from './later';
 import { Count, Value } from './menu';
 import { addOnly, type Fact } from './pure/filter';
 import { ago, brief, count } from './pure/format';
-import { absolute, clockIn, comparedWith, dateIn, elsewhere, momentIn } from './pure/time';
+import { absolute, clockIn, dateIn, elsewhere, momentIn } from './pure/time';
 import { words } from './strings';
 
 interface Props {
 	segments: readonly Segment[];
 	before: readonly Segment[]; // of the period before, for the thin line; may be empty
+	earlier?: string | undefined; // that period
 	length: number; // of a segment, in seconds
 	height: number;
 	period: { from: string; to: string }; // of the answer
@@ -130,21 +131,20 @@ const blocked: Fact = { field: 'blocked', value: true };
 const factOf: Readonly<Partial<Record<keyof typeof words.series, Fact>>> = { blocked };
 
 /** Legend names the series, with their numbers at the cursor. Shape and dash differ besides the colour. */
-function Legend({ series, segments, before, period, compact, at, zone, peak, title }: Props & {
+function Legend({ series, segments, before, earlier, compact, at, zone, peak, title }: Props & {
 	series: readonly Series[]; at: number | null; zone: string; peak: string; title: string;
 }) {
-	const { place } = useConsole();
+	const counted = useCounted();
 	const segment = at === null ? undefined : segments[at];
-	const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
-	const earlier = comparedWith(place.against, { from, to });
 	/** whole is the number of a line in the whole period. No condition has the challenges of the chart, which are of two flags. */
 	const whole = ({ name }: Series) => {
 		const sum = (of: readonly Segment[], figure: (s: Segment) => number): number => of.reduce((n, s) => n + figure(s), 0);
 		switch (name) {
-			case 'before': return <Count n={sum(before, (s) => s.num_of_requests)} filter={place.filter}
-				period={earlier ? absolute(earlier) : undefined} />;
-			case 'requests': return <Count n={sum(segments, (s) => s.num_of_requests)} filter={place.filter} />;
-			case 'blocked': return <Count n={sum(segments, (s) => s.num_of_blocked_requests)} filter={addOnly(place.filter, blocked)} />;
+			case 'before': return <Count n={sum(before, (s) => s.num_of_requests)} filter={counted.filter}
+				period={earlier} />;
+			case 'requests': return <Count n={sum(segments, (s) => s.num_of_requests)} {...counted} />;
+			case 'blocked': return <Count n={sum(segments, (s) => s.num_of_blocked_requests)} filter={addOnly(counted.filter, blocked)}
+				period={counted.period} />;
 			case 'challenged': return <>{count(sum(segments, (s) => s.num_of_challenges))}</>;
 		}
 	};

@@ -35,9 +35,11 @@ export function complete(
 	show: (found: Completion) => void,
 ): void {
 	const offer = (at: Expected, options: readonly Option[], note = ''): void => {
+		const pattern = at.kind === 'value' && at.operator.endsWith('~'); // of which any text may be all
 		const useless = options.length === 1 && options[0]?.insert === at.typed;
 		show({
-			options: useless ? [] : options.map((option) => ({ ...option, taken: take(text, at, option) })), note, touched: at.typed !== '',
+			options: useless ? [] : options.map((option) => ({ ...option, taken: take(text, at, option) })), note,
+			touched: at.typed !== '' && !pattern,
 		});
 	};
 	const at = expectedAt(text, caret);

@@ -5,7 +5,7 @@ import type { API } from './api';
 import type { Item } from './menu';
 import type { Field } from './pure/complete';
 import type { Fact } from './pure/filter';
-import type { Place } from './pure/fragment';
+import { type Place, periodOf } from './pure/fragment';
 
 export interface Console {
 	api: API;
@@ -26,6 +26,20 @@ export interface Console {
 	hasKey: boolean;
 	/** say announces a text to screen readers and shows it for a moment. */
 	say(text: string): void;
+}
+
+/** What the numbers of an answer count. The address may have another filter and period by now, or a period that goes on. */
+export interface Counted {
+	filter: string;
+	period: string;
+}
+
+export const Counted = createContext<Counted | null>(null);
+
+/** useCounted returns what the numbers of the answer around a part count. */
+export function useCounted(): Counted {
+	const { place } = useConsole();
+	return useContext(Counted) ?? { filter: place.filter, period: periodOf(place) };
 }
 
 const context = createContext<Console | null>(null);

@@ -1,8 +1,8 @@
 // Dashboard: what is going on, who does it, and to what.
 import { type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top } from './api';
-import { type Asked, type Planned, together, useAsked } from './ask';
+import { type Asked, together, type Unpriced, useAsked } from './ask';
 import { Chart } from './chart';
-import { useConsole } from './context';
+import { useConsole, useCounted } from './context';
 import { Later } from './later';
 import { mostSegments } from './media';
 import { Count, Value } from './menu';
@@ -10,7 +10,7 @@ import { LiveField, liveRate, slowRates, useRefresh } from './refresh';
 import { present } from './running';
 import { Select } from './select';
 import { leadToData, never } from './start';
-import { ageOf, Answered, Line, Nothing, Panel, Quiet, Trouble, TroubleOf } from './states';
+import { ageOf, Answered, countedBy, Line, Nothing, Panel, Quiet, Trouble, TroubleOf } from './states';
 import { brief, bytes, changeOf, count, seconds, share } from './pure/format';
 import { add, addOnly, type Fact, filtersOf, only, type Value as FieldValue } from './pure/filter';
 import { periodOf, type Place } from './pure/fragment';
@@ -33,10 +33,10 @@ interface Plan {
 	top: Question<'topx'>;
 }
 
-/** Affordable questions. Those of which there is no estimate ask for one again, each for itself. */
+/** Affordable questions. Those of which there is no estimate ask for one when they are asked again, each for itself. */
 interface Afforded {
 	plan: Plan;
-	unpriced: readonly Planned[];
+	unpriced: Unpriced;
 }
 
 let plans = 0;
@@ -87,12 +87,20 @@ interface Part<R extends Route> {
 
 /** usePart asks a question of a plan. */
 function usePart<R extends Route>(
-	{ plan, unpriced }: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
+	{ plan, unpriced: { failures, through } }: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
 ): Asked<Part<R>> {
 	const { api } = useConsole();
 	const [route, parameters] = question;
 	return useAsked(api, questionOf(route, parameters), plan.number, async (asker) => {
-		if (unpriced.includes(question)) await asker.afford([question]);
+		const failure = failures.get(question);
+		if (failure !== undefined) {
+			failures.set(question, undefined);
+			throw failure;
+		}
+		if (failures.has(question)) {
+			await asker.afford([question], through);
+			failures.delete(question);
+		}
 		const answer = await asker.ask(route, parameters);
 		return leave(answer) ? never<Part<R>>() : { plan, answer };
 	});
@@ -135,13 +143,15 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 				age={ageOf(planned.state, timeline.state)} />
 			<TroubleOf parts={figures} name={words.figures} />
 			<Views />
-			{split ? <Later part="split" /> : <Panel asked={timeline} of={planned} name={words.chart}>
+			{split ? <Later part="split" /> : <Panel asked={timeline} of={planned} name={words.chart}
+				question={drawn?.timeline[1]}>
 				{({ answer: { results, meta } }) => {
 					const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
-					return chart === '' ? <Chart {...of} before={before?.results ?? []} height={220} /> : <Later part="lines" given={of} />;
+					return chart === '' ? <Chart {...of} before={before?.results ?? []} height={220}
+						earlier={countedBy(drawn?.timelineBefore[1])?.period} /> : <Later part="lines" given={of} />;
 				}}
 			</Panel>}
-			<Panel asked={top} of={planned} name={words.topValues}>
+			<Panel asked={top} of={planned} name={words.topValues} question={top.answer?.plan.top[1]}>
 				{({ plan: own, answer }) => <Lists top={answer.results} requests={own === drawn ? requests : 0} />}
 			</Panel>
 		</>}
@@ -331,10 +341,10 @@ export function List({ name, keys, requests }: { name: ListName; keys: readonly 
 
 /** Of is a number of requests with a top value. A condition on a text that was cut would find none. */
 function Of({ top, n, and = '' }: { top: Key; n: number; and?: string }) {
-	const { place } = useConsole();
+	const counted = useCounted();
 	if (top.key_truncated) return <>{count(n)}</>;
-	const filter = addOnly(place.filter, factOfTop(top));
-	return <Count n={n} filter={and === '' ? filter : add(filter, and)} />;
+	const filter = addOnly(counted.filter, factOfTop(top));
+	return <Count n={n} filter={and === '' ? filter : add(filter, and)} period={counted.period} />;
 }
 
 const times = ['total', 'origin', 'svc'] as const;

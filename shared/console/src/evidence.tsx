@@ -46,7 +46,7 @@ export function Evidence({ record, reference }: { record: LogRecord; reference: 
 	if (!judged) return null;
 	return <section class="evidence">
 		<h3>{words.isFalsePositive} <small>{asked.answer && periodIn(asked.answer.period, zone)}</small></h3>
-		<Answered asked={asked} metas={(found) => found?.metas ?? []} brief>
+		<Answered asked={asked} metas={(found) => found?.metas ?? []} brief secret>
 			{(found) => found && <><ul>{found.counted.map(({ filter, period, text, meta }) => <li key={filter}>
 				{text} {meta.num_of_requests !== 0 && <button type="button" class="link" onClick={() => go({
 					filter, record: null, period: absolute(period),
@@ -110,7 +110,8 @@ function SessionTable({ records, reference }: { records: readonly LogRecord[]; r
 		<tbody>{records.map((one) => {
 			const own = referenceOf(one);
 			return <tr key={own}>
-				<td><LinkTo change={{ record: own }} current={own === reference}>{clockIn(timeOf(one), zone, 'milliseconds')}</LinkTo></td>
+				<td><LinkTo change={{ record: own }} current={own === reference && 'true'}>
+					{clockIn(timeOf(one), zone, 'milliseconds')}</LinkTo></td>
 				<td><ResultMark record={one} /></td>
 				<td>{textOf(one, 'method')} {textOf(one, 'host')}{textOf(one, 'path')}</td>
 			</tr>;

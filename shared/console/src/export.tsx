@@ -156,14 +156,15 @@ function usePrice(filters: string, fields: readonly string[] | null, pages: numb
 async function copyPages(
 	api: API, parameters: Readonly<Record<string, unknown>>, format: Format, run: Run, note: (text: string) => void, redraw: () => void,
 ): Promise<void> {
+	let runs = '';
 	const progress = {
-		running: () => note(words.runsOn),
-		waiting: (until: number | null) => note(until === null ? '' : words.busy(ago(until - Date.now()))),
+		running: () => note(runs = words.runsOn),
+		waiting: (until: number | null) => note(until === null ? runs : words.busy(ago(until - Date.now()))),
 	};
 	for (;;) {
 		const cursor = run.next === null ? {} : { cursor: run.next };
 		const page: Page = await api.page({ ...parameters, ...cursor }, run.own.signal, progress);
-		note('');
+		note(runs = '');
 		run.frame ??= frameOf(format, page.content);
 		const content = contentOf(format, page.content);
 		const only = page.next === null && run.events === 0; // a file without records has its frame

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import './app';
 import type { Answer, Facet } from './api';
 import { type Asker, type Planned, useAsked } from './ask';
-import { useConsole } from './context';
+import { useConsole, useCounted } from './context';
 import { Count, Value } from './menu';
 import { present } from './running';
 import { Answered } from './states';
@@ -134,13 +134,14 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 }
 
 function Values({ field, values, of }: { field: string; values: Facet['values']; of: number }) {
-	const { place } = useConsole();
+	const { filter, period } = useCounted();
 	const nameOf = (value: FieldValue): string => (value === '' ? '""' : String(value));
 	return <ul>{values.map((one) => <li key={String(one.value)} title={words.blocked(count(one.num_of_blocked_requests))}
 		style={{ '--part': String(of === 0 ? 0 : one.num_of_requests / of) }}>
 		<Value fact={{ field, value: one.value }}>{nameOf(one.value)}</Value>
 		<span class="n">
-			<Count n={one.num_of_requests} write={brief} filter={addOnly(place.filter, { field, value: one.value })} />
+			<Count n={one.num_of_requests} write={brief} period={period}
+				filter={addOnly(filter, { field, value: one.value })} />
 		</span>
 		<span class="n part">{share(one.num_of_requests, of)}</span>
 	</li>)}</ul>;

@@ -4,7 +4,7 @@ import './app';
 import { type Answer, type Histogram, type Meta, type Parameters, Refusal, type Segment, type SeriesKind, type Stat } from './api';
 import { type Asker, useAsked } from './ask';
 import { partialOf, Plot, type PlotLine, useAnnounced } from './chart';
-import { useConsole } from './context';
+import { useConsole, useCounted } from './context';
 import { conditionOf } from './dashboard';
 import { mostSegments } from './media';
 import { Count, Value } from './menu';
@@ -187,6 +187,7 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 	moment?(at: number): string; // what the legend names a segment
 }) {
 	const { place, zone, go } = useConsole();
+	const { filter, period } = useCounted();
 	const { table } = place;
 	const [at, setAt] = useState<number | null>(null);
 	const announced = useAnnounced(at);
@@ -205,7 +206,7 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 				</svg>
 				{line.fact ? <Value fact={line.fact}>{line.name}</Value> : <span>{line.name}</span>}
 				<b>{at !== null ? numberAt(line, at) : line.fact && line.counts !== undefined ?
-					<Count n={line.counts} filter={addOnly(place.filter, line.fact)} /> : line.whole}</b>
+					<Count n={line.counts} filter={addOnly(filter, line.fact)} period={period} /> : line.whole}</b>
 			</li>)}</ul>
 			<span class="moment">{at === null ? '' : momentOf(at)}</span>
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>

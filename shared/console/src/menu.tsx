@@ -1,9 +1,10 @@
 // Values of fields: shown with the ways to keep only them, to leave them out, and to copy them. Their menu, which opens by
 // click, by a long touch, by the right button and by keys, is in valuemenu.tsx. Also links, and numbers of requests as links.
 import type { ComponentChildren, JSX } from 'preact';
+import { idle, type Progress } from './api';
 import { useConsole } from './context';
 import { addOnly, addWithout, type Fact, only, without } from './pure/filter';
-import { count } from './pure/format';
+import { count, milliseconds } from './pure/format';
 import type { Place } from './pure/fragment';
 import { words } from './strings';
 
@@ -36,7 +37,7 @@ export function Value({ fact, children }: { fact: Fact; children: ComponentChild
 
 /** LinkTo is a link to another place, which the browser opens in a new tab as well. */
 export function LinkTo({ change, name, kind, current, children }: {
-	change: Partial<Place>; name?: string; kind?: string; current?: boolean; children: ComponentChildren;
+	change: Partial<Place>; name?: string; kind?: string; current?: 'page' | 'true' | false; children: ComponentChildren;
 }) {
 	const { go, href } = useConsole();
 	const click = (event: JSX.TargetedMouseEvent<HTMLElement>): void => {
@@ -44,7 +45,7 @@ export function LinkTo({ change, name, kind, current, children }: {
 		event.preventDefault();
 		go(change);
 	};
-	return <a href={href(change)} class={kind} title={name} aria-label={name} aria-current={current ? 'page' : undefined}
+	return <a href={href(change)} class={kind} title={name} aria-label={name} aria-current={current || undefined}
 		onClick={click}>{children}</a>;
 }
 
@@ -95,6 +96,11 @@ export function useActs(fact: Fact) {
 export function copy(text: string, say: (text: string) => void): void {
 	const done = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error('no clipboard'));
 	done.then(() => say(words.copied), () => say(words.notCopied));
+}
+
+/** announced says that a busy service is asked again. */
+export function announced(say: (text: string) => void): Progress {
+	return { ...idle, waiting: (until) => until !== null && say(words.busy(milliseconds(Math.max(1000, until - Date.now())))) };
 }
 
 /** saveFile lets the browser save a file. */

@@ -100,7 +100,7 @@ function Head({ record, reference, safe, open, setOpen }: {
 	record: LogRecord; reference: string; safe: LogRecord; open: boolean; setOpen(open: boolean): void;
 }) {
 	const console = useConsole();
-	const { place, zone, say } = console;
+	const { fields, place, zone, say } = console; // without the catalogue of fields, all is a secret
 	const drawn = open ? record : safe;
 	const ms = Date.parse(textOf(record, 'timestamp'));
 	const id = textOf(record, 'request_id');
@@ -114,8 +114,9 @@ function Head({ record, reference, safe, open, setOpen }: {
 		<Links record={record} />
 		<div class="row">
 			<button type="button" class="small" onClick={() => share(console)}>{words.copyLink}</button>
-			<button type="button" class="small" title={words.copyTicketTitle} onClick={() => copy(ticketOf(safe, {
-				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), zone, filter: filterOf(reference),
+			<button type="button" class="small" title={words.copyTicketTitle} disabled={fields.length === 0}
+				onClick={() => copy(ticketOf(safe, {
+				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), ms, zone, filter: filterOf(reference),
 				link: addressOf({ ...start, screen: 'events', record: reference, period: around(record), zone: place.zone || zone }),
 			}), say)}>{words.copyTicket}</button>
 			<button type="button" class="small" aria-haspopup="menu" onClick={(event) => console.choose(null, event.currentTarget, [

@@ -33,8 +33,8 @@ export function GroupView({ group: { name, leaves, triggers }, record, secrets }
 function Tags({ leaves, secrets }: { leaves: readonly Leaf[]; secrets: boolean }) {
 	return <>{tagGroups.map((group) => {
 		const own = leaves.filter((leaf) => leaf.field === 'tags' && groupOf(leaf.text) === group);
-		return own.length === 0 ? null : <div class="leaf tags" key={group}>
-			<dt>tags <small>{tagWords[group]}</small></dt>
+		return own.length === 0 ? null : <div class={own.some((leaf) => leaf.matched) ? 'leaf tags matched' : 'leaf tags'} key={group}>
+			<dt>tags <small>{tagWords[group]}</small>{own.some((leaf) => leaf.matched) && <small>{words.matched}</small>}</dt>
 			<dd>{own.map((leaf) => <LeafView key={`${leaf.text} ${secrets}`} leaf={leaf} secrets={secrets} />)}</dd>
 		</div>;
 	})}</>;

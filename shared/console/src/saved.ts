@@ -22,17 +22,19 @@ export function chooseConfig(config: string): void {
 }
 
 /** configurations returns the names of the configurations. */
-export async function configurations(api: API, signal: AbortSignal): Promise<string[]> {
+export async function configurations(api: API, signal: AbortSignal, progress = idle): Promise<string[]> {
 	const { names } = await askConfigurations({
-		get: (path) => api.get(path, signal), ask: (route, parameters) => api.ask(route, parameters, signal, idle),
+		get: (path) => api.get(path, signal, progress), ask: (route, parameters) => api.ask(route, parameters, signal, progress),
 	});
 	return names;
 }
 
 /** savedFilters returns the filters of a configuration; of the first one if none was chosen. */
-export async function savedFilters(api: API, signal: AbortSignal, config = chosenConfig()): Promise<SavedFilter[]> {
-	const name = config || (await configurations(api, signal))[0] || '';
-	const got = await api.get(pathOf(name), signal);
+export async function savedFilters(
+	api: API, signal: AbortSignal, progress = idle, config = chosenConfig(),
+): Promise<SavedFilter[]> {
+	const name = config || (await configurations(api, signal, progress))[0] || '';
+	const got = await api.get(pathOf(name), signal, progress);
 	return (JSON.parse(got.text) as { filters: SavedFilter[] }).filters;
 }
 

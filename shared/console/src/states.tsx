@@ -3,30 +3,33 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Meta, type Parameters, Refusal, type Route } from './api';
 import type { Asked, State } from './ask';
-import { useConsole } from './context';
+import { Counted, useConsole } from './context';
 import { Later } from './later';
 import { narrow, useMedia } from './media';
 import { copy } from './menu';
 import { adviceOf } from './pure/advice';
 import { questionAsCurl } from './pure/curl';
+import { splitPeriod } from './pure/filter';
 import { ago, bytes, dollars, milliseconds } from './pure/format';
-import { objects, priceOf } from './pure/price';
+import { addUp, objects, priceOf } from './pure/price';
 import { absolute, momentIn } from './pure/time';
 import { presentOfRunning } from './running';
 import { share } from './share';
 import { words } from './strings';
 
 /** Answered shows the state of a question, then its answer. An earlier answer stays, dimmed, until the next is there. */
-export function Answered<T>({ asked, metas, brief = false, children }: {
+export function Answered<T>({ asked, metas, brief = false, secret = false, children }: {
 	asked: Asked<T>;
 	metas(answer: T): readonly Meta[];
 	brief?: boolean; // without the way to explain what was asked, which is about the whole page
+	secret?: boolean; // without copies of what was asked, which has values of sensitive fields
 	children(answer: T): ComponentChildren;
 }) {
 	const { answer } = asked;
 	return <>
-		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={asked.questions} brief={brief} />
-		<Panel asked={asked}>{children}</Panel>
+		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={secret ? [] : asked.questions}
+			brief={brief} />
+		<Panel asked={asked} question={asked.questions[0]?.[1]}>{children}</Panel>
 	</>;
 }
 
@@ -44,8 +47,9 @@ export function Line({ asked, metas, questions, brief = false }: {
 }
 
 /** Panel is a part of a screen with the answer of a question of its own, which may be a part of another, or with why it has none. */
-export function Panel<T>({ asked, of, name = '', children }: {
+export function Panel<T>({ asked, of, question, name = '', children }: {
 	asked: Asked<T>; of?: Asked<unknown>; name?: string; children(answer: T): ComponentChildren;
+	question: Parameters | undefined; // that was answered: what the numbers of the answer count
 }) {
 	const { answer, state } = asked;
 	const box = useRef<HTMLDivElement>(null);
@@ -58,9 +62,15 @@ export function Panel<T>({ asked, of, name = '', children }: {
 		<Trouble asked={asked} name={name} earlier={answer !== null} />
 		{answer !== null && <div class={`answer ${ageOf(state, of?.state ?? 'done')}`} aria-busy={state === 'asking'} tabIndex={-1}
 			ref={box}>
-			{children(answer)}
+			<Counted.Provider value={countedBy(question)}>{children(answer)}</Counted.Provider>
 		</div>}
 	</>;
+}
+
+/** countedBy returns the filter and the period of a question. */
+export function countedBy(question: Parameters | undefined): Counted | null {
+	const { filter, period } = splitPeriod(String(question?.['filters'] ?? ''), 0);
+	return period === null ? null : { filter, period };
 }
 
 /**
@@ -187,15 +197,17 @@ const firstPause = 2000; // milliseconds until a server that does not answer is 
 const longestPause = 30_000;
 
 /**
- * TroubleOf is why some parts of a screen have no new answers: each that waits to be run, and the first one that failed. Those
- * that failed are asked again together.
+ * TroubleOf is why some parts of a screen have no new answers: what those cost that wait to be run, and the first one that failed.
+ * Those that wait run together, and those that failed are asked again together.
  */
 export function TroubleOf({ parts, name }: { parts: readonly Asked<unknown>[]; name: string }) {
 	const troubled = parts.filter((part) => part.state === 'failed' || part.attempts > 0);
 	const failed = troubled.filter((part) => part.state === 'failed');
 	const first = failed[0] ?? troubled[0];
+	const held = parts.filter((part) => part.state === 'held');
+	const estimate = addUp(held.flatMap((part) => part.estimate ?? []));
 	return <>
-		{parts.map((part, i) => part.state === 'held' && <Trouble key={i} asked={part} name={name} />)}
+		{held[0] && <Trouble asked={{ ...held[0], estimate, run: () => held.forEach((part) => part.run()) }} name={name} />}
 		{first && <Trouble asked={{ ...first, run: () => failed.forEach((part) => part.run()) }} name={name} />}
 	</>;
 }

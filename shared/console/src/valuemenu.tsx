@@ -1,5 +1,5 @@
 // The menu of a value, which is the same everywhere. It is loaded when one opens.
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import './app';
 import { useConsole } from './context';
 import { type Choice, type Item, useActs } from './menu';
@@ -22,17 +22,6 @@ export function Menu({ choice, close }: { choice: Choice; close(): void }) {
 		menu.style.setProperty('--y', `${Math.max(8, below ? target.bottom + 4 : target.top - own.height - 4)}px`);
 		menu.querySelector<HTMLElement>('[role=menuitem]')?.focus();
 	}, [choice]);
-	useEffect(() => {
-		const outside = (event: Event): void => {
-			if (!box.current?.contains(event.target as Node)) close();
-		};
-		addEventListener('pointerdown', outside);
-		addEventListener('scroll', outside, true);
-		return () => {
-			removeEventListener('pointerdown', outside);
-			removeEventListener('scroll', outside, true);
-		};
-	}, [close]);
 	const leave = (run: () => void) => () => {
 		close();
 		run();

@@ -1,7 +1,7 @@
 // The ways from a record: to the requests around it and to those like it, and copies of it.
 import './app';
 import type { Console } from './context';
-import { copy, type Item } from './menu';
+import { announced, copy, type Item } from './menu';
 import { only } from './pure/filter';
 import { type Likeness, likeFilter, likenesses } from './pure/like';
 import { sensitiveIn, withoutSecrets } from './pure/parts';
@@ -62,9 +62,10 @@ function wayTo(likeness: Likeness, row: LogRecord, loaded: readonly string[], co
 async function lookUp({ api, say }: Console, row: LogRecord, fields: readonly string[] | null): Promise<LogRecord> {
 	const question = { filters: filterOf(referenceOf(row)), limit: 1, ...(fields ? { fields } : {}) };
 	const { signal } = new AbortController();
+	const progress = announced(say);
 	say(texts.asking);
-	if (isHeavy(await api.estimate('logs', question, signal))) throw new Error(words.heavy);
-	const { results: [record] } = await api.ask('logs', question, signal, { running: () => undefined, waiting: () => undefined });
+	if (isHeavy(await api.estimate('logs', question, signal, progress))) throw new Error(words.heavy);
+	const { results: [record] } = await api.ask('logs', question, signal, progress);
 	if (!record) throw new Error(words.gone);
 	return record;
 }

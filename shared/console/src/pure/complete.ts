@@ -118,7 +118,7 @@ export function fieldOptions(fields: readonly Field[], typed: string): Option[] 
 export function keyOptions(fields: readonly Field[], name: string, typed: string): Option[] {
 	const key = fields.find((one) => one.name === name)?.key;
 	const wanted = typed.replace(/"/g, '').toLowerCase();
-	return [...key?.names ?? [], ...(key?.members ?? []).map((member) => member.name)].filter((one) => one.includes(wanted))
+	return [...key?.names ?? [], ...(key?.members ?? []).map((member) => member.name)].filter((one) => one.toLowerCase().includes(wanted))
 		.slice(0, mostOptions).map((one) => ({ insert: `${quote(one)}]`, label: one, detail: '' }));
 }
 

@@ -452,7 +452,8 @@ test('a ticket has what others need, and no secret', () => {
 		cf_triggers: [{ section: 'headers', name: 'x-token', value: 'secret' }],
 	});
 	equal(ticketOf(withoutSecrets(record, sensitive), {
-		result: 'Blocked', address: '192.0.2.1', zone: 'Europe/Berlin', link: 'https://o.example/#/events/r', filter: 'record_ref="r"',
+		result: 'Blocked', address: '192.0.2.1', ms: Date.parse('2026-01-01T20:45:01.457Z'), zone: 'Europe/Berlin',
+		link: 'https://o.example/#/events/r', filter: 'record_ref="r"',
 	}), `Result: Blocked
 Why: Content filter cf1 blocked it: “${dots}” in header x-token matched sqli. The origin never saw it.
 Time: 2026-01-01 21:45:01.457 Europe/Berlin (2026-01-01 20:45:01.457 UTC)
@@ -463,9 +464,12 @@ Rule: content filter cf1: sqli
 Record: https://o.example/#/events/r
 Filter: record_ref="r"
 `);
-	equal(ticketOf({ timestamp: '2026-01-01T20:45:01Z' }, { result: 'Passed', address: '', zone: 'UTC', link: 'l', filter: 'f' }),
+	const about = { result: 'Passed', address: '', ms: Date.parse('2026-01-01T20:45:01Z'), zone: 'UTC', link: 'l', filter: 'f' };
+	equal(ticketOf({}, about),
 		'Result: Passed\nWhy: The log does not say how the request was judged.\nTime: 2026-01-01 20:45:01.000 UTC\n' +
 		'Request: /\nRecord: l\nFilter: f\n');
+	const unknown = ticketOf(withoutSecrets(record, sensitiveIn([])), about); // without the catalogue
+	equal([unknown.includes('Time: 2026-01-01 20:45:01.000 UTC'), unknown.includes('secret')], [true, false]);
 });
 
 test('a reason of another grammar is not taken apart', () => {
@@ -699,8 +703,8 @@ test('completions fit what is typed', () => {
 	equal(operatorOptions(fields, 'host').map((o) => o.insert), ['=', '!=', ' in (', ' not in (']);
 	equal(operatorOptions(fields, 'host', 'is one').map((o) => o.insert), [' in ('], 'by its meaning');
 	equal(valueOptions(['a "b"', 5, true], { typed: '', operator: '=' }).map((o) => o.insert), ['"a \\"b\\""', '5', 'true']);
-	const headers: Field = { ...field('headers', ['eq']), key: { rule: 'folded', names: ['accept', 'host', 'x-accept'] } };
-	equal(keyOptions([headers], 'headers', '"acc').map((o) => o.insert), ['"accept"]', '"x-accept"]']);
+	const headers: Field = { ...field('headers', ['eq']), key: { rule: 'folded', names: ['accept', 'host', 'X-Accept'] } };
+	equal(keyOptions([headers], 'headers', '"acc').map((o) => o.insert), ['"accept"]', '"X-Accept"]']);
 	equal(take('headers["ac"]=1', expectedAt('headers["ac"]=1', 11), { insert: '"accept"]', label: '', detail: '' }),
 		{ text: 'headers["accept"]=1', caret: 17 }, 'the bracket is there');
 	const at = expectedAt('status>=500, ho', 15);

@@ -8,14 +8,14 @@ import { why } from './why';
 export interface About {
 	result: string; // in a word
 	address: string; // of the client: a ticket is about somebody, so it is not masked
+	ms: number; // when the request came
 	zone: string;
 	link: string;
 	filter: string;
 }
 
 /** ticketOf writes a ticket about a record without secrets. It has no values of headers and cookies. */
-export function ticketOf(safe: LogRecord, { result, address, zone, link, filter }: About): string {
-	const ms = Date.parse(textOf(safe, 'timestamp'));
+export function ticketOf(safe: LogRecord, { result, address, ms, zone, link, filter }: About): string {
 	const time = (of: string): string => `${dateIn(ms, of)} ${clockIn(ms, of, 'milliseconds')} ${of}`;
 	const reasons = [textOf(safe, 'reason'), ...listed(safe['monitor_reasons'])].filter((one) => one !== '').map(shortReason);
 	const from = [textOf(safe, 'country'), textOf(safe, 'organization')].filter((one) => one !== '').join(', ');
