@@ -116,6 +116,15 @@ func dimensionColumns(list []Dimension) []string {
 	return columns
 }
 
+// HasMembers reports whether a column has members that an engine can read by themselves.
+func HasMembers(column string) bool {
+	return slices.ContainsFunc(catalog.Fields, func(f catalog.Field) bool {
+		return slices.ContainsFunc(f.Sources, func(s catalog.Source) bool {
+			return s.Column == column && s.Layout == catalog.Scalar && s.Member != ""
+		})
+	})
+}
+
 // inTableOrder lists each of the columns once, in the order of the table.
 func inTableOrder(lists ...[]string) []string {
 	wanted := map[string]bool{}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -103,7 +102,7 @@ func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engin
 	if _, logs := q.Shape.(query.Logs); logs || len(q.Conditions) > 0 {
 		return 0
 	}
-	columns := slices.DeleteFunc(q.Columns(), hasMembers)
+	columns := slices.DeleteFunc(q.Columns(), query.HasMembers)
 	if diff, ok := q.Shape.(query.Diff); ok && len(diff.Select.Conditions) > 1 {
 		columns = []string{"ts_ms"}
 	}
@@ -118,15 +117,6 @@ func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engin
 		}
 	}
 	return bytes
-}
-
-// hasMembers reports whether a column has members that can be read by themselves.
-func hasMembers(column string) bool {
-	return slices.ContainsFunc(catalog.Fields, func(f catalog.Field) bool {
-		return slices.ContainsFunc(f.Sources, func(s catalog.Source) bool {
-			return s.Column == column && s.Layout == catalog.Scalar && s.Member != ""
-		})
-	})
 }
 
 // addColumnSizes sets the sizes of columns in the objects of hours, and returns those of the hours whose objects were
