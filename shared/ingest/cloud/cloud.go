@@ -30,6 +30,8 @@ const (
 	DefaultReserve = 90 * time.Second
 	// DefaultCopies is the number of objects that are copied at the same time when an import is published.
 	DefaultCopies = 8
+	// DefaultFooters is the number of footers that are read at the same time to count records and sizes.
+	DefaultFooters = 32
 	// DefaultFromYear is the first year that the tables have partitions for.
 	DefaultFromYear = 2000
 	// HistoryPrefix is the prefix of the keys of raw logs to which the horizon does not apply. Old logs are put there.
@@ -54,7 +56,8 @@ type Config struct {
 	Keep    time.Duration // 0 for DefaultKeep; must not be less, because engines rely on it
 	Group   int64         // bytes; 0 for DefaultGroup
 	Reserve time.Duration // 0 for DefaultReserve
-	Copies  int           // objects copied, or whose footers are read, at a time; 0 for DefaultCopies
+	Copies  int           // objects copied at a time; 0 for DefaultCopies
+	Footers int           // footers read at a time; 0 for DefaultFooters
 
 	// Unlisted, if set, is called for objects that get no lists of their values, with the reason. Only completion lacks
 	// something then. Several goroutines call it at the same time.
@@ -96,6 +99,9 @@ func New(config Config) (*Store, error) {
 	}
 	if config.Copies == 0 {
 		config.Copies = DefaultCopies
+	}
+	if config.Footers == 0 {
+		config.Footers = DefaultFooters
 	}
 	if config.Unlisted == nil {
 		config.Unlisted = func(context.Context, string, error) {}

@@ -25,8 +25,6 @@ const (
 	// maxCounted is the maximum number of objects whose records are counted, two years of compacted hours. It takes some
 	// ten seconds, and costs a cent.
 	maxCounted = 20_000
-	// countersAtATime is the number of footers that are read at the same time to count the records.
-	countersAtATime = 32
 )
 
 // countRecords corrects the number of records of the extent from the footers of the objects that readers see, and records
@@ -58,7 +56,7 @@ func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
 	if err != nil || !mine {
 		return err
 	}
-	sum, err := c.sizesOf(ctx, objects, countersAtATime, timeUp)
+	sum, err := c.sizesOf(ctx, objects, timeUp)
 	if errors.Is(err, errNotCounted) {
 		return nil
 	}
@@ -146,7 +144,7 @@ func (c *Store) saveHour(ctx context.Context, hour lake.Partition, timeUp func()
 			objects = append(objects, info)
 		}
 	}
-	sum, err := c.sizesOf(ctx, objects, c.config.Copies, timeUp)
+	sum, err := c.sizesOf(ctx, objects, timeUp)
 	if err == nil {
 		err = lakestate.SaveHours(ctx, c.table, c.config.Now(), sum.hours)
 	}
@@ -156,14 +154,11 @@ func (c *Store) saveHour(ctx context.Context, hour lake.Partition, timeUp func()
 	return nil
 }
 
-// sizesOf returns the sums of the rows of objects and of the sizes of their columns. It reads the footers of up to
-// together objects at a time.
-func (c *Store) sizesOf(
-	ctx context.Context, objects []blob.Info, together int, timeUp func() bool,
-) (*contents, error) {
+// sizesOf returns the sums of the rows of objects and of the sizes of their columns.
+func (c *Store) sizesOf(ctx context.Context, objects []blob.Info, timeUp func() bool) (*contents, error) {
 	sum := &contents{hours: lakestate.ColumnsByHour{}}
 	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(together)
+	group.SetLimit(c.config.Footers)
 	for _, info := range objects {
 		if timeUp() {
 			group.Go(func() error { return errNotCounted })

@@ -228,7 +228,7 @@ func TestObjectDamagedBeforeItsImportIsPublished(t *testing.T) {
 		}
 	}
 	config := w.config()
-	config.Lake, config.Copies = store, 1
+	config.Lake, config.Copies, config.Footers = store, 1, 1
 	if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"}); err != nil {
 		t.Error(err)
 	}

@@ -149,7 +149,7 @@ func (d *deployment) withoutFaults() (end func()) {
 // sequential returns a Store that sends one request at a time, so that the requests have a fixed order.
 func (d *deployment) sequential() *cloud.Store {
 	config := d.config()
-	config.Copies, config.Options = 1, ingest.Options{Workers: 1}
+	config.Copies, config.Footers, config.Options = 1, 1, ingest.Options{Workers: 1}
 	return d.cloudOf(config)
 }
 

@@ -426,6 +426,7 @@ func (p *play) cloudOf(a *actor) *cloud.Store {
 		Grace:   30 * time.Minute,
 		Group:   8 << 10,
 		Copies:  1,
+		Footers: 1,
 		Now:     p.now,
 		Pause:   func(context.Context, time.Duration) error { return nil },
 	})
