@@ -134,6 +134,10 @@ func TestCommands(t *testing.T) {
 			args: []string{"explain", "stats", tourDay, "--prefix", "a"},
 			code: exitUsage, stderr: "--prefix, --contains and --counts are for values",
 		},
+		"the last hour has a short form": {
+			args: []string{"query", "stats", "-1h", "--data", data, "--format", "json"},
+			code: exitDone, stdout: `"results":[`,
+		},
 		"explain works without data": {
 			args: []string{"explain", "logs", tourDay, "--data", filepath.Join(data, "none")},
 			code: exitDone, stdout: "there is no data",

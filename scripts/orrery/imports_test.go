@@ -224,6 +224,29 @@ func TestImportReportsDoubtsAndFailures(t *testing.T) {
 	}
 }
 
+// TestGrownLogKeepsItsMapping: further lines of a log are imported as the first ones were.
+func TestGrownLogKeepsItsMapping(t *testing.T) {
+	data, log := t.TempDir(), filepath.Join(t.TempDir(), "app.log")
+	lines := []string{
+		`{"at":"2026-05-17T10:00:00Z","client":{"ip":"203.0.113.7"}}` + "\n",
+		`{"at":"2026-05-17T10:00:01Z","client":{"ip":"203.0.113.8"}}` + "\n",
+	}
+	for i, args := range [][]string{{"--map", "timestamp=at", "--map", "ip=client.ip"}, nil} {
+		if err := os.WriteFile(log, []byte(strings.Join(lines[:i+1], "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, code := orrery(t, "", append([]string{"import", "--data", data, log}, args...)...)
+		if code != exitDone {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+	}
+	const period = "timestamp between 2026-05-17 10:00 and 2026-05-17 10:01"
+	stdout, stderr, code := orrery(t, "", "query", "logs", "--data", data, "--fields", "ip", "--format", "ndjson", period)
+	if want := `{"ip":"203.0.113.8"}` + "\n" + `{"ip":"203.0.113.7"}` + "\n"; code != exitDone || stdout != want {
+		t.Errorf("exit %d, %s%s", code, stdout, stderr)
+	}
+}
+
 // TestImportsShowHowALogWasImported: with which mapping and which databases.
 func TestImportsShowHowALogWasImported(t *testing.T) {
 	data, dir := t.TempDir(), t.TempDir()

@@ -80,4 +80,16 @@ func TestKeysOfQueries(t *testing.T) {
 	if joined[0] != joined[1] {
 		t.Errorf("a relative period and its absolute form have the keys\n%s\n%s", joined[0], joined[1])
 	}
+	const days = "timestamp between 2026-01-01 and 2026-01-09"
+	for i, segment := range []string{"4d", "345600"} {
+		r := Request{Route: Timeline, Filters: days, Segment: segment}
+		q, err := bind(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined[i] = keyOf(r, q)
+	}
+	if joined[0] != joined[1] {
+		t.Errorf("segments of four days have the keys\n%s\n%s", joined[0], joined[1])
+	}
 }

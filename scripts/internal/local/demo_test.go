@@ -72,6 +72,15 @@ func TestFirstImportRemovesTheDemoDay(t *testing.T) {
 		})
 		expectMetric(t, product, "orrery_demo_day 1")
 	}
+	for _, c := range everyRoute {
+		for _, query := range []string{c.query, c.query + "&dry_run=true"} {
+			const day = "timestamp between 2026-01-01 and 2026-01-01 23:59:59.999"
+			w := askedData(t, server, c.route, day, query)
+			if m := metaOf(t, w.Body.Bytes()); string(m["demo"]) != "true" {
+				t.Errorf("%s%s: the answer does not say that it is of the demo day: %s", c.route, query, w.Body)
+			}
+		}
+	}
 	importLog(t, other, "a.log", `{"timestamp":"2026-01-01T10:00:00Z"}`+"\n")
 	for name, product := range map[string]*local.Product{"server": server, "another process": other} {
 		if n, demo := requests(t, product); n != 1 || demo {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -447,7 +448,7 @@ func TestCostOfShapes(t *testing.T) {
 }
 
 // TestCostOfLogs: the scan finds the newest record in the two newest objects, so the others cost nothing. For a single
-// address, DuckDB reads all objects.
+// address, DuckDB reads the objects of the newest four hours, and all of them if there is too little in those.
 func TestCostOfLogs(t *testing.T) {
 	rows := enginetest.Records(t, 200, 6)
 	store := enginetest.NewStore(t, rows)
@@ -481,6 +482,28 @@ func TestCostOfLogs(t *testing.T) {
 				cost, err, count, bytes, len(objects))
 		}
 	})
+	newestRow, address := &rows[0], "192.0.2.1"
+	for i := range rows {
+		if rows[i].TsMs > newestRow.TsMs {
+			newestRow = &rows[i]
+		}
+	}
+	newestRow.IP = &address
+	store = enginetest.NewStore(t, rows)
+	objects = allObjects(t, store)
+	partitions := map[lake.Partition]bool{}
+	for _, o := range objects {
+		partitions[o.Partition] = true
+	}
+	last := slices.Sorted(maps.Keys(partitions))
+	if len(last) <= 4 {
+		t.Fatalf("only %d hours", len(last))
+	}
+	few := slices.DeleteFunc(slices.Clone(objects), func(o lake.Object) bool { return o.Partition < last[len(last)-4] })
+	_, cost, err := open(t, store).Run(t.Context(), bind(t, hours+oneAddress, query.Logs{Limit: 1}))
+	if err != nil || *cost.Objects != len(few) {
+		t.Errorf("one address in the newest hours: cost %+v, %v; want %d objects", cost, err, len(few))
+	}
 }
 
 // TestCostOfPages: a page after a place costs the columns of the objects with its hour and its share of the records in
