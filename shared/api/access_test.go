@@ -284,3 +284,25 @@ func TestGuard(t *testing.T) {
 		})
 	}
 }
+
+// TestSavedFiltersAreShared: what one key saves, every other key of the configuration reads and replaces.
+func TestSavedFiltersAreShared(t *testing.T) {
+	s := newServer(t, func(c *Config) { c.Keys = testKeys })
+	const path = " /api/v4.0/conf/staging/filters/slow HTTP/1.1\nHost: localhost\nX-API-Key: "
+	put := func(key, text string) reply {
+		t.Helper()
+		return s.send(t, message{
+			head: "PUT" + path + key + "\nContent-Type: application/json", body: `{"filters":"` + text + `"}`,
+		})
+	}
+	for i, pair := range [][2]string{{"full-key", "branch-key"}, {"branch-key", "full-key"}} {
+		text := fmt.Sprintf("status=%d", 500+i)
+		if r := put(pair[0], text); r.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s %s", pair[0], r.Status, r.body)
+		}
+		r := s.send(t, message{head: "GET" + path + pair[1]})
+		if r.StatusCode != http.StatusOK || !bytes.Contains(r.body, []byte(`"filters":"`+text+`"`)) {
+			t.Errorf("%s: %s %s", pair[1], r.Status, r.body)
+		}
+	}
+}
