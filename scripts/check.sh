@@ -200,4 +200,5 @@ say "clean tree"
 after=$(git status --porcelain)
 [ "$before" = "$after" ] || { echo "the checks changed the tree:"; git status --short; exit 1; }
 [ ${#left_out[@]} -eq 0 ] || echo "skipped, because this machine lacks a requirement: ${left_out[*]}"
+[ $SECONDS -le 2100 ] || echo "check.sh: warning: the checks took more than 35 minutes" >&2
 echo "all checks passed"

@@ -162,7 +162,7 @@ var logged = map[string]string{
 	"parse-table-down":             `"msg":"failed"`,
 	"query-status-asked-cancelled": `"status":404`,
 	"compact-merged":               `"msg":"compacted"`,
-	"compact-merged-before":        `"msg":"lake","newest_age_s":`,
+	"compact-merged-before":        `"msg":"lake","newest_age_s":56643,"behind_s":0}`,
 }
 
 // send sends an event of the folder to its function in this world.
