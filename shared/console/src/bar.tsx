@@ -265,16 +265,15 @@ function useCompletion() {
 	};
 }
 
+/** Completions is the list of options. While it is pressed the text area keeps the focus, without which the list closes. */
 function Completions({ options, active, accept }: {
 	options: readonly Completed[]; active: number; accept(option: Completed): void;
 }) {
 	useEffect(() => document.getElementById(`completion-${active}`)?.scrollIntoView({ block: 'nearest' }), [active]);
-	return <div class="completions" id="completions" role="listbox" aria-label={words.options} hidden={options.length === 0}>
+	return <div class="completions" id="completions" role="listbox" aria-label={words.options} hidden={options.length === 0}
+		onMouseDown={(event) => event.preventDefault()}>
 		{options.map((option, i) => <div role="option" id={`completion-${i}`} key={option.label} aria-selected={i === active}
-			onPointerDown={(event) => {
-				event.preventDefault(); // the text area keeps the focus
-				accept(option);
-			}}>
+			onClick={() => accept(option)}>
 			<code>{option.label}</code>{option.detail !== '' && <span>{option.detail}</span>}
 			{option.example && <small>{option.example}</small>}
 		</div>)}
