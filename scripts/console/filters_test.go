@@ -115,6 +115,24 @@ func TestFilterBar(t *testing.T) {
 		b.click(".run", "Run")
 		b.holds("location.hash.includes('404') && document.querySelector('#filter').value === 'status=404'", "runs what was typed last")
 	})
+	walk("a filter in the JSON form that the server cannot read now does not run, and why is said", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 503"}
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/data/timeline/parse") {
+				return false
+			}
+			w.Header().Set("Retry-After", "0")
+			return refuse(w, http.StatusServiceUnavailable, "the parser is away")
+		})
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		b.fill("#filter", `[{"field":"status","op":"eq","value":404}]`)
+		b.click(".run", "Run")
+		b.sees("the parser is away")
+		if strings.Contains(b.fragment(), "404") {
+			t.Errorf("the filter ran: %s", b.fragment())
+		}
+	})
 	walk("enter that ends a word of an input method does not run the filter", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
 		b.sees("200 shown")

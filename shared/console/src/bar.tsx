@@ -229,7 +229,8 @@ function useRun(show: (text: string) => void): [run: (text: string) => void, sto
 			const sent = filterWith(text, period);
 			const read = (found: string): void => apply(sent === text ? found : splitPeriod(found, Date.now()).filter);
 			api.parse(sent, signal, announced(say)).then(read, (error: unknown) => {
-				if (!(error instanceof Refusal)) apply(text); // the mistakes are shown already
+				if (!(error instanceof Refusal)) apply(text); // the screen reports that the server fails
+				else if (error.status !== 400 && !signal.aborted) say(error.message); // mistakes are shown already
 			});
 		} else apply(text);
 	};
