@@ -34,7 +34,7 @@ interface Plan {
 	top: Question<'topx'>;
 }
 
-/** Affordable questions. Those of which there is no estimate ask for one when they are asked again, each for itself. */
+/** Affordable questions. Those without an estimate are estimated again, one by one, on Ask again. */
 interface Afforded {
 	plan: Plan;
 	unpriced: Unpriced;
