@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -103,10 +104,12 @@ func TestCounts(t *testing.T) {
 			}
 			return changed(t, s, w, r, body, costly)
 		})
-		b.open("#/?t=" + demoDay)
+		b.open("#/?panel=standout&t=" + demoDay)
 		b.holds("document.querySelector('.legend .requests a.count') && document.querySelectorAll('.list tbody tr').length > 50", "has numbers")
+		b.holds("document.querySelector('.stand-out li a.link')", "has sentences")
 		b.answered()
-		b.run(chromedp.Evaluate("location.hash = '#/?f=blocked+is+true&t=2026-01-01T06:00Z..2026-01-01T11:59:59.999Z'", nil))
+		open := value[string](b, "document.querySelector('.stand-out li a.link').getAttribute('href')")
+		b.follow("#/?panel=standout&where=human+is+true&f=blocked+is+true&t=2026-01-01T06:00Z..2026-01-01T11:59:59.999Z")
 		b.holds("document.querySelector('.trouble.held')", "waits")
 		for _, part := range []string{".legend .requests", ".list td:nth-child(3)"} {
 			link := b.countLinks(part)[0]
@@ -114,6 +117,14 @@ func TestCounts(t *testing.T) {
 				t.Errorf("%s leads to %s", link.Name, link.Href)
 			}
 		}
+		b.holds("document.querySelector('.stand-out .trouble.held')", "waits with what stands out, too")
+		now := value[string](b, "document.querySelector('.stand-out li a.link').getAttribute('href')")
+		if counted(t, s, now) != counted(t, s, open) {
+			t.Errorf("a sentence led to %s, and leads to %s", open, now)
+		}
+		b.click(".tile.human", "")
+		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'human is true' && location.hash.includes(%q)", "t="+demoDay),
+			"has the requests of the tile")
 	})
 	walk("a number is reached by keys, and Back leads to it again", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=" + demoDay)

@@ -115,6 +115,24 @@ func TestFilterBar(t *testing.T) {
 		b.click(".run", "Run")
 		b.holds("location.hash.includes('404') && document.querySelector('#filter').value === 'status=404'", "runs what was typed last")
 	})
+	walk("a filter in the JSON form that the server cannot read now does not run, and why is said", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 503"}
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, "/data/timeline/parse") {
+				return false
+			}
+			w.Header().Set("Retry-After", "0")
+			return refuse(w, http.StatusServiceUnavailable, "the parser is away")
+		})
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		b.fill("#filter", `[{"field":"status","op":"eq","value":404}]`)
+		b.click(".run", "Run")
+		b.sees("the parser is away")
+		if strings.Contains(b.fragment(), "404") {
+			t.Errorf("the filter ran: %s", b.fragment())
+		}
+	})
 	walk("enter that ends a word of an input method does not run the filter", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
 		b.sees("200 shown")
@@ -126,6 +144,39 @@ func TestFilterBar(t *testing.T) {
 		}
 		b.run(chromedp.Evaluate(fmt.Sprintf(enter, false), nil))
 		b.holds("location.hash.includes('country')", "runs the filter with the next one")
+	})
+	walk("an option is taken by a click, and a finger that moves over the options takes none", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 400"} // half a filter is checked
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		b.run(chromedp.Focus("#filter"))
+		const listed = "document.querySelectorAll('[role=option]').length === 12"
+		unchanged := func(after string) {
+			t.Helper()
+			if !value[bool](b, listed+" && document.querySelector('#filter').value === '' && document.activeElement.id === 'filter'") {
+				t.Errorf("the list, the filter or the focus changed after %s", after)
+			}
+		}
+		b.chord(" ", "Space", input.ModifierCtrl)
+		b.holds(listed, "offers twelve fields")
+		x, y := b.middle("#completion-3")
+		left := value[float64](b, "document.querySelector('#completions').getBoundingClientRect().x")
+		b.run(chromedp.MouseClickXY(left+3, y))
+		unchanged("a click beside the options")
+		name := value[string](b, "document.querySelector('#completion-3 code').textContent")
+		b.run(chromedp.MouseClickXY(x, y))
+		b.holds(fmt.Sprintf("document.querySelector('#filter').value.startsWith(%q) && document.activeElement.id === 'filter'", name),
+			"has the field")
+		b.fill("#filter", "")
+		b.chord(" ", "Space", input.ModifierCtrl)
+		b.holds(listed, "offers the fields again")
+		x, y = b.middle("#completion-3")
+		b.run(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: x, Y: y}}))
+		for _, moved := range []float64{20, 40, 60} {
+			b.run(input.DispatchTouchEvent(input.TouchMove, []*input.TouchPoint{{X: x, Y: y - moved}}))
+		}
+		b.run(input.DispatchTouchEvent(input.TouchEnd, []*input.TouchPoint{}))
+		unchanged("a finger moved over it")
 	})
 	walk("a filter is completed from the first field to the last sign, by keys", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 400"} // half a filter is checked

@@ -45,6 +45,14 @@ func TestPanels(t *testing.T) {
 		b.click(".explain button", "1h: ")
 		b.holds("location.hash.includes('t=2026-01-01T23:00Z..2026-01-02T00:00Z')", "has the last hour")
 	})
+	walk("the questions about a record are told apart without the values of sensitive fields", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `blocked is true, session~"."`)
+		b.open("#/events/" + record["record_ref"].(string) + "?panel=explain&t=" + demoDay)
+		b.holds("document.querySelector('.explain tbody')?.innerText.includes('session=••••••')", "has the question about the session")
+		if text := value[string](b, "document.querySelector('.explain').innerText"); strings.Contains(text, record["session"].(string)) {
+			t.Errorf("the session is shown:\n%s", text)
+		}
+	})
 	walk("what a comparison would cost", func(t *testing.T, b *tab, s *served) {
 		b.open("#/compare?where=blocked+is+true&panel=explain&t=" + demoDay)
 		b.holds("document.querySelectorAll('.explain tbody th').length === 8", "has only the questions of the screen, and their sum")

@@ -102,6 +102,16 @@ func TestRecord(t *testing.T) {
 		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'reason=' + JSON.stringify(%q) + ', human is true'", reason),
 			"has the people whom the rule stopped")
 	})
+	walk("a ticket is not copied without the catalogue, and the button says why", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 500"}
+		record := firstRecord(t, s, "blocked is true")
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			return strings.HasSuffix(r.URL.Path, "/data/fields") && refuse(w, http.StatusInternalServerError, "no fields now")
+		})
+		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
+		b.holds(`[...document.querySelectorAll('.record button')].some((e) => e.textContent === 'Copy for a ticket' && e.disabled &&
+			e.title.startsWith('Not possible without the list of fields'))`, "says why")
+	})
 	walk("tags are in groups by what they are about", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `tags="geo-country:germany", blocked is true`)
 		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)

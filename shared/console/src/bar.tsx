@@ -229,7 +229,8 @@ function useRun(show: (text: string) => void): [run: (text: string) => void, sto
 			const sent = filterWith(text, period);
 			const read = (found: string): void => apply(sent === text ? found : splitPeriod(found, Date.now()).filter);
 			api.parse(sent, signal, announced(say)).then(read, (error: unknown) => {
-				if (!(error instanceof Refusal)) apply(text); // the mistakes are shown already
+				if (!(error instanceof Refusal)) apply(text); // the screen reports that the server fails
+				else if (error.status !== 400 && !signal.aborted) say(error.message); // mistakes are shown already
 			});
 		} else apply(text);
 	};
@@ -265,16 +266,15 @@ function useCompletion() {
 	};
 }
 
+/** Completions is the list of options. While it is pressed the text area keeps the focus, without which the list closes. */
 function Completions({ options, active, accept }: {
 	options: readonly Completed[]; active: number; accept(option: Completed): void;
 }) {
 	useEffect(() => document.getElementById(`completion-${active}`)?.scrollIntoView({ block: 'nearest' }), [active]);
-	return <div class="completions" id="completions" role="listbox" aria-label={words.options} hidden={options.length === 0}>
+	return <div class="completions" id="completions" role="listbox" aria-label={words.options} hidden={options.length === 0}
+		onMouseDown={(event) => event.preventDefault()}>
 		{options.map((option, i) => <div role="option" id={`completion-${i}`} key={option.label} aria-selected={i === active}
-			onPointerDown={(event) => {
-				event.preventDefault(); // the text area keeps the focus
-				accept(option);
-			}}>
+			onClick={() => accept(option)}>
 			<code>{option.label}</code>{option.detail !== '' && <span>{option.detail}</span>}
 			{option.example && <small>{option.example}</small>}
 		</div>)}

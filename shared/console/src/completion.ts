@@ -35,7 +35,7 @@ export function complete(
 	show: (found: Completion) => void,
 ): void {
 	const offer = (at: Expected, options: readonly Option[], note = ''): void => {
-		const pattern = at.kind === 'value' && at.operator.endsWith('~'); // of which any text may be all
+		const pattern = at.kind === 'value' && at.operator.endsWith('~'); // any text may be a whole pattern
 		const useless = options.length === 1 && options[0]?.insert === at.typed;
 		show({
 			options: useless ? [] : options.map((option) => ({ ...option, taken: take(text, at, option) })), note,

@@ -2,7 +2,7 @@
 import { type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top } from './api';
 import { type Asked, together, type Unpriced, useAsked } from './ask';
 import { Chart } from './chart';
-import { useConsole, useCounted } from './context';
+import { type Counted, useConsole, useCounted } from './context';
 import { Later } from './later';
 import { mostSegments } from './media';
 import { Count, Value } from './menu';
@@ -24,6 +24,7 @@ type Question<R extends Route> = readonly [R, Parameters];
 /** The questions about a period, and about the one before it. */
 interface Plan {
 	number: number; // of the plans of the page
+	of: Counted; // as the address had it: a period that goes on is not yet one of fixed moments
 	timeline: Question<'timeline'>;
 	facets: Question<'facets'>;
 	refused: Question<'facets'>;
@@ -33,7 +34,7 @@ interface Plan {
 	top: Question<'topx'>;
 }
 
-/** Affordable questions. Those of which there is no estimate ask for one when they are asked again, each for itself. */
+/** Affordable questions. Those without an estimate are estimated again, one by one, on Ask again. */
 interface Afforded {
 	plan: Plan;
 	unpriced: Unpriced;
@@ -51,7 +52,7 @@ function planOf(place: Place): Plan {
 	const facets = { by: ['ip', factOf.challenged.field, factOf.monitored.field] };
 	const least = { by: ['upstream_status'], limit: 1 }; // only the number of requests is of use
 	return {
-		number: ++plans,
+		number: ++plans, of: { filter: place.filter, period: place.period },
 		timeline: ['timeline', { filters: now, segment }], timelineBefore: ['timeline', { filters: before, segment }],
 		facets: ['facets', { filters: now, ...facets }], facetsBefore: ['facets', { filters: before, ...facets }],
 		refused: ['facets', { filters: refused, ...least }], refusedBefore: ['facets', { filters: refusedBefore, ...least }],
@@ -60,7 +61,7 @@ function planOf(place: Place): Plan {
 }
 
 function questionsOf(plan: Plan): readonly Question<Route>[] {
-	return Object.values(plan).filter((one): one is Question<Route> => typeof one !== 'number');
+	return Object.values(plan).filter((one): one is Question<Route> => Array.isArray(one));
 }
 
 /** Dashboard reads the questions from the address, and asks them if they are not heavy together. */
@@ -140,7 +141,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 		</> : <>
 			{none && <Quiet meta={now.meta} />}
 			<Tiles now={valuesOf(now, fits(facets), fits(refused))} before={valuesOf(before, fits(facetsBefore), fits(refusedBefore))}
-				age={ageOf(planned.state, timeline.state)} />
+				of={(drawn ?? plan).of} age={ageOf(planned.state, timeline.state)} />
 			<TroubleOf parts={figures} name={words.figures} />
 			<Views />
 			{split ? <Later part="split" /> : <Panel asked={timeline} of={planned} name={words.chart}
@@ -249,26 +250,29 @@ function countOf(facets: readonly Facet[], { field, value }: { field: string; va
 }
 
 /** Tiles are the numbers of the period, each with that of the period before, and a click away from its requests. */
-function Tiles({ now, before, age }: { now: Values; before: Values; age: ReturnType<typeof ageOf> }) {
+function Tiles({ now, before, of, age }: { now: Values; before: Values; of: Counted; age: ReturnType<typeof ageOf> }) {
 	return <section class={`tiles ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
 		{(Object.keys(words.tiles) as TileName[]).map((name) =>
-			<Tile key={name} name={name} value={now[name]} of={now.requests ?? 0}
+			<Tile key={name} name={name} value={now[name]} of={of} requests={now.requests ?? 0}
 				before={before.requests === 0 && name !== 'requests' ? null : before[name]} />)}
 	</section>;
 }
 
-function Tile({ name, value, before, of }: { name: TileName; value: number | null; before: number | null; of: number }) {
-	const { place, go } = useConsole();
+function Tile({ name, value, before, of: { filter, period }, requests }: {
+	name: TileName; value: number | null; before: number | null; of: Counted; requests: number;
+}) {
+	const { go } = useConsole();
 	const write = name === 'bytes' ? bytes : brief;
 	const part = name !== 'requests' && name !== 'clients' && name !== 'bytes';
 	const condition = name in conditionOf ? conditionOf[name as keyof typeof conditionOf] : undefined;
 	const content = <>
 		<span class="name">{words.tiles[name]}</span>
-		<span class="number">{value === null ? '–' : write(value)}{part && value !== null && <small>{share(value, of)}</small>}</span>
+		<span class="number">{value === null ? '–' : write(value)}
+			{part && value !== null && <small>{share(value, requests)}</small>}</span>
 		{value !== null && before !== null && <ChangeText now={value} before={before} write={write} all={name === 'requests'} />}
 	</>;
 	return <button type="button" class={`tile ${name}`} title={words.tileTitles[name]} onClick={() => go(condition ?
-		{ filter: add(place.filter, condition) } : { screen: 'events', ...besidesOf[name] })}>{content}</button>;
+		{ filter: add(filter, condition), period } : { screen: 'events', filter, period, ...besidesOf[name] })}>{content}</button>;
 }
 
 /** ChangeText is the change against the period before. That there was nothing at all is said once, beside all requests. */

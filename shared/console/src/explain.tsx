@@ -13,6 +13,7 @@ import { periodOf, type Place } from './pure/fragment';
 import { conditionsOf } from './pure/lex';
 import type { Mistake } from './pure/mistakes';
 import { shorter } from './pure/narrower';
+import { conditionWithoutSecrets, sensitiveIn } from './pure/parts';
 import { addUp, type Estimate, rangeOf } from './pure/price';
 import { type Period, periodCondition, resolve } from './pure/time';
 import { words } from './strings.explain';
@@ -20,8 +21,14 @@ import { words } from './strings.explain';
 /** A question of the screen, and what it would read. */
 interface Estimated {
 	question: Planned;
-	particulars: string; // beside the filter and the period of the page
+	particulars: Particulars;
 	estimate: Estimate;
+}
+
+/** What a question has beside the filter and the period of the page. */
+interface Particulars {
+	conditions: readonly string[];
+	parameters: readonly string[];
 }
 
 /** A shorter period, and what the questions would read of it. */
@@ -103,12 +110,14 @@ function within(planned: readonly Planned[], part: Period): Planned[] {
 	});
 }
 
-/** particularsOf names the period and the conditions of a question that are not those of the page, and its other parameters. */
-function particularsOf([, { filters, ...others }]: Planned, planned: readonly Planned[], filter: string): string {
+/** particularsOf returns the period and the conditions of a question that are not those of the page, and its other parameters. */
+function particularsOf([, { filters, ...others }]: Planned, planned: readonly Planned[], filter: string): Particulars {
 	const split = (text: unknown): string[] => conditionsOf(String(text));
 	const known = [...split(filter), split(planned[0]?.[1]['filters'])[0]]; // the first one has the period of the page
-	return [...split(filters).filter((condition) => !known.includes(condition)),
-		...Object.entries(others).map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`)].join(' · ');
+	return {
+		conditions: split(filters).filter((condition) => !known.includes(condition)),
+		parameters: Object.entries(others).map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`),
+	};
 }
 
 function Mistakes({ mistaken: { mistakes, fixed } }: { mistaken: Mistaken }) {
@@ -140,6 +149,11 @@ const mostColumns = 12;
 
 /** Reads is a table of the estimates, and the columns of the largest. */
 function Reads({ estimates }: { estimates: readonly Estimated[] }) {
+	const sensitive = sensitiveIn(useConsole().fields);
+	const detail = ({ conditions, parameters }: Particulars) => { // a record adds conditions that the reader has not written
+		const text = [...conditions.map((condition) => conditionWithoutSecrets(condition, sensitive)), ...parameters].join(' · ');
+		return text !== '' && <small>{text}</small>;
+	};
 	const largest = [...estimates].sort((a, b) => (b.estimate.bytes?.high ?? 0) - (a.estimate.bytes?.high ?? 0))[0];
 	const columns = (largest?.estimate.columns ?? []).flatMap(({ name, bytes: n }) => (n === undefined ? [] : [{ name, n }]))
 		.sort((a, b) => b.n - a.n);
@@ -154,7 +168,7 @@ function Reads({ estimates }: { estimates: readonly Estimated[] }) {
 				<th scope="col" key={name}>{name}</th>)}</tr></thead>
 			<tbody>
 				{estimates.map(({ question, particulars, estimate }, i) => <tr key={i}>
-					<th scope="row">{words.routes[question[0]]}{particulars !== '' && <small>{particulars}</small>}</th>
+					<th scope="row">{words.routes[question[0]]}{detail(particulars)}</th>
 					<td>{number(estimate.partitions)}</td><td>{number(estimate.objects)}</td><td>{number(estimate.rows)}</td>
 					<Amounts estimate={estimate} actual={metaOf(question)} />
 				</tr>)}

@@ -114,8 +114,8 @@ function Head({ record, reference, safe, open, setOpen }: {
 		<Links record={record} />
 		<div class="row">
 			<button type="button" class="small" onClick={() => share(console)}>{words.copyLink}</button>
-			<button type="button" class="small" title={words.copyTicketTitle} disabled={fields.length === 0}
-				onClick={() => copy(ticketOf(safe, {
+			<button type="button" class="small" disabled={fields.length === 0}
+				title={fields.length === 0 ? words.noTicketTitle : words.copyTicketTitle} onClick={() => copy(ticketOf(safe, {
 				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), ms, zone, filter: filterOf(reference),
 				link: addressOf({ ...start, screen: 'events', record: reference, period: around(record), zone: place.zone || zone }),
 			}), say)}>{words.copyTicket}</button>

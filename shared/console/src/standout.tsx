@@ -2,7 +2,7 @@
 import './app';
 import type { Answer, Finding, Parameters } from './api';
 import { type Asker, useAsked } from './ask';
-import { useConsole } from './context';
+import { useConsole, useCounted } from './context';
 import { LinkTo } from './menu';
 import { present } from './running';
 import { Answered } from './states';
@@ -27,8 +27,8 @@ export function StandOut() {
 	const asked = useAsked(api, question, round, (asker) => ask(asker, place));
 	return <section class="stand-out" aria-labelledby="stand-out">
 		<h2 id="stand-out">{words.name(selected)}</h2>
-		<Answered asked={asked} metas={(answer) => [answer.meta]}>{({ results, meta }) => <>
-			<Sentences findings={results} selected={selected} />
+		<Answered asked={asked} metas={(answer) => [answer.meta]}>{({ results, meta, selected: of }) => <>
+			<Sentences findings={results} selected={of} />
 			{meta.diff?.small && results.length > 0 && <p class="quiet">{words.small}</p>}
 		</>}</Answered>
 		<button type="button" class="link" onClick={() => go({
@@ -41,14 +41,18 @@ function selectedOf(place: Place): string {
 	return place.select || 'blocked is true';
 }
 
-async function ask(asker: Asker, place: Place): Promise<Answer<Finding>> {
+/** What stands out in the selected requests. */
+interface Found extends Answer<Finding> {
+	selected: string;
+}
+
+async function ask(asker: Asker, place: Place): Promise<Found> {
 	const period = resolve(periodOf(place), present());
 	if (!period) throw new Error(`no period: ${place.period}`);
-	const parameters: Parameters = {
-		filters: filtersOf(place.filter, period), select: selectedOf(place), by: fields, limit: mostFindings,
-	};
+	const selected = selectedOf(place);
+	const parameters: Parameters = { filters: filtersOf(place.filter, period), select: selected, by: fields, limit: mostFindings };
 	await asker.afford([['diff', parameters]]);
-	return asker.ask('diff', parameters);
+	return { ...await asker.ask('diff', parameters), selected };
 }
 
 /** partOf writes the share of a side that has a value, and how many requests these are. */
@@ -58,6 +62,7 @@ function partOf({ share: part, num_of_requests: n }: Finding['selected']): [shar
 
 function Sentences({ findings, selected }: { findings: readonly Finding[]; selected: string }) {
 	const { place, go } = useConsole();
+	const counted = useCounted();
 	const more = findings.filter((one) => one.selected.share > one.baseline.share).slice(0, mostSentences);
 	if (more.length === 0) return <p>{words.none}</p>;
 	return <ol>{more.map((one) => <li key={one.condition}>
@@ -67,7 +72,7 @@ function Sentences({ findings, selected }: { findings: readonly Finding[]; selec
 		<button type="button" class="link" aria-label={words.withoutLabel(one.condition)}
 			onClick={() => go({ filter: add(place.filter, one.excluded) })}>{words.without}</button>
 		<LinkTo kind="link" name={words.openLabel(count(one.selected.num_of_requests), selected, one.condition)} change={{
-			screen: 'events', filter: [...conditionsOf(selected), one.condition].reduce(add, place.filter),
+			screen: 'events', filter: [...conditionsOf(selected), one.condition].reduce(add, counted.filter), period: counted.period,
 		}}>{words.open}</LinkTo>
 	</li>)}</ol>;
 }

@@ -7,6 +7,7 @@ export const words = {
 	copyLink: 'Copy link',
 	copyAs: 'Copy as…',
 	copyTicket: 'Copy for a ticket',
+	noTicketTitle: 'Not possible without the list of fields, which says what is secret',
 	copyTicketTitle: 'Copy the sentence, the request, its address and the link as plain text, without secrets',
 	copyCurlSecrets: 'Copy as curl, secrets included',
 	raw: 'Raw JSON',

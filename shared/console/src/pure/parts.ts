@@ -1,6 +1,7 @@
 // The parts of a record in the order in which a reader asks for them, and what is hidden at first.
 import type { Field } from './complete';
 import { keyed, type Value } from './filter';
+import { tokensOf } from './lex';
 import { listOf, type LogRecord, textOf } from './record';
 
 /** A leaf of a record: a field, with its key if it has members, and one value. */
@@ -220,6 +221,14 @@ function isSecret(field: string, key: string, value: unknown, sensitive: Sensiti
 /** withoutSecrets is a record whose secrets are replaced by dots. The names of members stay. */
 export function withoutSecrets(record: LogRecord, sensitive: Sensitive): LogRecord {
 	return Object.fromEntries(Object.entries(record).map(([field, value]) => [field, masked(field, value, sensitive)]));
+}
+
+/** conditionWithoutSecrets is a condition whose values are replaced by dots if its field is sensitive. */
+export function conditionWithoutSecrets(condition: string, sensitive: Sensitive): string {
+	const tokens = tokensOf(condition).map(({ kind, from, to }) => ({ kind, text: condition.slice(from, to) }));
+	const field = tokens.find(({ kind }) => kind === 'field')?.text ?? '';
+	if (inLists.has(field) || !sensitive(field)) return condition;
+	return tokens.map(({ kind, text }) => (kind === 'value' ? dots : text)).join('');
 }
 
 function masked(field: string, value: unknown, sensitive: Sensitive): unknown {

@@ -22,7 +22,7 @@ import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
 import { addUp, isHeavy, priceOf } from './price';
-import { dots, groupsOf, piecesOf, sensitiveIn, withoutSecrets } from './parts';
+import { conditionWithoutSecrets, dots, groupsOf, piecesOf, sensitiveIn, withoutSecrets } from './parts';
 import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from './pieces';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
@@ -535,6 +535,14 @@ test('what the catalogue calls sensitive is masked, and what repeats it', () => 
 	const leaves = groupsOf(record, sensitive).flatMap((group) => [...group.leaves, ...group.triggers.flatMap((one) => one.rows.flat(2))]);
 	equal(leaves.filter((leaf) => !leaf.secret).map((leaf) => leaf.text),
 		['POST', 'a.example', '/../[x]', '*/*', '192.0.2.1', 'args', 'token', 'r1', 'uri', '/x', '200']);
+});
+
+test('conditions on what the catalogue calls sensitive are masked', () => {
+	const plain = ['ip="192.0.2.1"', 'host="a.example"', 'status>=400'];
+	const secret = ['session="s3 , cret"', 'not session in ("s3cret", s3cret)', 'arguments["token"]~"^s3cret"', 'unknown=s3cret'];
+	equal([...plain, ...secret].map((condition) => conditionWithoutSecrets(condition, sensitive)), [
+		...plain, `session=${dots}`, `not session in (${dots}, ${dots})`, `arguments["token"]~${dots}`, `unknown=${dots}`,
+	]);
 });
 
 test('without a catalogue everything is masked', () => {
