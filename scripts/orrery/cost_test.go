@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,21 +22,32 @@ func TestCost(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	c := console{out: &out, err: &errs}
-	args := []string{"cost", "--requests-per-day", "1000000,1000000000", "--region", "us-east-1"}
-	code := run(t.Context(), args, c)
-	if code != exitDone {
+	if code := run(t.Context(), []string{"cost"}, c); code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	for _, want := range []string{
-		"1,000,000  1,000,000,000",
+		"1,000,000  100,000,000  1,000,000,000",
 		"Athena: scanned by topx, TB", "Athena: scanned by diff, TB",
 		"Athena: scanned by exports of logs, TB", "Athena: scanned by scheduled reports, TB", "SES: mails of reports", "S3: listings for estimates and the status, 1,000",
 		"  total", "Assumptions:", "bytes of each record",
-		"\nA daily report costs $0.00", " at 1,000,000, $", " at 1,000,000,000 requests a day.\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
 		}
+	}
+	_, last, _ := strings.Cut(out.String(), "\nA daily report costs ")
+	var million, hundred, thousand float64
+	if _, err := fmt.Sscanf(last, "$%f at 1,000,000, $%f at 100,000,000, $%f at 1,000,000,000 requests a day.\n",
+		&million, &hundred, &thousand); err != nil {
+		t.Fatalf("the cost of a daily report: %v in:\n%s", err, out.String())
+	}
+	page, err := os.ReadFile("../../infra/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("a daily report then costs about $%.3f, $%.2f and $%.2f.", million, hundred, thousand)
+	if !strings.Contains(string(page), want) {
+		t.Errorf("the README about deployments does not say that %s", want)
 	}
 	if code := run(t.Context(), []string{"cost", "--queries-per-day=-1"}, c); code != exitUsage {
 		t.Errorf("a negative number of queries: exit %d", code)

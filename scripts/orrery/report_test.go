@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,10 +81,13 @@ func TestReportIsOpened(t *testing.T) {
 	}
 	own := filepath.Join(folder, "own.html")
 	opener(`printf '%s' "$*" > '` + opened + `'`)
-	for _, args := range [][]string{nil, {"--output", own}} {
-		out, stderr, code := orrery(t, "", append([]string{"report", "run", tourDay, "--data", data, "--open"}, args...)...)
+	for _, args := range [][]string{{tourDay}, {"--last", "week"}, {tourDay, "--output", own}} {
+		if err := os.RemoveAll(opened); err != nil {
+			t.Fatal(err)
+		}
+		out, stderr, code := orrery(t, "", append([]string{"report", "run", "--open", "--data", data}, args...)...)
 		file, err := os.ReadFile(opened)
-		if code != exitDone || out != "" || err != nil || args != nil && string(file) != own {
+		if code != exitDone || out != "" || err != nil || slices.Contains(args, own) && string(file) != own {
 			t.Fatalf("exit code %d, opened %q, %v\n%s%s", code, file, err, out, stderr)
 		}
 		if page, err := os.ReadFile(string(file)); err != nil || !strings.HasPrefix(string(page), "<!doctype html>") {
@@ -250,6 +254,7 @@ func (r realReport) check() {
 	r.lists(got.Rules, []facetsAsked{{", blocked is true", "reason"}, {"", "monitor_reasons"}})
 	r.changes(got)
 	r.examples(got.Examples)
+	r.foot()
 }
 
 func (r realReport) figures(figures []report.Figure) {
@@ -342,8 +347,10 @@ func (r realReport) top(l report.List) int {
 		count := func(period, more string) int64 {
 			return int64(r.sum("timeline", "num_of_requests", period+", "+row.Condition+more, "--segment", "1d"))
 		}
-		numbers := []int64{row.Requests, row.Blocked, *row.Passed}
-		selected := []int64{count(r.now, ""), count(r.now, ", blocked is true"), count(r.now, passingText)}
+		const challenge, invisible = ", challenge is true", ", ichallenge is true"
+		challenged := count(r.now, challenge) + count(r.now, invisible) - count(r.now, challenge+invisible)
+		numbers := []int64{row.Requests, row.Blocked, row.Challenged, *row.Passed}
+		selected := []int64{count(r.now, ""), count(r.now, ", blocked is true"), challenged, count(r.now, passingText)}
 		if diff := cmp.Diff(selected, numbers); diff != "" {
 			r.t.Errorf("%s %s (-selected +report): %s", l.Field, row.Key, diff)
 		}
@@ -451,6 +458,20 @@ func (r realReport) examples(got []report.Record) {
 		if diff := cmp.Diff(want, got[i]); diff != "" {
 			r.t.Errorf("example %d (-logs +report): %s", i, diff)
 		}
+	}
+}
+
+// foot compares the numbers of records in the foot of the table.
+func (r realReport) foot() {
+	r.t.Helper()
+	table, stderr, code := orrery(r.t, "", "report", "run", "--format", "csv", "--data", r.data, r.now)
+	if code != exitDone {
+		r.t.Fatalf("exit code %d\n%s", code, stderr)
+	}
+	want := fmt.Sprintf("\nabout,Records,\"%s of the period, %s of the previous one\",",
+		grouped(r.sum("timeline", "num_of_requests", r.now)), grouped(r.sum("timeline", "num_of_requests", r.before)))
+	if !strings.Contains(table, want) {
+		r.t.Errorf("%q is missing in:\n%s", want, table)
 	}
 }
 
