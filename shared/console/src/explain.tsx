@@ -13,8 +13,8 @@ import { periodOf, type Place } from './pure/fragment';
 import { conditionsOf } from './pure/lex';
 import type { Mistake } from './pure/mistakes';
 import { shorter } from './pure/narrower';
-import { conditionWithoutSecrets, sensitiveIn } from './pure/parts';
 import { addUp, type Estimate, rangeOf } from './pure/price';
+import { conditionWithoutSecrets, sensitiveIn } from './pure/secrets';
 import { type Period, periodCondition, resolve } from './pure/time';
 import { words } from './strings.explain';
 

@@ -1,8 +1,7 @@
 // The parts of a record in the order in which a reader asks for them, and what is hidden at first.
-import type { Field } from './complete';
 import { keyed, type Value } from './filter';
-import { tokensOf } from './lex';
 import { listOf, type LogRecord, textOf } from './record';
+import { dots, inLists, type Sensitive } from './secrets';
 
 /** A leaf of a record: a field, with its key if it has members, and one value. */
 export interface Leaf {
@@ -186,18 +185,6 @@ function leafOf(field: string, filterName: string, key: string, value: unknown, 
 	};
 }
 
-/** Sensitive reports whether the values of a field may identify a person or give access. */
-export type Sensitive = (field: string) => boolean;
-
-/** sensitiveIn reads the catalogue. A field that it does not have counts as sensitive, also while it is not loaded. */
-export function sensitiveIn(catalogue: readonly Field[]): Sensitive {
-	const known = new Map(catalogue.map((field) => [field.name, field.sensitive]));
-	return (field) => known.get(field) ?? true;
-}
-
-/** inLists are sensitive fields whose values the lists show, so that it is of no use to hide them beside. Copies lack them. */
-const inLists = new Set(['ip', 'url']);
-
 /** The headers that are shown although headers are sensitive: browsers choose their values, not persons. */
 const plainHeaders = new Set(('accept accept-encoding accept-language cache-control connection content-length content-type dnt ' +
 	'host pragma range sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-fetch-dest sec-fetch-mode sec-fetch-site ' +
@@ -223,14 +210,6 @@ export function withoutSecrets(record: LogRecord, sensitive: Sensitive): LogReco
 	return Object.fromEntries(Object.entries(record).map(([field, value]) => [field, masked(field, value, sensitive)]));
 }
 
-/** conditionWithoutSecrets is a condition whose values are replaced by dots if its field is sensitive. */
-export function conditionWithoutSecrets(condition: string, sensitive: Sensitive): string {
-	const tokens = tokensOf(condition).map(({ kind, from, to }) => ({ kind, text: condition.slice(from, to) }));
-	const field = tokens.find(({ kind }) => kind === 'field')?.text ?? '';
-	if (inLists.has(field) || !sensitive(field)) return condition;
-	return tokens.map(({ kind, text }) => (kind === 'value' ? dots : text)).join('');
-}
-
 function masked(field: string, value: unknown, sensitive: Sensitive): unknown {
 	if (value === null) return null;
 	if (Array.isArray(value)) return value.map((element) => masked(field, element, sensitive));
@@ -245,5 +224,3 @@ function masked(field: string, value: unknown, sensitive: Sensitive): unknown {
 function maskedQuery(query: string): string {
 	return query.replace(/^\?/, '').split('&').map((part) => part.replace(/^([^=]*=)?.+$/s, `$1${dots}`)).join('&');
 }
-
-export const dots = '••••••';

@@ -1,6 +1,7 @@
 // The filters that were asked: the newest of each.
 import type { Field } from './complete';
 import { tokensOf } from './lex';
+import { sensitiveIn } from './secrets';
 
 /** A filter that was asked. */
 export interface Remembered {
@@ -21,9 +22,9 @@ export function remembered(list: readonly Remembered[], one: Remembered): Rememb
  * values may identify a person or give access, or one that the catalogue does not have, also while it is not loaded.
  */
 export function divided(list: readonly Remembered[], catalogue: readonly Field[]): { plain: Remembered[]; secret: Remembered[] } {
-	const harmless = new Set(catalogue.filter((field) => !field.sensitive).map((field) => field.name));
+	const sensitive = sensitiveIn(catalogue);
 	const isPlain = ({ filter }: Remembered): boolean =>
-		tokensOf(filter).every(({ kind, from, to }) => kind !== 'field' || harmless.has(filter.slice(from, to)));
+		tokensOf(filter).every(({ kind, from, to }) => kind !== 'field' || !sensitive(filter.slice(from, to)));
 	return { plain: list.filter(isPlain), secret: list.filter((one) => !isPlain(one)) };
 }
 

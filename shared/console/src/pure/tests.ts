@@ -22,7 +22,7 @@ import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
 import { addUp, isHeavy, priceOf } from './price';
-import { conditionWithoutSecrets, dots, groupsOf, piecesOf, sensitiveIn, withoutSecrets } from './parts';
+import { groupsOf, piecesOf, withoutSecrets } from './parts';
 import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from './pieces';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
@@ -31,6 +31,7 @@ import { divided, mostRemembered, readRemembered, type Remembered, remembered } 
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { type Newest, stripOf } from './session';
 import { requestAsCurl } from './replay';
+import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
 import { stepsOf } from './steps';
 import { groupOf } from './tags';
 import { ticketOf } from './ticket';
