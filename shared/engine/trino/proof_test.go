@@ -1,6 +1,7 @@
 package trino_test
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,7 @@ func TestGoldensAreValid(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, part := range archive.Files {
-				if part.Name != "athena.sql" {
+				if part.Name != "athena.sql" || bytes.HasPrefix(part.Data, []byte("-- not possible: ")) {
 					continue
 				}
 				checked++
