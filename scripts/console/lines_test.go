@@ -102,6 +102,22 @@ func TestCharts(t *testing.T) {
 		b.keys(kb.ArrowRight + kb.ArrowRight)
 		b.holds("/2026-01-01 00:05: 2xx [0-9]+, /.test(document.querySelector('.chart [role=status]').textContent)", "announces the second segment")
 	})
+	walk("keys move the cursor of a chart as soon as it is there", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=" + demoDay)
+		b.sees("Requests over time")
+		b.evaluate(`new MutationObserver((_, observer) => {
+			const plot = document.querySelector('.chart.lines .plot');
+			if (!plot) return;
+			observer.disconnect();
+			requestAnimationFrame(() => { // the browser has not drawn it yet
+				plot.focus();
+				plot.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
+			});
+		}).observe(document.body, { childList: true, subtree: true })`)
+		b.click(".over-rows button", "Status")
+		b.holds("/2026-01-01 00:00: 2xx [0-9]+, /.test(document.querySelector('.chart.lines [role=status]')?.textContent)",
+			"announces the first segment")
+	})
 	walk("a click on a segment selects it, the end of a drag does not", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m")
 		b.run(chromedp.WaitVisible(".u-over"))

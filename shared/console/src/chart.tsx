@@ -1,5 +1,5 @@
 // The chart of a timeline: a figure with a summary in words, and the same as a table.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Segment } from './api';
 import { useConsole, useCounted } from './context';
@@ -172,7 +172,7 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 	const scheme = useScheme();
 	const handlers = useRef({ onMove, onSelect });
 	handlers.current = { onMove, onSelect };
-	useEffect(() => {
+	useLayoutEffect(() => { // as soon as the element can have the focus, keys have a cursor to move
 		const element = box.current;
 		if (!element) return;
 		const colour = (name: string): string => colourOf(element, name);
