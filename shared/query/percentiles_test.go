@@ -77,6 +77,42 @@ func TestRanks(t *testing.T) {
 	}
 }
 
+// TestCountDurations counts lists of every length in which each power of ten occurs, also negative ones and the longest.
+func TestCountDurations(t *testing.T) {
+	var all []int64
+	for unit := int64(1); ; unit *= 10 {
+		for _, us := range []int64{unit - 1, unit, unit + unit/100, 9*unit + unit/10*9} {
+			all = append(all, query.RoundDuration(us))
+		}
+		if unit == 1e18 {
+			break
+		}
+	}
+	all = append(all, query.RoundDuration(math.MaxInt64))
+	for _, least := range []int64{0, -1, query.RoundDuration(math.MinInt64)} {
+		for _, n := range []int{0, 1, 100, 4_095, 4_096, 20_000} {
+			rounded, want := make([]int64, n), map[int64]int64{}
+			for i := range rounded {
+				rounded[i] = max(least, all[i*7%len(all)])
+				if i%1000 == 999 {
+					rounded[i] = least
+				}
+				want[rounded[i]]++
+			}
+			got := query.CountDurations(rounded)
+			for i, c := range got {
+				if want[c.Us] != c.N || i > 0 && got[i-1].Us >= c.Us {
+					t.Errorf("%d durations from %d: number %d of the counts is %+v, want %d after %+v",
+						n, least, i, c, want[c.Us], got[max(0, i-1)])
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("%d durations from %d: %d different ones, want %d", n, least, len(got), len(want))
+			}
+		}
+	}
+}
+
 // TestRanksOfManyDurations compares percentiles with those of the exact durations, sorted.
 func TestRanksOfManyDurations(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
