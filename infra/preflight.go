@@ -14,16 +14,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/stack"
 )
 
 // preflight compares a deployment with the limits of the account and region that it goes to, and with the records that
@@ -186,17 +185,18 @@ func activeQueries(ctx context.Context, c *servicequotas.Client) (int, error) {
 // firstYear checks that the tables will have partitions for all stored records. Athena would leave out earlier ones.
 func firstYear(ctx context.Context, c aws.Config, p Props) finding {
 	const subject = "Lake"
-	table, err := deployedTable(ctx, c, p.Name)
-	if err == nil && table == "" {
+	data := stackName(p.Name, dataStackName)
+	outputs, err := stack.Outputs(ctx, c, data)
+	if errors.Is(err, stack.ErrNotFound) || err == nil && outputs[tableOutput] == "" { // "": the first attempt failed
 		return finding{subject: subject, text: fmt.Sprintf("there is no deployment %s yet, and no records", p.Name)}
 	}
 	var state lakestate.State
 	if err == nil {
-		state, _, err = lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(c), table))
+		state, _, err = lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(c), outputs[tableOutput]))
 	}
 	if err != nil {
 		return unreadable(subject, "the oldest record is unknown", err, "cloudformation:DescribeStacks on the stack "+
-			stackName(p.Name, dataStackName)+" and dynamodb:GetItem on its table")
+			data+" and dynamodb:GetItem on its table")
 	}
 	if state.Extent.Rows == 0 {
 		return finding{subject: subject, text: fmt.Sprintf("the deployment %s has no records", p.Name)}
@@ -209,31 +209,6 @@ func firstYear(ctx context.Context, c aws.Config, p Props) finding {
 			"that record is wrong, remove its object from the lake bucket, and wait for the next compaction.", oldest.Year())
 	}
 	return f
-}
-
-// deployedTable returns the name of the DynamoDB table of a deployment, or "" if there is none: no deployment, or one
-// whose first attempt failed.
-func deployedTable(ctx context.Context, c aws.Config, name string) (string, error) {
-	stack := stackName(name, dataStackName)
-	answer, err := cloudformation.NewFromConfig(c).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{
-		StackName: &stack,
-	})
-	var refused smithy.APIError
-	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
-		strings.Contains(refused.ErrorMessage(), "does not exist") {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	for _, s := range answer.Stacks {
-		for _, o := range s.Outputs {
-			if aws.ToString(o.OutputKey) == tableOutput {
-				return aws.ToString(o.OutputValue), nil
-			}
-		}
-	}
-	return "", nil
 }
 
 // runPreflight runs the command "preflight" with its arguments, which name properties as those of cdk deploy do.
