@@ -17,8 +17,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "preflight" {
-		if err := runPreflight(context.Background(), os.Args[2:], os.Stdout); err != nil {
+	if len(os.Args) > 1 { // a command of scripts/cdk.sh; the CDK gives no arguments
+		if err := runPreflight(context.Background(), os.Args[1], os.Args[2:], os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "preflight:", err)
 			os.Exit(1)
 		}

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -14,25 +15,36 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/stack"
 )
 
-// preflight compares a deployment with the limits of the account and region that it goes to, and with the records that
-// it has stored there before. It prints a line for each finding and what to do about those that are problems. The error
+// check compares a deployment with the account and region that it goes to, in one respect.
+type check func(context.Context, aws.Config, Props) finding
+
+// checksOf has the checks of each command. scripts/cdk.sh runs predeploy before it deploys: limits that are too low for
+// the highest load are no reason to refuse that, hidden records are.
+var checksOf = map[string][]check{
+	"preflight": {lambdaLimit, gatewayLimit, athenaLimit, firstYear},
+	predeploy:   {firstYear},
+}
+
+// predeploy has the command line of cdk deploy.
+const predeploy = "predeploy"
+
+// preflight makes the checks. It prints a line for each finding and what to do about those that are problems. The error
 // reports that there are problems.
-func preflight(ctx context.Context, c aws.Config, p Props, out io.Writer) error {
-	found := []finding{lambdaLimit(ctx, c, p), gatewayLimit(ctx, c, p), athenaLimit(ctx, c, p), firstYear(ctx, c, p)}
+func preflight(ctx context.Context, c aws.Config, p Props, checks []check, out io.Writer) error {
 	problems := 0
-	for _, f := range found {
+	for _, check := range checks {
+		f := check(ctx, c, p)
 		state := "ok"
 		if f.remedy != "" {
 			state = "problem"
@@ -47,7 +59,7 @@ func preflight(ctx context.Context, c aws.Config, p Props, out io.Writer) error 
 		}
 	}
 	if problems > 0 {
-		return fmt.Errorf("%d of %d checks found a problem", problems, len(found))
+		return fmt.Errorf("%d of %d checks found a problem", problems, len(checks))
 	}
 	return nil
 }
@@ -186,17 +198,18 @@ func activeQueries(ctx context.Context, c *servicequotas.Client) (int, error) {
 // firstYear checks that the tables will have partitions for all stored records. Athena would leave out earlier ones.
 func firstYear(ctx context.Context, c aws.Config, p Props) finding {
 	const subject = "Lake"
-	table, err := deployedTable(ctx, c, p.Name)
-	if err == nil && table == "" {
+	data := stackName(p.Name, dataStackName)
+	outputs, err := stack.Outputs(ctx, c, data)
+	if errors.Is(err, stack.ErrNotFound) || err == nil && outputs[tableOutput] == "" { // "": the first attempt failed
 		return finding{subject: subject, text: fmt.Sprintf("there is no deployment %s yet, and no records", p.Name)}
 	}
 	var state lakestate.State
 	if err == nil {
-		state, _, err = lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(c), table))
+		state, _, err = lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(c), outputs[tableOutput]))
 	}
 	if err != nil {
 		return unreadable(subject, "the oldest record is unknown", err, "cloudformation:DescribeStacks on the stack "+
-			stackName(p.Name, dataStackName)+" and dynamodb:GetItem on its table")
+			data+" and dynamodb:GetItem on its table")
 	}
 	if state.Extent.Rows == 0 {
 		return finding{subject: subject, text: fmt.Sprintf("the deployment %s has no records", p.Name)}
@@ -211,54 +224,64 @@ func firstYear(ctx context.Context, c aws.Config, p Props) finding {
 	return f
 }
 
-// deployedTable returns the name of the DynamoDB table of a deployment, or "" if there is none: no deployment, or one
-// whose first attempt failed.
-func deployedTable(ctx context.Context, c aws.Config, name string) (string, error) {
-	stack := stackName(name, dataStackName)
-	answer, err := cloudformation.NewFromConfig(c).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{
-		StackName: &stack,
-	})
-	var refused smithy.APIError
-	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
-		strings.Contains(refused.ErrorMessage(), "does not exist") {
-		return "", nil
+// runPreflight makes the checks of a command.
+func runPreflight(ctx context.Context, command string, arguments []string, out io.Writer) error {
+	checks, known := checksOf[command]
+	if !known {
+		return fmt.Errorf("unknown command %q", command)
 	}
-	if err != nil {
-		return "", err
-	}
-	for _, s := range answer.Stacks {
-		for _, o := range s.Outputs {
-			if aws.ToString(o.OutputKey) == tableOutput {
-				return aws.ToString(o.OutputValue), nil
-			}
+	if command == predeploy {
+		var err error
+		if arguments, err = ofDeploy(arguments); err != nil {
+			return err
 		}
 	}
-	return "", nil
-}
-
-// runPreflight runs the command "preflight" with its arguments, which name properties as those of cdk deploy do.
-func runPreflight(ctx context.Context, arguments []string, out io.Writer) error {
-	values, err := propertiesOf(arguments, "cdk.json")
+	given, err := readArguments(arguments, "cdk.json")
 	if err != nil {
 		return err
 	}
-	p, err := readProps(func(name string) any { return values[name] })
+	p, err := readProps(func(name string) any { return given.properties[name] })
 	if err != nil {
 		return err
 	}
-	c, err := config.LoadDefaultConfig(ctx)
+	c, err := config.LoadDefaultConfig(ctx,
+		config.WithSharedConfigProfile(given.profile), config.WithRegion(given.region))
 	if err != nil {
 		return fmt.Errorf("read the configuration of AWS: %w", err)
 	}
 	if c.Region == "" {
 		return errors.New("no region is set: AWS_REGION names it, such as eu-central-1")
 	}
-	return preflight(ctx, c, p, out)
+	return preflight(ctx, c, p, checks, out)
 }
 
-// propertiesOf reads -c NAME=VALUE from the command line over the context in a file of the CDK. A missing file sets no
-// properties.
-func propertiesOf(arguments []string, file string) (map[string]any, error) {
+// ofDeploy returns those arguments of cdk deploy that preflight has, too.
+func ofDeploy(arguments []string) (known []string, err error) {
+	for i := 0; i < len(arguments); i++ {
+		name, _, joined := strings.Cut(arguments[i], "=")
+		switch name {
+		case "-a", "--app":
+			return nil, errors.New("the properties of templates that were made before are unknown")
+		case "-c", "--context", "--profile", "--region":
+			known = append(known, arguments[i])
+			if !joined && i+1 < len(arguments) {
+				i++
+				known = append(known, arguments[i])
+			}
+		}
+	}
+	return known, nil
+}
+
+// given is what a command line says about a deployment.
+type given struct {
+	properties      map[string]any
+	profile, region string // of AWS; "" for the defaults
+}
+
+// readArguments reads a command line: properties, -c NAME=VALUE, which replace those in a file of the CDK, and the
+// profile and the region of AWS. A missing file sets no properties.
+func readArguments(arguments []string, file string) (g given, err error) {
 	var project struct {
 		Context map[string]any `json:"context"`
 	}
@@ -267,28 +290,28 @@ func propertiesOf(arguments []string, file string) (map[string]any, error) {
 		err = json.Unmarshal(text, &project)
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read %s: %w", file, err)
+		return g, fmt.Errorf("read %s: %w", file, err)
 	}
-	values := map[string]any{}
-	for name, value := range project.Context {
-		values[name] = value
-	}
+	g.properties = map[string]any{}
+	maps.Copy(g.properties, project.Context)
 	flags := flag.NewFlagSet("preflight", flag.ContinueOnError)
 	set := func(text string) error {
 		name, value, found := strings.Cut(text, "=")
 		if !found {
 			return errors.New("a property is NAME=VALUE")
 		}
-		values[name] = value
+		g.properties[name] = value
 		return nil
 	}
 	flags.Func("c", "a property, `NAME=VALUE`", set)
 	flags.Func("context", "a property, `NAME=VALUE`", set)
+	flags.StringVar(&g.profile, "profile", "", "`NAME` of a profile of AWS")
+	flags.StringVar(&g.region, "region", "", "`NAME` of a region of AWS")
 	if err := flags.Parse(arguments); err != nil {
-		return nil, err
+		return g, err
 	}
 	if flags.NArg() > 0 {
-		return nil, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+		return g, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	return values, nil
+	return g, nil
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -159,7 +162,7 @@ func TestPreflight(t *testing.T) {
 			server := httptest.NewServer(test.account)
 			defer server.Close()
 			var out strings.Builder
-			err := preflight(t.Context(), configOf(server), test.props, &out)
+			err := preflight(t.Context(), configOf(server), test.props, checksOf["preflight"], &out)
 			var problems []string
 			remedy := false
 			for line := range strings.Lines(out.String()) {
@@ -198,27 +201,132 @@ func TestPreflightReadsProperties(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"app":"x","context":{"burst":300,"name":"shop"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	values, err := propertiesOf([]string{"-c", "burst=50", "--context=ingest-concurrency=4"}, file)
-	want := map[string]any{"burst": "50", "name": "shop", "ingest-concurrency": "4"}
-	if diff := cmp.Diff(want, values); diff != "" || err != nil {
+	got, err := readArguments([]string{
+		"-c", "burst=50", "--context=ingest-concurrency=4", "--profile", "shop", "--region=eu-west-1",
+	}, file)
+	want := given{map[string]any{"burst": "50", "name": "shop", "ingest-concurrency": "4"}, "shop", "eu-west-1"}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(given{})); diff != "" || err != nil {
 		t.Errorf("(-want +got):\n%s\n%v", diff, err)
 	}
-	if values, err := propertiesOf(nil, filepath.Join(t.TempDir(), "none")); err != nil || len(values) > 0 {
-		t.Errorf("without a file: %v, %v", values, err)
+	if got, err := readArguments(nil, filepath.Join(t.TempDir(), "none")); err != nil || len(got.properties) > 0 {
+		t.Errorf("without a file: %v, %v", got, err)
 	}
 	for _, arguments := range [][]string{{"-c", "burst"}, {"deploy"}, {"-x"}} {
-		if _, err := propertiesOf(arguments, file); err == nil {
+		if _, err := readArguments(arguments, file); err == nil {
 			t.Errorf("%q is accepted", arguments)
 		}
 	}
 	t.Setenv("AWS_REGION", "")
 	t.Setenv("AWS_DEFAULT_REGION", "")
 	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
-	err = runPreflight(t.Context(), []string{"-c", "ingest-concurrency=1"}, io.Discard)
+	err = runPreflight(t.Context(), "preflight", []string{"-c", "ingest-concurrency=1"}, io.Discard)
 	if err == nil || !strings.Contains(fmt.Sprint(err), "property ingest-concurrency") {
 		t.Errorf("a property that makes no sense: %v", err)
 	}
-	if err := runPreflight(t.Context(), nil, io.Discard); err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
+	err = runPreflight(t.Context(), "preflight", nil, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "AWS_REGION") {
 		t.Errorf("without a region: %v", err)
+	}
+	if err := runPreflight(t.Context(), "deploy", nil, io.Discard); err == nil {
+		t.Error("an unknown command is accepted")
+	}
+}
+
+// TestPredeploy: a deployment is refused if it would hide stored records, or if that is unknown, whatever the limits of
+// the account are.
+func TestPredeploy(t *testing.T) {
+	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
+	for name, value := range map[string]string{
+		"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_PROFILE": "",
+		"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
+	} {
+		t.Setenv(name, value)
+	}
+	storing := account{deployed: true, oldest: time.Date(2019, 12, 31, 23, 30, 0, 0, time.UTC)}
+	for _, test := range []struct {
+		name      string
+		account   account
+		arguments string
+		refusal   string // in the output or the error; "" for none
+	}{
+		{"the tables keep all records", storing, "deploy --all -c projection-from=2019", ""},
+		{"the default keeps them", storing, "deploy orrery-api --require-approval never", ""},
+		{"a later year hides records", storing, "deploy --all -c projection-from=2020", "Deploy with -c projection-from=2019."},
+		{"the long form", storing, "deploy --context=projection-from=2020 --all", "the tables with the year 2020"},
+		{"after other options", storing, "--ci deploy --context projection-from=2020", "the tables with the year 2020"},
+		{"another deployment", storing, "deploy --all -c projection-from=2020 -c name=shop", ""},
+		{"the first deployment", account{}, "deploy --all -c projection-from=2020", ""},
+		{"no permission", account{denied: true}, "deploy --all", "Allow cloudformation:DescribeStacks"},
+		{"templates without properties", storing, "deploy --all --app cdk.out", "properties of templates"},
+		{"an invalid property", storing, "deploy --all -c projection-from", "NAME=VALUE"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := httptest.NewServer(test.account)
+			defer server.Close()
+			t.Setenv("AWS_ENDPOINT_URL", server.URL)
+			var out strings.Builder
+			arguments := append(strings.Fields(test.arguments), "--region", "eu-central-1")
+			err := runPreflight(t.Context(), predeploy, arguments, &out)
+			said := fmt.Sprint(out.String(), err)
+			if (err != nil) != (test.refusal != "") || !strings.Contains(said, test.refusal) {
+				t.Errorf("said %q, want %q", said, test.refusal)
+			}
+		})
+	}
+}
+
+// TestDeployRunsPredeploy: scripts/cdk.sh asks this program before it deploys, and only then.
+func TestDeployRunsPredeploy(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("bash is missing")
+	}
+	const script = "../scripts/cdk.sh"
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^version=(.*)$`).FindSubmatch(text)
+	folder := t.TempDir()
+	for file, text := range map[string]string{
+		"bin/node": "exit 0\n",
+		"bin/go":   "echo \"go $*\"\nexit \"$CODE_OF_GO\"\n",
+		fmt.Sprintf("orrery/cdk-%s/node_modules/.bin/cdk", version[1]): "echo \"cdk $*\"\n",
+	} {
+		file = filepath.Join(folder, file)
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o700))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		name, arguments, code string
+		want                  string // output of the programs, and then of the script
+	}{
+		{
+			"a deployment that is refused", "deploy --all -c burst=2", "1", "go run ./infra predeploy deploy --all -c burst=2\n" +
+				"cdk.sh: nothing was deployed; --no-preflight deploys without this check\n",
+		},
+		{
+			"one that is not", "--profile shop deploy orrery-api", "0",
+			"go run ./infra predeploy --profile shop deploy orrery-api\ncdk --no-notices --profile shop deploy orrery-api\n",
+		},
+		{"one without the check", "deploy --no-preflight --all", "1", "cdk --no-notices deploy --all\n"},
+		{"another command", "synth -c burst=2", "1", "cdk --no-notices synth -c burst=2\n"},
+		{"no command", "", "1", "cdk --no-notices\n"},
+		{"only the check", "preflight -c burst=2", "1", "go run ./infra preflight -c burst=2\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			command := exec.CommandContext(t.Context(), "bash", append([]string{script}, strings.Fields(test.arguments)...)...)
+			path := filepath.Join(folder, "bin") + string(filepath.ListSeparator) + os.Getenv("PATH")
+			command.Env = append(os.Environ(), "PATH="+path, "XDG_CACHE_HOME="+folder, "CODE_OF_GO="+test.code)
+			out, err := command.CombinedOutput()
+			if diff := cmp.Diff(test.want, string(out)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if runs := strings.Contains(test.want, "cdk --no-notices"); (err == nil) != runs {
+				t.Errorf("it ended with %v", err)
+			}
+		})
 	}
 }

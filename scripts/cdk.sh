@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The CDK toolkit at the version this project deploys with, downloaded once into a cache: scripts/cdk.sh deploy --all
 # Before the first deployment to an account, and before one with other properties, "scripts/cdk.sh preflight" with the
-# properties compares the deployment with the limits of the account and with the records that are stored.
+# properties compares the deployment with the limits of the account and with the records that are stored. Each "deploy"
+# does the latter itself, and is refused if it would hide stored records; --no-preflight deploys without that.
 # Exit code 3: this machine lacks a requirement; standard error has the remedy.
 set -euo pipefail
 version=2.1148.1
@@ -9,11 +10,19 @@ folder=${XDG_CACHE_HOME:-$HOME/.cache}/orrery/cdk-$version
 
 missing() { echo "cdk.sh: $*" >&2; exit 3; }
 
+# check COMMAND ARGUMENT… compares the deployment that the arguments describe with its account.
+check() { (cd "$(dirname "$0")/.." && exec go run ./infra "$@"); }
+
 if [ "${1:-}" = preflight ]; then
-	shift
-	cd "$(dirname "$0")/.."
-	exec go run ./infra preflight "$@"
+	check "$@"
+	exit
 fi
+
+preflight=yes
+for argument in "$@"; do # to remove --no-preflight, which the toolkit does not know
+	shift
+	if [ "$argument" = --no-preflight ]; then preflight=no; else set -- "$@" "$argument"; fi
+done
 
 command -v node >/dev/null 2>&1 || missing "node is missing. Install node 20 or later from your system's packages or nodejs.org."
 if [ ! -d "$folder" ]; then
@@ -24,5 +33,13 @@ if [ ! -d "$folder" ]; then
 	npm install --prefix "$making" --no-audit --no-fund --loglevel=error "aws-cdk@$version" >&2
 	[ -d "$folder" ] || mv "$making" "$folder" # another run may have been faster
 fi
+case " $* " in
+*" deploy "*)
+	if [ $preflight = yes ] && ! check predeploy "$@" >&2; then
+		echo "cdk.sh: nothing was deployed; --no-preflight deploys without this check" >&2
+		exit 1
+	fi
+	;;
+esac
 export CDK_DISABLE_CLI_TELEMETRY=1
 exec "$folder/node_modules/.bin/cdk" --no-notices "$@"

@@ -24,8 +24,9 @@ import (
 )
 
 // TestDeployedUp runs `orrery up` without a flag, as in its documentation, several times in the same folder: it is
-// interrupted during the start, killed while it runs, and started again. A log and a question are sent by the commands
-// that it prints, and another log as to a deployment on AWS.
+// interrupted during the start, killed while it runs, and started again. A start with a first year that would hide
+// records is refused. A log and a question are sent by the commands that it prints, and another log as to a deployment
+// on AWS.
 func TestDeployedUp(t *testing.T) {
 	if os.Getenv("ORRERY_TEST_DEPLOYED") == "" {
 		t.Skip("deploying to LocalStack takes minutes; set ORRERY_TEST_DEPLOYED=1 to run this test")
@@ -47,6 +48,18 @@ func TestDeployedUp(t *testing.T) {
 	first.shell(t, "orrery put FILE --stack "+localaws.Name, "FILE="+upLog(t, 2), "AWS_ENDPOINT_URL="+before.AWSEndpoint,
 		"AWS_REGION="+before.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
 	first.kill(t)
+
+	oldest, _, _ := strings.Cut(upDay, "-")
+	year, err := strconv.Atoi(oldest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hiding := startUp(t, dir, mark, "--from-year", strconv.Itoa(year+1))
+	_ = hiding.command.Wait() // its state has the exit code
+	if refusal := "start it with `orrery up --from-year " + oldest + "`"; hiding.command.ProcessState.ExitCode() != exitFailed ||
+		!strings.Contains(hiding.output.String(), refusal) {
+		t.Errorf("a first year after the oldest record: %s\n%s", hiding.command.ProcessState, hiding.output)
+	}
 
 	second := startUp(t, dir, mark)
 	second.waitForURL(t)
@@ -85,11 +98,11 @@ type upRun struct {
 var printedKey = regexp.MustCompile(`curl -u :(\S+) `)
 
 // startUp starts the real binary in the checkout.
-func startUp(t *testing.T, dir, mark string) *upRun {
+func startUp(t *testing.T, dir, mark string, flags ...string) *upRun {
 	t.Helper()
 	up := &upRun{dir: dir, mark: mark, temporary: t.TempDir(), output: &lockedBuffer{}}
 	handleHangup()
-	up.command = exec.Command(buildBinary(t), "up")
+	up.command = exec.Command(buildBinary(t), append([]string{"up"}, flags...)...)
 	up.command.Dir = filepath.Join("..", "..")
 	up.command.Env = append(environment(), up.mark, "ORRERY_UP="+dir, "TMPDIR="+up.temporary)
 	up.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -61,5 +61,5 @@ func (d *Deployment) usable(ctx context.Context, secret string) (bool, error) {
 }
 
 func (d *Deployment) keys() *keydynamo.Store {
-	return keydynamo.New(dynamotable.NewClient(d.Config()), d.Outputs["TableName"])
+	return keydynamo.New(dynamotable.NewClient(d.Config()), d.Outputs[tableOutput])
 }

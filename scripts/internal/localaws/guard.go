@@ -80,7 +80,7 @@ func (g *gate) open(outputs map[string]string, needs destination.Needs) {
 	first := g.resources.Table == ""
 	names := permissions.Names{
 		Region: Region, Account: Account, Database: Name, Workgroup: Name + "-interactive",
-		Table: outputs["TableName"], RawBucket: outputs["RawBucketName"],
+		Table: outputs[tableOutput], RawBucket: outputs["RawBucketName"],
 		RawQueue: path.Base(outputs["RawQueueURL"]), RawDeadLetters: path.Base(outputs["RawDeadLettersURL"]),
 		LakeBucket: outputs["LakeBucketName"], ResultBucket: outputs["ResultsBucketName"],
 		ReportsWorkgroup: Name + "-reports", ReportQueue: path.Base(outputs["ReportQueueURL"]),

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +22,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/filelock"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/report/destination"
 )
 
@@ -193,9 +198,41 @@ func (d *Deployment) startLocalStack(ctx context.Context) error {
 		if err := d.startGuard(ctx); err != nil {
 			return err
 		}
+		if err := d.checkYear(ctx); err != nil {
+			return err
+		}
 		return d.bootstrap(ctx)
 	})
 }
+
+// checkYear returns an error if the tables would begin after the oldest record that an earlier run has stored. A
+// deployment on AWS is refused, too; there, infra makes the check.
+func (d *Deployment) checkYear(ctx context.Context) error {
+	last, err := d.readOutputs()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && last[yearOutput] == strconv.Itoa(d.options.FromYear) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	state, _, err := lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(d.Config()), last[tableOutput]))
+	if err != nil {
+		return err
+	}
+	oldest := time.UnixMilli(state.Extent.MinTsMs).UTC()
+	if state.Extent.Rows > 0 && oldest.Year() < d.options.FromYear {
+		return fmt.Errorf("the records in %s begin at %s UTC, and queries of times before %d would fail: "+
+			"start it with `orrery up --from-year %d`, or in another folder by --dir",
+			d.options.Dir, oldest.Format(time.DateTime), d.options.FromYear, oldest.Year())
+	}
+	return nil
+}
+
+// Outputs of the stacks. Their names are those in infra/.
+const (
+	tableOutput = "TableName"
+	yearOutput  = "ProjectionFrom"
+)
 
 // Ended adds the error of a clean-up to that of a run. A clean-up that fails is not an interruption, even after one.
 func Ended(err, cleanup error) error {
@@ -208,7 +245,6 @@ func Ended(err, cleanup error) error {
 // Deploy creates or updates the stacks from the checkout. It sets more properties, NAME=VALUE each, in addition to
 // those of the options.
 func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
-	outputs := filepath.Join(d.options.Dir, "outputs.json")
 	properties := slices.Concat([]string{
 		"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH,
 		"projection-from=" + strconv.Itoa(d.options.FromYear),
@@ -218,7 +254,8 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 		return err
 	}
 	arguments := append([]string{
-		"deploy", "--all", "--ci", "--require-approval", "never", "--concurrency", "3", "--outputs-file", outputs,
+		"deploy", "--all", "--ci", "--require-approval", "never", "--concurrency", "3", "--outputs-file", d.outputsFile(),
+		"--no-preflight", // see checkYear: until this deployment, LocalStack does not know the stacks
 	}, app...)
 	command := d.command(ctx, "scripts/cdk.sh", arguments...)
 	command.Env = append(command.Env, "AWS_ENDPOINT_URL="+d.Endpoint, "AWS_ENDPOINT_URL_S3="+d.Endpoint)
@@ -229,19 +266,8 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	if err := remember(); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(outputs)
-	if err != nil {
-		return fmt.Errorf("read the outputs of the deployment: %w", err)
-	}
-	var stacks map[string]map[string]string
-	if err := json.Unmarshal(text, &stacks); err != nil {
-		return fmt.Errorf("read the outputs of the deployment: %w", err)
-	}
-	d.Outputs = map[string]string{}
-	for _, outputs := range stacks {
-		for name, value := range outputs {
-			d.Outputs[name] = value
-		}
+	if d.Outputs, err = d.readOutputs(); err != nil {
+		return err
 	}
 	needs, err := reportNeeds(properties)
 	if err != nil {
@@ -250,6 +276,26 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	d.gate.open(d.Outputs, needs)
 	d.API = d.Endpoint + "/_aws/execute-api/" + d.Outputs["RestAPI"] + "/" + stage
 	return nil
+}
+
+// outputsFile returns the file with the outputs of the last deployment in the folder.
+func (d *Deployment) outputsFile() string { return filepath.Join(d.options.Dir, "outputs.json") }
+
+// readOutputs returns the outputs of all stacks, by name.
+func (d *Deployment) readOutputs() (map[string]string, error) {
+	text, err := os.ReadFile(d.outputsFile())
+	if err != nil {
+		return nil, fmt.Errorf("read the outputs of the deployment: %w", err)
+	}
+	var stacks map[string]map[string]string
+	if err := json.Unmarshal(text, &stacks); err != nil {
+		return nil, fmt.Errorf("read the outputs of the deployment: %w", err)
+	}
+	all := map[string]string{}
+	for _, outputs := range stacks {
+		maps.Copy(all, outputs)
+	}
+	return all, nil
 }
 
 // reportNeeds returns what the destinations in the property reports need.

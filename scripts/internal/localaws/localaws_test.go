@@ -108,12 +108,14 @@ func main() {
 			t.Fatal(err)
 		}
 	}
+	put(t, dir, "item", "{}")
 	t.Setenv("RUN", dir)
 	t.Setenv("FAKE_AWS", fakeAWS(t, dir))
 	return root, dir
 }
 
-// fakeAWS starts a server that accepts every request. It fails or hangs if DIR/fails or DIR/hangs names "bootstrap".
+// fakeAWS starts a server that accepts every request. It fails or hangs if DIR/fails or DIR/hangs names "bootstrap". It
+// answers reads of items of DynamoDB with that in DIR/item, which has none at first.
 func fakeAWS(t *testing.T, dir string) (url string) {
 	t.Helper()
 	names := func(file string) bool {
@@ -127,6 +129,8 @@ func fakeAWS(t *testing.T, dir string) (url string) {
 		case names("hangs"):
 			put(t, dir, "hung", "")
 			<-r.Context().Done()
+		case strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetItem"):
+			http.ServeFile(w, r, filepath.Join(dir, "item"))
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -339,6 +343,50 @@ func TestStartAgain(t *testing.T) {
 		}
 	}
 	checkNothingLeft(t, dir)
+}
+
+// TestFirstYearAfterTheOldestRecord: a start is refused if the tables would not have the records of an earlier one.
+func TestFirstYearAfterTheOldestRecord(t *testing.T) {
+	root, dir := checkout(t)
+	oldest := time.Date(2019, 12, 31, 23, 30, 0, 0, time.UTC).UnixMilli()
+	records := fmt.Sprintf(`{"Item":{"pk":{"S":"lake"},"sk":{"S":"state"},"revision":{"N":"1"},`+
+		`"body":{"S":"{\"extent\":{\"min_ts_ms\":%d,\"max_ts_ms\":%d,\"rows\":2}}"}}}`, oldest, oldest+1)
+	for _, test := range []struct {
+		name, deployed, item string
+		year                 int
+		refused              bool
+	}{
+		{"the first start", "", records, 2020, false},
+		{"the year of the oldest record", "2000", records, 2019, false},
+		{"a later year", "2000", records, 2020, true},
+		{"a later year of a deployment that does not report its own", "", records, 2020, true},
+		{"a later year without records", "2000", "{}", 2020, false},
+		{"the same year is not compared", "2020", records, 2020, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			put(t, dir, "item", test.item)
+			err := os.Remove(filepath.Join(dir, "outputs.json"))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			if test.name != "the first start" {
+				put(t, dir, "outputs.json", `{"orrery-data":{"TableName":"table","ProjectionFrom":"`+test.deployed+`"}}`)
+			}
+			d, err := Start(t.Context(), Options{Root: root, Dir: dir, Output: io.Discard, FromYear: test.year})
+			if err == nil {
+				err = d.Stop()
+			}
+			if test.refused != (err != nil) {
+				t.Errorf("the start ended with %v", err)
+			}
+			const remedy = "begin at 2019-12-31 23:30:00 UTC, and queries of times before 2020 would fail: " +
+				"start it with `orrery up --from-year 2019`"
+			if test.refused && !strings.Contains(fmt.Sprint(err), remedy) {
+				t.Errorf("%v does not say %q", err, remedy)
+			}
+			checkNothingLeft(t, dir)
+		})
+	}
 }
 
 func lines(t *testing.T, dir, file string) []string {

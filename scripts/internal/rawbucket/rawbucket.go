@@ -7,16 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/shared/stack"
 )
 
 // Bucket is the bucket of raw logs of a deployment.
@@ -56,12 +54,11 @@ func OfStack(ctx context.Context, c aws.Config, name string) (*Bucket, error) {
 	if _, err := c.Credentials.Retrieve(ctx); err != nil {
 		return nil, noCredentials(err)
 	}
-	stacks := cloudformation.NewFromConfig(c)
-	outputs, err := outputsOf(ctx, stacks, name+dataStack)
-	if errors.Is(err, errNoStack) {
-		outputs, err = outputsOf(ctx, stacks, name)
+	outputs, err := stack.Outputs(ctx, c, name+dataStack)
+	if errors.Is(err, stack.ErrNotFound) {
+		outputs, err = stack.Outputs(ctx, c, name)
 	}
-	if errors.Is(err, errNoStack) {
+	if errors.Is(err, stack.ErrNotFound) {
 		return nil, noStack(name, c.Region)
 	}
 	if err != nil {
@@ -88,29 +85,6 @@ func OfFolder(dir string) (*Bucket, error) {
 		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
 	}
 	return open(c, running.Outputs, "start it with `orrery up --from-year %d`")
-}
-
-// errNoStack means that there is no stack of a name.
-var errNoStack = errors.New("there is no such stack")
-
-// outputsOf returns the outputs of a stack.
-func outputsOf(ctx context.Context, c *cloudformation.Client, stack string) (map[string]string, error) {
-	answer, err := c.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &stack})
-	var refused smithy.APIError
-	if errors.As(err, &refused) && refused.ErrorCode() == "ValidationError" &&
-		strings.Contains(refused.ErrorMessage(), "does not exist") {
-		return nil, errNoStack
-	}
-	if err != nil {
-		return nil, err
-	}
-	outputs := map[string]string{}
-	for _, s := range answer.Stacks {
-		for _, o := range s.Outputs {
-			outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
-		}
-	}
-	return outputs, nil
 }
 
 // open returns the bucket that the outputs of a deployment name. An emulator has no host name for each bucket.
