@@ -13,14 +13,22 @@ func hostOf(shape query.Stats) fragment {
 
 // statsFigures returns the figures of one segment and host.
 func (p *printer) statsFigures(shape query.Stats) []fragment {
+	return append([]fragment{p.segment() + " AS segment", hostOf(shape) + " AS hostname"}, p.recordTotals()...)
+}
+
+// recordTotals returns the figures of a group of records.
+func (p *printer) recordTotals() []fragment {
 	return []fragment{
-		p.segment() + " AS segment",
-		hostOf(shape) + " AS hostname",
 		"count(*) AS requests",
 		p.dialect.total("bytes_sent") + " + " + p.dialect.total("request_length") + " AS bandwidth",
 		p.dialect.total("total_us") + " AS time_us",
 		"count(total_us) AS timed",
 	}
+}
+
+// statsAnswer returns the columns of an answer whose figures have been computed. key is the column after the segment.
+func (p *printer) statsAnswer(key fragment) []fragment {
+	return []fragment{"segment", key, "requests", p.limitedAs("bandwidth"), p.limitedAs("time_us"), "timed"}
 }
 
 const segmentAndHost fragment = "1, 2"
@@ -48,17 +56,10 @@ func (p *printer) athenaStats(shape query.Stats) block {
 		from: perHost.block().bracketed("", " AS hosts"),
 	}
 	return selection{
-		columns: []fragment{
-			"segment",
-			"coalesce(hostname, '') AS hostname",
-			"requests",
-			p.limitedAs("bandwidth"),
-			p.limitedAs("time_us"),
-			"timed",
-		},
-		from:  ranked.block().bracketed("", " AS ranked"),
-		where: []block{lines("place = 1")},
-		order: "1",
+		columns: p.statsAnswer("coalesce(hostname, '') AS hostname"),
+		from:    ranked.block().bracketed("", " AS ranked"),
+		where:   []block{lines("place = 1")},
+		order:   "1",
 	}.block()
 }
 
@@ -102,15 +103,8 @@ func (p *printer) wholeAs(sum, alias fragment) fragment { return p.dialect.whole
 // rowPerHost returns the figures of each host in each segment.
 func (p *printer) rowPerHost(perHost selection) block {
 	return selection{
-		columns: []fragment{
-			"segment",
-			"hostname",
-			"requests",
-			p.limitedAs("bandwidth"),
-			p.limitedAs("time_us"),
-			"timed",
-		},
-		from:  perHost.block().bracketed("", " AS hosts"),
-		order: "1, 2",
+		columns: p.statsAnswer("hostname"),
+		from:    perHost.block().bracketed("", " AS hosts"),
+		order:   "1, 2",
 	}.block()
 }

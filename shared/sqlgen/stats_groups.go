@@ -24,28 +24,11 @@ func (p *printer) groupedRecords(shape query.Stats) []fragment {
 // are grouped by a field.
 func (p *printer) groupedStats(shape query.Stats, records block, value fragment) block {
 	groups := selection{
-		columns: []fragment{
-			"segment",
-			"host_of_record AS hostname",
-			"count(*) AS requests",
-			p.dialect.total("bytes_sent") + " + " + p.dialect.total("request_length") + " AS bandwidth",
-			p.dialect.total("total_us") + " AS time_us",
-			"count(total_us) AS timed",
-		},
-		from:  records,
-		group: "1, 2",
+		columns: append([]fragment{"segment", "host_of_record AS hostname"}, p.recordTotals()...),
+		from:    records,
+		group:   "1, 2",
 	}
-	answer := selection{
-		columns: []fragment{
-			"segment",
-			"hostname",
-			"requests",
-			p.limitedAs("bandwidth"),
-			p.limitedAs("time_us"),
-			"timed",
-		},
-		order: "1, 2",
-	}
+	answer := selection{columns: p.statsAnswer("hostname"), order: "1, 2"}
 	switch {
 	case shape.By != nil:
 		groups.columns[1], answer.columns[1] = value, "value"

@@ -43,7 +43,7 @@ type accessTest struct {
 func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 	t.Helper()
 	h := &accessTest{t: t, data: t.TempDir(), now: start}
-	h.keys = openKeys(t, h.data)
+	h.keys = OpenTestKeys(t, h.data)
 	planets, err := planetsqlite.Open(t.Context(), filepath.Join(h.data, "planets.db"), start)
 	if err != nil {
 		t.Fatal(err)
@@ -67,20 +67,6 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 	return h
 }
 
-func openKeys(t *testing.T, data string) Keys {
-	t.Helper()
-	k, err := OpenKeys(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return k
-}
-
 // wants requests the first planet with a key, or without one if key is empty, and checks the status.
 func (h *accessTest) wants(when, key string, status int) {
 	h.t.Helper()
@@ -98,7 +84,7 @@ func (h *accessTest) wants(when, key string, status int) {
 // issue creates a key like the command in another process.
 func (h *accessTest) issue() (secret, id string) {
 	h.t.Helper()
-	secret, k, err := keys.Issue(h.t.Context(), openKeys(h.t, h.data), reader, h.now)
+	secret, k, err := keys.Issue(h.t.Context(), OpenTestKeys(h.t, h.data), reader, h.now)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -112,7 +98,7 @@ func TestNoKeyIsNeededUntilOneExists(t *testing.T) {
 	h.wants("with a key made, without it", "", 401)
 	h.wants("with it", secret, 200)
 	h.wants("with another", "orr_aaaaaaaaaaaaaaaaaaaaaaaaaa", 401)
-	if err := openKeys(t, h.data).Revoke(t.Context(), id, h.now); err != nil {
+	if err := OpenTestKeys(t, h.data).Revoke(t.Context(), id, h.now); err != nil {
 		t.Fatal(err)
 	}
 	h.now = start.Add(59 * time.Second)

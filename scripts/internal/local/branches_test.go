@@ -64,15 +64,7 @@ func newInstallation(t *testing.T, logs ...string) installation {
 			t.Fatal(err)
 		}
 	}
-	known, err := local.OpenKeys(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := known.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	known := local.OpenTestKeys(t, folder)
 	grant := keys.Grant{Name: "team", Scopes: []keys.Scope{keys.DataRead}, Branches: []string{"own"}}
 	key, _, err := keys.Issue(t.Context(), known, grant, time.Now())
 	if err != nil {

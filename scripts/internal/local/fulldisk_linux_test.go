@@ -162,10 +162,7 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 					t.Errorf("%s %s: %d %s", one.method, one.path, w.Code, w.Body)
 				}
 			}
-			known, err := local.OpenKeys(t.Context(), folder)
-			if err != nil {
-				t.Fatal(err)
-			}
+			known := local.OpenTestKeys(t, folder)
 			list, err := known.List(t.Context())
 			if err != nil || len(list) > 0 {
 				t.Errorf("%d keys, %v", len(list), err)
@@ -187,18 +184,12 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 					t.Errorf("%s %s with space: %d %s", one.method, one.path, w.Code, w.Body)
 				}
 			}
-			other, err := local.OpenKeys(t.Context(), folder)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, _, err = keys.Issue(t.Context(), other, grant, time.Now()); err != nil {
+			other := local.OpenTestKeys(t, folder)
+			if _, _, err := keys.Issue(t.Context(), other, grant, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			if list, err := known.List(t.Context()); err != nil || len(list) != 1 {
 				t.Errorf("the server that began without keys sees %d, %v", len(list), err)
-			}
-			if err := errors.Join(known.Close(), other.Close()); err != nil {
-				t.Error(err)
 			}
 		})
 	}
@@ -211,15 +202,7 @@ func TestDiskFillsWhileServing(t *testing.T) {
 	folder := filepath.Join(disk, "data")
 	importThree(t, folder)
 	product := openProduct(t, folder)
-	known, err := local.OpenKeys(t.Context(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := known.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	known := local.OpenTestKeys(t, folder)
 	_, key, err := keys.Issue(t.Context(), known, keys.Grant{Name: "n", Scopes: []keys.Scope{keys.DataRead}}, time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -294,26 +277,13 @@ func checkRevoked(t *testing.T, store keys.Store, key keys.Key) {
 func TestRevokingOnAFullDisk(t *testing.T) {
 	disk := smallDisk(t)
 	folder := filepath.Join(disk, "data")
-	open := func() local.Keys {
-		t.Helper()
-		known, err := local.OpenKeys(t.Context(), folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := known.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		return known
-	}
 	grant := keys.Grant{Name: "n", Scopes: []keys.Scope{keys.DataRead}}
-	_, key, err := keys.Issue(t.Context(), open(), grant, time.Now())
+	_, key, err := keys.Issue(t.Context(), local.OpenTestKeys(t, folder), grant, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	fillDisk(t, disk)
-	checkRevoked(t, open(), key)
+	checkRevoked(t, local.OpenTestKeys(t, folder), key)
 }
 
 // TestNewProcessOnAReadOnlyDisk: a process answers questions from a file system that is mounted read-only.

@@ -68,7 +68,7 @@ func newReportTest(t *testing.T) *reportTest {
 	if _, err := product.Store.Import(t.Context(), "a.log", strings.NewReader(log.String()), ingest.Options{Format: "orrery"}); err != nil {
 		t.Fatal(err)
 	}
-	s.product, s.access = product, &Access{Address: "127.0.0.1:0", Keys: openKeys(t, folder)}
+	s.product, s.access = product, &Access{Address: "127.0.0.1:0", Keys: OpenTestKeys(t, folder)}
 	if s.handler, err = product.Handler(s.options()); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,8 @@ func TestScheduledReports(t *testing.T) {
 	if err := json.Unmarshal(text, &document); err != nil || *document.Report.Figures[0].Value != 3 {
 		t.Errorf("%v requests, want those of the branch, %v", document.Report.Figures[0], err)
 	}
-	// Three days later, the server was off for two. The data of the last day is not complete, so the report waits.
+	// Three days later, after the server was off for two of them. The data of the last day is not complete, so the
+	// report waits.
 	s.now = s.now.AddDate(0, 0, 3)
 	s.tick()
 	if n := len(s.mails.Mails()); n != 1 {
@@ -207,8 +208,8 @@ func partsOf(t *testing.T, contentType string, body io.Reader) (types []string) 
 	}
 }
 
-// TestPasswordOfMail: the password of the mail server is neither in the data folder nor in logs nor in answers, whether the
-// server takes it or not.
+// TestPasswordOfMail: the password of the mail server is neither in the data folder nor in logs nor in answers, whether
+// the server takes it or not.
 func TestPasswordOfMail(t *testing.T) {
 	const right, wrong = "correct horse", "battery staple"
 	for _, place := range []string{"a file", "the environment"} {
@@ -233,7 +234,8 @@ func TestPasswordOfMail(t *testing.T) {
 				t.Fatal(err)
 			}
 			var log bytes.Buffer
-			options := ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+			everything := slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})
+			options := ServeOptions{Access: s.access, Log: slog.New(everything)}
 			var err error
 			if s.handler, err = s.product.Handler(options); err != nil {
 				t.Fatal(err)
@@ -403,7 +405,8 @@ webhook-url-file = "none"
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	if _, err := s.product.ReportRunner(ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+	options := ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	if _, err := s.product.ReportRunner(options); err != nil {
 		t.Fatal(err)
 	}
 	for name, mode := range files {

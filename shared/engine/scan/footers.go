@@ -22,7 +22,7 @@ func open(object lake.Object, read func(*parquet.ColumnReader, fileVersion) erro
 		if err != nil {
 			return &engine.ObjectError{Path: path, Err: err}
 		}
-		version := fileVersion{path, info.Size(), info.ModTime().UnixNano()}
+		version := versionOf(path, info)
 		if known, ok := footers.find(version); ok {
 			return read(known.From(file), version)
 		}
@@ -33,7 +33,7 @@ func open(object lake.Object, read func(*parquet.ColumnReader, fileVersion) erro
 		if err != nil {
 			return &engine.ObjectError{Path: path, Err: err}
 		}
-		footers.add(version, columns)
+		footers.add(version, columns.From(nil))
 		return read(columns, version)
 	})
 }
@@ -48,55 +48,15 @@ func Check(object lake.Object) error {
 	if err != nil {
 		return &engine.ObjectError{Path: object.Path, Err: err}
 	}
-	version := checkedVersion{info.Size(), info.ModTime().UnixNano(), object.Extent()}
-	if checked.has(object.Path, version) {
+	file := checkedFile{versionOf(object.Path, info), object.Extent()}
+	if known, ok := checked.find(object.Path); ok && known == file {
 		return nil
 	}
 	if err := open(object, func(*parquet.ColumnReader, fileVersion) error { return nil }); err != nil {
 		return err
 	}
-	checked.add(object.Path, version)
+	checked.add(object.Path, file)
 	return nil
-}
-
-// checked holds the files that Check has opened.
-var checked checkedFiles
-
-// maxChecked is the number of files that checked holds, a few hundred bytes each.
-const maxChecked = 1 << 17
-
-type checkedFiles struct {
-	mu    sync.Mutex
-	known map[string]checkedVersion // by path
-}
-
-// checkedVersion names the content of a file, as fileVersion, and the object that it is.
-type checkedVersion struct {
-	size, ns int64
-	extent   lake.Extent
-}
-
-func (c *checkedFiles) has(path string, version checkedVersion) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	known, ok := c.known[path]
-	return ok && known == version
-}
-
-// add adds a file. If there are too many, any other one is removed.
-func (c *checkedFiles) add(path string, version checkedVersion) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = map[string]checkedVersion{}
-	}
-	for other := range c.known {
-		if len(c.known) < maxChecked {
-			break
-		}
-		delete(c.known, other)
-	}
-	c.known[path] = version
 }
 
 // checkFooter returns an error if a footer is not that of an object. Then another object has the same name and size.
@@ -124,8 +84,9 @@ func checkFooter(object lake.Object, footer *parquet.ColumnReader) error {
 	return nil
 }
 
-// footers holds the footers of the objects that scans have read. Decoding one takes as long as reading a small column.
-var footers footerCache
+// footers holds the footers of the objects that scans have read, without their files. Decoding one takes as long as
+// reading a small column.
+var footers = cache[fileVersion, *parquet.ColumnReader]{most: maxFooters}
 
 // maxFooters is the number of footers in memory, of 2 kB for each row group.
 const maxFooters = 4096
@@ -137,30 +98,45 @@ type fileVersion struct {
 	ns   int64 // time of the last change
 }
 
-type footerCache struct {
-	mu    sync.Mutex
-	known map[fileVersion]*parquet.ColumnReader // of files that have been closed
+func versionOf(path string, info os.FileInfo) fileVersion {
+	return fileVersion{path, info.Size(), info.ModTime().UnixNano()}
 }
 
-func (c *footerCache) find(version fileVersion) (*parquet.ColumnReader, bool) {
+// checked holds the files that Check has opened, by path. An entry takes a few hundred bytes.
+var checked = cache[string, checkedFile]{most: 1 << 17}
+
+// checkedFile is a file, and the object that it is.
+type checkedFile struct {
+	fileVersion
+	extent lake.Extent
+}
+
+// cache holds a limited number of values.
+type cache[K comparable, V any] struct {
+	most  int
+	mu    sync.Mutex
+	known map[K]V
+}
+
+func (c *cache[K, V]) find(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	columns, ok := c.known[version]
-	return columns, ok
+	value, ok := c.known[key]
+	return value, ok
 }
 
-// add adds a footer. If there are too many, any other one is removed.
-func (c *footerCache) add(version fileVersion, columns *parquet.ColumnReader) {
+// add adds a value. If there are too many, any other one is removed.
+func (c *cache[K, V]) add(key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {
-		c.known = map[fileVersion]*parquet.ColumnReader{}
+		c.known = map[K]V{}
 	}
 	for other := range c.known {
-		if len(c.known) < maxFooters {
+		if len(c.known) < c.most {
 			break
 		}
 		delete(c.known, other)
 	}
-	c.known[version] = columns.From(nil)
+	c.known[key] = value
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestFootersAreBounded(t *testing.T) {
-	var c footerCache
+	c := cache[fileVersion, *parquet.ColumnReader]{most: maxFooters}
 	for i := range 2 * maxFooters {
 		c.add(fileVersion{path: "a", size: int64(i)}, &parquet.ColumnReader{})
 		if _, ok := c.find(fileVersion{path: "a", size: int64(i)}); !ok {

@@ -3,7 +3,6 @@ package period
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -100,24 +99,7 @@ func (u Unit) Next(start time.Time) time.Time {
 // midnight, and occurs twice on days on which they are put back to midnight. A day that a zone leaves out begins when
 // the next one does.
 func dayStart(year int, month time.Month, day int, zone *time.Location) time.Time {
-	wanted := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	noon := wanted.Add(12 * time.Hour)
-	var candidates []time.Time
-	for _, near := range []time.Time{noon.Add(-24 * time.Hour), noon, noon.Add(24 * time.Hour)} {
-		local := near.In(zone)
-		_, offset := local.Zone()
-		candidates = append(candidates, wanted.Add(-time.Duration(offset)*time.Second).In(zone))
-		if change, _ := local.ZoneBounds(); !change.IsZero() {
-			candidates = append(candidates, change.In(zone))
-		}
-	}
-	slices.SortFunc(candidates, time.Time.Compare)
-	for _, t := range candidates {
-		if !DateOf(t).Before(wanted) && DateOf(t.Add(-1)).Before(wanted) {
-			return t
-		}
-	}
-	panic(fmt.Sprintf("period: no start of %s in %s", wanted.Format(time.DateOnly), zone))
+	return ClockShows(time.Date(year, month, day, 0, 0, 0, 0, time.UTC), zone)
 }
 
 // DateOf returns the date of an instant in its zone, as midnight in UTC.

@@ -79,6 +79,9 @@ func TestLast(t *testing.T) {
 		{"casablanca: ramadan ends", "Africa/Casablanca", Day, "2026-03-23 12:00",
 			"2026-03-22 00:00 +0000 … 2026-03-23 00:00 +0100, 23h0m0s"},
 
+		{"tongatapu: clocks are put back soon after midnight", "Pacific/Tongatapu", Day, "2001-01-28 23:00",
+			"2001-01-28 00:00 +1400 … 2001-01-29 00:00 +1300, 25h0m0s"},
+
 		{"apia: a day that was left out", "Pacific/Apia", Day, "2011-12-30 12:00",
 			"2011-12-29 00:00 -1000 … 2011-12-31 00:00 +1400, 24h0m0s"},
 	} {

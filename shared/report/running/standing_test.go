@@ -44,6 +44,16 @@ var waiting = map[string]func(w *world){
 	},
 }
 
+// newWaitingWorld returns a world on Monday, with a run of the report r in one of the states of waiting.
+func newWaitingWorld(t *testing.T, reach func(w *world)) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.put("r", daily())
+	w.now = monday
+	reach(w)
+	return w
+}
+
 // TestPausedRuns: a run in any state waits while its report is paused, whoever pauses it, and goes out when the report is
 // resumed.
 func TestPausedRuns(t *testing.T) {
@@ -67,10 +77,7 @@ func TestPausedRuns(t *testing.T) {
 				"the report is paused because the key was revoked"},
 		} {
 			t.Run("a run that "+state+" is paused "+test.rule, func(t *testing.T) {
-				w := newWorld(t)
-				w.put("r", daily())
-				w.now = monday
-				reach(w)
+				w := newWaitingWorld(t, reach)
 				w.now = monday.Add(20 * time.Minute)
 				test.pause(w)
 				w.tick()
@@ -99,10 +106,7 @@ func TestPausedRuns(t *testing.T) {
 func TestRunsPausedForTooLong(t *testing.T) {
 	for state, reach := range waiting {
 		t.Run("a run that "+state, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("r", daily())
-			w.now = monday
-			reach(w)
+			w := newWaitingWorld(t, reach)
 			w.now = monday.Add(20 * time.Minute)
 			w.put("r", daily(func(s *definition.Stored) { s.Paused = true }))
 			w.now = monday.AddDate(0, 0, 1).Add(-time.Second)
@@ -174,10 +178,7 @@ func TestRunsOfDeletedReports(t *testing.T) {
 			},
 		} {
 			t.Run("the report of a run that "+state+" is "+rule, func(t *testing.T) {
-				w := newWorld(t)
-				w.put("r", daily())
-				w.now = monday
-				reach(w)
+				w := newWaitingWorld(t, reach)
 				change(w)
 				w.now = monday.Add(20 * time.Minute)
 				w.tick()
@@ -197,10 +198,7 @@ func TestRunsOfDeletedReports(t *testing.T) {
 func TestEditedRuns(t *testing.T) {
 	for state, reach := range waiting {
 		t.Run("a run that "+state, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("r", daily())
-			w.now = monday
-			reach(w)
+			w := newWaitingWorld(t, reach)
 			w.put("r", daily(only(definition.Destination{To: "other"})))
 			w.now = monday.Add(20 * time.Minute)
 			w.tick()
@@ -268,10 +266,7 @@ func TestPausedReportIsRequested(t *testing.T) {
 func TestDamagedVersions(t *testing.T) {
 	for state, reach := range waiting {
 		t.Run("a run that "+state, func(t *testing.T) {
-			w := newWorld(t)
-			w.put("r", daily())
-			w.now = monday
-			reach(w)
+			w := newWaitingWorld(t, reach)
 			w.now = monday.Add(10 * time.Minute)
 			w.damage("r")
 			w.put("r", daily())
