@@ -83,6 +83,7 @@ export interface Asked<T> {
 	waiting: number | null; // until then, for a busy service
 	questions: readonly [Route, Parameters][]; // what was asked for the answer
 	run(): void;
+	paths: readonly string[]; // what else of the API was read for it
 	cancel(): void;
 }
 
@@ -110,7 +111,8 @@ type Mutable<T> = Omit<Asked<T>, 'run' | 'cancel'>;
 export function useAsked<T>(api: API, question: string, round: number, ask: (asker: Asker) => Promise<T>): Asked<T> {
 	const [, redraw] = useReducer((n: number) => n + 1, 0);
 	const current = useRef<Mutable<T>>({
-		state: 'asking', answer: null, failure: null, estimate: null, attempts: 0, began: 0, running: null, waiting: null, questions: [],
+		state: 'asking', answer: null, failure: null, estimate: null, attempts: 0, began: 0, running: null, waiting: null,
+		questions: [], paths: [],
 	});
 	const controller = useRef<AbortController | null>(null);
 	const latest = useRef(ask);
@@ -130,15 +132,16 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		change({ state: 'asking', failure: null, estimate: null, began: Date.now(), running: null, waiting: null });
 		const questions: [Route, Parameters][] = [];
 		const had = planned.delete(current);
+		const paths: string[] = [];
 		const plan = (wanted: readonly Planned[]): void => {
 			if (controller.current !== own) return;
 			planned.set(current, wanted);
 			plansChanged();
 		};
-		const answered = latest.current(askerOf(api, question, questions, own.signal, change, plan));
+		const answered = latest.current(askerOf(api, question, questions, paths, own.signal, change, plan));
 		if (had && !planned.has(current)) plansChanged();
 		answered.then(
-			(answer) => change({ state: 'done', answer, questions, attempts: 0, running: null, waiting: null }),
+			(answer) => change({ state: 'done', answer, questions, paths, attempts: 0, running: null, waiting: null }),
 			(error: unknown) => {
 				if (own.signal.aborted) change({ state: 'cancelled', running: null, waiting: null });
 				else if (error instanceof Held) change({ state: 'held', estimate: error.estimate, attempts: 0 });
@@ -188,7 +191,7 @@ export function together(asked: readonly Asked<unknown>[]): Asked<unknown> {
 }
 
 function askerOf(
-	api: API, question: string, questions: [Route, Parameters][], signal: AbortSignal,
+	api: API, question: string, questions: [Route, Parameters][], paths: string[], signal: AbortSignal,
 	change: (changes: { running?: Running | null; waiting?: number | null }) => void, plan: (wanted: readonly Planned[]) => void,
 ): Asker {
 	let busy = 0; // requests that wait for a busy service
@@ -222,7 +225,10 @@ function askerOf(
 			plansChanged();
 			return answer;
 		},
-		get: (path) => api.get(path, signal, progress),
+		get: (path) => {
+			paths.push(path);
+			return api.get(path, signal, progress);
+		},
 		canonical: (filters, accept) => api.canonical(filters, accept, signal, progress),
 		report: (parameters) => api.report(parameters, signal, progress),
 		estimate: (route, parameters) => api.estimate(route, parameters, signal, progress),

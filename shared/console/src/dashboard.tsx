@@ -121,6 +121,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const top = usePart(afforded, plan.top);
 	const chart = chartOf(console.place);
 	const parts = [timeline, facets, refused, timelineBefore, facetsBefore, refusedBefore, top];
+	const metas = parts.flatMap((part) => part.answer?.answer.meta ?? []);
 	const all = together([planned, ...parts]);
 	useRefresh(all.state === 'done' && (planned.state === 'done' || isOutage(planned)));
 	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
@@ -133,8 +134,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
 	const figures = [...(split ? [timeline] : []), facets, refused, timelineBefore, facetsBefore, refusedBefore];
 	return <>
-		<Line asked={all} metas={parts.flatMap((part) => part.answer?.answer.meta ?? [])}
-			questions={questionsOf(plan)} />
+		<Line asked={all} metas={metas} questions={metas.length > 0 ? questionsOf(plan) : []} />
 		<Trouble asked={planned} earlier={now !== null} />
 		{none && liveRate(console.place) === 0 ? <>
 			<Nothing meta={now.meta} />
