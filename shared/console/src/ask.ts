@@ -16,7 +16,8 @@ export interface Asker {
 	afford(questions: readonly Planned[], through?: Estimate[]): Promise<void>;
 	/** affordParts is afford for questions that do without each other: it stops only before those of which there is an estimate. */
 	affordParts(questions: readonly Planned[]): Promise<Unpriced>;
-	ask<R extends Route>(route: R, parameters: Parameters): Promise<Answer<Routes[R]>>;
+	/** ask waits for an answer. If the query runs no more since a reload, the question is put to those let through like a new one. */
+	ask<R extends Route>(route: R, parameters: Parameters, through?: Estimate[]): Promise<Answer<Routes[R]>>;
 	/** get reads what is not an answer about requests. */
 	get(path: string): Promise<Got>;
 	canonical(filters: string, accept: 'text/plain' | 'application/json'): Promise<Canonical>;
@@ -82,8 +83,8 @@ export interface Asked<T> {
 	running: Running | null; // while its query outlives its request
 	waiting: number | null; // until then, for a busy service
 	questions: readonly [Route, Parameters][]; // what was asked for the answer
-	run(): void;
 	paths: readonly string[]; // what else of the API was read for it
+	run(): void;
 	cancel(): void;
 }
 
@@ -131,8 +132,8 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		};
 		change({ state: 'asking', failure: null, estimate: null, began: Date.now(), running: null, waiting: null });
 		const questions: [Route, Parameters][] = [];
-		const had = planned.delete(current);
 		const paths: string[] = [];
+		const had = planned.delete(current);
 		const plan = (wanted: readonly Planned[]): void => {
 			if (controller.current !== own) return;
 			planned.set(current, wanted);
@@ -203,7 +204,6 @@ function askerOf(
 		},
 	};
 	const price = async (wanted: readonly Planned[], apart: boolean, through: Estimate[]): Promise<Unpriced> => {
-		plan(wanted);
 		const failures = new Map<Planned, unknown>();
 		// A query that still runs since before a reload has been paid for.
 		if (affordable.has(question) || wanted.some(([route, p]) => locationOf(questionOf(route, p)))) return { failures, through };
@@ -218,9 +218,9 @@ function askerOf(
 		return { failures, through };
 	};
 	return {
-		ask: async (route, parameters) => {
+		ask: async (route, parameters, through = []) => {
 			questions.push([route, parameters]);
-			const answer = await api.ask(route, parameters, signal, progress);
+			const answer = await api.ask(route, parameters, signal, progress, () => price([[route, parameters]], false, through));
 			metas.set(parameters, { ...metas.get(parameters), [route]: answer.meta });
 			plansChanged();
 			return answer;
@@ -233,8 +233,12 @@ function askerOf(
 		report: (parameters) => api.report(parameters, signal, progress),
 		estimate: (route, parameters) => api.estimate(route, parameters, signal, progress),
 		afford: async (wanted, through = []) => {
+			plan(wanted);
 			await price(wanted, false, through);
 		},
-		affordParts: (wanted) => price(wanted, true, []),
+		affordParts: (wanted) => {
+			plan(wanted);
+			return price(wanted, true, []);
+		},
 	};
 }

@@ -103,7 +103,7 @@ function usePart<R extends Route>(
 			await asker.afford([question], through);
 			failures.delete(question);
 		}
-		const answer = await asker.ask(route, parameters);
+		const answer = await asker.ask(route, parameters, through);
 		return leave(answer) ? never<Part<R>>() : { plan, answer };
 	});
 }
