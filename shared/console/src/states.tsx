@@ -160,7 +160,7 @@ export function Trouble({ asked, name = '', earlier = false }: { asked: Asked<un
 	const below = earlier && <p class="quiet">{words.earlierAnswer}</p>;
 	if (asked.state === 'held' && asked.estimate) {
 		return <section class="trouble held" aria-label={words.held}>
-			<p><strong>{nameOf(name)}{words.held}</strong> It {priceOf(asked.estimate)}.</p>
+			<p><strong>{nameOf(name)}{words.held}</strong> {words.heldPrice(priceOf(asked.estimate))}</p>
 			{(asked.estimate.warnings ?? []).map((warning) => <p key={warning}>{warning}</p>)}
 			{below}
 			<button type="button" class="primary" onClick={asked.run}>{words.heldRun}</button>
