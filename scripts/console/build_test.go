@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evanw/esbuild/pkg/api"
 )
 
 const folder = "../../shared/console"
@@ -153,22 +155,25 @@ var (
 	importPattern = regexp.MustCompile(`(?m)^(?:import|export)[^;]*? from '([^']+)';`)
 	domPattern    = regexp.MustCompile(
 		`\b(?:document|window|location|navigator|localStorage|sessionStorage|fetch|history|setTimeout)\b[.(]`)
-	sourcePattern = regexp.MustCompile(`\.(?:ts|tsx|css)$`)
-	colourPattern = regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b|\brgba?\(`)
+	stringsPattern = regexp.MustCompile(`^strings(?:\.[a-z]+)?\.ts$`)
+	sourcePattern  = regexp.MustCompile(`\.(?:ts|tsx|css)$`)
+	colourPattern  = regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b|\brgba?\(`)
 )
 
 func TestPureModulesImportNoDOM(t *testing.T) {
+	allowed := regexp.MustCompile(`^(?:\./[a-z]+|\.\./strings(?:\.[a-z]+)?)$`)
 	for _, path := range sources(t) {
-		if filepath.Base(filepath.Dir(path)) != "pure" {
+		texts := stringsPattern.MatchString(filepath.Base(path))
+		if filepath.Base(filepath.Dir(path)) != "pure" && !texts {
 			continue
 		}
 		text := string(read(t, path))
 		for _, m := range importPattern.FindAllStringSubmatch(text, -1) {
-			if !regexp.MustCompile(`^\./[a-z]+$`).MatchString(m[1]) {
+			if texts || !allowed.MatchString(m[1]) {
 				t.Errorf("%s imports %s", path, m[1])
 			}
 		}
-		if m := domPattern.FindString(text); m != "" {
+		if m := domPattern.FindString(text); m != "" && !texts { // the compiler of types checks the texts that they import
 			t.Errorf("%s uses %s", path, m)
 		}
 	}
@@ -199,6 +204,41 @@ func TestColoursAreInOneFile(t *testing.T) {
 				t.Errorf("%s has the colour %s: %s", path, m, strings.TrimSpace(line))
 			}
 		}
+	}
+}
+
+var (
+	// A text in JSX follows a tag or an expression in braces. In what is left without the types, ">" is no end of a tag after a space,
+	// unless it ends an empty element, and no arrow.
+	jsxTextPattern   = regexp.MustCompile("(?:[^\\s=]|/)>\\s*([A-Za-z][^<>{}()=;&|`]*)[<{]|\\}[ ]*([A-Za-z][^<>{}()=;&|`\"'\n]*)[<{]")
+	attributePattern = regexp.MustCompile(`\b(?:title|placeholder|alt|label|aria-label)="([^"]*[A-Za-z][^"]*)"`)
+)
+
+// TestTextsAreApart checks that what the page says is in the files of strings. Names of the product stand where they are used.
+func TestTextsAreApart(t *testing.T) {
+	names := []string{"", "else", "finally", "tags", "orrery explain logs"}
+	found := 0
+	for _, path := range sources(t) {
+		if filepath.Ext(path) != ".tsx" {
+			continue
+		}
+		result := api.Transform(string(read(t, path)), api.TransformOptions{
+			Loader: api.LoaderTSX, JSX: api.JSXPreserve, Charset: api.CharsetUTF8, Target: api.ES2022,
+		})
+		if len(result.Errors) > 0 {
+			t.Fatalf("%s: %s", path, result.Errors[0].Text)
+		}
+		code := string(result.Code)
+		for _, m := range append(jsxTextPattern.FindAllStringSubmatch(code, -1), attributePattern.FindAllStringSubmatch(code, -1)...) {
+			if text := strings.TrimSpace(strings.Join(m[1:], "")); slices.Contains(names, text) {
+				found++
+			} else {
+				t.Errorf("%s has the text %q", path, text)
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d names: the patterns no longer match texts", found)
 	}
 }
 

@@ -78,8 +78,8 @@ func TestFigures(t *testing.T) {
 	for _, field := range []string{"upstream_status", "human", "monitor", "status", "result"} {
 		walk("requests without a value of "+field+" are found", func(t *testing.T, b *tab, s *served) {
 			b.open("#/events?panel=facets&by=" + field + "&t=" + demoDay)
-			b.holds("document.querySelector('.facet .link')", "has requests without a value")
-			n := value[int](b, "Number(document.querySelector('.facet .link').textContent.split(' ')[0])")
+			b.holds("document.querySelector('.facet p .count')", "has requests without a value")
+			n := value[int](b, "Number(document.querySelector('.facet p .count').textContent.split(' ')[0])")
 			b.click(".facet .link", "without a value")
 			b.sees("No request has this field")
 			b.sees(fmt.Sprintf("all %d shown", n))

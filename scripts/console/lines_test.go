@@ -194,7 +194,7 @@ func TestOverlay(t *testing.T) {
 		b.holds(fmt.Sprintf("document.querySelector('.overlay .tile.requests .change').textContent.replaceAll(',', '').endsWith('was %d')", before), "has those before")
 		b.click(".overlay .tile", "Blocked")
 		b.sees("Both sides over time: Blocked")
-		b.holds("location.hash.includes('chart=blocked') && document.querySelector('.tile.blocked').ariaPressed === 'true'", "draws the blocked ones")
+		b.holds("location.hash.includes('chart=blocked') && document.querySelector('.tile.blocked button').ariaPressed === 'true'", "draws the blocked ones")
 		b.run(chromedp.Focus(".overlay .plot"))
 		b.keys(kb.ArrowRight)
 		b.holds("document.querySelector('.overlay .moment').textContent === '2026-01-01 12:00, beside 2026-01-01 00:00'", "names both times")

@@ -245,6 +245,43 @@ func TestStates(t *testing.T) {
 		b.run(chromedp.Reload())
 		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the answer")
 	})
+	walk("a heavy question whose query has gone meanwhile waits until it is run again", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 504", "status of 404"}
+		query := newLongQuery("topx")
+		answer := query.answer(t)
+		var leaves atomic.Bool
+		reloaded := make(chan struct{})
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/data/queries/abc") && leaves.Load():
+				select {
+				case <-reloaded:
+				case <-r.Context().Done():
+					return true // of the page before
+				}
+				return refuse(w, http.StatusNotFound, "there is no such query")
+			case strings.HasSuffix(r.URL.Path, "/data/topx"):
+				if body := bodyOf(t, r); body["dry_run"] == true {
+					return changed(t, s, w, r, body, costly)
+				}
+			}
+			return answer(w, r)
+		})
+		b.open("#/?t=" + demoDay)
+		b.click("button", "Run it")
+		b.sees("The query has been running")
+		leaves.Store(true)
+		b.run(chromedp.Reload())
+		close(reloaded)
+		b.holds("document.querySelector('.trouble.held')", "waits")
+		b.answered()
+		if n := query.asked.Load(); n != 1 {
+			t.Errorf("the question was sent %d times", n)
+		}
+		s.answer(nil)
+		b.click("button", "Run it")
+		b.holds("document.querySelectorAll('.list tbody tr').length > 20 && !document.querySelector('.trouble')", "has the answer")
+	})
 
 	walk("the condition that keeps out all requests is found", func(t *testing.T, b *tab, s *served) {
 		b.open(`#/events?f=host="nobody.example",+blocked+is+true&t=` + demoDay)

@@ -211,10 +211,14 @@ export class API {
 	/** keyless is called with the id of a request that the server refused for want of a key, or with a key that it does not know. */
 	constructor(readonly base: string, private readonly key: () => string, private readonly keyless: (requestID: string) => void) {}
 
-	/** ask sends a question, and waits for its answer also when the query outlives its request. */
-	async ask<R extends Route>(route: R, parameters: Parameters, signal: AbortSignal, progress: Progress):
-		Promise<Answer<Routes[R]>> {
-		return answerOf<Routes[R]>(await this.answered(route, parameters, signal, progress));
+	/**
+	 * ask sends a question, and waits for its answer also when the query outlives its request. If a query of before a reload is
+	 * no longer followed, afford is called before the question is sent again.
+	 */
+	async ask<R extends Route>(
+		route: R, parameters: Parameters, signal: AbortSignal, progress: Progress, afford?: () => Promise<unknown>,
+	): Promise<Answer<Routes[R]>> {
+		return answerOf<Routes[R]>(await this.answered(route, parameters, signal, progress, afford));
 	}
 
 	/** page returns records as a file has them. The parameters have the format. */
@@ -228,12 +232,17 @@ export class API {
 	}
 
 	/** answered returns the response to a question, also if the query outlives its request. */
-	private async answered(route: Route, parameters: Parameters, signal: AbortSignal, progress: Progress): Promise<Response> {
+	private async answered(
+		route: Route, parameters: Parameters, signal: AbortSignal, progress: Progress, afford?: () => Promise<unknown>,
+	): Promise<Response> {
 		const question = questionOf(route, parameters);
 		const send = (): Promise<Response> => this.post(`data/${route}`, parameters, signal, progress);
 		const going = locationOf(question); // since before a reload
 		let response = going ? await this.follow(question, going, 0, signal, progress) : await send();
-		if (going && [404, 429, 503].includes(response.status)) response = await send(); // its query is no longer followed
+		if (going && [404, 429, 503].includes(response.status)) { // its query is no longer followed
+			await afford?.();
+			response = await send();
+		}
 		if (response.status === 202 || response.status === 504) {
 			const location = response.headers.get('Location');
 			if (location) response = await this.follow(question, location, retryAfterOf(response) ?? 1, signal, progress);

@@ -16,7 +16,8 @@ export interface Asker {
 	afford(questions: readonly Planned[], through?: Estimate[]): Promise<void>;
 	/** affordParts is afford for questions that do without each other: it stops only before those of which there is an estimate. */
 	affordParts(questions: readonly Planned[]): Promise<Unpriced>;
-	ask<R extends Route>(route: R, parameters: Parameters): Promise<Answer<Routes[R]>>;
+	/** ask waits for an answer. If the query runs no more since a reload, the question is put to those let through like a new one. */
+	ask<R extends Route>(route: R, parameters: Parameters, through?: Estimate[]): Promise<Answer<Routes[R]>>;
 	/** get reads what is not an answer about requests. */
 	get(path: string): Promise<Got>;
 	canonical(filters: string, accept: 'text/plain' | 'application/json'): Promise<Canonical>;
@@ -82,6 +83,7 @@ export interface Asked<T> {
 	running: Running | null; // while its query outlives its request
 	waiting: number | null; // until then, for a busy service
 	questions: readonly [Route, Parameters][]; // what was asked for the answer
+	paths: readonly string[]; // what else of the API was read for it
 	run(): void;
 	cancel(): void;
 }
@@ -110,7 +112,8 @@ type Mutable<T> = Omit<Asked<T>, 'run' | 'cancel'>;
 export function useAsked<T>(api: API, question: string, round: number, ask: (asker: Asker) => Promise<T>): Asked<T> {
 	const [, redraw] = useReducer((n: number) => n + 1, 0);
 	const current = useRef<Mutable<T>>({
-		state: 'asking', answer: null, failure: null, estimate: null, attempts: 0, began: 0, running: null, waiting: null, questions: [],
+		state: 'asking', answer: null, failure: null, estimate: null, attempts: 0, began: 0, running: null, waiting: null,
+		questions: [], paths: [],
 	});
 	const controller = useRef<AbortController | null>(null);
 	const latest = useRef(ask);
@@ -129,16 +132,17 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		};
 		change({ state: 'asking', failure: null, estimate: null, began: Date.now(), running: null, waiting: null });
 		const questions: [Route, Parameters][] = [];
+		const paths: string[] = [];
 		const had = planned.delete(current);
 		const plan = (wanted: readonly Planned[]): void => {
 			if (controller.current !== own) return;
 			planned.set(current, wanted);
 			plansChanged();
 		};
-		const answered = latest.current(askerOf(api, question, questions, own.signal, change, plan));
+		const answered = latest.current(askerOf(api, question, questions, paths, own.signal, change, plan));
 		if (had && !planned.has(current)) plansChanged();
 		answered.then(
-			(answer) => change({ state: 'done', answer, questions, attempts: 0, running: null, waiting: null }),
+			(answer) => change({ state: 'done', answer, questions, paths, attempts: 0, running: null, waiting: null }),
 			(error: unknown) => {
 				if (own.signal.aborted) change({ state: 'cancelled', running: null, waiting: null });
 				else if (error instanceof Held) change({ state: 'held', estimate: error.estimate, attempts: 0 });
@@ -188,7 +192,7 @@ export function together(asked: readonly Asked<unknown>[]): Asked<unknown> {
 }
 
 function askerOf(
-	api: API, question: string, questions: [Route, Parameters][], signal: AbortSignal,
+	api: API, question: string, questions: [Route, Parameters][], paths: string[], signal: AbortSignal,
 	change: (changes: { running?: Running | null; waiting?: number | null }) => void, plan: (wanted: readonly Planned[]) => void,
 ): Asker {
 	let busy = 0; // requests that wait for a busy service
@@ -200,7 +204,6 @@ function askerOf(
 		},
 	};
 	const price = async (wanted: readonly Planned[], apart: boolean, through: Estimate[]): Promise<Unpriced> => {
-		plan(wanted);
 		const failures = new Map<Planned, unknown>();
 		// A query that still runs since before a reload has been paid for.
 		if (affordable.has(question) || wanted.some(([route, p]) => locationOf(questionOf(route, p)))) return { failures, through };
@@ -215,20 +218,27 @@ function askerOf(
 		return { failures, through };
 	};
 	return {
-		ask: async (route, parameters) => {
+		ask: async (route, parameters, through = []) => {
 			questions.push([route, parameters]);
-			const answer = await api.ask(route, parameters, signal, progress);
+			const answer = await api.ask(route, parameters, signal, progress, () => price([[route, parameters]], false, through));
 			metas.set(parameters, { ...metas.get(parameters), [route]: answer.meta });
 			plansChanged();
 			return answer;
 		},
-		get: (path) => api.get(path, signal, progress),
+		get: (path) => {
+			paths.push(path);
+			return api.get(path, signal, progress);
+		},
 		canonical: (filters, accept) => api.canonical(filters, accept, signal, progress),
 		report: (parameters) => api.report(parameters, signal, progress),
 		estimate: (route, parameters) => api.estimate(route, parameters, signal, progress),
 		afford: async (wanted, through = []) => {
+			plan(wanted);
 			await price(wanted, false, through);
 		},
-		affordParts: (wanted) => price(wanted, true, []),
+		affordParts: (wanted) => {
+			plan(wanted);
+			return price(wanted, true, []);
+		},
 	};
 }

@@ -2,12 +2,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Segment } from './api';
-import { useConsole, useCounted } from './context';
+import { type Counted, useConsole, useCounted } from './context';
 import { Later } from './later';
 import { Count, Value } from './menu';
 import { addOnly, type Fact } from './pure/filter';
 import { ago, brief, count } from './pure/format';
-import { absolute, clockIn, dateIn, elsewhere, momentIn } from './pure/time';
+import { absolute, clockIn, dateIn, elsewhere, momentIn, segmentIn } from './pure/time';
 import { words } from './strings';
 
 interface Props {
@@ -37,6 +37,7 @@ interface Series extends PlotLine {
 export function Chart(props: Props) {
 	const { segments, length, compact = false } = props;
 	const { place: { table }, zone, go } = useConsole();
+	const counted = useCounted();
 	const [at, setAt] = useState<number | null>(null);
 	const announced = useAnnounced(at);
 	const partial = partialOf(props);
@@ -51,28 +52,25 @@ export function Chart(props: Props) {
 			<span class="hidden">{words.chartSummary(sum((s) => s.num_of_requests), sum((s) => s.num_of_blocked_requests),
 				sum((s) => s.num_of_challenges), segments.length, ago(length * 1000), peakText, zone)}</span>
 			<span class="hidden" role="status">{announcement(series, segments, announced, zone)}</span>
-			<Legend {...props} series={series} at={at} zone={zone} peak={compact ? '' : peakText}
-				title={peak ? elsewhere(peak.time_period * 1000, zone) : ''} />
+			<Legend {...props} series={series} at={at} zone={zone} peak={compact ? null : peak} />
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
 			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
 				{table ? words.asChart : words.asTable}
 			</button>
 		</figcaption>
-		{table ? <Later part="numbers" given={tableOf(segments, zone)} /> :
+		{table ? <Later part="numbers" given={tableOf(props, counted, zone)} /> :
 			<Plot {...props} series={series} zone={zone} at={at} onMove={setAt} onSelect={select} />}
 	</figure>;
 }
 
 /** tableOf is the chart as a table, with all segments. */
-function tableOf(segments: readonly Segment[], zone: string) {
-	const column = (name: 'requests' | 'challenged' | 'blocked', of: (s: Segment) => number) =>
-		({ name: words.series[name], values: segments.map(of) });
+function tableOf({ segments, length }: Props, { filter, period }: Counted, zone: string) {
+	const times = segments.map((s) => s.time_period);
 	return {
-		name: words.chart, moments: segments.map((s) => momentIn(s.time_period * 1000, zone)),
-		columns: [
-			column('requests', (s) => s.num_of_requests), column('challenged', (s) => s.num_of_challenges),
-			column('blocked', (s) => s.num_of_blocked_requests),
-		],
+		name: words.chart, moments: times.map((time) => momentIn(time * 1000, zone)), times, length,
+		columns: (['requests', 'challenged', 'blocked'] as const).map((name) => ({
+			name: words.series[name], values: segments.map(figureOf[name]), counted: { filter: filterOf(name, filter), period },
+		})),
 	};
 }
 
@@ -104,9 +102,9 @@ function seriesOf({ segments, before, compact }: Props, partial: (i: number) => 
 		...(compact || before.every((s) => s.num_of_requests === 0) ? [] : [{
 			name: 'before' as const, colour: '--before', width: 1, values: of((_, i) => before[i]?.num_of_requests ?? 0),
 		}]),
-		{ name: 'requests', colour: '--passed', width: 1.5, values: of((s) => s.num_of_requests) },
-		{ name: 'challenged', colour: '--challenged', width: 1.5, dash: [5, 3], values: of((s) => s.num_of_challenges) },
-		{ name: 'blocked', colour: '--blocked', width: 1.5, fill: true, values: of((s) => s.num_of_blocked_requests) },
+		{ name: 'requests', colour: '--passed', width: 1.5, values: of(figureOf.requests) },
+		{ name: 'challenged', colour: '--challenged', width: 1.5, dash: [5, 3], values: of(figureOf.challenged) },
+		{ name: 'blocked', colour: '--blocked', width: 1.5, fill: true, values: of(figureOf.blocked) },
 	];
 }
 
@@ -130,30 +128,42 @@ const blocked: Fact = { field: 'blocked', value: true };
 /** The series whose requests satisfy a condition that is exactly theirs. */
 const factOf: Readonly<Partial<Record<keyof typeof words.series, Fact>>> = { blocked };
 
+/** The figures of a segment that the series have. */
+const figureOf: Readonly<Record<keyof typeof words.series, (s: Segment) => number>> = {
+	before: (s) => s.num_of_requests, requests: (s) => s.num_of_requests,
+	challenged: (s) => s.num_of_challenges, blocked: (s) => s.num_of_blocked_requests,
+};
+
+/** filterOf is the filter of what a series counts, or null: no condition has the challenges of the chart, which are of two flags. */
+function filterOf(name: keyof typeof words.series, filter: string): string | null {
+	const fact = factOf[name];
+	return name === 'challenged' ? null : fact ? addOnly(filter, fact) : filter;
+}
+
 /** Legend names the series, with their numbers at the cursor. Shape and dash differ besides the colour. */
-function Legend({ series, segments, before, earlier, compact, at, zone, peak, title }: Props & {
-	series: readonly Series[]; at: number | null; zone: string; peak: string; title: string;
+function Legend({ series, segments, before, earlier, length, compact, at, zone, peak }: Props & {
+	series: readonly Series[]; at: number | null; zone: string; peak: Segment | null;
 }) {
 	const counted = useCounted();
 	const segment = at === null ? undefined : segments[at];
-	/** whole is the number of a line in the whole period. No condition has the challenges of the chart, which are of two flags. */
-	const whole = ({ name }: Series) => {
-		const sum = (of: readonly Segment[], figure: (s: Segment) => number): number => of.reduce((n, s) => n + figure(s), 0);
-		switch (name) {
-			case 'before': return <Count n={sum(before, (s) => s.num_of_requests)} filter={counted.filter}
-				period={earlier} />;
-			case 'requests': return <Count n={sum(segments, (s) => s.num_of_requests)} {...counted} />;
-			case 'blocked': return <Count n={sum(segments, (s) => s.num_of_blocked_requests)} filter={addOnly(counted.filter, blocked)}
-				period={counted.period} />;
-			case 'challenged': return <>{count(sum(segments, (s) => s.num_of_challenges))}</>;
-		}
+	/** number is that of a line in a segment, or in the whole period. */
+	const number = ({ name, values }: Series) => {
+		if (segment && at !== null && values[at] == null) return '–';
+		const [all, period = ''] = name === 'before' ? [before, earlier] : [segments, counted.period];
+		const shown = segment && at !== null ? all.slice(at, at + 1) : all;
+		return <Count n={shown.reduce((n, s) => n + figureOf[name](s), 0)} filter={filterOf(name, counted.filter)}
+			period={segment ? segmentIn(period, shown[0]?.time_period ?? 0, length) : period} />;
 	};
 	return <div class="legend">
 		{series.map((s) => <span key={s.name} class={`key ${s.name}`}>
 			<Named fact={factOf[s.name]} name={words.series[s.name]} />
-			{segment && at !== null ? <b>{s.values[at] == null ? '–' : count(s.values[at] ?? 0)}</b> : !compact && <b>{whole(s)}</b>}
+			{(segment || !compact) && <b>{number(s)}</b>}
 		</span>)}
-		<span class="moment" title={title}>{segment ? momentIn(segment.time_period * 1000, zone) : peak}</span>
+		<span class="moment" title={peak ? elsewhere(peak.time_period * 1000, zone) : ''}>
+			{segment ? momentIn(segment.time_period * 1000, zone) : peak && <Count {...counted} n={peak.num_of_requests}
+				period={segmentIn(counted.period, peak.time_period, length)}
+				write={(n) => words.peak(count(n), momentIn(peak.time_period * 1000, zone))} />}
+		</span>
 	</div>;
 }
 
@@ -187,7 +197,11 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 			legend: { show: false },
 			padding: [8, 8, 0, 0],
 			tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
-			cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+			cursor: {
+				y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 },
+				// It stays while the pointer is on its way to the numbers in the legend.
+				bind: { mouseleave: (_, __, leave) => (event) => (event.buttons > 0 ? leave(event) : null) },
+			},
 			scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] } },
 			axes: [
 				{ ...axis, show: true, size: compact ? 22 : 34, ticks: { show: false },
@@ -216,10 +230,14 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 			},
 		}, [segments.map((s) => s.time_period), ...series.map((s) => s.values)] as uPlot.AlignedData, element);
 		plot.current = chart;
+		const figure = element.closest('figure');
+		const leave = (): void => chart.setCursor({ left: -10, top: -10 });
+		figure?.addEventListener('mouseleave', leave);
 		const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
 		observer.observe(element);
 		return () => {
 			observer.disconnect();
+			figure?.removeEventListener('mouseleave', leave);
 			chart.destroy();
 			plot.current = null;
 		};

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import './app';
-import { type Answer, type DiffSide, type Finding, type Parameters, Refusal } from './api';
+import { type Answer, type Diff, type DiffSide, type Finding, type Parameters, Refusal } from './api';
 import { type Asker, useAsked } from './ask';
 import { useConsole } from './context';
 import { Later } from './later';
@@ -12,11 +12,10 @@ import { present } from './running';
 import { Select } from './select';
 import { Answered, Nothing } from './states';
 import { add, filtersOf } from './pure/filter';
-import { inverted } from './pure/chips';
-import { count, requests, share, times } from './pure/format';
+import { requests, share, times } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
-import { conditionsOf } from './pure/lex';
-import { absolute, periodIn, resolve } from './pure/time';
+import { conditionsIn, requestsOf } from './pure/sides';
+import { periodIn, resolve } from './pure/time';
 import { words } from './strings.compare';
 
 const mostFindings = 40;
@@ -146,21 +145,12 @@ function OneSide({ name, side, kind }: { name: string; side: DiffSide; kind: str
 	</section>;
 }
 
-/** conditionsIn are the conditions of a side without its period. */
-const conditionsIn = (side: DiffSide): string => side.filter.replace(/^timestamp between [^,]*(, )?/, '');
-
-/** OfSide is a number of requests of a side. What is left without several conditions together is no filter: OR is none. */
-function OfSide({ side, n, and = '', write = count }: { side: DiffSide; n: number; and?: string; write?(n: number): string }) {
-	const except = conditionsOf(side.except ?? '');
-	if (except.length > 1) return <>{write(n)}</>;
-	const filter = [...except.map(inverted), and].filter((one) => one !== '').reduce(add, conditionsIn(side));
-	const { from, to } = side.period;
-	return <Count n={n} filter={filter} write={write} period={absolute({ from: Date.parse(from), to: Date.parse(to) })} />;
+/** OfSide is a number of requests of a side. */
+function OfSide({ side, n, and, write }: { side: DiffSide; n: number; and?: string; write?(n: number): string }) {
+	return <Count n={n} {...requestsOf(side, and)} {...(write ? { write } : {})} />;
 }
 
-function Table({ findings, diff, before }: {
-	findings: readonly Finding[]; diff: { selected: DiffSide; baseline: DiffSide }; before: boolean;
-}) {
+function Table({ findings, diff, before }: { findings: readonly Finding[]; diff: Diff; before: boolean }) {
 	const { place, go } = useConsole();
 	return <table class="findings">
 		<caption><h2>{words.findings}</h2> <small>{words.findingsHint}</small></caption>
@@ -172,7 +162,7 @@ function Table({ findings, diff, before }: {
 		<tbody>{findings.map((one) => <tr key={one.condition}>
 			<td class="by">{one.by}</td>
 			<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{one.value === '' ? '""' : String(one.value)}</Value></th>
-			<td class="shares"><Shares finding={one} /></td>
+			<td class="shares"><Shares finding={one} diff={diff} /></td>
 			<td class="n"><OfSide side={diff.selected} n={one.selected.num_of_requests} and={one.condition} /></td>
 			<td class="n"><OfSide side={diff.baseline} n={one.baseline.num_of_requests} and={one.condition} /></td>
 			<td class="n times">{timesOf(one, before)}</td>
@@ -187,13 +177,13 @@ function Table({ findings, diff, before }: {
 }
 
 /** Shares are two bars, the share on each side. */
-function Shares({ finding }: { finding: Finding }) {
-	const [now, before] = [finding.selected.share, finding.baseline.share].map((part) => share(part, 1)) as [string, string];
-	return <span class="pair">
-		<span class="hidden">{words.shares(now, before)}</span>
-		<span aria-hidden="true" class="bar-of selected" style={{ '--part': String(finding.selected.share) }}><i />{now}</span>
-		<span aria-hidden="true" class="bar-of baseline" style={{ '--part': String(finding.baseline.share) }}><i />{before}</span>
-	</span>;
+function Shares({ finding, diff }: { finding: Finding; diff: Diff }) {
+	return <span class="pair">{(['selected', 'baseline'] as const).map((side) => {
+		const { share: part, num_of_requests: n } = finding[side];
+		return <span key={side} class={`bar-of ${side}`} style={{ '--part': String(part) }}>
+			<i aria-hidden="true" /><OfSide side={diff[side]} n={n} and={finding.condition} write={() => share(part, 1)} />
+		</span>;
+	})}</span>;
 }
 
 function timesOf({ lift }: Finding, before: boolean): string {

@@ -1,17 +1,18 @@
 // Dashboard: what is going on, who does it, and to what.
+import type { ComponentChildren } from 'preact';
 import { type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top } from './api';
 import { type Asked, together, type Unpriced, useAsked } from './ask';
 import { Chart } from './chart';
 import { type Counted, useConsole, useCounted } from './context';
 import { Later } from './later';
 import { mostSegments } from './media';
-import { Count, Value } from './menu';
+import { Count, Share, Value } from './menu';
 import { LiveField, liveRate, slowRates, useRefresh } from './refresh';
 import { present } from './running';
 import { Select } from './select';
 import { leadToData, never } from './start';
 import { ageOf, Answered, countedBy, Line, Nothing, Panel, Quiet, Trouble, TroubleOf } from './states';
-import { brief, bytes, changeOf, count, seconds, share } from './pure/format';
+import { brief, bytes, changeOf, seconds } from './pure/format';
 import { add, addOnly, type Fact, filtersOf, only, type Value as FieldValue } from './pure/filter';
 import { periodOf, type Place } from './pure/fragment';
 import { comparedWith, previous, resolve, segmentFor } from './pure/time';
@@ -102,7 +103,7 @@ function usePart<R extends Route>(
 			await asker.afford([question], through);
 			failures.delete(question);
 		}
-		const answer = await asker.ask(route, parameters);
+		const answer = await asker.ask(route, parameters, through);
 		return leave(answer) ? never<Part<R>>() : { plan, answer };
 	});
 }
@@ -120,6 +121,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const top = usePart(afforded, plan.top);
 	const chart = chartOf(console.place);
 	const parts = [timeline, facets, refused, timelineBefore, facetsBefore, refusedBefore, top];
+	const metas = parts.flatMap((part) => part.answer?.answer.meta ?? []);
 	const all = together([planned, ...parts]);
 	useRefresh(all.state === 'done' && (planned.state === 'done' || isOutage(planned)));
 	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
@@ -132,8 +134,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
 	const figures = [...(split ? [timeline] : []), facets, refused, timelineBefore, facetsBefore, refusedBefore];
 	return <>
-		<Line asked={all} metas={parts.flatMap((part) => part.answer?.answer.meta ?? [])}
-			questions={questionsOf(plan)} />
+		<Line asked={all} metas={metas} questions={metas.length > 0 ? questionsOf(plan) : []} />
 		<Trouble asked={planned} earlier={now !== null} />
 		{none && liveRate(console.place) === 0 ? <>
 			<Nothing meta={now.meta} />
@@ -141,7 +142,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 		</> : <>
 			{none && <Quiet meta={now.meta} />}
 			<Tiles now={valuesOf(now, fits(facets), fits(refused))} before={valuesOf(before, fits(facetsBefore), fits(refusedBefore))}
-				of={(drawn ?? plan).of} age={ageOf(planned.state, timeline.state)} />
+				plan={drawn ?? plan} age={ageOf(planned.state, timeline.state)} />
 			<TroubleOf parts={figures} name={words.figures} />
 			<Views />
 			{split ? <Later part="split" /> : <Panel asked={timeline} of={planned} name={words.chart}
@@ -222,7 +223,7 @@ export const conditionOf = {
 } satisfies Partial<Record<TileName, string>>;
 
 /** What is beside the events of a figure that adds no condition: the addresses that it counts, the bytes that it adds up. */
-const besidesOf: Readonly<Partial<Record<TileName, Partial<Place>>>> = {
+export const besidesOf: Readonly<Partial<Record<TileName, Partial<Place>>>> = {
 	clients: { panel: 'facets', facets: ['ip'] }, bytes: { columns: ['timestamp', 'result', 'status', 'bytes_sent', 'ip', 'target'] },
 };
 
@@ -250,40 +251,52 @@ function countOf(facets: readonly Facet[], { field, value }: { field: string; va
 }
 
 /** Tiles are the numbers of the period, each with that of the period before, and a click away from its requests. */
-function Tiles({ now, before, of, age }: { now: Values; before: Values; of: Counted; age: ReturnType<typeof ageOf> }) {
+function Tiles({ now, before, plan, age }: { now: Values; before: Values; plan: Plan; age: ReturnType<typeof ageOf> }) {
 	return <section class={`tiles ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
 		{(Object.keys(words.tiles) as TileName[]).map((name) =>
-			<Tile key={name} name={name} value={now[name]} of={of} requests={now.requests ?? 0}
+			<Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
 				before={before.requests === 0 && name !== 'requests' ? null : before[name]} />)}
 	</section>;
 }
 
-function Tile({ name, value, before, of: { filter, period }, requests }: {
-	name: TileName; value: number | null; before: number | null; of: Counted; requests: number;
+function Tile({ name, value, before, plan, requests }: {
+	name: TileName; value: number | null; before: number | null; plan: Plan; requests: number;
 }) {
 	const { go } = useConsole();
 	const write = name === 'bytes' ? bytes : brief;
-	const part = name !== 'requests' && name !== 'clients' && name !== 'bytes';
-	const condition = name in conditionOf ? conditionOf[name as keyof typeof conditionOf] : undefined;
-	const content = <>
-		<span class="name">{words.tiles[name]}</span>
-		<span class="number">{value === null ? '–' : write(value)}
-			{part && value !== null && <small>{share(value, requests)}</small>}</span>
-		{value !== null && before !== null && <ChangeText now={value} before={before} write={write} all={name === 'requests'} />}
-	</>;
-	return <button type="button" class={`tile ${name}`} title={words.tileTitles[name]} onClick={() => go(condition ?
-		{ filter: add(filter, condition), period } : { screen: 'events', filter, period, ...besidesOf[name] })}>{content}</button>;
+	const condition = name in conditionOf ? conditionOf[name as keyof typeof conditionOf] : null;
+	const beside = besidesOf[name];
+	const of = ({ filter, period }: Counted): Counted => ({ filter: condition === null ? filter : add(filter, condition), period });
+	const ofQuestion = ([, parameters]: Question<Route>): Counted => of(countedBy(parameters) ?? plan.of);
+	return <TileOf kind={name} name={words.tiles[name]} title={words.tileTitles[name]}
+		act={() => go({ ...of(plan.of), ...(condition === null ? { screen: 'events', ...beside } : {}) })}>
+		<span class="number">{value === null ? '–' : write(value)}{condition !== null && value !== null && <small>
+			<Share n={value} of={requests} {...ofQuestion(plan.timeline)} /></small>}</span>
+		{value !== null && before !== null && <ChangeText now={value} before={before} all={name === 'requests'}>
+			<Count n={before} {...ofQuestion(plan.timelineBefore)} beside={beside} write={(n) => words.before(write(n))} />
+		</ChangeText>}
+	</TileOf>;
 }
 
-/** ChangeText is the change against the period before. That there was nothing at all is said once, beside all requests. */
-function ChangeText({ now, before, write, all }: { now: number; before: number; write(n: number): string; all: boolean }) {
+/** TileOf is a figure. Its name is a button; a click anywhere but on the links in it does the same. */
+export function TileOf({ kind, name, title, pressed, act, children }: {
+	kind: string; name: string; title?: string; pressed?: boolean; act(): void; children: ComponentChildren;
+}) {
+	return <div class={`tile ${kind}`} onClick={(event) => (event.target as Element).closest('a') || act()}>
+		<button type="button" class="name" title={title} aria-pressed={pressed}>{name}</button>
+		{children}
+	</div>;
+}
+
+/** ChangeText is the change against the number before, its child. That there was nothing at all is said once, beside all requests. */
+function ChangeText({ now, before, all, children }: { now: number; before: number; all: boolean; children: ComponentChildren }) {
 	const change = changeOf(now, before);
 	const sign = { more: '▲', less: '▼', same: '=', new: '▲' }[change.sign];
 	return <span class="change">
-		{before === 0 ? all ? words.noneBefore : words.before('0') : <>
+		{before > 0 ? <>
 			<span aria-hidden="true">{sign}</span> {change.text}<span class="hidden"> {words.changes[change.sign]}</span>
-			{' · '}{words.before(write(before))}
-		</>}
+			{' · '}{children}
+		</> : all ? words.noneBefore : children}
 	</span>;
 }
 
@@ -336,19 +349,19 @@ export function List({ name, keys, requests }: { name: ListName; keys: readonly 
 				<td class={top.num_of_blocked_requests > 0 ? 'blocked' : ''}>
 					<Of top={top} n={top.num_of_blocked_requests} and={conditionOf.blocked} /></td>
 				<td><Of top={top} n={top.num_of_requests} /></td>
-				<td class="share">{share(top.num_of_requests, requests)}</td>
+				<td class="share"><Of top={top} n={top.num_of_requests} all={requests} /></td>
 			</tr>)}</tbody>
 		</table>
 		{keys.length === 0 && <p class="quiet">{words.noValues}</p>}
 	</section>;
 }
 
-/** Of is a number of requests with a top value. A condition on a text that was cut would find none. */
-function Of({ top, n, and = '' }: { top: Key; n: number; and?: string }) {
+/** Of is a number of requests with a top value, or their part of all. A condition on a text that was cut would find none. */
+function Of({ top, n, and = '', all }: { top: Key; n: number; and?: string; all?: number }) {
 	const counted = useCounted();
-	if (top.key_truncated) return <>{count(n)}</>;
-	const filter = addOnly(counted.filter, factOfTop(top));
-	return <Count n={n} filter={and === '' ? filter : add(filter, and)} period={counted.period} />;
+	const filter = top.key_truncated ? null : addOnly(counted.filter, factOfTop(top));
+	const of = { n, filter: filter === null || and === '' ? filter : add(filter, and), period: counted.period };
+	return all === undefined ? <Count {...of} /> : <Share {...of} of={all} />;
 }
 
 const times = ['total', 'origin', 'svc'] as const;

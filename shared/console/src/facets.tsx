@@ -4,11 +4,11 @@ import './app';
 import type { Answer, Facet } from './api';
 import { type Asker, type Planned, useAsked } from './ask';
 import { useConsole, useCounted } from './context';
-import { Count, Value } from './menu';
+import { Count, Share, Value } from './menu';
 import { present } from './running';
 import { Answered } from './states';
 import { absent, add, addOnly, filtersOf, type Value as FieldValue } from './pure/filter';
-import { brief, count, requests, share } from './pure/format';
+import { brief, count, requests } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { groupOf, tagGroups } from './pure/tags';
 import { resolve } from './pure/time';
@@ -107,6 +107,8 @@ function AddField({ chosen }: { chosen: readonly string[] }) {
 /** OneFacet are the values of a field, those of the rest together, and the requests without one. */
 function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly string[]; limit: number }) {
 	const { place, go } = useConsole();
+	const { filter, period } = useCounted();
+	const without = absent(facet.by, facet.type);
 	const keep = (conditions: readonly string[]) => (): void => go({ filter: conditions.reduce(add, place.filter), record: null });
 	const shown = facet.by === tags ? tagGroups.map((group) => ({
 		name: tagWords[group], values: facet.values.filter((one) => groupOf(String(one.value)) === group).slice(0, limit),
@@ -125,8 +127,10 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 			</div>)}
 		<p class="quiet">
 			{hidden > 0 && (facet.rest ? words.rest(brief(hidden), requests(facet.rest.num_of_requests)) : words.restOf(brief(hidden)))}
-			{facet.num_of_absent > 0 && <button type="button" class="link" onClick={keep(absent(facet.by, facet.type))}>
-				{requests(facet.num_of_absent)} {words.absent}</button>}
+			{facet.num_of_absent > 0 && <span>
+				<Count n={facet.num_of_absent} write={requests} filter={without.reduce(add, filter)} period={period} />{' '}
+				<button type="button" class="link" onClick={keep(without)}>{words.absent}</button>
+			</span>}
 			{facet.num_of_absent > 0 && facet.type === 'string' && facet.values.length > 0 &&
 				<button type="button" class="link" onClick={keep([`${facet.by}~""`])}>{words.present}</button>}
 		</p>
@@ -136,13 +140,14 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 function Values({ field, values, of }: { field: string; values: Facet['values']; of: number }) {
 	const { filter, period } = useCounted();
 	const nameOf = (value: FieldValue): string => (value === '' ? '""' : String(value));
-	return <ul>{values.map((one) => <li key={String(one.value)} title={words.blocked(count(one.num_of_blocked_requests))}
-		style={{ '--part': String(of === 0 ? 0 : one.num_of_requests / of) }}>
-		<Value fact={{ field, value: one.value }}>{nameOf(one.value)}</Value>
-		<span class="n">
-			<Count n={one.num_of_requests} write={brief} period={period}
-				filter={addOnly(filter, { field, value: one.value })} />
-		</span>
-		<span class="n part">{share(one.num_of_requests, of)}</span>
-	</li>)}</ul>;
+	return <ul>{values.map((one) => {
+		const fact = { field, value: one.value };
+		const counted = { n: one.num_of_requests, filter: addOnly(filter, fact), period };
+		return <li key={String(one.value)} title={words.blocked(count(one.num_of_blocked_requests))}
+			style={{ '--part': String(of === 0 ? 0 : one.num_of_requests / of) }}>
+			<Value fact={fact}>{nameOf(one.value)}</Value>
+			<span class="n"><Count {...counted} write={brief} /></span>
+			<span class="n part"><Share {...counted} of={of} /></span>
+		</li>;
+	})}</ul>;
 }

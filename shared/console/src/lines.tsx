@@ -4,26 +4,40 @@ import './app';
 import { type Answer, type Histogram, type Meta, type Parameters, Refusal, type Segment, type SeriesKind, type Stat } from './api';
 import { type Asker, useAsked } from './ask';
 import { partialOf, Plot, type PlotLine, useAnnounced } from './chart';
-import { useConsole, useCounted } from './context';
-import { conditionOf } from './dashboard';
+import { type Counted, useConsole, useCounted } from './context';
+import { besidesOf, conditionOf, TileOf } from './dashboard';
 import { mostSegments } from './media';
-import { Count, Value } from './menu';
+import { Count, Share, Value } from './menu';
 import { present } from './running';
 import { Answered } from './states';
-import { add, addOnly, type Fact, filtersOf, type Value as FieldValue, without } from './pure/filter';
-import { ago, brief, bytes, changeOf, count, milliseconds, share } from './pure/format';
+import { absent, add, addOnly, type Fact, filtersOf, type Value as FieldValue, without } from './pure/filter';
+import { ago, brief, bytes, changeOf, count, milliseconds } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from './pure/lines';
-import { absolute, comparedWith, momentIn, type Period, resolve, segmentFor } from './pure/time';
+import { requestsOf } from './pure/sides';
+import { absolute, comparedWith, momentIn, type Period, resolve, segmentFor, segmentIn } from './pure/time';
 import { words } from './strings.lines';
 
-/** A line with its name, what it says about a request, and its number while the cursor is nowhere. */
-interface Line extends PlotLine {
+/** Numbers with a name, one for each segment. */
+interface Column {
 	name: string;
+	values: readonly (number | null)[];
+	counted?: { filter: string | null; period: string }; // the requests of these numbers, if they are those of a filter
+	times?: readonly number[]; // of their own segments, if these are not those of the chart
+}
+
+/** A line with its name, what it says about a request, and its number while the cursor is nowhere. */
+interface Line extends PlotLine, Column {
 	fact: Fact | null;
 	whole: string;
-	counts?: number; // of the requests with the fact
+	counts?: number; // all that is counted
+	values: (number | null)[];
 	dash: number[];
+}
+
+/** ofFact are the requests of an answer that have a value. */
+function ofFact({ filter, period }: Counted, fact: Fact): Counted {
+	return { filter: addOnly(filter, fact), period };
 }
 
 interface Of {
@@ -41,9 +55,10 @@ export function Lines(of: Of) {
 
 function OfTimeline({ kind, ...of }: Of & { kind: string }) {
 	const { segments, length } = of;
+	const counted = useCounted();
 	const drawn = useMemo(() => {
 		const partial = partialOf(of);
-		const lines = kind === 'human' ? humanLines(segments) : statusLines(segments, kind);
+		const lines = kind === 'human' ? humanLines(segments, counted) : statusLines(segments, counted, kind);
 		const whole = lines.map((line) => ({ ...line, values: line.values.map((n, i) => (partial(i) ? null : n)) }));
 		return { times: segments.map((one) => one.time_period), lines: whole };
 	}, [segments]);
@@ -57,28 +72,28 @@ const looks: Readonly<Record<number, { colour: string; dash: number[] }>> = {
 	5: { colour: '--blocked', dash: [7, 3] },
 };
 
-function statusLines(segments: readonly Segment[], kind: string): Line[] {
+function statusLines(segments: readonly Segment[], counted: Counted, kind: string): Line[] {
 	const origin = kind === 'origin';
 	const field = origin ? 'upstream_status' : 'status';
 	return classesOf(segments.map((one) => (origin ? one.array_origin_status_codes : one.array_status_codes)))
 		.map(({ first, values, total: n }) => {
 			const name = words.statusClass(first);
 			const condition = ofClass(field, first);
+			const fact = { field, value: name, conditions: { only: condition, without: `not ${condition}` } };
 			return {
-				name, values, width: 1.5, ...(looks[first] ?? { colour: '--quiet', dash: [4, 4] }), whole: count(n),
-				fact: { field, value: name, conditions: { only: condition, without: `not ${condition}` } },
-				...(origin ? {} : { counts: n }), // of origins, a request can have several statuses
+				name, values, width: 1.5, ...(looks[first] ?? { colour: '--quiet', dash: [4, 4] }), whole: count(n), fact,
+				...(origin ? {} : { counts: n, counted: ofFact(counted, fact) }), // of origins, a request can have several statuses
 			};
 		});
 }
 
 const human: Fact = { field: 'human', value: true };
 
-function humanLines(segments: readonly Segment[]): Line[] {
+function humanLines(segments: readonly Segment[], counted: Counted): Line[] {
 	const line = (name: string, of: (one: Segment) => number, fact: Fact, colour: string, dash: number[]): Line => {
 		const values = segments.map(of);
 		const counts = values.reduce((sum, n) => sum + n, 0);
-		return { name, values, fact, colour, dash, width: 1.5, whole: count(counts), counts };
+		return { name, values, fact, colour, dash, width: 1.5, whole: count(counts), counts, counted: ofFact(counted, fact) };
 	};
 	return [
 		line(words.humans, (one) => one.num_of_human_requests, human, '--passed', []),
@@ -156,6 +171,9 @@ const looksInTurn: readonly { colour: string; dash: number[] }[] = [
 ];
 
 function SplitChart({ answer: { results, meta }, field }: { answer: Answer<Histogram>; field: string }) {
+	const { fields } = useConsole();
+	const counted = useCounted();
+	const type = fields.find((one) => one.name === field.replace(/\[.*$/s, ''))?.type;
 	const length = meta.segment_seconds ?? 60;
 	const drawn = useMemo(() => {
 		const times = [...new Set(results.map((one) => one.time_period))];
@@ -164,14 +182,16 @@ function SplitChart({ answer: { results, meta }, field }: { answer: Answer<Histo
 			const counts = new Map(results.filter(({ series, kind }) => series === one.series && kind === one.kind)
 				.map((segment) => [segment.time_period, segment.value]));
 			const values = times.map((time, at) => (partial(at) ? null : counts.get(time) ?? 0));
+			const fact = one.kind === 'value' && one.series !== null ? { field, value: one.series } : null;
+			const filter = fact ? addOnly(counted.filter, fact) :
+				one.kind === 'absent' && type !== undefined ? absent(field, type).reduce(add, counted.filter) : null;
 			return {
 				name: nameOf(one), values, width: 1.5, ...(looksInTurn[i % looksInTurn.length] ?? { colour: '--quiet', dash: [] }),
-				whole: count(one.total), counts: one.total,
-				fact: one.kind === 'value' && one.series !== null ? { field, value: one.series } : null,
+				whole: count(one.total), counts: one.total, counted: { filter, period: counted.period }, fact,
 			};
 		});
 		return { times, lines };
-	}, [results]);
+	}, [results, type]);
 	return <LinesChart name={words.split(field)} {...drawn} length={length} />;
 }
 
@@ -187,7 +207,6 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 	moment?(at: number): string; // what the legend names a segment
 }) {
 	const { place, zone, go } = useConsole();
-	const { filter, period } = useCounted();
 	const { table } = place;
 	const [at, setAt] = useState<number | null>(null);
 	const announced = useAnnounced(at);
@@ -205,8 +224,9 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width="2" stroke-dasharray={line.dash.join(' ')} />
 				</svg>
 				{line.fact ? <Value fact={line.fact}>{line.name}</Value> : <span>{line.name}</span>}
-				<b>{at !== null ? numberAt(line, at) : line.fact && line.counts !== undefined ?
-					<Count n={line.counts} filter={addOnly(filter, line.fact)} period={period} /> : line.whole}</b>
+				<b>{at !== null ? <NumberAt column={line} at={at} times={times} length={length} {...(write ? { write } : {})} /> :
+					line.counts === undefined || !line.counted ? line.whole :
+						<Count n={line.counts} {...line.counted} write={() => line.whole} />}</b>
 			</li>)}</ul>
 			<span class="moment">{at === null ? '' : momentOf(at)}</span>
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
@@ -214,7 +234,8 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 				{table ? words.asChart : words.asTable}</button>
 		</figcaption>
 		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :
-			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} {...(write ? { write } : {})} /> :
+			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
+				{...(write ? { write } : {})} /> :
 				<Plot segments={segments} length={length} height={height} series={lines} zone={zone} at={at} onMove={setAt}
 					{...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
 	</figure>;
@@ -224,9 +245,19 @@ function numberOf(n: number | null | undefined, write: (n: number) => string = c
 	return n == null ? '–' : write(n);
 }
 
+/** NumberAt is a number of a column in a segment. */
+function NumberAt({ column: { values, counted, times: own }, at, times, length, write = count }: {
+	column: Column; at: number; times: readonly number[]; length: number; write?(n: number): string;
+}) {
+	const n = values[at];
+	if (n == null || !counted) return <>{numberOf(n, write)}</>;
+	return <Count n={n} filter={counted.filter} period={segmentIn(counted.period, (own ?? times)[at] ?? 0, length)} write={write} />;
+}
+
 /** Numbers are what a chart draws as a table, without the segments that have nothing. */
-export function Numbers({ name, columns, moments, write }: {
-	name: string; columns: readonly { name: string; values: readonly (number | null)[] }[]; moments: readonly string[];
+export function Numbers({ name, columns, moments, ...of }: {
+	name: string; columns: readonly Column[]; moments: readonly string[]; times: readonly number[];
+	length: number; // of a segment, in seconds
 	write?(n: number): string;
 }) {
 	const { zone } = useConsole();
@@ -236,7 +267,7 @@ export function Numbers({ name, columns, moments, write }: {
 				<th scope="col">{words.time} ({zone})</th>{columns.map((column, at) => <th scope="col" key={at}>{column.name}</th>)}
 			</tr></thead>
 			<tbody>{moments.map((moment, i) => (columns.some((column) => column.values[i]) ? <tr key={i}>
-				<th scope="row">{moment}</th>{columns.map((column, at) => <td key={at}>{numberOf(column.values[i], write)}</td>)}
+				<th scope="row">{moment}</th>{columns.map((column, at) => <td key={at}><NumberAt column={column} at={i} {...of} /></td>)}
 			</tr> : null))}</tbody>
 		</table>
 	</div>;
@@ -253,6 +284,8 @@ interface TwoSides {
 
 interface Side {
 	segments: readonly Figures[];
+	filter: string;
+	except?: string;
 	period: { from: string; to: string };
 }
 
@@ -279,17 +312,18 @@ async function askSides(asker: Asker, place: Place): Promise<TwoSides> {
 	const longer = against.to - against.from > period.to - period.from ? against : period;
 	const segment = place.segment || segmentFor(longer, mostSegments());
 	const both = [filter, kind === 'rest' ? select : ''].filter((text) => text.trim() !== '').join(', ');
-	const first = questionsOf(both, period, segment);
-	const second = questionsOf(kind === 'filters' ? other : filter, against, segment);
+	const filters = [both, kind === 'filters' ? other : filter] as const;
+	const first = questionsOf(filters[0], period, segment);
+	const second = questionsOf(filters[1], against, segment);
 	await asker.afford([...first, ...second]);
 	const [a, b] = await Promise.all([first, second].map((questions) =>
 		Promise.all(questions.map(([, parameters]) => asker.ask('timeline', parameters))))) as [Timelines, Timelines];
-	const [now, then] = [a, b].map(([all, challenged, refused]): Side => ({
-		segments: figuresOf(all.results, challenged.results, refused.results), period: all.meta.period,
+	const [now, then] = [a, b].map(([all, challenged, refused], i): Side => ({
+		segments: figuresOf(all.results, challenged.results, refused.results), filter: filters[i as 0 | 1], period: all.meta.period,
 	})) as [Side, Side];
 	return {
 		kind, length: a[0].meta.segment_seconds ?? 60, metas: [...a, ...b].map((one) => one.meta),
-		sides: [now, kind === 'rest' ? { ...then, segments: rest(then.segments, now.segments) } : then],
+		sides: [now, kind === 'rest' ? { ...then, segments: rest(then.segments, now.segments), except: select } : then],
 		names: kind === 'filters' ? [filter || words.all, other] : [words.selected, kind === 'rest' ? words.rest : words.before],
 	};
 }
@@ -313,9 +347,10 @@ function Sides({ answer }: { answer: TwoSides }) {
 		const { times, values } = aligned(sides[0].segments, sides[1].segments, length, measure);
 		const line = (i: 0 | 1, colour: string, dash: number[]): Line => {
 			const partial = partialOf({ ...sides[i], length });
+			const counts = total(sides[i].segments, measure);
 			return {
 				name: names[i], values: values[i].map((n, at) => (partial(at) ? null : n)), fact: null, colour, dash, width: 1.5,
-				whole: write(total(sides[i].segments, measure)),
+				whole: write(counts), counts, counted: ofMeasure(sides[i], measure), times: sides[i].segments.map((one) => one.time_period),
 			};
 		};
 		return { times, lines: [line(1, '--quiet', [5, 3]), line(0, '--accent', [])] };
@@ -337,23 +372,30 @@ function Sides({ answer }: { answer: TwoSides }) {
 	</>;
 }
 
+/** ofMeasure returns the requests of a side that a figure counts, or whose bytes it adds up. */
+function ofMeasure(side: Side, name: Measure): ReturnType<typeof requestsOf> {
+	return requestsOf(side, name === 'requests' || name === 'bytes' ? '' : conditionOf[name]);
+}
+
 function Tile({ name, answer: { kind, sides }, pressed, draw }: {
 	name: Measure; answer: TwoSides; pressed: boolean; draw(): void;
 }) {
 	const write = name === 'bytes' ? bytes : brief;
+	const beside = name === 'bytes' ? besidesOf.bytes : undefined;
 	const [now, other] = sides.map((side) => total(side.segments, name)) as [number, number];
 	const [all, others] = sides.map((side) => total(side.segments, 'requests')) as [number, number];
+	const [own, theirs] = [ofMeasure(sides[0], name), ofMeasure(sides[1], name)];
 	const part = name !== 'requests' && name !== 'bytes';
 	const change = changeOf(now, other);
 	const sign = { more: '▲', less: '▼', same: '=', new: '▲' }[change.sign];
-	const beside = write(other) + (part ? ` · ${share(other, others)}` : '');
-	return <button type="button" class={`tile ${name}`} aria-pressed={pressed} onClick={draw}>
-		<span class="name">{words.measures[name]}</span>
-		<span class="number">{write(now)}{part && <small>{share(now, all)}</small>}</span>
+	return <TileOf kind={name} name={words.measures[name]} act={draw} pressed={pressed}>
+		<span class="number"><Count n={now} {...own} write={write} beside={beside} />
+			{part && <small><Share n={now} of={all} {...own} /></small>}</span>
 		<span class="change">
 			{kind === 'before' && other > 0 && <><span aria-hidden="true">{sign}</span> {change.text}
 				<span class="hidden"> {words.changes[change.sign]}</span>{' · '}</>}
-			{words.beside[kind](beside)}
+			<Count n={other} {...theirs} write={() => words.beside[kind](write(other))} beside={beside} />
+			{part && <>{' · '}<Share n={other} of={others} {...theirs} /></>}
 		</span>
-	</button>;
+	</TileOf>;
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { idle, type Progress } from './api';
 import { useConsole } from './context';
 import { addOnly, addWithout, type Fact, only, without } from './pure/filter';
-import { count, milliseconds } from './pure/format';
+import { count, milliseconds, share } from './pure/format';
 import type { Place } from './pure/fragment';
 import { words } from './strings';
 
@@ -49,14 +49,19 @@ export function LinkTo({ change, name, kind, current, children }: {
 		onClick={click}>{children}</a>;
 }
 
-/** Count is a number of requests, which leads to the events that it counts. */
-export function Count({ n, filter, period, write = count }: {
-	n: number; filter: string; period?: string | undefined; write?(n: number): string;
+/** Count is a number about requests, which leads to their events. Without a filter that has exactly these, it is no link. */
+export function Count({ n, filter, period, beside, write = count }: {
+	n: number; filter: string | null; period?: string | undefined; beside?: Partial<Place> | undefined; write?(n: number): string;
 }) {
 	const text = write(n);
-	if (n === 0) return <span class="count">{text}</span>;
+	if (n === 0 || filter === null) return <span class="count">{text}</span>;
 	return <LinkTo kind="count" name={words.countOf(text, filter)}
-		change={{ screen: 'events', record: null, filter, ...(period ? { period } : {}) }}>{text}</LinkTo>;
+		change={{ screen: 'events', record: null, filter, ...(period ? { period } : {}), ...beside }}>{text}</LinkTo>;
+}
+
+/** Share is a part of all requests, which leads to the events of the part. */
+export function Share({ n, of, ...counted }: { n: number; of: number; filter: string | null; period?: string | undefined }) {
+	return of === 0 ? <>{share(n, of)}</> : <Count n={n} write={() => share(n, of)} {...counted} />;
 }
 
 /** keys handles + and − on a focused value. */

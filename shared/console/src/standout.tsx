@@ -1,15 +1,17 @@
 // What stands out: the values that blocked requests have more often than the others, in sentences.
+import { Fragment } from 'preact';
 import './app';
-import type { Answer, Finding, Parameters } from './api';
+import type { Answer, Diff, Finding, Parameters } from './api';
 import { type Asker, useAsked } from './ask';
 import { useConsole, useCounted } from './context';
-import { LinkTo } from './menu';
+import { Count, LinkTo } from './menu';
 import { present } from './running';
 import { Answered } from './states';
 import { add, filtersOf } from './pure/filter';
 import { count, share } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { conditionsOf } from './pure/lex';
+import { requestsOf } from './pure/sides';
 import { resolve } from './pure/time';
 import { words } from './strings.standout';
 
@@ -28,7 +30,7 @@ export function StandOut() {
 	return <section class="stand-out" aria-labelledby="stand-out">
 		<h2 id="stand-out">{words.name(selected)}</h2>
 		<Answered asked={asked} metas={(answer) => [answer.meta]}>{({ results, meta, selected: of }) => <>
-			<Sentences findings={results} selected={of} />
+			{meta.diff && <Sentences findings={results} diff={meta.diff} selected={of} />}
 			{meta.diff?.small && results.length > 0 && <p class="quiet">{words.small}</p>}
 		</>}</Answered>
 		<button type="button" class="link" onClick={() => go({
@@ -55,18 +57,25 @@ async function ask(asker: Asker, place: Place): Promise<Found> {
 	return { ...await asker.ask('diff', parameters), selected };
 }
 
-/** partOf writes the share of a side that has a value, and how many requests these are. */
-function partOf({ share: part, num_of_requests: n }: Finding['selected']): [share: string, requests: string] {
-	return [share(part, 1), count(n)];
+/** Sentence says how many requests of both sides have a value. */
+function Sentence({ finding: { by, value, condition, ...of }, diff }: { finding: Finding; diff: Diff }) {
+	const texts = words.sentence(by, value === '' ? '""' : String(value));
+	return <span>{(['selected', 'baseline'] as const).map((side) => {
+		const { share: part, num_of_requests: n } = of[side];
+		const counted = requestsOf(diff[side], condition);
+		return <Fragment key={side}>
+			<Count n={n} {...counted} write={() => share(part, 1)} />{texts[side][0]}<Count n={n} {...counted} />{texts[side][1]}
+		</Fragment>;
+	})}</span>;
 }
 
-function Sentences({ findings, selected }: { findings: readonly Finding[]; selected: string }) {
+function Sentences({ findings, diff, selected }: { findings: readonly Finding[]; diff: Diff; selected: string }) {
 	const { place, go } = useConsole();
 	const counted = useCounted();
 	const more = findings.filter((one) => one.selected.share > one.baseline.share).slice(0, mostSentences);
 	if (more.length === 0) return <p>{words.none}</p>;
 	return <ol>{more.map((one) => <li key={one.condition}>
-		<span>{words.sentence(partOf(one.selected), one.by, one.value === '' ? '""' : String(one.value), partOf(one.baseline))}</span>
+		<Sentence finding={one} diff={diff} />
 		<button type="button" class="link" aria-label={words.onlyLabel(one.condition)}
 			onClick={() => go({ filter: add(place.filter, one.condition) })}>{words.only}</button>
 		<button type="button" class="link" aria-label={words.withoutLabel(one.condition)}

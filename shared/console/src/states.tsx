@@ -8,7 +8,7 @@ import { Later } from './later';
 import { narrow, useMedia } from './media';
 import { copy } from './menu';
 import { adviceOf } from './pure/advice';
-import { questionAsCurl } from './pure/curl';
+import { pathAsCurl, questionAsCurl } from './pure/curl';
 import { splitPeriod } from './pure/filter';
 import { ago, bytes, dollars, milliseconds } from './pure/format';
 import { addUp, objects, priceOf } from './pure/price';
@@ -27,20 +27,21 @@ export function Answered<T>({ asked, metas, brief = false, secret = false, child
 }) {
 	const { answer } = asked;
 	return <>
-		<Line asked={asked} metas={answer === null ? [] : metas(answer)} questions={secret ? [] : asked.questions}
-			brief={brief} />
+		<Line asked={asked} metas={answer === null ? [] : metas(answer)} brief={brief}
+			{...(secret ? { questions: [] } : { questions: asked.questions, paths: asked.paths })} />
 		<Panel asked={asked} question={asked.questions[0]?.[1]}>{children}</Panel>
 	</>;
 }
 
 /** Line is what an answer rests on, or that it is being asked for. */
-export function Line({ asked, metas, questions, brief = false }: {
-	asked: Asked<unknown>; metas: readonly Meta[]; questions: readonly (readonly [Route, Parameters])[]; brief?: boolean;
+export function Line({ asked, metas, questions, paths = [], brief = false }: {
+	asked: Asked<unknown>; metas: readonly Meta[]; questions: readonly (readonly [Route, Parameters])[]; paths?: readonly string[];
+	brief?: boolean;
 }) {
 	return <div class="line">
 		<Honesty metas={metas} />
-		{metas.length > 0 && questions.length > 0 && <Tools>
-			<CopyQuestions questions={questions} />{!brief && <ExplainButton />}
+		{questions.length + paths.length > 0 && <Tools>
+			<CopyQuestions questions={questions} paths={paths} />{!brief && metas.length > 0 && <ExplainButton />}
 		</Tools>}
 		<Progress asked={asked} />
 	</div>;
@@ -100,12 +101,13 @@ function Tools({ children }: { children: ComponentChildren }) {
 	</details>;
 }
 
-/** CopyQuestions copies what was asked as commands of curl, with the key as a variable of the shell. */
-function CopyQuestions({ questions }: { questions: readonly (readonly [Route, Parameters])[] }) {
-	const { api, say } = useConsole();
-	return <button type="button" class="link quiet" title={words.copyQuestionTitle} onClick={() => {
-		copy(questions.map(([route, parameters]) => questionAsCurl(api.base, route, parameters)).join('\n'), say);
-	}}>{words.copyQuestion}</button>;
+/** CopyQuestions copies what was asked and read as commands of curl, with the key as a variable of the shell. */
+function CopyQuestions({ questions, paths }: { questions: readonly (readonly [Route, Parameters])[]; paths: readonly string[] }) {
+	const { api: { base }, say } = useConsole();
+	return <button type="button" class="link quiet" title={words.copyQuestionTitle} onClick={() => copy([
+		...paths.map((path) => pathAsCurl(base, path)),
+		...questions.map(([route, parameters]) => questionAsCurl(base, route, parameters)),
+	].join('\n'), say)}>{words.copyQuestion}</button>;
 }
 
 function ExplainButton() {
@@ -158,7 +160,7 @@ export function Trouble({ asked, name = '', earlier = false }: { asked: Asked<un
 	const below = earlier && <p class="quiet">{words.earlierAnswer}</p>;
 	if (asked.state === 'held' && asked.estimate) {
 		return <section class="trouble held" aria-label={words.held}>
-			<p><strong>{nameOf(name)}{words.held}</strong> It {priceOf(asked.estimate)}.</p>
+			<p><strong>{nameOf(name)}{words.held}</strong> {words.heldPrice(priceOf(asked.estimate))}</p>
 			{(asked.estimate.warnings ?? []).map((warning) => <p key={warning}>{warning}</p>)}
 			{below}
 			<button type="button" class="primary" onClick={asked.run}>{words.heldRun}</button>

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import './app';
 import { type Asker, useAsked } from './ask';
 import { useConsole } from './context';
+import { Count } from './menu';
 import { Answered } from './states';
 import { filtersOf } from './pure/filter';
 import { ago, bytes, count, dollars, milliseconds } from './pure/format';
@@ -65,9 +66,11 @@ function Sentences({ check, status, at }: Answers & { check: Check }) {
 	switch (check.name) {
 		case 'data':
 			if (!extent) return <>{words.noData} <Do>{words.noDataDo}</Do></>;
-			return <>{status.objects === null ? words.dataUnknown : words.data(
-				status.records === null ? words.recordsUnknown : records(status.records), objects(status.objects),
-				bytes(status.bytes ?? 0))} {words.from(moment(extent.from), moment(extent.to))}</>;
+			return <>{status.objects === null ? words.dataUnknown : <>
+				{status.records === null ? words.recordsUnknown :
+					<Records n={status.records} from={Date.parse(extent.from)} to={Date.parse(extent.to)} />}
+				{words.data(objects(status.objects), bytes(status.bytes ?? 0))}
+			</>} {words.from(moment(extent.from), moment(extent.to))}</>;
 		case 'complete':
 			if (status.complete_through === null) return <>{words.completeUnknown} <Do>{words.completeUnknownDo}</Do></>;
 			return <>{words.complete(moment(status.complete_through), since(status.complete_through))}
@@ -104,6 +107,11 @@ function Do({ children }: { children: string }) {
 	</span>;
 }
 
+/** Records is a number of records, which leads to those of a period. */
+function Records({ n, from, to, write }: { n: number; from: number; to: number; write?(n: number): string }) {
+	return <Count n={n} filter="" period={absolute({ from, to })} write={write ?? records} />;
+}
+
 const records = (n: number): string => (n === 1 ? '1 record' : `${count(n)} records`);
 const hoursText = (n: number): string => (n === 1 ? 'hour' : `${count(n)} hours`);
 const scopesOf = (scopes: readonly string[]): string => scopes.map((scope) => words.scopes[scope] ?? scope).join(', ');
@@ -116,15 +124,18 @@ function Hours({ hours }: { hours: readonly Hour[] }) {
 	const slots = slotsOf(hours);
 	const largest = Math.max(...hours.map((hour) => hour.bytes));
 	const known = hours.flatMap((hour) => hour.records ?? []);
-	const all = known.reduce((sum, n) => sum + n, 0);
+	const starts = hours.map((hour) => startOf(hour.partition));
 	const show = (from: number): void => go({ screen: 'events', period: absolute(hourPeriod(from)), filter: '', record: null });
 	return <figure class="hours">
 		<figcaption>
 			<h2>{words.hours}</h2>
 			<span class="legend">
 				<span class="key merged">{words.merged}</span><span class="key fresh">{words.fresh}</span>
-				<span>{words.hoursSummary(count(hours.length), count(hours.length - unmerged(hours)),
-					known.length === 0 ? bytes(hours.reduce((sum, hour) => sum + hour.bytes, 0)) : records(all))}</span>
+				<span>{words.hoursSummary(count(hours.length), count(hours.length - unmerged(hours)))}
+					{known.length < hours.length ? bytes(hours.reduce((sum, hour) => sum + hour.bytes, 0)) :
+						<Records n={known.reduce((sum, n) => sum + n, 0)}
+							from={Math.min(...starts)} to={hourPeriod(Math.max(...starts)).to} />}.
+				</span>
 			</span>
 			<button type="button" class="small" aria-pressed={table} onClick={() => setTable(!table)}>
 				{table ? words.asBars : words.asTable}</button>
@@ -147,8 +158,9 @@ function Hours({ hours }: { hours: readonly Hour[] }) {
 				<tbody>{hours.map((hour) => <tr key={hour.partition}>
 					<th scope="row"><button type="button" class="link" onClick={() => show(startOf(hour.partition))}>
 						{momentIn(startOf(hour.partition), zone)}</button></th>
-					<td>{hour.records === null ? '–' : count(hour.records)}</td><td>{count(hour.objects)}</td>
-					<td>{bytes(hour.bytes)}</td><td>{hour.compacted ? words.merged : words.fresh}</td>
+					<td>{hour.records === null ? '–' :
+						<Records n={hour.records} {...hourPeriod(startOf(hour.partition))} write={count} />}</td>
+					<td>{count(hour.objects)}</td><td>{bytes(hour.bytes)}</td><td>{hour.compacted ? words.merged : words.fresh}</td>
 				</tr>)}</tbody>
 			</table>
 		</div>}

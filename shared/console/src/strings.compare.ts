@@ -41,5 +41,4 @@ export const words = {
 	onlyThese: 'only these',
 	onlyOthers: 'only others',
 	ratio: (n: string) => `× ${n}`,
-	shares: (now: string, before: string) => `${now} of these, ${before} of the others`,
 } as const;

@@ -1,4 +1,4 @@
-// The texts of a record. Sentences about records are in pure/why.ts.
+// The texts of a record. The sentences about what happened to it are in strings.why.ts.
 
 export const words = {
 	back: 'Back to the events',

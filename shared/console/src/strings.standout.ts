@@ -2,8 +2,10 @@
 
 export const words = {
 	name: (selected: string) => `What stands out where ${selected}`,
-	sentence: ([selected, n]: [string, string], field: string, value: string, [others, m]: [string, string]) =>
-		`${selected} of them (${n}) have ${field} ${value}, and ${others} of the other requests (${m}).`,
+	/** 71 % of them (710) have organization Jade Telecom, and 2 % of the other requests (180). */
+	sentence: (field: string, value: string) => ({
+		selected: [' of them (', `) have ${field} ${value}, and `], baseline: [' of the other requests (', ').'],
+	}),
 	none: 'No value is in more of them than in the others, except by chance.',
 	small: 'These are few requests: a difference may be chance.',
 	only: 'only',

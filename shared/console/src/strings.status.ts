@@ -11,7 +11,7 @@ export const words = {
 	some: (n: number) => (n === 1 ? 'One thing asks for a hand.' : `${n} things ask for a hand.`),
 	engine: (engine: string, version: string) => `Engine ${engine}, version ${version}.`,
 
-	data: (records: string, objects: string, bytes: string) => `${records} in ${objects}, ${bytes}.`,
+	data: (objects: string, bytes: string) => ` in ${objects}, ${bytes}.`, // after a number of records
 	dataUnknown: 'The number of records is not known.',
 	recordsUnknown: 'An unknown number of records',
 	from: (from: string, to: string) => `The oldest is of ${from}, the newest of ${to}.`,
@@ -64,7 +64,7 @@ export const words = {
 	unreadableDo: 'Import their logs again: orrery forget, then orrery import. Or restore them from a backup.',
 
 	hours: 'The newest hours',
-	hoursSummary: (n: string, merged: string, records: string) => `${n} with records, ${merged} of them merged; ${records}.`,
+	hoursSummary: (n: string, merged: string) => `${n} with records, ${merged} of them merged; `,
 	hoursHint: 'A bar is an hour, as high as its size. A click shows its events.',
 	merged: 'merged',
 	fresh: 'not merged yet',

@@ -1,5 +1,4 @@
-// The texts of the page, in one language. Those of a part that is loaded later are in a file of its own, sentences about records
-// in pure/why.ts.
+// The texts of the page, in one language. Those of a part that is loaded later are in a file of its own.
 
 export const words = {
 	name: 'Orrery',
@@ -139,6 +138,14 @@ export const words = {
 	copyAnswer: 'Copy the link to the answer',
 	busy: (text: string) => `The service is busy. It is asked again in ${text}.`,
 	held: 'This is a heavy question. It runs when you run it.',
+	heldPrice: (text: string) => `It ${text}.`,
+	prices: {
+		reads: (bytes: string, more: boolean, of: string) => `reads ${more ? 'at least ' : ''}${bytes}${of && ` of ${of}`}`,
+		readsUnknown: (of: string, period: string) => `reads an unknown amount${of && ` of ${of}`}${period && ` in a period of ${period}`}`,
+		takes: (time: string) => `takes about ${time}`,
+		costs: (dollars: string) => `costs ${dollars}`,
+		objects: (n: number) => (n === 1 ? '1 object' : `${n} objects`),
+	},
 	heldRun: 'Run it',
 	failed: 'The question failed.',
 	wrongFilter: 'The filter has mistakes.',

@@ -1,6 +1,7 @@
 // The conditions of a filter one by one, as the bar shows them below its text. The text stays the truth: what a chip does
 // is a change of the text.
-import { conditionsOf, tokensOf } from './lex';
+import { conditionsOf } from './lex';
+import { inverted } from './sides';
 
 /** A condition as the server understood it: headers["host"] ≠ a, b. */
 export interface Chip {
@@ -43,24 +44,6 @@ export function withoutAt(text: string, at: number): string {
 /** invertedAt negates a condition of a filter, or takes its negation away. */
 export function invertedAt(text: string, at: number): string {
 	return conditionsOf(text).map((condition, i) => (i === at ? inverted(condition) : condition)).join(', ');
-}
-
-const opposites: Readonly<Record<string, string>> = { '=': '!=', '!=': '=', '~': '!~', '!~': '~' };
-
-/** inverted negates a condition. */
-export function inverted(condition: string): string {
-	const not = /^not\s+/i.exec(condition);
-	if (not) return condition.slice(not[0].length);
-	const tokens = tokensOf(condition);
-	const at = tokens.findIndex((token) => (token.kind === 'operator' || token.kind === 'word') && condition[token.from - 1] !== '[');
-	const token = tokens[at];
-	if (!token) return `not ${condition}`;
-	const sign = condition.slice(token.from, token.to);
-	const cut = (text: string, to: number): string => condition.slice(0, token.from) + text + condition.slice(to);
-	if (/^not$/i.test(sign)) return cut('', tokens[at + 2]?.from ?? token.to).replace(/\s+/, ' ');
-	const opposite = opposites[sign];
-	if (opposite) return cut(opposite, token.to);
-	return token.kind === 'word' ? cut(`not ${sign}`, token.to) : `not ${condition}`;
 }
 
 /**

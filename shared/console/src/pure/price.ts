@@ -1,4 +1,5 @@
 // What a question costs before it runs, and what it cost.
+import { words } from '../strings';
 import { ago, bytes, dollars, milliseconds } from './format';
 
 export interface Range {
@@ -39,18 +40,18 @@ function unknownOf(e: Estimate): number {
 
 /** priceOf writes an estimate: reads 2.1–8.3 MB of 24 objects, about 90 ms, $0.00005. */
 export function priceOf(e: Estimate): string {
-	const parts = [];
-	const of = e.objects === undefined ? '' : ` of ${objects(e.objects)}`;
 	const unknown = unknownOf(e);
-	if (e.bytes) parts.push(`reads ${unknown > 0 ? 'at least ' : ''}${rangeOf(e.bytes, bytes)}${of}`);
-	else parts.push(`reads an unknown amount${of}${Number.isFinite(unknown) && unknown > 0 ? ` in a period of ${ago(unknown)}` : ''}`);
-	if (e.wait_ms) parts.push(`takes about ${rangeOf(e.wait_ms, milliseconds)}`);
-	if (e.cost_usd) parts.push(`costs ${rangeOf(e.cost_usd, dollars)}`);
+	const of = e.objects === undefined ? '' : objects(e.objects);
+	const w = words.prices;
+	const parts = [e.bytes ? w.reads(rangeOf(e.bytes, bytes), unknown > 0, of) :
+		w.readsUnknown(of, Number.isFinite(unknown) && unknown > 0 ? ago(unknown) : '')];
+	if (e.wait_ms) parts.push(w.takes(rangeOf(e.wait_ms, milliseconds)));
+	if (e.cost_usd) parts.push(w.costs(rangeOf(e.cost_usd, dollars)));
 	return parts.join(', ');
 }
 
 export function objects(n: number): string {
-	return n === 1 ? '1 object' : `${n} objects`;
+	return words.prices.objects(n);
 }
 
 /** rangeOf writes a range, or one number if both ends are the same. */

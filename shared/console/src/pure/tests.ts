@@ -2,7 +2,7 @@
 import { adviceOf } from './advice';
 import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
-import { chipsOf, inverted, invertedAt, withLists, withoutAt } from './chips';
+import { chipsOf, invertedAt, withLists, withoutAt } from './chips';
 import { moved, toggled } from './columns';
 import { expectedAt, type Field, fieldOptions, keyOptions, nextOptions, operatorOptions, soughtOf, take, valueOptions } from './complete';
 import { shell } from './curl';
@@ -30,13 +30,14 @@ import { factOfResult, type LogRecord, resultOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { type Newest, stripOf } from './session';
+import { inverted, requestsOf } from './sides';
 import { requestAsCurl } from './replay';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
 import { stepsOf } from './steps';
 import { groupOf } from './tags';
 import { ticketOf } from './ticket';
 import {
-	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, shift, zoomOut,
+	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, segmentIn, shift, zoomOut,
 } from './time';
 import { timesOf } from './timing';
 import { conditionFor } from './wanted';
@@ -181,6 +182,14 @@ test('a relative period ends now, an absolute one never moves', () => {
 	equal(period, resolve(fixed, now + 1e9));
 	equal(period && absolute(period), fixed);
 	for (const text of ['', '30', '0m', '1x', '2026-01-01', '2026-13-01..2026-01-02', 'a..b']) equal(resolve(text, now), null, text);
+});
+
+test('a segment is cut at both ends of its period', () => {
+	const segment = (from: string): number => Date.parse(from) / 1000;
+	const period = '2026-01-01T10:07Z..2026-01-01T10:31Z';
+	equal(segmentIn(period, segment('2026-01-01T10:00Z'), 900), '2026-01-01T10:07Z..2026-01-01T10:14:59.999Z');
+	equal(segmentIn(period, segment('2026-01-01T10:15Z'), 900), '2026-01-01T10:15Z..2026-01-01T10:29:59.999Z');
+	equal(segmentIn(period, segment('2026-01-01T10:30Z'), 900), '2026-01-01T10:30Z..2026-01-01T10:31Z');
 });
 
 test('periods move, grow and have one before them', () => {
@@ -822,6 +831,16 @@ test('a condition that is negated twice is the same', () => {
 		equal(inverted(negated), condition);
 	}
 	equal(inverted('not host!="a"'), 'host!="a"');
+});
+
+test('the requests of a side are those of a filter, unless several conditions are excepted together', () => {
+	const side = {
+		filter: 'timestamp between 2026-01-01 and 2026-01-02, host=a', period: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+	};
+	const period = '2026-01-01T00:00Z..2026-01-02T00:00Z';
+	equal(requestsOf(side), { filter: 'host=a', period });
+	equal(requestsOf({ ...side, except: 'blocked is true' }, 'status=200'), { filter: 'host=a, blocked not is true, status=200', period });
+	equal(requestsOf({ ...side, except: 'blocked is true, human is true' }), { filter: null, period });
 });
 
 test('names of saved filters stand for their conditions', () => {

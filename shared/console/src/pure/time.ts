@@ -41,6 +41,14 @@ export function absolute(p: Period): string {
 	return isoTime(p.from) + '..' + isoTime(p.to);
 }
 
+/** segmentIn is the part of a segment, of so many seconds, that is in an absolute period. */
+export function segmentIn(period: string, seconds: number, length: number): string {
+	const whole = resolve(period, 0);
+	const from = seconds * 1000;
+	const to = from + length * 1000 - 1;
+	return absolute(whole ? { from: Math.max(from, whole.from), to: Math.min(to, whole.to) } : { from, to });
+}
+
 /** isoTime writes a time as briefly as it allows: 2026-01-01T20:45Z without seconds that are zero. */
 export function isoTime(ms: number): string {
 	const full = new Date(ms).toISOString();
