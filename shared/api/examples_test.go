@@ -193,6 +193,7 @@ var specials = map[string]func(testing.TB, *Config){
 		c.Search, c.Queries = service, service
 		pending(t, c)
 	},
+	"query that waits": func(_ testing.TB, c *Config) { c.Queries = inQueue{c.Queries} },
 	"slow query": func(t testing.TB, c *Config) {
 		service := newSearch(t, newBlockingEngine(t), time.Nanosecond)
 		c.Search, c.Queries = service, service

@@ -25,6 +25,7 @@ type Running struct {
 	ID        search.QueryID `json:"id" doc:"Usable with the same key only" example:"3f1c0a9be2d84c57a6f0d1e2b3c4a596"`
 	Status    string         `json:"status" enum:"running"`
 	ElapsedMS float64        `json:"elapsed_ms" doc:"Milliseconds since the query began"`
+	QueueMS   float64        `json:"queue_ms,omitempty" doc:"Milliseconds in a queue so far"`
 }
 
 // asynchronously starts the query of a data request and answers with the location of its result.
@@ -77,8 +78,10 @@ func (s *server) queryStatus(c *call) error {
 	case err != nil:
 		return err
 	case !status.Done:
-		elapsed := float64(s.Now().Sub(status.Began).Milliseconds())
-		return c.sendRunning(Running{ID: id, Status: "running", ElapsedMS: elapsed}, s.Queries.RetryAfter(status))
+		return c.sendRunning(Running{
+			ID: id, Status: "running",
+			ElapsedMS: float64(s.Now().Sub(status.Began).Milliseconds()), QueueMS: float64(status.Queue.Milliseconds()),
+		}, s.Queries.RetryAfter(status))
 	}
 	as, err := c.formFor(args, offersOf(status.Request.Route))
 	if err != nil {

@@ -1,11 +1,15 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/search"
 )
 
 const statsPath = "/api/v4.0/data/stats?filters=timestamp%20between%202026-01-01%2010:00%20and%202026-01-01%2010:01:59"
@@ -105,6 +109,26 @@ func TestCancelledQueryIsGone(t *testing.T) {
 	}
 	if r := s.send(t, get("/api/v4.0/data/queries/"+queryID)); r.StatusCode != http.StatusNotFound {
 		t.Errorf("status: %s", r.Status)
+	}
+}
+
+// inQueue is a query that has been in a queue for 3 of its 12 seconds.
+type inQueue struct{ Queries }
+
+func (inQueue) Status(context.Context, search.QueryID, search.Asker) (search.Status, error) {
+	return search.Status{Began: planettest.At.Add(-12 * time.Second), Queue: 3 * time.Second}, nil
+}
+
+// TestRunningQueryHasItsQueue: the answer about a running query says how long it has been in a queue, if it has.
+func TestRunningQueryHasItsQueue(t *testing.T) {
+	for name, want := range map[string]string{
+		"query that waits": `{"id":"` + queryID + `","status":"running","elapsed_ms":12000,"queue_ms":3000}`,
+		"query that runs":  `{"id":"` + queryID + `","status":"running","elapsed_ms":0}`,
+	} {
+		r := newTestServer(t, name).send(t, get("/api/v4.0/data/queries/"+queryID))
+		if got := strings.TrimSpace(string(r.body)); r.StatusCode != http.StatusAccepted || got != want {
+			t.Errorf("%s: %s %s, want %s", name, r.Status, got, want)
+		}
 	}
 }
 

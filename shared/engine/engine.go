@@ -73,16 +73,22 @@ type Starter interface {
 	Versioned
 	// Start starts q. Equal queries over equal data may share one execution.
 	Start(ctx context.Context, q query.Query) (Execution, error)
-	// Poll reports whether an execution of q has succeeded. It returns the execution to poll next, which differs from
-	// x if the engine had to restart the query. The engine clamps a restarted query to the extent of the data at that
-	// time, so q need not be clamped.
-	Poll(ctx context.Context, x Execution, q query.Query) (next Execution, done bool, err error)
+	// Poll reports how far an execution of q is. It returns the execution to poll next, which differs from x if the
+	// engine had to restart the query. The engine clamps a restarted query to the extent of the data at that time, so q
+	// need not be clamped.
+	Poll(ctx context.Context, x Execution, q query.Query) (next Execution, p Progress, err error)
 	// Wait polls until the execution has ended. If ctx ends first, the execution continues and x remains valid.
 	Wait(ctx context.Context, x Execution, q query.Query) (Execution, error)
 	// Result reads the answer of an execution of q that has succeeded.
 	Result(ctx context.Context, x Execution, q query.Query) (query.Answer, Cost, error)
 	// Stop stops an execution. Stopping a finished execution is not an error.
 	Stop(ctx context.Context, x Execution) error
+}
+
+// Progress is how far a query is.
+type Progress struct {
+	Done  bool          // it has succeeded
+	Queue time.Duration // how long it has waited in a queue so far, as far as that is known; 0 if it is done
 }
 
 // Completeness is an engine that knows to which time its data is complete.

@@ -32,6 +32,7 @@ type Asker struct {
 type Status struct {
 	Request Request // the request that started the query
 	Began   time.Time
+	Queue   time.Duration // how long it has waited in a queue so far, as far as that is known
 	Done    bool
 	Result  Result // valid if Done
 }
@@ -75,14 +76,15 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 	if err != nil {
 		return status, err
 	}
-	answer, cost, done, err := s.queries.Poll(ctx, run, oneMore(q))
+	answer, cost, progress, err := s.queries.Poll(ctx, run, oneMore(q))
 	if err != nil {
 		return status, queryError(r, q, err)
 	}
 	if err := checkSize(q, answer); err != nil {
 		return status, queryError(r, q, err)
 	}
-	if status.Done = done; done {
+	status.Queue = progress.Queue
+	if status.Done = progress.Done; status.Done {
 		status.Result = resultOf(r, q, answer, s.metaOf(r, q, cost, stored.freshness, stored.Estimate))
 		if _, err := s.addArrivals(ctx, r, q, stored.freshness, &status.Result); err != nil {
 			return status, queryError(r, q, err)

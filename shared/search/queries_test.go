@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 )
 
@@ -97,12 +98,14 @@ func (a *starter) run(x engine.Execution) *execution {
 	return a.executions[x]
 }
 
-func (a *starter) Poll(_ context.Context, x engine.Execution, _ query.Query) (engine.Execution, bool, error) {
+func (a *starter) Poll(
+	_ context.Context, x engine.Execution, _ query.Query,
+) (engine.Execution, engine.Progress, error) {
 	select {
 	case <-a.run(x).done:
-		return x, true, a.run(x).err
+		return x, engine.Progress{Done: true}, a.run(x).err
 	default:
-		return x, false, nil
+		return x, engine.Progress{}, nil
 	}
 }
 
@@ -180,6 +183,51 @@ func result(t *testing.T, s *search.Service, id search.QueryID) (search.Status, 
 		if err := t.Context().Err(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestStatusHasTheQueue: a query in this process waits for its slot, and its status says for how long.
+func TestStatusHasTheQueue(t *testing.T) {
+	var seconds atomic.Int64
+	limiter := pending.NewLimiter(pending.Limits{AtOnce: 1, Waiting: 2})
+	g := newGate(t)
+	s := newService(t, g, search.Options{
+		Limiter: limiter, Now: func() time.Time { return time.Unix(seconds.Load(), 0) },
+	})
+	release, err := limiter.Acquire(t.Context(), "another caller")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := s.Begin(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := func(is func() bool) {
+		t.Helper()
+		for !is() {
+			if err := t.Context().Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	check := func(at int64, want time.Duration) {
+		t.Helper()
+		seconds.Store(at)
+		if status, err := s.Status(t.Context(), id, asker); err != nil || status.Done || status.Queue != want {
+			t.Errorf("after %d s: %v in the queue, done %v, %v; want %v", at, status.Queue, status.Done, err, want)
+		}
+	}
+	until(func() bool {
+		_, waiting := limiter.Load()
+		return waiting == 1
+	})
+	check(3, 3*time.Second)
+	release()
+	until(func() bool { return g.ran() == 1 })
+	check(12, 3*time.Second)
+	close(g.open)
+	if status, err := result(t, s, id); err != nil || status.Queue != 0 {
+		t.Errorf("at the end: %v in the queue, %v", status.Queue, err)
 	}
 }
 

@@ -80,6 +80,14 @@ func (w work) done() bool {
 	return true
 }
 
+// progress returns how far w is, the unfinished parts of which have been in the queue for a time.
+func (w work) progress(queue time.Duration) engine.Progress {
+	if w.done() {
+		return engine.Progress{Done: true}
+	}
+	return engine.Progress{Queue: queue}
+}
+
 // reused reports whether every part had succeeded before it was requested. If so, it returns when the first of them
 // had.
 func (w work) reused() (oldest time.Time, ok bool) {

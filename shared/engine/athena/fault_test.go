@@ -576,9 +576,9 @@ func TestExecutionContinuesInAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for done := false; !done; {
+	for progress := (engine.Progress{}); !progress.Done; {
 		other := newEngine(t, s.engine.Client, s.states, nil)
-		if x, done, err = other.Poll(t.Context(), x, q); err != nil {
+		if x, progress, err = other.Poll(t.Context(), x, q); err != nil {
 			t.Fatal(err)
 		}
 		if len(x) > 4096 {

@@ -25,11 +25,11 @@ var pollPauses = []time.Duration{
 // Wait polls until the execution has ended.
 func (e *Engine) Wait(ctx context.Context, x engine.Execution, q query.Query) (engine.Execution, error) {
 	for polls := 0; ; polls++ {
-		next, done, err := e.Poll(ctx, x, q)
+		next, progress, err := e.Poll(ctx, x, q)
 		if next != "" {
 			x = next
 		}
-		if done || err != nil {
+		if progress.Done || err != nil {
 			return x, err
 		}
 		if err := e.Sleep(ctx, pollPauses[min(polls, len(pollPauses)-1)]); err != nil {
@@ -41,69 +41,87 @@ func (e *Engine) Wait(ctx context.Context, x engine.Execution, q query.Query) (e
 // Poll gets the states of the parts that have not succeeded yet. It restarts a part, after a pause, if the part failed
 // for a reason other than the query, and it splits a topx query that exhausted the engine's resources. A restarted part
 // uses the current watermark. If the watermark has moved, Poll restarts every part. If all windows of a query for logs
-// that were searched have too few records, Poll starts the search of the next one.
-func (e *Engine) Poll(ctx context.Context, x engine.Execution, q query.Query) (engine.Execution, bool, error) {
+// that were searched have too few records, Poll starts the search of the next one. The time in the queue is the longest
+// of the parts that it got.
+func (e *Engine) Poll(
+	ctx context.Context, x engine.Execution, q query.Query,
+) (engine.Execution, engine.Progress, error) {
 	w, err := readWork(x)
 	if err != nil {
-		return "", false, err
+		return "", engine.Progress{}, err
 	}
+	var queue time.Duration
 	for i := range w.Parts {
 		if w.Parts[i].Done {
 			continue
 		}
-		err := e.update(ctx, &w, i, q)
+		waited, err := e.update(ctx, &w, i, q)
+		queue = max(queue, waited)
 		if canSplit(err, w, q) {
 			err = e.split(ctx, &w, q)
 			if err == nil {
-				return w.execution(), w.done(), nil
+				return w.execution(), w.progress(0), nil
 			}
 		}
 		if err != nil {
-			return "", false, errors.Join(err, e.reportDamage(ctx, err), e.stopRemaining(ctx, w))
+			return "", engine.Progress{}, errors.Join(err, e.reportDamage(ctx, err), e.stopRemaining(ctx, w))
 		}
 	}
 	for w.done() {
 		more, err := e.startNextWindow(ctx, &w, q)
 		if err != nil {
-			return "", false, errors.Join(err, e.reportDamage(ctx, err))
+			return "", engine.Progress{}, errors.Join(err, e.reportDamage(ctx, err))
 		}
 		if !more {
 			break
 		}
 	}
-	return w.execution(), w.done(), nil
+	return w.execution(), w.progress(queue), nil
 }
 
-// update records whether part i has succeeded, or restarts it if it has failed for a temporary reason.
-func (e *Engine) update(ctx context.Context, w *work, i int, q query.Query) error {
+// update records whether part i has succeeded, or restarts it if it has failed for a temporary reason. It returns how
+// long the part has been in Athena's queue.
+func (e *Engine) update(ctx context.Context, w *work, i int, q query.Query) (queue time.Duration, _ error) {
 	p := &w.Parts[i]
 	x, err := e.get(ctx, p.ID)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var failure error
 	switch x.Status.State {
 	case types.QueryExecutionStateQueued, types.QueryExecutionStateRunning, types.QueryExecutionStateSucceeded:
 		stale, err := e.stale(ctx, x, *w)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if !stale {
 			p.Done = x.Status.State == types.QueryExecutionStateSucceeded
-			return nil
+			return e.queueOf(x), nil
 		}
 		failure = staleError(x)
 	default:
 		failure = failureOf(x, w.query(q, i))
 	}
 	if fault.KindOf(failure) != fault.Unavailable || p.Attempt+1 >= maxAttempts {
-		return failure
+		return 0, failure
 	}
 	if err := e.Sleep(ctx, e.backOff(p.Attempt)); err != nil {
-		return contextError(ctx, err)
+		return 0, contextError(ctx, err)
 	}
 	p.Attempt++
-	return e.restart(ctx, w, i, q)
+	return 0, e.restart(ctx, w, i, q)
+}
+
+// queueOf returns how long an execution has been in Athena's queue. The statistics of one that is still there need not
+// have it.
+func (e *Engine) queueOf(x *types.QueryExecution) time.Duration {
+	if submitted := x.Status.SubmissionDateTime; x.Status.State == types.QueryExecutionStateQueued && submitted != nil {
+		return max(0, e.Now().Sub(*submitted))
+	}
+	if x.Statistics == nil {
+		return 0
+	}
+	return milliseconds(x.Statistics.QueryQueueTimeInMillis)
 }
 
 // stale reports whether objects may have been removed while the execution read them. See engine.KeepSuperseded.

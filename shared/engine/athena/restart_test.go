@@ -160,9 +160,9 @@ func TestStaleExecutionIsRestarted(t *testing.T) {
 		r := startLongRun(t, stats)
 		r.hours.Store(longest)
 		r.compact()
-		next, done, err := r.engine.Poll(t.Context(), r.execution, r.query)
-		if err != nil || done {
-			t.Fatalf("done %v, %v", done, err)
+		next, progress, err := r.engine.Poll(t.Context(), r.execution, r.query)
+		if err != nil || progress.Done {
+			t.Fatalf("done %v, %v", progress.Done, err)
 		}
 		if states := r.server.States(); len(states) != 2 || states[0] != "CANCELLED" {
 			t.Errorf("executions %v", states)

@@ -76,8 +76,8 @@ func TestExecutionOfTheWholePeriod(t *testing.T) {
 	if strings.Contains(string(x), "windows") {
 		t.Fatalf("the execution %s is of windows", x)
 	}
-	for done := false; !done; {
-		if x, done, err = s.engine.Poll(t.Context(), x, q); err != nil {
+	for progress := (engine.Progress{}); !progress.Done; {
+		if x, progress, err = s.engine.Poll(t.Context(), x, q); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -73,13 +73,34 @@ func (l *Limiter) Acquire(ctx context.Context, caller string) (release func(), e
 	}
 }
 
+// Try returns the function that releases a slot for a query of the caller, if the query need not wait for one.
+func (l *Limiter) Try(caller string) (release func(), ok bool) {
+	if l == nil {
+		return func() {}, true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.take(caller) {
+		return nil, false
+	}
+	return sync.OnceFunc(func() { l.leave(caller) }), true
+}
+
+// take takes a slot if one is free for the caller. The caller of take holds the lock.
+func (l *Limiter) take(caller string) bool {
+	if l.inUse >= l.limits.AtOnce || l.running[caller] >= l.limits.PerCaller {
+		return false
+	}
+	l.inUse++
+	l.running[caller]++
+	return true
+}
+
 // enter takes a slot and returns nil, or takes a place in the caller's line and returns the channel to wait for.
 func (l *Limiter) enter(caller string) (chan struct{}, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.inUse < l.limits.AtOnce && l.running[caller] < l.limits.PerCaller {
-		l.inUse++
-		l.running[caller]++
+	if l.take(caller) {
 		return nil, nil
 	}
 	i, own := l.lineOf(caller), 0

@@ -49,6 +49,9 @@ type job struct {
 
 	expected int64 // bytes of the answer
 
+	queued time.Duration // how long it waited for its slot
+	queues time.Time     // since when it waits for it; zero: it does not
+
 	waiting   int  // the number of waiting callers
 	deferred  bool // a caller has the ID
 	collected bool // a caller with the ID has got the answer
@@ -148,10 +151,15 @@ func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
 		j.cancel()
 		close(j.done)
 	}()
-	release, err := l.limiter.Acquire(ctx, j.caller)
-	if err != nil {
-		j.err = err
-		return
+	release, ok := l.limiter.Try(j.caller)
+	if !ok {
+		var err error
+		j.queue(l.now())
+		if release, err = l.limiter.Acquire(ctx, j.caller); err != nil {
+			j.err = err
+			return
+		}
+		j.unqueue(l.now())
 	}
 	defer release()
 	began := l.now()
@@ -159,6 +167,20 @@ func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
 	if j.cost.Engine == 0 {
 		j.cost.Engine = l.now().Sub(began)
 	}
+}
+
+// queue records that the job waits for its slot from now on.
+func (j *job) queue(now time.Time) {
+	j.local.mu.Lock()
+	defer j.local.mu.Unlock()
+	j.queues = now
+}
+
+// unqueue records that the job has its slot.
+func (j *job) unqueue(now time.Time) {
+	j.local.mu.Lock()
+	defer j.local.mu.Unlock()
+	j.queued, j.queues = now.Sub(j.queues), time.Time{}
 }
 
 func (l *local) find(_ context.Context, id ID) (Run, error) {
@@ -290,14 +312,17 @@ func (j *job) wait(ctx context.Context, _ query.Query) (query.Answer, engine.Cos
 	}
 }
 
-func (j *job) poll(context.Context, query.Query) (query.Answer, engine.Cost, bool, error) {
-	if !j.finished() {
-		return query.Answer{}, engine.Cost{}, false, nil
-	}
+func (j *job) poll(context.Context, query.Query) (query.Answer, engine.Cost, engine.Progress, error) {
 	j.local.mu.Lock()
 	defer j.local.mu.Unlock()
-	j.collected = true // the caller may ask again, but other answers are more important now
-	return j.answer, j.cost, j.err == nil, j.err
+	switch {
+	case j.finished():
+		j.collected = true // the caller may ask again, but other answers are more important now
+		return j.answer, j.cost, engine.Progress{Done: j.err == nil}, j.err
+	case j.queues.IsZero():
+		return query.Answer{}, engine.Cost{}, engine.Progress{Queue: j.queued}, nil
+	}
+	return query.Answer{}, engine.Cost{}, engine.Progress{Queue: j.local.now().Sub(j.queues)}, nil
 }
 
 // release stops the query if no other caller waits and no caller has the ID. It returns an error of kind

@@ -83,8 +83,8 @@ type Run interface {
 
 	// wait waits until the query has ended and returns the answer. It returns an error if ctx ends first.
 	wait(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error)
-	// poll reports whether the query has ended, and returns the answer if it has.
-	poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool, error)
+	// poll reports how far the query is, and returns the answer if it has succeeded.
+	poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, engine.Progress, error)
 	// release records that a caller no longer waits for the query. If it returns an error, the caller does not get the
 	// ID.
 	release(ctx context.Context, reason outcome) error
@@ -115,9 +115,9 @@ func (s *Queries) Start(ctx context.Context, r Request) (ID, error) {
 // Find returns a query that was started. Errors: ErrNoQuery.
 func (s *Queries) Find(ctx context.Context, id ID) (Run, error) { return s.runner.find(ctx, id) }
 
-// Poll reports whether the query has ended, and returns the answer if it has. If the query failed, Poll returns its
+// Poll reports how far the query is, and returns the answer if it has succeeded. If the query failed, Poll returns its
 // error.
-func (s *Queries) Poll(ctx context.Context, r Run, q query.Query) (query.Answer, engine.Cost, bool, error) {
+func (s *Queries) Poll(ctx context.Context, r Run, q query.Query) (query.Answer, engine.Cost, engine.Progress, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	return r.poll(ctx, q)

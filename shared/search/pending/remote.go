@@ -97,21 +97,21 @@ func (x *execution) wait(ctx context.Context, q query.Query) (query.Answer, engi
 
 // poll restarts the query if another caller has stopped its execution, because the queries of two callers may share one
 // execution.
-func (x *execution) poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool, error) {
-	next, done, err := x.engine.Poll(ctx, x.query.Execution, q)
+func (x *execution) poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, engine.Progress, error) {
+	next, progress, err := x.engine.Poll(ctx, x.query.Execution, q)
 	if fault.KindOf(err) == fault.Canceled && ctx.Err() == nil {
 		next, err = x.restart(ctx, q)
-		done = false
+		progress = engine.Progress{}
 	}
 	if err != nil {
-		return query.Answer{}, engine.Cost{}, false, err
+		return query.Answer{}, engine.Cost{}, engine.Progress{}, err
 	}
 	x.setExecution(next)
-	if !done {
-		return query.Answer{}, engine.Cost{}, false, x.move(ctx)
+	if !progress.Done {
+		return query.Answer{}, engine.Cost{}, progress, x.move(ctx)
 	}
 	answer, cost, err := x.engine.Result(ctx, next, q)
-	return answer, cost, err == nil, err
+	return answer, cost, engine.Progress{Done: err == nil}, err
 }
 
 // restart starts the query over the current data.

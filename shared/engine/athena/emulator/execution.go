@@ -270,6 +270,9 @@ func (s *Server) get(in request) (any, error) {
 		"DataScannedInBytes":     x.scanned,
 		"ResultReuseInformation": map[string]any{"ReusedPreviousResult": x.reused},
 	}
+	if x.state == running {
+		statistics["QueryQueueTimeInMillis"] = milliseconds(x.running.Sub(x.submitted))
+	}
 	if x.ended() {
 		status["CompletionDateTime"] = seconds(x.completed)
 		started := x.running
