@@ -46,8 +46,8 @@ type tab struct {
 	allowed []string // texts of faults that the test expects
 }
 
-// patience is how long a tab waits for what it should show.
-const patience = 40 * time.Second
+// patience is how long a tab waits for what it should show. Walks that pass do not wait that long, also on a slow machine.
+const patience = 2 * time.Minute
 
 // newTab opens a tab of a width and a colour scheme.
 func newTab(t *testing.T, session context.Context, base string, width int64, scheme string) *tab {
@@ -133,11 +133,17 @@ func (b *tab) sees(text string) {
 // holds waits until an expression is true.
 func (b *tab) holds(expression, meaning string) {
 	b.t.Helper()
+	b.keeps("!!("+expression+")", meaning)
+}
+
+// keeps waits until an expression is true, or promises that.
+func (b *tab) keeps(expression, meaning string) {
+	b.t.Helper()
 	ctx, end := context.WithTimeout(b.ctx, patience)
 	defer end()
 	for {
 		var ok bool
-		err := chromedp.Run(ctx, chromedp.Evaluate("!!("+expression+")", &ok)) // fails while a page is being loaded
+		err := chromedp.Run(ctx, chromedp.Evaluate(expression, &ok, promised)) // fails while a page is being loaded
 		if err == nil && ok {
 			return
 		}
@@ -147,6 +153,29 @@ func (b *tab) holds(expression, meaning string) {
 		case <-time.After(30 * time.Millisecond):
 		}
 	}
+}
+
+// promised lets an evaluation wait for what the expression promises.
+func promised(p *cdpruntime.EvaluateParams) *cdpruntime.EvaluateParams {
+	return p.WithAwaitPromise(true)
+}
+
+// lasts is an expression that promises whether a condition holds, also when the page has acted on what it has drawn: the effects
+// of a drawing, which ask the next questions, run after the frame.
+func lasts(condition string) string {
+	return fmt.Sprintf(`(async () => {
+		for (let frames = 0; frames < 3; frames++) {
+			if (!(%[1]s)) return false;
+			await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+		}
+		return !!(%[1]s);
+	})()`, condition)
+}
+
+// answered waits until nothing is asked any more. Until then, Esc cancels.
+func (b *tab) answered() {
+	b.t.Helper()
+	b.keeps(lasts("!document.querySelector('[data-cancel], [aria-busy=true]')"), "has its answers")
 }
 
 // value evaluates an expression.
@@ -160,10 +189,12 @@ func value[T any](b *tab, expression string) T {
 // click clicks the first element of a selector whose text contains a text.
 func (b *tab) click(selector, text string) {
 	b.t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => (e.textContent + ' ' + (e.ariaLabel ?? '')).includes(%q))`,
-		selector, text)
-	b.holds(find, "has "+selector+" "+text)
-	b.run(chromedp.Evaluate(find+".click()", nil))
+	b.holds(fmt.Sprintf(`(() => {
+		const found = [...document.querySelectorAll(%q)].find((e) => (e.textContent + ' ' + (e.ariaLabel ?? '')).includes(%q));
+		if (!found || found.disabled) return false;
+		found.click();
+		return true;
+	})()`, selector, text), "has "+selector+" "+text)
 }
 
 func (b *tab) keys(keys string) {
@@ -200,14 +231,16 @@ func (b *tab) enter() {
 // fill puts a text into a field, or chooses an option, as a reader would.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
-	b.holds(fmt.Sprintf("document.querySelector(%q)", selector), "has "+selector) // its part of the page may be loaded later
-	b.run(chromedp.Evaluate(fmt.Sprintf(`{
-		const field = document.querySelector(%q);
+	b.holds(fmt.Sprintf(`(() => {
+		const field = document.querySelector(%[1]q);
+		// Its part of the page, or what can be chosen, may be loaded later.
+		if (!field || field.localName === 'select' && ![...field.options].some((option) => option.value === %[2]q)) return false;
 		field.focus();
-		field.value = %q;
+		field.value = %[2]q;
 		field.dispatchEvent(new Event('input', {bubbles: true}));
 		field.dispatchEvent(new Event('change', {bubbles: true}));
-	}`, selector, text), nil))
+		return true;
+	})()`, selector, text), "has "+selector)
 }
 
 // fragment returns the state of the page, unescaped.
@@ -237,7 +270,7 @@ func (b *tab) screenshot(name string) {
 // accessible fails the test for each finding of axe-core.
 func (b *tab) accessible(name string) {
 	b.t.Helper()
-	b.holds("!document.querySelector('[aria-busy=true]')", "has its answers") // older ones are dimmed meanwhile
+	b.keeps(lasts("!document.querySelector('[aria-busy=true]')"), "has its answers") // older ones are dimmed meanwhile
 	script, err := os.ReadFile(filepath.Join(folder, "testdata", "axe", "axe.min.js"))
 	if err != nil {
 		b.t.Fatal(err)
@@ -247,7 +280,7 @@ func (b *tab) accessible(name string) {
 		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 	}).then((result) => JSON.stringify({passes: result.passes.length, violations: result.violations.map(
 		(v) => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join(' | '))}))`,
-		&report, func(p *cdpruntime.EvaluateParams) *cdpruntime.EvaluateParams { return p.WithAwaitPromise(true) }))
+		&report, promised))
 	var found struct {
 		Passes     int
 		Violations []string
@@ -261,6 +294,34 @@ func (b *tab) accessible(name string) {
 	for _, violation := range found.Violations {
 		b.t.Errorf("%s: %s", name, violation)
 	}
+}
+
+// box brings an element into view, and returns its place and size as soon as everything stays where it is.
+func (b *tab) box(find string) (x, y, width, height float64) {
+	b.t.Helper()
+	b.answered()
+	b.evaluate(find + ".scrollIntoView({block: 'center'})")
+	b.keeps(still, "stays as it is")
+	box := value[[]float64](b, "(({x, y, width, height}) => [x, y, width, height])("+find+".getBoundingClientRect())")
+	return box[0], box[1], box[2], box[3]
+}
+
+// still promises whether all parts of the page are loaded, and at the same places for some frames.
+const still = `(async () => {
+	const places = () => [...document.querySelectorAll('body *')].map((e) => {
+		const {x, y, width, height} = e.getBoundingClientRect();
+		return [x, y, width, height].join();
+	}).join(' ');
+	const before = places();
+	for (let frames = 0; frames < 3; frames++) await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+	return !document.querySelector('p.quiet[role=status] > .late') && places() === before;
+})()`
+
+// middle brings an element into view, and returns its middle.
+func (b *tab) middle(selector string) (x, y float64) {
+	b.t.Helper()
+	x, y, width, height := b.box(fmt.Sprintf("document.querySelector(%q)", selector))
+	return x + width/2, y + height/2
 }
 
 // drag presses the mouse at a place, moves it in steps to another one, and releases it.

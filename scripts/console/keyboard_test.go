@@ -37,12 +37,6 @@ func (b *tab) addCondition(condition string) {
 	b.holds("document.activeElement.id !== 'filter'", "has left the filter")
 }
 
-// answered waits until nothing is asked any more. Until then, Esc cancels.
-func (b *tab) answered() {
-	b.t.Helper()
-	b.holds("!document.querySelector('[data-cancel]') && !document.querySelector('[aria-busy=true]')", "has its answers")
-}
-
 // leads presses the two keys of a sequence, again if the second one came too late for it, until the address begins as wanted.
 func (b *tab) leads(keys, address string) {
 	b.t.Helper()
@@ -190,6 +184,7 @@ func TestKeys(t *testing.T) {
 		}
 		b.leads("ge", "#/events")
 		b.sees("shown")
+		b.box("document.querySelector('.rows')") // which decides how long a page is
 		b.run(chromedp.Focus(".rows"))
 		row := func(key string) int {
 			b.keys(key)

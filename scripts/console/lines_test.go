@@ -69,7 +69,7 @@ func TestCharts(t *testing.T) {
 		})
 		b.open("#/?t=" + demoDay)
 		b.sees("Requests over time")
-		b.holds("!document.querySelector('[data-cancel]')", "has its answers")
+		b.answered()
 		if n := asked.Load(); n > 0 {
 			t.Errorf("the times were asked for %d times", n)
 		}
@@ -120,14 +120,13 @@ func TestCharts(t *testing.T) {
 	})
 	walk("a click on a segment selects it, the end of a drag does not", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m")
-		b.run(chromedp.WaitVisible(".u-over"))
-		var box []float64
-		b.run(chromedp.Evaluate("(({x, y, width, height}) => [x, y, width, height])(document.querySelector('.u-over').getBoundingClientRect())", &box))
-		b.drag(box[0]+box[2]*.2, box[1]+box[3]/2, box[0]+box[2]*.8, box[1]+box[3]/2)
+		b.holds("document.querySelector('.u-over')", "has the chart")
+		b.dragAcross(".u-over", .2, .8)
 		b.holds("/t=2026-01-01T10:[0-9:.]+Z\\.\\.2026-01-01T10:[0-9:.]+Z/.test(decodeURIComponent(location.hash))", "has the period of the drag")
 		b.run(chromedp.Evaluate("history.back()", nil))
 		b.holds("location.hash.includes('T11:00Z') && document.querySelector('.u-over')", "is back")
-		b.run(chromedp.MouseClickXY(box[0]+2, box[1]+box[3]/2))
+		x, y, _, height := b.box("document.querySelector('.u-over')")
+		b.run(chromedp.MouseClickXY(x+2, y+height/2))
 		b.holds("decodeURIComponent(location.hash).includes('t=2026-01-01T10:00Z..2026-01-01T10:14:59.999Z')", "has the first segment")
 	})
 	walk("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {

@@ -14,13 +14,8 @@ import (
 // dragAcross presses the mouse at a part of the width of an element, and releases it at another one.
 func (b *tab) dragAcross(selector string, from, to float64) {
 	b.t.Helper()
-	box := value[[]float64](b, fmt.Sprintf(`(() => {
-		const element = document.querySelector(%q);
-		element.scrollIntoView({block: 'center'});
-		const box = element.getBoundingClientRect();
-		return [box.x, box.y + box.height / 2, box.width];
-	})()`, selector))
-	b.drag(box[0]+from*box[2], box[1], box[0]+to*box[2], box[1])
+	x, y, width, height := b.box(fmt.Sprintf("document.querySelector(%q)", selector))
+	b.drag(x+from*width, y+height/2, x+to*width, y+height/2)
 }
 
 // manualTouch lets a test touch the cells of the first row, and end the pauses of long touches by itself. touch(kind, cell)
@@ -114,7 +109,7 @@ func TestParts(t *testing.T) {
 		})
 		b.keys("r")
 		b.sees("This server needs an API key")
-		b.holds("!document.querySelector('[data-cancel], [aria-busy=true]')", "has asked all its questions")
+		b.answered()
 		if n := value[int](b, "document.querySelectorAll('.trouble.key').length"); n != 1 {
 			t.Errorf("%d forms ask for the key", n)
 		}
@@ -155,7 +150,7 @@ func TestParts(t *testing.T) {
 		close(released)
 		b.sees("No requests in this period")
 		close(estimated)
-		b.holds("!document.querySelector('[data-cancel]')", "has its answers")
+		b.answered()
 		if at := b.fragment(); !strings.Contains(at, "t=24h") {
 			t.Errorf("the address is %s", at)
 		}
@@ -164,6 +159,7 @@ func TestParts(t *testing.T) {
 		b.allowed = []string{"status of 504"}
 		query := newLongQuery("topx")
 		s.answer(query.answer(t))
+		b.loadAtOnce()
 		b.open("#/?f=status=200&t=30m")
 		b.sees("The query has been running")
 		b.run(chromedp.Evaluate("location.hash += '&tz=Europe/Berlin'", nil))
@@ -174,7 +170,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("the query was asked %d times", n)
 		}
 		close(query.released)
-		b.holds("!document.querySelector('[data-cancel]')", "has its answers")
+		b.answered()
 	})
 	walk("the links of the evidence have the period of what was counted", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, reason~"."`)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,8 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/orrery/orrery/shared/browser"
 )
 
 // manualClock gives a test the clock of the pages that are opened next: pass(ms) lets time go by, and tick() ends the pauses of
@@ -44,17 +44,22 @@ const manualClock = `{
 	window.tick = () => { for (const run of [...waiting.values()]) run(); };
 }`
 
-// keepNotices keeps what the page says for a moment in notices.
-const keepNotices = `window.notices = []; new MutationObserver(() => notices.push(document.querySelector('.notice').textContent))
-	.observe(document.querySelector('.notice'), {childList: true, characterData: true, subtree: true})`
+// endlessPauses lets no pause end that is longer than a second, such as those after which a page asks a server again by itself.
+const endlessPauses = `{
+	const usual = setTimeout;
+	window.setTimeout = (run, ms, ...rest) => (ms > 1000 ? 0 : usual(run, ms, ...rest));
+}`
+
+// loadAtOnce lets the pages that the tab opens next be just loaded, because they go on with what was asked before for only some time.
+func (b *tab) loadAtOnce() {
+	b.t.Helper()
+	b.run(browser.OnEveryPage("performance.now = () => 0"))
+}
 
 // takeClock gives the test the clock of the pages that the tab opens next.
 func (b *tab) takeClock() {
 	b.t.Helper()
-	b.run(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(manualClock).Do(ctx)
-		return err
-	}))
+	b.run(browser.OnEveryPage(manualClock))
 }
 
 // hide hides a tab, until hidden is false.
@@ -185,6 +190,7 @@ func TestRefresh(t *testing.T) {
 			if f.asked.Load() != asked || aborted.Load() > 0 {
 				t.Errorf("%d further questions, and %d were aborted", f.asked.Load()-asked, aborted.Load())
 			}
+			b.holds("pauses() > 0", "waits for the next answer")
 			b.evaluate("tick()")
 			b.until(func() bool { return f.asked.Load() >= asked+2 && waits.Load() == 2 }, "asks for everything again")
 			b.answered()
@@ -262,7 +268,9 @@ func TestRefresh(t *testing.T) {
 		until("document.body.innerText.includes('something went wrong on our side')", "says that it failed")
 		b.holds(numberOf("requests")+" === 3000", "keeps the answers before")
 		s.answer(f.answer)
-		until("!document.querySelector('.trouble, .old')", "has the next answers")
+		until("!document.querySelector('.trouble, .old')", "asks again")
+		b.answered()
+		b.holds("!document.querySelector('.trouble, .old')", "has the next answers")
 	})
 	for screen, address := range map[string]string{"dashboard": "#/?t=30m&live=7", "events": "#/events?t=30m&live=7"} {
 		walk("live stops 15 minutes after the last hand on the "+screen, func(t *testing.T, b *tab, s *served) {
@@ -280,8 +288,7 @@ func TestRefresh(t *testing.T) {
 			})
 			b.takeClock()
 			b.open(address)
-			b.holds("document.querySelector('.notice')", "is drawn")
-			b.evaluate(keepNotices)
+			b.keepNotices()
 			goesOn := func() {
 				t.Helper()
 				b.holds("pauses() > 0", "waits for the next answer")

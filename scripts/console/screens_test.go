@@ -48,9 +48,9 @@ func TestFurtherScreens(t *testing.T) {
 		if n := scripts.Load() + styles.Load(); n > 0 {
 			t.Errorf("the first page loads %d files of the status", n)
 		}
-		b.keys("gs")
+		b.leads("gs", "#/status")
 		b.sees("What it allows")
-		b.keys("gd")
+		b.leads("gd", "#/?")
 		b.sees("Requests over time")
 		b.click("nav a", "Status")
 		b.sees("What it allows")

@@ -205,6 +205,14 @@ func distHandler(t *testing.T) http.Handler {
 	return handler
 }
 
+// wait holds a request until a channel is closed, or until the page no longer wants the answer.
+func wait(r *http.Request, released <-chan struct{}) {
+	select {
+	case <-released:
+	case <-r.Context().Done():
+	}
+}
+
 // readAll reads the body of a request, and leaves it to be read again.
 func readAll(t *testing.T, r *http.Request) []byte {
 	t.Helper()
