@@ -18,11 +18,11 @@ type logMetric struct {
 
 // The metrics of the functions' logs.
 var (
-	// quarantinedLogs counts the raw logs of which all or some lines were put into quarantine.
+	// quarantinedLogs counts the imports of raw logs of which all or some lines were put into quarantine.
 	quarantinedLogs = logMetric{
 		name:    "quarantined",
 		of:      func(f function) bool { return f.Name == ingestName },
-		pattern: `{ ($.msg = "refused") || ($.rejected > 0) }`,
+		pattern: `{ $.msg = "quarantined" }`,
 		value:   "1",
 	}
 	// overlappingLogs counts the raw logs of which most of the first records were in the data already.

@@ -1,26 +1,39 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report/runs"
 )
 
 // countedLines lists the messages of the log lines that a metric is read from. A metric that is missing here is read
 // from lines with any message.
 var countedLines = map[string][]string{
-	"quarantined":    {"refused"},
+	"quarantined":    {"quarantined"},
 	"overlapping":    {"overlapping"},
 	"unchecked":      {"overlap not checked"},
 	"damaged":        {"damaged object", "damaged object not rebuilt", "damaged object set aside"},
@@ -68,6 +81,117 @@ func TestLogMetricsMatchTheLog(t *testing.T) {
 			t.Errorf("%s: no line has the attributes %q", m.name, missing)
 		}
 	}
+}
+
+// TestImportsAreCountedOnce checks that each import of a raw log is counted once by the metrics about it. They read the
+// lines that the handler of the queue really logs.
+func TestImportsAreCountedOnce(t *testing.T) {
+	rejected := map[record.Code]int64{"bad_json": 3}
+	const lines, note = "quarantine/lines/source.ndjson", "quarantine/whole/raw/a.log.ndjson"
+	refusal := fault.New(fault.Invalid, "the gzip file is cut off")
+	for _, test := range []struct {
+		name   string
+		report ingest.Report
+		err    error
+		want   map[string]int // by metric
+	}{
+		{"an import", ingest.Report{Records: 7}, nil, nil},
+		{"rejected lines", ingest.Report{Records: 7, Rejected: rejected, Quarantine: lines}, nil, map[string]int{"quarantined": 1}},
+		{"only rejected lines", ingest.Report{Rejected: rejected, Quarantine: note}, nil, map[string]int{"quarantined": 1}},
+		{
+			"rejected lines of a part", ingest.Report{Records: 7, Rejected: rejected, Quarantine: lines}, cloud.ErrUnfinished,
+			map[string]int{"quarantined": 1},
+		},
+		{"a refused log", ingest.Report{}, refusal, map[string]int{"quarantined": 1}},
+		{"a refused log with rejected lines", ingest.Report{Rejected: rejected}, refusal, map[string]int{"quarantined": 1}},
+		{"a failed import, which is repeated", ingest.Report{Rejected: rejected}, errors.New("the table is down"), nil},
+		{
+			"a copy", ingest.Report{Records: 7, Judged: 60, Seen: 50, SeenIn: "other", Sampled: true}, nil,
+			map[string]int{"overlapping": 1},
+		},
+		{"no check for copies", ingest.Report{Records: 7, Unchecked: "throttled"}, nil, map[string]int{"unchecked": 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var log bytes.Buffer
+			handler := queue.New(queue.Config{
+				Importer: importOf{test.report, test.err}, Messages: noMessages{}, Bucket: "logs",
+				Log: slog.New(slog.NewJSONHandler(&log, nil)), Now: func() time.Time { return time.Unix(0, 0) },
+				Random: func(time.Duration) time.Duration { return 0 },
+			})
+			const body = `{"Records":[{"eventName":"ObjectCreated:Put","s3":{"bucket":{"name":"logs"},"object":{"key":"raw/a.log"}}}]}`
+			batch := events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: body}}}
+			if _, err := handler.Handle(t.Context(), batch); err != nil {
+				t.Fatal(err)
+			}
+			counted := map[string]int{}
+			for line := range strings.Lines(log.String()) {
+				var members map[string]any
+				if err := json.Unmarshal([]byte(line), &members); err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range []logMetric{quarantinedLogs, overlappingLogs, uncheckedLogs} {
+					if m.counts(t, members) {
+						counted[m.name]++
+					}
+				}
+			}
+			if diff := cmp.Diff(test.want, counted, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("(-want +counted):\n%s\n%s", diff, &log)
+			}
+		})
+	}
+}
+
+// importOf is an importer with one outcome.
+type importOf struct {
+	report ingest.Report
+	err    error
+}
+
+func (i importOf) Import(context.Context, cloud.Log) (ingest.Report, error) { return i.report, i.err }
+func (i importOf) Resend(context.Context) error                             { return nil }
+
+// noMessages is a queue that takes messages and has none.
+type noMessages struct{}
+
+func (noMessages) Send(context.Context, string, time.Time) error     { return nil }
+func (noMessages) Hide(context.Context, string, time.Duration) error { return nil }
+
+// counts reports whether the pattern of a metric matches a line of JSON. With other operators, patterns are expressions
+// of Go.
+func (m logMetric) counts(t *testing.T, line map[string]any) bool {
+	t.Helper()
+	text := strings.NewReplacer("$.", "", " = ", " == ").Replace(strings.Trim(m.pattern, "{ }"))
+	pattern, err := parser.ParseExpr(text)
+	if err != nil {
+		t.Fatalf("%s: %v", m.name, err)
+	}
+	var matched func(ast.Expr) bool
+	matched = func(e ast.Expr) bool {
+		if inner, ok := e.(*ast.ParenExpr); ok {
+			return matched(inner.X)
+		}
+		both, ok := e.(*ast.BinaryExpr)
+		if !ok {
+			t.Fatalf("%s: the pattern has %T", m.name, e)
+		}
+		switch both.Op {
+		case token.LAND:
+			return matched(both.X) && matched(both.Y)
+		case token.LOR:
+			return matched(both.X) || matched(both.Y)
+		}
+		value := line[both.X.(*ast.Ident).Name]
+		limit := both.Y.(*ast.BasicLit)
+		if number, ok := value.(float64); ok && both.Op == token.GTR {
+			least, err := strconv.ParseFloat(limit.Value, 64)
+			return err == nil && number > least
+		}
+		wanted, isText := literal(limit)
+		got, ok := value.(string)
+		return ok && isText && both.Op == token.EQL && matches(wanted, got)
+	}
+	return matched(pattern)
 }
 
 // TestFailedReportsAreCounted checks that the metric counts the state of runs that have failed.

@@ -412,6 +412,27 @@ func TestImportQuarantinesRejectedLines(t *testing.T) {
 	}
 }
 
+// TestFailedImportReportsNoQuarantine: an import that is tried again reports its rejected lines once.
+func TestFailedImportReportsNoQuarantine(t *testing.T) {
+	for rule, text := range map[string]string{
+		"with records": records(0, 3, time.Minute) + "garbage\n", "without records": `{"timestamp":"yesterday"}` + "\n",
+	} {
+		t.Run(rule, func(t *testing.T) {
+			w := newWorld(t)
+			w.put("raw/a.log", text)
+			config := w.config()
+			config.Table, config.Lake = failingWrites{w.table}, refusingStore{w.lake, "quarantine/"}
+			report, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a.log"})
+			if err == nil || report.Quarantine != "" {
+				t.Errorf("%+v, %v", report, err)
+			}
+			if report, err = w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.log"}); err != nil || report.Quarantine == "" {
+				t.Errorf("%+v, %v", report, err)
+			}
+		})
+	}
+}
+
 func TestImportWithoutRecordsLeavesNoEntry(t *testing.T) {
 	w := newWorld(t)
 	text := `{"timestamp":"yesterday"}` + "\n"

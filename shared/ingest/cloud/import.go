@@ -140,6 +140,7 @@ func (c *Store) importOpen(
 		err = c.putFile(ctx, report.Quarantine, conversion.RejectedFile, blob.Always)
 	}
 	if err != nil {
+		report.Quarantine = "" // the next attempt puts the lines there
 		return report, err
 	}
 	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == ledger.family }); err != nil {

@@ -122,7 +122,7 @@ func (h *Handler) importLog(ctx context.Context, message events.SQSMessage, log 
 	}
 	refused := fault.KindOf(err) == fault.Invalid
 	if report.Quarantine != "" || refused {
-		h.Log.WarnContext(ctx, "quarantined", fields...) // an alarm counts these messages
+		h.Log.WarnContext(ctx, "quarantined", fields...) // an alarm counts these messages, one for each import
 	}
 	if report.Overlaps() {
 		// A metric counts these messages.
