@@ -1,0 +1,65 @@
+package report
+
+import (
+	"slices"
+	"time"
+)
+
+// chart describes the bars of the chart.
+func (b *builder) chart() {
+	s := stepOf(b.Period)
+	_, exact := s.segmentSeconds(b.Period, b.Zone)
+	if b.Previous != nil {
+		_, before := s.segmentSeconds(*b.Previous, b.Zone)
+		exact = exact && before
+	}
+	b.r.Chart.Step, b.r.Chart.Coarse = string(s), !exact
+	if b.r.Chart.Bars == nil {
+		b.r.Chart.Bars = []Bar{}
+	}
+}
+
+// bars sums up the segments of both periods in bars.
+func (b *builder) bars(timeline, timelineBefore []segment, known, knownBefore bool) {
+	if !known {
+		return
+	}
+	s := stepOf(b.Period)
+	bars := s.bars(timeline, b.Period, b.Zone)
+	if knownBefore {
+		before := s.bars(timelineBefore, *b.Previous, b.Zone)
+		for i := range bars[:min(len(bars), len(before))] {
+			bars[i].RequestsBefore, bars[i].BlockedBefore = &before[i].Requests, &before[i].Blocked
+		}
+		if len(before) > len(bars) {
+			b.r.Chart.LeftOut = before[len(bars):]
+		}
+	}
+	b.r.Chart.Bars = bars
+}
+
+// bars sums up the segments of a period in its bars.
+func (s step) bars(segments []segment, p Period, zone *time.Location) []Bar {
+	starts := s.starts(p, zone)
+	bars := make([]Bar, len(starts))
+	for i, ms := range starts {
+		bars[i].From = time.UnixMilli(ms).UTC().Format(time.RFC3339)
+		bars[i].Label = s.label(ms, zone)
+	}
+	for _, segment := range segments {
+		bar := &bars[barOf(starts, segment.Start)]
+		bar.Requests += segment.Requests
+		bar.Blocked += segment.Blocked
+	}
+	return bars
+}
+
+// barOf returns the bar that a segment, which begins at start in Unix seconds, is in. The first segment may begin before
+// the period.
+func barOf(starts []int64, start int64) int {
+	at, found := slices.BinarySearch(starts, start*1000)
+	if !found {
+		at--
+	}
+	return max(at, 0)
+}
