@@ -40,7 +40,7 @@ const (
 	ingestCores    = 3008.0 / 1769
 	putsPerLog     = 8  // raw, staged, copied and ledger-checked objects
 	itemsPerLog    = 14 // DynamoDB reads and writes of ledger, sizes and arrival; those of a transaction count twice
-	sizesDays      = 31 // whose column sizes a query reads
+	sizesDays      = 31 // days whose column sizes a query reads
 	sizesReads     = 3  // to read the column sizes of a day, 12 kB
 	sizesWrites    = 24 // to write the column sizes of a day after each hour; a transaction counts twice
 	objectsPerHour = 1  // once compacted, for each 5 million records
