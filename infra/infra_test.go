@@ -239,8 +239,8 @@ func TestRunsReachReport(t *testing.T) {
 	}
 }
 
-// TestReservedConcurrency: with reserve-concurrency, ingest, the functions of the schedules and report have instances of
-// their own, which requests cannot take.
+// TestReservedConcurrency: with reserve-concurrency, ingest, the functions of the schedules and report have instances
+// of their own, which requests cannot take.
 func TestReservedConcurrency(t *testing.T) {
 	deployed(t) // skips the test where stacks cannot be synthesized
 	p := defaults

@@ -461,8 +461,8 @@ func firstLink(p panelObject) string {
 	return ""
 }
 
-// TestRowsLinkToTheConsole follows the links of all rows. The address is one of events in the console: a filter and a
-// period, which have as many requests as the row, or the reference of its record.
+// TestRowsLinkToTheConsole follows the links of all rows. Each leads to the events in the console, either with a filter
+// and a period that match as many requests as the row counts, or with the reference of its record.
 func TestRowsLinkToTheConsole(t *testing.T) {
 	server := serve(t, false)
 	const events = consoleAddress + "/#/events"

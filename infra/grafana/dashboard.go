@@ -199,8 +199,9 @@ func (p panel) object(id int, at gridPos) panelObject {
 	return o
 }
 
-// links returns the settings of a table whose first column links to the console: to the requests of a row, if a column
-// has their condition, or to the record, if a column has the reference to it. Such a column is not shown.
+// links returns the settings of a table whose first column links to the console: to the requests of a row if a column
+// has their condition, or to its record if a column has the reference to that. The column with the condition or the
+// reference is not shown.
 func (p panel) links() []object {
 	var links []object
 	hidden := p.columns[len(p.columns)-1].title

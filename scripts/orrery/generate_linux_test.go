@@ -12,31 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
-
-// newTerminal returns the two ends of a pseudoterminal: that of the person and that of the program.
-func newTerminal(t *testing.T) (person, program *os.File) {
-	t.Helper()
-	open := func(path string) *os.File {
-		f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOCTTY, 0)
-		if err != nil {
-			t.Skipf("this machine has no pseudoterminals: %v", err)
-		}
-		t.Cleanup(func() { _ = f.Close() })
-		return f
-	}
-	person = open("/dev/ptmx")
-	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return person, open("/dev/pts/" + strconv.Itoa(n))
-}
 
 // TestGenerateAsksOnATerminal: an existing file is replaced only if the answer is yes.
 func TestGenerateAsksOnATerminal(t *testing.T) {
@@ -68,7 +44,8 @@ func TestGenerateAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// TestGenerateIsInterruptedAtTheQuestion: Ctrl-C ends the command while nobody answers, and the file stays.
+// TestGenerateIsInterruptedAtTheQuestion: Ctrl-C ends the command while it waits for the answer, and the file is not
+// replaced.
 func TestGenerateIsInterruptedAtTheQuestion(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "records.ndjson")
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
@@ -78,7 +55,8 @@ func TestGenerateIsInterruptedAtTheQuestion(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	var out strings.Builder
-	code := run(ctx, []string{"generate", "--records", "2", "--output", file}, console{in: program, out: &out, err: program})
+	args := []string{"generate", "--records", "2", "--output", file}
+	code := run(ctx, args, console{in: program, out: &out, err: program})
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

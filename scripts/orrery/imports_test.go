@@ -80,8 +80,8 @@ func TestForgetAndImportAnew(t *testing.T) {
 	step("a table", "id ", "", exitDone, "imports")
 }
 
-// TestQuarantineFlagsOfFormats: lines are imported again by each flag that defines a format, with values and places,
-// and two of them are refused.
+// TestQuarantineFlagsOfFormats: lines are imported again with each flag that defines a format, with values and places.
+// Two such flags at once are refused.
 func TestQuarantineFlagsOfFormats(t *testing.T) {
 	geo := filepath.Join(t.TempDir(), "city.mmdb")
 	geoiptest.Write(t, geo, map[netip.Prefix]any{

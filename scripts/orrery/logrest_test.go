@@ -34,7 +34,9 @@ func TestRestOfALineIsFound(t *testing.T) {
 	const line = `203.0.113.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 1 "-" "-" ` + `cache=`
 	log, data := written(t, "access.log", line+"hit", line+"miss"), t.TempDir()
 	imported(t, data, log)
-	for _, filter := range []string{`proxy["log_rest"]="cache=miss"`, `proxy~"miss"`, `log_rest~"miss"`, `log_rest[""]="cache=miss"`} {
+	for _, filter := range []string{
+		`proxy["log_rest"]="cache=miss"`, `proxy~"miss"`, `log_rest~"miss"`, `log_rest[""]="cache=miss"`,
+	} {
 		stdout, stderr, _ := inProcess(t, "query", "logs", "--data", data, "--format", "ndjson", "--fields", "proxy",
 			"timestamp between 2026-05-17 and 2026-05-18, "+filter)
 		if strings.Count(stdout, "\n") != 1 || !strings.Contains(stdout, "cache=miss") {
@@ -46,7 +48,8 @@ func TestRestOfALineIsFound(t *testing.T) {
 // appLog is a log in JSON of an application.
 var appLog = []string{
 	`{"at":"2026-05-17T10:00:00Z","from":"203.0.113.1","level":"info","retries":0,"user":{"name":"ann"},"status":"done"}`,
-	`{"at":"2026-05-17T10:00:01Z","from":"203.0.113.2","level":"error","retries":3,"user":{"name":"bob","roles":["ops","dev"]},"error":"upstream timeout"}`,
+	`{"at":"2026-05-17T10:00:01Z","from":"203.0.113.2","level":"error","retries":3,` +
+		`"user":{"name":"bob","roles":["ops","dev"]},"error":"upstream timeout"}`,
 	`{"at":"2026-05-17T10:00:02Z","from":"203.0.113.3","retries":"12","status":200,"a.b":{"c":null}}`,
 }
 
@@ -87,7 +90,8 @@ func TestMembersThatNoFieldHasAreFound(t *testing.T) {
 			t.Errorf("%s: found %q, want %q: %s", filter, got, want, stderr)
 		}
 	}
-	stdout, stderr, _ := inProcess(t, "query", "facets", "--data", data, "--format", "csv", "--by", `log_rest["level"],log_rest["user.roles"]`,
+	stdout, stderr, _ := inProcess(t, "query", "facets", "--data", data, "--format", "csv",
+		"--by", `log_rest["level"],log_rest["user.roles"]`,
 		"timestamp between 2026-05-17 and 2026-05-18")
 	for _, want := range []string{`error,`, `info,`, `dev,`, `ops,`} {
 		if !strings.Contains(stdout, want) {
@@ -97,14 +101,16 @@ func TestMembersThatNoFieldHasAreFound(t *testing.T) {
 	stdout, stderr, _ = inProcess(t, "query", "logs", "--data", data, "--format", "ndjson", "--fields", "log_rest",
 		"timestamp between 2026-05-17 and 2026-05-18")
 	const fields = `{"log_rest":{"retries":"12"}}` + "\n" +
-		`{"log_rest":{"level":"error","retries":"3","user.name":"bob","user.roles":["ops","dev"],"error":"upstream timeout"}}` + "\n" +
+		`{"log_rest":{"level":"error","retries":"3","user.name":"bob","user.roles":["ops","dev"],` +
+		`"error":"upstream timeout"}}` + "\n" +
 		`{"log_rest":{"level":"info","retries":"0","user.name":"ann","status":"done"}}` + "\n"
 	if stdout != fields {
 		t.Errorf("printed %s%s", stdout, stderr)
 	}
 	stdout, _, _ = inProcess(t, "query", "logs", "--data", data, "--format", "ndjson",
 		`timestamp between 2026-05-17 and 2026-05-18, log_rest["level"]="error"`)
-	if !strings.Contains(stdout, `"level":"error","retries":3,"user":{"name":"bob"`) || strings.Contains(stdout, "log_rest") {
+	if !strings.Contains(stdout, `"level":"error","retries":3,"user":{"name":"bob"`) ||
+		strings.Contains(stdout, "log_rest") {
 		t.Errorf("a whole record: %s", stdout)
 	}
 }
@@ -112,10 +118,14 @@ func TestMembersThatNoFieldHasAreFound(t *testing.T) {
 func TestMembersOfKnownFormatsAreFound(t *testing.T) {
 	data := t.TempDir()
 	imported(t, data, written(t, "caddy.log",
-		`{"level":"info","ts":1779012000.5,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"203.0.113.7",`+
-			`"remote_port":"41342","client_ip":"203.0.113.7","proto":"HTTP/2.0","method":"GET","host":"shop.example","uri":"/a",`+
-			`"headers":{"Accept":["*/*"]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,"proto":"h2","server_name":"shop.example"}},`+
-			`"bytes_read":0,"user_id":"","duration":0.000929675,"size":10900,"status":200,"resp_headers":{"Server":["Caddy","x"]}}`))
+		`{"level":"info","ts":1779012000.5,"logger":"http.log.access","msg":"handled request",`+
+			`"request":{"remote_ip":"203.0.113.7",`+
+			`"remote_port":"41342","client_ip":"203.0.113.7","proto":"HTTP/2.0","method":"GET",`+
+			`"host":"shop.example","uri":"/a",`+
+			`"headers":{"Accept":["*/*"]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,`+
+			`"proto":"h2","server_name":"shop.example"}},`+
+			`"bytes_read":0,"user_id":"","duration":0.000929675,"size":10900,"status":200,`+
+			`"resp_headers":{"Server":["Caddy","x"]}}`))
 	for filter, want := range map[string]string{
 		`, log_rest["request.tls.proto"]="h2"`:       "7",
 		`, log_rest["request.tls.version"]>=772`:     "7",
@@ -167,8 +177,8 @@ func oldFolder(t *testing.T) (data string) {
 }
 
 // TestFolderOfAnEarlierVersion: records of a program without log_rest stay, in the same hour as new ones, through
-// compaction, and until their log is imported anew. While objects do not have the column, answers that depend on it say
-// so.
+// compaction, and until their log is imported anew. As long as objects do not have the column, answers that depend on
+// it report that.
 func TestFolderOfAnEarlierVersion(t *testing.T) {
 	data := oldFolder(t)
 	const lacks, byLevel, byText, others = "wrote 1 object of the period without log_rest",
@@ -193,7 +203,8 @@ func TestFolderOfAnEarlierVersion(t *testing.T) {
 		`{"at":"2026-05-17T10:00:03Z","from":"203.0.113.4","level":"error","error":"read timeout"}`))
 	both := map[string]string{"": "4321", byLevel: "4", byText: "4", others: "321", ", status=200": "3"}
 	check("with new records", true, both)
-	stdout, stderr, _ := inProcess(t, "query", "logs", "--data", data, "--format", "ndjson", "timestamp between 2026-05-17 and 2026-05-18")
+	stdout, stderr, _ := inProcess(t, "query", "logs", "--data", data, "--format", "ndjson",
+		"timestamp between 2026-05-17 and 2026-05-18")
 	if !strings.Contains(stdout, `"level":"error","retries":3,"user":{"name":"bob"`) || stderr != "" {
 		t.Errorf("whole records: %s%s", stdout, stderr)
 	}

@@ -65,8 +65,8 @@ type console struct {
 	out, err io.Writer
 }
 
-// confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal, nobody can answer,
-// and it is no. The error is that of ctx if it ends first.
+// confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal it reports false.
+// If ctx ends before the answer, it returns the error of ctx.
 func (c console) confirms(ctx context.Context, question string) (bool, error) {
 	if !isTerminal(c.in) || !isTerminal(c.err) {
 		return false, nil

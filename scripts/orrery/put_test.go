@@ -30,7 +30,7 @@ func startBucket(t *testing.T) (dir string, client *s3.Client) {
 	}), client
 }
 
-// runningDeployment returns a folder as if a deployment with that endpoint and those outputs ran in it.
+// runningDeployment returns a folder that looks as if a deployment with the given endpoint and outputs ran in it.
 func runningDeployment(t *testing.T, endpoint string, outputs map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

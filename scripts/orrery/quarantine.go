@@ -71,7 +71,7 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 	})
 }
 
-// unused returns why flags about lines have no effect, or "" if they have one or there are none.
+// unused returns why the given flags about lines would have no effect, or "" if no such flag is given or all are used.
 func (q *quarantineCommand) unused() string {
 	var flags []string
 	for _, flag := range []struct {

@@ -22,7 +22,8 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 )
 
-// emulatedAWS answers the requests of 'quarantine': those of S3 by a server of a test, reads of the table, and messages.
+// emulatedAWS answers the requests of 'quarantine': those of S3 by a server of a test, reads of the table, and
+// messages.
 type emulatedAWS struct {
 	t     *testing.T
 	s3    http.Handler
@@ -73,8 +74,8 @@ func (e *emulatedAWS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestQuarantineOfADeployment: the command lists what the functions put into quarantine as it does for a folder, and has
-// lines and logs imported again.
+// TestQuarantineOfADeployment: the command lists what the functions put into quarantine as it does for a folder, and
+// has lines and logs imported again.
 func TestQuarantineOfADeployment(t *testing.T) {
 	client := s3test.New(t, nil, "raw-logs", "lake")
 	endpoint, err := url.Parse(*client.Options().BaseEndpoint)

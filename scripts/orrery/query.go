@@ -202,7 +202,8 @@ func (a answer) reportLag(stderr io.Writer, now time.Time) (late bool, _ error) 
 		end = latest
 	}
 	if late = through.Before(end); late {
-		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n", printable(*a.Meta.Complete))
+		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n",
+			printable(*a.Meta.Complete))
 	}
 	return late, nil
 }

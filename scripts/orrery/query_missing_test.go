@@ -85,8 +85,8 @@ func TestQueryReportsWhatAnAnswerLacks(t *testing.T) {
 	}
 }
 
-// TestQueryReportsWhatValuesLack: values of a part of the data are a failure with --strict, like other answers that
-// lack something.
+// TestQueryReportsWhatValuesLack: with --strict, values of only a part of the data are a failure, like other incomplete
+// answers.
 func TestQueryReportsWhatValuesLack(t *testing.T) {
 	for name, test := range map[string]struct {
 		meta, stderr string

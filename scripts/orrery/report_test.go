@@ -75,7 +75,8 @@ func TestReportIsOpened(t *testing.T) {
 	t.Setenv("TMPDIR", folder)
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 	opener := func(script string) {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // a script
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // a script
 			t.Fatal(err)
 		}
 	}
@@ -199,7 +200,8 @@ func TestReportOfGeneratedTraffic(t *testing.T) {
 		t.Skip("long and sequential, so the race detector finds nothing in it; skipped with -short")
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	if out, stderr, code := orrery(t, "", "generate", "--records", "8000", "--seed", "5", "--from", "2026-01-01", "--to", "2026-01-03",
+	if out, stderr, code := orrery(t, "", "generate", "--records", "8000", "--seed", "5",
+		"--from", "2026-01-01", "--to", "2026-01-03",
 		"--data", data); code != exitDone {
 		t.Fatalf("generate exited %d: %s%s", code, out, stderr)
 	}
@@ -453,7 +455,8 @@ func (r realReport) examples(got []report.Record) {
 		}
 		want := report.Record{
 			Time: text("timestamp"), Local: got[i].Local, IP: text("ip"), Country: text("country"), Method: text("method"),
-			Target: text("host") + text("path"), Status: text("status"), Reason: text("reason"), ID: text("request_id"), Link: got[i].Link,
+			Target: text("host") + text("path"), Status: text("status"), Reason: text("reason"), ID: text("request_id"),
+			Link: got[i].Link,
 		}
 		if diff := cmp.Diff(want, got[i]); diff != "" {
 			r.t.Errorf("example %d (-logs +report): %s", i, diff)

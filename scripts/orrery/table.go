@@ -96,7 +96,8 @@ func cell(value json.RawMessage) string {
 	return printable(text)
 }
 
-// shown returns where an answer goes: to out as it is, so that programs read it exactly, but printable if out is a terminal.
+// shown returns where an answer goes: to out as it is, so that programs read it exactly, but printable if out is a
+// terminal.
 func (c console) shown() io.Writer {
 	if isTerminal(c.out) {
 		return printableWriter{c.out}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,34 +14,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal opens both sides of a pseudo-terminal.
-func openTerminal() (control, tty *os.File, err error) {
-	if control, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		return nil, nil, err
-	}
-	err = unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0)
-	if err == nil {
-		var number int
-		if number, err = unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN); err == nil {
-			tty, err = os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(number)), os.O_RDWR|unix.O_NOCTTY, 0)
+// newTerminal returns the two ends of a pseudoterminal: that of the person and that of the program. They are closed
+// after the test.
+func newTerminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	open := func(path string) *os.File {
+		f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOCTTY, 0)
+		switch {
+		case err != nil && os.Getenv("CI") == "true":
+			t.Fatal(err)
+		case err != nil:
+			t.Skipf("this machine has no pseudoterminals: %v", err)
 		}
+		t.Cleanup(func() { _ = f.Close() }) // it may be closed already
+		return f
 	}
+	person = open("/dev/ptmx")
+	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
 	if err != nil {
-		return nil, nil, errors.Join(err, control.Close())
+		t.Fatal(err)
 	}
-	return control, tty, nil
+	return person, open("/dev/pts/" + strconv.Itoa(n))
 }
 
-// terminal opens a pseudo-terminal. The returned function closes it and returns what was written to it.
+// terminal opens a pseudoterminal. The returned function closes it and returns what was written to it.
 func terminal(t *testing.T) (tty *os.File, written func() string) {
 	t.Helper()
-	control, tty, err := openTerminal()
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal(err)
-	case err != nil:
-		t.Skipf("this system has no pseudo-terminals: %v", err)
-	}
+	control, tty := newTerminal(t)
 	var text bytes.Buffer
 	read := make(chan error, 1)
 	go func() {

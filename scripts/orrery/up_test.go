@@ -160,11 +160,11 @@ esac
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			_ = command.Wait() // its state has the exit code
+			_ = command.Wait() // the exit code is in the state
 			if code := command.ProcessState.ExitCode(); code != exitInterrupted {
 				t.Errorf("exit code %d: %s", code, command.ProcessState)
 			}
-			// The file ends when all processes that have it have ended.
+			// Reading the file ends when all processes that have it open have ended.
 			if err := events.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ type Reports interface {
 }
 
 // Ask returns the answer of a data route in JSON, with the permissions of the caller of a report. If its bytes are
-// rounded up, the member unrounded has those of which a report may show a rounded sum.
+// rounded up, the member unrounded has the exact ones, of which a report shows only a rounded sum.
 type Ask func(ctx context.Context, route string, params map[string]string) ([]byte, error)
 
 // ReportRequest is a request for a report. Empty members have defaults.
@@ -50,7 +50,7 @@ type ReportRequest struct {
 	Zone      string
 	Title     string
 	Link      string    // base URL of the console
-	Server    string    // base URL of the server that the operator has set
+	Server    string    // base URL of the server, as the operator has set it
 	Now       time.Time // what relative times are relative to
 }
 

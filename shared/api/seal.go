@@ -31,8 +31,8 @@ const (
 	maxSealed  = 4_000 // characters of a sealed token, which is hardly longer than a token
 )
 
-// sealFor returns the seal of a caller, or nil if the caller sees all branches. Where no seals are kept for keys
-// without one of their own, such a key has that of the process: no other process, and no later one, opens its tokens.
+// sealFor returns the seal of a caller, or nil if the caller sees all branches. If no seals are kept for keys without
+// one of their own, such a key uses that of the process, and no other process opens its tokens.
 func (s *server) sealFor(c *call) (*seal, error) {
 	switch {
 	case c.caller.Branches == nil:

@@ -36,8 +36,8 @@ func TableOf(to search.Route, fields []string) (t tabular.Table, ok bool) {
 	return tabular.Table{}, false
 }
 
-// recordColumns returns the fields of whole records, which have the cookies svcid and svcsessionid and the values of
-// log_rest among the others, and no references.
+// recordColumns returns the fields of whole records. They omit record_ref, and svcid, svcsessionid and log_rest, whose
+// values are in other fields.
 func recordColumns() []string {
 	return slices.DeleteFunc(catalog.Names(), func(name string) bool {
 		return name == "svcid" || name == "svcsessionid" || name == catalog.LogRest || name == catalog.RecordRef

@@ -159,8 +159,8 @@ var Fields = []Field{
 // ingested.
 const RecordRef = "record_ref"
 
-// LogRest is the name of the field with what no other field has. Whole records do not have the field, because they have
-// its values as members of their own names, or in proxy.
+// LogRest is the name of the field with what no other field has. Whole records omit it, because its values are among
+// their members under their own names, or in proxy.
 const LogRest = "log_rest"
 
 var securityConfig = []Source{

@@ -15,8 +15,8 @@ func Name(text string) string {
 	return text
 }
 
-// names lists the 249 codes of ISO 3166-1, and XK, which MaxMind and AWS have for Kosovo. The names are short ones, as
-// those of records and of the databases of MaxMind.
+// names lists the 249 codes of ISO 3166-1, and XK, which MaxMind and AWS have for Kosovo. The names are short, like
+// those in records and in the databases of MaxMind.
 var names = map[string]string{
 	"AD": "Andorra",
 	"AE": "United Arab Emirates",

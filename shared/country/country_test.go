@@ -16,7 +16,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestNamesAreDifferent: two countries never have the same name, so that the code can be found again.
+// TestNamesAreDifferent: no two countries have the same name, so each name has one code.
 func TestNamesAreDifferent(t *testing.T) {
 	code, seen := regexp.MustCompile(`^[A-Z]{2}$`), map[string]string{}
 	for c, name := range names {

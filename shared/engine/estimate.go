@@ -66,9 +66,9 @@ type ColumnBytes map[string]int64
 
 // ColumnsOfHours knows what part of the bytes of objects is that of each column.
 type ColumnsOfHours interface {
-	// Columns returns the bytes of each column in the objects of some hours that queries with that watermark read and
-	// that have those sizes. In the hours of counted, they are the sum of the columns of these very objects. In others,
-	// they are an approximation.
+	// Columns returns the bytes of each column in the objects that queries with that watermark read in some hours. The
+	// objects of the hours have those sizes. In the hours of counted, the bytes are sums over these very objects. In
+	// the other hours, they are approximations.
 	Columns(ctx context.Context, watermark lake.Partition, hours map[lake.Partition]Sizes) (
 		all ColumnBytes, counted map[lake.Partition]ColumnBytes, _ error)
 }

@@ -85,7 +85,7 @@ func TestOwnFolderRefusesSymbolicLink(t *testing.T) {
 	}
 }
 
-// own returns a folder of its own, which stays locked until the test ends.
+// own creates a folder with OwnFolder, and keeps it locked until the test ends.
 func own(t *testing.T, all string) *Folder {
 	t.Helper()
 	folder, err := OwnFolder(all)

@@ -48,8 +48,8 @@ func (p place) name() string {
 	return p.Code
 }
 
-// country returns the name of a place that is a country: the same as that of its code in a log, if it has a code. The
-// names in databases differ from version to version.
+// country returns the name of a country in a database. If it has a code, the name is the one that the code has in a
+// log, because the names in databases differ from version to version.
 func (p place) country() string {
 	if name := country.Name(p.Code); name != p.Code {
 		return name

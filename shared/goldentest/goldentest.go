@@ -36,8 +36,8 @@ func Compare(t *testing.T, path, got string) {
 	}
 }
 
-// ComparePicture reports an error if the PNG file at path does not have the pixels of got, a PNG file, too. With -update,
-// it writes got to the file.
+// ComparePicture reports an error if the PNG file at path does not have the pixels of got, a PNG file, too. With
+// -update, it writes got to the file.
 func ComparePicture(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {

@@ -20,8 +20,8 @@ import (
 // QuarantineFile is the file of rejected lines in the staging directory.
 const QuarantineFile = "quarantine.ndjson"
 
-// QuarantineName returns the name of the file in quarantine with the rejected lines of an import: <source>.ndjson for the
-// first import of a source, and <source>.<generation>.ndjson for the later ones.
+// QuarantineName returns the name of the file in quarantine with the rejected lines of an import: <source>.ndjson for
+// the first import of a source, and <source>.<generation>.ndjson for the later ones.
 func QuarantineName(source string, generation int) string {
 	if generation > 1 {
 		return fmt.Sprintf("%s.%d.ndjson", source, generation)

@@ -21,9 +21,9 @@ type ColumnSizes struct {
 	Columns engine.ColumnBytes `json:"columns"`
 }
 
-// ColumnsByHour are the sizes of the columns of the objects of each hour. They are known of whatever objects were
-// counted, and a listing knows the bytes of all objects: readers take the others to be like those that were counted.
-// Therefore the sizes need not follow each change of the objects.
+// ColumnsByHour are the sizes of the columns of the objects of each hour. They cover only the objects that were
+// counted. A listing has the bytes of all objects, and readers assume that the others are like those that were counted,
+// so the sizes need not follow each change of the objects.
 type ColumnsByHour map[lake.Partition]ColumnSizes
 
 // Add adds an object of an hour.
@@ -52,7 +52,7 @@ func (c ColumnsByHour) Total() ColumnSizes {
 // item under 30 kB while a lake has many hours that were never compacted.
 const maxFresh = 48
 
-// Newest returns the newest hours from an hour on, as many as are kept of fresh hours.
+// Newest returns the hours from an hour on, at most the maxFresh newest ones.
 func (c ColumnsByHour) Newest(from lake.Partition) ColumnsByHour {
 	newest := ColumnsByHour{}
 	for _, hour := range slices.Backward(slices.Sorted(maps.Keys(c))) {
@@ -64,8 +64,8 @@ func (c ColumnsByHour) Newest(from lake.Partition) ColumnsByHour {
 	return newest
 }
 
-// hourLists are ColumnsByHour as they are stored: each list has a number of each hour. That takes a third of the space
-// of the names of the columns with each hour.
+// hourLists are ColumnsByHour as they are stored: each list has a number for each hour. Repeating the names of the
+// columns for each hour would take three times the space.
 type hourLists struct {
 	Hours   []lake.Partition   `json:"hours"`
 	Objects []int64            `json:"objects"`
@@ -182,8 +182,8 @@ type savedDay struct {
 	Sizes ColumnsByHour `json:"sizes"`
 }
 
-// SaveHours replaces the sizes of compacted hours. Every conflict means that another writer knows some hours of the
-// day. After several of them, the day keeps what that writer knows.
+// SaveHours replaces the sizes of compacted hours. A conflict means that another writer has stored some hours of the
+// day. After several conflicts, the day keeps what that writer has stored.
 func SaveHours(ctx context.Context, table Table, now time.Time, sizes ColumnsByHour) error {
 	days := map[string]ColumnsByHour{}
 	for hour, s := range sizes {
@@ -258,7 +258,7 @@ type Columns struct {
 	days   map[[2]string]aged[ColumnsByHour] // by the first and the last day
 }
 
-// aged is something that was read at a time. A zero time stands for never.
+// aged is a value and when it was read. The zero time means never.
 type aged[T any] struct {
 	value T
 	read  time.Time
@@ -278,7 +278,8 @@ func NewColumns(table Table, now func() time.Time) *Columns {
 
 // Columns returns the bytes of each column in the objects of hours, whose sizes it is given. If the objects of an hour
 // are not those that were counted, they are taken to be like them. Hours that were not counted, and all compacted hours
-// of more than 31 days of UTC, from the first to the last, are taken to be like the whole lake. If that was not counted either, no size is known.
+// of more than 31 days of UTC, from the first to the last, are taken to be like the whole lake. If that was not counted
+// either, no size is known.
 func (c *Columns) Columns(
 	ctx context.Context, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
 ) (all engine.ColumnBytes, counted map[lake.Partition]engine.ColumnBytes, _ error) {

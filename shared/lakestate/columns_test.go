@@ -61,7 +61,7 @@ func (w *columnsWorld) addFresh(watermark lake.Partition, sizes lakestate.Column
 	}
 }
 
-// expect compares the sizes of the columns of hours with those bytes, and the reads of the table.
+// expect compares the sizes of the columns of hours with the given bytes, and counts the reads of the table.
 func (w *columnsWorld) expect(
 	watermark lake.Partition, hours map[lake.Partition]int64, want engine.ColumnBytes, reads int,
 ) {

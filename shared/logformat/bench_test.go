@@ -26,7 +26,8 @@ func BenchmarkConvert(b *testing.B) {
 		line   []byte
 	}{
 		{"caddy", caddy{}, first},
-		{"mapped", mapped, []byte(`{"at":"2026-05-17T10:05:03.123Z","service":"edge","client":{"ip":"203.0.113.7","agent":"Mozilla/5.0 ` +
+		{"mapped", mapped, []byte(`{"at":"2026-05-17T10:05:03.123Z","service":"edge",` +
+			`"client":{"ip":"203.0.113.7","agent":"Mozilla/5.0 ` +
 			`(X11; Linux x86_64) AppleWebKit/537.36"},"http":{"method":"GET","host":"shop.example","uri":"/a/b?q=1"},` +
 			`"status":200,"size":512,"duration_ms":12.345,"trace":"9e3779b97f4a7c15"}`)},
 	} {

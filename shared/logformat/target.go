@@ -178,8 +178,8 @@ func hexValue(c byte) (byte, bool) {
 	return 0, false
 }
 
-// complete sets url, and the name of a country of which the log has the code. It is called after defaults are set,
-// because an access log seldom contains its host.
+// complete sets url, and replaces the code of a country by its name. It is called after defaults are set, because an
+// access log seldom contains its host.
 func complete(row *lake.Row) {
 	completeURL(row)
 	if row.Country == nil {

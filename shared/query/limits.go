@@ -8,7 +8,7 @@ const (
 
 // MaxDistinct limits the different values that matching records have in the fields of facets, histograms and diffs, all
 // fields of a query together. A value of a histogram counts in each segment that has it, because engines count it there
-// before they know which values have series of their own. Beyond the limit an answer is an error on every engine.
+// before they know which values have series of their own. Beyond the limit, every engine returns an error.
 const MaxDistinct = 2_000_000
 
 // Distinct returns the number of different values that facets, histograms and diffs have counted, as MaxDistinct limits

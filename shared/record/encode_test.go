@@ -61,7 +61,8 @@ func TestAppendJSONReferences(t *testing.T) {
 func TestAppendJSONOfTheRest(t *testing.T) {
 	row := decode(t, `"host":"a","level":"info","user":{"name":"ann"},"code":[1,2],"log_rest":"x"`)
 	const rest = `"level":"info","user.name":"ann","code":["1","2"],"log_rest":"x"`
-	if got := string(record.AppendJSON(nil, &row, []string{"log_rest", "host"})); got != `{"log_rest":{`+rest+`},"host":"a"}` {
+	got := string(record.AppendJSON(nil, &row, []string{"log_rest", "host"}))
+	if got != `{"log_rest":{`+rest+`},"host":"a"}` {
 		t.Errorf("printed %s", got)
 	}
 	const all = `{"host":"a","time_period":1767323045,"timestamp":"2026-01-02T03:04:05Z",` +

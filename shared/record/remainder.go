@@ -7,7 +7,7 @@ import "github.com/orrery/orrery/shared/lake"
 const restName = "log_rest"
 
 // Each value in an array or object is a pair, within these limits. Beyond them, the array or object, or what is left of
-// it, is one value, as JSON. So the pairs of a record take little more memory than its line.
+// it, is one value, as JSON. These limits keep the memory of the pairs of a record close to that of its line.
 const (
 	restDepth = 8           // how many arrays and objects can be around a value
 	restPairs = 1000        // which pair of a record is the first that can be an array or object
@@ -99,7 +99,7 @@ func (d *Decoder) setRest() {
 	}
 }
 
-// isEmpty reports whether no column has anything of the value of a field that was read last.
+// isEmpty reports whether no column holds anything of the value that was read last for a field.
 func (d *Decoder) isEmpty(f *field) bool {
 	switch {
 	case f.text != nil:

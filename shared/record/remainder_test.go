@@ -92,7 +92,8 @@ func nested(n int, innermost string) string {
 	return strings.Repeat(`{"b":`, n) + innermost + strings.Repeat("}", n)
 }
 
-// TestDecodeDividesTheFirstPairs: from the 1,000th pair of a record on, what is left of arrays and objects is one value.
+// TestDecodeDividesTheFirstPairs: from the 1,000th pair of a record on, what is left of arrays and objects is one
+// value.
 func TestDecodeDividesTheFirstPairs(t *testing.T) {
 	numbers := func(from, to int) string {
 		var list []string
@@ -144,7 +145,7 @@ func TestDecodeBoundsThePairs(t *testing.T) {
 	}
 }
 
-// TestDecodeFindsEveryOtherText: every text in a member that is no field is in the value of some pair.
+// TestDecodeFindsEveryOtherText: every text in a member that is no field is in the value of a pair.
 func TestDecodeFindsEveryOtherText(t *testing.T) {
 	d := record.NewDecoder()
 	rapid.Check(t, func(t *rapid.T) {

@@ -102,7 +102,8 @@ var seedLines = []string{
 	"  {\t\"timestamp\" : \"2026-01-02T03:04:05Z\" ,\r\"unknown\" : [ 1 , { \"a b\" : \" \\\" \" } ] }  ",
 	`{"timestamp":0,"user":{"name":"ann","ro\u006ces":["x",{"id":1.0},[null,true]]},"a.b":"\ud800","":{"":[]},` +
 		`"status":"done","log_rest":{"x":"y"},"proxy":[{"name":"log_rest","value":"and more"}],"tags":{"a":[1]}}`,
-	`{"timestamp":0,"deep":[[[[[[[[[ 1 ,{"a" : "b"}],2]]]]]]]],"list":[` + strings.Repeat("1,", 1100) + `[2]],"z":{"y":"x"}}`,
+	`{"timestamp":0,"deep":[[[[[[[[[ 1 ,{"a" : "b"}],2]]]]]]]],` +
+		`"list":[` + strings.Repeat("1,", 1100) + `[2]],"z":{"y":"x"}}`,
 	`{"timestamp":9227000000000}`,
 	`{"timestamp":-9223372036854775808}`,
 	`{"timestamp":922337203685477581}`,

@@ -123,8 +123,8 @@ func shownReports(t *testing.T) map[string]Report {
 	return reports
 }
 
-// fullReport has everything that a report can have at once: notices, three long sentences, a month of bars, full lists of
-// long values, long changes and examples, and a long filter.
+// fullReport has everything that a report can have at once: notices, three long sentences, a month of bars, full lists
+// of long values, long changes and examples, and a long filter.
 func fullReport(t *testing.T) Report {
 	t.Helper()
 	url := "shop.example/" + strings.Repeat("search/", 146)
@@ -145,9 +145,11 @@ func fullReport(t *testing.T) Report {
 		r.Examples[i].Local, r.Examples[i].Status, r.Examples[i].Link = "Sun 23:59:58", "403", r.Link
 	}
 	for i := range r.Verdict.Sentences {
-		r.Verdict.Sentences[i].Text = "The reason “" + shown(url, sentenceLength) + "” blocked 12,792 requests, in the previous period 1,344."
+		r.Verdict.Sentences[i].Text = "The reason “" + shown(url, sentenceLength) +
+			"” blocked 12,792 requests, in the previous period 1,344."
 	}
-	r.Failed, r.Run.Skipped = nil, []string{"lake/2026/11/20/07/a.parquet", "b.parquet", "c.parquet", "d.parquet", "e.parquet", "f"}
+	r.Failed = nil
+	r.Run.Skipped = []string{"lake/2026/11/20/07/a.parquet", "b.parquet", "c.parquet", "d.parquet", "e.parquet", "f"}
 	r.Gaps, r.GapsBefore = []Span{r.Period, r.Period, r.Period}, []Span{r.Period, r.Period, r.Period}
 	r.Chart.LeftOut, r.Chart.Coarse = r.Chart.Bars[:1], true
 	return r

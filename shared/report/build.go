@@ -271,8 +271,8 @@ func (b *builder) monitored(part Part) *float64 {
 // p99Time is the figure with the time that 99 % of the requests do not exceed.
 const p99Time = "p99_time"
 
-// times returns the average time of all requests that have one, and the time that 99 % of them do not exceed; nil if none
-// has one. The second one is unknown if several segments have one: the period is longer than the longest segment.
+// times returns the average time of all requests that have one, and the time that 99 % of them do not exceed; nil if
+// none has one. The second one is unknown if several segments have one: the period is longer than the longest segment.
 func (b *builder) times(part Part) (average, p99 *float64) {
 	type segment struct {
 		Average  float64  `json:"avg_latency"`

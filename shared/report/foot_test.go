@@ -28,7 +28,8 @@ func TestSubjects(t *testing.T) {
 			"Quiet · Traffic report · Mon 16 November – Sun 22 November 2026: 0 requests, 0 % blocked"},
 		{"parts are missing", incompleteReport(t), "Incomplete · attacked · Traffic report · Mon 16 November – " +
 			"Sun 22 November 2026: 226,800 requests (+33 %), 5.6 % blocked (before 0.8 %)"},
-		{"no numbers", New(settingOf(t), nil), "Incomplete · unknown · Traffic report · Mon 16 November – Sun 22 November 2026"},
+		{"no numbers", New(settingOf(t), nil),
+			"Incomplete · unknown · Traffic report · Mon 16 November – Sun 22 November 2026"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			if got := test.r.Subject(); got != test.want {
@@ -42,7 +43,7 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestFoot: every form that has a foot says how many records the report is about, and that nothing was skipped.
+// TestFoot: every form that has a foot states how many records the report is about, and that nothing was skipped.
 func TestFoot(t *testing.T) {
 	r := reportOf(t, ordinary)
 	lost := r
@@ -52,7 +53,8 @@ func TestFoot(t *testing.T) {
 			continue
 		}
 		words := func(r Report) string {
-			return strings.Join(strings.Fields(tagPattern.ReplaceAllString(strings.ReplaceAll(string(print(r)), ",", " "), " ")), " ")
+			text := tagPattern.ReplaceAllString(strings.ReplaceAll(string(print(r)), ",", " "), " ")
+			return strings.Join(strings.Fields(text), " ")
 		}
 		for _, want := range []string{"Records 226 800 of the period 170 100 of the previous one", "Skipped none"} {
 			if !strings.Contains(strings.ReplaceAll(words(r), `"`, ""), want) {
@@ -100,7 +102,8 @@ func TestCommandsAskTheSameQuestion(t *testing.T) {
 	}
 }
 
-// checkCommands checks that the commands of a report ask its question, with flags and members that only its setting has.
+// checkCommands checks that the commands of a report ask its question, with flags and members that only its setting
+// has.
 func checkCommands(t *testing.T, r Report, flags []string, members map[string]string) {
 	t.Helper()
 	got := wordsOf(t, r.curl())
@@ -149,13 +152,14 @@ func wordsOf(t *testing.T, command string) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }
 
-// TestCommandsOfSettings: the commands have what differs from the defaults, and no cut filter.
+// TestCommandsOfSettings: the commands contain every setting that is not the default, and no filter that was cut.
 func TestCommandsOfSettings(t *testing.T) {
 	s := settingOf(t)
 	s.Template, s.Previous, s.Server = Attack, nil, ""
 	r := New(s, nil)
 	got := wordsOf(t, r.curl())
-	want := `{"filters":` + jsonText(r.Filter) + `,"template":"attack","compare":"none","tz":"Europe/Berlin","format":"text"}`
+	want := `{"filters":` + jsonText(r.Filter) +
+		`,"template":"attack","compare":"none","tz":"Europe/Berlin","format":"text"}`
 	if got[1] != "http://localhost:8080/api/v4.0/data/report" || got[len(got)-1] != want {
 		t.Errorf("arguments %q", got)
 	}
@@ -194,7 +198,7 @@ func TestLinksOfSentences(t *testing.T) {
 	}
 }
 
-// TestLinksOfQuietReports: also the sentence that no rule applies has a link, to the blocked requests if there are any.
+// TestLinksOfQuietReports: even the sentence that no rule applies has a link, to the blocked requests if there are any.
 func TestLinksOfQuietReports(t *testing.T) {
 	for _, test := range []struct {
 		rule    string

@@ -73,16 +73,18 @@ var foreign = []string{
 	"Record.Reason", "Record.ID", "Failed.Reason", "Run.Skipped",
 }
 
-// own lists the other texts: they are constants, times and names of this program, or are built of foreign texts that are
-// already safe to show.
+// own lists the other texts: they are constants, times and names of this program, or are built of foreign texts that
+// are already safe to show.
 var own = []string{
-	"Report.Template", "Report.Fingerprint", "Report.Zone", "Report.Link", "Span.From", "Span.To", "Span.Text", "Verdict.State",
-	"Sentence.Rule", "Sentence.Text", "Sentence.Link", "Figure.ID", "Figure.Label", "Figure.Unit", "Chart.Step", "Bar.From",
+	"Report.Template", "Report.Fingerprint", "Report.Zone", "Report.Link", "Span.From", "Span.To", "Span.Text",
+	"Verdict.State", "Sentence.Rule", "Sentence.Text", "Sentence.Link", "Figure.ID", "Figure.Label", "Figure.Unit",
+	"Chart.Step", "Bar.From",
 	"Bar.Label", "List.Title", "List.Field", "Row.Link", "Change.Kind", "Change.Link", "Record.Link", "Failed.Part",
 	"Run.Complete", "Run.Newest", "Scheduled.ID", "Scheduled.Config", "Scheduled.Report",
 }
 
-// modelOf returns a report in which every foreign text is value. A text of a report that is in neither list fails the test.
+// modelOf returns a report in which every foreign text is value. A text of a report that is in neither list fails the
+// test.
 func modelOf(t *testing.T, value string) Report {
 	t.Helper()
 	r := reportOf(t, ordinary)
@@ -122,7 +124,7 @@ func modelOf(t *testing.T, value string) Report {
 	return r
 }
 
-// TestEveryTextIsHostile: modelOf reaches every text that it has to, and the report shows it.
+// TestEveryTextIsHostile: modelOf replaces every text that it has to, and the report shows each of them.
 func TestEveryTextIsHostile(t *testing.T) {
 	const value = "hostile<b>"
 	r := modelOf(t, value)
@@ -130,7 +132,8 @@ func TestEveryTextIsHostile(t *testing.T) {
 	if n := strings.Count(document, value); n < 60 {
 		t.Errorf("only %d texts are hostile", n)
 	}
-	if r.Changes[4].Key != value || r.Examples[1].IP != value || r.Passed[4].Rows[0].Key != value || r.Failed[0].Reason != value {
+	if r.Changes[4].Key != value || r.Examples[1].IP != value || r.Passed[4].Rows[0].Key != value ||
+		r.Failed[0].Reason != value {
 		t.Errorf("%s", document)
 	}
 	checkForms(t.Errorf, r)
@@ -226,7 +229,8 @@ func checkText(fail failure, text string) {
 	checkCharacters(fail, text)
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		whole := strings.HasPrefix(line, "Ask again ") || strings.HasPrefix(line, "With curl ") || strings.HasPrefix(line, "https://orrery.example/console/#/")
+		whole := strings.HasPrefix(line, "Ask again ") || strings.HasPrefix(line, "With curl ") ||
+			strings.HasPrefix(line, "https://orrery.example/console/#/")
 		if n := columns(line); n > TextWidth && !whole {
 			fail("a line of %d columns: %s", n, line)
 		}

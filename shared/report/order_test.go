@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// order lists the sections of a report, with what each begins with: a line in text, a heading in HTML, a value of the
-// first column in CSV, and a member in JSON. Those that a form does not have are empty.
+// order lists the sections of a report and how each begins: a line in text, a heading in HTML, a value of the first
+// column in CSV, and a member in JSON. It is empty for a section that a form does not have.
 var order = []struct{ line, heading, section, member string }{
 	{"READ THIS FIRST", "Read this first", "notice", "notices"},
 	{"VERDICT: ▲ ATTACKED; UNKNOWN WHETHER IT HELD", "▲ Attacked; unknown whether it held", "verdict", "verdict"},
@@ -89,7 +89,8 @@ func membersOf(t *testing.T, text string) (list []string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
 		name, _, isMember := strings.Cut(strings.TrimPrefix(line, " "), ":")
-		if quoted, ok := strings.CutPrefix(strings.TrimPrefix(name, " "), `"`); isMember && ok && !strings.HasPrefix(line, "   ") {
+		quoted, isQuoted := strings.CutPrefix(strings.TrimPrefix(name, " "), `"`)
+		if isMember && isQuoted && !strings.HasPrefix(line, "   ") {
 			list = append(list, strings.TrimSuffix(quoted, `"`))
 		}
 	}

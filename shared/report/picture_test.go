@@ -18,13 +18,14 @@ func manyBars(n int, number func(i int) int64) Chart {
 	for i := range n {
 		before, blockedBefore := number(i), number(i)
 		c.Bars = append(c.Bars, Bar{
-			Label: fmt.Sprint(i), Requests: 1 + number(i), Blocked: 1 + number(i), RequestsBefore: &before, BlockedBefore: &blockedBefore,
+			Label: fmt.Sprint(i), Requests: 1 + number(i), Blocked: 1 + number(i),
+			RequestsBefore: &before, BlockedBefore: &blockedBefore,
 		})
 	}
 	return c
 }
 
-// noise returns random numbers, of which pictures are largest.
+// noise returns random numbers, because pictures of them are the largest.
 func noise() func(int) int64 {
 	random := rand.New(rand.NewPCG(1, 2))
 	return func(int) int64 { return random.Int64N(1_000_000) }
@@ -43,7 +44,8 @@ const monthOfHours, monthOfQuarters = 31 * 24, 31 * 24 * 4
 
 func TestPictureGoldens(t *testing.T) {
 	for name, c := range map[string]Chart{
-		"week": reportOf(t, ordinary).Chart, "empty": emptyReport(t).Chart, "month-of-hours": manyBars(monthOfHours, days24()),
+		"week": reportOf(t, ordinary).Chart, "empty": emptyReport(t).Chart,
+		"month-of-hours": manyBars(monthOfHours, days24()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			goldentest.ComparePicture(t, filepath.Join("testdata", name+".png"), c.Picture())

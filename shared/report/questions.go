@@ -141,8 +141,8 @@ const mostValues = 80
 const timed = "request_time>=0"
 
 // times returns the parameters of the question for times. The segment is the longest of the data routes, because
-// percentiles of segments cannot be added up. With a zone it begins on the first day of the period, so it has the whole
-// period, unless that is longer; without one it could end within the period.
+// percentiles of segments cannot be added up. With a zone, the segment begins on the first day of the period and
+// contains all of it, unless the period is longer. Without a zone, it could end within the period.
 func (s Setting) times(p Period) map[string]string {
 	return with(s.asking(p, timed), "segment", "4096d", "tz", "UTC", "figures", "percentiles")
 }

@@ -242,8 +242,8 @@ func TestSameModelSameBytes(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreWholeReports: a report that is read from its JSON is printed as the report itself, except for the address
-// of the server in its commands.
+// TestDocumentsAreWholeReports: a report that is read from its JSON is printed as the report itself, except for the
+// address of the server in its commands.
 func TestDocumentsAreWholeReports(t *testing.T) {
 	for name, r := range map[string]Report{
 		"week": reportOf(t, ordinary), "empty": emptyReport(t), "incomplete": incompleteReport(t), "hostile": reportOf(t, hostile),
@@ -307,8 +307,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestTimesOfSeveralSegments: the average of a period of more than 4096 days has the weights of its segments. The time that
-// 99 % of the requests do not exceed is unknown, and the forms with texts leave it out.
+// TestTimesOfSeveralSegments: the average of a period of more than 4096 days has the weights of its segments. The time
+// that 99 % of the requests do not exceed is unknown, and the forms with texts leave it out.
 func TestTimesOfSeveralSegments(t *testing.T) {
 	s := settingOf(t)
 	answers := ordinary.answers(t, s)
@@ -417,8 +417,8 @@ func TestMailStaysSmall(t *testing.T) {
 	}
 }
 
-// TestMailHasAllRowsThatFit: a mail of exactly the largest size has all rows, and one with a byte more lacks the last row
-// with the smallest share.
+// TestMailHasAllRowsThatFit: a mail of exactly the largest size has all rows, and one with a byte more lacks the last
+// row with the smallest share.
 func TestMailHasAllRowsThatFit(t *testing.T) {
 	r := longestReport(t, "shop.example/search?q=shoes&page=1")
 	r.Passed[3].Rows[listed-1].Blocked = 1
@@ -439,7 +439,8 @@ func TestMailHasAllRowsThatFit(t *testing.T) {
 	if rows([]byte(page)) != all-1 || len(page) > mailSize || !strings.Contains(page, "too long with 1 further row of") {
 		t.Errorf("a mail of %d bytes has %d of %d rows", len(page), rows([]byte(page)), all)
 	}
-	if _, list, _ := strings.Cut(page, r.Passed[3].Title); strings.Count(list[:strings.Index(list, "</table>")], "<tr>") != listed-1 {
+	_, list, _ := strings.Cut(page, r.Passed[3].Title)
+	if strings.Count(list[:strings.Index(list, "</table>")], "<tr>") != listed-1 {
 		t.Error("the row with the smallest share is not the one that is left out")
 	}
 }

@@ -233,8 +233,8 @@ type fact struct {
 	Name, Text string
 	Data       bool // the text has values
 
-	// Command is set if the text is a command to copy. A mail has none: what keeps mail programs from making links would
-	// be copied, too. The attached page has it.
+	// Command is set if the text is a command to copy. A mail has none: what keeps mail programs from making links
+	// would be copied, too. The attached page has it.
 	Command bool
 }
 
@@ -336,8 +336,8 @@ func (r Report) again() string {
 }
 
 // curl returns the command that asks the API for the same report. The key is a variable of the shell, and so is the
-// address of the server, unless the server knows it itself: a link that somebody asked for may lead anywhere, and the key
-// must not be sent there. Its characters are the ones that are shown: JSON has escapes for the others.
+// address of the server, unless the server knows it itself: a link that somebody asked for may lead anywhere, and the
+// key must not be sent there. Its characters are the ones that are shown: JSON has escapes for the others.
 func (r Report) curl() string {
 	address := `"$ORRERY_URL/api/v4.0/data/report"`
 	if r.server != "" {

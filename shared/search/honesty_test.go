@@ -203,7 +203,8 @@ func TestLate(t *testing.T) {
 			t.Errorf("late is %s", got)
 		}
 	})
-	t.Run("of an export", func(t *testing.T) {
+	// arrived returns a service that has all records, and a request that asks for those since the first ones.
+	arrived := func(t *testing.T) (*search.Service, search.Request) {
 		e := &arriving{exporter: exporter{oracle{rows: rows[:first:len(rows)]}}}
 		s := service(t, e)
 		r := search.Request{Route: search.Logs, Filters: hour}
@@ -212,8 +213,12 @@ func TestLate(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.rows, r.Since = rows, before.Meta.Head
+		return s, r
+	}
+	t.Run("of an export", func(t *testing.T) {
+		s, r := arrived(t)
 		var parts []search.Result
-		err = s.Export(t.Context(), r, func(part search.Result) error {
+		err := s.Export(t.Context(), r, func(part search.Result) error {
 			parts = append(parts, part)
 			return nil
 		})
@@ -231,14 +236,7 @@ func TestLate(t *testing.T) {
 		}
 	})
 	t.Run("of a query that outlives its request", func(t *testing.T) {
-		e := &arriving{exporter: exporter{oracle{rows: rows[:first:len(rows)]}}}
-		s := service(t, e)
-		r := search.Request{Route: search.Logs, Filters: hour}
-		before, err := s.Search(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e.rows, r.Since = rows, before.Meta.Head
+		s, r := arrived(t)
 		id, err := s.Begin(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func (s *Service) addArrivals(
 	if err != nil && ctx.Err() != nil {
 		return 0, fmt.Errorf("count late records: %w", err)
 	}
-	if err == nil && late.Known { // the answer is there, even if they cannot be counted for lack of time or memory
+	if err == nil && late.Known { // a lack of time or memory for the count does not fail the answer
 		n := &late.Records
 		result.Meta.Late = &n
 	}
@@ -77,7 +77,7 @@ func lateQuery(q query.Query, since head) query.Query {
 	return q
 }
 
-// addLateBytes adds to an estimate what the count of late records reads.
+// addLateBytes adds to an estimate what counting the late records reads.
 func (s *Service) addLateBytes(
 	ctx context.Context, r Request, q query.Query, extent lake.Extent, e *engine.Estimate,
 ) error {

@@ -260,8 +260,8 @@ func TestQueryContinuesAfterTimeout(t *testing.T) {
 	})
 }
 
-// TestEqualRelativeRequestsJoin: within a step of the present, which is a minute where an engine continues queries as a
-// service, equal requests with relative times are one query.
+// TestEqualRelativeRequestsJoin: equal requests with relative times are one query within a step of time, which is a
+// minute where the engine is a service that continues queries.
 func TestEqualRelativeRequestsJoin(t *testing.T) {
 	var now atomic.Int64
 	clock := search.Options{Now: func() time.Time { return time.Unix(0, now.Load()) }}

@@ -42,7 +42,8 @@ func TestSum(t *testing.T) {
 			Columns: []search.ColumnSize{{Name: "ip"}, {Name: "path"}}, Warnings: []string{"w", "v"},
 		}},
 		{"bytes that are rounded up are rounded once", []*search.Estimate{hidden(1), hidden(12_000_000)}, &search.Estimate{
-			Bytes: &search.BytesEstimate{Low: 20_000_000, High: 20_000_000}, Columns: []search.ColumnSize{}, Warnings: []string{},
+			Bytes:   &search.BytesEstimate{Low: 20_000_000, High: 20_000_000},
+			Columns: []search.ColumnSize{}, Warnings: []string{},
 			Unrounded: &search.BytesEstimate{Low: 12_000_001, High: 12_000_001},
 		}},
 		{"an engine that charges nothing has no price", []*search.Estimate{free}, &search.Estimate{

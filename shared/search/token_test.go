@@ -54,8 +54,8 @@ func TestCursorOutsideItsPeriodIsRefused(t *testing.T) {
 	}
 }
 
-// TestForgedCursorsGrantNothing: a token has no signature, so anyone can make one. A query with it is the query without
-// it, with the conditions of the filter and the branches of the key, and only the records after a place.
+// TestForgedCursorsGrantNothing: a token has no signature, so anyone can make one. A query with a token keeps the
+// conditions of the filter and the branches of the key. The token only limits it to the records after a place.
 func TestForgedCursorsGrantNothing(t *testing.T) {
 	r := Request{
 		Route: Logs, Branches: []string{"shop"},

@@ -41,8 +41,8 @@ import (
 
 // TestReportKilledAtEveryStep kills the function report before and after each request that changes something in the
 // table, in a bucket, at SES or at SNS, so between every two states of a run, which is a requested or a scheduled one.
-// Later instances get the message of report-tick again. Every destination gets the report, and a second time only if it
-// was handed over and not recorded.
+// Later instances get the message of report-tick again. Every destination gets the report, and gets it again only if a
+// delivery was made but not recorded.
 func TestReportKilledAtEveryStep(t *testing.T) {
 	client, table := dynamotest.Client(t)
 	k := newKillable(t, client, table)

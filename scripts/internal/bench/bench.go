@@ -16,8 +16,8 @@
 //   - Memory is the peak of the process during the part, measured by the kernel; of an answer, it is how much that peak
 //     exceeds the memory before. It is missing if the system does not report it.
 //   - Most queries are about a day of a million records. Those about a long period have as many records in ten days, of
-//     which the day is the last. Full days have a million records each: the timeline in hours is of ten of them, the
-//     report of a week.
+//     which the day is the last. The full days have a million records each: the timeline in hours is about ten of
+//     them, the report about the last week.
 package bench
 
 import (

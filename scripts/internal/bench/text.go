@@ -46,7 +46,7 @@ var textFormats = []textFormat{
 
 // importTexts measures the import of a quarter of the records as lines of each format.
 func importTexts(ctx context.Context, o Options, temp string, made *Import) error {
-	made.Texts = nil // those of an older benchmark are of fewer formats
+	made.Texts = nil // an older benchmark may have measured fewer formats
 	for i, f := range textFormats {
 		path := filepath.Join(temp, fmt.Sprintf("%d.log.gz", i))
 		if _, err := writeLog(ctx, o, path, quarterOf(o), Day, f.lines()); err != nil {

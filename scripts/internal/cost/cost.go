@@ -39,10 +39,10 @@ const (
 	ingestGB       = 3008.0 / 1024
 	ingestCores    = 3008.0 / 1769
 	putsPerLog     = 8  // raw, staged, copied and ledger-checked objects
-	itemsPerLog    = 14 // DynamoDB reads and writes of the ledger, sizes and arrival, writes twice for the transaction
-	sizesDays      = 31 // for which a query reads the sizes of columns
-	sizesReads     = 3  // of the sizes of a day, 12 kB
-	sizesWrites    = 24 // of the sizes of a day, after each hour, twice for the transaction
+	itemsPerLog    = 14 // DynamoDB reads and writes of ledger, sizes and arrival; those of a transaction count twice
+	sizesDays      = 31 // days whose column sizes a query reads
+	sizesReads     = 3  // to read the column sizes of a day, 12 kB
+	sizesWrites    = 24 // to write the column sizes of a day after each hour; a transaction counts twice
 	objectsPerHour = 1  // once compacted, for each 5 million records
 	getsPerObject  = 12 // reads of an object by a query: footer and column ranges
 	querySeconds   = 3.0

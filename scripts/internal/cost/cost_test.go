@@ -72,7 +72,7 @@ func TestEstimate(t *testing.T) {
 		"Athena scanned for percentiles, TB":    1000 * 30.4 / 10 * 100e6 * (3 + 40) / 1e12 * 5,
 		// A day has 24 objects, and a year 8,760.
 		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*9 + 3) * 30.4 / 1e3 * 0.005,
-		// A thousand logs a day. A query of a day reads the sizes of two; they are written each hour.
+		// A thousand logs a day. A query about a day reads the sizes of two days, which are written each hour.
 		"DynamoDB reads, million":  30.4 * (1000*14 + (3*1000+2*3)*(4+2*3) + 3*1000*2) / 1e6 * 0.125,
 		"DynamoDB writes, million": 30.4 * (1000*14*2 + 24*24 + (3*1000+2*3+3)*2 + 10) / 1e6 * 0.625,
 		// Of a daily report, the smallest question is billed as 10 MB.

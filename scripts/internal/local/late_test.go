@@ -11,7 +11,8 @@ import (
 )
 
 // TestLate follows a log as a client does, with the meta.head of the answer before, while logs are imported and
-// compacted. Every answer counts the late records since the answer before, also as a table, in a header.
+// compacted. Every answer counts the records that arrived late since the answer before. A table has the number in a
+// header.
 func TestLate(t *testing.T) {
 	product := openProduct(t, t.TempDir())
 	imports := 0

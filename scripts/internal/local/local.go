@@ -60,7 +60,7 @@ type Product struct {
 	files     []io.Closer      // of planets and documents
 	spill     *filelock.Folder // temporary files of queries; nil: none can be written
 
-	log atomic.Pointer[slog.Logger] // of the handler; nil: there is none yet
+	log atomic.Pointer[slog.Logger] // that of the handler; nil before Handler is called
 }
 
 // Engine is an engine that must be closed.

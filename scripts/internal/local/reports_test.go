@@ -405,8 +405,7 @@ webhook-url-file = "none"
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	options := ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, nil))}
-	if _, err := s.product.ReportRunner(options); err != nil {
+	if _, err := s.product.ReportRunner(ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
 		t.Fatal(err)
 	}
 	for name, mode := range files {

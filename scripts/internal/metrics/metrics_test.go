@@ -159,7 +159,8 @@ func TestReadmeListsTheMetrics(t *testing.T) {
 	}
 }
 
-// TestExampleOfTheAPI: the metrics that the guide of the API shows are printed after the question it names, in this order.
+// TestExampleOfTheAPI: the metrics that the guide of the API shows are printed after the question it names, in this
+// order.
 func TestExampleOfTheAPI(t *testing.T) {
 	shown, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "api", "testdata", "metrics.txt"))
 	if err != nil {

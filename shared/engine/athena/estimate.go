@@ -55,7 +55,7 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	if warning != "" {
 		estimate.Warnings = append(estimate.Warnings, warning)
 	}
-	var sizes, again engine.Sizes // again: of the hour that both periods of a diff are in
+	var sizes, again engine.Sizes // again: those of the hour that is in both periods of a diff
 	for _, hour := range hours {
 		sizes.Objects += hour.Objects
 		sizes.Bytes += hour.Bytes
@@ -96,8 +96,8 @@ func sharedHour(q query.Query) (hour lake.Partition, ok bool) {
 
 // leastOf returns the least that a statement reads. Without further conditions no part of a column can be left out in
 // hours that are in the period as a whole. With conditions, there may be row groups in which no record can match, and
-// logs are found by few columns. Of a column with members, one may be enough, and a condition of a selection after the
-// first need not be computed where the first does not hold.
+// logs are found by few columns. Of a column with members, the statement may read a single one. Where the first
+// condition of a selection does not hold, the columns of the others need not be read.
 func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engine.ColumnBytes) (bytes int64) {
 	if _, logs := q.Shape.(query.Logs); logs || len(q.Conditions) > 0 {
 		return 0

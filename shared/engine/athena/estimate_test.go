@@ -144,7 +144,8 @@ func TestEstimate(t *testing.T) {
 		}
 	})
 	t.Run("nothing is read of hours without records", func(t *testing.T) {
-		got := estimate(t, "timestamp between 2020-01-01 and 2020-01-02", func(c *athena.Config) { c.Columns = &columnsOfHours{} })
+		unknown := func(c *athena.Config) { c.Columns = &columnsOfHours{} }
+		got := estimate(t, "timestamp between 2020-01-01 and 2020-01-02", unknown)
 		if len(got.Columns) != 1 || got.Columns[0].Bytes == nil || *got.Columns[0].Bytes != 0 {
 			t.Errorf("%+v", got.Columns)
 		}

@@ -13,11 +13,11 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Shared answers the queries of several callers with several engines. DuckDB has one memory limit for all queries, so one
-// engine would let a caller take the memory of all others. The queries of a caller that run at the same time run in one
-// engine, and those of other callers in other engines as long as there are enough. An engine is started when it is
-// needed; if it cannot start, the first one answers its queries, and after some of them it is tried again. Shared is safe
-// for concurrent use.
+// Shared answers the queries of several callers with several engines. DuckDB has one memory limit for all queries, so
+// one engine would let a caller take the memory of all others. The queries of a caller that run at the same time run in
+// one engine, and those of other callers in other engines as long as there are enough. An engine is started when it is
+// needed. If it cannot start, the first one answers its queries, and after some queries it is tried again. Shared is
+// safe for concurrent use.
 type Shared struct {
 	options Options
 
@@ -57,12 +57,12 @@ func (s *Shared) start(i int) (err error) {
 	return err
 }
 
-// startAgain is the number of queries after which an engine that could not start is tried again. Each try takes time, and
-// the queries of all callers wait for it.
+// startAgain is the number of queries after which an engine that could not start is tried again. Each try takes time,
+// and the queries of all callers wait for it.
 const startAgain = 100
 
-// started reports whether an engine is started, and starts it if it is to be tried. The first failure is reported. The
-// caller holds the lock.
+// started reports whether an engine is running. It starts an engine that was not tried yet, or not for startAgain
+// queries. Only the first failure is passed to Options.StartFailed. The caller holds the lock.
 func (s *Shared) started(i int) bool {
 	p := s.parts[i]
 	if p.engine != nil {

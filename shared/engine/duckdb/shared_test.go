@@ -104,8 +104,9 @@ func TestEnginesOfCallers(t *testing.T) {
 	}
 }
 
-// TestEngineThatCannotStart: the first engine answers the queries of the callers of another one that cannot start, which
-// is reported once. After some queries, the other one is tried again, and as soon as it starts, it answers them itself.
+// TestEngineThatCannotStart: the first engine answers the queries of the callers of another one that cannot start,
+// which is reported once. After some queries, the other one is tried again, and as soon as it starts, it answers them
+// itself.
 func TestEngineThatCannotStart(t *testing.T) {
 	var failures []error
 	s := openShared(t, Options{Threads: 1, StartFailed: func(err error) { failures = append(failures, err) }}, 2)

@@ -45,8 +45,8 @@ func difference(ctx context.Context, e engine.Engine, q query.Query, want query.
 	return Diff(want, got), nil
 }
 
-// Diff returns the difference between a reference answer and another one, or "" if they are equal. The records of both
-// are whole: the other answer must not have log_rest, which an engine reads only if a query names it.
+// Diff returns the difference between a reference answer and another one, or "" if they are equal. Both answers have
+// whole records, so the other one must not have log_rest, which an engine reads only if a query names it.
 func Diff(want, got query.Answer) string {
 	want.Logs = slices.Clone(want.Logs)
 	for i, r := range want.Logs {

@@ -42,8 +42,8 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	}, nil
 }
 
-// lacking returns the columns of later versions of the schema that a query depends on and that some objects do not have.
-// Whole records need none of them: what was no field yet is among their other members.
+// lacking returns the columns of later versions of the schema that a query depends on and that some objects do not
+// have. Whole records need none of them: earlier versions kept such values among the other members of a record.
 func lacking(q query.Query, objects []lake.Object) (columns []engine.LackingColumn) {
 	needed := q.Columns()
 	if logs, ok := q.Shape.(query.Logs); ok && logs.Fields == nil {

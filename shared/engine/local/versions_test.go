@@ -31,8 +31,8 @@ func TestVersionsWithoutDuckDB(t *testing.T) {
 	})
 }
 
-// TestEstimateCountsObjectsWithoutAColumn: an object of version 1 does not have log_rest, which matters to the questions
-// that depend on it.
+// TestEstimateCountsObjectsWithoutAColumn: an object of version 1 does not have log_rest, which matters to the
+// questions that depend on it.
 func TestEstimateCountsObjectsWithoutAColumn(t *testing.T) {
 	var objects []lake.Object
 	for _, version := range []int{1, lake.SchemaVersion(), 1} {

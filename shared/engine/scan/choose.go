@@ -56,10 +56,10 @@ func (w *worker) inReach(ts []int64) []int32 {
 	return rows
 }
 
-// ascending holds the numbers from 0 on, enough for the longest row group so far. They are never changed.
+// ascending holds the numbers from 0 on, as many as the longest row group so far has rows. They are never changed.
 var ascending atomic.Pointer[[]int32]
 
-// ordinaryRows is more than the rows of a row group of this program.
+// ordinaryRows is more than the number of rows in any row group that this program writes.
 const ordinaryRows = 1 << 17
 
 // firstRows returns the numbers of the first n rows, which must not be changed.

@@ -10,8 +10,8 @@ import (
 )
 
 // Crews are the workers of scans. The scans of one caller that run at the same time have the same workers: a worker
-// reads a row group for all of them that need it, one scan after the other, and each column once. So the scans take less
-// processor time, and the memory of one row group per worker. The zero value is ready for use.
+// reads a row group for all of them that need it, one scan after the other, and each column once. So the scans take
+// less processor time, and the memory of one row group per worker. The zero value is ready for use.
 type Crews struct {
 	mu       sync.Mutex
 	byCaller map[string]*crew // only of callers with scans
@@ -113,8 +113,8 @@ func newPass(
 	return p
 }
 
-// begin adds a pass, and starts workers. If a worker is reading one of its row groups, the pass begins there: the rest
-// of the way is the same, too.
+// begin adds a pass, and starts workers. If a worker is reading one of its row groups, the pass begins there, because
+// the two then go on together.
 func (c *crew) begin(p *pass) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// TestCheckNoticesAnotherObjectOfTheSameSize: by its rows, its times, or the size of a column.
+// TestCheckNoticesAnotherObjectOfTheSameSize: the other object is recognized by its rows, its times, or the size of a
+// column.
 func TestCheckNoticesAnotherObjectOfTheSameSize(t *testing.T) {
 	store := enginetest.NewStore(t, enginetest.Records(t, 100, 1))
 	objects, err := store.Objects(t.Context(), 0, 1<<40)
@@ -47,8 +48,8 @@ func TestCheckNoticesAnotherObjectOfTheSameSize(t *testing.T) {
 	}
 }
 
-// TestCheckOpensAFileOnce: a file that has not changed since it was checked is not read again, also when its footer is no
-// longer in memory.
+// TestCheckOpensAFileOnce: a file that has not changed since it was checked is not read again, also when its footer is
+// no longer in memory.
 func TestCheckOpensAFileOnce(t *testing.T) {
 	store := enginetest.NewStore(t, enginetest.Records(t, 100, 2))
 	objects, err := store.Objects(t.Context(), 0, 1<<40)

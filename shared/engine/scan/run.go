@@ -75,8 +75,8 @@ func (r *run) reserve(bytes int64) error {
 	return nil
 }
 
-// spare counts memory as reserve does if not more than most bytes are in use then. If there are more, it counts nothing
-// meanwhile either: others would find too little.
+// spare counts memory as reserve does, unless more than most bytes would then be in use. In that case nothing is
+// counted even for a moment, because others would find too little.
 func (r *run) spare(bytes, most int64) bool {
 	for used := r.used.Load(); used+bytes <= most; used = r.used.Load() {
 		if !r.used.CompareAndSwap(used, used+bytes) {

@@ -123,13 +123,8 @@ func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names
 	for _, i := range met {
 		key := segmentHost{segment, parquet.Absent}
 		if place := i - 1; place != parquet.Absent {
-			if numbers[place] == 0 {
-				name := names.At(place)
-				before := s.hosts.Memory()
-				numbers[place] = s.hosts.Code(name, parquet.Hash(name)) + 1
-				taken += s.hosts.Memory() - before
-			}
-			key.host = numbers[place] - 1
+			code, bytes := addEntry(&s.hosts, names, place, numbers)
+			key.host, taken = code, taken+bytes
 		}
 		figures, known := s.figures[key]
 		if !known {

@@ -191,14 +191,9 @@ func (g *grouping) join(segment int64, local []localGroup, met, numbers []int32,
 	taken := int64(0)
 	for n, i := range met {
 		key := segmentValue{segment, parquet.Absent}
-		if code := i - 1; code != parquet.Absent {
-			if numbers[code] == 0 {
-				text := entries.At(code)
-				before := g.values.Memory()
-				numbers[code] = g.values.Code(text, parquet.Hash(text)) + 1
-				taken += g.values.Memory() - before
-			}
-			key.value = numbers[code] - 1
+		if entry := i - 1; entry != parquet.Absent {
+			code, bytes := addEntry(&g.values, entries, entry, numbers)
+			key.value, taken = code, taken+bytes
 		}
 		figures, known := g.figures[key]
 		if !known {

@@ -36,7 +36,7 @@ type keys struct {
 	texts      [][]byte  // by place; nil until one is met
 	figures    []figures // of the winners, by place
 
-	ranks holding // the memory of what bytes counts
+	ranks holding // the reserved memory, as bytes returns it
 }
 
 func newKeys(r *run, column string, labels []string, limit, groups int) *keys {
@@ -216,7 +216,8 @@ func (k *keys) bytes() int64 {
 	return bytes
 }
 
-// hold counts the memory of the ranks, and more that is about to be used. Its errors are those of run.reserve.
+// hold reserves the memory of the ranks and a further amount that is about to be used. Its errors are those of
+// run.reserve.
 func (k *keys) hold(more int64) error { return k.ranks.hold(k.bytes() + more) }
 
 func byBlocked(a, b total) int {

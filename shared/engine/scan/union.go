@@ -16,3 +16,14 @@ func union(first, second *parquet.Texts) (all *parquet.Dictionary, codes []int32
 	}
 	return all, codes, nil
 }
+
+// addEntry returns the code of an entry of a row group in a dictionary of all row groups, and the memory by which the
+// dictionary has grown. known has, plus one, the codes of the entries that were added before; 0: the entry was not.
+func addEntry(all *parquet.Dictionary, entries texts, entry int32, known []int32) (code int32, grown int64) {
+	if known[entry] == 0 {
+		text, before := entries.At(entry), all.Memory()
+		known[entry] = all.Code(text, parquet.Hash(text)) + 1
+		grown = all.Memory() - before
+	}
+	return known[entry] - 1, grown
+}

@@ -23,8 +23,8 @@ import (
 // hourAt returns the hour n hours after that of the first record.
 func hourAt(n int) lake.Partition { return lake.PartitionOf(testTime.UnixMilli()) + lake.Partition(n) }
 
-// attack returns a log of 60 records in the hour n, with queries of so many random bytes. Its first line begins with a
-// name, so that logs of different names differ.
+// attack returns a log of 60 records in hour n, each with a query of the given number of random bytes. Its first line
+// begins with a name, so that logs with different names differ.
 func attack(name string, n, length int) string {
 	random := rand.NewChaCha8([32]byte{byte(n)})
 	var b strings.Builder
@@ -38,8 +38,8 @@ func attack(name string, n, length int) string {
 	return b.String()
 }
 
-// columnSizes returns the sizes of the columns of some hours as estimates have them, and as the objects have them that
-// readers see.
+// columnSizes returns the sizes of the columns of some hours twice: as estimates have them, and as they are in the
+// objects that readers see.
 func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual engine.ColumnBytes) {
 	w.t.Helper()
 	s := w.state()

@@ -29,8 +29,8 @@ import (
 // Refused is the code in Quarantine of a log that was refused as a whole.
 const Refused = "refused"
 
-// Quarantine returns what is in quarantine: the rejected lines by source and reason, and then the logs that were refused
-// or have no records, whose ID is their key.
+// Quarantine returns what is in quarantine: the rejected lines by source and reason, and then the logs that were
+// refused or have no records, whose ID is their key.
 func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 	var all []ingest.Rejected
 	for info, err := range c.lake.List(ctx, quarantineRoot, "") {
@@ -151,8 +151,8 @@ type RetryReport struct {
 // no format, that of the source is used.
 //
 // Each line is imported once: of each object with rejected lines, the first retry that finds records writes their list,
-// which determines the log and what stays in quarantine. Every later step may be repeated, at the same time and by other
-// versions of the program.
+// which determines the log and what stays in quarantine. Every later step may be repeated, at the same time and by
+// other versions of the program.
 func (c *Store) Retry(ctx context.Context, id string, options ingest.Options) (RetryReport, error) {
 	id, names, err := c.quarantineOf(ctx, id)
 	report := RetryReport{Source: id}
@@ -256,8 +256,8 @@ type retriedLine struct {
 	Record json.RawMessage `json:"record"`
 }
 
-// convertRejected converts the lines in a file, and puts a list of those that are records, unless there is none or there
-// is a list already.
+// convertRejected converts the lines in a file, and puts a list of those that are records, unless there is none or
+// there is a list already.
 func (c *Store) convertRejected(
 	ctx context.Context, file, name, list, dir string, options ingest.Options,
 ) error {
@@ -275,8 +275,8 @@ func (c *Store) convertRejected(
 	retry := ingest.Retry{File: file, Generation: generation, Lines: of.Lines, Newest: of, Keep: func(row *lake.Row) bool {
 		text := record.AppendJSON(nil, row, nil)
 		// A line stays if its record would not be the same in a log of records: the members that are no fields may be
-		// those by which another format is detected, the text of a line that is not UTF-8 would be lost, and a line of a log
-		// has a maximum length.
+		// those by which another format is detected, the text of a line that is not UTF-8 would be lost, and a line of
+		// a log has a maximum length.
 		f, err := logformat.Detect(text)
 		if err == nil && f.Name() == recordFormat && row.RawLine == nil && len(text) <= record.MaxLine {
 			mu.Lock()
@@ -384,8 +384,8 @@ func writeLines(file string, n int, line func(i int) ([]byte, error)) (err error
 }
 
 // Release has a raw log imported that was refused or has no records: it removes what is in quarantine of it as a whole,
-// and sends it again. If the log is still refused, its import writes another note. If it cannot be sent, the note is put
-// back, so that the log can be found again.
+// and sends it again. If the log is still refused, its import writes another note. If it cannot be sent, the note is
+// put back, so that the log can be found again.
 func (c *Store) Release(
 	ctx context.Context, key string, send func(ctx context.Context, log Log, put time.Time) error,
 ) error {

@@ -133,8 +133,8 @@ func (d dyingStore) Delete(ctx context.Context, names ...string) error {
 	return d.Store.Delete(ctx, names...)
 }
 
-// TestRetryCountsOnce: each line is imported once wherever a retry ends, and also if the next one is of a version that
-// finds no records, or if the quarantine has the lines again.
+// TestRetryCountsOnce: each line is imported once, at whatever step a retry ends, even if the next retry is by a
+// version that finds no records, or if the lines are in quarantine again.
 func TestRetryCountsOnce(t *testing.T) {
 	for writes := range 4 {
 		t.Run(fmt.Sprintf("after %d writes", writes), func(t *testing.T) {

@@ -141,8 +141,8 @@ func TestImportArchives(t *testing.T) {
 	})
 }
 
-// TestArchiveOfAnImportedLogIsNoticed: a log that is in an archive under another name is another log, whose records
-// would be counted twice, so an import that a person starts stops.
+// TestArchiveOfAnImportedLogIsNoticed: a log that is also in an archive, under another name, counts as another log. Its
+// records would be counted twice, so an import that a person starts stops.
 func TestArchiveOfAnImportedLogIsNoticed(t *testing.T) {
 	for _, name := range []string{"copy.tar", "copy.zip"} {
 		t.Run(name, func(t *testing.T) {

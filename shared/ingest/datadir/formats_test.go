@@ -95,7 +95,8 @@ func TestImportRealLogs(t *testing.T) {
 			1: `{"ip":"195.154.252.26","timestamp":"2015-10-25T03:11:25Z","status":200,"bytes_sent":24323,"referer":"http://howto.basjes.nl/","path":"/linux/doing-pxe-without-dhcp-control"}`,
 		}},
 		{"aws-waf-shop.jsonl.gz", "aws-waf", 228, map[int]string{
-			1: `{"timestamp":"2023-04-24T22:16:46.245Z","blocked":false,"result":"Passed","ip":"X.X.X.X","country":"Turkey","path":"/socket.io/","query":"?EIO=4&transport=polling&t=Nlqwc3G",` +
+			1: `{"timestamp":"2023-04-24T22:16:46.245Z","blocked":false,"result":"Passed",` +
+				`"ip":"X.X.X.X","country":"Turkey","path":"/socket.io/","query":"?EIO=4&transport=polling&t=Nlqwc3G",` +
 				`"arguments":{"EIO":"4","transport":"polling","t":"Nlqwc3G"},"cookies":{"language":"en","welcomebanner_status":"dismiss"},` +
 				`"host":"XXXXXXXXXXXXXX.cloudfront.net","request_id":"gZJj4wpufhS763rL5pV0VcpGwg-nb1gU75pZcHc1oPuxdOlruwNfOw==","httpSourceName":"CF","responseCodeSent":null}`,
 		}},

@@ -119,11 +119,11 @@ func (s *Store) pruneQuarantine() (removed int, err error) {
 	return removed, s.removeTemporary()
 }
 
-// pruneInterval is the time after which an import prunes the quarantine again. It lists all files.
+// pruneInterval is the time after which an import prunes the quarantine again. Pruning lists all of its files.
 const pruneInterval = time.Hour
 
-// pruneSometimes prunes the quarantine after an import, unless an earlier one has done so a short time ago. If it fails,
-// the next import or compaction tries again.
+// pruneSometimes prunes the quarantine after an import, unless an earlier one has done so a short time ago. If it
+// fails, the next import or compaction tries again.
 func (s *Store) pruneSometimes() {
 	now := s.now()
 	s.mu.Lock()

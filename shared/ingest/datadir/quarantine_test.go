@@ -148,8 +148,8 @@ func TestCompactRemovesOldRejectedLines(t *testing.T) {
 	}
 }
 
-// TestImportRemovesOldRejectedLines: also a data directory that is never compacted keeps them for 90 days only. They
-// are as old as their import, by the clock of the Store, also if the beginning of a line among them was completed
+// TestImportRemovesOldRejectedLines: even a data directory that is never compacted keeps them for only 90 days. Their
+// age counts from their import, by the clock of the Store, even if the beginning of a line among them was completed
 // since.
 func TestImportRemovesOldRejectedLines(t *testing.T) {
 	s := openStore(t, t.TempDir())

@@ -22,12 +22,12 @@ import (
 const (
 	// SettleTime is how long a file must be unchanged before it is imported.
 	SettleTime = 2 * time.Second
-	// BusyTime is how long the new lines of a plain file that is never unchanged for SettleTime wait for their import. It
-	// is also how long the Watcher waits before it tries again what has failed once.
+	// BusyTime is how long the new lines of a plain file that is never unchanged for SettleTime wait for their import.
+	// It is also how long the Watcher waits before it tries again what has failed once.
 	BusyTime = 10 * time.Second
-	// busyShare is how many times as long as the last import of such a file the next one waits, because every import reads
-	// the file from its beginning. maxWait is the longest time that new lines wait for that reason, and that the Watcher
-	// waits before it tries again what has failed.
+	// busyShare is how many times as long as the last import of such a file the next one waits, because every import
+	// reads the file from its beginning. maxWait is the longest time that new lines wait for that reason, and that the
+	// Watcher waits before it tries again what has failed.
 	busyShare = 10
 	maxWait   = 10 * time.Minute
 )
@@ -38,8 +38,9 @@ const (
 // still being written: their names begin with '.' or '_', or end in .part or .tmp. Of a plain log that is written to
 // all the time, it imports the complete lines every BusyTime.
 //
-// A file that is refused for its content is imported again when it has changed. After any other failure, such as that of
-// a full disk, the Watcher tries again after BusyTime, and waits twice as long after each further failure, up to maxWait.
+// A file that is refused for its content is imported again when it has changed. After any other failure, such as that
+// of a full disk, the Watcher tries again after BusyTime, and waits twice as long after each further failure, up to
+// maxWait.
 type Watcher struct {
 	store    *Store
 	dir      string // absolute
@@ -90,7 +91,8 @@ type FileResult struct {
 	Busy   bool  // the file is written to all the time: a last line without newline is probably being written
 }
 
-// saying returns what a result of a file in a state reports. A result that reports the same as the one before is no news.
+// saying returns what a result of a file in a state reports. A result that reports the same as the one before is not
+// reported again.
 func (r FileResult) saying(state fileState) string {
 	switch {
 	case r.Report.Forgotten != "":
@@ -101,8 +103,8 @@ func (r FileResult) saying(state fileState) string {
 	return fmt.Sprint(state.size, state.changed, r.Busy, r.Err)
 }
 
-// causeOf returns the cause of an error that may pass. Errors of one cause may have different texts, because a full disk
-// may stop an import at any step.
+// causeOf returns the cause of an error that may pass. Errors of one cause may have different texts, because a full
+// disk may stop an import at any step.
 func causeOf(err error) string {
 	var system syscall.Errno
 	switch {
@@ -339,9 +341,9 @@ func isPlain(path string) bool {
 	return f.Close() == nil && plain
 }
 
-// take imports a file, reports what is news, and returns the state of the file afterwards. A busy file has changed within
-// SettleTime. If its last line is left, it is imported once more when it has not changed for that long, so that the line
-// is reported then.
+// take imports a file, reports what is news, and returns the state of the file afterwards. A busy file has changed
+// within SettleTime. If its last line is left, it is imported once more when it has not changed for that long, so that
+// the line is reported then.
 func (p *poll) take(
 	ctx context.Context, path string, state fileState, options ingest.Options, busy bool,
 ) (fileState, error) {
@@ -373,8 +375,8 @@ func (p *poll) take(
 	return state, nil
 }
 
-// reportNews reports the results of a file in a state, without those that say what was reported before. It returns what
-// the next results may repeat: everything if the file is imported again, and otherwise that a log was forgotten.
+// reportNews reports those results of a file in a state that differ from what was reported before. It returns what need
+// not be reported again: everything if the file will be tried again, and otherwise only that a log was forgotten.
 func (p *poll) reportNews(results []FileResult, state fileState, again bool) (said map[string]string) {
 	said = map[string]string{}
 	for _, r := range results {

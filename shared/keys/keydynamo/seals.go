@@ -15,7 +15,7 @@ import (
 )
 
 // sealsPartition is the partition key of the seals of keys without one of their own. The sort key is the ID of the key.
-// The items of the keys do not have these seals, because no function that answers requests may change keys.
+// These seals are not in the items of the keys, because functions that answer requests may not change keys.
 const sealsPartition = "seals"
 
 var _ keys.Seals = (*Store)(nil)

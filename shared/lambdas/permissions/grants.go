@@ -57,7 +57,8 @@ var (
 		{Items, []string{"keys"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 	}}
 
-	// Keys that an earlier version issued get their seals beside them: no function that answers requests changes keys.
+	// The seals of keys that an earlier version issued are items of their own: functions that answer requests may not
+	// change keys.
 	sealing = Task{"sealing tokens", []Grant{
 		{Items, []string{"seals"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 	}}

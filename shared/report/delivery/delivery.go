@@ -87,7 +87,8 @@ func (s Sender) Deliver(ctx context.Context, to definition.Destination, files []
 // errNoAWS is not final, because another program may deliver the report.
 var errNoAWS = errors.New("this program cannot use AWS")
 
-// mail hands the mail among the files over. It is refused if the operator does not allow mail to one of the addresses.
+// mail hands over the mail that is among the files. The delivery is refused if the operator does not allow mail to one
+// of the addresses.
 func (s Sender) mail(ctx context.Context, to []string, files []runs.File) (note string, err error) {
 	if s.Settings.Mail == nil {
 		return "", errors.New("mail is not set up")

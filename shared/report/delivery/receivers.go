@@ -15,8 +15,8 @@ import (
 // toHeader matches the header To of a mail.
 var toHeader = regexp.MustCompile(`(?im)^To:.*\r\n(?:[ \t].*\r\n)*`)
 
-// allowedOnly returns a mail whose header To names only addresses of domains. The operator may have removed others since
-// the mail was made.
+// allowedOnly returns a mail whose header To names only addresses of domains. The operator may have removed others
+// since the mail was made.
 func allowedOnly(message []byte, domains []string) ([]byte, error) {
 	m, err := mail.ReadMessage(bytes.NewReader(message))
 	if err != nil {

@@ -53,8 +53,8 @@ func section(text string) slackSection {
 	return slackSection{"section", slackText{"mrkdwn", text, true}}
 }
 
-// slackMessage returns the message about a report: its text in blocks of code, in which Slack makes no links, and links to
-// the requests of the verdict's sentences and to the console.
+// slackMessage returns the message about a report: its text in blocks of code, in which Slack makes no links, and links
+// to the requests of the verdict's sentences and to the console.
 func slackMessage(m message) ([]byte, error) {
 	r := m.document.Report
 	pieces, all := slackPieces(m.text)

@@ -58,7 +58,8 @@ func TestSlackMessage(t *testing.T) {
 		Title: "A <b>\n&  c", Link: "https://orrery.example/#/?f=a&t=b|c>",
 		Verdict: report.Verdict{State: report.AttackedLook, Sentences: []report.Sentence{
 			{Rule: "many blocked", Text: "Many.", Link: "https://orrery.example/#/events?f=b|>"}, {Text: "It has no link."},
-			{Rule: "one rule", Text: "It has a long link.", Link: "https://orrery.example/#/" + strings.Repeat("f", sentenceLength)},
+			{Rule: "one rule", Text: "It has a long link.",
+				Link: "https://orrery.example/#/" + strings.Repeat("f", sentenceLength)},
 		}},
 	}}}
 	got, err := slackMessage(m)
@@ -67,7 +68,8 @@ func TestSlackMessage(t *testing.T) {
 	}
 	const want = `{"text":"attacked, look: A &lt;b&gt; &amp; c","unfurl_links":false,"unfurl_media":false,"blocks":[` +
 		"{\"type\":\"section\",\"text\":{\"type\":\"mrkdwn\",\"text\":\"```\\nORRERY · &lt;b&gt; &amp; `c` '''d'''\\nlast line\\n```\",\"verbatim\":true}}," +
-		`{"type":"section","text":{"type":"mrkdwn","text":"<https://orrery.example/#/events?f=b%7C%3E|Show the requests: many blocked>","verbatim":true}},` +
+		`{"type":"section","text":{"type":"mrkdwn",` +
+		`"text":"<https://orrery.example/#/events?f=b%7C%3E|Show the requests: many blocked>","verbatim":true}},` +
 		`{"type":"section","text":{"type":"mrkdwn","text":"<https://orrery.example/#/?f=a&amp;t=b%7Cc%3E|Open it in the console>","verbatim":true}}]}` + "\n"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

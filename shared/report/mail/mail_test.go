@@ -114,8 +114,9 @@ func partsOf(t *testing.T, path string, header textproto.MIMEHeader, body io.Rea
 	}
 }
 
-// TestWrite reads a mail with the standard library, as it is written and after a mail server has taken it, and compares its
-// parts with the forms of the report. The title begins with a dot, because SMTP doubles those at the beginning of lines.
+// TestWrite reads a mail with the standard library, as it is written and after a mail server has taken it, and compares
+// its parts with the forms of the report. The title begins with a dot, because SMTP doubles those at the beginning of
+// lines.
 func TestWrite(t *testing.T) {
 	r := weekly(t, ".well-known", "203.0.113.7")
 	written := write(t, r, envelope)
@@ -175,7 +176,8 @@ func checkParts(t *testing.T, r report.Report, text []byte) {
 	if len(parts[2].content) > 10_000 || len(parts[1].content) > 60_000 {
 		t.Errorf("the picture has %d bytes, the page %d", len(parts[2].content), len(parts[1].content))
 	}
-	if !strings.Contains(string(parts[1].content), `src="cid:`+report.PictureID+`"`) || parts[2].id != "<"+report.PictureID+">" {
+	if !strings.Contains(string(parts[1].content), `src="cid:`+report.PictureID+`"`) ||
+		parts[2].id != "<"+report.PictureID+">" {
 		t.Errorf("the page does not show the picture %q", parts[2].id)
 	}
 	subject, err := new(mime.WordDecoder).DecodeHeader(message.Header.Get("Subject"))

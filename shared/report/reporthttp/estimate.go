@@ -11,8 +11,9 @@ import (
 )
 
 // Estimate implements api.Reports. The meta is that of the first question about all requests of the report, with the
-// estimate of all questions. A question that fails is a part that would be missing in the report: a warning names it, and
-// the others are estimated. The error is that of the first question if no question about all requests can be estimated.
+// estimate of all questions. If a question fails, its part would be missing in the report: a warning names the part,
+// and the others are estimated. The error is that of the first question if no question about all requests can be
+// estimated.
 func (m Maker) Estimate(ctx context.Context, ask api.Ask, r api.ReportRequest) (search.Meta, error) {
 	setting, err := reporting.SettingOf(m.requestOf(r))
 	if err != nil {

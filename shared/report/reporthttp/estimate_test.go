@@ -114,7 +114,8 @@ func TestDryRun(t *testing.T) {
 	})
 	t.Run("a question that fails is named, and the others are estimated", func(t *testing.T) {
 		s := &estimating{searcher: searcher{fail: map[search.Route]error{
-			search.Timeline: fault.New(fault.EngineLimit, "the query has too many conditions"), search.Diff: errors.New("10.0.0.7 is down"),
+			search.Timeline: fault.New(fault.EngineLimit, "the query has too many conditions"),
+			search.Diff:     errors.New("10.0.0.7 is down"),
 		}}}
 		w := post(t, s, "", dry(""))
 		var answer api.Estimated

@@ -155,8 +155,9 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestLinksOfReports: links lead to the configured address, or to this machine, but never to what a Host header names. A
-// command sends the key to the configured address, or to that of the reader, but never to that of a link in the question.
+// TestLinksOfReports: links lead to the configured address, or to this machine, but never to what a Host header names.
+// A command sends the key to the configured address, or to that of the reader, but never to that of a link in the
+// question.
 func TestLinksOfReports(t *testing.T) {
 	for _, test := range []struct{ rule, address, host, link, want string }{
 		{"an unknown name", "", "evil.example", "", ""},

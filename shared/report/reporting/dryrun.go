@@ -18,8 +18,8 @@ type Estimate struct {
 	Err  error
 }
 
-// DryRun returns what is known about each question of a report, without asking it. atOnce is as of Make. search.Sum
-// adds the estimates.
+// DryRun returns what is known about each question of a report, without asking it. atOnce has the same meaning as for
+// Make. search.Sum adds the estimates.
 func DryRun(ctx context.Context, from Source, s report.Setting, atOnce int) []Estimate {
 	questions := s.Questions()
 	list := make([]Estimate, len(questions))

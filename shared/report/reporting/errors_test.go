@@ -103,11 +103,12 @@ func sourceOf(t testing.TB, records ...string) *apiSource {
 type rounding struct{}
 
 func (rounding) Ask(context.Context, string, map[string]string) ([]byte, error) {
-	return []byte(`{"data":{"results":[]},"meta":{"bytes_scanned":10000000,"cost_usd":0.00005},"unrounded":{"low":600000,"high":600000}}`), nil
+	return []byte(`{"data":{"results":[]},"meta":{"bytes_scanned":10000000,"cost_usd":0.00005},` +
+		`"unrounded":{"low":600000,"high":600000}}`), nil
 }
 
-// TestBytesAreRoundedOnce: what a report has read is rounded up once for a caller who is limited to branches. Its price is
-// that of its queries, of which each is charged for 10 MB at least.
+// TestBytesAreRoundedOnce: what a report has read is rounded up once for a caller who is limited to branches. Its price
+// is that of its queries, of which each is charged for 10 MB at least.
 func TestBytesAreRoundedOnce(t *testing.T) {
 	r := run(t, rounding{}, reporting.Request{Filters: secondDay})
 	if n := r.Run.Questions; r.Run.Bytes != 20_000_000 || n != 21 || math.Abs(*r.Run.CostUSD-0.00005*21) > 1e-9 {

@@ -59,8 +59,8 @@ const MaxTitle = 120
 const Few = 4
 
 // Many is the number of questions that a deployment asks at the same time. Athena's quota of an account counts queries
-// that run and those that wait, 20 or more of all kinds: all questions of two reports would exceed it, and other queries
-// be refused meanwhile.
+// that run and those that wait, 20 or more of all kinds: all questions of two reports would exceed it, and other
+// queries be refused meanwhile.
 const Many = 8
 
 // Run returns a report. A question that fails is a part that is missing in the report. The error is a
@@ -74,8 +74,8 @@ func Run(ctx context.Context, from Source, r Request) (report.Report, error) {
 	return Make(ctx, from, s, r.AtOnce, r.Done)
 }
 
-// Make returns the report of a setting. It asks atOnce questions at the same time; 0: all. Errors are as of Run, but
-// none is about the request. done may be nil.
+// Make returns the report of a setting. It asks atOnce questions at the same time; 0: all. Its errors are those of Run,
+// except errors about the request. done may be nil.
 func Make(
 	ctx context.Context, from Source, s report.Setting, atOnce int, done func(done, all int),
 ) (report.Report, error) {
@@ -130,8 +130,8 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 	}
 }
 
-// each calls a function with each question, with atOnce of them at the same time (0: with all), in
-// the order of askingOrder.
+// each calls a function with each question in the order of askingOrder, for atOnce questions at the same time; 0: for
+// all.
 func each(questions []report.Question, atOnce int, ask func(i int, q report.Question)) {
 	var group errgroup.Group
 	if atOnce > 0 {
@@ -143,7 +143,7 @@ func each(questions []report.Question, atOnce int, ask func(i int, q report.Ques
 	_ = group.Wait() // the functions return no errors
 }
 
-// longest lists the routes by the time that their questions take, the longest first.
+// longest lists the routes by the time that their questions take, longest first.
 var longest = []string{"topx", "diff", "facets", "timeline", "stats", "histogram", "logs"}
 
 // askingOrder returns the indexes of the questions in the order in which they are asked: first those about the period

@@ -184,7 +184,9 @@ func TestRun(t *testing.T) {
 			timed += r["num_of_requests"].(float64)
 			seconds += r["num_of_requests"].(float64) * r["avg_latency"].(float64)
 		}
-		slow := s.results("stats", map[string]string{"filters": f + ", request_time>=0", "segment": "4d", "figures": "percentiles"})
+		slow := s.results("stats", map[string]string{
+			"filters": f + ", request_time>=0", "segment": "4d", "figures": "percentiles",
+		})
 		figures := []*float64{got.Figures[3].Previous, got.Figures[6].Previous, got.Figures[7].Previous}
 		if i == 1 {
 			figures = []*float64{got.Figures[3].Value, got.Figures[6].Value, got.Figures[7].Value}
@@ -259,8 +261,8 @@ func run(t *testing.T, s reporting.Source, r reporting.Request) report.Report {
 	return got
 }
 
-// TestComparisons: a report compares with the period before, with the same time of an earlier week, or with nothing, and its
-// command asks for the same.
+// TestComparisons: a report compares with the period before, with the same time of an earlier week, or with nothing,
+// and its command asks for the same.
 func TestComparisons(t *testing.T) {
 	const day = "timestamp between 2026-01-14 and 2026-01-14 23:59:59.999"
 	const part = "timestamp between 2026-01-14 10:00:00 and 2026-01-22 09:59:59.999"
@@ -280,7 +282,8 @@ func TestComparisons(t *testing.T) {
 			if previous.From != test.from || previous.To != test.to {
 				t.Errorf("it is compared with %s – %s", previous.From, previous.To)
 			}
-			if text := strings.Join(strings.Fields(string(r.Text())), " "); !strings.Contains(text, "orrery report run "+test.flag+"'timestamp") {
+			text := strings.Join(strings.Fields(string(r.Text())), " ")
+			if !strings.Contains(text, "orrery report run "+test.flag+"'timestamp") {
 				t.Errorf("the command is another one: %s", text[strings.Index(text, "orrery report run"):])
 			}
 		})
@@ -402,7 +405,8 @@ func TestDryRun(t *testing.T) {
 	for i, q := range setting.Questions() {
 		one := list[i]
 		failed := one.Err != nil && strings.Contains(one.Err.Error(), "changes of a report: too many values")
-		if one.Part != q.Part || failed != (q.Route == "diff") || failed == one.Meta.DryRun || failed != (one.Meta.Estimate == nil) {
+		if one.Part != q.Part || failed != (q.Route == "diff") || failed == one.Meta.DryRun ||
+			failed != (one.Meta.Estimate == nil) {
 			t.Errorf("%s: %+v", q.Part, one)
 		}
 	}

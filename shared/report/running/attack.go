@@ -12,23 +12,23 @@ import (
 	"github.com/orrery/orrery/shared/report/schedule"
 )
 
-// attacked reports whether a verdict is that there was an attack, or that there may have been one, because data or
+// attacked reports whether a verdict says that there was an attack, or that there may have been one because data or
 // parts are missing.
 func attacked(s report.State) bool { return certain(s) || s == report.Unknown || s == report.Look }
 
-// certain reports whether a verdict is that there was an attack.
+// certain reports whether a verdict says that there was an attack.
 func certain(s report.State) bool {
 	return s == report.AttackedHeld || s == report.AttackedLook || s == report.Attacked
 }
 
-// allJudged reports whether earlier hourly reports have a verdict, or never get one. A later report waits until then,
-// because what it says depends on them.
+// allJudged reports whether all earlier hourly reports have a verdict or will never get one. A later report waits for
+// that, because its text depends on them.
 func allJudged(earlier []runs.Run) bool {
 	return !slices.ContainsFunc(earlier, func(e runs.Run) bool { return e.Verdict == "" && !e.State.Ended() })
 }
 
-// afterAttack reports whether there was an attack in the last earlier hour of which that is known. Hours of which
-// nobody got the report do not count: the receivers may know of an attack before them.
+// afterAttack reports whether there was an attack in the latest earlier hour for which that is known. Hours whose
+// report nobody received do not count, because the receivers may know of an attack before those hours.
 func afterAttack(earlier []runs.Run) bool {
 	for _, e := range earlier {
 		if e.State == runs.Failed || e.State == runs.Missed {
@@ -69,8 +69,8 @@ func (r *Runner) earlier(ctx context.Context, run runs.Run, stored definition.St
 	return list, nil
 }
 
-// asksTheSame reports whether an earlier run asked the same questions as a run with a definition. Runs of a report that
-// was deleted, and of which another one has the name now, did not.
+// asksTheSame reports whether an earlier run asked the same questions as a run with a definition. Runs of a deleted
+// report whose name another one has now did not.
 func (r *Runner) asksTheSame(ctx context.Context, e, run runs.Run, stored definition.Stored) (bool, error) {
 	id := definition.DocumentOf(e.Config, e.Report)
 	list, err := r.Documents.Versions(ctx, id)

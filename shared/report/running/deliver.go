@@ -97,8 +97,8 @@ func (r *Runner) unreadable(ctx context.Context, run *runs.Run, since time.Time,
 	return r.update(ctx, run)
 }
 
-// splitForbidden makes the addresses of mails that wait, and to which the operator does not allow mail any more,
-// deliveries of their own, which have failed. A mail of which no other address is left is refused by its delivery.
+// splitForbidden moves the addresses to which the operator no longer allows mail from the waiting mails to deliveries
+// of their own, which have failed. A mail that has no other address keeps them, and its delivery refuses it.
 func (r *Runner) splitForbidden(run *runs.Run) {
 	domains := r.Settings.Rules().Domains
 	forbidden := func(address string) bool {
@@ -124,7 +124,8 @@ func (r *Runner) splitForbidden(run *runs.Run) {
 	}
 }
 
-// deliveriesAreOver reports whether the time of the deliveries of a run is over that could go on since a time.
+// deliveriesAreOver reports whether the time for the deliveries of a run is over if the run could go on since the given
+// time.
 func (r *Runner) deliveriesAreOver(since time.Time) bool {
 	return !r.Now().Before(since.Add(mostWait + mostDelay))
 }
@@ -292,9 +293,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// write stores the run. No further delivery begins after a write that fails. Such a write may have had its effect,
-// which would make the next one a conflict, and the delivery that it records would be repeated: so the next one looks
-// first.
+// write stores the run. No further delivery begins after a write that fails. A failed write may have had its effect all
+// the same. The next write would then be a conflict, and the delivery that it records would be repeated, so the next
+// write reads the run first.
 func (h *handover) write(ctx context.Context) error {
 	if h.unknown {
 		stored, err := h.Runs.Run(ctx, h.run.ID)
@@ -356,8 +357,8 @@ func giveUp(d *runs.Delivery, reason string) {
 // together joins texts that are not empty.
 func together(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
 
-// settle ends a run if no destination waits for it. Otherwise the next tick after a while continues it. No delivery may be
-// under way, because the run is given back.
+// settle ends a run if no destination waits for it. Otherwise the next tick after a while continues it. No delivery may
+// be under way, because the run is given back.
 func (h *handover) settle(ctx context.Context) error {
 	sent, waiting, next := false, false, time.Time{}
 	for _, d := range h.run.Deliveries {

@@ -12,7 +12,7 @@ func scheduledBy(run runs.Run) *report.Scheduled {
 }
 
 // envelope returns the envelope of the mails of a run, without receivers. Their date is the time at which they are
-// made: a report that is made up long after it was due is not sorted among old mails.
+// made, so that a report that is made up long after it was due is not sorted among old mails.
 func (r *Runner) envelope(run runs.Run) mail.Envelope {
 	if r.Settings.Mail == nil {
 		return mail.Envelope{}

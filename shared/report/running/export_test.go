@@ -8,5 +8,5 @@ func (r *Runner) SetTimes(deliver, grace time.Duration) { r.deliverTime, r.grace
 // DeliveryTime is the least time in which a delivery begins.
 const DeliveryTime = deliverTime + graceTime + 2*recordTime
 
-// RecordPauses are the pauses before the repetitions of a record.
+// RecordPauses are the pauses before each repetition of a write that records a delivery.
 var RecordPauses = recordPauses

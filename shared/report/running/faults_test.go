@@ -452,7 +452,9 @@ func TestReasonsOfForbiddenDomains(t *testing.T) {
 			w.put("r", daily(only(definition.Destination{Mail: test.to})))
 			w.now = monday
 			r := w.runner()
-			r.Deliver = answering(func(context.Context, definition.Destination) (string, error) { return "", delivery.ErrRefused })
+			r.Deliver = answering(func(context.Context, definition.Destination) (string, error) {
+				return "", delivery.ErrRefused
+			})
 			if err := r.Tick(t.Context()); err != nil {
 				t.Fatal(err)
 			}

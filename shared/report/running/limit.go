@@ -52,8 +52,8 @@ func makeWithin(
 }
 
 // estimate returns how many bytes the questions of a report would read at most. known is false if that is not known of
-// some of them. A question that always fails reads nothing: its part is missing in the report. Any other failure may
-// pass, so it is an error.
+// some of them. A question that always fails reads nothing, and its part is missing in the report. Any other failure
+// may pass, so it is returned as an error.
 func estimate(
 	ctx context.Context, source reporting.Source, s report.Setting, atOnce int,
 ) (bytes int64, known bool, err error) {

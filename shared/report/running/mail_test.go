@@ -43,8 +43,8 @@ func receivers(t *testing.T, m deliverytest.Mail) (list []string) {
 	return list
 }
 
-// TestForbiddenAddresses: an address of a domain to which the operator does not allow mail any more is a destination that
-// failed, and the header of the mail that others get does not name it, whenever the domain was removed.
+// TestForbiddenAddresses: an address in a domain to which the operator no longer allows mail is a failed destination,
+// and the mail to the others does not name it, whenever the domain was removed.
 func TestForbiddenAddresses(t *testing.T) {
 	const reason = "the operator does not allow mail to partner.example any more"
 	all := []string{"a@example.com", "b@partner.example", "c@example.com", "d@Partner.example"}

@@ -135,8 +135,9 @@ const (
 	waited                // so little that the run waits
 )
 
-// data returns how far the data of a run is complete. Scheduled runs wait for late logs, for some hours since they
-// could go on. If it is not known how far the data is complete, late logs have arrived when their delay is over.
+// data returns how far the data of a run is complete. Scheduled runs wait some hours for late logs, counted from when
+// they could go on. If it is not known how far the data is complete, late logs count as arrived when their delay is
+// over.
 func (r *Runner) data(ctx context.Context, run runs.Run, since time.Time) (completeness, error) {
 	now := r.Now()
 	through, err := r.Complete(ctx)

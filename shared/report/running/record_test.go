@@ -36,7 +36,7 @@ func (o *observed) Update(ctx context.Context, r runs.Run, files ...runs.File) e
 }
 
 // TestStopDuringTwoDeliveries: a server that stops gives a run back when its last delivery has ended, and not when the
-// first one has. So no other worker makes a delivery that is still under way.
+// first one has. Otherwise another worker could repeat a delivery that is still under way.
 func TestStopDuringTwoDeliveries(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily())
@@ -81,7 +81,8 @@ func TestStopDuringTwoDeliveries(t *testing.T) {
 		t.Errorf("received by %s while the server stopped", got)
 	}
 	run := w.list("r")[0]
-	if run.State != runs.Rendered || !run.Lease.IsZero() || run.Deliveries[0].Attempts != 0 || run.Deliveries[1].State != runs.Sent {
+	if run.State != runs.Rendered || !run.Lease.IsZero() || run.Deliveries[0].Attempts != 0 ||
+		run.Deliveries[1].State != runs.Sent {
 		t.Errorf("%+v", run)
 	}
 	w.tick() // the next server
@@ -90,14 +91,16 @@ func TestStopDuringTwoDeliveries(t *testing.T) {
 	}
 }
 
-// TestRecordsAreRepeated: the writes after a delivery are repeated when they fail, whether or not they had their effect.
-// If none has, a later worker has to deliver the report again.
+// TestRecordsAreRepeated: failed writes after a delivery are repeated, whether or not they had their effect. If none
+// had, a later worker delivers the report again.
 func TestRecordsAreRepeated(t *testing.T) {
 	lost := &net.OpError{Op: "write", Err: syscall.ECONNRESET}
 	most := len(running.RecordPauses)
 	for name, isIt := range map[string]func(r runs.Run) bool{
-		"the record of the delivery": func(r runs.Run) bool { return r.State == runs.Rendered && r.Deliveries[0].State == runs.Sent },
-		"the end of the run":         func(r runs.Run) bool { return r.State == runs.Delivered },
+		"the record of the delivery": func(r runs.Run) bool {
+			return r.State == runs.Rendered && r.Deliveries[0].State == runs.Sent
+		},
+		"the end of the run": func(r runs.Run) bool { return r.State == runs.Delivered },
 	} {
 		for _, applied := range []bool{false, true} {
 			for _, failures := range []int{1, most, most + 1} {
@@ -118,7 +121,8 @@ func TestRecordsAreRepeated(t *testing.T) {
 					}}
 					err := r.Tick(t.Context())
 					gaveUp := failures > most
-					if gaveUp != errors.Is(err, syscall.ECONNRESET) || !slices.Equal(pauses, running.RecordPauses[:min(failures, most)]) {
+					if gaveUp != errors.Is(err, syscall.ECONNRESET) ||
+						!slices.Equal(pauses, running.RecordPauses[:min(failures, most)]) {
 						t.Errorf("%v after pauses of %v", err, pauses)
 					}
 					if gaveUp {

@@ -44,7 +44,7 @@ type Config struct {
 	Complete func(ctx context.Context) (time.Time, error)
 	// Key returns why the key with an ID cannot be used, in words after because; "": it can.
 	Key func(ctx context.Context, id string) (reason string, err error)
-	// Pause waits before a record that could not be written is written again, or until ctx ends; nil: it waits for d.
+	// Pause waits for d or until ctx ends, before a failed write of a record is repeated; nil: by a timer.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
@@ -77,8 +77,10 @@ const (
 	trimPause    = time.Hour // between two removals of old runs
 )
 
-// recordPauses are the pauses before the repetitions of a record that could not be written; all fit in recordTime.
-var recordPauses = []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond, 4 * time.Second}
+// recordPauses are the pauses before each repetition of a failed write of a record. Together they fit in recordTime.
+var recordPauses = []time.Duration{
+	100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond, 4 * time.Second,
+}
 
 // retryAfter returns how long to wait after a number of failed attempts.
 func retryAfter(attempts int) time.Duration {
@@ -306,7 +308,7 @@ func (r *Runner) versions(
 			break
 		}
 		stored, err := definition.Read(v.Text)
-		if err != nil { // what was due by a damaged version cannot be known
+		if err != nil { // it cannot be known what was due according to a damaged version
 			break
 		}
 		first = schedule.Version{Number: v.Number, Since: v.At, Stored: stored}

@@ -133,7 +133,8 @@ func (a answers) Ask(_ context.Context, route string, params map[string]string) 
 		if route == "diff" && a.w.dry != nil {
 			return nil, a.w.dry
 		}
-		return []byte(`{"data":{"results":[]},"meta":{"estimate":{"bytes":` + a.w.bytes + `}},"unrounded":` + a.w.unrounded + `}`), nil
+		return []byte(`{"data":{"results":[]},"meta":{"estimate":{"bytes":` + a.w.bytes + `}},` +
+			`"unrounded":` + a.w.unrounded + `}`), nil
 	}
 	if route == a.w.missing {
 		return nil, errors.New("it failed")
@@ -142,7 +143,8 @@ func (a answers) Ask(_ context.Context, route string, params map[string]string) 
 	defer a.w.mutex.Unlock()
 	a.w.count++
 	return fmt.Appendf(nil, `{"data":{"results":[{"time_period":%d,"num_of_requests":1000,"num_of_blocked_requests":%d}]},`+
-		`"meta":{"bytes_scanned":%d},"unrounded":%s}`, monday.AddDate(0, 0, -1).Unix(), a.w.blocked, a.w.scanned, a.w.unrounded), nil
+		`"meta":{"bytes_scanned":%d},"unrounded":%s}`,
+		monday.AddDate(0, 0, -1).Unix(), a.w.blocked, a.w.scanned, a.w.unrounded), nil
 }
 
 // Deliver implements running.Deliverer.
@@ -307,8 +309,8 @@ func TestMissedReports(t *testing.T) {
 	}
 }
 
-// TestEditsGiveNoTime: a report that is written again and again, as by a program that deploys definitions, waits for its
-// data no longer than others.
+// TestEditsGiveNoTime: a report that is written again and again, as by a program that deploys definitions, waits for
+// its data no longer than others.
 func TestEditsGiveNoTime(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily())
@@ -717,8 +719,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestEndOfAnAttack: an attack has ended if the last hour of the same questions of which somebody got the report had
-// one.
+// TestEndOfAnAttack: the end of an attack is reported if there was one in the latest hour with the same questions whose
+// report somebody received.
 func TestEndOfAnAttack(t *testing.T) {
 	edited := func(change func(*definition.Stored)) func(w *world) {
 		return func(w *world) {
@@ -1152,7 +1154,8 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestStoppedServer: a delivery that succeeded while the server stopped is recorded, and ends the run if it was the last.
+// TestStoppedServer: a delivery that succeeded while the server stopped is recorded, and ends the run if it was the
+// last.
 func TestStoppedServer(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily(func(s *definition.Stored) { s.Deliver = s.Deliver[:1] }))

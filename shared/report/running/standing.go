@@ -55,9 +55,9 @@ func (r *Runner) standingOf(ctx context.Context, run runs.Run) (s standing, err 
 	return r.withKey(ctx, s, current, run.By == "")
 }
 
-// since returns from when a run could go on: its waits count from then. That is when it was due or queued, or when its
-// report was resumed after that, also if it was changed since. Other changes do not give runs more time, or those of a
-// report that is written every hour would never end. A version that cannot be read was not paused.
+// since returns the time from which a run could go on and its waits count: when it was due, when it was queued, or when
+// its report was resumed, whichever was last. Other changes of the report give its runs no more time, because those of
+// a report that is written every hour would never end. A version that cannot be read counts as not paused.
 func (r *Runner) since(ctx context.Context, run runs.Run, newest document.Version) (time.Time, error) {
 	from := latest(run.Due, run.Queued)
 	id := definition.DocumentOf(run.Config, run.Report)

@@ -88,8 +88,7 @@ func (l *local) lock() {
 	}
 }
 
-// unsized returns a query that has ended, and the size of whose answer is not known yet; nil: there is none. The caller
-// holds the lock.
+// unsized returns a query that has ended and whose answer has no known size yet, or nil. The caller holds the lock.
 func (l *local) unsized() *job {
 	for _, j := range l.byID {
 		if !j.finished() {
@@ -260,7 +259,8 @@ func (l *local) promise(next *job) error {
 	return nil
 }
 
-// size returns how many bytes the answer takes, or may take if that is not known yet. The caller of size holds the lock.
+// size returns how many bytes the answer takes, or may take if that is not known yet. The caller of size holds the
+// lock.
 func (j *job) size() int64 {
 	select {
 	case <-j.sized:

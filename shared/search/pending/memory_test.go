@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// TestMemoryOfDiff: the values of a diff, of which there can be a hundred thousand, count as those of other answers do.
+// TestMemoryOfDiff: the values of a diff, which can be a hundred thousand, count like those of other answers.
 func TestMemoryOfDiff(t *testing.T) {
 	values := func(texts ...string) (list []query.DiffValue) {
 		for _, text := range texts {

@@ -44,7 +44,8 @@ func Rows(object []byte) (rows []lake.Row, err error) {
 	}
 }
 
-// forgetLacking sets the columns that the object does not have to absent. parquet-go reads an empty list for a missing one.
+// forgetLacking sets the columns that the object does not have to absent. parquet-go reads an empty list for a missing
+// one.
 func forgetLacking(row *lake.Row, object *parquet.Column) {
 	v := reflect.ValueOf(row).Elem()
 	for i, name := range lake.ColumnNames {

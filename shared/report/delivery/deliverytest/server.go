@@ -64,7 +64,7 @@ func Start(t testing.TB, options ...func(*Server)) *Server {
 			t.Error(err)
 		}
 		<-served
-		// Shutdown waits for the connections. Its error is that the listener is closed already.
+		// Shutdown waits for the connections. It returns an error because the listener is already closed.
 		_ = server.Shutdown(context.WithoutCancel(t.Context()))
 	})
 	return s
