@@ -1,4 +1,4 @@
-import{F as B,H as $,K as I,Q as N,R as W,S as q,V as D,a as z,c as h,d as F,f as j,ra as o,za as H}from"./chunk-l44nqbfa.js";function C(e){return e==="csv"?"csv":"ndjson"}function _(e,t){switch(e){case"csv":return{before:X(t),between:y(""),behind:y("")};case"ndjson":return{before:y(""),between:y(""),behind:y("")};case"json":return{before:y(`[
+import{G as B,I as $,L as I,R as N,S as W,T as q,W as D,a as z,c as h,d as F,f as j,na as o,wa as H}from"./chunk-56sfek2l.js";function C(e){return e==="csv"?"csv":"ndjson"}function _(e,t){switch(e){case"csv":return{before:X(t),between:y(""),behind:y("")};case"ndjson":return{before:y(""),between:y(""),behind:y("")};case"json":return{before:y(`[
 `),between:y(`,
 `),behind:y(`
 ]
