@@ -166,6 +166,7 @@ func TestCounts(t *testing.T) {
 
 	tops := "document.querySelectorAll('.list tbody tr').length > 50"
 	screens := []struct{ name, fragment, ready, part string }{
+		{"the condition that is to blame", `#/events?f=host="nobody.example",+blocked+is+true&t=` + demoDay, "document.querySelector('.trouble')", ".blame"},
 		{"the dashboard", "#/?t=" + hours, tops + " && document.querySelector('.legend .before a.count')", ".dashboard"},
 		{"the busiest values", "#/?sort=requests&t=" + demoDay, tops, ".list"},
 		{"the chart as a table", "#/?as=table&seg=15m&t=2026-01-01T06:07Z..2026-01-01T09:01Z", "document.querySelector('.numbers a.count')", ".chart"},
@@ -190,10 +191,13 @@ func TestCounts(t *testing.T) {
 		walk("numbers lead to as many events: "+screen.name, func(t *testing.T, b *tab, s *served) {
 			b.open(screen.fragment)
 			b.holds(screen.ready, "has the numbers")
-			if screen.name == "the hours" {
+			switch screen.name {
+			case "the hours":
 				b.click(".hours button", "Show as table")
-				b.holds("document.querySelector('.status .numbers')", "has the table")
+			case "the condition that is to blame":
+				b.click("button", "Which condition is it?")
 			}
+			b.holds(fmt.Sprintf("document.querySelector(%q)?.querySelector('a.count')", screen.part), "has links")
 			b.answered()
 			b.lead(s, screen.part)
 			if left := b.unlinked(screen.part); len(left) > 0 {

@@ -2,11 +2,12 @@
 import './app';
 import type { Answer, Meta, Parameters, Segment } from './api';
 import { type Asker, useAsked } from './ask';
-import { useConsole } from './context';
+import { useConsole, useCounted } from './context';
+import { Count } from './menu';
 import { Answered } from './states';
 import { mostConditions, nearest, type Without, withoutEach } from './pure/blame';
 import { filtersOf } from './pure/filter';
-import { count, requests } from './pure/format';
+import { requests } from './pure/format';
 import { conditionsOf } from './pure/lex';
 import { absolute, type Period, periodIn, segmentFor } from './pure/time';
 import { words } from './strings.blame';
@@ -62,6 +63,7 @@ function total(answer: Answer<Segment> | undefined): number {
 
 function Conditions({ found: { without } }: { found: Found }) {
 	const { place, go } = useConsole();
+	const { period } = useCounted();
 	if (without.length === 0) return null;
 	const guilty = without.filter((one) => one.requests > 0);
 	const sentence = guilty.length === 0 ? words.several : guilty.length === 1 && guilty[0] ? words.toBlame(guilty[0].condition) : '';
@@ -72,7 +74,7 @@ function Conditions({ found: { without } }: { found: Found }) {
 			<thead><tr><th scope="col">{words.condition}</th><th scope="col" class="n">{words.requests}</th><td /></tr></thead>
 			<tbody>{without.map((one) => <tr key={one.condition}>
 				<th scope="row"><code>{one.condition}</code></th>
-				<td class="n">{count(one.requests)}</td>
+				<td class="n"><Count n={one.requests} filter={one.filter} period={period} /></td>
 				<td>{one.requests > 0 && <button type="button" class="small" aria-label={words.leaveOutLabel(one.condition)}
 					onClick={() => go({ filter: one.filter })}>{words.leaveOut}</button>}</td>
 			</tr>)}</tbody>

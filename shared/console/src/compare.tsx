@@ -146,8 +146,8 @@ function OneSide({ name, side, kind }: { name: string; side: DiffSide; kind: str
 }
 
 /** OfSide is a number of requests of a side. */
-function OfSide({ side, n, and, write }: { side: DiffSide; n: number; and?: string; write?(n: number): string }) {
-	return <Count n={n} {...requestsOf(side, and)} {...(write ? { write } : {})} />;
+function OfSide({ side, and, ...of }: { side: DiffSide; n: number; and?: string; twin?: boolean; write?(n: number): string }) {
+	return <Count {...requestsOf(side, and)} {...of} />;
 }
 
 function Table({ findings, diff, before }: { findings: readonly Finding[]; diff: Diff; before: boolean }) {
@@ -181,7 +181,7 @@ function Shares({ finding, diff }: { finding: Finding; diff: Diff }) {
 	return <span class="pair">{(['selected', 'baseline'] as const).map((side) => {
 		const { share: part, num_of_requests: n } = finding[side];
 		return <span key={side} class={`bar-of ${side}`} style={{ '--part': String(part) }}>
-			<i aria-hidden="true" /><OfSide side={diff[side]} n={n} and={finding.condition} write={() => share(part, 1)} />
+			<i aria-hidden="true" /><OfSide twin side={diff[side]} n={n} and={finding.condition} write={() => share(part, 1)} />
 		</span>;
 	})}</span>;
 }

@@ -271,7 +271,7 @@ function Tile({ name, value, before, plan, requests }: {
 	return <TileOf kind={name} name={words.tiles[name]} title={words.tileTitles[name]}
 		act={() => go({ ...of(plan.of), ...(condition === null ? { screen: 'events', ...beside } : {}) })}>
 		<span class="number">{value === null ? '–' : write(value)}{condition !== null && value !== null && <small>
-			<Share n={value} of={requests} {...ofQuestion(plan.timeline)} /></small>}</span>
+			<Share n={value} of={requests} twin={false} {...ofQuestion(plan.timeline)} /></small>}</span>
 		{value !== null && before !== null && <ChangeText now={value} before={before} all={name === 'requests'}>
 			<Count n={before} {...ofQuestion(plan.timelineBefore)} beside={beside} write={(n) => words.before(write(n))} />
 		</ChangeText>}

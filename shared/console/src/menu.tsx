@@ -36,8 +36,9 @@ export function Value({ fact, children }: { fact: Fact; children: ComponentChild
 }
 
 /** LinkTo is a link to another place, which the browser opens in a new tab as well. */
-export function LinkTo({ change, name, kind, current, children }: {
+export function LinkTo({ change, name, kind, current, twin, children }: {
 	change: Partial<Place>; name?: string; kind?: string; current?: 'page' | 'true' | false; children: ComponentChildren;
+	twin?: boolean | undefined; // of a link beside it, which is enough for keys
 }) {
 	const { go, href } = useConsole();
 	const click = (event: JSX.TargetedMouseEvent<HTMLElement>): void => {
@@ -45,23 +46,26 @@ export function LinkTo({ change, name, kind, current, children }: {
 		event.preventDefault();
 		go(change);
 	};
-	return <a href={href(change)} class={kind} title={name} aria-label={name} aria-current={current || undefined}
-		onClick={click}>{children}</a>;
+	return <a href={href(change)} class={kind} tabIndex={twin ? -1 : undefined} title={name} aria-label={name}
+		aria-current={current || undefined} onClick={click}>{children}</a>;
 }
 
 /** Count is a number about requests, which leads to their events. Without a filter that has exactly these, it is no link. */
-export function Count({ n, filter, period, beside, write = count }: {
-	n: number; filter: string | null; period?: string | undefined; beside?: Partial<Place> | undefined; write?(n: number): string;
+export function Count({ n, filter, period, beside, twin, write = count }: {
+	n: number; filter: string | null; period?: string | undefined; beside?: Partial<Place> | undefined; twin?: boolean;
+	write?(n: number): string;
 }) {
 	const text = write(n);
 	if (n === 0 || filter === null) return <span class="count">{text}</span>;
-	return <LinkTo kind="count" name={words.countOf(text, filter)}
+	return <LinkTo kind="count" name={words.countOf(text, filter)} twin={twin}
 		change={{ screen: 'events', record: null, filter, ...(period ? { period } : {}), ...beside }}>{text}</LinkTo>;
 }
 
-/** Share is a part of all requests, which leads to the events of the part. */
-export function Share({ n, of, ...counted }: { n: number; of: number; filter: string | null; period?: string | undefined }) {
-	return of === 0 ? <>{share(n, of)}</> : <Count n={n} write={() => share(n, of)} {...counted} />;
+/** Share is a part of all requests, which leads to the events of the part. Their number is beside it. */
+export function Share({ n, of, ...counted }: {
+	n: number; of: number; filter: string | null; period?: string | undefined; twin?: boolean;
+}) {
+	return of === 0 ? <>{share(n, of)}</> : <Count twin n={n} write={() => share(n, of)} {...counted} />;
 }
 
 /** keys handles + and − on a focused value. */

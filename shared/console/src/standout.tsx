@@ -64,7 +64,7 @@ function Sentence({ finding: { by, value, condition, ...of }, diff }: { finding:
 		const { share: part, num_of_requests: n } = of[side];
 		const counted = requestsOf(diff[side], condition);
 		return <Fragment key={side}>
-			<Count n={n} {...counted} write={() => share(part, 1)} />{texts[side][0]}<Count n={n} {...counted} />{texts[side][1]}
+			<Count twin n={n} {...counted} write={() => share(part, 1)} />{texts[side][0]}<Count n={n} {...counted} />{texts[side][1]}
 		</Fragment>;
 	})}</span>;
 }
