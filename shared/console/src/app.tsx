@@ -1,5 +1,5 @@
 // The page around the screens: navigation, filter bar, period, and what opens above them.
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { API, Refusal } from './api';
 import { Bar } from './bar';
 import { type Console, ConsoleProvider } from './context';
@@ -61,7 +61,7 @@ export function App() {
 		choose: (fact, at, more = []) => setChosen({ choice: { fact, at, more }, place }),
 	};
 	useShortcuts(shortcutsOf(value, () => setHelp(true), choice && closeMenu));
-	useEffect(() => { // also while the script of the menu is loaded
+	useLayoutEffect(() => { // also while the script of the menu is loaded
 		if (!choice) return;
 		const outside = (event: Event): void => {
 			if (!document.querySelector('.menu')?.contains(event.target as Node)) closeMenu();

@@ -1,6 +1,6 @@
 // Export: all matching events to a file, page by page. The browser writes them to the disk as they come if it can;
 // otherwise it keeps them in memory, and saves a file whenever that is much.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import './app';
 import type { API, Page } from './api';
 import { useConsole } from './context';
@@ -55,7 +55,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 	const [note, setNote] = useState('');
 	const [, redraw] = useState(0);
 	const run = useRef<Run | null>(null);
-	useEffect(() => dialog.current?.showModal(), []);
+	useLayoutEffect(() => dialog.current?.showModal(), []);
 	useEffect(() => () => run.current?.own.abort(), []);
 	const parameters = { filters, limit: pageSize, format: wireOf(format), ...(all ? {} : { fields }) };
 	const pages = Math.max(1, Math.ceil(total / pageSize));

@@ -39,7 +39,7 @@ export function Filters({ first, text, use, close }: Props) {
 	const saved = useSaved();
 	const [history, setHistory] = useState<readonly Remembered[]>(rememberedFilters);
 	useLayoutEffect(() => field.current?.focus(), [tab]);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		const outside = (event: Event): void => {
 			if (!box.current?.parentElement?.contains(event.target as Node)) close();
 		};

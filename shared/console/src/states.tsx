@@ -86,7 +86,7 @@ export function ageOf(...states: readonly State[]): '' | 'stale' | 'old' {
 function Tools({ children }: { children: ComponentChildren }) {
 	const folded = useMedia(narrow);
 	const box = useRef<HTMLDetailsElement>(null);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		const close = (event: Event): void => {
 			if (box.current && !box.current.querySelector('summary')?.contains(event.target as Node)) box.current.open = false;
 		};
