@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { API, Refusal } from './api';
 import { Bar } from './bar';
-import { type Console, ConsoleProvider } from './context';
+import { type Console, ConsoleProvider, type How } from './context';
 import { Dashboard } from './dashboard';
 import { forgetHeavy } from './ask';
 import { keepKey, readKey } from './key';
@@ -19,6 +19,7 @@ import { share } from './share';
 import { words } from './strings';
 import './strings.tags';
 import { keepTheme, readTheme } from './theme';
+import { forgetTyped, keepTyped, writeTyped } from './typed';
 
 const noticeTime = 3000;
 
@@ -120,8 +121,11 @@ function usePlace(): [Place, Console['go']] {
 	const [place, setPlace] = useState(() => readFragment(location.hash));
 	const latest = useRef(place);
 	latest.current = place;
-	useEffect(() => {
-		const read = (): void => setPlace(readFragment(location.hash));
+	useLayoutEffect(() => {
+		const read = (): void => {
+			forgetTyped();
+			setPlace(readFragment(location.hash));
+		};
 		addEventListener('popstate', read);
 		addEventListener('hashchange', read);
 		return () => {
@@ -129,12 +133,14 @@ function usePlace(): [Place, Console['go']] {
 			removeEventListener('hashchange', read);
 		};
 	}, []);
-	const go = useCallback((change: Partial<Place>, how: 'push' | 'replace' = 'push') => {
+	const go = useCallback((change: Partial<Place>, how: How = 'push') => {
 		const next = changed(latest.current, change);
 		const fragment = writeFragment(next);
 		if (fragment === writeFragment(latest.current)) return;
+		if (how === 'type') keepTyped(fragment);
+		else writeTyped(); // Back leads to what was typed
 		if (how === 'push') history.pushState(null, '', fragment);
-		else history.replaceState(history.state, '', fragment);
+		else if (how === 'replace') history.replaceState(history.state, '', fragment);
 		latest.current = next;
 		setPlace(next);
 	}, []);

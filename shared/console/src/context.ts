@@ -7,14 +7,17 @@ import type { Field } from './pure/complete';
 import type { Fact } from './pure/filter';
 import { type Place, periodOf } from './pure/fragment';
 
+/** How the address changes: a click pushes, so that Back undoes it, what goes on by itself replaces, and so does typing, later. */
+export type How = 'push' | 'replace' | 'type';
+
 export interface Console {
 	api: API;
 	place: Place;
 	zone: string;
 	round: number; // of the question: it is asked again when this changes
 	fields: readonly Field[]; // the catalogue; empty until it is loaded
-	/** go changes the address. A click pushes, so that Back undoes it; typing replaces. */
-	go(change: Partial<Place>, how?: 'push' | 'replace'): void;
+	/** go changes the address. */
+	go(change: Partial<Place>, how?: How): void;
 	/** href is the address that go would change to. */
 	href(change: Partial<Place>): string;
 	/** ask asks the same question again. */
