@@ -174,14 +174,15 @@ function useFields(api: API, session: number, question: string): readonly Field[
 	return fields;
 }
 
-function useNotice(): [string, (text: string) => void] {
-	const [notice, setNotice] = useState('');
+function useNotice(): [string, Console['say']] {
+	const [notice, setNotice] = useState({ text: '', stays: false });
+	const say = useCallback((text: string, stays = false) => setNotice({ text, stays }), []);
 	useEffect(() => {
-		if (notice === '') return;
-		const timer = setTimeout(() => setNotice(''), noticeTime);
+		if (notice.text === '' || notice.stays) return;
+		const timer = setTimeout(() => say(''), noticeTime);
 		return () => clearTimeout(timer);
 	}, [notice]);
-	return [notice, setNotice];
+	return [notice.text, say];
 }
 
 /** live switches between asking again and again, and not. Only a period that ends now has anything newer. */

@@ -27,8 +27,8 @@ export interface Console {
 	/** useKey sends a key with every question from now on; "" forgets it. */
 	useKey(key: string): void;
 	hasKey: boolean;
-	/** say announces a text to screen readers and shows it for a moment. */
-	say(text: string): void;
+	/** say announces a text to screen readers and shows it for a moment, or until the next one. */
+	say(text: string, stays?: boolean): void;
 }
 
 /** What the numbers of an answer count. The address may have another filter and period by now, or a period that goes on. */
