@@ -62,7 +62,7 @@ export function App() {
 		choose: (fact, at, more = []) => setChosen({ choice: { fact, at, more }, place }),
 	};
 	useShortcuts(shortcutsOf(value, () => setHelp(true), choice && closeMenu));
-	useLayoutEffect(() => { // also while the script of the menu is loaded
+	useEffect(() => { // also while the script of the menu is loaded; not for a scroll that ends with the click
 		if (!choice) return;
 		const outside = (event: Event): void => {
 			if (!document.querySelector('.menu')?.contains(event.target as Node)) closeMenu();
