@@ -280,6 +280,7 @@ func TestColumns(t *testing.T) {
 		})
 		b.open("#/?t=" + demoDay)
 		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the top values")
+		b.answered() // then nothing moves the value any more
 		b.run(chromedp.Evaluate(`{
 			window.menus = 0;
 			new MutationObserver((changes) => changes.forEach(({addedNodes}) =>

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -332,6 +334,51 @@ func TestFilterBar(t *testing.T) {
 		b.enter()
 		b.holds(`document.querySelector('#filter').value === 'country~"(?i)german"' && document.querySelector('#quick-find').value === ''`,
 			"asks for all events")
+	})
+	walk("what is searched in the rows reaches the address after a pause, and is not lost before", func(t *testing.T, b *tab, s *served) {
+		b.run(chromedp.ActionFunc(func(ctx context.Context) error {
+			_, err := page.AddScriptToEvaluateOnNewDocument(`{
+				const { setTimeout } = window;
+				const held = [];
+				window.setTimeout = (run, ms, ...rest) => (ms === 500 ? held.push(run) : setTimeout(run, ms, ...rest));
+				window.rest = () => held.splice(0).forEach((run) => run());
+				const replace = history.replaceState.bind(history);
+				window.replaced = 0;
+				history.replaceState = (...given) => {
+					replaced++;
+					replace(...given);
+				};
+			}`).Do(ctx)
+			return err
+		}))
+		found := func(text string) {
+			t.Helper()
+			b.holds(fmt.Sprintf("document.querySelector('#quick-find')?.value === %q", text), "has the text")
+			b.sees("of the 200 that are loaded")
+		}
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 shown")
+		b.holds("document.querySelector('#quick-find')", "has the field")
+		b.run(chromedp.Focus("#quick-find"))
+		b.evaluate("replaced = 0")
+		b.keys("german")
+		found("german")
+		if n := value[int](b, "replaced"); n != 0 {
+			t.Errorf("the address was changed %d times", n)
+		}
+		b.run(chromedp.Reload())
+		found("german")
+		b.run(chromedp.Focus("#quick-find"))
+		b.keys(kb.End + "y")
+		found("germany")
+		b.evaluate("rest()")
+		b.holds("location.hash.includes('find=germany')", "has the text in its address")
+		b.keys(kb.Backspace)
+		found("german")
+		b.enter()
+		b.holds(`document.querySelector('#filter').value === 'country~"(?i)german"'`, "asks for all events")
+		b.evaluate("history.back()")
+		found("german")
 	})
 	walk("the dashboard on paper", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?f=blocked+is+true&t=" + demoDay)

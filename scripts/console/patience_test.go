@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // busyOnce refuses each read of the API the first time it is sent, and each write always. The service can be asked again at once.
@@ -80,6 +82,120 @@ func TestPatience(t *testing.T) {
 		b.sees("The service is busy. It is asked again in")
 		close(seen)
 		b.sees("200 shown")
+	})
+	walk("the estimates of a dashboard that wait for a busy service can be stopped", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 429"}
+		var busy atomic.Bool
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			if !busy.Load() || bodyOf(t, r)["dry_run"] != true {
+				return false
+			}
+			w.Header().Set("Retry-After", "60")
+			return refuse(w, http.StatusTooManyRequests, "too many requests")
+		})
+		stops := func() {
+			t.Helper()
+			b.sees("The service is busy. It is asked again in")
+			b.click(".progress button", "Cancel")
+			b.sees("Cancelled.")
+		}
+		busy.Store(true)
+		b.open("#/?t=" + demoDay)
+		stops()
+		busy.Store(false)
+		b.click(".progress button", "Ask again")
+		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the answer")
+		b.answered()
+		busy.Store(true)
+		b.keys("r")
+		stops()
+	})
+	walk("how long a query has been in the queue is said", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 504"}
+		query := newLongQuery("topx")
+		answer := query.answer(t)
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			select {
+			case <-query.released:
+			default:
+				if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/data/queries/abc") {
+					w.Header().Set("Retry-After", "0")
+					w.WriteHeader(http.StatusAccepted)
+					fmt.Fprint(w, `{"id":"abc","status":"running","elapsed_ms":12000,"queue_ms":3000}`)
+					return true
+				}
+			}
+			return answer(w, r)
+		})
+		b.open("#/?t=" + demoDay)
+		b.sees(", of which 3.0 s in the queue. Its answer comes as soon as it is done.")
+		close(query.released)
+		b.answered()
+	})
+	for name, one := range map[string]struct{ path, begun, more, offer string }{
+		"values":        {"/data/values", "country=", "Germ", "Germany"},
+		"saved filters": {"/filters", "@ger", "m", "@germans"},
+	} {
+		walk("the completion of "+name+" says that it waits for a busy service", func(t *testing.T, b *tab, s *served) {
+			b.allowed = []string{"status of 503", "status of 400"} // half a filter is checked
+			conf(t, s, http.MethodPut, "/api/v4.0/conf/prod/filters/germans", `{"filters":"country=\"Germany\""}`)
+			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, one.path) {
+					return false
+				}
+				w.Header().Set("Retry-After", "60")
+				return refuse(w, http.StatusServiceUnavailable, "try again later")
+			})
+			b.open("#/?t=" + demoDay)
+			b.holds("document.querySelectorAll('#split option').length > 10", "has the catalogue of fields")
+			b.evaluate("localStorage.setItem('orrery.config', 'prod')")
+			b.run(chromedp.Focus("#filter"))
+			b.keys(one.begun)
+			b.holds("document.querySelector('.completions[role=status]')?.textContent.startsWith('The service is busy. It is asked again in')",
+				"says why there are no options yet")
+			b.shortcut("Escape")
+			b.holds("!document.querySelector('.completions[role=status]')", "closes what it says")
+			s.answer(nil)
+			b.keys(one.more)
+			b.holds(fmt.Sprintf("document.querySelector('[role=option]')?.textContent.startsWith(%q)", one.offer), "offers the option")
+			b.evaluate("localStorage.clear()")
+		})
+	}
+	walk("what is said of a wait stays until its end", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 503"}
+		conf(t, s, http.MethodPut, "/api/v4.0/conf/waits/filters/posts", `{"filters":"method=POST"}`)
+		ended := make(chan struct{})
+		var again atomic.Bool
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case !strings.HasSuffix(r.URL.Path, "/filters"):
+				return false
+			case again.Swap(true):
+				<-ended
+				return false
+			}
+			w.Header().Set("Retry-After", "0")
+			return refuse(w, http.StatusServiceUnavailable, "try again later")
+		})
+		b.open("#/?t=" + demoDay)
+		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the answer")
+		b.evaluate(`localStorage.setItem('orrery.config', 'waits'); {
+			const { setTimeout } = window;
+			const notices = [];
+			window.setTimeout = (run, ms, ...rest) => (ms === 3000 ? notices.push(run) : setTimeout(run, ms, ...rest));
+			window.fade = () => notices.forEach((run) => run());
+		}`)
+		b.fill("#filter", "@posts")
+		b.click(".run", "Run")
+		busy := "document.querySelector('.notice').textContent.startsWith('The service is busy')"
+		b.holds(busy, "says that it waits")
+		b.answered() // so that everything is drawn
+		b.evaluate("fade()")
+		b.holds(busy, "still says it")
+		close(ended)
+		b.holds("document.querySelector('#filter').value === 'method=\"POST\"'", "has the conditions")
+		b.holds("document.querySelector('.notice').textContent === ''", "says it no longer")
+		b.evaluate("localStorage.clear()")
 	})
 	walk("a part of the dashboard without an estimate is left out, and does not run before it has one", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 500"}

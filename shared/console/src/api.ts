@@ -162,7 +162,7 @@ export interface Page {
 
 /** A query that goes on after its request ended. */
 export interface Running {
-	began: number;
+	queue: number; // milliseconds that it has waited in the queue of the engine so far, as far as that is known
 }
 
 /** What a caller learns while a request has no answer yet. */
@@ -332,7 +332,7 @@ export class API {
 		const forget = (): void => forgetLocation(question);
 		keepLocation(question, location);
 		signal.addEventListener('abort', forget);
-		progress.running({ began: Date.now() });
+		progress.running({ queue: 0 });
 		try {
 			for (;;) {
 				await pause(seconds, signal);
@@ -341,6 +341,7 @@ export class API {
 					forget();
 					return response;
 				}
+				progress.running({ queue: await queueOf(response) });
 				seconds = Math.min(longestPause, Math.max(seconds * 2, retryAfterOf(response) ?? 1));
 			}
 		} catch (error) {
@@ -411,6 +412,15 @@ function refusalOf(response: Response, text: string): Refusal {
 function retryAfterOf(response: Response): number | null {
 	const text = response.headers.get('Retry-After');
 	return text !== null && /^\d+$/.test(text) ? Number(text) : null;
+}
+
+/** queueOf reads how long a query that still runs has waited in the queue of the engine. Not every engine knows it. */
+async function queueOf(response: Response): Promise<number> {
+	try {
+		return ((await response.json()) as { queue_ms?: number }).queue_ms ?? 0;
+	} catch {
+		return 0; // of a proxy
+	}
 }
 
 function pause(seconds: number, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,8 @@
 // The page around the screens: navigation, filter bar, period, and what opens above them.
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { API, Refusal } from './api';
 import { Bar } from './bar';
-import { type Console, ConsoleProvider } from './context';
+import { type Console, ConsoleProvider, type How } from './context';
 import { Dashboard } from './dashboard';
 import { forgetHeavy } from './ask';
 import { keepKey, readKey } from './key';
@@ -19,6 +19,7 @@ import { share } from './share';
 import { words } from './strings';
 import './strings.tags';
 import { keepTheme, readTheme } from './theme';
+import { forgetTyped, keepTyped, writeTyped } from './typed';
 
 const noticeTime = 3000;
 
@@ -61,7 +62,7 @@ export function App() {
 		choose: (fact, at, more = []) => setChosen({ choice: { fact, at, more }, place }),
 	};
 	useShortcuts(shortcutsOf(value, () => setHelp(true), choice && closeMenu));
-	useEffect(() => { // also while the script of the menu is loaded
+	useEffect(() => { // also while the script of the menu is loaded; not for a scroll that ends with the click
 		if (!choice) return;
 		const outside = (event: Event): void => {
 			if (!document.querySelector('.menu')?.contains(event.target as Node)) closeMenu();
@@ -120,8 +121,11 @@ function usePlace(): [Place, Console['go']] {
 	const [place, setPlace] = useState(() => readFragment(location.hash));
 	const latest = useRef(place);
 	latest.current = place;
-	useEffect(() => {
-		const read = (): void => setPlace(readFragment(location.hash));
+	useLayoutEffect(() => {
+		const read = (): void => {
+			forgetTyped();
+			setPlace(readFragment(location.hash));
+		};
 		addEventListener('popstate', read);
 		addEventListener('hashchange', read);
 		return () => {
@@ -129,12 +133,14 @@ function usePlace(): [Place, Console['go']] {
 			removeEventListener('hashchange', read);
 		};
 	}, []);
-	const go = useCallback((change: Partial<Place>, how: 'push' | 'replace' = 'push') => {
+	const go = useCallback((change: Partial<Place>, how: How = 'push') => {
 		const next = changed(latest.current, change);
 		const fragment = writeFragment(next);
 		if (fragment === writeFragment(latest.current)) return;
+		if (how === 'type') keepTyped(fragment);
+		else writeTyped(); // Back leads to what was typed
 		if (how === 'push') history.pushState(null, '', fragment);
-		else history.replaceState(history.state, '', fragment);
+		else if (how === 'replace') history.replaceState(history.state, '', fragment);
 		latest.current = next;
 		setPlace(next);
 	}, []);
@@ -168,14 +174,15 @@ function useFields(api: API, session: number, question: string): readonly Field[
 	return fields;
 }
 
-function useNotice(): [string, (text: string) => void] {
-	const [notice, setNotice] = useState('');
+function useNotice(): [string, Console['say']] {
+	const [notice, setNotice] = useState({ text: '', stays: false });
+	const say = useCallback((text: string, stays = false) => setNotice({ text, stays }), []);
 	useEffect(() => {
-		if (notice === '') return;
-		const timer = setTimeout(() => setNotice(''), noticeTime);
+		if (notice.text === '' || notice.stays) return;
+		const timer = setTimeout(() => say(''), noticeTime);
 		return () => clearTimeout(timer);
 	}, [notice]);
-	return [notice, setNotice];
+	return [notice.text, say];
 }
 
 /** live switches between asking again and again, and not. Only a period that ends now has anything newer. */

@@ -1,5 +1,5 @@
 // Questions of screens: asked when the question changes, with the last answer kept until the next one is there.
-import { useEffect, useReducer, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 import {
 	type Answer, type API, type Canonical, type Got, type Meta, type Parameters, type Priced, questionOf, type Route, type Routes,
 	type Running, Unreachable,
@@ -154,10 +154,10 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		);
 	};
 
-	useEffect(() => {
+	useLayoutEffect(() => { // so that what can be seen of the question can be cancelled
 		begin();
 	}, [question, round]);
-	useEffect(() => () => {
+	useLayoutEffect(() => () => {
 		const own = controller.current;
 		controller.current = null; // what comes now changes nothing
 		own?.abort();

@@ -72,7 +72,7 @@ export function Bar() {
 		else if (event.key === 'ArrowDown' && open) completion.move(1);
 		else if (event.key === 'ArrowUp' && open) completion.move(-1);
 		else if ((event.key === 'Tab' || event.key === 'Enter') && open && chosen && completion.touched) accept(chosen);
-		else if (event.key === 'Escape' && open) completion.close();
+		else if (event.key === 'Escape' && (open || completion.note !== '')) completion.close();
 		else if (event.key === 'Enter' && event.altKey && found.fixed !== '') edit(found.fixed);
 		else if (event.key === 'Enter' && !event.shiftKey) runDraft();
 		else if (event.key === ' ' && event.ctrlKey) completion.open(draft, area.current?.selectionStart ?? draft.length, true);
@@ -105,7 +105,7 @@ export function Bar() {
 					if (copy) copy.scrollTop = event.currentTarget.scrollTop;
 				}} />
 			<Completions options={completion.options} active={completion.touched ? completion.active : -1} accept={accept} />
-			{completion.note !== '' && <div class="completions quiet" role="status">{words.noOptions(completion.note)}</div>}
+			{completion.note !== '' && <div class="completions quiet" role="status">{completion.note}</div>}
 		</div>
 		{draft !== '' && <button type="button" class="icon clear" aria-label={words.clear} title={words.clear} onClick={() => {
 			edit('');
@@ -242,9 +242,17 @@ function useCompletion() {
 	const console = useConsole();
 	const [state, setState] = useState<Completion & { active: number }>({ options: [], note: '', touched: false, active: 0 });
 	const pending = useRef<AbortController | null>(null);
-	const names = useRef<Promise<SavedFilter[]> | null>(null); // asked for once, until the list is closed
-	const saved = (): Promise<SavedFilter[]> =>
-		names.current ??= import('./filters').then((m) => m.savedFilters(console.api, new AbortController().signal));
+	const names = useRef<{ list: Promise<SavedFilter[]>; own: AbortController } | null>(null); // asked for once, until the list is closed
+	const tell = useRef<(note: string) => void>(() => undefined); // whoever waits for them
+	const saved = (say: (note: string) => void): Promise<SavedFilter[]> => {
+		tell.current = say;
+		if (!names.current) {
+			const own = new AbortController();
+			const progress = announced((note) => tell.current(note));
+			names.current = { list: import('./filters').then((m) => m.savedFilters(console.api, own.signal, progress)), own };
+		}
+		return names.current.list;
+	};
 	return {
 		...state,
 		open: (text: string, caret: number, asked = false) => {
@@ -256,6 +264,7 @@ function useCompletion() {
 		},
 		close: () => {
 			pending.current?.abort();
+			names.current?.own.abort();
 			names.current = null;
 			setState((now) => (now.options.length === 0 && now.note === '' ? now : { ...now, options: [], note: '' }));
 		},

@@ -1,7 +1,7 @@
 // Completion in the filter bar: the options at the caret, some of which the server knows. It is loaded with the first key.
 import './app';
-import { idle } from './api';
 import type { Console } from './context';
+import { announced } from './menu';
 import {
 	type Expected, expectedAt, fieldOptions, keyOptions, mostOptions, nextOptions, operatorOptions, type Option, soughtOf, take,
 	valueOptions,
@@ -11,13 +11,14 @@ import { periodOf } from './pure/fragment';
 import { savedAt } from './pure/names';
 import { resolve } from './pure/time';
 import type { SavedFilter } from './saved';
+import { words } from './strings';
 
 const valuesPause = 120; // milliseconds after the last key
 
 /** The options at the caret. */
 export interface Completion {
 	options: readonly Completed[];
-	note: string; // why there are none
+	note: string; // why there are none, or none yet
 	touched: boolean; // Tab and Enter take an option
 }
 
@@ -31,8 +32,8 @@ export interface Completed extends Option {
  * unless the reader asks for them.
  */
 export function complete(
-	{ api, fields, place }: Console, saved: () => Promise<SavedFilter[]>, text: string, caret: number, asked: boolean, signal: AbortSignal,
-	show: (found: Completion) => void,
+	{ api, fields, place }: Console, saved: (say: (note: string) => void) => Promise<SavedFilter[]>, text: string, caret: number,
+	asked: boolean, signal: AbortSignal, show: (found: Completion) => void,
 ): void {
 	const offer = (at: Expected, options: readonly Option[], note = ''): void => {
 		const pattern = at.kind === 'value' && at.operator.endsWith('~'); // any text may be a whole pattern
@@ -48,8 +49,10 @@ export function complete(
 		offer(at, []);
 	} else if (name) {
 		const named: Expected = { ...at, from: name.from, to: caret, typed: text.slice(name.from, caret) };
-		saved().then((list) => !signal.aborted && offer(named, savedOptions(list, name.typed)),
-			() => undefined); // without the permission to read them there are no options
+		saved((note) => !signal.aborted && offer(named, [], note)).then(
+			(list) => !signal.aborted && offer(named, savedOptions(list, name.typed)),
+			() => undefined, // without the permission to read them there are no options
+		);
 	} else if (at.kind === 'field') {
 		offer(at, text.trim() === '' && !asked ? [] : fieldOptions(fields, at.typed));
 	} else if (at.kind === 'key') {
@@ -67,8 +70,10 @@ export function complete(
 				field: at.field, limit: mostOptions, ...(sought.text === '' ? {} : { [sought.part]: sought.text }),
 				...(period ? { filters: filtersOf('', period) } : {}),
 			};
-			api.ask('values', parameters, signal, idle).then(
-				({ results, meta }) => !signal.aborted && offer(at, valueOptions(results.map((one) => one.value), at), meta.unavailable),
+			const busy = announced((note) => !signal.aborted && offer(at, [], note));
+			api.ask('values', parameters, signal, busy).then(
+				({ results, meta }) => !signal.aborted &&
+					offer(at, valueOptions(results.map((one) => one.value), at), meta.unavailable && words.noOptions(meta.unavailable)),
 				() => undefined, // a field without values that can be listed has no options
 			);
 		}, valuesPause);

@@ -7,14 +7,17 @@ import type { Field } from './pure/complete';
 import type { Fact } from './pure/filter';
 import { type Place, periodOf } from './pure/fragment';
 
+/** How the address changes: a click pushes, so that Back undoes it, what goes on by itself replaces, and so does typing, later. */
+export type How = 'push' | 'replace' | 'type';
+
 export interface Console {
 	api: API;
 	place: Place;
 	zone: string;
 	round: number; // of the question: it is asked again when this changes
 	fields: readonly Field[]; // the catalogue; empty until it is loaded
-	/** go changes the address. A click pushes, so that Back undoes it; typing replaces. */
-	go(change: Partial<Place>, how?: 'push' | 'replace'): void;
+	/** go changes the address. */
+	go(change: Partial<Place>, how?: How): void;
 	/** href is the address that go would change to. */
 	href(change: Partial<Place>): string;
 	/** ask asks the same question again. */
@@ -24,8 +27,8 @@ export interface Console {
 	/** useKey sends a key with every question from now on; "" forgets it. */
 	useKey(key: string): void;
 	hasKey: boolean;
-	/** say announces a text to screen readers and shows it for a moment. */
-	say(text: string): void;
+	/** say announces a text to screen readers and shows it for a moment, or until the next one. */
+	say(text: string, stays?: boolean): void;
 }
 
 /** What the numbers of an answer count. The address may have another filter and period by now, or a period that goes on. */

@@ -1,10 +1,10 @@
 // Export: all matching events to a file, page by page. The browser writes them to the disk as they come if it can;
 // otherwise it keeps them in memory, and saves a file whenever that is much.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import './app';
 import type { API, Page } from './api';
 import { useConsole } from './context';
-import { saveFile } from './menu';
+import { announced, saveFile } from './menu';
 import { ago, bytes, count } from './pure/format';
 import { contentOf, fileName, type Format, type Frame, frameOf, recordsIn, wireOf } from './pure/pieces';
 import { addUp, type Estimate, isHeavy, priceOf } from './pure/price';
@@ -55,7 +55,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 	const [note, setNote] = useState('');
 	const [, redraw] = useState(0);
 	const run = useRef<Run | null>(null);
-	useEffect(() => dialog.current?.showModal(), []);
+	useLayoutEffect(() => dialog.current?.showModal(), []);
 	useEffect(() => () => run.current?.own.abort(), []);
 	const parameters = { filters, limit: pageSize, format: wireOf(format), ...(all ? {} : { fields }) };
 	const pages = Math.max(1, Math.ceil(total / pageSize));
@@ -109,7 +109,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 				<label><input type="radio" name="members" checked={all} onChange={() => setAll(true)} /> {words.all}</label>
 			</fieldset>
 			<p>{words.about(`${count(total)} ${total === 1 ? 'event' : 'events'}`, words.pages(pages))} {estimate.asking ?
-				words.estimating : estimate.price ? words.price(priceOf(estimate.price)) : words.noPrice}{' '}
+				estimate.busy || words.estimating : estimate.price ? words.price(priceOf(estimate.price)) : words.noPrice}{' '}
 				{heavy && <strong class="late-price">{words.heavy}</strong>}</p>
 			<div role="status">
 				{state === 'running' && <>
@@ -135,8 +135,11 @@ export function Export({ filters, period, fields, total, close }: Props) {
 }
 
 /** usePrice asks what the export costs: if each question has a price, that of all. */
-function usePrice(filters: string, fields: readonly string[] | null, pages: number): { asking: boolean; price: Estimate | null } {
+function usePrice(filters: string, fields: readonly string[] | null, pages: number): {
+	asking: boolean; busy: string; price: Estimate | null;
+} {
 	const { api } = useConsole();
+	const [busy, setBusy] = useState('');
 	const [found, setFound] = useState<{ of: string; price: Estimate | null }>({ of: '', price: null });
 	const of = `${fields?.join() ?? ''} ${filters}`;
 	useEffect(() => {
@@ -145,11 +148,11 @@ function usePrice(filters: string, fields: readonly string[] | null, pages: numb
 			const times = one?.cost_usd ? Array.from({ length: pages }, () => one) : one ? [one] : [];
 			setFound({ of, price: one && addUp(times) });
 		};
-		api.estimate('logs', { filters, limit: pageSize, ...(fields ? { fields } : {}) }, own.signal)
+		api.estimate('logs', { filters, limit: pageSize, ...(fields ? { fields } : {}) }, own.signal, announced(setBusy))
 			.then(show, () => !own.signal.aborted && show(null)); // the export itself reports what is wrong
 		return () => own.abort();
 	}, [of]);
-	return { asking: found.of !== of, price: found.of === of ? found.price : null };
+	return { asking: found.of !== of, busy, price: found.of === of ? found.price : null };
 }
 
 /** copyPages writes the pages from the next one to the last one. A page counts when it is written, so that a failed export can go on. */

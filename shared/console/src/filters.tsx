@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import './app';
 import { useConsole } from './context';
+import { announced } from './menu';
 import { ago, requests } from './pure/format';
 import { fuzzy } from './pure/fuzzy';
 import { nameForm } from './pure/names';
@@ -39,7 +40,7 @@ export function Filters({ first, text, use, close }: Props) {
 	const saved = useSaved();
 	const [history, setHistory] = useState<readonly Remembered[]>(rememberedFilters);
 	useLayoutEffect(() => field.current?.focus(), [tab]);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		const outside = (event: Event): void => {
 			if (!box.current?.parentElement?.contains(event.target as Node)) close();
 		};
@@ -112,7 +113,7 @@ interface Saved {
 
 /** useSaved is the saved filters of the configuration that was chosen last. */
 function useSaved(): Saved {
-	const { api } = useConsole();
+	const { api, say } = useConsole();
 	const [names, setNames] = useState<readonly string[]>([]);
 	const [config, setConfig] = useState(chosenConfig);
 	const [list, setList] = useState<readonly SavedFilter[]>([]);
@@ -122,7 +123,7 @@ function useSaved(): Saved {
 	const fail = (error: unknown): void => setFailure(error instanceof Error ? error.message : String(error));
 	useEffect(() => {
 		const own = new AbortController();
-		configurations(api, own.signal).then((all) => {
+		configurations(api, own.signal, announced(say)).then((all) => {
 			setNames(all);
 			setConfig((now) => (now === '' ? all[0] ?? '' : now));
 		}, (error: unknown) => !own.signal.aborted && fail(error));
@@ -131,7 +132,7 @@ function useSaved(): Saved {
 	useEffect(() => {
 		if (config === '') return;
 		const own = new AbortController();
-		api.get(pathOf(config), own.signal).then(({ text }) => {
+		api.get(pathOf(config), own.signal, announced(say)).then(({ text }) => {
 			setList((JSON.parse(text) as { filters: SavedFilter[] }).filters);
 			setLoaded(true);
 		}, (error: unknown) => {

@@ -11,7 +11,7 @@ export function QuickFind({ value, rows, searched }: {
 	value: string; rows: readonly LogRecord[]; searched: readonly string[];
 }) {
 	const { place, fields, go } = useConsole();
-	const change = (text: string): void => go({ find: text }, 'replace');
+	const change = (text: string): void => go({ find: text }, 'type');
 	const condition = value === '' ? '' : conditionFor(rows, searched, value, fields);
 	return <span class="quick-find" role="search" aria-label={words.find}>
 		<input id="quick-find" type="search" value={value} placeholder={`${words.find} (q)`} aria-label={words.find}

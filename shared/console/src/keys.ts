@@ -1,5 +1,5 @@
 // Shortcuts. A sequence such as "g d" is two keys after one another. Single letters can be switched off (WCAG 2.1.4).
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 const sequencePause = 1000; // milliseconds between the keys of a sequence
 const setting = 'orrery.shortcuts';
@@ -16,7 +16,7 @@ export function setShortcuts(on: boolean): void {
 export function useShortcuts(actions: Readonly<Record<string, () => void>>): void {
 	const latest = useRef(actions);
 	latest.current = actions;
-	useEffect(() => {
+	useLayoutEffect(() => { // before the page can be seen
 		let first = '';
 		let at = 0;
 		const press = (event: KeyboardEvent): void => {

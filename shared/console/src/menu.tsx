@@ -2,7 +2,7 @@
 // click, by a long touch, by the right button and by keys, is in valuemenu.tsx. Also links, and numbers of requests as links.
 import type { ComponentChildren, JSX } from 'preact';
 import { idle, type Progress } from './api';
-import { useConsole } from './context';
+import { type Console, useConsole } from './context';
 import { addOnly, addWithout, type Fact, only, without } from './pure/filter';
 import { count, milliseconds, share } from './pure/format';
 import type { Place } from './pure/fragment';
@@ -107,9 +107,19 @@ export function copy(text: string, say: (text: string) => void): void {
 	done.then(() => say(words.copied), () => say(words.notCopied));
 }
 
-/** announced says that a busy service is asked again. */
-export function announced(say: (text: string) => void): Progress {
-	return { ...idle, waiting: (until) => until !== null && say(words.busy(milliseconds(Math.max(1000, until - Date.now())))) };
+/** announced says when a busy service is asked again, until it is. */
+export function announced(say: Console['say']): Progress {
+	let timer = 0;
+	return {
+		...idle,
+		waiting: (until) => {
+			clearInterval(timer);
+			if (until === null) return say('');
+			const tell = (): void => say(words.busy(milliseconds(Math.max(1000, until - Date.now()))), true);
+			tell();
+			timer = setInterval(tell, 1000);
+		},
+	};
 }
 
 /** saveFile lets the browser save a file. */

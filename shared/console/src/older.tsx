@@ -1,5 +1,5 @@
 // Older pages of the events. Each is asked for when somebody wants it, and waits if it is heavy.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Answer, Meta, Parameters } from './api';
 import { type Asked, useAsked } from './ask';
 import { useConsole } from './context';
@@ -35,7 +35,7 @@ export function usePages(first: Answer<LogRecord> | null, parameters: Parameters
 		await asker.afford([['logs', page]]);
 		return { cursor: own.wanted, answer: await asker.ask('logs', page) };
 	});
-	useEffect(() => {
+	useLayoutEffect(() => { // as soon as the button acts again
 		const page = asked.answer;
 		if (!page || page.cursor !== own.next || own.wanted === '') return;
 		const { results, meta } = page.answer;

@@ -1,5 +1,5 @@
 // The picker of the period. The ways to choose another one and the zone are in choices.tsx.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useConsole } from './context';
 import { Later } from './later';
 import { periodOf } from './pure/fragment';
@@ -13,7 +13,7 @@ export function Picker() {
 	const box = useRef<HTMLDivElement>(null);
 	const text = periodOf(place);
 	const period = resolve(text, Date.now());
-	useEffect(() => {
+	useLayoutEffect(() => {
 		if (!open) return;
 		const outside = (event: Event): void => {
 			if (!box.current?.contains(event.target as Node)) setOpen(false);

@@ -1,7 +1,7 @@
 // What a screen shows around its answer: that it is asked, why there is none, and what the answer rests on.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Meta, type Parameters, Refusal, type Route } from './api';
+import { type Meta, type Parameters, Refusal, type Route, type Running } from './api';
 import type { Asked, State } from './ask';
 import { Counted, useConsole } from './context';
 import { Later } from './later';
@@ -87,7 +87,7 @@ export function ageOf(...states: readonly State[]): '' | 'stale' | 'old' {
 function Tools({ children }: { children: ComponentChildren }) {
 	const folded = useMedia(narrow);
 	const box = useRef<HTMLDetailsElement>(null);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		const close = (event: Event): void => {
 			if (box.current && !box.current.querySelector('summary')?.contains(event.target as Node)) box.current.open = false;
 		};
@@ -126,7 +126,7 @@ export function Progress({ asked }: { asked: Asked<unknown> }) {
 	if (asking) {
 		text = words.asking;
 		if (asked.waiting !== null) text = words.busy(milliseconds(Math.max(1000, asked.waiting - now)));
-		else if (asked.running) text = words.runsOn(ago(now - asked.began));
+		else if (asked.running) text = words.runsOn(ago(now - asked.began), queueIn(asked.running));
 		else if (now - asked.began > 2000) text = `${words.asking} ${ago(now - asked.began)}`;
 	}
 	return <div class="progress" role="status">
@@ -138,6 +138,11 @@ export function Progress({ asked }: { asked: Asked<unknown> }) {
 			{!asking && <button type="button" class="small" onClick={asked.run}>{words.again}</button>}
 		</span>}
 	</div>;
+}
+
+/** queueIn is how long a query has waited in the queue; "" if it has not, or that is not known. */
+function queueIn({ queue }: Running): string {
+	return queue > 0 ? milliseconds(queue) : '';
 }
 
 /** useNow returns the time, once a second while something is going on. */

@@ -134,7 +134,8 @@ export const words = {
 	cancelled: 'Cancelled.',
 	earlierAnswer: 'What is shown below is an earlier answer.',
 	tools: 'What was asked',
-	runsOn: (text: string) => `The query has been running for ${text}. Its answer comes as soon as it is done.`,
+	runsOn: (text: string, queue: string) =>
+		`The query has been running for ${text}${queue && `, of which ${queue} in the queue`}. Its answer comes as soon as it is done.`,
 	copyAnswer: 'Copy the link to the answer',
 	busy: (text: string) => `The service is busy. It is asked again in ${text}.`,
 	held: 'This is a heavy question. It runs when you run it.',
