@@ -143,7 +143,7 @@ func (b *tab) keeps(expression, meaning string) {
 	defer end()
 	for {
 		var ok bool
-		err := chromedp.Run(ctx, chromedp.Evaluate(expression, &ok, promised)) // fails while a page is being loaded
+		err := chromedp.Run(ctx, evaluated(expression, &ok)) // fails while a page is being loaded
 		if err == nil && ok {
 			return
 		}
@@ -158,6 +158,11 @@ func (b *tab) keeps(expression, meaning string) {
 // promised lets an evaluation wait for what the expression promises.
 func promised(p *cdpruntime.EvaluateParams) *cdpruntime.EvaluateParams {
 	return p.WithAwaitPromise(true)
+}
+
+// evaluated is an evaluation of what an expression promises.
+func evaluated(expression string, result any) chromedp.Action {
+	return chromedp.Evaluate(expression, result, promised)
 }
 
 // lasts is an expression that promises whether a condition holds, also when the page has acted on what it has drawn: the effects

@@ -37,9 +37,12 @@ func TestDistIsBuiltFromTheSources(t *testing.T) {
 // TestBudget checks what the page loads at once, and what each further screen adds to it.
 func TestBudget(t *testing.T) {
 	first, later := loaded(t)
-	script, compressed, style := 0, 0, 0
+	script, compressed, style, requests := 0, 0, 0, 0
 	for _, name := range first {
 		content := read(t, filepath.Join(folder, "dist", name))
+		if filepath.Ext(name) != ".svg" { // the icon
+			requests++
+		}
 		switch filepath.Ext(name) {
 		case ".js":
 			script += len(content)
@@ -47,6 +50,9 @@ func TestBudget(t *testing.T) {
 		case ".css":
 			style += len(content)
 		}
+	}
+	if requests > 3 {
+		t.Errorf("the page loads %d scripts and styles at once, more than 3", requests)
 	}
 	if script == 0 || script > 170_000 {
 		t.Errorf("the first scripts have %d bytes, more than 170,000 or none", script)

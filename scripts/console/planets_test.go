@@ -337,6 +337,22 @@ func TestPlanets(t *testing.T) {
 			t.Errorf("the settings are %s", got)
 		}
 	})
+	walk("the networks have their number of addresses, and the challenge what its members are, its logo and its colours",
+		func(t *testing.T, b *tab, s *served) {
+			conf(t, s, http.MethodPut, fmt.Sprintf(planetBase, "looks")+"/__default__", `{"name":"main","trusted_nets":[`+
+				`{"address":"192.0.2.0/24","comment":""},{"address":"192.0.2.7","comment":""},{"address":"2001:db8::/32","comment":""}],`+
+				`"ichallenge":{"attrs":{"logo":"data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="},"lang":{},"palette":["#0072b2"],`+
+				`"position":{}}}`)
+			b.open("#/planets/looks")
+			b.holds("document.querySelector('.networks h3 small')?.textContent === '256 IPv4 addresses, 1 IPv6 network'",
+				"counts the addresses once")
+			b.fill("#net-0", "192.0.2.0/25")
+			b.holds("document.querySelector('.networks h3 small').textContent === '128 IPv4 addresses, 1 IPv6 network'", "counts again")
+			b.sees("lang has its texts by language, palette its colours in hexadecimal, position the places of its parts")
+			b.holds("document.querySelector('.challenge img[alt=Logo]')?.src.startsWith('data:image/gif')", "shows the logo")
+			b.holds("document.querySelector('.challenge .colours [title=\"#0072b2\"]')", "shows the colours")
+			b.answered()
+		})
 	walk("another order alone can be saved", func(t *testing.T, b *tab, s *served) {
 		conf(t, s, http.MethodPut, fmt.Sprintf(planetBase, "order")+"/__default__", `{"name":"main","trusted_nets":[`+
 			`{"address":"192.0.2.1","comment":""},{"address":"10.0.0.0/8","comment":""}],`+challenge+`}`)

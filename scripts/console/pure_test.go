@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/chromedp/chromedp"
 	"github.com/evanw/esbuild/pkg/api"
@@ -58,8 +59,45 @@ func TestPureModules(t *testing.T) {
 			t.Errorf("conditions (-filter +console):\n%s", diff)
 		}
 	})
+	t.Run("mistakes are underlined where the filter package finds them", func(t *testing.T) {
+		const period = "timestamp between 2026-01-01 and 2026-01-02, "
+		type mistake struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+			Offset  int    `json:"offset"`
+			Length  int    `json:"length"`
+		}
+		texts, _ := filters(t)
+		var mistakes [][]mistake
+		var want [][]string
+		for _, text := range texts {
+			found, underlined := []mistake{}, []string{}
+			for _, p := range filter.ParseQueryString(period + text).Problems {
+				found = append(found, mistake{p.Code, p.Message, p.Span.Offset, p.Span.Length})
+				from, to := max(0, p.Span.Offset-len(period)), max(0, p.Span.End()-len(period))
+				if from == to { // one character is underlined instead
+					_, size := utf8.DecodeRuneInString(text[from:])
+					if to += size; from == len(text) {
+						_, size = utf8.DecodeLastRuneInString(text)
+						from -= size
+					}
+				}
+				underlined = append(underlined, text[from:to])
+			}
+			mistakes, want = append(mistakes, found), append(want, underlined)
+		}
+		sent, err := json.Marshal([]any{texts, period, mistakes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range value[[][]string](b, fmt.Sprintf("bundle.underlined(...%s)", sent)) {
+			if diff := cmp.Diff(want[i], got); diff != "" {
+				t.Errorf("%q (-filter +console):\n%s", texts[i], diff)
+			}
+		}
+	})
 	t.Run("tokens have the kinds that they have for the filter package", func(t *testing.T) {
-		texts := validFilters(t)
+		_, texts := filters(t)
 		sent, err := json.Marshal(texts)
 		if err != nil {
 			t.Fatal(err)
@@ -105,9 +143,9 @@ func conditionsOf(t *testing.T, text string) []string {
 	return conditions
 }
 
-// validFilters returns query strings without mistakes: those in the reference of the filter language and in the tests of
-// the filter package, the examples of the catalogue of fields, and the seeds of the fuzz tests.
-func validFilters(t *testing.T) []string {
+// filters returns query strings with mistakes, and query strings without: those in the reference of the filter language and in the
+// tests of the filter package, the examples of the catalogue of fields, and the seeds of the fuzz tests.
+func filters(t *testing.T) (mistaken, valid []string) {
 	t.Helper()
 	texts := filterExamples(t)
 	for _, field := range catalog.Fields {
@@ -124,14 +162,19 @@ func validFilters(t *testing.T) []string {
 		}
 	}
 	slices.Sort(texts)
-	valid := slices.DeleteFunc(slices.Compact(texts), func(text string) bool {
-		parsed := filter.Parse(text)
-		return parsed.Form != filter.QueryString || len(parsed.Problems) > 0 || len(parsed.Conditions) == 0
-	})
-	if len(valid) < 100 {
-		t.Fatalf("only %d filters: they are no longer where they were", len(valid))
+	for _, text := range slices.Compact(texts) {
+		switch parsed := filter.Parse(text); {
+		case parsed.Form != filter.QueryString || !utf8.ValidString(text): // which no page can send
+		case len(parsed.Problems) > 0:
+			mistaken = append(mistaken, text)
+		case len(parsed.Conditions) > 0:
+			valid = append(valid, text)
+		}
 	}
-	return valid
+	if len(valid) < 100 || len(mistaken) < 100 {
+		t.Fatalf("only %d filters, and %d with mistakes: they are no longer where they were", len(valid), len(mistaken))
+	}
+	return mistaken, valid
 }
 
 // literalsOf returns the string literals of a Go file, or of a seed of a fuzz test, whose lines are Go expressions.

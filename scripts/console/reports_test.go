@@ -22,7 +22,14 @@ import (
 // never reached.
 func serveReports(t *testing.T, args ...string) *served {
 	t.Helper()
-	program, data := generated(t, "300")
+	program, data := generated(t, "300", "3")
+	configureReports(t, data)
+	return start(t, program, data, args...)
+}
+
+// configureReports lets reports be sent from a data folder.
+func configureReports(t *testing.T, data string) {
+	t.Helper()
 	settings := `[mail]
 server = "127.0.0.1:9"
 from = "Orrery <orrery@example.com>"
@@ -34,7 +41,6 @@ folder = "archive"
 	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return start(t, program, data, args...)
 }
 
 const reportBase = "/api/v4.0/conf/%s/reports"

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -56,6 +59,33 @@ func TestFurtherScreens(t *testing.T) {
 		b.sees("What it allows")
 		if scripts.Load() != 1 || styles.Load() != 1 {
 			t.Errorf("the script was loaded %d times, the style %d times", scripts.Load(), styles.Load())
+		}
+	})
+	walk("the first page loads nothing besides what its document names", func(t *testing.T, b *tab, s *served) {
+		var mu sync.Mutex
+		asked := map[string]int{}
+		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
+			if name, ok := strings.CutPrefix(r.URL.Path, "/console/"); ok {
+				mu.Lock()
+				asked[name]++
+				mu.Unlock()
+			}
+			return false
+		})
+		b.open("")
+		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the dashboard")
+		b.answered()
+		first, _ := loaded(t)
+		want := map[string]int{}
+		for _, name := range first {
+			if filepath.Ext(name) != ".svg" { // a browser without a window shows no icon
+				want[name] = 1
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if !maps.Equal(asked, want) {
+			t.Errorf("the page asked for %v, want %v", asked, want)
 		}
 	})
 	walk("a screen that cannot be loaded is there after the page was loaded again", func(t *testing.T, b *tab, s *served) {

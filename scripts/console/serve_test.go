@@ -75,12 +75,12 @@ func TestMain(m *testing.M) {
 // serve starts the command with a generated day, or without data if records is "".
 func serve(t *testing.T, records string, args ...string) *served {
 	t.Helper()
-	program, data := generated(t, records)
+	program, data := generated(t, records, "3")
 	return start(t, program, data, args...)
 }
 
 // generated returns the command, and a data folder with a generated day.
-func generated(t *testing.T, records string) (path, data string) {
+func generated(t *testing.T, records, seed string) (path, data string) {
 	t.Helper()
 	path, err := program()
 	if err != nil {
@@ -88,7 +88,7 @@ func generated(t *testing.T, records string) (path, data string) {
 	}
 	data = filepath.Join(t.TempDir(), "data")
 	if records != "" {
-		generate := exec.Command(path, "generate", "--records", records, "--seed", "3", "--from", "2026-01-01",
+		generate := exec.Command(path, "generate", "--records", records, "--seed", seed, "--from", "2026-01-01",
 			"--to", "2026-01-02", "--data", data)
 		generate.Env = environment()
 		if out, err := generate.CombinedOutput(); err != nil {

@@ -17,7 +17,7 @@ import { conditionsOf, tokensOf } from './lex';
 import { likeFilter } from './like';
 import { aligned, classesOf, type Counts, type Figures, figuresOf, ofClass, rest, total } from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
-import { place, unitsOf } from './mistakes';
+import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
@@ -81,6 +81,12 @@ export const conditions = (texts: string[]): string[][] => texts.map(conditionsO
 
 export const tokens = (texts: string[]): string[][] => texts.map((text) => tokensOf(text).filter(({ kind }) => kind !== 'space')
 	.map(({ kind, from, to }) => `${kind} ${text.slice(from, to)}`));
+
+/** underlined is for a test that compares the places of mistakes with those that Go finds. Tokens are whole also around mistakes. */
+export const underlined = (texts: string[], period: string, mistakes: Mistake[][]): string[][] => texts.map((text, i) => {
+	const whole = tokensOf(text).map(({ from, to }) => text.slice(from, to)).join('');
+	return whole === text ? place(text, period, mistakes[i] ?? []).map(({ from, to }) => text.slice(from, to)) : [`tokens: ${whole}`];
+});
 
 /** numbers returns a generator of numbers below n, the same ones each time. */
 function numbers(seed: number): (n: number) => number {
