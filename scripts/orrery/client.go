@@ -8,7 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/client"
@@ -21,6 +24,17 @@ type target struct {
 	Data   folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA"`
 	URL    string `help:"Base URL of a server to query instead." placeholder:"URL"`
 	APIKey string `help:"API key of that server." env:"ORRERY_API_KEY" name:"api-key" placeholder:"KEY"`
+}
+
+// AfterApply refuses an empty --api-key, because a user who gives one expects that it is sent. The variable may be empty,
+// which means that it is not set.
+func (t *target) AfterApply(c *kong.Context) error {
+	for _, p := range c.Path { // of what is on the command line
+		if p.Flag != nil && p.Flag.Name == "api-key" && strings.TrimSpace(t.APIKey) == "" {
+			return errors.New("--api-key is empty: set it to a key of the server, or leave it out to send none")
+		}
+	}
+	return nil
 }
 
 // connect opens the target. The caller must call done when it has finished. If the target is a folder, internal errors

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -111,8 +112,19 @@ func interrupts() []os.Signal {
 	return signals
 }
 
+// clock is the time of a server.
+type clock struct {
+	now     func() time.Time
+	minutes func() <-chan time.Time // a tick for each minute
+}
+
 // run runs the command line args and returns its exit code.
 func run(ctx context.Context, args []string, c console) int {
+	return runAt(ctx, args, c, clock{time.Now, func() <-chan time.Time { return time.Tick(time.Minute) }})
+}
+
+// runAt is like run, by a clock.
+func runAt(ctx context.Context, args []string, c console, k clock) int {
 	var cli commands
 	exit := -1
 	parser, err := kong.New(&cli,
@@ -125,7 +137,7 @@ func run(ctx context.Context, args []string, c console) int {
 		kong.Writers(c.out, c.err),
 		kong.Exit(func(code int) { exit = code }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(c),
+		kong.Bind(c, k),
 	)
 	if err != nil {
 		fmt.Fprintln(c.err, "orrery:", err)

@@ -95,7 +95,7 @@ func (r *reportRunCommand) connectRunner(
 	closeAll := func() error { return errors.Join(known.Close(), closeProduct()) }
 	runner, err = product.ReportRunner(local.ServeOptions{
 		Access: &local.Access{APIKey: r.APIKey, Keys: known}, Log: warnings(c.err),
-	})
+	}, time.Now)
 	if err == nil && runner == nil {
 		err = errors.New("the folder is read-only, so no report can be made in it")
 	}

@@ -52,7 +52,7 @@ const demoRecords = 100_000
 
 // Run serves until ctx ends, then waits for running requests. On any address other than a loopback address, it requires
 // a key.
-func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
+func (s *serveCommand) Run(ctx context.Context, c console, k clock) (err error) {
 	if s.Watch && s.Trino != "" {
 		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino queries the " +
 			"cluster; import with 'orrery import' and copy the objects to the storage of the cluster"}
@@ -100,7 +100,7 @@ func (s *serveCommand) Run(ctx context.Context, c console) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	err = s.serve(ctx, c, product, access, listener, forMetrics)
+	err = s.serve(ctx, c, k, product, access, listener, forMetrics)
 	return errors.Join(err, product.Close())
 }
 
@@ -153,7 +153,8 @@ func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 
 // serve serves on the listener until ctx ends.
 func (s *serveCommand) serve(
-	ctx context.Context, c console, product *local.Product, access local.Access, listener, forMetrics net.Listener,
+	ctx context.Context, c console, k clock, product *local.Product, access local.Access,
+	listener, forMetrics net.Listener,
 ) (err error) {
 	places, err := geoip.Open(s.GeoIP)
 	if err != nil {
@@ -187,7 +188,7 @@ func (s *serveCommand) serve(
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	reports, err := product.ReportRunner(options)
+	reports, err := product.ReportRunner(options, k.now)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -213,9 +214,7 @@ func (s *serveCommand) serve(
 		watching.Go(func() { watch(background, product.Store, options, sources, logger) })
 	}
 	if reports != nil {
-		minutes := time.NewTicker(time.Minute)
-		defer minutes.Stop()
-		watching.Go(func() { reports.Loop(background, minutes.C) })
+		watching.Go(func() { reports.Loop(background, k.minutes()) })
 	}
 	scheme := "http://"
 	if s.certificate.given() {

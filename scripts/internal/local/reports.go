@@ -51,9 +51,10 @@ func (p *Product) reportSettings(s ServeOptions) (destination.Settings, error) {
 	return settings, err
 }
 
-// ReportRunner returns what runs the scheduled reports of the folder, or nil if it is read-only or its disk was full. The links of reports are
-// those of the settings, or lead to the address of the options. The options must have an Access.
-func (p *Product) ReportRunner(s ServeOptions) (*running.Runner, error) {
+// ReportRunner returns what runs the scheduled reports of the folder that are due by a clock, or nil if the folder is
+// read-only or its disk was full. The links of reports are those of the settings, or lead to the address of the options.
+// The options must have an Access.
+func (p *Product) ReportRunner(s ServeOptions, now func() time.Time) (*running.Runner, error) {
 	if p.reports.runs == nil {
 		return nil, nil
 	}
@@ -65,7 +66,7 @@ func (p *Product) ReportRunner(s ServeOptions) (*running.Runner, error) {
 		s.Log.Warn("every user of this machine may read a secret", "file", file, "remedy", "chmod 600 "+file)
 	}
 	settings.Link = cmp.Or(settings.Link, s.Address)
-	return p.reportRunner(s.Access, settings, s.Log, time.Now), nil
+	return p.reportRunner(s.Access, settings, s.Log, now), nil
 }
 
 func (p *Product) reportRunner(

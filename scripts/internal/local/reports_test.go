@@ -405,7 +405,7 @@ webhook-url-file = "none"
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	if _, err := s.product.ReportRunner(ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+	if _, err := s.product.ReportRunner(ServeOptions{Access: s.access, Log: slog.New(slog.NewTextHandler(&log, nil))}, time.Now); err != nil {
 		t.Fatal(err)
 	}
 	for name, mode := range files {
@@ -417,7 +417,7 @@ webhook-url-file = "none"
 
 func TestRunnerNeedsSettings(t *testing.T) {
 	s := newReportTest(t)
-	if r, err := s.product.ReportRunner(s.options()); r == nil || err != nil {
+	if r, err := s.product.ReportRunner(s.options(), time.Now); r == nil || err != nil {
 		t.Errorf("%v %v", r, err)
 	}
 	public := s.options()
@@ -426,17 +426,17 @@ func TestRunnerNeedsSettings(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(s.folder, destination.FileName), []byte(settings), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := s.product.ReportRunner(public); err != nil || r.Settings.Link != want {
+		if r, err := s.product.ReportRunner(public, time.Now); err != nil || r.Settings.Link != want {
 			t.Errorf("the links of reports lead to %s, %v", r.Settings.Link, err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(s.folder, destination.FileName), []byte("[mail]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.product.ReportRunner(s.options()); err == nil || !strings.Contains(err.Error(), "mail.server") {
+	if _, err := s.product.ReportRunner(s.options(), time.Now); err == nil || !strings.Contains(err.Error(), "mail.server") {
 		t.Errorf("%v", err)
 	}
-	if r, err := (&Product{}).ReportRunner(ServeOptions{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}); r != nil || err != nil {
+	if r, err := (&Product{}).ReportRunner(ServeOptions{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}, time.Now); r != nil || err != nil {
 		t.Errorf("a read-only folder: %v %v", r, err)
 	}
 }
