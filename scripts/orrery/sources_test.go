@@ -77,6 +77,41 @@ func TestImportSource(t *testing.T) {
 	}
 }
 
+// TestImportSourceWithAllOptions: the options of a source apply together: its format is not detected, and the places of
+// the clients are added to its records.
+func TestImportSourceWithAllOptions(t *testing.T) {
+	data, other := t.TempDir(), t.TempDir()
+	database := filepath.Join(other, "countries.mmdb")
+	geoiptest.Write(t, database, map[netip.Prefix]any{
+		netip.MustParsePrefix("203.0.113.0/24"): map[string]any{
+			"country": map[string]any{"names": map[string]any{"en": "France"}},
+		},
+	})
+	options := fmt.Sprintf("files = [%q]\ngeoip = [%q]\nset = { branch = \"blog\" }\nmax-age = \"0d\"\n",
+		filepath.Join(other, "*.log"), database)
+	config := "[source.wrong]\n" + options + "format = \"alb\"\n[source.right]\n" + options + "format = \"vcombined\"\n"
+	const line = `shop.example 203.0.113.7 - - [17/May/2026:10:05:03 +0000] "GET /a HTTP/1.1" 200 1 "-" "curl"` + "\n"
+	err := errors.Join(os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644),
+		os.WriteFile(filepath.Join(other, "shop.log"), []byte(line), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		source string
+		code   int
+	}{{"wrong", exitRejected}, {"right", exitDone}} {
+		stdout, stderr, code := inProcess(t, "import", "--data", data, "--source", test.source)
+		if code != test.code {
+			t.Errorf("source %s: exit %d\n%s%s", test.source, code, stdout, stderr)
+		}
+	}
+	stdout, stderr, _ := inProcess(t, "query", "logs", "--data", data, "--format", "ndjson",
+		"--fields", "host,country,branch", "timestamp between 2026-05-17 and 2026-05-18")
+	if stdout != `{"host":"shop.example","country":"France","branch":"blog"}`+"\n" {
+		t.Errorf("%s\n%s", stdout, stderr)
+	}
+}
+
 // TestImportSourceGoesOn: a folder that cannot be read is an error, and the logs in the others are imported.
 func TestImportSourceGoesOn(t *testing.T) {
 	for name, form := range map[string]string{"a folder": "folder = %q", "a pattern": `files = ["%s/z.log", "%[1]s/*/*"]`} {
