@@ -22,6 +22,7 @@ import { words } from './strings';
 
 /** The parts. Each imports './app', so that all that the first page has is one file, which is not loaded again. */
 const parts = {
+	advised: { load: () => import('./advised').then((m) => m.Advised) },
 	blame: { load: () => import('./blame').then((m) => m.Blame), style: blameStyle },
 	busiest: { load: () => import('./busiest').then((m) => m.Busiest) },
 	choices: { load: () => import('./choices').then((m) => m.Choices) },

@@ -7,7 +7,6 @@ import { Counted, useConsole } from './context';
 import { Later } from './later';
 import { narrow, useMedia } from './media';
 import { copy } from './menu';
-import { adviceOf } from './pure/advice';
 import { pathAsCurl, questionAsCurl } from './pure/curl';
 import { splitPeriod } from './pure/filter';
 import { ago, bytes, dollars, milliseconds } from './pure/format';
@@ -179,7 +178,7 @@ export function Trouble({ asked, name = '', earlier = false }: { asked: Asked<un
 	return <section class={forbidden ? 'trouble forbidden' : 'trouble failed'} role="alert">
 		<p><strong>{nameOf(name)}{sentenceOf(failure)}</strong></p>
 		{failure instanceof Refusal ? failure.status !== 400 && <p>{failure.message}</p> : <p>{String(failure)}</p>}
-		{failure instanceof Refusal && failure.status === 422 && <Advised message={failure.message} />}
+		{failure instanceof Refusal && failure.status === 422 && <Later part="advised" given={{ message: failure.message }} />}
 		{failure instanceof Refusal && failure.status !== 400 && failure.requestID !== '' &&
 			<p class="quiet">{words.requestID} <code>{failure.requestID}</code></p>}
 		{below}
@@ -189,16 +188,6 @@ export function Trouble({ asked, name = '', earlier = false }: { asked: Asked<un
 }
 
 const nameOf = (name: string): string => (name === '' ? '' : `${name}: `);
-
-/** Advised does what the server advises for a question that is more than it can answer. */
-function Advised({ message }: { message: string }) {
-	const { go } = useConsole();
-	const advice = adviceOf(message);
-	if (!advice) return null;
-	return <button type="button" class="primary" onClick={() => go(advice)}>
-		{'segment' in advice ? words.useSegment(advice.segment) : 'against' in advice ? words.useAgainst(advice.against) : words.usePeriod}
-	</button>;
-}
 
 const firstPause = 2000; // milliseconds until a server that does not answer is asked again
 const longestPause = 30_000;
