@@ -292,12 +292,12 @@ export function TileOf({ kind, name, title, pressed, act, children }: {
 function ChangeText({ now, before, all, children }: { now: number; before: number; all: boolean; children: ComponentChildren }) {
 	const change = changeOf(now, before);
 	const sign = { more: '▲', less: '▼', same: '=', new: '▲' }[change.sign];
-	return <span class="change">
+	return <p class="change">
 		{before > 0 ? <>
 			<span aria-hidden="true">{sign}</span> {change.text}<span class="hidden"> {words.changes[change.sign]}</span>
 			{' · '}{children}
 		</> : all ? words.noneBefore : children}
-	</span>;
+	</p>;
 }
 
 export type ListName = keyof typeof words.lists;

@@ -391,11 +391,11 @@ function Tile({ name, answer: { kind, sides }, pressed, draw }: {
 	return <TileOf kind={name} name={words.measures[name]} act={draw} pressed={pressed}>
 		<span class="number"><Count n={now} {...own} write={write} beside={beside} />
 			{part && <small><Share n={now} of={all} {...own} /></small>}</span>
-		<span class="change">
+		<p class="change">
 			{kind === 'before' && other > 0 && <><span aria-hidden="true">{sign}</span> {change.text}
 				<span class="hidden"> {words.changes[change.sign]}</span>{' · '}</>}
 			<Count n={other} {...theirs} write={() => words.beside[kind](write(other))} beside={beside} />
 			{part && <>{' · '}<Share n={other} of={others} {...theirs} /></>}
-		</span>
+		</p>
 	</TileOf>;
 }
