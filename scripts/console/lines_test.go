@@ -129,6 +129,20 @@ func TestCharts(t *testing.T) {
 		b.run(chromedp.MouseClickXY(x+2, y+height/2))
 		b.holds("decodeURIComponent(location.hash).includes('t=2026-01-01T10:00Z..2026-01-01T10:14:59.999Z')", "has the first segment")
 	})
+	walk("a drag that ends outside of the chart selects up to its edge", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m")
+		b.holds("document.querySelector('.u-over')", "has the chart")
+		b.dragAcross(".u-over", .5, 1.1)
+		b.holds("/t=2026-01-01T10:2[0-9][^.]*\\.\\.2026-01-01T10:4[0-9]/.test(decodeURIComponent(location.hash))", "has the later half")
+	})
+	walk("the legend of a table is that of the whole period", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=" + demoDay)
+		b.run(chromedp.WaitVisible(".plot"), chromedp.Focus(".plot"))
+		b.keys(kb.ArrowRight)
+		b.holds("document.querySelector('.legend .moment').textContent === '2026-01-01 00:00'", "has a segment")
+		b.click(".chart button", "Show as table")
+		b.holds("document.querySelector('.legend .key.requests').textContent.includes('3,000')", "has all requests")
+	})
 	walk("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {
 		answer := conf(t, s, http.MethodPost, "/api/v4.0/data/topx", `{"filters":"timestamp between 2026-01-01 and 2026-01-02","limit":1}`)
 		var read struct {

@@ -278,6 +278,7 @@ func TestStates(t *testing.T) {
 		b.click("button", "Run it")
 		b.sees("The query has been running")
 		leaves.Store(true)
+		b.loadAtOnce()
 		b.run(chromedp.Reload())
 		close(reloaded)
 		b.holds("document.querySelector('.trouble.held')", "waits")

@@ -189,7 +189,7 @@ func TestTour(t *testing.T) {
 		var most int
 		b.run(evaluated(`(async () => {
 			let most = 0;
-			for (let button; (button = document.querySelector('.more button'));) {
+			for (let button, n = 0; (button = document.querySelector('.more button')) && n < 5000; n++) {
 				document.querySelector('.rows').scrollTop = document.querySelector('.rows').scrollHeight;
 				if (!button.disabled) button.click();
 				await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));

@@ -191,10 +191,14 @@ export function together(asked: readonly Asked<unknown>[]): Asked<unknown> {
 	};
 }
 
+/** The price that was asked last of a question whose query has gone: several that are heavy together wait together. */
+let pricing: Promise<unknown> = Promise.resolve();
+
 function askerOf(
 	api: API, question: string, questions: [Route, Parameters][], paths: string[], signal: AbortSignal,
 	change: (changes: { running?: Running | null; waiting?: number | null }) => void, plan: (wanted: readonly Planned[]) => void,
 ): Asker {
+	const own: Estimate[] = []; // of the questions whose query has gone
 	let busy = 0; // requests that wait for a busy service
 	const progress = {
 		running: (running: Running) => change({ running, waiting: null }),
@@ -218,9 +222,12 @@ function askerOf(
 		return { failures, through };
 	};
 	return {
-		ask: async (route, parameters, through = []) => {
+		ask: async (route, parameters, through = own) => {
 			questions.push([route, parameters]);
-			const answer = await api.ask(route, parameters, signal, progress, () => price([[route, parameters]], false, through));
+			const answer = await api.ask(route, parameters, signal, progress, () => {
+				pricing = pricing.catch(() => undefined).then(() => price([[route, parameters]], false, through));
+				return pricing;
+			});
 			metas.set(parameters, { ...metas.get(parameters), [route]: answer.meta });
 			plansChanged();
 			return answer;

@@ -207,6 +207,7 @@ function useRun(show: (text: string) => void): [run: (text: string) => void, sto
 	const { api, place, go, say } = useConsole();
 	const own = useRef<AbortController | null>(null);
 	const stop = (): void => own.current?.abort();
+	useEffect(() => stop, []);
 	const run = (text: string): void => {
 		stop();
 		const { signal } = own.current = new AbortController();

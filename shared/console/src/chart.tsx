@@ -38,7 +38,8 @@ export function Chart(props: Props) {
 	const { segments, length, compact = false } = props;
 	const { place: { table }, zone, go } = useConsole();
 	const counted = useCounted();
-	const [at, setAt] = useState<number | null>(null);
+	const [cursor, setCursor] = useState<number | null>(null);
+	const at = table ? null : cursor; // a table has none
 	const announced = useAnnounced(at);
 	const partial = partialOf(props);
 	const series = seriesOf(props, partial);
@@ -59,7 +60,7 @@ export function Chart(props: Props) {
 			</button>
 		</figcaption>
 		{table ? <Later part="numbers" given={tableOf(props, counted, zone)} /> :
-			<Plot {...props} series={series} zone={zone} at={at} onMove={setAt} onSelect={select} />}
+			<Plot {...props} series={series} zone={zone} at={at} onMove={setCursor} onSelect={select} />}
 	</figure>;
 }
 
@@ -231,7 +232,11 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 		}, [segments.map((s) => s.time_period), ...series.map((s) => s.values)] as uPlot.AlignedData, element);
 		plot.current = chart;
 		const figure = element.closest('figure');
-		const leave = (): void => chart.setCursor({ left: -10, top: -10 });
+		const leave = (event: MouseEvent): void => {
+			if (event.buttons > 0) return; // a drag goes on outside
+			chart.setCursor({ left: -10, top: -10 });
+			handlers.current.onMove(null); // it may be of an earlier chart
+		};
 		figure?.addEventListener('mouseleave', leave);
 		const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
 		observer.observe(element);

@@ -147,7 +147,7 @@ function OneSide({ name, side, kind }: { name: string; side: DiffSide; kind: str
 
 /** OfSide is a number of requests of a side. */
 function OfSide({ side, and, ...of }: { side: DiffSide; n: number; and?: string; twin?: boolean; write?(n: number): string }) {
-	return <Count {...requestsOf(side, and)} {...of} />;
+	return <Count {...requestsOf({ ...side, filter: conditionsIn(side) }, and)} {...of} />;
 }
 
 function Table({ findings, diff, before }: { findings: readonly Finding[]; diff: Diff; before: boolean }) {

@@ -153,10 +153,10 @@ export function Split() {
 			segment: place.segment || segmentFor(period, mostSegments()),
 		};
 		await asker.afford([['histogram', parameters]]);
-		return asker.ask('histogram', parameters);
+		return { ...await asker.ask('histogram', parameters), field };
 	});
 	return <section class="split">
-		<Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <SplitChart answer={answer} field={field} />}</Answered>
+		<Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <SplitChart answer={answer} />}</Answered>
 		{asked.state === 'failed' && <button type="button" onClick={() => go({ by: null })}>{words.notSplit}</button>}
 	</section>;
 }
@@ -170,7 +170,8 @@ const looksInTurn: readonly { colour: string; dash: number[] }[] = [
 	{ colour: '--quiet', dash: [] }, { colour: '--before', dash: [2, 2] },
 ];
 
-function SplitChart({ answer: { results, meta }, field }: { answer: Answer<Histogram>; field: string }) {
+/** SplitChart draws an answer with the field of its question, which may be an earlier one. */
+function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Histogram> & { field: string } }) {
 	const { fields } = useConsole();
 	const counted = useCounted();
 	const type = fields.find((one) => one.name === field.replace(/\[.*$/s, ''))?.type;
@@ -208,7 +209,8 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 }) {
 	const { place, zone, go } = useConsole();
 	const { table } = place;
-	const [at, setAt] = useState<number | null>(null);
+	const [cursor, setCursor] = useState<number | null>(null);
+	const at = table ? null : cursor; // a table has none
 	const announced = useAnnounced(at);
 	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
 	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
@@ -236,7 +238,7 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :
 			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
 				{...(write ? { write } : {})} /> :
-				<Plot segments={segments} length={length} height={height} series={lines} zone={zone} at={at} onMove={setAt}
+				<Plot segments={segments} length={length} height={height} series={lines} zone={zone} at={at} onMove={setCursor}
 					{...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
 	</figure>;
 }

@@ -125,7 +125,7 @@ export function Progress({ asked }: { asked: Asked<unknown> }) {
 	if (asking) {
 		text = words.asking;
 		if (asked.waiting !== null) text = words.busy(milliseconds(Math.max(1000, asked.waiting - now)));
-		else if (asked.running) text = words.runsOn(ago(now - asked.began), queueIn(asked.running));
+		else if (asked.running) text = words.runsOn(ago(Math.max(now - asked.began, asked.running.queue)), queueIn(asked.running));
 		else if (now - asked.began > 2000) text = `${words.asking} ${ago(now - asked.began)}`;
 	}
 	return <div class="progress" role="status">

@@ -53,7 +53,7 @@ function Checks({ status, at }: Answers) {
 		<ul class="checks">{checks.map((check) => <li key={check.name} class={check.state}>
 			<span class="mark-of" aria-hidden="true">{marks[check.state]}</span>
 			<h3>{words.checks[check.name]} <span class="hidden">{words.states[check.state]}</span></h3>
-			<div><Sentences check={check} status={status} at={at} /></div>
+			<p><Sentences check={check} status={status} at={at} /></p>
 		</li>)}</ul>
 	</section>;
 }

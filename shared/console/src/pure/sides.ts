@@ -5,26 +5,27 @@ import { absolute } from './time';
 
 /** A side: the requests of a period that satisfy the conditions, and not all of those that are excepted. */
 export interface Side {
-	filter: string; // with the period or without it
+	filter: string;
 	except?: string | undefined;
 	period: { from: string; to: string };
 }
 
-/** conditionsIn are the conditions of a side without its period. */
+/** conditionsIn are the conditions of a side of an answer, whose filter begins with its period. */
 export function conditionsIn({ filter }: Side): string {
 	return filter.replace(/^timestamp between [^,]*(, )?/, '');
 }
 
 /**
  * requestsOf returns the filter and the period of the requests of a side that satisfy a further condition, if there is one.
- * The filter is null if several conditions are excepted together: what is left without them would need OR.
+ * The filter of the side has no period. That of the requests is null if several conditions are excepted together: what is
+ * left without them would need OR.
  */
 export function requestsOf(side: Side, and = ''): { filter: string | null; period: string } {
 	const except = conditionsOf(side.except ?? '');
 	const { from, to } = side.period;
 	return {
 		filter: except.length > 1 ? null :
-			[...except.map(inverted), and].filter((one) => one !== '').reduce(add, conditionsIn(side)),
+			[...except.map(inverted), and].filter((one) => one !== '').reduce(add, side.filter),
 		period: absolute({ from: Date.parse(from), to: Date.parse(to) }),
 	};
 }

@@ -30,7 +30,7 @@ import { factOfResult, type LogRecord, resultOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { type Newest, stripOf } from './session';
-import { inverted, requestsOf } from './sides';
+import { conditionsIn, inverted, requestsOf } from './sides';
 import { requestAsCurl } from './replay';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
 import { stepsOf } from './steps';
@@ -841,11 +841,13 @@ test('a condition that is negated twice is the same', () => {
 
 test('the requests of a side are those of a filter, unless several conditions are excepted together', () => {
 	const side = {
-		filter: 'timestamp between 2026-01-01 and 2026-01-02, host=a', period: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+		filter: 'host=a, timestamp between 2026-01-01 and 2026-01-02', period: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
 	};
 	const period = '2026-01-01T00:00Z..2026-01-02T00:00Z';
-	equal(requestsOf(side), { filter: 'host=a', period });
-	equal(requestsOf({ ...side, except: 'blocked is true' }, 'status=200'), { filter: 'host=a, blocked not is true, status=200', period });
+	equal(conditionsIn({ ...side, filter: 'timestamp between 2026-01-01 and 2026-01-02, host=a' }), 'host=a');
+	equal(requestsOf(side), { filter: side.filter, period });
+	equal(requestsOf({ ...side, except: 'blocked is true' }, 'status=200'),
+		{ filter: `${side.filter}, blocked not is true, status=200`, period });
 	equal(requestsOf({ ...side, except: 'blocked is true, human is true' }), { filter: null, period });
 });
 
