@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
@@ -245,7 +246,10 @@ func runPreflight(ctx context.Context, command string, arguments []string, out i
 		return err
 	}
 	c, err := config.LoadDefaultConfig(ctx,
-		config.WithSharedConfigProfile(given.profile), config.WithRegion(given.region))
+		config.WithSharedConfigProfile(given.profile), config.WithRegion(given.region),
+		config.WithAssumeRoleCredentialOptions(func(o *stscreds.AssumeRoleOptions) {
+			o.TokenProvider = stscreds.StdinTokenProvider // of a profile with mfa_serial, as the CDK asks
+		}))
 	if err != nil {
 		return fmt.Errorf("read the configuration of AWS: %w", err)
 	}
@@ -267,6 +271,10 @@ func ofDeploy(arguments []string) (known []string, err error) {
 			if !joined && i+1 < len(arguments) {
 				i++
 				known = append(known, arguments[i])
+			}
+		default:
+			if len(name) > 2 && name[0] == '-' && name[1] != '-' && strings.ContainsAny(name, "ac") {
+				return nil, fmt.Errorf("write the options in %s apart, such as -v -c NAME=VALUE", name)
 			}
 		}
 	}

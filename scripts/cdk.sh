@@ -18,10 +18,18 @@ if [ "${1:-}" = preflight ]; then
 	exit
 fi
 
-preflight=yes
-for argument in "$@"; do # to remove --no-preflight, which the toolkit does not know
+deploy=no preflight=yes
+for argument in "$@"; do
 	shift
-	if [ "$argument" = --no-preflight ]; then preflight=no; else set -- "$@" "$argument"; fi
+	case $argument in
+	deploy) deploy=yes ;;
+	-h | --help) preflight=no ;;
+	--no-preflight)
+		preflight=no
+		continue # the toolkit does not know it
+		;;
+	esac
+	set -- "$@" "$argument"
 done
 
 command -v node >/dev/null 2>&1 || missing "node is missing. Install node 20 or later from your system's packages or nodejs.org."
@@ -33,13 +41,9 @@ if [ ! -d "$folder" ]; then
 	npm install --prefix "$making" --no-audit --no-fund --loglevel=error "aws-cdk@$version" >&2
 	[ -d "$folder" ] || mv "$making" "$folder" # another run may have been faster
 fi
-case " $* " in
-*" deploy "*)
-	if [ $preflight = yes ] && ! check predeploy "$@" >&2; then
-		echo "cdk.sh: nothing was deployed; --no-preflight deploys without this check" >&2
-		exit 1
-	fi
-	;;
-esac
+if [ $deploy = yes ] && [ $preflight = yes ] && ! check predeploy "$@" >&2; then
+	echo "cdk.sh: nothing was deployed; --no-preflight deploys without this check" >&2
+	exit 1
+fi
 export CDK_DISABLE_CLI_TELEMETRY=1
 exec "$folder/node_modules/.bin/cdk" --no-notices "$@"

@@ -55,7 +55,9 @@ func TestDeployedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	hiding := startUp(t, dir, mark, "--from-year", strconv.Itoa(year+1))
+	tooLong := time.AfterFunc(5*time.Minute, func() { _ = hiding.command.Process.Kill() })
 	_ = hiding.command.Wait() // its state has the exit code
+	tooLong.Stop()
 	if refusal := "start it with `orrery up --from-year " + oldest + "`"; hiding.command.ProcessState.ExitCode() != exitFailed ||
 		!strings.Contains(hiding.output.String(), refusal) {
 		t.Errorf("a first year after the oldest record: %s\n%s", hiding.command.ProcessState, hiding.output)

@@ -112,7 +112,7 @@ func interrupts() []os.Signal {
 	return signals
 }
 
-// clock is the time of a server.
+// clock is the time by which a server runs scheduled reports.
 type clock struct {
 	now     func() time.Time
 	minutes func() <-chan time.Time // a tick for each minute

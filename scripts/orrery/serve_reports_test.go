@@ -27,11 +27,16 @@ type minuteServer struct {
 func serveAt(t *testing.T, data string, now time.Time) *minuteServer {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	t.Cleanup(stop)
+	over := make(chan struct{})
+	t.Cleanup(func() {
+		stop()
+		<-over
+	})
 	s := &minuteServer{t: t, minutes: make(chan time.Time), log: &lockedBuffer{}, stop: stop, ended: make(chan int, 1)}
 	args := []string{"serve", "--data", data, "--no-demo", "--listen", "127.0.0.1:0"}
 	k := clock{func() time.Time { return now }, func() <-chan time.Time { return s.minutes }}
 	go func() {
+		defer close(over)
 		s.ended <- runAt(ctx, args, console{in: strings.NewReader(""), out: io.Discard, err: s.log}, k)
 	}()
 	return s

@@ -78,9 +78,11 @@ func (s *server) queryStatus(c *call) error {
 	case err != nil:
 		return err
 	case !status.Done:
+		elapsed := s.Now().Sub(status.Began)
 		return c.sendRunning(Running{
-			ID: id, Status: "running",
-			ElapsedMS: float64(s.Now().Sub(status.Began).Milliseconds()), QueueMS: float64(status.Queue.Milliseconds()),
+			ID: id, Status: "running", ElapsedMS: float64(elapsed.Milliseconds()),
+			// It is longer if the query joined an execution that was in the queue before.
+			QueueMS: float64(min(status.Queue, elapsed).Milliseconds()),
 		}, s.Queries.RetryAfter(status))
 	}
 	as, err := c.formFor(args, offersOf(status.Request.Route))

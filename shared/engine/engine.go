@@ -88,7 +88,7 @@ type Starter interface {
 // Progress is how far a query is.
 type Progress struct {
 	Done  bool          // it has succeeded
-	Queue time.Duration // how long it has waited in a queue so far, as far as that is known; 0 if it is done
+	Queue time.Duration // how long it has waited in a queue so far, of several parts the present ones; 0 if unknown or done
 }
 
 // Completeness is an engine that knows to which time its data is complete.

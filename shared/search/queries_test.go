@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -204,10 +205,13 @@ func TestStatusHasTheQueue(t *testing.T) {
 	}
 	until := func(is func() bool) {
 		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
 		for !is() {
-			if err := t.Context().Err(); err != nil {
+			if err := ctx.Err(); err != nil {
 				t.Fatal(err)
 			}
+			runtime.Gosched()
 		}
 	}
 	check := func(at int64, want time.Duration) {

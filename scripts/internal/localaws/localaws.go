@@ -209,11 +209,14 @@ func (d *Deployment) startLocalStack(ctx context.Context) error {
 // deployment on AWS is refused, too; there, infra makes the check.
 func (d *Deployment) checkYear(ctx context.Context) error {
 	last, err := d.readOutputs()
-	if errors.Is(err, fs.ErrNotExist) || err == nil && last[yearOutput] == strconv.Itoa(d.options.FromYear) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
+	}
+	if year, err := strconv.Atoi(last[yearOutput]); err == nil && d.options.FromYear <= year {
+		return nil // queries found the records from that year on
 	}
 	state, _, err := lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(d.Config()), last[tableOutput]))
 	if err != nil {
@@ -253,8 +256,9 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	if err != nil {
 		return err
 	}
+	newOutputs := d.outputsFile() + ".new" // an interrupted deployment leaves those of the last one whole
 	arguments := append([]string{
-		"deploy", "--all", "--ci", "--require-approval", "never", "--concurrency", "3", "--outputs-file", d.outputsFile(),
+		"deploy", "--all", "--ci", "--require-approval", "never", "--concurrency", "3", "--outputs-file", newOutputs,
 		"--no-preflight", // see checkYear: until this deployment, LocalStack does not know the stacks
 	}, app...)
 	command := d.command(ctx, "scripts/cdk.sh", arguments...)
@@ -262,6 +266,9 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	command.Stdout = d.options.Output
 	if err := described(finish(ctx, command), "scripts/cdk.sh", "deploy"); err != nil {
 		return err
+	}
+	if err := os.Rename(newOutputs, d.outputsFile()); err != nil {
+		return fmt.Errorf("keep the outputs of the deployment: %w", err)
 	}
 	if err := remember(); err != nil {
 		return err

@@ -63,7 +63,7 @@ esac
 		"scripts/servers/trino.sh":      server,
 		"scripts/cdk.sh": step + `step "$1"
 echo "$@" >>"$RUN/deployments"
-echo '{"orrery-data":{"LakeBucketName":"lake"}}' >"$RUN/outputs.json"
+echo '{"orrery-data":{"LakeBucketName":"lake"}}' >"$RUN/outputs.json.new"
 mkdir -p "$RUN/cdk.out"
 echo '{}' >"$RUN/cdk.out/manifest.json"
 [ -f "$RUN/no template" ] || echo '{}' >"$RUN/cdk.out/orrery-data.template.json"
@@ -362,6 +362,7 @@ func TestFirstYearAfterTheOldestRecord(t *testing.T) {
 		{"a later year of a deployment that does not report its own", "", records, 2020, true},
 		{"a later year without records", "2000", "{}", 2020, false},
 		{"the same year is not compared", "2020", records, 2020, false},
+		{"an earlier year is not compared", "2021", records, 2020, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			put(t, dir, "item", test.item)

@@ -2,6 +2,7 @@ package athena_test
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,10 +42,13 @@ func TestPollReportsTheQueue(t *testing.T) {
 	}
 	until := func(state string) {
 		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
 		for s.server.States()[0] != state {
-			if err := t.Context().Err(); err != nil {
+			if err := ctx.Err(); err != nil {
 				t.Fatal(err)
 			}
+			runtime.Gosched()
 		}
 	}
 	check(3, engine.Progress{Queue: 3 * time.Second})

@@ -143,10 +143,14 @@ func (c *Store) importOpen(
 		report.Quarantine = "" // the next attempt puts the lines there
 		return report, err
 	}
-	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == ledger.family }); err != nil {
-		return report, err
+	err = c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == ledger.family })
+	if err == nil {
+		err = c.antedate(ctx, ledger.family, options.Arrival)
 	}
-	if err := c.antedate(ctx, ledger.family, options.Arrival); err != nil {
+	if err != nil {
+		if !conversion.New {
+			report.Quarantine = ""
+		}
 		return report, err
 	}
 	switch {
