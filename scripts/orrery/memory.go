@@ -1,6 +1,9 @@
 package main
 
-import "runtime/debug"
+import (
+	"runtime"
+	"runtime/debug"
+)
 
 // The memory settings of an import. Rows are short-lived, so it pays to collect garbage half as often, as long as the
 // limit keeps the process under 768 MB.
@@ -18,15 +21,19 @@ func forImport() (undo func()) {
 	}
 }
 
-// The memory of an export and of a report in bytes. Most of it is garbage: the records of pages that were printed, and the
-// columns of questions that were answered.
+// The memory of an export and of a report in bytes, besides what the process has anyway. Most of it is garbage: the records of
+// pages that were printed, and the columns of questions that were answered.
 const (
 	exportLimit = 320 << 20
-	reportLimit = 224 << 20
+	reportLimit = 192 << 20
 )
 
-// limitMemory limits the memory of the process and returns a function that restores the limit.
+// limitMemory limits the memory that the process takes from now on and returns a function that restores the limit.
 func limitMemory(bytes int64) (undo func()) {
-	limit := debug.SetMemoryLimit(bytes)
+	runtime.GC() // what pools hold is garbage in the second collection
+	debug.FreeOSMemory()
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	limit := debug.SetMemoryLimit(int64(now.Sys-now.HeapReleased) + bytes)
 	return func() { debug.SetMemoryLimit(limit) }
 }
