@@ -14,7 +14,7 @@ import { Answered, Nothing } from './states';
 import { add, filtersOf } from './pure/filter';
 import { requests, share, times } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
-import { conditionsIn, requestsOf } from './pure/sides';
+import { requestsOf, withoutPeriod } from './pure/sides';
 import { periodIn, resolve } from './pure/time';
 import { words } from './strings.compare';
 
@@ -134,7 +134,7 @@ function Findings({ answer: { results, meta } }: { answer: Answer<Finding> }) {
 /** OneSide is the definition of a side, as the server used it. */
 function OneSide({ name, side, kind }: { name: string; side: DiffSide; kind: string }) {
 	const { zone } = useConsole();
-	const conditions = conditionsIn(side);
+	const conditions = withoutPeriod(side).filter;
 	return <section class={`one-side ${kind}`}>
 		<h2>{name}</h2>
 		<p class="number"><OfSide side={side} n={side.num_of_requests} write={requests} /></p>
@@ -147,7 +147,7 @@ function OneSide({ name, side, kind }: { name: string; side: DiffSide; kind: str
 
 /** OfSide is a number of requests of a side. */
 function OfSide({ side, and, ...of }: { side: DiffSide; n: number; and?: string; twin?: boolean; write?(n: number): string }) {
-	return <Count {...requestsOf({ ...side, filter: conditionsIn(side) }, and)} {...of} />;
+	return <Count {...requestsOf(withoutPeriod(side), and)} {...of} />;
 }
 
 function Table({ findings, diff, before }: { findings: readonly Finding[]; diff: Diff; before: boolean }) {

@@ -18,7 +18,7 @@ const valuesPause = 120; // milliseconds after the last key
 /** The options at the caret. */
 export interface Completion {
 	options: readonly Completed[];
-	note: string; // why there are none, or none yet
+	note: string; // why there are no options, or none yet
 	touched: boolean; // Tab and Enter take an option
 }
 

@@ -290,14 +290,17 @@ export function TileOf({ kind, name, title, pressed, act, children }: {
 
 /** ChangeText is the change against the number before, its child. That there was nothing at all is said once, beside all requests. */
 function ChangeText({ now, before, all, children }: { now: number; before: number; all: boolean; children: ComponentChildren }) {
-	const change = changeOf(now, before);
-	const sign = { more: '▲', less: '▼', same: '=', new: '▲' }[change.sign];
 	return <p class="change">
-		{before > 0 ? <>
-			<span aria-hidden="true">{sign}</span> {change.text}<span class="hidden"> {words.changes[change.sign]}</span>
-			{' · '}{children}
-		</> : all ? words.noneBefore : children}
+		{before > 0 ? <><Change now={now} before={before} names={words.changes} />{children}</> : all ? words.noneBefore : children}
 	</p>;
+}
+
+const signs = { more: '▲', less: '▼', same: '=', new: '▲' };
+
+/** Change is the difference from the number before, which follows it. The names say in words what the signs say. */
+export function Change({ now, before, names }: { now: number; before: number; names: Readonly<Record<keyof typeof signs, string>> }) {
+	const { sign, text } = changeOf(now, before);
+	return <><span aria-hidden="true">{signs[sign]}</span> {text}<span class="hidden"> {names[sign]}</span>{' · '}</>;
 }
 
 export type ListName = keyof typeof words.lists;

@@ -5,16 +5,16 @@ import { type Answer, type Histogram, type Meta, type Parameters, Refusal, type 
 import { type Asker, useAsked } from './ask';
 import { partialOf, Plot, type PlotLine, useAnnounced } from './chart';
 import { type Counted, useConsole, useCounted } from './context';
-import { besidesOf, conditionOf, TileOf } from './dashboard';
+import { besidesOf, Change, conditionOf, TileOf } from './dashboard';
 import { mostSegments } from './media';
 import { Count, Share, Value } from './menu';
 import { present } from './running';
 import { Answered } from './states';
 import { absent, add, addOnly, type Fact, filtersOf, type Value as FieldValue, without } from './pure/filter';
-import { ago, brief, bytes, changeOf, count, milliseconds } from './pure/format';
+import { ago, brief, bytes, count, milliseconds } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from './pure/lines';
-import { requestsOf } from './pure/sides';
+import { requestsOf, type Side as SideOfRequests } from './pure/sides';
 import { absolute, comparedWith, momentIn, type Period, resolve, segmentFor, segmentIn } from './pure/time';
 import { words } from './strings.lines';
 
@@ -284,11 +284,8 @@ interface TwoSides {
 	metas: readonly Meta[];
 }
 
-interface Side {
+interface Side extends SideOfRequests {
 	segments: readonly Figures[];
-	filter: string;
-	except?: string;
-	period: { from: string; to: string };
 }
 
 /** Overlay reads the two sides from the address, asks for both, and draws them on each other. */
@@ -388,14 +385,11 @@ function Tile({ name, answer: { kind, sides }, pressed, draw }: {
 	const [all, others] = sides.map((side) => total(side.segments, 'requests')) as [number, number];
 	const [own, theirs] = [ofMeasure(sides[0], name), ofMeasure(sides[1], name)];
 	const part = name !== 'requests' && name !== 'bytes';
-	const change = changeOf(now, other);
-	const sign = { more: '▲', less: '▼', same: '=', new: '▲' }[change.sign];
 	return <TileOf kind={name} name={words.measures[name]} act={draw} pressed={pressed}>
 		<span class="number"><Count n={now} {...own} write={write} beside={beside} />
 			{part && <small><Share n={now} of={all} {...own} /></small>}</span>
 		<p class="change">
-			{kind === 'before' && other > 0 && <><span aria-hidden="true">{sign}</span> {change.text}
-				<span class="hidden"> {words.changes[change.sign]}</span>{' · '}</>}
+			{kind === 'before' && other > 0 && <Change now={now} before={other} names={words.changes} />}
 			<Count n={other} {...theirs} write={() => words.beside[kind](write(other))} beside={beside} />
 			{part && <>{' · '}<Share n={other} of={others} {...theirs} /></>}
 		</p>

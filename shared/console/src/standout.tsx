@@ -11,7 +11,7 @@ import { add, filtersOf } from './pure/filter';
 import { count, share } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { conditionsOf } from './pure/lex';
-import { conditionsIn, requestsOf } from './pure/sides';
+import { requestsOf, withoutPeriod } from './pure/sides';
 import { resolve } from './pure/time';
 import { words } from './strings.standout';
 
@@ -62,7 +62,7 @@ function Sentence({ finding: { by, value, condition, ...of }, diff }: { finding:
 	const texts = words.sentence(by, value === '' ? '""' : String(value));
 	return <span>{(['selected', 'baseline'] as const).map((side) => {
 		const { share: part, num_of_requests: n } = of[side];
-		const counted = requestsOf({ ...diff[side], filter: conditionsIn(diff[side]) }, condition);
+		const counted = requestsOf(withoutPeriod(diff[side]), condition);
 		return <Fragment key={side}>
 			<Count twin n={n} {...counted} write={() => share(part, 1)} />{texts[side][0]}<Count n={n} {...counted} />{texts[side][1]}
 		</Fragment>;

@@ -14,7 +14,7 @@ export function sensitiveIn(catalogue: readonly Field[]): Sensitive {
 	return (field) => known.get(field) ?? true;
 }
 
-/** inLists are sensitive fields whose values the lists show, so that it is of no use to hide them beside. Copies lack them. */
+/** inLists are the sensitive fields whose values the lists show anyway, so they are hidden only in copies. */
 export const inLists = new Set(['ip', 'url']);
 
 /** conditionWithoutSecrets is a condition whose values are replaced by dots if its field is sensitive. */

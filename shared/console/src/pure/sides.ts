@@ -10,9 +10,9 @@ export interface Side {
 	period: { from: string; to: string };
 }
 
-/** conditionsIn are the conditions of a side of an answer, whose filter begins with its period. */
-export function conditionsIn({ filter }: Side): string {
-	return filter.replace(/^timestamp between [^,]*(, )?/, '');
+/** withoutPeriod is a side of an answer, whose filter begins with its period, with the other conditions only. */
+export function withoutPeriod(side: Side): Side {
+	return { ...side, filter: side.filter.replace(/^timestamp between [^,]*(, )?/, '') };
 }
 
 /**
