@@ -158,6 +158,9 @@ func (b *tab) unlinked(part string) []string {
 	})()`, part, strings.Join(others, ", ")))
 }
 
+// sentenceLink is the address that the first sentence about what stands out leads to.
+const sentenceLink = "document.querySelector('.stand-out li a.link').getAttribute('href')"
+
 // TestCounts compares the numbers of the screens with the requests that they lead to, and looks for numbers that lead nowhere.
 func TestCounts(t *testing.T) {
 	browser := chromium(t)
@@ -273,7 +276,7 @@ func TestCounts(t *testing.T) {
 		b.holds("document.querySelector('.legend .requests a.count') && document.querySelectorAll('.list tbody tr').length > 50", "has numbers")
 		b.holds("document.querySelector('.stand-out li a.link')", "has sentences")
 		b.answered()
-		open := value[string](b, "document.querySelector('.stand-out li a.link').getAttribute('href')")
+		open := value[string](b, sentenceLink)
 		b.follow("#/?panel=standout&where=human+is+true&f=blocked+is+true&t=2026-01-01T06:00Z..2026-01-01T11:59:59.999Z")
 		b.holds("document.querySelector('.trouble.held')", "waits")
 		for _, part := range []string{".legend .requests", ".list td:nth-child(3)"} {
@@ -283,7 +286,7 @@ func TestCounts(t *testing.T) {
 			}
 		}
 		b.holds("document.querySelector('.stand-out .trouble.held')", "waits with what stands out, too")
-		now := value[string](b, "document.querySelector('.stand-out li a.link').getAttribute('href')")
+		now := value[string](b, sentenceLink)
 		if counted(t, s, now) != counted(t, s, open) {
 			t.Errorf("a sentence led to %s, and leads to %s", open, now)
 		}
@@ -320,7 +323,7 @@ func TestCounts(t *testing.T) {
 		b.open("#/?panel=standout&t=" + demoDay)
 		b.holds("document.querySelector('.stand-out li a.link')", "has sentences")
 		sentence := value[string](b, "document.querySelector('.stand-out li').textContent")
-		href := value[string](b, "document.querySelector('.stand-out li a.link').getAttribute('href')")
+		href := value[string](b, sentenceLink)
 		if n := strconv.Itoa(counted(t, s, href)); !strings.Contains(sentence, " of them ("+n+") have ") {
 			t.Errorf("%q leads to %s events", sentence, n)
 		}

@@ -18,23 +18,9 @@ func TestReadingAsCurl(t *testing.T) {
 	}
 	const key = "the-key-of-the-test"
 	s := serveReports(t, "--api-key", key)
-	put := func(path, body string) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, s.url+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer "+key)
-		request.Header.Set("Content-Type", "application/json")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
-			t.Fatalf("PUT %s: %s %v", path, response.Status, err)
-		}
-	}
-	put(fmt.Sprintf(planetBase, "shop")+"/__default__", `{"name":"the settings of the shop","trusted_nets":[],`+challenge+`}`)
-	put(fmt.Sprintf(reportBase, "shop")+"/weekly", weeklyShop)
+	confBy(t, s, key, http.MethodPut, fmt.Sprintf(planetBase, "shop")+"/__default__",
+		`{"name":"the settings of the shop","trusted_nets":[],`+challenge+`}`)
+	confBy(t, s, key, http.MethodPut, fmt.Sprintf(reportBase, "shop")+"/weekly", weeklyShop)
 	b := newTab(t, browser, s.url, 1280, "light")
 	b.allowed = []string{"status of 401"}
 	b.open("#/status")

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -28,13 +26,9 @@ const holdEffects = `{
 func TestControlsActAtOnce(t *testing.T) {
 	browser := chromium(t)
 	walk := walker(t, browser, serve(t, "3000").address)
-	hold := chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(holdEffects).Do(ctx)
-		return err
-	})
 
 	walk("shortcuts act when the page is drawn", func(t *testing.T, b *tab, s *served) {
-		b.run(hold)
+		b.everyPage(holdEffects)
 		b.open("#/?t=" + demoDay)
 		b.holds("document.querySelector('#period')", "is drawn")
 		b.shortcut("t")
@@ -52,7 +46,7 @@ func TestControlsActAtOnce(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		})
-		b.run(hold)
+		b.everyPage(holdEffects)
 		b.open("#/?t=" + demoDay)
 		b.click("[data-cancel]", "Cancel")
 		b.sees("Cancelled.")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -336,21 +334,18 @@ func TestFilterBar(t *testing.T) {
 			"asks for all events")
 	})
 	walk("what is searched in the rows reaches the address after a pause, and is not lost before", func(t *testing.T, b *tab, s *served) {
-		b.run(chromedp.ActionFunc(func(ctx context.Context) error {
-			_, err := page.AddScriptToEvaluateOnNewDocument(`{
-				const { setTimeout } = window;
-				const held = [];
-				window.setTimeout = (run, ms, ...rest) => (ms === 500 ? held.push(run) : setTimeout(run, ms, ...rest));
-				window.rest = () => held.splice(0).forEach((run) => run());
-				const replace = history.replaceState.bind(history);
-				window.replaced = 0;
-				history.replaceState = (...given) => {
-					replaced++;
-					replace(...given);
-				};
-			}`).Do(ctx)
-			return err
-		}))
+		b.everyPage(`{
+			const { setTimeout } = window;
+			const held = [];
+			window.setTimeout = (run, ms, ...rest) => (ms === 500 ? held.push(run) : setTimeout(run, ms, ...rest));
+			window.rest = () => held.splice(0).forEach((run) => run());
+			const replace = history.replaceState.bind(history);
+			window.replaced = 0;
+			history.replaceState = (...given) => {
+				replaced++;
+				replace(...given);
+			};
+		}`)
 		found := func(text string) {
 			t.Helper()
 			b.holds(fmt.Sprintf("document.querySelector('#quick-find')?.value === %q", text), "has the text")

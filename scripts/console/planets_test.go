@@ -20,11 +20,20 @@ const planetBase = "/api/v4.0/conf/%s/planets"
 // conf sends a request about a planet, and returns the answer.
 func conf(t *testing.T, s *served, method, path, body string) string {
 	t.Helper()
+	return confBy(t, s, "", method, path, body)
+}
+
+// confBy is like conf, with a key; "" for none.
+func confBy(t *testing.T, s *served, key, method, path, body string) string {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)

@@ -50,16 +50,22 @@ const endlessPauses = `{
 	window.setTimeout = (run, ms, ...rest) => (ms > 1000 ? 0 : usual(run, ms, ...rest));
 }`
 
+// everyPage runs a script before those of each page that the tab opens next.
+func (b *tab) everyPage(script string) {
+	b.t.Helper()
+	b.run(browser.OnEveryPage(script))
+}
+
 // loadAtOnce lets the pages that the tab opens next be just loaded, because they go on with what was asked before for only some time.
 func (b *tab) loadAtOnce() {
 	b.t.Helper()
-	b.run(browser.OnEveryPage("performance.now = () => 0"))
+	b.everyPage("performance.now = () => 0")
 }
 
 // takeClock gives the test the clock of the pages that the tab opens next.
 func (b *tab) takeClock() {
 	b.t.Helper()
-	b.run(browser.OnEveryPage(manualClock))
+	b.everyPage(manualClock)
 }
 
 // hide hides a tab, until hidden is false.

@@ -18,11 +18,18 @@ import (
 func walker(
 	t *testing.T, browser context.Context, address string,
 ) func(name string, run func(t *testing.T, b *tab, s *served)) {
+	return walkerAt(t, browser, address, 1280)
+}
+
+// walkerAt is like walker, in windows of a width.
+func walkerAt(
+	t *testing.T, browser context.Context, address string, width int64,
+) func(name string, run func(t *testing.T, b *tab, s *served)) {
 	return func(name string, run func(t *testing.T, b *tab, s *served)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := behind(t, address)
-			b := newTab(t, browser, s.url, 1280, "light")
+			b := newTab(t, browser, s.url, width, "light")
 			defer b.check() // its faults tell why a walk did not go on
 			run(t, b, s)
 		})

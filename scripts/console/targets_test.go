@@ -59,13 +59,7 @@ func TestTargetsOfFingers(t *testing.T) {
 	browser := chromium(t)
 	requests, reports := serve(t, "3000"), serveReports(t)
 	walk := func(name string, server *served, run func(t *testing.T, b *tab, s *served)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := behind(t, server.address)
-			b := newTab(t, browser, s.url, 360, "light")
-			defer b.check()
-			run(t, b, s)
-		})
+		walkerAt(t, browser, server.address, 360)(name, run)
 	}
 
 	walk("dashboard", requests, func(t *testing.T, b *tab, s *served) {

@@ -256,8 +256,8 @@ type retriedLine struct {
 	Record json.RawMessage `json:"record"`
 }
 
-// convertRejected converts the lines in a file, and puts a list of those that are records, unless there is none or
-// there is a list already.
+// convertRejected converts the lines in a file and puts a list of those that are records. It puts no list if no line is
+// a record, or if the list exists already.
 func (c *Store) convertRejected(
 	ctx context.Context, file, name, list, dir string, options ingest.Options,
 ) error {

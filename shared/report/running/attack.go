@@ -27,8 +27,8 @@ func allJudged(earlier []runs.Run) bool {
 	return !slices.ContainsFunc(earlier, func(e runs.Run) bool { return e.Verdict == "" && !e.State.Ended() })
 }
 
-// afterAttack reports whether there was an attack in the latest earlier hour for which that is known. Hours whose
-// report nobody received do not count, because the receivers may know of an attack before those hours.
+// afterAttack reports whether there was an attack in the latest earlier hour for which that is known. An hour
+// whose report reached nobody does not count, because the receivers may know of an attack before it.
 func afterAttack(earlier []runs.Run) bool {
 	for _, e := range earlier {
 		if e.State == runs.Failed || e.State == runs.Missed {
