@@ -26,7 +26,7 @@ func TestColumns(t *testing.T) {
 	openWith := func(b *tab, columns int) {
 		b.t.Helper()
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.click(".chooser:not(.tools) summary", "")
 		b.holds(fmt.Sprintf("document.querySelectorAll('.columns ol li').length === %d", columns), "has the chooser")
 	}
@@ -94,7 +94,7 @@ func TestColumns(t *testing.T) {
 		b.holds("!"+headings+".includes('Reason')", "has no reasons")
 		b.follow("#/events?t=" + demoDay)
 		b.run(chromedp.Reload())
-		b.sees("200 shown")
+		b.sees("200 of ")
 		if got := value[string](b, headings); got != strings.TrimSuffix(usualHeadings, ",Reason") {
 			t.Errorf("the columns are %s", got)
 		}
@@ -105,7 +105,7 @@ func TestColumns(t *testing.T) {
 		b.click(".columns button", "Usual columns")
 		b.holds(headings+" === "+fmt.Sprintf("%q", usualHeadings), "has the usual columns")
 		b.run(chromedp.Reload())
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.holds(headings+" === "+fmt.Sprintf("%q", usualHeadings)+" && localStorage.length === 0", "has forgotten the others")
 	})
 	walk("Back undoes a change of the columns, also of those that the browser keeps", func(t *testing.T, b *tab, s *served) {
@@ -175,7 +175,7 @@ func TestColumns(t *testing.T) {
 	})
 	walk("the menu of a row leads to the requests around it and to those like it", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?f=blocked+is+true&t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		address := value[string](b, "document.querySelector('.event .cell.ip').textContent.replace(/[+−]/g, '').trim()")
 		b.run(chromedp.Focus(".rows"))
 		b.keys("m")
@@ -251,7 +251,7 @@ func TestColumns(t *testing.T) {
 	})
 	walk("a double click keeps only the value of the cell, and Back undoes it", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.holds("document.querySelector('#quick-find')", "has all that is above the list")
 		country := value[string](b, "document.querySelector('#cell-1-5 .text').textContent")
 		b.doubleClick("#cell-1-5 .text")
@@ -304,7 +304,7 @@ func TestColumns(t *testing.T) {
 	})
 	walk("the signs of a value act without opening its row", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		country := value[string](b, "document.querySelector('#cell-1-5 .text').textContent")
 		b.click("#cell-1-5 .acts span", "−") // this browser has no mouse that could be over it
 		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'country!=%q' && !document.querySelector('.record')", country),
@@ -314,7 +314,7 @@ func TestColumns(t *testing.T) {
 		phone := newTab(t, browser, s.url, 360, "light")
 		phone.run(emulation.SetTouchEmulationEnabled(true))
 		phone.open("#/events?t=" + demoDay)
-		phone.sees("200 shown")
+		phone.sees("200 of ")
 		phone.holds("document.querySelector('#quick-find')", "has all that is above the list")
 		x, y := phone.middle("#cell-1-2 .text")
 		phone.run(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: x, Y: y}}))

@@ -80,7 +80,15 @@ func TestCompare(t *testing.T) {
 		b.fill("#compare-by", "protocol")
 		b.holds("document.querySelector('.findings .by')?.textContent === 'protocol'", "has only protocols")
 		b.open("#/compare?f=blocked+is+true&where=blocked+is+true&t=" + demoDay)
-		b.sees("No value differs by more than chance")
+		b.sees("There are no others: all requests are on this side")
+		b.open("#/compare?f=blocked+is+true&by=protocol&where=host~e&t=" + hours)
+		b.sees("There are no others")
+		b.open("#/compare?f=country=Nowhere&where=blocked+is+true&t=" + demoDay)
+		b.sees("No requests in this period match the filter")
+		b.open("#/compare?f=blocked+is+false&where=blocked+is+true&t=" + demoDay)
+		b.sees("There are none of these requests")
+		b.open("#/compare?vs=previous&t=" + demoDay)
+		b.sees("There were no requests before")
 	})
 	walk("periods that overlap are refused with the reason", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 422"}

@@ -136,7 +136,7 @@ var noLinks = []struct{ selector, at, readme string }{
 func (b *tab) unlinked(part string) []string {
 	b.t.Helper()
 	others := []string{"a.count, .hidden, .value, .text, code, select, a.link, .name, .series span, button, .honesty, .progress, .moment",
-		"th, .one-side .quiet, figcaption small, h2, h3, .facet h4, .findings .by, .axis, .facts-of, .status header small"}
+		"th, .one-side .quiet, figcaption small, h2, h3, .facet h4, .findings .by, .axis, .facts-of, .installation header small"}
 	for _, one := range noLinks {
 		if strings.Contains(b.fragment(), one.at) {
 			others = append(others, one.selector)
@@ -187,8 +187,8 @@ func TestCounts(t *testing.T) {
 		{"two sides as a table", "#/compare?vs=previous&as=table&chart=blocked&seg=1h&t=2026-01-01T12:00Z..2026-01-01T17:30Z",
 			"document.querySelector('.overlay .numbers a.count')", ".compare"},
 		{"two filters", "#/compare?f=human+is+true&f2=blocked+is+true&chart=bytes&t=" + demoDay, "document.querySelector('.overlay a.count')", ".overlay .tiles"},
-		{"the status", "#/status", "document.querySelector('.checks a.count') && document.querySelector('.hours figcaption a.count')", ".status"},
-		{"the hours", "#/status", "document.querySelector('.hours a.count')", ".status .numbers"},
+		{"the status", "#/status", "document.querySelector('.checks a.count') && document.querySelector('.hours figcaption a.count')", ".installation"},
+		{"the hours", "#/status", "document.querySelector('.hours a.count')", ".installation .numbers"},
 	}
 	for _, screen := range screens {
 		walk("numbers lead to as many events: "+screen.name, func(t *testing.T, b *tab, s *served) {

@@ -64,11 +64,11 @@ func TestControlsActAtOnce(t *testing.T) {
 			return false
 		})
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.answered()
 		b.evaluate(holdEffects)
 		b.click(".more button", "Load older")
-		b.holds("document.querySelector('.over-rows span').textContent.startsWith('400 shown')", "has the next page")
+		b.holds("document.querySelector('.over-rows span').textContent.startsWith('400 of ')", "has the next page")
 		b.evaluate("late()")
 		if n := pages.Load(); n != 1 {
 			t.Errorf("the page was asked for %d times", n)
@@ -92,7 +92,7 @@ func TestSignsOfAValue(t *testing.T) {
 	b.tabTo("at.matches('.list .value .plain')", 40)
 	b.holds(signs+".length === 1 && "+signs+"[0].previousElementSibling === document.activeElement", "shows those of the value with the focus")
 	b.open("#/events?t=" + demoDay)
-	b.sees("200 shown")
+	b.sees("200 of ")
 	b.answered()
 	b.run(chromedp.Focus(".rows"))
 	b.keys(kb.ArrowDown + kb.ArrowRight)

@@ -180,11 +180,11 @@ func TestPrices(t *testing.T) {
 			})
 		})
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.open("#/events?t=2025-12-31T00:00Z..2026-01-02T00:00Z")
 		b.sees("It reads an unknown amount of 24 objects in a period of 2 d.")
 		b.click("button", "Run it")
-		b.sees("200 shown")
+		b.sees("200 of ")
 	})
 	walk("a question without an estimate waits if its period is long", func(t *testing.T, b *tab, s *served) {
 		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
@@ -216,7 +216,7 @@ func TestPrices(t *testing.T) {
 		})
 		defer close(held)
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.click(".more button", "Load older")
 		b.holds("document.querySelector('.more .held')?.textContent.includes('costs $1.50–$2.00')", "has the price")
 		if n := ran.Load(); n > 0 {
@@ -226,7 +226,7 @@ func TestPrices(t *testing.T) {
 		b.click(".more button", "Cancel")
 		b.sees("Cancelled.")
 		b.click(".more button", "Ask again")
-		b.sees("400 shown")
+		b.sees("400 of ")
 	})
 	walk("the next record is loaded with its page", func(t *testing.T, b *tab, s *served) {
 		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
@@ -234,7 +234,7 @@ func TestPrices(t *testing.T) {
 			return body["cursor"] != nil && body["dry_run"] == true && changed(t, s, w, r, body, heavy)
 		})
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.run(chromedp.Focus(".rows"))
 		b.keys(kb.End)
 		b.enter()

@@ -81,7 +81,7 @@ func TestFilterBar(t *testing.T) {
 		})
 		b.allowed = []string{"status of 400"} // half a filter is checked on a slow machine
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.run(chromedp.Evaluate(fmt.Sprintf(choose, "typed"), nil), chromedp.Focus("#filter"))
 		for i, key := range []string{"@", "g", "e"} { // each leaves one name less
 			b.keys(key)
@@ -105,7 +105,7 @@ func TestFilterBar(t *testing.T) {
 			return false
 		})
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.run(chromedp.Evaluate(fmt.Sprintf(choose, "late"), nil))
 		b.run(chromedp.Evaluate("document.querySelector('#filter').blur()", nil))
 		b.fill("#filter", "@one")
@@ -126,7 +126,7 @@ func TestFilterBar(t *testing.T) {
 			return refuse(w, http.StatusServiceUnavailable, "the parser is away")
 		})
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.keepNotices()
 		b.fill("#filter", `[{"field":"status","op":"eq","value":404}]`)
 		b.click(".run", "Run")
@@ -137,7 +137,7 @@ func TestFilterBar(t *testing.T) {
 	})
 	walk("enter that ends a word of an input method does not run the filter", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.fill("#filter", `country="日本"`)
 		const enter = `document.querySelector('#filter').dispatchEvent(
 			new KeyboardEvent('keydown', {key: 'Enter', isComposing: %t, bubbles: true, cancelable: true}))`
@@ -150,7 +150,7 @@ func TestFilterBar(t *testing.T) {
 	walk("an option is taken by a click, and a finger that moves over the options takes none", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 400"} // half a filter is checked
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.run(chromedp.Focus("#filter"))
 		const listed = "document.querySelectorAll('[role=option]').length === 12"
 		unchanged := func(after string) {
@@ -321,7 +321,7 @@ func TestFilterBar(t *testing.T) {
 	})
 	walk("a search in the rows becomes a condition", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.holds("document.querySelector('#quick-find')", "has the field")
 		b.keys("q")
 		b.holds("document.activeElement.id === 'quick-find'", "is in the field")
@@ -352,7 +352,7 @@ func TestFilterBar(t *testing.T) {
 			b.sees("of the 200 that are loaded")
 		}
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.holds("document.querySelector('#quick-find')", "has the field")
 		b.run(chromedp.Focus("#quick-find"))
 		b.evaluate("replaced = 0")
@@ -452,7 +452,7 @@ func TestExport(t *testing.T) {
 
 	walk("all events as csv, in memory", func(t *testing.T, b *tab, s *served) {
 		b.open(columns)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.run(chromedp.Evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined", nil), chromedp.Evaluate(keepFiles, nil))
 		b.click(".over-rows button", "Export")
 		b.sees("6,000 events in 3 questions")
@@ -487,7 +487,7 @@ func TestExport(t *testing.T) {
 			return true
 		})
 		b.open(columns)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.run(chromedp.Evaluate(`window.written = []; window.fileClosed = false;
 			window.showSaveFilePicker = async ({ suggestedName }) => ({ createWritable: async () => ({
 				write: async (content) => { window.suggested = suggestedName; window.written.push(new TextDecoder().decode(content)); },
@@ -508,7 +508,7 @@ func TestExport(t *testing.T) {
 	})
 	walk("all events as one list of json", func(t *testing.T, b *tab, s *served) {
 		b.open(columns)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.run(chromedp.Evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined", nil), chromedp.Evaluate(keepFiles, nil))
 		b.click(".over-rows button", "Export")
 		b.click(".export label", "JSON, a list")
@@ -542,7 +542,7 @@ func TestExport(t *testing.T) {
 			return heavy.Load() && body["dry_run"] == true && changed(t, s, w, r, body, costly)
 		})
 		b.open(columns)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.evaluate("window.showSaveFilePicker = undefined; " + keepFiles)
 		heavy.Store(true)
 		b.click(".over-rows button", "Export")
@@ -570,7 +570,7 @@ func TestExport(t *testing.T) {
 		})
 		defer close(held)
 		b.open(columns)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.run(chromedp.Evaluate(`window.aborted = false;
 			window.showSaveFilePicker = async () => ({ createWritable: async () => ({
 				write: async () => undefined, close: async () => undefined, abort: async () => { window.aborted = true; } }) })`, nil))

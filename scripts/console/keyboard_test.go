@@ -237,3 +237,46 @@ func TestKeys(t *testing.T) {
 		}
 	})
 }
+
+// TestFocus checks where the focus is.
+func TestFocus(t *testing.T) {
+	browser := chromium(t)
+	walk := walker(t, browser, serve(t, "3000").address)
+
+	const covered = `(() => {
+		const at = document.activeElement;
+		const bar = document.querySelector('.ask');
+		if (at === document.body || bar.contains(at) || !document.querySelector('main').contains(at)) return '';
+		return at.getBoundingClientRect().bottom <= bar.getBoundingClientRect().bottom ? at.outerHTML.slice(0, 200) : '';
+	})()`
+	walk("backwards, the bar at the top never covers it", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?f=status%3E%3D200,+host~e,+country~.&t=" + demoDay)
+		b.sees("Slowest targets")
+		b.answered()
+		b.run(chromedp.Focus(".questions button:last-child"))
+		for range 150 {
+			b.run(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(input.ModifierShift)))
+			if at := value[string](b, covered); at != "" {
+				t.Fatalf("the bar covers %s", at)
+			}
+		}
+		b.holds("scrollY < 1000", "has followed the focus upwards")
+	})
+	walk("j takes the list of events wherever the focus is", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 of ")
+		b.answered()
+		b.keys("j")
+		b.holds("document.activeElement.role === 'grid' && document.activeElement.getAttribute('aria-activedescendant') === 'cell-0-0'",
+			"has the focus on the first row")
+		b.keys("j")
+		b.holds("document.activeElement.getAttribute('aria-activedescendant') === 'cell-1-0'", "has the focus on the second row")
+	})
+	walk("it is in the answer of the screen that a link led to", func(t *testing.T, b *tab, s *served) {
+		b.open("#/?t=" + demoDay)
+		b.answered()
+		b.run(chromedp.Focus(".list td a.count"))
+		b.keys(kb.Enter)
+		b.holds("location.hash.startsWith('#/events') && document.activeElement.id === 'answer'", "has the focus in the answer")
+	})
+}

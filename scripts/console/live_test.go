@@ -65,14 +65,14 @@ func TestLive(t *testing.T) {
 		a := &arriving{t: t, s: s}
 		s.answer(a.answer)
 		b.open("#/events?t=30m&live=1")
-		b.sees("200 shown")
+		b.sees("200 of ")
 		return a
 	}
 
 	walk("more new events than a page are put above, and the list stays", func(t *testing.T, b *tab, s *served) {
 		a := open(t, b, s)
 		a.pending.Store(300)
-		b.sees("500 shown")
+		b.sees("500 of ")
 		b.holds("document.querySelector('.event').innerText.includes('/new-300')", "has the newest on top")
 		if n := a.lists.Load(); n != 1 {
 			t.Errorf("the list was asked for %d times", n)
@@ -94,7 +94,7 @@ func TestLive(t *testing.T) {
 		})
 		b.takeClock()
 		b.open("#/events?t=30m&live=7")
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.holds("pauses() > 0", "waits")
 		fails.Store(true)
 		b.evaluate("tick()")
@@ -152,11 +152,11 @@ func TestLive(t *testing.T) {
 		a := open(t, b, s)
 		a.pending.Store(2600)
 		b.sees("Live keeps the newest 2,500. Older events are left out here.")
-		b.sees("2,500 shown")
+		b.sees("2,500 of ")
 		b.holds("!document.querySelector('.more')", "has no older page, which would leave a gap")
 		b.accessible("cut")
 		b.click("button", "Show the older ones")
 		b.holds("location.hash.includes('..2026-01-02T00:00Z') && !location.hash.includes('live')", "shows the events before")
-		b.sees("200 shown")
+		b.sees("200 of ")
 	})
 }

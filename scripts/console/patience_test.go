@@ -81,7 +81,40 @@ func TestPatience(t *testing.T) {
 		b.open("#/events?t=" + demoDay)
 		b.sees("The service is busy. It is asked again in")
 		close(seen)
-		b.sees("200 shown")
+		b.sees("200 of ")
+	})
+	walk("another notice is read before that of a wait goes on", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 503"}
+		var busy atomic.Bool
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			if !busy.Load() || !strings.HasPrefix(r.URL.Path, "/api/") {
+				return false
+			}
+			w.Header().Set("Retry-After", "60")
+			return refuse(w, http.StatusServiceUnavailable, "try again later")
+		})
+		b.everyPage(`{
+			const usual = setTimeout;
+			window.setTimeout = (run, ms, ...rest) => (ms === 60_000 ? (window.askAgain = run, 0) : usual(run, ms, ...rest));
+		}`)
+		b.open("#/events?f=blocked+is+true,+session~.&t=" + demoDay)
+		b.sees("shown")
+		b.evaluate("navigator.clipboard.writeText = async () => {}; 0")
+		b.keepNotices()
+		busy.Store(true)
+		b.run(chromedp.Focus(".rows"))
+		b.keys("m")
+		b.click("[role=menuitem]", "Same session")
+		b.holds("notices.at(-1)?.startsWith('The service is busy')", "says that it waits")
+		b.keys("y")
+		b.holds("notices.some((one) => one.startsWith('The link is copied')) && notices.at(-1).startsWith('The service is busy')", "says both")
+		if next := value[string](b, "notices[notices.findIndex((one) => one.startsWith('The link is copied')) + 1]"); next != "" {
+			t.Errorf("the notice about the link was followed by %q before its time was over", next)
+		}
+		busy.Store(false)
+		b.evaluate("askAgain()")
+		b.holds("document.querySelector('#filter').value.startsWith('session=')", "has the requests of the session")
+		b.holds("notices.at(-1) === ''", "waits no more")
 	})
 	walk("the estimates of a dashboard that wait for a busy service can be stopped", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"status of 429"}

@@ -183,7 +183,7 @@ func TestLongSession(t *testing.T) {
 		b.holds("document.querySelector('.event .target')?.textContent.startsWith('shop.example/980')", "begins where the strip did")
 		b.run(chromedp.Evaluate("history.back()", nil))
 		b.click(".session button.link", "later")
-		b.sees("200 shown")
+		b.sees("200 of ")
 		if at := b.fragment(); !strings.Contains(at, "t=2026-01-01T10:17Z..2026-01-01T10:46:40Z") {
 			t.Errorf("the address is %s", at)
 		}

@@ -291,6 +291,35 @@ func TestStates(t *testing.T) {
 		b.holds("document.querySelectorAll('.list tbody tr').length > 20 && !document.querySelector('.trouble')", "has the answer")
 	})
 
+	walk("after a reload, what no query answers any more has a price", func(t *testing.T, b *tab, s *served) {
+		b.allowed = []string{"status of 504"}
+		query := newLongQuery("topx")
+		answer := query.answer(t)
+		var heavy atomic.Bool
+		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+			if heavy.Load() && strings.HasSuffix(r.URL.Path, "/data/timeline") {
+				if body := bodyOf(t, r); body["dry_run"] == true {
+					return changed(t, s, w, r, body, costly)
+				}
+				t.Error("a heavy question was asked")
+			}
+			return answer(w, r)
+		})
+		b.open("#/?t=" + demoDay)
+		b.sees("The query has been running")
+		heavy.Store(true)
+		b.loadAtOnce()
+		b.run(chromedp.Reload())
+		b.holds("document.querySelector('.trouble.held')", "waits")
+		heavy.Store(false)
+		close(query.released)
+		b.click("button", "Run it")
+		b.holds("document.querySelector('.list tbody tr') && !document.querySelector('.trouble')", "has the answer")
+		if n := query.asked.Load(); n != 1 {
+			t.Errorf("the query was asked %d times", n)
+		}
+	})
+
 	walk("the condition that keeps out all requests is found", func(t *testing.T, b *tab, s *served) {
 		b.open(`#/events?f=host="nobody.example",+blocked+is+true&t=` + demoDay)
 		b.click("button", "Which condition is it?")
@@ -301,13 +330,14 @@ func TestStates(t *testing.T) {
 		b.screenshot("blame")
 		b.click(".blame button", "Leave it out")
 		b.holds("document.querySelector('#filter').value === 'blocked is true'", "is without the condition")
-		b.sees("200 shown")
+		b.sees("200 of ")
 	})
 	walk("the nearest requests are found", func(t *testing.T, b *tab, s *served) {
 		b.open(`#/events?f=blocked+is+true,+path~"/"&t=2026-01-03T10:00Z..2026-01-03T11:00Z`)
 		b.click("button", "Which condition is it?")
 		b.sees("No condition is to blame alone")
 		b.sees("The nearest that match are")
+		b.holds("document.querySelector('.blame p a.count').href.includes('t=2026-01-01T2')", "leads to them")
 		b.click(".blame button", "Show them")
 		b.holds("document.querySelector('.event')", "shows them")
 		if at := b.fragment(); !strings.Contains(at, "t=2026-01-01T2") {
@@ -350,7 +380,7 @@ func TestStates(t *testing.T) {
 		})
 		b.open("#/events?t=" + demoDay)
 		b.click("button", "Take the shorter period")
-		b.sees("200 shown")
+		b.sees("200 of ")
 		if at := b.fragment(); !strings.Contains(at, "t=2026-01-01T10:48:01Z..2026-01-01T23:20:01Z") {
 			t.Errorf("the address is %s", at)
 		}
@@ -385,7 +415,7 @@ func TestStates(t *testing.T) {
 		}
 		s.answer(nil)
 		b.click("button", "Ask again")
-		b.sees("200 shown")
+		b.sees("200 of ")
 	})
 	walk("what an answer rests on is said in words", func(t *testing.T, b *tab, s *served) {
 		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
@@ -610,10 +640,22 @@ func TestViews(t *testing.T) {
 		b.click(".split > button", "Do not split")
 		b.holds("document.querySelector('.plot canvas')", "has the usual chart")
 	})
+	walk("that the data begins later than the period is said", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?t=" + demoDay)
+		b.sees("200 of 3,000 shown")
+		b.holds("!document.querySelector('.honesty').textContent.includes('data from')", "says nothing")
+		b.open("#/events?t=2025-12-31T12:00Z..2026-01-01T12:00Z")
+		b.sees("data from 2026-01-01 00:")
+		b.open("#/?vs=previous&t=" + demoDay) // the day before has no data
+		b.sees("data from 2026-01-01 00:")
+	})
 	walk("nothing stands out where there is nothing else", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?f=blocked+is+true&panel=standout&t=" + demoDay)
-		b.sees("No value is in more of them than in the others")
+		b.sees("There are no others to compare with: all requests of the filter have blocked is true")
 		b.keys(kb.Escape)
 		b.holds("!document.querySelector('.stand-out')", "closes the panel")
+		b.follow("#/?f=blocked+is+true&panel=standout&t=" + demoDay)
+		b.click(".stand-out button", "Compare with the period before")
+		b.holds("location.hash.includes('vs=previous')", "compares with the period before")
 	})
 }

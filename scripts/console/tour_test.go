@@ -87,7 +87,7 @@ func TestTour(t *testing.T) {
 	walk("the events, and the newest of them as a record", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true`)
 		b.open("#/events?f=blocked+is+true&t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		row := strings.Join(cells(b, ".event"), " ")
 		for _, member := range []string{"method", "ip", "country"} {
 			if !strings.Contains(row, record[member].(string)) {
@@ -184,7 +184,7 @@ func TestTour(t *testing.T) {
 			t.Fatalf("only %d events", n)
 		}
 		b.open("#/events?cols=timestamp,status&t=" + half)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		b.answered()
 		var most int
 		b.run(evaluated(`(async () => {

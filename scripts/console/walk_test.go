@@ -53,7 +53,7 @@ func TestConsole(t *testing.T) {
 	})
 	walk("events by keys: move, keep only, open, next, close", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		if n := value[int](b, "document.querySelectorAll('.event').length"); n == 0 || n > 60 {
 			t.Errorf("%d rows are drawn", n)
 		}
@@ -74,7 +74,7 @@ func TestConsole(t *testing.T) {
 	})
 	walk("older events are added until all are shown", func(t *testing.T, b *tab, s *served) {
 		b.open("#/events?f=blocked+is+true&t=" + demoDay)
-		b.sees("200 shown")
+		b.sees("200 of ")
 		for range 10 {
 			if value[bool](b, "document.body.innerText.includes('all ')") {
 				break
@@ -207,7 +207,7 @@ func TestConsole(t *testing.T) {
 		b.open(`#/events?f=host="nobody.example"&t=` + demoDay)
 		b.sees("No requests in this period match the filter")
 		b.click("button", "Without the filter")
-		b.sees("200 shown")
+		b.sees("200 of ")
 	})
 	walk("another zone in the picker leaves the instants", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
@@ -286,7 +286,7 @@ func TestConsole(t *testing.T) {
 			return changed(t, s, w, r, body, func(map[string]any) {})
 		})
 		b.open("#/events?t=30m&live=1")
-		b.sees("200 shown")
+		b.sees("200 of ")
 		arrives.Store(true)
 		b.holds("document.querySelector('.event').innerText.includes('/new-')", "has the new event on top")
 		b.run(chromedp.Evaluate("document.querySelector('.rows').scrollTop = 600", nil))
@@ -470,7 +470,7 @@ func TestConsole(t *testing.T) {
 		b.sees("id-of-the-request")
 		s.answer(nil)
 		b.click("button", "Ask again")
-		b.sees("200 shown")
+		b.sees("200 of ")
 	})
 	walk("a server that is gone", func(t *testing.T, b *tab, s *served) {
 		b.allowed = []string{"ERR_"}
@@ -514,7 +514,7 @@ func TestConsoleOfAnAccessLog(t *testing.T) {
 	s := serveLog(t, log.String())
 	b := newTab(t, browser, s.url, 1280, "light")
 	b.open("#/events?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
-	b.sees("200 shown")
+	b.sees("200 of ")
 	b.run(chromedp.Focus(".rows"))
 	b.enter()
 	b.holds("document.querySelector('.record .line-of-request')?.textContent.includes('/page/209')", "shows the newest record")
@@ -551,7 +551,7 @@ func TestConsoleWithKeys(t *testing.T) {
 	b.sees("The server does not know this key")
 	b.fill("#key", "Bearer the-key-of-the-test ")
 	b.click("button", "Use the key")
-	b.sees("200 shown")
+	b.sees("200 of ")
 	if kept := value[string](b, "JSON.stringify(sessionStorage)"); kept != `{"orrery.key":"the-key-of-the-test"}` {
 		t.Errorf("the tab keeps %s", kept)
 	}
@@ -559,7 +559,7 @@ func TestConsoleWithKeys(t *testing.T) {
 		t.Errorf("the key is kept beyond the tab: %s", kept)
 	}
 	b.run(chromedp.Reload())
-	b.sees("200 shown")
+	b.sees("200 of ")
 	b.run(chromedp.Evaluate(`sessionStorage.setItem("orrery.planet.prod", "{}")`, nil)) // a draft
 	b.click("button", "Forget the key")
 	b.sees("This server needs an API key")

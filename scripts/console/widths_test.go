@@ -47,7 +47,7 @@ func TestNarrowWindows(t *testing.T) {
 	for _, width := range []int64{360, 768} {
 		walk(fmt.Sprint("the focus goes into a record that covers the list, and back, at ", width), width, func(t *testing.T, b *tab) {
 			b.open("#/events?t=" + demoDay)
-			b.sees("200 shown")
+			b.sees("200 of ")
 			b.run(chromedp.Focus(".rows"))
 			b.keys(kb.ArrowDown)
 			b.enter()

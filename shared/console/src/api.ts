@@ -21,6 +21,7 @@ export interface Meta {
 	rows_considered?: number;
 	skipped?: string[];
 	truncated?: { reason: 'limit' | 'bytes' };
+	oldest?: string | null;
 	newest: string | null;
 	complete_through: string | null;
 	next?: string | null;

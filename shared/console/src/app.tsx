@@ -74,8 +74,21 @@ export function App() {
 			removeEventListener('scroll', outside, true);
 		};
 	}, [choice]);
+	const bar = useRef<HTMLDivElement>(null);
+	useLayoutEffect(() => { // what stays below it needs its height, and so does the browser when it scrolls to what has the focus
+		const observer = new ResizeObserver(() => {
+			const height = bar.current && getComputedStyle(bar.current).position === 'sticky' ? bar.current.offsetHeight : 0;
+			document.documentElement.style.setProperty('--bar', `${height}px`);
+		});
+		if (bar.current) observer.observe(bar.current);
+		return () => observer.disconnect();
+	}, [asksAboutRequests(place.screen)]);
+	const first = useRef(true);
 	useEffect(() => {
 		document.title = `${words.screens[place.screen]} – ${words.name}`;
+		// what had the focus may have been on the screen before
+		if (!first.current && document.activeElement === document.body) document.getElementById('answer')?.focus({ preventScroll: true });
+		first.current = false;
 	}, [place.screen]);
 	return <ConsoleProvider key={session} value={value}>
 		<a class="skip" href="#answer" onClick={(event) => {
@@ -84,7 +97,7 @@ export function App() {
 		}}>{words.skip}</a>
 		<Header place={place} help={() => setHelp(true)}
 			forget={value.hasKey ? () => value.useKey('') : null} share={() => share(value)} />
-		{asksAboutRequests(place.screen) && <div class="ask">
+		{asksAboutRequests(place.screen) && <div class="ask" ref={bar}>
 			<Bar />
 			<Picker />
 		</div>}
@@ -174,12 +187,16 @@ function useFields(api: API, session: number, question: string): readonly Field[
 	return fields;
 }
 
+const noNotice = { text: '', stays: false };
+
+/** useNotice returns the notice of the page and how to show one. One that stays gives way to another, and ends without ending that. */
 function useNotice(): [string, Console['say']] {
-	const [notice, setNotice] = useState({ text: '', stays: false });
-	const say = useCallback((text: string, stays = false) => setNotice({ text, stays }), []);
+	const [notice, setNotice] = useState(noNotice);
+	const say = useCallback((text: string, stays = false) => setNotice((was) =>
+		((stays || text === '') && was.text !== '' && !was.stays ? was : { text, stays })), []);
 	useEffect(() => {
 		if (notice.text === '' || notice.stays) return;
-		const timer = setTimeout(() => say(''), noticeTime);
+		const timer = setTimeout(() => setNotice(noNotice), noticeTime);
 		return () => clearTimeout(timer);
 	}, [notice]);
 	return [notice.text, say];
@@ -199,6 +216,11 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: (() => void) | nul
 		document.getElementById('answer')?.focus(); // so that Tab goes on at its beginning
 	};
 	const press = (selector: string) => () => document.querySelector<HTMLElement>(selector)?.click();
+	const step = (way: string) => () => { // in the record that is open, or else the list takes the keys
+		const button = document.querySelector<HTMLElement>(`[data-step=${way}]`);
+		if (button) button.click();
+		else document.querySelector<HTMLElement>('[role=grid]')?.focus();
+	};
 	return {
 		'/': () => document.getElementById('filter')?.focus(),
 		q: () => document.getElementById('quick-find')?.focus(),
@@ -211,7 +233,7 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: (() => void) | nul
 		'[': () => period && c.go({ period: absolute(shift(period, -1)) }),
 		']': () => period && c.go({ period: absolute(shift(period, 1)) }),
 		z: () => period && c.go({ period: absolute(zoomOut(period)) }),
-		j: press('[data-step=older]'), k: press('[data-step=newer]'),
+		j: step('older'), k: step('newer'),
 		Escape: () => {
 			const cancel = document.querySelector<HTMLElement>('[data-cancel]');
 			if (closeMenu) closeMenu();

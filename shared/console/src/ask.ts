@@ -210,15 +210,16 @@ function askerOf(
 	const price = async (wanted: readonly Planned[], apart: boolean, through: Estimate[]): Promise<Unpriced> => {
 		const failures = new Map<Planned, unknown>();
 		// A query that still runs since before a reload has been paid for.
-		if (affordable.has(question) || wanted.some(([route, p]) => locationOf(questionOf(route, p)))) return { failures, through };
-		const found = await Promise.allSettled(wanted.map(([route, p]) => api.estimate(route, p, signal, progress)));
+		const unpaid = affordable.has(question) ? [] : wanted.filter(([route, p]) => !locationOf(questionOf(route, p)));
+		if (unpaid.length === 0) return { failures, through };
+		const found = await Promise.allSettled(unpaid.map(([route, p]) => api.estimate(route, p, signal, progress)));
 		signal.throwIfAborted();
 		const estimates = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
 		const failed = found.find((one) => one.status === 'rejected');
 		if (failed && (!apart || estimates.length === 0)) throw failed.reason;
 		if (isHeavy(addUp([...through, ...estimates]))) throw new Held(addUp(failed ? [...estimates, notEstimated] : estimates));
 		through.push(...estimates);
-		wanted.forEach((question, i) => found[i]?.status === 'rejected' && failures.set(question, found[i].reason));
+		unpaid.forEach((question, i) => found[i]?.status === 'rejected' && failures.set(question, found[i].reason));
 		return { failures, through };
 	};
 	return {

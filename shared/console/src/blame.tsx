@@ -1,15 +1,17 @@
-// Why an answer is empty: which condition keeps out all requests, and where the nearest requests are.
+// An empty answer: where there are records, which condition keeps out all requests, and where the nearest requests are.
+import { useState } from 'preact/hooks';
 import './app';
 import type { Answer, Meta, Parameters, Segment } from './api';
 import { type Asker, useAsked } from './ask';
 import { useConsole, useCounted } from './context';
 import { Count } from './menu';
-import { Answered } from './states';
+import { Answered, wholeSeconds } from './states';
 import { mostConditions, nearest, type Without, withoutEach } from './pure/blame';
 import { filtersOf } from './pure/filter';
 import { requests } from './pure/format';
 import { conditionsOf } from './pure/lex';
-import { absolute, type Period, periodIn, segmentFor } from './pure/time';
+import { absolute, momentIn, type Period, periodIn, segmentFor } from './pure/time';
+import { words as empty } from './strings';
 import { words } from './strings.blame';
 
 const mostSegments = 400; // of the whole data, to find the nearest requests in
@@ -20,8 +22,35 @@ interface Found {
 	metas: readonly Meta[];
 }
 
+/** Nothing says why an answer is empty, and where there are records. */
+export function Nothing({ meta }: { meta: Meta }) {
+	const { place, zone, go } = useConsole();
+	const [why, askWhy] = useState(false);
+	const from = Date.parse(meta.period.from);
+	const to = Date.parse(meta.period.to);
+	if (meta.newest === null) {
+		return <section class="trouble"><p><strong>{words.noData}</strong></p><p>{words.noDataHint}</p></section>;
+	}
+	const newest = Date.parse(meta.newest);
+	const outside = newest < from;
+	return <><section class="trouble">
+		<p><strong>{place.filter === '' ? empty.nothingAtAll : empty.nothing}</strong>
+			{outside && ' ' + words.outside(momentIn(wholeSeconds(meta.newest), zone))}</p>
+		<div class="row">
+			{outside && <button type="button" class="primary" onClick={() => {
+				const end = Math.ceil(newest / 1000) * 1000;
+				go({ period: absolute({ from: end - (to - from), to: end }) });
+			}}>{words.goToNewest}</button>}
+			{place.filter !== '' && <button type="button" onClick={() => go({ filter: '' })}>{words.dropFilter}</button>}
+			{(place.filter !== '' || !outside) && <button type="button" aria-expanded={why} onClick={() => askWhy(!why)}>
+				{place.filter === '' ? words.whereNearest : words.whyNothing}</button>}
+		</div>
+	</section>
+	{why && <Blame period={{ from, to }} />}</>;
+}
+
 /** Blame asks how many requests there are without each condition, and where the nearest ones are. */
-export function Blame({ period }: { period: Period }) {
+function Blame({ period }: { period: Period }) {
 	const { api, place, round } = useConsole();
 	const question = `blame ${absolute(period)} ${place.filter}`;
 	const asked = useAsked(api, question, round, (asker) => ask(asker, place.filter, period));
@@ -86,8 +115,12 @@ function Conditions({ found: { without } }: { found: Found }) {
 function Nearest({ found: { nearest: there } }: { found: Found }) {
 	const { place, zone, go } = useConsole();
 	if (!there) return place.filter === '' ? null : <p>{words.never}</p>;
-	const say = place.filter === '' ? words.nearestAny : words.nearest;
-	return <p class="row">{say(requests(there.requests), `${periodIn(there, zone)} ${zone}`)}
-		<button type="button" class="small" onClick={() => go({ period: absolute(there) })}>{words.goThere}</button>
+	const period = absolute(there);
+	return <p class="row">
+		<span>
+			{place.filter === '' ? words.nearestAny : words.nearest}{' '}
+			<Count n={there.requests} filter={place.filter} period={period} write={requests} />, {periodIn(there, zone)} {zone}.
+		</span>
+		<button type="button" class="small" onClick={() => go({ period })}>{words.goThere}</button>
 	</p>;
 }

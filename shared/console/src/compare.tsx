@@ -10,10 +10,11 @@ import { narrow, useMedia } from './media';
 import { Count, Value } from './menu';
 import { present } from './running';
 import { Select } from './select';
-import { Answered, Nothing } from './states';
+import { Answered } from './states';
 import { add, filtersOf } from './pure/filter';
 import { requests, share, times } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
+import { briefValue } from './pure/reason';
 import { requestsOf, withoutPeriod } from './pure/sides';
 import { periodIn, resolve } from './pure/time';
 import { words } from './strings.compare';
@@ -117,7 +118,7 @@ function Own({ id, name, hint, value, shown = value, wrong, use }: {
 function Findings({ answer: { results, meta } }: { answer: Answer<Finding> }) {
 	const { diff } = meta;
 	if (!diff) return null;
-	if (diff.selected.num_of_requests + diff.baseline.num_of_requests === 0) return <Nothing meta={meta} />;
+	if (diff.selected.num_of_requests + diff.baseline.num_of_requests === 0) return <Later part="nothing" given={{ meta }} />;
 	const before = diff.baseline.except === undefined;
 	return <>
 		<div class="two-sides">
@@ -126,9 +127,16 @@ function Findings({ answer: { results, meta } }: { answer: Answer<Finding> }) {
 		</div>
 		<Later part="overlay" />
 		{diff.small && <p class="warning">{words.small}</p>}
-		{results.length === 0 ? <section class="trouble"><p><strong>{words.none}</strong></p><p>{words.noneHint}</p></section> :
+		{results.length === 0 ? <None diff={diff} before={before} /> :
 			<Table findings={results} diff={diff} before={before} />}
 	</>;
+}
+
+/** None says why no value differs, and what to do. */
+function None({ diff: { selected, baseline }, before }: { diff: Diff; before: boolean }) {
+	const [why, hint] = selected.num_of_requests === 0 ? words.noneSelected : baseline.num_of_requests > 0 ? words.none :
+		before ? words.noneBefore : words.noneOther;
+	return <section class="trouble"><p><strong>{why}</strong></p><p>{hint}</p></section>;
 }
 
 /** OneSide is the definition of a side, as the server used it. */
@@ -161,7 +169,7 @@ function Table({ findings, diff, before }: { findings: readonly Finding[]; diff:
 		</tr></thead>
 		<tbody>{findings.map((one) => <tr key={one.condition}>
 			<td class="by">{one.by}</td>
-			<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{one.value === '' ? '""' : String(one.value)}</Value></th>
+			<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{briefValue(one.by, one.value)}</Value></th>
 			<td class="shares"><Shares finding={one} diff={diff} /></td>
 			<td class="n"><OfSide side={diff.selected} n={one.selected.num_of_requests} and={one.condition} /></td>
 			<td class="n"><OfSide side={diff.baseline} n={one.baseline.num_of_requests} and={one.condition} /></td>

@@ -11,12 +11,12 @@ import { LiveField, liveRate, slowRates, useRefresh } from './refresh';
 import { present } from './running';
 import { Select } from './select';
 import { leadToData, never } from './start';
-import { ageOf, Answered, countedBy, Line, Nothing, Panel, Quiet, Trouble, TroubleOf } from './states';
+import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from './states';
 import { brief, bytes, changeOf, seconds } from './pure/format';
 import { add, addOnly, type Fact, filtersOf, only, type Value as FieldValue } from './pure/filter';
 import { periodOf, type Place } from './pure/fragment';
 import { comparedWith, previous, resolve, segmentFor } from './pure/time';
-import { shortReason } from './pure/reason';
+import { briefValue } from './pure/reason';
 import { words } from './strings';
 
 /** A question of the dashboard. */
@@ -137,7 +137,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 		<Line asked={all} metas={metas} questions={metas.length > 0 ? questionsOf(plan) : []} />
 		<Trouble asked={planned} earlier={now !== null} />
 		{none && liveRate(console.place) === 0 ? <>
-			<Nothing meta={now.meta} />
+			<Later part="nothing" given={{ meta: now.meta }} />
 			<LiveField rates={slowRates} />
 		</> : <>
 			{none && <Quiet meta={now.meta} />}
@@ -347,7 +347,7 @@ export function List({ name, keys, requests }: { name: ListName; keys: readonly 
 			<tbody>{keys.map((top) => <tr key={`${top.label} ${top.key}`}>
 				<th scope="row" style={{ '--part': String(top.num_of_requests / requests) }}>
 					{top.key_truncated ? <span class="text" title={top.key}>{top.key}</span> :
-						<Value fact={factOfTop(top)}>{top.key === '' ? '""' : name === 'reason' ? shortReason(top.key) : top.key}</Value>}
+						<Value fact={factOfTop(top)}>{briefValue(name, top.key)}</Value>}
 				</th>
 				<td class={top.num_of_blocked_requests > 0 ? 'blocked' : ''}>
 					<Of top={top} n={top.num_of_blocked_requests} and={conditionOf.blocked} /></td>

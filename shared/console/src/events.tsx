@@ -15,7 +15,7 @@ import { type Column, columnOf, columns, nameOf, Rows, usualColumns } from './ro
 import { LiveField, liveRate } from './refresh';
 import { present } from './running';
 import { leadToData, never } from './start';
-import { Answered, Nothing, Quiet } from './states';
+import { Answered, Quiet } from './states';
 import { filtersOf } from './pure/filter';
 import { count } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
@@ -66,7 +66,8 @@ export function Events() {
 	const drawn = own ? shown : place.record && beside ? besideRecord : beside ? shown : cards ? ofCards : fewer;
 	const list = <div class="list-pane" hidden={place.record !== null && !beside} ref={listPane}>
 		<Answered asked={asked} metas={(a) => [a.logs.meta, a.timeline.meta, ...older.metas, ...live.metas]}>
-			{(answers) => pages.rows.length + live.waiting.length === 0 && liveRate(place) === 0 ? <Nothing meta={answers.logs.meta} /> :
+			{(answers) => pages.rows.length + live.waiting.length === 0 && liveRate(place) === 0 ?
+				<Later part="nothing" given={{ meta: answers.logs.meta }} /> :
 				<List key={`${periodOf(place)} ${place.filter}`} answers={answers} pages={pages} live={live} shown={drawn}
 					chosen={place.record && beside ? shown : drawn} loaded={fieldsOf(shown)} />}
 		</Answered>
@@ -126,14 +127,16 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	const { from, to } = logs.meta.period;
 	const days = dateIn(Date.parse(from), zone) !== dateIn(Date.parse(to), zone);
 	const selected = place.record ? rows.findIndex((row) => referenceOf(row) === place.record) : -1;
+	const total = timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0);
 	const oldest = Date.parse(textOf(all[all.length - 1] ?? {}, 'timestamp'));
+	const since = (): string => momentIn(Math.floor(oldest / 1000) * 1000, zone);
 	return <>
 		<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
 			period={timeline.meta.period} />
 		{all.length + live.waiting.length === 0 && <Quiet meta={logs.meta} />}
 		<div class="over-rows">
 			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(all.length)) :
-				next || live.cut ? words.eventsShown(count(all.length), momentIn(Math.floor(oldest / 1000) * 1000, zone)) :
+				next || live.cut ? words.eventsShown(count(all.length), count(Math.max(total + live.rows.length, all.length)), since()) :
 					words.eventsAll(count(all.length))}</span>
 			<Later part="find" given={{ value: wanted, rows, searched }} />
 			{live.cut && <span>{words.liveCut(count(mostRows))} <button type="button" class="link" onClick={() => go({
@@ -152,7 +155,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 		</div>
 		{exporting && <Later part="export" given={{
 			filters: String(answers.parameters['filters']), period: { from: Date.parse(from), to: Date.parse(to) }, fields: fieldsOf(shown),
-			total: timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0), close: () => setExporting(false),
+			total, close: () => setExporting(false),
 		}} />}
 		<Rows rows={rows} shown={shown} loaded={loaded} dates={days} selected={selected} complete={!next && !live.cut}
 			open={(row) => {

@@ -94,7 +94,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 		run.current?.own.abort();
 		close();
 	}}>
-		<div class="help">
+		<div class="box">
 			<h2 id="export-title">{words.title}</h2>
 			<fieldset disabled={state !== 'asked'}>
 				<legend>{words.format}</legend>

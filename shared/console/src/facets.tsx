@@ -7,16 +7,17 @@ import { useConsole, useCounted } from './context';
 import { Count, Share, Value } from './menu';
 import { present } from './running';
 import { Answered } from './states';
-import { absent, add, addOnly, filtersOf, type Value as FieldValue } from './pure/filter';
+import { absent, add, addOnly, filtersOf } from './pure/filter';
 import { brief, count, requests } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
+import { briefValue } from './pure/reason';
 import { groupOf, tagGroups } from './pure/tags';
 import { resolve } from './pure/time';
 import { words } from './strings.facets';
 import { words as tagWords } from './strings.tags';
 
 /** The fields of an address that names none. */
-const usual: readonly string[] = ['result', 'country', 'host', 'method', 'status', 'ip', 'path', 'user_agent'];
+const usual: readonly string[] = ['result', 'reason', 'country', 'host', 'method', 'status', 'ip', 'path', 'user_agent'];
 
 const mostFields = 16; // of one question
 const fewValues = 5;
@@ -139,13 +140,12 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 
 function Values({ field, values, of }: { field: string; values: Facet['values']; of: number }) {
 	const { filter, period } = useCounted();
-	const nameOf = (value: FieldValue): string => (value === '' ? '""' : String(value));
 	return <ul>{values.map((one) => {
 		const fact = { field, value: one.value };
 		const counted = { n: one.num_of_requests, filter: addOnly(filter, fact), period };
 		return <li key={String(one.value)} title={words.blocked(count(one.num_of_blocked_requests))}
 			style={{ '--part': String(of === 0 ? 0 : one.num_of_requests / of) }}>
-			<Value fact={fact}>{nameOf(one.value)}</Value>
+			<Value fact={fact}>{briefValue(field, one.value)}</Value>
 			<span class="n"><Count {...counted} write={brief} /></span>
 			<span class="n part"><Share {...counted} of={of} /></span>
 		</li>;

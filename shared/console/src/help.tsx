@@ -12,9 +12,9 @@ export function Help({ close }: { close(): void }) {
 	return <dialog ref={dialog} aria-labelledby="help-title" onClose={close} onClick={(event) => {
 		if (event.target === dialog.current) dialog.current?.close(); // beside the box
 	}}>
-		<div class="help">
+		<div class="box">
 			<h2 id="help-title">{words.title}</h2>
-			<dl>{words.shortcuts.map(([keys, text]) => <div key={keys}>
+			<dl class="keys">{words.shortcuts.map(([keys, text]) => <div key={keys}>
 				<dt>{keys.split(' ').map((one) => <kbd key={one}>{one}</kbd>)}</dt><dd>{text}</dd>
 			</div>)}</dl>
 			<label><input type="checkbox" checked={on} onChange={(event) => {

@@ -11,6 +11,7 @@ import explainStyle from './explain.css';
 import exportStyle from './export.css';
 import facetsStyle from './facets.css';
 import filtersStyle from './filters.css';
+import helpStyle from './help.css';
 import linesStyle from './lines.css';
 import planetsStyle from './planets.css';
 import recordStyle from './record.css';
@@ -23,7 +24,6 @@ import { words } from './strings';
 /** The parts. Each imports './app', so that all that the first page has is one file, which is not loaded again. */
 const parts = {
 	advised: { load: () => import('./advised').then((m) => m.Advised) },
-	blame: { load: () => import('./blame').then((m) => m.Blame), style: blameStyle },
 	busiest: { load: () => import('./busiest').then((m) => m.Busiest) },
 	choices: { load: () => import('./choices').then((m) => m.Choices) },
 	chips: { load: () => import('./chips').then((m) => m.Chips), style: chipsStyle },
@@ -37,10 +37,11 @@ const parts = {
 	export: { load: () => import('./export').then((m) => m.Export), style: exportStyle },
 	facets: { load: () => import('./facets').then((m) => m.Facets), style: facetsStyle },
 	filters: { load: () => import('./filters').then((m) => m.Filters), style: filtersStyle },
-	help: { load: () => import('./help').then((m) => m.Help) },
+	help: { load: () => import('./help').then((m) => m.Help), style: helpStyle },
 	keyform: { load: () => import('./keyform').then((m) => m.KeyForm) },
 	lines: { load: () => import('./lines').then((m) => m.Lines), style: linesStyle },
 	menu: { load: () => import('./valuemenu').then((m) => m.Menu) },
+	nothing: { load: () => import('./blame').then((m) => m.Nothing), style: blameStyle },
 	numbers: { load: () => import('./lines').then((m) => m.Numbers) },
 	overlay: { load: () => import('./lines').then((m) => m.Overlay), style: linesStyle },
 	planets: { load: () => import('./planets').then((m) => m.Planets), style: planetsStyle },

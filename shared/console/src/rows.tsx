@@ -28,7 +28,7 @@ interface Definition {
 
 export const columns: Readonly<Record<Known, Definition>> = {
 	timestamp: { fields: ['timestamp'], width: '7.6rem', fact: '' },
-	result: { fields: resultFields, width: '10rem', fact: 'result' },
+	result: { fields: resultFields, width: 'minmax(6.5rem, 10rem)', fact: 'result' },
 	method: { fields: ['method'], width: '4.2rem', fact: 'method' },
 	status: { fields: ['status'], width: '3.6rem', fact: 'status' },
 	ip: { fields: ['ip'], width: 'minmax(7.5rem, 9.5rem)', fact: 'ip' },

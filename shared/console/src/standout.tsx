@@ -11,6 +11,7 @@ import { add, filtersOf } from './pure/filter';
 import { count, share } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
 import { conditionsOf } from './pure/lex';
+import { briefValue } from './pure/reason';
 import { requestsOf, withoutPeriod } from './pure/sides';
 import { resolve } from './pure/time';
 import { words } from './strings.standout';
@@ -23,7 +24,7 @@ const fields = ['country', 'host', 'human', 'ip', 'method', 'organization', 'pat
 
 /** StandOut reads from the address which requests are selected, asks how they differ from the others, and says it. */
 export function StandOut() {
-	const { api, place, go, round } = useConsole();
+	const { api, place, round } = useConsole();
 	const selected = selectedOf(place);
 	const question = `standout ${periodOf(place)} ${selected} ${place.filter}`;
 	const asked = useAsked(api, question, round, (asker) => ask(asker, place));
@@ -33,10 +34,17 @@ export function StandOut() {
 			{meta.diff && <Sentences findings={results} diff={meta.diff} selected={of} />}
 			{meta.diff?.small && results.length > 0 && <p class="quiet">{words.small}</p>}
 		</>}</Answered>
-		<button type="button" class="link" onClick={() => go({
-			screen: 'compare', panel: '', select: selected, against: '', other: '', by: null,
-		})}>{words.compare}</button>
+		<Compared selected={selected} others={asked.answer?.meta.diff?.baseline.num_of_requests !== 0} />
 	</section>;
+}
+
+/** Compared leads to the whole comparison: with the others, or with the period before if there are none. */
+function Compared({ selected, others }: { selected: string; others: boolean }) {
+	const { go } = useConsole();
+	return <button type="button" class="link" onClick={() => go({
+		screen: 'compare', panel: '', other: '', by: null,
+		select: others ? selected : '', against: others ? '' : 'previous',
+	})}>{others ? words.compare : words.compareBefore}</button>;
 }
 
 function selectedOf(place: Place): string {
@@ -59,7 +67,7 @@ async function ask(asker: Asker, place: Place): Promise<Found> {
 
 /** Sentence says how many requests of both sides have a value. */
 function Sentence({ finding: { by, value, condition, ...of }, diff }: { finding: Finding; diff: Diff }) {
-	const texts = words.sentence(by, value === '' ? '""' : String(value));
+	const texts = words.sentence(by, briefValue(by, value));
 	return <span>{(['selected', 'baseline'] as const).map((side) => {
 		const { share: part, num_of_requests: n } = of[side];
 		const counted = requestsOf(withoutPeriod(diff[side]), condition);
@@ -73,7 +81,7 @@ function Sentences({ findings, diff, selected }: { findings: readonly Finding[];
 	const { place, go } = useConsole();
 	const counted = useCounted();
 	const more = findings.filter((one) => one.selected.share > one.baseline.share).slice(0, mostSentences);
-	if (more.length === 0) return <p>{words.none}</p>;
+	if (more.length === 0) return <p>{diff.baseline.num_of_requests === 0 ? words.noOthers(selected) : words.none}</p>;
 	return <ol>{more.map((one) => <li key={one.condition}>
 		<Sentence finding={one} diff={diff} />
 		<button type="button" class="link" aria-label={words.onlyLabel(one.condition)}

@@ -11,7 +11,7 @@ import { pathAsCurl, questionAsCurl } from './pure/curl';
 import { splitPeriod } from './pure/filter';
 import { ago, bytes, dollars, milliseconds } from './pure/format';
 import { addUp, objects, priceOf } from './pure/price';
-import { absolute, momentIn } from './pure/time';
+import { momentIn } from './pure/time';
 import { presentOfRunning } from './running';
 import { share } from './share';
 import { words } from './strings';
@@ -253,6 +253,11 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 	const cached = metas.find((m) => m.cached)?.cached;
 	const asked = sum((m) => m.questions ?? 1);
 	const queue = most((m) => m.queue_ms);
+	const begins = Date.parse(first.oldest ?? '');
+	const lacks = ({ period }: Meta): boolean => { // a part of the period that is worth a word
+		const from = Date.parse(period.from);
+		return begins - from > (Date.parse(period.to) - from) / 100;
+	};
 	const known = metas.some((m) => m.objects !== undefined);
 	const facts = [
 		first.engine,
@@ -260,6 +265,7 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 		milliseconds(most((m) => m.elapsed_ms)) + (queue > 0 ? `, ${w.queue(milliseconds(queue))}` : ''),
 		bytes(sum((m) => m.bytes_scanned)) + (known ? ` ${w.of} ${objects(most((m) => m.objects))}` : ''),
 		...(cost !== null ? [dollars(cost)] : []),
+		...(metas.some(lacks) ? [w.begins(momentIn(Math.floor(begins / 1000) * 1000, zone))] : []),
 		...(first.complete_through ? [w.complete(momentIn(wholeSeconds(first.complete_through), zone))] :
 			first.newest ? [w.newest(momentIn(wholeSeconds(first.newest), zone))] : []),
 		...(metas.some((m) => m.late === null) ? [w.lateUnknown] : []),
@@ -282,7 +288,7 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 	</p>;
 }
 
-function wholeSeconds(time: string): number {
+export function wholeSeconds(time: string): number {
 	return Math.floor(Date.parse(time) / 1000) * 1000;
 }
 
@@ -292,31 +298,4 @@ export function Quiet({ meta: { newest, period } }: { meta: Meta }) {
 	const outside = newest !== null && Date.parse(newest) < Date.parse(period.from);
 	return <p class="quiet" role="status">{outside ? words.liveQuiet(momentIn(wholeSeconds(newest), zone)) :
 		place.filter === '' ? words.nothingAtAll : words.nothing}</p>;
-}
-
-/** Nothing says why an answer is empty, and where there are records. */
-export function Nothing({ meta }: { meta: Meta }) {
-	const { place, zone, go } = useConsole();
-	const [why, askWhy] = useState(false);
-	const from = Date.parse(meta.period.from);
-	const to = Date.parse(meta.period.to);
-	if (meta.newest === null) {
-		return <section class="trouble"><p><strong>{words.noData}</strong></p><p>{words.noDataHint}</p></section>;
-	}
-	const newest = Date.parse(meta.newest);
-	const outside = newest < from;
-	return <><section class="trouble">
-		<p><strong>{place.filter === '' ? words.nothingAtAll : words.nothing}</strong>
-			{outside && ' ' + words.outside(momentIn(wholeSeconds(meta.newest), zone))}</p>
-		<div class="row">
-			{outside && <button type="button" class="primary" onClick={() => {
-				const end = Math.ceil(newest / 1000) * 1000;
-				go({ period: absolute({ from: end - (to - from), to: end }) });
-			}}>{words.goThere}</button>}
-			{place.filter !== '' && <button type="button" onClick={() => go({ filter: '' })}>{words.dropFilter}</button>}
-			{(place.filter !== '' || !outside) && <button type="button" aria-expanded={why} onClick={() => askWhy(!why)}>
-				{place.filter === '' ? words.whereNearest : words.whyNothing}</button>}
-		</div>
-	</section>
-	{why && <Later part="blame" given={{ period: { from, to } }} />}</>;
 }

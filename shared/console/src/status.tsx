@@ -18,7 +18,7 @@ export function Status() {
 	const { api, round } = useConsole();
 	const asked = useAsked(api, 'status', round, ask);
 	return <Answered asked={asked} metas={() => []}>
-		{({ status, at }) => <div class="status">
+		{({ status, at }) => <div class="installation">
 			<Checks status={status} at={at} />
 			<Hours hours={status.hours ?? []} />
 			{status.extent && <Unreadable newest={Date.parse(status.extent.to)} />}

@@ -6,6 +6,7 @@ export const words = {
 	sentence: (field: string, value: string) => ({
 		selected: [' of them (', `) have ${field} ${value}, and `], baseline: [' of the other requests (', ').'],
 	}),
+	noOthers: (selected: string) => `There are no others to compare with: all requests of the filter have ${selected}.`,
 	none: 'No value is in more of them than in the others, except by chance.',
 	small: 'These are few requests: a difference may be chance.',
 	only: 'only',
@@ -15,4 +16,5 @@ export const words = {
 	onlyLabel: (condition: string) => `Only ${condition}`,
 	withoutLabel: (condition: string) => `Without ${condition}`,
 	compare: 'Compare all values',
+	compareBefore: 'Compare with the period before',
 } as const;

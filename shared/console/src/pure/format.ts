@@ -74,7 +74,7 @@ export function changeOf(now: number, before: number): Change {
 	if (now === before) return { sign: 'same', text: 'the same' };
 	if (before === 0) return { sign: 'new', text: 'none before' };
 	const ratio = now / before;
-	if (ratio >= 10) return { sign: 'more', text: `${count(Math.round(ratio))} times` };
+	if (ratio >= 10) return { sign: 'more', text: `× ${times(ratio)}` };
 	const percent = Math.round(Math.abs(ratio - 1) * 100);
 	return { sign: ratio > 1 ? 'more' : 'less', text: percent === 0 ? '<1 %' : `${percent} %` };
 }

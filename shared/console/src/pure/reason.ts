@@ -31,6 +31,12 @@ export function readReason(text: string): Reason | null {
 	return { action, initiator, verb: head.slice(initiator.length).trim(), causes, rule, place };
 }
 
+/** briefValue writes a value of a field where there is little room: an empty text in quotes, a reason by shortReason. */
+export function briefValue(field: string, value: string | number | boolean): string {
+	if (value === '') return '""';
+	return field === 'reason' || field === 'monitor_reasons' ? shortReason(String(value)) : String(value);
+}
+
 /** shortReason is the text of a reason in little room: rate limit “Login attempts”: login. */
 export function shortReason(text: string): string {
 	const reason = readReason(text);

@@ -338,7 +338,7 @@ test('numbers and sizes', () => {
 	equal([0.004, 0.31, 2.46, 9.96, 99.6, 1204.4].map(times), ['<0.01', '0.31', '2.5', '10', '100', '1,204']);
 	equal(changeOf(121, 100), { sign: 'more', text: '21 %' });
 	equal(changeOf(5, 0), { sign: 'new', text: 'none before' });
-	equal(changeOf(300, 10), { sign: 'more', text: '30 times' });
+	equal(changeOf(300, 10), { sign: 'more', text: '× 30' });
 });
 
 test('heavy questions wait', () => {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// computed is an expression for the style of every element of a screen, one line each. It leaves out what depends on the texts,
+// which differ from answer to answer.
+const computed = `[...document.querySelectorAll('main *:not(.line *, .uplot *)')].map((e) => {
+	const style = getComputedStyle(e);
+	return e.localName + '.' + e.className + ' ' + ['display', 'position', 'flexWrap', 'flexGrow', 'alignItems', 'justifyContent', 'gap',
+		'paddingTop', 'paddingLeft', 'marginTop', 'marginBottom', 'borderTopWidth', 'borderLeftWidth', 'minHeight', 'minWidth', 'fontSize',
+		'fontWeight', 'lineHeight', 'textAlign', 'textDecorationLine', 'whiteSpace', 'overflowX', 'color', 'backgroundColor'].
+		map((name) => name + ':' + style[name]).join(' ');
+}).join('\n')`
+
+// TestStyles checks that the style of a part of the page, which stays when the part has been left, changes no other part.
+func TestStyles(t *testing.T) {
+	browser := chromium(t)
+	walk := walker(t, browser, serve(t, "3000").address)
+	walk("each screen looks the same after all others", func(t *testing.T, b *tab, s *served) {
+		b.open("#/events?f=blocked+is+true&t=" + demoDay)
+		b.holds("document.querySelectorAll('.event').length > 5", "has events")
+		b.click(".event", "Blocked")
+		b.holds("location.hash.startsWith('#/events/')", "has a record in its address")
+		record, _, _ := strings.Cut(value[string](b, "location.hash"), "?")
+		screens := []string{
+			"#/?t=" + demoDay, "#/?panel=standout&t=" + demoDay, "#/?panel=facets&t=" + demoDay, "#/?chart=latency&t=" + demoDay,
+			"#/?panel=explain&f=blocked+is+true&t=" + demoDay, "#/?f=country%3D%22Nowhere%22&t=" + demoDay,
+			"#/events?panel=facets&t=" + demoDay, record + "?f=blocked+is+true&t=" + demoDay,
+			"#/compare?where=blocked+is+true&t=" + demoDay, "#/planets", "#/reports", "#/status",
+		}
+		alone := map[string]string{}
+		for _, screen := range screens {
+			b.open(screen)
+			alone[screen] = b.computedStyle()
+		}
+		for _, round := range []string{"visit", "compare"} {
+			for _, screen := range screens {
+				b.follow(screen)
+				got := b.computedStyle()
+				if round == "compare" && got != alone[screen] {
+					t.Errorf("%s looks different after all other screens: %s", screen, firstDifference(got, alone[screen]))
+				}
+			}
+		}
+	})
+}
+
+// computedStyle returns the style of the elements of a screen when all of it is there.
+func (b *tab) computedStyle() string {
+	b.t.Helper()
+	b.keeps(lasts("!document.querySelector('[data-cancel], [aria-busy=true], .late:not(:empty)') && document.querySelectorAll('main *').length > 15"), "has its answers")
+	return value[string](b, computed)
+}
+
+// firstDifference returns the first two lines that differ.
+func firstDifference(got, want string) string {
+	gots, wants := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(gots), len(wants)) {
+		if gots[i] != wants[i] {
+			return "\n" + gots[i] + "\nalone\n" + wants[i]
+		}
+	}
+	return "there are other elements"
+}
