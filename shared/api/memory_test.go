@@ -85,9 +85,14 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return after.TotalAlloc - before.TotalAlloc, w.bytes
 		}
-		ask() // compressors are made once
-		allocated, sent := ask()
 		const most = 8 * maxAnswer // a buffer that grows leaves its earlier, smaller arrays behind
+		allocated, sent := ask()
+		for range 8 { // compressors are kept for the next answer, but not always with the race detector
+			if allocated <= most {
+				break
+			}
+			allocated, sent = ask()
+		}
 		if allocated > most || sent == 0 || sent > maxAnswer {
 			t.Errorf("%q: %d bytes allocated for %d sent", e, allocated, sent)
 		}

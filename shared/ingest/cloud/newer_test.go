@@ -218,6 +218,7 @@ func TestProgramsOfSeveralVersionsCompactTogether(t *testing.T) {
 				w.time = testTime.Add(12 * time.Hour)
 				step, other := 0, func() { asProgram(c.programs[1], func() { w.compact() }) }
 				config := w.config()
+				config.Copies, config.Footers = 1, 1 // the steps are one after another
 				config.Lake = &steps{w.lake, func() error {
 					if step++; step == at+1 {
 						other()
