@@ -35,7 +35,10 @@ func (a *arriving) answer(w http.ResponseWriter, r *http.Request) bool {
 	}
 	limit := int32(body["limit"].(float64))
 	n := a.pending.Swap(0)
-	meta := map[string]any{"head": "head", "next": nil, "engine": "scan", "bytes_scanned": 1000, "elapsed_ms": 1}
+	meta := map[string]any{
+		"head": "head", "next": nil, "engine": "scan", "bytes_scanned": 1000, "elapsed_ms": 1,
+		"period": map[string]any{"from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z"},
+	}
 	if n > limit {
 		n, meta["next"] = limit, "cursor"
 	}

@@ -252,7 +252,8 @@ func TestConsole(t *testing.T) {
 			}
 			fmt.Fprint(w, `{"data":{"results":[{"by":"blocked","distinct":2,"values":[
 				{"value":false,"num_of_requests":8,"num_of_challenges":3},{"value":true,"num_of_requests":2,"num_of_challenges":0}]}]},
-				"meta":{"num_of_requests":10,"engine":"scan","bytes_scanned":1,"elapsed_ms":1,"newest":null,"complete_through":null}}`)
+				"meta":{"num_of_requests":10,"engine":"scan","bytes_scanned":1,"elapsed_ms":1,"newest":null,"complete_through":null,
+				"period":{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}}}`)
 			return true
 		})
 		b.open("#/events/" + record["record_ref"].(string) + "?t=2026-01-02T00:00Z..2026-01-02T01:00Z")
@@ -279,7 +280,7 @@ func TestConsole(t *testing.T) {
 					t.Errorf("the question %d begins at %v", n, since)
 				}
 				fmt.Fprintf(w, `{"data":{"results":[%s]},"meta":{"head":"head-%d","next":null,"engine":"scan","bytes_scanned":1000,
-					"elapsed_ms":1,"newest":null,"complete_through":null}}`, results, n)
+					"elapsed_ms":1,"period":{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"},"newest":null,"complete_through":null}}`, results, n)
 				return true
 			}
 			body["filters"] = "timestamp between 2026-01-01 and 2026-01-02" // the period that ends now has no data
