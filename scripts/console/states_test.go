@@ -473,9 +473,25 @@ func TestStates(t *testing.T) {
 	walk("a browser that does not allow copying is named", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=" + demoDay)
 		b.keepNotices()
-		b.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))")
+		b.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed')); document.execCommand = () => false")
 		b.keys("y")
 		b.holds("notices.includes('The browser did not allow copying')", "says so")
+	})
+	walk("a page that came over HTTP from another machine copies, too", func(t *testing.T, b *tab, s *served) {
+		b.everyPage(`{
+			Object.defineProperty(Navigator.prototype, 'clipboard', {get: () => undefined});
+			addEventListener('copy', () => { window.copied = document.activeElement.value; });
+		}`)
+		b.open("#/events?f=blocked+is+true&t=" + demoDay)
+		b.sees("shown")
+		b.keepNotices()
+		b.run(chromedp.Focus(".rows"))
+		b.keys("y")
+		b.holds("notices.includes('The link is copied. Its period is fixed.') && copied.includes('#/events?f=blocked+is+true&t=')", "has copied the link")
+		b.holds("document.activeElement.matches('.rows') && !document.querySelector('body > textarea')", "has the focus where it was")
+		b.keys("m")
+		b.click("[role=menuitem]", "as JSON")
+		b.holds("copied.startsWith('{')", "has copied the row")
 	})
 	walk("nothing moves for readers who do not want that", func(t *testing.T, b *tab, s *served) {
 		const duration = `(() => {

@@ -103,8 +103,25 @@ export function useActs(fact: Fact) {
 
 /** copy puts a text on the clipboard and says so. */
 export function copy(text: string, say: (text: string) => void): void {
-	const done = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error('no clipboard'));
-	done.then(() => say(words.copied), () => say(words.notCopied));
+	toClipboard(text).then(() => say(words.copied), () => say(words.notCopied));
+}
+
+/** toClipboard puts a text on the clipboard. For a page that came over HTTP from another machine, browsers have only the older way. */
+export async function toClipboard(text: string): Promise<void> {
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch (error) {
+		const at = document.activeElement;
+		const field = document.createElement('textarea');
+		field.value = text;
+		field.style.position = 'fixed'; // so that nothing scrolls
+		(document.querySelector('dialog[open]') ?? document.body).append(field);
+		field.select();
+		const done = document.execCommand('copy');
+		field.remove();
+		if (at instanceof HTMLElement) at.focus({ preventScroll: true });
+		if (!done) throw error;
+	}
 }
 
 /** announced says when a busy service is asked again, until it is. */

@@ -1,7 +1,7 @@
 // The ways from a record: to the requests around it and to those like it, and copies of it.
 import './app';
 import type { Console } from './context';
-import { announced, copy, type Item } from './menu';
+import { announced, copy, type Item, toClipboard } from './menu';
 import { only } from './pure/filter';
 import { type Likeness, likeFilter, likenesses } from './pure/like';
 import { withoutSecrets } from './pure/parts';
@@ -74,8 +74,7 @@ async function lookUp({ api, say }: Console, row: LogRecord, fields: readonly st
 /** copyLater copies a text that is not there yet. Browsers allow that only to what begins with the click. */
 async function copyLater(text: Promise<string>, say: Console['say']): Promise<void> {
 	const content = text.then((found) => new Blob([found], { type: 'text/plain' }));
-	const done = navigator.clipboard ? navigator.clipboard.write([new ClipboardItem({ 'text/plain': content })]) :
-		Promise.reject(new Error('no clipboard'));
+	const done = navigator.clipboard ? navigator.clipboard.write([new ClipboardItem({ 'text/plain': content })]) : text.then(toClipboard);
 	const [found, copied] = await Promise.allSettled([content, done]);
 	say(found.status === 'rejected' ? messageOf(found.reason) : copied.status === 'fulfilled' ? texts.copied : texts.notCopied);
 }
