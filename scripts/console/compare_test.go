@@ -86,7 +86,7 @@ func TestCompare(t *testing.T) {
 		b.open("#/compare?f=country=Nowhere&where=blocked+is+true&t=" + demoDay)
 		b.sees("No requests in this period match the filter")
 		b.open("#/compare?f=blocked+is+false&where=blocked+is+true&t=" + demoDay)
-		b.sees("There are none of these requests")
+		b.sees("There are no requests on the first side")
 		b.open("#/compare?vs=previous&t=" + demoDay)
 		b.sees("There were no requests before")
 	})

@@ -15,7 +15,7 @@ import { type Column, columnOf, columns, nameOf, Rows, usualColumns } from './ro
 import { LiveField, liveRate } from './refresh';
 import { present } from './running';
 import { leadToData, never } from './start';
-import { Answered, Quiet } from './states';
+import { Answered, Quiet, wholeSeconds } from './states';
 import { filtersOf } from './pure/filter';
 import { count } from './pure/format';
 import { periodOf, type Place } from './pure/fragment';
@@ -128,8 +128,9 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	const days = dateIn(Date.parse(from), zone) !== dateIn(Date.parse(to), zone);
 	const selected = place.record ? rows.findIndex((row) => referenceOf(row) === place.record) : -1;
 	const total = timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0);
-	const oldest = Date.parse(textOf(all[all.length - 1] ?? {}, 'timestamp'));
-	const since = (): string => momentIn(Math.floor(oldest / 1000) * 1000, zone);
+	const last = textOf(all[all.length - 1] ?? {}, 'timestamp');
+	const oldest = Date.parse(last);
+	const since = (): string => momentIn(wholeSeconds(last), zone);
 	return <>
 		<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
 			period={timeline.meta.period} />

@@ -38,7 +38,7 @@ export function StandOut() {
 	</section>;
 }
 
-/** Compared leads to the whole comparison: with the others, or with the period before if there are none. */
+/** Compared opens the full comparison with the others. If there are no others, it opens that with the period before. */
 function Compared({ selected, others }: { selected: string; others: boolean }) {
 	const { go } = useConsole();
 	return <button type="button" class="link" onClick={() => go({

@@ -253,7 +253,7 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 	const cached = metas.find((m) => m.cached)?.cached;
 	const asked = sum((m) => m.questions ?? 1);
 	const queue = most((m) => m.queue_ms);
-	const begins = Date.parse(first.oldest ?? '');
+	const begins = wholeSeconds(first.oldest ?? '');
 	const lacks = ({ period }: Meta): boolean => { // a part of the period that is worth a word
 		const from = Date.parse(period.from);
 		return begins - from > (Date.parse(period.to) - from) / 100;
@@ -265,7 +265,7 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 		milliseconds(most((m) => m.elapsed_ms)) + (queue > 0 ? `, ${w.queue(milliseconds(queue))}` : ''),
 		bytes(sum((m) => m.bytes_scanned)) + (known ? ` ${w.of} ${objects(most((m) => m.objects))}` : ''),
 		...(cost !== null ? [dollars(cost)] : []),
-		...(metas.some(lacks) ? [w.begins(momentIn(Math.floor(begins / 1000) * 1000, zone))] : []),
+		...(metas.some(lacks) ? [w.begins(momentIn(begins, zone))] : []),
 		...(first.complete_through ? [w.complete(momentIn(wholeSeconds(first.complete_through), zone))] :
 			first.newest ? [w.newest(momentIn(wholeSeconds(first.newest), zone))] : []),
 		...(metas.some((m) => m.late === null) ? [w.lateUnknown] : []),

@@ -25,7 +25,7 @@ export const words = {
 	findings: 'What differs',
 	findingsHint: 'Values whose share differs by more than chance, the largest difference first.',
 	none: ['No value differs by more than chance.', 'Take a longer period, or another side.'],
-	noneSelected: ['There are none of these requests.', 'Take other conditions, or a longer period.'],
+	noneSelected: ['There are no requests on the first side.', 'Take other conditions, or a longer period.'],
 	noneBefore: ['There were no requests before.', 'Compare with another period.'],
 	noneOther: ['There are no others: all requests are on this side.', 'Compare with the period before, or change the filter.'],
 	field: 'Field',

@@ -1,4 +1,4 @@
-import{$ as N,G as B,X as o,Y as F,a as z,c as y,d as $,e as I,ea as W,f as j,fa as q,ga as D,ja as H,va as _,wa as J}from"./chunk-hjtpjqwm.js";function C(e){return e==="csv"?"csv":"ndjson"}function L(e,t){switch(e){case"csv":return{before:Z(t),between:h(""),behind:h("")};case"ndjson":return{before:h(""),between:h(""),behind:h("")};case"json":return{before:h(`[
+import{$ as N,G as B,X as o,Y as F,a as z,c as y,d as $,e as I,ea as W,f as j,fa as q,ga as D,ja as H,va as _,wa as J}from"./chunk-zvodfj74.js";function C(e){return e==="csv"?"csv":"ndjson"}function L(e,t){switch(e){case"csv":return{before:Z(t),between:h(""),behind:h("")};case"ndjson":return{before:h(""),between:h(""),behind:h("")};case"json":return{before:h(`[
 `),between:h(`,
 `),behind:h(`
 ]
