@@ -105,8 +105,8 @@ awk -v t="$total" -v f="$core_floor" 'BEGIN { exit !(t >= f) }' || { echo "core 
 # release.sh runs every test with the race detector.
 say "tests with the race detector, generated cases fewer"
 race() { go test -race -short -vet=off -timeout 30m "$@"; }
-race ./shared/api ./shared/client ./shared/engine/{athena,duckdb,lists,rows,scan,trino} ./shared/ingest ./shared/ingest/cloud/queue \
-	./shared/ingest/datadir/{ledgersqlite,manifest} ./shared/keys/... ./shared/lake/... ./shared/report/{delivery,running} ./shared/search/... \
+race ./shared/api ./shared/client ./shared/engine/{athena,duckdb,rows,scan,trino} ./shared/ingest ./shared/ingest/cloud/queue \
+	./shared/ingest/datadir/{ledgersqlite,manifest} ./shared/keys/... ./shared/lake/... ./shared/lakestate/lists ./shared/report/{delivery,running} ./shared/search/... \
 	./shared/sqlitefile ./shared/status ./scripts/internal/{local,localaws,runtimeapi} ./scripts/athenad \
 	-skip 'AnswersFollowTheDocument|Damage|Differential|DocumentIsDeterministic|EqualHashes|Examples|LargeLogsCancel|Mutations|TouchedColumns|Unreadable|Versions'
 race ./shared/engine/local ./shared/ingest/cloud ./shared/ingest/datadir \

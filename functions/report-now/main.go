@@ -10,13 +10,13 @@ import (
 
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/wire"
-	"github.com/orrery/orrery/shared/report/reporthttp"
+	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/report/reporting"
 )
 
 func main() {
 	logger := function.SetLog("report-now", os.Stderr)
-	maker := reporthttp.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: reporting.Many}
+	maker := reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: reporting.Many}
 	function, err := wire.ReportNow(context.Background(), os.LookupEnv, logger, maker)
 	if err != nil {
 		log.Fatal(err)

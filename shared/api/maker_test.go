@@ -2,7 +2,7 @@ package api_test
 
 import (
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/report/reporthttp"
+	"github.com/orrery/orrery/shared/api/reportapi"
 )
 
-func init() { api.Maker = reporthttp.Maker{Sender: "Orrery <orrery@localhost>"} }
+func init() { api.Maker = reportapi.Maker{Sender: "Orrery <orrery@localhost>"} }

@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Reports makes reports: reporthttp.Maker. It is not a part of this package, so that programs that make no reports stay
+// Reports makes reports: reportapi.Maker. It is not a part of this package, so that programs that make no reports stay
 // small.
 type Reports interface {
 	// Make returns a report in the media type of the request. It asks its questions with ask. Errors are those of

@@ -8,8 +8,8 @@ import (
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/engine/lists"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/lakestate/lists"
 )
 
 // tableChecks returns the checks of a function that reads API keys from the table.

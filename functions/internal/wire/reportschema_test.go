@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/report/reporthttp"
+	"github.com/orrery/orrery/shared/api/reportapi"
 )
 
 // TestReportSchema: the functions describe reports as a server does that makes them.
 func TestReportSchema(t *testing.T) {
-	document := documentOf(t, api.Config{Reports: reporthttp.Maker{}})
+	document := documentOf(t, api.Config{Reports: reportapi.Maker{}})
 	var components struct {
 		Components struct{ Schemas map[string]any }
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/writing"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
@@ -40,7 +41,6 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
-	"github.com/orrery/orrery/shared/engine/lists"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
@@ -48,6 +48,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/lakestate/lists"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
@@ -56,7 +57,6 @@ import (
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
-	"github.com/orrery/orrery/shared/report/reporthttp"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
@@ -193,7 +193,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 			parts.Search = unavailable{}
 		}
 		if f.Name == "report-now" {
-			parts.Reports = reporthttp.Maker{Sender: "Orrery <orrery@localhost>"}
+			parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
 			parts = reportNow(e, parts)
 		}
 	}

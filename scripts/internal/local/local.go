@@ -20,6 +20,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/metrics"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/document/documentsqlite"
@@ -30,7 +31,6 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
-	"github.com/orrery/orrery/shared/report/reporthttp"
 	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
@@ -259,7 +259,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Now:       time.Now,
 		Console:   console.Files,
 		Page:      page.Files,
-		Reports:   reporthttp.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: reporting.Few},
+		Reports:   reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: reporting.Few},
 		Address:   s.Address,
 		Version:   s.Version,
 	}

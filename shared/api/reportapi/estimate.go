@@ -1,4 +1,4 @@
-package reporthttp
+package reportapi
 
 import (
 	"context"

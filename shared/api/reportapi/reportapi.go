@@ -1,5 +1,5 @@
-// Package reporthttp makes the reports of the HTTP API.
-package reporthttp
+// Package reportapi makes the reports of the HTTP API.
+package reportapi
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]by
 	case "message/rfc822":
 		return mail.Write(model, mail.Envelope{From: m.Sender, Date: model.End()})
 	}
-	return nil, fmt.Errorf("reporthttp: no form of reports is %s", r.MediaType)
+	return nil, fmt.Errorf("reportapi: no form of reports is %s", r.MediaType)
 }
 
 // requestOf returns the request of the API as a request for a report.

@@ -1,4 +1,4 @@
-package reporthttp_test
+package reportapi_test
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/report"
-	"github.com/orrery/orrery/shared/report/reporthttp"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -51,7 +51,7 @@ func get(t *testing.T, s *searcher, header http.Header, query ...string) *httpte
 	t.Helper()
 	handler, err := api.New(api.Config{
 		Search: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
-		Reports: reporthttp.Maker{Sender: "Orrery <orrery@localhost>"}, Serves: []string{"report", "openapi"},
+		Reports: reportapi.Maker{Sender: "Orrery <orrery@localhost>"}, Serves: []string{"report", "openapi"},
 		Keys: keys.Static{keys.HashOf("k"): {Name: "n", Scopes: []keys.Scope{keys.DataRead}, Branches: []string{"b"}}},
 	})
 	if err != nil {
@@ -171,7 +171,7 @@ func TestLinksOfReports(t *testing.T) {
 		t.Run(test.rule, func(t *testing.T) {
 			handler, err := api.New(api.Config{
 				Search: &searcher{}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
-				Reports: reporthttp.Maker{}, Address: test.address, Serves: []string{"report"},
+				Reports: reportapi.Maker{}, Address: test.address, Serves: []string{"report"},
 				Keys: keys.Static{keys.HashOf("k"): {Name: "n", Scopes: []keys.Scope{keys.DataRead}}},
 			})
 			if err != nil {
@@ -255,7 +255,7 @@ func TestReportWithinTheTimeOfARequest(t *testing.T) {
 	ask := func(s api.Searcher, timeout time.Duration) *httptest.ResponseRecorder {
 		handler, err := api.New(api.Config{
 			Search: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
-			Reports: reporthttp.Maker{}, ReportTimeout: timeout, Serves: []string{"report"},
+			Reports: reportapi.Maker{}, ReportTimeout: timeout, Serves: []string{"report"},
 			Keys: keys.Static{keys.HashOf("k"): {Name: "n", Scopes: []keys.Scope{keys.DataRead}}},
 		})
 		if err != nil {
@@ -302,7 +302,7 @@ func (hanging) Search(ctx context.Context, _ search.Request) (search.Result, err
 func TestDocument(t *testing.T) {
 	handler, err := api.New(api.Config{
 		Search: &searcher{}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
-		Reports: reporthttp.Maker{}, Serves: []string{"report", "openapi"},
+		Reports: reportapi.Maker{}, Serves: []string{"report", "openapi"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package reporthttp_test
+package reportapi_test
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/report/reporthttp"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -41,7 +41,7 @@ func post(t *testing.T, s api.Searcher, accept, body string) *httptest.ResponseR
 	t.Helper()
 	handler, err := api.New(api.Config{
 		Search: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
-		Reports: reporthttp.Maker{}, Serves: []string{"report-post"},
+		Reports: reportapi.Maker{}, Serves: []string{"report-post"},
 		Keys: keys.Static{keys.HashOf("k"): {Name: "n", Scopes: []keys.Scope{keys.DataRead}, Branches: []string{"b"}}},
 	})
 	if err != nil {
