@@ -33,11 +33,11 @@ var licences = []struct{ name, file string }{
 // sheet is a file of its own, too; scripts import its name.
 func build(folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	page, err := os.ReadFile(filepath.Join(folder, "src", "index.html"))
+	page, err := os.ReadFile(filepath.Join(folder, "src", "page", "index.html"))
 	if err != nil {
 		return nil, err
 	}
-	icon, err := os.ReadFile(filepath.Join(folder, "src", "icon.svg"))
+	icon, err := os.ReadFile(filepath.Join(folder, "src", "page", "icon.svg"))
 	if err != nil {
 		return nil, err
 	}
@@ -63,22 +63,22 @@ func build(folder string) (map[string][]byte, error) {
 }
 
 // entry is the script that the page loads.
-const entry = "main.tsx"
+const entry = "page/main.tsx"
 
 // buildStyles adds the style sheets of the page and of the screens to files. It returns their names in dist by those of
 // the sources.
 func buildStyles(folder string, files map[string][]byte) (map[string]string, error) {
-	sources, err := filepath.Glob(filepath.Join(folder, "src", "*.css"))
+	sources, err := filepath.Glob(filepath.Join(folder, "src", "*", "*.css"))
 	if err != nil {
 		return nil, err
 	}
 	names := map[string]string{}
 	for _, source := range sources {
-		name := filepath.Base(source)
+		room, name := filepath.Base(filepath.Dir(source)), filepath.Base(source)
 		if name == "colours.css" { // it is a part of app.css
 			continue
 		}
-		content, err := bundle(folder, name, api.FormatDefault)
+		content, err := bundle(folder, room+"/"+name, api.FormatDefault)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func buildScripts(folder string, styles map[string]string, files map[string][]by
 	options.ChunkNames = "[name]-[hash]"
 	options.Splitting = true
 	options.Metafile = true
-	options.Plugins = []api.Plugin{namesOfStyles(styles)}
+	options.Plugins = []api.Plugin{namesOfStyles(styles), besideThePage(filepath.Join(options.AbsWorkingDir, "src", "page", "app.tsx"))}
 	result := api.Build(options)
 	if err := problemsOf(result); err != nil {
 		return nil, err
@@ -167,6 +167,23 @@ func namesOfStyles(styles map[string]string) api.Plugin {
 				return api.OnLoadResult{}, fmt.Errorf("%s is not a style sheet of a screen", file.Path)
 			}
 			return api.OnLoadResult{Contents: &name, Loader: api.LoaderText}, nil
+		})
+	}}
+}
+
+// besideThePage makes each module that is loaded later import the page, which is there already. Otherwise esbuild would
+// divide the page into a script for each set of modules that share a part of it, and compress each by itself.
+func besideThePage(page string) api.Plugin {
+	return api.Plugin{Name: "beside the page", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: `^\.`}, func(of api.OnResolveArgs) (api.OnResolveResult, error) {
+			if of.Kind != api.ResolveJSDynamicImport {
+				return api.OnResolveResult{}, nil
+			}
+			return api.OnResolveResult{Path: filepath.Join(of.ResolveDir, of.Path), Namespace: "later"}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: `.`, Namespace: "later"}, func(of api.OnLoadArgs) (api.OnLoadResult, error) {
+			module := fmt.Sprintf("import %q; export * from %q", page, of.Path)
+			return api.OnLoadResult{Contents: &module, ResolveDir: filepath.Dir(of.Path), Loader: api.LoaderJS}, nil
 		})
 	}}
 }

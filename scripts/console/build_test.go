@@ -75,8 +75,9 @@ func TestBudget(t *testing.T) {
 }
 
 var (
-	pagePattern   = regexp.MustCompile(`(?:href|src)="console/([^"]+)"`)
-	scriptPattern = regexp.MustCompile(`["']\./([a-z]+-[a-z2-7]{8}\.js)["']`)
+	pagePattern  = regexp.MustCompile(`(?:href|src)="console/([^"]+)"`)
+	loadPattern  = regexp.MustCompile(`\bimport\(["']\./([a-z]+-[a-z2-7]{8}\.js)["']\)`)
+	sharePattern = regexp.MustCompile(`(?:\bimport|\bfrom) ?["']\./([a-z]+-[a-z2-7]{8}\.js)["']`)
 )
 
 // loaded returns the names of the files in dist that the page loads at once, and those of the scripts and styles that
@@ -99,8 +100,8 @@ func loaded(t *testing.T) (first, later []string) {
 // already, its own script and at most one that it shares with other such screens.
 func TestFurtherScreensShareTheFirst(t *testing.T) {
 	first, later := loaded(t)
-	scripts := func(name string) (named []string) {
-		for _, m := range scriptPattern.FindAllStringSubmatch(string(read(t, filepath.Join(folder, "dist", name))), -1) {
+	scripts := func(name string, pattern *regexp.Regexp) (named []string) {
+		for _, m := range pattern.FindAllStringSubmatch(string(read(t, filepath.Join(folder, "dist", name))), -1) {
 			if !slices.Contains(first, m[1]) && !slices.Contains(named, m[1]) {
 				named = append(named, m[1])
 			}
@@ -108,16 +109,19 @@ func TestFurtherScreensShareTheFirst(t *testing.T) {
 		return named
 	}
 	needed := map[string]bool{}
-	for _, name := range first {
-		for _, screen := range scripts(name) {
-			needed[screen] = true
-			shared := scripts(screen)
-			if len(shared) > 1 || len(shared) == 1 && len(scripts(shared[0])) > 0 {
-				t.Errorf("%s needs more than one script besides those of the page: %v", screen, shared)
+	for queue := slices.Clone(first); len(queue) > 0; queue = queue[1:] {
+		for _, name := range append(scripts(queue[0], loadPattern), scripts(queue[0], sharePattern)...) {
+			if !needed[name] {
+				needed[name] = true
+				queue = append(queue, name)
 			}
-			for _, one := range shared {
-				needed[one] = true
-			}
+		}
+		if slices.Contains(first, queue[0]) {
+			continue
+		}
+		shared := scripts(queue[0], sharePattern)
+		if len(shared) > 1 || len(shared) == 1 && len(scripts(shared[0], sharePattern)) > 0 {
+			t.Errorf("%s needs more than one script besides those of the page: %v", queue[0], shared)
 		}
 	}
 	for _, name := range later {
@@ -159,27 +163,58 @@ func TestLibrariesAreUnchanged(t *testing.T) {
 
 var (
 	importPattern = regexp.MustCompile(`(?m)^(?:import|export)[^;]*? from '([^']+)';`)
+	roomPattern   = regexp.MustCompile(`(?:^import |\bfrom |\bimport\()'(\.[^']+)'`)
 	domPattern    = regexp.MustCompile(
 		`\b(?:document|window|location|navigator|localStorage|sessionStorage|fetch|history|setTimeout)\b[.(]`)
-	stringsPattern = regexp.MustCompile(`^strings(?:\.[a-z]+)?\.ts$`)
-	sourcePattern  = regexp.MustCompile(`\.(?:ts|tsx|css)$`)
-	colourPattern  = regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b|\brgba?\(`)
+	sourcePattern = regexp.MustCompile(`\.(?:ts|tsx|css)$`)
+	colourPattern = regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b|\brgba?\(`)
 )
 
-func TestPureModulesImportNoDOM(t *testing.T) {
-	allowed := regexp.MustCompile(`^(?:\./[a-z]+|\.\./strings(?:\.[a-z]+)?)$`)
+// rooms are the folders of the sources, in rows from the lowest to the highest. A module imports modules of its own room and
+// of the rows below. What a screen loads when it draws it is no import, but comes from these rooms, too.
+var rooms = [][]string{
+	{"texts"},
+	{"pure"},
+	{"foundation"},
+	{"parts"},
+	{"record"},
+	{"dashboard", "events", "compare", "planets", "reports", "status"},
+	{"page"},
+}
+
+func roomOf(path string) string { return filepath.Base(filepath.Dir(path)) }
+
+// rowOf returns the row of a room, or -1.
+func rowOf(room string) int {
+	return slices.IndexFunc(rooms, func(row []string) bool { return slices.Contains(row, room) })
+}
+
+// TestRooms checks which rooms the modules of each room import and load.
+func TestRooms(t *testing.T) {
+	found := 0
 	for _, path := range sources(t) {
-		texts := stringsPattern.MatchString(filepath.Base(path))
-		if filepath.Base(filepath.Dir(path)) != "pure" && !texts {
-			continue
+		room := roomOf(path)
+		if rowOf(room) < 0 {
+			t.Errorf("%s is in no room", path)
 		}
-		text := string(read(t, path))
-		for _, m := range importPattern.FindAllStringSubmatch(text, -1) {
-			if texts || !allowed.MatchString(m[1]) {
+		for _, m := range roomPattern.FindAllStringSubmatch(string(read(t, path)), -1) {
+			imported := roomOf(filepath.Join(filepath.Dir(path), m[1]))
+			if found++; imported != room && rowOf(imported) >= rowOf(room) {
 				t.Errorf("%s imports %s", path, m[1])
 			}
 		}
-		if m := domPattern.FindString(text); m != "" && !texts { // the compiler of types checks the texts that they import
+	}
+	if found < 200 {
+		t.Errorf("only %d imports: the pattern no longer matches them", found)
+	}
+}
+
+func TestPureModulesImportNoDOM(t *testing.T) {
+	for _, path := range sources(t) {
+		if roomOf(path) != "pure" { // the compiler of types checks the texts that they import
+			continue
+		}
+		if m := domPattern.FindString(string(read(t, path))); m != "" {
 			t.Errorf("%s uses %s", path, m)
 		}
 	}
@@ -220,7 +255,7 @@ var (
 	attributePattern = regexp.MustCompile(`\b(?:title|placeholder|alt|label|aria-label)="([^"]*[A-Za-z][^"]*)"`)
 )
 
-// TestTextsAreApart checks that what the page says is in the files of strings. Names of the product stand where they are used.
+// TestTextsAreApart checks that what the page says is in the room of texts. Names of the product stand where they are used.
 func TestTextsAreApart(t *testing.T) {
 	names := []string{"", "else", "finally", "tags", "orrery explain logs"}
 	found := 0

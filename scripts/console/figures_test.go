@@ -24,7 +24,7 @@ func mixedLog() string {
 		`"challenge":true,"result":"Passed"`, `"ichallenge":true,"result":"Challenged"`, `"challenge":true,"result":"Challenged"`,
 		`"blocked":true,"result":"Blocked"`, `"human":true,"blocked":false`, `"human":false`, `"status":200`, `"upstream_status":[]`,
 	} {
-		fmt.Fprintf(&log, `{"timestamp":"2026-01-01T10:00:%02dZ","ip":"192.0.2.1",%s}`+"\n", i, members)
+		fmt.Fprintf(&log, `{"processing_stage":6,"timestamp":"2026-01-01T10:00:%02dZ","ip":"192.0.2.1",%s}`+"\n", i, members)
 	}
 	return log.String()
 }

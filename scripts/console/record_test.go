@@ -149,7 +149,7 @@ func longSession(requests, blocked int) string {
 		if i == blocked || i == blocked-1 {
 			members = `"result":"Blocked","blocked":true,"reason":"Block - acl Deny [\"all\"] - acl1 - [request]"`
 		}
-		fmt.Fprintf(&log, `{"timestamp":%q,"ip":"192.0.2.1","session":"long","host":"shop.example","path":"/%d",%s}`+"\n",
+		fmt.Fprintf(&log, `{"processing_stage":6,"timestamp":%q,"ip":"192.0.2.1","session":"long","host":"shop.example","path":"/%d",%s}`+"\n",
 			begin.Add(time.Duration(i)*time.Second).Format(time.RFC3339), i, members)
 	}
 	return log.String()

@@ -570,13 +570,28 @@ func TestViews(t *testing.T) {
 		b.holds("document.querySelector('.legend .before')", "has a line of the period before")
 		b.fill("#compared", "1d")
 		b.holds("location.hash.includes('vs=1d')", "has the side in its address")
-		b.holds("document.querySelector('.tile.requests').innerText.includes('none before')", "has the figures of the other period")
+		b.holds("document.querySelector('.tile.requests').innerText.includes('data from 2026-01-01 00:0')", "knows that there is no data of the other period")
 		if day.Load() == 0 {
 			t.Error("the day before was not asked for")
 		}
 		b.open("#/?vs=2026-01-01T00:00Z..2026-01-01T06:00Z&t=" + hours)
 		b.holds("document.querySelector('.legend .before')", "has a line of the other period")
 		b.holds("document.querySelector('#compared').value.startsWith('2026-01-01T00:00Z')", "names the other period")
+	})
+	walk("a period that the data has only in part is not compared", func(t *testing.T, b *tab, s *served) {
+		const part = "2026-01-01T08:00Z..2026-01-01T23:00Z"
+		b.open("#/?t=" + part)
+		b.sees("data from 2026-01-01 00:0")
+		b.answered()
+		b.holds("[...document.querySelectorAll('.tile .change')].every((e) => e.textContent.startsWith('data from 2026-01-01 00:0'))", "has no change")
+		b.holds("!document.querySelector('.legend .before')", "has no line of the period before")
+		b.open("#/compare?t=" + part)
+		b.sees("The data begins at 2026-01-01 00:0")
+		b.answered()
+		b.holds("[...document.querySelectorAll('.overlay .tile .change')].every((e) => !/[▲▼=]/.test(e.textContent))", "has no change of a side")
+		b.open("#/compare?t=2026-01-01T12:00Z..2026-01-01T18:00Z")
+		b.holds("/[▲▼=]/.test(document.querySelector('.overlay .tile .change')?.textContent)", "has the changes of periods with data")
+		b.holds("!document.querySelector('.compare .warning')?.textContent.includes('The data begins')", "says nothing")
 	})
 	walk("a list that keys move through acts on Enter, or on its button", func(t *testing.T, b *tab, s *served) {
 		b.open("#/?t=" + hours)
@@ -591,7 +606,7 @@ func TestViews(t *testing.T) {
 		}
 		b.enter()
 		b.holds("location.hash.includes('vs=7d') && document.activeElement.id === 'compared'", "has the side of the list")
-		b.holds("document.querySelector('.tile.requests').innerText.includes('none before')", "has the figures of the other period")
+		b.holds("document.querySelector('.tile.requests').innerText.includes('data from 2026-01-01 00:0')", "knows that there is no data of the other period")
 		b.answered()
 		b.keys(kb.ArrowUp)
 		b.accessible("moved list")

@@ -4,9 +4,7 @@
 //	planet   = "planets/" configuration [ "/" version ] .
 //	report   = "reports/" configuration [ "/" name [ "/" version ] ] .
 //
-// Members: f (conditions), t (period), seg (length of a segment), cols, tz, live (seconds), tab, vs, where and f2 (the other side of a
-// comparison), by (fields), facets (fields), chart (what its lines are), sort (of the top values), panel.
-// Members that this version does not know are kept.
+// The members are the table below. Members that this version does not know are kept.
 import { defaultPeriod } from './time';
 
 /** The screens, in the order of the navigation. */
@@ -19,38 +17,71 @@ export function asksAboutRequests(screen: Screen): boolean {
 	return screen === 'dashboard' || screen === 'events' || screen === 'compare';
 }
 
+/** A member of the address: its name, its value if the address has none, and how other values are read and written. */
+interface Member<T> {
+	name: string;
+	absent: T;
+	read(text: string): T;
+	write(value: T): string | null; // null: the address does not name it
+}
+
+const text = (name: string): Member<string> => ({ name, absent: '', read: (value) => value, write: (value) => value || null });
+
+const fields = (name: string): Member<string[] | null> => ({
+	name, absent: null,
+	read: (value) => value.split(',').filter((field) => field !== ''),
+	write: (value) => value && value.join(','),
+});
+
+const flag = (name: string, set: string): Member<boolean> => ({
+	name, absent: false, read: (value) => value === set, write: (value) => value ? set : null,
+});
+
+/** The members in the order in which an address has them. */
+const members = {
+	filter: text('f'), // conditions without the period, as typed
+	period: text('t'), // relative or absolute
+	segment: { // length of the segments of charts; "": one that suits the period
+		...text('seg'), read: (value: string) => /^[1-9]\d{0,3}[mhd]$/.test(value) ? value : '',
+	},
+	columns: fields('cols'), // of events; null: the usual ones
+	zone: text('tz'),
+	live: { // seconds after which events are asked for again; 0: never
+		name: 'live', absent: 0,
+		read: (value: string) => /^[1-9]\d?$/.test(value) ? Number(value) : 0,
+		write: (value: number) => value > 0 ? String(value) : null,
+	},
+	tab: text('tab'), // of a screen that has several; "": the first
+	against: text('vs'), // the other side of a comparison: previous, a length, or a period
+	select: text('where'), // conditions that are compared with the rest; then there is no other period
+	other: text('f2'), // conditions of another filter, which is compared with this one
+	by: fields('by'), // fields that are compared, or that split the chart; null: the usual ones, or none
+	facets: fields('facets'), // fields whose values are beside the answer; null: the usual ones
+	chart: text('chart'), // what the lines of the chart are; "": the usual ones
+	sort: text('sort'), // of the top values: requests, or "" for blocked requests
+	panel: text('panel'), // what is open beside the answer; "": nothing
+	table: flag('as', 'table'), // charts are tables
+	many: flag('values', 'many'), // values of fields
+	find: text('find'), // what is searched in the rows that are loaded
+};
+
+type Members = { -readonly [K in keyof typeof members]: (typeof members)[K]['absent'] };
+
 /** What the address says: the question and how its answer is shown. */
-export interface Place {
+export interface Place extends Members {
 	screen: Screen;
 	record: string | null; // reference to it
 	config: string; // of planets and reports; "": none is chosen
 	report: string; // name of a report; "": their list
 	version: number | null; // of the planet or the report; null: the newest
-	tab: string; // of a screen that has several; "": the first
-	against: string; // the other side of a comparison: previous, a length, or a period
-	select: string; // conditions that are compared with the rest; then there is no other period
-	other: string; // conditions of another filter, which is compared with this one
-	by: string[] | null; // fields that are compared, or that split the chart; null: the usual ones, or none
-	facets: string[] | null; // fields whose values are beside the answer; null: the usual ones
-	chart: string; // what the lines of the chart are; "": the usual ones
-	sort: string; // of the top values: requests, or "" for blocked requests
-	table: boolean; // charts are tables
-	many: boolean; // values of fields
-	find: string; // what is searched in the rows that are loaded
-	panel: string; // what is open beside the answer; "": nothing
-	filter: string; // conditions without the period, as typed
-	period: string; // relative or absolute; "" if the address names none
-	segment: string; // length of the segments of charts; "": one that suits the period
-	columns: string[] | null; // of events; null: the usual ones
-	zone: string; // "" if the address names none
-	live: number; // seconds after which events are asked for again; 0: never
-	others: [string, string][];
+	others: [string, string][]; // members that this version does not know
 }
 
+const rows = Object.entries(members) as [keyof Members, Member<unknown>][];
+
 export const start: Place = {
-	screen: 'dashboard', record: null, config: '', report: '', version: null, tab: '', against: '', select: '', other: '', by: null,
-	facets: null, chart: '', sort: '', table: false, many: false, find: '', panel: '',
-	filter: '', period: '', segment: '', columns: null, zone: '', live: 0, others: [],
+	...Object.fromEntries(rows.map(([key, { absent }]) => [key, absent])) as Members,
+	screen: 'dashboard', record: null, config: '', report: '', version: null, others: [],
 };
 
 /** readFragment reads the fragment of an address. What it cannot read is as if it were absent. */
@@ -71,27 +102,9 @@ export function readFragment(fragment: string): Place {
 		place.version = place.report === '' ? null : versionOf(path[3]);
 	}
 	for (const [name, value] of cut < 0 ? [] : membersOf(text.slice(cut + 1))) {
-		switch (name) {
-			case 'f': place.filter = value; break;
-			case 't': place.period = value; break;
-			case 'seg': place.segment = /^[1-9]\d{0,3}[mhd]$/.test(value) ? value : ''; break;
-			case 'cols': place.columns = fieldsIn(value); break;
-			case 'tz': place.zone = value; break;
-			case 'live': place.live = /^[1-9]\d?$/.test(value) ? Number(value) : 0; break;
-			case 'tab': place.tab = value; break;
-			case 'vs': place.against = value; break;
-			case 'where': place.select = value; break;
-			case 'f2': place.other = value; break;
-			case 'chart': place.chart = value; break;
-			case 'sort': place.sort = value; break;
-			case 'by': place.by = fieldsIn(value); break;
-			case 'facets': place.facets = fieldsIn(value); break;
-			case 'panel': place.panel = value; break;
-			case 'as': place.table = value === 'table'; break;
-			case 'values': place.many = value === 'many'; break;
-			case 'find': place.find = value; break;
-			default: place.others.push([name, value]);
-		}
+		const row = rows.find(([, member]) => member.name === name);
+		if (row) Object.assign(place, { [row[0]]: row[1].read(value) });
+		else place.others.push([name, value]);
 	}
 	if (place.screen === 'events' && place.by) { // as earlier versions wrote it
 		place.facets ??= place.by;
@@ -102,26 +115,12 @@ export function readFragment(fragment: string): Place {
 
 /** writeFragment writes a place, so that reading it gives the same place. */
 export function writeFragment(place: Place): string {
-	const members: [string, string][] = [];
-	if (place.filter !== '') members.push(['f', place.filter]);
-	if (place.period !== '') members.push(['t', place.period]);
-	if (place.segment !== '') members.push(['seg', place.segment]);
-	if (place.columns) members.push(['cols', place.columns.join(',')]);
-	if (place.zone !== '') members.push(['tz', place.zone]);
-	if (place.live > 0) members.push(['live', String(place.live)]);
-	if (place.tab !== '') members.push(['tab', place.tab]);
-	if (place.against !== '') members.push(['vs', place.against]);
-	if (place.select !== '') members.push(['where', place.select]);
-	if (place.other !== '') members.push(['f2', place.other]);
-	if (place.by) members.push(['by', place.by.join(',')]);
-	if (place.facets) members.push(['facets', place.facets.join(',')]);
-	if (place.chart !== '') members.push(['chart', place.chart]);
-	if (place.sort !== '') members.push(['sort', place.sort]);
-	if (place.panel !== '') members.push(['panel', place.panel]);
-	if (place.table) members.push(['as', 'table']);
-	if (place.many) members.push(['values', 'many']);
-	if (place.find !== '') members.push(['find', place.find]);
-	members.push(...place.others);
+	const written: [string, string][] = [];
+	for (const [key, member] of rows) {
+		const value = member.write(place[key]);
+		if (value !== null) written.push([member.name, value]);
+	}
+	written.push(...place.others);
 	let path = '#/';
 	if (place.screen !== 'dashboard') path += place.screen;
 	if (place.screen === 'events' && place.record) path += '/' + place.record;
@@ -132,12 +131,8 @@ export function writeFragment(place: Place): string {
 		path += '/' + encodeURIComponent(place.config);
 		if (place.report !== '') path += '/' + encodeURIComponent(place.report) + (place.version === null ? '' : `/${place.version}`);
 	}
-	if (members.length === 0) return path;
-	return path + '?' + members.map(([name, value]) => `${escape(name)}=${escape(value)}`).join('&');
-}
-
-function fieldsIn(value: string): string[] {
-	return value.split(',').filter((field) => field !== '');
+	if (written.length === 0) return path;
+	return path + '?' + written.map(([name, value]) => `${escape(name)}=${escape(value)}`).join('&');
 }
 
 function versionOf(text: string | undefined): number | null {

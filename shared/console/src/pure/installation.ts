@@ -11,7 +11,7 @@ export interface Hour {
 export interface Installation {
 	version: string;
 	engine: string;
-	extent: { from: string; to: string } | null;
+	extent: { from: string | null; to: string } | null; // no beginning for a key that is limited to branches
 	complete_through: string | null;
 	records: number | null;
 	objects: number | null;

@@ -1,5 +1,5 @@
 // What a question costs before it runs, and what it cost.
-import { words } from '../strings';
+import { words } from '../texts/page';
 import { ago, bytes, dollars, milliseconds } from './format';
 
 export interface Range {

@@ -5,6 +5,7 @@ import { linesOf as cardLines } from './cards';
 import { chipsOf, invertedAt, withLists, withoutAt } from './chips';
 import { moved, toggled } from './columns';
 import { expectedAt, type Field, fieldOptions, keyOptions, nextOptions, operatorOptions, soughtOf, take, valueOptions } from './complete';
+import { beginOf } from './coverage';
 import { shell } from './curl';
 import { differenceOf, merge, pathText, type Side } from './difference';
 import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
@@ -21,18 +22,18 @@ import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
-import { addUp, isHeavy, priceOf } from './price';
 import { groupsOf, piecesOf, withoutSecrets } from './parts';
 import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from './pieces';
+import { addUp, isHeavy, priceOf } from './price';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
 import { factOfResult, type LogRecord, resultOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
+import { requestAsCurl } from './replay';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
+import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
 import { type Newest, stripOf } from './session';
 import { inverted, requestsOf, withoutPeriod } from './sides';
-import { requestAsCurl } from './replay';
-import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
 import { stepsOf } from './steps';
 import { groupOf } from './tags';
 import { ticketOf } from './ticket';
@@ -108,6 +109,7 @@ test('a fragment that was written is read again as the same place', () => {
 		const report = screen === 'reports' && config !== '' ? text() : '';
 		const versioned = screen === 'reports' ? report !== '' : config !== '';
 		const filled: Place = {
+			...start, // for the order of the members
 			screen,
 			record: events && below(2) === 1 ? 'AYCg1e3u-ZkkKks0Jp4_QIMFr' : null,
 			config, report, version: versioned && below(2) === 1 ? 1 + below(50) : null, tab: text(),
@@ -339,6 +341,19 @@ test('numbers and sizes', () => {
 	equal(changeOf(121, 100), { sign: 'more', text: '21 %' });
 	equal(changeOf(5, 0), { sign: 'new', text: 'none before' });
 	equal(changeOf(300, 10), { sign: 'more', text: '× 30' });
+});
+
+test('periods that the data has only in part', () => {
+	const oldest = '2026-01-01T10:00:00.5Z';
+	const begins = Date.parse('2026-01-01T10:00:00Z');
+	const asked = (from: string, to: string, of: string | null = oldest) =>
+		({ oldest: of, period: { from: `2026-01-01T${from}Z`, to: `2026-01-01T${to}Z` } });
+	equal(beginOf([asked('09:00', '10:01')]), begins, 'its end');
+	equal(beginOf([asked('08:00', '09:00')]), begins, 'nothing of it');
+	equal(beginOf([asked('11:00', '12:00'), asked('09:59', '10:58')]), begins, 'one of two periods');
+	equal(beginOf([asked('10:00', '11:00')]), null, 'all but the first moment');
+	equal(beginOf([asked('08:00', '09:00', null)]), null, 'not known');
+	equal(beginOf([]), null);
 });
 
 test('heavy questions wait', () => {

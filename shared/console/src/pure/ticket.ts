@@ -1,6 +1,6 @@
 // A record as the plain text of a ticket, which others read without the console.
-import { type LogRecord, pathOf, textOf } from './record';
 import { shortReason } from './reason';
+import { type LogRecord, pathOf, textOf } from './record';
 import { clockIn, dateIn } from './time';
 import { why } from './why';
 

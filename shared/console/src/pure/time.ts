@@ -87,6 +87,11 @@ const segmentLengths: readonly [string, number][] = [
 	['1m', 60_000], ['5m', 300_000], ['15m', 900_000], ['1h', 3_600_000], ['6h', 21_600_000],
 ];
 
+/** endOfNewest is the end of a period that has the newest record, of whose time only the minute may be known. */
+export function endOfNewest(newest: number): number {
+	return Math.floor(newest / 60_000) * 60_000 + 60_000;
+}
+
 /** segmentFor returns the shortest segment of the API that cuts a period into at most so many. */
 export function segmentFor(p: Period, most: number): string {
 	const shortest = (p.to - p.from) / most;

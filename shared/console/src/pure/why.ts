@@ -1,5 +1,5 @@
 // Why a request was blocked, in a sentence.
-import { words } from '../strings.why';
+import { words } from '../texts/why';
 import { type Reason, readReason } from './reason';
 import { listOf, numberOf, type LogRecord, resultOf, textOf } from './record';
 

@@ -1,0 +1,44 @@
+// Busiest: the top values with most requests first, also those of which no request was blocked.
+import type { ComponentChildren } from 'preact';
+import type { Answer, Facet, Parameters } from '../foundation/api';
+import { useAsked } from '../foundation/ask';
+import { useConsole } from '../foundation/context';
+import { present } from '../foundation/running';
+import { Answered } from '../parts/answer';
+import { List, type ListName } from '../parts/list';
+import { filtersOf } from '../pure/filter';
+import { periodOf } from '../pure/fragment';
+import { resolve } from '../pure/time';
+import { words } from '../texts/page';
+
+const mostValues = 8;
+
+/** The lists whose values are those of a field. */
+const lists = (Object.keys(words.lists) as ListName[]).filter((name) => name !== 'total_time');
+
+/** Two fields have reasons: why requests were blocked or challenged, and why they were monitored. */
+const fieldsOf = (list: ListName): string[] => (list === 'reason' ? ['reason', 'monitor_reasons'] : [list]);
+
+/** Busiest reads the question from the address, asks for the values, and draws their lists. */
+export function Busiest({ children }: { children: ComponentChildren }) {
+	const { api, place, round } = useConsole();
+	const asked = useAsked(api, `busiest ${periodOf(place)} ${place.filter}`, round, async (asker) => {
+		const period = resolve(periodOf(place), present());
+		if (!period) throw new Error(`no period: ${place.period}`);
+		const parameters: Parameters = {
+			filters: filtersOf(place.filter, period), by: lists.flatMap(fieldsOf), order: 'requests', limit: mostValues,
+		};
+		await asker.afford([['facets', parameters]]);
+		return asker.ask('facets', parameters);
+	});
+	return <Answered asked={asked} metas={(answer: Answer<Facet>) => [answer.meta]}>
+		{({ results, meta }) => <div class="lists">
+			{lists.map((list) => <List key={list} name={list} requests={meta.num_of_requests ?? 0}
+				keys={results.filter((facet) => fieldsOf(list).includes(facet.by)).flatMap((facet) => facet.values.map((one) => ({
+					label: facet.by, key: String(one.value), num_of_requests: one.num_of_requests,
+					num_of_blocked_requests: one.num_of_blocked_requests,
+				}))).sort((a, b) => b.num_of_requests - a.num_of_requests).slice(0, mostValues)} />)}
+			{children}
+		</div>}
+	</Answered>;
+}

@@ -1,0 +1,356 @@
+// Dashboard: what is going on, who does it, and to what.
+import type { ComponentChildren } from 'preact';
+import {
+	type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
+} from '../foundation/api';
+import { type Asked, together, type Unpriced, useAsked } from '../foundation/ask';
+import { type Counted, useConsole } from '../foundation/context';
+import { lazy } from '../foundation/lazy';
+import { mostSegments } from '../foundation/media';
+import { present } from '../foundation/running';
+import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from '../parts/answer';
+import { Chart } from '../parts/chart';
+import { Facets, Nothing } from '../parts/lazily';
+import linesStyle from '../parts/lines.css';
+import { factOfTop, List, type ListName, Of } from '../parts/list';
+import { Count, Share, Value } from '../parts/menu';
+import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
+import { Select } from '../parts/select';
+import { leadToData, never } from '../parts/start';
+import { besidesOf, Change, conditionOf, factOf, type TileName, TileOf } from '../parts/tile';
+import { beginOf } from '../pure/coverage';
+import { add, filtersOf, type Value as FieldValue } from '../pure/filter';
+import { brief, bytes, seconds } from '../pure/format';
+import { periodOf, type Place } from '../pure/fragment';
+import { comparedWith, momentIn, previous, resolve, segmentFor } from '../pure/time';
+import { words } from '../texts/page';
+import standoutStyle from './standout.css';
+
+const Busiest = lazy(() => import('./busiest').then((m) => m.Busiest));
+const Lines = lazy(() => import('../parts/lines').then((m) => m.Lines), linesStyle);
+const Split = lazy(() => import('../parts/lines').then((m) => m.Split), linesStyle);
+const StandOut = lazy(() => import('./standout').then((m) => m.StandOut), standoutStyle);
+
+/** A question of the dashboard. */
+type Question<R extends Route> = readonly [R, Parameters];
+
+/** The questions about a period, and about the one before it. */
+interface Plan {
+	number: number; // of the plans of the page
+	of: Counted; // as the address had it: a period that goes on is not yet one of fixed moments
+	timeline: Question<'timeline'>;
+	facets: Question<'facets'>;
+	refused: Question<'facets'>;
+	timelineBefore: Question<'timeline'>;
+	facetsBefore: Question<'facets'>;
+	refusedBefore: Question<'facets'>;
+	top: Question<'topx'>;
+}
+
+/** Affordable questions. Those without an estimate are estimated again, one by one, on Ask again. */
+interface Afforded {
+	plan: Plan;
+	unpriced: Unpriced;
+}
+
+let plans = 0;
+
+function planOf(place: Place): Plan {
+	const period = resolve(periodOf(place), present());
+	if (!period) throw new Error(`no period: ${place.period}`);
+	const periods = [period, comparedWith(place.against, period) ?? previous(period)];
+	const [now, before] = periods.map((p) => filtersOf(place.filter, p));
+	const [refused, refusedBefore] = periods.map((p) => filtersOf(add(place.filter, conditionOf.refused), p));
+	const segment = place.segment || segmentFor(period, mostSegments());
+	const facets = { by: ['ip', factOf.challenged.field, factOf.monitored.field] };
+	const least = { by: ['upstream_status'], limit: 1 }; // only the number of requests is of use
+	return {
+		number: ++plans, of: { filter: place.filter, period: place.period },
+		timeline: ['timeline', { filters: now, segment }], timelineBefore: ['timeline', { filters: before, segment }],
+		facets: ['facets', { filters: now, ...facets }], facetsBefore: ['facets', { filters: before, ...facets }],
+		refused: ['facets', { filters: refused, ...least }], refusedBefore: ['facets', { filters: refusedBefore, ...least }],
+		top: ['topx', { filters: now, limit: 8 }],
+	};
+}
+
+function questionsOf(plan: Plan): readonly Question<Route>[] {
+	return Object.values(plan).filter((one): one is Question<Route> => Array.isArray(one));
+}
+
+/** Dashboard reads the questions from the address, and asks them if they are not heavy together. */
+export function Dashboard() {
+	const { api, place, round } = useConsole();
+	const question = `dashboard ${periodOf(place)} ${place.against} ${place.segment} ${place.filter}`;
+	const planned = useAsked(api, question, round, async (asker) => {
+		const plan = planOf(place);
+		return { plan, unpriced: await asker.affordParts(questionsOf(plan)) };
+	});
+	const facets = place.panel === 'facets';
+	return <div class={facets ? 'dashboard with-facets' : 'dashboard'}>
+		{facets && <Facets />}
+		<div>{planned.answer ? <Panels planned={planned} afforded={planned.answer} /> :
+			<Answered asked={planned} metas={() => []}>{() => null}</Answered>}</div>
+	</div>;
+}
+
+/** An answer to a question of a plan. */
+interface Part<R extends Route> {
+	plan: Plan;
+	answer: Answer<Routes[R]>;
+}
+
+/** usePart asks a question of a plan. */
+function usePart<R extends Route>(
+	{ plan, unpriced: { failures, through } }: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
+): Asked<Part<R>> {
+	const { api } = useConsole();
+	const [route, parameters] = question;
+	return useAsked(api, questionOf(route, parameters), plan.number, async (asker) => {
+		const failure = failures.get(question);
+		if (failure !== undefined) {
+			failures.set(question, undefined);
+			throw failure;
+		}
+		if (failures.has(question)) {
+			await asker.afford([question], through);
+			failures.delete(question);
+		}
+		const answer = await asker.ask(route, parameters, through);
+		return leave(answer) ? never<Part<R>>() : { plan, answer };
+	});
+}
+
+/** Panels asks the questions of a plan. Each panel has the state of its own question; the others are drawn without it. */
+function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Afforded }) {
+	const console = useConsole();
+	const { plan } = afforded;
+	const timeline = usePart(afforded, plan.timeline, (answer) => leadToData(console, answer));
+	const facets = usePart(afforded, plan.facets);
+	const refused = usePart(afforded, plan.refused);
+	const timelineBefore = usePart(afforded, plan.timelineBefore);
+	const facetsBefore = usePart(afforded, plan.facetsBefore);
+	const refusedBefore = usePart(afforded, plan.refusedBefore);
+	const top = usePart(afforded, plan.top);
+	const chart = chartOf(console.place);
+	const parts = [timeline, facets, refused, timelineBefore, facetsBefore, refusedBefore, top];
+	const metas = parts.flatMap((part) => part.answer?.answer.meta ?? []);
+	const all = together([planned, ...parts]);
+	useRefresh(all.state === 'done' && (planned.state === 'done' || isOutage(planned)));
+	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
+	const fits = <R extends Route>(part: Asked<Part<R>>): Answer<Routes[R]> | null =>
+		(part.answer && part.answer.plan === drawn ? part.answer.answer : null);
+	const now = fits(timeline);
+	const before = fits(timelineBefore);
+	const begin = beginOf([now, before].flatMap((one) => one?.meta ?? []));
+	const requests = now ? total(now.results, 'num_of_requests') : 0;
+	const none = now !== null && requests === 0;
+	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
+	const figures = [...(split ? [timeline] : []), facets, refused, timelineBefore, facetsBefore, refusedBefore];
+	return <>
+		<Line asked={all} metas={metas} questions={metas.length > 0 ? questionsOf(plan) : []} />
+		<Trouble asked={planned} earlier={now !== null} />
+		{none && liveRate(console.place) === 0 ? <>
+			<Nothing meta={now.meta} />
+			<LiveField rates={slowRates} />
+		</> : <>
+			{none && <Quiet meta={now.meta} />}
+			<Tiles now={valuesOf(now, fits(facets), fits(refused))} before={valuesOf(before, fits(facetsBefore), fits(refusedBefore))}
+				begin={begin} plan={drawn ?? plan} age={ageOf(planned.state, timeline.state)} />
+			<TroubleOf parts={figures} name={words.figures} />
+			<Views />
+			{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
+				question={drawn?.timeline[1]}>
+				{({ answer: { results, meta } }) => {
+					const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
+					return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
+						earlier={countedBy(drawn?.timelineBefore[1])?.period} /> : <Lines {...of} />;
+				}}
+			</Panel>}
+			<Panel asked={top} of={planned} name={words.topValues} question={top.answer?.plan.top[1]}>
+				{({ plan: own, answer }) => <Lists top={answer.results} requests={own === drawn ? requests : 0} />}
+			</Panel>
+		</>}
+		{(now || top.answer) && <Questions />}
+	</>;
+}
+
+/** isOutage reports whether a question failed, and the same one may have an answer later. A server that is gone is asked anyway. */
+function isOutage({ state, failure }: Asked<unknown>): boolean {
+	return state === 'failed' && failure instanceof Refusal && failure.status >= 429;
+}
+
+type ChartName = keyof typeof words.charts;
+
+/** chartOf names what the lines of the chart are. */
+function chartOf({ chart }: Place): ChartName {
+	return chart in words.charts ? chart as ChartName : '';
+}
+
+/** Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. */
+function Views() {
+	const { place, fields, go } = useConsole();
+	const groupable = fields.filter((field) => field.groupable && !field.key).map((field) => field.name);
+	const against = place.against === 'previous' ? '' : place.against;
+	const sides: Readonly<Record<string, string>> = words.comparisons;
+	const panel = (name: string, text: string, title: string) => {
+		const open = place.panel === name;
+		return <button type="button" class="small" aria-expanded={open} title={title} onClick={() => go({ panel: open ? '' : name })}>
+			{text}</button>;
+	};
+	return <>
+		<div class="over-rows">
+			<Select id="compared" name={words.comparedWith} value={against} choose={(side) => go({ against: side })}
+				options={Object.entries({ ...sides, [against]: sides[against] ?? against })} />
+			<span class="row tight" role="group" aria-label={words.chartOf}>{(Object.keys(words.charts) as ChartName[]).map((name) =>
+				<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place) === name}
+					onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
+			<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
+				choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
+				options={[['', words.notSplit], ...[...new Set([...groupable, ...place.by ?? []])].map((name) => [name, name] as const)]} />
+			<LiveField rates={slowRates} />
+			<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}{panel('standout', words.standOut, '')}</span>
+		</div>
+		{place.panel === 'standout' && <StandOut />}
+	</>;
+}
+
+/** The figures of segments. */
+type Figure = { [member in keyof Segment]: Segment[member] extends number ? member : never }[keyof Segment];
+
+function total(segments: readonly Segment[], of: Figure): number {
+	return segments.reduce((sum, segment) => sum + segment[of], 0);
+}
+
+type Values = Readonly<Record<TileName, number | null>>;
+
+/**
+ * valuesOf returns the figures of a period; null is what is not known. The challenges of a timeline are those of either flag,
+ * and its refusals those of the last origin: no condition counts the same, so these figures come from facets.
+ */
+function valuesOf(timeline: Answer<Segment> | null, facets: Answer<Facet> | null, refused: Answer<Facet> | null): Values {
+	const of = (name: Figure): number | null => timeline && total(timeline.results, name);
+	return {
+		requests: of('num_of_requests'), blocked: of('num_of_blocked_requests'),
+		challenged: facets && countOf(facets.results, factOf.challenged), monitored: facets && countOf(facets.results, factOf.monitored),
+		human: of('num_of_human_requests'), refused: refused && (refused.meta.num_of_requests ?? null),
+		clients: facets && (facets.results.find((facet) => facet.by === 'ip')?.distinct ?? null), bytes: of('sum_of_sent_bytes'),
+	};
+}
+
+/** countOf returns how many requests have a value, or null if it may be among the values that are not listed. */
+function countOf(facets: readonly Facet[], { field, value }: { field: string; value: FieldValue }): number | null {
+	const facet = facets.find((one) => one.by === field);
+	const found = facet?.values.find((one) => one.value === value);
+	return found ? found.num_of_requests : facet?.rest?.distinct === 0 ? 0 : null;
+}
+
+/**
+ * Tiles are the numbers of the period, each with that of the period before, and a click away from its requests. If the data
+ * has only a part of these periods, they are not compared.
+ */
+function Tiles({ now, before, begin, plan, age }: {
+	now: Values; before: Values; begin: number | null; plan: Plan; age: ReturnType<typeof ageOf>;
+}) {
+	const { zone } = useConsole();
+	const none = begin === null ? words.noneBefore : words.begins(momentIn(begin, zone));
+	const compared = begin === null && before.requests !== 0;
+	return <section class={`tiles ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
+		{(Object.keys(words.tiles) as TileName[]).map((name) => name === 'requests'
+			? <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
+				before={compared ? before[name] : 0} none={none} />
+			: <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
+				before={compared ? before[name] : null} none="" />)}
+	</section>;
+}
+
+function Tile({ name, value, before, none, plan, requests }: {
+	name: TileName; value: number | null; before: number | null; none: string; plan: Plan; requests: number;
+}) {
+	const { go } = useConsole();
+	const write = name === 'bytes' ? bytes : brief;
+	const condition = name in conditionOf ? conditionOf[name as keyof typeof conditionOf] : null;
+	const beside = besidesOf[name];
+	const of = ({ filter, period }: Counted): Counted => ({ filter: condition === null ? filter : add(filter, condition), period });
+	const ofQuestion = ([, parameters]: Question<Route>): Counted => of(countedBy(parameters) ?? plan.of);
+	return <TileOf kind={name} name={words.tiles[name]} title={words.tileTitles[name]}
+		act={() => go({ ...of(plan.of), ...(condition === null ? { screen: 'events', ...beside } : {}) })}>
+		<span class="number">{value === null ? '–' : write(value)}{condition !== null && value !== null && <small>
+			<Share n={value} of={requests} twin={false} {...ofQuestion(plan.timeline)} /></small>}</span>
+		{value !== null && before !== null && <ChangeText now={value} before={before} none={none}>
+			<Count n={before} {...ofQuestion(plan.timelineBefore)} beside={beside} write={(n) => words.before(write(n))} />
+		</ChangeText>}
+	</TileOf>;
+}
+
+/** ChangeText is the change against the number before, its child. Why there is none is said once, beside all requests. */
+function ChangeText({ now, before, none, children }: { now: number; before: number; none: string; children: ComponentChildren }) {
+	return <p class="change">
+		{before > 0 ? <><Change now={now} before={before} names={words.changes} />{children}</> : none || children}
+	</p>;
+}
+
+function Lists({ top, requests }: { top: readonly Top[]; requests: number }) {
+	const { place, go } = useConsole();
+	const sort = place.sort === 'requests' ? place.sort : '';
+	const slow = <Slow top={top} />;
+	return <>
+		<div class="over-rows">
+			<h2>{words.topValues}</h2>
+			<span class="row tight" role="group" aria-label={words.order}>{(['', 'requests'] as const).map((order) =>
+				<button type="button" class="small" key={order} aria-pressed={sort === order} onClick={() => go({ sort: order })}>
+					{words.orders[order]}</button>)}</span>
+		</div>
+		{sort !== '' ? <Busiest>{slow}</Busiest> : <div class="lists">
+		{(Object.keys(words.lists) as ListName[]).map((name) => {
+			const keys = top.filter((one) => one.label === name);
+			return name === 'total_time' ? slow : <List key={name} name={name} keys={keys} requests={requests} />;
+		})}
+		</div>}
+	</>;
+}
+
+const times = ['total', 'origin', 'svc'] as const;
+const mostSlow = 5; // by each of the times
+
+/** Slow are the targets that take longest by any of the three times. */
+function Slow({ top }: { top: readonly Top[] }) {
+	const slowest = (keys: readonly Top[], time: typeof times[number]): Top[] =>
+		[...keys].sort((a, b) => (b[`avg_${time}_time`] ?? 0) - (a[`avg_${time}_time`] ?? 0));
+	const slow = times.flatMap((time) => slowest(top.filter((one) => one.label === `${time}_time`), time).slice(0, mostSlow));
+	const targets = slowest([...new Map(slow.map((one) => [one.key, one])).values()], 'total');
+	const cell = (time: number | null) => <td>{time === null ? '–' : seconds(time)}</td>;
+	return <section class="list slow">
+		<table>
+			<caption><h3>{words.lists.total_time}</h3> <small>{words.slowOrder}</small></caption>
+			<thead>
+				<tr>
+					<th scope="col" rowSpan={2}>{words.value}</th>
+					{times.map((time) => <th scope="colgroup" colSpan={2} key={time}>{words.times[time]}</th>)}
+					<th scope="col" rowSpan={2}>{words.requests}</th>
+				</tr>
+				<tr>{times.flatMap((time) => [words.average, words.longest].map((name) =>
+					<th scope="col" key={time + name}>{name}</th>))}</tr>
+			</thead>
+			<tbody>{targets.map((one) => <tr key={one.key}>
+				<th scope="row"><Value fact={factOfTop(one)}>{one.key}</Value></th>
+				{times.flatMap((time) => [cell(one[`avg_${time}_time`]), cell(one[`max_${time}_time`])])}
+				<td><Of top={one} n={one.num_of_requests} /></td>
+			</tr>)}</tbody>
+		</table>
+		{targets.length === 0 && <p class="quiet">{words.noValues}</p>}
+	</section>;
+}
+
+/** Questions are three that a first visitor can click. */
+function Questions() {
+	const { go } = useConsole();
+	const questions: [string, Partial<Place>][] = [
+		[words.askAttack, { filter: 'blocked is true', screen: 'dashboard' }],
+		[words.askFalse, { filter: 'blocked is true, human is true', screen: 'events' }],
+		[words.askSlow, { filter: 'status>=500', screen: 'events' }],
+	];
+	return <p class="questions">
+		{words.questions}: {questions.map(([text, change]) =>
+			<button type="button" class="link" key={text} onClick={() => go(change)}>{text}</button>)}
+	</p>;
+}

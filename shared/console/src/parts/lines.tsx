@@ -1,0 +1,399 @@
+// Lines: charts of a period by status, by who asked, by time and by a field, the chart of two sides of a comparison, and charts as tables.
+import { useMemo, useState } from 'preact/hooks';
+import {
+	type Answer, type Histogram, type Meta, type Parameters, Refusal, type Segment, type SeriesKind, type Stat,
+} from '../foundation/api';
+import { type Asker, useAsked } from '../foundation/ask';
+import { type Counted, useConsole, useCounted } from '../foundation/context';
+import { mostSegments } from '../foundation/media';
+import { present } from '../foundation/running';
+import { beginOf } from '../pure/coverage';
+import { absent, add, addOnly, type Fact, filtersOf, type Value as FieldValue, without } from '../pure/filter';
+import { ago, brief, bytes, count, milliseconds } from '../pure/format';
+import { periodOf, type Place } from '../pure/fragment';
+import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from '../pure/lines';
+import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
+import { absolute, comparedWith, momentIn, type Period, resolve, segmentFor, segmentIn } from '../pure/time';
+import { words } from '../texts/lines';
+import { Answered } from './answer';
+import { Count, Share, Value } from './menu';
+import { partialOf, Plot, type PlotLine, useAnnounced } from './plot';
+import { besidesOf, Change, conditionOf, TileOf } from './tile';
+
+/** Numbers with a name, one for each segment. */
+interface Column {
+	name: string;
+	values: readonly (number | null)[];
+	counted?: { filter: string | null; period: string }; // the requests of these numbers, if they are those of a filter
+	times?: readonly number[]; // of their own segments, if these are not those of the chart
+}
+
+/** A line with its name, what it says about a request, and its number while the cursor is nowhere. */
+interface Line extends PlotLine, Column {
+	fact: Fact | null;
+	whole: string;
+	counts?: number; // all that is counted
+	values: (number | null)[];
+	dash: number[];
+}
+
+/** ofFact are the requests of an answer that have a value. */
+function ofFact({ filter, period }: Counted, fact: Fact): Counted {
+	return { filter: addOnly(filter, fact), period };
+}
+
+interface Of {
+	segments: readonly Segment[];
+	length: number; // of a segment, in seconds
+	period: { from: string; to: string };
+}
+
+/** Lines draws the chart that the address names. The times are asked for; the others are of the timeline. */
+export function Lines(of: Of) {
+	const { place } = useConsole();
+	if (place.chart === 'latency') return <Latency />;
+	return <OfTimeline key={place.chart} kind={place.chart} {...of} />;
+}
+
+function OfTimeline({ kind, ...of }: Of & { kind: string }) {
+	const { segments, length } = of;
+	const counted = useCounted();
+	const drawn = useMemo(() => {
+		const partial = partialOf(of);
+		const lines = kind === 'human' ? humanLines(segments, counted) : statusLines(segments, counted, kind);
+		const whole = lines.map((line) => ({ ...line, values: line.values.map((n, i) => (partial(i) ? null : n)) }));
+		return { times: segments.map((one) => one.time_period), lines: whole };
+	}, [segments]);
+	const name = kind === 'human' || kind === 'origin' ? words.names[kind] : words.names.status;
+	return <LinesChart name={name} {...drawn} length={length} />;
+}
+
+/** The looks of the classes of statuses, by their first digit. They differ by dash as well as by colour. */
+const looks: Readonly<Record<number, { colour: string; dash: number[] }>> = {
+	2: { colour: '--passed', dash: [] }, 3: { colour: '--refused', dash: [2, 3] }, 4: { colour: '--challenged', dash: [10, 3, 2, 3] },
+	5: { colour: '--blocked', dash: [7, 3] },
+};
+
+function statusLines(segments: readonly Segment[], counted: Counted, kind: string): Line[] {
+	const origin = kind === 'origin';
+	const field = origin ? 'upstream_status' : 'status';
+	return classesOf(segments.map((one) => (origin ? one.array_origin_status_codes : one.array_status_codes)))
+		.map(({ first, values, total: n }) => {
+			const name = words.statusClass(first);
+			const condition = ofClass(field, first);
+			const fact = { field, value: name, conditions: { only: condition, without: `not ${condition}` } };
+			return {
+				name, values, width: 1.5, ...(looks[first] ?? { colour: '--quiet', dash: [4, 4] }), whole: count(n), fact,
+				...(origin ? {} : { counts: n, counted: ofFact(counted, fact) }), // of origins, a request can have several statuses
+			};
+		});
+}
+
+const human: Fact = { field: 'human', value: true };
+
+function humanLines(segments: readonly Segment[], counted: Counted): Line[] {
+	const line = (name: string, of: (one: Segment) => number, fact: Fact, colour: string, dash: number[]): Line => {
+		const values = segments.map(of);
+		const counts = values.reduce((sum, n) => sum + n, 0);
+		return { name, values, fact, colour, dash, width: 1.5, whole: count(counts), counts, counted: ofFact(counted, fact) };
+	};
+	return [
+		line(words.humans, (one) => one.num_of_human_requests, human, '--passed', []),
+		line(words.others, (one) => one.num_of_requests - one.num_of_human_requests, {
+			field: 'human', value: words.others, conditions: { only: without(human), without: 'human is true' },
+		}, '--monitored', [7, 3]),
+	];
+}
+
+/** Latency reads the question from the address, asks for the times of its requests, and draws them. */
+function Latency() {
+	const { api, place, round } = useConsole();
+	const asked = useAsked(api, `latency ${periodOf(place)} ${place.segment} ${place.filter}`, round, async (asker) => {
+		const period = resolve(periodOf(place), present());
+		if (!period) throw new Error(`no period: ${place.period}`);
+		const parameters: Parameters = {
+			filters: filtersOf(place.filter, period), segment: place.segment || segmentFor(period, mostSegments()), figures: 'percentiles',
+		};
+		await asker.afford([['stats', parameters]]);
+		return asker.ask('stats', parameters);
+	});
+	return <Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <LatencyChart answer={answer} />}</Answered>;
+}
+
+function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
+	const drawn = useMemo(() => {
+		const line = (name: string, of: (one: Stat) => number | null, colour: string, dash: number[]): Line => {
+			const values = results.map((one) => {
+				const seconds = of(one);
+				return seconds === null ? null : seconds * 1000;
+			});
+			const most = Math.max(0, ...values.map((n) => n ?? 0));
+			return { name, values, fact: null, colour, dash, width: 1.5, whole: words.most(milliseconds(most)) };
+		};
+		return {
+			times: results.map((one) => one.time_period),
+			lines: [
+				line(words.shares.p50, (one) => one.p50_total_time, '--passed', []),
+				line(words.shares.p90, (one) => one.p90_total_time, '--challenged', [10, 3, 2, 3]),
+				line(words.shares.p99, (one) => one.p99_total_time, '--blocked', [7, 3]),
+			].filter((one) => one.values.some((n) => n !== null)),
+		};
+	}, [results]);
+	return <LinesChart name={words.names.latency} {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} />;
+}
+
+/** Split reads the field from the address, asks for its histogram, and draws a line for each of its most frequent values. */
+export function Split() {
+	const { api, place, go, round } = useConsole();
+	const field = place.by?.[0] ?? '';
+	const question = `split ${periodOf(place)} ${place.segment} ${field} ${place.filter}`;
+	const asked = useAsked(api, question, round, async (asker) => {
+		const period = resolve(periodOf(place), present());
+		if (!period) throw new Error(`no period: ${place.period}`);
+		const parameters: Parameters = {
+			filters: filtersOf(place.filter, period), by: [field], limit: mostSeries,
+			segment: place.segment || segmentFor(period, mostSegments()),
+		};
+		await asker.afford([['histogram', parameters]]);
+		return { ...await asker.ask('histogram', parameters), field };
+	});
+	return <section class="split">
+		<Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <SplitChart answer={answer} />}</Answered>
+		{asked.state === 'failed' && <button type="button" onClick={() => go({ by: null })}>{words.notSplit}</button>}
+	</section>;
+}
+
+const mostSeries = 5;
+
+/** The looks of the values of a field, by their places in the answer. */
+const looksInTurn: readonly { colour: string; dash: number[] }[] = [
+	{ colour: '--passed', dash: [] }, { colour: '--blocked', dash: [7, 3] }, { colour: '--refused', dash: [2, 3] },
+	{ colour: '--challenged', dash: [10, 3, 2, 3] }, { colour: '--monitored', dash: [4, 4] },
+	{ colour: '--quiet', dash: [] }, { colour: '--before', dash: [2, 2] },
+];
+
+/** SplitChart draws an answer with the field of its question, which may be an earlier one. */
+function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Histogram> & { field: string } }) {
+	const { fields } = useConsole();
+	const counted = useCounted();
+	const type = fields.find((one) => one.name === field.replace(/\[.*$/s, ''))?.type;
+	const length = meta.segment_seconds ?? 60;
+	const drawn = useMemo(() => {
+		const times = [...new Set(results.map((one) => one.time_period))];
+		const partial = partialOf({ segments: times.map((time) => ({ time_period: time })), length, period: meta.period });
+		const lines = (meta.series ?? []).map((one, i): Line => {
+			const counts = new Map(results.filter(({ series, kind }) => series === one.series && kind === one.kind)
+				.map((segment) => [segment.time_period, segment.value]));
+			const values = times.map((time, at) => (partial(at) ? null : counts.get(time) ?? 0));
+			const fact = one.kind === 'value' && one.series !== null ? { field, value: one.series } : null;
+			const filter = fact ? addOnly(counted.filter, fact) :
+				one.kind === 'absent' && type !== undefined ? absent(field, type).reduce(add, counted.filter) : null;
+			return {
+				name: nameOf(one), values, width: 1.5, ...(looksInTurn[i % looksInTurn.length] ?? { colour: '--quiet', dash: [] }),
+				whole: count(one.total), counts: one.total, counted: { filter, period: counted.period }, fact,
+			};
+		});
+		return { times, lines };
+	}, [results, type]);
+	return <LinesChart name={words.split(field)} {...drawn} length={length} />;
+}
+
+function nameOf({ series, kind }: { series: FieldValue | null; kind: SeriesKind }): string {
+	if (kind !== 'value') return words.kinds[kind];
+	return series === '' ? '""' : String(series);
+}
+
+/** LinesChart is a figure of lines with their legend, and the same as a table. */
+function LinesChart({ name, times, lines, length, height = 220, write, moment }: {
+	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
+	write?(n: number): string; // without it, whole numbers
+	moment?(at: number): string; // what the legend names a segment
+}) {
+	const { place, zone, go } = useConsole();
+	const { table } = place;
+	const [cursor, setCursor] = useState<number | null>(null);
+	const at = table ? null : cursor; // a table has none
+	const announced = useAnnounced(at);
+	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
+	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
+	const numberAt = (line: Line, i: number): string => numberOf(line.values[i], write);
+	return <figure class="chart lines">
+		<figcaption>
+			<h2>{name}</h2>
+			<span class="hidden">{words.summary(lines.map((line) => `${line.name} ${line.whole}`).join(', '), times.length)}</span>
+			<span class="hidden" role="status">{announced !== null && times[announced] !== undefined &&
+				`${momentOf(announced)}: ${lines.map((line) => `${line.name} ${numberAt(line, announced)}`).join(', ')}`}</span>
+			<ul class="series">{lines.map((line, i) => <li key={i}>
+				<svg width="22" height="8" aria-hidden="true">
+					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width="2" stroke-dasharray={line.dash.join(' ')} />
+				</svg>
+				{line.fact ? <Value fact={line.fact}>{line.name}</Value> : <span>{line.name}</span>}
+				<b>{at !== null ? <NumberAt column={line} at={at} times={times} length={length} {...(write ? { write } : {})} /> :
+					line.counts === undefined || !line.counted ? line.whole :
+						<Count n={line.counts} {...line.counted} write={() => line.whole} />}</b>
+			</li>)}</ul>
+			<span class="moment">{at === null ? '' : momentOf(at)}</span>
+			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
+			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
+				{table ? words.asChart : words.asTable}</button>
+		</figcaption>
+		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :
+			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
+				{...(write ? { write } : {})} /> :
+				<Plot segments={segments} length={length} height={height} series={lines} zone={zone} at={at} onMove={setCursor}
+					{...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
+	</figure>;
+}
+
+function numberOf(n: number | null | undefined, write: (n: number) => string = count): string {
+	return n == null ? '–' : write(n);
+}
+
+/** NumberAt is a number of a column in a segment. */
+function NumberAt({ column: { values, counted, times: own }, at, times, length, write = count }: {
+	column: Column; at: number; times: readonly number[]; length: number; write?(n: number): string;
+}) {
+	const n = values[at];
+	if (n == null || !counted) return <>{numberOf(n, write)}</>;
+	return <Count n={n} filter={counted.filter} period={segmentIn(counted.period, (own ?? times)[at] ?? 0, length)} write={write} />;
+}
+
+/** Numbers are what a chart draws as a table, without the segments that have nothing. */
+export function Numbers({ name, columns, moments, ...of }: {
+	name: string; columns: readonly Column[]; moments: readonly string[]; times: readonly number[];
+	length: number; // of a segment, in seconds
+	write?(n: number): string;
+}) {
+	const { zone } = useConsole();
+	return <div class="scroll" tabIndex={0} role="region" aria-label={name}>
+		<table class="numbers">
+			<thead><tr>
+				<th scope="col">{words.time} ({zone})</th>{columns.map((column, at) => <th scope="col" key={at}>{column.name}</th>)}
+			</tr></thead>
+			<tbody>{moments.map((moment, i) => (columns.some((column) => column.values[i]) ? <tr key={i}>
+				<th scope="row">{moment}</th>{columns.map((column, at) => <td key={at}><NumberAt column={column} at={i} {...of} /></td>)}
+			</tr> : null))}</tbody>
+		</table>
+	</div>;
+}
+
+/** The two sides of a comparison. */
+interface TwoSides {
+	kind: 'rest' | 'before' | 'filters';
+	names: readonly [string, string];
+	sides: readonly [Side, Side];
+	length: number; // of a segment, in seconds
+	metas: readonly Meta[];
+}
+
+interface Side extends SideOfRequests {
+	segments: readonly Figures[];
+}
+
+/** Overlay reads the two sides from the address, asks for both, and draws them on each other. */
+export function Overlay() {
+	const { api, place, round } = useConsole();
+	const question = `overlay ${periodOf(place)} ${place.segment} ${place.against} ${place.select} ${place.other} ${place.filter}`;
+	const asked = useAsked(api, question, round, (asker) => askSides(asker, place));
+	const mistakes = asked.failure instanceof Refusal ? asked.failure.mistakes : [];
+	return <section class="overlay">
+		<Answered asked={asked} metas={(answer) => answer.metas}>{(answer) => <Sides answer={answer} />}</Answered>
+		{asked.state === 'failed' && mistakes.length > 0 &&
+			<ul class="wrong-text">{mistakes.map((one) => <li key={`${one.offset} ${one.message}`}>{one.message}</li>)}</ul>}
+	</section>;
+}
+
+async function askSides(asker: Asker, place: Place): Promise<TwoSides> {
+	const period = resolve(periodOf(place), present());
+	if (!period) throw new Error(`no period: ${place.period}`);
+	const { filter, select, other } = place;
+	const kind = other !== '' ? 'filters' : select !== '' ? 'rest' : 'before';
+	const against = kind === 'before' ? comparedWith(place.against, period) : period;
+	if (!against) throw new Error(`no period: ${place.against}`);
+	const longer = against.to - against.from > period.to - period.from ? against : period;
+	const segment = place.segment || segmentFor(longer, mostSegments());
+	const both = [filter, kind === 'rest' ? select : ''].filter((text) => text.trim() !== '').join(', ');
+	const filters = [both, kind === 'filters' ? other : filter] as const;
+	const first = questionsOf(filters[0], period, segment);
+	const second = questionsOf(filters[1], against, segment);
+	await asker.afford([...first, ...second]);
+	const [a, b] = await Promise.all([first, second].map((questions) =>
+		Promise.all(questions.map(([, parameters]) => asker.ask('timeline', parameters))))) as [Timelines, Timelines];
+	const [now, then] = [a, b].map(([all, challenged, refused], i): Side => ({
+		segments: figuresOf(all.results, challenged.results, refused.results), filter: filters[i as 0 | 1], period: all.meta.period,
+	})) as [Side, Side];
+	return {
+		kind, length: a[0].meta.segment_seconds ?? 60, metas: [...a, ...b].map((one) => one.meta),
+		sides: [now, kind === 'rest' ? { ...then, segments: rest(then.segments, now.segments), except: select } : then],
+		names: kind === 'filters' ? [filter || words.all, other] : [words.selected, kind === 'rest' ? words.rest : words.before],
+	};
+}
+
+/** The answers about a side: all of its requests, the challenged ones, and those that an origin refused. */
+type Timelines = [Answer<Segment>, Answer<Segment>, Answer<Segment>];
+
+/** questionsOf are the questions about a side. The conditions are those of the dashboard, so that the figures are, too. */
+function questionsOf(conditions: string, period: Period, segment: string): readonly (readonly ['timeline', Parameters])[] {
+	return [conditions, add(conditions, conditionOf.challenged), add(conditions, conditionOf.refused)]
+		.map((one) => ['timeline', { filters: filtersOf(one, period), segment }]);
+}
+
+/** Sides are the figures of both sides, and the chart of the one that the address names. */
+function Sides({ answer }: { answer: TwoSides }) {
+	const { place, zone, go } = useConsole();
+	const { kind, sides, names, length } = answer;
+	const measure: Measure = measures.find((name) => name === place.chart) ?? 'requests';
+	const write = measure === 'bytes' ? bytes : brief;
+	const drawn = useMemo(() => {
+		const { times, values } = aligned(sides[0].segments, sides[1].segments, length, measure);
+		const line = (i: 0 | 1, colour: string, dash: number[]): Line => {
+			const partial = partialOf({ ...sides[i], length });
+			const counts = total(sides[i].segments, measure);
+			return {
+				name: names[i], values: values[i].map((n, at) => (partial(at) ? null : n)), fact: null, colour, dash, width: 1.5,
+				whole: write(counts), counts, counted: ofMeasure(sides[i], measure), times: sides[i].segments.map((one) => one.time_period),
+			};
+		};
+		return { times, lines: [line(1, '--quiet', [5, 3]), line(0, '--accent', [])] };
+	}, [answer, measure]);
+	const moment = (at: number): string => {
+		const [a, b] = sides.map(({ segments }) => {
+			const segment = segments[at];
+			return segment ? momentIn(segment.time_period * 1000, zone) : '–';
+		});
+		return words.moments(a ?? '–', b ?? '–');
+	};
+	return <>
+		<div class="tiles" role="group" aria-label={words.figures}>
+			{measures.map((name) => <Tile key={name} name={name} answer={answer} pressed={name === measure}
+				draw={() => go({ chart: name === 'requests' ? '' : name })} />)}
+		</div>
+		<LinesChart key={measure} name={`${words.overlay}: ${words.measures[measure]}`} {...drawn} length={length} height={170}
+			write={write} {...(kind === 'before' ? { moment } : {})} />
+	</>;
+}
+
+/** ofMeasure returns the requests of a side that a figure counts, or whose bytes it adds up. */
+function ofMeasure(side: Side, name: Measure): ReturnType<typeof requestsOf> {
+	return requestsOf(side, name === 'requests' || name === 'bytes' ? '' : conditionOf[name]);
+}
+
+function Tile({ name, answer: { kind, sides, metas }, pressed, draw }: {
+	name: Measure; answer: TwoSides; pressed: boolean; draw(): void;
+}) {
+	const write = name === 'bytes' ? bytes : brief;
+	const beside = name === 'bytes' ? besidesOf.bytes : undefined;
+	const [now, other] = sides.map((side) => total(side.segments, name)) as [number, number];
+	const [all, others] = sides.map((side) => total(side.segments, 'requests')) as [number, number];
+	const [own, theirs] = [ofMeasure(sides[0], name), ofMeasure(sides[1], name)];
+	const part = name !== 'requests' && name !== 'bytes';
+	return <TileOf kind={name} name={words.measures[name]} act={draw} pressed={pressed}>
+		<span class="number"><Count n={now} {...own} write={write} beside={beside} />
+			{part && <small><Share n={now} of={all} {...own} /></small>}</span>
+		<p class="change">
+			{kind === 'before' && other > 0 && beginOf(metas) === null && <Change now={now} before={other} names={words.changes} />}
+			<Count n={other} {...theirs} write={() => words.beside[kind](write(other))} beside={beside} />
+			{part && <>{' · '}<Share n={other} of={others} {...theirs} /></>}
+		</p>
+	</TileOf>;
+}

@@ -1,0 +1,52 @@
+// The top keys of a label, as a table.
+import type { Top } from '../foundation/api';
+import { useCounted } from '../foundation/context';
+import { add, addOnly, type Fact } from '../pure/filter';
+import { briefValue } from '../pure/reason';
+import { words } from '../texts/page';
+import { Count, Share, Value } from './menu';
+import { conditionOf } from './tile';
+
+export type ListName = keyof typeof words.lists;
+
+/** A value with its requests. */
+export type Key = Pick<Top, 'label' | 'key' | 'key_truncated' | 'num_of_requests' | 'num_of_blocked_requests'>;
+
+/** factOfTop returns the field and value of a top key. The keys of times are targets. */
+export function factOfTop(top: Key): Fact {
+	if (top.label.endsWith('_time')) return { field: 'url', value: top.key };
+	if (top.label === 'reason' && top.key.startsWith('Monitor')) return { field: 'monitor_reasons', value: top.key };
+	return { field: top.label, value: top.key };
+}
+
+/** List is a table of the top keys of a label. */
+export function List({ name, keys, requests }: { name: ListName; keys: readonly Key[]; requests: number }) {
+	return <section class="list">
+		<table>
+			<caption><h3>{words.lists[name]}</h3></caption>
+			<thead><tr>
+				<th scope="col">{words.value}</th><th scope="col">{words.blocked}</th>
+				<th scope="col">{words.requests}</th><th scope="col">{words.ofAll}</th>
+			</tr></thead>
+			<tbody>{keys.map((top) => <tr key={`${top.label} ${top.key}`}>
+				<th scope="row" style={{ '--part': String(top.num_of_requests / requests) }}>
+					{top.key_truncated ? <span class="text" title={top.key}>{top.key}</span> :
+						<Value fact={factOfTop(top)}>{briefValue(name, top.key)}</Value>}
+				</th>
+				<td class={top.num_of_blocked_requests > 0 ? 'blocked' : ''}>
+					<Of top={top} n={top.num_of_blocked_requests} and={conditionOf.blocked} /></td>
+				<td><Of top={top} n={top.num_of_requests} /></td>
+				<td class="share"><Of top={top} n={top.num_of_requests} all={requests} /></td>
+			</tr>)}</tbody>
+		</table>
+		{keys.length === 0 && <p class="quiet">{words.noValues}</p>}
+	</section>;
+}
+
+/** Of is a number of requests with a top value, or their part of all. A condition on a text that was cut would find none. */
+export function Of({ top, n, and = '', all }: { top: Key; n: number; and?: string; all?: number }) {
+	const counted = useCounted();
+	const filter = top.key_truncated ? null : addOnly(counted.filter, factOfTop(top));
+	const of = { n, filter: filter === null || and === '' ? filter : add(filter, and), period: counted.period };
+	return all === undefined ? <Count {...of} /> : <Share {...of} of={all} />;
+}

@@ -1,0 +1,171 @@
+// The canvas of charts: lines over time, with a cursor for pointers and keys.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { brief } from '../pure/format';
+import { clockIn, dateIn } from '../pure/time';
+import { words } from '../texts/page';
+
+/** A line of a plot. */
+export interface PlotLine {
+	colour: string; // custom property of colours.css
+	values: (number | null)[];
+	dash?: number[];
+	fill?: boolean;
+	width: number;
+}
+
+/** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
+export function Plot({ segments, length, height, series, zone, at, compact, write, onMove, onSelect }: {
+	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
+	series: readonly PlotLine[]; zone: string; at: number | null; write?(n: number): string; // of the axis; without it, whole numbers
+	onMove(at: number | null): void; onSelect(from: number, to: number): void;
+}) {
+	const box = useRef<HTMLDivElement>(null);
+	const plot = useRef<uPlot | null>(null);
+	const scheme = useScheme();
+	const handlers = useRef({ onMove, onSelect });
+	handlers.current = { onMove, onSelect };
+	useLayoutEffect(() => { // as soon as the element can have the focus, keys have a cursor to move
+		const element = box.current;
+		if (!element) return;
+		const colour = (name: string): string => colourOf(element, name);
+		const axis = {
+			stroke: colour('--quiet'), grid: { stroke: colour('--grid'), width: 1 }, font: '12px system-ui, sans-serif',
+		};
+		const small = element.clientWidth < 500;
+		const hook: { at: number | null } = { at: null };
+		const chart = new uPlot({
+			width: element.clientWidth,
+			height,
+			legend: { show: false },
+			padding: [8, 8, 0, 0],
+			tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
+			cursor: {
+				y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 },
+				// It stays while the pointer is on its way to the numbers in the legend.
+				bind: { mouseleave: (_, __, leave) => (event) => (event.buttons > 0 ? leave(event) : null) },
+			},
+			scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] } },
+			axes: [
+				{ ...axis, show: true, size: compact ? 22 : 34, ticks: { show: false },
+					values: (_, splits) => splits.map((s, i) => axisTime(s, splits[i - 1], zone, compact ?? false, small)) },
+				{ ...axis, size: 52, ticks: { show: false }, show: true, space: compact ? 24 : 36,
+					values: (_, splits) => splits.map((n) => (write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
+			],
+			series: [{}, ...series.map((s): uPlot.Series => ({
+				stroke: colour(s.colour), width: s.width, points: { show: segments.length < 3 },
+				...(s.dash ? { dash: s.dash } : {}),
+				...(s.fill ? { fill: colour(s.colour + '-fill') } : {}),
+			}))],
+			hooks: {
+				setCursor: [(u) => {
+					const index = u.cursor.left != null && u.cursor.left >= 0 ? u.cursor.idx ?? null : null;
+					if (index === hook.at) return;
+					hook.at = index;
+					handlers.current.onMove(index);
+				}],
+				setSelect: [(u) => {
+					if (u.select.width < 4) return;
+					const from = u.posToVal(u.select.left, 'x');
+					const to = u.posToVal(u.select.left + u.select.width, 'x');
+					handlers.current.onSelect(Math.floor(from) * 1000, Math.ceil(to) * 1000);
+				}],
+			},
+		}, [segments.map((s) => s.time_period), ...series.map((s) => s.values)] as uPlot.AlignedData, element);
+		plot.current = chart;
+		const figure = element.closest('figure');
+		const leave = (event: MouseEvent): void => {
+			if (event.buttons > 0) return; // a drag goes on outside
+			chart.setCursor({ left: -10, top: -10 });
+			handlers.current.onMove(null); // it may be of an earlier chart
+		};
+		figure?.addEventListener('mouseleave', leave);
+		const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
+		observer.observe(element);
+		return () => {
+			observer.disconnect();
+			figure?.removeEventListener('mouseleave', leave);
+			chart.destroy();
+			plot.current = null;
+		};
+	}, [segments, series.length, zone, scheme, height]);
+	const move = (index: number): void => {
+		const chart = plot.current;
+		const segment = segments[index];
+		if (chart && segment) chart.setCursor({ left: chart.valToPos(segment.time_period, 'x'), top: 10 });
+	};
+	const choose = (index: number | null): boolean => {
+		const segment = index === null ? undefined : segments[index];
+		if (segment) onSelect(segment.time_period * 1000, (segment.time_period + length) * 1000 - 1);
+		return segment !== undefined;
+	};
+	return <div class="plot" ref={box} tabIndex={0} role="application" aria-label={words.chartKeys} onClick={(event) => {
+		if (event.target === plot.current?.over) choose(plot.current.posToIdx(event.offsetX)); // uPlot stops the click that ends a drag
+	}} onKeyDown={(event) => {
+		const now = at ?? -1;
+		const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: segments.length - 1 }[event.key];
+		if (to !== undefined) move(Math.max(0, Math.min(segments.length - 1, to)));
+		else if (event.key !== 'Enter' || !choose(at)) return;
+		event.preventDefault();
+	}} />;
+}
+
+/** axisTime names a split. The date is below the first one of each day, without the year where there is no room. */
+function axisTime(seconds: number, before: number | undefined, zone: string, compact: boolean, small: boolean): string {
+	const ms = seconds * 1000;
+	const clock = clockIn(ms, zone, ms % 60_000 === 0 ? 'minutes' : 'seconds');
+	const date = dateIn(ms, zone);
+	const fresh = before === undefined || dateIn(before * 1000, zone) !== date;
+	return fresh && !compact ? `${clock}\n${small ? date.slice(5) : date}` : clock;
+}
+
+/** colourOf resolves a colour of the style sheet for the canvas, in the scheme that is shown. */
+function colourOf(element: Element, name: string): string {
+	const probe = document.createElement('span');
+	probe.style.color = `var(${name})`;
+	element.append(probe);
+	const colour = getComputedStyle(probe).color;
+	probe.remove();
+	return colour;
+}
+
+/** useScheme changes when the page becomes light or dark, because a canvas does not follow by itself. */
+function useScheme(): string {
+	const read = (): string => getComputedStyle(document.documentElement).backgroundColor;
+	const [scheme, setScheme] = useState(read);
+	useEffect(() => {
+		const change = (): void => setScheme(read());
+		const media = matchMedia('(prefers-color-scheme: dark)');
+		const observer = new MutationObserver(change);
+		observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+		media.addEventListener('change', change);
+		return () => {
+			observer.disconnect();
+			media.removeEventListener('change', change);
+		};
+	}, []);
+	return scheme;
+}
+
+const announcePause = 400; // milliseconds, so that moving through many segments announces only the last
+
+/** useAnnounced returns the segment at the cursor as soon as the cursor rests. */
+export function useAnnounced(at: number | null): number | null {
+	const [rested, setRested] = useState<number | null>(null);
+	useEffect(() => {
+		const timer = setTimeout(() => setRested(at), announcePause);
+		return () => clearTimeout(timer);
+	}, [at]);
+	return rested;
+}
+
+/** partialOf reports which segments the period contains only a part of. If there are few segments, all are shown. */
+export function partialOf({ segments, length, period }: {
+	segments: readonly { time_period: number }[]; length: number; period: { from: string; to: string };
+}): (i: number) => boolean {
+	const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
+	return (i) => {
+		const begin = (segments[i]?.time_period ?? 0) * 1000;
+		return segments.length > 4 && (begin < from || begin + length * 1000 - 1 > to);
+	};
+}

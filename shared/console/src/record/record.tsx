@@ -1,0 +1,175 @@
+// Record: why was this blocked. A sentence first, then the evidence, then every part of the record.
+import { useEffect, useState } from 'preact/hooks';
+import type { Meta } from '../foundation/api';
+import { type Asker, useAsked } from '../foundation/ask';
+import { useConsole } from '../foundation/context';
+import { Answered, Progress, Trouble } from '../parts/answer';
+import { copy } from '../parts/menu';
+import type { Pages } from '../parts/older';
+import { ResultMark } from '../parts/result';
+import { addressOf, share } from '../parts/share';
+import { around, filterOf, likenessNames } from '../parts/ways';
+import { periodOf, start } from '../pure/fragment';
+import { type Likeness, likeFilter, likenesses } from '../pure/like';
+import { groupsOf, withoutSecrets } from '../pure/parts';
+import { type LogRecord, pathOf, referenceOf, resultOf, textOf } from '../pure/record';
+import { requestAsCurl } from '../pure/replay';
+import { sensitiveIn } from '../pure/secrets';
+import { type Step, stepsOf } from '../pure/steps';
+import { ticketOf } from '../pure/ticket';
+import { absolute, clockIn, dateIn, elsewhere, resolve } from '../pure/time';
+import { type Stage, stagesOf, why } from '../pure/why';
+import { words as texts } from '../texts/page';
+import { words } from '../texts/record';
+import { words as ways } from '../texts/ways';
+import { Evidence, periodAround } from './evidence';
+import { GroupView, Matches } from './recordparts';
+
+/** A record, if there is one with the reference. */
+interface Found {
+	reference: string;
+	record: LogRecord | undefined;
+	meta: Meta;
+}
+
+/** RecordView reads the reference to a record from the address, asks for the record, and draws it. */
+export function RecordView({ reference, pages }: { reference: string; pages: Pages }) {
+	const { api, go, round } = useConsole();
+	const asked = useAsked(api, `record ${reference}`, round, (asker) => ask(asker, reference));
+	const at = pages.rows.findIndex((row) => referenceOf(row) === reference);
+	const show = (row: LogRecord | undefined): void => {
+		if (row) go({ record: referenceOf(row) }, 'replace');
+	};
+	const [newer, older] = at < 0 ? [] : [pages.rows[at - 1], pages.rows[at + 1]];
+	const last = at >= 0 && !older && pages.next !== null; // of those that are loaded
+	const [ahead, setAhead] = useState(''); // the record after which the next page is asked for
+	useEffect(() => {
+		if (ahead === reference && !last) show(older);
+	}, [ahead, last]);
+	return <aside class="record" aria-label={texts.record} tabIndex={-1}>
+		<div class="record-bar">
+			<button type="button" onClick={() => go({ record: null })}>← {words.back}</button>
+			<span class="grow" />
+			<button type="button" disabled={!newer} onClick={() => show(newer)} aria-label={words.newer} title={words.newer}
+				data-step="newer">↑</button>
+			<button type="button" disabled={!older && !last} aria-label={words.older} title={words.older} data-step="older"
+				onClick={() => {
+					if (!last) return show(older);
+					setAhead(reference);
+					pages.more();
+				}}>↓</button>
+		</div>
+		{ahead === reference && last && <><Progress asked={pages.asked} /><Trouble asked={pages.asked} /></>}
+		<Answered asked={asked} metas={(answer) => [answer.meta]} brief>
+			{(answer) => <Found key={answer.reference} {...answer} />}
+		</Answered>
+	</aside>;
+}
+
+/** ask needs no period: a reference contains the time of its record. */
+async function ask(asker: Asker, reference: string): Promise<Found> {
+	const parameters = { filters: filterOf(reference), limit: 1 };
+	await asker.afford([['logs', parameters]]);
+	const { results, meta } = await asker.ask('logs', parameters);
+	return { reference, record: results[0], meta };
+}
+
+function Found({ record, reference }: Omit<Found, 'meta'>) {
+	const { fields } = useConsole();
+	const [open, setOpen] = useState(false);
+	if (!record) return <p class="trouble">{ways.gone}</p>;
+	const sensitive = sensitiveIn(fields);
+	const safe = withoutSecrets(record, sensitive);
+	const groups = groupsOf(record, sensitive);
+	return <>
+		<Head record={record} reference={reference} safe={safe} open={open} setOpen={setOpen} />
+		<Matches groups={groups} secrets={open} />
+		<Way stages={stagesOf(record)} />
+		<Evidence record={record} reference={reference} />
+		<Steps record={record} />
+		{groups.map((group) => <GroupView key={group.name} group={group} record={record} secrets={open} />)}
+		<details class="group">
+			<summary>{words.raw}</summary>
+			<pre tabIndex={0}>{JSON.stringify(open ? record : safe, null, 2)}</pre>
+		</details>
+	</>;
+}
+
+/** Head is the sentence, and what can be copied. Copies have no secrets unless they are asked for. */
+function Head({ record, reference, safe, open, setOpen }: {
+	record: LogRecord; reference: string; safe: LogRecord; open: boolean; setOpen(open: boolean): void;
+}) {
+	const console = useConsole();
+	const { fields, place, zone, say } = console; // without the catalogue of fields, all is a secret
+	const drawn = open ? record : safe;
+	const ms = Date.parse(textOf(record, 'timestamp'));
+	const id = textOf(record, 'request_id');
+	return <header class="record-head">
+		<p class="facts">
+			<ResultMark record={record} /> · {textOf(record, 'status')} ·
+			{' '}<time title={elsewhere(ms, zone)}>{dateIn(ms, zone)} {clockIn(ms, zone, 'milliseconds')} {zone}</time>
+		</p>
+		<h2 class="why">{why(drawn)}</h2>
+		<p class="line-of-request"><code>{textOf(record, 'method')} {textOf(record, 'host')}{pathOf(drawn)}</code></p>
+		<Links record={record} />
+		<div class="row">
+			<button type="button" class="small" onClick={() => share(console)}>{words.copyLink}</button>
+			<button type="button" class="small" disabled={fields.length === 0}
+				title={fields.length === 0 ? words.noTicketTitle : words.copyTicketTitle} onClick={() => copy(ticketOf(safe, {
+				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), ms, zone, filter: filterOf(reference),
+				link: addressOf({ ...start, screen: 'events', record: reference, period: around(record), zone: place.zone || zone }),
+			}), say)}>{words.copyTicket}</button>
+			<button type="button" class="small" aria-haspopup="menu" onClick={(event) => console.choose(null, event.currentTarget, [
+				[ways.copyJSON, '', () => copy(JSON.stringify(safe, null, 2), say)],
+				[ways.copyCurl, '', () => copy(requestAsCurl(safe), say)],
+				[words.copyCurlSecrets, '', () => copy(requestAsCurl(record), say)],
+			])}>{words.copyAs}</button>
+			<button type="button" class="small" aria-pressed={open} title={words.secret} onClick={() => setOpen(!open)}>
+				{words.showSecrets}</button>
+		</div>
+		{id !== '' && <p class="quiet">{texts.requestID} <code>{id}</code></p>}
+	</header>;
+}
+
+/** Links lead to the requests around this one, and to those like it. */
+function Links({ record }: { record: LogRecord }) {
+	const { place, go } = useConsole();
+	const period = absolute(periodAround(record, resolve(periodOf(place), Date.now())));
+	const link = (name: string, filter: string, to: string) =>
+		<button type="button" class="link" key={name} onClick={() => go({ filter, record: null, period: to })}>{name}</button>;
+	return <p class="links">
+		{link(ways.around, '', around(record))}
+		{(Object.keys(likenesses) as Likeness[]).map((likeness) => [likenessNames[likeness], likeFilter(record, likeness)] as const)
+			.filter(([, filter]) => filter !== '').map(([name, filter]) => link(name, filter, period))}
+	</p>;
+}
+
+/** Steps are what to do about the request, with the requests to look at. */
+function Steps({ record }: { record: LogRecord }) {
+	const { place, go } = useConsole();
+	const steps = stepsOf(record);
+	if (steps.length === 0) return null;
+	const period = absolute(periodAround(record, resolve(periodOf(place), Date.now())));
+	const show = ({ filter, planets }: Step) => {
+		if (!filter && !planets) return null;
+		const to = planets ? { screen: 'planets' as const } : { filter: filter ?? '', record: null, period };
+		return <button type="button" class="link" onClick={() => go(to)}>
+			{planets ? words.toPlanets : words.show}</button>;
+	};
+	return <section class="steps" aria-labelledby="steps">
+		<h3 id="steps">{words.whatToDo}</h3>
+		<ol>{steps.map((step) => <li key={step.text}>{step.text} {show(step)}</li>)}</ol>
+	</section>;
+}
+
+/** Way is the way of the request through the stages of the gateway. */
+function Way({ stages }: { stages: readonly Stage[] }) {
+	if (stages.length === 0) return null;
+	const marks = { passed: '✓', stopped: '■', 'not reached': '–' };
+	return <ol class="way" aria-label={words.wayThrough}>
+		{stages.map(({ name, state }) => <li key={name} class={state.replace(' ', '-')}>
+			<span class="stage">{words.stages[name]}</span>
+			<span class="state"><span aria-hidden="true">{marks[state]}</span> {words.stageStates[state]}</span>
+		</li>)}
+	</ol>;
+}
