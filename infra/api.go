@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// apiStack holds the functions and the gateway. All of it can be deployed again.
+// apiStack holds the functions and the gateway. All of it can be deployed again. Its logs outlive it.
 type apiStack struct {
 	stack       cdk.Stack
 	functions   map[string]awslambda.Function
@@ -78,7 +78,7 @@ func (a *apiStack) addGateway(p Props) {
 	logs := awslogs.NewLogGroup(a.stack, jsii.String("AccessLog"), &awslogs.LogGroupProps{
 		LogGroupName:  jsii.String(accessLogGroup(p)),
 		Retention:     logTerms[p.LogDays],
-		RemovalPolicy: cdk.RemovalPolicy_DESTROY,
+		RemovalPolicy: keepLogs,
 	})
 	format, err := json.Marshal(accessLog)
 	if err != nil {
@@ -92,7 +92,6 @@ func (a *apiStack) addGateway(p Props) {
 		BinaryMediaTypes: jsii.Strings("*/*"), // compressed responses are base64, see package lambdahttp
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            &p.Stage,
-			MetricsEnabled:       jsii.Bool(true),
 			ThrottlingRateLimit:  jsii.Number(float64(p.RequestsPerSecond)),
 			ThrottlingBurstLimit: jsii.Number(float64(p.Burst)),
 			MethodOptions:        dataThrottles(p),
@@ -117,44 +116,60 @@ func (a *apiStack) addDomain(p Props) {
 	output(a.stack, "DomainTarget", domain.DomainNameAliasDomainName(), "Point an alias record of the domain here")
 }
 
-// dataThrottles limits each data route to half of the gateway's rate. Queries cost the most, and a flood of them leaves
-// room for the rest of the API.
+// dataThrottles limits each data route to half of the gateway's rate, and so each method of an older base path, for all
+// routes together. Queries cost the most, and a flood of them leaves room for the rest of the API.
 func dataThrottles(p Props) *map[string]*awsapigateway.MethodDeploymentOptions {
+	half := &awsapigateway.MethodDeploymentOptions{
+		ThrottlingRateLimit:  jsii.Number(float64(p.RequestsPerSecond) / 2),
+		ThrottlingBurstLimit: jsii.Number(float64(p.Burst) / 2),
+	}
 	all := map[string]*awsapigateway.MethodDeploymentOptions{}
-	for _, base := range api.BasePaths() {
-		for _, r := range api.Routes() {
-			if functionOf(r.ID).readsLake() {
-				all[base+r.Path+"/"+r.Method] = &awsapigateway.MethodDeploymentOptions{
-					MetricsEnabled:       jsii.Bool(true),
-					ThrottlingRateLimit:  jsii.Number(float64(p.RequestsPerSecond) / 2),
-					ThrottlingBurstLimit: jsii.Number(float64(p.Burst) / 2),
-				}
-			}
+	for _, r := range api.Routes() {
+		if functionOf(r.ID).readsLake() {
+			all[ownBase()+r.Path+"/"+r.Method] = half
+		}
+	}
+	for _, path := range olderPaths() {
+		for _, method := range anyMethod {
+			all[path+"/"+method] = half
 		}
 	}
 	return &all
 }
 
+// anyMethod lists the methods that ANY stands for. A stage has a limit for each of them, but none for ANY.
+var anyMethod = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
+
+// ownBase returns the base path below which each route has its own function.
+func ownBase() string { return api.BasePaths()[0] }
+
+// olderPaths returns the paths of the gateway that lambdas.Older answers: everything below the other base paths.
+func olderPaths() (paths []string) {
+	for _, base := range api.BasePaths()[1:] {
+		paths = append(paths, base+"/{proxy+}")
+	}
+	return paths
+}
+
 // addRoutes connects every route of the API to its function. Other methods of a known path go to the same function, and
-// its handler lists the methods it allows. The console is at / and below /console. Other paths, and without a console
-// these, too, go to not-found, which also serves the interactive page.
+// its handler lists the methods it allows. Everything below the older base paths goes to one function. The console is
+// at / and below /console. Other paths, and without a console these, too, go to not-found, which also serves the
+// interactive page.
 func (a *apiStack) addRoutes(p Props) {
-	for _, base := range api.BasePaths() {
-		byPath := map[string][]api.Route{}
-		for _, r := range api.Routes() {
-			path := gatewayPath(r.Path)
-			sameMethod := func(other api.Route) bool { return other.Method == r.Method }
-			if !slices.ContainsFunc(byPath[path], sameMethod) {
-				byPath[path] = append(byPath[path], r)
-			}
+	byPath := map[string][]api.Route{}
+	for _, r := range api.Routes() {
+		path := gatewayPath(r.Path)
+		sameMethod := func(other api.Route) bool { return other.Method == r.Method }
+		if !slices.ContainsFunc(byPath[path], sameMethod) {
+			byPath[path] = append(byPath[path], r)
 		}
-		for _, path := range slices.Sorted(maps.Keys(byPath)) {
-			resource := a.gateway.Root().ResourceForPath(jsii.String(base + path))
-			for _, r := range byPath[path] {
-				a.addMethod(resource, r.Method, functionOf(r.ID).Name)
-			}
-			a.addMethod(resource, "ANY", functionOf(byPath[path][0].ID).Name)
+	}
+	for _, path := range slices.Sorted(maps.Keys(byPath)) {
+		resource := a.gateway.Root().ResourceForPath(jsii.String(ownBase() + path))
+		for _, r := range byPath[path] {
+			a.addMethod(resource, r.Method, functionOf(r.ID).Name)
 		}
+		a.addMethod(resource, "ANY", functionOf(byPath[path][0].ID).Name)
 	}
 	other := otherPaths(p)
 	for _, path := range slices.Sorted(maps.Keys(other)) {
@@ -162,12 +177,15 @@ func (a *apiStack) addRoutes(p Props) {
 	}
 }
 
-// otherPaths returns the functions of the paths that are not of the API.
+// otherPaths returns the functions of the paths that are no routes of the API below ownBase.
 func otherPaths(p Props) map[string]string {
 	// The gateway itself refuses paths that are only the beginning of others, so /api has a method of its own.
 	paths := map[string]string{"/": notFoundName, "/api": notFoundName, "/{proxy+}": notFoundName}
 	if p.Console {
 		paths["/"], paths["/console/{file}"] = consoleName, consoleName
+	}
+	for _, path := range olderPaths() {
+		paths[path] = lambdas.Older
 	}
 	return paths
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +41,70 @@ func TestDocuments(t *testing.T) {
 			if !slices.Contains(properties, m[1]) {
 				t.Errorf("%s: there is no property %s", page, m[1])
 			}
+		}
+	}
+}
+
+// TestDeployCommandsOfOneStack checks the commands that deploy a single stack, in documents, scripts and the texts of
+// programs. Without -e the toolkit deploys the stacks that it depends on, too. To go back to an earlier version would
+// then remove exports that are in use, which CloudFormation refuses.
+func TestDeployCommandsOfOneStack(t *testing.T) {
+	commands := 0
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() {
+			if name == "node_modules" || name == "testdata" || strings.HasPrefix(name, ".") && name != ".." {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if strings.HasSuffix(name, "_test.go") || !slices.Contains([]string{".md", ".go", ".sh"}, filepath.Ext(name)) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			single, alone := deploysOne(line)
+			if single {
+				commands++
+			}
+			if single && !alone {
+				t.Errorf("%s: a single stack is deployed without -e: %s", path, line)
+			}
+		}
+		return nil
+	})
+	if err != nil || commands == 0 {
+		t.Errorf("%d commands were found: %v", commands, err)
+	}
+}
+
+var (
+	oneStack    = regexp.MustCompile("(?i)\\bdeploy(ing)?\\b[^`|#]*`?[^`|#]*\\b[a-z]+-(data|api|ops)\\b")
+	exclusively = regexp.MustCompile(`\bdeploy[^|#]* (-e|--exclusively)\b`)
+)
+
+// deploysOne reports whether a line deploys a single stack, and whether it deploys nothing else.
+func deploysOne(line string) (single, alone bool) {
+	return oneStack.MatchString(line), exclusively.MatchString(line)
+}
+
+func TestDeploysOne(t *testing.T) {
+	for line, want := range map[string][2]bool{
+		"cdk deploy orrery-api -c version=1":    {true, false},
+		"cdk deploy -c version=1 orrery-api":    {true, false},
+		"cdk deploy -e orrery-api -c version=1": {true, true},
+		"cdk.sh deploy --exclusively shop-data": {true, true},
+		"deploy `orrery-data` again":            {true, false},
+		"cdk deploy --all -c version=1":         {false, false},
+	} {
+		if single, alone := deploysOne(line); [2]bool{single, alone} != want {
+			t.Errorf("%s: %v %v, want %v", line, single, alone, want)
 		}
 	}
 }

@@ -62,6 +62,7 @@ var needsOf = map[string]needs{
 	"report-put":      {memory: 256},
 	tickName:          {memory: 256, timeout: 4 * time.Minute}, // less than tickMinutes
 	reportName:        {memory: 1024, timeout: lambdas.LongestReport},
+	lambdas.Older:     {memory: 1024},
 }
 
 // functions returns the functions of a deployment, in the order of the table.
@@ -102,11 +103,11 @@ func (f function) readsLake() bool {
 	return f.behindGateway() && slices.Contains(f.Variables, lambdas.LakeBucket)
 }
 
-// functionOf returns the function that answers a route of the API. A route without a function is a mistake in the
-// table.
+// functionOf returns the function that answers a route of the API below the first base path. A route without a function
+// is a mistake in the table.
 func functionOf(route string) function {
 	for _, f := range functions() {
-		if slices.Contains(f.Serves, route) {
+		if f.Name != lambdas.Older && slices.Contains(f.Serves, route) {
 			return f
 		}
 	}

@@ -310,29 +310,98 @@ func TestLeastPrivilege(t *testing.T) {
 
 func TestEveryRouteReachesItsFunction(t *testing.T) {
 	got := routesOf(deployed(t).api)
-	for _, base := range api.BasePaths() {
-		first := map[string]string{} // the function of the first route of each path
-		for _, r := range api.Routes() {
-			name, path := functionOf(r.ID).Name, gatewayPath(r.Path)
-			if first[path] == "" {
-				first[path] = name
-			}
-			for _, want := range []string{
-				base + path + " " + r.Method + " → orrery-" + name,
-				base + path + " ANY → orrery-" + first[path], // it lists the methods of the path
-			} {
-				if !slices.Contains(got, want) {
-					t.Errorf("the gateway lacks %s", want)
-				}
+	first := map[string]string{} // the function of the first route of each path
+	for _, r := range api.Routes() {
+		name, path := functionOf(r.ID).Name, gatewayPath(r.Path)
+		if first[path] == "" {
+			first[path] = name
+		}
+		for _, want := range []string{
+			"/api/v4.0" + path + " " + r.Method + " → orrery-" + name,
+			"/api/v4.0" + path + " ANY → orrery-" + first[path], // it lists the methods of the path
+		} {
+			if !slices.Contains(got, want) {
+				t.Errorf("the gateway lacks %s", want)
 			}
 		}
 	}
 	for _, want := range []string{
+		"/api/v4/{proxy+} ANY → orrery-older", "/api/v4.3/{proxy+} ANY → orrery-older",
 		"/ ANY → orrery-console", "/console/{file} ANY → orrery-console", "/{proxy+} ANY → orrery-not-found",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the gateway lacks %s", want)
 		}
+	}
+}
+
+// mostResources is fewer than the 500 resources that CloudFormation allows a stack. A route with a function of its own
+// takes about 13.
+const mostResources = 450
+
+// TestResources: no stack comes near the limit of CloudFormation.
+func TestResources(t *testing.T) {
+	d := deployed(t)
+	for name, stack := range map[string]template{"data": d.data, "api": d.api, "ops": d.ops} {
+		if n := len(stack.Resources); n > mostResources {
+			t.Errorf("the stack %s has %d resources, more than %d", name, n, mostResources)
+		}
+	}
+}
+
+// mostPolicy is how many characters the policies of a role may have.
+const mostPolicy = 10_240
+
+// TestPoliciesFit: IAM accepts the policy of each function, whose longest is that of lambdas.Older.
+func TestPoliciesFit(t *testing.T) {
+	d := deployed(t)
+	for _, id := range d.api.of("AWS::Lambda::Function") {
+		role := d.api.Resources[strings.Trim(flat(d.api.Resources[id].Properties["Role"]), "<>")]
+		n := 0
+		for _, policy := range role.Properties["Policies"].([]any) {
+			n += len(resolved(at(policy, "PolicyDocument")))
+		}
+		if n > mostPolicy {
+			t.Errorf("the policy of %s has %d characters", id, n)
+		}
+	}
+}
+
+// resolved returns a policy as text, with an ARN of usual length for each reference.
+func resolved(policy any) string {
+	const arn = "arn:aws:dynamodb:ap-southeast-2:123456789012:table/orrery-data-TableCD117FA1-1ABCDEFGHIJKL"
+	text, err := json.Marshal(policy)
+	if err != nil {
+		panic(err) // the policy was parsed from JSON
+	}
+	return reference.ReplaceAllString(string(text), `"`+arn+`"`)
+}
+
+var reference = regexp.MustCompile(`\{"(Ref|Fn::GetAtt|Fn::ImportValue)":("[^"]*"|\[[^]]*\])\}`)
+
+// TestThrottles: each data route may take half of the gateway's rate, and so may each method of an older base path.
+func TestThrottles(t *testing.T) {
+	d := deployed(t)
+	stage := d.api.Resources[d.api.of("AWS::ApiGateway::Stage")[0]]
+	got := map[string]any{}
+	for _, s := range stage.Properties["MethodSettings"].([]any) {
+		got[flat(at(s, "HttpMethod"))+" "+flat(at(s, "ResourcePath"))] = at(s, "ThrottlingRateLimit")
+		if at(s, "MetricsEnabled") == true {
+			t.Errorf("%v %v has metrics, which nothing reads", at(s, "HttpMethod"), at(s, "ResourcePath"))
+		}
+	}
+	whole, half := float64(defaults.RequestsPerSecond), float64(defaults.RequestsPerSecond)/2
+	want := map[string]any{"* /*": whole}
+	for _, method := range []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} {
+		want[method+" /~1api~1v4~1{proxy+}"], want[method+" /~1api~1v4.3~1{proxy+}"] = half, half
+	}
+	for _, r := range api.Routes() {
+		if functionOf(r.ID).readsLake() {
+			want[r.Method+" /~1api~1v4.0"+strings.ReplaceAll(r.Path, "/", "~1")] = half
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests per second (-want +got):\n%s", diff)
 	}
 }
 
@@ -352,7 +421,7 @@ func TestConsoleCanBeLeftOut(t *testing.T) {
 			if got := paths["/"] == consoleName && paths["/console/{file}"] == consoleName; got != deployed {
 				t.Errorf("the paths are those of the console: %v", got)
 			}
-			if !deployed && (paths["/"] != notFoundName || len(paths) != 3) {
+			if !deployed && (paths["/"] != notFoundName || len(paths) != 5) {
 				t.Errorf("without the console, the paths are %v", paths)
 			}
 		})
@@ -463,6 +532,22 @@ func TestLogsExpire(t *testing.T) {
 	for _, id := range groups {
 		if got := d.api.Resources[id].at("RetentionInDays"); got != float64(defaults.LogDays) {
 			t.Errorf("%s keeps logs for %v days", id, got)
+		}
+	}
+}
+
+// TestLogsOutliveTheirStack: logs stay when the stack of the API is deleted. CloudFormation imports them into a new one
+// only if their names are constant.
+func TestLogsOutliveTheirStack(t *testing.T) {
+	d := deployed(t)
+	for _, id := range d.api.of("AWS::Logs::LogGroup") {
+		r := d.api.Resources[id]
+		if r.DeletionPolicy != "RetainExceptOnCreate" || r.UpdateReplacePolicy != "Retain" {
+			t.Errorf("%s is not retained: DeletionPolicy %q, UpdateReplacePolicy %q",
+				id, r.DeletionPolicy, r.UpdateReplacePolicy)
+		}
+		if name, constant := r.Properties["LogGroupName"].(string); !constant {
+			t.Errorf("the name of %s is no constant, but %v", id, name)
 		}
 	}
 }
@@ -612,6 +697,21 @@ func TestDashboardShowsLogMetrics(t *testing.T) {
 	for _, m := range allLogMetrics {
 		if !strings.Contains(body, `"`+m.in(defaults)+`"`) {
 			t.Errorf("the dashboard lacks the metric %s", m.name)
+		}
+	}
+}
+
+// TestGlobalNamesHaveTheRegion: an account has one list of dashboards and of budgets for all regions, in which two
+// deployments of the same name need different names.
+func TestGlobalNamesHaveTheRegion(t *testing.T) {
+	ops := deployed(t).ops
+	for kind, path := range map[string]string{
+		"AWS::CloudWatch::Dashboard": "DashboardName", "AWS::Budgets::Budget": "Budget.BudgetName",
+	} {
+		for _, id := range ops.of(kind) {
+			if name := flat(ops.Resources[id].at(path)); name != "orrery-<Region>" {
+				t.Errorf("%s has the name %s", id, name)
+			}
 		}
 	}
 }

@@ -26,6 +26,10 @@ var logTerms = map[int]awslogs.RetentionDays{
 	365: awslogs.RetentionDays_ONE_YEAR,
 }
 
+// keepLogs keeps the logs, which record who asked what, when their stack is deleted. scripts/cdk.sh lets a new stack
+// import them.
+const keepLogs = cdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
+
 // addFunction adds a function with its own log and its own role, which allows what the function's row grants and
 // writing to the log.
 func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.Function {
@@ -33,7 +37,7 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 	logs := awslogs.NewLogGroup(a.stack, jsii.String(id+"-log"), &awslogs.LogGroupProps{
 		LogGroupName:  jsii.String(logGroup(p, f)),
 		Retention:     logTerms[p.LogDays],
-		RemovalPolicy: cdk.RemovalPolicy_DESTROY,
+		RemovalPolicy: keepLogs,
 	})
 	readMetrics(p, f, logs)
 	policy := awsiam.NewPolicyDocument(nil)

@@ -18,11 +18,25 @@ type logMetric struct {
 
 // The metrics of the functions' logs.
 var (
-	// quarantinedLogs counts the imports of raw logs of which all or some lines were put into quarantine.
-	quarantinedLogs = logMetric{
-		name:    "quarantined",
+	// rejectedLines counts the lines of raw logs that were put into quarantine.
+	rejectedLines = logMetric{
+		name:    "rejected",
 		of:      func(f function) bool { return f.Name == ingestName },
 		pattern: `{ $.msg = "quarantined" }`,
+		value:   "$.rejected",
+	}
+	// importedRecords counts the lines of raw logs that were imported.
+	importedRecords = logMetric{
+		name:    "imported",
+		of:      func(f function) bool { return f.Name == ingestName },
+		pattern: `{ $.msg = "imported*" }`,
+		value:   "$.records",
+	}
+	// refusedLogs counts the raw logs that were refused as a whole.
+	refusedLogs = logMetric{
+		name:    "refused",
+		of:      func(f function) bool { return f.Name == ingestName },
+		pattern: `{ $.msg = "refused" }`,
 		value:   "1",
 	}
 	// overlappingLogs counts the raw logs of which most of the first records were in the data already.
@@ -82,6 +96,13 @@ var (
 		pattern: `{ ($.msg = "scheduled report") && (($.state = "failed") || ($.refused > 0)) }`,
 		value:   "1",
 	}
+	// stillRunning counts the requests whose answer was 504 although nothing has failed: their queries go on.
+	stillRunning = logMetric{
+		name:    "still-running",
+		of:      func(f function) bool { return f.behindGateway() && f.asksAthena() },
+		pattern: `{ $.msg = "still running" }`,
+		value:   "1",
+	}
 	// athenaThrottled counts the requests that failed because Athena throttled them. Athena has no metric for it.
 	athenaThrottled = logMetric{
 		name:    "athena-throttled",
@@ -92,8 +113,8 @@ var (
 )
 
 var allLogMetrics = []logMetric{
-	quarantinedLogs, overlappingLogs, damagedObjects, newerObjects, newestAge, behind, lostLogs, failedReports,
-	athenaThrottled, uncheckedLogs,
+	rejectedLines, importedRecords, refusedLogs, overlappingLogs, damagedObjects, newerObjects, newestAge, behind,
+	lostLogs, failedReports, stillRunning, athenaThrottled, uncheckedLogs,
 }
 
 // in returns the name of the metric in a deployment.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -33,7 +34,9 @@ import (
 // countedLines lists the messages of the log lines that a metric is read from. A metric that is missing here is read
 // from lines with any message.
 var countedLines = map[string][]string{
-	"quarantined":    {"quarantined"},
+	"rejected":       {"quarantined"},
+	"imported":       {"imported", "imported in part"},
+	"refused":        {"refused"},
 	"overlapping":    {"overlapping"},
 	"unchecked":      {"overlap not checked"},
 	"damaged":        {"damaged object", "damaged object not rebuilt", "damaged object set aside"},
@@ -42,6 +45,7 @@ var countedLines = map[string][]string{
 	"behind":         {"lake"},
 	"lost-logs":      {"reconciled"},
 	"failed-reports": {"scheduled report"},
+	"still-running":  {"still running"},
 }
 
 // TestLogMetricsMatchTheLog checks that the sources of the functions log the lines that the metrics are read from: with
@@ -83,8 +87,8 @@ func TestLogMetricsMatchTheLog(t *testing.T) {
 	}
 }
 
-// TestImportsAreCountedOnce checks that each import of a raw log is counted once by the metrics about it. They read the
-// lines that the handler of the queue really logs.
+// TestImportsAreCountedOnce checks that each import of a raw log, and each of its lines, is counted once by the metrics
+// about it. They read the lines that the handler of the queue really logs.
 func TestImportsAreCountedOnce(t *testing.T) {
 	rejected := map[record.Code]int64{"bad_json": 3}
 	const lines, note = "quarantine/lines/source.ndjson", "quarantine/whole/raw/a.log.ndjson"
@@ -93,53 +97,82 @@ func TestImportsAreCountedOnce(t *testing.T) {
 		name   string
 		report ingest.Report
 		err    error
-		want   map[string]int // by metric
+		want   map[string]float64 // by metric
 	}{
-		{"an import", ingest.Report{Records: 7}, nil, nil},
-		{"rejected lines", ingest.Report{Records: 7, Rejected: rejected, Quarantine: lines}, nil, map[string]int{"quarantined": 1}},
-		{"only rejected lines", ingest.Report{Rejected: rejected, Quarantine: note}, nil, map[string]int{"quarantined": 1}},
+		{"an import", ingest.Report{Records: 7}, nil, map[string]float64{"imported": 7}},
+		{
+			"rejected lines", ingest.Report{Records: 7, Rejected: rejected, Quarantine: lines}, nil,
+			map[string]float64{"imported": 7, "rejected": 3},
+		},
+		{"only rejected lines", ingest.Report{Rejected: rejected, Quarantine: note}, nil, map[string]float64{"rejected": 3}},
 		{
 			"rejected lines of a part", ingest.Report{Records: 7, Rejected: rejected, Quarantine: lines}, cloud.ErrUnfinished,
-			map[string]int{"quarantined": 1},
+			map[string]float64{"imported": 7, "rejected": 3},
 		},
-		{"a refused log", ingest.Report{}, refusal, map[string]int{"quarantined": 1}},
-		{"a refused log with rejected lines", ingest.Report{Rejected: rejected}, refusal, map[string]int{"quarantined": 1}},
+		{"a refused log", ingest.Report{}, refusal, map[string]float64{"refused": 1}},
+		{
+			"a refused log with rejected lines", ingest.Report{Rejected: rejected}, refusal,
+			map[string]float64{"refused": 1, "rejected": 3},
+		},
 		{"a failed import, which is repeated", ingest.Report{Rejected: rejected}, errors.New("the table is down"), nil},
 		{
 			"a copy", ingest.Report{Records: 7, Judged: 60, Seen: 50, SeenIn: "other", Sampled: true}, nil,
-			map[string]int{"overlapping": 1},
+			map[string]float64{"imported": 7, "overlapping": 1},
 		},
-		{"no check for copies", ingest.Report{Records: 7, Unchecked: "throttled"}, nil, map[string]int{"unchecked": 1}},
+		{
+			"no check for copies", ingest.Report{Records: 7, Unchecked: "throttled"}, nil,
+			map[string]float64{"imported": 7, "unchecked": 1},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var log bytes.Buffer
-			handler := queue.New(queue.Config{
-				Importer: importOf{test.report, test.err}, Messages: noMessages{}, Bucket: "logs",
-				Log: slog.New(slog.NewJSONHandler(&log, nil)), Now: func() time.Time { return time.Unix(0, 0) },
-				Random: func(time.Duration) time.Duration { return 0 },
-			})
-			const body = `{"Records":[{"eventName":"ObjectCreated:Put","s3":{"bucket":{"name":"logs"},"object":{"key":"raw/a.log"}}}]}`
-			batch := events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: body}}}
-			if _, err := handler.Handle(t.Context(), batch); err != nil {
-				t.Fatal(err)
-			}
-			counted := map[string]int{}
-			for line := range strings.Lines(log.String()) {
-				var members map[string]any
-				if err := json.Unmarshal([]byte(line), &members); err != nil {
-					t.Fatal(err)
-				}
-				for _, m := range []logMetric{quarantinedLogs, overlappingLogs, uncheckedLogs} {
-					if m.counts(t, members) {
-						counted[m.name]++
+			counted := map[string]float64{}
+			log := handled(t, "raw/a.log", test.report, test.err)
+			for _, line := range log {
+				for _, m := range []logMetric{rejectedLines, importedRecords, refusedLogs, overlappingLogs, uncheckedLogs} {
+					if value, ok := m.measure(t, line); ok && value != 0 {
+						counted[m.name] += value
 					}
 				}
 			}
 			if diff := cmp.Diff(test.want, counted, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("(-want +counted):\n%s\n%s", diff, &log)
+				t.Errorf("(-want +counted):\n%s\n%v", diff, log)
 			}
 		})
 	}
+}
+
+// line is a line of a log of JSON.
+type line map[string]any
+
+// linesIn parses a log.
+func linesIn(t *testing.T, log string) (all []line) {
+	t.Helper()
+	for text := range strings.Lines(log) {
+		var parsed line
+		if err := json.Unmarshal([]byte(text), &parsed); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, parsed)
+	}
+	return all
+}
+
+// handled returns what the handler of the queue logs about the import of an object with that outcome.
+func handled(t *testing.T, key string, report ingest.Report, err error) []line {
+	t.Helper()
+	var log bytes.Buffer
+	handler := queue.New(queue.Config{
+		Importer: importOf{report, err}, Messages: noMessages{}, Bucket: "logs",
+		Log: slog.New(slog.NewJSONHandler(&log, nil)), Now: func() time.Time { return time.Unix(0, 0) },
+		Random: func(time.Duration) time.Duration { return 0 },
+	})
+	const put = `{"Records":[{"eventName":"ObjectCreated:Put","s3":{"bucket":{"name":"logs"},"object":{"key":%q}}}]}`
+	body := fmt.Sprintf(put, key)
+	batch := events.SQSEvent{Records: []events.SQSMessage{{MessageId: "m", Body: body}}}
+	if _, err := handler.Handle(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	return linesIn(t, log.String())
 }
 
 // importOf is an importer with one outcome.
@@ -157,9 +190,25 @@ type noMessages struct{}
 func (noMessages) Send(context.Context, string, time.Time) error     { return nil }
 func (noMessages) Hide(context.Context, string, time.Duration) error { return nil }
 
-// counts reports whether the pattern of a metric matches a line of JSON. With other operators, patterns are expressions
-// of Go.
-func (m logMetric) counts(t *testing.T, line map[string]any) bool {
+// measure returns the value that a metric reads from a line, if the line matches its pattern and has the value.
+func (m logMetric) measure(t *testing.T, of line) (float64, bool) {
+	t.Helper()
+	if !m.counts(t, of) {
+		return 0, false
+	}
+	if attribute, found := strings.CutPrefix(m.value, "$."); found {
+		value, ok := of[attribute].(float64)
+		return value, ok
+	}
+	value, err := strconv.ParseFloat(m.value, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value, true
+}
+
+// counts reports whether the pattern of a metric matches a line. With other operators, patterns are expressions of Go.
+func (m logMetric) counts(t *testing.T, line line) bool {
 	t.Helper()
 	text := strings.NewReplacer("$.", "", " = ", " == ").Replace(strings.Trim(m.pattern, "{ }"))
 	pattern, err := parser.ParseExpr(text)
@@ -201,12 +250,15 @@ func TestFailedReportsAreCounted(t *testing.T) {
 	}
 }
 
-// matches reports whether a text is that of a pattern. A * at the end of a pattern stands for any characters.
+// matches reports whether a text is that of a pattern. A * in a pattern stands for any characters.
 func matches(pattern, text string) bool {
-	if prefix, open := strings.CutSuffix(pattern, "*"); open {
-		return strings.HasPrefix(text, prefix)
+	parts := strings.Split(pattern, "*")
+	rest, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1:] {
+		_, after, found := strings.Cut(rest, part)
+		rest, ok = after, ok && found
 	}
-	return text == pattern
+	return ok && (rest == "" || strings.HasSuffix(pattern, "*"))
 }
 
 // logLine is a line that a function of the sources may log.

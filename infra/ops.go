@@ -70,12 +70,13 @@ const runbooks = "events/RUNBOOKS.md#"
 func (o *opsStack) alarms() []alarm {
 	all := []alarm{
 		{
-			name: "gateway-5xx", metric: o.gateway("5XXError", "Average", 5), limit: 0.01, periods: 2,
-			says: "More than 1 % of requests failed for 10 minutes.", runbook: "5xx",
+			name: "gateway-5xx", metric: o.failedRequests(), limit: 1, periods: 2,
+			says: "More than 1 % of requests, and at least 5 in 5 minutes, failed for 10 minutes.", runbook: "5xx",
 		},
 		{
-			name: "gateway-slow", metric: o.gateway("IntegrationLatency", "p95", 5), limit: 25_000, periods: 3,
-			says: "One request in 20 takes longer than 25 s, close to the gateway's limit.", runbook: "5xx",
+			name: "gateway-slow", metric: o.slowRequests(), limit: 25_000, periods: 3,
+			says:    "One request in 20, of at least 60 in 5 minutes, takes longer than 25 s, close to the gateway's limit.",
+			runbook: "5xx",
 		},
 		{
 			name: "ingest-lag", metric: o.queue("raw", "ApproximateAgeOfOldestMessage", "Maximum", 5), limit: 900,
@@ -115,17 +116,25 @@ func (o *opsStack) alarms() []alarm {
 			says: "No raw log has arrived for hours.", runbook: "empty-results",
 		},
 		{
-			name: "quarantined", metric: o.logged(quarantinedLogs, "Sum", 5), periods: 1,
-			says: "A raw log, or some of its lines, could not be read and is in quarantine.", runbook: "corrupted-file",
+			name: "quarantined", metric: o.rejectedShare(), limit: 1, periods: 1,
+			says:    "More than 1 % of the lines of an hour, and at least 10, could not be read and are in quarantine.",
+			runbook: "corrupted-file",
 		},
 		{
-			name: "stale", metric: o.logged(newestAge, "Minimum", 60), limit: float64(o.props.QuietHours) * 3600,
+			name: "refused", metric: o.logged(refusedLogs, "Sum", 5), periods: 1,
+			says: "A raw log could not be read and was refused.", runbook: "corrupted-file",
+		},
+		{
+			// The records of a log can be as old as the time between two logs when it arrives, and as old again when the next
+			// one does.
+			name: "stale", metric: o.logged(newestAge, "Minimum", 60), limit: 2 * float64(o.props.QuietHours) * 3600,
 			periods: 1,
 			says:    "The newest record has been old for an hour, whether or not logs arrive.", runbook: "stale",
 		},
 		{
-			name: "compact-behind", metric: o.logged(behind, "Minimum", 60), limit: 6 * 3600, periods: 2,
-			says: "Compaction is more than 6 hours behind the newest record.", runbook: "behind",
+			name: "compact-behind", metric: o.logged(behind, "Minimum", 60), limit: 6 * 3600, periods: 3, onNoData: true,
+			says:    "Compaction is more than 6 hours behind the newest record, or reports nothing.",
+			runbook: "behind",
 		},
 		{
 			name: "table-throttled", metric: o.tableThrottled(), periods: 2,
@@ -227,12 +236,13 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 		Alarms: &alarms, Width: jsii.Number(24), Title: jsii.String("Alarms"),
 	})
 	awscloudwatch.NewDashboard(o.stack, jsii.String("Dashboard"), &awscloudwatch.DashboardProps{
-		DashboardName: &o.props.Name,
+		DashboardName: o.globalName(),
 		Widgets: &[]*[]awscloudwatch.IWidget{
 			row(status),
 			row(
 				graph("Requests", o.gateway("Count", "Sum", 5)),
-				graph("Refused and failed", o.gateway("4XXError", "Sum", 5), o.gateway("5XXError", "Sum", 5)),
+				graph("Refused, failed and still running",
+					o.gateway("4XXError", "Sum", 5), o.gateway("5XXError", "Sum", 5), o.logged(stillRunning, "Sum", 5)),
 				graph("Response time, ms",
 					o.gateway("Latency", "p50", 5), o.gateway("Latency", "p95", 5), o.gateway("Latency", "p99", 5)),
 			),
@@ -262,7 +272,8 @@ func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 				graph("Dead letters", o.deadLetters("raw"), o.deadLetters("compact"), o.deadLetters("reconcile")),
 			),
 			row(
-				graph("Put into quarantine", o.logged(quarantinedLogs, "Sum", 5)),
+				graph("Imported and rejected lines, and refused logs",
+					o.logged(importedRecords, "Sum", 5), o.logged(rejectedLines, "Sum", 5), o.logged(refusedLogs, "Sum", 5)),
 				graph("Copies of imported logs, and logs not checked for copies",
 					o.logged(overlappingLogs, "Sum", 5), o.logged(uncheckedLogs, "Sum", 5)),
 				graph("Damaged objects, lost logs, objects of a newer schema",
@@ -337,8 +348,12 @@ func (o *opsStack) addQueries() {
 	}
 }
 
+// globalName returns the name of what all regions of an account have in one list.
+func (o *opsStack) globalName() *string { return jsii.String(o.props.Name + "-" + *o.stack.Region()) }
+
 // addBudget adds a budget that warns when the month's cost exceeds 80 % of it, and when the forecast exceeds it. It
-// counts the resources with the deployment's tag. An account must activate that tag once as a cost allocation tag.
+// counts the resources with the deployment's tag, in all regions. An account must activate that tag once as a cost
+// allocation tag.
 func (o *opsStack) addBudget() {
 	var notify any
 	if o.props.AlarmEmail != "" {
@@ -363,7 +378,7 @@ func (o *opsStack) addBudget() {
 	}
 	awsbudgets.NewCfnBudget(o.stack, jsii.String("Budget"), &awsbudgets.CfnBudgetProps{
 		Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
-			BudgetName:  &o.props.Name,
+			BudgetName:  o.globalName(),
 			BudgetType:  jsii.String("COST"),
 			TimeUnit:    jsii.String("MONTHLY"),
 			BudgetLimit: amount,
@@ -408,14 +423,48 @@ func (o *opsStack) logged(m logMetric, statistic string, minutes float64) awsclo
 // tableThrottled returns the number of reads and writes that DynamoDB throttled.
 func (o *opsStack) tableThrottled() awscloudwatch.IMetric {
 	of := map[string]string{"TableName": o.table}
+	return computed("ThrottleEvents", 5, "FILL(reads, 0) + FILL(writes, 0)", map[string]awscloudwatch.IMetric{
+		"reads":  o.metric("AWS/DynamoDB", "ReadThrottleEvents", "Sum", 5, of),
+		"writes": o.metric("AWS/DynamoDB", "WriteThrottleEvents", "Sum", 5, of),
+	})
+}
+
+// failedRequests returns the percentage of requests that failed, or 0 for fewer than 5 failures. A 504 of a query that
+// goes on is a documented answer and no failure.
+func (o *opsStack) failedRequests() awscloudwatch.IMetric {
+	const failed = "(errors - FILL(running, 0))"
+	return computed("Failed requests, %", 5, "IF("+failed+" >= 5, 100 * "+failed+" / requests, 0)",
+		map[string]awscloudwatch.IMetric{
+			"errors":   o.gateway("5XXError", "Sum", 5),
+			"running":  o.logged(stillRunning, "Sum", 5),
+			"requests": o.gateway("Count", "Sum", 5),
+		})
+}
+
+// slowRequests returns the time in milliseconds that one request in 20 exceeds. It returns 0 for fewer than 60 requests,
+// because one or two of them would decide.
+func (o *opsStack) slowRequests() awscloudwatch.IMetric {
+	return computed("Response time, ms", 5, "IF(requests >= 60, slow, 0)", map[string]awscloudwatch.IMetric{
+		"slow":     o.gateway("IntegrationLatency", "p95", 5),
+		"requests": o.gateway("Count", "Sum", 5),
+	})
+}
+
+// rejectedShare returns the percentage of the lines of raw logs that were put into quarantine, or 0 for fewer than 10.
+func (o *opsStack) rejectedShare() awscloudwatch.IMetric {
+	return computed("Rejected lines, %", 60, "IF(rejected >= 10, 100 * rejected / (rejected + FILL(imported, 0)), 0)",
+		map[string]awscloudwatch.IMetric{
+			"rejected": o.logged(rejectedLines, "Sum", 60),
+			"imported": o.logged(importedRecords, "Sum", 60),
+		})
+}
+
+// computed returns a metric that is computed from others.
+func computed(
+	label string, minutes float64, expression string, of map[string]awscloudwatch.IMetric,
+) awscloudwatch.IMetric {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-		Expression: jsii.String("FILL(reads, 0) + FILL(writes, 0)"),
-		Label:      jsii.String("ThrottleEvents"),
-		Period:     cdk.Duration_Minutes(jsii.Number(5)),
-		UsingMetrics: &map[string]awscloudwatch.IMetric{
-			"reads":  o.metric("AWS/DynamoDB", "ReadThrottleEvents", "Sum", 5, of),
-			"writes": o.metric("AWS/DynamoDB", "WriteThrottleEvents", "Sum", 5, of),
-		},
+		Expression: &expression, Label: &label, Period: cdk.Duration_Minutes(&minutes), UsingMetrics: &of,
 	})
 }
 

@@ -251,7 +251,7 @@ func TestPredeploy(t *testing.T) {
 		refusal   string // in the output or the error; "" for none
 	}{
 		{"the tables keep all records", storing, "deploy --all -c projection-from=2019", ""},
-		{"the default keeps them", storing, "deploy orrery-api --require-approval never", ""},
+		{"the default keeps them", storing, "deploy -e orrery-api --require-approval never", ""},
 		{"a later year hides records", storing, "deploy --all -c projection-from=2020", "Deploy with -c projection-from=2019."},
 		{"the long form", storing, "deploy --context=projection-from=2020 --all", "the tables with the year 2020"},
 		{"after other options", storing, "--ci deploy --context projection-from=2020", "the tables with the year 2020"},
@@ -276,7 +276,8 @@ func TestPredeploy(t *testing.T) {
 	}
 }
 
-// TestDeployRunsPredeploy: scripts/cdk.sh asks this program before it deploys, and only then.
+// TestDeployRunsPredeploy: scripts/cdk.sh asks this program before it deploys, and only then. Deployments import what
+// deleted stacks have left.
 func TestDeployRunsPredeploy(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is missing")
@@ -308,10 +309,14 @@ func TestDeployRunsPredeploy(t *testing.T) {
 				"cdk.sh: nothing was deployed; --no-preflight deploys without this check\n",
 		},
 		{
-			"one that is not", "--profile shop deploy orrery-api", "0",
-			"go run ./infra predeploy --profile shop deploy orrery-api\ncdk --no-notices --profile shop deploy orrery-api\n",
+			"one that is not", "--profile shop deploy -e orrery-api", "0",
+			"go run ./infra predeploy --profile shop deploy -e orrery-api\n" +
+				"cdk --no-notices --profile shop deploy -e orrery-api --import-existing-resources\n",
 		},
-		{"one without the check", "deploy --no-preflight --all", "1", "cdk --no-notices deploy --all\n"},
+		{
+			"one without the check", "deploy --no-preflight --all", "1",
+			"cdk --no-notices deploy --all --import-existing-resources\n",
+		},
 		{"another command", "synth -c burst=2", "1", "cdk --no-notices synth -c burst=2\n"},
 		{"no command", "", "1", "cdk --no-notices\n"},
 		{"only the check", "preflight -c burst=2", "1", "go run ./infra preflight -c burst=2\n"},

@@ -35,8 +35,8 @@ type Props struct {
 	InteractiveCutoff int // bytes that one query of a route may scan
 	ReportsCutoff     int // bytes that one query of a report may scan
 
-	RequestsPerSecond int  // rate limit of the gateway; a data route gets half
-	Burst             int  // burst limit of the gateway, in requests; a data route gets half
+	RequestsPerSecond int  // rate limit of the gateway; a data route gets half, and so do older base paths
+	Burst             int  // burst limit of the gateway, in requests, divided in the same way
 	GatewayAccount    bool // whether this stack sets the account's role for gateway logs
 
 	IngestSeconds      int  // timeout of ingest
@@ -67,7 +67,7 @@ var defaults = Props{
 	InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
 	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true, Console: true,
 	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15,
-	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 6,
+	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 26,
 }
 
 // setting is a property by its name on the command line, cdk deploy -c NAME=VALUE, or in "context" of cdk.json.
@@ -122,9 +122,9 @@ func (p *Props) settings() []setting {
 		{name: "reports-cutoff", int: &p.ReportsCutoff, doc: "Maximum number of bytes that a query of a report scans."},
 		{
 			name: "requests-per-second", int: &p.RequestsPerSecond,
-			doc: "Rate limit of the gateway; a data route gets half.",
+			doc: "Rate limit of the gateway; a data route gets half, and so do [older base paths](#older-base-paths).",
 		},
-		{name: "burst", int: &p.Burst, doc: "Burst limit of the gateway, in requests; a data route gets half."},
+		{name: "burst", int: &p.Burst, doc: "Burst limit of the gateway, in requests, divided in the same way."},
 		{
 			name: "gateway-account", bool: &p.GatewayAccount,
 			doc: "`false` if the account's role for gateway logs is set elsewhere.",
@@ -156,7 +156,11 @@ func (p *Props) settings() []setting {
 			name: "scanned-alarm-gb", int: &p.ScannedAlarmGB,
 			doc: "Gigabytes scanned in an hour that raise the cost alarm.",
 		},
-		{name: "quiet-hours", int: &p.QuietHours, doc: "Hours without a new raw log that raise an alarm, 1 to 24."},
+		{
+			name: "quiet-hours", int: &p.QuietHours,
+			doc: "Hours without a new raw log that raise an alarm, 1 to 168. " +
+				"The default suits logs that come daily; for logs that come every few minutes, set 2.",
+		},
 	}
 }
 
@@ -225,7 +229,8 @@ func (p Props) check() (mistakes []error) {
 	refuse(permissionsLength(settings.Needs()) > mostPermissions,
 		"property reports: a policy of IAM cannot have the permissions for so many destinations and domains")
 	refuse(len(p.Reports) > mostReports, "property reports: must have at most %d bytes, not %d", mostReports, len(p.Reports))
-	refuse(p.QuietHours < 1 || p.QuietHours > 24, "property quiet-hours: must be 1 to 24, not %d", p.QuietHours)
+	refuse(p.QuietHours < 1 || p.QuietHours > 168, // an alarm judges a week at most
+		"property quiet-hours: must be 1 to 168, not %d", p.QuietHours)
 	for _, s := range p.settings() {
 		refuse(s.int != nil && *s.int < 0, "property %s: must not be negative", s.name)
 	}

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # The CDK toolkit at the version this project deploys with, downloaded once into a cache: scripts/cdk.sh deploy --all
+# One stack is deployed with -e. Without it, the toolkit deploys those that it depends on, too, and rolling back fails.
 # Before the first deployment to an account, and before one with other properties, "scripts/cdk.sh preflight" with the
 # properties compares the deployment with the limits of the account and with the records that are stored. Each "deploy"
-# does the latter itself, and is refused if it would hide stored records; --no-preflight deploys without that.
+# does the latter itself, and is refused if it would hide stored records; --no-preflight deploys without that. It
+# imports the logs that a deleted stack has left.
 # Exit code 3: this machine lacks a requirement; standard error has the remedy.
 set -euo pipefail
 version=2.1148.1
@@ -45,5 +47,6 @@ if [ $deploy = yes ] && [ $preflight = yes ] && ! check predeploy "$@" >&2; then
 	echo "cdk.sh: nothing was deployed; --no-preflight deploys without this check" >&2
 	exit 1
 fi
+[ $deploy = no ] || set -- "$@" --import-existing-resources
 export CDK_DISABLE_CLI_TELEMETRY=1
 exec "$folder/node_modules/.bin/cdk" --no-notices "$@"

@@ -125,7 +125,14 @@ var (
 )
 
 // All lists every function.
-var All = []Function{
+var All = append(slices.Clone(functions), older())
+
+// Older is the function that stands for others below the older base paths of the API, which are all but the first one.
+// With a method for each route there, too, a stack would come near the number of resources that CloudFormation allows.
+const Older = "older"
+
+// functions lists every function but Older.
+var functions = []Function{
 	{
 		Name:      "topx",
 		Doc:       "Top values per category.",
@@ -285,6 +292,26 @@ var All = []Function{
 		Doc:       "Makes and delivers scheduled reports.",
 		Variables: making,
 	},
+}
+
+// StandsFor returns the functions that Older stands for: those that answer requests with API keys.
+func StandsFor() []Function {
+	return slices.DeleteFunc(slices.Clone(functions), func(f Function) bool {
+		return f.Serves == nil || !slices.Contains(f.Variables, Table)
+	})
+}
+
+func older() Function {
+	f := Function{Name: Older, Doc: "Answers every route below the older base paths."}
+	for _, other := range StandsFor() {
+		f.Serves = append(f.Serves, other.Serves...)
+		for _, v := range other.Variables {
+			if !slices.Contains(f.Variables, v) {
+				f.Variables = append(f.Variables, v)
+			}
+		}
+	}
+	return f
 }
 
 // Named returns the function of that name.

@@ -78,12 +78,17 @@ func TestReadNamesInvalidVariables(t *testing.T) {
 	}
 }
 
-// TestEveryRouteHasOneFunction checks that every route has exactly one function, and every function a folder.
+// TestEveryRouteHasOneFunction checks that every route has exactly one function, that lambdas.Older also has every route
+// below a base path, and that every function has a folder.
 func TestEveryRouteHasOneFunction(t *testing.T) {
 	served := map[string]int{}
 	var named []string
 	for _, f := range lambdas.All {
 		named = append(named, f.Name)
+		if f.Name == lambdas.Older {
+			compareOlder(t, f.Serves)
+			continue
+		}
 		for _, id := range f.Serves {
 			served[id]++
 		}
@@ -112,5 +117,17 @@ func TestEveryRouteHasOneFunction(t *testing.T) {
 	slices.Sort(folders)
 	if !slices.Equal(named, folders) {
 		t.Errorf("functions of the table %v, folders %v", named, folders)
+	}
+}
+
+func compareOlder(t *testing.T, served []string) {
+	t.Helper()
+	var routes []string
+	for _, r := range api.Routes() {
+		routes = append(routes, r.ID)
+	}
+	slices.Sort(routes)
+	if served = slices.Sorted(slices.Values(served)); !slices.Equal(served, routes) {
+		t.Errorf("%s answers %v, want %v", lambdas.Older, served, routes)
 	}
 }

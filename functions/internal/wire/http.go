@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -112,13 +113,20 @@ func Values(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*fun
 	}
 	e := p.environment
 	states := lakestate.NewStates(statedynamo.New(p.table, e.Table), time.Now)
-	finder := lists.New(s3.New(function.NewS3(p.aws), e.LakeBucket), states, time.Now)
-	service, err := search.New(finder, search.Options{Timeout: e.QueryTimeout, Now: time.Now})
+	finder, service, err := finding(p, states)
 	if err != nil {
 		return nil, err
 	}
 	checks := append(tableChecks(p.table, e, time.Now), valueChecks(states, finder, time.Now)...)
 	return newHTTP(p.row, e, log, api.Config{Keys: p.callers, Search: service}, checks)
+}
+
+// finding returns the engine over the lists of values, and the read path over it.
+func finding(p parts, states engine.States) (*lists.Engine, *search.Service, error) {
+	e := p.environment
+	finder := lists.New(s3.New(function.NewS3(p.aws), e.LakeBucket), states, time.Now)
+	service, err := search.New(finder, search.Options{Timeout: e.QueryTimeout, Now: time.Now})
+	return finder, service, err
 }
 
 // newHTTP returns a function that answers requests to its routes.

@@ -25,6 +25,7 @@ import (
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/functions/internal/writing"
@@ -181,6 +182,8 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		parts.Status = newDeployed(table, bucket, e)
 		parts = describing(parts)
 		checks = append(checks, statusChecks(lakestate.NewStates(table, at), bucket, e, at)...)
+	case f.Name == lambdas.Older:
+		parts, checks = w.older(e, parts, checks)
 	case f.Name == "values":
 		finder, state := w.finder(e)
 		parts.Search = w.finding(finder)
@@ -202,6 +205,28 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		w.t.Fatal(err)
 	}
 	return function
+}
+
+// older returns the parts of the function that stands for others, and its checks.
+func (w *world) older(e function.Environment, parts api.Config, checks []doctor.Check) (api.Config, []doctor.Check) {
+	w.t.Helper()
+	w.searching(e)
+	rules, err := rulesOf(e)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	finder, _ := w.finder(e)
+	table, bucket := w.described(e)
+	search := byRoute{values: w.finding(finder), others: w.service}
+	if w.is("-engine-down") {
+		search.others = unavailable{}
+	}
+	parts.Search, parts.Queries, parts.Status = search, w.service, newDeployed(table, bucket, e)
+	parts.Planets, parts.Documents, parts.Definitions, parts.Runs = w.planets, w.filters, rules, w.runs
+	parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
+	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), e, at)...)
+	checks = append(checks, doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))
+	return reportNow(e, parts), checks
 }
 
 // deadline is the context of an event. A test calls exceed when the event's time is over.

@@ -3,7 +3,9 @@ package permissions
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/orrery/orrery/shared/dynamotable"
@@ -100,9 +102,12 @@ func (in tableRequest) keyOfQuery() (string, error) {
 	return *key, nil
 }
 
-// callsOfTransaction returns a call for each operation: IAM has no action for the transaction itself.
+// callsOfTransaction returns a call for each action of a transaction, with the keys of all its operations: IAM has no
+// action for the transaction itself, and AWS does not document whether one statement must allow all of its keys. This is
+// the stricter reading.
 func (in tableRequest) callsOfTransaction(call func(action, table string, keys ...string) Call) ([]Call, error) {
-	var calls []Call
+	tables := map[string]string{} // by action
+	var keys []string
 	for _, one := range in.TransactItems {
 		found := false
 		for action, t := range map[string]*target{
@@ -116,14 +121,23 @@ func (in tableRequest) callsOfTransaction(call func(action, table string, keys .
 			if err != nil {
 				return nil, err
 			}
-			calls, found = append(calls, call(action, t.TableName, key)), true
+			if table, known := tables[action]; known && table != t.TableName {
+				return nil, fmt.Errorf("the transaction is about several tables")
+			}
+			tables[action], keys, found = t.TableName, append(keys, key), true
 		}
 		if !found {
 			return nil, fmt.Errorf("an operation of the transaction is unknown")
 		}
 	}
-	if len(calls) == 0 {
+	if len(tables) == 0 {
 		return nil, fmt.Errorf("the transaction is empty")
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	var calls []Call
+	for _, action := range slices.Sorted(maps.Keys(tables)) {
+		calls = append(calls, call(action, tables[action], keys...))
 	}
 	return calls, nil
 }

@@ -271,7 +271,7 @@ func TestCallsOfDynamoDB(t *testing.T) {
 			_, err := c.dynamodb.Scan(ctx, &dynamodb.ScanInput{TableName: table})
 			return err
 		}, []string{"dynamodb:Scan on arn:aws:dynamodb:eu-central-1:123456789012:table/t"}},
-		{"a transaction is judged by its operations", func(ctx context.Context, c *sdk) error {
+		{"each action of a transaction is judged by all keys", func(ctx context.Context, c *sdk) error {
 			in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 				{Put: &types.Put{TableName: table, Item: item("a")}},
 				{Update: &types.Update{TableName: table, Key: item("b"), UpdateExpression: aws.String("SET n = :n")}},
@@ -282,7 +282,26 @@ func TestCallsOfDynamoDB(t *testing.T) {
 			}}
 			_, err := c.dynamodb.TransactWriteItems(ctx, in)
 			return err
-		}, []string{on("ConditionCheckItem", "d"), on("DeleteItem", "c"), on("PutItem", "a"), on("UpdateItem", "b")}},
+		}, []string{
+			on("ConditionCheckItem", "a b c d"), on("DeleteItem", "a b c d"), on("PutItem", "a b c d"),
+			on("UpdateItem", "a b c d"),
+		}},
+		{"the keys of a transaction are a set", func(ctx context.Context, c *sdk) error {
+			in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+				{Put: &types.Put{TableName: table, Item: item("b")}}, {Put: &types.Put{TableName: table, Item: item("a")}},
+				{Put: &types.Put{TableName: table, Item: item("b")}},
+			}}
+			_, err := c.dynamodb.TransactWriteItems(ctx, in)
+			return err
+		}, []string{on("PutItem", "a b")}},
+		{"a transaction over two tables is not understood", func(ctx context.Context, c *sdk) error {
+			in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+				{Put: &types.Put{TableName: table, Item: item("a")}},
+				{Put: &types.Put{TableName: aws.String("t2"), Item: item("a")}},
+			}}
+			_, err := c.dynamodb.TransactWriteItems(ctx, in)
+			return err
+		}, nil},
 		{"a transaction of reads", func(ctx context.Context, c *sdk) error {
 			in := &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{
 				{Get: &types.Get{TableName: table, Key: item("a")}},

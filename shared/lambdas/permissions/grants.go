@@ -68,7 +68,6 @@ var (
 	}}
 
 	writingPlanets = Task{"writing planets", []Grant{
-		// IAM judges a transaction by its operations.
 		{Items, []string{"planet#*"}, []string{"dynamodb:PutItem"}},
 	}}
 
@@ -165,6 +164,10 @@ var (
 	}}
 )
 
+// changingRuns are the items of the transactions that change runs. Each of their actions is granted on all of them,
+// although runs are deleted from lists only: see joined.
+var changingRuns = []string{"run#*", "runs#*", "unfinished"}
+
 // The tasks of scheduled reports.
 var (
 	readingReports = Task{"reading reports", []Grant{
@@ -191,8 +194,9 @@ var (
 		{Items, []string{"configurations#report"}, []string{"dynamodb:Query"}},
 		{Items, []string{"report#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 		{Items, []string{"run#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
-		{Items, []string{"runs#*"}, []string{"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"}},
+		{Items, []string{"runs#*"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
 		{Items, []string{"unfinished"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
+		{Items, changingRuns, []string{"dynamodb:DeleteItem"}},
 		{ReportQueue, nil, []string{"sqs:GetQueueAttributes", "sqs:SendMessage"}},
 	}}
 
@@ -200,7 +204,8 @@ var (
 		{ReportQueue, nil, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}},
 		{Items, []string{"run#*"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 		{Items, []string{"runs#*"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
-		{Items, []string{"unfinished"}, []string{"dynamodb:DeleteItem", "dynamodb:PutItem"}},
+		{Items, []string{"unfinished"}, []string{"dynamodb:PutItem"}},
+		{Items, changingRuns, []string{"dynamodb:DeleteItem"}},
 		// Reports that are made and not yet delivered.
 		{ResultObjects, []string{"_reports/*"}, []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}},
 	}}
@@ -230,7 +235,7 @@ func inWorkgroup(name string, t Task, workgroup Place) Task {
 }
 
 // tasksOf lists the tasks of each function.
-var tasksOf = map[string][]Task{
+var tasksOf = withOlder(map[string][]Task{
 	"topx":            {authentication, querying},
 	"stats":           {authentication, querying},
 	"timeline":        {authentication, querying},
@@ -258,6 +263,20 @@ var tasksOf = map[string][]Task{
 	"reconcile":       {reconciling},
 	"report-tick":     {authentication, queueing},
 	"report":          {authentication, readingReports, queryingForReports, reporting, delivering},
+})
+
+// withOlder adds the tasks of lambdas.Older: those of all functions that it stands for.
+func withOlder(tasks map[string][]Task) map[string][]Task {
+	var all []Task
+	for _, f := range lambdas.StandsFor() {
+		for _, task := range tasks[f.Name] {
+			if !slices.ContainsFunc(all, func(t Task) bool { return t.Name == task.Name }) {
+				all = append(all, task)
+			}
+		}
+	}
+	tasks[lambdas.Older] = all
+	return tasks
 }
 
 // Known reports whether the table has a function of the name.
@@ -275,13 +294,40 @@ func TasksOf(function string) []Task {
 	return tasks
 }
 
-// Of returns the grants of a function.
+// Of returns the grants of a function, joined over its tasks.
 func Of(function string) []Grant {
 	var grants []Grant
 	for _, task := range TasksOf(function) {
 		grants = append(grants, task.Grants...)
 	}
-	return grants
+	return joined(grants)
+}
+
+// joined returns the same permissions with one grant for each action on a place, which has all patterns of the action. A
+// transaction may need several patterns, and AWS does not document that several statements can allow it together.
+func joined(grants []Grant) []Grant {
+	var all []Grant
+	for _, g := range grants {
+		for _, action := range g.Actions {
+			i := slices.IndexFunc(all, func(a Grant) bool { return a.On == g.On && a.Actions[0] == action })
+			if i < 0 {
+				i, all = len(all), append(all, Grant{On: g.On, Actions: []string{action}})
+			}
+			all[i].Of = append(all[i].Of, g.Of...)
+		}
+	}
+	var short []Grant // with the actions that have the same patterns
+	for _, g := range all {
+		slices.Sort(g.Of)
+		g.Of = slices.Compact(g.Of)
+		i := slices.IndexFunc(short, func(s Grant) bool { return s.On == g.On && slices.Equal(s.Of, g.Of) })
+		if i < 0 {
+			short = append(short, g)
+		} else {
+			short[i].Actions = append(short[i].Actions, g.Actions[0])
+		}
+	}
+	return short
 }
 
 // reaches reports whether a function has a grant on a place.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/report/destination"
 )
@@ -104,7 +106,7 @@ var names = Names{
 
 // TestAllowed has one call that is allowed and one that is not for each place.
 func TestAllowed(t *testing.T) {
-	leading := func(key string) map[string][]string { return map[string][]string{LeadingKeys: {key}} }
+	leading := func(keys ...string) map[string][]string { return map[string][]string{LeadingKeys: keys} }
 	prefix := func(prefix string) map[string][]string { return map[string][]string{Prefix: {prefix}} }
 	queue := func(operation, name string) Call {
 		return Call{"sqs:" + operation, "arn:aws:sqs:eu-central-1:123456789012:" + name, nil}
@@ -128,6 +130,12 @@ func TestAllowed(t *testing.T) {
 		{"compact does not write raw objects", "compact", Call{"s3:PutObject", "arn:aws:s3:::raw/raw/a", nil}, false},
 		{"compact reads the ledger", "compact", Call{"dynamodb:Query", table, leading("ingest#a")}, true},
 		{"compact does not write the ledger", "compact", Call{"dynamodb:PutItem", table, leading("ingest#a")}, false},
+		{"ingest commits an import", "ingest",
+			Call{"dynamodb:PutItem", table, leading("ingest#a", "ingest#source#b", "lake")}, true},
+		{"ingest commits nothing else", "ingest", Call{"dynamodb:PutItem", table, leading("ingest#a", "keys")}, false},
+		{"a query is kept with its key", "topx", Call{"dynamodb:PutItem", table, leading("join#a", "query#a")}, true},
+		{"a run that ends leaves the list", "report",
+			Call{"dynamodb:DeleteItem", table, leading("run#a", "runs#b", "unfinished")}, true},
 		{"compact counts messages", "compact", queue("GetQueueAttributes", "orrery-raw"), true},
 		{"compact counts dead letters", "compact", queue("GetQueueAttributes", "orrery-raw-dead-letters"), true},
 		{"compact takes no dead letters", "compact", queue("ReceiveMessage", "orrery-raw-dead-letters"), false},
@@ -165,6 +173,26 @@ func TestAllowed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOlder: the function that stands for others may do what they may do, and nothing else.
+func TestOlder(t *testing.T) {
+	var theirs []Grant
+	for _, f := range lambdas.StandsFor() {
+		theirs = append(theirs, Of(f.Name)...)
+	}
+	if diff := cmp.Diff(sorted(theirs), sorted(Of(lambdas.Older))); diff != "" {
+		t.Errorf("(-theirs +%s):\n%s", lambdas.Older, diff)
+	}
+}
+
+// sorted returns the single permissions of grants, each once.
+func sorted(grants []Grant) (all []string) {
+	for _, atom := range atomsOf(Task{Name: "all", Grants: grants}) {
+		all = append(all, atom.String())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // TestDestinations: report may reach the destinations of a deployment, and nothing else.

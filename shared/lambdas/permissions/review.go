@@ -71,7 +71,7 @@ func (in Resources) uses(calls Calls, atom Atom) bool {
 		if !slices.ContainsFunc(tasks, func(t Task) bool { return t.Name == atom.Task }) {
 			continue
 		}
-		rest := without(tasks, atom)
+		rest := joined(without(tasks, atom))
 		needs := func(c Call) bool {
 			return strings.EqualFold(c.Action, atom.Action) && in.Allowed(function, c) && !in.allowed(rest, c)
 		}
