@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -107,7 +108,15 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 	if err != nil {
 		return bench.Product{}, errors.Join(err, product.Close())
 	}
+	known, err := local.OpenKeys(ctx, dir)
+	if err != nil {
+		return bench.Product{}, errors.Join(err, product.Close())
+	}
 	return bench.Product{
+		HandlerFor: func(key string) (http.Handler, error) {
+			access := &local.Access{Address: "127.0.0.1:0", APIKey: key, Keys: known}
+			return product.Handler(local.ServeOptions{Access: access, Log: slog.New(slog.DiscardHandler)})
+		},
 		Import: func(ctx context.Context, name, format string, r io.Reader) error {
 			defer forImport()()
 			_, err := product.Store.Import(ctx, name, r, ingest.Options{Format: format})
@@ -129,6 +138,6 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 		},
 		Index:   product.Store.Index(),
 		Handler: handler,
-		Close:   product.Close,
+		Close:   func() error { return errors.Join(known.Close(), product.Close()) },
 	}, nil
 }

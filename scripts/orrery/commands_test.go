@@ -16,7 +16,7 @@ import (
 func TestCommands(t *testing.T) {
 	data := tourData(t)
 	junk := filepath.Join(t.TempDir(), "junk.log")
-	const text = `{"timestamp":"2026-01-01T10:00:00Z","path":"/a"}` + "\n{broken\n"
+	const text = `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z","path":"/a"}` + "\n{broken\n"
 	if err := os.WriteFile(junk, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestCommands(t *testing.T) {
 		},
 		"import exits with 3 if it rejects lines": {
 			args: []string{"import", "--data", t.TempDir(), junk},
-			code: exitRejected, stdout: "1 records in 1 partitions, 1 rejected",
+			code: exitRejected, stdout: "junk.log: 1 record, 1 rejected, ",
 		},
 		"compact reports what it merged": {
 			args: []string{"compact", "--data", data},
@@ -276,7 +276,7 @@ func TestCommands(t *testing.T) {
 			args: []string{"formats"}, code: exitDone, stdout: "--pattern REGEXP",
 		},
 		"formats describes a format": {
-			args: []string{"formats", "nginx"}, code: exitDone, stdout: "the request line; the path stays percent-encoded",
+			args: []string{"formats", "nginx"}, code: exitDone, stdout: "the path stays percent-encoded",
 		},
 		"formats describes a format string": {
 			args: []string{"formats", "--log-format", `$remote_addr [$time_local] "$request" $status $http_x_team`},
@@ -353,6 +353,10 @@ func TestCommands(t *testing.T) {
 		},
 		"version prints the version of Go": {
 			args: []string{"version"},
+			code: exitDone, stdout: "(go1.",
+		},
+		"--version is the same": {
+			args: []string{"--version"},
 			code: exitDone, stdout: "(go1.",
 		},
 		"serve refuses a short key for other machines": {
@@ -495,10 +499,17 @@ func TestQueryReportsUnreadableHours(t *testing.T) {
 			}
 		}
 	}
+	if err := os.Remove(objects[0]); err != nil {
+		t.Fatal(err)
+	}
 	hour := "timestamp between 2026-01-01 05:00 and 2026-01-01 05:10"
-	_, stderr, code = orrery(t, "", "query", "logs", hour, "--data", data, "--format", "table")
-	if code != exitIncomplete {
-		t.Errorf("without records: exit code %d, %s", code, stderr)
+	for _, args := range [][]string{{"--format", "table"}, {"--format", "csv"}, {"--all", "--format", "ndjson"}} {
+		_, stderr, code = orrery(t, "", append([]string{"query", "logs", hour, "--data", data}, args...)...)
+		unreadable := strings.Index(stderr, "unreadable: fresh/2026/01/01/05/")
+		nothing := strings.Index(stderr, "no records match in the objects that could be read; the data covers")
+		if code != exitIncomplete || unreadable < 0 || nothing < unreadable {
+			t.Errorf("%v without records: exit code %d, %s", args, code, stderr)
+		}
 	}
 }
 
@@ -519,7 +530,7 @@ func TestGenerateFiles(t *testing.T) {
 		}
 		want := "500 records"
 		if name != "a.ndjson" {
-			want = "0 records in 0 partitions, 0 rejected"
+			want = ": 0 records, 0 rejected, "
 		}
 		if !strings.Contains(out, want) {
 			t.Errorf("%s: %q, want %q", name, out, want)
@@ -531,7 +542,8 @@ func TestGenerateFiles(t *testing.T) {
 func TestDataFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("ORRERY_DATA", "")
-	c := console{in: strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}`), out: io.Discard, err: io.Discard}
+	c := console{in: strings.NewReader(`{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}`),
+		out: io.Discard, err: io.Discard}
 	if code := run(t.Context(), []string{"import", "-"}, c); code != exitDone {
 		t.Fatalf("import exited %d", code)
 	}
@@ -560,11 +572,12 @@ func TestImportGrowingFile(t *testing.T) {
 		args           []string
 		stdout, stderr string
 	}{
-		{"the second line is incomplete", first + second, []string{file}, "1 records in 1 partitions", note},
-		{"the third line is incomplete", grown, []string{file}, "1 records in 1 partitions", note},
-		{"the file is complete", grown, []string{"--take-last", file}, "1 records in 1 partitions", ""},
-		{"nothing is new", grown, []string{file}, "0 records in 0 partitions", ""},
-		{"a pipe is complete", piped, []string{"-"}, "2 records in 1", ""},
+		{"the only line is incomplete", second, []string{file}, "no records yet: its last line has no newline\n", note},
+		{"the second line is incomplete", first + second, []string{file}, "access.log: 1 record, 0 rejected", note},
+		{"the third line is incomplete", grown, []string{file}, "access.log: 1 record, 0 rejected", note},
+		{"the file is complete", grown, []string{"--take-last", file}, "access.log: 1 record, 0 rejected", ""},
+		{"nothing is new", grown, []string{file}, "access.log: 0 records, 0 rejected", ""},
+		{"a pipe is complete", piped, []string{"-"}, ": 2 records,", ""},
 	} {
 		if err := os.WriteFile(file, []byte(step.text), 0o644); err != nil {
 			t.Fatal(err)
@@ -604,7 +617,8 @@ func TestImportAs(t *testing.T) {
 		{"a copy with its own path is another log", "", []string{copied}, 1},
 	} {
 		stdout, stderr, code := orrery(t, step.text, append([]string{"import", "--data", data}, step.args...)...)
-		if want := fmt.Sprintf(": %d records in", step.records); code != exitDone || !strings.Contains(stdout, want) {
+		want := fmt.Sprintf(": %s, 0 rejected", counted(step.records, "record"))
+		if code != exitDone || !strings.Contains(stdout, want) {
 			t.Errorf("%s: exit %d, want %q\n%s%s", step.name, code, want, stdout, stderr)
 		}
 	}

@@ -46,8 +46,9 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 		}
 	}
 	_, err = fmt.Fprintf(c.out,
-		"merged %d objects of %d hours (%d records, %d to %d bytes), removed %d files no longer needed\n",
-		report.Objects, report.Hours, report.Rows, report.Before, report.After, report.Removed)
+		"merged %s of %s (%s, %d to %s), removed %s no longer needed\n",
+		counted(report.Objects, "object"), counted(report.Hours, "hour"), counted(report.Rows, "record"),
+		report.Before, counted(report.After, "byte"), counted(report.Removed, "file"))
 	if err == nil && len(report.Damaged) > 0 {
 		return &exitError{code: exitIncomplete}
 	}

@@ -484,7 +484,7 @@ func testLost(t *testing.T, d *localaws.Deployment, s *targets, data string) {
 	}
 	before := countDeployed(t, s, wholeDay)
 	withoutNotifications(t, d, func() { putLog(t, d, log) })
-	expectReconciled(t, d, "sent 1 lost logs again\n")
+	expectReconciled(t, d, "sent 1 lost log again\n")
 	waitFor(t, d, "the records of a log whose notification was lost", func() bool {
 		return countDeployed(t, s, wholeDay) == before+records && waiting(t, d, "RawQueueURL", bothStates...) == 0
 	})

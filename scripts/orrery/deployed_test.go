@@ -487,7 +487,7 @@ func testUpgrade(t *testing.T, d *localaws.Deployment, output *lockedBuffer, s *
 	if err := d.Deploy(t.Context(), "version=upgraded"); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	for _, function := range []string{"stats", "planet-get", "ingest", "not-found", "console"} {
+	for _, function := range []string{"stats", "planet-get", "older", "ingest", "not-found", "console"} {
 		var report struct {
 			OK      bool   `json:"ok"`
 			Version string `json:"version"`

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
+	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -47,15 +49,22 @@ func shareBar(share float64) string {
 	return bar(int64(share*whole), whole)
 }
 
-// reportSides prints the definitions of the two sides of a diff.
-func reportSides(w io.Writer, d *search.DiffMeta) {
+// reportSides prints the definitions of the two sides of a diff, and when the data begins if that is within one of them.
+func reportSides(w io.Writer, d *search.DiffMeta, oldest *string) {
+	begins, known := instantOf(oldest)
 	for _, side := range []struct {
 		name string
 		search.DiffSideMeta
 	}{{"selected", d.Selected}, {"baseline", d.Baseline}} {
-		text := fmt.Sprintf("%s: %s, %s", side.name, counted(int(side.NumOfRequests), "request"), side.Filter)
+		text := fmt.Sprintf("%s: %s, %s", side.name, counted(side.NumOfRequests, "request"), side.Filter)
 		if side.Except != "" {
 			text += ", without those of " + side.Except
+		}
+		from, _ := instantOf(&side.Period.From)
+		to, _ := instantOf(&side.Period.To)
+		period := report.Period{FromMs: from.UnixMilli(), ToMs: to.UnixMilli()}
+		if known && period.BeginsBefore(begins) {
+			text += fmt.Sprintf("; the data begins at %s UTC", begins.Format(time.DateTime))
 		}
 		fmt.Fprintln(w, text)
 	}

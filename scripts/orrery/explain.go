@@ -46,7 +46,7 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	q, stages, err := search.Stages(request)
+	q, stages, err := search.Stages(ctx, request)
 	if err != nil {
 		return drawn(err, c.err)
 	}

@@ -44,7 +44,7 @@ func facetRows(facets []json.RawMessage) ([]json.RawMessage, error) {
 			}
 		}
 		if rest := f.Rest; rest != nil && rest.Distinct > 0 {
-			others := fmt.Sprintf(`"(%s)"`, counted(int(rest.Distinct), "other"))
+			others := fmt.Sprintf(`"(%s)"`, counted(rest.Distinct, "other"))
 			if err := add(json.RawMessage(others), rest.NumOfRequests, &rest.NumOfBlockedRequests); err != nil {
 				return nil, err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +41,7 @@ type linesFlags struct {
 	Layout  string   `name:"log-format" help:"Format string: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
 	Pattern string   `help:"Regular expression whose named groups are fields." placeholder:"REGEXP"`
 	Map     []string `sep:"none" help:"For logs in JSON: the member that is a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
+	Zone    string   `help:"Time zone of times without one; default: UTC." placeholder:"ZONE"`
 	GeoIP   []string `name:"geoip" sep:"none" help:"MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
 	Set     []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 }
@@ -61,7 +64,8 @@ func (i *importCommand) Run(ctx context.Context, c console) (err error) {
 		reports, err := i.one(ctx, c, product.Store, file, options)
 		for _, report := range reports {
 			rejected += report.RejectedLines()
-			err = errors.Join(err, printReport(c.out, report), printLeft(c.err, report))
+			err = errors.Join(err, printReport(c.out, report), printAbsent(c.err, report), printLeft(c.err, report),
+				i.printColumns(c.err, report))
 			if err == nil && report.Known > 0 {
 				err = i.printThere(ctx, c.err, product.Store, report, options)
 			}
@@ -110,7 +114,7 @@ func (i *importCommand) options() (ingest.Options, *geoip.Databases, error) {
 	if err != nil {
 		return ingest.Options{}, nil, err
 	}
-	options := ingest.Options{Format: i.Format, Defaults: defaults, Complete: places.Complete}
+	options := ingest.Options{Format: i.Format, Zone: i.Zone, Defaults: defaults, Complete: places.Complete}
 	if options.GeoIP, err = absolute(i.GeoIP); err != nil {
 		return ingest.Options{}, nil, errors.Join(err, places.Close())
 	}
@@ -210,6 +214,7 @@ func (i *importCommand) one(
 	}
 	for _, log := range slices.Sorted(maps.Keys(unrecognized)) {
 		printUnrecognized(c.err, log, unrecognized[log])
+		i.printSuggestion(c.err, file, unrecognized[log])
 	}
 	return reports, err
 }
@@ -217,12 +222,89 @@ func (i *importCommand) one(
 // maxShownLine is the number of bytes of a line that an error shows.
 const maxShownLine = 400
 
-// printUnrecognized prints the first line of a log, and why each format does not match it.
+// printUnrecognized prints the first line of a log, why each format does not match it, and where the one that matches
+// the most of it stops.
 func printUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) {
 	fmt.Fprintf(w, "%s begins with\n  %.*q\n", printable(log), maxShownLine, e.First)
+	if e.Wrapped != nil {
+		return
+	}
 	for _, miss := range e.Missed {
 		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, printable(miss.Reason))
 	}
+	nearest := slices.MaxFunc(e.Missed, func(a, b logformat.Miss) int { return cmp.Compare(a.Column, b.Column) })
+	if nearest.Column > 1 {
+		fmt.Fprintf(w, "%s is the nearest, and stops here:\n%s\n", nearest.Format,
+			logformat.Excerpt([]byte(e.First), nearest.Column))
+	}
+}
+
+// printSuggestion prints the members of a log in JSON, and the command that imports it with mappings that fit.
+func (i *importCommand) printSuggestion(w io.Writer, file string, e *logformat.UnrecognizedError) {
+	if len(e.Members) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "its members are %s\n", printable(e.ShownMembers()))
+	if i.Source != "" && len(e.Map) > 0 {
+		fmt.Fprintf(w, "this line of the source fits:\n  %s\n", printable(tomlOf(e.Map)))
+		return
+	}
+	if len(e.Map) > 0 {
+		fmt.Fprintf(w, "this command imports it:\n  %s\n", printable(i.withMappings(file, e.Map)))
+	}
+}
+
+// withMappings returns the command that imports a file with mappings, and otherwise as this one.
+func (i *importCommand) withMappings(file string, mappings []string) string {
+	words := []string{"orrery", "import"}
+	if i.Data != defaultFolder {
+		words = append(words, "--data", string(i.Data))
+	}
+	for _, flag := range []struct {
+		name   string
+		values []string
+	}{{"--map", mappings}, {"--set", i.Set}, {"--geoip", i.GeoIP}} {
+		for _, value := range flag.values {
+			words = append(words, flag.name, value)
+		}
+	}
+	if i.As != "" {
+		words = append(words, "--as", i.As)
+	}
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"--take-last", i.Last}, {"--anyway", i.Sure}} {
+		if flag.set {
+			words = append(words, flag.name)
+		}
+	}
+	words = append(words, file)
+	for at, word := range words {
+		words[at] = shellWord(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord returns a word as a shell reads it, in quotes if it needs them.
+func shellWord(word string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_./@=:,-+", c)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(c rune) bool { return !plain(c) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// tomlOf returns the line of a source in orrery.toml with mappings.
+func tomlOf(mappings []string) string {
+	pairs := make([]string, len(mappings))
+	for i, mapping := range mappings {
+		field, path, _ := strings.Cut(mapping, "=")
+		pairs[i] = fmt.Sprintf("%s = %s", field, strconv.Quote(path))
+	}
+	return "map = { " + strings.Join(pairs, ", ") + " }"
 }
 
 // openLog opens a log and returns its name and its size in bytes, which is -1 unless it is a regular file.
@@ -264,20 +346,17 @@ func defaultsOf(set []string) ([]ingest.Default, error) {
 
 // printReport prints the result of an import: one line, one for each reason of rejected lines, and one for their place.
 func printReport(w io.Writer, r ingest.Report) error {
-	text := fmt.Sprintf("%s: %d records in %d partitions, %d rejected, %.1f s",
-		printable(r.Name), r.Records, r.Partitions, r.RejectedLines(), r.Elapsed.Seconds())
-	switch {
-	case logformat.IsMapping(r.Format):
-		text += " (mapped JSON)"
-	case logformat.IsPattern(r.Format):
-		text += " (pattern)"
-	case logformat.IsFormatString(r.Format):
-		text += " (format string)"
-	case r.Format != "":
-		text += " (" + r.Format + ")"
+	if r.Left > 0 && r.Records+r.RejectedLines()+r.Known == 0 {
+		_, err := fmt.Fprintf(w, "%s: no records yet: its last line has no newline\n", printable(r.Name))
+		return err
+	}
+	text := fmt.Sprintf("%s: %s, %d rejected, %.1f s",
+		printable(r.Name), counted(r.Records, "record"), r.RejectedLines(), r.Elapsed.Seconds())
+	if r.Format != "" {
+		text += " (" + formatText(r.Format) + ")"
 	}
 	if r.Known > 0 {
-		text += fmt.Sprintf("; %d lines were imported before", r.Known)
+		text += fmt.Sprintf("; %s imported before", counted(r.Known, "line"))
 	}
 	if r.Overlaps() {
 		text += fmt.Sprintf("; %d of the first %d records were in the data already", r.Seen, r.Judged)
@@ -285,9 +364,13 @@ func printReport(w io.Writer, r ingest.Report) error {
 	if r.Invalid > 0 {
 		text += fmt.Sprintf("; %d had text that is not Unicode, which is stored unchanged", r.Invalid)
 	}
+	text += misfitsText(r.Misfits)
 	text += "\n"
 	for _, reason := range r.Reasons() {
 		text += fmt.Sprintf("  rejected %d: %s\n", r.Rejected[reason], reason)
+	}
+	if r.First != "" {
+		text += "  " + strings.ReplaceAll(r.First, "\n", "\n  ") + "\n"
 	}
 	if r.Quarantine != "" {
 		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", printable(r.Quarantine))
@@ -300,12 +383,73 @@ func printReport(w io.Writer, r ingest.Report) error {
 	return err
 }
 
+// misfitsText reports the values that are of a wrong type for their fields.
+func misfitsText(misfits map[string]int64) string {
+	if len(misfits) == 0 {
+		return ""
+	}
+	total := int64(0)
+	var fields []string
+	for _, field := range slices.Sorted(maps.Keys(misfits)) {
+		total += misfits[field]
+		fields = append(fields, fmt.Sprintf("%s %d", field, misfits[field]))
+	}
+	return fmt.Sprintf("; %d values of a wrong type are in log_rest (%s)", total, strings.Join(fields, ", "))
+}
+
+// absentText reports what no record of an import has, or is "".
+func absentText(r ingest.Report) string {
+	if len(r.Absent) == 0 {
+		return ""
+	}
+	var names []string
+	for _, name := range r.Absent {
+		article := "a "
+		if name == "address" {
+			article = "an "
+		}
+		names = append(names, article+name)
+	}
+	last := len(names) - 1
+	text := "no record has " + names[last]
+	if last > 0 {
+		text = "no record has " + strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+	if slices.Equal(r.Absent, []string{"host"}) {
+		text += "; --set host=NAME sets it"
+	}
+	return text
+}
+
+// printAbsent prints what no record has.
+func printAbsent(w io.Writer, r ingest.Report) error {
+	text := absentText(r)
+	if text == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "%s: %s\n", printable(r.Name), text)
+	return err
+}
+
 // printLeft reports a last line that was left, and how to import it.
 func printLeft(w io.Writer, r ingest.Report) error {
 	if r.Left == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%d bytes without newline) is left for "+
-		"the next import; if the file is complete, import it again with --take-last\n", printable(r.Name), r.Left)
+	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%s without newline) is left for "+
+		"the next import; if the file is complete, import it again with --take-last\n",
+		printable(r.Name), counted(r.Left, "byte"))
+	return err
+}
+
+// printColumns reports columns that the format of a log has no fields for, and how to import them.
+func (i *importCommand) printColumns(w io.Writer, r ingest.Report) error {
+	if r.Columns == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "%s: the lines have columns after the format combined, which are only in log_rest. "+
+		"To have them as fields, run orrery forget %s%s, and import the log with\n  --log-format '%s'\n"+
+		"with the variables of your server in their places, if it writes others\n",
+		printable(r.Name), printable(i.dataFlag()), r.Source, r.Columns)
 	return err
 }

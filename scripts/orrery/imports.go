@@ -42,7 +42,7 @@ func (i *importsCommand) Run(ctx context.Context, c console) error {
 			}
 		}
 		if i.Format == "json" {
-			return json.NewEncoder(c.out).Encode(list)
+			return json.NewEncoder(c.shown()).Encode(list)
 		}
 		return writeImports(c.out, list)
 	})
@@ -117,8 +117,11 @@ func optionalTime(t *time.Time) string {
 	return timeText(*t)
 }
 
-// formatText returns the name of a format. A format that a flag defined has no name.
+// formatText returns the name of a format and its zone. A format that a flag defined has no name.
 func formatText(format string) string {
+	if zone, format := logformat.CutZone(format); zone != "" {
+		return formatText(format) + ", " + zone
+	}
 	switch {
 	case logformat.IsMapping(format):
 		return "mapped JSON"
@@ -189,8 +192,9 @@ func printForgotten(w io.Writer, r datadir.ForgetReport) error {
 		_, err := fmt.Fprintf(w, "%s (%s) was forgotten at %s\n", r.Source.ID, name, timeText(r.Source.Forgotten))
 		return err
 	}
-	_, err := fmt.Fprintf(w, "forgot %s (%s): %d records in %d partitions; %d objects were replaced, %d removed\n",
-		r.Source.ID, name, r.Records, r.Hours, r.Rewritten, r.Removed)
+	_, err := fmt.Fprintf(w, "forgot %s (%s): %s of %s; %s replaced, %d removed\n",
+		r.Source.ID, name, counted(r.Records, "record"), counted(r.Hours, "hour"),
+		counted(r.Rewritten, "object"), r.Removed)
 	return err
 }
 
@@ -219,7 +223,7 @@ func (i *importCommand) printThere(
 		lines = "the lines before the new ones are"
 	}
 	without := len(set)+len(options.GeoIP) == 0
-	sameFormat := options.Format == "auto" || options.Format == earlier.Format
+	sameFormat := isFormat(options, earlier.Format)
 	sameValues := earlier.Known && sameSettings(set, earlier.Settings) && slices.Equal(options.GeoIP, earlier.GeoIP) ||
 		!earlier.Known && without
 	if sameFormat && sameValues {
@@ -230,6 +234,22 @@ func (i *importCommand) printThere(
 		printable(report.Name), lines, formatText(earlier.Format), printable(settingsText(earlier)),
 		printable(i.dataFlag()), earlier.ID)
 	return err
+}
+
+// isFormat reports whether an import with these options reads lines as the format with that name does.
+func isFormat(options ingest.Options, name string) bool {
+	format := options.Format
+	if format == "" || format == autoFormat {
+		format = name
+	}
+	if options.Zone == "" {
+		return format == name
+	}
+	f, err := logformat.ByName(format)
+	if err == nil {
+		f, err = logformat.InZone(f, options.Zone)
+	}
+	return err == nil && f.Name() == name
 }
 
 // settingsText returns the flags with which a log was imported.

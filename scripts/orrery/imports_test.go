@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/shared/geoip/geoiptest"
 )
@@ -38,6 +39,72 @@ func listed(t *testing.T, data string, flags ...string) []importRow {
 	return rows
 }
 
+// TestImportInZone: the zone is recorded with the format of a log, and is no part of its identity.
+func TestImportInZone(t *testing.T) {
+	data := t.TempDir()
+	const line = `203.0.113.7:33317 [17/May/2026:%s.655] in a/b 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET / HTTP/1.1"`
+	log := filepath.Join(t.TempDir(), "haproxy.log")
+	write := func(clocks ...string) {
+		t.Helper()
+		var text string
+		for _, clock := range clocks {
+			text += fmt.Sprintf(line, clock) + "\n"
+		}
+		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step := func(name, stdout, stderr string, wanted int, args ...string) {
+		t.Helper()
+		out, problems, code := inProcess(t, append([]string{"import", "--data", data}, args...)...)
+		if code != wanted || !strings.Contains(out, stdout) || !strings.Contains(problems, stderr) {
+			t.Errorf("%s: exit %d\n%s%s", name, code, out, problems)
+		}
+	}
+	write("10:05:03")
+	step("an unknown zone", "", `did you mean "Europe/Berlin"?`, exitFailed, "--zone", "Europe/Berln", log)
+	step("the first import", "1 record, 0 rejected", "", exitDone, "--zone", "Europe/Berlin", log)
+	write("10:05:03", "11:05:03")
+	step("the grown log without the flag", "haproxy-http, Europe/Berlin); 1 line imported before", "", exitDone, log)
+	step("the same zone again", "0 records", "", exitDone, "--zone", "Europe/Berlin", log)
+	step("another zone", "0 records", "there already, imported as format haproxy-http, Europe/Berlin", exitDone,
+		"--zone", "Asia/Kolkata", log)
+	rows := listed(t, data)
+	if len(rows) != 1 || rows[0].Records != 2 || rows[0].From.Format(time.TimeOnly) != "08:05:03" ||
+		rows[0].To.Format(time.TimeOnly) != "09:05:03" {
+		t.Errorf("%+v", rows)
+	}
+}
+
+// TestImportNamesColumns: the import of lines with columns after the format combined prints flags that keep them.
+func TestImportNamesColumns(t *testing.T) {
+	data := t.TempDir()
+	log := filepath.Join(t.TempDir(), "access.log")
+	line := `192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 5 "-" "curl/8" 125034` + "\n"
+	if err := os.WriteFile(log, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := inProcess(t, "import", "--data", data, log)
+	_, flag, found := strings.Cut(stderr, "--log-format '")
+	flag, _, _ = strings.Cut(flag, "'\n")
+	id := listed(t, data)[0].ID
+	if code != exitDone || !found || !strings.Contains(stderr, "run orrery forget --data "+data+" "+id+",") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if _, stderr, code := inProcess(t, "forget", "--data", data, id); code != exitDone {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	stdout, stderr, code := inProcess(t, "import", "--data", data, "--log-format", flag, log)
+	if code != exitDone || !strings.Contains(stdout, "1 record,") || strings.Contains(stderr, "columns") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	out, _, _ := inProcess(t, "query", "logs", "request_time=0.125034, timestamp between 2026-05-17 and 2026-05-18",
+		"--data", data, "--format", "ndjson")
+	if strings.Count(out, "\n") != 1 {
+		t.Errorf("the duration is not found: %s", out)
+	}
+}
+
 // TestForgetAndImportAnew takes the records of an import out of the data and imports its log with other settings.
 func TestForgetAndImportAnew(t *testing.T) {
 	data, log := t.TempDir(), accessLog(t, "access.log", 0, 100)
@@ -58,7 +125,7 @@ func TestForgetAndImportAnew(t *testing.T) {
 	step("a second import with a value", "0 records", "run orrery forget --data "+data+" "+id, exitDone,
 		"import", "--set", "host=blog.example", log)
 	step("an unknown import", "", `there is no import "x"`, exitFailed, "forget", "x")
-	step("the beginning of an ID", "forgot "+id+" (access.log): 100 records in 2 partitions", "", exitDone, "forget", id[:6])
+	step("the beginning of an ID", "forgot "+id+" (access.log): 100 records of 2 hours; ", "", exitDone, "forget", id[:6])
 	step("forgotten already", id+" (access.log) was forgotten at", "", exitDone, "forget", id)
 	if rows := listed(t, data); len(rows) != 0 {
 		t.Errorf("%+v", rows)
@@ -89,7 +156,7 @@ func TestQuarantineFlagsOfFormats(t *testing.T) {
 			"country": map[string]any{"names": map[string]any{"en": "France"}},
 		},
 	})
-	const first = `{"timestamp":"2026-05-17T10:00:00Z"}` + "\n"
+	const first = `{"processing_stage":6,"timestamp":"2026-05-17T10:00:00Z"}` + "\n"
 	for name, test := range map[string]struct {
 		line string
 		args []string
@@ -120,7 +187,7 @@ func TestQuarantineFlagsOfFormats(t *testing.T) {
 				t.Errorf("with two formats: exit %d, %s", code, stderr)
 			}
 			stdout, stderr, code := inProcess(t, append(retry, "--set", "host=a.example", "--geoip", geo)...)
-			if code != exitDone || !strings.HasSuffix(stdout, ": 1 lines are records now, 0 are still rejected\n") {
+			if code != exitDone || !strings.HasSuffix(stdout, ": 1 record, 0 still rejected\n") {
 				t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 			}
 			stdout, stderr, _ = inProcess(t, "query", "logs", "timestamp between 2026-05-17 and 2026-05-18, status=204",
@@ -181,7 +248,7 @@ func TestImportDoubts(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{"a wrong format", []string{"--format", "orrery", log}, exitDoubt, "", "nothing was imported. Line 1: "},
+		{"a wrong format", []string{"--format", "orrery", log}, exitDoubt, "", "nothing was imported. The first is line 1: "},
 		{"the right one", []string{log}, exitDone, "100 records", ""},
 		{"a part of the log", []string{tail}, exitDoubt, "", "40 of the first 40 records are in the data already"},
 		{"the part, anyway", []string{"--anyway", tail}, exitDone, "40 of the first 40 records were in the data", ""},
@@ -204,7 +271,7 @@ func TestImportDoubts(t *testing.T) {
 func TestImportReportsDoubtsAndFailures(t *testing.T) {
 	data, log, other := t.TempDir(), accessLog(t, "access.log", 0, 100), accessLog(t, "b.log", 0, 50)
 	missing := filepath.Join(t.TempDir(), "missing.log")
-	const doubt = "nothing was imported. Line 1: "
+	const doubt = "nothing was imported. The first is line 1: "
 	for name, step := range map[string]struct {
 		files []string
 		code  int
@@ -278,7 +345,7 @@ func TestImportsShowHowALogWasImported(t *testing.T) {
 		t.Error(stderr)
 	}
 	stdout, stderr, code := orrery(t, "", "quarantine", "--data", data, "--import", rows[0].ID, "--format", "combined")
-	if code != exitDone || !strings.Contains(stdout, "1 lines are records now") {
+	if code != exitDone || !strings.Contains(stdout, ": 1 record, ") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	rows = listed(t, data)
@@ -298,7 +365,7 @@ func TestImportsShowHowALogWasImported(t *testing.T) {
 // TestQuarantineCommand lists rejected lines and imports them again.
 func TestQuarantineCommand(t *testing.T) {
 	data, log := t.TempDir(), filepath.Join(t.TempDir(), "mixed.log")
-	text := `{"timestamp":"2026-05-17T10:00:00Z"}` + "\n" +
+	text := `{"processing_stage":6,"timestamp":"2026-05-17T10:00:00Z"}` + "\n" +
 		`192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" 200 5` + "\n" + "tab\there\n"
 	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -312,7 +379,7 @@ func TestQuarantineCommand(t *testing.T) {
 	}
 	id := listed(t, data)[0].ID
 	stdout, stderr, code := orrery(t, "", "quarantine", "--data", data, "--import", id, "--format", "combined")
-	if code != exitDone || stdout != id+": 1 lines are records now, 1 are still rejected\n" {
+	if code != exitDone || stdout != id+": 1 record, 1 still rejected\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	stdout, _, code = orrery(t, "", "quarantine", "--data", data)
@@ -342,9 +409,9 @@ func TestQuarantineRefusesFlagsWithoutEffect(t *testing.T) {
 			"--set: not for a log that was refused",
 		},
 		{
-			"a layout for a log that was refused",
-			[]string{"--dir", data, "--import", "raw/a.log", "--log-format", "%h", "--map", "host=h"},
-			"--log-format, --map: not for a log that was refused",
+			"a database for a log that was refused",
+			[]string{"--dir", data, "--import", "raw/a.log", "--map", "host=h", "--geoip", "a.mmdb"},
+			"--geoip: not for a log that was refused",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (i *invokeCommand) Run(ctx context.Context, c console) (err error) {
 	if err = errors.Join(err, process.Close()); err != nil {
 		return fmt.Errorf("invoke %s: %w%s", f.Name, err, logs.message())
 	}
-	if _, err := fmt.Fprintf(c.out, "%s\n", indented(answer.Payload)); err != nil {
+	if _, err := fmt.Fprintf(c.shown(), "%s\n", indented(answer.Payload)); err != nil {
 		return err
 	}
 	if answer.Failed {

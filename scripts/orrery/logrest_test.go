@@ -228,3 +228,37 @@ func TestFolderOfAnEarlierVersion(t *testing.T) {
 		"": "4321", byLevel: "42", byText: "42", others: "31", `, log_rest["user.name"]="ann"`: "1",
 	})
 }
+
+// TestValuesOfAWrongType: a value that its field cannot have is in log_rest for records, facets and filters alike, and
+// the import counts it. A literal of the type stays as it was sent.
+func TestValuesOfAWrongType(t *testing.T) {
+	data := t.TempDir()
+	const at = `{"timestamp":"2026-05-17T10:00:00Z","path":"/a",`
+	stdout, stderr, code := inProcess(t, "import", "--data", data, "--format", "orrery", written(t, "app.jsonl",
+		at+`"ip":"203.0.113.1","host":{"name":"x"},"status":"ok"}`, at+`"ip":"203.0.113.2","status":"200"}`))
+	if want := "; 2 values of a wrong type are in log_rest (host 1, status 1)"; code != exitDone ||
+		!strings.Contains(stdout, want) {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if want := "app.jsonl: no record has a method or a host\n"; !strings.Contains(stderr, want) {
+		t.Errorf("%q lacks %q", stderr, want)
+	}
+	for filter, want := range map[string]string{
+		`, host~"."`: "", `, status>0`: "2", `, status=200`: "2", `, log_rest["status"]="ok"`: "1",
+		`, log_rest["host.name"]="x"`: "1",
+	} {
+		if got, stderr := addresses(t, data, filter); got != want {
+			t.Errorf("%s: found %q, want %q: %s", filter, got, want, stderr)
+		}
+	}
+	const period = "timestamp between 2026-05-17 and 2026-05-18"
+	stdout, stderr, _ = inProcess(t, "query", "logs", "--data", data, "--format", "ndjson", period+", ip=203.0.113.1")
+	if !strings.Contains(stdout, `"log_rest":{"host":{"name":"x"},"status":"ok"}`) || strings.Count(stdout, `"host"`) != 1 {
+		t.Errorf("the record is %s%s", stdout, stderr)
+	}
+	stdout, stderr, _ = inProcess(t, "query", "facets", "--data", data, "--by", "host,status", "--format", "csv", period)
+	if !strings.Contains(stdout, "status,integer,1,value,200,1,") ||
+		!strings.Contains(stdout, "host,string,0,absent,,2,") || strings.Contains(stdout, "ok") {
+		t.Errorf("the facets are %s%s", stdout, stderr)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -23,7 +24,7 @@ const (
 	exitFailed      = 1 // standard error has the reason
 	exitUsage       = 2 // the command line is invalid
 	exitRejected    = 3 // imported, but some lines were rejected and put into quarantine
-	exitDoubt       = 4 // not imported, because it is probably a mistake; --anyway imports it
+	exitDoubt       = 4 // not imported, because it is probably a mistake, or is JSON of no known format
 	exitIncomplete  = 5 // answered or compacted, but some objects could not be read
 	exitInterrupted = 130
 )
@@ -142,6 +143,9 @@ func runAt(ctx context.Context, args []string, c console, k clock) int {
 	if err != nil {
 		fmt.Fprintln(c.err, "orrery:", err)
 		return exitFailed
+	}
+	if slices.Equal(args, []string{"--version"}) { // no flag, because some commands have one of that name
+		args = []string{"version"}
 	}
 	chosen, err := parser.Parse(withLongLast(args))
 	if exit >= 0 { // --help has been printed

@@ -135,8 +135,8 @@ func printPut(c console, file string, bucket *rawbucket.Bucket, log *rawbucket.L
 		verb = "is there already, as"
 	}
 	if log.Left > 0 {
-		fmt.Fprintf(c.err, "%s: 1 unfinished line at the end (%d bytes without newline) is left for the next put; "+
-			"if the file is complete, put it again with --take-last\n", printable(file), log.Left)
+		fmt.Fprintf(c.err, "%s: 1 unfinished line at the end (%s without newline) is left for the next put; "+
+			"if the file is complete, put it again with --take-last\n", printable(file), counted(log.Left, "byte"))
 	}
 	_, err := fmt.Fprintf(c.out, "%s: %s s3://%s/%s (%s, %d bytes)\n",
 		printable(file), verb, bucket.Name, printable(at.Key), log.Format, log.Size)

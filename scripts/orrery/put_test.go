@@ -58,7 +58,7 @@ func runHere(ctx context.Context, stdin string, args ...string) (stdout, stderr 
 
 // logOf returns a log with a record of that time.
 func logOf(at time.Time) string {
-	return fmt.Sprintf(`{"timestamp":%q,"path":"/a"}`+"\n", at.UTC().Format(time.RFC3339))
+	return fmt.Sprintf(`{"processing_stage":6,"timestamp":%q,"path":"/a"}`+"\n", at.UTC().Format(time.RFC3339))
 }
 
 func TestPut(t *testing.T) {

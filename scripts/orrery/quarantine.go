@@ -21,7 +21,7 @@ type quarantineCommand struct {
 	Stack  string `xor:"deployment" help:"Name of a deployment on AWS, instead of --data." placeholder:"NAME"`
 	Dir    string `xor:"deployment" help:"Folder of a running orrery up --dir, instead of --data." placeholder:"DIR"`
 	Region string `help:"With --stack: region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
-	Import string `help:"ID of an import, or its unique beginning: import its lines again, with the format, the values and the databases of the log unless others are given; those that are records now leave the quarantine. Of a deployment also the key of a log that was refused." placeholder:"ID"`
+	Import string `help:"ID of an import, or its unique beginning: import its lines again, with the format, the values and the databases of the log unless others are given; those that are records now leave the quarantine. Of a deployment also the key of a log that was refused, which is imported with the format given." placeholder:"ID"`
 	Format string `default:"auto" help:"Format; auto: that of the log." placeholder:"NAME"`
 
 	linesFlags
@@ -42,7 +42,7 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return &exitError{code: exitUsage, message: err.Error()}
 	}
-	options := ingest.Options{Format: format, Defaults: defaults}
+	options := ingest.Options{Format: format, Zone: q.Zone, Defaults: defaults}
 	if q.Stack != "" || q.Dir != "" {
 		return q.ofDeployment(ctx, c, options)
 	}
@@ -73,14 +73,16 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 
 // unused returns why the given flags about lines would have no effect, or "" if no such flag is given or all are used.
 func (q *quarantineCommand) unused() string {
+	ofRefused := (q.Stack != "" || q.Dir != "") && strings.HasPrefix(q.Import, cloud.RawPrefix)
 	var flags []string
 	for _, flag := range []struct {
 		name  string
 		given bool
 	}{
-		{"--format", q.Format != "auto"},
-		{"--log-format", q.Layout != ""}, {"--pattern", q.Pattern != ""}, {"--map", len(q.Map) > 0},
-		{"--geoip", len(q.GeoIP) > 0}, {"--set", len(q.Set) > 0},
+		{"--format", q.Format != "auto" && !ofRefused},
+		{"--log-format", q.Layout != "" && !ofRefused}, {"--pattern", q.Pattern != "" && !ofRefused},
+		{"--map", len(q.Map) > 0 && !ofRefused},
+		{"--zone", q.Zone != ""}, {"--geoip", len(q.GeoIP) > 0}, {"--set", len(q.Set) > 0},
 	} {
 		if flag.given {
 			flags = append(flags, flag.name)
@@ -91,8 +93,8 @@ func (q *quarantineCommand) unused() string {
 		return ""
 	case q.Import == "":
 		return given + ": only for --import, which imports lines again"
-	case (q.Stack != "" || q.Dir != "") && strings.HasPrefix(q.Import, cloud.RawPrefix):
-		return given + ": not for a log that was refused, which the deployment imports again by itself"
+	case ofRefused:
+		return given + ": not for a log that was refused, which the deployment imports by itself, with the format given"
 	}
 	return ""
 }
@@ -116,7 +118,11 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 	case q.Import == "":
 		return q.list(ctx, c, deployed)
 	case strings.HasPrefix(q.Import, cloud.RawPrefix):
-		if err := deployed.Release(ctx, q.Import); err != nil {
+		format := options.Format
+		if format == autoFormat {
+			format = ""
+		}
+		if err := deployed.Release(ctx, q.Import, format); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", printable(q.Import))
@@ -149,7 +155,7 @@ func withPlaces(options ingest.Options, retry func(ingest.Options) error) error 
 }
 
 func printRetried(c console, id string, records, rejected int64) error {
-	_, err := fmt.Fprintf(c.out, "%s: %d lines are records now, %d are still rejected\n", printable(id), records, rejected)
+	_, err := fmt.Fprintf(c.out, "%s: %s, %d still rejected\n", printable(id), counted(records, "record"), rejected)
 	return err
 }
 
@@ -195,7 +201,7 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store interface
 		}
 	}
 	if q.JSON {
-		return json.NewEncoder(c.out).Encode(rows)
+		return json.NewEncoder(c.shown()).Encode(rows)
 	}
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "import\tname\treason\tlines\tline\texample")

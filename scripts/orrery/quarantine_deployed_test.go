@@ -99,7 +99,8 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	const combined = `192.0.2.7 - - [01/Mar/2026:10:00:03 +0000] "GET /a HTTP/1.1" 200 512` + "\n"
 	source := ""
 	for key, text := range map[string]string{
-		"raw/a.log": strings.Repeat(`{"timestamp":"2026-03-01T10:00:00Z"}`+"\n", 3) + "garbage\n" + combined,
+		"raw/a.log": strings.Repeat(`{"processing_stage":6,"timestamp":"2026-03-01T10:00:00Z"}`+"\n",
+			3) + "garbage\n" + combined,
 		"raw/x.csv": "a,b\n",
 	} {
 		if err := raw.Put(t.Context(), key, strings.NewReader(text), blob.Always); err != nil {
@@ -128,11 +129,16 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		t.Errorf("the list is\n%s\nwant\n%s", got, want)
 	}
 	got, messages := command("--import", source[:6], "--format", "combined")
-	if got != source+": 1 lines are records now, 1 are still rejected\n" ||
+	if got != source+": 1 record, 1 still rejected\n" ||
 		!strings.Contains(messages, "s3://raw-logs/raw/history/quarantine/"+source) {
 		t.Errorf("printed %q, messages %q", got, messages)
 	}
-	if _, _ = command("--import", "raw/x.csv"); len(aws.sent) != 1 || !strings.Contains(aws.sent[0], "raw%2Fx.csv") {
+	if _, _ = command("--import", "raw/x.csv"); len(aws.sent) != 1 || !strings.Contains(aws.sent[0], "raw%2Fx.csv") ||
+		strings.Contains(aws.sent[0], "orreryFormat") {
+		t.Errorf("sent %q", aws.sent)
+	}
+	if _, _ = command("--import", "raw/x.csv", "--pattern", `(?P<timestamp>\S+)`); len(aws.sent) != 2 ||
+		!strings.Contains(aws.sent[1], `"orreryFormat":"pattern:(?P\u003ctimestamp\u003e\\S+)"`) {
 		t.Errorf("sent %q", aws.sent)
 	}
 	list, _ := command("--json")

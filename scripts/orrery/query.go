@@ -131,6 +131,7 @@ func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c co
 	if err := q.print(response.Body, a, c); err != nil {
 		return err
 	}
+	a.reportUnreadable(c.err)
 	if !q.DryRun {
 		q.reportNothing(a, q.formatFor(c.out), c.err)
 	}
@@ -216,7 +217,7 @@ func (a answer) reportLate(stderr io.Writer) bool {
 	}
 	fmt.Fprintf(stderr, "orrery: %s arrived late and are not in the answer, because they are older than --since; "+
 		"a query without --since finds them\n",
-		counted(int(*a.Meta.Late), "record"))
+		counted(*a.Meta.Late, "record"))
 	return true
 }
 
@@ -251,17 +252,23 @@ func (a answer) reportGaps(stderr io.Writer) error {
 	if len(a.Meta.Skipped) == 0 {
 		return nil
 	}
+	return &exitError{code: exitIncomplete, message: fmt.Sprintf(
+		"the answer is incomplete: %s could not be read", counted(len(a.Meta.Skipped), "object"))}
+}
+
+// reportUnreadable lists the objects that could not be read. It comes before the report that nothing was found, which is
+// only about the others.
+func (a answer) reportUnreadable(stderr io.Writer) {
 	for _, name := range a.Meta.Skipped[:min(len(a.Meta.Skipped), maxSkippedNames)] {
 		fmt.Fprintln(stderr, "  unreadable:", printable(name))
 	}
-	return &exitError{code: exitIncomplete, message: fmt.Sprintf(
-		"the answer is incomplete: %s could not be read", counted(len(a.Meta.Skipped), "object"))}
 }
 
 // maxSkippedNames is the number of unreadable objects that are listed; --format json lists all.
 const maxSkippedNames = 10
 
-func counted(n int, noun string) string {
+// counted returns a number with a noun.
+func counted[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -292,31 +299,31 @@ func (q *queryCommand) formatFor(w io.Writer) string {
 }
 
 func (q *queryCommand) print(body []byte, a answer, c console) error {
-	format := q.formatFor(c.out)
+	format, out := q.formatFor(c.out), c.shown()
 	var err error
 	if format == "json" {
-		_, err = c.out.Write(append(body, '\n'))
+		_, err = out.Write(append(body, '\n'))
 		return err
 	}
 	if q.DryRun && a.Meta.Estimate != nil {
 		if format == "ndjson" {
-			return json.NewEncoder(c.out).Encode(a.Meta.Estimate)
+			return json.NewEncoder(out).Encode(a.Meta.Estimate)
 		}
 		return writeEstimate(c.out, *a.Meta.Estimate)
 	}
 	if format == "ndjson" {
 		for _, result := range a.Data.Results {
-			if _, err := fmt.Fprintf(c.out, "%s\n", result); err != nil {
+			if _, err := fmt.Fprintf(out, "%s\n", result); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if format == "csv" {
-		return q.writeCSV(c.out, a.Data.Results)
+		return q.writeCSV(out, a.Data.Results)
 	}
 	if a.Meta.Diff != nil {
-		reportSides(c.err, a.Meta.Diff)
+		reportSides(c.err, a.Meta.Diff, a.Meta.Oldest)
 	}
 	results := a.Data.Results
 	if rowsOf, ok := tableRows[q.Route]; ok {

@@ -24,6 +24,7 @@ func (q *queryCommand) printAll(ctx context.Context, from partSource, c console,
 	bar := newProgress(c.err, -1, "records", false)
 	defer func() { _ = bar.Exit() }()
 
+	out := c.shown()
 	parts := encodeParts(ctx, from, parameters, printer)
 	defer parts.stop()
 	var (
@@ -51,14 +52,16 @@ func (q *queryCommand) printAll(ctx context.Context, from partSource, c console,
 			}
 			p.text = append(p.text, end...)
 		}
-		if _, err := c.out.Write(p.text); err != nil {
+		if _, err := out.Write(p.text); err != nil {
 			return err
 		}
 		printed += p.count
 		show(bar, int64(printed))
 		if last {
 			_ = bar.Finish() // clears it; one that cannot be drawn must not stop the work
-			if p.answer.Meta.Skipped = skipped; printed == 0 {
+			p.answer.Meta.Skipped = skipped
+			p.answer.reportUnreadable(c.err)
+			if printed == 0 {
 				q.reportNothing(p.answer, q.Format, c.err)
 			}
 			return q.reportMissing(p.answer, c.err)

@@ -19,13 +19,21 @@ func (q *queryCommand) reportNothing(a answer, format string, stderr io.Writer) 
 	case a.Meta.Diff != nil && a.Meta.Requests != nil && *a.Meta.Requests > 0:
 		fmt.Fprintln(stderr, "no value differs significantly")
 	case continues && format == "table":
-		fmt.Fprintln(stderr, "no further records match")
+		fmt.Fprintln(stderr, "no further records match"+a.inReadable())
 	case continues: // a program that asks for newer records again and again finds none most of the time
 	case q.Route == valuesRoute:
-		fmt.Fprintln(stderr, "no values match"+a.periodOfData())
+		fmt.Fprintln(stderr, "no values match"+a.inReadable()+a.periodOfData())
 	default:
-		fmt.Fprintln(stderr, "no records match"+a.periodOfData())
+		fmt.Fprintln(stderr, "no records match"+a.inReadable()+a.periodOfData())
 	}
+}
+
+// inReadable limits the report that nothing was found to what was read, if objects could not be.
+func (a answer) inReadable() string {
+	if len(a.Meta.Skipped) == 0 {
+		return ""
+	}
+	return " in the objects that could be read"
 }
 
 // foundNothing reports whether there are no results, or only segments without requests.

@@ -48,6 +48,16 @@ func TestTablesOfQueries(t *testing.T) {
 				"2026-01-01 01:00:00  403      0      \n" +
 				"2026-01-01 01:00:00  (other)  20     ██████████\n", "",
 		},
+		"requests without a time have no average": {
+			queryCommand{Route: "stats"},
+			`{"data":{"results":[
+				{"timeperiod_string":"2026-01-01 00:00:00","hostname":"a","num_of_requests":2,"sum_of_bandwidth":5,"avg_latency":null},
+				{"timeperiod_string":"2026-01-01 00:01:00","hostname":"","num_of_requests":0,"sum_of_bandwidth":0,"avg_latency":0}
+				]},` + meta + `}}`,
+			"timeperiod_string    hostname  requests  sum_of_bandwidth  avg_latency\n" +
+				"2026-01-01 00:00:00  a         2         5                 -\n" +
+				"2026-01-01 00:01:00            0         0                 0\n", "",
+		},
 		"diffs have the sides on standard error": {
 			queryCommand{Route: "diff"},
 			`{"data":{"results":[
@@ -63,6 +73,13 @@ func TestTablesOfQueries(t *testing.T) {
 			"selected: 20 requests, timestamp between A and B, blocked is true\n" +
 				"baseline: 80 requests, timestamp between A and B, without those of blocked is true\n" +
 				"few requests are selected, so the findings may be chance\n",
+		},
+		"diffs with a period that the data has only in part": {
+			queryCommand{Route: "diff"},
+			`{"data":{"results":[]},` + meta + `,"oldest":"2025-12-31T23:59:00.5Z","num_of_requests":10,"diff":{
+				"selected":{"num_of_requests":9,"filter":"A","period":{"from":"2026-01-01T00:00:00Z","to":"2026-01-01T23:59:59Z"}},
+				"baseline":{"num_of_requests":1,"filter":"B","period":{"from":"2025-12-31T00:00:00Z","to":"2025-12-31T23:59:59Z"}}}}}`,
+			"", "selected: 9 requests, A\nbaseline: 1 request, B; the data begins at 2025-12-31 23:59:00 UTC\n",
 		},
 		"diffs without findings": {
 			queryCommand{Route: "diff"},

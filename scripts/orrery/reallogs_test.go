@@ -21,13 +21,13 @@ func realLogs(t *testing.T) (folder string, there bool) {
 
 // realCounts lists the contents of the logs, as counted with other tools (grep, awk, zcat).
 var realCounts = map[string]struct {
-	records, partitions int
-	period              string
+	records int
+	period  string
 }{
-	"semicomplete-2015.combined.log.gz": {10000, 84, "timestamp between 2015-05-17 and 2015-05-21"},
-	"hackers-2015.combined.log.gz":      {3456, 131, "timestamp between 2015-10-25 and 2015-10-31"},
-	"aws-waf-shop.jsonl.gz":             {228, 1, "timestamp between 2023-04-24 and 2023-04-26"},
-	"alb-scan.log.gz":                   {63, 1, "timestamp between 2022-07-05 and 2022-07-06"},
+	"semicomplete-2015.combined.log.gz": {10000, "timestamp between 2015-05-17 and 2015-05-21"},
+	"hackers-2015.combined.log.gz":      {3456, "timestamp between 2015-10-25 and 2015-10-31"},
+	"aws-waf-shop.jsonl.gz":             {228, "timestamp between 2023-04-24 and 2023-04-26"},
+	"alb-scan.log.gz":                   {63, "timestamp between 2022-07-05 and 2022-07-06"},
 }
 
 // TestRealLogs imports real logs with the real command and queries them on the real server.
@@ -38,7 +38,7 @@ func TestRealLogs(t *testing.T) {
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	for name, counted := range realCounts {
-		want := fmt.Sprintf("%d records in %d partitions, 0 rejected", counted.records, counted.partitions)
+		want := fmt.Sprintf(": %d records, 0 rejected", counted.records)
 		out, stderr, code := orrery(t, "", "import", "--data", data, "--set", "branch=prod", filepath.Join(logs, name))
 		if code != exitDone || !strings.Contains(out, want) {
 			t.Errorf("import %s exited %d: %s%s, want %q", name, code, out, stderr, want)

@@ -78,14 +78,15 @@ func lambdaClient(ctx context.Context) (*lambda.Client, error) {
 }
 
 func printReconciled(c console, r cloud.ReconcileReport) error {
-	_, err := fmt.Fprintf(c.out, "compared %d logs in %.1f s: %d have arrived, %d may be on their way\n"+
-		"sent %d lost logs again\n", r.Listed, r.Elapsed.Seconds(), r.Arrived, r.Recent, r.Lost)
+	_, err := fmt.Fprintf(c.out, "compared %s in %.1f s: %d arrived, %d may be on their way\n"+
+		"sent %s again\n",
+		counted(r.Listed, "log"), r.Elapsed.Seconds(), r.Arrived, r.Recent, counted(r.Lost, "lost log"))
 	if err == nil && r.Earlier+r.EarlierSent > 0 {
-		_, err = fmt.Fprintf(c.out, "sent %d logs again that an earlier version may have imported; "+
-			"%d that were sent before have not arrived\n", r.Earlier, r.EarlierSent)
+		_, err = fmt.Fprintf(c.out, "sent %s again that an earlier version may have imported; "+
+			"of those sent before, %d did not arrive\n", counted(r.Earlier, "log"), r.EarlierSent)
 	}
 	if err == nil && r.Left > 0 {
-		_, err = fmt.Fprintf(c.out, "left %d logs for the next run, because of the limit\n", r.Left)
+		_, err = fmt.Fprintf(c.out, "left %s for the next run, because of the limit\n", counted(r.Left, "log"))
 	}
 	if err == nil && r.Unfinished {
 		_, err = fmt.Fprintln(c.out, "the time was up before all logs were compared; the next run continues")

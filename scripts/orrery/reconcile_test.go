@@ -39,14 +39,14 @@ func TestReconcileCommand(t *testing.T) {
 	}{
 		{
 			"all logs have arrived", "--stack shop", `{"Listed":12,"Arrived":11,"Recent":1,"Elapsed":2500000000}`,
-			"compared 12 logs in 2.5 s: 11 have arrived, 1 may be on their way\nsent 0 lost logs again\n",
+			"compared 12 logs in 2.5 s: 11 arrived, 1 may be on their way\nsent 0 lost logs again\n",
 			`/2015-03-31/functions/shop-reconcile/invocations {"limit":0,"min_age":"6h0m0s"}`,
 		},
 		{
 			"logs are lost", "--stack shop --limit 3 --min-age 0s",
 			`{"Listed":12,"Arrived":1,"Lost":3,"Earlier":2,"EarlierSent":1,"Left":5,"Unfinished":true}`,
-			"compared 12 logs in 0.0 s: 1 have arrived, 0 may be on their way\nsent 3 lost logs again\n" +
-				"sent 2 logs again that an earlier version may have imported; 1 that were sent before have not arrived\n" +
+			"compared 12 logs in 0.0 s: 1 arrived, 0 may be on their way\nsent 3 lost logs again\n" +
+				"sent 2 logs again that an earlier version may have imported; of those sent before, 1 did not arrive\n" +
 				"left 5 logs for the next run, because of the limit\n" +
 				"the time was up before all logs were compared; the next run continues\n",
 			`/2015-03-31/functions/shop-reconcile/invocations {"limit":3,"min_age":"0s"}`,

@@ -145,7 +145,7 @@ func (r *reportRunCommand) write(ctx context.Context, c console, model report.Re
 		file = filepath.Join(folder, "report.html") // stays, because the browser reads it later
 	}
 	if file == "" {
-		_, err := c.out.Write(text)
+		_, err := c.shown().Write(text)
 		return err
 	}
 	if err := os.WriteFile(file, text, 0o600); err != nil {

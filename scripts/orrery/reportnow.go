@@ -97,7 +97,7 @@ func (r *reportRunCommand) connectRunner(
 		Access: &local.Access{APIKey: r.APIKey, Keys: known}, Log: warnings(c.err),
 	}, time.Now)
 	if err == nil && runner == nil {
-		err = errors.New("the folder is read-only, so no report can be made in it")
+		err = errors.New("the data folder is read-only or its disk is full, so no report can be made in it")
 	}
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, closeAll())

@@ -139,7 +139,7 @@ func (r *reportShowCommand) Run(ctx context.Context, c console) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.out, "%s\n", text)
+		_, err = fmt.Fprintf(c.shown(), "%s\n", text)
 		return err
 	}
 	fmt.Fprintln(c.err, "ETag:", one.ETag)

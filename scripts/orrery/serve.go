@@ -165,7 +165,7 @@ func (s *serveCommand) serve(
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	sources, closeSources, err := s.sources(databases)
+	sources, closeSources, err := s.sources(c.err, databases)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -234,11 +234,13 @@ func (s *serveCommand) serve(
 }
 
 // sources returns the files of the sources of orrery.toml, which a server imports with --watch.
-func (s *serveCommand) sources(databases []string) (watched []datadir.Watched, closeAll func() error, err error) {
+func (s *serveCommand) sources(
+	stderr io.Writer, databases []string,
+) (watched []datadir.Watched, closeAll func() error, err error) {
 	if !s.Watch {
 		return nil, func() error { return nil }, nil
 	}
-	return watchedSources(s.Data, databases, s.horizon())
+	return watchedSources(stderr, s.Data, databases, s.horizon())
 }
 
 // horizon returns the horizon of watched files.
@@ -301,8 +303,8 @@ func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, key
 		return
 	}
 	from, to := time.UnixMilli(extent.MinTsMs).UTC(), time.UnixMilli(extent.MaxTsMs).UTC()
-	fmt.Fprintf(w, "%d records from %s to %s UTC. Three things to try:\n\n",
-		extent.Rows, from.Format(time.DateTime), to.Format(time.DateTime))
+	fmt.Fprintf(w, "%s from %s to %s UTC. Three things to try:\n\n",
+		counted(extent.Rows, "record"), from.Format(time.DateTime), to.Format(time.DateTime))
 	end := to.Add(time.Second)
 	if end.Year() > 9999 { // which no filter can have
 		end = to

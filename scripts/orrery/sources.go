@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/geoip"
@@ -18,7 +20,9 @@ func optionsOf(s source.Source) (ingest.Options, *geoip.Databases, error) {
 	if err != nil {
 		return ingest.Options{}, nil, fmt.Errorf("source %s: %w", s.Name, err)
 	}
-	options := ingest.Options{Format: s.Format, Defaults: s.Defaults, Complete: places.Complete, GeoIP: s.GeoIP}
+	options := ingest.Options{
+		Format: s.Format, Zone: s.Zone, Defaults: s.Defaults, Complete: places.Complete, GeoIP: s.GeoIP,
+	}
 	if s.MaxAge != nil {
 		options.Horizon = *s.MaxAge
 	}
@@ -26,13 +30,23 @@ func optionsOf(s source.Source) (ingest.Options, *geoip.Databases, error) {
 }
 
 // watchedSources returns the files of the sources of a data folder for a watching server, and a function that closes
-// their databases. A source without databases and maximum age of its own has those of the server.
+// their databases. A source without databases and maximum age of its own has those of the server. It warns of files
+// that several sources have.
 func watchedSources(
-	data folder, databases []string, horizon time.Duration,
+	stderr io.Writer, data folder, databases []string, horizon time.Duration,
 ) (watched []datadir.Watched, closeAll func() error, err error) {
 	sources, err := source.Read(string(data))
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, o := range source.Overlaps(sources) {
+		more := ""
+		if n := len(o.Files) - 1; n > 0 {
+			more = " and " + counted(n, "other file")
+		}
+		fmt.Fprintf(stderr, "warning: the sources %s of %s have the same files: %s%s. "+
+			"Source %s imports them, because it is the first in alphabetical order\n",
+			strings.Join(o.Sources, ", "), source.FileName, printable(o.Files[0]), more, o.Sources[0])
 	}
 	var open []*geoip.Databases
 	closeAll = func() error {
@@ -64,7 +78,7 @@ func (i *importCommand) useSource() (source.Source, error) {
 	usage := func(format string, args ...any) error {
 		return &exitError{code: exitUsage, message: fmt.Sprintf(format, args...)}
 	}
-	if len(i.Files) > 0 || i.Format != "auto" || i.Layout != "" || i.Pattern != "" || i.As != "" ||
+	if len(i.Files) > 0 || i.Format != "auto" || i.Layout != "" || i.Pattern != "" || i.Zone != "" || i.As != "" ||
 		len(i.Map)+len(i.GeoIP)+len(i.Set) > 0 {
 		return source.Source{}, usage("--source has its files and options in %s; leave out the others", source.FileName)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -41,8 +42,8 @@ func TestImportSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := orrery(t, "", "import", "--data", data, "--source", "shop")
-	if code != exitRejected || !strings.Contains(stdout, "shop.1: 1 records") ||
-		!strings.Contains(stdout, "shop.2: 0 records in 0 partitions, 1 rejected") ||
+	if code != exitRejected || !strings.Contains(stdout, "shop.1: 1 record, ") ||
+		!strings.Contains(stdout, "shop.2: 0 records, 1 rejected") ||
 		!strings.Contains(stdout, "rejected 1: too_old") || strings.Contains(stdout, "other") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
@@ -133,12 +134,13 @@ func importsBesideUnreadable(t *testing.T, logs, config string) {
 	long := strings.Repeat(strings.Repeat("x", 250)+"/", 20) // as a path, it is too long
 	err = errors.Join(root.MkdirAll(long[:len(long)-1], 0o755), root.Close(), os.Symlink(circle, circle),
 		os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644),
-		os.WriteFile(filepath.Join(logs, "z.log"), []byte(`{"timestamp":"2026-05-17T10:00:00Z"}`+"\n"), 0o644))
+		os.WriteFile(filepath.Join(logs, "z.log"), []byte(`{"processing_stage":6,"timestamp":"2026-05-17T10:00:00Z"}`+"\n"),
+			0o644))
 	if err != nil {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := orrery(t, "", "import", "--data", data, "--source", "shop")
-	if code != exitFailed || !strings.Contains(stdout, "z.log: 1 records") ||
+	if code != exitFailed || !strings.Contains(stdout, "z.log: 1 record,") ||
 		!strings.Contains(stderr, "cannot read ") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
@@ -172,7 +174,7 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 	} {
 		t.Run("horizon "+name, func(t *testing.T) {
 			serve := &serveCommand{Data: folder(data), Watch: true, Horizon: test.horizon}
-			watched, closeAll, err := serve.sources([]string{server})
+			watched, closeAll, err := serve.sources(io.Discard, []string{server})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,6 +195,39 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 	}
 }
 
+// TestSourcesWithTheSameFiles: the first source in alphabetical order imports a file of several, and the server says
+// so.
+func TestSourcesWithTheSameFiles(t *testing.T) {
+	data, logs := t.TempDir(), t.TempDir()
+	config := fmt.Sprintf("[source.shop]\nfolder = %q\n[source.all]\nfiles = [%q]\n[source.other]\nfolder = \"other\"\n",
+		logs, filepath.Join(logs, "*.log"))
+	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.log", "b.log", "c.json"} {
+		if err := os.WriteFile(filepath.Join(logs, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stderr strings.Builder
+	watched, closeAll, err := (&serveCommand{Data: folder(data), Watch: true}).sources(&stderr, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := closeAll(); err != nil {
+		t.Error(err)
+	}
+	want := "warning: the sources all, shop of orrery.toml have the same files: " + filepath.Join(logs, "a.log") +
+		" and 1 other file. Source all imports them, because it is the first in alphabetical order\n"
+	if stderr.String() != want {
+		t.Errorf("%q, want %q", stderr.String(), want)
+	}
+	first, err := watched[0].List()
+	if err != nil || len(first) != 2 {
+		t.Errorf("the first source watches %q, %v; want two logs", first, err)
+	}
+}
+
 // TestServeWatchesSources: a watched source has a horizon, and the command imports records of any age.
 func TestServeWatchesSources(t *testing.T) {
 	buildBinary(t)
@@ -205,7 +240,8 @@ func TestServeWatchesSources(t *testing.T) {
 	}
 	old := time.Now().UTC().AddDate(0, 0, -36).Format(time.RFC3339)
 	for _, name := range []string{"a.log", "b.log"} { // the server reports an import in one line
-		lines := fmt.Sprintf(`{"timestamp":%q,"path":"/old"}`+"\n"+`{"timestamp":%q,"path":"/%s"}`+"\n",
+		lines := fmt.Sprintf(`{"processing_stage":6,"timestamp":%q,"path":"/old"}`+"\n"+
+			`{"processing_stage":6,"timestamp":%q,"path":"/%s"}`+"\n",
 			old, time.Now().UTC().Format(time.RFC3339), name)
 		if err := os.WriteFile(filepath.Join(logs, name), []byte(lines), 0o644); err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func (s *statusCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	if s.Format == "json" || s.Format == "auto" && !isTerminal(c.out) {
-		_, err := c.out.Write(append(response.Body, '\n'))
+		_, err := c.shown().Write(append(response.Body, '\n'))
 		return err
 	}
 	answer, err := client.DecodeStatus(response.Body)
@@ -103,7 +103,10 @@ func recordsText(a client.Status) string {
 	if a.Extent == nil {
 		return "none"
 	}
-	text := "from " + a.Extent.From + " to " + a.Extent.To
+	text := "up to " + a.Extent.To
+	if a.Extent.From != nil {
+		text = "from " + *a.Extent.From + " to " + a.Extent.To
+	}
 	if a.Records != nil {
 		text = fmt.Sprint(*a.Records, " ", text)
 	}
@@ -127,7 +130,7 @@ func importsText(i client.Ingest, now time.Time) string {
 func quarantineText(q client.Quarantined) string {
 	text := "number of lines not known"
 	if q.Lines != nil {
-		text = fmt.Sprintf("%d lines", *q.Lines)
+		text = counted(*q.Lines, "line")
 	}
 	if q.NewestCode != nil {
 		text += ", the newest " + *q.NewestCode

@@ -15,7 +15,8 @@ import (
 
 func TestStatusOfAFolder(t *testing.T) {
 	data, log := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "a.log")
-	text := `{"timestamp":"2026-01-01T10:00:00Z"}` + "\n" + `{"timestamp":"2026-01-01T11:00:00Z"}` + "\n{\n"
+	text := `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}` + "\n" +
+		`{"processing_stage":6,"timestamp":"2026-01-01T11:00:00Z"}` + "\n{\n"
 	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestStatusOfAFolder(t *testing.T) {
 		"a table has a line for each member": {
 			[]string{"--format", "table"}, exitDone, []string{
 				"records     2 from 2026-01-01T10:00:00Z to 2026-01-01T11:00:00Z\n", " in 2 objects\n",
-				"quarantine  1 lines, the newest bad_json\n", "routes      topx stats ", "\nwait        60 s for a query\n",
+				"quarantine  1 line, the newest bad_json\n", "routes      topx stats ", "\nwait        60 s for a query\n",
 				"\nhour           objects  records", "\n2026/01/01/11  1        1 ", "\n2026/01/01/10  1        1 ",
 			}, "price",
 		},
@@ -101,11 +102,12 @@ func TestStatusOfAStack(t *testing.T) {
 func TestStatusTable(t *testing.T) {
 	at, source, code, expires := "2026-01-01T10:00:00Z", "raw/a\x1b[2K.log", "too_old", "2026-02-01T00:00:00Z"
 	limited := client.Status{
-		Version: "1.0.0", Engine: "athena", Extent: &client.Period{From: at, To: at}, Features: []string{"topx", "logs"},
+		Version: "1.0.0", Engine: "athena", Extent: &client.Extent{To: at}, Features: []string{"topx", "logs"},
 		Price: &client.Price{USDPerTB: 5, MinimumBytes: 10_000_000},
 		Key:   &client.Key{Name: "shop", Scopes: []string{"data:read"}, Branches: []string{"staging"}, Expires: &expires},
 	}
 	deployed := limited
+	deployed.Extent = &client.Extent{From: &at, To: at}
 	objects, bytes := 1, int64(8_250_000)
 	deployed.Complete, deployed.Objects, deployed.Bytes = &at, &objects, &bytes
 	deployed.Ingest = &client.Ingest{
@@ -119,7 +121,7 @@ func TestStatusTable(t *testing.T) {
 		"of a key limited to branches": {limited, `
 version   1.0.0
 engine    athena
-records   from 2026-01-01T10:00:00Z to 2026-01-01T10:00:00Z
+records   up to 2026-01-01T10:00:00Z
 complete  not known
 price     $5 for each TB, at least 10 MB for each query
 routes    topx logs

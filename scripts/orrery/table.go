@@ -105,11 +105,12 @@ func (c console) shown() io.Writer {
 	return c.out
 }
 
-// printableWriter writes texts printable, which may have several lines. Each call writes whole characters.
+// printableWriter writes texts printable, which may have several lines. Each call writes whole characters and line ends.
 type printableWriter struct{ to io.Writer }
 
 func (w printableWriter) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(w.to, printable(string(text), '\n', '\t')); err != nil {
+	lines := strings.ReplaceAll(string(text), "\r\n", "\n") // CSV has these line ends
+	if _, err := io.WriteString(w.to, printable(lines, '\n', '\t')); err != nil {
 		return 0, err
 	}
 	return len(text), nil

@@ -2,14 +2,17 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 )
@@ -81,5 +84,51 @@ func TestQueryAllShowsProgress(t *testing.T) {
 	code = run(t.Context(), args, console{in: strings.NewReader(""), out: &plain, err: &stderr})
 	if code != exitDone || stderr.Len() > 0 || plain.String() != out.String() {
 		t.Errorf("without a terminal: exit code %d, %q; %d bytes, %d on a terminal", code, &stderr, plain.Len(), out.Len())
+	}
+}
+
+// TestAnswersAreShownOnATerminal: a terminal gets no control or direction characters of records in any format. What goes
+// elsewhere is exact.
+func TestAnswersAreShownOnATerminal(t *testing.T) {
+	folder := t.TempDir()
+	data, log := filepath.Join(folder, "data"), filepath.Join(folder, "a.ndjson")
+	const hostile = "\u009b2J\u007f\u202e\u2066\u200b\ufeff\u2028\u0085\U000e0001"
+	record, err := json.Marshal(map[string]any{
+		"timestamp": "2026-01-01T10:00:00Z", "ip": "192.0.2.1", "method": "GET", "host": "a.example", "status": 200,
+		"path": "/\x1b[2J\r" + hostile,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, append(record, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := inProcess(t, "import", "--data", data, log); code != exitDone {
+		t.Fatal(stderr)
+	}
+	for _, form := range []string{"csv", "json", "ndjson", "csv --all", "json --all", "ndjson --all", "table"} {
+		t.Run(form, func(t *testing.T) {
+			args := append([]string{
+				"query", "logs", "timestamp between 2026-01-01 and 2026-01-02", "--data", data, "--fields", "path", "--format",
+			}, strings.Fields(form)...)
+			tty, written := terminal(t)
+			var stderr bytes.Buffer
+			code := run(t.Context(), args, console{in: strings.NewReader(""), out: tty, err: &stderr})
+			shown := written()
+			if code != exitDone || !strings.Contains(shown, `\u{9b}2J\u{7f}\u{202e}\u{2066}\u{200b}\u{feff}`) {
+				t.Errorf("exit code %d, %s: %q", code, &stderr, shown)
+			}
+			rest := strings.NewReplacer("\r\n", "", "\n", "").Replace(shown)
+			if i := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsGraphic(r) }); i >= 0 {
+				t.Errorf("the terminal gets %q", rest[i:])
+			}
+			if form == "table" {
+				return
+			}
+			exact, _, code := inProcess(t, args...)
+			if code != exitDone || !strings.Contains(strings.ReplaceAll(exact, `\u2028`, "\u2028"), hostile) {
+				t.Errorf("exit code %d, elsewhere: %q", code, exact)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,6 +46,30 @@ func TestUnrecognizedLog(t *testing.T) {
 	}
 }
 
+// TestRejectedLineIsShown: an import shows the first line that is not a record, and where it stops being one.
+func TestRejectedLineIsShown(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "access.log")
+	const line = `192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET / HTTP/1.1" `
+	text := line + "200 5\n" + line + "20x 5\n" + line + "200 x\n"
+	const want = "  line 2: column 61: no status of three digits after the request:\n    " + line + "20x 5\n    " +
+		"                                                            ^\n"
+	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := inProcess(t, "import", "--data", t.TempDir(), log)
+	if code != exitRejected || !strings.Contains(stdout, want) {
+		t.Errorf("exit code %d, printed\n%s%s\nwant\n%s", code, stdout, stderr, want)
+	}
+	if err := os.WriteFile(log, []byte(strings.Repeat(line+"20x 5\n", 20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code = inProcess(t, "import", "--data", t.TempDir(), log)
+	if doubt := strings.ReplaceAll(strings.Replace(want, "line 2", "line 1", 1), "\n  ", "\n")[2:]; code != exitDoubt ||
+		!strings.Contains(stderr, "The first is "+doubt) {
+		t.Errorf("exit code %d, printed\n%s\nwant\n%s", code, stderr, doubt)
+	}
+}
+
 // TestWelcomeOfTheLastMillisecond: the commands to try have only times that a filter may have.
 func TestWelcomeOfTheLastMillisecond(t *testing.T) {
 	last := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() - 1
@@ -53,6 +78,80 @@ func TestWelcomeOfTheLastMillisecond(t *testing.T) {
 		new(serveCommand).welcome(&out, "http://localhost", lake.Extent{MinTsMs: 0, MaxTsMs: newest, Rows: 2}, false)
 		if text := out.String(); strings.Contains(text, "10000-01-01") || !strings.Contains(text, "timestamp between 1970") {
 			t.Errorf("the newest record is of %d: %s", newest, text)
+		}
+	}
+}
+
+// TestObjectsThatAreNoRecords: objects with a timestamp are imported only if they are records. The error has their
+// members, and a command that imports them.
+func TestObjectsThatAreNoRecords(t *testing.T) {
+	data := t.TempDir()
+	cdn := written(t, "cdn log.jsonl", `{"timestamp":"2026-05-17T10:05:03Z","client ip":"203.0.113.7","http":{"verb":"GET",`+
+		`"path":"/a"},"host":"shop.example","response_status":404}`)
+	dump := written(t, "status.jsonl", `{"timestamp":1779012303,"version":6,"connections":{"accepted":1}}`)
+	stdout, stderr, code := inProcess(t, "import", "--data", data, "--set", "branch=a b", cdn, dump)
+	if code != exitDoubt || stdout != "" {
+		t.Errorf("exit code %d, printed %q", code, stdout)
+	}
+	for _, want := range []string{
+		"orrery        a record has a timestamp and three of ip, method, path or url, host or hostname, and status; " +
+			"the object has only host\n",
+		"its members are timestamp, \"client ip\", http.verb, http.path, host, response_status\n",
+		"its members are timestamp, version, connections.accepted\norrery: ",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("%q is not in\n%s", want, stderr)
+		}
+	}
+	_, after, found := strings.Cut(stderr, "this command imports it:\n  ")
+	suggested, _, _ := strings.Cut(after, "\n")
+	if !found || strings.Contains(after, "this command") {
+		t.Fatalf("suggestions other than one:\n%s", stderr)
+	}
+	words, err := exec.Command("sh", "-c", `printf '%s\n' `+suggested).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Split(strings.TrimSuffix(string(words), "\n"), "\n")
+	if stdout, stderr, code = inProcess(t, args[1:]...); code != exitDone || !strings.Contains(stdout, "1 record,") ||
+		strings.Contains(stderr, "no record has") {
+		t.Errorf("%s: exit %d: %s%s", suggested, code, stdout, stderr)
+	}
+	stdout, stderr, _ = inProcess(t, "query", "logs", "--data", data, "--format", "ndjson",
+		"--fields", "ip,method,path,host,status,branch", "timestamp between 2026-05-17 and 2026-05-18")
+	const want = `{"ip":"203.0.113.7","method":"GET","path":"/a","host":"shop.example","status":404,"branch":"a b"}` + "\n"
+	if stdout != want {
+		t.Errorf("imported %s%s, want %s", stdout, stderr, want)
+	}
+	stdout, stderr, code = inProcess(t, "import", "--data", data, "--format", "orrery", dump)
+	if code != exitDone || !strings.Contains(stdout, "1 record,") ||
+		!strings.Contains(stderr, "no record has an address, a method, a host, a path or a status\n") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// TestMappedTextThatIsNoBoolean: the import stops at the first line, and names the mapping that works.
+func TestMappedTextThatIsNoBoolean(t *testing.T) {
+	data := t.TempDir()
+	log := written(t, "waf.jsonl", `{"timestamp":"2026-05-17T10:05:03Z","ip":"203.0.113.1","Action":"block"}`,
+		`{"timestamp":"2026-05-17T10:05:04Z","ip":"203.0.113.2","Action":"pass"}`)
+	_, stderr, code := inProcess(t, "import", "--data", data, "--map", "blocked=Action", log)
+	if code != exitFailed || !strings.Contains(stderr, `--map 'blocked=Action=="block"'`) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	source := "[source.waf]\nfiles = [\"" + log + "\"]\nmap = { blocked = 'Action==\"block\"' }\n"
+	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := inProcess(t, "import", "--data", data, "--source", "waf")
+	if code != exitDone || !strings.Contains(stdout, "waf.jsonl: 2 records") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	for filter, want := range map[string]string{
+		", blocked is true": "1", ", blocked is false": "2", `, log_rest["Action"]="pass"`: "2",
+	} {
+		if got, stderr := addresses(t, data, filter); got != want {
+			t.Errorf("%s: found %q, want %q: %s", filter, got, want, stderr)
 		}
 	}
 }

@@ -57,8 +57,11 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 			"remedy", "to import it anew: orrery import FILE")
 		return
 	}
-	logger.Info("imported", "file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
-		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds())
+	fields := []any{
+		"file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
+		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds(),
+	}
+	logger.Info("imported", append(fields, r.Report.Oddities()...)...)
 	if r.Report.Overlaps() {
 		logger.Warn("most of the first records are in the data already and are counted twice", "file", r.Path,
 			"records", r.Report.Judged, "seen", r.Report.Seen, "in", r.Report.SeenIn, "import", r.Report.Source,

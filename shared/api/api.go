@@ -31,6 +31,7 @@ import (
 type Config struct {
 	Search    Searcher       // for the data routes
 	Queries   Queries        // usually the same as Search; nil: queries end with their requests
+	Prepare   Prepare        // called before the body of a request is parsed; nil: nothing is
 	Planets   planet.Store   // for the planet routes
 	Documents document.Store // for the routes of saved filters and scheduled reports
 	Status    status.Source  // for the route of the status
@@ -63,6 +64,9 @@ type Config struct {
 	RequirePrecondition bool        // planets and saved filters are written only with If-Match or If-None-Match
 	Maintenance         func() bool // reports whether planets and saved filters are read-only; nil: never
 }
+
+// Prepare waits until a request of the caller may be parsed. release ends this time.
+type Prepare func(ctx context.Context, caller string) (release func(), err error)
 
 // Searcher searches the records: *search.Service.
 type Searcher interface {
@@ -142,6 +146,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // dispatch passes the request to its route, or returns an error if there is none.
 func (s *server) dispatch(c *call) error {
+	if len(c.r.TransferEncoding) > 0 {
+		// With a Content-Length, too, the request may end elsewhere for a proxy, which then takes a part of it for the
+		// request of another client. Package net/http removes that header before a handler sees it, so the request is
+		// refused with or without it.
+		return errTransferEncoding()
+	}
 	if err := s.guard(c.r); err != nil {
 		return err
 	}

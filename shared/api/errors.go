@@ -72,6 +72,7 @@ type refusal struct {
 	status  int
 	message string
 	allow   string // value of the header Allow
+	closes  bool   // nothing that follows on the connection is read
 }
 
 func (r *refusal) Error() string { return r.message }
@@ -97,6 +98,11 @@ func errMediaType(got string, want ...string) error {
 func errEncodedBody(coding string) error {
 	return &refusal{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf(
 		"a body with Content-Encoding %s is not supported here; send it as it is, without that header", coding)}
+}
+
+func errTransferEncoding() error {
+	return &refusal{status: http.StatusBadRequest, closes: true,
+		message: "Transfer-Encoding is not supported here; send the length of the body as Content-Length"}
 }
 
 func errNoEncoding() error {
@@ -127,7 +133,7 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusRequestEntityTooLarge
 	case fault.RegexRefused:
 		return http.StatusBadRequest
-	case fault.Full:
+	case fault.Full, fault.ReadOnly:
 		return http.StatusInsufficientStorage
 	case fault.Damaged:
 		return http.StatusServiceUnavailable
@@ -147,6 +153,13 @@ var fixedSentences = map[int]string{
 	http.StatusInsufficientStorage: "the disk is full, so nothing was written; free space and try again",
 	http.StatusGatewayTimeout: "the answer took too long; " +
 		"ask for a shorter period or less, or try again after the time in Retry-After",
+}
+
+// failedSentences replace those that are about asking again, if the query of a client has failed.
+var failedSentences = map[int]string{
+	http.StatusServiceUnavailable: "the query failed because the service was busy or a part of it was down; " +
+		"send the request itself again",
+	http.StatusGatewayTimeout: "the query took longer than a query may; ask for a shorter period or less",
 }
 
 // stillRunningMessage is the message of a 504 whose query continues.
@@ -185,8 +198,11 @@ func (s *server) fail(c *call, err error) {
 	if e.Code >= 500 {
 		if c.abandoned = c.gone(); !c.abandoned {
 			event := "failed"
-			if fault.KindOf(err) == fault.Damaged {
+			switch {
+			case fault.KindOf(err) == fault.Damaged:
 				event = "damaged object" // an alarm counts these events
+			case goesOn(err):
+				event = "still running" // the alarm about failed requests leaves these out
 			}
 			s.Log.LogAttrs(c.r.Context(), levelOf(err), event, slog.String("request_id", c.id),
 				slog.String("route", c.routeID()), slog.String("error", err.Error()))
@@ -195,7 +211,7 @@ func (s *server) fail(c *call, err error) {
 	if c.w.status != 0 {
 		return // the response has begun; the client sees from its length that it is incomplete
 	}
-	s.errorHeaders(c.w.Header(), e.Code, err)
+	c.errorHeaders(c.w.Header(), e.Code, err)
 	c.stillRunning(err)
 	body, contentType := e.text(), textType
 	if negotiate(c.r.Header.Values("Accept"), jsonType, textType) != textType {
@@ -205,14 +221,23 @@ func (s *server) fail(c *call, err error) {
 }
 
 // levelOf returns the log level of a failure. It is a warning if a query was refused because too many run, or if it is
-// still running: that is normal operation. Unlike a failure of a component, a refusal wraps no cause.
+// still running: that is normal operation. Unlike a failure of a component, a refusal wraps no cause. That a folder is
+// read-only is the decision of its operator.
 func levelOf(err error) slog.Level {
+	if fault.KindOf(err) == fault.ReadOnly {
+		return slog.LevelInfo
+	}
 	var known *fault.Error
 	refused := errors.As(err, &known) && known.Kind == fault.Unavailable && known.Err == nil
-	if refused || errors.As(err, new(*search.TimeoutError)) {
+	if refused || goesOn(err) {
 		return slog.LevelWarn
 	}
 	return slog.LevelError
+}
+
+// goesOn reports whether the queries of a request go on after its answer, which is no failure then.
+func goesOn(err error) bool {
+	return errors.As(err, new(*search.TimeoutError)) || errors.Is(err, errReportGoesOn)
 }
 
 // errorOf returns the body of an error response.
@@ -297,8 +322,14 @@ func (s *server) errorOf(c *call, err error) Error {
 	if errors.As(err, new(*search.TimeoutError)) {
 		return Error{Code: e.Code, Message: stillRunningMessage, RequestID: c.id}
 	}
-	if fault.KindOf(err) == fault.Damaged {
-		return e // the message names the hours without which the same query succeeds
+	switch fault.KindOf(err) {
+	case fault.Damaged: // the message names the hours without which the same query succeeds
+		return e
+	case fault.ReadOnly: // it names the folder as a whole, or a file in it
+		return e
+	}
+	if sentence := failedSentences[e.Code]; c.failed && sentence != "" {
+		return Error{Code: e.Code, Message: sentence, RequestID: c.id}
 	}
 	if _, ours := fixedSentences[e.Code]; ours {
 		return newError(e.Code, "", c.id)
@@ -306,16 +337,21 @@ func (s *server) errorOf(c *call, err error) Error {
 	return e
 }
 
-func (s *server) errorHeaders(h http.Header, status int, err error) {
+func (c *call) errorHeaders(h http.Header, status int, err error) {
 	var refused *refusal
-	if errors.As(err, &refused) && refused.allow != "" {
-		h.Set("Allow", refused.allow)
+	if errors.As(err, &refused) {
+		if refused.allow != "" {
+			h.Set("Allow", refused.allow)
+		}
+		if refused.closes {
+			h.Set("Connection", "close")
+		}
 	}
 	if status == http.StatusUnauthorized {
 		h.Add("WWW-Authenticate", `Basic realm="orrery", charset="UTF-8"`)
 		h.Add("WWW-Authenticate", `Bearer realm="orrery"`)
 	}
-	if wait, retry := retryAfter[status]; retry && fault.KindOf(err) != fault.Damaged {
+	if wait, retry := retryAfter[status]; retry && !c.failed && fault.KindOf(err) != fault.Damaged {
 		var known *fault.Error
 		if errors.As(err, &known) && known.RetryAfter > 0 {
 			wait = known.RetryAfter

@@ -147,7 +147,8 @@ var specials = map[string]func(testing.TB, *Config){
 	"metrics":      func(t testing.TB, c *Config) { c.Metrics = someMetrics(t) },
 	"keys":         func(_ testing.TB, c *Config) { c.Keys = testKeys },
 	"guessed keys": func(_ testing.TB, c *Config) { c.Keys = guessedKeys{} },
-	"full disk":    func(_ testing.TB, c *Config) { c.Documents = fullDisk{c.Documents} },
+	"full disk":    func(_ testing.TB, c *Config) { c.Documents = unwritable{c.Documents, fault.Full} },
+	"read-only":    func(_ testing.TB, c *Config) { c.Documents = unwritable{c.Documents, fault.ReadOnly} },
 	"many records": func(t testing.TB, c *Config) {
 		o := newOracle(t)
 		few := o.rows
@@ -156,6 +157,13 @@ var specials = map[string]func(testing.TB, *Config){
 		}
 		service := newSearch(t, o, 0)
 		c.Search, c.Queries = service, service
+	},
+	"records without times": func(t testing.TB, c *Config) {
+		o := newOracle(t)
+		for _, r := range o.rows {
+			r.TotalUs = nil
+		}
+		c.Search = newSearch(t, o, 0)
 	},
 	"cluster":       func(_ testing.TB, c *Config) { c.Status = cluster() },
 	"deployment":    func(_ testing.TB, c *Config) { c.Status = deployment() },
@@ -231,11 +239,14 @@ func (guessedKeys) Find(context.Context, keys.Hash) (keys.Caller, bool, error) {
 	return keys.Caller{}, false, errWrongKeys()
 }
 
-// fullDisk is a store that can only be read.
-type fullDisk struct{ document.Store }
+// unwritable is a store that can only be read.
+type unwritable struct {
+	document.Store
+	kind fault.Kind
+}
 
-func (fullDisk) Append(context.Context, document.ID, document.Version) error {
-	return fault.New(fault.Full, "the disk is full")
+func (u unwritable) Append(context.Context, document.ID, document.Version) error {
+	return fault.New(u.kind, "the data folder is read-only, so nothing was written")
 }
 
 // newServer returns a server; special may change its Config.

@@ -209,15 +209,12 @@ func (s *server) putFilter(c *call) error {
 	if err != nil {
 		return err
 	}
-	args, err := readBody(sent.text, c.route.params)
+	release, err := s.prepare(c)
 	if err != nil {
 		return err
 	}
-	if wrong := longTexts(args); len(wrong) > 0 {
-		return wrong
-	}
-	c.filters = args["filters"]
-	f, err := savedfilter.New(parseFilter(c.filters, formOf(c.r.Header)), args["title"], args["description"])
+	f, err := readSavedFilter(c, sent.text)
+	release()
 	if err != nil {
 		return err
 	}
@@ -227,6 +224,19 @@ func (s *server) putFilter(c *call) error {
 		return err
 	}
 	return c.sendSavedFilter(id, v)
+}
+
+// readSavedFilter reads a filter from the body of a request.
+func readSavedFilter(c *call, body []byte) (savedfilter.Filter, error) {
+	args, err := readBody(body, c.route.params)
+	if err != nil {
+		return savedfilter.Filter{}, err
+	}
+	if wrong := longTexts(args); len(wrong) > 0 {
+		return savedfilter.Filter{}, wrong
+	}
+	c.filters = args["filters"]
+	return savedfilter.New(parseFilter(c.filters, formOf(c.r.Header)), args["title"], args["description"])
 }
 
 func longTexts(args arguments) details {

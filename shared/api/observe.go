@@ -36,6 +36,7 @@ type call struct {
 	scanned     int64  // bytes read by the engine
 	engine      time.Duration
 	abandoned   bool // the client disconnected before the answer
+	failed      bool // the query whose answer the client asks for has failed, so asking again does not help
 }
 
 // meter records the status and size of a response.

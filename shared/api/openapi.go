@@ -25,11 +25,13 @@ import (
 type builder struct {
 	*huma.OpenAPI
 	schemas huma.Registry
+	address string // of the server, without a slash at the end; may be ""
 }
 
-// describe returns the OpenAPI document of the routes as JSON.
-func describe(routes []route, version string) []byte {
-	d := builder{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName)}
+// describe returns the OpenAPI document of the routes as JSON. Its servers have the address if it is not "".
+func describe(routes []route, version, address string) []byte {
+	address = strings.TrimRight(address, "/")
+	d := builder{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), address: address}
 	d.OpenAPI = &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -40,9 +42,9 @@ func describe(routes []route, version string) []byte {
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Servers: []*huma.Server{
-			{URL: basePaths[0], Description: "This server"},
-			{URL: basePaths[1], Description: "The same, for clients that use a short version"},
-			{URL: basePaths[2], Description: "The same, for newer clients"},
+			{URL: address + basePaths[0], Description: "This server"},
+			{URL: address + basePaths[1], Description: "The same, for clients that use a short version"},
+			{URL: address + basePaths[2], Description: "The same, for newer clients"},
 		},
 		Tags: []*huma.Tag{
 			{Name: "data", Description: "Recorded traffic"},
@@ -167,7 +169,7 @@ func (d *builder) add(to *route) {
 	}
 	d.AddOperation(op)
 	if !to.underBase() {
-		d.Paths[to.path].Servers = []*huma.Server{{URL: "/"}}
+		d.Paths[to.path].Servers = []*huma.Server{{URL: d.address + "/"}}
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -167,10 +168,37 @@ func (e *example) httpRequest(t *testing.T) *http.Request {
 // TestDocumentIsDeterministic: clients keep it in files.
 func TestDocumentIsDeterministic(t *testing.T) {
 	s := &server{}
-	if !bytes.Equal(describe(s.routes(), "1"), describe(s.routes(), "1")) {
+	if !bytes.Equal(describe(s.routes(), "1", ""), describe(s.routes(), "1", "")) {
 		t.Error("two documents of one program differ")
 	}
-	if !json.Valid(describe(s.routes(), "1")) {
+	if !json.Valid(describe(s.routes(), "1", "")) {
 		t.Error("the document is not JSON")
+	}
+}
+
+// TestServersOfTheDocument: clients that are generated from the document reach a server behind a proxy, also below a path.
+func TestServersOfTheDocument(t *testing.T) {
+	for address, want := range map[string]string{
+		"":                          "/api/v4.0 /",
+		"https://orrery.example/":   "https://orrery.example/api/v4.0 https://orrery.example/",
+		"https://tools.example/waf": "https://tools.example/waf/api/v4.0 https://tools.example/waf/",
+	} {
+		type servers []struct{ URL string }
+		var document struct {
+			Servers servers
+			Paths   map[string]struct{ Servers servers }
+		}
+		s := newServer(t, func(c *Config) { c.Address = address })
+		response, err := s.Client().Get(s.URL + "/openapi.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = json.NewDecoder(response.Body).Decode(&document)
+		if err := errors.Join(err, response.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := document.Servers[0].URL + " " + document.Paths["/healthz"].Servers[0].URL; got != want {
+			t.Errorf("%q: %s, want %s", address, got, want)
+		}
 	}
 }

@@ -236,6 +236,14 @@ type content struct {
 	boundary  string // of a multipart body
 }
 
+// prepare waits until the body of the request may be parsed. release ends this time.
+func (s *server) prepare(c *call) (release func(), err error) {
+	if s.Prepare == nil {
+		return func() {}, nil
+	}
+	return s.Prepare(c.r.Context(), c.callerID)
+}
+
 // body reads a body of at most limit bytes that has one of the media types want.
 func (c *call) body(limit int64, want ...string) (content, error) {
 	coding := strings.TrimSpace(strings.Join(c.r.Header.Values("Content-Encoding"), ", "))

@@ -26,6 +26,11 @@ func (s *server) parse(c *call) error {
 	if err != nil {
 		return err
 	}
+	release, err := s.prepare(c)
+	if err != nil {
+		return err
+	}
+	defer release()
 	args, err := filterOf(sent, c.route.params)
 	if err != nil {
 		return err

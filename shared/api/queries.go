@@ -73,7 +73,7 @@ func (s *server) queryStatus(c *call) error {
 		return err
 	}
 	status, err := s.Queries.Status(c.r.Context(), id, c.asker())
-	c.filters = status.Request.Filters
+	c.filters, c.failed = status.Request.Filters, status.Done && err != nil
 	switch {
 	case err != nil:
 		return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -132,6 +133,72 @@ func TestRunningQueryHasItsQueue(t *testing.T) {
 	}
 }
 
+// TestBodiesAreParsedInTheCallersShare: a request is refused before its body is parsed if its caller has no place.
+func TestBodiesAreParsedInTheCallersShare(t *testing.T) {
+	asked, given := "", 0
+	refusal := error(&fault.Error{Kind: fault.TooMany, RetryAfter: 2 * time.Second, Message: "too many"})
+	s := newServer(t, func(c *Config) {
+		c.Prepare = func(_ context.Context, caller string) (func(), error) {
+			asked = caller
+			return func() { given++ }, refusal
+		}
+	})
+	send := func(target string) reply {
+		return s.send(t, message{
+			head: target + " HTTP/1.1\nHost: localhost\nContent-Type: application/json", body: `{"filters":`,
+		})
+	}
+	for _, target := range []string{
+		"POST /api/v4.0/data/stats", "POST /api/v4.0/data/timeline/parse", "PUT /api/v4.0/conf/prod/filters/x",
+	} {
+		asked, given, refusal = "nobody", 0, &fault.Error{Kind: fault.TooMany, RetryAfter: 2 * time.Second, Message: "too many"}
+		if r := send(target); r.StatusCode != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "2" || asked != "" {
+			t.Errorf("%s without a place: %s %s, asked for %q", target, r.Status, r.body, asked)
+		}
+		refusal = nil
+		if r := send(target); r.StatusCode != http.StatusUnprocessableEntity || given != 1 {
+			t.Errorf("%s with a place: %s %s, given back %d times", target, r.Status, r.body, given)
+		}
+	}
+}
+
+// failedQuery is a query that has ended with an error.
+type failedQuery struct {
+	Queries
+	err error
+}
+
+func (f failedQuery) Status(context.Context, search.QueryID, search.Asker) (search.Status, error) {
+	return search.Status{Done: true}, f.err
+}
+
+// TestFailedQueryIsNotAskedAgain: the failure of a query is its last answer, so it has no Retry-After. A failure of the
+// question about a query has one.
+func TestFailedQueryIsNotAskedAgain(t *testing.T) {
+	for kind, want := range map[fault.Kind]int{
+		fault.Unavailable: http.StatusServiceUnavailable,
+		fault.Timeout:     http.StatusGatewayTimeout,
+	} {
+		failure := &fault.Error{Kind: kind, RetryAfter: time.Second, Message: "down"}
+		s := newServer(t, func(c *Config) { c.Queries = failedQuery{c.Queries, failure} })
+		r := s.send(t, get("/api/v4.0/data/queries/"+queryID))
+		if r.StatusCode != want || r.Header.Get("Retry-After") != "" || strings.Contains(string(r.body), "Retry-After") {
+			t.Errorf("%s, Retry-After %q: %s", r.Status, r.Header.Get("Retry-After"), r.body)
+		}
+		s = newServer(t, func(c *Config) { c.Queries = unreachable{c.Queries, failure} })
+		if r := s.send(t, get("/api/v4.0/data/queries/"+queryID)); r.Header.Get("Retry-After") != "1" {
+			t.Errorf("of a question that fails: %s, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
+		}
+	}
+}
+
+// unreachable is a query that may be running: the question about it fails.
+type unreachable failedQuery
+
+func (u unreachable) Status(context.Context, search.QueryID, search.Asker) (search.Status, error) {
+	return search.Status{}, u.err
+}
+
 // TestTimeoutOfRunningQuery: the log has a warning, not an error, and the answer has the location of the query.
 func TestTimeoutOfRunningQuery(t *testing.T) {
 	s := newTestServer(t, "slow query")
@@ -139,7 +206,7 @@ func TestTimeoutOfRunningQuery(t *testing.T) {
 	if r.StatusCode != http.StatusGatewayTimeout || r.Header.Get("Location") != "queries/"+queryID {
 		t.Errorf("%s %v", r.Status, r.Header)
 	}
-	if got := s.log.String(); !strings.Contains(got, `"level":"WARN","msg":"failed"`) {
+	if got := s.log.String(); !strings.Contains(got, `"level":"WARN","msg":"still running"`) {
 		t.Errorf("log %s", got)
 	}
 	if r = s.send(t, get(statsPath)); r.Header.Get("Location") != "queries/"+queryID {

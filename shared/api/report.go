@@ -89,7 +89,7 @@ func (s *server) reportRoutes() []route {
 		answers: []response{{http.StatusOK, "The report.", s.Reports.Document(), false}},
 		errors:  queryErrors,
 	}
-	return bothForms(get, s.answerReport)
+	return s.bothForms(get, s.answerReport)
 }
 
 func reportParams() []param {
@@ -108,7 +108,7 @@ func reportParams() []param {
 			"none", "previous", "same-weekday", "none"),
 		text("tz", "IANA name of the zone of the calendar, of `today` and of `yesterday`. By default UTC.",
 			"Europe/Berlin"),
-		text("title", "Title, at most 120 characters.", "Traffic of the shop"),
+		text("title", "Title, at most 120 characters, without control characters.", "Traffic of the shop"),
 		text("link", "Base URL of the console, for links. By default the address that the server is configured with; without one, "+
 			"only reports that are asked for at a loopback address have links.", "https://console.example"),
 		text(formatName, "The form of the report. By default it is the one that `Accept` prefers.", "html",
@@ -189,15 +189,15 @@ func (s *server) makeReport(c *call, r ReportRequest) ([]byte, error) {
 		return answer, err
 	}, r)
 	if late.Load() || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil, &fault.Error{
-			Kind: fault.Timeout, Message: "some questions of the report are not answered yet", RetryAfter: retryReport,
-		}
+		return nil, errReportGoesOn
 	}
 	return body, err
 }
 
-// retryReport is when to ask again for a report of which questions are not answered yet.
-const retryReport = 5 * time.Second
+// errReportGoesOn is the error of a report whose questions are not all answered yet. A later request has their answers.
+var errReportGoesOn = &fault.Error{
+	Kind: fault.Timeout, Message: "some questions of the report are not answered yet", RetryAfter: 5 * time.Second,
+}
 
 func reportFormatNames() []string {
 	names := make([]string, 0, len(reportFormats))

@@ -160,13 +160,16 @@ func definitionSchema() *huma.Schema {
 	return schema
 }
 
+// titlePattern is the form of a title: some text, and no control characters.
+const titlePattern = `^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$`
+
 // timePattern is the form of the time of a day at which a report is made.
 const timePattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 
 // limitDefinition adds what a definition is refused for and a schema can describe.
 func limitDefinition(schema *huma.Schema) {
 	of := schema.Properties
-	of["title"].Pattern, of["title"].MaxLength = `\S`, whole(definition.MaxTitle)
+	of["title"].Pattern, of["title"].MaxLength = titlePattern, whole(definition.MaxTitle)
 	of["at"].Pattern = timePattern
 	of["tz"].Pattern = tzParam.schema.Pattern
 	for _, day := range definition.Weekdays {
@@ -242,8 +245,13 @@ func (s *server) putReport(c *call) error {
 	if err != nil {
 		return err
 	}
+	release, err := s.prepare(c)
+	if err != nil {
+		return err
+	}
 	form := formOf(c.r.Header)
 	d, wrong := definition.Parse(sent.text, form, *s.Definitions)
+	release()
 	return s.storeReport(c, id, change, func(old definition.Definition) (definition.Definition, error) {
 		if wrong == nil {
 			return d, nil

@@ -354,7 +354,7 @@ func (s *server) dataRoute(to search.Route, get route, result any) []route {
 		{http.StatusAccepted, "With `Prefer: respond-async`: the query has started.", Running{}, false},
 	}
 	get.errors = queryErrors
-	return bothForms(get, func(c *call, args arguments) error { return s.answerData(c, to, args) })
+	return s.bothForms(get, func(c *call, args arguments) error { return s.answerData(c, to, args) })
 }
 
 // postSuffix ends the id of the POST form of a route.
@@ -364,7 +364,7 @@ const postSuffix = "-post"
 func (r *route) ofGet() string { return strings.TrimSuffix(r.id, postSuffix) }
 
 // bothForms returns a route whose parameters are in the query, and its POST form, which has them in the body.
-func bothForms(get route, answer func(c *call, args arguments) error) []route {
+func (s *server) bothForms(get route, answer func(c *call, args arguments) error) []route {
 	get.method = http.MethodGet
 	get.handle = func(c *call) error {
 		args, err := readQuery(c.r.URL.RawQuery, c.route.params)
@@ -389,7 +389,12 @@ func bothForms(get route, answer func(c *call, args arguments) error) []route {
 		if err != nil {
 			return err
 		}
+		release, err := s.prepare(c)
+		if err != nil {
+			return err
+		}
 		args, err := readBody(sent.text, c.route.params)
+		release()
 		if err != nil {
 			return err
 		}
@@ -414,7 +419,7 @@ func (s *server) register() {
 			s.mux.HandleFunc(to.method+" "+base+to.path, func(_ http.ResponseWriter, r *http.Request) { s.run(to, r) })
 		}
 	}
-	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version) })
+	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version, s.Address) })
 }
 
 func (r *route) underBase() bool {

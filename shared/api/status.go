@@ -39,8 +39,8 @@ type Installation struct {
 
 // InstallationExtent is the period of the records. Both ends are included.
 type InstallationExtent struct {
-	From string `json:"from" doc:"RFC 3339, UTC"`
-	To   string `json:"to" doc:"RFC 3339, UTC"`
+	From *string `json:"from" nullable:"true" doc:"RFC 3339, UTC; null for a key limited to branches"`
+	To   string  `json:"to" doc:"RFC 3339, UTC; for a key limited to branches, the minute of the newest record"`
 }
 
 // InstallationHour describes the objects of an hour.
@@ -130,8 +130,12 @@ func (s *server) status(c *call) error {
 	if err != nil {
 		return err
 	}
+	limited := c.caller.Branches != nil
+	if limited {
+		known.Extent.MaxTsMs = time.UnixMilli(known.Extent.MaxTsMs).Truncate(time.Minute).UnixMilli()
+	}
 	answer := s.installation(known)
-	if c.caller.Branches != nil {
+	if limited {
 		answer.hideOthers()
 	}
 	if s.Keys != nil {
@@ -150,7 +154,7 @@ func (s *server) installation(known status.Status) Installation {
 	}
 	if e := known.Extent; e.Rows > 0 {
 		a.Extent = &InstallationExtent{
-			*printed(time.UnixMilli(e.MinTsMs)), *printed(time.UnixMilli(e.MaxTsMs)),
+			printed(time.UnixMilli(e.MinTsMs)), *printed(time.UnixMilli(e.MaxTsMs)),
 		}
 	}
 	if known.Hours != nil {
@@ -174,6 +178,9 @@ func (s *server) installation(known status.Status) Installation {
 // hideOthers removes what a key that is limited to branches must not learn about others.
 func (a *Installation) hideOthers() {
 	a.Records, a.Objects, a.Bytes, a.Hours, a.Ingest = nil, nil, nil, nil, nil
+	if a.Extent != nil {
+		a.Extent.From = nil
+	}
 }
 
 func limitsOf(known status.Status) InstallationLimits {

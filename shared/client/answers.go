@@ -2,13 +2,13 @@ package client
 
 // Stats is the traffic of a segment, or that of one host in a segment.
 type Stats struct {
-	AvgLatency       float64 `json:"avg_latency"` // in seconds
-	Hostname         string  `json:"hostname"`    // the busiest host of the segment, or that of the group
-	NumOfRequests    int64   `json:"num_of_requests"`
-	SumOfBandwidth   int64   `json:"sum_of_bandwidth"`  // bytes sent and received
-	TimePeriod       int64   `json:"time_period"`       // start of the segment, in Unix seconds
-	TimeperiodString string  `json:"timeperiod_string"` // the same as text, UTC
-	TimeperiodLocal  string  `json:"timeperiod_local"`  // the same by the clock of Question.TZ; "" without it
+	AvgLatency       *float64 `json:"avg_latency"` // in seconds; nil if no request has a time
+	Hostname         string   `json:"hostname"`    // the busiest host of the segment, or that of the group
+	NumOfRequests    int64    `json:"num_of_requests"`
+	SumOfBandwidth   int64    `json:"sum_of_bandwidth"`  // bytes sent and received
+	TimePeriod       int64    `json:"time_period"`       // start of the segment, in Unix seconds
+	TimeperiodString string   `json:"timeperiod_string"` // the same as text, UTC
+	TimeperiodLocal  string   `json:"timeperiod_local"`  // the same by the clock of Question.TZ; "" without it
 
 	Value          any  `json:"value"` // string, float64 or bool, if grouped by a field; nil: the requests without a value
 	ValueTruncated bool `json:"value_truncated"`

@@ -103,10 +103,14 @@ func (c *Client) await(ctx context.Context, at *url.URL, location string, wait t
 		switch {
 		case err != nil:
 			return Response{}, err
-		case response.Status == http.StatusAccepted, response.Status == http.StatusGatewayTimeout:
+		case response.Status == http.StatusAccepted:
 			refused = 0
 		case response.Status/100 == 2:
 			return response, nil
+		case response.Header.Get("Retry-After") == "": // the query has failed
+			return Response{}, errorOf(response, to)
+		case response.Status == http.StatusGatewayTimeout:
+			refused = 0
 		case busy(response.Status) && refused < c.retries():
 			refused++
 			refusal = errorOf(response, to)

@@ -148,7 +148,7 @@ func TestWaitsForRunningQueries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t, scripted{first, location, `{}`},
 				scripted{http.StatusAccepted, map[string]string{"Retry-After": "5"}, `{}`},
-				scripted{http.StatusServiceUnavailable, nil, `{"message":"busy"}`},
+				scripted{http.StatusServiceUnavailable, map[string]string{"Retry-After": "2"}, `{"message":"busy"}`},
 				scripted{http.StatusOK, nil, noRecords})
 			if _, err := s.client.Logs(t.Context(), Question{Filters: "x"}); err != nil {
 				t.Fatal(err)
@@ -163,6 +163,17 @@ func TestWaitsForRunningQueries(t *testing.T) {
 		var failed *Error
 		if !errors.As(err, &failed) || failed.Status != 422 || failed.Error() != "too many groups" {
 			t.Error(err)
+		}
+	})
+	t.Run("the query fails because the server was busy", func(t *testing.T) {
+		for _, status := range []int{http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
+			s := newScript(t, scripted{http.StatusAccepted, location, `{}`}, scripted{status, nil, `{"message":"failed"}`})
+			_, err := s.client.Logs(t.Context(), Question{Filters: "x"})
+			var failed *Error
+			if !errors.As(err, &failed) || failed.Status != status {
+				t.Error(err)
+			}
+			s.expect([]string{ask1, poll}, 3*time.Second)
 		}
 	})
 	t.Run("the caller gives up", func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 type Status struct {
 	Version  string   `json:"version"`
 	Engine   string   `json:"engine"`
-	Extent   *Period  `json:"extent"`           // the period of the records; nil if there are none
+	Extent   *Extent  `json:"extent"`           // the period of the records; nil if there are none
 	Complete *string  `json:"complete_through"` // as in Meta
 	Records  *int64   `json:"records"`
 	Objects  *int     `json:"objects"` // that hold the records
@@ -24,6 +24,12 @@ type Status struct {
 	Limits   Limits   `json:"limits"`
 	Features []string `json:"features"` // operation ids of its routes
 	Key      *Key     `json:"key"`      // of the request; nil if the server requires none
+}
+
+// Extent is the period of the records. Both ends are included.
+type Extent struct {
+	From *string `json:"from"`
+	To   string  `json:"to"`
 }
 
 // Hour describes the objects of an hour.

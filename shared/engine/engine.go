@@ -67,7 +67,7 @@ const EarlierHours = " of earlier hours (run only if later hours have too few)"
 
 // Starter is an engine that keeps running a query after the caller, or even the process, that started it is gone.
 // Errors are of the kinds that Engine lists; fault.Canceled before the context ends means that another caller stopped
-// the execution.
+// the execution, or that its result was removed. Then q can be started again.
 type Starter interface {
 	Engine
 	Versioned
@@ -75,7 +75,7 @@ type Starter interface {
 	Start(ctx context.Context, q query.Query) (Execution, error)
 	// Poll reports how far an execution of q is. It returns the execution to poll next, which differs from x if the
 	// engine had to restart the query. The engine clamps a restarted query to the extent of the data at that time, so q
-	// need not be clamped.
+	// need not be clamped. If the execution has failed and asking again would not help, p is Done and err is the failure.
 	Poll(ctx context.Context, x Execution, q query.Query) (next Execution, p Progress, err error)
 	// Wait polls until the execution has ended. If ctx ends first, the execution continues and x remains valid.
 	Wait(ctx context.Context, x Execution, q query.Query) (Execution, error)
@@ -87,7 +87,7 @@ type Starter interface {
 
 // Progress is how far a query is.
 type Progress struct {
-	Done  bool          // it has succeeded
+	Done  bool          // it has succeeded or, with an error, failed
 	Queue time.Duration // how long it has waited in a queue so far, of several parts the present ones; 0 if unknown or done
 }
 

@@ -27,6 +27,7 @@ const (
 	Timeout                  // the time limit is exceeded
 	Canceled                 // the caller is gone
 	Full                     // there is no space to write; reading still works
+	ReadOnly                 // the data can be read, but not changed; the message has no paths, because clients see it
 	Damaged                  // stored data cannot be read until it is repaired; a retry does not help
 )
 

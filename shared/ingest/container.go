@@ -15,7 +15,6 @@ type container struct {
 const (
 	exportLines  = "Export the log from it as lines of text, and import those"
 	importWebLog = "Import a log of the web server instead"
-	convertText  = "Convert it and import the result: iconv -f UTF-16 -t UTF-8 FILE | orrery import --as FILE -"
 )
 
 // containers lists the formats that are refused by their first bytes. Each mark is long enough that no line of text
@@ -40,7 +39,9 @@ var containers = []container{
 		"\xd4\xc3\xb2\xa1", "\xa1\xb2\xc3\xd4", "\x4d\x3c\xb2\xa1", "\xa1\xb2\x3c\x4d", // pcap
 		"\n\r\r\n????\x4d\x3c\x2b\x1a", "\n\r\r\n????\x1a\x2b\x3c\x4d", // pcapng
 	}},
-	{"a UTF-16 file", convertText, []string{"\xff\xfe", "\xfe\xff"}},
+	{"a UTF-32 file", convertText("UTF-32"), []string{"\xff\xfe\x00\x00", "\x00\x00\xfe\xff"}},
+	{"a UTF-16 file", convertText("UTF-16"), []string{"\xff\xfe"}},
+	{"a UTF-16BE file", convertText("UTF-16BE"), []string{"\xfe\xff"}},
 }
 
 var tarArchive = container{name: "a tar archive", remedy: unpack("tar -xf FILE")}
@@ -51,7 +52,8 @@ func decompress(program string) string {
 	return "Decompress it and import the result: " + program + " -dc FILE | orrery import --as FILE -"
 }
 
-// refuseContainer returns an error if the beginning of an input, after decompression, is that of a container.
+// refuseContainer returns an error if the beginning of an input, after decompression, is that of a container, or of a
+// text in another encoding.
 func refuseContainer(head []byte, compression string) error {
 	if isTar(head) {
 		return notALog(tarArchive, compression)
@@ -61,6 +63,11 @@ func refuseContainer(head []byte, compression string) error {
 			if hasMark(head, mark) {
 				return notALog(c, compression)
 			}
+		}
+	}
+	for _, e := range encodings {
+		if e.is(head) {
+			return notALog(e.container, compression)
 		}
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/orrery/orrery/shared/ingest/ledger"
-	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/logformat"
 )
 
@@ -117,7 +116,7 @@ func convert(
 	if left := onlyUnfinished(head); left > 0 && at.fresh && in.mayGrow(options) {
 		return Conversion{Report: Report{Name: name, Left: left}}, nil
 	}
-	format, err := chooseFormat(options.Format, head, at)
+	format, err := chooseFormat(options, head, at)
 	if err != nil {
 		return Conversion{}, err
 	}
@@ -130,7 +129,11 @@ func convert(
 	if err := p.run(ctx); err != nil {
 		return Conversion{}, err
 	}
-	return p.conversion(at), nil
+	c := p.conversion(at)
+	if at.fresh {
+		c.Report.Columns = logformat.Columns(format, head)
+	}
+	return c, nil
 }
 
 // logName returns the name of the log of an input with that name.
@@ -160,15 +163,24 @@ func countLines(text []byte) int64 {
 	return n
 }
 
-// chooseFormat returns the requested format, or that of the earlier import, or the one detected in the first lines.
-func chooseFormat(name string, head []byte, at position) (logformat.Format, error) {
-	switch {
+// chooseFormat returns the requested format, or that of the earlier import, or the one detected in the first lines, in
+// the requested zone.
+func chooseFormat(options Options, head []byte, at position) (f logformat.Format, err error) {
+	switch name := options.Format; {
 	case name != "" && name != "auto":
-		return logformat.ByName(name)
+		f, err = logformat.ByName(name)
+		if err == nil {
+			err = logformat.CheckHead(f, head)
+		}
 	case !at.fresh:
-		return logformat.ByName(at.base.Format)
+		f, err = logformat.ByName(at.base.Format)
+	default:
+		f, err = logformat.Detect(head)
 	}
-	return logformat.Detect(head)
+	if err != nil || options.Zone == "" {
+		return f, err
+	}
+	return logformat.InZone(f, options.Zone)
 }
 
 // newEntry returns the ledger entry of the import with its source, generation and family: the next import of the source
@@ -208,13 +220,4 @@ func (p *pipeline) conversion(at position) Conversion {
 		c.RejectedFile = filepath.Join(p.staging, QuarantineFile)
 	}
 	return c
-}
-
-// countPartitions counts the hours of the objects.
-func countPartitions(objects []lake.Object) int {
-	hours := map[lake.Partition]struct{}{}
-	for _, o := range objects {
-		hours[o.Partition] = struct{}{}
-	}
-	return len(hours)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/orrery/orrery/shared/fault"
@@ -32,6 +33,7 @@ type rejection struct {
 	reason string
 	text   []byte // the line, or its beginning if it is too long
 	length int64  // of the whole line in bytes
+	column int    // as in record.Reject
 
 	directive []byte // the last one before the line, or nil; see logformat.Directive
 }
@@ -44,6 +46,8 @@ type decodedBatch struct {
 	dropped   int64 // rows that converter.keep has dropped
 	blank     int64 // lines without text, and directives
 	invalid   int64 // records with text that is not valid UTF-8
+	misfits   map[string]int64
+	has       essentialSet
 	textBytes int64
 	openLost  bool // the last line has no newline and was rejected
 
@@ -65,8 +69,13 @@ type converter struct {
 // Default is a value for a field, for records without the field.
 type Default struct{ Field, Value string }
 
-// Check returns an error of kind fault.Invalid for the first default that cannot be set.
+// Check returns an error of kind fault.Invalid for an unknown zone, or for the first default that cannot be set.
 func (o Options) Check() error {
+	if o.Zone != "" {
+		if err := logformat.CheckZone(o.Zone, strings.TrimPrefix(o.Format, "auto")); err != nil {
+			return err
+		}
+	}
 	names := record.FieldNames()
 	for _, d := range o.Defaults {
 		if !slices.Contains(names, d.Field) {
@@ -101,9 +110,7 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 		line, rest, terminated := bytes.Cut(text, []byte("\n"))
 		text = rest
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		if number == 1 {
-			line = bytes.TrimPrefix(line, logformat.ByteOrderMark)
-		}
+		line = bytes.TrimPrefix(line, logformat.ByteOrderMark)
 		if len(bytes.TrimSpace(line)) == 0 {
 			d.blank++
 			continue
@@ -134,7 +141,8 @@ func (c *converter) decode(b batch, d *decodedBatch) error {
 			d.rejected = append(d.rejected, rejection{
 				line:   number,
 				code:   problem.Code,
-				reason: problem.Message,
+				reason: problem.Error(),
+				column: problem.Column,
 				text:   bytes.Clone(line),
 				length: int64(len(line)),
 
@@ -201,6 +209,13 @@ func (c *converter) line(
 	if notes.InvalidUTF8 {
 		d.invalid++
 	}
+	for _, field := range c.decoder.Misfits() {
+		if d.misfits == nil {
+			d.misfits = map[string]int64{}
+		}
+		d.misfits[field]++
+	}
+	d.has.add(row)
 	if c.keep != nil && !c.keep(row) {
 		d.rows = d.rows[:len(d.rows)-1]
 		d.dropped++

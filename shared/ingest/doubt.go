@@ -3,7 +3,8 @@ package ingest
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 const (
@@ -19,11 +20,14 @@ type DoubtError struct{ message string }
 
 func (e *DoubtError) Error() string { return e.message }
 
-// OnlyDoubts reports whether every error that err joins is a DoubtError: nothing else has failed.
+// OnlyDoubts reports whether nothing else has failed: every error that err joins is a DoubtError, or that of a log whose
+// lines are JSON objects of no known format.
 func OnlyDoubts(err error) bool {
 	switch e := err.(type) { //nolint:errorlint // it takes joined errors apart
 	case *DoubtError:
 		return true
+	case *logformat.UnrecognizedError:
+		return e.Members != nil
 	case interface{ Unwrap() []error }:
 		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !OnlyDoubts(err) })
 	case interface{ Unwrap() error }:
@@ -52,8 +56,11 @@ func (p *pipeline) doubt(last bool) error {
 
 // mostlyRejected is the error of a log of which most lines are not records.
 func mostlyRejected(rejected, total int64, format string, first rejection) error {
-	text := strings.ToValidUTF8(string(first.text[:min(len(first.text), 200)]), "\uFFFD")
 	return &DoubtError{fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
-		"Line %d: %s:\n  %s\nName the right --format, or import the other lines with --anyway",
-		rejected, total, format, first.line, first.reason, text)}
+		"The first is %s\nName the right --format, or import the other lines with --anyway", rejected, total, format, first)}
+}
+
+// String returns the number of the line, why it is not a record, and its text with a mark where it stops being one.
+func (r rejection) String() string {
+	return fmt.Sprintf("line %d: %s:\n%s", r.line, r.reason, logformat.Excerpt(r.text, r.column))
 }

@@ -14,7 +14,7 @@ import (
 // must be the same as when the complete log is read once.
 func FuzzGrowth(f *testing.F) {
 	access := strings.Repeat(`192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET /a HTTP/1.1" 200 51234`+"\n", 3)
-	native := strings.Repeat(`{"timestamp":"2026-04-01T10:00:00Z","request_id":"r1","status":200}`+"\n", 3)
+	native := strings.Repeat(`{"processing_stage":6,"timestamp":"2026-04-01T10:00:00Z","request_id":"r1","status":200}`+"\n", 3)
 	wrapped := "\xef\xbb\xbf\"" + access[:strings.IndexByte(access, 10)] + "\"\n"
 	for _, text := range []string{access, native, wrapped, "\n \r\n\n", "\r"} {
 		for _, cut := range []int{0, 1, len(text) / 2, len(text) - 1, len(text)} {

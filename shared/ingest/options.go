@@ -17,6 +17,7 @@ type Options struct {
 	Path string
 
 	Format   string         // name of a log format; "" or "auto" to detect it in the first lines
+	Zone     string         // time zone of times without one, as logformat.InZone has it; "" for that of the format
 	Defaults []Default      // values for fields that a record lacks
 	Progress func(Progress) // if set, called after every batch
 	Memory   int64          // approximate limit of the rows in memory, in bytes; 0 for DefaultMemory
@@ -104,12 +105,15 @@ type Report struct {
 	Format   string
 	Records  int64                 // new records
 	Rejected map[record.Code]int64 // new lines that are not records, by reason
+	First    string                // number, reason and text of the first new line that is not a record, or ""
 	Blank    int64                 // new lines without text, and directives
 	Known    int64                 // lines of earlier imports
 	Left     int64                 // bytes of a last line without newline that is left; see Options.Growing
+	Columns  string                // format string that reads what the log's format leaves; see logformat.Columns
 	Invalid  int64                 // records with invalid UTF-8: U+FFFD replaces it, the row keeps the line
+	Misfits  map[string]int64      // values of a wrong type by their field, which log_rest has instead
+	Absent   []string              // of address, method, host, path and status: what no new record has
 
-	Partitions int
 	Objects    int
 	Bytes      int64  // decompressed bytes of new lines
 	Quarantine string // file with the rejected lines; "" if there are none
@@ -126,6 +130,18 @@ type Report struct {
 
 	// Forgotten is the forgotten source to which the log belongs, of which a Watcher has imported nothing; or "".
 	Forgotten string
+}
+
+// Oddities returns the fields of a log entry about the import with what the records lack and their values of a wrong
+// type, if any.
+func (r Report) Oddities() (fields []any) {
+	if len(r.Absent) > 0 {
+		fields = append(fields, "absent", r.Absent)
+	}
+	if len(r.Misfits) > 0 {
+		fields = append(fields, "misfits", r.Misfits)
+	}
+	return fields
 }
 
 // RejectedLines returns the number of rejected lines.

@@ -50,6 +50,7 @@ type pipeline struct {
 	dropped  int64 // records that keep has dropped
 	bad      quarantine
 	report   Report
+	has      essentialSet // what some record has
 	openLost bool
 
 	overlap overlap
@@ -169,7 +170,10 @@ func (p *pipeline) check() error {
 	if kept := p.report.Records - p.dropped; rows != kept {
 		return fmt.Errorf("%d records were read, but the objects hold %d", kept, rows)
 	}
-	p.report.Objects, p.report.Partitions = len(p.objects), countPartitions(p.objects)
+	p.report.Objects = len(p.objects)
+	if p.report.Records > 0 {
+		p.report.Absent = p.has.absent()
+	}
 	return nil
 }
 
@@ -321,7 +325,7 @@ func (p *pipeline) take(r result) error {
 func (p *pipeline) takeBatch(d *decodedBatch) error {
 	for _, r := range d.rejected {
 		if len(p.report.Rejected) == 0 {
-			p.first = r
+			p.first, p.report.First = r, r.String()
 		}
 		p.report.Rejected[r.code]++
 		if err := p.bad.add(r); err != nil {
@@ -332,6 +336,14 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 	p.dropped += d.dropped
 	p.report.Blank += d.blank
 	p.report.Invalid += d.invalid
+	if p.report.Misfits == nil {
+		p.report.Misfits = d.misfits
+	} else {
+		for field, n := range d.misfits {
+			p.report.Misfits[field] += n
+		}
+	}
+	p.has |= d.has
 	p.report.Bytes += d.textBytes
 	p.openLost = p.openLost || d.openLost
 	if p.options.Progress != nil {

@@ -46,7 +46,7 @@ func ConvertRejected(ctx context.Context, r Retry, staging string, options Optio
 	if err := options.Check(); err != nil {
 		return Retried{}, err
 	}
-	format, err := logformat.ByName(options.Format)
+	format, err := chooseFormat(options, nil, position{})
 	if err != nil {
 		return Retried{}, err
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 func sampleLine(at time.Time, width int) string {
-	return fmt.Sprintf(`{"timestamp":%q,"user_agent":%q}`+"\n", at.Format(time.RFC3339), strings.Repeat("x", width))
+	return fmt.Sprintf(`{"processing_stage":6,"timestamp":%q,"user_agent":%q}`+"\n",
+		at.Format(time.RFC3339), strings.Repeat("x", width))
 }
 
 func gzipped(t *testing.T, text string) string {
@@ -74,10 +75,10 @@ func TestSample(t *testing.T) {
 		{"a last line without newline", strings.TrimSuffix(short, "\n"), Sample{Oldest: first, Newest: last}},
 		{"a byte order mark", "\xef\xbb\xbf" + short, Sample{Oldest: first, Newest: last}},
 		{
-			"a line that is not a record", short + `{"timestamp":"never"}` + "\n",
+			"a line that is not a record", short + `{"processing_stage":6,"timestamp":"never"}` + "\n",
 			Sample{Oldest: first, Newest: last, Problem: "never"},
 		},
-		{"no record", `{"timestamp":"never"}` + "\n", Sample{Problem: "never"}},
+		{"no record", `{"processing_stage":6,"timestamp":"never"}` + "\n", Sample{Problem: "never"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -26,6 +26,7 @@ type Suspect struct {
 	At       time.Time      `json:"at"`
 	Reason   string         `json:"reason"`
 	Examined time.Time      `json:"examined,omitzero"` // when compaction examined it; zero if it has not
+	Reached  string         `json:"reached,omitempty"` // the last object examined, if the time was up after it
 }
 
 // Suspects reports suspects to compaction.
@@ -108,7 +109,17 @@ func ListSuspects(ctx context.Context, table Table) ([]SuspectItem, error) {
 
 // MarkExamined records that a suspect has been examined.
 func MarkExamined(ctx context.Context, table Table, s SuspectItem, at time.Time) error {
-	s.Examined = at.UTC()
+	s.Examined, s.Reached = at.UTC(), ""
+	return mark(ctx, table, s)
+}
+
+// MarkReached records up to which of its objects a suspect has been examined.
+func MarkReached(ctx context.Context, table Table, s SuspectItem, name string) error {
+	s.Reached = name
+	return mark(ctx, table, s)
+}
+
+func mark(ctx context.Context, table Table, s SuspectItem) error {
 	change, err := ChangeOf(s.item, s.Suspect)
 	if err == nil {
 		err = table.Write(ctx, change)

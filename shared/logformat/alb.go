@@ -97,7 +97,8 @@ func (alb) Convert(dst, line []byte) ([]byte, error) {
 	client, port := splitHostPort(fields[albClient])
 	client = bytes.Trim(client, "[]")
 	if !isClient(client) {
-		return nil, badLine("the client is %.80q, which is neither an address nor a host name", client)
+		err := badLine("the client is %.80q, which is neither an address nor a host name", client)
+		return nil, stopped(err, line, fields[albClient])
 	}
 	o.text("ip", dashToNil(client))
 	o.text("client_port", port)
@@ -105,8 +106,8 @@ func (alb) Convert(dst, line []byte) ([]byte, error) {
 	o.text("user_agent", field(albUserAgent))
 	o.text("request_id", field(albTraceID))
 	o.text("hostname", field(albDomain))
-	if err := albAppendFigures(&o, fields); err != nil {
-		return nil, err
+	if field, err := albAppendFigures(&o, fields); err != nil {
+		return nil, stopped(err, line, field)
 	}
 	albAppendTargets(&o, field)
 	albAppendDecision(&o, field(albActions))
@@ -145,8 +146,8 @@ func albAppendRequest(o *object, line []byte) {
 }
 
 // albAppendFigures writes the status, sizes and times. The load balancer logs -1 as the time of a step that it did not
-// reach.
-func albAppendFigures(o *object, fields [][]byte) error {
+// reach. With an error, it returns the field that is wrong.
+func albAppendFigures(o *object, fields [][]byte) (wrong []byte, err error) {
 	for _, f := range []struct {
 		field int
 		name  string
@@ -156,7 +157,7 @@ func albAppendFigures(o *object, fields [][]byte) error {
 		case isDigits(value) && len(value) < 19:
 			o.raw(f.name, unpadded(value))
 		default:
-			return badLine("%s is %q, not a number", f.name, value)
+			return value, badLine("%s is %q, not a number", f.name, value)
 		}
 	}
 	var total, own int64
@@ -178,7 +179,7 @@ func albAppendFigures(o *object, fields [][]byte) error {
 		o.raw("request_time", appendSeconds(nil, total))
 		o.raw("svc_latency", strconv.AppendInt(nil, own, 10))
 	}
-	return nil
+	return nil, nil
 }
 
 // microseconds parses seconds, such as 0.001. It returns false for -1 and for anything else.

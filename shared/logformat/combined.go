@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"regexp"
-	"time"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/lake"
@@ -14,7 +14,7 @@ import (
 // combined is the access log of Apache and nginx in the common and combined formats, with or without the
 // virtual host in front:
 //
-//	[vhost[:port]] client ident user [17/May/2015:10:05:03 +0000] "request" status bytes
+//	[vhost[:port]] client (ident | vhost[:port]) user [17/May/2015:10:05:03[.fraction] +0000] "request" status bytes
 //	["referer" "user agent" [seconds [seconds]]]
 //
 // Many configurations append seconds, which become request_time and upstream_response_time if they have a decimal
@@ -29,7 +29,7 @@ const lineCut = "log_line_cut"
 // IsCut reports whether a record, as Convert returns it, comes from an incomplete line.
 func IsCut(text []byte) bool { return bytes.Contains(text, []byte(`"`+lineCut+`":true`)) }
 
-var combinedPattern = regexp.MustCompile(`^\S+ \S+ .*?\[\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}\] "`)
+var combinedPattern = regexp.MustCompile(`^\S+ \S+ .*?\[\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2}(?:[.,]\d+)? [+-]\d{4}\] "`)
 
 // syslogPattern matches the header that syslog puts in front of a line. Without this check, its month would be read as
 // the client and the rest as the user.
@@ -40,7 +40,7 @@ func (combined) Matches(line []byte) bool {
 	if !combinedPattern.Match(line) || syslogPattern.Match(line) {
 		return false
 	}
-	front, _, _ := bytes.Cut(line, []byte(" ["))
+	front, _, _ := cutFront(line)
 	_, _, _, err := cutClient(front)
 	return err == nil
 }
@@ -48,47 +48,87 @@ func (combined) Matches(line []byte) bool {
 func (combined) Complete(row *lake.Row) { complete(row) }
 
 func (combined) Convert(dst, line []byte) ([]byte, error) {
-	line = unwrap(line)
-	if syslogPattern.Match(line) {
-		return nil, badLine("the line begins with a header of syslog instead of the client; remove the header")
-	}
-	front, rest, ok := bytes.Cut(line, []byte(" ["))
-	if !ok {
-		return nil, badLine("no time in brackets")
-	}
-	stamp, rest, ok := bytes.Cut(rest, []byte("] "))
-	if !ok {
-		return nil, badLine("no time in brackets")
-	}
-	o := newObject(dst)
-	if o.name("timestamp"); !appendCommonTime(&o, stamp) {
-		return nil, badLine("%q is not a time like 17/May/2015:10:05:03 +0000", stamp)
-	}
-	vhost, err := appendClient(&o, front)
+	inner := unwrap(line)
+	l, err := readCombined(dst, inner)
 	if err != nil {
-		return nil, err
+		return nil, shifted(err, line, inner)
 	}
-	rest, err = appendRequestLine(&o, rest, vhost)
-	if err != nil {
-		return nil, err
+	if rest := dashToNil(l.rest); len(rest) > 0 {
+		l.o.pairs("proxy", []pair{{[]byte(logRest), rest}})
 	}
-	rest, err = appendStatus(&o, rest)
-	if err != nil {
-		return nil, err
-	}
-	rest = appendRefererAndUserAgent(&o, rest)
-	appendTimings(&o, rest)
-	return o.close(), nil
+	return l.o.close(), nil
 }
 
-// appendCommonTime writes 17/May/2015:10:05:03 +0000 as RFC 3339.
+// combinedLine is a line that has been read.
+type combinedLine struct {
+	o       object
+	vhost   []byte // nil without one
+	ident   []byte // nil if the virtual host is in its place
+	agents  bool   // the line has a referer and a user agent
+	timings int    // the number of times after them
+	rest    []byte // the text after these
+}
+
+// readCombined reads a line, and writes its fields but the rest.
+func readCombined(dst, line []byte) (l combinedLine, err error) {
+	if syslogPattern.Match(line) {
+		return l, badLine("the line begins with a header of syslog instead of the client; remove the header")
+	}
+	front, after, ok := cutFront(line)
+	if !ok {
+		return l, stopped(badLine("no time in brackets"), line, afterWords(line, 3))
+	}
+	stamp, rest, ok := bytes.Cut(after, []byte("] "))
+	if !ok {
+		return l, stopped(badLine("no time in brackets"), line, after)
+	}
+	l.o = newObject(dst)
+	if l.o.name("timestamp"); !appendCommonTime(&l.o, stamp) {
+		return l, stopped(badLine("%q is not a time like 17/May/2015:10:05:03 +0000", stamp), line, after)
+	}
+	if err := l.appendClient(front); err != nil {
+		return l, stopped(err, line, line)
+	}
+	if rest, err = appendRequestLine(&l.o, rest, l.vhost); err != nil {
+		return l, stopped(err, line, rest)
+	}
+	if rest, err = appendStatus(&l.o, rest); err != nil {
+		return l, stopped(err, line, rest)
+	}
+	l.agents = bytes.HasPrefix(rest, []byte(`"`))
+	l.appendTimings(appendRefererAndUserAgent(&l.o, rest))
+	return l, nil
+}
+
+// cutFront cuts the words before the time off a line, and the bracket of the time. One of them may be an address in
+// brackets.
+func cutFront(line []byte) (front, rest []byte, ok bool) {
+	if at := timeBracket(line); at >= 0 {
+		return line[:at], line[at+2:], true
+	}
+	return bytes.Cut(line, []byte(" ["))
+}
+
+// afterWords returns the text after some words.
+func afterWords(line []byte, words int) []byte {
+	for range words {
+		end := bytes.IndexByte(line, ' ') + 1
+		if end == 0 {
+			end = len(line)
+		}
+		line = line[end:]
+	}
+	return line
+}
+
+// appendCommonTime writes 17/May/2015:10:05:03 +0000, which may have a fraction of the second, as RFC 3339.
 func appendCommonTime(o *object, stamp []byte) bool {
-	t, err := time.Parse("02/Jan/2006:15:04:05 -0700", string(stamp))
-	if err != nil {
+	t, ok := localTime{}.parseTime(stamp, commonLayouts)
+	if !ok {
 		return false
 	}
 	o.b = append(o.b, '"')
-	o.b = append(t.UTC().AppendFormat(o.b, "2006-01-02T15:04:05Z"), '"')
+	o.b = append(t.UTC().AppendFormat(o.b, rfc3339), '"')
 	return true
 }
 
@@ -140,20 +180,25 @@ func unescapeWrapped(whole, inner []byte) []byte {
 	return out
 }
 
-// appendClient writes the client and the user, and returns the virtual host if the line begins with one.
-func appendClient(o *object, front []byte) (vhost []byte, err error) {
+// appendClient writes the client and the user, and finds the virtual host, which may be the first word or, as lighttpd
+// writes it, the second.
+func (l *combinedLine) appendClient(front []byte) error {
 	vhost, client, rest, err := cutClient(front)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ident, user, ok := bytes.Cut(rest, []byte(" "))
 	if !ok {
-		return nil, badLine("fewer than three words before the time")
+		return badLine("fewer than three words before the time")
 	}
-	o.text("ip", dashToNil(client))
-	o.text("ident", dashToNil(ident))
-	o.text("remote_user", dashToNil(user))
-	return vhost, nil
+	if vhost == nil && isFullHost(ident) {
+		vhost, ident = ident, nil
+	}
+	l.vhost, l.ident = vhost, ident
+	l.o.text("ip", dashToNil(client))
+	l.o.text("ident", dashToNil(ident))
+	l.o.text("remote_user", dashToNil(user))
+	return nil
 }
 
 // cutClient splits the text before the time into the virtual host, if any, the client and the rest. The line begins
@@ -196,6 +241,33 @@ func isVirtualHost(word []byte) bool {
 	return isAddress(host) || isHostName(bytes.TrimPrefix(host, []byte("*.")))
 }
 
+// isFullHost reports whether a word must be a host, and cannot be the name of a user: an address, a name with a port, or
+// a name with dots. A name with one dot may be that of a user, such as ann.smith, unless it ends like a domain.
+func isFullHost(word []byte) bool {
+	if !bytes.ContainsAny(word, ".:") {
+		return string(word) == "localhost"
+	}
+	host, port := splitHostPort(word)
+	if bytes.HasPrefix(host, []byte("[")) && bytes.HasSuffix(host, []byte("]")) {
+		return isAddress(host[1 : len(host)-1])
+	}
+	if isAddress(host) {
+		return true
+	}
+	_, rest, _ := bytes.Cut(bytes.TrimSuffix(host, []byte(".")), []byte("."))
+	return isHostName(host) && (port != nil || bytes.IndexByte(rest, '.') >= 0 || isTopLevel(rest))
+}
+
+// topLevels are the commonest last labels of the names of hosts, besides those of countries, which have two letters.
+var topLevels = []string{
+	"app", "biz", "cloud", "com", "dev", "edu", "example", "gov", "info", "internal", "invalid", "lan", "local",
+	"localdomain", "localhost", "mil", "net", "online", "org", "shop", "site", "test", "xyz",
+}
+
+func isTopLevel(label []byte) bool {
+	return len(label) == 2 || slices.Contains(topLevels, string(bytes.ToLower(label)))
+}
+
 // isHostName reports whether a word consists of labels of letters, digits, hyphens and underscores, and the last label
 // is not a number. With a number it would be an address or a part of one.
 func isHostName(word []byte) bool {
@@ -232,11 +304,11 @@ func dashToNil(text []byte) []byte {
 }
 
 // appendRequestLine writes the quoted request and returns the text after it. The member request keeps a text that is
-// not a request line.
-func appendRequestLine(o *object, rest, vhost []byte) ([]byte, error) {
-	line, rest, closed, ok := cutQuoted(rest)
+// not a request line. With an error, it returns the text where it stops.
+func appendRequestLine(o *object, quoted, vhost []byte) (rest []byte, err error) {
+	line, rest, closed, ok := cutQuoted(quoted)
 	if !ok || !closed {
-		return nil, badLine("no request in quotes after the time")
+		return quoted, badLine("no request in quotes after the time")
 	}
 	r, ok := parseRequest(line)
 	if !ok {
@@ -249,12 +321,13 @@ func appendRequestLine(o *object, rest, vhost []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// appendStatus writes the status and the bytes sent, and returns the text after them. A dash means 0 bytes.
-func appendStatus(o *object, rest []byte) ([]byte, error) {
-	status, rest, _ := bytes.Cut(rest, []byte(" "))
-	sent, rest, _ := bytes.Cut(rest, []byte(" "))
+// appendStatus writes the status and the bytes sent, and returns the text after them. A dash means 0 bytes. With
+// an error, it returns the text where it stops.
+func appendStatus(o *object, figures []byte) (rest []byte, err error) {
+	status, size, _ := bytes.Cut(figures, []byte(" "))
+	sent, rest, _ := bytes.Cut(size, []byte(" "))
 	if len(status) != 3 || !isDigits(status) {
-		return nil, badLine("no status of three digits after the request")
+		return figures, badLine("no status of three digits after the request")
 	}
 	o.raw("status", unpadded(status))
 	switch {
@@ -263,7 +336,7 @@ func appendStatus(o *object, rest []byte) ([]byte, error) {
 	case isDigits(sent) && len(sent) < 19:
 		o.raw("bytes_sent", unpadded(sent))
 	default:
-		return nil, badLine("no number of bytes after the status")
+		return size, badLine("no number of bytes after the status")
 	}
 	return rest, nil
 }
@@ -296,19 +369,18 @@ func appendRefererAndUserAgent(o *object, rest []byte) []byte {
 // logRest is the entry of proxy that has the text after a line's fields.
 const logRest = "log_rest"
 
-// appendTimings writes the seconds that may follow. The entry log_rest of proxy has the remaining text.
-func appendTimings(o *object, rest []byte) {
+// appendTimings writes the seconds that may follow.
+func (l *combinedLine) appendTimings(rest []byte) {
 	for _, name := range []string{"request_time", "upstream_response_time"} {
 		word, after, _ := bytes.Cut(rest, []byte(" "))
 		if !isSeconds(word) {
 			break
 		}
-		o.raw(name, word)
+		l.o.raw(name, word)
+		l.timings++
 		rest = after
 	}
-	if rest = dashToNil(rest); len(rest) > 0 {
-		o.pairs("proxy", []pair{{[]byte(logRest), rest}})
-	}
+	l.rest = rest
 }
 
 // isSeconds reports whether a word is a number of seconds with a decimal point that is also a JSON number.

@@ -19,6 +19,7 @@ const maxDirective = 64 << 10
 // Directive returns the directive that lists the fields of the lines after it, if the line is one. Some exports put
 // quotes around every line.
 func Directive(line []byte) (directive []byte, ok bool) {
+	line = bytes.TrimPrefix(line, ByteOrderMark)
 	if len(line) > 0 && line[0] == '"' {
 		line = unwrap(line)
 	}
@@ -33,7 +34,6 @@ type Directives struct {
 	open   bool   // the present line may be a directive
 	long   bool   // the present line is too long
 	within bool   // the text so far does not end in a newline
-	begun  bool   // the text so far is not empty
 }
 
 // Last returns the last directive, which determines how the next line is read, or nil.
@@ -41,13 +41,7 @@ func (d *Directives) Last() []byte { return d.last }
 
 // Add reads the next piece of the text.
 func (d *Directives) Add(p []byte) {
-	rest := p
-	if !d.begun {
-		rest = bytes.TrimPrefix(rest, ByteOrderMark)
-	}
-	d.begun = d.begun || len(p) > 0
-	text := rest
-	for len(rest) > 0 {
+	for rest := p; len(rest) > 0; {
 		if !d.open {
 			if rest = fromDirective(rest, d.within); len(rest) == 0 {
 				break
@@ -65,19 +59,20 @@ func (d *Directives) Add(p []byte) {
 			}
 		}
 	}
-	if len(text) > 0 {
-		d.within = text[len(text)-1] != '\n'
+	if len(p) > 0 {
+		d.within = p[len(p)-1] != '\n'
 	}
 }
 
 // fromDirective returns the text from the first line on that may be a directive: it begins with '#', perhaps after a
-// quote, or the text ends after the quote. If within is true, the text begins within a line.
+// quote, or the text ends after the quote, or it begins like a byte order mark. If within is true, the text begins within
+// a line.
 func fromDirective(text []byte, within bool) []byte {
-	if !within && (text[0] == '#' || bytes.HasPrefix(text, []byte(`"#`)) || string(text) == `"`) {
+	if !within && (text[0] == '#' || text[0] == ByteOrderMark[0] || bytes.HasPrefix(text, []byte(`"#`)) || string(text) == `"`) {
 		return text
 	}
 	first := -1
-	for _, begin := range []string{"\n#", "\n\"#"} {
+	for _, begin := range []string{"\n#", "\n\"#", "\n" + string(ByteOrderMark[:1])} {
 		if i := bytes.Index(text, []byte(begin)); i >= 0 && (first < 0 || i < first) {
 			first = i
 		}

@@ -4,10 +4,13 @@ package logformat
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/go-faster/jx"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
@@ -40,9 +43,17 @@ var aliases = map[string]string{
 }
 
 // ByName returns the format with a name. The name of a format that its user defines is a format string of Apache or
-// nginx, a regular expression after "pattern:", or a list of mappings after "map:". The error for an unknown name lists
+// nginx, a regular expression after "pattern:", or a list of mappings after "map:". A zone may be in front, see InZone.
+// The error for an unknown name lists
 // the formats.
 func ByName(name string) (Format, error) {
+	if zone, name := CutZone(name); zone != "" {
+		f, err := ByName(name)
+		if err != nil {
+			return nil, err
+		}
+		return InZone(f, zone)
+	}
 	if list, ok := strings.CutPrefix(name, mappingPrefix); ok {
 		return byMappingName(list)
 	}
@@ -103,33 +114,32 @@ func badLine(format string, args ...any) error {
 	return &record.Reject{Code: BadLine, Message: fmt.Sprintf(format, args...)}
 }
 
-// ByteOrderMark is the UTF-8 byte order mark. A log may begin with it; it is not part of the first line.
+// ByteOrderMark is the UTF-8 byte order mark. A line may begin with it, because the log does, or because the log consists
+// of several that do. It is not part of the line.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
 // detectLines is the number of lines that Detect reads.
 const detectLines = 20
 
-// Detect returns the format that matches most of the first lines of a log.
+// Detect returns the format that matches most of the first lines of a log. Records in Orrery's own format must be more
+// than other objects with a timestamp. The error is of kind fault.Invalid and wraps an *UnrecognizedError.
 func Detect(head []byte) (Format, error) {
-	var first []byte
+	var lines [][]byte
 	votes := make([]int, len(Formats))
-	seen := 0
-	for line := range bytes.Lines(bytes.TrimPrefix(head, ByteOrderMark)) {
-		line = bytes.TrimSpace(line)
+	strangers := 0 // objects with a timestamp of no known format
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, ByteOrderMark))
 		if len(line) == 0 {
 			continue
 		}
-		if seen++; seen > detectLines {
+		if len(lines) == detectLines {
 			break
 		}
-		if seen == 1 {
-			first = line
-		}
-		for i, s := range Formats {
-			if matches(s, line) {
-				votes[i]++
-				break
-			}
+		lines = append(lines, line)
+		if f := formatOf(line); f >= 0 {
+			votes[f]++
+		} else if mayBeNative(line) && jx.Valid(line) {
+			strangers++
 		}
 	}
 	best := 0
@@ -138,37 +148,81 @@ func Detect(head []byte) (Format, error) {
 			best = i
 		}
 	}
-	if votes[best] == 0 {
-		return nil, &fault.Error{Kind: fault.Invalid, Err: unrecognized(first, min(seen, detectLines))}
+	if votes[best] == 0 || Formats[best] == (native{}) && strangers >= votes[best] {
+		return nil, &fault.Error{Kind: fault.Invalid, Err: unrecognized(lines)}
 	}
 	return Formats[best], nil
 }
 
-// UnrecognizedError is the error for a log of no known format. Its text has nothing of the log.
-type UnrecognizedError struct {
-	Lines  int    // how many lines Detect has read
-	First  string // the first line
-	Missed []Miss
+// formatOf returns the number of the format that a line looks like, or -1.
+func formatOf(line []byte) int {
+	return slices.IndexFunc(Formats, func(f Format) bool { return matches(f, line) })
 }
 
-// Miss is why a line does not have a format.
-type Miss struct{ Format, Reason string }
+// UnrecognizedError is the error for a log of no known format. Its text has nothing of the log.
+type UnrecognizedError struct {
+	Lines   int    // how many lines Detect has read
+	First   string // the first line
+	Missed  []Miss
+	Members []string // of the objects in the lines, as the paths of mappings; nil if the first line is no JSON object
+	Map     []string // mappings that fit these objects; nil if none are found
+	Wrapped *Wrapped // nil, unless the lines are in a known wrapper, and those inside have a known format
+}
 
-func unrecognized(first []byte, lines int) error {
-	e := &UnrecognizedError{Lines: lines, First: string(first)}
+// Miss is why a line does not have a format, and the column where it stops having it, or 0 if that is not known.
+type Miss struct {
+	Format, Reason string
+	Column         int
+}
+
+func unrecognized(lines [][]byte) error {
+	var first []byte
+	if len(lines) > 0 {
+		first = lines[0]
+	}
+	e := &UnrecognizedError{Lines: len(lines), First: string(first), Wrapped: wrapped(lines)}
 	for _, f := range Formats {
 		reason := "the line is no JSON object"
+		column := 0
 		if _, err := f.Convert(nil, first); err != nil {
 			reason = err.Error()
+			if r := (*record.Reject)(nil); errors.As(err, &r) {
+				column = r.Column
+			}
 		} else if len(first) > 0 && first[0] == '{' {
 			reason = "the object has no member that the format always has"
+			if f == (native{}) {
+				reason = native{}.missed(first)
+			}
 		}
-		e.Missed = append(e.Missed, Miss{f.Name(), reason})
+		e.Missed = append(e.Missed, Miss{f.Name(), reason, column})
+	}
+	if len(first) > 0 && first[0] == '{' {
+		leaves := leavesOf(lines)
+		for _, leaf := range leaves {
+			e.Members = append(e.Members, jsonVariable{path: leaf.path}.source())
+		}
+		e.Map = suggestMappings(lines, leaves)
 	}
 	return e
 }
 
 func (e *UnrecognizedError) Error() string {
+	if e.Wrapped != nil {
+		return e.Wrapped.String()
+	}
 	return fmt.Sprintf("none of the first %d lines looks like a known log format; name the format with --format, "+
 		"or describe it with --log-format, --pattern or --map", e.Lines)
+}
+
+// shownMembers is the number of members that ShownMembers lists.
+const shownMembers = 40
+
+// ShownMembers returns the first members in a list, or "" if there are none.
+func (e *UnrecognizedError) ShownMembers() string {
+	text := strings.Join(e.Members[:min(len(e.Members), shownMembers)], ", ")
+	if more := len(e.Members) - shownMembers; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -172,9 +173,46 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s: %v, %v", file, got, err)
 		}
 	}
-	const line = `{"timestamp":"2026-04-01T10:00:00Z","status":200}` + "\n"
-	if got, err := Detect([]byte(line)); err != nil || got.Name() != "orrery" {
-		t.Errorf("%s: %v, %v", line, got, err)
+}
+
+// TestDetectRecords: objects with a timestamp are records of Orrery's own format only with other members of a record.
+func TestDetectRecords(t *testing.T) {
+	const at = `{"timestamp":"2026-04-01T10:00:00Z"`
+	for name, test := range map[string]struct {
+		lines  []string
+		native bool
+	}{
+		"three members":             {[]string{at + `,"ip":"::1","method":"GET","status":200}`}, true},
+		"url and hostname":          {[]string{at + `,"url":"a/b","hostname":"a","status":"200"}`}, true},
+		"trigger_counters":          {[]string{at + `,"trigger_counters":{"acl":0}}`}, true},
+		"security_config":           {[]string{at + `,"security_config":{}}`}, true},
+		"processing_stage":          {[]string{at + `,"processing_stage":6}`}, true},
+		"in quotes":                 {[]string{strconv.Quote(at + `,"ip":"::1","method":"GET","status":200}`)}, true},
+		"a timestamp alone":         {[]string{at + `}`}, false},
+		"two members":               {[]string{at + `,"ip":"::1","status":200}`}, false},
+		"path and url are one":      {[]string{at + `,"path":"/","url":"a/","host":"a"}`}, false},
+		"members of a wrong type":   {[]string{at + `,"ip":{"a":1},"method":"GET","host":{"name":"a"},"status":"ok"}`}, false},
+		"inner members":             {[]string{at + `,"r":{"ip":"::1","method":"GET","status":200}}`}, false},
+		"a timestamp that is null":  {[]string{`{"timestamp":null,"ip":"::1","method":"GET","status":200}`}, false},
+		"a counter of a wrong type": {[]string{at + `,"trigger_counters":7}`}, false},
+		"a line that is cut off":    {[]string{at + `,"ip":"::1","method":"GET","status":200,"query":"?`}, true},
+		"as many others": {
+			[]string{at + `,"ip":"::1","method":"GET","status":200}`, at + `,"load":1}`}, false,
+		},
+		"another that is cut off": {
+			[]string{at + `,"ip":"::1","method":"GET","status":200}`, at + `,"load":`}, true,
+		},
+		"fewer others": {
+			[]string{at + `,"ip":"::1","method":"GET","status":200}`, at + `,"load":1}`, at + `,"processing_stage":1}`}, true,
+		},
+		"other lines": {[]string{"x", at + `,"processing_stage":1}`, "y"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Detect([]byte(strings.Join(test.lines, "\n") + "\n"))
+			if native := err == nil && got.Name() == "orrery"; native != test.native {
+				t.Errorf("got %v, %v", got, err)
+			}
+		})
 	}
 }
 
@@ -198,20 +236,40 @@ func TestConvertClients(t *testing.T) {
 		{"*.shop.example 192.0.2.7", "192.0.2.7", "*.shop.example"},
 		{"_ 192.0.2.7", "192.0.2.7", "_"},
 		{"- 192.0.2.7", "192.0.2.7", ""},
-		{" 192.0.2.7", "192.0.2.7", ""}, // an nginx server with an empty name
+		{" 192.0.2.7", "192.0.2.7", ""},                           // an nginx server with an empty name
+		{"192.0.2.7 shop.example -", "192.0.2.7", "shop.example"}, // lighttpd, and so on
+		{"192.0.2.7 www.shop.pizza -", "192.0.2.7", "www.shop.pizza"},
+		{"192.0.2.7 shop:8080 -", "192.0.2.7", "shop"},
+		{"192.0.2.7 localhost -", "192.0.2.7", "localhost"},
+		{"192.0.2.7 198.51.100.1 -", "192.0.2.7", "198.51.100.1"},
+		{"192.0.2.7 [2001:db8::1]:80 -", "192.0.2.7", "[2001:db8::1]"},
+		{"client.example shop.example ann", "client.example", "shop.example"},
+		{"192.0.2.7 www-data -", "192.0.2.7", ""}, // names of identd
+		{"192.0.2.7 ann.smith -", "192.0.2.7", ""},
+		{"192.0.2.7 ann@shop.example -", "192.0.2.7", ""},
+		{"192.0.2.7 SHOP\\ann -", "192.0.2.7", ""},
+		{"192.0.2.7 UNKNOWN-ERROR -", "192.0.2.7", ""},
+		{"shop.example 192.0.2.7 ann.example -", "192.0.2.7", "shop.example"},
 	}
 	for _, test := range tests {
 		t.Run(test.words, func(t *testing.T) {
-			text, err := combined{}.Convert(nil, []byte(test.words+rest))
+			line := test.words + rest
+			if words := strings.Fields(test.words); len(words) > 2 {
+				line = test.words + strings.TrimPrefix(rest, " - -")
+			}
+			text, err := combined{}.Convert(nil, []byte(line))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got struct{ IP, Host string }
+			var got struct{ IP, Host, Ident string }
 			if err := json.Unmarshal(text, &got); err != nil {
 				t.Fatal(err)
 			}
 			if got.IP != test.ip || got.Host != test.host {
 				t.Errorf("ip %q, host %q", got.IP, got.Host)
+			}
+			if words := strings.Fields(test.words); len(words) == 3 && (got.Host == "") != (got.Ident == words[1]) {
+				t.Errorf("ident %q", got.Ident)
 			}
 		})
 	}

@@ -24,6 +24,7 @@ type jsonLog struct {
 	root      *jsonNode
 	// dynamic, if not nil, returns the variable of a member of the object that variables do not list.
 	dynamic func(name string) (variable, bool)
+	localTime
 }
 
 // jsonVariable is a member of the object of a line that is a field.
@@ -31,6 +32,7 @@ type jsonVariable struct {
 	variable
 	path    []string // of the member: names from the outermost object inwards
 	scale   *big.Rat // what the value is multiplied with; nil for 1
+	equals  *string  // the field is whether the value is this text; nil to take the value
 	lenient bool     // a value that the field cannot have stays a member; otherwise the line is rejected
 }
 
@@ -59,7 +61,7 @@ func newJSONLog(name string, matches func([]byte) bool, variables []jsonVariable
 	return f
 }
 
-func (f *jsonLog) Name() string { return f.name }
+func (f *jsonLog) Name() string { return f.named(f.name) }
 
 func (f *jsonLog) Matches(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("{")) && f.matches(line)
@@ -94,7 +96,7 @@ type jsonMember struct {
 // Convert converts a line.
 func (f *jsonLog) Convert(dst, line []byte) ([]byte, error) {
 	c := jsonLine{format: f, values: make([]jsonValue, len(f.variables))}
-	c.o = newObject(dst)
+	c.o, c.localTime = newObject(dst), f.localTime
 	c.o.written = map[string]bool{}
 	d := jx.DecodeBytes(line)
 	rest, err := c.read(d, f.root, true)
@@ -182,6 +184,15 @@ func (v jsonValue) isAbsent() bool {
 	return v.plain && v.raw[0] == '"' && (len(v.text) == 0 || string(v.text) == "-")
 }
 
+// isFlag reports whether a value is true or false, perhaps as text, or null.
+func (v jsonValue) isFlag() bool {
+	switch string(v.raw) {
+	case "true", "false", `"true"`, `"false"`, "null":
+		return true
+	}
+	return false
+}
+
 // valueOf returns a value in JSON.
 func valueOf(raw []byte) jsonValue {
 	v := jsonValue{raw: raw}
@@ -241,6 +252,14 @@ func (c *jsonLine) apply(v jsonVariable, value jsonValue) error {
 			c.rest = append(c.rest, keep)
 		}
 		return nil
+	case v.equals != nil:
+		if string(value.raw) != "null" {
+			c.o.flag(v.name, value.plain && string(value.text) == *v.equals)
+		}
+		c.rest = append(c.rest, keep)
+		return nil
+	case v.role == roleMember && record.IsFlag(v.name) && !value.isFlag():
+		return v.notFlag(value)
 	case v.role == roleMember:
 		raw := value.raw
 		var err error

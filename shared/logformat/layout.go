@@ -15,7 +15,9 @@ type layout struct {
 	text   string
 	start  string // text before the first variable
 	parts  []part
+	time   variable // the time, if several variables have parts of it
 	escape escaping
+	localTime
 }
 
 // part is a variable of a format string and what follows it.
@@ -33,6 +35,8 @@ type variable struct {
 	name  string // of the header, cookie, entry or member
 	unit  string // of a time or a duration: timeSeconds and others, or a layout of package time
 	first string // the first byte of all values, or ""
+	ended bool   // a time is that of the end of the request
+	list  bool   // values are lists of nginx: one for each server asked, between them ", " or " : "
 }
 
 // escaping is how a server escapes quotes in values.
@@ -94,6 +98,9 @@ func (l *layout) parse(format string, next func(string) (v variable, text, rest 
 // check returns an error if the values of a line could not be told apart, or if records would lack their time. If
 // several variables have the same role, the first one sets the field.
 func (l *layout) check() error {
+	if err := l.chooseTime(); err != nil {
+		return err
+	}
 	seen := map[role]bool{}
 	for i := range l.parts {
 		p := &l.parts[i]
@@ -109,14 +116,11 @@ func (l *layout) check() error {
 		}
 		seen[p.variable.role] = true
 	}
-	if !seen[roleTime] {
-		return layoutError("there is no variable of the time, such as %%t of Apache or $time_local of nginx")
-	}
 	return nil
 }
 
 // Name returns the format string.
-func (l layout) Name() string { return l.text }
+func (l layout) Name() string { return l.named(l.text) }
 
 func (l layout) Matches(line []byte) bool {
 	_, err := l.Convert(nil, line)
@@ -127,22 +131,36 @@ func (layout) Complete(row *lake.Row) { complete(row) }
 
 func (l layout) Convert(dst, line []byte) ([]byte, error) {
 	if !strings.HasPrefix(l.start, `"`) {
-		line = unwrap(line)
+		if inner := unwrap(line); len(inner) < len(line) {
+			text, err := l.convert(dst, inner)
+			return text, shifted(err, line, inner)
+		}
 	}
+	return l.convert(dst, line)
+}
+
+// convert converts a line without quotes around it.
+func (l layout) convert(dst, line []byte) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(line, []byte(l.start))
 	if !ok {
-		return nil, badLine("the line does not begin with %q", l.start)
+		return nil, stopped(badLine("the line does not begin with %q", l.start), line, line)
 	}
-	c := layoutLine{o: newObject(dst)}
+	c := layoutLine{localTime: l.localTime, o: newObject(dst)}
 	for _, p := range l.parts {
+		from := rest
 		var value []byte
-		if value, rest, ok = p.cut(rest); !ok {
-			return nil, badLine("there is no %q after %s", p.end, p.variable.text)
+		if value, rest, ok = p.cut(from); !ok {
+			return nil, stopped(badLine("there is no %q after %s", p.end, p.variable.text), line, from)
 		}
 		if p.quoted {
 			value = l.escape.decode(value)
 		}
 		if err := c.set(p.variable, value); err != nil {
+			return nil, stopped(err, line, from)
+		}
+	}
+	if l.time.text != "" {
+		if err := c.set(l.time, bytes.Join(c.times, []byte(" "))); err != nil {
 			return nil, err
 		}
 	}
@@ -155,13 +173,17 @@ func (p part) cut(text []byte) (value, rest []byte, ok bool) {
 	if p.end == "" {
 		return text, nil, true
 	}
-	within := strings.Count(p.variable.unit, p.end) // times contain spaces
+	within := 0
+	if p.variable.role != roleDuration && p.variable.role != roleUpstreamTimes {
+		within = strings.Count(p.variable.unit, p.end) // times contain spaces
+	}
 	for i := 0; i < len(text); i++ {
 		switch {
 		case p.quoted && text[i] == '\\':
 			i++
 		case bytes.HasPrefix(text[i:], []byte(p.end)) && within > 0:
 			within--
+		case p.variable.list && isWithinList(text, i):
 		case bytes.HasPrefix(text[i:], []byte(p.end)):
 			rest = text[i+len(p.after):]
 			if !p.quoted || len(p.end) > 1 || isEnd(rest) {
@@ -170,6 +192,12 @@ func (p part) cut(text []byte) (value, rest []byte, ok bool) {
 		}
 	}
 	return nil, nil, false
+}
+
+// isWithinList reports whether a space is one of those between the values of a list.
+func isWithinList(text []byte, i int) bool {
+	return text[i] == ' ' && (bytes.HasSuffix(text[:i], []byte(",")) || bytes.HasSuffix(text[:i], []byte(" :")) ||
+		bytes.HasPrefix(text[i:], []byte(" : ")))
 }
 
 // isEnd reports whether a closing quote before text ends a value.

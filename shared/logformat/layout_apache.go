@@ -113,7 +113,11 @@ func apacheArgument(letter, argument string) (variable, error) {
 	case "a":
 		return variable{role: roleProxy, name: "remote_ip"}, nil
 	case "t":
-		unit, err := strftime(strings.TrimPrefix(strings.TrimPrefix(argument, "begin:"), "end:"))
+		when, ended := strings.CutPrefix(argument, "end:")
+		unit, err := strftime(strings.TrimPrefix(when, "begin:"))
+		if ended {
+			return variable{role: roleTime, name: "end_time", unit: unit, ended: true}, err
+		}
 		return variable{role: roleTime, name: "time", unit: unit}, err
 	case "T":
 		return variable{role: roleDuration, name: "duration_" + name, unit: name}, durationUnit(name)
@@ -140,7 +144,7 @@ var strftimeWords = map[byte]string{
 	'F': "2006-01-02", 'D': "01/02/06", '%': "%",
 }
 
-// strftime returns the layout of package time for the argument of %t. A time without a zone is in UTC.
+// strftime returns the unit of a time for the argument of %t.
 func strftime(format string) (string, error) {
 	switch format {
 	case "sec":
@@ -149,6 +153,10 @@ func strftime(format string) (string, error) {
 		return timeMilliseconds, nil
 	case "usec":
 		return timeMicroseconds, nil
+	case "msec_frac":
+		return fractionOf3, nil
+	case "usec_frac":
+		return fractionOf6, nil
 	}
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {

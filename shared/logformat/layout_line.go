@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // role is what the value of a variable means.
@@ -37,12 +38,13 @@ const (
 	roleUpstreamTimes
 	roleUpstreamAddresses
 	roleUpstreamStatuses
+	roleTimePart // a part of the time
 )
 
 // single reports whether a record has one value of the role.
 func (r role) single() bool {
 	switch r {
-	case roleMember, roleIgnored, roleHeader, roleCookie, roleProxy:
+	case roleMember, roleIgnored, roleHeader, roleCookie, roleProxy, roleTimePart:
 		return false
 	}
 	return true
@@ -50,6 +52,7 @@ func (r role) single() bool {
 
 // layoutLine is a line while it is converted: the record as far as it is written, and values that are written last.
 type layoutLine struct {
+	localTime
 	o               object
 	request         request
 	client          []byte
@@ -58,12 +61,14 @@ type layoutLine struct {
 	hostname, port  []byte
 	headers         []pair
 	cookies, proxy  []pair
+	times           [][]byte // parts of the time
+	fraction        []byte   // digits of the fraction of the second, unless a part has them
 }
 
 // set takes the value of a variable. An empty value and a dash are absent.
 func (c *layoutLine) set(v variable, value []byte) error {
 	if len(value) == 0 || string(value) == "-" {
-		if v.role == roleTime {
+		if v.role == roleTime || v.role == roleTimePart {
 			return badLine("%s is empty", v.text)
 		}
 		if v.role == roleBytesSent {
@@ -74,6 +79,8 @@ func (c *layoutLine) set(v variable, value []byte) error {
 	switch v.role {
 	case roleTime:
 		return c.setTime(v, value)
+	case roleTimePart:
+		return c.addTime(v, value)
 	case roleClient:
 		if !isClient(value) {
 			return badLine("%s is %.80q, which is neither an address nor a host name", v.text, value)
@@ -173,7 +180,23 @@ const (
 	timeSeconds      = "s"
 	timeMilliseconds = "ms"
 	timeMicroseconds = "us"
+	timeDecimal      = "decimal" // seconds with a decimal point
+	fractionOf3      = "digits3" // after the decimal point of the second
+	fractionOf6      = "digits6"
 )
+
+// addTime takes a part of the time.
+func (c *layoutLine) addTime(v variable, value []byte) error {
+	if !isFraction(v.unit) {
+		c.times = append(c.times, value)
+		return nil
+	}
+	if !isDigits(value) || len(value) != digitsOf[v.unit] {
+		return badLine("%s is %.80q, which is not %d digits", v.text, value, digitsOf[v.unit])
+	}
+	c.fraction = value
+	return nil
+}
 
 // setTime writes the time of the record.
 func (c *layoutLine) setTime(v variable, value []byte) error {
@@ -182,7 +205,10 @@ func (c *layoutLine) setTime(v variable, value []byte) error {
 		unit = timeSeconds
 	}
 	switch unit {
-	case timeSeconds, timeMilliseconds, timeMicroseconds: // the decoder tells the units apart by magnitude
+	case timeSeconds, timeDecimal, timeMilliseconds, timeMicroseconds: // the decoder tells the units apart by magnitude
+		if c.fraction != nil {
+			value = slices.Concat(value, []byte("."), c.fraction)
+		}
 		if _, err := strconv.ParseFloat(string(value), 64); err != nil {
 			return badLine("%s is %.80q, which is not a time", v.text, value)
 		}
@@ -193,11 +219,18 @@ func (c *layoutLine) setTime(v variable, value []byte) error {
 	if unit == timeAny {
 		layouts = timeLayouts
 	}
-	t, ok := parseTime(value, layouts)
+	t, ok := c.parseTime(value, layouts)
 	if !ok {
 		return badLine("%s is %.80q, which is not a time like %s", v.text, value, strings.Join(layouts, " or "))
 	}
-	c.o.text("timestamp", t.UTC().AppendFormat(nil, "2006-01-02T15:04:05.999999999Z"))
+	if c.fraction != nil {
+		nanoseconds, err := strconv.Atoi(string(c.fraction) + "000000000"[len(c.fraction):])
+		if err != nil {
+			return badLine("%s has the fraction %.80q", v.text, c.fraction)
+		}
+		t = t.Add(time.Duration(nanoseconds))
+	}
+	c.o.text("timestamp", t.UTC().AppendFormat(nil, rfc3339))
 	return nil
 }
 

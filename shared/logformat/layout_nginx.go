@@ -2,6 +2,7 @@ package logformat
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ var nginxVariables = map[string]variable{
 	"remote_addr":            {role: roleClient},
 	"time_local":             {role: roleTime, unit: "02/Jan/2006:15:04:05 -0700"},
 	"time_iso8601":           {role: roleTime, unit: "2006-01-02T15:04:05Z07:00"},
-	"msec":                   {role: roleTime, unit: timeSeconds},
+	"msec":                   {role: roleTime, unit: timeDecimal},
 	"request":                {role: roleRequest},
 	"request_uri":            {role: roleTarget, first: "/"},
 	"uri":                    {role: rolePath, first: "/"},
@@ -35,6 +36,12 @@ var nginxVariables = map[string]variable{
 	"realip_remote_addr":     {role: roleProxy, name: "remote_ip"},
 	"ssl_protocol":           {role: roleProxy, name: "ssl_protocol"},
 	"ssl_cipher":             {role: roleProxy, name: "ssl_cipher"},
+}
+
+// nginxLists are the variables with a value for each server that nginx has asked.
+var nginxLists = []string{
+	"upstream_addr", "upstream_bytes_received", "upstream_bytes_sent", "upstream_connect_time", "upstream_header_time",
+	"upstream_response_length", "upstream_response_time", "upstream_status",
 }
 
 var (
@@ -94,5 +101,6 @@ func nginxVariable(format string) (v variable, text, rest string, err error) {
 	if v.text = m[0]; v.name == "" {
 		v.name = name
 	}
+	v.list = slices.Contains(nginxLists, name)
 	return v, "", format[len(m[0]):], nil
 }

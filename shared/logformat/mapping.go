@@ -1,7 +1,9 @@
 package logformat
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/record"
 )
 
 // mappingPrefix begins the name of a format that its user defines with mappings, which follow as a list in JSON.
@@ -20,12 +23,13 @@ func IsMapping(name string) bool { return strings.HasPrefix(name, mappingPrefix)
 // ByMapping returns the format of logs with one JSON object per line. The mappings are the places of the fields in it. A
 // mapping has the form
 //
-//	mapping = FIELD "=" path [ ( "/" | "*" ) number ] .
+//	mapping = FIELD "=" path [ ( "/" | "*" ) number | "==" text ] .
 //	path    = name { "." name } .
-//	name    = bare | '"' … '"' .
+//	name    = bare | text .
+//	text    = '"' … '"' .
 //
-// where a bare name has no dot, quote, slash or asterisk. FIELD is a name as that of a group of a pattern. The error is
-// of kind fault.Invalid and names the place.
+// where a bare name has no dot, quote, slash, asterisk or two equals signs. FIELD is a name as that of a group of a
+// pattern. The value of a comparison is true or false. The error is of kind fault.Invalid and names the place.
 func ByMapping(mappings []string) (Format, error) {
 	var variables []jsonVariable
 	fields := map[string]bool{}
@@ -115,10 +119,24 @@ func parseMapping(text string) (jsonVariable, error) {
 		return v, nil
 	}
 	operator := p.at
+	if strings.HasPrefix(text[p.at:], comparison) {
+		if v.equals, err = p.comparison(); err == nil && !mayBeFlag(v.variable) {
+			err = mappingError(text, operator, "a comparison is true or false, which %s cannot be", name)
+		}
+		return v, err
+	}
 	if v.scale, err = p.scale(); err == nil && !hasUnit(v.role) {
 		err = mappingError(text, operator, "the values of %s are no numbers with a unit", name)
 	}
 	return v, err
+}
+
+// comparison compares the value of a member with a text.
+const comparison = "=="
+
+// mayBeFlag reports whether a variable may be true or false.
+func mayBeFlag(v variable) bool {
+	return v.role == roleMember && (record.IsFlag(v.name) || !slices.Contains(record.FieldNames(), v.name))
 }
 
 // hasUnit reports whether the values of a role are numbers of a unit.
@@ -156,22 +174,17 @@ func (p *mappingParser) path() ([]string, error) {
 
 // name parses
 //
-//	name = bare | '"' … '"' .
+//	name = bare | text .
 func (p *mappingParser) name() (string, error) {
 	p.spaces()
 	rest := p.text[p.at:]
 	if strings.HasPrefix(rest, `"`) {
-		name, _, closed := strings.Cut(rest[1:], `"`)
-		if !closed {
-			return "", mappingError(p.text, p.at, "the closing quote is missing")
-		}
-		p.at += len(name) + 2
-		p.spaces()
-		return name, nil
+		return p.quoted()
 	}
-	end := strings.IndexAny(rest, `."/*`)
+	bare, _, _ := strings.Cut(rest, comparison)
+	end := strings.IndexAny(bare, `."/*`)
 	if end < 0 {
-		end = len(rest)
+		end = len(bare)
 	}
 	name := strings.TrimSpace(rest[:end])
 	if name == "" {
@@ -179,6 +192,37 @@ func (p *mappingParser) name() (string, error) {
 	}
 	p.at += end
 	return name, nil
+}
+
+// quoted parses
+//
+//	text = '"' … '"' .
+func (p *mappingParser) quoted() (string, error) {
+	text, _, closed := strings.Cut(p.text[p.at+1:], `"`)
+	if !closed {
+		return "", mappingError(p.text, p.at, "the closing quote is missing")
+	}
+	p.at += len(text) + 2
+	p.spaces()
+	return text, nil
+}
+
+// comparison parses
+//
+//	"==" text
+//
+// to the end of the mapping.
+func (p *mappingParser) comparison() (*string, error) {
+	p.at += len(comparison)
+	p.spaces()
+	if !strings.HasPrefix(p.text[p.at:], `"`) {
+		return nil, mappingError(p.text, p.at, "write the text in double quotes, as in blocked=action==\"block\"")
+	}
+	text, err := p.quoted()
+	if err == nil && p.at < len(p.text) {
+		err = mappingError(p.text, p.at, "nothing can follow the text")
+	}
+	return &text, err
 }
 
 func (p *mappingParser) spaces() {
@@ -193,7 +237,7 @@ func (p *mappingParser) spaces() {
 func (p *mappingParser) scale() (*big.Rat, error) {
 	operator := p.text[p.at]
 	if operator != '/' && operator != '*' {
-		return nil, mappingError(p.text, p.at, "write a dot before a member, or / or * before a number")
+		return nil, mappingError(p.text, p.at, "write a dot before a member, / or * before a number, or == before a text")
 	}
 	p.at++
 	p.spaces()
@@ -209,6 +253,55 @@ func (p *mappingParser) scale() (*big.Rat, error) {
 		n.Inv(n)
 	}
 	return n, nil
+}
+
+// flagError is the error of a value of a member that is mapped to a field that is true or false.
+type flagError struct {
+	record.Reject
+	field, path string
+	value       []byte
+}
+
+func (e *flagError) Unwrap() error { return &e.Reject }
+
+// notFlag returns the error of a value that a field which is true or false cannot have.
+func (v jsonVariable) notFlag(value jsonValue) error {
+	e := &flagError{field: v.text, path: v.source(), value: value.text}
+	if !value.plain {
+		e.value = value.raw
+	}
+	e.Reject = record.Reject{
+		Code:    BadLine,
+		Message: fmt.Sprintf("%s is %.80q, but %s is true or false", e.path, e.value, e.field),
+	}
+	return e
+}
+
+// CheckHead returns an error of kind fault.Invalid if the mappings of a format map a member to a field that is true or
+// false, and the member has another value in one of the first lines of a log. It names a mapping with a comparison.
+func CheckHead(f Format, head []byte) error {
+	if !IsMapping(f.Name()) {
+		return nil
+	}
+	read := 0
+	for line := range bytes.Lines(bytes.TrimPrefix(head, ByteOrderMark)) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if read++; read > detectLines {
+			break
+		}
+		_, err := Convert(f, nil, line)
+		if wrong, is := errors.AsType[*flagError](err); is {
+			text := string(wrong.value)
+			if strings.ContainsRune(text, '"') {
+				text = "TEXT"
+			}
+			return fault.New(fault.Invalid, "%s; compare it with the text for true: --map '%s=%s==\"%.80s\"'",
+				wrong.Message, wrong.field, wrong.path, text)
+		}
+	}
+	return nil
 }
 
 // mappingError returns an error with the place in the mapping.

@@ -61,6 +61,16 @@ func TestMappings(t *testing.T) {
 			`{"t":1779012303,"waf":{"block":true,"tags":["a","b"]},"level":"info","n":null}`,
 			`{"timestamp":"1779012303","blocked":true,"tags":["a","b"],"level":"info","n":null}`,
 		},
+		"a comparison is true or false, and the member stays": {
+			[]string{"timestamp=t", `blocked=fw.Action=="block"`, `hit = "c=d" == "a b"`, "bot=bot"},
+			`{"t":1779012303,"fw":{"Action":"block","id":1},"c=d":"miss","bot":"true"}`,
+			`{"timestamp":"1779012303","blocked":true,"hit":false,"bot":"true","fw":{"id":1},"Action":"block","c=d":"miss"}`,
+		},
+		"an absent value is equal to nothing": {
+			[]string{"timestamp=t", `blocked=a=="block"`, `bot=b=="x"`, `human=c=="1"`, `monitor=d=="true"`},
+			`{"t":1779012303,"a":"-","b":null,"c":1,"d":{"e":true}}`,
+			`{"timestamp":"1779012303","human":true,"monitor":false,"b":null,"c":1,"d":{"e":true}}`,
+		},
 		"an empty text and a dash are absent": {
 			[]string{"timestamp=t", "ip=client"}, `{"t":1779012303,"client":"-","method":"","team":"-"}`,
 			`{"timestamp":"1779012303"}`,
@@ -88,7 +98,7 @@ func TestMappings(t *testing.T) {
 }
 
 func TestMappingsRejectBadLines(t *testing.T) {
-	f, err := ByMapping([]string{"timestamp=t", "ip=client.ip", "request_time=ms/1000"})
+	f, err := ByMapping([]string{"timestamp=t", "ip=client.ip", "request_time=ms/1000", "blocked=Action"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +112,9 @@ func TestMappingsRejectBadLines(t *testing.T) {
 		`{"t":1,"ms":1e999}`:              "which is not a number",
 		`{"t":"yesterday"}`:               "not a time",
 		`{"t":1,"ms":-1}`:                 "not a duration",
+		`{"t":1,"Action":"block"}`:        `Action is "block", but blocked is true or false`,
+		`{"t":1,"Action":1}`:              `Action is "1", but blocked is true or false`,
+		`{"t":1,"Action":{"a":1}}`:        "but blocked is true or false",
 	} {
 		if got, err := f.Convert(nil, []byte(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v, want %s", line, got, err, want)
@@ -124,6 +137,13 @@ func TestMappingErrors(t *testing.T) {
 		"request_time=ms/1000*2":   `column 17: "1000*2" is not a number`,
 		"request_time=ms / 1/1000": "is not a number",
 		"url=u":                    "column 1: url follows from other fields",
+		"blocked=a==":              "column 12: write the text in double quotes",
+		"blocked=a==block":         "column 12: write the text in double quotes",
+		`blocked=a=="block`:        "column 12: the closing quote is missing",
+		`blocked=a=="block"/2`:     "column 19: nothing can follow the text",
+		`status=a=="200"`:          "column 9: a comparison is true or false, which status cannot be",
+		`reason=a=="x"`:            "column 9: a comparison is true or false, which reason cannot be",
+		`blocked==="x"`:            "column 9: the name of a member is missing",
 	} {
 		if _, err := ByMapping([]string{text}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -132,4 +152,54 @@ func TestMappingErrors(t *testing.T) {
 	if _, err := ByMapping([]string{"ip=a", "ip=b"}); err == nil || !strings.Contains(err.Error(), "two mappings") {
 		t.Errorf("two mappings of one field: %v", err)
 	}
+}
+
+func TestCheckHead(t *testing.T) {
+	for name, test := range map[string]struct{ mapping, head, want string }{
+		"a text": {"blocked=fw.Action", `{"timestamp":1}` + "\n" + `{"timestamp":2,"fw":{"Action":"block"}}` + "\n{",
+			`fw.Action is "block", but blocked is true or false; ` +
+				`compare it with the text for true: --map 'blocked=fw.Action=="block"'`},
+		"a text with a quote": {"blocked=a", `{"timestamp":1,"a":"\""}`, `--map 'blocked=a=="TEXT"'`},
+		"true and false":      {"blocked=a", `{"timestamp":1,"a":"true"}` + "\n" + `{"timestamp":1,"a":false}`, ""},
+		"a comparison":        {`blocked=a=="block"`, `{"timestamp":1,"a":"block"}`, ""},
+		"another bad line":    {"blocked=a", `{"timestamp":"noon"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := ByMapping([]string{test.mapping})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = CheckHead(f, []byte(test.head))
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// FuzzByMapping parses any mapping. The name of its format must define the same format, and its table the same source.
+func FuzzByMapping(f *testing.F) {
+	for _, seed := range []string{
+		"ip=a", `ip="a.b".c`, "request_time=ms/1000", "bytes_sent=kB*1024", `blocked=Action=="block"`, `x = "a=b" == " "`,
+		`ip=""`, `blocked=a==`, "a==b", `a==="b"`, `blocked="=="=="=="`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := parseMapping(text)
+		if err != nil {
+			return
+		}
+		again, err := parseMapping("blocked=" + jsonVariable{path: v.path}.source())
+		if err != nil || strings.Join(again.path, "\x00") != strings.Join(v.path, "\x00") {
+			t.Errorf("%q has the path %q, printed as %q: %q, %v", text, v.path, jsonVariable{path: v.path}.source(), again.path, err)
+		}
+		if v.equals == nil {
+			return
+		}
+		again, err = parseMapping("blocked=" + v.source())
+		if err != nil || again.equals == nil || *again.equals != *v.equals {
+			t.Errorf("%q is printed as %q: %v", text, v.source(), err)
+		}
+	})
 }

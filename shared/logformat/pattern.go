@@ -1,10 +1,8 @@
 package logformat
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
@@ -15,6 +13,8 @@ type pattern struct {
 	name   string
 	regexp *regexp.Regexp
 	groups []variable // of each group; the whole match and groups without a name have no text
+	*prefixes
+	localTime
 }
 
 // patternPrefix begins the name of a format that its user defines with a regular expression, which follows.
@@ -32,7 +32,9 @@ func newPattern(name, text string) (Format, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "pattern: %v", err)
 	}
-	p := pattern{name: name, regexp: compiled, groups: make([]variable, compiled.NumSubexp()+1)}
+	p := pattern{
+		name: name, regexp: compiled, groups: make([]variable, compiled.NumSubexp()+1), prefixes: newPrefixes(text),
+	}
 	seen := map[string]bool{}
 	for i, group := range compiled.SubexpNames() {
 		if group == "" {
@@ -109,7 +111,7 @@ func groupVariable(name string) variable {
 }
 
 // Name returns the name, which for a format of a user has the expression.
-func (p pattern) Name() string { return p.name }
+func (p pattern) Name() string { return p.named(p.name) }
 
 func (p pattern) Matches(line []byte) bool {
 	_, err := p.Convert(nil, line)
@@ -121,12 +123,14 @@ func (pattern) Complete(row *lake.Row) { complete(row) }
 func (p pattern) Convert(dst, line []byte) ([]byte, error) {
 	found := p.regexp.FindSubmatchIndex(line)
 	if found == nil {
+		rest, expected := p.prefixes.stop(line)
+		err := badLine("the line does not have the format %s, which has %s here", p.name, expected)
 		if IsPattern(p.name) {
-			return nil, badLine("the pattern does not match the line")
+			err = badLine("the pattern does not match the line: it has %s here", expected)
 		}
-		return nil, badLine("the line does not have the format %s", p.name)
+		return nil, stopped(err, line, rest)
 	}
-	c := layoutLine{o: newObject(dst)}
+	c := layoutLine{localTime: p.localTime, o: newObject(dst)}
 	for i, v := range p.groups {
 		if v.text == "" {
 			continue
@@ -140,41 +144,8 @@ func (p pattern) Convert(dst, line []byte) ([]byte, error) {
 			value = line[from:to]
 		}
 		if err := c.set(v, value); err != nil {
-			return nil, err
+			return nil, stopped(err, line, value)
 		}
 	}
 	return c.close(line[found[1]:])
-}
-
-// timeLayouts are the times that a group timestamp may have, besides seconds, milliseconds and microseconds of Unix.
-// Fractions of seconds may follow the seconds. A time without a zone is in UTC.
-var timeLayouts = []string{
-	"2006-01-02T15:04:05Z07:00",
-	"02/Jan/2006:15:04:05 -0700",
-	"02/Jan/2006:15:04:05",
-	"2006-01-02 15:04:05Z07:00",
-	"2006-01-02 15:04:05",
-	"2006-01-02T15:04:05",
-	"2006-01-02T15:04:05-0700",
-	"2006-01-02 15:04:05 -0700",
-	"2006/01/02 15:04:05",
-	"Mon, 02 Jan 2006 15:04:05 MST",
-	"Mon Jan _2 15:04:05 2006",
-}
-
-// parseTime parses a time that has any of the layouts.
-func parseTime(value []byte, layouts []string) (t time.Time, ok bool) {
-	text := string(value)
-	for _, layout := range layouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
-}
-
-// isNumber reports whether a text is a time of Unix: digits with at most one decimal point.
-func isNumber(value []byte) bool {
-	whole, fraction, _ := bytes.Cut(value, []byte("."))
-	return len(whole) > 0 && isDigits(whole) && isDigits(append([]byte("0"), fraction...))
 }

@@ -40,18 +40,29 @@ type behindSyslog struct{ Format }
 func (f behindSyslog) Matches(line []byte) bool { return f.Format.Matches(withoutHeader(line)) }
 
 func (f behindSyslog) Convert(dst, line []byte) ([]byte, error) {
-	return f.Format.Convert(dst, withoutHeader(line))
+	inner := withoutHeader(line)
+	text, err := f.Format.Convert(dst, inner)
+	return text, shifted(err, line, inner)
 }
 
-// withoutHeader returns the line from the word before " [" and two digits on.
+// withoutHeader returns the line from the word before the bracket of the time on.
 func withoutHeader(line []byte) []byte {
+	at := timeBracket(line)
+	if at < 0 {
+		return line
+	}
+	return line[bytes.LastIndexByte(line[:at], ' ')+1:]
+}
+
+// timeBracket returns the offset of the first " [" before two digits and a slash, or -1.
+func timeBracket(line []byte) int {
 	for at := 0; ; at += 2 {
 		next := bytes.Index(line[at:], []byte(" ["))
 		if next < 0 {
-			return line
+			return -1
 		}
-		if at += next; len(line) >= at+4 && isDigits(line[at+2:at+4]) {
-			return line[bytes.LastIndexByte(line[:at], ' ')+1:]
+		if at += next; len(line) >= at+5 && isDigits(line[at+2:at+4]) && line[at+4] == '/' {
+			return at
 		}
 	}
 }

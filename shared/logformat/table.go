@@ -73,16 +73,18 @@ func (t *fieldTable) addMappings(f *jsonLog) {
 	t.rest = "\nAll other members keep their names and values; log_rest[\"NAME\"] finds them.\n"
 }
 
-// source returns the path of a mapping with its unit.
+// source returns the path of a mapping with its unit or its comparison.
 func (v jsonVariable) source() string {
 	names := make([]string, len(v.path))
 	for i, name := range v.path {
-		if names[i] = name; strings.ContainsAny(name, ` ."/*`) {
+		if names[i] = name; name == "" || strings.ContainsAny(name, ` ."/*=`) {
 			names[i] = `"` + name + `"`
 		}
 	}
 	path := pathText(names)
 	switch {
+	case v.equals != nil:
+		return path + comparison + `"` + *v.equals + `"`
 	case v.scale == nil:
 		return path
 	case v.scale.Num().Cmp(big.NewInt(1)) == 0:
@@ -149,7 +151,7 @@ func fieldsOfVariable(v variable) []string {
 	switch v.role {
 	case roleMember:
 		return []string{v.name}
-	case roleTime:
+	case roleTime, roleTimePart:
 		return []string{"timestamp", "time_period"}
 	case roleClient:
 		return []string{"ip"}

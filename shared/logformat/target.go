@@ -14,16 +14,18 @@ type request struct {
 	method, authority, path, query, protocol []byte
 }
 
-// parseRequest parses a request line: GET http://host:80/path?query HTTP/1.1. ok is false for any other text, such as
+// parseRequest parses a request line: GET http://host:80/path?query HTTP/1.1, also without a protocol. ok is false for any other text, such as
 // the first bytes of a TLS handshake sent to a port without TLS.
 func parseRequest(line []byte) (r request, ok bool) {
 	method, rest, ok := bytes.Cut(line, []byte(" "))
 	if !ok || !isMethod(method) {
 		return request{}, false
 	}
-	target := rest
+	var target []byte
 	if i := bytes.LastIndexByte(rest, ' '); i >= 0 && bytes.HasPrefix(rest[i+1:], []byte("HTTP/")) {
 		target, r.protocol = rest[:i], rest[i+1:]
+	} else {
+		target = bytes.TrimRight(rest, " ")
 	}
 	if len(target) == 0 {
 		return request{}, false

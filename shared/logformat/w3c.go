@@ -3,6 +3,7 @@ package logformat
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-faster/jx"
@@ -17,12 +18,14 @@ import (
 type w3c struct {
 	name   string
 	fields *w3cFields // nil before the first directive
+	localTime
 }
 
 // w3cFields are the fields of lines.
 type w3cFields struct {
 	columns    []variable
-	date, time int // the columns of the day and of the time of the day; -1 without such a column, or with a more precise one
+	date, time int  // the columns of the day and of the time of the day; -1 without such a column, or with a more precise one
+	local      bool // they have no zone; otherwise they are in UTC
 }
 
 // The names of the formats.
@@ -75,7 +78,7 @@ var cloudFrontVariables = map[string]variable{
 }
 
 // Name returns w3c or cloudfront.
-func (f w3c) Name() string { return f.name }
+func (f w3c) Name() string { return f.named(f.name) }
 
 // Matches reports whether a line is the directive #Fields, or a record of CloudFront in JSON. Other lines do not
 // show the format. Only CloudFront has fields that begin with x-edge-.
@@ -103,21 +106,26 @@ func (f w3c) After(line []byte) (next Format, ok bool) {
 
 // parseFields returns the fields with these names. If two have the same role, the first sets our field.
 func (f w3c) parseFields(names []string) *w3cFields {
-	fields := &w3cFields{date: -1, time: -1}
+	fields := &w3cFields{}
 	seen := map[role]bool{}
-	for i, name := range names {
+	for _, name := range names {
 		v := f.variable(name)
 		if v.role == roleTime || v.role.single() && seen[v.role] {
 			v.role = roleProxy
 		}
 		seen[v.role] = true
-		switch name {
-		case "date":
-			fields.date, v.role = i, roleIgnored
-		case "time":
-			fields.time, v.role = i, roleIgnored
-		}
 		fields.columns = append(fields.columns, v)
+	}
+	date, time := slices.Index(names, "date"), slices.Index(names, "time")
+	if date < 0 && time < 0 {
+		date, time = slices.Index(names, "date-local"), slices.Index(names, "time-local")
+		fields.local = true
+	}
+	fields.date, fields.time = date, time
+	for _, i := range []int{date, time} {
+		if i >= 0 {
+			fields.columns[i].role = roleIgnored
+		}
 	}
 	for _, name := range []string{"timestamp", "timestamp(ms)"} { // the last one that exists is the most precise time
 		for i := range fields.columns {
@@ -184,12 +192,15 @@ func (f w3c) Convert(dst, line []byte) ([]byte, error) {
 		return nil, badLine("the line has %d values, but #Fields lists %d", len(values), len(columns))
 	}
 	c := layoutLine{o: newObject(dst)}
+	if f.fields.local {
+		c.localTime = f.localTime
+	}
 	if err := f.setTime(&c, values); err != nil {
-		return nil, err
+		return nil, stopped(err, line, values[max(f.fields.date, 0)])
 	}
 	for i, v := range columns {
 		if err := c.set(v.decoded(f.name, values[i])); err != nil {
-			return nil, err
+			return nil, stopped(err, line, values[i])
 		}
 	}
 	return c.close(nil)
@@ -236,6 +247,8 @@ func (v variable) decoded(format string, value []byte) (variable, []byte) {
 		v.unit = timeMilliseconds
 	case v.name == "asn" && format == cloudFrontName && isDigits(value):
 		value = append([]byte("AS"), value...)
+	case v.role == roleTarget && isHostFirst(value):
+		value = append([]byte("http://"), value...)
 	case v.role != roleHeader:
 	case format == cloudFrontName && v.name == "User-Agent":
 		value = decodePercent(decodePercent(value)) // it was encoded twice until 2020
@@ -247,6 +260,15 @@ func (v variable) decoded(format string, value []byte) (variable, []byte) {
 		value = bytes.ReplaceAll(value, []byte(";+"), []byte("; "))
 	}
 	return v, value
+}
+
+// isHostFirst reports whether a target begins with its host, without a scheme.
+func isHostFirst(target []byte) bool {
+	host := target
+	if end := bytes.IndexAny(target, "/?"); end >= 0 {
+		host = target[:end]
+	}
+	return isFullHost(host)
 }
 
 // decodePercent decodes %XX. It returns a text with an invalid encoding unchanged.
@@ -261,10 +283,15 @@ func decodePercent(text []byte) []byte {
 // double quotes may contain spaces and doubled quotes.
 func splitW3C(line []byte) [][]byte {
 	line = bytes.TrimRight(line, " \r")
-	if bytes.IndexByte(line, '\t') >= 0 {
-		return bytes.Split(line, []byte("\t"))
-	}
 	var values [][]byte
+	if bytes.IndexByte(line, '\t') >= 0 {
+		for more := true; more; {
+			var value []byte
+			value, line, more = bytes.Cut(line, []byte("\t"))
+			values = append(values, value)
+		}
+		return values
+	}
 	for rest := line; len(rest) > 0; {
 		var value []byte
 		if rest[0] == '"' {

@@ -78,7 +78,7 @@ func keyValue(k *filter.Key) filter.Value {
 // Matches reports whether the key selects the member with this name.
 func (k *Key) Matches(name string) bool {
 	if k.Pattern != nil {
-		return k.Pattern.Compiled.MatchString(name)
+		return k.Pattern.MatchString(name)
 	}
 	return k.Name == name
 }

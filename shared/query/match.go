@@ -88,7 +88,7 @@ func passes(test Test, v value) bool {
 	case NumberRange:
 		return numberPasses(test, v.text)
 	case Matches:
-		return slices.ContainsFunc(test.Patterns, func(p *Regex) bool { return p.Compiled.MatchString(v.text) })
+		return slices.ContainsFunc(test.Patterns, func(p *Regex) bool { return p.MatchString(v.text) })
 	case RefIn:
 		return slices.Contains(test.Refs, v.ref)
 	case PairIn:

@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/filter"
@@ -16,9 +17,17 @@ import (
 type Regex struct {
 	Source    string // as written, for the canonical filter
 	Canonical string // RE2 syntax, printed from the syntax tree
-	Compiled  *regexp.Regexp
 
-	size int // of the compiled program, in instructions
+	size     int // of the compiled program, in instructions
+	compile  sync.Once
+	compiled *regexp.Regexp // nil: nothing was matched yet
+}
+
+// MatchString reports whether a text has a match of the pattern. The first call compiles the pattern, so a query that no
+// text is matched with, or that waits, does not have the memory of its programs.
+func (r *Regex) MatchString(text string) bool {
+	r.compile.Do(func() { r.compiled = regexp.MustCompile(r.Canonical) }) // parseRegex has parsed it
+	return r.compiled.MatchString(text)
 }
 
 // maxPattern is the longest pattern, in bytes.
@@ -49,11 +58,10 @@ func parseRegex(pattern string, fold bool) (*Regex, []string, *regexProblem) {
 		return nil, nil, tooLarge(pattern, programTooLarge)
 	}
 	canonical := printRegex(tree)
-	compiled, err := regexp.Compile(canonical)
-	if err != nil {
+	if _, err := syntax.Parse(canonical, syntax.Perl); err != nil {
 		return nil, nil, tooLarge(pattern, err.Error())
 	}
-	return &Regex{Source: pattern, Canonical: canonical, Compiled: compiled, size: size}, exact, nil
+	return &Regex{Source: pattern, Canonical: canonical, size: size}, exact, nil
 }
 
 // parsePattern parses a pattern of the filter, or records why it is refused and where it is in the filter's text.

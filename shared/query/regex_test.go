@@ -93,7 +93,7 @@ func checkCanonical(t *testing.T, pattern string, fold bool, texts []string) boo
 	original := regexp.MustCompile(written)
 	for _, text := range texts {
 		want := original.MatchString(text)
-		if is := got.Compiled.MatchString(text); is != want {
+		if is := got.MatchString(text); is != want {
 			t.Fatalf("%q matches %q: %v; its canonical form %q: %v", written, text, want, got.Canonical, is)
 		}
 		if exact != nil && !fold && slices.Contains(exact, text) != want {
@@ -101,6 +101,18 @@ func checkCanonical(t *testing.T, pattern string, fold bool, texts []string) boo
 		}
 	}
 	return true
+}
+
+// TestPatternsAreCompiledWhenTheyAreUsed: a query that waits, or that another engine answers, takes no memory for
+// programs.
+func TestPatternsAreCompiledWhenTheyAreUsed(t *testing.T) {
+	pattern, _, problem := parseRegex("^a+$", false)
+	if problem != nil || pattern.compiled != nil {
+		t.Fatalf("%+v, %v", problem, pattern.compiled)
+	}
+	if !pattern.MatchString("aa") || pattern.MatchString("ab") || pattern.compiled == nil {
+		t.Error("it does not match as it should")
+	}
 }
 
 // TestRegexSizeLimit checks patterns around the limit. DuckDB 1.5.5 accepts \pL 445 times and refuses it 446 times.

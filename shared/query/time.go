@@ -104,7 +104,7 @@ func readPeriod(values []operand) (Period, []*filter.Error) {
 //
 // A fraction belongs to the last unit written. In the last form of zone, the space is a plus sign that was not
 // URL-encoded; this form is allowed only after a clock. Directly after a date, -hh is not a zone, because 2026-01-01-02
-// is ambiguous. Without a zone the time is UTC. Digits below a millisecond are cut off. The second result describes the
+// is ambiguous. Without a zone the time is UTC. A leap second is the next second. Digits below a millisecond are cut off. The second result describes the
 // mistake, or is empty.
 func parseTime(text string) (time.Time, string) {
 	s := timeScanner{rest: strings.TrimSpace(text)}
@@ -132,10 +132,13 @@ func parseTime(text string) (time.Time, string) {
 		return time.Time{}, timeUnreadable
 	case month < 1 || month > 12, day < 1 || day > daysIn(year, month):
 		return time.Time{}, timeNoSuchDay
-	case hour == 24 && minute+second+millis > 0, hour > 24, minute > 59, second > 59:
+	case hour == 24 && minute+second+millis > 0, hour > 24, minute > 59, second > 60:
 		return time.Time{}, timeNoSuchClock
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second-offset, 0, time.UTC)
+	if second == 60 && t.Unix()%86_400 != 0 {
+		return time.Time{}, timeNoSuchClock
+	}
 	t = t.Add(time.Duration(millis) * time.Millisecond)
 	if t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}, timeNoSuchYear

@@ -27,6 +27,9 @@ type Decoder struct {
 	follows  [len(fields) + 1]int // follows[i] is the field that followed field i last time
 
 	extra, details []byte
+	misfits        []byte   // members of the line whose values their fields cannot have
+	misfitNames    []string // the names of these fields
+	restMember     []byte   // the value of a member log_rest of the line
 	scratch, key   []byte
 	compact        []byte
 	rest           remainder
@@ -115,6 +118,7 @@ func (d *Decoder) begin(line []byte, row *lake.Row) {
 	d.repeated = false
 	d.unknown = emptySet(d.unknown)
 	d.extra, d.details, d.rest.pairs = d.extra[:0], d.details[:0], d.rest.pairs[:0]
+	d.misfits, d.misfitNames, d.restMember = d.misfits[:0], d.misfitNames[:0], d.restMember[:0]
 }
 
 // finish checks the timestamp and sets the columns that depend on several members.
@@ -134,6 +138,7 @@ func (d *Decoder) finish() error {
 	}
 	d.setServiceCookies()
 	d.setRest()
+	d.setMisfits()
 	if len(d.details) > 0 {
 		row.Details = d.intern(append(d.details, '}'))
 	}
@@ -204,13 +209,52 @@ func (d *Decoder) member(last int) int {
 	case fields[i].kind == open:
 		d.details = appendMember(d.details, []byte(fields[i].name), d.valueFrom(start))
 	case !exact:
-		name, value := []byte(fields[i].name), d.valueFrom(start)
-		d.extra = appendMember(d.extra, name, value)
-		if d.isEmpty(&fields[i]) {
-			d.rest.add(name, value)
-		}
+		d.inexact(&fields[i], d.valueFrom(start))
 	}
 	return i
+}
+
+// inexact keeps a value that the column of its field does not represent exactly.
+func (d *Decoder) inexact(f *field, value []byte) {
+	name := []byte(f.name)
+	empty := d.isEmpty(f)
+	if empty {
+		d.rest.add(name, value)
+	}
+	switch {
+	case f.kind == remainingPairs:
+		d.restMember = append(d.restMember[:0], value...)
+	case empty && !f.takes(value):
+		d.misfits = appendMember(d.misfits, name, value)
+		d.misfitNames = append(d.misfitNames, f.name)
+		if f.pairs != nil {
+			*f.pairs(d.row) = nil
+		}
+	default:
+		d.extra = appendMember(d.extra, name, value)
+	}
+}
+
+// takes reports whether a value that leaves the column of the field empty is of the field's type nevertheless: null, names
+// without values, or a number that is too large, as a literal or as text.
+func (f *field) takes(value []byte) bool {
+	if f.notOfLine() || string(value) == "null" || f.pairs != nil && value[0] == '{' {
+		return true
+	}
+	scale := 0
+	switch f.kind {
+	case seconds, originSeconds:
+		scale = micros
+	case whole, timePeriod:
+	default:
+		return false
+	}
+	number := bytes.Trim(value, `"`)
+	if !isNumber(number) {
+		return false
+	}
+	_, _, ok := parseScaled(number, scale)
+	return !ok
 }
 
 // unknownMember copies a member that is not a field to extra, and its pairs to the rest.

@@ -63,7 +63,7 @@ func TestDecodeColumns(t *testing.T) {
 			members: `"host":["a"]`,
 			column:  func(r *lake.Row) any { return r.Host },
 			want:    (*string)(nil),
-			extra:   `{"host":["a"]}`,
+			extra:   `{"log_rest":{"host":["a"]}}`,
 		},
 		{
 			name:    "integer",
@@ -96,14 +96,14 @@ func TestDecodeColumns(t *testing.T) {
 			members: `"status":" 200"`,
 			column:  func(r *lake.Row) any { return r.Status },
 			want:    (*int64)(nil),
-			extra:   `{"status":" 200"}`,
+			extra:   `{"log_rest":{"status":" 200"}}`,
 		},
 		{
 			name:    "integer with fraction",
 			members: `"status":200.5`,
 			column:  func(r *lake.Row) any { return r.Status },
 			want:    (*int64)(nil),
-			extra:   `{"status":200.5}`,
+			extra:   `{"log_rest":{"status":200.5}}`,
 		},
 		{
 			name:    "integer written as float",
@@ -180,7 +180,7 @@ func TestDecodeColumns(t *testing.T) {
 			members: `"bot":1`,
 			column:  func(r *lake.Row) any { return r.Bot },
 			want:    (*bool)(nil),
-			extra:   `{"bot":1}`,
+			extra:   `{"log_rest":{"bot":1}}`,
 		},
 		{
 			name:    "list",

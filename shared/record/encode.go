@@ -12,8 +12,9 @@ import (
 //
 // svcid and svcsessionid are printed only if names contains them. They are cookies, so a record with all fields has
 // them among its cookies. record_ref is printed only if names contains it, too. It is the reference to the row. A member
-// of that name of the line that was ingested is printed as ingested_record_ref, with all fields. log_rest is printed
-// only if names contains it, too, because a record with all fields has its values among the others.
+// of that name of the line that was ingested is printed as ingested_record_ref, with all fields. The field log_rest is
+// printed only if names contains it, too, because a record with all fields has its values among the others: values that
+// their fields cannot have as the members of an object log_rest.
 func AppendJSON(dst []byte, row *lake.Row, names []string) []byte {
 	e := encoder{dst: append(dst, '{'), row: row}
 	if row.Extra != nil {
@@ -68,11 +69,14 @@ func (e *encoder) members(object string) {
 // catalogRef is the name of the reference to the row.
 const catalogRef = "record_ref"
 
+// ingestedPrefix is put in front of the name of a member of a line that a record prints for another purpose.
+const ingestedPrefix = "ingested_"
+
 // renamed prints the members of Extra. Members with the name of the reference get another one, which no member has.
 func (e *encoder) renamed() {
-	name := "ingested_" + catalogRef
+	name := ingestedPrefix + catalogRef
 	for e.overridden(name) {
-		name = "ingested_" + name
+		name = ingestedPrefix + name
 	}
 	for _, m := range e.extra {
 		if m.name == catalogRef {

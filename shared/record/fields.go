@@ -118,6 +118,12 @@ func FieldNames() []string {
 	return names
 }
 
+// IsFlag reports whether a name is that of a field that is true or false.
+func IsFlag(name string) bool {
+	i, known := fieldIndex[name]
+	return known && fields[i].kind == flag
+}
+
 var fieldIndex = func() map[string]int {
 	index := make(map[string]int, len(fields))
 	for i := range fields {

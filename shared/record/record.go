@@ -6,10 +6,11 @@
 //
 // Without loss means that the output of AppendJSON is JSON-equal to the input of Decode (numbers by value), with these
 // exceptions: such lists become objects, timestamp becomes RFC 3339 in UTC with the same number of digits, time_period
-// is added if it is absent, and invalid Unicode becomes U+FFFD. Row.Extra contains everything that the typed columns
-// cannot represent: unknown fields, null as opposed to absent, "status":"200", integers over 64 bits, seconds finer
-// than a microsecond, unexpected shapes. A field in Extra is printed instead of its column. The column still contains
-// the nearest typed value, if the text is exactly a literal of the type, so that filters find it.
+// is added if it is absent, invalid Unicode becomes U+FFFD, and values that their fields cannot have, such as
+// "status":"ok", become members of an object log_rest. Row.Extra contains everything that the typed columns cannot
+// represent: unknown fields, this object, null as opposed to absent, "status":"200", integers over 64 bits, seconds finer
+// than a microsecond, unexpected shapes. A field in Extra is printed instead of its column. The column contains the nearest typed value, so
+// that filters find it, unless the value is null or a number that is too large.
 //
 // Of members with equal names only the last counts, as in encoding/json and in browsers. If this or U+FFFD loses
 // information, Row.RawLine contains the line and Notes reports it.
@@ -41,9 +42,15 @@ const (
 type Reject struct {
 	Code    Code
 	Message string
+	Column  int // in characters, from 1, where the line stops having its format; 0 if that is not known
 }
 
-func (r *Reject) Error() string { return r.Message }
+func (r *Reject) Error() string {
+	if r.Column > 0 {
+		return fmt.Sprintf("column %d: %s", r.Column, r.Message)
+	}
+	return r.Message
+}
 
 func rejectf(code Code, format string, args ...any) *Reject {
 	return &Reject{Code: code, Message: fmt.Sprintf(format, args...)}

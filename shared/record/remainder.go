@@ -99,6 +99,25 @@ func (d *Decoder) setRest() {
 	}
 }
 
+// setMisfits puts the values that their fields cannot have into the member log_rest of extra. A member of that name of
+// the line then gets another name, which no member has.
+func (d *Decoder) setMisfits() {
+	name := restName
+	if len(d.misfits) > 0 {
+		d.extra = appendMember(d.extra, []byte(restName), append(d.misfits, '}'))
+		for taken := true; taken; _, taken = d.unknown[name] {
+			name = ingestedPrefix + name
+		}
+	}
+	if len(d.restMember) > 0 {
+		d.extra = appendMember(d.extra, []byte(name), d.restMember)
+	}
+}
+
+// Misfits returns the names of the fields of the line decoded last whose values the fields cannot have. The result is
+// valid until the next call of Decode.
+func (d *Decoder) Misfits() []string { return d.misfitNames }
+
 // isEmpty reports whether no column holds anything of the value that was read last for a field.
 func (d *Decoder) isEmpty(f *field) bool {
 	switch {

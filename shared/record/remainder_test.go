@@ -79,6 +79,61 @@ func TestDecodeFindsWhatNoFieldHas(t *testing.T) {
 	})
 }
 
+// TestDecodeMovesMisfits: a value that its field cannot have is printed as a member of log_rest, and not under its name.
+func TestDecodeMovesMisfits(t *testing.T) {
+	for _, c := range []struct{ name, members, want, fields string }{
+		{"values of a wrong type", `"host":{"name":"x"},"status":"ok","ip":"::1","level":1`,
+			`{"ip":"::1","level":1,"log_rest":{"host":{"name":"x"},"status":"ok"}}`, "host status"},
+		{"literals of the type", `"status":"200","blocked":"true","port":443,"bytes_sent":9223372036854775808`,
+			`{"status":"200","blocked":"true","port":443,"bytes_sent":9223372036854775808}`, ""},
+		{"null", `"status":null`, `{"status":null}`, ""},
+		{"some values of the type", `"tags":["a",{"b":1}],"upstream_status":[200,"ok"]`,
+			`{"tags":["a",{"b":1}],"upstream_status":[200,"ok"]}`, ""},
+		{"names without values", `"headers":["x"],"cookies":7`, `{"log_rest":{"headers":["x"],"cookies":7}}`, "headers cookies"},
+		{"time_period", `"time_period":"noon"`, `{"log_rest":{"time_period":"noon"}}`, "time_period"},
+		{"a cookie beside its member", `"svcid":{"a":1},"cookies":{"svcid":"x"}`,
+			`{"cookies":{"svcid":"x"},"log_rest":{"svcid":{"a":1}}}`, "svcid"},
+		{"a member log_rest", `"log_rest":{"a":1}`, `{"log_rest":{"a":1}}`, ""},
+		{"a member log_rest and a value of a wrong type", `"log_rest":1,"ingested_log_rest":2,"status":"ok"`,
+			`{"log_rest":{"status":"ok"},"ingested_ingested_log_rest":1,"ingested_log_rest":2}`, "status"},
+		{"a repeated member", `"status":"ok","status":200`, `{"status":200}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := record.NewDecoder()
+			var row lake.Row
+			if _, err := d.Decode([]byte(`{"timestamp":0,`+c.members+`}`), &row); err != nil {
+				t.Fatal(err)
+			}
+			want, err := parse([]byte(c.want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			printed := record.AppendJSON(nil, &row, nil)
+			got, err := parse(printed)
+			if err != nil {
+				t.Fatalf("%s: %v", printed, err)
+			}
+			delete(got.(map[string]any), "timestamp")
+			delete(got.(map[string]any), "time_period")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", printed, diff)
+			}
+			if fields := strings.Join(d.Misfits(), " "); fields != c.fields {
+				t.Errorf("misfits %s, want %s", fields, c.fields)
+			}
+		})
+	}
+}
+
+// TestMisfitIsNotItsField: the field of a value of a wrong type is absent, and log_rest has the value.
+func TestMisfitIsNotItsField(t *testing.T) {
+	row := decode(t, `"status":"ok","host":{"name":"x"}`)
+	const want = `{"log_rest":{"status":"ok","host.name":"x"}}`
+	if got := string(record.AppendJSON(nil, &row, []string{"status", "host", "log_rest"})); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // pairsOf returns pairs of names and values.
 func pairsOf(texts ...string) (list []lake.Pair) {
 	for pair := range slices.Chunk(texts, 2) {

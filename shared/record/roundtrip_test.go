@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -228,7 +229,131 @@ func normalise(line []byte) (map[string]any, record.Code) {
 			object[name] = asObject(list)
 		}
 	}
+	moveMisfits(object)
 	return object, ""
+}
+
+// moveMisfits moves the values that their fields cannot have to an object log_rest. A member of that name gets another
+// one.
+func moveMisfits(object map[string]any) {
+	misfits := map[string]any{}
+	for name, value := range object {
+		if value != nil && !fits(name, value) {
+			misfits[name] = value
+			delete(object, name)
+			if name == "time_period" {
+				_, seconds, _ := normalTime(object["timestamp"])
+				object[name] = json.Number(fmt.Sprint(seconds))
+			}
+		}
+	}
+	if len(misfits) == 0 {
+		return
+	}
+	if own, has := object["log_rest"]; has {
+		name := "ingested_log_rest"
+		for ; object[name] != nil; name = "ingested_" + name {
+		}
+		object[name] = own
+	}
+	object["log_rest"] = misfits
+}
+
+// fits reports whether a field can have a value, in whole or in part, or a literal of its type.
+func fits(name string, value any) bool {
+	is := func(names ...[]string) bool { return slices.Contains(slices.Concat(names...), name) }
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	some := func(one func(v any) bool) bool { return isList && len(list) == 0 || slices.ContainsFunc(list, one) }
+	switch {
+	case is(textNames, []string{"svcid", "svcsessionid"}):
+		_, isText := value.(string)
+		_, isNumber := value.(json.Number)
+		return isText || isNumber
+	case is(intNames):
+		return isInteger(value)
+	case is(secondNames):
+		return literalOf(value) != ""
+	case is(flagNames):
+		return value == true || value == false || value == "true" || value == "false"
+	case is(textLists):
+		return some(isScalar)
+	case name == "upstream_status":
+		return some(func(v any) bool { return isInteger(v) && isInt64(literalOf(v)) })
+	case name == "upstream_data":
+		return some(isObject)
+	case name == "trigger_counters", name == "security_config":
+		return isObject(value)
+	case name == "processing_stage":
+		return isScalar(value)
+	case is(pairNames):
+		return fitsPairs(value)
+	}
+	return true
+}
+
+// fitsPairs reports whether a value is an object, or a list that is empty or has a name with a value.
+func fitsPairs(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return true
+	case []any:
+		return len(v) == 0 || slices.ContainsFunc(v, func(element any) bool {
+			pair, _ := element.(map[string]any)
+			return fits("host", pair["name"]) && pair["value"] != nil
+		})
+	}
+	return false
+}
+
+func isObject(v any) bool {
+	_, is := v.(map[string]any)
+	return is
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case string, json.Number, bool:
+		return true
+	}
+	return false
+}
+
+// literalOf returns the text of a number, or a text that is exactly a JSON number, or "".
+func literalOf(v any) string {
+	text, isText := v.(string)
+	if n, isNumber := v.(json.Number); isNumber {
+		text, isText = n.String(), true
+	}
+	if !isText || !unix.MatchString(text) {
+		return ""
+	}
+	return text
+}
+
+// isInteger reports whether a value is an integer of any size.
+func isInteger(v any) bool {
+	literal := literalOf(v)
+	if literal == "" {
+		return false
+	}
+	_, exponent, whole := strings.Cut(decimal(literal), "e")
+	return !whole || !strings.HasPrefix(exponent, "-")
+}
+
+// isInt64 reports whether an integer has at most 64 bits.
+func isInt64(literal string) bool {
+	digits, exponent, _ := strings.Cut(decimal(literal), "e")
+	if len(exponent) > 2 {
+		return false
+	}
+	zeros, err := strconv.Atoi("0" + exponent)
+	if err == nil {
+		_, err = strconv.ParseInt(digits+strings.Repeat("0", zeros), 10, 64)
+	}
+	return err == nil
 }
 
 // asObject converts a list of {name, value} to an object. It returns any other list unchanged.

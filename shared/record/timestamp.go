@@ -15,7 +15,7 @@ type instant struct {
 
 // parseTime parses the timestamps of logs: year, month, day, then 'T', 't', '_' or a space, then hour, minute and an
 // optional second with an optional fraction after '.' or ',', then a zone: Z, ±hh, ±hhmm or ±hh:mm, optionally after a
-// space. Without a zone the time is in UTC. A number alone is Unix time, see parseUnix.
+// space. Without a zone the time is in UTC. A leap second is the next second. A number alone is Unix time, see parseUnix.
 func parseTime(b []byte) (t instant, ok bool) {
 	if isNumber(b) {
 		return parseUnix(b)
@@ -38,11 +38,12 @@ func parseTime(b []byte) (t instant, ok bool) {
 		}
 	}
 	offset := p.zone()
-	if p.bad || len(p.b) > 0 || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
+	if p.bad || len(p.b) > 0 || month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 60 {
 		return instant{}, false
 	}
 	when := time.Date(year, time.Month(month), day, hour, minute-offset, second, 0, time.UTC)
-	if day > daysIn(year, month) || when.Year() < 0 || when.Year() > 9999 {
+	isLeap := second == 60 && when.Unix()%86_400 == 0
+	if second == 60 && !isLeap || day > daysIn(year, month) || when.Year() < 0 || when.Year() > 9999 {
 		return instant{}, false
 	}
 	t.ms += when.Unix() * 1000

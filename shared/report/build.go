@@ -82,6 +82,7 @@ type meta struct {
 	Skipped       []string `json:"skipped"`
 	Saturated     []string `json:"saturated"`
 	Newest        *string  `json:"newest"`
+	Oldest        *string  `json:"oldest"`
 	Demo          bool     `json:"demo"`
 	Complete      *string  `json:"complete_through"`
 	Diff          struct {
@@ -200,7 +201,7 @@ func sum[T any](list []T, number func(*T) int64) *float64 {
 // figures sets the figures, of both periods.
 func (b *builder) figures() {
 	timeline, m, known := read[segment](b, Timeline)
-	timelineBefore, _, knownBefore := read[segment](b, TimelineBefore)
+	timelineBefore, metaBefore, knownBefore := read[segment](b, TimelineBefore)
 	b.r.Fingerprint = m.Fingerprint
 	add := func(id, label, unit string, value, previous *float64) {
 		b.r.Figures = append(b.r.Figures, Figure{ID: id, Label: label, Unit: unit, Value: value, Previous: previous})
@@ -244,7 +245,16 @@ func (b *builder) figures() {
 	if knownBefore {
 		b.r.GapsBefore = gaps(timelineBefore, timeline, *b.Previous, nil, b.Zone)
 	}
-	b.facts.comparable = knownBefore && *b.r.Figures[0].Previous > 0 && len(b.r.GapsBefore) == 0
+	if b.Previous != nil && metaBefore.Oldest != nil {
+		if oldest, err := time.Parse(time.RFC3339, *metaBefore.Oldest); err == nil && b.Previous.BeginsBefore(oldest) {
+			b.r.begins = *metaBefore.Oldest
+		}
+	}
+	whole := len(b.r.GapsBefore) == 0 && b.r.begins == ""
+	for i := range b.r.Figures {
+		b.r.Figures[i].incomparable = !whole
+	}
+	b.facts.comparable = knownBefore && *b.r.Figures[0].Previous > 0 && whole
 	b.bars(timeline, timelineBefore, known, knownBefore)
 }
 

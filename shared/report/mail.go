@@ -61,7 +61,7 @@ func (r Report) Subject() string {
 		return text
 	}
 	number, share := plural(int64(*requests.Value), "request"), percent(int64(*blocked.Value), int64(*requests.Value))
-	if requests.Previous == nil || *requests.Previous == 0 || len(r.GapsBefore) > 0 {
+	if requests.Previous == nil || *requests.Previous == 0 || requests.incomparable {
 		return fmt.Sprintf("%s: %s, %s blocked", text, number, share)
 	}
 	return fmt.Sprintf("%s: %s (%s), %s blocked (before %s)", text, number, requests.change(), share,

@@ -31,7 +31,14 @@ func (r Report) Notices() []string {
 		}
 		list = append(list, "No requests are in this period. "+newest)
 	}
-	return append(list, gapNotices(r.GapsBefore, "the previous period", "Numbers of the two periods are not comparable.")...)
+	const incomparable = "Numbers of the two periods are not comparable."
+	before := r.GapsBefore
+	if r.begins != "" {
+		list = append(list,
+			"The data begins at "+r.instant(r.begins)+", so it does not cover the previous period. "+incomparable)
+		before = slices.DeleteFunc(slices.Clone(before), func(gap Span) bool { return gap.To < r.begins })
+	}
+	return append(list, gapNotices(before, "the previous period", incomparable)...)
 }
 
 // saturation returns the notice that figures are not exact, or "".

@@ -139,6 +139,34 @@ func TestNothingIsClaimedOfWhatIsMissing(t *testing.T) {
 	})
 }
 
+// TestDataThatBeginsWithinThePreviousPeriod: the report says when, and has no change in any form.
+func TestDataThatBeginsWithinThePreviousPeriod(t *testing.T) {
+	s := settingOf(t)
+	for oldest, notice := range map[string]string{
+		"2026-11-08T23:00:00Z": "", // the previous period begins, by its own clock
+		"2026-11-15T22:00:00Z": "The data begins at Sun 15 November 2026 23:00:00, so it does not cover the previous period. " +
+			"Numbers of the two periods are not comparable.",
+	} {
+		a := quietAnswers(t, s)
+		before := timelineOf(*s.Previous, func(hour int) int64 {
+			if oldest > "2026-11-15" && hour < 167 {
+				return 0
+			}
+			return 9
+		}, func(int) int64 { return 0 })
+		a[TimelineBefore] = answerOf(t, before, object{"oldest": oldest})
+		r := New(s, a)
+		if got := strings.Join(r.Notices(), " "); got != notice {
+			t.Errorf("data from %s: notices %q, want %q", oldest, got, notice)
+		}
+		for name, print := range forms {
+			if text := string(print(r)); strings.Contains(text, "× ") != (notice == "") && name != "csv" && name != "json" {
+				t.Errorf("data from %s: %s has a change, or lacks it:\n%s", oldest, name, text)
+			}
+		}
+	}
+}
+
 // TestSaturatedSums: a figure of which a sum has more than 64 bits is not exact, and every form shows that. The verdict
 // does not depend on such figures.
 func TestSaturatedSums(t *testing.T) {

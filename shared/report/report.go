@@ -39,6 +39,7 @@ type Report struct {
 	zone        *time.Location
 	server      string // base URL; "": unknown
 	sameWeekday bool   // Previous is the same time of an earlier week
+	begins      string // when the data begins, if that is after the beginning of Previous
 }
 
 // Span is a period. Both ends are included.
@@ -78,6 +79,8 @@ type Figure struct {
 	Previous *float64 `json:"previous" nullable:"true" doc:"In the previous period; null if unknown or not compared"`
 	// Saturated is set if a sum of one of the periods may be beyond the integers of 64 bits.
 	Saturated bool `json:"saturated,omitempty" doc:"It is not exact, because a sum has more than 64 bits"`
+
+	incomparable bool // requests of the previous period are missing
 }
 
 // Chart has the requests and the blocked requests of each bar, and those of the previous period.

@@ -63,14 +63,18 @@ func (f Figure) text() string {
 	whole := func(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 	text := f.Label + " " + whole(f.value(f.Value))
 	if f.Previous != nil {
-		text += ", before " + whole(f.value(f.Previous)+" ("+f.change()+")")
+		was := f.value(f.Previous)
+		if change := f.change(); change != "" {
+			was += " (" + change + ")"
+		}
+		text += ", before " + whole(was)
 	}
 	return text
 }
 
-// change returns the difference to the previous period, or "" if it is unknown.
+// change returns the difference to the previous period, or "" if it is unknown or would mislead.
 func (f Figure) change() string {
-	if f.Value == nil || f.Previous == nil {
+	if f.Value == nil || f.Previous == nil || f.incomparable {
 		return ""
 	}
 	return difference(*f.Value, *f.Previous)
@@ -136,7 +140,7 @@ func (r Report) noChanges() string {
 		return "The report compares with no other period."
 	case r.failed(Changes):
 		return "The changes are not known."
-	case len(r.GapsBefore) > 0:
+	case len(r.GapsBefore) > 0 || r.begins != "":
 		return "Requests of the previous period are missing, so there is nothing to compare."
 	case !r.Compared:
 		return "One of the two periods has no requests, so there is nothing to compare."

@@ -80,7 +80,7 @@ func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 		}
 		r = s.withPeriod(r, data)
 	}
-	q, err := bind(r)
+	q, err := s.bind(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (e *Estimate) roundBytes() {
 
 // hideOthers does the same for an answer.
 func (m *Meta) hideOthers() {
-	m.Objects, m.RowsConsidered, m.Oldest = nil, nil, nil
+	m.Objects, m.RowsConsidered = nil, nil
 	if m.CostUSD != nil {
 		price := priceInSteps(*m.CostUSD, m.BytesScanned)
 		m.CostUSD = &price
@@ -187,6 +187,15 @@ func (m *Meta) hideOthers() {
 	m.Unrounded, m.BytesScanned = &unrounded, inSteps(unrounded)
 	if len(m.Skipped) > 0 {
 		m.Skipped = []string{hiddenObjects}
+	}
+}
+
+// hideOthers removes the time of the oldest record, and rounds that of the newest one down to its minute.
+func (f *freshness) hideOthers() {
+	f.Oldest = nil
+	if f.Newest != nil {
+		minute := time.UnixMilli(*f.Newest).Truncate(time.Minute).UnixMilli()
+		f.Newest = &minute
 	}
 }
 

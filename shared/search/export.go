@@ -26,7 +26,7 @@ func (s *Service) Export(ctx context.Context, r Request, visit func(part Result)
 	}
 	began := s.now()
 	r = s.at(r, began)
-	q, err := bind(r)
+	q, err := s.bind(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 func TestKeysOfQueries(t *testing.T) {
 	const hour = "timestamp between 2026-01-01 10:00 and 2026-01-01 11:00"
 	first := Request{Route: Logs, Filters: hour, Limit: "3"}
-	q, err := bind(first)
+	q, err := bind(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestKeysOfQueries(t *testing.T) {
 	for name, r := range requests {
 		var keys [2]string
 		for i := range keys {
-			q, err := bind(r)
+			q, err := bind(t.Context(), r)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -71,7 +71,7 @@ func TestKeysOfQueries(t *testing.T) {
 	var joined [2]string
 	for i, against := range []string{"2026-01-01 12:00..2026-01-02 12:00", "now-2d..now-1d"} {
 		r := Request{Route: Diff, Filters: "timestamp between now-1h and now", Against: against, Now: at}
-		q, err := bind(r)
+		q, err := bind(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestKeysOfQueries(t *testing.T) {
 	const days = "timestamp between 2026-01-01 and 2026-01-09"
 	for i, segment := range []string{"4d", "345600"} {
 		r := Request{Route: Timeline, Filters: days, Segment: segment}
-		q, err := bind(r)
+		q, err := bind(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}

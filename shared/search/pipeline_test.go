@@ -66,7 +66,7 @@ func stagesOf(t *testing.T, shape, text string) []txtar.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, stages, err := search.Stages(request)
+	q, stages, err := search.Stages(t.Context(), request)
 	var wrong *query.FilterError
 	if errors.As(err, &wrong) {
 		message := filter.Draw(wrong.Text, wrong.Errors)

@@ -33,15 +33,15 @@ type Status struct {
 	Request Request // the request that started the query
 	Began   time.Time
 	Queue   time.Duration // how long it has waited in a queue so far, as far as that is known
-	Done    bool
-	Result  Result // valid if Done
+	Done    bool          // the query has ended: it has a result, or Status returns its failure
+	Result  Result
 }
 
 // Begin starts the query of a request, or joins an equal query of the same caller that is running. It does not wait for
 // the answer. Errors are the same as those of Search.
 func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	r = s.at(r, s.now())
-	q, err := bind(r)
+	q, err := s.bind(ctx, r)
 	if err != nil {
 		return "", err
 	}
@@ -64,7 +64,8 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 // returned.
 //
 // Errors: fault.NotFound if the id is unknown or the query belongs to another caller. Otherwise it is the error with
-// which the query failed; then the status has the request.
+// which the query failed, or one that does not concern the query; then the status has the request. In the first case, it
+// is Done, and asking again does not help.
 func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, error) {
 	run, stored, err := s.find(ctx, id, by)
 	if err != nil {
@@ -72,11 +73,12 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 	}
 	r := stored.Request
 	status := Status{Request: r, Began: run.Query().Began}
-	q, err := bind(r)
+	q, err := s.bind(ctx, r)
 	if err != nil {
 		return status, err
 	}
 	answer, cost, progress, err := s.queries.Poll(ctx, run, oneMore(q))
+	status.Done = progress.Done
 	if err != nil {
 		return status, queryError(r, q, err)
 	}
@@ -84,7 +86,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 		return status, queryError(r, q, err)
 	}
 	status.Queue = progress.Queue
-	if status.Done = progress.Done; status.Done {
+	if status.Done {
 		status.Result = resultOf(r, q, answer, s.metaOf(r, q, cost, stored.freshness, stored.Estimate))
 		if _, err := s.addArrivals(ctx, r, q, stored.freshness, &status.Result); err != nil {
 			return status, queryError(r, q, err)

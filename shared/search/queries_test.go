@@ -470,13 +470,26 @@ func TestFailedQueryIsNotJoined(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := result(t, another(search.Options{}), id); fault.KindOf(err) != fault.Unavailable {
-			t.Errorf("by its id: %v", err)
+		failure := func() {
+			t.Helper()
+			status, err := result(t, another(search.Options{}), id)
+			if fault.KindOf(err) != fault.Unavailable || !status.Done {
+				t.Errorf("by its id: %v, done %v", err, status.Done)
+			}
+		}
+		failure()
+		again, err := another(search.Options{}).Begin(t.Context(), request)
+		if err != nil || again == id {
+			t.Errorf("the second request gets %q, %v; want a query of its own", again, err)
+		}
+		if _, err := another(search.Options{}).Search(t.Context(), request); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("third request: %v", err)
 		}
 		g.fail = nil
 		if _, err := another(search.Options{}).Search(t.Context(), request); err != nil {
-			t.Errorf("second request: %v", err)
+			t.Errorf("fourth request: %v", err)
 		}
+		failure() // whatever later requests find
 	})
 }
 
@@ -528,8 +541,8 @@ func TestAcceptedQueriesKeepTheirAnswers(t *testing.T) {
 	for len(ids) < 200 {
 		id, err := s.Begin(t.Context(), numbered("c", len(ids)))
 		if err != nil {
-			if fault.KindOf(err) != fault.Unavailable {
-				t.Fatalf("query %d: %v, want Unavailable", len(ids), err)
+			if fault.KindOf(err) != fault.TooMany {
+				t.Fatalf("query %d: %v, want TooMany", len(ids), err)
 			}
 			break
 		}
@@ -557,6 +570,89 @@ func TestAcceptedQueriesKeepTheirAnswers(t *testing.T) {
 	}
 }
 
+// TestAcceptedQueriesAreAnswered: of many queries of one caller at the same time, those that cannot wait are refused at
+// the start. All others are answered.
+func TestAcceptedQueriesAreAnswered(t *testing.T) {
+	g := newGate(t)
+	const perCaller, waiting = 4, 64
+	s := newService(t, g, search.Options{Limiter: pending.NewLimiter(pending.Limits{
+		AtOnce: perCaller + 1, PerCaller: perCaller, Waiting: waiting, RetryAfter: 2 * time.Second,
+	})})
+	var ids []search.QueryID
+	for i := range 80 {
+		r := request
+		r.Filters += ", status=" + strconv.Itoa(200+i)
+		id, err := s.Begin(t.Context(), r)
+		if err == nil {
+			ids = append(ids, id)
+			continue
+		}
+		var refused *fault.Error
+		if !errors.As(err, &refused) || refused.Kind != fault.TooMany || refused.RetryAfter != 2*time.Second {
+			t.Fatalf("query %d: %v, want TooMany with RetryAfter 2s", i, err)
+		}
+	}
+	if want := perCaller + waiting/2; len(ids) != want {
+		t.Errorf("%d queries are accepted, want %d", len(ids), want)
+	}
+	close(g.open)
+	for i, id := range ids {
+		if _, err := result(t, s, id); err != nil {
+			t.Errorf("accepted query %d: %v", i, err)
+		}
+	}
+}
+
+// TestFiltersAreParsedInTheCallersShare: a request waits for a place, or is refused, before its filter is read. Other
+// callers have places of their own.
+func TestFiltersAreParsedInTheCallersShare(t *testing.T) {
+	limiter := pending.NewLimiter(pending.Limits{AtOnce: 2, Preparing: 1})
+	s := newService(t, newGate(t), search.Options{Limiter: limiter})
+	release, err := limiter.Prepare(t.Context(), request.Caller)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := request
+	wrong.Filters = "hots=x"
+	ask := map[string]func(search.Request) error{
+		"search": func(r search.Request) error { _, err := s.Search(t.Context(), r); return err },
+		"begin":  func(r search.Request) error { _, err := s.Begin(t.Context(), r); return err },
+		"values": func(r search.Request) error {
+			r.Route, r.Field = search.Values, "path"
+			_, err := s.Search(t.Context(), r)
+			return err
+		},
+	}
+	inFilter := func(err error) bool { return errors.As(err, new(*query.FilterError)) }
+	for name, ask := range ask {
+		if err := ask(wrong); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("%s without a place: %v, want Unavailable", name, err)
+		}
+		other := wrong
+		other.Caller = "another"
+		if err := ask(other); !inFilter(err) {
+			t.Errorf("%s of another caller: %v", name, err)
+		}
+	}
+	release()
+	for name, ask := range ask {
+		if err := ask(wrong); !inFilter(err) {
+			t.Errorf("%s with a place: %v", name, err)
+		}
+	}
+}
+
+// TestFiltersOfCallersWhoAreGoneAreNotBound: binding a large filter takes time, which nobody needs any more.
+func TestFiltersOfCallersWhoAreGoneAreNotBound(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	wrong := request
+	wrong.Filters = "hots=x"
+	if _, err := newService(t, newGate(t), search.Options{}).Search(ctx, wrong); fault.KindOf(err) != fault.Canceled {
+		t.Errorf("%v, want Canceled", err)
+	}
+}
+
 // TestRunningQueriesCountWithTheirAnswers checks that a caller cannot have many large answers made at the same time.
 func TestRunningQueriesCountWithTheirAnswers(t *testing.T) {
 	g := newGate(t)
@@ -566,7 +662,7 @@ func TestRunningQueriesCountWithTheirAnswers(t *testing.T) {
 			r := request
 			r.Route, r.Limit, r.Caller = search.Logs, limit, caller
 			r.Filters += ", status=" + strconv.Itoa(200+n)
-			if _, err := s.Begin(t.Context(), r); fault.KindOf(err) == fault.Unavailable {
+			if _, err := s.Begin(t.Context(), r); fault.KindOf(err) == fault.TooMany {
 				break
 			} else if err != nil {
 				t.Fatal(err)

@@ -41,7 +41,7 @@ type Meta struct {
 	RowsConsidered *int64     `json:"rows_considered,omitempty" doc:"Records in the objects read; absent like objects"`
 	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
 	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
-	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began"`
+	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began; for a key that is limited to branches, its minute"`
 	Oldest         *string    `json:"oldest" nullable:"true" doc:"Time of the oldest record when the request began; null if there is none, or for a key that is limited to branches"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
@@ -186,10 +186,11 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 		Demo:           data.Demo,
 		Estimate:       e,
 	}
-	meta.Newest, meta.Oldest, meta.Complete = known(data.Newest), known(data.Oldest), known(data.Complete)
 	if r.Branches != nil {
+		data.hideOthers()
 		meta.hideOthers()
 	}
+	meta.Newest, meta.Oldest, meta.Complete = known(data.Newest), known(data.Oldest), known(data.Complete)
 	if cost.Cached != nil {
 		meta.Cached = &Cached{AgeSeconds: int64(math.Ceil(cost.Cached.Seconds()))}
 	}

@@ -48,7 +48,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	}
 	began := s.now()
 	r = s.at(r, began)
-	q, err := bind(r)
+	q, err := s.bind(ctx, r)
 	if err != nil {
 		return Result{}, err
 	}
@@ -87,7 +87,7 @@ func queryError(r Request, q query.Query, err error) error {
 
 // Explain returns what Search would do with the same request, without running it.
 func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.Plan, error) {
-	q, err := bind(s.at(r, s.now()))
+	q, err := s.bind(ctx, s.at(r, s.now()))
 	if err != nil {
 		return query.Query{}, engine.Plan{}, err
 	}
@@ -103,9 +103,20 @@ func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.P
 	return q, plan, err
 }
 
-// bind turns the request into a bound query. An error of query.Bind that is not about the filter is about a segment
+// bind turns the request into a bound query in the caller's share of this process.
+func (s *Service) bind(ctx context.Context, r Request) (query.Query, error) {
+	release, err := s.limiter.Prepare(ctx, r.Caller)
+	if err != nil {
+		return query.Query{}, err
+	}
+	defer release()
+	return bind(ctx, r)
+}
+
+// bind turns the request into a bound query. It ends between two steps if ctx has ended, because each takes time for a
+// large filter. An error of query.Bind that is not about the filter is about a segment
 // that does not fit the period, or about the other period of a diff.
-func bind(r Request) (query.Query, error) {
+func bind(ctx context.Context, r Request) (query.Query, error) {
 	shape, err := r.shape()
 	if err != nil {
 		return query.Query{}, err
@@ -115,6 +126,9 @@ func bind(r Request) (query.Query, error) {
 		return query.Query{}, err
 	}
 	f := parse(r.Filters, r.Form)
+	if err := engine.ContextError(ctx, ctx.Err()); err != nil {
+		return query.Query{}, err
+	}
 	if r.Route == Values {
 		all, err := query.Bind(f, shape, clock)
 		if err == nil {

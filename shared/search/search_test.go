@@ -269,15 +269,20 @@ func jsonEqual(t *testing.T, want, got []string) bool {
 
 func text(s string) *string { return &s }
 
+func seconds(s float64) *float64 { return &s }
+
 func TestSearchStats(t *testing.T) {
 	r := ask(t, search.Request{Route: search.Stats})
 	want := []search.StatsResult{
 		{
-			AvgLatency: 0.375, Hostname: text("b.example"), NumOfRequests: 3, SumOfBandwidth: 110,
+			AvgLatency: seconds(0.375), Hostname: text("b.example"), NumOfRequests: 3, SumOfBandwidth: 110,
 			TimePeriod: 1767261600, TimeperiodString: "2026-01-01 10:00:00",
 		},
-		{Hostname: text(""), TimePeriod: 1767261660, TimeperiodString: "2026-01-01 10:01:00"},
 		{
+			AvgLatency: seconds(0), Hostname: text(""),
+			TimePeriod: 1767261660, TimeperiodString: "2026-01-01 10:01:00",
+		},
+		{ // a request without a time
 			Hostname: text("a.example"), NumOfRequests: 1,
 			TimePeriod: 1767261720, TimeperiodString: "2026-01-01 10:02:00",
 		},
@@ -285,8 +290,24 @@ func TestSearchStats(t *testing.T) {
 	if diff := cmp.Diff(want, r.Stats); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if grouped := ask(t, search.Request{Route: search.Stats, GroupBy: "hostname"}).Stats; len(grouped) != 4 {
-		t.Errorf("%d groups, want two hosts, an empty segment, one host", len(grouped))
+}
+
+func TestStatsOfGroupsWithoutTimes(t *testing.T) {
+	for groupBy, want := range map[string][]*float64{
+		"hostname": {seconds(0.5), seconds(0.25), seconds(0), nil}, // two hosts, an empty segment, one host
+		"country":  {seconds(0.5), seconds(0.25), seconds(0), nil},
+		"session":  {nil, seconds(0.375), seconds(0), nil},
+	} {
+		var got []*float64
+		for _, r := range ask(t, search.Request{Route: search.Stats, GroupBy: groupBy, Figures: "percentiles"}).Stats {
+			got = append(got, r.AvgLatency)
+			if timed := r.AvgLatency != nil && r.NumOfRequests > 0; timed != (r.P99TotalTime != nil) {
+				t.Errorf("grouped by %s: the average is known: %v, but the percentile is %v", groupBy, timed, r.P99TotalTime)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("grouped by %s (-want +got):\n%s", groupBy, diff)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -15,8 +16,8 @@ type Stage struct{ Name, Text string }
 // the stages are tokens, conditions, query, canonical and canonical.json.
 //
 // The error is the one that Search returns before it runs the query.
-func Stages(r Request) (query.Query, []Stage, error) {
-	q, err := bind(r)
+func Stages(ctx context.Context, r Request) (query.Query, []Stage, error) {
+	q, err := bind(ctx, r)
 	if err != nil {
 		return query.Query{}, nil, err
 	}

@@ -4,13 +4,13 @@ import "github.com/orrery/orrery/shared/query"
 
 // StatsResult is the traffic of one segment.
 type StatsResult struct {
-	AvgLatency       float64 `json:"avg_latency" doc:"Mean request_time in seconds"`
-	Hostname         *string `json:"hostname,omitempty" doc:"Busiest host of the segment, or the group's host; absent if grouped by a field"`
-	NumOfRequests    int64   `json:"num_of_requests"`
-	SumOfBandwidth   int64   `json:"sum_of_bandwidth" doc:"Bytes sent and received"`
-	TimePeriod       int64   `json:"time_period" doc:"Segment start, Unix seconds"`
-	TimeperiodString string  `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
-	TimeperiodLocal  string  `json:"timeperiod_local,omitempty" doc:"Segment start by the clock of tz" example:"2026-01-01 01:00:00+01:00"`
+	AvgLatency       *float64 `json:"avg_latency" doc:"Mean request_time in seconds; null if no request has one, 0 if there are no requests"`
+	Hostname         *string  `json:"hostname,omitempty" doc:"Busiest host of the segment, or the group's host; absent if grouped by a field"`
+	NumOfRequests    int64    `json:"num_of_requests"`
+	SumOfBandwidth   int64    `json:"sum_of_bandwidth" doc:"Bytes sent and received"`
+	TimePeriod       int64    `json:"time_period" doc:"Segment start, Unix seconds"`
+	TimeperiodString string   `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
+	TimeperiodLocal  string   `json:"timeperiod_local,omitempty" doc:"Segment start by the clock of tz" example:"2026-01-01 01:00:00+01:00"`
 
 	Value          any  `json:"value,omitempty" doc:"If grouped by a field: text, an integer or a boolean; absent for requests without a value"`
 	ValueTruncated bool `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
@@ -40,7 +40,7 @@ func statsOf(rows []query.StatsRow, q query.Query, shape query.Stats) []StatsRes
 
 func statsResult(row query.StatsRow, shape query.Stats) StatsResult {
 	r := StatsResult{
-		AvgLatency:       mean(row.TimeUs, row.Timed),
+		AvgLatency:       averageLatency(row),
 		NumOfRequests:    row.Requests,
 		SumOfBandwidth:   row.Bandwidth,
 		TimePeriod:       row.Segment,
@@ -57,10 +57,18 @@ func statsResult(row query.StatsRow, shape query.Stats) StatsResult {
 	return r
 }
 
-// mean returns the mean of n durations in seconds, given their sum in microseconds. It returns 0 if n is 0.
-func mean(sumUs, n int64) float64 {
-	if n == 0 {
-		return 0
+// averageLatency returns the mean time of the requests that have one. It returns nil if none of them has one, and 0 if
+// there are no requests.
+func averageLatency(row query.StatsRow) *float64 {
+	var average float64
+	switch {
+	case row.Timed > 0:
+		average = mean(row.TimeUs, row.Timed)
+	case row.Requests > 0:
+		return nil
 	}
-	return float64(sumUs) / float64(n) / 1e6
+	return &average
 }
+
+// mean returns the mean of n > 0 durations in seconds, given their sum in microseconds.
+func mean(sumUs, n int64) float64 { return float64(sumUs) / float64(n) / 1e6 }

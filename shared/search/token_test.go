@@ -61,7 +61,7 @@ func TestForgedCursorsGrantNothing(t *testing.T) {
 		Route: Logs, Branches: []string{"shop"},
 		Filters: "timestamp between 2026-01-01 10:00 and 2026-01-01 11:00, status>=500",
 	}
-	asked, err := bind(r)
+	asked, err := bind(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestForgedCursorsGrantNothing(t *testing.T) {
 		Last: query.Place{TsMs: asked.Period.ToMs, TsNanos: 999_999, Source: "the log of another branch", Line: 1 << 40},
 	}
 	r.Cursor, r.Since = forged.token(), ""
-	got, err := bind(r)
+	got, err := bind(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestForgedCursorsGrantNothing(t *testing.T) {
 		change(&other)
 		r.Cursor = other.token()
 		var refused *ParamError
-		if _, err := bind(r); !errors.As(err, &refused) || refused.Code != CursorOfOtherQuery {
+		if _, err := bind(t.Context(), r); !errors.As(err, &refused) || refused.Code != CursorOfOtherQuery {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

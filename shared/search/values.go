@@ -51,7 +51,7 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 		return Result{}, fmt.Errorf("run %s query: %w", r.Route, err)
 	}
 	r = s.withPeriod(r, data)
-	q, err := bind(r)
+	q, err := s.bind(ctx, r)
 	if err != nil {
 		return Result{}, err
 	}
@@ -118,15 +118,20 @@ const noValueFinder = "this deployment keeps no lists of values; facets counts t
 // withPeriod returns a request for values with a period.
 func (s *Service) withPeriod(r Request, data freshness) Request {
 	if r.Filters == "" {
-		r.Filters, r.Form = s.newestPeriod(data), filter.QueryString
+		r.Filters, r.Form = s.newestPeriod(data, r.Branches != nil), filter.QueryString
 	}
 	return r
 }
 
-// newestPeriod returns a filter for the newest 24 hours of the data.
-func (s *Service) newestPeriod(data freshness) string {
+// newestPeriod returns a filter for the newest 24 hours of the data. For a caller who is limited to branches, they end with
+// the minute of the newest record.
+func (s *Service) newestPeriod(data freshness, limited bool) string {
 	to := s.now().UnixMilli()
-	if data.Newest != nil {
+	switch {
+	case data.Newest != nil && limited:
+		data.hideOthers()
+		to = *data.Newest + time.Minute.Milliseconds() - 1
+	case data.Newest != nil:
 		to = *data.Newest
 	}
 	return fmt.Sprintf("timestamp between %s and %s", instant(to-newest.Milliseconds()), instant(to))

@@ -31,7 +31,7 @@ func FuzzZone(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		q, err := bind(Request{
+		q, err := bind(t.Context(), Request{
 			Route: Timeline, TZ: name, Filters: "timestamp between 2024-03-01 and 2024-11-01", Segment: "1d",
 		})
 		if err != nil {
@@ -85,7 +85,7 @@ func TestLocalName(t *testing.T) {
 		if got != want {
 			t.Errorf("%d is %s, want %s", start, got, want)
 		}
-		q, err := bind(Request{Route: Timeline, Filters: "timestamp between " + got + " and " + got})
+		q, err := bind(t.Context(), Request{Route: Timeline, Filters: "timestamp between " + got + " and " + got})
 		if err != nil || q.Period.FromMs != start*1000 {
 			t.Errorf("a filter takes %s for %v, %v", got, q.Period, err)
 		}

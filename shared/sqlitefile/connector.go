@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -28,7 +27,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	defer retry.Stop()
 	for {
 		conn, err := c.Connector.Connect(ctx)
-		if !isBusy(err) {
+		if !hasCode(err, sqlite3.SQLITE_BUSY) {
 			return conn, err
 		}
 		select {
@@ -39,10 +38,4 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, errors.Join(err, ctx.Err())
 		}
 	}
-}
-
-// isBusy reports whether another connection holds a lock. The low byte of an extended code is its primary code.
-func isBusy(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }

@@ -37,6 +37,11 @@ type Options struct {
 	Connections int           // maximum number of connections of this process
 }
 
+// Querier is a File or a transaction.
+type Querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
 // File is an open file. Every commit is on the disk when it returns.
 type File struct {
 	*sql.DB
@@ -98,32 +103,36 @@ func dataSource(path string, o Options) string {
 // user_version). It returns an error if the file has another version.
 func (f *File) Prepare(ctx context.Context, version int, create func(*sql.Tx) error) error {
 	return f.Write(ctx, func(tx *sql.Tx) error {
-		var found int
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&found); err != nil {
+		found, err := versionOf(ctx, tx)
+		switch {
+		case err != nil || found == version:
 			return err
-		}
-		switch found {
-		case version:
-			return nil
-		case 0:
-		default:
-			return fmt.Errorf("the file has format %d, but this program supports only format %d: "+
-				"a newer version created it", found, version)
+		case found != 0:
+			return otherVersion(found, version)
 		}
 		if err := create(tx); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
 		return err
 	})
 }
 
-// Write calls change in a transaction, and commits it if change succeeds. Errors: fault.Full if the disk is full, and
-// those of change.
+// versionOf returns the version with which Prepare has marked a file, or 0.
+func versionOf(ctx context.Context, in Querier) (version int, err error) {
+	err = in.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
+}
+
+// Write calls change in a transaction, and commits it if change succeeds. Errors: fault.Full if the disk is full,
+// fault.ReadOnly if the file cannot be written, and those of change.
 func (f *File) Write(ctx context.Context, change func(*sql.Tx) error) error {
 	err := f.write(ctx, change)
-	if IsFull(err) {
+	switch {
+	case IsFull(err):
 		return fault.Wrap(fault.Full, err, "the disk is full, so nothing was written")
+	case hasCode(err, sqlite3.SQLITE_READONLY):
+		return fault.Wrap(fault.ReadOnly, err, "the data folder is read-only, so nothing was written")
 	}
 	return err
 }
@@ -143,5 +152,11 @@ func (f *File) write(ctx context.Context, change func(*sql.Tx) error) error {
 // log has an error of its own for this. It is made when the first process opens the file, even if that only reads.
 func IsFull(err error) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
+	return hasCode(err, sqlite3.SQLITE_FULL) || errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
+}
+
+// hasCode reports whether err has a primary code of SQLite, which is the low byte of an extended one.
+func hasCode(err error, primary int) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == primary
 }

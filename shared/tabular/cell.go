@@ -53,11 +53,15 @@ func isPlain(text []byte) bool { return bytes.IndexByte(text, '\\') < 0 && utf8.
 
 // appendText appends the cell of a text. Unless it is raw, no spreadsheet takes it for a formula.
 func appendText(dst, text []byte, raw bool) []byte {
-	if raw || len(text) == 0 || strings.IndexByte("=+-@\t\r\n", text[0]) < 0 {
+	if first, _ := utf8.DecodeRune(text); raw || len(text) == 0 || !strings.ContainsRune(formulaBegins, first) {
 		return appendCell(dst, text)
 	}
 	return appendCell(dst, append([]byte{'\''}, text...))
 }
+
+// formulaBegins has the characters with which a spreadsheet takes a cell for a formula, and those that it leaves out before
+// one. Some take the full-width signs of East Asian keyboards for the others.
+const formulaBegins = "=+-@\t\r\n\x00＝＋－＠"
 
 // appendCell appends a cell, in quotes if it needs them. The quotes in it are doubled.
 func appendCell(dst, text []byte) []byte {

@@ -47,6 +47,11 @@ func TestCells(t *testing.T) {
 		"a tab gets an apostrophe":                {`"\t=1"`, "'\t=1", "\"\t=1\""},
 		"a carriage return gets an apostrophe":    {`"\r=1"`, "\"'\r=1\"", "\"\r=1\""},
 		"a line feed gets an apostrophe":          {`"\n=1"`, "\"'\n=1\"", "\"\n=1\""},
+		"a NUL gets an apostrophe":                {`"\u0000=1"`, "'\x00=1", "\x00=1"},
+		"a full-width equals sign gets one":       {`"＝1"`, "'＝1", "＝1"},
+		"a full-width plus sign gets one":         {`"＋1"`, "'＋1", "＋1"},
+		"a full-width minus sign gets one":        {`"－a"`, "'－a", "－a"},
+		"a full-width at sign gets one":           {`"＠SUM(A1)"`, "'＠SUM(A1)", "＠SUM(A1)"},
 		"a formula character may follow":          {`"a=1"`, "a=1", "a=1"},
 		"an apostrophe stays as it is":            {`"'=1"`, "'=1", "'=1"},
 		"a line that ends a batch file is quoted": {`"\\."`, `"\."`, `"\."`},
@@ -161,7 +166,7 @@ func read(t *testing.T, text string) [][]string {
 
 // FuzzCells: a reader gets every cell back. No cell begins like a formula unless the table is raw.
 func FuzzCells(f *testing.F) {
-	for _, seed := range []string{"=1", "+", "-1", "@a", "\t", "\r\n=1", "\n", "", "a\"b,c", "\xff", "'=", " =1", `\.`} {
+	for _, seed := range []string{"=1", "+", "-1", "@a", "\t", "\r\n=1", "\n", "", "a\"b,c", "\xff", "'=", " =1", `\.`, "\x00=", "＝1"} {
 		f.Add(seed, seed+"x", false)
 		f.Add("x"+seed, seed, true)
 	}
@@ -196,7 +201,7 @@ func FuzzCells(f *testing.F) {
 func checkCell(t *testing.T, got, want string, raw bool) {
 	t.Helper()
 	want = strings.ReplaceAll(want, "\r\n", "\n") // encoding/csv reads it so
-	formula := []string{"=", "+", "-", "@", "\t", "\r", "\n"}
+	formula := []string{"=", "+", "-", "@", "\t", "\r", "\n", "\x00", "＝", "＋", "－", "＠"}
 	begins := func(text string) bool {
 		return slices.ContainsFunc(formula, func(c string) bool { return strings.HasPrefix(text, c) })
 	}

@@ -171,6 +171,17 @@ func (r *results) PutObject(
 	return &s3.PutObjectOutput{}, err
 }
 
+func (r *results) HeadObject(
+	_ context.Context, in *s3.HeadObjectInput, _ ...func(*s3.Options),
+) (*s3.HeadObjectOutput, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.objects[*in.Key]; !known {
+		return nil, errors.New("the object does not exist")
+	}
+	return &s3.HeadObjectOutput{}, nil
+}
+
 func (r *results) GetObject(
 	_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options),
 ) (*s3.GetObjectOutput, error) {

@@ -113,6 +113,14 @@ func newParts(
 		Unlisted: func(ctx context.Context, object string, err error) {
 			log.WarnContext(ctx, "no lists of values", "object", object, "error", err)
 		},
+		Moved: func(ctx context.Context, moved cloud.Moved, err error) {
+			fields := []any{"family", moved.Family, "sources", moved.Sources, "left", moved.Left}
+			if err != nil {
+				log.WarnContext(ctx, "sources of the ledger not moved", append(fields, "error", err)...)
+				return
+			}
+			log.InfoContext(ctx, "sources of the ledger moved", fields...)
+		},
 	})
 	return parts{f, e, log, c, s.Table, s.Queue, s.DeadLetters, checks(client, s, e, now)}, err
 }
@@ -157,10 +165,10 @@ func (p parts) ingest(now func() time.Time) *function.Function {
 // compact returns a function that answers every event with the report of a compaction.
 func (p parts) compact(now func() time.Time) *function.Function {
 	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
+		p.logAges(ctx, now()) // first, because a run that is killed logs nothing afterwards
 		looked := p.cloud.Look(ctx, p.queue, p.deadLetters)
 		report, err := p.cloud.Compact(ctx, time.Time{})
 		err = errors.Join(err, looked)
-		p.logAges(ctx, now())
 		for _, name := range report.Damaged {
 			p.log.ErrorContext(ctx, "damaged object set aside", "object", name) // an alarm counts these events
 		}
@@ -187,14 +195,16 @@ func (p parts) compact(now func() time.Time) *function.Function {
 	return function.New(p.row, p.environment, function.HandlerOf(handle), checks...)
 }
 
-// logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has
-// no ages.
+// logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has no
+// newest record, and compaction is not behind.
 func (p parts) logAges(ctx context.Context, now time.Time) {
 	state, _, err := lakestate.Load(ctx, p.table)
 	switch {
 	case err != nil:
 		p.log.WarnContext(ctx, "the ages of the lake are not known", "error", err)
-	case state.Extent.Rows > 0:
+	case state.Extent.Rows == 0:
+		p.log.InfoContext(ctx, "lake", "behind_s", 0)
+	default:
 		p.log.InfoContext(ctx, "lake", "newest_age_s", int64(state.NewestAge(now).Seconds()),
 			"behind_s", int64(state.Behind(now).Seconds()))
 	}

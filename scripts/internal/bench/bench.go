@@ -48,6 +48,7 @@ type Options struct {
 	Week     int           // days of the week, at most Days; 0: 7
 	Clients  int           // concurrent clients of the load test; 0: 32
 	Duration time.Duration // of the load test; 0: a minute
+	Filters  int           // large filters that one key sends at once beside another; 0: 200
 	Progress io.Writer     // for a progress bar if it is a terminal; nil: none
 
 	// Open opens the product over a data folder.
@@ -66,7 +67,12 @@ type Product struct {
 	Report  func(ctx context.Context, filter string, w io.Writer) error
 	Index   engine.Index // lists the objects
 	Handler http.Handler // the API
-	Close   func() error
+
+	// HandlerFor returns the API as it is for callers with a key, which shares everything else with Handler. nil: no
+	// measurement needs keys.
+	HandlerFor func(key string) (http.Handler, error)
+
+	Close func() error
 }
 
 func (o Options) withDefaults() Options {
@@ -88,6 +94,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Duration == 0 {
 		o.Duration = time.Minute
+	}
+	if o.Filters == 0 {
+		o.Filters = 200
 	}
 	if o.Progress == nil {
 		o.Progress = io.Discard
@@ -115,6 +124,10 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		return Report{}, err
 	}
 	defer func() { err = errors.Join(err, day.Close()) }()
+	neighbour, err := measureNeighbour(ctx, o, day.product)
+	if err != nil {
+		return Report{}, err
+	}
 	exported, err := exportAll(ctx, o, day)
 	if err != nil {
 		return Report{}, err
@@ -140,6 +153,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		Records: day.stored.rows, Objects: len(day.stored.objects), Bytes: day.stored.bytes,
 		Cores: runtime.GOMAXPROCS(0), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Runs: o.Runs,
 		Import: imported, Questions: compared, Export: exported, Week: week, Load: load,
+		Neighbour: neighbour,
 	}, nil
 }
 

@@ -20,7 +20,8 @@ import (
 // TestRunProduct measures the product with little data, so that every test run compares its answers with the SQL.
 func TestRunProduct(t *testing.T) {
 	r, err := Run(t.Context(), Options{
-		Dir: t.TempDir(), Records: 2_000, Runs: 1, Days: 2, Week: 1, Clients: len(mix()), Duration: time.Millisecond, Open: openProduct,
+		Dir: t.TempDir(), Records: 2_000, Runs: 1, Days: 2, Week: 1, Clients: len(mix()), Duration: time.Millisecond,
+		Filters: 8, Open: openProduct,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +30,9 @@ func TestRunProduct(t *testing.T) {
 		t.Error(err)
 	}
 	checkReport(t, r)
+	if n := r.Neighbour; n.Filters != 8 || n.Answers < 4 || len(n.Statuses) == 0 || n.P99 < n.P50 || n.P50 <= 0 {
+		t.Errorf("beside large filters: %+v", n)
+	}
 	if w := r.Week; w.Records != 2_000 || w.Bytes < 10_000 || w.Seconds <= 0 || w.Days != 2 || w.Timeline.Min <= 0 {
 		t.Errorf("report about the week: %+v", w)
 	}
@@ -101,7 +105,15 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 	if err != nil {
 		return Product{}, errors.Join(err, p.Close())
 	}
+	known, err := local.OpenKeys(ctx, dir)
+	if err != nil {
+		return Product{}, errors.Join(err, p.Close())
+	}
 	return Product{
+		HandlerFor: func(key string) (http.Handler, error) {
+			access := &local.Access{Address: "127.0.0.1:0", APIKey: key, Keys: known}
+			return p.Handler(local.ServeOptions{Access: access, Log: slog.New(slog.DiscardHandler)})
+		},
 		Report: reportBy(dir),
 		Import: func(ctx context.Context, name, format string, r io.Reader) error {
 			_, err := p.Store.Import(ctx, name, r, ingest.Options{Format: format})
@@ -114,6 +126,6 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 		Export:  exportBy(handler),
 		Index:   p.Store.Index(),
 		Handler: handler,
-		Close:   p.Close,
+		Close:   func() error { return errors.Join(known.Close(), p.Close()) },
 	}, nil
 }

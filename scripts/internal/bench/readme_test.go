@@ -76,6 +76,7 @@ func reportOfEveryRow() Report {
 		Records: FullRecords, Questions: compared,
 		Import: Import{Cores: 2, PeakBytes: 1, Texts: texts},
 		Export: Export{PeakBytes: 1}, Week: WeekReport{Seconds: 1, MemoryBytes: 1, Days: o.Days, TimelineMemoryBytes: 1},
-		Load: Load{Clients: o.Clients, Seconds: float64(o.Duration / time.Second), PeakBytes: 1},
+		Load:      Load{Clients: o.Clients, Seconds: float64(o.Duration / time.Second), PeakBytes: 1},
+		Neighbour: Neighbour{Filters: o.Filters, PeakBytes: 1},
 	}
 }

@@ -25,6 +25,7 @@ type Report struct {
 	Export    Export       `json:"export"`
 	Week      WeekReport   `json:"week_report"`
 	Load      Load         `json:"load"`
+	Neighbour Neighbour    `json:"neighbour"`
 }
 
 // Row is one row of the table: a figure, the figure it is compared with, and the goal. Met reports whether the goal is
@@ -92,7 +93,7 @@ func (r Report) Rows() []Row {
 			})
 		}
 	}
-	return slices.Concat(rows, r.exportRows(), r.weekRows(), r.storageRows(), r.loadRows())
+	return slices.Concat(rows, r.exportRows(), r.weekRows(), r.storageRows(), r.loadRows(), r.neighbourRows())
 }
 
 func (r Report) exportRows() []Row {
@@ -246,6 +247,14 @@ func (r Report) Err() error {
 	if r.Load.Different > 0 {
 		problems = append(problems,
 			fmt.Errorf("%d answers under load differ from those for a single client", r.Load.Different))
+	}
+	if r.Neighbour.Errors > 0 {
+		problems = append(problems, fmt.Errorf("%d requests failed beside large filters; the first error: %s",
+			r.Neighbour.Errors, r.Neighbour.Error))
+	}
+	if r.Neighbour.Different > 0 {
+		problems = append(problems,
+			fmt.Errorf("%d answers beside large filters differ from the undisturbed ones", r.Neighbour.Different))
 	}
 	return errors.Join(problems...)
 }

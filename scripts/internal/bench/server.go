@@ -43,6 +43,7 @@ func (s *server) client(connections int) client {
 type client struct {
 	base string
 	http *http.Client
+	key  string // "": none
 }
 
 // answer is one answer of the API, with its duration and its size.
@@ -70,6 +71,9 @@ func (c client) ask(ctx context.Context, r request) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return answer{}, err
+	}
+	if c.key != "" {
+		req.Header.Set("X-Api-Key", c.key)
 	}
 	began := time.Now()
 	resp, err := c.http.Do(req)

@@ -56,7 +56,7 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 	config := api.Config{
 		Search:    noSearch{},
 		Planets:   planets,
-		Documents: noFilters,
+		Documents: noDocuments{},
 		Status:    &Product{},
 		Log:       slog.New(slog.DiscardHandler),
 		Now:       func() time.Time { return h.now },
@@ -199,7 +199,7 @@ func TestReadOnlyFolderWithoutKeys(t *testing.T) {
 	if err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if _, _, err := keys.Issue(t.Context(), noKeys{}, reader, start); !errors.Is(err, errNoKeysHere) {
+	if _, _, err := keys.Issue(t.Context(), noKeys{}, reader, start); !errors.Is(err, errReadOnly) {
 		t.Errorf("%v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -48,53 +49,79 @@ func recordsOf(t *testing.T, branch string, n int, seed uint64, from, to time.Ti
 	}
 }
 
-// installation is the API over a folder, with a key that is limited to branch own and one that is not.
+// installation is the API over a folder, with a key that is limited to branch own.
 type installation struct {
-	handler         http.Handler
-	key, everything string
+	handler http.Handler
+	key     string
 }
 
-func newInstallation(t *testing.T, logs ...string) installation {
+// callers are keys of several installations: one that is limited to branch own and one that is not. Their tokens are
+// sealed alike everywhere.
+type callers struct {
+	known           local.Keys
+	own, everything string
+}
+
+func newCallers(t *testing.T) callers {
 	t.Helper()
-	folder := filepath.Join(t.TempDir(), "data")
-	product := openProduct(t, folder)
+	c := callers{known: local.OpenTestKeys(t, filepath.Join(t.TempDir(), "data"))}
+	grant := keys.Grant{Name: "team", Scopes: []keys.Scope{keys.DataRead}, Branches: []string{"own"}}
+	var err error
+	if c.own, _, err = keys.Issue(t.Context(), c.known, grant, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	grant.Branches = nil
+	if c.everything, _, err = keys.Issue(t.Context(), c.known, grant, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c callers) newInstallation(t *testing.T, logs ...string) installation {
+	t.Helper()
+	product := openProduct(t, filepath.Join(t.TempDir(), "data"))
 	for i, log := range logs {
 		_, err := product.Store.Import(t.Context(), fmt.Sprintf("%d.log", i), strings.NewReader(log), ingest.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	known := local.OpenTestKeys(t, folder)
-	grant := keys.Grant{Name: "team", Scopes: []keys.Scope{keys.DataRead}, Branches: []string{"own"}}
-	key, _, err := keys.Issue(t.Context(), known, grant, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	grant.Branches = nil
-	everything, _, err := keys.Issue(t.Context(), known, grant, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	access := &local.Access{Address: "127.0.0.1:8080", Keys: known}
+	access := &local.Access{Address: "127.0.0.1:8080", Keys: c.known}
 	handler, err := product.Handler(local.ServeOptions{Access: access, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return installation{handler, key, everything}
+	return installation{handler, c.own}
 }
 
 // changing are the parts of answers that differ from request to request: times and ids.
 var changing = regexp.MustCompile(`"(elapsed_ms|engine_ms|complete_through|request_id)": ?("[^"]*"|[^,}]*)` +
-	`|"wait_ms":(null|\{[^}]*\})|(?m)^(Date|X-Request-Id|X-Orrery-Complete-Through|Content-Length): .*$`)
+	`|"wait_ms":(null|\{[^}]*\})|request id: [0-9a-f]+|the slowest\s+took [0-9.]+ m?s` +
+	`|omplete through[^A-Z]*[A-Z][a-z]{2} \d+ [A-Za-z]+ \d{4} [0-9:]+` +
+	`|(?m)^(Date|X-Request-Id|X-Orrery-Complete-Through|Content-Length): .*$`)
 
-// tokens are the encrypted places of records in answers and headers. They contain the lines of records in their logs.
-var tokens = regexp.MustCompile(`("(next|head)":")[^"]*|(?m)^(X-Orrery-(Next|Head): ).*$`)
+// sentRequest is a request of the key that is limited to a branch.
+type sentRequest struct {
+	path   string
+	body   string // of a POST
+	header string // "Name: value"
+}
 
 // ask returns an answer without what changes from request to request.
-func (i installation) ask(t *testing.T, path string) string {
+func (i installation) ask(t *testing.T, q sentRequest) string {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/api/v4.0"+path, nil)
+	method := http.MethodGet
+	if q.body != "" {
+		method = http.MethodPost
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost/api/v4.0"+q.path, strings.NewReader(q.body))
 	r.Header.Set("Authorization", "Bearer "+i.key)
+	if q.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if name, value, ok := strings.Cut(q.header, ": "); ok {
+		r.Header.Set(name, value)
+	}
 	w := httptest.NewRecorder()
 	i.handler.ServeHTTP(w, r)
 	var head bytes.Buffer
@@ -105,64 +132,123 @@ func (i installation) ask(t *testing.T, path string) string {
 		changing.ReplaceAllString(w.Body.String(), ""))
 }
 
-// TestAnswersDoNotDependOnOtherBranches: a key that is limited to a branch gets the same answer from two installations, of
-// which one also has records of another branch, between the first and the last record of its own. That holds for every
-// route, form and limit, for pages, estimates and the status. Only times differ, and which values are found in a moment.
-func TestAnswersDoNotDependOnOtherBranches(t *testing.T) {
-	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	own := recordsOf(t, "own", 300, 1, day, day.Add(time.Hour)) +
-		recordsOf(t, "own", 50, 2, day.Add(3*time.Hour), day.Add(4*time.Hour))
-	other := recordsOf(t, "other", 900, 3, day.Add(time.Hour/2), day.Add(7*time.Hour/2))
-	alone, both := newInstallation(t, own), newInstallation(t, own, other)
+var day = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// othersOf generates records of another branch, which are around those of the own one. The last one is at a random time
+// of the minute in which the data ends, because this minute is known to all.
+func othersOf(t *testing.T, seed uint64) string {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, 0))
+	from := day.Add(-time.Duration(random.Int64N(int64(72 * time.Hour))))
+	last := day.Add(5*time.Hour + time.Duration(random.Int64N(int64(time.Minute))))
+	return recordsOf(t, "other", 1+random.IntN(1200), seed, from, day.Add(5*time.Hour)) +
+		recordsOf(t, "other", 1, seed, last, last.Add(time.Millisecond))
+}
+
+// TestAnswersDoNotDependOnOtherBranches: a key that is limited to a branch gets the same bytes from two installations
+// that differ only in the records of another branch. That holds for every route, form, limit and error, for pages,
+// estimates and the status. Only times differ, to when the data is complete, and which values are found in a moment.
+func TestAnswersDoNotDependOnOtherBranches(t *testing.T) {
+	of := newCallers(t)
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			own := recordsOf(t, "own", 300, 10*seed, day, day.Add(time.Hour)) +
+				recordsOf(t, "own", 50, 10*seed+1, day.Add(3*time.Hour), day.Add(4*time.Hour))
+			one := of.newInstallation(t, own, othersOf(t, 10*seed+2))
+			another := of.newInstallation(t, own, othersOf(t, 10*seed+3))
+			testSameAnswers(t, one, another)
+			t.Run("links to records of others", func(t *testing.T) {
+				link := regexp.MustCompile(`"record_ref":"([^"]*)"`)
+				all := installation{one.handler, of.everything}.ask(t, sentRequest{path: "/data/logs?limit=5&fields=record_ref" +
+					"&filters=" + url.QueryEscape(`timestamp between 2025-12-01 and 2026-02-01, branch="other"`)})
+				found := link.FindAllStringSubmatch(all, -1)
+				if len(found) < 2 {
+					t.Fatal(all)
+				}
+				for _, ref := range found {
+					for _, route := range []string{"logs", "stats", "facets?by=host", "topx"} {
+						path, parameters, _ := strings.Cut(route, "?")
+						same(t, one, another, sentRequest{path: "/data/" + path + "?" + parameters + "&filters=record_ref=" + ref[1]})
+					}
+				}
+			})
+			t.Run("a key without branches sees a difference", func(t *testing.T) {
+				q := sentRequest{path: "/data/stats?segment=1d&filters=" + url.QueryEscape(wide)}
+				if (installation{one.handler, of.everything}).ask(t, q) == (installation{another.handler, of.everything}).ask(t, q) {
+					t.Error("it does not")
+				}
+			})
+		})
+	}
+}
+
+// foundInAMoment are the values of an answer, and whether there are more.
+var foundInAMoment = regexp.MustCompile(`"results":\[.*\]\},"meta":|"truncated":\{[^}]*\},|"exact":(true|false)` +
+	`|(?m)^X-Orrery-(Exact|Truncated): .*$`)
+
+// same compares the answers of two installations, and returns the one.
+func same(t *testing.T, one, another installation, q sentRequest) string {
+	t.Helper()
+	answer, other := one.ask(t, q), another.ask(t, q)
+	if strings.HasPrefix(q.path, "/data/values") && !strings.Contains(q.path, "counts=true") {
+		// Values without counts are those that are found in a moment.
+		answer, other = foundInAMoment.ReplaceAllString(answer, ""), foundInAMoment.ReplaceAllString(other, "")
+	}
+	if diff := cmp.Diff(answer, other); diff != "" {
+		t.Errorf("%+v (-one set of others +another):\n%s", q, diff)
+	}
+	if strings.Contains(answer, "other.example") {
+		t.Errorf("%+v has a value of the other branch:\n%s", q, answer)
+	}
+	return answer
+}
+
+// wide is a period with all records.
+const wide = "timestamp between 2025-12-01 and 2026-02-01"
+
+func testSameAnswers(t *testing.T, one, another installation) {
 	filters := []string{
 		"timestamp between 2026-01-01 and 2026-01-02",
 		"timestamp between 2026-01-01 01:10 and 2026-01-01 02:50", // only the other branch has records
 		`timestamp between 2026-01-01 and 2026-01-02, branch!="own"`,
-		`timestamp between 2025-12-01 and 2026-02-01, headers["user-agent"]~"o"`, // DuckDB answers
+		wide + `, headers["user-agent"]~"o"`, // DuckDB answers
 	}
 	const fields = "country,host,path,status,tags,asn"
 	questions := map[string][]string{
 		"topx":     {"", "limit=2", "figures=percentiles", "format=csv", "format=ndjson", "limit=81"},
-		"stats":    {"group_by=hostname&segment=6h", "segment=6h&figures=percentiles", "format=csv", "segment=1m"},
-		"timeline": {"segment=1h", "tz=Europe/Berlin&segment=1d&format=ndjson"},
-		"facets":   {"by=" + fields, "by=branch", "by=" + fields + "&order=blocked&limit=2", "by=ip&format=csv"},
+		"stats":    {"group_by=hostname&segment=6h", "segment=6h&figures=percentiles", "format=csv", "segment=1m", "group_by=ip&segment=1m"},
+		"timeline": {"segment=1h", "tz=Europe/Berlin&segment=1d&format=ndjson", "segment=7m"},
+		"facets":   {"by=" + fields, "by=branch", "by=" + fields + "&order=blocked&limit=2", "by=ip&format=csv", "by=timestamp"},
 		"histogram": {
 			"by=host&segment=1h", "by=country&measure=blocked&limit=2&segment=1h", "measure=bytes_sent&segment=6h&format=csv",
+			"by=host&segment=1m",
 		},
 		"diff": {
 			"select=status>=400&by=" + fields + "&least=1", "against=6h&by=" + fields + "&least=1",
-			"against=previous", "select=blocked%20is%20true&format=csv",
+			"against=previous", "select=blocked%20is%20true&format=csv", "against=2026-01-01..2026-01-03&select=x",
 		},
-		"logs":   {"", "limit=7", "limit=2500&fields=timestamp,host,branch,record_ref", "format=csv", "format=ndjson&limit=3"},
-		"report": {"format=json"},
+		"logs": {
+			"", "limit=7", "limit=2500&fields=timestamp,host,branch,record_ref", "format=csv", "format=ndjson&limit=3", "limit=2501",
+			"cursor=x", "since=x", "format=xml", "unknown=1",
+		},
+		"report": {"format=json", "format=csv", "format=text", "dry_run=true&format=json"},
 		"values": {
 			"field=host", "field=host&counts=true", "field=country&counts=true&limit=2", "field=branch", "field=path&prefix=/",
-			"field=user_agent&contains=o", "field=headers%5B%22accept%22%5D",
+			"field=user_agent&contains=o", "field=headers%5B%22accept%22%5D", "field=country&limit=3", "field=x",
 		},
 	}
-	asked, answered := 0, 0
-	samePage := func(t *testing.T, path, cursorAlone, cursorBoth string) {
+	sent, answered := 0, 0
+	ask := func(t *testing.T, q sentRequest) string {
 		t.Helper()
-		want := tokens.ReplaceAllString(alone.ask(t, path+cursorAlone), "$1$3")
-		got := tokens.ReplaceAllString(both.ask(t, path+cursorBoth), "$1$3")
-		// Values without counts are those that are found in a moment.
-		quick := strings.HasPrefix(path, "/data/values") && !strings.Contains(path, "counts=true")
-		if diff := cmp.Diff(want, got); diff != "" && !quick {
-			t.Errorf("%s (-own branch alone +with another):\n%s", path, diff)
-		}
-		asked++
-		if strings.HasPrefix(got, "200\n") {
+		answer := same(t, one, another, q)
+		if sent++; strings.HasPrefix(answer, "200\n") {
 			answered++
 		}
-		foreign := strings.Contains(got, "other.example") && !strings.Contains(path, "other.example")
-		if foreign || strings.Contains(got, `"value":"other"`) {
-			t.Errorf("%s has a value of the other branch:\n%s", path, got)
-		}
-	}
-	same := func(t *testing.T, path string) {
-		t.Helper()
-		samePage(t, path, "", "")
+		return answer
 	}
 	for route, list := range questions {
 		for _, parameters := range list {
@@ -172,50 +258,79 @@ func TestAnswersDoNotDependOnOtherBranches(t *testing.T) {
 						continue // the filter of values is only a period, and a report asks the questions of the others
 					}
 					path := "/data/" + route + "?" + parameters + "&filters=" + url.QueryEscape(f)
-					same(t, path)
-					if route != "values" && route != "report" && !strings.Contains(parameters, "format") {
-						same(t, path+"&dry_run=true")
+					ask(t, sentRequest{path: path})
+					if !strings.Contains(parameters, "format") {
+						ask(t, sentRequest{path: path + "&dry_run=true"})
+					}
+					if f == filters[0] {
+						ask(t, sentRequest{path: path, header: "Accept: text/plain"})
 					}
 				}
 			})
 		}
 	}
-	t.Run("all pages", func(t *testing.T) {
-		path := "/data/logs?limit=40&filters=" + url.QueryEscape(filters[0])
-		next := regexp.MustCompile(`"next":"([^"]*)"`)
-		cursors := []string{"", ""}
-		for pages := 0; ; pages++ {
-			samePage(t, path, cursors[0], cursors[1])
-			ended := 0
-			for i, of := range []installation{alone, both} {
-				found := next.FindStringSubmatch(of.ask(t, path+cursors[i]))
-				if found == nil {
-					ended++
-					continue
-				}
-				cursors[i] = "&cursor=" + url.QueryEscape(found[1])
+	required := map[string]string{
+		"stats": "segment=1m", "facets": "by=host", "histogram": "by=host", "diff": "select=status>=400", "values": "field=host",
+	}
+	t.Run("filters with mistakes", func(t *testing.T) {
+		for _, f := range []string{"", "x", "timestamp between 1970-01-01 and 2100-01-01", wide + ", host~\"(\"", "hots=a", "record_ref=A"} {
+			for route := range questions {
+				ask(t, sentRequest{path: "/data/" + route + "?" + required[route] + "&filters=" + url.QueryEscape(f)})
 			}
-			if ended > 0 {
-				if pages != 8 || ended != 2 {
-					t.Errorf("%d pages have a next one, and %d installations have no further page", pages, ended)
+		}
+	})
+	t.Run("routes of the document", func(t *testing.T) {
+		var document struct {
+			Paths map[string]map[string]json.RawMessage `json:"paths"`
+		}
+		w := httptest.NewRecorder()
+		one.handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/openapi.json", nil))
+		if err := json.Unmarshal(w.Body.Bytes(), &document); err != nil {
+			t.Fatal(err)
+		}
+		placeholder := regexp.MustCompile(`\{[a-z_]+\}`)
+		for path, methods := range document.Paths {
+			path = placeholder.ReplaceAllString(path, "own")
+			if methods["get"] != nil {
+				ask(t, sentRequest{path: path})
+			}
+			if methods["post"] != nil {
+				for _, body := range []string{`{}`, `{"filters":"` + filters[0] + `"}`} {
+					ask(t, sentRequest{path: path, body: body})
+				}
+			}
+		}
+		if len(document.Paths) < 20 {
+			t.Errorf("only %d paths", len(document.Paths))
+		}
+	})
+	t.Run("all pages", func(t *testing.T) {
+		next := regexp.MustCompile(`"next":"([^"]*)"`)
+		head := regexp.MustCompile(`"head":"([^"]*)"`)
+		for pages, cursor := 0, ""; ; pages++ {
+			answer := ask(t, sentRequest{path: "/data/logs?limit=40&filters=" + url.QueryEscape(filters[0]) + cursor})
+			meta := answer[strings.LastIndex(answer, `"meta":`):]
+			if since := head.FindStringSubmatch(meta); pages == 0 && since != nil {
+				ask(t, sentRequest{path: "/data/logs?filters=" + url.QueryEscape(filters[0]) + "&since=" + url.QueryEscape(since[1])})
+			} else if pages == 0 {
+				t.Error("the first page has no head")
+			}
+			found := next.FindStringSubmatch(meta)
+			if found == nil {
+				if pages != 8 {
+					t.Errorf("%d pages have a next one", pages)
 				}
 				break
 			}
+			cursor = "&cursor=" + url.QueryEscape(found[1])
 		}
 	})
 	t.Run("the newest values, the status and the fields", func(t *testing.T) {
 		for _, path := range []string{"/data/values?field=host", "/status", "/data/fields"} {
-			same(t, path)
+			ask(t, sentRequest{path: path})
 		}
 	})
-	if answered < asked*3/4 {
-		t.Errorf("only %d of %d requests were answered", answered, asked)
+	if answered < sent/3 {
+		t.Errorf("only %d of %d requests were answered", answered, sent)
 	}
-	t.Run("a key without branches sees a difference", func(t *testing.T) {
-		path := "/data/stats?filters=" + url.QueryEscape(filters[0])
-		alone.key, both.key = alone.everything, both.everything
-		if alone.ask(t, path) == both.ask(t, path) {
-			t.Error("it does not")
-		}
-	})
 }

@@ -81,7 +81,7 @@ func TestFirstImportRemovesTheDemoDay(t *testing.T) {
 			}
 		}
 	}
-	importLog(t, other, "a.log", `{"timestamp":"2026-01-01T10:00:00Z"}`+"\n")
+	importLog(t, other, "a.log", `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}`+"\n")
 	for name, product := range map[string]*local.Product{"server": server, "another process": other} {
 		if n, demo := requests(t, product); n != 1 || demo {
 			t.Errorf("%s, after an import: %d requests, demo %v", name, n, demo)
@@ -108,7 +108,7 @@ func TestAnswersWithoutDemoDay(t *testing.T) {
 	folder := t.TempDir()
 	product := openProduct(t, folder)
 	err := product.MakeDemo(t.Context(), func(store *datadir.Store) error {
-		log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
+		log := strings.NewReader(`{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
 		_, err := store.Import(t.Context(), "demo-day", log, ingest.Options{})
 		return err
 	})
@@ -128,10 +128,11 @@ func TestFirstImportLeavesOtherFolders(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(`{"timestamp":"2026-01-01T10:00:00Z"}`+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}`+"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	importLog(t, product, "a.log", `{"timestamp":"2026-01-01T10:00:00Z"}`+"\n")
+	importLog(t, product, "a.log", `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}`+"\n")
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}

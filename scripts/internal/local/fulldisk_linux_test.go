@@ -73,7 +73,7 @@ func importThree(t *testing.T, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record := `{"timestamp":"2026-01-01T10:00:00Z","host":"a.example","status":200}` + "\n"
+	record := `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z","host":"a.example","status":200}` + "\n"
 	importLog(t, product, "a.log", strings.Repeat(record, 3))
 	if err := product.Close(); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestNewProcessOnAFullDisk(t *testing.T) {
 			waiting := filepath.Join(folder, "raw", "c.log")
 			err := os.MkdirAll(filepath.Dir(waiting), 0o700)
 			if err == nil {
-				err = os.WriteFile(waiting, []byte(`{"timestamp":"2026-01-01T11:00:00Z"}`+"\n"), 0o600)
+				err = os.WriteFile(waiting, []byte(`{"processing_stage":6,"timestamp":"2026-01-01T11:00:00Z"}`+"\n"), 0o600)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -247,7 +247,7 @@ func TestDiskFillsWhileServing(t *testing.T) {
 	if refused == 0 {
 		t.Error("no write was refused")
 	}
-	const record = `{"timestamp":"2026-01-01T10:00:00Z"}` + "\n"
+	const record = `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}` + "\n"
 	_, err = product.Store.Import(t.Context(), "b.log", strings.NewReader(record), ingest.Options{})
 	if !fault.IsFull(err) {
 		t.Errorf("an import: %v", err)
@@ -286,21 +286,88 @@ func TestRevokingOnAFullDisk(t *testing.T) {
 	checkRevoked(t, local.OpenTestKeys(t, folder), key)
 }
 
-// TestNewProcessOnAReadOnlyDisk: a process answers questions from a file system that is mounted read-only.
+// TestNewProcessOnAReadOnlyDisk: a process reads everything on a file system that is mounted read-only. It refuses
+// writes in these words, until the file system can be written.
 func TestNewProcessOnAReadOnlyDisk(t *testing.T) {
 	disk := smallDisk(t)
 	folder, onlyKeys := filepath.Join(disk, "data"), filepath.Join(disk, "keys")
 	importThree(t, folder)
+	settings := "[destination.archive]\nfolder = \"" + t.TempDir() + "\"\n"
+	if err := os.WriteFile(filepath.Join(folder, "orrery.toml"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := local.Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const filter, report = "/conf/prod/filters/errors", "/conf/prod/reports/daily"
+	for path, body := range map[string]string{
+		filter: `{"filters":"status>=500"}`, report: `{"period":"day","deliver":[{"to":"archive"}]}`,
+	} {
+		if w := asked(t, writer, http.MethodPut, path, body); w.Code/100 != 2 {
+			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
 	known, err := local.OpenKeys(t.Context(), onlyKeys)
 	if err := errors.Join(err, known.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-		t.Fatal(err)
+	remount := func(flags uintptr) {
+		if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT|flags, ""); err != nil {
+			t.Fatal(err)
+		}
 	}
-	answersAll(t, openProduct(t, folder))
-	w := askedData(t, openProduct(t, onlyKeys), "logs", testDay, "")
+	remount(syscall.MS_RDONLY)
+	product, without := openProduct(t, folder), openProduct(t, onlyKeys)
+	answersAll(t, product)
+	w := askedData(t, without, "logs", testDay, "")
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"results":[]`) {
 		t.Errorf("a folder without records: %d %s", w.Code, w.Body)
+	}
+	const planets, runs = "/conf/prod/planets", report + "/runs"
+	const refused, readOnly = http.StatusInsufficientStorage, "the data folder is read-only"
+	for _, one := range []struct {
+		product            *local.Product
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{product, http.MethodGet, planets, "", http.StatusOK, `"name"`},
+		{product, http.MethodGet, filter, "", http.StatusOK, "status>=500"},
+		{product, http.MethodGet, "/conf/prod/filters", "", http.StatusOK, "errors"},
+		{product, http.MethodGet, report, "", http.StatusOK, `"period":"day"`},
+		{product, http.MethodGet, runs, "", http.StatusOK, `"runs":[]`},
+		{product, http.MethodGet, "/status", "", http.StatusOK, `"last_source":"a.log"`},
+		{product, http.MethodPut, filter, `{"filters":"status>=400"}`, refused, readOnly},
+		{product, http.MethodPut, "/conf/new/filters/a", `{"filters":"status>=400"}`, refused, readOnly},
+		{
+			product, http.MethodPost, report + "/run", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`,
+			refused, readOnly,
+		},
+		{without, http.MethodGet, planets, "", http.StatusNotFound, "there is no planet"},
+		{without, http.MethodGet, "/conf/prod/filters", "", http.StatusOK, `"filters":[]`},
+		{without, http.MethodPut, filter, `{"filters":"status>=400"}`, refused, readOnly},
+	} {
+		w := asked(t, one.product, one.method, one.path, one.body)
+		if w.Code != one.status || !strings.Contains(w.Body.String(), one.want) {
+			t.Errorf("%s %s: %d %s, want %d %s", one.method, one.path, w.Code, w.Body, one.status, one.want)
+		}
+	}
+	grant := keys.Grant{Name: "n", Scopes: []keys.Scope{keys.DataRead}}
+	_, _, err = keys.Issue(t.Context(), local.OpenTestKeys(t, folder), grant, time.Now())
+	if fault.KindOf(err) != fault.ReadOnly {
+		t.Errorf("a key: %v", err)
+	}
+	remount(0)
+	for _, p := range []*local.Product{product, without} {
+		if w := asked(t, p, http.MethodPut, "/conf/prod/filters/later", `{"filters":"status>=400"}`); w.Code/100 != 2 {
+			t.Errorf("a write when it is possible: %d %s", w.Code, w.Body)
+		}
+	}
+	if w := asked(t, product, http.MethodGet, "/conf/prod/filters", ""); !strings.Contains(w.Body.String(), "errors") {
+		t.Errorf("the filters when writing is possible: %s", w.Body)
 	}
 }

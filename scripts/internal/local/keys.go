@@ -36,13 +36,15 @@ func OpenKeys(ctx context.Context, data string) (Keys, error) {
 		return nil, err
 	}
 	path := filepath.Join(data, keysFile)
-	if writable(data) {
+	refusal := errReadOnly
+	if !readOnly(data) {
 		opened, err := keysqlite.Open(ctx, path)
 		if !fault.IsFull(err) {
 			return asKeys(opened, err)
 		}
+		refusal = fault.Wrap(fault.Full, err, "the disk is full, so nothing was written")
 	}
-	k := &existingKeys{path: path}
+	k := &existingKeys{path: path, refusal: refusal}
 	if _, err := k.open(ctx); err != nil {
 		return nil, err
 	}
@@ -61,7 +63,8 @@ func asKeys(s *keysqlite.Store, err error) (Keys, error) {
 // is full. There are none until the file exists. A program with more permissions, or with more space, may create it at any
 // time, and from then on callers need a key.
 type existingKeys struct {
-	path string
+	path    string
+	refusal error // why keys cannot be created
 
 	mu    sync.Mutex
 	store *keysqlite.Store // nil: there is no file yet
@@ -85,7 +88,7 @@ func (k *existingKeys) open(ctx context.Context) (keys.Store, error) {
 }
 
 // Create implements keys.Store.
-func (k *existingKeys) Create(context.Context, keys.Key) error { return errNoKeysHere }
+func (k *existingKeys) Create(context.Context, keys.Key) error { return k.refusal }
 
 // List implements keys.Store.
 func (k *existingKeys) List(ctx context.Context) ([]keys.Key, error) {
@@ -144,10 +147,7 @@ func (tableKeys) Close() error { return nil }
 // noKeys is the store of a folder without a file of keys.
 type noKeys struct{}
 
-var errNoKeysHere = fault.New(fault.Unavailable,
-	"this data folder is read-only or its disk is full, so keys cannot be created in it")
-
-func (noKeys) Create(context.Context, keys.Key) error { return errNoKeysHere }
+func (noKeys) Create(context.Context, keys.Key) error { return errReadOnly }
 
 func (noKeys) List(context.Context) ([]keys.Key, error) { return nil, nil }
 

@@ -21,7 +21,8 @@ func TestLate(t *testing.T) {
 		imports++
 		var log strings.Builder
 		for i, at := range times {
-			fmt.Fprintf(&log, `{"timestamp":"2026-01-01T%sZ","status":%d,"ip":"192.0.2.%d"}`+"\n", at, 200+i, imports)
+			fmt.Fprintf(&log, `{"processing_stage":6,"timestamp":"2026-01-01T%sZ","status":%d,"ip":"192.0.2.%d"}`+"\n",
+				at, 200+i, imports)
 		}
 		importLog(t, product, fmt.Sprintf("%d.log", imports), log.String())
 	}

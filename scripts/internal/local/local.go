@@ -41,6 +41,7 @@ const (
 	queryTimeout = 60 * time.Second // of an answer
 	fewQueries   = 4                // of one caller at the same time, or more on a machine with more cores
 	maxWaiting   = 64               // queries in the queue
+	maxUnread    = 512              // requests that wait to be parsed
 	retryAfter   = 2 * time.Second  // for requests refused because the queue is full
 )
 
@@ -70,7 +71,7 @@ type Engine interface {
 }
 
 // Open opens a data directory, and creates it if it does not exist. It refuses a directory with other contents. A
-// read-only directory answers queries of traffic but not of planets. So does one on a full disk, until there is space.
+// read-only directory can be read. One on a full disk answers queries of traffic, and others when there is space.
 func Open(ctx context.Context, data string) (p *Product, err error) {
 	data, err = filepath.Abs(data)
 	if err != nil {
@@ -89,8 +90,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if p.Store, err = datadir.Open(ctx, data, ledgersqlite.Open, time.Now); err != nil {
 		return p, err
 	}
-	canWrite := writable(data)
-	if p.spill, err = makeSpill(data, canWrite); err != nil {
+	if p.spill, err = makeSpill(data); err != nil {
 		return p, err
 	}
 	spill := ""
@@ -105,7 +105,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	p.Engine = p.demo
 	// One query uses every core, so more than a few concurrent queries only slow each other down. Those of one caller
 	// share what they read.
-	return p, p.complete(ctx, data, p.demo, max(fewQueries, runtime.NumCPU()), canWrite)
+	return p, p.complete(ctx, data, p.demo, max(fewQueries, runtime.NumCPU()))
 }
 
 // dataEngine is the engine over the objects of a data directory.
@@ -155,7 +155,7 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 		return nil, err
 	}
 	p = &Product{Engine: trino.New(client, nil)}
-	if err := p.complete(ctx, data, p.Engine, clusterQueries, writable(data)); err != nil {
+	if err := p.complete(ctx, data, p.Engine, clusterQueries); err != nil {
 		return nil, errors.Join(fmt.Errorf("open data in %s: %w", data, err), p.Close())
 	}
 	return p, nil
@@ -163,23 +163,26 @@ func OpenTrino(ctx context.Context, data string, client *trino.Client) (p *Produ
 
 // complete builds the parts of a product other than its engine. queries is the maximum number of concurrent queries of
 // one caller; one more can run for another caller.
-func (p *Product) complete(
-	ctx context.Context, data string, e engine.Engine, queries int, canWrite bool,
-) (err error) {
+func (p *Product) complete(ctx context.Context, data string, e engine.Engine, queries int) (err error) {
 	p.folder = data
 	p.limiter = pending.NewLimiter(pending.Limits{
 		AtOnce: queries + 1, PerCaller: queries, Waiting: maxWaiting, RetryAfter: retryAfter,
+		Preparing: max(1, runtime.NumCPU()-1), MorePreparing: maxUnread,
 	})
 	options := search.Options{Limiter: p.limiter, Timeout: queryTimeout, Now: time.Now}
 	if p.Search, err = search.New(e, options); err != nil {
 		return err
 	}
-	if !canWrite {
-		p.planets, p.documents = planet.Documents{Store: noPlanets}, noFilters
-		return nil
-	}
-	planets, err := openDocuments(ctx, func(ctx context.Context) (document.Store, io.Closer, error) {
-		s, err := planetsqlite.Open(ctx, filepath.Join(data, planetsFile), time.Now())
+	planets, err := openDocuments(ctx, data, func(
+		ctx context.Context, readOnly bool,
+	) (document.Store, io.Closer, error) {
+		open := planetsqlite.OpenReadOnly
+		if !readOnly {
+			open = func(ctx context.Context, path string) (*planetsqlite.Store, error) {
+				return planetsqlite.Open(ctx, path, time.Now())
+			}
+		}
+		s, err := open(ctx, filepath.Join(data, planetsFile))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -189,8 +192,14 @@ func (p *Product) complete(
 		return err
 	}
 	p.planets, p.files = planet.Documents{Store: planets}, append(p.files, planets)
-	filters, err := openDocuments(ctx, func(ctx context.Context) (document.Store, io.Closer, error) {
-		s, err := documentsqlite.Open(ctx, filepath.Join(data, documentsFile))
+	filters, err := openDocuments(ctx, data, func(
+		ctx context.Context, readOnly bool,
+	) (document.Store, io.Closer, error) {
+		open := documentsqlite.Open
+		if readOnly {
+			open = documentsqlite.OpenReadOnly
+		}
+		s, err := open(ctx, filepath.Join(data, documentsFile))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -251,6 +260,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 	c := api.Config{
 		Search:    p.Search,
 		Queries:   p.Search,
+		Prepare:   p.limiter.Prepare,
 		Planets:   p.planets,
 		Documents: p.documents,
 		Status:    p,

@@ -72,8 +72,8 @@ func TestEveryDataRouteIsAsked(t *testing.T) {
 func twoCountries(t *testing.T) *local.Product {
 	t.Helper()
 	product := openProduct(t, t.TempDir())
-	importLog(t, product, "a.log", `{"timestamp":"2026-01-01T10:00:00Z","country":"Germany","status":200}`+"\n"+
-		`{"timestamp":"2026-01-01T11:00:00Z","country":"France","status":403}`+"\n")
+	importLog(t, product, "a.log", `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z","country":"Germany","status":200}`+"\n"+
+		`{"processing_stage":6,"timestamp":"2026-01-01T11:00:00Z","country":"France","status":403}`+"\n")
 	return product
 }
 

@@ -40,7 +40,7 @@ func TestPagesDuringCompaction(t *testing.T) {
 			grow := func() {
 				for range 120 {
 					at := time.Date(2026, 1, 1, 10, 20*random.IntN(9), random.IntN(3), 0, time.UTC)
-					fmt.Fprintf(log, `{"timestamp":"%s","request_id":"r%d","status":%d}`+"\n",
+					fmt.Fprintf(log, `{"processing_stage":6,"timestamp":"%s","request_id":"r%d","status":%d}`+"\n",
 						at.Format(time.RFC3339), written, 200+random.IntN(3))
 					written++
 				}

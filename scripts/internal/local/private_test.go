@@ -23,7 +23,7 @@ func fill(t *testing.T, folder string) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a.log", "b.log"} {
-		log := `{"timestamp":"2026-01-01T10:00:00Z","request_id":"` + name + `"}` + "\ngarbage\n"
+		log := `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z","request_id":"` + name + `"}` + "\ngarbage\n"
 		_, err := product.Store.Import(t.Context(), name, strings.NewReader(log), ingest.Options{Format: "orrery"})
 		if err != nil {
 			t.Fatal(err)

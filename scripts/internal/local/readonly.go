@@ -2,10 +2,13 @@ package local
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
@@ -13,20 +16,20 @@ import (
 	"github.com/orrery/orrery/shared/report/running"
 )
 
-// writable reports whether files can be created in a folder.
-func writable(folder string) bool {
+// readOnly reports whether this process may create no files in a folder.
+func readOnly(folder string) bool {
 	f, err := os.CreateTemp(folder, ".writable-*")
 	if err != nil {
-		return false
+		return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 	}
-	return f.Close() == nil && os.Remove(f.Name()) == nil
+	return errors.Join(f.Close(), os.Remove(f.Name())) != nil
 }
 
 // makeSpill returns a folder for temporary files of the queries of this process, or nil if it cannot be made. Then a
 // query that needs more memory than it may take is refused. Two processes must not have the same folder: their DuckDBs
 // would write to the same files.
-func makeSpill(data string, canWrite bool) (*filelock.Folder, error) {
-	if !canWrite {
+func makeSpill(data string) (*filelock.Folder, error) {
+	if readOnly(data) {
 		return nil, nil
 	}
 	all := filepath.Join(data, "spill")
@@ -40,42 +43,48 @@ func makeSpill(data string, canWrite bool) (*filelock.Folder, error) {
 	return spill, err
 }
 
-// documentFile is a database of documents. If it cannot be opened because the disk is full, the next call tries again, and
-// meanwhile the others of the folder can be read.
+// documentFile is a database of documents. Each call tries to open it again if it cannot be written, because its
+// folder is read-only or the disk is full. Meanwhile it is read if the folder is read-only, and others of the folder
+// if the disk is full.
 type documentFile struct {
-	connect func(context.Context) (document.Store, io.Closer, error)
+	folder  string
+	connect func(ctx context.Context, readOnly bool) (document.Store, io.Closer, error)
 
-	mu    sync.Mutex
-	store document.Store // nil: it is not open
-	file  io.Closer
+	mu       sync.Mutex
+	store    document.Store // nil: it is not open
+	readOnly bool           // store cannot be written
+	files    []io.Closer    // of all stores: a request may still use an earlier one
 }
 
-// openDocuments opens a database of documents. The disk may be full.
+// openDocuments opens a database of documents in a data folder, which may be read-only, or on a full disk.
 func openDocuments(
-	ctx context.Context, connect func(context.Context) (document.Store, io.Closer, error),
+	ctx context.Context, folder string, connect func(context.Context, bool) (document.Store, io.Closer, error),
 ) (*documentFile, error) {
-	d := &documentFile{connect: connect}
-	if _, err := d.open(ctx); err != nil && !fault.IsFull(err) {
+	d := &documentFile{folder: folder, connect: connect}
+	if _, err := d.open(ctx); err != nil && !fault.IsFull(err) && fault.KindOf(err) != fault.ReadOnly {
 		return nil, err
 	}
 	return d, nil
 }
 
-// open returns the database. Errors: fault.Full.
+// open returns the database. Errors: fault.Full, or fault.ReadOnly if it cannot be read without writing.
 func (d *documentFile) open(ctx context.Context) (document.Store, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.store != nil {
+	if d.store != nil && (!d.readOnly || readOnly(d.folder)) {
 		return d.store, nil
 	}
-	store, file, err := d.connect(ctx)
+	onlyReads := readOnly(d.folder)
+	store, file, err := d.connect(ctx, onlyReads)
 	switch {
+	case onlyReads && errors.Is(err, fs.ErrNotExist):
+		return noDocuments{}, nil
 	case fault.IsFull(err):
 		return nil, fault.Wrap(fault.Full, err, "the disk is full, so the database cannot be opened")
 	case err != nil:
 		return nil, err
 	}
-	d.store, d.file = store, file
+	d.store, d.readOnly, d.files = store, onlyReads, append(d.files, file)
 	return store, nil
 }
 
@@ -83,10 +92,11 @@ func (d *documentFile) open(ctx context.Context) (document.Store, error) {
 func (d *documentFile) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.file == nil {
-		return nil
+	var errs []error
+	for _, file := range d.files {
+		errs = append(errs, file.Close())
 	}
-	return d.file.Close()
+	return errors.Join(errs...)
 }
 
 // Newest implements document.Store.
@@ -143,31 +153,27 @@ func (d *documentFile) List(ctx context.Context, kind document.Kind, config stri
 	return store.List(ctx, kind, config)
 }
 
-// noDocuments is the store of documents of a read-only folder. A database cannot be opened without writing; queries of
-// traffic still work.
-type noDocuments struct{ err error }
+// noDocuments is the store of a read-only folder that has no database of documents.
+type noDocuments struct{}
 
-var (
-	noPlanets = noDocuments{fault.New(fault.Unavailable,
-		"this data folder is read-only, so its planet settings cannot be opened")}
-	noFilters = noDocuments{fault.New(fault.Unavailable,
-		"this data folder is read-only, so its saved filters cannot be opened")}
-)
-
-func (n noDocuments) Newest(context.Context, document.ID) (document.Version, error) {
-	return document.Version{}, n.err
+func (noDocuments) Newest(_ context.Context, id document.ID) (document.Version, error) {
+	return document.Version{}, document.NotFound(id, 0)
 }
 
-func (n noDocuments) Version(context.Context, document.ID, int) (document.Version, error) {
-	return document.Version{}, n.err
+func (noDocuments) Version(_ context.Context, id document.ID, number int) (document.Version, error) {
+	return document.Version{}, document.NotFound(id, number)
 }
 
-func (n noDocuments) Versions(context.Context, document.ID) ([]document.Info, error) {
-	return nil, n.err
+func (noDocuments) Versions(_ context.Context, id document.ID) ([]document.Info, error) {
+	return nil, document.NotFound(id, 0)
 }
 
-func (n noDocuments) Append(context.Context, document.ID, document.Version) error { return n.err }
+func (noDocuments) Append(context.Context, document.ID, document.Version) error { return errReadOnly }
 
-func (n noDocuments) List(context.Context, document.Kind, string) ([]document.Named, error) {
-	return nil, n.err
+func (noDocuments) List(context.Context, document.Kind, string) ([]document.Named, error) {
+	return nil, nil
 }
+
+func (noDocuments) Configurations(context.Context, document.Kind) ([]string, error) { return nil, nil }
+
+var errReadOnly = fault.New(fault.ReadOnly, "the data folder is read-only, so nothing was written")

@@ -3,6 +3,8 @@ package local
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -20,22 +22,28 @@ import (
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
 )
 
-// reports are the stores of scheduled reports. They are nil in a read-only folder, and if the disk was full.
+// reports are the stores of scheduled reports. They are nil if the disk was full, and in a read-only folder without
+// runs.
 type reports struct {
 	definitions running.Documents
 	runs        runs.Store
+	readOnly    bool
 }
 
 // openReports opens the runs of scheduled reports.
 func (p *Product) openReports(ctx context.Context, data string, definitions running.Documents) error {
-	store, err := runssqlite.Open(ctx, filepath.Join(data, runsFile))
+	open, readOnly := runssqlite.Open, readOnly(data)
+	if readOnly {
+		open = runssqlite.OpenReadOnly
+	}
+	store, err := open(ctx, filepath.Join(data, runsFile))
 	switch {
-	case fault.IsFull(err):
+	case fault.IsFull(err), readOnly && (errors.Is(err, fs.ErrNotExist) || fault.KindOf(err) == fault.ReadOnly):
 		return nil
 	case err != nil:
 		return err
 	}
-	p.reports = reports{definitions, store}
+	p.reports = reports{definitions, store, readOnly}
 	p.files = append(p.files, store)
 	return nil
 }
@@ -55,7 +63,7 @@ func (p *Product) reportSettings(s ServeOptions) (destination.Settings, error) {
 // read-only or its disk was full. The links of reports are those of the settings, or lead to the address of the options.
 // The options must have an Access.
 func (p *Product) ReportRunner(s ServeOptions, now func() time.Time) (*running.Runner, error) {
-	if p.reports.runs == nil {
+	if p.reports.runs == nil || p.reports.readOnly {
 		return nil, nil
 	}
 	settings, err := p.reportSettings(s)

@@ -63,7 +63,8 @@ func newReportTest(t *testing.T) *reportTest {
 	})
 	var log strings.Builder
 	for i, branch := range []string{"shop", "shop", "shop", "blog"} {
-		fmt.Fprintf(&log, `{"timestamp":"2026-01-01T10:00:0%dZ","branch":%q,"host":"%s.example"}`+"\n", i, branch, branch)
+		fmt.Fprintf(&log, `{"processing_stage":6,"timestamp":"2026-01-01T10:00:0%dZ","branch":%q,"host":"%s.example"}`+"\n",
+			i, branch, branch)
 	}
 	if _, err := product.Store.Import(t.Context(), "a.log", strings.NewReader(log.String()), ingest.Options{Format: "orrery"}); err != nil {
 		t.Fatal(err)

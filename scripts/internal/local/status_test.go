@@ -43,7 +43,8 @@ func TestStatusOfAFolder(t *testing.T) {
 		"price": "null", "key": "null",
 		"ingest": `{"watching":false,"last_source":null,"last_at":null,"quarantined":{"lines":0,"newest_code":null,"unreadable":null}}`,
 	})
-	log := `{"timestamp":"2026-01-01T10:00:00Z"}` + "\n{\n" + `{"timestamp":"2026-01-01T11:30:00Z"}` + "\n"
+	log := `{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}` +
+		"\n{\n" + `{"processing_stage":6,"timestamp":"2026-01-01T11:30:00Z"}` + "\n"
 	options := ingest.Options{Format: "orrery"}
 	if _, err := product.Store.Import(t.Context(), "a.log", strings.NewReader(log), options); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ func TestAnswersAfterForget(t *testing.T) {
 	source := ""
 	take := func(host string) {
 		t.Helper()
-		log := strings.NewReader(`{"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
+		log := strings.NewReader(`{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}` + "\n")
 		options := ingest.Options{Defaults: []ingest.Default{{Field: "host", Value: host}}}
 		report, err := product.Store.Import(t.Context(), "a.log", log, options)
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 var testTime = time.Date(2026, 11, 21, 10, 5, 3, 0, time.UTC)
 
 // record is a line of a log.
-const record = `{"timestamp":"2026-11-21T10:00:00Z","path":"/a"}` + "\n"
+const record = `{"processing_stage":6,"timestamp":"2026-11-21T10:00:00Z","path":"/a"}` + "\n"
 
 // readFile writes a file and reads it as a log.
 func readFile(t *testing.T, name, content string, growing bool) (*Log, error) {
@@ -62,7 +62,7 @@ func gzipped(t *testing.T, text string) string {
 }
 
 func TestReadLeavesUnfinishedLine(t *testing.T) {
-	long := record + `{"timestamp":"2026-11-21T10:00:01Z","path":"` + strings.Repeat("x", 200_000)
+	long := record + `{"processing_stage":6,"timestamp":"2026-11-21T10:00:01Z","path":"` + strings.Repeat("x", 200_000)
 	for _, test := range []struct {
 		rule, content string
 		growing       bool

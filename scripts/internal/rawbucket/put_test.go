@@ -330,7 +330,7 @@ func TestLogsCountOnce(t *testing.T) {
 	}
 	lines := func(paths ...string) (text string) {
 		for _, path := range paths {
-			text += fmt.Sprintf(`{"timestamp":"2026-11-21T10:00:00Z","path":%q}`+"\n", path)
+			text += fmt.Sprintf(`{"processing_stage":6,"timestamp":"2026-11-21T10:00:00Z","path":%q}`+"\n", path)
 		}
 		return text
 	}

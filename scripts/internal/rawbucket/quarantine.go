@@ -48,9 +48,11 @@ func (b *Bucket) Quarantine(scratch string) (*Quarantine, error) {
 	return &Quarantine{store, b.Name, queue.NewSQS(sqs.NewFromConfig(b.aws), b.outputs[queueOutput])}, nil
 }
 
-// Release has a log imported again that was refused or has no records.
-func (q *Quarantine) Release(ctx context.Context, key string) error {
+// Release has a log imported again that was refused or has no records. format is the name of its format, or "" to detect
+// it again.
+func (q *Quarantine) Release(ctx context.Context, key, format string) error {
 	return q.Store.Release(ctx, key, func(ctx context.Context, log cloud.Log, put time.Time) error {
+		log.Format = format
 		return queue.SendLog(ctx, q.messages, q.bucket, log, put)
 	})
 }

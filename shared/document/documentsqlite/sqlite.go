@@ -90,6 +90,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return Over(file, documents), nil
 }
 
+// OpenReadOnly opens an existing file without writing to it. Its error is fs.ErrNotExist if there is none.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	file, err := sqlitefile.OpenReadOnly(ctx, path, schemaVersion)
+	if err != nil {
+		return nil, fmt.Errorf("open documents %s: %w", path, err)
+	}
+	return Over(file, documents), nil
+}
+
 // Over returns the store of an existing table.
 func Over(file *sqlitefile.File, table Table) *Store { return &Store{file, table} }
 

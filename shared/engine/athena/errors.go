@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/athena/types"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
@@ -17,6 +18,17 @@ import (
 
 // errExhausted marks failures of queries that exhausted the engine's resources. A part of such a query may succeed.
 var errExhausted = errors.New("the engine's resources were exhausted")
+
+// failedError is the failure of a part that is not started again. Other errors are about the requests to Athena, which
+// can be sent again.
+type failedError struct{ error }
+
+func (e *failedError) Unwrap() error { return e.error }
+
+// failed returns the progress of a query after an error.
+func failed(err error) engine.Progress {
+	return engine.Progress{Done: errors.As(err, new(*failedError))}
+}
 
 // failureOf returns the error for an execution of q that failed or was stopped.
 //
@@ -144,7 +156,26 @@ func requestError(err error) error {
 	return err
 }
 
-// stoppedByOthers reports whether err is the error of an execution that another caller stopped.
+// isGone reports whether err is the error of a request for the result of an execution that has succeeded, and the result
+// was removed from its bucket. Athena calls the request invalid, with various messages.
+func isGone(err error) bool {
+	var invalid *types.InvalidRequestException
+	var missing *s3types.NoSuchKey
+	return errors.As(err, &invalid) || errors.As(err, &missing)
+}
+
+// resultError returns the error of reading the result of an execution. If the result was removed, the kind is
+// fault.Canceled, as if the execution had been stopped: the query can be started again.
+func resultError(id string, err error) error {
+	err = fmt.Errorf("read the result of query %s: %w", id, err)
+	if isGone(err) {
+		return fault.Wrap(fault.Canceled, err, "the result of the query was removed")
+	}
+	return err
+}
+
+// stoppedByOthers reports whether err is the error of an execution that another caller stopped, or whose result was
+// removed.
 func stoppedByOthers(ctx context.Context, err error) bool {
 	return fault.KindOf(err) == fault.Canceled && ctx.Err() == nil
 }

@@ -64,13 +64,13 @@ func (e *Engine) Poll(
 			}
 		}
 		if err != nil {
-			return "", engine.Progress{}, errors.Join(err, e.reportDamage(ctx, err), e.stopRemaining(ctx, w))
+			return "", failed(err), errors.Join(err, e.reportDamage(ctx, err), e.stopRemaining(ctx, w))
 		}
 	}
 	for w.done() {
 		more, err := e.startNextWindow(ctx, &w, q)
 		if err != nil {
-			return "", engine.Progress{}, errors.Join(err, e.reportDamage(ctx, err))
+			return "", failed(err), errors.Join(err, e.reportDamage(ctx, err))
 		}
 		if !more {
 			break
@@ -103,7 +103,7 @@ func (e *Engine) update(ctx context.Context, w *work, i int, q query.Query) (que
 		failure = failureOf(x, w.query(q, i))
 	}
 	if fault.KindOf(failure) != fault.Unavailable || p.Attempt+1 >= maxAttempts {
-		return 0, failure
+		return 0, &failedError{failure}
 	}
 	if err := e.Sleep(ctx, e.backOff(p.Attempt)); err != nil {
 		return 0, contextError(ctx, err)

@@ -1,6 +1,7 @@
 package athena_test
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/engine/athena/emulator"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -94,6 +96,28 @@ func (r *longRun) checkStarted(t *testing.T, want int) {
 	t.Helper()
 	if states := r.server.States(); len(states) != want {
 		t.Errorf("%d executions %v, want %d", len(states), states, want)
+	}
+}
+
+// TestPollKnowsLastingFailures: the progress of a query is Done when its last attempt has failed, but not when the
+// request to Athena has.
+func TestPollKnowsLastingFailures(t *testing.T) {
+	r := startLongRun(t, stats, internal, internal, internal, internal)
+	r.finish(t)
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if _, p, err := r.engine.Poll(left, r.execution, r.query); err == nil || p.Done {
+		t.Errorf("without an answer of Athena: %v, done %v", err, p.Done)
+	}
+	for polls := 0; ; polls++ {
+		next, p, err := r.engine.Poll(t.Context(), r.execution, r.query)
+		if err != nil || polls > 1000 {
+			if fault.KindOf(err) != fault.Unavailable || !p.Done {
+				t.Errorf("after %d polls: %v, done %v", polls, err, p.Done)
+			}
+			return
+		}
+		r.execution = next
 	}
 }
 

@@ -38,8 +38,7 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 			one, err = e.read(ctx, execution, w.query(q, i))
 		}
 		if err != nil {
-			err = fmt.Errorf("read the result of query %s: %w", p.ID, err)
-			return query.Answer{}, engine.Cost{}, contextError(ctx, err)
+			return query.Answer{}, engine.Cost{}, contextError(ctx, resultError(p.ID, err))
 		}
 		if len(w.Parts) == 1 {
 			answer = one
@@ -124,6 +123,19 @@ func (e *Engine) page(
 		return nil, fmt.Errorf("a page without rows")
 	}
 	return page, err
+}
+
+// lookForResult returns the error of reading the result of an execution that has succeeded.
+func (e *Engine) lookForResult(ctx context.Context, x *types.QueryExecution) error {
+	in := &athena.GetQueryResultsInput{QueryExecutionId: x.QueryExecutionId, MaxResults: aws.Int32(1)}
+	err := e.call(ctx, "look for the result", func() error {
+		_, err := e.Client.GetQueryResults(ctx, in, noRetries)
+		return err
+	})
+	if err == nil {
+		return nil
+	}
+	return contextError(ctx, resultError(aws.ToString(x.QueryExecutionId), err))
 }
 
 // headerOf returns the names of the columns.

@@ -3,7 +3,6 @@ package athena_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
@@ -40,6 +40,17 @@ func (b *bucket) PutObject(
 	return &s3.PutObjectOutput{}, err
 }
 
+func (b *bucket) HeadObject(
+	_ context.Context, in *s3.HeadObjectInput, _ ...func(*s3.Options),
+) (*s3.HeadObjectOutput, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.objects[*in.Bucket+"/"+*in.Key]; !known {
+		return nil, &types.NotFound{}
+	}
+	return &s3.HeadObjectOutput{}, nil
+}
+
 func (b *bucket) GetObject(
 	_ context.Context, in *s3.GetObjectInput, _ ...func(*s3.Options),
 ) (*s3.GetObjectOutput, error) {
@@ -48,7 +59,7 @@ func (b *bucket) GetObject(
 	b.reads++
 	body, known := b.objects[*in.Bucket+"/"+*in.Key]
 	if !known {
-		return nil, fmt.Errorf("object %s does not exist", *in.Key)
+		return nil, &types.NoSuchKey{}
 	}
 	if b.cut {
 		b.cut, body = false, body[:len(body)/2]

@@ -66,27 +66,33 @@ func (e *Engine) startPart(ctx context.Context, w *work, i int, q query.Query) e
 	p := &w.Parts[i]
 	requested := e.Now()
 	for {
-		if p.ID, err = e.submit(ctx, sql, e.token(sql, w.Version, p.Attempt)); err != nil {
+		if p.ID, err = e.submit(ctx, sql, e.token(sql, w.Version, requested, p.Attempt)); err != nil {
 			return err
 		}
 		x, err := e.get(ctx, p.ID)
 		if err != nil {
 			return err
 		}
+		var failure error
 		switch x.Status.State {
 		case types.QueryExecutionStateQueued, types.QueryExecutionStateRunning:
 			return nil
 		case types.QueryExecutionStateSucceeded:
-			p.Done = true
-			if submittedBefore(x, requested) {
-				p.Completed = aws.ToTime(x.Status.CompletionDateTime).UnixMilli()
+			if !submittedBefore(x, requested) {
+				p.Done = true
+				return nil
 			}
-			return nil
+			if failure = e.lookForResult(ctx, x); failure == nil {
+				p.Done, p.Completed = true, aws.ToTime(x.Status.CompletionDateTime).UnixMilli()
+				return nil
+			}
+		default:
+			failure = failureOf(x, w.query(q, i))
 		}
-		// The execution of this token has failed. If the query itself is the cause, it would fail again.
-		failure := failureOf(x, w.query(q, i))
+		// The execution of this token has failed, or its result was removed. If the query itself is the cause, it would
+		// fail again.
 		if kind := fault.KindOf(failure); kind != fault.Canceled && kind != fault.Unavailable {
-			return failure
+			return &failedError{failure}
 		}
 		switch {
 		case p.Attempt+1 < maxAttempts:
@@ -94,7 +100,7 @@ func (e *Engine) startPart(ctx context.Context, w *work, i int, q query.Query) e
 		case p.Attempt < maxAttempts && submittedBefore(x, requested):
 			p.Attempt = int(requested.Unix()) // other callers have used all tokens
 		default:
-			return failure
+			return &failedError{failure}
 		}
 	}
 }
@@ -136,12 +142,14 @@ func statement(q query.Query, version int64) (sql string, scans int, _ error) {
 // maxBytes is the longest statement that Athena accepts.
 const maxBytes = 262_144
 
-// token returns the client request token of a statement. It is the same for equal requests over equal data, so that
-// Athena starts only one execution for them and a request can be repeated when its response is lost.
-func (e *Engine) token(sql string, version int64, attempt int) string {
+// token returns the client request token of a statement. It is the same for equal requests over equal data on one day,
+// so that Athena starts only one execution for them and a request can be repeated when its response is lost. Results are
+// kept for a day at least, but not as long as Athena knows tokens.
+func (e *Engine) token(sql string, version int64, requested time.Time, attempt int) string {
 	hash := sha256.New()
-	_, _ = fmt.Fprintf(hash, "%q %q %q %d %d %d %q",
-		e.Workgroup, e.Catalog, e.Database, e.ReuseFor/time.Minute, version, attempt, sql)
+	_, _ = fmt.Fprintf(hash, "%q %q %q %d %d %s %d %q",
+		e.Workgroup, e.Catalog, e.Database, e.ReuseFor/time.Minute, version,
+		requested.UTC().Format(time.DateOnly), attempt, sql)
 	return hex.EncodeToString(hash.Sum(nil))
 }
 

@@ -2,7 +2,6 @@ package athena
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/orrery/orrery/shared/query"
@@ -44,7 +43,7 @@ func (e *Engine) count(ctx context.Context, id string, q query.Query) (int, erro
 	}
 	answer, err := e.read(ctx, x, q)
 	if err != nil {
-		return 0, contextError(ctx, fmt.Errorf("read the result of query %s: %w", id, err))
+		return 0, contextError(ctx, resultError(id, err))
 	}
 	e.counted.keep(id, answer)
 	if answer.Truncated {

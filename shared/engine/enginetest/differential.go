@@ -213,4 +213,19 @@ var mutations = []struct {
 		q.Scope.ToMs = newest[0].TsMs - 1
 		return reference.Evaluate(&q, rows), true
 	}},
+	{"absent times of requests are zero", func(q query.Query, rows []*lake.Row) (query.Answer, bool) {
+		if _, ok := q.Shape.(query.Stats); !ok {
+			return query.Answer{}, false
+		}
+		absent, zero := false, int64(0)
+		matching := matches(&q, rows)
+		for i, r := range matching {
+			if r.TotalUs == nil {
+				timed := *r
+				timed.TotalUs = &zero
+				matching[i], absent = &timed, true
+			}
+		}
+		return reference.Evaluate(&query.Query{Scope: q.Scope, Shape: q.Shape}, matching), absent
+	}},
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	randv2 "math/rand/v2"
 	"os"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
@@ -25,6 +27,8 @@ const (
 	DefaultKeep = engine.KeepSuperseded
 	// DefaultGroup is the maximum size in bytes of the objects that are merged into one.
 	DefaultGroup = 256 << 20
+	// DefaultGroupTime is how long the merge of a group of that size is expected to take. It usually takes 160 s.
+	DefaultGroupTime = 4 * time.Minute
 	// DefaultReserve is how long before the deadline of the context work stops, at a point from which another call can
 	// continue.
 	DefaultReserve = 90 * time.Second
@@ -32,6 +36,8 @@ const (
 	DefaultCopies = 8
 	// DefaultFooters is the number of footers that are read at the same time to count records and sizes.
 	DefaultFooters = 32
+	// DefaultMove is the number of sources of the ledger that an import moves.
+	DefaultMove = 250
 	// DefaultFromYear is the first year that the tables have partitions for.
 	DefaultFromYear = 2000
 	// HistoryPrefix is the prefix of the keys of raw logs to which the horizon does not apply. Old logs are put there.
@@ -40,6 +46,17 @@ const (
 	// RawPrefix is the prefix of the keys of all raw logs.
 	RawPrefix = "raw/"
 )
+
+// NoLog returns the reason why an object of the raw bucket with that key is no log, or "" if it may be one.
+func NoLog(key string) string {
+	switch {
+	case strings.HasSuffix(key, "/"):
+		return "a console has created it to show a folder"
+	case path.Base(key) == "ELBAccessLogTestFile":
+		return "a load balancer has put it to test whether it may write"
+	}
+	return ""
+}
 
 // Config is the configuration of a Store.
 type Config struct {
@@ -58,10 +75,16 @@ type Config struct {
 	Reserve time.Duration // 0 for DefaultReserve
 	Copies  int           // objects copied at a time; 0 for DefaultCopies
 	Footers int           // footers read at a time; 0 for DefaultFooters
+	// GroupTime is how long the merge of a group of the size Group is expected to take; 0 for DefaultGroupTime.
+	GroupTime time.Duration
+	Move      int // sources of the ledger moved by an import, see Moved; 0 for DefaultMove
 
 	// Unlisted, if set, is called for objects that get no lists of their values, with the reason. Only completion lacks
 	// something then. Several goroutines call it at the same time.
 	Unlisted func(ctx context.Context, object string, err error)
+	// Moved, if set, is called when an import has moved sources of the ledger, or could not, with the error. The next
+	// import of a log with the same first line continues.
+	Moved func(ctx context.Context, moved Moved, err error)
 
 	Now func() time.Time
 	// Pause waits before an attempt is repeated; nil waits in real time.
@@ -94,6 +117,9 @@ func New(config Config) (*Store, error) {
 	if config.Group == 0 {
 		config.Group = DefaultGroup
 	}
+	if config.GroupTime == 0 {
+		config.GroupTime = DefaultGroupTime
+	}
 	if config.Reserve == 0 {
 		config.Reserve = DefaultReserve
 	}
@@ -103,8 +129,14 @@ func New(config Config) (*Store, error) {
 	if config.Footers == 0 {
 		config.Footers = DefaultFooters
 	}
+	if config.Move == 0 {
+		config.Move = DefaultMove
+	}
 	if config.Unlisted == nil {
 		config.Unlisted = func(context.Context, string, error) {}
+	}
+	if config.Moved == nil {
+		config.Moved = func(context.Context, Moved, error) {}
 	}
 	if config.Pause == nil {
 		config.Pause = pause
@@ -149,22 +181,22 @@ func pause(ctx context.Context, d time.Duration) error {
 // newAttempt returns a unique name for an attempt at an import.
 func newAttempt() string { return rand.Text() }
 
-// timeUp returns a function that reports whether work must stop. That is the case when the time to the deadline of the
-// context is less than the reserve, or less than half of the initial time if that is shorter. The first call of the
-// function always returns false, so that every call of the Store makes progress.
-func (c *Store) timeUp(ctx context.Context) func() bool {
-	return timeUp(ctx, c.config.Reserve, c.config.Now)
-}
-
-func timeUp(ctx context.Context, reserve time.Duration, now func() time.Time) func() bool {
+// stopTime returns when work must stop: the reserve before the deadline of the context, or half of the initial time
+// before it if that is shorter. It returns the zero time if there is no deadline.
+func stopTime(ctx context.Context, reserve time.Duration, now time.Time) time.Time {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return func() bool { return false }
+		return time.Time{}
 	}
-	stop := deadline.Add(-min(reserve, deadline.Sub(now())/2))
+	return deadline.Add(-min(reserve, deadline.Sub(now)/2))
+}
+
+// timeUp returns a function that reports whether it is stop, unless that is zero. The first call of the function always
+// returns false, so that every call of the Store makes progress.
+func timeUp(stop time.Time, now func() time.Time) func() bool {
 	called := false
 	return func() bool {
-		if !called {
+		if !called || stop.IsZero() {
 			called = true
 			return false
 		}

@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +41,7 @@ type world struct {
 	table     lakestate.Table
 	time      time.Time
 	clouds    int
+	format    string // of all logs; "" to detect it
 }
 
 func newWorld(t testing.TB) *world {
@@ -62,6 +65,7 @@ func (w *world) config() cloud.Config {
 		Now:     w.now,
 		Scratch: filepath.Join(w.t.TempDir(), fmt.Sprint(w.clouds)),
 		Pause:   func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Options: ingest.Options{Format: w.format},
 	}
 }
 
@@ -175,7 +179,8 @@ func records(from, to int, every time.Duration) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
 		at := testTime.Add(time.Duration(i) * every)
-		fmt.Fprintf(&b, `{"timestamp":%q,"request_id":"r%d","host":"shop.example"}`+"\n", at.Format(time.RFC3339), i)
+		fmt.Fprintf(&b, `{"processing_stage":6,"timestamp":%q,"request_id":"r%d","host":"shop.example"}`+"\n",
+			at.Format(time.RFC3339), i)
 	}
 	return b.String()
 }
@@ -304,7 +309,7 @@ func (b putAt) Get(
 func TestImportQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 	const horizon = 10 * 24 * time.Hour
 	atTime := func(at time.Time) string {
-		return fmt.Sprintf(`{"timestamp":%q,"request_id":"r"}`+"\n", at.Format(time.RFC3339Nano))
+		return fmt.Sprintf(`{"processing_stage":6,"timestamp":%q,"request_id":"r"}`+"\n", at.Format(time.RFC3339Nano))
 	}
 	arrival := newWorld(t).time
 	text := atTime(arrival.Add(-horizon-time.Millisecond)) + atTime(arrival.Add(-horizon)) + atTime(arrival) +
@@ -381,9 +386,9 @@ func TestImportShorterLogInPlaceOfTheImportedOne(t *testing.T) {
 
 func TestImportQuarantinesRejectedLines(t *testing.T) {
 	w := newWorld(t)
-	old := `{"timestamp":"1999-12-31T23:59:59Z","request_id":"old"}` + "\n"
+	old := `{"processing_stage":6,"timestamp":"1999-12-31T23:59:59Z","request_id":"old"}` + "\n"
 	tooLate := w.time.Add(lake.ProjectedAhead + time.Second).Format(time.RFC3339)
-	ahead := fmt.Sprintf(`{"timestamp":%q,"request_id":"ahead"}`+"\n", tooLate)
+	ahead := fmt.Sprintf(`{"processing_stage":6,"timestamp":%q,"request_id":"ahead"}`+"\n", tooLate)
 	text := records(0, 3, time.Minute) + "garbage\n" + old + ahead + records(3, 5, time.Minute)
 	report := w.importLog("raw/a.log", text)
 	want := map[string]int64{"bad_json": 1, "time_out_of_range": 2}
@@ -415,7 +420,7 @@ func TestImportQuarantinesRejectedLines(t *testing.T) {
 // TestFailedImportReportsNoQuarantine: an import that is tried again reports its rejected lines once.
 func TestFailedImportReportsNoQuarantine(t *testing.T) {
 	for rule, text := range map[string]string{
-		"with records": records(0, 3, time.Minute) + "garbage\n", "without records": `{"timestamp":"yesterday"}` + "\n",
+		"with records": records(0, 3, time.Minute) + "garbage\n", "without records": `{"processing_stage":6,"timestamp":"yesterday"}` + "\n",
 	} {
 		t.Run(rule, func(t *testing.T) {
 			w := newWorld(t)
@@ -435,7 +440,7 @@ func TestFailedImportReportsNoQuarantine(t *testing.T) {
 
 func TestImportWithoutRecordsLeavesNoEntry(t *testing.T) {
 	w := newWorld(t)
-	text := `{"timestamp":"yesterday"}` + "\n"
+	text := `{"processing_stage":6,"timestamp":"yesterday"}` + "\n"
 	report := w.importLog("raw/a.log", text)
 	if report.Records != 0 || report.Quarantine != "quarantine/whole/raw/a.log.ndjson" {
 		t.Errorf("%+v", report)
@@ -675,6 +680,74 @@ func TestCompactContinuesAfterTimeIsUp(t *testing.T) {
 	}
 }
 
+// TestGroupsThatCannotEndAreNotBegun merges many small groups, and then a large one, for which not enough time is left.
+// No merge before it took long, so only its size shows how much time it needs.
+func TestGroupsThatCannotEndAreNotBegun(t *testing.T) {
+	const small, timeout = 39, 15 * time.Minute
+	for _, plansHaveSizes := range []bool{true, false} {
+		t.Run(fmt.Sprintf("plans have sizes: %t", plansHaveSizes), func(t *testing.T) {
+			w := newWorld(t)
+			w.time = testTime.Add(100 * time.Hour)
+			for i := range 24 {
+				w.importLog(fmt.Sprintf("raw/%d", i), records(small, small+1, time.Hour))
+			}
+			for i := range 2 {
+				w.importLog(fmt.Sprintf("raw/all%d", i), records(0, small, time.Hour))
+			}
+			large := testTime.Add(small * time.Hour).Format("2006/01/02/15")
+			config := w.config()
+			var group []string
+			for info, err := range w.lake.List(t.Context(), "lake/fresh/"+large, "") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				config.Group += info.Size
+				group = append(group, info.Name)
+			}
+			if !plansHaveSizes {
+				text, err := json.Marshal(map[string]any{"groups": [][]string{group}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = w.lake.Put(t.Context(), "lake/_plans/"+large+".json", bytes.NewReader(text), blob.Always)
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			config.Lake = &merging{Store: w.lake, merged: func(hour string) {
+				w.time = w.time.Add(20 * time.Second)
+				if hour == large {
+					w.time = w.time.Add(140 * time.Second)
+				}
+			}}
+			for run, hours := range []int{small, 1} {
+				ends := w.time.Add(timeout)
+				report, err := w.cloudOf(config).Compact(deadline{t.Context(), ends}, testTime.Add((small+1)*time.Hour))
+				if err != nil || report.Hours != hours {
+					t.Errorf("run %d: %+v, %v", run, report, err)
+				}
+				if w.time.After(ends) {
+					t.Errorf("run %d was killed, because it took %v too long", run, w.time.Sub(ends))
+				}
+				w.time = ends
+			}
+		})
+	}
+}
+
+// merging is a bucket that reports the merged objects before it keeps them.
+type merging struct {
+	blob.Store
+	merged func(hour string)
+}
+
+func (m *merging) Put(ctx context.Context, name string, body io.ReadSeeker, when blob.Condition) error {
+	if below, ok := strings.CutPrefix(name, "lake/compact/"); ok {
+		m.merged(path.Dir(below))
+	}
+	return m.Store.Put(ctx, name, body, when)
+}
+
 // deadline is a context that has a deadline but never ends.
 type deadline struct {
 	context.Context
@@ -702,7 +775,7 @@ func TestNewEmptiesItsScratchDirectory(t *testing.T) {
 
 func TestCompactNarrowsTheExtent(t *testing.T) {
 	year := func(n int) string {
-		return fmt.Sprintf(`{"timestamp":"%d-06-01T00:30:00Z","request_id":"y%d"}`+"\n", n, n)
+		return fmt.Sprintf(`{"processing_stage":6,"timestamp":"%d-06-01T00:30:00Z","request_id":"y%d"}`+"\n", n, n)
 	}
 	t.Run("after the removal of a record with a wrong clock", func(t *testing.T) {
 		w := newWorld(t)
@@ -761,7 +834,7 @@ func TestCompactNarrowsTheExtent(t *testing.T) {
 					for i := range 1 + random.IntN(4) {
 						at := w.time.Add(-time.Duration(random.IntN(10)*random.IntN(2000)) * time.Hour)
 						at = at.Add(time.Duration(random.IntN(3600)) * time.Second)
-						text += fmt.Sprintf(`{"timestamp":%q,"request_id":"r%d.%d"}`+"\n",
+						text += fmt.Sprintf(`{"processing_stage":6,"timestamp":%q,"request_id":"r%d.%d"}`+"\n",
 							at.Format(time.RFC3339), step, i)
 					}
 					w.importLog(fmt.Sprintf("raw/%d.log", step), text)

@@ -32,7 +32,7 @@ func attack(name string, n, length int) string {
 		query := make([]byte, length)
 		_, _ = random.Read(query)
 		at := testTime.Add(time.Duration(n)*time.Hour + time.Duration(i)*time.Minute)
-		fmt.Fprintf(&b, `{"timestamp":%q,"request_id":"%s%d","host":"shop.example","query":"q=%s"}`+"\n",
+		fmt.Fprintf(&b, `{"processing_stage":6,"timestamp":%q,"request_id":"%s%d","host":"shop.example","query":"q=%s"}`+"\n",
 			at.Format(time.RFC3339), name, i, hex.EncodeToString(query))
 	}
 	return b.String()

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,7 +25,7 @@ type CompactReport struct {
 	// the reason.
 	Rebuilt    []string          `json:",omitempty"`
 	NotRebuilt map[string]string `json:",omitempty"`
-	Unfinished bool              // the time was up before all hours were compacted
+	Unfinished bool              // the time was up before everything was done
 	Watermark  lake.Partition
 	Elapsed    time.Duration
 }
@@ -36,43 +37,105 @@ type CompactReport struct {
 // and then interrupted. Readers and imports can continue, and several compactions may run at the same time: they share
 // the work.
 //
-// It stops before the deadline of the context and sets Unfinished. The next call continues.
+// It stops before the deadline of the context and sets Unfinished. The next call continues. Repairs come first, so that
+// each call makes some, however many hours are left to be compacted.
 func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactReport, err error) {
 	began := c.config.Now()
-	timeUp := c.timeUp(ctx)
 	due := lake.PartitionOf(began.Add(-c.config.Grace).UnixMilli())
 	if !until.IsZero() {
 		due = min(due, lake.PartitionOf(until.UnixMilli()))
 	}
-	for more := true; more && err == nil; {
-		if report.Unfinished = timeUp(); report.Unfinished {
-			break
-		}
-		more, err = c.compactNext(ctx, due, timeUp, &report)
+	p := c.newPace(ctx)
+	s, _, err := lakestate.Load(ctx, c.table)
+	backlog := false
+	if err == nil {
+		_, backlog, err = c.firstFresh(ctx, s.Watermark, due)
 	}
+	if err != nil {
+		return report, fmt.Errorf("compact: %w", err)
+	}
+	unrepaired := c.makeRepairs(ctx, p.repairs(backlog), &report) // which must not stop the watermark
+	err = c.compactDue(ctx, due, p, &report)
 	if err == nil {
 		err = c.settle(ctx, func(lakestate.OpenImport) bool { return true })
 	}
 	if err == nil {
 		err = c.narrowExtent(ctx)
 	}
-	if err == nil && !report.Unfinished {
-		err = c.examineSuspects(ctx, timeUp, &report)
-	}
-	if err == nil && !report.Unfinished {
-		err = c.sweep(ctx, &report)
-	}
-	if err == nil && !report.Unfinished {
-		err = c.rebuild(ctx, timeUp, &report)
-	}
-	if err == nil && !report.Unfinished {
-		err = c.countRecords(ctx, timeUp)
+	if err == nil {
+		err = c.countRecords(ctx, timeUp(p.stop, c.config.Now))
 	}
 	report.Elapsed = c.config.Now().Sub(began)
-	if err != nil {
+	if err = errors.Join(err, unrepaired); err != nil {
 		return report, fmt.Errorf("compact: %w", err)
 	}
 	return report, nil
+}
+
+// makeRepairs examines suspects, removes superseded objects, and rebuilds lost ones, until a time.
+func (c *Store) makeRepairs(ctx context.Context, stop time.Time, report *CompactReport) error {
+	timeUp := timeUp(stop, c.config.Now)
+	if err := c.examineSuspects(ctx, timeUp, report); err != nil || report.Unfinished {
+		return err
+	}
+	if err := c.sweep(ctx, timeUp, report); err != nil || report.Unfinished {
+		return err
+	}
+	return c.rebuild(ctx, timeUp, report)
+}
+
+// compactDue compacts the hours before due, until the time is up.
+func (c *Store) compactDue(ctx context.Context, due lake.Partition, p *pace, report *CompactReport) error {
+	timeUp := timeUp(p.stop, c.config.Now)
+	for more := true; more; {
+		if timeUp() {
+			report.Unfinished = true
+			return nil
+		}
+		var err error
+		if more, err = c.compactNext(ctx, due, p, report); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pace is the time of a compaction, and what it has measured of its groups.
+type pace struct {
+	began, stop time.Time     // stop is zero if there is no deadline
+	longest     time.Duration // that a group has taken so far
+}
+
+func (c *Store) newPace(ctx context.Context) *pace {
+	now := c.config.Now()
+	return &pace{began: now, stop: stopTime(ctx, c.config.Reserve, now)}
+}
+
+// repairShare divides the time of a compaction: the result is what repairs may take while there are hours to compact.
+const repairShare = 3
+
+// repairs returns when repairs must stop.
+func (p *pace) repairs(backlog bool) time.Time {
+	if p.stop.IsZero() || !backlog {
+		return p.stop
+	}
+	return p.began.Add(p.stop.Sub(p.began) / repairShare)
+}
+
+// fits reports whether there is time to merge group n of a plan. A group is expected to take as long as usual for its
+// size, and as long as any group before it. Half of the time of the compaction is always enough, so that every group is
+// begun some time.
+func (c *Store) fits(p *pace, of plan, n int) bool {
+	if p.stop.IsZero() {
+		return true
+	}
+	size := c.config.Group
+	if n < len(of.Bytes) {
+		size = of.Bytes[n]
+	}
+	expected := time.Duration(float64(c.config.GroupTime) * float64(size) / float64(c.config.Group))
+	expected = min(max(expected, p.longest), p.stop.Sub(p.began)/2)
+	return !c.config.Now().Add(expected).After(p.stop)
 }
 
 // compactNext makes the next step, which depends on the state of the lake, and reports whether there may be more steps:
@@ -83,7 +146,7 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 //
 // If a process dies in the middle of a step, the state is still one of these two, and the next call continues from it.
 func (c *Store) compactNext(
-	ctx context.Context, due lake.Partition, timeUp func() bool, report *CompactReport,
+	ctx context.Context, due lake.Partition, p *pace, report *CompactReport,
 ) (more bool, err error) {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
@@ -111,7 +174,7 @@ func (c *Store) compactNext(
 	if !found {
 		return true, c.moveWatermark(ctx, s.Watermark, s.Closed)
 	}
-	return c.compactHour(ctx, s.Watermark, hour, timeUp, report)
+	return c.compactHour(ctx, s.Watermark, hour, p, report)
 }
 
 // close makes boundary the first hour to which imports may add fresh objects. It applies to imports that are committed
@@ -129,9 +192,9 @@ func (c *Store) close(ctx context.Context, watermark, boundary lake.Partition) e
 
 // compactHour merges a closed hour and moves the watermark past it.
 func (c *Store) compactHour(
-	ctx context.Context, watermark, hour lake.Partition, timeUp func() bool, report *CompactReport,
+	ctx context.Context, watermark, hour lake.Partition, p *pace, report *CompactReport,
 ) (more bool, err error) {
-	p, err := c.planFor(ctx, hour)
+	of, err := c.planFor(ctx, hour)
 	if err != nil {
 		return false, err
 	}
@@ -140,23 +203,26 @@ func (c *Store) compactHour(
 	if err != nil || s.Watermark != watermark {
 		return true, err
 	}
-	for _, group := range p.Groups {
-		if report.Unfinished = timeUp(); report.Unfinished {
+	for n, group := range of.Groups {
+		if !c.fits(p, of, n) {
+			report.Unfinished = true
 			return false, nil
 		}
+		began := c.config.Now()
 		if err := c.merge(ctx, hour, group, withoutLost(s, group), report); err != nil {
 			return false, fmt.Errorf("hour %s: %w", hour, err)
 		}
+		p.longest = max(p.longest, c.config.Now().Sub(began))
 	}
-	if err := c.saveHour(ctx, hour, timeUp); err != nil {
+	if err := c.saveHour(ctx, hour, timeUp(p.stop, c.config.Now)); err != nil {
 		return false, err
 	}
 	if err := c.moveWatermark(ctx, watermark, hour+1); err != nil {
 		return false, err
 	}
 	report.Hours++
-	report.Merged += len(p.Groups)
-	for _, group := range p.Groups {
+	report.Merged += len(of.Groups)
+	for _, group := range of.Groups {
 		report.Objects += len(group)
 	}
 	return true, nil

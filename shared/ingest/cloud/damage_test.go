@@ -196,6 +196,49 @@ func TestCompactionExaminesSuspects(t *testing.T) {
 	}
 }
 
+// TestExaminationContinues reports a suspect without a name. Its hours have more objects than a run has time to read.
+func TestExaminationContinues(t *testing.T) {
+	w := newWorld(t)
+	const objects, perRun = 20, 8
+	for i := range objects {
+		w.importLog(fmt.Sprintf("raw/%d", i), records(i%2*60, i%2*60+1, time.Minute))
+	}
+	names := w.names("lake/fresh/")
+	w.spoil(names[objects-1], damages["cut"])
+	first := lake.PartitionOf(testTime.UnixMilli())
+	e := &engine.DamageError{From: first, To: first + 1, Err: errors.New("page checksum differs")}
+	if err := lakestate.NewSuspects(w.table, w.now).Report(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	config := w.config()
+	config.Lake = &reading{Store: w.lake, read: func(name string) {
+		if strings.HasPrefix(name, "lake/fresh/") {
+			w.time = w.time.Add(810 * time.Second / perRun)
+		}
+	}}
+	for run := range 3 {
+		ends := w.time.Add(15 * time.Minute)
+		report, err := w.cloudOf(config).Compact(deadline{t.Context(), ends}, testTime)
+		found := slices.Equal(report.Damaged, names[objects-1:])
+		if last := run == 2; err != nil || report.Unfinished == last || found != last {
+			t.Errorf("run %d: %+v, %v", run, report, err)
+		}
+	}
+}
+
+// reading is a bucket that reports the objects that are read.
+type reading struct {
+	blob.Store
+	read func(name string)
+}
+
+func (r *reading) Get(
+	ctx context.Context, name, version string, offset int64,
+) (io.ReadCloser, blob.Info, error) {
+	r.read(name)
+	return r.Store.Get(ctx, name, version, offset)
+}
+
 func TestSuspectThatIsWholeStays(t *testing.T) {
 	w := newWorld(t)
 	w.importLog("raw/a", records(0, 4, time.Minute))

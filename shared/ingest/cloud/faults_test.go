@@ -313,8 +313,9 @@ func TestRefusalsUnderFaults(t *testing.T) {
 		refused              bool
 	}{
 		"unknown format": {"a b c\nd e f\n", "quarantine/whole/raw/x.json", "reason", true},
-		"no records":     {`{"timestamp":"yesterday"}` + "\n", "quarantine/whole/raw/x.ndjson", "yesterday", false},
-		"damaged gzip":   {"\x1f\x8b\x08\x00 garbage", "quarantine/whole/raw/x.json", "reason", true},
+		"no records": {`{"processing_stage":6,"timestamp":"yesterday"}` +
+			"\n", "quarantine/whole/raw/x.ndjson", "yesterday", false},
+		"damaged gzip": {"\x1f\x8b\x08\x00 garbage", "quarantine/whole/raw/x.json", "reason", true},
 	} {
 		for harm, script := range map[string]func(int) faulttest.Script{
 			"throttled":                  func(n int) faulttest.Script { return faulttest.From(n, faulttest.Throttle) },

@@ -8,6 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/ingesttest"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -34,10 +35,11 @@ func TestIdentityOfLogs(t *testing.T) {
 	})
 }
 
-// interruptedTable calls before, once, before a write, or before the imports of a family are listed.
+// interruptedTable calls before, once, before a write, or after the imports of a family were listed.
 type interruptedTable struct {
 	lakestate.Table
 	atList bool
+	family string
 	before func()
 }
 
@@ -54,8 +56,9 @@ func (i *interruptedTable) Write(ctx context.Context, changes ...lakestate.Chang
 }
 
 func (i *interruptedTable) List(ctx context.Context, partition, prefix string) ([]lakestate.Item, error) {
-	i.interrupt(i.atList && prefix == "import#")
-	return i.Table.List(ctx, partition, prefix)
+	items, err := i.Table.List(ctx, partition, prefix)
+	i.interrupt(i.atList && partition == "ingest#"+i.family && prefix == "import#")
+	return items, err
 }
 
 // countedStore counts the calls of Get.
@@ -90,16 +93,19 @@ func TestImportOvertakenByAnother(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t)
+			w.importLog("web1/access.log.2", ingesttest.Text("z")) // the name is known, so its families are listed
 			w.put("web1/access.log", ingesttest.Text("h a"))
 			config := w.config()
 			raw, other := &countedStore{Store: w.raw}, w.cloud()
 			config.Raw = raw
-			config.Table = &interruptedTable{w.table, test.atList, func() {
+			family := ledger.LogFamily("raw/web1/access.log", []byte(ingesttest.Text("h a")))
+			config.Table = &interruptedTable{w.table, test.atList, family, func() {
 				ingesttest.Import(t, testLake{w, other}, test.path, test.ids)
 			}}
 			if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "web1/access.log"}); err != nil {
 				t.Fatal(err)
 			}
+			test.want["z"] = 1
 			w.expect(test.want)
 			if raw.reads != test.reads {
 				t.Errorf("the log was read %d times, want %d", raw.reads, test.reads)

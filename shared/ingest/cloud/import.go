@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -22,6 +23,7 @@ import (
 type Log struct {
 	Key     string
 	Version string // of the object, when the bucket keeps versions; "" for the latest
+	Format  string // name of the format of a log that was refused without it; "" to detect it
 }
 
 // ErrUnfinished means that the time was up before the end of the log. The lines read so far are imported, and importing
@@ -49,7 +51,7 @@ const maxOvertaken = 10
 // imported again.
 func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 	began := c.config.Now()
-	timeUp := c.timeUp(ctx)
+	timeUp := timeUp(stopTime(ctx, c.config.Reserve, c.config.Now()), c.config.Now)
 	for overtaken := 0; ; overtaken++ {
 		report, raw, err := c.importOnce(ctx, log, timeUp)
 		if errors.Is(err, errOvertaken) && overtaken < maxOvertaken {
@@ -99,8 +101,14 @@ func (c *Store) importOpen(
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
 	staged := &stagingArea{cloud: c, attempt: newAttempt(), began: c.config.Now()}
-	ledger := &familyLedger{table: c.table}
+	ledger := &familyLedger{table: c.table, now: c.config.Now}
 	options := c.config.Options
+	switch {
+	case log.Format != "":
+		options.Format = log.Format
+	case strings.HasPrefix(log.Key, retriedPrefix):
+		options.Format = recordFormat
+	}
 	options.From, options.Until = c.period()
 	options.Horizon, options.Arrival = c.horizon(log, raw.Info())
 	staged.arrived = options.Arrival
@@ -143,15 +151,18 @@ func (c *Store) importOpen(
 		report.Quarantine = "" // the next attempt puts the lines there
 		return report, err
 	}
-	err = c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Family == ledger.family })
+	err = c.settle(ctx, func(o lakestate.OpenImport) bool { return ledger.covers(o.Family) })
 	if err == nil {
-		err = c.antedate(ctx, ledger.family, options.Arrival)
+		err = c.antedate(ctx, ledger, options.Arrival)
 	}
 	if err != nil {
 		if !conversion.New {
 			report.Quarantine = ""
 		}
 		return report, err
+	}
+	if moved, err := c.moveOld(ctx, ledger); err != nil || moved.Sources > 0 {
+		c.config.Moved(ctx, moved, err)
 	}
 	switch {
 	case conversion.Stopped && conversion.New:
@@ -162,12 +173,12 @@ func (c *Store) importOpen(
 	return report, nil
 }
 
-// antedate changes the arrival of the open imports of a family to that of a log that arrived before them. The log may
-// consist of lines that they have imported from a later copy of it, and that readers do not see yet.
-func (c *Store) antedate(ctx context.Context, family string, arrival time.Time) error {
+// antedate changes the arrival of the open imports that may be of a log to that of the log, if it arrived before them.
+// It may consist of lines that they have imported from a later copy of it, and that readers do not see yet.
+func (c *Store) antedate(ctx context.Context, ledger *familyLedger, arrival time.Time) error {
 	_, err := c.changeState(ctx, func(s *lakestate.State) (changed bool) {
 		for id, o := range s.Open {
-			if o.Family == family && o.Rebuilds == "" && o.Arrived.After(arrival) {
+			if ledger.covers(o.Family) && o.Rebuilds == "" && o.Arrived.After(arrival) {
 				o.Arrived = arrival.UTC()
 				s.Open[id] = o
 				changed = true
@@ -243,6 +254,9 @@ func (c *Store) commit(
 		}
 	}
 	if err := staged.writeIndex(ctx); err != nil {
+		return err
+	}
+	if err := ledger.place(ctx, e); err != nil {
 		return err
 	}
 	changes, err := ledger.changes(ctx, *e, staged.attempt)
@@ -337,6 +351,22 @@ type refusal struct {
 	Version string    `json:"version,omitempty"`
 	At      time.Time `json:"at"`
 	Reason  string    `json:"reason"`
+
+	// Of a log in JSON whose format is not known, the names of the members, and mappings that fit.
+	Members string   `json:"members,omitempty"`
+	Map     []string `json:"map,omitempty"`
+}
+
+// message returns the reason and what helps against it.
+func (r refusal) message() string {
+	text := r.Reason
+	if r.Members != "" {
+		text += "; its members are " + r.Members
+	}
+	if len(r.Map) > 0 {
+		text += "; these mappings fit: --map " + strings.Join(r.Map, " --map ")
+	}
+	return text
 }
 
 // What follows the key of a log in the names of the note that it is refused, and of its lines if none is a record.
@@ -347,7 +377,11 @@ const (
 
 // refuse writes a note that a log is refused as a whole, with the reason.
 func (c *Store) refuse(ctx context.Context, log Log, reason error) error {
-	note, err := json.MarshalIndent(refusal{log.Key, log.Version, c.config.Now().UTC(), reason.Error()}, "", "  ")
+	why := refusal{Key: log.Key, Version: log.Version, At: c.config.Now().UTC(), Reason: reason.Error()}
+	if unknown, is := errors.AsType[*logformat.UnrecognizedError](reason); is {
+		why.Members, why.Map = unknown.ShownMembers(), unknown.Map
+	}
+	note, err := json.MarshalIndent(why, "", "  ")
 	if err != nil {
 		return err
 	}

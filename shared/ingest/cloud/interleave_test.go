@@ -24,6 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
@@ -176,7 +177,7 @@ func (p *play) writeLogs() {
 			for range 1 + p.random.IntN(4) {
 				id := fmt.Sprintf("r%d", next)
 				at := testTime.Add(time.Duration(p.random.IntN(6*60)-60) * time.Minute)
-				fmt.Fprintf(&text, `{"timestamp":%q,"request_id":%q}`+"\n", at.Format(time.RFC3339), id)
+				fmt.Fprintf(&text, `{"processing_stage":6,"timestamp":%q,"request_id":%q}`+"\n", at.Format(time.RFC3339), id)
 				ids = append(ids, id)
 				next++
 			}
@@ -617,6 +618,7 @@ func (p *play) committed(open map[string]bool) map[string]int {
 	ids := map[string]int{}
 	families := map[string]bool{}
 	for key := range p.put {
+		log := ledger.LogName("raw/" + strings.TrimPrefix(key, "raw/"))
 		body, _, err := p.raw.Get(context.Background(), key, "", 0)
 		if err != nil {
 			p.t.Error(err)
@@ -626,7 +628,7 @@ func (p *play) committed(open map[string]bool) map[string]int {
 		if err != nil {
 			p.t.Error(err)
 		}
-		families[ingest.FamilyOf(text)] = true
+		families[ledger.LogFamily(log, text)], families[ledger.LogFamily(log, nil)] = true, true
 	}
 	for family := range families {
 		imports, err := p.table.List(context.Background(), "ingest#"+family, "import#")

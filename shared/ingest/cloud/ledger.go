@@ -12,30 +12,45 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// familyLedger is the part of the ledger for one family: all sources with the same first line. It is one partition of
-// the table, ingest#<family>:
+// familyLedger is the part of the ledger that one log needs. A family is a partition of the table, ingest#<family>. It
+// has the sources with the same name and the same first line, see ledger.LogFamily:
 //
-//	family                          its revision is that of the family: every commit increases it
 //	source#<id>                     a log as it grows
 //	head#<id>                       its first 64 KiB, or all of it as long as it is shorter
 //	import#<id>#<generation>        one import of it
 //
+// The family of a name, without a line, has one more item, the guard of all imports of logs with that name:
+//
+//	family                          its revision increases with every commit of such a log
+//
 // One more item of each source leads from its id to its family: ingest#source#<id>, family.
 //
-// An import reads the family, converts, and commits on the condition that the family has not changed. If two deliveries
-// of one log are converted at the same time, one of them is committed. The other starts again and finds no new lines.
-// If only other logs of the family were imported meanwhile, it reads the family again and commits.
+// Sources without a name are those of an early version. Every log may be one of them, so its import also reads the
+// family without a name and with its first line. See oldFamily for the sources that earlier versions have recorded
+// elsewhere.
+//
+// An import reads the families, converts, and commits on the condition that the guard has not changed. If two
+// deliveries of one log are converted at the same time, one of them is committed. The other starts again and finds no
+// new lines.
+// If only other logs with the same name were imported meanwhile, it reads the families again and commits.
 type familyLedger struct {
 	table   lakestate.Table
-	family  string
+	now     func() time.Time
+	log     string // its name
+	text    []byte // its beginning
 	origin  origin
-	guard   lakestate.Item // the item of the family as read
+	own     string                    // family of new sources
+	guards  map[string]lakestate.Item // by name, as read
+	old     oldFamily
+	homes   map[string]string // families of the sources
 	sources map[string]sourceItem
 	imports []importItem
 }
@@ -51,8 +66,24 @@ type origin struct {
 	quarantined int64 // bytes of the rejected lines that were kept
 }
 
-type familyItem struct {
-	Imports int64 `json:"imports"` // number of committed imports
+// guardItem is the guard of a name.
+type guardItem struct {
+	Imports int64 `json:"imports"` // number of commits
+	// Newest are the families of the newest sources with a first line, at most maxNewest. A copy of such a log that
+	// ends before that line is complete is looked for in them.
+	Newest []string `json:"newest,omitempty"`
+}
+
+const maxNewest = 32
+
+// add adds a family to the newest ones, and reports whether it was missing.
+func (g *guardItem) add(family string) bool {
+	if slices.Contains(g.Newest, family) {
+		return false
+	}
+	g.Newest = append(g.Newest, family)
+	g.Newest = g.Newest[max(0, len(g.Newest)-maxNewest):]
+	return true
 }
 
 type sourceItem struct {
@@ -96,6 +127,9 @@ type importItem struct {
 	Judged         int    `json:"judged,omitempty"`      // of a new source: marks of its first records
 	Seen           int    `json:"seen,omitempty"`        // marks among them that other sources have
 	SeenIn         string `json:"seen_in,omitempty"`
+
+	Absent  []string         `json:"absent,omitempty"`  // what no record of the import has, see ingest.Report
+	Misfits map[string]int64 `json:"misfits,omitempty"` // values of a wrong type by field
 }
 
 // sourceFamilyItem leads from a source to its family.
@@ -107,62 +141,140 @@ func sourceFamilyKey(source string) lakestate.Key {
 	return lakestate.Key{Partition: "ingest#source#" + source, Sort: "family"}
 }
 
-func familyKey(family string) lakestate.Key {
-	return lakestate.Key{Partition: "ingest#" + family, Sort: "family"}
+// guardKey returns the key of the guard of a name.
+func guardKey(log string) lakestate.Key { return familyKey(ledger.LogFamily(log, nil)) }
+
+func familyKey(family string) lakestate.Key { return itemKey(family, "family") }
+
+func itemKey(family, sort string) lakestate.Key {
+	return lakestate.Key{Partition: "ingest#" + family, Sort: sort}
 }
 
-func (l *familyLedger) key(sort string) lakestate.Key {
-	return lakestate.Key{Partition: "ingest#" + l.family, Sort: sort}
-}
+func (i importItem) id() string { return importID(i.Source, i.Generation) }
 
 func importSort(source string, generation int) string {
 	return fmt.Sprintf("import#%s#%06d", source, generation)
 }
 
-// load reads the family of a text, once.
-func (l *familyLedger) load(ctx context.Context, text []byte) error {
-	if l.family != "" {
+// load reads the families of a log with a beginning, once.
+func (l *familyLedger) load(ctx context.Context, log string, text []byte) error {
+	if l.sources != nil {
 		return nil
 	}
-	return l.read(ctx, ingest.FamilyOf(text))
+	l.log, l.text = log, text
+	return l.read(ctx)
 }
 
-// read reads a family. It reads the guard first, so that the commit fails if another import is committed during the
-// reading.
-func (l *familyLedger) read(ctx context.Context, family string) error {
-	guard, err := l.table.Get(ctx, familyKey(family))
-	if err != nil {
-		return fmt.Errorf("read ledger: %w", err)
+// read reads the families. It reads the guards first, so that the commit fails if another import is committed during
+// the reading, and the old family before those to which its sources move.
+func (l *familyLedger) read(ctx context.Context) error {
+	l.guards, l.homes = map[string]lakestate.Item{}, map[string]string{}
+	l.sources, l.imports = map[string]sourceItem{}, nil
+	if err := l.readOld(ctx); err != nil {
+		return err
 	}
-	sources, err := l.table.List(ctx, guard.Key.Partition, "source#")
-	if err != nil {
-		return fmt.Errorf("read ledger: %w", err)
-	}
-	imports, err := l.table.List(ctx, guard.Key.Partition, "import#")
-	if err != nil {
-		return fmt.Errorf("read ledger: %w", err)
-	}
-	l.guard, l.sources, l.imports = guard, map[string]sourceItem{}, make([]importItem, len(imports))
-	for _, item := range sources {
-		var s sourceItem
-		if err := item.Read(&s); err != nil {
-			return err
+	for _, log := range []string{l.log, ""} {
+		guard, err := l.table.Get(ctx, guardKey(log))
+		var known guardItem
+		if err == nil {
+			err = guard.Read(&known)
 		}
-		l.sources[s.ID] = s
-	}
-	for i, item := range imports {
-		if err := item.Read(&l.imports[i]); err != nil {
-			return err
+		if err != nil {
+			return fmt.Errorf("read ledger: %w", err)
+		}
+		l.guards[log] = guard
+		if guard.Revision == 0 {
+			continue // there are no sources with that name
+		}
+		families := []string{ledger.LogFamily(log, nil)}
+		if family := ledger.LogFamily(log, l.text); family != families[0] {
+			families = append(families, family)
+		} else {
+			families = append(families, known.Newest...)
+		}
+		for _, family := range families {
+			records, err := readFamily(ctx, l.table, family, "")
+			if err != nil {
+				return err
+			}
+			l.add(family, records)
 		}
 	}
-	l.family = family
+	l.add(l.old.id, l.old.records)
+	l.own = ledger.LogFamily(l.log, l.text)
+	if l.old.isOpen() {
+		l.own = l.old.id
+	}
 	return nil
+}
+
+// records are the sources of a family and their imports.
+type records struct {
+	sources []sourceItem
+	imports []importItem
+}
+
+// readFamily reads the records of a family, or of one source of it unless source is "". It reads the imports first, so
+// that it finds the sources of all of them.
+func readFamily(ctx context.Context, table lakestate.Table, family, source string) (r records, err error) {
+	if source != "" {
+		source += "#"
+	}
+	partition := familyKey(family).Partition
+	imports, err := table.List(ctx, partition, "import#"+source)
+	if err != nil {
+		return records{}, fmt.Errorf("read ledger: %w", err)
+	}
+	r.imports = make([]importItem, len(imports))
+	for i, item := range imports {
+		if err := item.Read(&r.imports[i]); err != nil {
+			return records{}, err
+		}
+	}
+	if len(imports) == 0 {
+		return records{}, nil
+	}
+	sources, err := table.List(ctx, partition, "source#"+strings.TrimSuffix(source, "#"))
+	if err != nil {
+		return records{}, fmt.Errorf("read ledger: %w", err)
+	}
+	r.sources = make([]sourceItem, len(sources))
+	for i, item := range sources {
+		if err := item.Read(&r.sources[i]); err != nil {
+			return records{}, err
+		}
+	}
+	return r, nil
+}
+
+// add adds the records of a family, without those that are known: a source that moves is in two families.
+func (l *familyLedger) add(family string, r records) {
+	for _, s := range r.sources {
+		if _, known := l.sources[s.ID]; !known {
+			l.sources[s.ID], l.homes[s.ID] = s, family
+		}
+	}
+	known := map[string]bool{}
+	for _, i := range l.imports {
+		known[i.id()] = true
+	}
+	for _, i := range r.imports {
+		if !known[i.id()] {
+			l.imports = append(l.imports, i)
+		}
+	}
+}
+
+// covers reports whether open imports of a family may be of the log.
+func (l *familyLedger) covers(family string) bool {
+	return family == l.old.id || family == ledger.LogFamily(l.log, l.text) || family == ledger.LogFamily(l.log, nil) ||
+		family == ledger.LogFamily("", l.text) || family == ledger.LogFamily("", nil)
 }
 
 // Candidates returns the imports that may be of the log, of the sources whose first head is a prefix of the text,
 // shortest first.
 func (l *familyLedger) Candidates(ctx context.Context, log string, text []byte) ([]ingest.Entry, error) {
-	if err := l.load(ctx, text); err != nil {
+	if err := l.load(ctx, log, text); err != nil {
 		return nil, err
 	}
 	latest := map[string]int{}
@@ -179,7 +291,7 @@ func (l *familyLedger) Candidates(ctx context.Context, log string, text []byte) 
 			Source:     i.Source,
 			Log:        i.Log,
 			Format:     s.Format,
-			Family:     l.family,
+			Family:     l.homes[i.Source],
 			Generation: i.Generation,
 			Name:       i.Name,
 			At:         i.At,
@@ -211,7 +323,7 @@ func (l *familyLedger) Candidates(ctx context.Context, log string, text []byte) 
 // Beginning returns a source that may be of the log and has a head that is longer than the text and begins with it, or
 // "".
 func (l *familyLedger) Beginning(ctx context.Context, log string, text []byte) (string, error) {
-	if err := l.load(ctx, text); err != nil {
+	if err := l.load(ctx, log, text); err != nil {
 		return "", err
 	}
 	length := map[string]int{}
@@ -239,7 +351,7 @@ func (l *familyLedger) Beginning(ctx context.Context, log string, text []byte) (
 
 // Head returns the head of a source.
 func (l *familyLedger) Head(ctx context.Context, source string) ([]byte, error) {
-	item, err := l.table.Get(ctx, l.key("head#"+source))
+	item, err := l.table.Get(ctx, itemKey(l.homes[source], "head#"+source))
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
@@ -264,23 +376,65 @@ func (l *familyLedger) Knows(_ context.Context, source string) (bool, error) {
 	return known, nil
 }
 
-// changes returns the changes of the table that commit an entry.
+// place sets the family of an entry: that of its source. A source in an old family that has ended moves first.
+func (l *familyLedger) place(ctx context.Context, e *ingest.Entry) (err error) {
+	e.Family = l.own
+	if e.Generation == 1 {
+		return nil
+	}
+	e.Family = l.homes[e.Source]
+	if l.old.isOpen() {
+		return nil
+	}
+	for _, s := range l.old.records.sources {
+		if s.ID == e.Source {
+			imports := slices.Clone(l.old.records.imports)
+			imports = slices.DeleteFunc(imports, func(i importItem) bool { return i.Source != e.Source })
+			e.Family, err = l.old.move(ctx, l.table, s, imports)
+			l.homes[e.Source] = e.Family
+		}
+	}
+	return err
+}
+
+// write is an item as read, and its new body.
+type write struct {
+	item lakestate.Item
+	body any
+}
+
+// guarded returns the guards of a commit, which fails if they have changed.
+func (l *familyLedger) guarded(e ingest.Entry) (list []write, err error) {
+	names := []string{l.log}
+	if e.Generation > 1 && l.sources[e.Source].Log == "" && e.Family != l.old.id && l.log != "" {
+		names = append(names, "")
+	}
+	for _, name := range names {
+		var guard guardItem
+		if err := l.guards[name].Read(&guard); err != nil {
+			return nil, err
+		}
+		guard.Imports++
+		family := ledger.LogFamily(l.log, l.text)
+		if e.Generation == 1 && e.Family == family && family != ledger.LogFamily(l.log, nil) {
+			guard.add(family)
+		}
+		list = append(list, write{l.guards[name], guard})
+	}
+	return list, nil
+}
+
+// changes returns the changes of the table that commit an entry that has its place.
 func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt string) ([]lakestate.Change, error) {
-	var guard familyItem
-	if err := l.guard.Read(&guard); err != nil {
+	list, err := l.guarded(e)
+	if err != nil {
 		return nil, err
 	}
-	guard.Imports++
 	if e.Generation > 1 && l.sources[e.Source].Log != e.Log {
 		e.Head = nil // the first import is of an earlier version; its head may be that of any log
 	}
-	type write struct {
-		item lakestate.Item
-		body any
-	}
-	list := []write{
-		{l.guard, guard},
-		{lakestate.Item{Key: l.key(importSort(e.Source, e.Generation))}, importItem{
+	list = append(list,
+		write{lakestate.Item{Key: itemKey(e.Family, importSort(e.Source, e.Generation))}, importItem{
 			Source:     e.Source,
 			Generation: e.Generation,
 			Log:        e.Log,
@@ -308,17 +462,19 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 			Judged:         l.origin.report.Judged,
 			Seen:           l.origin.report.Seen,
 			SeenIn:         l.origin.report.SeenIn,
-		}},
-	}
+
+			Absent:  l.origin.report.Absent,
+			Misfits: l.origin.report.Misfits,
+		}})
 	family, err := l.table.Get(ctx, sourceFamilyKey(e.Source))
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
 	if family.Revision == 0 { // the source is new, or an earlier version has imported its beginning
-		list = append(list, write{family, sourceFamilyItem{Family: l.family}})
+		list = append(list, write{family, sourceFamilyItem{Family: e.Family}})
 	}
 	if e.Generation == 1 {
-		list = append(list, write{lakestate.Item{Key: l.key("source#" + e.Source)}, sourceItem{
+		list = append(list, write{lakestate.Item{Key: itemKey(e.Family, "source#"+e.Source)}, sourceItem{
 			ID:         e.Source,
 			Log:        e.Log,
 			Format:     e.Format,
@@ -331,7 +487,7 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 		if err != nil {
 			return nil, err
 		}
-		item := lakestate.Item{Key: l.key("head#" + e.Source)}
+		item := lakestate.Item{Key: itemKey(e.Family, "head#"+e.Source)}
 		if e.Generation > 1 {
 			if item, err = l.table.Get(ctx, item.Key); err != nil {
 				return nil, fmt.Errorf("read ledger: %w", err)
@@ -346,32 +502,30 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 			return nil, err
 		}
 	}
-	return changes, nil
+	fence, err := l.old.fence(e, l.now())
+	return append(changes, fence...), err
 }
 
-// refresh reads the family again if it has changed. It reports whether everything that concerns the log is as before:
-// then an import of the log that was converted before can still be committed, even if logs of other names with the same
-// first line were imported meanwhile.
+// refresh reads the families again if a guard has changed. It reports whether everything that concerns the log is as
+// before: then an import of the log that was converted before can still be committed, even if other logs of the same
+// name were imported meanwhile.
 func (l *familyLedger) refresh(ctx context.Context, log string) (same bool, err error) {
-	guard, err := l.table.Get(ctx, l.guard.Key)
-	if err != nil {
-		return false, fmt.Errorf("read ledger: %w", err)
+	same = true
+	for _, guard := range append(slices.Collect(maps.Values(l.guards)), l.old.guard) {
+		item, err := l.table.Get(ctx, guard.Key)
+		if err != nil {
+			return false, fmt.Errorf("read ledger: %w", err)
+		}
+		same = same && item.Revision == guard.Revision
 	}
-	if guard.Revision == l.guard.Revision {
+	if same {
 		return true, nil
 	}
-	var family familyItem
-	if err := l.guard.Read(&family); err != nil {
+	own, before := l.own, l.concerning(log)
+	if err := l.read(ctx); err != nil {
 		return false, err
 	}
-	if family.Imports != int64(len(l.imports)) {
-		return false, nil // an import was committed between the reading of the guard and that of the imports
-	}
-	before := l.concerning(log)
-	if err := l.read(ctx, l.family); err != nil {
-		return false, err
-	}
-	return maps.Equal(before, l.concerning(log)), nil
+	return l.own == own && maps.Equal(before, l.concerning(log)), nil
 }
 
 // concerning returns the number of the imports of each source that may be of the log, or has an import that may be.
@@ -390,7 +544,7 @@ func (l *familyLedger) concerning(log string) map[string]int {
 
 // holds reports whether the import was committed by that attempt.
 func (l *familyLedger) holds(ctx context.Context, e ingest.Entry, attempt string) (bool, error) {
-	item, err := l.table.Get(ctx, l.key(importSort(e.Source, e.Generation)))
+	item, err := l.table.Get(ctx, itemKey(e.Family, importSort(e.Source, e.Generation)))
 	var i importItem
 	if err == nil {
 		err = item.Read(&i)

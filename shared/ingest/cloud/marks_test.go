@@ -13,6 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -63,7 +64,7 @@ func TestImportNoticesOverlaps(t *testing.T) {
 // recordedOverlap returns what the entry of the latest import of raw/b.log has about records that were there.
 func (w *world) recordedOverlap(text string) (judged, seen int, in string) {
 	w.t.Helper()
-	items, err := w.table.List(w.t.Context(), "ingest#"+ingest.FamilyOf([]byte(text)), "import#")
+	items, err := w.table.List(w.t.Context(), "ingest#"+ledger.LogFamily("raw/b.log", []byte(text)), "import#")
 	if err != nil {
 		w.t.Fatal(err)
 	}

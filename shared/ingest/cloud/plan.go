@@ -23,6 +23,8 @@ import (
 // is put, so that they never create different objects.
 type plan struct {
 	Groups [][]string `json:"groups"` // names of objects in the bucket
+	// Bytes are the sizes of the groups. Plans of earlier versions do not have them.
+	Bytes []int64 `json:"bytes,omitempty"`
 }
 
 const (
@@ -81,6 +83,7 @@ func (c *Store) newPlan(ctx context.Context, hour lake.Partition) (plan, error) 
 	var p plan
 	var group []string
 	var size int64
+	add := func() { p.Groups, p.Bytes = append(p.Groups, group), append(p.Bytes, size) }
 	for info, err := range c.lake.List(ctx, freshFolder(hour), "") {
 		if err != nil {
 			return plan{}, err
@@ -89,14 +92,14 @@ func (c *Store) newPlan(ctx context.Context, hour lake.Partition) (plan, error) 
 			continue
 		}
 		if len(group) == maxGroup || len(group) > 0 && size+info.Size > c.config.Group {
-			p.Groups = append(p.Groups, group)
+			add()
 			group, size = nil, 0
 		}
 		group = append(group, info.Name)
 		size += info.Size
 	}
 	if len(group) > 0 {
-		p.Groups = append(p.Groups, group)
+		add()
 	}
 	return p, nil
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -62,7 +61,7 @@ func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 			var note refusal
 			if err = c.readJSON(ctx, info.Name, &note); err == nil {
 				all = append(all, ingest.Rejected{
-					Source: ledger.Source{ID: key, Name: key}, Code: Refused, First: ingest.RejectedLine{Message: note.Reason},
+					Source: ledger.Source{ID: key, Name: key}, Code: Refused, First: ingest.RejectedLine{Message: note.message()},
 				})
 			}
 		}
@@ -115,16 +114,15 @@ func (c *Store) importOf(ctx context.Context, source string, generation int) (in
 	if item.Revision == 0 {
 		return ingest.Entry{}, unknown
 	}
-	l := &familyLedger{table: c.table, family: family.Family}
 	var s sourceItem
-	if item, err = c.table.Get(ctx, l.key("source#"+source)); err == nil {
+	if item, err = c.table.Get(ctx, itemKey(family.Family, "source#"+source)); err == nil {
 		err = item.Read(&s)
 	}
 	if err != nil {
 		return ingest.Entry{}, err
 	}
 	var i importItem
-	if item, err = c.table.Get(ctx, l.key(importSort(source, generation))); err == nil {
+	if item, err = c.table.Get(ctx, itemKey(family.Family, importSort(source, generation))); err == nil {
 		err = item.Read(&i)
 	}
 	if err != nil {
@@ -233,7 +231,7 @@ func (c *Store) retryObject(
 	if len(retried) == 0 {
 		return nil
 	}
-	key := HistoryPrefix + "quarantine/" + base + "-" + sum + ".jsonl"
+	key := retriedPrefix + base + "-" + sum + ".jsonl"
 	if err := c.putRecords(ctx, key, retried, dir); err != nil {
 		return err
 	}
@@ -243,6 +241,9 @@ func (c *Store) retryObject(
 	}
 	return c.putFile(ctx, name, filepath.Join(dir, "left"), blob.Always)
 }
+
+// retriedPrefix begins the keys of the logs of records that retries put.
+const retriedPrefix = HistoryPrefix + "quarantine/"
 
 // recordFormat is the name of the format of records.
 const recordFormat = "orrery"
@@ -274,11 +275,9 @@ func (c *Store) convertRejected(
 	var lines []retriedLine
 	retry := ingest.Retry{File: file, Generation: generation, Lines: of.Lines, Newest: of, Keep: func(row *lake.Row) bool {
 		text := record.AppendJSON(nil, row, nil)
-		// A line stays if its record would not be the same in a log of records: the members that are no fields may be
-		// those by which another format is detected, the text of a line that is not UTF-8 would be lost, and a line of
-		// a log has a maximum length.
-		f, err := logformat.Detect(text)
-		if err == nil && f.Name() == recordFormat && row.RawLine == nil && len(text) <= record.MaxLine {
+		// A line stays if its record would not be the same in a log of records: the text of a line that is not UTF-8
+		// would be lost, and a line of a log has a maximum length.
+		if row.RawLine == nil && len(text) <= record.MaxLine {
 			mu.Lock()
 			defer mu.Unlock()
 			lines = append(lines, retriedLine{row.Line, text})

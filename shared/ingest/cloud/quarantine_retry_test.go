@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -190,7 +191,7 @@ func TestRelease(t *testing.T) {
 	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/x.csv"}); fault.KindOf(err) != fault.Invalid {
 		t.Fatal(err)
 	}
-	w.importLog("raw/old.log", `{"timestamp":"1960-01-01T00:00:00Z"}`+"\n")
+	w.importLog("raw/old.log", `{"processing_stage":6,"timestamp":"1960-01-01T00:00:00Z"}`+"\n")
 	want := []string{"raw/old.log  time_out_of_range 1 1", "raw/x.csv  refused 0 0"}
 	if diff := cmp.Diff(want, w.quarantined()); diff != "" {
 		t.Errorf("quarantine (-want +got):\n%s", diff)
@@ -220,5 +221,61 @@ func TestRelease(t *testing.T) {
 	}
 	if err := w.cloud().Release(t.Context(), "raw/none", send); fault.KindOf(err) != fault.NotFound {
 		t.Error(err)
+	}
+}
+
+// TestReleaseWithFormat: a log in JSON of no known format stays in the bucket. The list has its members and mappings that
+// fit, with which the log is imported.
+func TestReleaseWithFormat(t *testing.T) {
+	w := newWorld(t)
+	const first = `{"timestamp":"2026-03-01T10:00:00Z","client_ip":"192.0.2.1","status":200,"request_id":"r0"}` + "\n"
+	w.put("raw/cdn.jsonl", first)
+	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/cdn.jsonl"}); fault.KindOf(err) != fault.Invalid {
+		t.Fatal(err)
+	}
+	if _, err := w.raw.Head(t.Context(), "raw/cdn.jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	all, err := w.cloud().Quarantine(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	const advice = "; its members are timestamp, client_ip, status, request_id; these mappings fit: --map ip=client_ip"
+	if !strings.HasSuffix(all[0].First.Message, advice) {
+		t.Errorf("the list has %q", all[0].First.Message)
+	}
+	var sent cloud.Log
+	send := func(_ context.Context, log cloud.Log, _ time.Time) error {
+		sent = log
+		return nil
+	}
+	if err := w.cloud().Release(t.Context(), "raw/cdn.jsonl", send); err != nil {
+		t.Fatal(err)
+	}
+	sent.Format = `map:["ip=client_ip"]`
+	report, err := w.cloud().Import(t.Context(), sent)
+	if err != nil || report.Records != 1 || !slices.Equal(report.Absent, []string{"method", "host", "path"}) {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	w.expect(map[string]int{"r0": 1})
+	t.Run("the rest of the log has the format, too", func(t *testing.T) {
+		report := w.importLog("raw/cdn.jsonl", first+
+			`{"timestamp":"2026-03-01T10:00:01Z","client_ip":"192.0.2.2","status":200,"request_id":"r1"}`+"\n")
+		if report.Records != 1 || report.Format != sent.Format || slices.Contains(report.Absent, "address") {
+			t.Errorf("%+v", report)
+		}
+	})
+}
+
+// TestRetriedRecordsNeedNoDetection: the log that a retry puts is imported as records, whatever members they have.
+func TestRetriedRecordsNeedNoDetection(t *testing.T) {
+	w := newWorld(t)
+	id := w.importLog("raw/a.log", records(0, 3, time.Second)+"2026-03-01T10:00:05Z started\n").Source
+	report, err := w.cloud().Retry(t.Context(), id, ingest.Options{Format: `pattern:(?P<timestamp>\S+)`})
+	if err != nil || report.Records != 1 || report.Rejected != 0 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if n := w.importRetried(); n != 1 {
+		t.Errorf("%d records", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -22,7 +23,7 @@ func TestQuarantineIsBounded(t *testing.T) {
 		if report.Unsaved != 0 || report.RejectedLines() != 500 || report.Quarantine != name {
 			t.Fatalf("%+v", report)
 		}
-		items, err := w.table.List(t.Context(), "ingest#"+ingest.FamilyOf([]byte(beginning)), "import#")
+		items, err := w.table.List(t.Context(), "ingest#"+ledger.LogFamily("raw/a.log", []byte(beginning)), "import#")
 		if err != nil || len(items) != 1 {
 			t.Fatalf("%d imports, %v", len(items), err)
 		}

@@ -53,7 +53,8 @@ func (c *Store) rebuild(ctx context.Context, timeUp func() bool, report *Compact
 		if !c.rebuildDue(lost) || !settled(s, lost.Hour) {
 			continue
 		}
-		if report.Unfinished = timeUp(); report.Unfinished {
+		if timeUp() {
+			report.Unfinished = true
 			return nil
 		}
 		var reason notRebuildable
@@ -125,7 +126,7 @@ func (c *Store) rebuildObject(
 		}
 		present[i.past.Entry.Source] = lineSet{}
 	}
-	if whole, err := c.visibleLines(ctx, s, lost.Hour, present, report); err != nil || !whole {
+	if whole, err := c.visibleLines(ctx, s, lost.Hour, present, timeUp, report); err != nil || !whole {
 		return err
 	}
 	dir, err := os.MkdirTemp(c.config.Scratch, "rebuild-")
@@ -294,7 +295,7 @@ func (c *Store) membersOf(ctx context.Context, lost lakestate.LostObject) ([]str
 	return nil, noMembers
 }
 
-// ledgerOf returns the ledger of the family of a source.
+// ledgerOf returns the ledger of a source.
 func (c *Store) ledgerOf(ctx context.Context, source string) (*familyLedger, error) {
 	item, err := c.table.Get(ctx, sourceFamilyKey(source))
 	var of sourceFamilyItem
@@ -307,8 +308,10 @@ func (c *Store) ledgerOf(ctx context.Context, source string) (*familyLedger, err
 	if of.Family == "" {
 		return nil, noSource
 	}
-	l := &familyLedger{table: c.table}
-	return l, l.read(ctx, of.Family)
+	r, err := readFamily(ctx, c.table, of.Family, source)
+	l := &familyLedger{homes: map[string]string{}, sources: map[string]sourceItem{}}
+	l.add(of.Family, r)
+	return l, err
 }
 
 // importOf returns the import that has made an object of a source.
@@ -388,9 +391,10 @@ func (c *Store) reconvertLog(
 }
 
 // visibleLines adds the lines of the visible objects of an hour to the sets of their sources. whole is false if it has
-// found a damaged object; then that object must be dealt with first.
+// found a damaged object; then that object must be dealt with first. If the time is up, the error is ingest.ErrStopped.
 func (c *Store) visibleLines(
-	ctx context.Context, s lakestate.State, hour lake.Partition, present map[string]lineSet, report *CompactReport,
+	ctx context.Context, s lakestate.State, hour lake.Partition, present map[string]lineSet,
+	timeUp func() bool, report *CompactReport,
 ) (whole bool, err error) {
 	dir, err := os.MkdirTemp(c.config.Scratch, "visible-")
 	if err != nil {
@@ -404,6 +408,9 @@ func (c *Store) visibleLines(
 		}
 		if !isObject(info) {
 			continue
+		}
+		if timeUp() {
+			return false, ingest.ErrStopped
 		}
 		if err := c.download(ctx, info.Name, file); errors.Is(err, blob.ErrNotFound) {
 			return false, nil // another compaction has removed it

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
@@ -95,7 +94,7 @@ func (r Reconciliation) Run(ctx context.Context) (ReconcileReport, error) {
 		Reconciliation: r,
 		began:          began,
 		missedBefore:   began.Add(-max(0, r.MinAge)),
-		timeUp:         timeUp(ctx, DefaultReserve, r.Now),
+		timeUp:         timeUp(stopTime(ctx, DefaultReserve, r.Now()), r.Now),
 	}
 	err := run.all(ctx)
 	run.report.Elapsed = r.Now().Sub(began)
@@ -283,9 +282,9 @@ func (r *reconcileRun) continueAfter(key string) {
 }
 
 // compareLog compares one log with its item, and sends the log if it has not arrived. Like the handler of the queue, it
-// ignores the objects that consoles create to show folders.
+// ignores objects that are no logs.
 func (r *reconcileRun) compareLog(ctx context.Context, raw blob.Info, item lakestate.Item) error {
-	if strings.HasSuffix(raw.Name, "/") {
+	if NoLog(raw.Name) != "" {
 		return nil
 	}
 	var known arrival

@@ -76,6 +76,12 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 		}
 		expectReport(t, report, cloud.ReconcileReport{Listed: 2, Arrived: 2})
 	})
+	t.Run("the test file of a load balancer is no log", func(t *testing.T) {
+		w := newReconciled(t)
+		w.put("raw/AWSLogs/123456789012/ELBAccessLogTestFile", "Enable AccessLog for ELB")
+		w.time = w.time.Add(7 * time.Hour)
+		w.expectSent()
+	})
 	t.Run("a log that may be on its way is not sent", func(t *testing.T) {
 		w := newReconciled(t)
 		w.put("raw/lost", records(0, 3, 0))
@@ -247,7 +253,7 @@ func TestReconcileKnowsFinishedLogs(t *testing.T) {
 	for name, text := range map[string]string{
 		"a log of records":                records(0, 3, 0),
 		"a log with rejected lines":       records(0, 3, 0) + "garbage\n" + records(3, 4, 0),
-		"a log without records":           `{"timestamp":"yesterday"}` + "\n",
+		"a log without records":           `{"processing_stage":6,"timestamp":"yesterday"}` + "\n",
 		"an empty log":                    "",
 		"an unknown format":               "a b c\nd e f\n",
 		"a log that is cut off":           gzipped(t, records(0, 5000, time.Second))[:1000],
@@ -317,7 +323,7 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 	t.Run("they are sent once, whether or not they arrive", func(t *testing.T) {
 		w := newOldWorld(t)
 		w.raw = &blobtest.Memory{Now: w.now}
-		w.put("raw/imported", records(0, 3, time.Second))
+		w.put("raw/imported", oldRecords(0, 3, time.Second))
 		w.put("raw/lost", records(50, 52, time.Second))
 		w.put("raw/poison", "a b c\n")
 		w.time = w.time.Add(24 * time.Hour)

@@ -58,7 +58,7 @@ func (d *disturbed) Write(ctx context.Context, changes ...lakestate.Change) erro
 func TestStatusOfTheLake(t *testing.T) {
 	t.Run("the newest import and its rejected lines", func(t *testing.T) {
 		w := newWorld(t)
-		text := records(0, 3, time.Minute) + "garbage\n" + `{"timestamp":"yesterday"}` + "\n"
+		text := records(0, 3, time.Minute) + "garbage\n" + `{"processing_stage":6,"timestamp":"yesterday"}` + "\n"
 		w.importLog("raw/a.log", text)
 		w.time = w.time.Add(time.Minute)
 		at := w.time

@@ -11,10 +11,12 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// examineSuspects reads the objects at which queries have failed, and sets aside those that are damaged.
+// examineSuspects reads the objects at which queries have failed, and sets aside those that are damaged. If the time is
+// up, the next run continues after the last object that was read.
 func (c *Store) examineSuspects(ctx context.Context, timeUp func() bool, report *CompactReport) error {
 	suspects, err := lakestate.ListSuspects(ctx, c.table)
 	if err != nil {
@@ -26,10 +28,16 @@ func (c *Store) examineSuspects(ctx context.Context, timeUp func() bool, report 
 			return err
 		}
 		before := len(report.Damaged)
+		reached := s.Reached
 		for _, name := range names {
-			if report.Unfinished = timeUp(); report.Unfinished {
-				return nil
+			if !follows(name, s.Reached) {
+				continue
 			}
+			if timeUp() {
+				report.Unfinished = true
+				return lakestate.MarkReached(ctx, c.table, s, reached)
+			}
+			reached = name
 			if err := c.examine(ctx, name, report); err != nil {
 				return fmt.Errorf("examine %s: %w", name, err)
 			}
@@ -48,7 +56,18 @@ func (c *Store) examineSuspects(ctx context.Context, timeUp func() bool, report 
 	return nil
 }
 
-// suspectNames returns the names in the bucket of the objects that a suspect may be.
+// follows reports whether an object comes after another one, which may be gone, in the order of suspectNames. Objects of
+// the same hour in the other folder do, because readers may read them now. Every object follows "".
+func follows(name, other string) bool {
+	hour, isFresh, _ := placeOf(name)
+	otherHour, otherFresh, known := placeOf(other)
+	if !known || hour != otherHour {
+		return !known || hour > otherHour
+	}
+	return isFresh != otherFresh || name > other
+}
+
+// suspectNames returns the names in the bucket of the objects that a suspect may be, by hour.
 func (c *Store) suspectNames(ctx context.Context, s lakestate.Suspect) ([]string, error) {
 	if s.Object != "" {
 		return []string{lakeRoot + s.Object}, nil
@@ -73,11 +92,7 @@ func (c *Store) suspectNames(ctx context.Context, s lakestate.Suspect) ([]string
 // every reader's state lists it as lost, and removes it. A merge at the same time leaves the object out, or fails and
 // is repeated.
 func (c *Store) examine(ctx context.Context, name string, report *CompactReport) (err error) {
-	below, isFresh := strings.CutPrefix(name, freshRoot)
-	if !isFresh {
-		below = strings.TrimPrefix(name, compactRoot)
-	}
-	hour, ok := hourOf(below)
+	hour, isFresh, ok := placeOf(name)
 	if !ok {
 		return nil
 	}
@@ -111,4 +126,14 @@ func (c *Store) examine(ctx context.Context, name string, report *CompactReport)
 		return err
 	}
 	return c.lake.Delete(ctx, listsName(name), name)
+}
+
+// placeOf returns the hour of an object, and whether it is a fresh one.
+func placeOf(name string) (hour lake.Partition, isFresh, ok bool) {
+	below, isFresh := strings.CutPrefix(name, freshRoot)
+	if !isFresh {
+		below = strings.TrimPrefix(name, compactRoot)
+	}
+	hour, ok = hourOf(below)
+	return hour, isFresh, ok
 }

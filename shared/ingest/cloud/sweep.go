@@ -18,15 +18,15 @@ const abandonedAfter = 24 * time.Hour
 
 // sweep removes fresh objects that were superseded so long ago that no query reads them any more, and the staged
 // objects of abandoned imports.
-func (c *Store) sweep(ctx context.Context, report *CompactReport) error {
-	if err := c.sweepSuperseded(ctx, report); err != nil {
+func (c *Store) sweep(ctx context.Context, timeUp func() bool, report *CompactReport) error {
+	if err := c.sweepSuperseded(ctx, timeUp, report); err != nil {
 		return err
 	}
 	return c.sweepStaged(ctx, report)
 }
 
 // sweepSuperseded removes the objects in the plans of old moves, then the plans, and then the moves in the state.
-func (c *Store) sweepSuperseded(ctx context.Context, report *CompactReport) error {
+func (c *Store) sweepSuperseded(ctx context.Context, timeUp func() bool, report *CompactReport) error {
 	s, _, err := lakestate.Load(ctx, c.table)
 	if err != nil {
 		return err
@@ -48,6 +48,10 @@ func (c *Store) sweepSuperseded(ctx context.Context, report *CompactReport) erro
 		hour, ok := hourOf(strings.TrimPrefix(info.Name, planRoot))
 		if !ok || hour >= upTo {
 			continue
+		}
+		if timeUp() {
+			report.Unfinished = true
+			return nil // the moves stay, so that the next run continues
 		}
 		if err := c.sweepHour(ctx, hour, report); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,13 +19,29 @@ import (
 // 2000 to 2999 and then 2000 to 3009, one each second.
 func newOldWorld(t *testing.T) *world {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "ledger-by-content.json.gz"))
+	w := newWorldWith(t, "ledger-by-content.json.gz")
+	w.format = "orrery"
+	return w
+}
+
+// newWorldWith returns a world with a ledger in testdata.
+func newWorldWith(t *testing.T, name string) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.restore(name)
+	return w
+}
+
+// restore writes the items of a ledger in testdata.
+func (w *world) restore(name string) {
+	w.t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	var items []struct {
 		Partition, Sort string
@@ -32,16 +49,19 @@ func newOldWorld(t *testing.T) *world {
 	}
 	err = json.NewDecoder(z).Decode(&items)
 	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	w := newWorld(t)
 	for _, item := range items {
 		change := lakestate.Change{Key: lakestate.Key{Partition: item.Partition, Sort: item.Sort}, Body: item.Body}
-		if err := w.table.Write(t.Context(), change); err != nil {
-			t.Fatal(err)
+		if err := w.table.Write(w.t.Context(), change); err != nil {
+			w.t.Fatal(err)
 		}
 	}
-	return w
+}
+
+// oldRecords returns records as that version imported them, whose format would not be detected.
+func oldRecords(from, to int, every time.Duration) string {
+	return strings.ReplaceAll(records(from, to, every), `"processing_stage":6,`, "")
 }
 
 func TestImportAfterUpgrade(t *testing.T) {
@@ -50,7 +70,7 @@ func TestImportAfterUpgrade(t *testing.T) {
 		w := newOldWorld(t)
 		for _, key := range []string{"raw/web1/access.log", "raw/web2/access.log.1"} {
 			for _, part := range imported {
-				r := w.importLog(key, records(part[0], part[1], time.Second))
+				r := w.importLog(key, oldRecords(part[0], part[1], time.Second))
 				if r.Records != 0 || r.Known != int64(part[1]-part[0]) {
 					t.Errorf("%s: %+v", key, r)
 				}
@@ -62,9 +82,9 @@ func TestImportAfterUpgrade(t *testing.T) {
 		w := newOldWorld(t)
 		want := map[string]int{}
 		for _, part := range [][2]int{{0, 3}, {100, 109}, {2000, 3010}} {
-			before := w.importLog("raw/web1/access.log", records(part[0], part[1], time.Second))
+			before := w.importLog("raw/web1/access.log", oldRecords(part[0], part[1], time.Second))
 			for n := 1; n < 3; n++ {
-				r := w.importLog("raw/web1/access.log", records(part[0], part[1]+n, time.Second))
+				r := w.importLog("raw/web1/access.log", oldRecords(part[0], part[1]+n, time.Second))
 				if r.Records != 1 || r.Source != before.Source {
 					t.Errorf("%+v, want source %s", r, before.Source)
 				}
@@ -72,7 +92,7 @@ func TestImportAfterUpgrade(t *testing.T) {
 			}
 		}
 		for _, part := range imported {
-			if r := w.importLog("raw/web2/access.log", records(part[0], part[1], time.Second)); r.Records != 0 {
+			if r := w.importLog("raw/web2/access.log", oldRecords(part[0], part[1], time.Second)); r.Records != 0 {
 				t.Errorf("what was imported before is not known any more: %+v", r)
 			}
 		}
@@ -80,10 +100,10 @@ func TestImportAfterUpgrade(t *testing.T) {
 	})
 	t.Run("a log with another name than the one that continued a source is another log", func(t *testing.T) {
 		w := newOldWorld(t)
-		w.importLog("raw/web1/access.log", records(0, 4, time.Second))
+		w.importLog("raw/web1/access.log", oldRecords(0, 4, time.Second))
 		for range 2 {
-			w.importLog("raw/web2/access.log", records(0, 4, time.Second))
-			w.importLog("raw/web3/access.log", records(0, 3, time.Second)+records(500, 501, time.Second))
+			w.importLog("raw/web2/access.log", oldRecords(0, 4, time.Second))
+			w.importLog("raw/web3/access.log", oldRecords(0, 3, time.Second)+oldRecords(500, 501, time.Second))
 		}
 		w.expect(map[string]int{"r0": 2, "r1": 2, "r2": 2, "r3": 2, "r500": 1})
 	})

@@ -109,11 +109,11 @@ func TestRunTriesAgain(t *testing.T) {
 	})
 	t.Run("the directory cannot be changed when it is opened", func(t *testing.T) {
 		next, calls := oneByOne(full(1), full(2), full(3), full(4)) // the first one of Open
-		open := func(ctx context.Context, path string) (ledger.Ledger, error) {
+		open := func(ctx context.Context, path string, _ bool) (ledger.Ledger, error) {
 			if err := next(); err != nil {
 				return nil, err
 			}
-			return ledgersqlite.Open(ctx, path)
+			return ledgersqlite.Open(ctx, path, false)
 		}
 		s, err := Open(t.Context(), t.TempDir(), open, func() time.Time { return testTime.Add(time.Hour) })
 		if err != nil {

@@ -176,7 +176,8 @@ func TestArchiveOfAnImportedLogIsNoticed(t *testing.T) {
 }
 
 func TestImportBzip2(t *testing.T) {
-	// The record {"timestamp":"2026-03-01T10:00:00Z","request_id":"a"}, as the program bzip2 compresses it.
+	// The record {"processing_stage":6,"timestamp":"2026-03-01T10:00:00Z","request_id":"a"}, as the program bzip2
+	// compresses it.
 	text, err := base64.StdEncoding.DecodeString(bzip2Record)
 	if err != nil {
 		t.Fatal(err)
@@ -196,8 +197,8 @@ func TestImportBzip2(t *testing.T) {
 }
 
 // bzip2Record is the compressed record of TestImportBzip2.
-const bzip2Record = "QlpoOTFBWSZTWa8KZJkAABpbgAAQEAZ5EAQQpiJ+CiAAVFGgADQGQap+lNqNGR6QNqekVp5ZNY625bQVYswsZkKgQSP+Z9eHuqtJ5kQAMw" +
-	"+LuSKcKEhXhTJMgA=="
+const bzip2Record = "QlpoOTFBWSZTWYElkR0AACTbgAAQEAZ5EAQQrqP+CiAASGqemk9QA/UQaGnqFNABMRgEzR88qSmr4CeJKMNChIkl6BmUKEth9zGA" +
+	"8pGvb+1ntwuQDV+YDSzkaBioETdF3JFOFCQgSWRHQA=="
 
 // TestArchivesAndLogsAreIdentifiedEqually imports logs plain and in archives in every order. A member is the log that
 // unpacking the archive in its folder results in.
@@ -379,7 +380,7 @@ func tarAt(t *testing.T, changed time.Time, members ...archiveMember) string {
 // TestMembersArriveWhenTheyWereChanged: the horizon of a log in an archive is that of the log.
 func TestMembersArriveWhenTheyWereChanged(t *testing.T) {
 	at := testTime.AddDate(0, 0, -60)
-	log := archiveMember{"a.log", `{"timestamp":"` + at.UTC().Format(time.RFC3339) + `"}` + "\n"}
+	log := archiveMember{"a.log", `{"processing_stage":6,"timestamp":"` + at.UTC().Format(time.RFC3339) + `"}` + "\n"}
 	for name, test := range map[string]struct {
 		changed time.Time
 		records int64

@@ -56,7 +56,7 @@ func TestCompleteThroughOfImports(t *testing.T) {
 			_, err := importing.Import(t.Context(), "pipe", read, ingest.Options{})
 			ended <- err
 		}()
-		line := `{"timestamp":"2026-01-02T12:00:00Z"}` + "\n"
+		line := `{"processing_stage":6,"timestamp":"2026-01-02T12:00:00Z"}` + "\n"
 		if _, err := io.WriteString(write, line); err != nil { // returns when the import has begun to read
 			t.Fatal(err)
 		}
@@ -132,7 +132,8 @@ func TestCompleteThroughOfAWatchedFolder(t *testing.T) {
 		wait  int    // seconds until the poll
 		want  float64
 	}
-	const line, more = `{"timestamp":"2026-01-02T12:00:00Z"}` + "\n", `{"timestamp":"2026-01-02T12:00:01Z"}` + "\n"
+	const line, more = `{"processing_stage":6,"timestamp":"2026-01-02T12:00:00Z"}` +
+		"\n", `{"processing_stage":6,"timestamp":"2026-01-02T12:00:01Z"}` + "\n"
 	run := func(t *testing.T, steps []step) {
 		t.Helper()
 		s, set := clocked(t, t.TempDir())

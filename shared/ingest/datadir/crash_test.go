@@ -89,7 +89,7 @@ func importStepwise(ctx context.Context, s *Store, text string, step func()) err
 func sparse(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {
-		fmt.Fprintf(&b, `{"timestamp":%d,"request_id":"r%d"}`+"\n", testTime.Unix()+int64(i)*600, i)
+		fmt.Fprintf(&b, `{"processing_stage":6,"timestamp":%d,"request_id":"r%d"}`+"\n", testTime.Unix()+int64(i)*600, i)
 	}
 	return b.String()
 }

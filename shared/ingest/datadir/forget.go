@@ -27,10 +27,11 @@ func (s *Store) Imports(ctx context.Context) ([]ledger.Source, error) {
 
 // sources returns the sources of the ledger.
 func (s *Store) sources(ctx context.Context) ([]ledger.Source, error) {
-	if err := s.toWrite(ctx); err != nil {
+	l, err := s.readLedger(ctx)
+	if err != nil || l == nil {
 		return nil, err
 	}
-	return s.ledger.Sources(ctx)
+	return l.Sources(ctx)
 }
 
 // withoutRetries joins the sources that an earlier version made of rejected lines with those of the lines, unless one of
@@ -89,6 +90,9 @@ func (s *Store) Forget(ctx context.Context, id string) (ForgetReport, error) {
 // forgetAll forgets a source, and before it those that an earlier version made of its rejected lines. If it is
 // interrupted between two of them, it can be called again.
 func (s *Store) forgetAll(ctx context.Context, id string) (ForgetReport, error) {
+	if err := s.toWrite(ctx); err != nil {
+		return ForgetReport{}, err
+	}
 	sources, err := s.sources(ctx)
 	if err != nil {
 		return ForgetReport{}, err

@@ -38,7 +38,8 @@ func TestImportQuotedExport(t *testing.T) {
 func TestImportSkipsByteOrderMark(t *testing.T) {
 	for _, line := range []string{lines(0, 1), accessLines(1)} {
 		s := openStore(t, t.TempDir())
-		if report := importText(t, s, "\xef\xbb\xbf"+line, ingest.Options{}); report.Records != 1 {
+		concatenated := "\xef\xbb\xbf" + line + "\xef\xbb\xbf" + line
+		if report := importText(t, s, concatenated, ingest.Options{}); report.Records != 2 || report.RejectedLines() != 0 {
 			t.Errorf("%+v", report)
 		}
 	}

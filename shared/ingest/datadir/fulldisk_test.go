@@ -28,11 +28,11 @@ func (fullLedger) MarkPublished(context.Context, ledger.Entry) error {
 // TestOpenOnAFullDisk: a directory is read whichever step of opening it needs space, and says why it is not changed.
 func TestOpenOnAFullDisk(t *testing.T) {
 	for name, open := range map[string]ledger.Open{
-		"the ledger cannot be opened": func(context.Context, string) (ledger.Ledger, error) {
+		"the ledger cannot be opened": func(context.Context, string, bool) (ledger.Ledger, error) {
 			return nil, fmt.Errorf("open ledger: %w", syscall.ENOSPC)
 		},
-		"an import cannot be published": func(ctx context.Context, path string) (ledger.Ledger, error) {
-			l, err := ledgersqlite.Open(ctx, path)
+		"an import cannot be published": func(ctx context.Context, path string, _ bool) (ledger.Ledger, error) {
+			l, err := ledgersqlite.Open(ctx, path, false)
 			return fullLedger{l}, err
 		},
 	} {

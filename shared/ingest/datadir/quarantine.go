@@ -287,6 +287,9 @@ type RetryReport struct {
 // An error of kind fault.Invalid means that the ledger does not have the source, because no line of its log was a
 // record. The next import of the log reads all of its lines again.
 func (s *Store) Retry(ctx context.Context, id string, options ingest.Options) (report RetryReport, err error) {
+	if err := s.toWrite(ctx); err != nil {
+		return report, err
+	}
 	files, err := s.quarantineFiles(id)
 	if err != nil {
 		return report, err

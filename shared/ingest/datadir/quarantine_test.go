@@ -44,7 +44,7 @@ func TestCautiousImportStops(t *testing.T) {
 			if !test.stops {
 				return
 			}
-			if !strings.Contains(err.Error(), "Line 1: ") || !strings.Contains(err.Error(), "\n  garbage\n") {
+			if !strings.Contains(err.Error(), " line 1: ") || !strings.Contains(err.Error(), "\n  garbage\n") {
 				t.Errorf("the error has no example: %v", err)
 			}
 			if diff := cmp.Diff(before, tree(t, s.dir)); diff != "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
+	"github.com/orrery/orrery/shared/readonlytest"
 )
 
 // refused checks that the import of content is refused and changes no files. It returns the error message.
@@ -194,7 +195,7 @@ func TestImportShorterLogThatIsNotACopy(t *testing.T) {
 func TestImportRefusesTooManyHours(t *testing.T) {
 	var b strings.Builder
 	for hour := range ingest.MaxPartitions + 1 {
-		fmt.Fprintf(&b, `{"timestamp":%d}`+"\n", hour*3600)
+		fmt.Fprintf(&b, `{"processing_stage":6,"timestamp":%d}`+"\n", hour*3600)
 	}
 	s := openStore(t, t.TempDir())
 	got := refused(t, s, b.String(), ingest.Options{})
@@ -203,33 +204,17 @@ func TestImportRefusesTooManyHours(t *testing.T) {
 	}
 }
 
-func TestOpenReadOnlyDirectory(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may write to every directory")
-	}
+// TestOpenReadOnlyDirectory: the records, the imports and the quarantine are read, and nothing can be changed.
+func TestOpenReadOnlyDirectory(t *testing.T) { readonlytest.BothWays(t, openReadOnlyDirectory) }
+
+func openReadOnlyDirectory(t *testing.T) {
 	dir := t.TempDir()
 	writer := openStore(t, dir)
-	importText(t, writer, lines(0, 10), ingest.Options{})
+	report := importText(t, writer, lines(0, 10)+"{broken\n", ingest.Options{})
 	if err := writer.Close(); err != nil {
 		t.Fatal(err)
 	}
-	chmod := func(mask, mode fs.FileMode) {
-		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			info, err := e.Info()
-			if err != nil {
-				return err
-			}
-			return os.Chmod(path, info.Mode()&^mask|mode)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	chmod(0o222, 0)
-	defer chmod(0, 0o200)
+	readonlytest.Folder(t, dir)
 	s, err := Open(t.Context(), dir, ledgersqlite.Open, time.Now)
 	if err != nil {
 		t.Fatal(err)
@@ -237,9 +222,43 @@ func TestOpenReadOnlyDirectory(t *testing.T) {
 	if got := len(rowsOf(t, s)); got != 10 {
 		t.Errorf("%d rows", got)
 	}
+	imports, err := s.Imports(t.Context())
+	if err != nil || len(imports) != 1 || imports[0].Records != 10 {
+		t.Errorf("imports: %+v, %v", imports, err)
+	}
+	rejected, err := s.Quarantine(t.Context())
+	if err != nil || len(rejected) != 1 || rejected[0].Lines != 1 {
+		t.Errorf("quarantine: %+v, %v", rejected, err)
+	}
+	if found := statusOf(t, s); found.Ingest == nil || *found.Ingest.Rejected != 1 {
+		t.Errorf("status: %+v", found)
+	}
+	_, forgotten := s.Forget(t.Context(), report.Source)
+	_, retried := s.Retry(t.Context(), report.Source, ingest.Options{})
+	for what, err := range map[string]error{"forget": forgotten, "retry": retried} {
+		if fault.KindOf(err) != fault.ReadOnly {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 	expectReadOnly(t, s)
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReadOnlyDirectoryWithoutLedger: nothing has been imported.
+func TestReadOnlyDirectoryWithoutLedger(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "lake"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	readonlytest.Folder(t, dir)
+	s := openStore(t, dir)
+	if imports, err := s.Imports(t.Context()); err != nil || len(imports) > 0 {
+		t.Errorf("%+v, %v", imports, err)
+	}
+	if found := statusOf(t, s); found.Ingest != nil {
+		t.Errorf("status: %+v", found)
 	}
 }
 
@@ -250,12 +269,9 @@ func expectReadOnly(t *testing.T, s *Store) {
 	_, compacted := s.Compact(t.Context(), CompactOptions{})
 	watched := newWatcherTest(t, s).w.Poll(t.Context(), testTime, nil)
 	for what, err := range map[string]error{"import": imported, "compact": compacted, "watch": watched} {
-		if err == nil || !strings.Contains(err.Error(), "can be read, but not changed") {
+		if fault.KindOf(err) != fault.ReadOnly || !strings.HasPrefix(err.Error(), "the data folder is read-only") {
 			t.Errorf("%s: %v", what, err)
 		}
-	}
-	if found := statusOf(t, s); found.Ingest != nil || *found.Records != 10 {
-		t.Errorf("the status without the ledger: %+v", found)
 	}
 }
 

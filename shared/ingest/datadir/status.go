@@ -55,12 +55,17 @@ func newestHours(objects []lake.Object) []status.Hour {
 	return hours
 }
 
-// imports describes the imports, or returns nil if the directory is read-only, because its ledger is not open then.
+// imports describes the imports, or returns nil if the ledger cannot be opened because of a full disk, or without
+// writing.
 func (s *Store) imports(ctx context.Context) (*status.Ingest, error) {
-	if !s.opened() {
+	l, err := s.readLedger(ctx)
+	if preventsWriting(err) || err == nil && l == nil {
 		return nil, nil
 	}
-	sum, err := s.ledger.Summary(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := l.Summary(ctx)
 	if err != nil {
 		return nil, err
 	}

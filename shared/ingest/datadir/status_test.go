@@ -74,7 +74,7 @@ func TestStatus(t *testing.T) {
 		var text strings.Builder
 		for _, hour := range []int{0, 9, 10, 80, 81} {
 			at := time.Date(2026, 4, 1, hour, 30, 0, 0, time.UTC)
-			fmt.Fprintf(&text, `{"timestamp":"%s","path":"/"}`+"\n", at.Format(time.RFC3339))
+			fmt.Fprintf(&text, `{"processing_stage":6,"timestamp":"%s","path":"/"}`+"\n", at.Format(time.RFC3339))
 		}
 		importText(t, s, text.String(), ingest.Options{})
 		var hours []lake.Partition
@@ -96,7 +96,7 @@ func TestStatus(t *testing.T) {
 			return report
 		}
 		good := lines(0, 10)
-		bad := take("bad.log", good+`{"timestamp":"yesterday"}`+"\n{\n")
+		bad := take("bad.log", good+`{"processing_stage":6,"timestamp":"yesterday"}`+"\n{\n")
 		s.now = func() time.Time { return testTime.Add(250 * time.Millisecond) }
 		take("good.log", lines(20, 10))
 		want := &status.Ingest{

@@ -41,13 +41,14 @@ type Store struct {
 	index  *manifest.Store
 	open   ledger.Open
 	ledger ledger.Ledger // nil while the directory is read-only; it must only be used after toWrite
+	toRead ledger.Ledger // of a read-only directory; nil until it is needed
 	now    func() time.Time
 	// onStep, if set, is called before each step of a change that a crash can separate from the next one.
 	onStep func(step string)
 
 	opening *semaphore.Weighted // of one, held while the ledger is opened
 
-	mu       sync.Mutex // also held when the ledger is set
+	mu       sync.Mutex // also held when a ledger is set
 	pruned   time.Time  // when an import pruned the quarantine last
 	watching bool       // a Watcher of this Store has begun
 	watched  time.Time  // see setWatched
@@ -57,8 +58,9 @@ type Store struct {
 // open opens the ledger, and now is the clock for the times in the ledger and the manifests.
 //
 // A directory that the user may not write, or of which the disk is full, is opened read-only. The index lists only
-// complete and published objects, so nothing has to be finished first. Import, Compact and Watcher.Poll then try again
-// to open the ledger, and return an error that gives the reason as long as that fails.
+// complete and published objects, so nothing has to be finished first. Imports and Quarantine still work. What
+// changes the directory tries again to open the ledger, and returns an error that gives the reason as long as that
+// fails.
 func Open(ctx context.Context, dir string, open ledger.Open, now func() time.Time) (*Store, error) {
 	s := &Store{dir: dir, open: open, now: now, opening: semaphore.NewWeighted(1)}
 	if err := s.makeLake(); err != nil {
@@ -116,12 +118,42 @@ func (s *Store) opened() bool {
 	return s.ledger != nil
 }
 
+// readLedger returns the ledger, which cannot be written if the directory is read-only. It returns nil if that has
+// none.
+func (s *Store) readLedger(ctx context.Context) (ledger.Ledger, error) {
+	err := s.toWrite(ctx)
+	if err == nil {
+		return s.ledger, nil
+	}
+	if fault.KindOf(err) != fault.ReadOnly {
+		return nil, err
+	}
+	if err := s.opening.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer s.opening.Release(1)
+	if s.toRead != nil {
+		return s.toRead, nil
+	}
+	opened, err := s.open(ctx, filepath.Join(s.dir, ledgerFile), true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.toRead = opened
+	return opened, nil
+}
+
 // openLedger opens the ledger and makes the directory agree with it.
 func (s *Store) openLedger(ctx context.Context) (ledger.Ledger, error) {
 	if err := s.makeLake(); err != nil {
 		return nil, err
 	}
-	opened, err := s.open(ctx, filepath.Join(s.dir, ledgerFile))
+	opened, err := s.open(ctx, filepath.Join(s.dir, ledgerFile), false)
 	if err != nil {
 		return nil, err
 	}
@@ -134,15 +166,21 @@ func (s *Store) openLedger(ctx context.Context) (ledger.Ledger, error) {
 
 // Close closes the ledger.
 func (s *Store) Close() error {
-	if !s.opened() {
-		return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, l := range []ledger.Ledger{s.ledger, s.toRead} {
+		if l != nil {
+			errs = append(errs, l.Close())
+		}
 	}
-	return s.ledger.Close()
+	return errors.Join(errs...)
 }
 
 // preventsWriting reports whether err is an error of a file or directory that is read-only, or of a full disk.
 func preventsWriting(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || fault.IsFull(err)
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || fault.IsFull(err) ||
+		fault.KindOf(err) == fault.ReadOnly
 }
 
 // Index returns the index of the current objects, which engines use.
@@ -318,5 +356,5 @@ func cannotWrite(dir string, cause error) error {
 		return fault.Wrap(fault.Full, cause,
 			"the disk is full, so the data in %s can be read, but not changed; free space", dir)
 	}
-	return fault.Wrap(fault.Invalid, cause, "the data in %s can be read, but not changed by this user", dir)
+	return fault.Wrap(fault.ReadOnly, cause, "the data folder is read-only")
 }

@@ -57,7 +57,7 @@ func lines(first, n int) string {
 	var b strings.Builder
 	for i := first; i < first+n; i++ {
 		at := time.Date(2026, 4, 1, 10, 0, 0, 0, time.UTC).Add(time.Duration(i) * 6 * time.Second)
-		fmt.Fprintf(&b, `{"timestamp":"%s","request_id":"r%d","status":%d,"path":"/p/%d"}`+"\n",
+		fmt.Fprintf(&b, `{"processing_stage":6,"timestamp":"%s","request_id":"r%d","status":%d,"path":"/p/%d"}`+"\n",
 			at.Format(time.RFC3339), i, 200+i%3, i%7)
 	}
 	return b.String()
@@ -162,13 +162,13 @@ func pipe(text string) io.Reader { return io.MultiReader(bytes.NewReader([]byte(
 func TestOpeningTheLedgerTakesLong(t *testing.T) {
 	opens := 0
 	begun, end := make(chan struct{}), make(chan struct{})
-	open := func(ctx context.Context, path string) (ledger.Ledger, error) {
+	open := func(ctx context.Context, path string, _ bool) (ledger.Ledger, error) {
 		if opens++; opens == 1 {
 			return nil, syscall.EROFS
 		}
 		close(begun)
 		<-end
-		return ledgersqlite.Open(ctx, path)
+		return ledgersqlite.Open(ctx, path, false)
 	}
 	s, err := Open(t.Context(), t.TempDir(), open, time.Now)
 	if err != nil {

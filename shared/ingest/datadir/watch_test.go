@@ -176,7 +176,7 @@ func TestRunPollsAtEveryTick(t *testing.T) {
 func TestWatcherQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 	const horizon = 35 * 24 * time.Hour
 	atTime := func(at time.Time) string {
-		return `{"timestamp":"` + at.UTC().Format(time.RFC3339Nano) + `"}` + "\n"
+		return `{"processing_stage":6,"timestamp":"` + at.UTC().Format(time.RFC3339Nano) + `"}` + "\n"
 	}
 	s := openStore(t, t.TempDir())
 	s.now = func() time.Time { return testTime.Add(2 * horizon) }

@@ -28,7 +28,7 @@ type Lake interface {
 func Text(ids string) string {
 	var b strings.Builder
 	for _, id := range strings.Fields(ids) {
-		fmt.Fprintf(&b, `{"timestamp":"2026-03-01T10:00:00Z","request_id":%q}`+"\n", id)
+		fmt.Fprintf(&b, `{"processing_stage":6,"timestamp":"2026-03-01T10:00:00Z","request_id":%q}`+"\n", id)
 	}
 	return b.String()
 }

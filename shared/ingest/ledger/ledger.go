@@ -2,17 +2,15 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/orrery/orrery/shared/lake"
 )
 
 // Rules is the version of the rules by which lines become rows. Each import records the version that it used.
-const Rules = 3
+const Rules = 4
 
 // Entry is one import of a source. A source is a log as it grows: its name and its content.
 type Entry struct {
@@ -22,7 +20,7 @@ type Entry struct {
 	// Head is the beginning of the source, at most HeadBytes, or nil if the ledger has it already. A ledger keeps that
 	// of the latest import of the log that the first import was of.
 	Head       []byte
-	Family     string // id of the sources with the same first line, which are imported one after the other
+	Family     string // id of the sources with the same first line, or in the cloud of those in LogFamily
 	Generation int    // number of the import of the source, from 1
 	Name       string // name of the input
 	At         time.Time
@@ -83,13 +81,6 @@ type Ledger interface {
 	Close() error
 }
 
-// Open opens the ledger in a file, which it creates if needed.
-type Open func(ctx context.Context, path string) (Ledger, error)
-
-// Family returns the id of the family of a source with this beginning. All imports of a source have the same family,
-// because it depends only on the first line.
-func Family(head []byte) string {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	sum := sha256.Sum256(bytes.TrimSuffix(line[:min(len(line), 4096)], []byte("\r")))
-	return hex.EncodeToString(sum[:8])
-}
+// Open opens the ledger in a file, which it creates if needed. If readOnly is set, the file must exist, or the error is
+// fs.ErrNotExist, and the ledger cannot be written.
+type Open func(ctx context.Context, path string, readOnly bool) (Ledger, error)

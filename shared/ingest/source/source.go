@@ -30,6 +30,7 @@ type Source struct {
 	Files    []string // patterns of paths, as of filepath.Match
 	Folders  []string // of logs, which may be in subfolders
 	Format   string   // name of a format for logformat.ByName; "auto" to detect it
+	Zone     string   // of times without one; "" for that of the format
 	Defaults []ingest.Default
 	GeoIP    []string       // files of databases
 	MaxAge   *time.Duration // of a record before its file's last change; 0 for any; nil if orrery.toml does not say
@@ -43,6 +44,7 @@ type table struct {
 	LogFormat string            `toml:"log-format"`
 	Pattern   string            `toml:"pattern"`
 	Map       map[string]string `toml:"map"`
+	Zone      string            `toml:"zone"`
 	Set       map[string]any    `toml:"set"`
 	GeoIP     []string          `toml:"geoip"`
 	MaxAge    string            `toml:"max-age"`
@@ -148,6 +150,10 @@ func (t table) source(folder string) (s Source, key string, err error) {
 	if s.Format, key, err = t.format(); err != nil {
 		return s, key, err
 	}
+	s.Zone = t.Zone
+	if err := (ingest.Options{Format: s.Format, Zone: s.Zone}).Check(); err != nil {
+		return s, "zone", err
+	}
 	for _, field := range slices.Sorted(maps.Keys(t.Set)) {
 		switch value := t.Set[field].(type) {
 		case string, bool, int64, float64:
@@ -252,6 +258,38 @@ func (s Source) List() (paths []string, err error) {
 		}))
 	}
 	return slices.Sorted(maps.Keys(found)), err
+}
+
+// Overlap is files that several sources have. The first of the sources imports them.
+type Overlap struct {
+	Sources []string // names, in alphabetical order
+	Files   []string
+}
+
+// Overlaps returns the existing files that several of the sources, as Read returns them, have. What cannot be listed is
+// left out.
+func Overlaps(sources []Source) []Overlap {
+	having := map[string][]string{} // names of sources by path
+	for _, s := range sources {
+		paths, _ := s.List() // who imports the files reports what cannot be listed
+		for _, path := range paths {
+			having[path] = append(having[path], s.Name)
+		}
+	}
+	var found []Overlap
+	for _, path := range slices.Sorted(maps.Keys(having)) {
+		names := having[path]
+		if len(names) == 1 {
+			continue
+		}
+		at := slices.IndexFunc(found, func(o Overlap) bool { return slices.Equal(o.Sources, names) })
+		if at < 0 {
+			at = len(found)
+			found = append(found, Overlap{Sources: names})
+		}
+		found[at].Files = append(found[at].Files, path)
+	}
+	return found
 }
 
 // glob returns the paths that match a pattern of absolute paths, as filepath.Glob does. filepath.Glob ignores what it

@@ -43,13 +43,14 @@ ip = "client.ip"
 [source.other]
 folder = "other"
 log-format = '$remote_addr [$msec] $status'
+zone = "Europe/Berlin"
 max-age = "36h"
 `)
 	want := []Source{
 		{Name: "app", Folders: []string{"/srv/app"}, Format: `map:["ip=client.ip","timestamp=at"]`},
 		{
 			Name: "other", Folders: []string{filepath.Join(folder, "other")},
-			Format: "$remote_addr [$msec] $status", MaxAge: new(36 * time.Hour),
+			Format: "$remote_addr [$msec] $status", Zone: "Europe/Berlin", MaxAge: new(36 * time.Hour),
 		},
 		{
 			Name: "shop", Files: []string{"/var/log/nginx/shop-*.log", filepath.Join(folder, "logs", "shop.log")},
@@ -83,6 +84,7 @@ func TestReadNamesLinesAndKeysOfMistakes(t *testing.T) {
 		"an unknown format":     {"[source.a]\nfolder = \"x\"\nformat = \"alc\"\n", `line 3: source.a.format: unknown format "alc"`},
 		"a bad format string":   {"[source.a]\nfolder = \"x\"\nlog-format = \"%h\"\n", "line 3: source.a.log-format: log format: there is no"},
 		"a bad regexp":          {"[source.a]\nfolder = \"x\"\npattern = \"(\"\n", "line 3: source.a.pattern: pattern: "},
+		"a bad zone":            {"[source.a]\nfolder = \"x\"\nzone = \"CEST\"\n", `line 3: source.a.zone: zone: there is no time zone "CEST"`},
 		"a bad mapping":         {"[source.a]\nfolder = \"x\"\n[source.a.map]\nip = \"a..b\"\n", "line 3: source.a.map: map ip=a..b: column 6"},
 		"two formats": {
 			"[source.a]\nfolder = \"x\"\nformat = \"alb\"\npattern = \"(?P<timestamp>.*)\"\n",

@@ -102,15 +102,10 @@ func (s *Store) addSeals(ctx context.Context) error {
 }
 
 // hasSeals reports whether the file has the column of seals.
-func hasSeals(ctx context.Context, in rower) (has bool, err error) {
+func hasSeals(ctx context.Context, in sqlitefile.Querier) (has bool, err error) {
 	const count = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'seal'"
 	err = in.QueryRowContext(ctx, count).Scan(&has)
 	return has, err
-}
-
-// rower is a file or a transaction.
-type rower interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // connect opens the file. It does not use a write-ahead log, because that is another file and so prevents reading on

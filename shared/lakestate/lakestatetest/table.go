@@ -4,7 +4,6 @@ package lakestatetest
 import (
 	"context"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -39,16 +38,14 @@ func (t *Table) List(ctx context.Context, partition, prefix string) ([]lakestate
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	bySort := func(a, b lakestate.Key) int { return strings.Compare(a.Sort, b.Sort) }
-	keys := slices.SortedFunc(maps.Keys(t.items), bySort)
 	var items []lakestate.Item
-	for _, key := range keys {
+	for key, item := range t.items {
 		if key.Partition == partition && strings.HasPrefix(key.Sort, prefix) {
-			item := t.items[key]
 			item.Body = slices.Clone(item.Body)
 			items = append(items, item)
 		}
 	}
+	slices.SortFunc(items, func(a, b lakestate.Item) int { return strings.Compare(a.Key.Sort, b.Key.Sort) })
 	return items, nil
 }
 

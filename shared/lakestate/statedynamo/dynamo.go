@@ -7,7 +7,7 @@
 //	           reconcile and state, or
 //	           ingest#marks#<slot> and source#<source>#<generation>
 //	revision   N, increased by every write
-//	expires    N, only of marks and days
+//	expires    N, only of marks, of days, and of the first lines that earlier versions must not import
 //	body       S, JSON
 package statedynamo
 

@@ -54,5 +54,14 @@ func Open(ctx context.Context, path string, now time.Time) (*Store, error) {
 	return &Store{planet.Documents{Store: documentsqlite.Over(file, table)}, file}, nil
 }
 
+// OpenReadOnly opens an existing file without writing to it. Its error is fs.ErrNotExist if there is none.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	file, err := sqlitefile.OpenReadOnly(ctx, path, schemaVersion)
+	if err != nil {
+		return nil, fmt.Errorf("open planets %s: %w", path, err)
+	}
+	return &Store{planet.Documents{Store: documentsqlite.Over(file, table)}, file}, nil
+}
+
 // Close closes the file.
 func (s *Store) Close() error { return s.file.Close() }

@@ -72,6 +72,10 @@ func (p *Problems) tooLong(most int, loc ...any) {
 	p.add("value_error.max_length", fmt.Sprintf("must have at most %d characters", most), loc...)
 }
 
+func (p *Problems) control(loc ...any) {
+	p.add("value_error.control", "must not have control characters, such as line ends", loc...)
+}
+
 func (p *Problems) tooMany(most int, loc ...any) {
 	p.add("value_error.max_items", fmt.Sprintf("must have at most %d items", most), loc...)
 }

@@ -42,7 +42,7 @@ func ParsePause(body []byte, form filter.Form, old Definition) (d Definition, ok
 	return d, err == nil && reflect.DeepEqual(d, old)
 }
 
-// parse is Parse, but the filter and the destinations of the definition old are accepted as they are.
+// parse is Parse, but the title, the filter and the destinations of the definition old are accepted as they are.
 func parse(body []byte, form filter.Form, rules Rules, old Definition) (Definition, error) {
 	var p Problems
 	found, ok := p.object(nil, body, members)
@@ -65,6 +65,9 @@ func parse(body []byte, form filter.Form, rules Rules, old Definition) (Definiti
 	}
 	if utf8.RuneCountInString(d.Title) > MaxTitle {
 		p.tooLong(MaxTitle, "title")
+	}
+	if d.Title != old.Title && strings.ContainsFunc(d.Title, unicode.IsControl) {
+		p.control("title")
 	}
 	if _, err := zone.Load(d.TZ); err != nil {
 		p.badZone(d.TZ)

@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/report/destination"
 )
 
-// mailTimeout limits the delivery of a mail.
+// mailTimeout limits the delivery of a mail, also to a server that sends its answers byte by byte.
 const mailTimeout = 2 * time.Minute
 
 // sendMail hands a mail over to the server. The connection is encrypted, unless the server is on this machine. The note
@@ -26,6 +26,11 @@ func (s Sender) sendMail(ctx context.Context, to []string, message []byte) (note
 	m := *s.Settings.Mail
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
+	defer func() {
+		if late := ctx.Err(); err != nil && late != nil { // the connection was closed, which alone says nothing
+			err = fmt.Errorf("%w: %w", late, err)
+		}
+	}()
 	client, closeClient, err := s.dial(ctx, m)
 	if err != nil {
 		return "", fmt.Errorf("connect to the mail server %s: %w", m.Server, err)
@@ -92,10 +97,11 @@ func (s Sender) dial(ctx context.Context, m destination.Mail) (_ *smtp.Client, c
 	if err != nil {
 		return nil, nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	unencrypted := connection
+	stop := context.AfterFunc(ctx, func() { _ = unencrypted.Close() })
 	hangUp := func() {
 		stop()
-		_ = connection.Close() // after Quit it is closed already
+		_ = unencrypted.Close() // after Quit it is closed already
 	}
 	defer func() {
 		if err != nil {

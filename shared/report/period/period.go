@@ -26,6 +26,11 @@ type Period struct{ FromMs, ToMs int64 }
 // between returns the period from an instant to right before another.
 func between(from, to time.Time) Period { return Period{from.UnixMilli(), to.UnixMilli() - 1} }
 
+// BeginsBefore reports whether data that begins with a record of the given time lacks more than a hundredth of the period.
+func (p Period) BeginsBefore(oldest time.Time) bool {
+	return oldest.UnixMilli()-p.FromMs > (p.End()-p.FromMs)/100
+}
+
 // Last returns the last period of the unit that has ended at an instant, in the zone of that instant.
 func (u Unit) Last(now time.Time) Period {
 	end := u.Start(now)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"golang.org/x/sync/errgroup"
 
@@ -245,6 +246,8 @@ func check(r Request, s report.Setting) error {
 		return &ParamError{"compare", fmt.Sprintf("%q is none of previous, same-weekday and none", r.Compare)}
 	case len([]rune(r.Title)) > MaxTitle:
 		return &ParamError{"title", fmt.Sprintf("it has more than %d characters", MaxTitle)}
+	case strings.ContainsFunc(r.Title, unicode.IsControl):
+		return &ParamError{"title", "it has control characters, such as line ends"}
 	}
 	if wrong := link.Check(r.Link); wrong != "" {
 		return &ParamError{"link", wrong}

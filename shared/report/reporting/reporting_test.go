@@ -455,6 +455,8 @@ func TestSettings(t *testing.T) {
 		{"an unknown template", "template: unknown", reporting.Request{Filters: secondDay, Template: "weekly"}},
 		{"an unknown comparison", "compare: ", reporting.Request{Filters: secondDay, Compare: "next"}},
 		{"a long title", "title: ", reporting.Request{Filters: secondDay, Title: strings.Repeat("ä", 121)}},
+		{"a title with an escape sequence", "title: it has control characters",
+			reporting.Request{Filters: secondDay, Title: "a\u009b2Jb"}},
 		{"a link that is no address", "link: ", reporting.Request{Filters: secondDay, Link: "javascript:alert(1)"}},
 	} {
 		t.Run(test.rule, func(t *testing.T) {

@@ -43,7 +43,7 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 	var group sync.WaitGroup
 	failed := make([]error, len(run.Deliveries))
 	for i, d := range run.Deliveries {
-		if d.State == runs.Waiting && !d.Next.After(r.Now()) {
+		if d.State == runs.Waiting && isDue(d.Next, r.Now()) {
 			group.Go(func() { failed[i] = guard(func() error { return h.deliverTo(ctx, i) }) })
 		}
 	}

@@ -233,8 +233,12 @@ func (r *Runner) Advance(ctx context.Context, id string) error {
 
 // canContinue reports whether a run has not ended, no worker has it, and it is not to be tried later.
 func canContinue(run runs.Run, now time.Time) bool {
-	return !run.State.Ended() && !run.Lease.After(now) && !run.Next.After(now)
+	return !run.State.Ended() && !run.Lease.After(now) && isDue(run.Next, now)
 }
+
+// isDue reports whether it is time to try again, to the nearest tick. Ticks come every minute, so what failed some
+// seconds after one would otherwise wait for two.
+func isDue(next, now time.Time) bool { return !next.After(now.Add(time.Minute / 2)) }
 
 // queue creates the runs that are due.
 func (r *Runner) queue(ctx context.Context) (failed error) {

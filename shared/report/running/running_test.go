@@ -565,6 +565,30 @@ func TestDeliveriesAreRepeated(t *testing.T) {
 	}
 }
 
+// TestFirstRepetition: a delivery that took some seconds to fail is repeated by the tick a minute after the one
+// before, and not earlier.
+func TestFirstRepetition(t *testing.T) {
+	w := newWorld(t)
+	w.put("r", daily(only(definition.Destination{To: "archive"})))
+	r := w.runner()
+	r.Deliver = answering(func(context.Context, definition.Destination) (string, error) {
+		w.now = w.now.Add(5 * time.Second)
+		return "", errors.New("it failed")
+	})
+	for _, tick := range []struct {
+		at       time.Duration
+		attempts int
+	}{{0, 1}, {30 * time.Second, 1}, {time.Minute, 2}, {2 * time.Minute, 2}, {6 * time.Minute, 3}} {
+		w.now = monday.Add(tick.at)
+		if err := r.Tick(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := w.list("r")[0].Deliveries[0].Attempts; got != tick.attempts {
+			t.Errorf("after %s: %d attempts, want %d", tick.at, got, tick.attempts)
+		}
+	}
+}
+
 func TestDeliveriesThatFail(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily())

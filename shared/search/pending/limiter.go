@@ -16,6 +16,11 @@ type Limits struct {
 	PerCaller  int           // those of one caller; 0: AtOnce
 	Waiting    int           // queries that wait; a caller with n of them needs more than n free places for another
 	RetryAfter time.Duration // of the error of a refused query
+
+	// Preparing is the number of requests of one caller that are parsed at the same time; one more can be of another
+	// caller. 0: no limit. MorePreparing is the number of those that wait, as Waiting is.
+	Preparing     int
+	MorePreparing int
 }
 
 // Limiter limits the number of queries that use the engine at the same time. Further queries wait, and are refused if
@@ -24,7 +29,8 @@ type Limits struct {
 // the places, the next one half of the rest, and a few callers never leave no place for another. A nil Limiter has no
 // limit.
 type Limiter struct {
-	limits Limits
+	limits    Limits
+	preparing *Limiter // of requests that are parsed; nil: no limit
 
 	mu      sync.Mutex
 	inUse   int
@@ -45,45 +51,74 @@ func NewLimiter(l Limits) *Limiter {
 	if l.PerCaller <= 0 || l.PerCaller > l.AtOnce {
 		l.PerCaller = l.AtOnce
 	}
-	return &Limiter{limits: l, running: map[string]int{}}
+	limiter := &Limiter{limits: l, running: map[string]int{}}
+	if l.Preparing > 0 {
+		limiter.preparing = NewLimiter(Limits{
+			AtOnce: l.Preparing + 1, PerCaller: l.Preparing, Waiting: l.MorePreparing, RetryAfter: l.RetryAfter,
+		})
+	}
+	return limiter
 }
 
-// Acquire waits for a slot for a query of the caller and returns the function that releases it. Errors:
-// fault.Unavailable if too many queries wait, fault.Timeout or fault.Canceled if ctx ends first.
-func (l *Limiter) Acquire(ctx context.Context, caller string) (release func(), err error) {
+// Prepare is Acquire for the time in which a request of the caller is parsed, before it is a query. This time has a limit
+// of its own, because it is short: a request need not wait until long queries have ended, only to learn that it is wrong
+// or that it joins one of them.
+func (l *Limiter) Prepare(ctx context.Context, caller string) (release func(), err error) {
 	if l == nil {
 		return func() {}, nil
+	}
+	return l.preparing.Acquire(ctx, caller)
+}
+
+// Place is a slot, or a place in the line of a caller.
+type Place struct {
+	limiter *Limiter // nil: no limit
+	caller  string
+	slot    chan struct{} // closed when the query has its slot; nil: it has had one since the beginning
+	leave   func()        // releases the slot
+}
+
+// Enter takes a slot for a query of the caller or, if none is free, a place in the caller's line. The caller of Enter
+// calls Wait. Errors: fault.TooMany if too many queries of the caller wait, fault.Unavailable if too many of all callers
+// do.
+func (l *Limiter) Enter(caller string) (*Place, error) {
+	if l == nil {
+		return &Place{leave: func() {}}, nil
 	}
 	slot, err := l.enter(caller)
 	if err != nil {
 		return nil, err
 	}
-	release = sync.OnceFunc(func() { l.leave(caller) })
-	if slot == nil {
-		return release, nil
+	return &Place{l, caller, slot, sync.OnceFunc(func() { l.leave(caller) })}, nil
+}
+
+// Waits reports whether the query had to enter a line.
+func (p *Place) Waits() bool { return p.slot != nil }
+
+// Wait waits for the slot and returns the function that releases it. Errors: fault.Timeout or fault.Canceled if ctx ends
+// first. The place is then given up.
+func (p *Place) Wait(ctx context.Context) (release func(), err error) {
+	if !p.Waits() {
+		return p.leave, nil
 	}
 	select {
-	case <-slot:
-		return release, nil
+	case <-p.slot:
+		return p.leave, nil
 	case <-ctx.Done():
-		if !l.giveUp(caller, slot) {
-			release() // the slot came at the same time
+		if !p.limiter.giveUp(p.caller, p.slot) {
+			p.leave() // the slot came at the same time
 		}
-		return nil, l.contextError(ctx.Err())
+		return nil, p.limiter.contextError(ctx.Err())
 	}
 }
 
-// Try returns the function that releases a slot for a query of the caller, if the query need not wait for one.
-func (l *Limiter) Try(caller string) (release func(), ok bool) {
-	if l == nil {
-		return func() {}, true
+// Acquire is Enter and Wait.
+func (l *Limiter) Acquire(ctx context.Context, caller string) (release func(), err error) {
+	place, err := l.Enter(caller)
+	if err != nil {
+		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.take(caller) {
-		return nil, false
-	}
-	return sync.OnceFunc(func() { l.leave(caller) }), true
+	return place.Wait(ctx)
 }
 
 // take takes a slot if one is free for the caller. The caller of take holds the lock.
@@ -109,9 +144,10 @@ func (l *Limiter) enter(caller string) (chan struct{}, error) {
 	}
 	switch free := l.limits.Waiting - l.waiting(); {
 	case free <= 0:
-		return nil, l.refusal("too many queries are running; try again shortly")
+		return nil, l.refusal(fault.Unavailable, "too many queries are running; try again shortly")
 	case own >= free:
-		return nil, l.refusal("too many of your queries are running; wait for their answers or cancel some")
+		return nil, l.refusal(fault.TooMany,
+			"too many of your queries are running; wait for their answers or cancel some")
 	}
 	slot := make(chan struct{})
 	if i < 0 {
@@ -185,8 +221,8 @@ func (l *Limiter) Load() (running, waiting int) {
 	return l.inUse, l.waiting()
 }
 
-func (l *Limiter) refusal(message string) error {
-	return &fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: l.limits.RetryAfter}
+func (l *Limiter) refusal(kind fault.Kind, message string) error {
+	return &fault.Error{Kind: kind, Message: message, RetryAfter: l.limits.RetryAfter}
 }
 
 // contextError returns the error for a context that ended while the query waited.

@@ -46,8 +46,8 @@ func TestLimiter(t *testing.T) {
 		wait(t, limiter, "a")
 		wait(t, limiter, "a")
 		_, err := limiter.Acquire(t.Context(), "a")
-		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "your queries") {
-			t.Errorf("got %v, want Unavailable for the caller", err)
+		if fault.KindOf(err) != fault.TooMany || !strings.Contains(err.Error(), "your queries") {
+			t.Errorf("got %v, want TooMany for the caller", err)
 		}
 		wait(t, limiter, "b")
 	})

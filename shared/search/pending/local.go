@@ -120,20 +120,27 @@ func (l *local) start(ctx context.Context, caller string, p Query, clamped query
 		j.waiting++
 		return j, true, nil
 	}
+	place, err := l.limiter.Enter(caller) // before the caller gets the ID, so that a query with an ID runs
+	if err != nil {
+		return nil, false, err
+	}
 	j := &job{
 		local: l, query: p, caller: caller, expected: expectedBytes(clamped), waiting: 1,
 		done: make(chan struct{}), sized: make(chan struct{}),
 	}
+	if place.Waits() {
+		j.queues = l.now()
+	}
 	ctx = engine.WithCaller(context.WithoutCancel(ctx), caller)
 	ctx, j.cancel = context.WithTimeout(ctx, l.longest)
 	l.byID[p.ID], l.byKey[p.Key] = j, j
-	go l.run(ctx, j, clamped)
+	go l.run(ctx, j, clamped, place)
 	return j, false, nil
 }
 
 // run answers the query in the background. The callers get the answer before its size is known, which takes time. run
 // recovers from panics, which would end the program there.
-func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
+func (l *local) run(ctx context.Context, j *job, clamped query.Query, place *Place) {
 	defer func() {
 		j.bytes = memoryOf(j.answer)
 		close(j.sized)
@@ -150,29 +157,20 @@ func (l *local) run(ctx context.Context, j *job, clamped query.Query) {
 		j.cancel()
 		close(j.done)
 	}()
-	release, ok := l.limiter.Try(j.caller)
-	if !ok {
-		var err error
-		j.queue(l.now())
-		if release, err = l.limiter.Acquire(ctx, j.caller); err != nil {
-			j.err = err
-			return
-		}
-		j.unqueue(l.now())
+	release, err := place.Wait(ctx)
+	if err != nil {
+		j.err = err
+		return
 	}
 	defer release()
+	if place.Waits() {
+		j.unqueue(l.now())
+	}
 	began := l.now()
 	j.answer, j.cost, j.err = l.engine.Run(ctx, clamped)
 	if j.cost.Engine == 0 {
 		j.cost.Engine = l.now().Sub(began)
 	}
-}
-
-// queue records that the job waits for its slot from now on.
-func (j *job) queue(now time.Time) {
-	j.local.mu.Lock()
-	defer j.local.mu.Unlock()
-	j.queues = now
 }
 
 // unqueue records that the job has its slot.
@@ -244,7 +242,7 @@ func (l *local) promise(next *job) error {
 	switch {
 	case queries >= maxPromised || queries > 0 && own > maxPromisedBytes:
 		return &fault.Error{
-			Kind: fault.Unavailable,
+			Kind: fault.TooMany,
 			Message: "too many answers wait for you: get the answers of your earlier queries or cancel them, " +
 				"then send this one again",
 			RetryAfter: time.Minute,
@@ -318,15 +316,15 @@ func (j *job) poll(context.Context, query.Query) (query.Answer, engine.Cost, eng
 	switch {
 	case j.finished():
 		j.collected = true // the caller may ask again, but other answers are more important now
-		return j.answer, j.cost, engine.Progress{Done: j.err == nil}, j.err
+		return j.answer, j.cost, engine.Progress{Done: true}, j.err
 	case j.queues.IsZero():
 		return query.Answer{}, engine.Cost{}, engine.Progress{Queue: j.queued}, nil
 	}
 	return query.Answer{}, engine.Cost{}, engine.Progress{Queue: j.local.now().Sub(j.queues)}, nil
 }
 
-// release stops the query if no other caller waits and no caller has the ID. It returns an error of kind
-// fault.Unavailable if the caller may not get the ID. Only a caller who asks for the ID waits for the sizes of answers.
+// release stops the query if no other caller waits and no caller has the ID. It returns an error of kind fault.TooMany
+// or fault.Unavailable if the caller may not get the ID. Only a caller who asks for the ID waits for the sizes of answers.
 func (j *job) release(_ context.Context, reason outcome) (err error) {
 	if reason == deferred {
 		j.local.lock()

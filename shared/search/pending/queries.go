@@ -115,8 +115,8 @@ func (s *Queries) Start(ctx context.Context, r Request) (ID, error) {
 // Find returns a query that was started. Errors: ErrNoQuery.
 func (s *Queries) Find(ctx context.Context, id ID) (Run, error) { return s.runner.find(ctx, id) }
 
-// Poll reports how far the query is, and returns the answer if it has succeeded. If the query failed, Poll returns its
-// error.
+// Poll reports how far the query is, and returns the answer if it has succeeded. If the query has failed, Poll returns
+// its error, and the progress is Done.
 func (s *Queries) Poll(ctx context.Context, r Run, q query.Query) (query.Answer, engine.Cost, engine.Progress, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
@@ -129,7 +129,7 @@ const maxStarts = 3
 // Answer returns the answer to the request. If the query was joined, or was stopped by another caller, its failure may
 // have nothing to do with this request. Answer then starts the query again.
 //
-// Errors: *TimeoutError if the query takes longer than a caller waits, fault.Unavailable if the caller has too many
+// Errors: *TimeoutError if the query takes longer than a caller waits, fault.TooMany if the caller has too many
 // queries, and otherwise an error of a kind that engine.Engine lists.
 func (s *Queries) Answer(caller context.Context, r Request) (query.Answer, engine.Cost, error) {
 	ctx, cancel := s.withTimeout(caller)

@@ -96,22 +96,30 @@ func (x *execution) wait(ctx context.Context, q query.Query) (query.Answer, engi
 }
 
 // poll restarts the query if another caller has stopped its execution, because the queries of two callers may share one
-// execution.
+// execution, and if the result was removed.
 func (x *execution) poll(ctx context.Context, q query.Query) (query.Answer, engine.Cost, engine.Progress, error) {
 	next, progress, err := x.engine.Poll(ctx, x.query.Execution, q)
+	if err == nil && progress.Done {
+		x.setExecution(next)
+		var answer query.Answer
+		var cost engine.Cost
+		if answer, cost, err = x.engine.Result(ctx, next, q); err == nil {
+			return answer, cost, progress, nil
+		}
+		progress.Done = false // the result can be read again
+	}
 	if fault.KindOf(err) == fault.Canceled && ctx.Err() == nil {
 		next, err = x.restart(ctx, q)
 		progress = engine.Progress{}
 	}
 	if err != nil {
-		return query.Answer{}, engine.Cost{}, engine.Progress{}, err
+		if progress.Done {
+			err = errors.Join(err, x.store.Detach(ctx, x.query))
+		}
+		return query.Answer{}, engine.Cost{}, engine.Progress{Done: progress.Done}, err
 	}
 	x.setExecution(next)
-	if !progress.Done {
-		return query.Answer{}, engine.Cost{}, progress, x.move(ctx)
-	}
-	answer, cost, err := x.engine.Result(ctx, next, q)
-	return answer, cost, engine.Progress{Done: err == nil}, err
+	return query.Answer{}, engine.Cost{}, progress, x.move(ctx)
 }
 
 // restart starts the query over the current data.
@@ -150,7 +158,7 @@ func (x *execution) move(ctx context.Context) error {
 func (x *execution) release(ctx context.Context, reason outcome) error {
 	switch reason {
 	case failed:
-		return x.store.Forget(ctx, x.query)
+		return x.store.Detach(ctx, x.query) // a caller may have the ID
 	case deferred:
 		return x.move(ctx)
 	case abandoned:

@@ -3,18 +3,20 @@ package emulator
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
 // maxRows is the largest number of rows of a page, including the header.
 const maxRows = 1_000
 
 // results returns a page of rows. The first row of the first page is the header.
-func (s *Server) results(in request) (any, error) {
+func (s *Server) results(ctx context.Context, in request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, err := s.find(in)
@@ -23,6 +25,9 @@ func (s *Server) results(in request) (any, error) {
 	}
 	if x.state != succeeded {
 		return nil, invalid("Query has not yet finished. Current state: %s", x.state)
+	}
+	if err := s.look(ctx, x); err != nil {
+		return nil, err
 	}
 	from, err := offsetOf(in.NextToken, x)
 	size := in.MaxResults
@@ -97,6 +102,20 @@ func columnInfo(r Result) []any {
 		}
 	}
 	return list
+}
+
+// look returns an error if the object with the result was removed, as by a rule of its bucket.
+func (s *Server) look(ctx context.Context, x *execution) error {
+	if s.S3 == nil || x.reused {
+		return nil
+	}
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(x.location(), "s3://"), "/")
+	_, err := s.S3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &bucket, Key: &key})
+	var missing *types.NotFound
+	if errors.As(err, &missing) {
+		return invalid("Could not find results")
+	}
+	return err
 }
 
 // location returns the URL of the object with the result.

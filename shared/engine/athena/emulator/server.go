@@ -20,8 +20,9 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Objects has the method of *s3.Client that writes results.
+// Objects has the methods of *s3.Client that write results and look for them.
 type Objects interface {
+	HeadObject(context.Context, *s3.HeadObjectInput, ...func(*s3.Options)) (*s3.HeadObjectOutput, error)
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 }
 
@@ -162,7 +163,7 @@ func (s *Server) answer(ctx context.Context, operation string, body []byte) (any
 	case "GetQueryExecution":
 		return s.get(in)
 	case "GetQueryResults":
-		return s.results(in)
+		return s.results(ctx, in)
 	case "StopQueryExecution":
 		return s.stop(in)
 	case "GetWorkGroup":

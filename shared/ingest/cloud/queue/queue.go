@@ -95,7 +95,7 @@ func (h *Handler) short(ctx context.Context) bool {
 
 // message imports the logs that one message names.
 func (h *Handler) message(ctx context.Context, message events.SQSMessage) outcome {
-	logs, err := h.logsOf(message.Body)
+	logs, err := h.logsOf(ctx, message.Body)
 	if err != nil {
 		h.Log.ErrorContext(ctx, "invalid message", "message", message.MessageId, "error", err)
 		return failed
@@ -117,6 +117,7 @@ func (h *Handler) importLog(ctx context.Context, message events.SQSMessage, log 
 		"quarantine", report.Quarantine, "unsaved", report.Unsaved, "objects", report.Objects, "bytes", report.Bytes,
 		"ms", report.Elapsed.Milliseconds(), "delivery", deliveries(message),
 	}
+	fields = append(fields, report.Oddities()...)
 	if first, known := firstSent(message); known {
 		fields = append(fields, "age_ms", h.Now().Sub(first).Milliseconds())
 	}
@@ -212,10 +213,10 @@ func firstSent(message events.SQSMessage) (at time.Time, known bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
-// SendLog puts a message about a log into a queue, in the form of the bucket's notifications. put is when the log was
-// put.
+// SendLog puts a message about a log into a queue, in the form of the bucket's notifications, and with the format of the
+// log if it has one. put is when the log was put.
 func SendLog(ctx context.Context, m Messages, bucket string, log cloud.Log, put time.Time) error {
-	var r sentRecord
+	r := sentRecord{Format: log.Format}
 	r.EventName = created + "Put"
 	r.S3.Bucket.Name = bucket
 	r.S3.Object.Key, r.S3.Object.VersionID = url.QueryEscape(log.Key), log.Version
@@ -229,6 +230,7 @@ func SendLog(ctx context.Context, m Messages, bucket string, log cloud.Log, put 
 // sentRecord is the part of a notification's record that logsOf reads.
 type sentRecord struct {
 	EventName string `json:"eventName"`
+	Format    string `json:"orreryFormat,omitempty"`
 	S3        struct {
 		Bucket struct {
 			Name string `json:"name"`
@@ -245,10 +247,14 @@ const created = "ObjectCreated:"
 
 // logsOf returns the logs that the notification in a message names. There are none in the test event that S3 sends when
 // notifications are set up.
-func (h *Handler) logsOf(body string) ([]cloud.Log, error) {
+func (h *Handler) logsOf(ctx context.Context, body string) ([]cloud.Log, error) {
 	var notification struct {
 		Event   string
-		Records []events.S3EventRecord
+		Records []struct {
+			events.S3EventRecord
+
+			Format string `json:"orreryFormat"`
+		}
 	}
 	if err := json.Unmarshal([]byte(body), &notification); err != nil {
 		return nil, fmt.Errorf("the body is not an S3 notification: %w", err)
@@ -266,13 +272,17 @@ func (h *Handler) logsOf(body string) ([]cloud.Log, error) {
 		if err != nil {
 			return nil, fmt.Errorf("key %q: %w", r.S3.Object.Key, err)
 		}
-		if !strings.HasPrefix(r.EventName, created) || strings.HasSuffix(key, "/") {
-			continue // removals, and objects that consoles create to show folders
+		if !strings.HasPrefix(r.EventName, created) {
+			continue // a removal
+		}
+		if reason := cloud.NoLog(key); reason != "" {
+			h.Log.InfoContext(ctx, "ignored", "key", key, "reason", reason)
+			continue
 		}
 		if r.S3.Bucket.Name != h.Bucket {
 			return nil, fmt.Errorf("the notification is of bucket %q, not of %q", r.S3.Bucket.Name, h.Bucket)
 		}
-		logs = append(logs, cloud.Log{Key: key, Version: r.S3.Object.VersionID})
+		logs = append(logs, cloud.Log{Key: key, Version: r.S3.Object.VersionID, Format: r.Format})
 	}
 	return logs, nil
 }

@@ -154,7 +154,7 @@ func TestHandleDecodesKeys(t *testing.T) {
 
 func TestHandleImportsSentLogs(t *testing.T) {
 	var m messages
-	logs := []cloud.Log{{Key: "raw/a b+c/ü%.gz"}, {Key: "raw/plain", Version: "v+2"}}
+	logs := []cloud.Log{{Key: "raw/a b+c/ü%.gz"}, {Key: "raw/plain", Version: "v+2"}, {Key: "raw/a", Format: `map:["ip=a"]`}}
 	for _, log := range logs {
 		if err := queue.SendLog(t.Context(), &m, "logs", log, testTime); err != nil {
 			t.Fatal(err)
@@ -201,13 +201,18 @@ func TestHandleWarnsOfUncheckedLogs(t *testing.T) {
 
 func TestHandleIgnoresOtherEvents(t *testing.T) {
 	i := &importer{}
-	failed, _ := i.handle(t,
+	failed, logged := i.handle(t,
 		`{"Service":"Amazon S3","Event":"s3:TestEvent","Time":"2026-03-01T10:00:00.000Z","Bucket":"logs"}`,
 		notification("ObjectRemoved:Delete", "logs", "raw/a"),
 		notification("ObjectCreated:Put", "logs", "raw/folder/"),
+		notification("ObjectCreated:Put", "logs", "raw/AWSLogs/123456789012/ELBAccessLogTestFile"),
 	)
 	if len(i.logs) > 0 || len(failed) > 0 {
 		t.Error(i.logs, failed)
+	}
+	const want = `level=INFO msg=ignored key=raw/AWSLogs/123456789012/ELBAccessLogTestFile reason="a load balancer`
+	if !strings.Contains(logged, want) || strings.Contains(logged, "level=WARN") {
+		t.Errorf("log %s, want %s", logged, want)
 	}
 }
 

@@ -479,7 +479,7 @@ func wideRecords(log, lines int) string {
 	wide := strings.Repeat("x", 4000)
 	for i := range lines {
 		at := testTime.Add(time.Duration(i) * time.Second).Format(time.RFC3339)
-		fmt.Fprintf(&b, `{"timestamp":%q,"request_id":"r%d-%d","user_agent":%q}`+"\n", at, log, i, wide)
+		fmt.Fprintf(&b, `{"processing_stage":6,"timestamp":%q,"request_id":"r%d-%d","user_agent":%q}`+"\n", at, log, i, wide)
 	}
 	return b.String()
 }

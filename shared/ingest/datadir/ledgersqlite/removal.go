@@ -224,14 +224,13 @@ func (l *Ledger) MarkForgotten(ctx context.Context, r ledger.Removal) error {
 }
 
 // Forgotten returns a forgotten source that a log with this name and beginning may be, unless it may also be a source
-// that is not forgotten. The log may be a source if one of their beginnings is a prefix of the other.
+// that is not forgotten.
 func (l *Ledger) Forgotten(ctx context.Context, log string, head []byte) (source string, err error) {
-	const statement = `
-SELECT CASE s.forgotten WHEN '' THEN '' ELSE h.source END
-FROM head h JOIN source s ON s.id = h.source
-WHERE h.first_line = ?1 AND s.log IN ('', ?2) AND substr(h.text, 1, length(?3)) = substr(?3, 1, length(h.text))
-ORDER BY s.forgotten <> '', h.source LIMIT 1`
-	err = l.db.QueryRowContext(ctx, statement, ledger.Family(head), log, head).Scan(&source)
+	if err := l.setFamilies(ctx); err != nil {
+		return "", failed("read ledger", err)
+	}
+	near, args := nearBy(log, head)
+	err = l.db.QueryRowContext(ctx, selectForgotten(near), append(args, log, head, head)...).Scan(&source)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", failed("read ledger", err)
 	}

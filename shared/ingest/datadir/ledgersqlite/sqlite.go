@@ -2,6 +2,7 @@
 package ledgersqlite
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -17,6 +18,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/sqlitefile"
@@ -37,13 +39,11 @@ CREATE TABLE IF NOT EXISTS source (
 	format      TEXT    NOT NULL,
 	log         TEXT    NOT NULL DEFAULT '' -- name of the log
 ) STRICT;
-CREATE INDEX IF NOT EXISTS source_by_head ON source (head_length, head_sha256);
 CREATE TABLE IF NOT EXISTS head ( -- the text of heads, to know shorter copies of logs by; it grows up to 64 KiB
 	source     TEXT PRIMARY KEY REFERENCES source (id),
-	first_line TEXT NOT NULL, -- their family
+	first_line TEXT NOT NULL, -- id of that line, by which earlier versions find the heads
 	text       BLOB NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS head_by_first_line ON head (first_line);
 CREATE TABLE IF NOT EXISTS import (
 	source     TEXT    NOT NULL REFERENCES source (id),
 	generation INTEGER NOT NULL, -- from 1
@@ -72,7 +72,10 @@ CREATE TABLE IF NOT EXISTS watched (
 `
 
 // Open opens the ledger in a file and creates the file if needed. It is a ledger.Open.
-func Open(ctx context.Context, path string) (ledger.Ledger, error) {
+func Open(ctx context.Context, path string, readOnly bool) (ledger.Ledger, error) {
+	if readOnly {
+		return openReadOnly(ctx, path)
+	}
 	file, err := sqlitefile.Open(path, sqlitefile.Options{
 		Mode:        sqlitefile.Create,
 		WAL:         true,
@@ -86,8 +89,34 @@ func Open(ctx context.Context, path string) (ledger.Ledger, error) {
 	if _, err := file.ExecContext(ctx, schema); err != nil {
 		return nil, errors.Join(failed("open ledger "+path, err), file.Close())
 	}
-	if err := file.Write(ctx, addColumns); err != nil {
+	l := &Ledger{db: file.DB}
+	err = file.Write(ctx, func(tx *sql.Tx) error { return addColumns(ctx, tx) })
+	if err == nil {
+		err = l.setFamilies(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(failed("open ledger "+path, err), file.Close())
+	}
+	return l, nil
+}
+
+func openReadOnly(ctx context.Context, path string) (ledger.Ledger, error) {
+	file, err := sqlitefile.OpenReadOnly(ctx, path, 0)
+	if err != nil {
+		return nil, failed("open ledger", err)
+	}
+	for _, a := range additions {
+		if a.column == "family" {
+			continue // only imports need it
+		}
+		has, err := hasColumn(ctx, file, a.table, a.column)
+		if err == nil && !has {
+			err = fault.New(fault.ReadOnly, "the data folder is read-only, and an earlier version has written "+
+				"its ledger; run orrery imports once as a user who may write")
+		}
+		if err != nil {
+			return nil, errors.Join(failed("open ledger "+path, err), file.Close())
+		}
 	}
 	return &Ledger{db: file.DB}, nil
 }
@@ -103,25 +132,35 @@ var additions = []struct{ table, column, definition string }{
 	{"import", "geoip", "TEXT NOT NULL DEFAULT ''"},     // JSON: files of the databases of places; "": none, or not known
 	{"source", "forgotten", "TEXT NOT NULL DEFAULT ''"}, // when it was forgotten
 	{"source", "removal", "TEXT NOT NULL DEFAULT ''"},   // JSON: the change of the index, until that is made
+	{"source", "family", "TEXT NOT NULL DEFAULT ''"},    // ledger.LogFamily; "": see setFamilies
 }
 
 // addColumns adds the columns that a file of an earlier version does not have.
-func addColumns(tx *sql.Tx) error {
+func addColumns(ctx context.Context, tx *sql.Tx) error {
 	for _, a := range additions {
-		var found int
-		const columns = `SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`
-		if err := tx.QueryRow(columns, a.table, a.column).Scan(&found); err != nil {
+		has, err := hasColumn(ctx, tx, a.table, a.column)
+		if err != nil {
 			return err
 		}
-		if found > 0 {
+		if has {
 			continue
 		}
 		if _, err := tx.Exec(`ALTER TABLE ` + a.table + ` ADD COLUMN ` + a.column + ` ` + a.definition); err != nil {
 			return err
 		}
 	}
-	_, err := tx.Exec(`CREATE INDEX IF NOT EXISTS source_removal ON source (removal) WHERE removal <> ''`)
+	_, err := tx.Exec(`
+CREATE INDEX IF NOT EXISTS source_removal ON source (removal) WHERE removal <> '';
+CREATE INDEX IF NOT EXISTS source_by_family ON source (family);
+CREATE INDEX IF NOT EXISTS source_by_log ON source (log);`)
 	return err
+}
+
+// hasColumn reports whether a table has a column.
+func hasColumn(ctx context.Context, in sqlitefile.Querier, table, column string) (has bool, err error) {
+	const columns = `SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`
+	err = in.QueryRowContext(ctx, columns, table, column).Scan(&has)
+	return has, err
 }
 
 // Close closes the database.
@@ -135,22 +174,17 @@ func (l *Ledger) Close() error {
 // Candidates returns the imports that may be of the log, of the sources whose first head is a prefix of the text,
 // shortest first. Forgotten sources are none.
 func (l *Ledger) Candidates(ctx context.Context, log string, text []byte) ([]ledger.Entry, error) {
-	lengths, err := l.headLengths(ctx, len(text))
+	sources, err := l.beginnings(ctx, log, text)
 	if err != nil {
 		return nil, err
 	}
-	h := sha256.New()
-	done := 0
 	var found []ledger.Entry
-	for _, n := range lengths {
-		h.Write(text[done:n]) // a hash returns no errors
-		done = n
-		const where = `WHERE s.head_length = ? AND s.head_sha256 = ? AND i.log IN ('', ?) AND s.forgotten = ''`
-		same, err := l.query(ctx, where, n, h.Sum(nil), log)
+	for _, source := range sources {
+		entries, err := l.query(ctx, whereSource, source, log)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, same...)
+		found = append(found, entries...)
 	}
 	slices.SortFunc(found, func(a, b ledger.Entry) int {
 		return cmp.Or(
@@ -160,34 +194,41 @@ func (l *Ledger) Candidates(ctx context.Context, log string, text []byte) ([]led
 	return found, nil
 }
 
-func (l *Ledger) headLengths(ctx context.Context, longest int) (lengths []int, err error) {
-	const statement = `SELECT DISTINCT head_length FROM source WHERE head_length <= ? ORDER BY 1`
-	rows, err := l.db.QueryContext(ctx, statement, longest)
+// beginnings returns the sources in the families of a log whose first head is a prefix of the text.
+func (l *Ledger) beginnings(ctx context.Context, log string, text []byte) (sources []string, err error) {
+	if err := l.setFamilies(ctx); err != nil {
+		return nil, failed("read ledger", err)
+	}
+	rows, err := l.db.QueryContext(ctx, selectBeginnings, append(families(log, text), len(text))...)
 	if err != nil {
 		return nil, failed("read ledger", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var n int
-		if err := rows.Scan(&n); err != nil {
+		var source string
+		var length int
+		var sum []byte
+		if err := rows.Scan(&source, &length, &sum); err != nil {
 			return nil, failed("read ledger", err)
 		}
-		lengths = append(lengths, n)
+		if of := sha256.Sum256(text[:length]); bytes.Equal(sum, of[:]) {
+			sources = append(sources, source)
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, failed("read ledger", err)
 	}
-	return lengths, nil
+	return sources, nil
 }
 
 // Beginning returns a source that may be of the log and has a head that is longer than the text and begins with it, or
 // "".
 func (l *Ledger) Beginning(ctx context.Context, log string, text []byte) (source string, err error) {
-	const statement = `
-SELECT h.source FROM head h JOIN source s ON s.id = h.source
-WHERE h.first_line = ? AND s.log IN ('', ?) AND s.forgotten = '' AND length(h.text) > ? AND substr(h.text, 1, ?) = ?
-LIMIT 1`
-	row := l.db.QueryRowContext(ctx, statement, ledger.Family(text), log, len(text), len(text), text)
+	if err := l.setFamilies(ctx); err != nil {
+		return "", failed("read ledger", err)
+	}
+	near, args := nearBy(log, text)
+	row := l.db.QueryRowContext(ctx, selectBeginning(near), append(args, log, len(text), len(text), text)...)
 	err = row.Scan(&source)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return "", failed("read ledger", err)
@@ -208,14 +249,20 @@ func (l *Ledger) Unpublished(ctx context.Context) ([]ledger.Entry, error) {
 	return l.query(ctx, `WHERE i.published = 0`)
 }
 
-// query returns the entries that a WHERE clause selects, shortest first.
-func (l *Ledger) query(ctx context.Context, where string, args ...any) (entries []ledger.Entry, err error) {
-	rows, err := l.db.QueryContext(ctx, `
+// selectEntries is continued by a WHERE clause.
+const selectEntries = `
 SELECT i.source, i.log, s.format, i.generation, i.length, i.sha256, i.lines, i.terminated, i.rejected, i.retries, i.parts,
        i.staging,
        CASE i.published WHEN 0 THEN i.objects ELSE '[]' END,
        NOT EXISTS (SELECT 1 FROM import later WHERE later.source = i.source AND later.generation > i.generation)
-FROM import i JOIN source s ON s.id = i.source `+where+` ORDER BY i.length, i.source, i.generation`, args...)
+FROM import i JOIN source s ON s.id = i.source `
+
+// whereSource selects the imports of a source that may be of a log.
+const whereSource = `WHERE i.source = ? AND i.log IN ('', ?)`
+
+// query returns the entries that a WHERE clause selects, shortest first.
+func (l *Ledger) query(ctx context.Context, where string, args ...any) (entries []ledger.Entry, err error) {
+	rows, err := l.db.QueryContext(ctx, selectEntries+where+` ORDER BY i.length, i.source, i.generation`, args...)
 	if err != nil {
 		return nil, failed("read ledger", err)
 	}
@@ -306,8 +353,10 @@ UPDATE head SET text = ? WHERE source = ? AND (SELECT log FROM source WHERE id =
 		return err
 	}
 	sum := sha256.Sum256(e.Head)
-	const insertSource = `INSERT INTO source (id, head_length, head_sha256, format, log) VALUES (?, ?, ?, ?, ?)`
-	if _, err := tx.ExecContext(ctx, insertSource, e.Source, len(e.Head), sum[:], e.Format, e.Log); err != nil {
+	const insertSource = `
+INSERT INTO source (id, head_length, head_sha256, format, log, family) VALUES (?, ?, ?, ?, ?, ?)`
+	family := ledger.LogFamily(e.Log, e.Head)
+	if _, err := tx.ExecContext(ctx, insertSource, e.Source, len(e.Head), sum[:], e.Format, e.Log, family); err != nil {
 		return err
 	}
 	const insertHead = `INSERT INTO head (source, first_line, text) VALUES (?, ?, ?)`

@@ -64,6 +64,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return &Store{file}, nil
 }
 
+// OpenReadOnly opens an existing file without writing to it. Its error is fs.ErrNotExist if there is none.
+func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+	file, err := sqlitefile.OpenReadOnly(ctx, path, schemaVersion)
+	if err != nil {
+		return nil, fmt.Errorf("open runs %s: %w", path, err)
+	}
+	return &Store{file}, nil
+}
+
 // Close closes the file.
 func (s *Store) Close() error { return s.file.Close() }
 

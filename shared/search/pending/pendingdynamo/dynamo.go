@@ -131,8 +131,16 @@ func (s *Store) Move(ctx context.Context, id pending.ID, to engine.Execution) er
 	return nil
 }
 
-// Forget implements pending.Store. It does not remove the key if the key belongs to a later query.
+// Detach implements pending.Store.
+func (s *Store) Detach(ctx context.Context, p pending.Query) error { return s.remove(ctx, p, nil) }
+
+// Forget implements pending.Store.
 func (s *Store) Forget(ctx context.Context, p pending.Query) error {
+	return s.remove(ctx, p, s.items(p))
+}
+
+// remove removes the key of a query, unless it belongs to a later query, and items of the query.
+func (s *Store) remove(ctx context.Context, p pending.Query, items []dynamotable.Item) error {
 	const own = "attribute_not_exists(" + dynamotable.PartitionKey + ") OR " + idAttribute + " = :id"
 	writes := []types.TransactWriteItem{{Delete: &types.Delete{
 		TableName:                 &s.table,
@@ -140,14 +148,14 @@ func (s *Store) Forget(ctx context.Context, p pending.Query) error {
 		ConditionExpression:       aws.String(own),
 		ExpressionAttributeValues: dynamotable.Item{":id": dynamotable.String(string(p.ID))},
 	}}}
-	for _, item := range s.items(p) {
+	for _, item := range items {
 		key := dynamotable.Item{
 			dynamotable.PartitionKey: item[dynamotable.PartitionKey],
 			dynamotable.SortKey:      item[dynamotable.SortKey],
 		}
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}})
 	}
-	for n := 0; ; n++ {
+	for n := 0; len(writes) > 0; n++ {
 		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 		switch {
 		case err == nil:
@@ -155,9 +163,10 @@ func (s *Store) Forget(ctx context.Context, p pending.Query) error {
 		case dynamotable.Refused(err):
 			writes = writes[1:] // leave the key, which belongs to another query
 		case !dynamotable.Contended(err) || n == maxRetries || s.pause(ctx, n) != nil:
-			return dynamotable.Failure(ctx, err, "forget query %s", p.ID)
+			return dynamotable.Failure(ctx, err, "remove query %s", p.ID)
 		}
 	}
+	return nil
 }
 
 // gone reports whether an item is missing or has expired. DynamoDB removes expired items later.

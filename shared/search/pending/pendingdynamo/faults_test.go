@@ -254,6 +254,10 @@ func (r remote) Move(ctx context.Context, id pending.ID, to engine.Execution) er
 	return r.ask(ctx, "Move", func() error { return r.memory.Move(ctx, id, to) })
 }
 
+func (r remote) Detach(ctx context.Context, p pending.Query) error {
+	return r.ask(ctx, "Detach", func() error { return r.memory.Detach(ctx, p) })
+}
+
 func (r remote) Forget(ctx context.Context, p pending.Query) error {
 	return r.ask(ctx, "Forget", func() error { return r.memory.Forget(ctx, p) })
 }

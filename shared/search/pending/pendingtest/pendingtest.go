@@ -72,6 +72,16 @@ func (m *Memory) Move(_ context.Context, id pending.ID, to engine.Execution) err
 	return nil
 }
 
+// Detach implements pending.Store.
+func (m *Memory) Detach(_ context.Context, p pending.Query) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byKey[p.Key] == p.ID {
+		delete(m.byKey, p.Key)
+	}
+	return nil
+}
+
 // Forget implements pending.Store.
 func (m *Memory) Forget(_ context.Context, p pending.Query) error {
 	m.mu.Lock()
@@ -195,6 +205,29 @@ func Run(t *testing.T, open func(t *testing.T) pending.Store) {
 			t.Fatal(err)
 		}
 		found(t, q, p)
+	})
+	t.Run("a detached query is found by its ID only", func(t *testing.T) {
+		q := open(t)
+		p := query(1)
+		keep(t, q, p)
+		for range 2 {
+			if err := q.Detach(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := q.Get(t.Context(), p.ID); err != nil || !reflect.DeepEqual(got, p) {
+			t.Errorf("get: %+v, %v", got, err)
+		}
+		if _, err := q.Find(t.Context(), p.Key); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("find: %v", err)
+		}
+		again := query(2)
+		again.Key = p.Key
+		keep(t, q, again)
+		if err := q.Detach(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		found(t, q, again) // detaching the first query does not remove the key of the second
 	})
 	t.Run("a forgotten query is not found and cannot move", func(t *testing.T) {
 		q := open(t)

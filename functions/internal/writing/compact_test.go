@@ -1,0 +1,203 @@
+package writing
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/blobtest"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/lambdas"
+)
+
+// TestCompactionUnderBacklog runs compact every 15 minutes by a virtual clock, with more hours to merge than it ever
+// can. Before each run, a query fails at a damaged object. Each run logs the ages first, sets the object aside, merges
+// groups, and ends before its deadline. Superseded objects are removed and lost rows are rebuilt in time.
+func TestCompactionUnderBacklog(t *testing.T) {
+	const runs, hours, group = 32, 200, 160 * time.Second
+	w := newBacklog(t, hours, group)
+	rebuilt, removed := 0, 0
+	for run := range runs {
+		damaged := w.damage(run)
+		report := w.run()
+		if !report.Unfinished {
+			t.Fatalf("run %d: there is no backlog: %+v", run, report)
+		}
+		if !slices.Equal(report.Damaged, []string{damaged}) {
+			t.Errorf("run %d has set %v aside, want %s", run, report.Damaged, damaged)
+		}
+		if report.Hours < 3 {
+			t.Errorf("run %d has merged %d hours", run, report.Hours)
+		}
+		rebuilt += len(report.Rebuilt)
+		removed += report.Removed
+		w.time = w.began.Add(lambdas.LongestRun)
+	}
+	// An object is rebuilt an hour after it was set aside, and superseded ones are removed after six hours.
+	if rebuilt < runs-6 {
+		t.Errorf("%d objects were rebuilt", rebuilt)
+	}
+	if removed < 3*(runs-6*4-2) {
+		t.Errorf("%d superseded objects were removed", removed)
+	}
+}
+
+// TestAgesAreLoggedFirst checks the log of a run that fails at its first request, and of a lake without records. The
+// alarm compact-behind treats missing ages as too high.
+func TestAgesAreLoggedFirst(t *testing.T) {
+	w := newBacklog(t, 0, 0)
+	w.run()
+	if want := `"msg":"lake","behind_s":0}`; !strings.Contains(w.log.String(), want) {
+		t.Errorf("the log of a lake without records lacks %s:\n%s", want, &w.log)
+	}
+	w = newBacklog(t, 1, 0)
+	w.broken = errors.New("the queue is down")
+	if _, err := w.invoke(); err == nil {
+		t.Error("no error")
+	}
+	w.checkAges()
+}
+
+// backlog is a lake with more hours to compact than a run can merge. It is also its own queue.
+type backlog struct {
+	t      *testing.T
+	parts  parts
+	lake   blob.Store
+	table  lakestate.Table
+	time   time.Time
+	began  time.Time // of the latest run
+	group  time.Duration
+	log    bytes.Buffer
+	broken error // of the queue
+}
+
+// newBacklog imports two logs with records of each hour. Merging the objects of an hour takes a time.
+func newBacklog(t *testing.T, hours int, group time.Duration) *backlog {
+	w := &backlog{
+		t: t, lake: &blobtest.Memory{}, table: &lakestatetest.Table{}, time: testTime.Add(3 * time.Hour), group: group,
+	}
+	raw := &blobtest.Memory{}
+	now := func() time.Time { return w.time }
+	store, err := cloud.New(cloud.Config{
+		Raw: raw, Lake: slowMerges{w.lake, w}, Table: w.table, Scratch: filepath.Join(t.TempDir(), "scratch"), Now: now,
+		Pause: func(_ context.Context, d time.Duration) error { w.time = w.time.Add(d); return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for log := range 2 {
+		var text strings.Builder
+		for hour := range hours {
+			at := testTime.Add(-time.Duration(hour) * time.Hour).Format(time.RFC3339)
+			fmt.Fprintf(&text, `{"timestamp":%q,"request_id":"r%d-%d","processing_stage":6}`+"\n", at, log, hour)
+		}
+		key := fmt.Sprintf("raw/history/%d", log)
+		if err := raw.Put(t.Context(), key, strings.NewReader(text.String()), blob.Always); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Import(t.Context(), cloud.Log{Key: key}); err != nil && hours > 0 {
+			t.Fatal(err)
+		}
+	}
+	w.parts = parts{
+		log: slog.New(slog.NewJSONHandler(&w.log, nil)), cloud: store, table: w.table, queue: w, deadLetters: w,
+	}
+	return w
+}
+
+var testTime = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+
+// damage spoils a fresh object of the hour n hours before testTime, and reports it as a query does that fails at it.
+func (w *backlog) damage(n int) (name string) {
+	w.t.Helper()
+	hour := lake.PartitionOf(testTime.UnixMilli()) - lake.Partition(n)
+	for info, err := range w.lake.List(w.t.Context(), "lake/fresh/"+hour.String(), "") {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		name = info.Name
+	}
+	if err := w.lake.Put(w.t.Context(), name, strings.NewReader("not Parquet"), blob.Always); err != nil {
+		w.t.Fatal(err)
+	}
+	suspects := lakestate.NewSuspects(w.table, func() time.Time { return w.time })
+	failed := &engine.DamageError{Object: lake.NameOf(name), From: hour, To: hour, Err: errors.New("not Parquet")}
+	if err := suspects.Report(w.t.Context(), failed); err != nil {
+		w.t.Fatal(err)
+	}
+	return name
+}
+
+// run lets the function run as Lambda does: until the deadline.
+func (w *backlog) run() (report cloud.CompactReport) {
+	w.t.Helper()
+	answer, err := w.invoke()
+	if err == nil {
+		err = json.Unmarshal(answer, &report)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.checkAges()
+	if w.time.After(w.deadline()) {
+		w.t.Errorf("a run was killed, because it took %v", w.time.Sub(w.began))
+	}
+	return report
+}
+
+func (w *backlog) invoke() ([]byte, error) {
+	w.log.Reset()
+	w.began = w.time
+	now := func() time.Time { return w.time }
+	return w.parts.compact(now).Invoke(deadline{w.t.Context(), w.deadline()}, []byte("{}"))
+}
+
+func (w *backlog) deadline() time.Time { return w.began.Add(lambdas.LongestRun) }
+
+// checkAges checks that the first line of the log of a run has the ages.
+func (w *backlog) checkAges() {
+	w.t.Helper()
+	first, _, _ := strings.Cut(w.log.String(), "\n")
+	if !strings.Contains(first, `"msg":"lake"`) || !strings.Contains(first, `"behind_s":`) {
+		w.t.Errorf("a run did not log the ages first, but %s", first)
+	}
+}
+
+func (w *backlog) Waiting(context.Context) (int, error)              { return 0, w.broken }
+func (w *backlog) Send(context.Context, string, time.Time) error     { return nil }
+func (w *backlog) Hide(context.Context, string, time.Duration) error { return nil }
+
+// slowMerges is a bucket in which the object of a group is put after the time that merging takes.
+type slowMerges struct {
+	blob.Store
+	w *backlog
+}
+
+func (s slowMerges) Put(ctx context.Context, name string, body io.ReadSeeker, when blob.Condition) error {
+	if strings.HasPrefix(name, "lake/compact/") {
+		s.w.time = s.w.time.Add(s.w.group)
+	}
+	return s.Store.Put(ctx, name, body, when)
+}
+
+// deadline is a context that has a deadline but never ends.
+type deadline struct {
+	context.Context
+	at time.Time
+}
+
+func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
