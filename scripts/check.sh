@@ -23,7 +23,7 @@ cd "$(dirname "$0")/.."
 export RAPID_SEED=1 # property tests draw the same cases each time
 lint_version=v2.15.0
 lint=${XDG_CACHE_HOME:-$HOME/.cache}/orrery/golangci-lint-$lint_version/golangci-lint
-core="filter catalog lake record query sqlgen planet"
+core="filter catalog lake record pattern query sqlgen planet"
 core_floor=90
 
 part=${1:-all}
@@ -268,7 +268,7 @@ with_trino() {
 	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=60
 	go test -timeout 20m ./shared/engine/athena -run 'TestEngineOverTrino|TestColumnsOfAnAttackOverTrino' -suite.every=40 # minutes more with all
 	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestVersions|TestDifferential$' -differential.filters=12
-	go test -timeout 10m ./shared/sqlgen -run OnTrino
+	go test -timeout 10m ./shared/pattern ./shared/sqlgen -run OnTrino
 	go test -p 1 ./scripts/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino'
 	unset ORRERY_TEST_TRINO ORRERY_TEST_TRINO_LAKE
 	stop trino
