@@ -9,9 +9,9 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // languageReference is the file of the language reference. Its sections between markers are generated from the catalog
