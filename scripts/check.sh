@@ -23,7 +23,7 @@ cd "$(dirname "$0")/.."
 export RAPID_SEED=1 # property tests draw the same cases each time
 lint_version=v2.15.0
 lint=${XDG_CACHE_HOME:-$HOME/.cache}/orrery/golangci-lint-$lint_version/golangci-lint
-core="filter catalog lake record query sqlgen planet"
+core="filter catalog lake record pattern query sqlgen planet"
 core_floor=90
 
 part=${1:-all}
@@ -171,7 +171,7 @@ race() {
 	local detect=(go test -race -short -vet=off -timeout 30m)
 	"${detect[@]}" ./shared/api ./shared/client ./shared/engine/{athena,duckdb,rows,scan,trino} ./shared/ingest ./shared/ingest/cloud/queue \
 		./shared/ingest/datadir/{ledgersqlite,manifest} ./shared/keys/... ./shared/lake/... ./shared/lakestate/lists ./shared/report/{delivery,running} ./shared/search/... \
-		./shared/sqlitefile ./shared/status ./scripts/internal/{local,localaws,runtimeapi} ./scripts/athenad \
+		./shared/sqlitefile ./shared/status ./scripts/internal/{local,localaws,runtimeapi} ./scripts/servers/athenad \
 		-skip 'AnswersFollowTheDocument|Damage|Differential|DocumentIsDeterministic|EqualHashes|Examples|LargeLogsCancel|Mutations|TouchedColumns|Unreadable|Versions'
 	"${detect[@]}" ./shared/engine/local ./shared/ingest/cloud ./shared/ingest/datadir \
 		-run 'AnyCompression|CompleteThrough|Concurrent|During|EveryObject|Grown|Huge|Interleaving|Interrupted|Parts|Replaced|RunPolls|While'
@@ -268,8 +268,8 @@ with_trino() {
 	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=60
 	go test -timeout 20m ./shared/engine/athena -run 'TestEngineOverTrino|TestColumnsOfAnAttackOverTrino' -suite.every=40 # minutes more with all
 	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestVersions|TestDifferential$' -differential.filters=12
-	go test -timeout 10m ./shared/sqlgen -run OnTrino
-	go test -p 1 ./scripts/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino'
+	go test -timeout 10m ./shared/pattern ./shared/sqlgen -run OnTrino
+	go test -p 1 ./scripts/servers/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino'
 	unset ORRERY_TEST_TRINO ORRERY_TEST_TRINO_LAKE
 	stop trino
 }

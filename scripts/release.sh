@@ -55,7 +55,8 @@ trino() {
 	go test -count=1 -timeout 3h ./shared/engine/athena -run TestDifferentialOverTrino "${generated[@]}"
 	go test -count=1 -timeout 3h ./shared/engine/athena -run TestEngineOverTrino
 	go test -count=1 -timeout 3h ./shared/engine/trino "${generated[@]}"
-	go test -count=1 -timeout 1h ./shared/sqlgen -run OnTrino -joni.patterns=30000
+	go test -count=1 -timeout 1h ./shared/pattern -run OnTrino -joni.patterns=30000
+	go test -count=1 -timeout 1h ./shared/sqlgen -run OnTrino
 	scripts/servers/trino.sh stop "$runs/trino"
 }
 

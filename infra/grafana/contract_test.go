@@ -25,9 +25,9 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // now is the end of every range.

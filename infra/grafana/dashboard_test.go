@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/goldentest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 func TestDashboard(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/orrery/orrery/shared/browser"
+	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
 // chromium returns a started browser, for all tests of the package that call it with the same context.

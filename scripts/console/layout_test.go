@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/goldentest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // layouts are the screens with the parts whose places do not depend on the fonts of the machine, in the order of the page.

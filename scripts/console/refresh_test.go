@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/orrery/orrery/shared/browser"
+	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
 // manualClock gives a test the clock of the pages that are opened next: pass(ms) lets time go by, and tick() ends the pauses of

@@ -16,11 +16,11 @@ import (
 	"github.com/orrery/orrery/scripts/internal/bench"
 	"github.com/orrery/orrery/scripts/internal/bench/screen"
 	"github.com/orrery/orrery/scripts/internal/local"
-	"github.com/orrery/orrery/shared/browser"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
 type benchCommand struct {

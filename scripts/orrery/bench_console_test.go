@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/scripts/internal/bench/screen"
-	"github.com/orrery/orrery/shared/browser"
+	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
 func TestBenchConsoleNeedsABrowser(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/orrery/orrery/shared/browser"
 	consolefiles "github.com/orrery/orrery/shared/console"
+	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
 // testConsoleFiles checks that the deployment serves the files of the console as the server does, below the path of its

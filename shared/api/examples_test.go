@@ -35,12 +35,12 @@ import (
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers of the examples; read the diff before you commit it")

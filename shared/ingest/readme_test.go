@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/ingest/ingesttest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 func TestReadmeListsRejectCodes(t *testing.T) {

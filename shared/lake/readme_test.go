@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // TestREADMEColumns compares the table of columns in the README with Row.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // TestTable compares the DDL of the two tables with golden files.

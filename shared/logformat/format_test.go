@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // logFiles maps each format to a file with a few lines that contain all its special cases. testdata/<file>.golden

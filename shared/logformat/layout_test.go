@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 const (

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/orrery/orrery/shared/catalog"
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // linesPerFormat is the number of lines of each file of testdata/lines.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/shared/catalog"
-	"github.com/orrery/orrery/shared/goldentest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 var fieldPattern = regexp.MustCompile(`(?m)^  ([A-Za-z_0-9]+) `)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // TestBind compares the files of testdata/bind, which contain filters and the result of binding them:

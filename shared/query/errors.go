@@ -8,6 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/pattern"
 )
 
 // FilterError is the error of a filter with mistakes in its syntax or its meaning.
@@ -31,23 +32,20 @@ func (e *FilterError) OnlyReferences() bool {
 
 // Codes of the mistakes that binding finds. They are stable.
 const (
-	codeUnknownField     = "unknown_field"
-	codeOperatorMissing  = "operator_not_available"
-	codeKeyNotTaken      = "key_not_taken"
-	codeUnknownKey       = "unknown_key"
-	codeValueCount       = "value_count"
-	codeWrongType        = "wrong_type"
-	codeOutOfRange       = "out_of_range"
-	codeInvalidTime      = "invalid_time"
-	codeInvalidRef       = "invalid_record_ref"
-	codeRelativeTime     = "relative_time"
-	codePeriodMissing    = "period_missing"
-	codePeriodNotFirst   = "period_not_first"
-	codeNul              = "nul"
-	codeNotUTF8          = "invalid_utf8"
-	codeRegexSyntax      = "regex_syntax"
-	codeRegexUnsupported = "regex_unsupported"
-	codeRegexTooLarge    = "regex_too_large"
+	codeUnknownField    = "unknown_field"
+	codeOperatorMissing = "operator_not_available"
+	codeKeyNotTaken     = "key_not_taken"
+	codeUnknownKey      = "unknown_key"
+	codeValueCount      = "value_count"
+	codeWrongType       = "wrong_type"
+	codeOutOfRange      = "out_of_range"
+	codeInvalidTime     = "invalid_time"
+	codeInvalidRef      = "invalid_record_ref"
+	codeRelativeTime    = "relative_time"
+	codePeriodMissing   = "period_missing"
+	codePeriodNotFirst  = "period_not_first"
+	codeNul             = "nul"
+	codeNotUTF8         = "invalid_utf8"
 )
 
 // Parts of messages.
@@ -82,9 +80,9 @@ var Codes = []struct{ Code, Meaning string }{
 	{codeRelativeTime, "the time is relative to the time of a question, and the filter is not one"},
 	{codePeriodMissing, "no condition gives the period"},
 	{codePeriodNotFirst, "in the JSON form the period must come first"},
-	{codeRegexSyntax, "the regular expression is malformed"},
-	{codeRegexUnsupported, "the regular expression uses a construct that RE2 does not have"},
-	{codeRegexTooLarge, "the regular expression is too long, or too large once compiled"},
+	{pattern.Malformed, "the regular expression is malformed"},
+	{pattern.Unsupported, "the regular expression uses a construct that RE2 does not have"},
+	{pattern.TooLarge, "the regular expression is too long, or too large once compiled"},
 }
 
 func unknownField(word filter.Word) filter.Error {
@@ -325,15 +323,15 @@ func notUTF8(span filter.Span, member string) filter.Error {
 	return filter.Error{Code: codeNotUTF8, Span: span, Pointer: member, Message: "the text is not valid UTF-8"}
 }
 
-func regexError(p *regexProblem, span filter.Span, member string) filter.Error {
-	e := filter.Error{Code: p.code, Span: span, Pointer: member}
-	switch p.code {
-	case codeRegexTooLarge:
-		e.Message = "regular expression too large: " + p.what + "; shorten it or its repeats"
-	case codeRegexUnsupported:
-		e.Message = "unsupported regular expression: " + p.what + regexLanguage
+func regexError(p *pattern.Problem, span filter.Span, member string) filter.Error {
+	e := filter.Error{Code: p.Code, Span: span, Pointer: member}
+	switch p.Code {
+	case pattern.TooLarge:
+		e.Message = "regular expression too large: " + p.What + "; shorten it or its repeats"
+	case pattern.Unsupported:
+		e.Message = "unsupported regular expression: " + p.What + regexLanguage
 	default:
-		e.Message = "malformed regular expression: " + p.what + regexLanguage
+		e.Message = "malformed regular expression: " + p.What + regexLanguage
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 )
@@ -138,7 +139,7 @@ func TestGroupsDoNotChangeConditions(t *testing.T) {
 	if err != nil {
 		t.Fatal(querytest.Explain(err))
 	}
-	texts, ints, patterns := make([]string, 1, 8), make([]int64, 1, 8), make([]*query.Regex, 1, 8)
+	texts, ints, patterns := make([]string, 1, 8), make([]int64, 1, 8), make([]*pattern.Regex, 1, 8)
 	q.Conditions[0].Terms[0].Test = query.TextIn{Values: texts}
 	q.Conditions[2].Terms[0].Test = query.IntIn{Values: ints}
 	q.Conditions[4].Terms[0].Test = query.Matches{Patterns: patterns}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // languageReference is the file of the language reference. Its sections between markers are generated from the catalog
@@ -137,17 +137,22 @@ func checkBinds(t *testing.T, text string, opts ...query.Option) query.Query {
 	return q
 }
 
-// TestCodesAreComplete checks that Codes documents every code that errors.go defines, and no other code.
+// TestCodesAreComplete checks that Codes documents every code that this package and package pattern define, and no
+// other code.
 func TestCodesAreComplete(t *testing.T) {
-	source, err := os.ReadFile("errors.go")
-	if err != nil {
-		t.Fatal(err)
+	var source []byte
+	for _, name := range []string{"errors.go", "../pattern/pattern.go"} {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source = append(source, content...)
 	}
 	documented := map[string]bool{"nul": true, "invalid_utf8": true}
 	for _, c := range query.Codes {
 		documented[c.Code] = true
 	}
-	for _, m := range regexp.MustCompile(`(?m)^\tcode\w+\s+= "(\w+)"$`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\t\w+\s+= "(\w+)"$`).FindAllStringSubmatch(string(source), -1) {
 		if !documented[m[1]] {
 			t.Errorf("code %s is not documented", m[1])
 		}

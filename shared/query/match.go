@@ -7,6 +7,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 )
 
 // Match reports whether a stored record matches q. Tests compare every engine with it, so it is written to be obviously
@@ -88,7 +89,7 @@ func passes(test Test, v value) bool {
 	case NumberRange:
 		return numberPasses(test, v.text)
 	case Matches:
-		return slices.ContainsFunc(test.Patterns, func(p *Regex) bool { return p.MatchString(v.text) })
+		return slices.ContainsFunc(test.Patterns, func(p *pattern.Regex) bool { return p.MatchString(v.text) })
 	case RefIn:
 		return slices.Contains(test.Refs, v.ref)
 	case PairIn:

@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // eachFilter calls test with n random bound filters and the random records from which they were made.

@@ -9,6 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 )
 
 // Query is one bound query.
@@ -88,8 +89,8 @@ type Condition struct {
 
 // Key selects members by name. Exactly one of its fields is set.
 type Key struct {
-	Name    string // the exact name
-	Pattern *Regex // selects the names in which it is found
+	Name    string         // the exact name
+	Pattern *pattern.Regex // selects the names in which it is found
 }
 
 // Term tests the values at one source. It holds when any of them passes.
@@ -135,7 +136,7 @@ type NumberRange struct {
 }
 
 // Matches holds for a text in which any of the patterns is found.
-type Matches struct{ Patterns []*Regex }
+type Matches struct{ Patterns []*pattern.Regex }
 
 func (BoolIs) test()      {}
 func (TextIn) test()      {}

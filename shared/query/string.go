@@ -8,6 +8,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 )
 
 // String prints the bound query for people, one fact a line: the period, the scope if it differs, the shape, and each
@@ -181,7 +182,7 @@ func testText(t Test) string {
 	case PairIn:
 		return "in " + listText(t.Pairs, pairText)
 	case Matches:
-		return "matches " + listText(t.Patterns, func(r *Regex) string { return "/" + r.Canonical + "/" })
+		return "matches " + listText(t.Patterns, func(r *pattern.Regex) string { return "/" + r.Canonical + "/" })
 	}
 	panic(fmt.Sprintf("query: no text for %T", t))
 }

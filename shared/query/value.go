@@ -10,6 +10,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/pattern"
 )
 
 // boundValues holds the bound values of a condition and their canonical form.
@@ -103,7 +104,7 @@ func (b *binder) bindPatterns(
 	field *catalog.Field, sources []catalog.Source, values []filter.Value,
 ) (boundValues, bool) {
 	bound := boundValues{op: filter.Regex}
-	var patterns []*Regex
+	var patterns []*pattern.Regex
 	var exact []string
 	written := map[string]bool{}
 	ok := true

@@ -20,7 +20,7 @@ import (
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/orrery/orrery/shared/browser"
+	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
 // startBrowser starts a browser for the tests that need one: those of the stage of check.sh with the console.

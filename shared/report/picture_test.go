@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/orrery/orrery/shared/goldentest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // manyBars is a chart of n bars and those of a previous period.

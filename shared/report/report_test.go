@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/report/period"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // object is a JSON object of an answer.

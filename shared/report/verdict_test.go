@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/goldentest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // TestVerdict has for each rule a case in which it applies, and one in which a number is smaller by one.

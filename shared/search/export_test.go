@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // exporter is an oracle that exports records in parts, and has skipped an object from the second part on.

@@ -16,9 +16,9 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // oracle is an engine that answers with the reference evaluation over rows in memory.

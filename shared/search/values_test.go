@@ -12,9 +12,9 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // finder is an oracle that also finds values. It reports that it has looked at all of 2 objects.

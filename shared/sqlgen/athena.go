@@ -6,6 +6,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -62,7 +63,7 @@ func (athena) limited(total fragment) fragment {
 func (athena) countIf(condition fragment) fragment { return "count_if(" + condition + ")" }
 
 // pattern translates the pattern for Joni, which backtracks and reads RE2 syntax differently.
-func (athena) pattern(r *query.Regex) (text, warning string) { return joni(r.Canonical) }
+func (athena) pattern(r *pattern.Regex) (text, warning string) { return pattern.Joni(r.Canonical) }
 
 // foundAny combines the patterns into a few large ones, as their alternatives: a constant pattern is compiled once,
 // but a pattern in an array is compiled for every record.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -257,14 +258,14 @@ func compare(open, closed fragment, isOpen bool) fragment {
 }
 
 // matches is true if any of the patterns is found in the text.
-func (p *printer) matches(value fragment, patterns []*query.Regex) fragment {
+func (p *printer) matches(value fragment, patterns []*pattern.Regex) fragment {
 	if len(patterns) == 0 {
 		return "false"
 	}
 	return p.dialect.foundAny(p, value, p.patterns(patterns))
 }
 
-func (p *printer) patterns(list []*query.Regex) []string {
+func (p *printer) patterns(list []*pattern.Regex) []string {
 	texts := make([]string, len(list))
 	for i, r := range list {
 		texts[i] = p.pattern(r)
@@ -273,7 +274,7 @@ func (p *printer) patterns(list []*query.Regex) []string {
 }
 
 // pattern returns a pattern in the engine's syntax of regular expressions and keeps the warning.
-func (p *printer) pattern(r *query.Regex) string {
+func (p *printer) pattern(r *pattern.Regex) string {
 	text, warning := p.dialect.pattern(r)
 	if warning != "" {
 		p.warn(warning)
@@ -311,7 +312,7 @@ func (p *printer) pairsHold(column fragment, t query.Term) fragment {
 // keyed is true for elements whose name the key selects. A pattern contains its own case folding.
 func (p *printer) keyed(t query.Term) fragment {
 	if t.Key.Pattern != nil {
-		return p.matches(element+".name", []*query.Regex{t.Key.Pattern})
+		return p.matches(element+".name", []*pattern.Regex{t.Key.Pattern})
 	}
 	return p.named(t.Key.Name, t.Fold)
 }

@@ -1,6 +1,9 @@
 package sqlgen
 
-import "github.com/orrery/orrery/shared/query"
+import (
+	"github.com/orrery/orrery/shared/pattern"
+	"github.com/orrery/orrery/shared/query"
+)
 
 // dialect is the SQL that differs between the engines. Every method is named for its meaning. Everything that the
 // engines share (IN, BETWEEN, coalesce, TRY_CAST, lower, translate, window functions) is written once, elsewhere.
@@ -23,7 +26,7 @@ type dialect interface {
 	// countIf counts the records that satisfy the condition.
 	countIf(condition fragment) fragment
 	// pattern returns a regular expression in the engine's syntax, with a warning if it might overload the engine.
-	pattern(r *query.Regex) (text, warning string)
+	pattern(r *pattern.Regex) (text, warning string)
 	// foundAny is true if any of the patterns is found in the text. There is at least one pattern.
 	foundAny(p *printer, text fragment, patterns []string) fragment
 	// numeric is true if the text is a number.

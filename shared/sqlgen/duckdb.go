@@ -5,6 +5,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -34,7 +35,7 @@ func (duckDB) limited(total fragment) fragment {
 func (duckDB) countIf(condition fragment) fragment { return "coalesce(count_if(" + condition + "), 0)" }
 
 // pattern returns the canonical pattern unchanged, because DuckDB's engine is RE2.
-func (duckDB) pattern(r *query.Regex) (text, warning string) { return r.Canonical, "" }
+func (duckDB) pattern(r *pattern.Regex) (text, warning string) { return r.Canonical, "" }
 
 // foundAny writes each pattern as a constant, however many there are: a constant pattern is compiled once, but a
 // pattern in a list is compiled for every record.

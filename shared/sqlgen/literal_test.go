@@ -11,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 )
@@ -137,7 +138,7 @@ func valuesQuery(a, b string, n int64, v float64) query.Query {
 	add("host", false, nil, query.TextIn{Values: []string{a}})
 	add("url", true, nil, query.TextIn{Values: []string{a, b + "!"}})
 	add("tags", false, nil, query.TextIn{Values: []string{a, b + "!"}})
-	add("cookies", false, &query.Key{Name: a}, query.Matches{Patterns: []*query.Regex{{Canonical: "a"}}})
+	add("cookies", false, &query.Key{Name: a}, query.Matches{Patterns: []*pattern.Regex{{Canonical: "a"}}})
 	add("headers", true, &query.Key{Name: a}, query.NumberRange{Min: &v, Max: &v})
 	add("arguments", false, nil, query.PairIn{Pairs: []lake.Pair{{Name: "x", Value: a}, {Name: "y", Value: b}}})
 	add("status", false, nil, query.IntIn{Values: []int64{n}})

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/readonlytest"
 	"github.com/orrery/orrery/shared/sqlitefile"
+	"github.com/orrery/orrery/shared/testkit/readonlytest"
 )
 
 // writing are the options of a file that OpenReadOnly opens.

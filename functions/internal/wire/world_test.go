@@ -39,8 +39,6 @@ import (
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/engine/athena/athenatest"
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
@@ -61,6 +59,8 @@ import (
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/testkit/athenatest"
+	"github.com/orrery/orrery/shared/testkit/emulator"
 	"github.com/orrery/orrery/shared/valuelist"
 )
 

@@ -25,9 +25,9 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // TestRun measures a small product that uses the reference evaluation, and so compares the hand-written SQL with it.

@@ -23,8 +23,8 @@ func (d *Deployment) startTrino(ctx context.Context) error {
 func (d *Deployment) athenadProgram() string { return filepath.Join(d.options.Dir, "athenad") }
 
 func (d *Deployment) buildAthenad(ctx context.Context) error {
-	command := d.program(ctx, "go", "build", "-o", d.athenadProgram(), "./scripts/athenad")
-	return described(finish(ctx, command), "go", "build", "./scripts/athenad")
+	command := d.program(ctx, "go", "build", "-o", d.athenadProgram(), "./scripts/servers/athenad")
+	return described(finish(ctx, command), "go", "build", "./scripts/servers/athenad")
 }
 
 // startAthena starts athenad over Trino. It ends by itself if this process is killed, because it reads a pipe that

@@ -69,7 +69,7 @@ echo '{}' >"$RUN/cdk.out/manifest.json"
 [ -f "$RUN/no template" ] || echo '{}' >"$RUN/cdk.out/orrery-data.template.json"
 `,
 		"go.mod": "module github.com/orrery/orrery\n",
-		"scripts/athenad/main.go": `package main
+		"scripts/servers/athenad/main.go": `package main
 
 import (
 	"fmt"

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 func TestKeys(t *testing.T) {

@@ -22,9 +22,9 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	blobs3 "github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // newBucket returns an empty bucket on a server in this process, and the network between them.

@@ -18,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
-	"github.com/orrery/orrery/shared/faulttest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // open returns a store over a server in this process, and the network between them.

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // TestExpiredResult asks the same question of the same data again, after the result has expired in its bucket. Athena

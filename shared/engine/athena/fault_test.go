@@ -15,15 +15,15 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/engine/athena/athenatest"
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/athenatest"
+	"github.com/orrery/orrery/shared/testkit/emulator"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 func bind(t testing.TB, text string, shape query.Shape) query.Query {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/engine/athena/athenatest"
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/rows"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/testkit/athenatest"
+	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // bucket stores objects in memory.

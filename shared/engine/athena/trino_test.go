@@ -12,7 +12,6 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
 	"github.com/orrery/orrery/shared/lake"
@@ -20,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // overTrino returns a function that makes an engine over a real Trino behind the emulator of Athena.

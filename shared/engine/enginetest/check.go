@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // check fails the test if the engine's answer differs from the reference evaluation.

@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // testDiffPeriods compares periods that adjoin and periods with a gap between them. The plan must not have the hours of

@@ -18,8 +18,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // Run runs the suite. The function open returns an engine over rows, which are in no order. With -short, which is for

@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // exported returns all records of an export and the cost. It checks the sizes of the parts.

@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // TestOnlyObjectsOfReferencesAreRead: all objects without records of the times of the references are unreadable. The

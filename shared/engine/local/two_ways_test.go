@@ -25,7 +25,7 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // twoWays answers as the engine does. If the scan answered, it asks DuckDB, too: the answers must be equal.

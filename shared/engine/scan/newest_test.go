@@ -22,7 +22,7 @@ import (
 	lakeparquet "github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // orderOf is what decides the place of a record in an answer.

@@ -20,7 +20,6 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lake"
@@ -28,6 +27,7 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // deployment is a world over S3's protocol, and over DynamoDB if a server is available. Every request goes through a

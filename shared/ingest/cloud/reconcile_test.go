@@ -14,9 +14,9 @@ import (
 
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // newReconciled returns a world in which the bucket has the clock of the world. An arrived log begins the time from

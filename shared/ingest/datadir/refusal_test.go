@@ -19,7 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
-	"github.com/orrery/orrery/shared/readonlytest"
+	"github.com/orrery/orrery/shared/testkit/readonlytest"
 )
 
 // refused checks that the import of content is refused and changes no files. It returns the error message.

@@ -15,10 +15,10 @@ import (
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/keys/keystest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 func TestStore(t *testing.T) {

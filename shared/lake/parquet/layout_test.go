@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/orrery/orrery/shared/goldentest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // TestWriterLayout compares the layout of an object, as engines see it, with a golden file. Change testdata/layout.txt

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/engine/enginetest"
-	"github.com/orrery/orrery/shared/goldentest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 const storedFolder = "parquettest/objects/"

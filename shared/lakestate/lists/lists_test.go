@@ -28,7 +28,7 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lists"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 	"github.com/orrery/orrery/shared/valuelist"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // byteCounter counts the bytes of responses.

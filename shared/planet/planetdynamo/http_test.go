@@ -16,12 +16,12 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/status"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // noSearch, noDocuments and noStatus are parts of a server that gets requests for planets only.

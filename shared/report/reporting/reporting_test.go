@@ -25,11 +25,11 @@ import (
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // oracle is an engine that answers with the reference evaluation over rows in memory.

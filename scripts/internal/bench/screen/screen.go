@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/orrery/orrery/shared/browser"
+	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
 // Options are the options of Run.

@@ -17,9 +17,9 @@ import (
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/report/runs/runstest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // over returns a store that does not wait between repetitions.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // DynamoDB Local removes items that have expired by its own clock, so the tests use times in the far future.

@@ -27,11 +27,8 @@ import (
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
-	"github.com/orrery/orrery/shared/engine/athena/athenatest"
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
@@ -41,6 +38,9 @@ import (
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/testkit/athenatest"
+	"github.com/orrery/orrery/shared/testkit/emulator"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // deployment has an Athena and a table of queries, which the instances of a function share.

@@ -47,7 +47,7 @@ func TestFind(t *testing.T) {
 		}
 	})
 	t.Run("the script for tests looks for the same programs", func(t *testing.T) {
-		script, err := os.ReadFile(filepath.Join("..", "..", "scripts", "tools", "chromium.sh"))
+		script, err := os.ReadFile(filepath.Join("..", "..", "..", "scripts", "tools", "chromium.sh"))
 		if err != nil {
 			t.Fatal(err)
 		}

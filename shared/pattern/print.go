@@ -1,4 +1,4 @@
-package query
+package pattern
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 	"unicode"
 )
 
-// printRegex prints a syntax tree as RE2 syntax that depends on no flag, no Unicode table and no peculiarity of an
+// print prints a syntax tree as RE2 syntax that depends on no flag, no Unicode table and no peculiarity of an
 // engine: it writes classes and case folds as code points, anchors as \A and \z, and drops captures. The result matches
 // exactly the texts that the original matches. The extent of a match may differ, because laziness is dropped too.
-func printRegex(re *syntax.Regexp) string {
+func print(re *syntax.Regexp) string {
 	var b strings.Builder
-	writeRegex(&b, re)
+	write(&b, re)
 	if hasEmptyMatchAtEndsOnly(re) {
 		return b.String()
 	}
@@ -46,13 +46,13 @@ func hasEmptyMatch(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, hasEmptyMatch)
 }
 
-// noMatch is an empty character class: it matches nothing.
-const noMatch = `[^\x{0}-\x{10ffff}]`
+// neverMatches is an empty character class: it matches nothing.
+const neverMatches = `[^\x{0}-\x{10ffff}]`
 
-func writeRegex(b *strings.Builder, re *syntax.Regexp) {
+func write(b *strings.Builder, re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpNoMatch:
-		b.WriteString(noMatch)
+		b.WriteString(neverMatches)
 	case syntax.OpEmptyMatch:
 		b.WriteString(`(?:)`)
 	case syntax.OpLiteral:
@@ -61,7 +61,7 @@ func writeRegex(b *strings.Builder, re *syntax.Regexp) {
 		}
 	case syntax.OpCharClass:
 		if len(re.Rune) == 0 {
-			b.WriteString(noMatch)
+			b.WriteString(neverMatches)
 			return
 		}
 		writeClass(b, re.Rune)
@@ -96,7 +96,7 @@ func writeRegex(b *strings.Builder, re *syntax.Regexp) {
 			if sub.Op == syntax.OpAlternate {
 				writeGroup(b, sub)
 			} else {
-				writeRegex(b, sub)
+				write(b, sub)
 			}
 		}
 	case syntax.OpAlternate:
@@ -104,7 +104,7 @@ func writeRegex(b *strings.Builder, re *syntax.Regexp) {
 			if i > 0 {
 				b.WriteByte('|')
 			}
-			writeRegex(b, sub)
+			write(b, sub)
 		}
 	default:
 		panic(fmt.Sprintf("query: unknown operator of a regular expression %v", re.Op))
@@ -113,7 +113,7 @@ func writeRegex(b *strings.Builder, re *syntax.Regexp) {
 
 func writeGroup(b *strings.Builder, re *syntax.Regexp) {
 	b.WriteString("(?:")
-	writeRegex(b, re)
+	write(b, re)
 	b.WriteByte(')')
 }
 
@@ -121,7 +121,7 @@ func writeRepeat(b *strings.Builder, re *syntax.Regexp, count string) {
 	switch {
 	case re.Op == syntax.OpCharClass, re.Op == syntax.OpAnyChar, re.Op == syntax.OpAnyCharNotNL,
 		re.Op == syntax.OpCapture, re.Op == syntax.OpLiteral && len(re.Rune) == 1:
-		writeRegex(b, re)
+		write(b, re)
 	default:
 		writeGroup(b, re)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 func ptr[T any](v T) *T { return &v }

@@ -1,4 +1,4 @@
-package sqlgen
+package pattern
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// joni prints a canonical RE2 pattern so that Joni, the engine behind regexp_like on Athena and Trino, finds it in
+// Joni prints a canonical RE2 pattern so that Joni, the engine behind regexp_like on Athena and Trino, finds it in
 // exactly the same texts. Joni refuses one random pattern in twelve, or reads it differently, if it is not translated:
 // $ also matches before a final line break, \b knows Unicode letters, \s matches the vertical tab, [ nests inside
 // classes, (?i) folds one character to several. So the output uses Joni's own syntax for letters, digits and groups
@@ -16,11 +16,11 @@ import (
 // point.
 //
 // Joni backtracks. Nested repeats are simplified. If a repeat remains that can match the same text in exponentially
-// many ways, joni returns a warning.
-func joni(pattern string) (text, warning string) {
+// many ways, Joni returns a warning.
+func Joni(pattern string) (text, warning string) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		panic(fmt.Sprintf("sqlgen: canonical pattern %q does not parse: %v", pattern, err))
+		panic(fmt.Sprintf("pattern: canonical pattern %q does not parse: %v", pattern, err))
 	}
 	tree = plain(tree)
 	if ambiguous(tree) {

@@ -1,4 +1,5 @@
-package query
+// Package pattern parses the regular expressions of filters, which are RE2's, and prints them for each engine.
+package pattern
 
 import (
 	"errors"
@@ -9,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/orrery/orrery/shared/filter"
 )
 
 // Regex is a user's RE2 pattern, parsed once and printed in canonical form. Engines get only the canonical form.
@@ -23,10 +22,13 @@ type Regex struct {
 	compiled *regexp.Regexp // nil: nothing was matched yet
 }
 
+// Size returns the size of the compiled program, in instructions.
+func (r *Regex) Size() int { return r.size }
+
 // MatchString reports whether a text has a match of the pattern. The first call compiles the pattern, so a query that no
 // text is matched with, or that waits, does not have the memory of its programs.
 func (r *Regex) MatchString(text string) bool {
-	r.compile.Do(func() { r.compiled = regexp.MustCompile(r.Canonical) }) // parseRegex has parsed it
+	r.compile.Do(func() { r.compiled = regexp.MustCompile(r.Canonical) }) // Parse has parsed it
 	return r.compiled.MatchString(text)
 }
 
@@ -36,75 +38,64 @@ const maxPattern = 4096
 // maxExact is the largest number of texts as which a pattern that matches only whole texts is bound.
 const maxExact = 32
 
-// parseRegex parses a pattern as Go's regexp/syntax does; with fold, as if it began with (?i). When the pattern without
-// fold can match only a few whole texts, as ^/login$ does, parseRegex also returns these texts, because engines can
+// Parse parses a pattern as Go's regexp/syntax does; with fold, as if it began with (?i). When the pattern without
+// fold can match only a few whole texts, as ^/login$ does, Parse also returns these texts, because engines can
 // look up equal values.
-func parseRegex(pattern string, fold bool) (*Regex, []string, *regexProblem) {
+func Parse(pattern string, fold bool) (*Regex, []string, *Problem) {
 	if len(pattern) > maxPattern {
-		return nil, nil, tooLarge(pattern, "the pattern is longer than 4 kB")
+		return nil, nil, Exceeded(pattern, "the pattern is longer than 4 kB")
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return nil, nil, explainRegex(pattern, err)
+		return nil, nil, explain(pattern, err)
 	}
 	exact := wholeTexts(tree)
 	if fold {
 		if tree, err = syntax.Parse(pattern, syntax.Perl|syntax.FoldCase); err != nil {
-			return nil, nil, explainRegex(pattern, err)
+			return nil, nil, explain(pattern, err)
 		}
 	}
 	size := programSize(tree)
-	if size > maxProgram {
-		return nil, nil, tooLarge(pattern, programTooLarge)
+	if size > MaxProgram {
+		return nil, nil, Exceeded(pattern, programTooLarge)
 	}
-	canonical := printRegex(tree)
+	canonical := print(tree)
 	if _, err := syntax.Parse(canonical, syntax.Perl); err != nil {
-		return nil, nil, tooLarge(pattern, err.Error())
+		return nil, nil, Exceeded(pattern, err.Error())
 	}
 	return &Regex{Source: pattern, Canonical: canonical, size: size}, exact, nil
 }
 
-// parsePattern parses a pattern of the filter, or records why it is refused and where it is in the filter's text.
-func (b *binder) parsePattern(v filter.Value, fold bool, member string) (*Regex, []string, bool) {
-	pattern, exact, problem := parseRegex(v.Text, fold)
-	if problem == nil {
-		b.programs += pattern.size
-		if b.programs <= maxPrograms {
-			return pattern, exact, true
-		}
-		problem = tooLarge(v.Text, "the patterns of the filter together are too large once compiled")
-	}
-	span := v.Span
-	if span.Length > 0 { // a filter that was not parsed has no text
-		span = b.filter.Within(v, problem.offset, problem.offset+problem.length)
-	}
-	b.fail(regexError(problem, span, member))
-	return nil, nil, false
+// Problem is the reason why a pattern is refused.
+type Problem struct {
+	Code           string // Malformed, Unsupported or TooLarge
+	What           string // the construct, or for TooLarge the limit
+	Offset, Length int    // of the construct in the pattern, in bytes
 }
 
-// regexProblem is the reason why a pattern is refused.
-type regexProblem struct {
-	code           string
-	what           string // the construct, or for codeRegexTooLarge the limit
-	offset, length int    // of the construct in the pattern, in bytes
-}
+// The codes of problems.
+const (
+	Malformed   = "regex_syntax"
+	Unsupported = "regex_unsupported"
+	TooLarge    = "regex_too_large"
+)
 
 // programTooLarge explains the refusal of a pattern with a large program.
 const programTooLarge = "the compiled pattern exceeds the limit of RE2"
 
-// tooLarge returns the problem of a pattern that exceeds a limit.
-func tooLarge(pattern, what string) *regexProblem {
-	return &regexProblem{code: codeRegexTooLarge, what: what, length: len(pattern)}
+// Exceeded returns the problem of a pattern that exceeds a limit.
+func Exceeded(pattern, what string) *Problem {
+	return &Problem{Code: TooLarge, What: what, Length: len(pattern)}
 }
 
-// explainRegex returns the construct that the parser refused.
-func explainRegex(pattern string, err error) *regexProblem {
+// explain returns the construct that the parser refused.
+func explain(pattern string, err error) *Problem {
 	var e *syntax.Error
 	if !errors.As(err, &e) {
-		return &regexProblem{code: codeRegexSyntax, what: err.Error(), length: len(pattern)}
+		return &Problem{Code: Malformed, What: err.Error(), Length: len(pattern)}
 	}
-	at := func(code, what, expr string) *regexProblem {
-		return &regexProblem{code: code, what: what, offset: findConstruct(pattern, expr), length: len(expr)}
+	at := func(code, what, expr string) *Problem {
+		return &Problem{Code: code, What: what, Offset: findConstruct(pattern, expr), Length: len(expr)}
 	}
 	switch e.Code {
 	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture:
@@ -118,32 +109,32 @@ func explainRegex(pattern string, err error) *regexProblem {
 		} else {
 			name += " " + prefix
 		}
-		return &regexProblem{code: codeRegexUnsupported, what: name, offset: offset, length: len(prefix)}
+		return &Problem{Code: Unsupported, What: name, Offset: offset, Length: len(prefix)}
 	case syntax.ErrInvalidEscape:
 		if what := escapeName(e.Expr); what != "" {
-			return at(codeRegexUnsupported, what, e.Expr)
+			return at(Unsupported, what, e.Expr)
 		}
-		return at(codeRegexSyntax, "unknown escape "+e.Expr, e.Expr)
+		return at(Malformed, "unknown escape "+e.Expr, e.Expr)
 	case syntax.ErrInvalidRepeatOp:
 		if strings.HasSuffix(e.Expr, "+") {
-			return at(codeRegexUnsupported, "possessive quantifier "+e.Expr, e.Expr)
+			return at(Unsupported, "possessive quantifier "+e.Expr, e.Expr)
 		}
-		return at(codeRegexSyntax, "repeat of a repeat "+e.Expr, e.Expr)
+		return at(Malformed, "repeat of a repeat "+e.Expr, e.Expr)
 	case syntax.ErrInvalidRepeatSize:
 		if fixed := ascendingRepeat(e.Expr); fixed != "" {
-			return at(codeRegexSyntax, "the repeat "+e.Expr+" has its larger number first (write "+fixed+")", e.Expr)
+			return at(Malformed, "the repeat "+e.Expr+" has its larger number first (write "+fixed+")", e.Expr)
 		}
-		return at(codeRegexUnsupported, "more than 1000 repeats in total "+e.Expr, e.Expr)
+		return at(Unsupported, "more than 1000 repeats in total "+e.Expr, e.Expr)
 	case syntax.ErrLarge, syntax.ErrNestingDepth:
-		return tooLarge(pattern, programTooLarge)
+		return Exceeded(pattern, programTooLarge)
 	case syntax.ErrMissingParen:
-		return &regexProblem{code: codeRegexSyntax, what: "unclosed (", offset: unclosedGroup(pattern), length: 1}
+		return &Problem{Code: Malformed, What: "unclosed (", Offset: unclosedGroup(pattern), Length: 1}
 	case syntax.ErrUnexpectedParen:
-		return &regexProblem{code: codeRegexSyntax, what: "unexpected )", offset: unopenedGroup(pattern), length: 1}
+		return &Problem{Code: Malformed, What: "unexpected )", Offset: unopenedGroup(pattern), Length: 1}
 	case syntax.ErrTrailingBackslash:
-		return &regexProblem{code: codeRegexSyntax, what: `trailing \`, offset: len(pattern) - 1, length: 1}
+		return &Problem{Code: Malformed, What: `trailing \`, Offset: len(pattern) - 1, Length: 1}
 	}
-	return at(codeRegexSyntax, e.Code.String()+" "+e.Expr, e.Expr)
+	return at(Malformed, e.Code.String()+" "+e.Expr, e.Expr)
 }
 
 const (

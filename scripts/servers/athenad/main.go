@@ -2,7 +2,7 @@
 // creates the lake's two tables in Trino, replacing existing ones, serves Athena's protocol (and Glue's GetTable) at
 // --listen, and writes results to S3.
 //
-//	go run ./scripts/athenad --trino http://127.0.0.1:8080 --s3 http://127.0.0.1:4566 \
+//	go run ./scripts/servers/athenad --trino http://127.0.0.1:8080 --s3 http://127.0.0.1:4566 \
 //	    --lake s3://lake/lake/ --results s3://results/results/
 //
 // Programs use it if AWS_ENDPOINT_URL_ATHENA (and AWS_ENDPOINT_URL_GLUE) is the URL that it prints.
@@ -26,9 +26,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // options are the flags. Scan limits are in bytes; 0 means no limit. Without S3, results

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/query/reference"
 	"github.com/orrery/orrery/shared/sqlgen"
+	"github.com/orrery/orrery/shared/testkit/emulator"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // Reference is a backend that does not execute SQL. It recognizes the statements of registered queries and answers the

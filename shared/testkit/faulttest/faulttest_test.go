@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/faulttest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
 // result is the response to a request that the client got, and the requests that the server got.

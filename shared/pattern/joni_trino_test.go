@@ -1,4 +1,4 @@
-package sqlgen_test
+package pattern_test
 
 import (
 	"flag"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
-	"github.com/orrery/orrery/shared/sqlgen"
+	"github.com/orrery/orrery/shared/pattern"
 )
 
 var joniPatterns = flag.Int("joni.patterns", 3_000, "number of random patterns to compare on a real Trino")
@@ -33,12 +33,12 @@ func TestJoniMatchesRE2OnTrino(t *testing.T) {
 			rows  []string
 		)
 		for len(asked) < batch*textsEach {
-			pattern := sqlgen.RandomPattern(random, 4)
-			compiled, err := regexp.Compile(pattern)
+			written := pattern.RandomPattern(random, 4)
+			compiled, err := regexp.Compile(written)
 			if err != nil {
 				continue
 			}
-			printed, warning := sqlgen.Joni(pattern)
+			printed, warning := pattern.Joni(written)
 			if warning != "" {
 				ambiguous++ // Trino never receives such a pattern
 				continue
@@ -46,11 +46,11 @@ func TestJoniMatchesRE2OnTrino(t *testing.T) {
 			for range textsEach {
 				text := ""
 				for range random.IntN(6) {
-					text += sqlgen.Texts[random.IntN(len(sqlgen.Texts))]
+					text += pattern.Texts[random.IntN(len(pattern.Texts))]
 				}
 				literal := strings.ReplaceAll(printed, "'", "''")
 				rows = append(rows, fmt.Sprintf("(%d, '%s', '%s')", len(asked), text, literal))
-				asked = append(asked, question{pattern, printed, text, compiled.MatchString(text)})
+				asked = append(asked, question{written, printed, text, compiled.MatchString(text)})
 			}
 		}
 		sql := "SELECT n, regexp_like(text, pattern) FROM (VALUES\n" + strings.Join(rows, ",\n") +

@@ -1,4 +1,4 @@
-package sqlgen
+package pattern
 
 import (
 	"math/rand/v2"
@@ -50,7 +50,7 @@ func TestJoni(t *testing.T) {
 		`\b`:                 `(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))`,
 		`\B`:                 `(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))`,
 	} {
-		if got, _ := joni(pattern); got != want {
+		if got, _ := Joni(pattern); got != want {
 			t.Errorf("%s is printed as %s, want %s", pattern, got, want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestJoniMatchesRE2(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		printed, _ := joni(pattern)
+		printed, _ := Joni(pattern)
 		got, err := regexp.Compile(back.Replace(printed))
 		if err != nil {
 			t.Fatalf("%s is printed as %s: %v", pattern, printed, err)
@@ -80,7 +80,7 @@ func TestJoniMatchesRE2(t *testing.T) {
 		for range 6 {
 			text := ""
 			for range random.IntN(6) {
-				text += texts[random.IntN(len(texts))]
+				text += regexTexts[random.IntN(len(regexTexts))]
 			}
 			if want.MatchString(text) != got.MatchString(text) {
 				t.Fatalf("%s is printed as %s, which differs on %q", pattern, printed, text)
@@ -90,39 +90,13 @@ func TestJoniMatchesRE2(t *testing.T) {
 	}
 }
 
-var (
-	atoms = []string{
-		"a", "b", "A", "k", "s", "ß", "é", "ﬁ", ".", "^", "$",
-		`\b`, `\B`, `\w`, `\W`, `\d`, `\s`, `[a-c]`, `[^a-c]`, `[\w-]`, `[a&&b]`, `[[a]`,
-		`\.`, `\[`, `[[:alpha:]]`, `\pL`, `\p{Greek}`, `\x{e9}`, `\Qa.b\E`, `\z`, `\n`,
-		"-", "_", " ", "#", "(?i)", "(?s)", "(?m)", "(?i:s)", "(?m:^)", "é?",
-	}
-	repeats = []string{"*", "+", "?", "{2}", "{1,3}", "{0,}", "*?", "{0}"}
-	texts   = []string{
-		"a", "b", "A", "k", "K", "\u212a", "s", "ſ", "ß", "é", "É", "ﬁ", "\n", "\r", " ", "\v",
-		"[", "&", "-", "_", "0", "٣", "α", ".", "#", "😀",
-	}
-)
-
-func randomPattern(r *rand.Rand, depth int) string {
-	switch k := r.IntN(10); {
-	case depth == 0 || k < 5:
-		return atoms[r.IntN(len(atoms))]
-	case k < 7:
-		return "(" + randomPattern(r, depth-1) + ")" + repeats[r.IntN(len(repeats))]
-	case k < 8:
-		return randomPattern(r, depth-1) + "|" + randomPattern(r, depth-1)
-	}
-	return randomPattern(r, depth-1) + randomPattern(r, depth-1)
-}
-
 // TestAmbiguous: a pattern raises a warning if and only if it may take a backtracking engine exponential time.
 func TestAmbiguous(t *testing.T) {
 	for _, pattern := range []string{
 		`(a|aa)+$`, `(a|ab|b)*c`, `(a+b?)*c`, `(a*b*)*c`, `(a?b?)*c`, `(\w+\s?)*$`, `(.*a){20}`, `(x+x+)+y`,
 		`^(([a-z])+.)+[A-Z]([a-z])+$`, `(a?a?)*b`, `(?:a?){30}a{30}b`,
 	} {
-		if _, warning := joni(pattern); warning == "" {
+		if _, warning := Joni(pattern); warning == "" {
 			t.Errorf("%s raises no warning", pattern)
 		}
 	}
@@ -133,7 +107,7 @@ func TestAmbiguous(t *testing.T) {
 		// Simplified to patterns that are not ambiguous.
 		`(a|a)*b`, `([a-z]+)*\d`, `(a|[ab])*c`, `(?i)(k|\x{212a})*x`, `(.|\n|a)*x`,
 	} {
-		if _, warning := joni(pattern); warning != "" {
+		if _, warning := Joni(pattern); warning != "" {
 			t.Errorf("%s: %s", pattern, warning)
 		}
 	}

@@ -1,4 +1,4 @@
-package query
+package pattern
 
 import (
 	"regexp/syntax"
@@ -6,13 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxProgram is the largest program of a pattern, in instructions. RE2 accepts a program of two thirds of its 8 MB, at
+// MaxProgram is the largest program of a pattern, in instructions. RE2 accepts a program of two thirds of its 8 MB, at
 // 8 bytes per instruction: 699,000. DuckDB 1.5.5 refuses classes such as \pL, for which our count is nearly exact, from
 // 692,000 instructions on. For everything else we count more than RE2 does.
-const maxProgram = 500_000
-
-// maxPrograms limits all patterns of a filter together, in instructions, and so the memory that one filter can use.
-const maxPrograms = 4 * maxProgram
+const MaxProgram = 500_000
 
 // programSize returns an upper bound of the number of instructions to which RE2 compiles a pattern.
 func programSize(re *syntax.Regexp) int {
@@ -41,7 +38,7 @@ func programSize(re *syntax.Regexp) int {
 }
 
 // saturate keeps nested repeats from overflowing the count.
-func saturate(size int) int { return min(size, maxProgram+1) }
+func saturate(size int) int { return min(size, MaxProgram+1) }
 
 func literalSize(r rune, fold bool) int {
 	size := utf8.RuneLen(r)

@@ -1,4 +1,4 @@
-package sqlgen
+package pattern
 
 import (
 	"regexp/syntax"

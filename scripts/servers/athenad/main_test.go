@@ -15,10 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/athena/types"
 
-	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // TestTablesAreCreated creates the tables on a real Trino and queries them through Athena's client.
