@@ -72,16 +72,21 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	return report, nil
 }
 
-// makeRepairs examines suspects, removes superseded objects, and rebuilds lost ones, until a time.
+// makeRepairs examines suspects, removes superseded objects, and rebuilds lost ones, until stop, which is zero if there
+// is no deadline. Suspects get at most half of the time, because queries fail at them, and superseded objects half of
+// the rest. A failure of one of the three does not keep the others from their work.
 func (c *Store) makeRepairs(ctx context.Context, stop time.Time, report *CompactReport) error {
-	timeUp := timeUp(stop, c.config.Now)
-	if err := c.examineSuspects(ctx, timeUp, report); err != nil || report.Unfinished {
-		return err
+	half := func() func() bool {
+		if stop.IsZero() {
+			return timeUp(stop, c.config.Now)
+		}
+		now := c.config.Now()
+		return timeUp(now.Add(stop.Sub(now)/2), c.config.Now)
 	}
-	if err := c.sweep(ctx, timeUp, report); err != nil || report.Unfinished {
-		return err
-	}
-	return c.rebuild(ctx, timeUp, report)
+	suspects := c.examineSuspects(ctx, half(), report)
+	superseded := c.sweep(ctx, half(), report)
+	lost := c.rebuild(ctx, timeUp(stop, c.config.Now), report)
+	return errors.Join(suspects, superseded, lost)
 }
 
 // compactDue compacts the hours before due, until the time is up.
