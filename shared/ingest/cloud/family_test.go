@@ -351,6 +351,35 @@ func TestOldFamiliesMove(t *testing.T) {
 	}
 }
 
+// TestUnfinishedImportMovesNothing imports a log in parts, because the time of each call is up soon. The move must not
+// take what is left of it.
+func TestUnfinishedImportMovesNothing(t *testing.T) {
+	w := newWorldWith(t, "ledger-by-first-line.json.gz")
+	for n := range 2 { // the second import begins the move
+		w.importLog(cloudFrontKey(10+n), cloudFrontLog(10+n, 2))
+		w.time = w.time.Add(25 * time.Hour)
+	}
+	w.put(cloudFrontKey(20), cloudFrontLog(20, 20_000))
+	config := w.config()
+	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	moves := 0
+	config.Moved = func(context.Context, cloud.Moved, error) { moves++ }
+	store := w.cloudOf(config)
+	for parts := 0; ; parts++ {
+		_, err := store.Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, cloud.Log{Key: cloudFrontKey(20)})
+		finished := err == nil
+		if !finished && !errors.Is(err, cloud.ErrUnfinished) || parts > 50 {
+			t.Fatalf("part %d: %v", parts, err)
+		}
+		if finished != (moves > 0) || finished && parts == 0 {
+			t.Errorf("part %d: finished %t, %d moves", parts, finished, moves)
+		}
+		if finished {
+			return
+		}
+	}
+}
+
 // TestMoveKilledAtEveryRequest kills imports that begin a move and continue it, before and after every request to the
 // table with ORRERY_TEST_LONG, and repeats them.
 func TestMoveKilledAtEveryRequest(t *testing.T) {
