@@ -54,7 +54,7 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	if err != nil {
 		return report, fmt.Errorf("compact: %w", err)
 	}
-	unrepaired := c.makeRepairs(ctx, p.repairs(backlog), &report) // which must not stop the watermark
+	unrepaired := c.makeRepairs(ctx, p, backlog, &report) // which must not stop the watermark
 	err = c.compactDue(ctx, due, p, &report)
 	if err == nil {
 		err = c.settle(ctx, func(lakestate.OpenImport) bool { return true })
@@ -72,21 +72,22 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	return report, nil
 }
 
-// makeRepairs examines suspects, removes superseded objects, and rebuilds lost ones, until stop, which is zero if there
-// is no deadline. Suspects get at most half of the time, because queries fail at them, and superseded objects half of
-// the rest. A failure of one of the three does not keep the others from their work.
-func (c *Store) makeRepairs(ctx context.Context, stop time.Time, report *CompactReport) error {
-	half := func() func() bool {
+// makeRepairs examines suspects, removes superseded objects, and rebuilds lost ones, until the time is up. Suspects get
+// at most half of the time, and suspects and superseded objects together three quarters. A failure of one of the three
+// does not keep the others from their work.
+func (c *Store) makeRepairs(ctx context.Context, p *pace, backlog bool, report *CompactReport) error {
+	stop := p.repairs(backlog)
+	quarters := func(n time.Duration) func() bool {
 		if stop.IsZero() {
 			return timeUp(stop, c.config.Now)
 		}
-		now := c.config.Now()
-		return timeUp(now.Add(stop.Sub(now)/2), c.config.Now)
+		return timeUp(p.began.Add(n*stop.Sub(p.began)/4), c.config.Now)
 	}
-	suspects := c.examineSuspects(ctx, half(), report)
-	superseded := c.sweep(ctx, half(), report)
-	lost := c.rebuild(ctx, timeUp(stop, c.config.Now), report)
-	return errors.Join(suspects, superseded, lost)
+	return errors.Join(
+		c.examineSuspects(ctx, quarters(2), report),
+		c.sweep(ctx, quarters(3), report),
+		c.rebuild(ctx, quarters(4), report),
+	)
 }
 
 // compactDue compacts the hours before due, until the time is up.
