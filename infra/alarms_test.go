@@ -75,6 +75,9 @@ var scenarios = map[string]scenario{
 	"compact-behind": {
 		fires: map[string]func(*scene){
 			"7 hours": func(s *scene) { s.every(15, func(at int) { s.lake(at, 8, 7) }) },
+			"runs that are killed after they have logged": func(s *scene) {
+				s.every(15, func(at int) { s.lake(at, 0, 2+float64(at)/60) })
+			},
 			"runs that are killed before they log": func(s *scene) {
 				s.until(length-5*60, 15, func(at int) { s.lake(at, 1, 3) })
 				s.every(15, func(at int) { s.put(at, "AWS/Lambda Invocations orrery-compact", 1) })

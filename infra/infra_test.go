@@ -343,7 +343,9 @@ const mostResources = 450
 func TestResources(t *testing.T) {
 	d := deployed(t)
 	for name, stack := range map[string]template{"data": d.data, "api": d.api, "ops": d.ops} {
-		if n := len(stack.Resources); n > mostResources {
+		n := len(stack.Resources)
+		t.Logf("the stack %s has %d resources", name, n)
+		if n > mostResources {
 			t.Errorf("the stack %s has %d resources, more than %d", name, n, mostResources)
 		}
 	}

@@ -46,7 +46,7 @@ type LostObject struct {
 	Name string         `json:"name"` // lake.NameOf
 	Hour lake.Partition `json:"hour"`
 	At   time.Time      `json:"at"`
-	// Tried is when compaction last tried to rebuild the object and could not, and Reason is why.
+	// Tried is when compaction last tried to rebuild the object and could not. Reason is why, or "" if the time was up.
 	Tried  time.Time `json:"tried,omitzero"`
 	Reason string    `json:"reason,omitempty"`
 	// Rebuilt is when readers saw the rows again. The list keeps a rebuilt object as long as queries run that began

@@ -72,6 +72,29 @@ func TestAgesAreLoggedFirst(t *testing.T) {
 	w.checkAges()
 }
 
+// TestKilledRunsLogHowFarTheyAreBehind merges groups that take longer than a run, so that Lambda kills every run. Each
+// has logged before that compaction is behind, which raises an alarm from 6 hours on.
+func TestKilledRunsLogHowFarTheyAreBehind(t *testing.T) {
+	const hours = 12
+	w := newBacklog(t, hours, 2*lambdas.LongestRun)
+	for run := range 4 {
+		if _, err := w.invoke(); !errors.Is(err, errKilled) {
+			t.Fatalf("run %d was not killed: %v", run, err)
+		}
+		var ages struct {
+			Behind int `json:"behind_s"`
+		}
+		first, _, _ := strings.Cut(w.log.String(), "\n")
+		if err := json.Unmarshal([]byte(first), &ages); err != nil {
+			t.Fatal(err)
+		}
+		if ages.Behind < (hours-1)*3600 {
+			t.Errorf("run %d has logged first: %s", run, first)
+		}
+		w.time = w.began.Add(lambdas.LongestRun)
+	}
+}
+
 // backlog is a lake with more hours to compact than a run can merge. It is also its own queue.
 type backlog struct {
 	t      *testing.T
@@ -114,7 +137,7 @@ func newBacklog(t *testing.T, hours int, group time.Duration) *backlog {
 		}
 	}
 	w.parts = parts{
-		log: slog.New(slog.NewJSONHandler(&w.log, nil)), cloud: store, table: w.table, queue: w, deadLetters: w,
+		log: slog.New(slog.NewJSONHandler(w, nil)), cloud: store, table: w.table, queue: w, deadLetters: w,
 	}
 	return w
 }
@@ -168,6 +191,14 @@ func (w *backlog) invoke() ([]byte, error) {
 
 func (w *backlog) deadline() time.Time { return w.began.Add(lambdas.LongestRun) }
 
+// Write adds to the log, unless the run is killed.
+func (w *backlog) Write(text []byte) (int, error) {
+	if w.time.After(w.deadline()) {
+		return 0, errKilled
+	}
+	return w.log.Write(text)
+}
+
 // checkAges checks that the first line of the log of a run has the ages.
 func (w *backlog) checkAges() {
 	w.t.Helper()
@@ -181,7 +212,11 @@ func (w *backlog) Waiting(context.Context) (int, error)              { return 0,
 func (w *backlog) Send(context.Context, string, time.Time) error     { return nil }
 func (w *backlog) Hide(context.Context, string, time.Duration) error { return nil }
 
-// slowMerges is a bucket in which the object of a group is put after the time that merging takes.
+// errKilled is the error of a run that has passed its deadline.
+var errKilled = errors.New("killed")
+
+// slowMerges is a bucket in which the object of a group is put after the time that merging takes, unless the run is
+// killed meanwhile.
 type slowMerges struct {
 	blob.Store
 	w *backlog
@@ -190,6 +225,9 @@ type slowMerges struct {
 func (s slowMerges) Put(ctx context.Context, name string, body io.ReadSeeker, when blob.Condition) error {
 	if strings.HasPrefix(name, "lake/compact/") {
 		s.w.time = s.w.time.Add(s.w.group)
+		if s.w.time.After(s.w.deadline()) {
+			return errKilled
+		}
 	}
 	return s.Store.Put(ctx, name, body, when)
 }

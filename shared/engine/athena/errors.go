@@ -157,18 +157,22 @@ func requestError(err error) error {
 }
 
 // isGone reports whether err is the error of a request for the result of an execution that has succeeded, and the result
-// was removed from its bucket. Athena calls the request invalid, with various messages.
+// is not in its bucket. Athena calls the request invalid, with various messages.
 func isGone(err error) bool {
 	var invalid *types.InvalidRequestException
 	var missing *s3types.NoSuchKey
 	return errors.As(err, &invalid) || errors.As(err, &missing)
 }
 
+// removedAfter is the age from which a result may have been removed. If a newer one cannot be read, the caller lacks a
+// permission, which Athena reports like a missing result, and another execution would cost money and not help.
+const removedAfter = 30 * time.Second
+
 // resultError returns the error of reading the result of an execution. If the result was removed, the kind is
 // fault.Canceled, as if the execution had been stopped: the query can be started again.
-func resultError(id string, err error) error {
-	err = fmt.Errorf("read the result of query %s: %w", id, err)
-	if isGone(err) {
+func (e *Engine) resultError(x *types.QueryExecution, err error) error {
+	err = fmt.Errorf("read the result of query %s: %w", aws.ToString(x.QueryExecutionId), err)
+	if isGone(err) && e.Now().Sub(aws.ToTime(x.Status.CompletionDateTime)) >= removedAfter {
 		return fault.Wrap(fault.Canceled, err, "the result of the query was removed")
 	}
 	return err

@@ -1,10 +1,14 @@
 package athena_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
@@ -61,7 +65,42 @@ func TestExpiredResult(t *testing.T) {
 	}
 }
 
-// TestResultExpiresBeforeItIsRead removes the result of a query that has ended before its caller asks for it.
+// TestResultThatCannotBeRead runs a query whose result cannot be read although it was just written, as without a
+// permission. The query is not started again.
+func TestResultThatCannotBeRead(t *testing.T) {
+	for _, pages := range []bool{true, false} {
+		none := &bucket{objects: map[string][]byte{}}
+		s := newFixture(t, fixtureOptions{
+			server: emulator.Config{Now: now, S3: forgetful{none}},
+			engine: func(c *athena.Config) {
+				if !pages {
+					c.S3 = none
+				}
+			},
+		})
+		q := bind(t, hours, query.TopX{Limit: 1})
+		s.register(t, hours, q.Shape)
+		_, _, err := s.engine.Run(t.Context(), q)
+		if err == nil || fault.KindOf(err) == fault.Canceled {
+			t.Errorf("page by page %t: %v", pages, err)
+		}
+		if n := len(s.server.States()); n != 1 {
+			t.Errorf("page by page %t: %d executions", pages, n)
+		}
+	}
+}
+
+// forgetful is a bucket that keeps no results.
+type forgetful struct{ *bucket }
+
+func (forgetful) PutObject(
+	context.Context, *s3.PutObjectInput, ...func(*s3.Options),
+) (*s3.PutObjectOutput, error) {
+	return &s3.PutObjectOutput{}, nil
+}
+
+// TestResultExpiresBeforeItIsRead removes the result of a query that has ended before its caller asks for it, and again
+// before another request joins the query.
 func TestResultExpiresBeforeItIsRead(t *testing.T) {
 	at := now()
 	clock := func() time.Time { return at }
@@ -97,5 +136,11 @@ func TestResultExpiresBeforeItIsRead(t *testing.T) {
 	}
 	if got, n := status.Result.Logs.Len(), want.Logs.Len(); got != n || n == 0 {
 		t.Errorf("%d records, want %d", got, n)
+	}
+	clear(b.objects)
+	at = at.Add(time.Minute)
+	again, err := service.Search(t.Context(), request) // which finds the query in the store
+	if err != nil || again.Logs.Len() != want.Logs.Len() {
+		t.Errorf("asked again: %d records, want %d, %v", again.Logs.Len(), want.Logs.Len(), err)
 	}
 }

@@ -38,7 +38,7 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 			one, err = e.read(ctx, execution, w.query(q, i))
 		}
 		if err != nil {
-			return query.Answer{}, engine.Cost{}, contextError(ctx, resultError(p.ID, err))
+			return query.Answer{}, engine.Cost{}, contextError(ctx, e.resultError(execution, err))
 		}
 		if len(w.Parts) == 1 {
 			answer = one
@@ -135,7 +135,7 @@ func (e *Engine) lookForResult(ctx context.Context, x *types.QueryExecution) err
 	if err == nil {
 		return nil
 	}
-	return contextError(ctx, resultError(aws.ToString(x.QueryExecutionId), err))
+	return contextError(ctx, e.resultError(x, err))
 }
 
 // headerOf returns the names of the columns.

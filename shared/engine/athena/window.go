@@ -43,7 +43,7 @@ func (e *Engine) count(ctx context.Context, id string, q query.Query) (int, erro
 	}
 	answer, err := e.read(ctx, x, q)
 	if err != nil {
-		return 0, contextError(ctx, resultError(id, err))
+		return 0, contextError(ctx, e.resultError(x, err))
 	}
 	e.counted.keep(id, answer)
 	if answer.Truncated {

@@ -54,7 +54,7 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	if err != nil {
 		return report, fmt.Errorf("compact: %w", err)
 	}
-	unrepaired := c.makeRepairs(ctx, p.repairs(backlog), &report) // which must not stop the watermark
+	unrepaired := c.makeRepairs(ctx, p, backlog, &report) // which must not stop the watermark
 	err = c.compactDue(ctx, due, p, &report)
 	if err == nil {
 		err = c.settle(ctx, func(lakestate.OpenImport) bool { return true })
@@ -72,16 +72,22 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	return report, nil
 }
 
-// makeRepairs examines suspects, removes superseded objects, and rebuilds lost ones, until a time.
-func (c *Store) makeRepairs(ctx context.Context, stop time.Time, report *CompactReport) error {
-	timeUp := timeUp(stop, c.config.Now)
-	if err := c.examineSuspects(ctx, timeUp, report); err != nil || report.Unfinished {
-		return err
+// makeRepairs examines suspects, removes superseded objects, and rebuilds lost ones, until the time is up. Suspects get
+// at most half of the time, and suspects and superseded objects together three quarters. A failure of one of the three
+// does not keep the others from their work.
+func (c *Store) makeRepairs(ctx context.Context, p *pace, backlog bool, report *CompactReport) error {
+	stop := p.repairs(backlog)
+	quarters := func(n time.Duration) func() bool {
+		if stop.IsZero() {
+			return timeUp(stop, c.config.Now)
+		}
+		return timeUp(p.began.Add(n*stop.Sub(p.began)/4), c.config.Now)
 	}
-	if err := c.sweep(ctx, timeUp, report); err != nil || report.Unfinished {
-		return err
-	}
-	return c.rebuild(ctx, timeUp, report)
+	return errors.Join(
+		c.examineSuspects(ctx, quarters(2), report),
+		c.sweep(ctx, quarters(3), report),
+		c.rebuild(ctx, quarters(4), report),
+	)
 }
 
 // compactDue compacts the hours before due, until the time is up.

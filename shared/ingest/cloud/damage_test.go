@@ -211,10 +211,11 @@ func TestExaminationContinues(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := w.config()
-	config.Lake = &reading{Store: w.lake, read: func(name string) {
+	config.Lake = &reading{Store: w.lake, read: func(name string) error {
 		if strings.HasPrefix(name, "lake/fresh/") {
-			w.time = w.time.Add(810 * time.Second / perRun)
+			w.time = w.time.Add(405 * time.Second / perRun) // half of the time is for other repairs
 		}
+		return nil
 	}}
 	for run := range 3 {
 		ends := w.time.Add(15 * time.Minute)
@@ -226,16 +227,60 @@ func TestExaminationContinues(t *testing.T) {
 	}
 }
 
-// reading is a bucket that reports the objects that are read.
+// TestRepairsShareTheTime has suspects that take more time than there is, or that cannot be read. A superseded object is
+// removed and a lost one is rebuilt all the same.
+func TestRepairsShareTheTime(t *testing.T) {
+	for name, test := range map[string]struct {
+		takes time.Duration
+		err   error
+	}{
+		"suspects take all of the time": {100 * time.Second, nil},
+		"suspects cannot be read":       {0, errors.New("access denied")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.importLog("raw/a", records(0, 10, time.Minute))
+			w.time = testTime.Add(12 * time.Hour)
+			w.compact()
+			w.lose(w.names("lake/compact/")[0])
+			w.time = w.time.Add(engine.KeepSuperseded + time.Hour)
+			const fresh = 18 * 60 // minutes after testTime
+			for n := range 20 {
+				w.importLog(fmt.Sprintf("raw/fresh%d", n), records(fresh+n, fresh+n+1, time.Minute))
+			}
+			hour := lake.PartitionOf(testTime.UnixMilli()) + fresh/60
+			w.report("", hour)
+			config := w.config()
+			config.Lake = &reading{Store: w.lake, read: func(name string) error {
+				if !strings.HasPrefix(name, "lake/fresh/"+hour.String()) {
+					return nil
+				}
+				w.time = w.time.Add(test.takes)
+				return test.err
+			}}
+			report, err := w.cloudOf(config).Compact(deadline{t.Context(), w.time.Add(15 * time.Minute)}, testTime)
+			if !errors.Is(err, test.err) || report.Unfinished != (err == nil) {
+				t.Errorf("%+v, %v", report, err)
+			}
+			if report.Removed != 1 || len(report.Rebuilt) != 1 {
+				t.Errorf("%d objects were removed and %v rebuilt: %+v", report.Removed, report.Rebuilt, report)
+			}
+		})
+	}
+}
+
+// reading is a bucket that reports the objects that are read. If the report fails, so does the reading.
 type reading struct {
 	blob.Store
-	read func(name string)
+	read func(name string) error
 }
 
 func (r *reading) Get(
 	ctx context.Context, name, version string, offset int64,
 ) (io.ReadCloser, blob.Info, error) {
-	r.read(name)
+	if err := r.read(name); err != nil {
+		return nil, blob.Info{}, err
+	}
 	return r.Store.Get(ctx, name, version, offset)
 }
 

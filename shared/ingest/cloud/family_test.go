@@ -229,6 +229,45 @@ func TestReadsPerImportAreConstant(t *testing.T) {
 	}
 }
 
+// TestReadsOfOneName imports logs of one name, as a server has them whose logs are in folders by date. Their number does
+// not change what an import reads, except that the header of a log may be that of the newest ones.
+func TestReadsOfOneName(t *testing.T) {
+	const newest = 32
+	w := newWorld(t)
+	table := &watchedTable{Table: w.table}
+	config := w.config()
+	config.Table = table
+	store := w.cloudOf(config)
+	reads := func(n, lines int, records int64) [2]int {
+		t.Helper()
+		key := fmt.Sprintf("raw/%s/web1/w3c.log", testTime.Add(time.Duration(n)*time.Hour).Format("2006/01/02/15"))
+		w.put(key, cloudFrontLog(n, lines))
+		table.requests, table.items = 0, 0
+		if r, err := store.Import(t.Context(), cloud.Log{Key: key}); err != nil || r.Records != records {
+			t.Fatalf("log %d: %d records, %v", n, r.Records, err)
+		}
+		return [2]int{table.requests, table.items}
+	}
+	reads(0, 2, 2)
+	first := reads(1, 2, 2)
+	for n := 2; n < 100; n++ {
+		if now := reads(n, 2, 2); now != first {
+			t.Fatalf("import %d makes %d requests and reads %d items, the second one %v", n, now[0], now[1], first)
+		}
+	}
+	for _, n := range []int{0, 99} {
+		if again := reads(n, 2, 0); again[1] > 10 {
+			t.Errorf("log %d again: %v", n, again)
+		}
+		if grown := reads(n, 3, 1); grown[1] > 10 {
+			t.Errorf("log %d has grown: %v", n, grown)
+		}
+	}
+	if header := reads(99, 0, 0); header[1] > 3*newest+10 {
+		t.Errorf("a header: %v", header)
+	}
+}
+
 // oldLogs are the logs in testdata/ledger-by-first-line.json.gz. The version before families of logs has written it,
 // over ledger-by-content.json.gz. The last log of each server has grown between two imports.
 var oldLogs = []struct {
@@ -309,6 +348,35 @@ func TestOldFamiliesMove(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUnfinishedImportMovesNothing imports a log in parts, because the time of each call is up soon. The move must not
+// take what is left of it.
+func TestUnfinishedImportMovesNothing(t *testing.T) {
+	w := newWorldWith(t, "ledger-by-first-line.json.gz")
+	for n := range 2 { // the second import begins the move
+		w.importLog(cloudFrontKey(10+n), cloudFrontLog(10+n, 2))
+		w.time = w.time.Add(25 * time.Hour)
+	}
+	w.put(cloudFrontKey(20), cloudFrontLog(20, 20_000))
+	config := w.config()
+	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	moves := 0
+	config.Moved = func(context.Context, cloud.Moved, error) { moves++ }
+	store := w.cloudOf(config)
+	for parts := 0; ; parts++ {
+		_, err := store.Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, cloud.Log{Key: cloudFrontKey(20)})
+		finished := err == nil
+		if !finished && !errors.Is(err, cloud.ErrUnfinished) || parts > 50 {
+			t.Fatalf("part %d: %v", parts, err)
+		}
+		if finished != (moves > 0) || finished && parts == 0 {
+			t.Errorf("part %d: finished %t, %d moves", parts, finished, moves)
+		}
+		if finished {
+			return
+		}
 	}
 }
 

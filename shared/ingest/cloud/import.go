@@ -161,8 +161,10 @@ func (c *Store) importOpen(
 		}
 		return report, err
 	}
-	if moved, err := c.moveOld(ctx, ledger); err != nil || moved.Sources > 0 {
-		c.config.Moved(ctx, moved, err)
+	if !conversion.Stopped { // otherwise the time is up
+		if moved, err := c.moveOld(ctx, ledger); err != nil || moved.Sources > 0 {
+			c.config.Moved(ctx, moved, err)
+		}
 	}
 	switch {
 	case conversion.Stopped && conversion.New:

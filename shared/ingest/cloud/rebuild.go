@@ -43,13 +43,15 @@ const (
 	nameTaken notRebuildable = "another object has its name in the bucket of the lake"
 )
 
-// rebuild makes the rows of lost objects again from the raw logs, one object after the other, until the time is up.
+// rebuild makes the rows of lost objects again from the raw logs, one object after the other, until the time is up. An
+// object that takes longer is begun again by another run, after the objects that have waited longer.
 func (c *Store) rebuild(ctx context.Context, timeUp func() bool, report *CompactReport) error {
 	s, err := c.forgetRebuilt(ctx)
 	if err != nil {
 		return err
 	}
-	for _, lost := range s.Lost {
+	byAttempt := func(a, b lakestate.LostObject) int { return a.Tried.Compare(b.Tried) }
+	for _, lost := range slices.SortedStableFunc(slices.Values(s.Lost), byAttempt) {
 		if !c.rebuildDue(lost) || !settled(s, lost.Hour) {
 			continue
 		}
@@ -61,7 +63,7 @@ func (c *Store) rebuild(ctx context.Context, timeUp func() bool, report *Compact
 		switch err := c.rebuildObject(ctx, lost, timeUp, report); {
 		case errors.Is(err, ingest.ErrStopped):
 			report.Unfinished = true
-			return nil
+			return c.noteAttempt(ctx, lost, "")
 		case errors.As(err, &reason):
 			if err := c.noteAttempt(ctx, lost, reason); err != nil {
 				return err
@@ -91,7 +93,7 @@ func (c *Store) forgetRebuilt(ctx context.Context) (lakestate.State, error) {
 func (c *Store) rebuildDue(lost lakestate.LostObject) bool {
 	now := c.config.Now()
 	return lost.Rebuilt.IsZero() && now.Sub(lost.At) >= rebuildAfter &&
-		(lost.Tried.IsZero() || now.Sub(lost.Tried) >= rebuildAgain)
+		(lost.Reason == "" || now.Sub(lost.Tried) >= rebuildAgain)
 }
 
 // settled reports whether an hour is not being compacted, so that its rows are in one folder and stay there.
@@ -440,7 +442,7 @@ func visibleFolder(s lakestate.State, hour lake.Partition) string {
 	return freshFolder(hour)
 }
 
-// noteAttempt records in the state why a lost object could not be rebuilt.
+// noteAttempt records in the state why a lost object could not be rebuilt, or "" if the time was up.
 func (c *Store) noteAttempt(ctx context.Context, lost lakestate.LostObject, reason notRebuildable) error {
 	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
 		i := slices.IndexFunc(s.Lost, lost.Same)

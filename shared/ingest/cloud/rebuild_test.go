@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -395,6 +396,40 @@ func TestRebuildStopsWhenTheTimeIsUp(t *testing.T) {
 	w.expectLost(1)
 	w.compact()
 	w.expectAlways(each(0, 10))
+}
+
+// TestRebuildsTakeTurns loses the objects of two logs. Reading the first log takes longer than a run, which must not
+// keep the second one waiting.
+func TestRebuildsTakeTurns(t *testing.T) {
+	w := newWorld(t)
+	w.importLog("raw/a", records(0, 10, time.Minute))
+	w.importLog("raw/b", records(60, 70, time.Minute))
+	names := w.names("lake/fresh/")
+	w.lose(names[0])
+	w.lose(names[1])
+	w.time = w.time.Add(65 * time.Minute)
+	config := w.config()
+	config.Raw = &reading{Store: w.raw, read: func(name string) error {
+		if name == "raw/a" {
+			w.time = w.time.Add(20 * time.Minute)
+		}
+		return nil
+	}}
+	var rebuilt []string
+	for range 2 {
+		report, err := w.cloudOf(config).Compact(deadline{t.Context(), w.time.Add(15 * time.Minute)}, testTime)
+		if err != nil || !report.Unfinished {
+			t.Errorf("%+v, %v", report, err)
+		}
+		rebuilt = append(rebuilt, report.Rebuilt...)
+	}
+	if !slices.Equal(rebuilt, []string{lake.NameOf(names[1])}) {
+		t.Errorf("%v were rebuilt, want %s", rebuilt, names[1])
+	}
+	w.compact()
+	want := each(0, 10)
+	maps.Copy(want, each(60, 70))
+	w.expectAlways(want)
 }
 
 // slowly is a bucket in which time passes when an object is opened.
