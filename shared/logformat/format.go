@@ -161,12 +161,12 @@ func formatOf(line []byte) int {
 
 // UnrecognizedError is the error for a log of no known format. Its text has nothing of the log.
 type UnrecognizedError struct {
-	Lines   int    // how many lines Detect has read
-	First   string // the first line
-	Missed  []Miss
-	Members []string // of the objects in the lines, as the paths of mappings; nil if the first line is no JSON object
+	Lines   int      // how many lines Detect has read
+	First   string   // the first line
+	Missed  []Miss   // by the formats in JSON if the first line is a JSON object, and by the others if not
+	Members []string // of the objects in the lines or in their wrapper, as the paths of mappings; nil without objects
 	Map     []string // mappings that fit these objects; nil if none are found
-	Wrapped *Wrapped // nil, unless the lines are in a known wrapper, and those inside have a known format
+	Wrapped *Wrapped // nil, unless the lines are in a known wrapper, and those inside have a known format or are objects
 }
 
 // Miss is why a line does not have a format, and the column where it stops having it, or 0 if that is not known.
@@ -181,38 +181,57 @@ func unrecognized(lines [][]byte) error {
 		first = lines[0]
 	}
 	e := &UnrecognizedError{Lines: len(lines), First: string(first), Wrapped: wrapped(lines)}
+	isObject := bytes.HasPrefix(first, []byte("{"))
 	for _, f := range Formats {
-		reason := "the line is no JSON object"
+		if text, json := linesOf(f); isObject && !json || !isObject && !text {
+			continue
+		}
+		reason := "the object has no member that the format always has"
 		column := 0
-		if _, err := f.Convert(nil, first); err != nil {
+		if f == (native{}) {
+			reason = native{}.missed(first)
+		} else if _, err := f.Convert(nil, first); err != nil {
 			reason = err.Error()
 			if r := (*record.Reject)(nil); errors.As(err, &r) {
 				column = r.Column
 			}
-		} else if len(first) > 0 && first[0] == '{' {
-			reason = "the object has no member that the format always has"
-			if f == (native{}) {
-				reason = native{}.missed(first)
-			}
 		}
 		e.Missed = append(e.Missed, Miss{f.Name(), reason, column})
 	}
-	if len(first) > 0 && first[0] == '{' {
-		leaves := leavesOf(lines)
+	objects := lines
+	if e.Wrapped != nil {
+		objects, isObject = e.Wrapped.objects, e.Wrapped.objects != nil
+	}
+	if isObject {
+		leaves := leavesOf(objects)
 		for _, leaf := range leaves {
 			e.Members = append(e.Members, jsonVariable{path: leaf.path}.source())
 		}
-		e.Map = suggestMappings(lines, leaves)
+		e.Map = suggestMappings(objects, leaves)
 	}
 	return e
+}
+
+// linesOf reports whether the lines of a known format are text, JSON objects, or either.
+func linesOf(f Format) (text, json bool) {
+	switch f := f.(type) {
+	case native, awsWAF, caddy, *jsonLog:
+		return false, true
+	case w3c:
+		return true, f.name == cloudFrontName
+	}
+	return true, false
 }
 
 func (e *UnrecognizedError) Error() string {
 	if e.Wrapped != nil {
 		return e.Wrapped.String()
 	}
-	return fmt.Sprintf("none of the first %d lines looks like a known log format; name the format with --format, "+
-		"or describe it with --log-format, --pattern or --map", e.Lines)
+	text := "the first line does not look like a known log format"
+	if e.Lines > 1 {
+		text = fmt.Sprintf("none of the first %d lines looks like a known log format", e.Lines)
+	}
+	return text + "; name the format with --format, or describe it with --log-format, --pattern or --map"
 }
 
 // shownMembers is the number of members that ShownMembers lists.

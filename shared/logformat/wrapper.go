@@ -56,25 +56,43 @@ func dockerLog(line []byte) (inner []byte, ok bool) {
 	return bytes.TrimRight(inner, "\r\n"), err == nil && inner != nil
 }
 
-// Wrapped describes a wrapper in which the lines of a log are, the format of the lines inside, and what to do about it.
-type Wrapped struct{ Wrapper, Format, Remedy string }
+// Wrapped describes a wrapper in which the lines of a log are, what is inside, and what to do about it.
+type Wrapped struct {
+	Wrapper string // with the article
+	Format  string // of the lines inside, or "" for JSON objects of no known format
+	Remedy  string
 
-func (w *Wrapped) String() string {
-	return fmt.Sprintf("these are %s, and inside them are lines of the format %s: "+
-		"import what is inside, %s | orrery import --as FILE -", w.Wrapper, w.Format, w.Remedy)
+	objects [][]byte // inside, if they have no known format
 }
 
-// wrapped returns the wrapper in which the first of the lines with a known format inside is, or nil.
+func (w *Wrapped) String() string {
+	inside, flags := "lines of the format "+w.Format, ""
+	if w.Format == "" {
+		inside, flags = "JSON objects", "--map FIELD=PATH "
+	}
+	return fmt.Sprintf("these are %s, and inside them are %s: import what is inside, %s | orrery import %s--as FILE -",
+		w.Wrapper, inside, w.Remedy, flags)
+}
+
+// wrapped returns the wrapper in which lines of a known format or JSON objects are, or nil.
 func wrapped(lines [][]byte) *Wrapped {
-	for _, line := range lines {
-		for _, w := range wrappers {
+	for _, w := range wrappers {
+		var objects [][]byte
+		for _, line := range lines {
 			inner, ok := w.unwrap(line)
 			if !ok {
 				continue
 			}
-			if f := formatOf(bytes.TrimPrefix(inner, ByteOrderMark)); f >= 0 {
-				return &Wrapped{w.name, Formats[f].Name(), w.remedy}
+			inner = bytes.TrimPrefix(inner, ByteOrderMark)
+			if f := formatOf(inner); f >= 0 {
+				return &Wrapped{Wrapper: w.name, Format: Formats[f].Name(), Remedy: w.remedy}
 			}
+			if bytes.HasPrefix(inner, []byte("{")) && jx.Valid(inner) {
+				objects = append(objects, inner)
+			}
+		}
+		if len(objects) > 0 {
+			return &Wrapped{Wrapper: w.name, Remedy: w.remedy, objects: objects}
 		}
 	}
 	return nil
