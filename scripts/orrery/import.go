@@ -252,13 +252,13 @@ func (i *importCommand) printSuggestion(w io.Writer, file, member string, e *log
 	fmt.Fprintf(w, "its members are %s\n", printable(e.ShownMembers()))
 	how, what := "this command imports it", ""
 	switch {
+	case e.Wrapped != nil && len(e.Wrapped.Map) > 0:
+		how, what = "these mappings fit what is inside", logformat.MapFlags(e.Wrapped.Map)
 	case len(e.Map) == 0:
 		fmt.Fprintln(w, "these are not the members of requests; if the log is about requests, write a --map for each field")
 		return
 	case i.Source != "":
 		how, what = "this line of the source fits", tomlOf(e.Map)
-	case e.Wrapped != nil:
-		how, what = "these mappings fit what is inside", logformat.MapFlags(e.Map)
 	case member != "":
 		how = "unpack the archive; then this command imports the log"
 		what = i.withMappings(filepath.Join(filepath.Dir(file), filepath.FromSlash(member)), e.Map)

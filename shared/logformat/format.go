@@ -165,7 +165,7 @@ type UnrecognizedError struct {
 	First   string   // the first line
 	Missed  []Miss   // by the formats in JSON if the first line is a JSON object, and by the others if not
 	Members []string // of the objects in the lines or in their wrapper, as the paths of mappings; nil without objects
-	Map     []string // mappings that fit these objects; nil if none are found
+	Map     []string // mappings that fit the objects in the lines; nil if none are found
 	Wrapped *Wrapped // nil, unless the lines are in a known wrapper, and those inside have a known format or are objects
 }
 
@@ -198,18 +198,22 @@ func unrecognized(lines [][]byte) error {
 		}
 		e.Missed = append(e.Missed, Miss{f.Name(), reason, column})
 	}
-	objects := lines
-	if e.Wrapped != nil {
-		objects, isObject = e.Wrapped.objects, e.Wrapped.objects != nil
-	}
-	if isObject {
-		leaves := leavesOf(objects)
-		for _, leaf := range leaves {
-			e.Members = append(e.Members, jsonVariable{path: leaf.path}.source())
-		}
-		e.Map = suggestMappings(objects, leaves)
+	switch {
+	case e.Wrapped != nil && e.Wrapped.objects != nil:
+		e.Members, e.Wrapped.Map = membersAndMappings(e.Wrapped.objects)
+	case e.Wrapped == nil && isObject:
+		e.Members, e.Map = membersAndMappings(lines)
 	}
 	return e
+}
+
+// membersAndMappings returns the members of the objects in lines as the paths of mappings, and mappings that fit them.
+func membersAndMappings(lines [][]byte) (members, mappings []string) {
+	leaves := leavesOf(lines)
+	for _, leaf := range leaves {
+		members = append(members, jsonVariable{path: leaf.path}.source())
+	}
+	return members, suggestMappings(lines, leaves)
 }
 
 // linesOf reports whether the lines of a known format are text, JSON objects, or either.

@@ -58,8 +58,9 @@ func dockerLog(line []byte) (inner []byte, ok bool) {
 
 // Wrapped describes a wrapper in which the lines of a log are, what is inside, and what to do about it.
 type Wrapped struct {
-	Wrapper string // with the article
-	Format  string // of the lines inside, or "" for JSON objects of no known format
+	Wrapper string   // with the article
+	Format  string   // of the lines inside, or "" for JSON objects of no known format
+	Map     []string // mappings that fit these objects; nil if none are found
 	Remedy  string
 
 	objects [][]byte // inside, if they have no known format

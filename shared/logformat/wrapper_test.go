@@ -56,8 +56,9 @@ func TestWrappers(t *testing.T) {
 			inside := "lines of the format " + test.format
 			if test.format == "" {
 				inside = "JSON objects"
-				if mappings := strings.Join(e.Map, " "); mappings != "timestamp=time ip=client status=code" {
-					t.Errorf("the mappings are %q", mappings)
+				if mappings := strings.Join(e.Wrapped.Map, " "); mappings != "timestamp=time ip=client status=code" ||
+					e.Map != nil || len(e.Members) != 3 {
+					t.Errorf("the mappings are %q; %+v", mappings, e)
 				}
 			}
 			if want := "these are " + test.wrapper + ", and inside them are " + inside + ":"; !strings.Contains(err.Error(), want) {

@@ -61,7 +61,7 @@ func Read(ctx context.Context, f *os.File, name string, growing bool) (*Log, err
 	}
 	l.sample, err = sampleOf(ctx, l.content, l.Size)
 	l.Format = l.sample.Format
-	if unknown, is := errors.AsType[*logformat.UnrecognizedError](err); is && unknown.Members != nil {
+	if unknown, is := errors.AsType[*logformat.UnrecognizedError](err); is && unknown.Members != nil && unknown.Wrapped == nil {
 		l.unknown, l.Format, err = unknown, "unknown format", nil
 	}
 	if err != nil {
