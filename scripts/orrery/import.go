@@ -401,7 +401,11 @@ func misfitsText(misfits map[string]int64) string {
 		total += misfits[field]
 		fields = append(fields, fmt.Sprintf("%s %d", field, misfits[field]))
 	}
-	return fmt.Sprintf("; %d values of a wrong type are in log_rest (%s)", total, strings.Join(fields, ", "))
+	text := fmt.Sprintf("; %d values of a wrong type are", total)
+	if total == 1 {
+		text = "; 1 value of a wrong type is"
+	}
+	return text + " in log_rest (" + strings.Join(fields, ", ") + ")"
 }
 
 // absentText reports what no record of an import has, or is "".

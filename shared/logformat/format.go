@@ -4,6 +4,7 @@ package logformat
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -148,7 +149,7 @@ func Detect(head []byte) (Format, error) {
 			best = i
 		}
 	}
-	if votes[best] == 0 || Formats[best] == (native{}) && strangers >= votes[best] {
+	if votes[best] == 0 || isList(lines[0]) || Formats[best] == (native{}) && strangers >= votes[best] {
 		return nil, &fault.Error{Kind: fault.Invalid, Err: unrecognized(lines)}
 	}
 	return Formats[best], nil
@@ -180,7 +181,7 @@ func unrecognized(lines [][]byte) error {
 	if len(lines) > 0 {
 		first = lines[0]
 	}
-	e := &UnrecognizedError{Lines: len(lines), First: string(first), Wrapped: wrapped(lines)}
+	e := &UnrecognizedError{Lines: len(lines), First: string(first), Wrapped: cmp.Or(wrapped(lines), unlined(first))}
 	isObject := bytes.HasPrefix(first, []byte("{"))
 	for _, f := range Formats {
 		if text, json := linesOf(f); isObject && !json || !isObject && !text {

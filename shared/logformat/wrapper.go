@@ -64,9 +64,13 @@ type Wrapped struct {
 	Remedy  string
 
 	objects [][]byte // inside, if they have no known format
+	isFile  bool     // the wrapper is around the whole log, not around each line; Wrapper begins with a verb
 }
 
 func (w *Wrapped) String() string {
+	if w.isFile {
+		return fmt.Sprintf("the log %s: import one object a line, %s | orrery import --as FILE -", w.Wrapper, w.Remedy)
+	}
 	inside, flags := "lines of the format "+w.Format, ""
 	if w.Format == "" {
 		inside, flags = "JSON objects", "--map FIELD=PATH "
@@ -95,6 +99,25 @@ func wrapped(lines [][]byte) *Wrapped {
 		if len(objects) > 0 {
 			return &Wrapped{Wrapper: w.name, Remedy: w.remedy, objects: objects}
 		}
+	}
+	return nil
+}
+
+// isList reports whether the first line of a log begins a list of objects in JSON.
+func isList(first []byte) bool {
+	inside, isList := bytes.CutPrefix(first, []byte("["))
+	inside = bytes.TrimSpace(inside)
+	return isList && (len(inside) == 0 || inside[0] == '{')
+}
+
+// unlined returns how a log in JSON that does not have one object a line is converted to one that does. It returns nil
+// for any other first line.
+func unlined(first []byte) *Wrapped {
+	switch {
+	case isList(first):
+		return &Wrapped{Wrapper: "is a list in JSON", Remedy: "jq -c '.[]' FILE", isFile: true}
+	case string(first) == "{":
+		return &Wrapped{Wrapper: "has JSON objects of several lines", Remedy: "jq -c . FILE", isFile: true}
 	}
 	return nil
 }

@@ -79,3 +79,20 @@ func TestWrappers(t *testing.T) {
 		})
 	}
 }
+
+// TestJSONOfSeveralLines: a log in JSON that does not have one object a line is named, with a command that converts it,
+// even if some lines look like records.
+func TestJSONOfSeveralLines(t *testing.T) {
+	const object = `{"timestamp":"2026-05-17T10:05:03Z","ip":"192.0.2.7","method":"GET","path":"/a"}`
+	const list = "the log is a list in JSON: import one object a line, jq -c '.[]' FILE | orrery import --as FILE -"
+	for log, want := range map[string]string{
+		"[" + object + ",\n" + object + ",\n" + object + "]\n": list,
+		"[\n  " + object + ",\n  " + object + "\n]\n":          list,
+		"{\n  \"timestamp\": 1779012303\n}\n": "the log has JSON objects of several lines: import one object a line, " +
+			"jq -c . FILE | orrery import --as FILE -",
+	} {
+		if _, err := Detect([]byte(log)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", log, err, want)
+		}
+	}
+}
