@@ -250,7 +250,7 @@ func (i *importCommand) printSuggestion(w io.Writer, file, member string, e *log
 		return
 	}
 	fmt.Fprintf(w, "its members are %s\n", printable(e.ShownMembers()))
-	how, what := "this command imports it", ""
+	var how, what string
 	switch {
 	case e.Wrapped != nil && len(e.Wrapped.Map) > 0:
 		how, what = "these mappings fit what is inside", logformat.MapFlags(e.Wrapped.Map)
@@ -265,7 +265,7 @@ func (i *importCommand) printSuggestion(w io.Writer, file, member string, e *log
 	case file == "-":
 		how, what = "this command imports it, with the log as its standard input", i.withMappings(file, e.Map)
 	default:
-		what = i.withMappings(file, e.Map)
+		how, what = "this command imports it", i.withMappings(file, e.Map)
 	}
 	fmt.Fprintf(w, "%s:\n  %s\n", how, printable(what))
 }
