@@ -214,7 +214,11 @@ func (i *importCommand) one(
 	}
 	for _, log := range slices.Sorted(maps.Keys(unrecognized)) {
 		printUnrecognized(c.err, log, unrecognized[log])
-		i.printSuggestion(c.err, file, unrecognized[log])
+		member, _ := strings.CutPrefix(log, name+"/")
+		if log == name {
+			member = ""
+		}
+		i.printSuggestion(c.err, file, member, unrecognized[log])
 	}
 	return reports, err
 }
@@ -233,44 +237,59 @@ func printUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) 
 		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, printable(miss.Reason))
 	}
 	nearest := slices.MaxFunc(e.Missed, func(a, b logformat.Miss) int { return cmp.Compare(a.Column, b.Column) })
-	if nearest.Column > 1 {
+	if e.Members == nil && nearest.Column > 1 {
 		fmt.Fprintf(w, "%s is the nearest, and stops here:\n%s\n", nearest.Format,
 			logformat.Excerpt([]byte(e.First), nearest.Column))
 	}
 }
 
-// printSuggestion prints the members of a log in JSON, and the command that imports it with mappings that fit.
-func (i *importCommand) printSuggestion(w io.Writer, file string, e *logformat.UnrecognizedError) {
+// printSuggestion prints the members of a log in JSON, and the command that imports it with mappings that fit. member is
+// the path of the log in an archive, or "".
+func (i *importCommand) printSuggestion(w io.Writer, file, member string, e *logformat.UnrecognizedError) {
 	if len(e.Members) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "its members are %s\n", printable(e.ShownMembers()))
-	if i.Source != "" && len(e.Map) > 0 {
-		fmt.Fprintf(w, "this line of the source fits:\n  %s\n", printable(tomlOf(e.Map)))
+	var how, what string
+	switch {
+	case e.Wrapped != nil && len(e.Wrapped.Map) > 0:
+		how, what = "these mappings fit what is inside", logformat.MapFlags(e.Wrapped.Map)
+	case len(e.Map) == 0:
+		fmt.Fprintln(w, "these are not the members of requests; if the log is about requests, write a --map for each field")
 		return
+	case i.Source != "":
+		how, what = "this line of the source fits", tomlOf(e.Map)
+	case member != "":
+		how = "unpack the archive; then this command imports the log"
+		what = i.withMappings(filepath.Join(filepath.Dir(file), filepath.FromSlash(member)), e.Map)
+	case file == "-":
+		how, what = "this command imports it, with the log as its standard input", i.withMappings(file, e.Map)
+	default:
+		how, what = "this command imports it", i.withMappings(file, e.Map)
 	}
-	if len(e.Map) > 0 {
-		fmt.Fprintf(w, "this command imports it:\n  %s\n", printable(i.withMappings(file, e.Map)))
-	}
+	fmt.Fprintf(w, "%s:\n  %s\n", how, printable(what))
 }
 
 // withMappings returns the command that imports a file with mappings, and otherwise as this one.
 func (i *importCommand) withMappings(file string, mappings []string) string {
 	words := []string{"orrery", "import"}
-	if i.Data != defaultFolder {
-		words = append(words, "--data", string(i.Data))
-	}
-	for _, flag := range []struct {
-		name   string
-		values []string
-	}{{"--map", mappings}, {"--set", i.Set}, {"--geoip", i.GeoIP}} {
-		for _, value := range flag.values {
-			words = append(words, flag.name, value)
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, flag, logformat.ShellWord(value))
 		}
 	}
-	if i.As != "" {
-		words = append(words, "--as", i.As)
+	if i.Data != defaultFolder {
+		add("--data", string(i.Data))
 	}
+	words = append(words, logformat.MapFlags(mappings))
+	for _, value := range i.Set {
+		add("--set", value)
+	}
+	for _, value := range i.GeoIP {
+		add("--geoip", value)
+	}
+	add("--zone", i.Zone)
+	add("--as", i.As)
 	for _, flag := range []struct {
 		name string
 		set  bool
@@ -279,22 +298,10 @@ func (i *importCommand) withMappings(file string, mappings []string) string {
 			words = append(words, flag.name)
 		}
 	}
-	words = append(words, file)
-	for at, word := range words {
-		words[at] = shellWord(word)
+	if file != "-" && strings.HasPrefix(file, "-") {
+		file = "./" + file // is no flag
 	}
-	return strings.Join(words, " ")
-}
-
-// shellWord returns a word as a shell reads it, in quotes if it needs them.
-func shellWord(word string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_./@=:,-+", c)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(c rune) bool { return !plain(c) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return strings.Join(append(words, logformat.ShellWord(file)), " ")
 }
 
 // tomlOf returns the line of a source in orrery.toml with mappings.
@@ -394,7 +401,11 @@ func misfitsText(misfits map[string]int64) string {
 		total += misfits[field]
 		fields = append(fields, fmt.Sprintf("%s %d", field, misfits[field]))
 	}
-	return fmt.Sprintf("; %d values of a wrong type are in log_rest (%s)", total, strings.Join(fields, ", "))
+	text := fmt.Sprintf("; %d values of a wrong type are", total)
+	if total == 1 {
+		text = "; 1 value of a wrong type is"
+	}
+	return text + " in log_rest (" + strings.Join(fields, ", ") + ")"
 }
 
 // absentText reports what no record of an import has, or is "".
@@ -447,9 +458,13 @@ func (i *importCommand) printColumns(w io.Writer, r ingest.Report) error {
 	if r.Columns == "" {
 		return nil
 	}
+	with, form := "import the log with", "--log-format '%s'"
+	if i.Source != "" {
+		with, form = "import it with this line in a source of its own", "log-format = '%s'"
+	}
 	_, err := fmt.Fprintf(w, "%s: the lines have columns after the format combined, which are only in log_rest. "+
-		"To have them as fields, run orrery forget %s%s, and import the log with\n  --log-format '%s'\n"+
+		"To have them as fields, run orrery forget %s%s, and %s\n  "+form+"\n"+
 		"with the variables of your server in their places, if it writes others\n",
-		printable(r.Name), printable(i.dataFlag()), r.Source, r.Columns)
+		printable(r.Name), printable(i.dataFlag()), r.Source, with, r.Columns)
 	return err
 }

@@ -278,7 +278,7 @@ func (i *importCommand) dataFlag() string {
 	if i.Data == defaultFolder {
 		return ""
 	}
-	return "--data " + string(i.Data) + " "
+	return "--data " + logformat.ShellWord(string(i.Data)) + " "
 }
 
 // sameSettings reports whether the settings are the same. Of two values for a field, the first one counts.

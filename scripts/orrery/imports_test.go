@@ -94,6 +94,25 @@ func TestImportNamesColumns(t *testing.T) {
 	if _, stderr, code := inProcess(t, "forget", "--data", data, id); code != exitDone {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
+	t.Run("of a source", func(t *testing.T) {
+		folder := t.TempDir()
+		list := "[source.web]\nfiles = [\"" + log + "\"]\n"
+		configure := func(text string) {
+			if err := os.WriteFile(filepath.Join(folder, "orrery.toml"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		configure(list)
+		_, stderr, _ := inProcess(t, "import", "--data", folder, "--source", "web")
+		_, line, found := strings.Cut(stderr, "\n  log-format = ")
+		line, _, _ = strings.Cut(line, "\n")
+		inProcess(t, "forget", "--data", folder, listed(t, folder)[0].ID)
+		configure(list + "log-format = " + line + "\n")
+		stdout, again, code := inProcess(t, "import", "--data", folder, "--source", "web")
+		if !found || code != exitDone || !strings.Contains(stdout, "1 record,") || strings.Contains(again, "columns") {
+			t.Errorf("%s, and then exit %d: %s%s", stderr, code, stdout, again)
+		}
+	})
 	stdout, stderr, code := inProcess(t, "import", "--data", data, "--log-format", flag, log)
 	if code != exitDone || !strings.Contains(stdout, "1 record,") || strings.Contains(stderr, "columns") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)

@@ -240,6 +240,10 @@ func TestValuesOfAWrongType(t *testing.T) {
 		!strings.Contains(stdout, want) {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
+	stdout, _, _ = inProcess(t, "import", "--data", t.TempDir(), "--format", "orrery", written(t, "one.jsonl", at+`"status":"ok"}`))
+	if !strings.Contains(stdout, "; 1 value of a wrong type is in log_rest (status 1)") {
+		t.Errorf("printed %s", stdout)
+	}
 	if want := "app.jsonl: no record has a method or a host\n"; !strings.Contains(stderr, want) {
 		t.Errorf("%q lacks %q", stderr, want)
 	}

@@ -20,7 +20,7 @@ type putCommand struct {
 	History bool     `help:"The logs are old: keep records of any age."`
 	Name    string   `help:"Name of the log in the bucket; default: that of the file." placeholder:"NAME"`
 	Last    bool     `name:"take-last" help:"The files are complete: also put a last line without a newline."`
-	Anyway  bool     `help:"Also put logs with records that the deployment will quarantine."`
+	Anyway  bool     `help:"Also put logs with records that the deployment will quarantine, and logs in JSON of no known format."`
 	Files   []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input, with --name."`
 }
 

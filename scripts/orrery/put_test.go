@@ -64,10 +64,12 @@ func logOf(at time.Time) string {
 func TestPut(t *testing.T) {
 	now := time.Now()
 	recent, old, ancient := logOf(now), logOf(now.AddDate(0, 0, -40)), logOf(now.AddDate(-40, 0, 0))
+	const cdn = `{"timestamp":"2026-11-21T10:00:00Z","client_ip":"203.0.113.7","status":200}` + "\n"
 	changed := time.Date(2026, 11, 21, 10, 5, 3, 0, time.UTC)
 	files := map[string]string{
 		"recent.log": recent, "old.log": old, "ancient.log": ancient, "cut.log": recent + recent[:10],
 		"text.txt":        "text\n",
+		"cdn.jsonl":       cdn,
 		"web1/access.log": recent, "web2/access.log": recent + recent,
 	}
 	const day = "raw/2026/11/21/"
@@ -109,8 +111,17 @@ func TestPut(t *testing.T) {
 		},
 		{
 			rule: "a file that is not a log fails", args: []string{"text.txt", "old.log", "--anyway"}, code: exitFailed,
-			stderr: "orrery: text.txt: none of the first 1 lines looks like a known log format",
+			stderr: "orrery: text.txt: the first line does not look like a known log format",
 			want:   map[string]string{day + "old.log": old},
+		},
+		{
+			rule: "JSON of no known format is refused", args: []string{"cdn.jsonl"}, code: exitUsage,
+			stderr: "orrery: cdn.jsonl: the log is in JSON of no known format", want: map[string]string{},
+		},
+		{
+			rule: "JSON of no known format may be put anyway, to be imported with mappings", args: []string{"cdn.jsonl", "--anyway"},
+			code: exitDone, stderr: "orrery quarantine --import KEY --map ip=client_ip\n", stdout: "cdn.jsonl (unknown format, ",
+			want: map[string]string{day + "cdn.jsonl": cdn},
 		},
 		{
 			rule: "a failure counts more than a refusal", args: []string{"text.txt", "old.log"}, code: exitFailed,

@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 type quarantineCommand struct {
@@ -74,6 +75,7 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 // unused returns why the given flags about lines would have no effect, or "" if no such flag is given or all are used.
 func (q *quarantineCommand) unused() string {
 	ofRefused := (q.Stack != "" || q.Dir != "") && strings.HasPrefix(q.Import, cloud.RawPrefix)
+	described := q.Format != autoFormat || q.Layout+q.Pattern != "" || len(q.Map) > 0
 	var flags []string
 	for _, flag := range []struct {
 		name  string
@@ -82,7 +84,8 @@ func (q *quarantineCommand) unused() string {
 		{"--format", q.Format != "auto" && !ofRefused},
 		{"--log-format", q.Layout != "" && !ofRefused}, {"--pattern", q.Pattern != "" && !ofRefused},
 		{"--map", len(q.Map) > 0 && !ofRefused},
-		{"--zone", q.Zone != ""}, {"--geoip", len(q.GeoIP) > 0}, {"--set", len(q.Set) > 0},
+		{"--zone", q.Zone != "" && (!ofRefused || !described)},
+		{"--geoip", len(q.GeoIP) > 0}, {"--set", len(q.Set) > 0},
 	} {
 		if flag.given {
 			flags = append(flags, flag.name)
@@ -97,6 +100,24 @@ func (q *quarantineCommand) unused() string {
 		return given + ": not for a log that was refused, which the deployment imports by itself, with the format given"
 	}
 	return ""
+}
+
+// formatInZone returns the name of a format that reads times in a zone, if one is given, or "" to detect the format.
+func formatInZone(name, zone string) (string, error) {
+	if name == autoFormat {
+		return "", nil
+	}
+	if zone == "" {
+		return name, nil
+	}
+	f, err := logformat.ByName(name)
+	if err == nil {
+		f, err = logformat.InZone(f, zone)
+	}
+	if err != nil {
+		return "", &exitError{code: exitUsage, message: err.Error()}
+	}
+	return f.Name(), nil
 }
 
 // ofDeployment lists or imports again what is in the quarantine of a deployment.
@@ -118,14 +139,14 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 	case q.Import == "":
 		return q.list(ctx, c, deployed)
 	case strings.HasPrefix(q.Import, cloud.RawPrefix):
-		format := options.Format
-		if format == autoFormat {
-			format = ""
+		format, err := formatInZone(options.Format, q.Zone)
+		if err != nil {
+			return err
 		}
 		if err := deployed.Release(ctx, q.Import, format); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", printable(q.Import))
+		_, err = fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", printable(q.Import))
 		return err
 	}
 	defer forImport()()
@@ -183,6 +204,8 @@ type rejectedRow struct {
 	Line    int64  `json:"line"` // number of the example
 	Message string `json:"message"`
 	Example string `json:"example"`
+
+	Map []string `json:"map,omitempty"` // mappings that fit the log
 }
 
 // list prints what a data folder or a deployment has in quarantine.
@@ -197,7 +220,7 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store interface
 	for i, r := range all {
 		rows[i] = rejectedRow{
 			Import: r.Source.ID, Name: r.Source.Name, Format: r.Source.Format, Reason: r.Code, Lines: r.Lines,
-			Line: r.First.Line, Message: r.First.Message, Example: string(r.First.Text),
+			Line: r.First.Line, Message: r.First.Message, Example: string(r.First.Text), Map: r.Map,
 		}
 	}
 	if q.JSON {
@@ -209,7 +232,29 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store interface
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", printable(r.Import), cmp.Or(printable(r.Name), "-"), r.Reason,
 			r.Lines, r.Line, printable(beginningOf(cmp.Or(r.Example, r.Message))))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if len(r.Map) > 0 {
+			fmt.Fprintf(c.err, "%s is in JSON of no known format; this command imports it with mappings that fit:\n  %s\n",
+				printable(r.Name), printable(q.withMappings(r.Import, r.Map)))
+		}
+	}
+	return nil
+}
+
+// withMappings returns the command that imports a refused log of the deployment with mappings.
+func (q *quarantineCommand) withMappings(key string, mappings []string) string {
+	command := "orrery quarantine"
+	for _, flag := range []struct{ name, value string }{
+		{"--stack", q.Stack}, {"--dir", q.Dir}, {"--region", q.Region}, {"--import", key},
+	} {
+		if flag.value != "" {
+			command += " " + flag.name + " " + logformat.ShellWord(flag.value)
+		}
+	}
+	return command + " " + logformat.MapFlags(mappings)
 }
 
 // exampleBytes is the number of bytes of a rejected line, or of the reason for which a log was refused, that the table

@@ -124,7 +124,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	}
 	want := "import            name       reason    lines  line  example\n" +
 		source + "  raw/a.log  bad_json  2      4     garbage\n" +
-		"raw/x.csv         raw/x.csv  refused   0      0     none of the first 1 lines looks like a known log format; "
+		"raw/x.csv         raw/x.csv  refused   0      0     the first line does not look like a known log format; name"
 	if got, _ := command(); !strings.HasPrefix(got, want) {
 		t.Errorf("the list is\n%s\nwant\n%s", got, want)
 	}
@@ -141,6 +141,30 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		!strings.Contains(aws.sent[1], `"orreryFormat":"pattern:(?P\u003ctimestamp\u003e\\S+)"`) {
 		t.Errorf("sent %q", aws.sent)
 	}
+	t.Run("a log in JSON of no known format", func(t *testing.T) {
+		const key = "raw/cdn log.jsonl"
+		log := `{"timestamp":"2026-03-01T10:00:00","client ip":"192.0.2.7","status":200}` + "\n"
+		if err := raw.Put(t.Context(), key, strings.NewReader(log), blob.Always); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := functions.Import(t.Context(), cloud.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
+			t.Fatal(err)
+		}
+		_, messages := command()
+		_, after, found := strings.Cut(messages, "this command imports it with mappings that fit:\n  ")
+		want := "orrery quarantine --dir " + dir + ` --import 'raw/cdn log.jsonl' --map 'ip="client ip"'` + "\n"
+		if !found || after != want {
+			t.Errorf("messages %q, want %q", messages, want)
+		}
+		command("--import", key, "--map", `ip="client ip"`, "--zone", "Europe/Berlin")
+		sent := aws.sent[len(aws.sent)-1]
+		if !strings.Contains(sent, `"orreryFormat":"zone:Europe/Berlin:map:[\"ip=\\\"client ip\\\"\"]"`) {
+			t.Errorf("sent %s", sent)
+		}
+		if _, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir, "--import", key, "--zone", "Europe/Berlin"); code != exitUsage {
+			t.Errorf("a zone without a format: exit code %d: %s", code, stderr)
+		}
+	})
 	list, _ := command("--json")
 	var rows []rejectedRow
 	if err := json.Unmarshal([]byte(list), &rows); err != nil || len(rows) != 1 || rows[0].Lines != 1 ||

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
 	"os"
 	"os/exec"
@@ -97,7 +98,7 @@ func TestObjectsThatAreNoRecords(t *testing.T) {
 		"orrery        a record has a timestamp and three of ip, method, path or url, host or hostname, and status; " +
 			"the object has only host\n",
 		"its members are timestamp, \"client ip\", http.verb, http.path, host, response_status\n",
-		"its members are timestamp, version, connections.accepted\norrery: ",
+		"its members are timestamp, version, connections.accepted\nthese are not the members of requests;",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("%q is not in\n%s", want, stderr)
@@ -108,11 +109,7 @@ func TestObjectsThatAreNoRecords(t *testing.T) {
 	if !found || strings.Contains(after, "this command") {
 		t.Fatalf("suggestions other than one:\n%s", stderr)
 	}
-	words, err := exec.Command("sh", "-c", `printf '%s\n' `+suggested).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := strings.Split(strings.TrimSuffix(string(words), "\n"), "\n")
+	args := pasted(t, suggested)
 	if stdout, stderr, code = inProcess(t, args[1:]...); code != exitDone || !strings.Contains(stdout, "1 record,") ||
 		strings.Contains(stderr, "no record has") {
 		t.Errorf("%s: exit %d: %s%s", suggested, code, stdout, stderr)
@@ -127,6 +124,90 @@ func TestObjectsThatAreNoRecords(t *testing.T) {
 	if code != exitDone || !strings.Contains(stdout, "1 record,") ||
 		!strings.Contains(stderr, "no record has an address, a method, a host, a path or a status\n") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// pasted returns the words of a command as a shell reads them.
+func pasted(t *testing.T, command string) []string {
+	t.Helper()
+	words, err := exec.Command("sh", "-c", `printf '%s\n' `+command).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(words), "\n"), "\n")
+}
+
+// TestSuggestedCommands: the command for a log in JSON of no known format imports it, wherever the log is, and keeps the
+// other flags.
+func TestSuggestedCommands(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	const cdn = `{"timestamp":"2026-05-17T10:05:03","client ip":"203.0.113.7","status":404}` + "\n"
+	const other = `{"time":"2026-05-17T10:05:03Z","client":"203.0.113.8","verb":"GET","uri":"/a"}` + "\n"
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for name, text := range map[string]string{"logs/cdn.jsonl": cdn, "other.jsonl": other} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join("archives", "logs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("archives/logs.tar", archive.String())
+	write("archives/logs/cdn.jsonl", cdn)
+	write("archives/other.jsonl", other)
+	write("-cdn.jsonl", cdn)
+	for name, test := range map[string]struct {
+		args  []string
+		stdin string
+		after map[string]int // number of commands after a line
+	}{
+		"a file like a flag, with a zone": {
+			[]string{"--zone", "Asia/Tokyo", "--", "-cdn.jsonl"}, "", map[string]int{"this command imports it:": 1},
+		},
+		"standard input": {
+			[]string{"--as", "cdn log", "-"}, cdn, map[string]int{"this command imports it, with the log as its standard input:": 1},
+		},
+		"logs in an archive": {
+			[]string{"archives/logs.tar"}, "", map[string]int{"unpack the archive; then this command imports the log:": 2},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"import", "--data", filepath.Join(t.TempDir(), "the data")}, test.args...)
+			_, stderr, code := runHere(t.Context(), test.stdin, args...)
+			if code != exitDoubt {
+				t.Fatalf("exit code %d: %s", code, stderr)
+			}
+			for line, want := range test.after {
+				parts := strings.Split(stderr, line+"\n  ")
+				if len(parts) != want+1 {
+					t.Fatalf("%d commands after %q:\n%s", len(parts)-1, line, stderr)
+				}
+				for _, part := range parts[1:] {
+					command, _, _ := strings.Cut(part, "\n")
+					stdout, messages, code := runHere(t.Context(), test.stdin, pasted(t, command)[1:]...)
+					if code != exitDone || !strings.Contains(stdout, ": 1 record,") || strings.Contains(messages, "an address") {
+						t.Errorf("%s: exit code %d: %s%s", command, code, stdout, messages)
+					}
+					if strings.Contains(command, "--zone") != strings.Contains(strings.Join(test.args, " "), "--zone") {
+						t.Errorf("%s does not have the zone as given", command)
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 const (
@@ -49,7 +51,15 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 		return
 	}
 	if r.Err != nil {
-		logger.Error("not imported", "file", r.Path, "error", r.Err)
+		fields := []any{"file", r.Path, "error", r.Err}
+		if unknown, is := errors.AsType[*logformat.UnrecognizedError](r.Err); is && unknown.Members != nil {
+			fields = append(fields, "members", unknown.ShownMembers())
+			if len(unknown.Map) > 0 {
+				fields = append(fields, "remedy", "orrery import "+logformat.MapFlags(unknown.Map)+" FILE",
+					"source", tomlOf(unknown.Map))
+			}
+		}
+		logger.Error("not imported", fields...)
 		return
 	}
 	if r.Report.Forgotten != "" {

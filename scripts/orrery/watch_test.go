@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 // TestLogOfWatching: the log of a watching server has a warning for what a person may want to change.
@@ -45,6 +48,21 @@ func TestLogOfWatching(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLogOfObjectsThatAreNoRecords: the log has the members of a log in JSON of no known format, and mappings that fit.
+func TestLogOfObjectsThatAreNoRecords(t *testing.T) {
+	_, err := logformat.Detect([]byte(`{"timestamp":"2026-05-17T10:05:03Z","client ip":"203.0.113.7","status":404}`))
+	var out bytes.Buffer
+	logResult(slog.New(slog.NewJSONHandler(&out, nil)), datadir.FileResult{Path: "a.log", Err: fmt.Errorf("import: %w", err)})
+	var entry struct{ Members, Remedy, Source string }
+	if err := json.Unmarshal(out.Bytes(), &entry); err != nil {
+		t.Fatal(err)
+	}
+	if entry.Members != `timestamp, "client ip", status` || entry.Remedy != `orrery import --map 'ip="client ip"' FILE` ||
+		entry.Source != `map = { ip = "\"client ip\"" }` {
+		t.Errorf("logged %s", out.String())
 	}
 }
 

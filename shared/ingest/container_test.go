@@ -42,6 +42,15 @@ func TestRefuseEncodings(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
+	for text, want := range map[string]string{
+		encoded("\xff\xfe", binary.LittleEndian, false): ": gzip -dc FILE | iconv -f UTF-16 -t UTF-8 | orrery import --as FILE -",
+		string(ebcdic): ": gzip -dc FILE | iconv -f IBM1047 -t UTF-8 | sed ",
+		strings.ReplaceAll(line+line, "\n", "\r"): `: gzip -dc FILE | tr '\r' '\n' | orrery import --as FILE -`,
+	} {
+		if err := refuseContainer([]byte(text), "gzip"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q, compressed: %v, want %s", text, err, want)
+		}
+	}
 	for name, text := range map[string]string{
 		"text": line + line, "lines of Windows": strings.ReplaceAll(line+line, "\n", "\r\n"), "a line": line[:len(line)-1],
 		"half the end of a line": line[:len(line)-1] + "\r", "Chinese": strings.Repeat("日本語の検索", 100), "nothing": "",

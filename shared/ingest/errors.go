@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/orrery/orrery/shared/fault"
@@ -25,13 +26,18 @@ func damaged(format string, cause error) error {
 		"the %s file is damaged, and nothing of it was imported; import an intact copy", format)
 }
 
+// conversion is the command in a remedy that converts a text.
+var conversion = regexp.MustCompile(`: ((?:iconv|tr) [^|]*?)(?: <)? FILE \|`)
+
 // notALog is the error of an input that is a container, perhaps in a compressed file.
 func notALog(c container, compression string) error {
-	name := c.name
+	name, remedy := c.name, c.remedy
 	if compression != "" {
 		name += ", compressed with " + compression
+		// A command that reads the file reads what another one decompresses.
+		remedy = conversion.ReplaceAllString(remedy, ": "+compression+" -dc FILE | $1 |")
 	}
-	return fault.New(fault.Invalid, "this is %s, not a log, and nothing of it was imported. %s", name, c.remedy)
+	return fault.New(fault.Invalid, "this is %s, not a log, and nothing of it was imported. %s", name, remedy)
 }
 
 // unknownField is the error of a default for an unknown field. nearest is the most similar field or "".

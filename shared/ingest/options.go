@@ -132,14 +132,17 @@ type Report struct {
 	Forgotten string
 }
 
-// Oddities returns the fields of a log entry about the import with what the records lack and their values of a wrong
-// type, if any.
+// Oddities returns the fields of a log entry about the import with what the records lack, their values of a wrong type,
+// and the format string that reads further columns, if any.
 func (r Report) Oddities() (fields []any) {
 	if len(r.Absent) > 0 {
 		fields = append(fields, "absent", r.Absent)
 	}
 	if len(r.Misfits) > 0 {
 		fields = append(fields, "misfits", r.Misfits)
+	}
+	if r.Columns != "" {
+		fields = append(fields, "log-format", r.Columns)
 	}
 	return fields
 }

@@ -18,6 +18,7 @@ type Rejected struct {
 	Code   string
 	Lines  int64
 	First  RejectedLine // an example
+	Map    []string     // mappings that fit a log in JSON that was refused, if any are found
 }
 
 // AddRejected adds the lines of a file of rejected lines, which is of a source, to a list.

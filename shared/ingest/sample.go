@@ -25,13 +25,15 @@ const tailBytes = 1 << 20
 
 // Sample returns what the first and the last lines of the log show, without importing it. It reads up to limit bytes of
 // the decompressed text, unless the log is a plain file, which has its end read alone. A log whose format is not
-// detected or that is cut off or damaged is refused as by Convert. The log cannot be converted afterwards.
+// detected or that is cut off or damaged is refused as by Convert; the sample then has the compression alone. The log
+// cannot be converted afterwards.
 func (l *Log) Sample(limit int64) (Sample, error) {
+	s := Sample{Compression: l.in.compression}
 	format, err := logformat.Detect(l.head)
 	if err != nil {
-		return Sample{}, err
+		return s, err
 	}
-	s := Sample{Format: format.Name(), Compression: l.in.compression}
+	s.Format = format.Name()
 	end, whole, err := l.in.tail(limit)
 	if err != nil {
 		return Sample{}, err

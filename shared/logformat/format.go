@@ -4,6 +4,7 @@ package logformat
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -148,7 +149,7 @@ func Detect(head []byte) (Format, error) {
 			best = i
 		}
 	}
-	if votes[best] == 0 || Formats[best] == (native{}) && strangers >= votes[best] {
+	if votes[best] == 0 || isList(lines[0]) || Formats[best] == (native{}) && strangers >= votes[best] {
 		return nil, &fault.Error{Kind: fault.Invalid, Err: unrecognized(lines)}
 	}
 	return Formats[best], nil
@@ -161,12 +162,12 @@ func formatOf(line []byte) int {
 
 // UnrecognizedError is the error for a log of no known format. Its text has nothing of the log.
 type UnrecognizedError struct {
-	Lines   int    // how many lines Detect has read
-	First   string // the first line
-	Missed  []Miss
-	Members []string // of the objects in the lines, as the paths of mappings; nil if the first line is no JSON object
-	Map     []string // mappings that fit these objects; nil if none are found
-	Wrapped *Wrapped // nil, unless the lines are in a known wrapper, and those inside have a known format
+	Lines   int      // how many lines Detect has read
+	First   string   // the first line
+	Missed  []Miss   // by the formats in JSON if the first line is a JSON object, and by the others if not
+	Members []string // of the objects in the lines or in their wrapper, as the paths of mappings; nil without objects
+	Map     []string // mappings that fit the objects in the lines; nil if none are found
+	Wrapped *Wrapped // nil, unless the lines are in a known wrapper, and those inside have a known format or are objects
 }
 
 // Miss is why a line does not have a format, and the column where it stops having it, or 0 if that is not known.
@@ -180,39 +181,62 @@ func unrecognized(lines [][]byte) error {
 	if len(lines) > 0 {
 		first = lines[0]
 	}
-	e := &UnrecognizedError{Lines: len(lines), First: string(first), Wrapped: wrapped(lines)}
+	e := &UnrecognizedError{Lines: len(lines), First: string(first), Wrapped: cmp.Or(wrapped(lines), unlined(first))}
+	isObject := bytes.HasPrefix(first, []byte("{"))
 	for _, f := range Formats {
-		reason := "the line is no JSON object"
+		if text, json := linesOf(f); isObject && !json || !isObject && !text {
+			continue
+		}
+		reason := "the object has no member that the format always has"
 		column := 0
-		if _, err := f.Convert(nil, first); err != nil {
+		if f == (native{}) {
+			reason = native{}.missed(first)
+		} else if _, err := f.Convert(nil, first); err != nil {
 			reason = err.Error()
 			if r := (*record.Reject)(nil); errors.As(err, &r) {
 				column = r.Column
 			}
-		} else if len(first) > 0 && first[0] == '{' {
-			reason = "the object has no member that the format always has"
-			if f == (native{}) {
-				reason = native{}.missed(first)
-			}
 		}
 		e.Missed = append(e.Missed, Miss{f.Name(), reason, column})
 	}
-	if len(first) > 0 && first[0] == '{' {
-		leaves := leavesOf(lines)
-		for _, leaf := range leaves {
-			e.Members = append(e.Members, jsonVariable{path: leaf.path}.source())
-		}
-		e.Map = suggestMappings(lines, leaves)
+	switch {
+	case e.Wrapped != nil && e.Wrapped.objects != nil:
+		e.Members, e.Wrapped.Map = membersAndMappings(e.Wrapped.objects)
+	case e.Wrapped == nil && isObject:
+		e.Members, e.Map = membersAndMappings(lines)
 	}
 	return e
+}
+
+// membersAndMappings returns the members of the objects in lines as the paths of mappings, and mappings that fit them.
+func membersAndMappings(lines [][]byte) (members, mappings []string) {
+	leaves := leavesOf(lines)
+	for _, leaf := range leaves {
+		members = append(members, jsonVariable{path: leaf.path}.source())
+	}
+	return members, suggestMappings(lines, leaves)
+}
+
+// linesOf reports whether the lines of a known format are text, JSON objects, or either.
+func linesOf(f Format) (text, json bool) {
+	switch f := f.(type) {
+	case native, awsWAF, caddy, *jsonLog:
+		return false, true
+	case w3c:
+		return true, f.name == cloudFrontName
+	}
+	return true, false
 }
 
 func (e *UnrecognizedError) Error() string {
 	if e.Wrapped != nil {
 		return e.Wrapped.String()
 	}
-	return fmt.Sprintf("none of the first %d lines looks like a known log format; name the format with --format, "+
-		"or describe it with --log-format, --pattern or --map", e.Lines)
+	text := "the first line does not look like a known log format"
+	if e.Lines > 1 {
+		text = fmt.Sprintf("none of the first %d lines looks like a known log format", e.Lines)
+	}
+	return text + "; name the format with --format, or describe it with --log-format, --pattern or --map"
 }
 
 // shownMembers is the number of members that ShownMembers lists.

@@ -147,7 +147,7 @@ var strftimeWords = map[byte]string{
 // strftime returns the unit of a time for the argument of %t.
 func strftime(format string) (string, error) {
 	switch format {
-	case "sec":
+	case "sec", "%s":
 		return timeSeconds, nil
 	case "msec":
 		return timeMilliseconds, nil

@@ -94,20 +94,37 @@ func TestPatternErrors(t *testing.T) {
 }
 
 func TestUnrecognizedLogs(t *testing.T) {
-	_, err := Detect([]byte("\n secret=1\nanother\n"))
-	var e *UnrecognizedError
-	if !errors.As(err, &e) {
-		t.Fatal(err)
-	}
-	if e.First != "secret=1" || e.Lines != 2 || len(e.Missed) != len(Formats) {
-		t.Errorf("%+v", e)
-	}
-	if strings.Contains(err.Error(), "secret") {
-		t.Errorf("the error has text of the log: %v", err)
-	}
-	for _, miss := range e.Missed {
-		if miss.Reason == "" {
-			t.Errorf("%s has no reason", miss.Format)
+	for log, test := range map[string]struct {
+		first, text string
+		formats     string // that are listed, because they have such lines
+	}{
+		"\n secret=1\nanother\n": {
+			"secret=1", "none of the first 2 lines looks", "cloudfront w3c alb envoy istio haproxy-http combined",
+		},
+		`{"secret":1}`: {
+			`{"secret":1}`, "the first line does not look", "orrery aws-waf caddy nginx-json cloudfront",
+		},
+	} {
+		_, err := Detect([]byte(log))
+		var e *UnrecognizedError
+		if !errors.As(err, &e) {
+			t.Fatal(err)
+		}
+		if e.First != test.first || !strings.HasPrefix(err.Error(), test.text) {
+			t.Errorf("%+v", e)
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error has text of the log: %v", err)
+		}
+		var formats []string
+		for _, miss := range e.Missed {
+			formats = append(formats, miss.Format)
+			if miss.Reason == "" {
+				t.Errorf("%s has no reason", miss.Format)
+			}
+		}
+		if got := strings.Join(formats, " "); got != test.formats {
+			t.Errorf("%s: listed %s, want %s", log, got, test.formats)
 		}
 	}
 }

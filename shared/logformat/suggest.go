@@ -20,8 +20,13 @@ type guess struct {
 	fits  func(text []byte) bool // whether a value can be the field
 	// instead are fields that have a mapping already and make this one unnecessary.
 	instead []string
-	request bool // it shows that the log is about requests
+	// weight is how much the field shows that the log is about requests; see leastWeight.
+	weight int
 }
+
+// leastWeight is the weight of the fields that suggested mappings have at least. An address or a status alone is also in
+// logs of connections, of alerts and of the state of a server.
+const leastWeight = 2
 
 const clientNames = "clientip remoteip sourceip srcip clientaddress remoteaddress sourceaddress clientaddr remoteaddr " +
 	"clienthost remotehost realip cip ip client xforwardedfor downstreamremoteaddress"
@@ -29,18 +34,18 @@ const clientNames = "clientip remoteip sourceip srcip clientaddress remoteaddres
 var guesses = []guess{
 	{field: "timestamp", fits: isLogTime, names: "timestamp time ts date datetime eventtime requesttime starttime " +
 		"starttimestamp edgestarttimestamp timelocal timeiso8601 logtime createdat created at"},
-	{field: "ip", fits: isClient, request: true, names: clientNames},
-	{field: "peer", fits: isPeer, request: true, instead: []string{"ip"}, names: clientNames},
-	{field: "request", fits: isRequestLine, request: true, names: "request requestline httprequest"},
-	{field: "method", fits: isMethod, request: true, instead: []string{"request"},
+	{field: "ip", fits: isClient, weight: 1, names: clientNames},
+	{field: "peer", fits: isPeer, weight: 1, instead: []string{"ip"}, names: clientNames},
+	{field: "request", fits: isRequestLine, weight: 2, names: "request requestline httprequest"},
+	{field: "method", fits: isMethod, weight: 1, instead: []string{"request"},
 		names: "method requestmethod httpmethod clientrequestmethod verb httpverb httpverbs csmethod"},
-	{field: "target", fits: isTarget, request: true, instead: []string{"request"},
+	{field: "target", fits: isTarget, weight: 1, instead: []string{"request"},
 		names: "target requesturi originaluri uri requesturl httpurl url originalurl urloriginal requesttarget " +
 			"clientrequesturi clientrequesturl clientrequestpath requestpath path urlpath uripath csuristem resource endpoint"},
 	{field: "host", fits: isHostText,
 		names: "host httphost requesthost clientrequesthost authority vhost virtualhost hostname servername " +
 			"urldomain domain"},
-	{field: "status", fits: isStatus, request: true,
+	{field: "status", fits: isStatus, weight: 1,
 		names: "status statuscode httpstatus httpstatuscode responsestatus responsestatuscode responsecode " +
 			"edgeresponsestatus downstreamstatus scstatus respcode code response"},
 	{field: "bytes_sent", fits: isByteCount,
@@ -168,7 +173,7 @@ func suggestMappings(lines [][]byte, leaves []jsonLeaf) (mappings []string) {
 	byDepth := slices.Clone(leaves)
 	slices.SortStableFunc(byDepth, func(a, b jsonLeaf) int { return len(a.path) - len(b.path) })
 	found := map[string]bool{}
-	requests := false
+	weight := 0
 	for _, g := range guesses {
 		if slices.ContainsFunc(g.instead, func(field string) bool { return found[field] }) {
 			continue
@@ -178,12 +183,12 @@ func suggestMappings(lines [][]byte, leaves []jsonLeaf) (mappings []string) {
 			continue
 		}
 		found[g.field] = true
-		requests = requests || g.request
+		weight += g.weight
 		if !leaf.isDefault() {
 			mappings = append(mappings, g.field+"="+jsonVariable{path: leaf.path}.source())
 		}
 	}
-	if !found["timestamp"] || !requests {
+	if !found["timestamp"] || weight < leastWeight {
 		return nil
 	}
 	if len(mappings) == 0 {
@@ -226,4 +231,24 @@ func convertsMost(mappings []string, lines [][]byte) bool {
 		}
 	}
 	return 2*records > len(lines)
+}
+
+// MapFlags returns the flags --map for mappings, as a shell reads them.
+func MapFlags(mappings []string) string {
+	flags := make([]string, len(mappings))
+	for i, mapping := range mappings {
+		flags[i] = "--map " + ShellWord(mapping)
+	}
+	return strings.Join(flags, " ")
+}
+
+// ShellWord returns a word as a shell reads it, in quotes if it needs them.
+func ShellWord(word string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_./@=:,-+", c)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(c rune) bool { return !plain(c) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

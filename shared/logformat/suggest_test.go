@@ -49,8 +49,12 @@ func TestSuggestedMappings(t *testing.T) {
 			`{"ip":"203.0.113.7","status":200}`,
 		},
 		"too few members, but with the names of fields": {
-			`{"timestamp":"2026-05-17T10:05:03Z","status":200}`, "timestamp=timestamp", `{"status":200}`,
+			`{"timestamp":"2026-05-17T10:05:03Z","path":"/a","status":200}`, "timestamp=timestamp", `{"path":"/a","status":200}`,
 		},
+		"a connection": {
+			`{"timestamp":"2026-05-17T10:05:03Z","event_type":"flow","src_ip":"203.0.113.7","flow":{"pkts":3}}`, "", "",
+		},
+		"a status alone": {`{"timestamp":"2026-05-17T10:05:03Z","status":200}`, "", ""},
 		"an address with a port, and a request line": {
 			`{"@timestamp":"2026-05-17T10:05:03Z","remote addr":"203.0.113.7:4011","log.request":"GET /a HTTP/1.1"}`,
 			`timestamp=@timestamp peer="remote addr" request="log.request"`,

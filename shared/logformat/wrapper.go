@@ -56,26 +56,68 @@ func dockerLog(line []byte) (inner []byte, ok bool) {
 	return bytes.TrimRight(inner, "\r\n"), err == nil && inner != nil
 }
 
-// Wrapped describes a wrapper in which the lines of a log are, the format of the lines inside, and what to do about it.
-type Wrapped struct{ Wrapper, Format, Remedy string }
+// Wrapped describes a wrapper in which the lines of a log are, what is inside, and what to do about it.
+type Wrapped struct {
+	Wrapper string   // with the article
+	Format  string   // of the lines inside, or "" for JSON objects of no known format
+	Map     []string // mappings that fit these objects; nil if none are found
+	Remedy  string
 
-func (w *Wrapped) String() string {
-	return fmt.Sprintf("these are %s, and inside them are lines of the format %s: "+
-		"import what is inside, %s | orrery import --as FILE -", w.Wrapper, w.Format, w.Remedy)
+	objects [][]byte // inside, if they have no known format
+	isFile  bool     // the wrapper is around the whole log, not around each line; Wrapper begins with a verb
 }
 
-// wrapped returns the wrapper in which the first of the lines with a known format inside is, or nil.
+func (w *Wrapped) String() string {
+	if w.isFile {
+		return fmt.Sprintf("the log %s: import one object a line, %s | orrery import --as FILE -", w.Wrapper, w.Remedy)
+	}
+	inside, flags := "lines of the format "+w.Format, ""
+	if w.Format == "" {
+		inside, flags = "JSON objects", "--map FIELD=PATH "
+	}
+	return fmt.Sprintf("these are %s, and inside them are %s: import what is inside, %s | orrery import %s--as FILE -",
+		w.Wrapper, inside, w.Remedy, flags)
+}
+
+// wrapped returns the wrapper in which lines of a known format or JSON objects are, or nil.
 func wrapped(lines [][]byte) *Wrapped {
-	for _, line := range lines {
-		for _, w := range wrappers {
+	for _, w := range wrappers {
+		var objects [][]byte
+		for _, line := range lines {
 			inner, ok := w.unwrap(line)
 			if !ok {
 				continue
 			}
-			if f := formatOf(bytes.TrimPrefix(inner, ByteOrderMark)); f >= 0 {
-				return &Wrapped{w.name, Formats[f].Name(), w.remedy}
+			inner = bytes.TrimPrefix(inner, ByteOrderMark)
+			if f := formatOf(inner); f >= 0 {
+				return &Wrapped{Wrapper: w.name, Format: Formats[f].Name(), Remedy: w.remedy}
+			}
+			if bytes.HasPrefix(inner, []byte("{")) && jx.Valid(inner) {
+				objects = append(objects, inner)
 			}
 		}
+		if len(objects) > 0 {
+			return &Wrapped{Wrapper: w.name, Remedy: w.remedy, objects: objects}
+		}
+	}
+	return nil
+}
+
+// isList reports whether the first line of a log begins a list of objects in JSON.
+func isList(first []byte) bool {
+	inside, isList := bytes.CutPrefix(first, []byte("["))
+	inside = bytes.TrimSpace(inside)
+	return isList && (len(inside) == 0 || inside[0] == '{')
+}
+
+// unlined returns how a log in JSON that does not have one object a line is converted to one that does. It returns nil
+// for any other first line.
+func unlined(first []byte) *Wrapped {
+	switch {
+	case isList(first):
+		return &Wrapped{Wrapper: "is a list in JSON", Remedy: "jq -c '.[]' FILE", isFile: true}
+	case string(first) == "{":
+		return &Wrapped{Wrapper: "has JSON objects of several lines", Remedy: "jq -c . FILE", isFile: true}
 	}
 	return nil
 }

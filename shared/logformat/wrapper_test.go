@@ -11,8 +11,9 @@ import (
 // TestWrappers: the error for lines of a known format in a known wrapper names both, and a command that unwraps them.
 func TestWrappers(t *testing.T) {
 	const (
-		access = `192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET /a HTTP/1.1" 200 5 "-" "a \"b\""`
-		nginx  = `{"time_iso8601":"2026-05-17T10:05:03+00:00","remote_addr":"192.0.2.7","request_uri":"/a","status":200}`
+		access  = `192.0.2.7 - - [17/May/2026:10:05:03 +0000] "GET /a HTTP/1.1" 200 5 "-" "a \"b\""`
+		unknown = `{"time":1779012303,"client":"192.0.2.7","code":200}`
+		nginx   = `{"time_iso8601":"2026-05-17T10:05:03+00:00","remote_addr":"192.0.2.7","request_uri":"/a","status":200}`
 	)
 	quoted, err := json.Marshal(access + "\n")
 	if err != nil {
@@ -32,6 +33,10 @@ func TestWrappers(t *testing.T) {
 			"the lines of syslog (RFC 5424)", "combined", access + "\n"},
 		"RFC 5424 with data": {`<190>1 2026-05-17T10:05:03.1Z web nginx 12 - [a b="c"] ` + access + "\n",
 			"the lines of syslog (RFC 5424)", "combined", access + "\n"},
+		"Docker with JSON of no known format": {`{"log":"{\"time\":1779012303,\"client\":\"192.0.2.7\",\"code\":200}\n"}` + "\n",
+			`the lines of Docker, {"log":…}`, "", ""},
+		"syslog with JSON of no known format": {"May 17 10:05:03 web nginx: " + unknown + "\n", "the lines of syslog", "",
+			unknown + "\n"},
 		"CRI with other lines":    {"2026-05-17T10:05:03.1Z stdout F started\n", "", "", ""},
 		"Docker with other lines": {`{"log":"started\n","stream":"stdout","time":"2026-05-17T10:05:03.1Z"}` + "\n", "", "", ""},
 		"neither":                 {"started\n", "", "", ""},
@@ -48,10 +53,16 @@ func TestWrappers(t *testing.T) {
 				}
 				return
 			}
-			for _, want := range []string{"these are " + test.wrapper + ",", "of the format " + test.format + ":"} {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v, want %s", err, want)
+			inside := "lines of the format " + test.format
+			if test.format == "" {
+				inside = "JSON objects"
+				if mappings := strings.Join(e.Wrapped.Map, " "); mappings != "timestamp=time ip=client status=code" ||
+					e.Map != nil || len(e.Members) != 3 {
+					t.Errorf("the mappings are %q; %+v", mappings, e)
 				}
+			}
+			if want := "these are " + test.wrapper + ", and inside them are " + inside + ":"; !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
 			}
 			command, isSed := strings.CutPrefix(e.Wrapped.Remedy, "sed -E '")
 			if !isSed {
@@ -66,5 +77,22 @@ func TestWrappers(t *testing.T) {
 				t.Errorf("%s prints %s, %v", e.Wrapped.Remedy, out, err)
 			}
 		})
+	}
+}
+
+// TestJSONOfSeveralLines: a log in JSON that does not have one object a line is named, with a command that converts it,
+// even if some lines look like records.
+func TestJSONOfSeveralLines(t *testing.T) {
+	const object = `{"timestamp":"2026-05-17T10:05:03Z","ip":"192.0.2.7","method":"GET","path":"/a"}`
+	const list = "the log is a list in JSON: import one object a line, jq -c '.[]' FILE | orrery import --as FILE -"
+	for log, want := range map[string]string{
+		"[" + object + ",\n" + object + ",\n" + object + "]\n": list,
+		"[\n  " + object + ",\n  " + object + "\n]\n":          list,
+		"{\n  \"timestamp\": 1779012303\n}\n": "the log has JSON objects of several lines: import one object a line, " +
+			"jq -c . FILE | orrery import --as FILE -",
+	} {
+		if _, err := Detect([]byte(log)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", log, err, want)
+		}
 	}
 }

@@ -15,6 +15,9 @@ func (r *Refusal) Error() string { return r.reason }
 // Check compares the times of the first and the last lines of a log with those that the deployment keeps. now is the
 // time when the log is put. The error is a *Refusal; the notes are for the user.
 func (b *Bucket) Check(l *Log, history bool, now time.Time) (notes []string, err error) {
+	if l.unknown != nil {
+		return nil, refuseUnknown(l.unknown)
+	}
 	s := l.sample
 	if !s.Whole {
 		notes = append(notes, fmt.Sprintf("the log has more than %d GiB of text, so its last lines were not checked",

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 // This file has the errors, which are written for the user who puts a log.
@@ -62,6 +64,16 @@ const anyway = "; with --anyway the log is put nevertheless"
 func refuseLines(problem string) error {
 	return &Refusal{"the first and the last lines are not records, so the deployment would quarantine them: " +
 		problem + anyway}
+}
+
+func refuseUnknown(log *logformat.UnrecognizedError) error {
+	mappings := "--map FIELD=PATH"
+	if len(log.Map) > 0 {
+		mappings = logformat.MapFlags(log.Map)
+	}
+	return &Refusal{"the log is in JSON of no known format, so the deployment would refuse it: its members are " +
+		log.ShownMembers() + anyway + ", and this command then imports it, with the key that is printed: " +
+		"orrery quarantine --import KEY " + mappings}
 }
 
 func refuseYear(oldest time.Time, keeps period) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 // Log is a log to put. Its content has been read once.
@@ -24,6 +25,7 @@ type Log struct {
 	name     string // in the bucket
 	modified time.Time
 	sample   ingest.Sample
+	unknown  *logformat.UnrecognizedError // of a log in JSON of no known format
 	content  io.ReaderAt
 	sum      string // SHA-256 of the content in hexadecimal digits
 	parts    []part
@@ -44,7 +46,8 @@ const (
 // maxSampled is the maximum length of the text that is decompressed to see the last lines of a log.
 const maxSampled = 2 << 30
 
-// Read reads a file and returns it as a log with a name in the bucket. It refuses what the import would refuse. If the
+// Read reads a file and returns it as a log with a name in the bucket. It refuses what the import would refuse, except for
+// logs in JSON of no known format, which can be imported with a format once they are in the bucket. If the
 // log is growing, another process may still write to the file; then a last line without newline is left, unless the
 // file is compressed, because the line may be incomplete. The file must stay open.
 func Read(ctx context.Context, f *os.File, name string, growing bool) (*Log, error) {
@@ -56,10 +59,14 @@ func Read(ctx context.Context, f *os.File, name string, growing bool) (*Log, err
 	if l.Size == 0 {
 		return nil, errEmpty
 	}
-	if l.sample, err = sampleOf(ctx, l.content, l.Size); err != nil {
-		return nil, err
-	}
+	l.sample, err = sampleOf(ctx, l.content, l.Size)
 	l.Format = l.sample.Format
+	if unknown, is := errors.AsType[*logformat.UnrecognizedError](err); is && unknown.Members != nil && unknown.Wrapped == nil {
+		l.unknown, l.Format, err = unknown, "unknown format", nil
+	}
+	if err != nil {
+		return nil, forPut(err)
+	}
 	if growing && l.sample.Compression == "" {
 		if l.Left, err = unfinished(l.content, l.Size); err != nil {
 			return nil, err
@@ -80,11 +87,10 @@ func sampleOf(ctx context.Context, content io.ReaderAt, size int64) (s ingest.Sa
 		io.Seeker
 	}{stream{ctx, section}, section})
 	if err != nil {
-		return s, forPut(err)
+		return s, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	s, err = log.Sample(maxSampled)
-	return s, forPut(err)
+	return log.Sample(maxSampled)
 }
 
 // unfinished returns the length of the text after the last newline. It returns 0 if that is only white space.

@@ -95,7 +95,7 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{"an empty file", "", "is empty"},
 		{"one unfinished line", strings.TrimSuffix(record, "\n"), "--take-last"},
-		{"an unknown format", "nothing\n", "looks like a known log format; a deployment detects the format itself"},
+		{"an unknown format", "nothing\n", "look like a known log format; a deployment detects the format itself"},
 		{"an archive", "PK\x03\x04", "this is a zip archive, not a log, and nothing of it was put. " +
 			"Unpack it and put the logs in it: unzip FILE"},
 		{"another compression", "\xfd7zXZ\x00", "xz -dc FILE | orrery put --name FILE -"},

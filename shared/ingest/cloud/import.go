@@ -366,7 +366,7 @@ func (r refusal) message() string {
 		text += "; its members are " + r.Members
 	}
 	if len(r.Map) > 0 {
-		text += "; these mappings fit: --map " + strings.Join(r.Map, " --map ")
+		text += "; these mappings fit: " + logformat.MapFlags(r.Map)
 	}
 	return text
 }

@@ -62,6 +62,7 @@ func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 			if err = c.readJSON(ctx, info.Name, &note); err == nil {
 				all = append(all, ingest.Rejected{
 					Source: ledger.Source{ID: key, Name: key}, Code: Refused, First: ingest.RejectedLine{Message: note.message()},
+					Map: note.Map,
 				})
 			}
 		}
