@@ -11,11 +11,11 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
-// maxOpenBytes is the total size of the objects that are kept open without readers. An open object keeps what it has
-// decoded, about twice its size. The newest hours, which most queries read, fit in.
+// maxOpenBytes is the total size of the objects that are kept open without readers. An open object keeps its decoded
+// pages, about twice its size. The newest hours, which most queries read, fit into this limit.
 const maxOpenBytes = 64 << 20
 
-// records reads single rows of objects. It keeps the objects open that were read last.
+// records reads single rows of objects. It keeps the most recently read objects open.
 type records struct {
 	mu    sync.Mutex
 	open  map[string]*openObject
