@@ -18,7 +18,7 @@ func (w *worker) valuesOf(d query.Dimension) (keyColumn, error) {
 	return k, err
 }
 
-// elementsOf is like valuesOf, but a row may have a value of a list several times: then repeats is set.
+// elementsOf is like valuesOf, but it sets repeats if a row may have a value of a list several times.
 func (w *worker) elementsOf(d query.Dimension) (keyColumn, error) {
 	terms := d.Terms()
 	values, err := w.column(terms[0].Source.Column, valueMember(terms[0].Source))
