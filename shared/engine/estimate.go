@@ -64,7 +64,7 @@ type SizesOfHours interface {
 // ColumnBytes are the compressed bytes of columns, by name. Columns whose sizes are not known are missing.
 type ColumnBytes map[string]int64
 
-// ColumnsOfHours knows what part of the bytes of objects is that of each column.
+// ColumnsOfHours knows how many bytes of objects each column takes.
 type ColumnsOfHours interface {
 	// Columns returns the bytes of each column in the objects that queries with that watermark read in some hours. The
 	// objects of the hours have those sizes. In the hours of counted, the bytes are sums over these very objects. In

@@ -63,7 +63,7 @@ func Versions(t *testing.T, open func(rows []lake.Row) (engine.Engine, *Store)) 
 	}
 }
 
-// checkFilters compares answers with those of the reference evaluation over the rows.
+// checkFilters compares answers with the reference evaluation over the rows.
 func checkFilters(t *testing.T, e engine.Engine, rows []lake.Row) {
 	t.Helper()
 	filters := versionFilters
