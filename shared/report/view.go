@@ -27,7 +27,7 @@ func (s State) word() string {
 	return "? Unknown"
 }
 
-// headline returns the state as the first words that a reader sees, after a word on what they rest on.
+// headline returns the first words that a reader sees: the state, after "Demo" or "Incomplete" if the data is that.
 func (r Report) headline() string {
 	state := string(r.Verdict.State)
 	switch {
@@ -203,7 +203,7 @@ func (l List) count(row Row) int64 {
 	return row.Requests
 }
 
-// note returns what else is known about a row.
+// note returns the further numbers of a row as text.
 func (l List) note(row Row) string {
 	var notes []string
 	if row.New {
@@ -237,13 +237,13 @@ type fact struct {
 	Name, Text string
 	Data       bool // the text has values
 
-	// Command is set if the text is a command to copy. A mail has none: what keeps mail programs from making links
-	// would be copied, too. The attached page has it.
+	// Command is set if the text is a command to copy. A mail has no commands, because the characters that keep mail
+	// programs from making links would be copied, too. The attached page has them.
 	Command bool
 }
 
-// facts returns the foot of a report: what it is about. The second list is what it rests on, which may differ between
-// two reports about the same data.
+// facts returns the foot of a report: the facts about its question, and the facts about its run, which may differ
+// between two reports about the same data.
 func (r Report) facts() (about, run []fact) {
 	about = []fact{
 		{Name: "Filter", Text: r.Filter, Data: true},
@@ -387,7 +387,7 @@ func (c Chart) summary(of string, number func(Bar) int64, before func(Bar) *int6
 	return text
 }
 
-// notes returns what a reader has to know about the bars.
+// notes returns the sentences that a reader needs to understand the bars.
 func (c Chart) notes() []string {
 	var list []string
 	if c.Coarse {
