@@ -231,7 +231,7 @@ func (d *Deployment) checkYear(ctx context.Context) error {
 	return nil
 }
 
-// Outputs of the stacks. Their names are those in infra/.
+// Outputs of the stacks. infra/ has the same names.
 const (
 	tableOutput = "TableName"
 	yearOutput  = "ProjectionFrom"

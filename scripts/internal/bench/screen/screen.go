@@ -75,7 +75,7 @@ type Frames struct {
 	Max    float64 `json:"max_ms"`
 }
 
-// Memory is what a page holds after a garbage collection.
+// Memory is the memory of a page after a garbage collection.
 type Memory struct {
 	Bytes     int64 `json:"heap_bytes"`
 	Nodes     int64 `json:"nodes"`
@@ -122,7 +122,7 @@ func newTab(session context.Context) (tab, error) {
 	return tab{ctx, end}, nil
 }
 
-// run runs actions. If they take too long, the error has what the page shows.
+// run runs actions. If they take too long, the error has the text of the page.
 func (b tab) run(actions ...chromedp.Action) error {
 	ctx, end := context.WithTimeout(b.ctx, patience)
 	defer end()
