@@ -14,7 +14,7 @@ type State struct {
 	Extent    lake.Extent    // the period that all published objects cover
 	Watermark lake.Partition // earlier hours are read from the compacted table, this and later ones from the fresh one
 	Version   int64          // every publication increases it; equal versions mean equal data
-	Lost      []LostObject   // objects that were set aside because they are damaged, also those rebuilt recently
+	Lost      []LostObject   // objects that were set aside because they are damaged, even if they were rebuilt recently
 
 	// CompleteThrough is a time such that every log that was handed in before it is completely in the data, or was
 	// refused. It is zero if no such time is known.

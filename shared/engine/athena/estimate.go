@@ -71,9 +71,9 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	return estimate, nil
 }
 
-// What a scan reads of an object besides its columns. Trino reads the last 48 kB of an object, in which it expects the
-// footer, before the columns, and again for each further part of a large object. It also reads indexes and the
-// dictionaries of columns with conditions before these columns. TestBytes of package trino checks the sum.
+// The bytes of an object that a scan reads besides its columns. Before the columns, Trino reads the last 48 kB of an
+// object, in which it expects the footer, and again for each further part of a large object. It also reads indexes and
+// the dictionaries of columns with conditions before these columns. TestBytes of package trino checks the sum.
 const (
 	openingBytes = 96 << 10
 	partBytes    = 32 << 20 // of the first parts of a query; later ones are larger

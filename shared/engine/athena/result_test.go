@@ -135,8 +135,8 @@ func TestLongResults(t *testing.T) {
 	}
 }
 
-// TestLargeRecordsAreReadUpToTheMaximum checks that records after those that fit in memory are not read, even if the
-// result has few rows.
+// TestLargeRecordsAreReadUpToTheMaximum checks that the engine stops reading records when the memory is full, even if
+// the result has few rows.
 func TestLargeRecordsAreReadUpToTheMaximum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow and without concurrency; -short is for the race detector")

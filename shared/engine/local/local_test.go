@@ -448,7 +448,7 @@ func TestCostOfShapes(t *testing.T) {
 }
 
 // TestCostOfLogs: the scan finds the newest record in the two newest objects, so the others cost nothing. For a single
-// address, DuckDB reads the objects of the newest four hours, and all of them if there is too little in those.
+// address, DuckDB reads the objects of the newest four hours, and all objects if the former have too few records.
 func TestCostOfLogs(t *testing.T) {
 	rows := enginetest.Records(t, 200, 6)
 	store := enginetest.NewStore(t, rows)

@@ -115,8 +115,8 @@ func (r *records) acquire(path string) *openObject {
 	return o
 }
 
-// release ends one use of an object. It forgets the object if that use failed, and closes the objects that have been
-// idle longest while those kept open are too large.
+// release ends one use of an object. It forgets the object if that use failed. While the objects that are kept open are
+// too large, it closes the one that has been idle longest.
 func (r *records) release(o *openObject, failed bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

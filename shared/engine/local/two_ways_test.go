@@ -41,7 +41,7 @@ type twoWays struct {
 // counter counts queries of a kind.
 type counter struct {
 	all     atomic.Int64
-	scanned atomic.Int64 // those that the scan answered
+	scanned atomic.Int64 // queries that the scan answered
 }
 
 func bothWays(t *testing.T, index engine.Index) *twoWays {

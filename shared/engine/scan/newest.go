@@ -95,8 +95,8 @@ func (n *newest) keepNewest(records []record) []record {
 	return records[:min(len(records), n.limit)]
 }
 
-// readBatch finds the newest records of several objects and joins them to those of earlier batches. Once there are
-// enough, later batches only look for records that are not older.
+// readBatch finds the newest records of several objects and joins them to the records of earlier batches. Once there
+// are enough, later batches only look for records that are not older.
 func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 	found := make([][]record, len(objects))
 	err := n.run.each(ctx, len(objects), func(w *worker, i int) (err error) {

@@ -8,10 +8,10 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// topX reads the columns several times. The first pass counts what ranks the keys of each row group, by the codes of its
-// dictionaries, and keeps the counts of those that can win. The keys of the row groups are matched by their hashes. The
-// second pass completes the counts of the keys that can still win. The last one makes the twenty figures of the winners,
-// and checks their texts.
+// topX reads the columns several times. The first pass counts what ranks the keys of each row group, by the codes of
+// its dictionaries, and keeps the counts of the keys that can win. The keys of the row groups are matched by their
+// hashes. The second pass completes the counts of the keys that can still win. The last one makes the twenty figures of
+// the winners, and checks their texts.
 func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
 	t := newTopX(r, shape, groups)
 	if err := r.scan(ctx, groups, t.rank); err != nil {

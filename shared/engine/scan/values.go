@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// maxValueObjects is the number of objects in which Values looks at most, unless it counts.
+// maxValueObjects limits the number of objects in which Values looks, unless it counts.
 const maxValueObjects = 20
 
 // FoundValues is the result of Values.
