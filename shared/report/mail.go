@@ -30,7 +30,7 @@ const (
 // PictureID is the content id by which the HTML of a mail refers to the picture.
 const PictureID = "timeline"
 
-// mailView is what the template of a mail prints.
+// mailView is the data of the template of a mail.
 type mailView struct {
 	pageView
 
@@ -109,7 +109,7 @@ func (v *mailView) print() []byte {
 	return b.Bytes()
 }
 
-// mail returns what a mail shows if all rows fit.
+// mail returns the view of a mail in which all rows fit.
 func (r Report) mail() *mailView {
 	v := &mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID}
 	v.Title = guarded(cutShown(v.Title, mailKey), zeroWidth)

@@ -160,7 +160,7 @@ func stateOf(attacked, look, incomplete bool) State {
 	return Quiet
 }
 
-// nothing is the sentence of a report to which no rule applies.
+// nothing returns the sentence of a report if no rule applies.
 func (b *builder) nothing() Sentence {
 	all, blocked := b.requests(true), b.requests(false)
 	switch {

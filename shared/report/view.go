@@ -122,7 +122,7 @@ func (e Record) request(limit int) string {
 	return strings.TrimSpace(optional(e.Method, 20) + " " + optional(e.Target, limit))
 }
 
-// facts returns the address, the country and the reason of an example, without those that it does not have.
+// facts returns the address, the country and the reason of an example, as far as it has them.
 func (e Record) facts() []string {
 	var list []string
 	for _, value := range []string{e.IP, e.Country, e.Reason} {
@@ -303,7 +303,8 @@ func (r Report) comparedWith() string {
 	return r.Previous.Text
 }
 
-// commands returns the commands that ask for the same report, without those that are too long to be copied from a page.
+// commands returns the commands that ask for the same report, except commands that are too long to be copied from a
+// page.
 func (r Report) commands() (list []fact) {
 	for _, f := range []fact{{Name: "Ask again", Text: r.again()}, {Name: "With curl", Text: r.curl()}} {
 		if f.Text != "" && len(f.Text) <= commandLength {
@@ -341,7 +342,7 @@ func (r Report) again() string {
 
 // curl returns the command that asks the API for the same report. The key is a variable of the shell, and so is the
 // address of the server, unless the server knows it itself: a link that somebody asked for may lead anywhere, and the
-// key must not be sent there. Its characters are the ones that are shown: JSON has escapes for the others.
+// key must not be sent there. The command has only characters that can be shown: JSON has escapes for the others.
 func (r Report) curl() string {
 	address := `"$ORRERY_URL/api/v4.0/data/report"`
 	if r.server != "" {
