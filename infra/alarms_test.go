@@ -346,7 +346,7 @@ func metricsOf(t *testing.T, api template) map[string][]logMetric {
 // length is the length of a scene in minutes. Alarms judge days at most.
 const length = 5 * 24 * 60
 
-// scene is what happens to a deployment in some days.
+// scene has the events in a deployment during some days.
 type scene struct {
 	t       *testing.T
 	metrics map[string][]logMetric // by function

@@ -287,8 +287,8 @@ type given struct {
 	profile, region string // of AWS; "" for the defaults
 }
 
-// readArguments reads a command line: properties, -c NAME=VALUE, which replace those in a file of the CDK, and the
-// profile and the region of AWS. A missing file sets no properties.
+// readArguments reads a command line: properties, -c NAME=VALUE, which override the file of the CDK, and the profile
+// and the region of AWS. A missing file sets no properties.
 func readArguments(arguments []string, file string) (g given, err error) {
 	var project struct {
 		Context map[string]any `json:"context"`
