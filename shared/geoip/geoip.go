@@ -25,7 +25,7 @@ type database struct {
 	*maxminddb.Reader
 }
 
-// entry is what a database has about a network. A database has some of these values.
+// entry is the entry of a database about a network. A database has some of these values.
 type entry struct {
 	Country      place   `maxminddb:"country"`
 	Subdivisions []place `maxminddb:"subdivisions"`

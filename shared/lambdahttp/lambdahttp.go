@@ -1,8 +1,8 @@
 // Package lambdahttp answers the proxy events of an API Gateway REST API (payload 1.0) with an http.Handler. It is the
 // only package that depends on the format of the events and on the library that reads them.
 //
-// File request.go converts an event to the client's request, path.go removes what the gateway adds to the path, and
-// response.go converts the handler's response and limits its size.
+// File request.go converts an event to the client's request, path.go removes the prefixes that the gateway adds to the
+// path, and response.go converts the handler's response and limits its size.
 //
 // The gateway must treat every media type as binary (binaryMediaTypes "*/*"). It then decodes answers in base64, and
 // compressed responses are sent in base64.

@@ -34,7 +34,7 @@ func SchemaVersion(r io.ReaderAt, size int64) (version int, err error) {
 // columnsOfObject are the leaves of the present schema in an object.
 type columnsOfObject struct {
 	of    []int // number of the object's column for each leaf, or missing
-	total int   // number of the object's columns, with those that only a newer schema has
+	total int   // number of the object's columns, including columns that only a newer schema has
 }
 
 const missing = -1
