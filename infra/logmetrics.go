@@ -96,7 +96,7 @@ var (
 		pattern: `{ ($.msg = "scheduled report") && (($.state = "failed") || ($.refused > 0)) }`,
 		value:   "1",
 	}
-	// stillRunning counts the requests that were answered with 504 although nothing failed: their queries go on.
+	// stillRunning counts the requests that were answered with 504 although nothing failed: their queries continue.
 	stillRunning = logMetric{
 		name:    "still-running",
 		of:      func(f function) bool { return f.behindGateway() && f.asksAthena() },

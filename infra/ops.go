@@ -429,8 +429,8 @@ func (o *opsStack) tableThrottled() awscloudwatch.IMetric {
 	})
 }
 
-// failedRequests returns the percentage of requests that failed, or 0 for fewer than 5 failures. A 504 of a query that
-// goes on is a documented answer and no failure.
+// failedRequests returns the percentage of requests that failed, or 0 for fewer than 5 failures. A 504 is a documented
+// answer and not a failure if the query continues.
 func (o *opsStack) failedRequests() awscloudwatch.IMetric {
 	const failed = "(errors - FILL(running, 0))"
 	return computed("Failed requests, %", 5, "IF("+failed+" >= 5, 100 * "+failed+" / requests, 0)",

@@ -57,7 +57,7 @@ func (p place) country() string {
 	return p.name()
 }
 
-// Open opens the databases in files. An error of kind fault.Invalid means that a file is no database.
+// Open opens the databases in files. An error of kind fault.Invalid means that a file is not a database.
 func Open(files []string) (*Databases, error) {
 	d := &Databases{}
 	for _, file := range files {

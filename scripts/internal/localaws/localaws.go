@@ -32,7 +32,7 @@ import (
 // Options are the options of Start.
 type Options struct {
 	Root     string    // folder of the checkout
-	Dir      string    // folder of the deployment; a later Start in it goes on with the data
+	Dir      string    // folder of the deployment; a later Start in it continues with the data
 	Output   io.Writer // for the output of the tools; nil for the file that LogFile names
 	FromYear int       // first year of the records; each year makes planning a query slower
 	Context  []string  // more properties of the deployment, NAME=VALUE each

@@ -115,7 +115,7 @@ func (c *cursor) mark() {
 	}
 }
 
-// moveToValue moves to a row of the page of a column that is no list.
+// moveToValue moves to a row of the page of a column that is not a list.
 func (c *cursor) moveToValue(row int64) {
 	if row < c.row {
 		c.row, c.level, c.present = c.first, 0, 0
