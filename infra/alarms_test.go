@@ -29,10 +29,10 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// scenario has what an alarm fires on and what it is silent on, each by a title.
+// scenario lists scenes in which an alarm fires and scenes in which it is silent, by title.
 type scenario struct{ fires, silent map[string]func(*scene) }
 
-// scenarios lists those of the alarms that are not about one function.
+// scenarios lists the scenarios of the alarms that are not about one function, by the name of the alarm.
 var scenarios = map[string]scenario{
 	"gateway-5xx": {
 		fires: map[string]func(*scene){
@@ -253,8 +253,9 @@ func failing(err error) func(*scene) {
 	}
 }
 
-// TestAlarms judges the alarms of the templates in testdata by data points and by lines of logs. The API and the handler
-// of the queue have logged theirs; TestLogMetricsMatchTheLog compares the metrics of the others with the sources.
+// TestAlarms judges the alarms of the templates in testdata by data points and by lines of logs. The API and the
+// handler of the queue log their lines in the test. For the other functions, TestLogMetricsMatchTheLog compares the
+// metrics with the sources.
 func TestAlarms(t *testing.T) {
 	all := map[string]scenario{}
 	for name, s := range scenarios {
@@ -348,7 +349,7 @@ func metricsOf(t *testing.T, api template) map[string][]logMetric {
 // length is the length of a scene in minutes. Alarms judge days at most.
 const length = 5 * 24 * 60
 
-// scene is what happens to a deployment in some days.
+// scene has the events in a deployment during some days.
 type scene struct {
 	t       *testing.T
 	metrics map[string][]logMetric // by function
@@ -373,7 +374,7 @@ func (s *scene) put(at int, metric string, values ...float64) {
 	s.samples[metric][at] = append(s.samples[metric][at], values...)
 }
 
-// log adds what the metrics read from lines of the log of a function.
+// log adds the values that the metrics read from lines of a function's log.
 func (s *scene) log(at int, function string, lines ...line) {
 	for _, l := range lines {
 		for _, m := range s.metrics[function] {
@@ -438,7 +439,7 @@ func (f failingSearch) Search(context.Context, search.Request) (search.Result, e
 	return search.Result{}, f.err
 }
 
-// answered returns what the API logs about a request whose search fails.
+// answered returns the lines that the API logs about a request whose search fails.
 func answered(t *testing.T, err error) []line {
 	t.Helper()
 	var log bytes.Buffer

@@ -177,7 +177,7 @@ func (a *apiStack) addRoutes(p Props) {
 	}
 }
 
-// otherPaths returns the functions of the paths that are no routes of the API below ownBase.
+// otherPaths returns the functions of the paths that are not routes of the API below ownBase.
 func otherPaths(p Props) map[string]string {
 	// The gateway itself refuses paths that are only the beginning of others, so /api has a method of its own.
 	paths := map[string]string{"/": notFoundName, "/api": notFoundName, "/{proxy+}": notFoundName}

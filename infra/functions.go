@@ -10,13 +10,13 @@ import (
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
-// function is one Lambda function: its row of the table of functions, and what AWS must know besides.
+// function is one Lambda function: its row in the table of functions, and the further settings that AWS needs.
 type function struct {
 	lambdas.Function
 	needs
 }
 
-// needs is what a function needs of AWS.
+// needs holds the settings that a function needs on AWS.
 type needs struct {
 	memory  float64       // MB; a core comes with 1,769
 	scratch float64       // MB of temporary files; 0 for the 512 that every function has

@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
-// statementOf returns a statement of package permissions as that of a policy.
+// statementOf converts a statement of package permissions to a statement of a policy.
 func statementOf(s permissions.Statement) awsiam.PolicyStatement {
 	var conditions *map[string]any
 	if len(s.Conditions) > 0 {
@@ -21,7 +21,7 @@ func statementOf(s permissions.Statement) awsiam.PolicyStatement {
 	})
 }
 
-// resources returns the ARNs of the resources of a deployment, and of what the destinations of reports need.
+// resources returns the ARNs of the resources of a deployment and of the destinations of reports.
 func (a *apiStack) resources(p Props, data *dataStack) permissions.Resources {
 	r := data.resources()
 	r.ReportQueue = *a.reportQueue.QueueArn()

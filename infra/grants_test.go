@@ -134,7 +134,7 @@ func requestRuns(t *testing.T, open openTable) {
 	}
 }
 
-// queueRuns does what package running does to queue runs, of which one was requested before.
+// queueRuns does what package running does to queue runs. One of the runs was requested before.
 func queueRuns(t *testing.T, open openTable) {
 	client, table := open(t)
 	documents, store := documentdynamo.New(client, table), runsdynamo.New(client, table, nil)

@@ -354,7 +354,7 @@ func TestResources(t *testing.T) {
 // mostPolicy is how many characters the policies of a role may have.
 const mostPolicy = 10_240
 
-// TestPoliciesFit: IAM accepts the policy of each function, whose longest is that of lambdas.Older.
+// TestPoliciesFit: IAM accepts the policy of each function. lambdas.Older has the longest one.
 func TestPoliciesFit(t *testing.T) {
 	d := deployed(t)
 	for _, id := range d.api.of("AWS::Lambda::Function") {
@@ -421,7 +421,7 @@ func TestConsoleCanBeLeftOut(t *testing.T) {
 			}
 			paths := otherPaths(p)
 			if got := paths["/"] == consoleName && paths["/console/{file}"] == consoleName; got != deployed {
-				t.Errorf("the paths are those of the console: %v", got)
+				t.Errorf("the paths are the console's: %v", got)
 			}
 			if !deployed && (paths["/"] != notFoundName || len(paths) != 5) {
 				t.Errorf("without the console, the paths are %v", paths)
@@ -640,7 +640,7 @@ func TestProps(t *testing.T) {
 	})
 }
 
-// TestLimits checks the time limits of the deployment against those of the code that runs in it.
+// TestLimits compares the time limits of the deployment with the limits in the code that runs in it.
 func TestLimits(t *testing.T) {
 	const day = 24 * time.Hour
 	queryTimeout, err := time.ParseDuration(lambdas.QueryTimeout.Default)
@@ -703,8 +703,8 @@ func TestDashboardShowsLogMetrics(t *testing.T) {
 	}
 }
 
-// TestGlobalNamesHaveTheRegion: an account has one list of dashboards and of budgets for all regions, in which two
-// deployments of the same name need different names.
+// TestGlobalNamesHaveTheRegion: dashboards and budgets have one list for all regions of an account, so two deployments
+// of the same name in two regions need different names for them.
 func TestGlobalNamesHaveTheRegion(t *testing.T) {
 	ops := deployed(t).ops
 	for kind, path := range map[string]string{

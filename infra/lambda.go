@@ -30,7 +30,7 @@ var logTerms = map[int]awslogs.RetentionDays{
 // import them.
 const keepLogs = cdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 
-// addFunction adds a function with its own log and its own role, which allows what the function's row grants and
+// addFunction adds a function with its own log and its own role. The role allows the grants in the function's row and
 // writing to the log.
 func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.Function {
 	id, name := f.Name, functionName(p, f.Name)
@@ -136,8 +136,8 @@ func reserved(p Props, f function) *float64 {
 	return nil
 }
 
-// feed connects ingest to the queue. Each run gets one message: a message that shares a run with a large log would wait
-// for it, although other instances are free. Ingest reports whether the message failed.
+// feed connects ingest to the queue. Each run gets one message: a message that shares a run with a large log would have
+// to wait although other instances are free. Ingest reports whether the message failed.
 func feed(ingest awslambda.Function, p Props, data *dataStack) {
 	source := &awslambdaeventsources.SqsEventSourceProps{
 		BatchSize:               jsii.Number(1),

@@ -39,21 +39,21 @@ var (
 		pattern: `{ $.msg = "refused" }`,
 		value:   "1",
 	}
-	// overlappingLogs counts the raw logs of which most of the first records were in the data already.
+	// overlappingLogs counts the raw logs whose first records were mostly in the data already.
 	overlappingLogs = logMetric{
 		name:    "overlapping",
 		of:      func(f function) bool { return f.Name == ingestName },
 		pattern: `{ $.msg = "overlapping" }`,
 		value:   "1",
 	}
-	// uncheckedLogs counts the raw logs of which it is not known whether their records were in the data already.
+	// uncheckedLogs counts the raw logs that ingest could not check for records that are in the data already.
 	uncheckedLogs = logMetric{
 		name:    "unchecked",
 		of:      func(f function) bool { return f.Name == ingestName },
 		pattern: `{ $.msg = "overlap not checked" }`,
 		value:   "1",
 	}
-	// damagedObjects counts the damaged objects that queries fail at and those that compaction sets aside.
+	// damagedObjects counts the damaged objects at which queries fail or that compaction sets aside.
 	damagedObjects = logMetric{
 		name:    "damaged",
 		of:      func(f function) bool { return f.asksAthena() || f.Name == compactName },
@@ -88,15 +88,15 @@ var (
 		pattern: `{ $.msg = "reconciled" }`,
 		value:   "$.lost",
 	}
-	// failedReports counts the runs of scheduled reports that have failed, and those of which a destination has not got
-	// the report.
+	// failedReports counts the runs of scheduled reports that have failed, or whose report some destination will not
+	// get.
 	failedReports = logMetric{
 		name:    "failed-reports",
 		of:      func(f function) bool { return f.Name == reportName },
 		pattern: `{ ($.msg = "scheduled report") && (($.state = "failed") || ($.refused > 0)) }`,
 		value:   "1",
 	}
-	// stillRunning counts the requests whose answer was 504 although nothing has failed: their queries go on.
+	// stillRunning counts the requests that were answered with 504 although nothing failed: their queries continue.
 	stillRunning = logMetric{
 		name:    "still-running",
 		of:      func(f function) bool { return f.behindGateway() && f.asksAthena() },

@@ -157,7 +157,7 @@ func linesIn(t *testing.T, log string) (all []line) {
 	return all
 }
 
-// handled returns what the handler of the queue logs about the import of an object with that outcome.
+// handled returns the lines that the handler of the queue logs about the import of an object with that outcome.
 func handled(t *testing.T, key string, report ingest.Report, err error) []line {
 	t.Helper()
 	var log bytes.Buffer
@@ -250,7 +250,7 @@ func TestFailedReportsAreCounted(t *testing.T) {
 	}
 }
 
-// matches reports whether a text is that of a pattern. A * in a pattern stands for any characters.
+// matches reports whether a text matches a pattern. A * in a pattern stands for any characters.
 func matches(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(text, parts[0])

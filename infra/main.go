@@ -69,7 +69,7 @@ func build(app constructs.Construct, p Props) stacks {
 // tagKey is the tag of every resource of a deployment, for its budget and for people who see it in the console.
 const tagKey = "app"
 
-// stackName returns the name of a stack: that of the deployment, a hyphen and the given name.
+// stackName returns the full name of a stack: the name of the deployment, a hyphen and the given name.
 func stackName(deployment, name string) string { return deployment + "-" + name }
 
 // newStack adds a stack.

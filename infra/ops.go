@@ -125,8 +125,8 @@ func (o *opsStack) alarms() []alarm {
 			says: "A raw log could not be read and was refused.", runbook: "corrupted-file",
 		},
 		{
-			// The records of a log can be as old as the time between two logs when it arrives, and as old again when the next
-			// one does.
+			// When a log arrives, its records can be as old as the time between two logs. When the next one arrives,
+			// they are older by that time again.
 			name: "stale", metric: o.logged(newestAge, "Minimum", 60), limit: 2 * float64(o.props.QuietHours) * 3600,
 			periods: 1,
 			says:    "The newest record has been old for an hour, whether or not logs arrive.", runbook: "stale",
@@ -213,8 +213,8 @@ func (o *opsStack) addAlarm(a alarm) awscloudwatch.Alarm {
 	return added
 }
 
-// addDashboard adds a dashboard that shows, from top to bottom, the alarms, the requests, the functions, the arriving
-// logs, the ages and the throttling, the scheduled reports, the cost, and what is wrong with logs and objects.
+// addDashboard adds a dashboard. From top to bottom it shows the alarms, the requests, the functions, the arriving
+// logs, the ages and the throttling, the scheduled reports, the cost, and the problems with logs and objects.
 func (o *opsStack) addDashboard(alarms []interfacesawscloudwatch.IAlarmRef) {
 	graph := func(title string, metrics ...awscloudwatch.IMetric) awscloudwatch.IWidget {
 		return awscloudwatch.NewGraphWidget(&awscloudwatch.GraphWidgetProps{
@@ -348,7 +348,7 @@ func (o *opsStack) addQueries() {
 	}
 }
 
-// globalName returns the name of what all regions of an account have in one list.
+// globalName returns the name for a resource that all regions of an account keep in one list.
 func (o *opsStack) globalName() *string { return jsii.String(o.props.Name + "-" + *o.stack.Region()) }
 
 // addBudget adds a budget that warns when the month's cost exceeds 80 % of it, and when the forecast exceeds it. It
@@ -429,8 +429,8 @@ func (o *opsStack) tableThrottled() awscloudwatch.IMetric {
 	})
 }
 
-// failedRequests returns the percentage of requests that failed, or 0 for fewer than 5 failures. A 504 of a query that
-// goes on is a documented answer and no failure.
+// failedRequests returns the percentage of requests that failed, or 0 for fewer than 5 failures. A 504 is a documented
+// answer and not a failure if the query continues.
 func (o *opsStack) failedRequests() awscloudwatch.IMetric {
 	const failed = "(errors - FILL(running, 0))"
 	return computed("Failed requests, %", 5, "IF("+failed+" >= 5, 100 * "+failed+" / requests, 0)",

@@ -30,8 +30,8 @@ import (
 // check compares a deployment with the account and region that it goes to, in one respect.
 type check func(context.Context, aws.Config, Props) finding
 
-// checksOf has the checks of each command. scripts/cdk.sh runs predeploy before it deploys: limits that are too low for
-// the highest load are no reason to refuse that, hidden records are.
+// checksOf has the checks of each command. scripts/cdk.sh runs predeploy before it deploys, and does not deploy if
+// records would be hidden. It deploys even if limits are too low for the highest load.
 var checksOf = map[string][]check{
 	"preflight": {lambdaLimit, gatewayLimit, athenaLimit, firstYear},
 	predeploy:   {firstYear},
@@ -40,8 +40,8 @@ var checksOf = map[string][]check{
 // predeploy has the command line of cdk deploy.
 const predeploy = "predeploy"
 
-// preflight makes the checks. It prints a line for each finding and what to do about those that are problems. The error
-// reports that there are problems.
+// preflight makes the checks. It prints each finding, and the remedy if the finding is a problem. It returns an error
+// if there are problems.
 func preflight(ctx context.Context, c aws.Config, p Props, checks []check, out io.Writer) error {
 	problems := 0
 	for _, check := range checks {
@@ -65,7 +65,7 @@ func preflight(ctx context.Context, c aws.Config, p Props, checks []check, out i
 	return nil
 }
 
-// finding is what was found out about one subject. It has a remedy if it is a problem.
+// finding is the result of one check. It has a remedy if it is a problem.
 type finding struct {
 	subject, text, remedy string
 }
@@ -83,11 +83,11 @@ func unreadable(subject, what string, err error, permission string) finding {
 }
 
 // unreservedMinimum is the concurrency that Lambda keeps for functions without a reservation. New accounts may have a
-// limit of 10 in all, of which nothing can be reserved.
-// See https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html.
+// limit of 10 in all, so that they cannot reserve anything. See
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html.
 const unreservedMinimum = 100
 
-// lambdaLimit checks that the reservations are possible, or that ingest without one leaves instances to requests.
+// lambdaLimit checks that the reservations are possible, or, without them, that ingest leaves instances to requests.
 func lambdaLimit(ctx context.Context, c aws.Config, p Props) finding {
 	const service = "Lambda"
 	settings, err := lambda.NewFromConfig(c).GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
@@ -259,7 +259,7 @@ func runPreflight(ctx context.Context, command string, arguments []string, out i
 	return preflight(ctx, c, p, checks, out)
 }
 
-// ofDeploy returns those arguments of cdk deploy that preflight has, too.
+// ofDeploy returns the arguments of cdk deploy that preflight has, too.
 func ofDeploy(arguments []string) (known []string, err error) {
 	for i := 0; i < len(arguments); i++ {
 		name, _, joined := strings.Cut(arguments[i], "=")
@@ -281,14 +281,14 @@ func ofDeploy(arguments []string) (known []string, err error) {
 	return known, nil
 }
 
-// given is what a command line says about a deployment.
+// given is the description of a deployment in a command line.
 type given struct {
 	properties      map[string]any
 	profile, region string // of AWS; "" for the defaults
 }
 
-// readArguments reads a command line: properties, -c NAME=VALUE, which replace those in a file of the CDK, and the
-// profile and the region of AWS. A missing file sets no properties.
+// readArguments reads a command line: properties, -c NAME=VALUE, which override the file of the CDK, and the profile
+// and the region of AWS. A missing file sets no properties.
 func readArguments(arguments []string, file string) (g given, err error) {
 	var project struct {
 		Context map[string]any `json:"context"`

@@ -23,8 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// account is a fake of the services that report the limits of an account, and of those that have the records of a
-// deployment.
+// account is a fake of the services that report the limits of an account and that hold the records of a deployment.
 type account struct {
 	functions, rate, burst int
 	queries, ownQueries    int // default of AWS; quota of the account, 0 for none
@@ -232,8 +231,8 @@ func TestPreflightReadsProperties(t *testing.T) {
 	}
 }
 
-// TestPredeploy: a deployment is refused if it would hide stored records, or if that is unknown, whatever the limits of
-// the account are.
+// TestPredeploy: whatever the limits of the account are, a deployment is refused if it would hide stored records, or if
+// the check fails.
 func TestPredeploy(t *testing.T) {
 	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", filepath.Join(t.TempDir(), "none"))
@@ -276,8 +275,8 @@ func TestPredeploy(t *testing.T) {
 	}
 }
 
-// TestDeployRunsPredeploy: scripts/cdk.sh asks this program before it deploys, and only then. Deployments import what
-// deleted stacks have left.
+// TestDeployRunsPredeploy: scripts/cdk.sh asks this program before it deploys, and only then. A deployment imports the
+// resources that deleted stacks have left.
 func TestDeployRunsPredeploy(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is missing")

@@ -17,11 +17,11 @@ import (
 	"github.com/orrery/orrery/shared/report/destination"
 )
 
-// tickMinutes is how often scheduled reports are looked for that are due.
+// tickMinutes is the number of minutes between two searches for scheduled reports that are due.
 const tickMinutes = 5
 
-// hiddenTimes is how many timeouts of report a received message stays hidden, as AWS recommends. A run does not wait for
-// it: each run of report-tick sends a message about each run that has not ended and that no instance has.
+// hiddenTimes is how many timeouts of report a received message stays hidden, as AWS recommends. No report waits for
+// that: report-tick sends a message about each report that is unfinished and that no instance works on.
 const hiddenTimes = 6
 
 // addReportQueue adds the queue between report-tick and report. Its messages are not data: report-tick sends them again.
@@ -55,7 +55,7 @@ func (a *apiStack) feedReports(report awslambda.Function) {
 const mostReports = 3000
 
 // mostPermissions is the maximum length of the permissions that destinations need. The policies of a role have at most
-// 10,240 characters; those of report have about 5,000 without destinations.
+// 10,240 characters; the policies of report have about 5,000 without destinations.
 const mostPermissions = 4500
 
 // permissionsLength returns the length of the permissions that destinations need, in the region and account with the
@@ -72,7 +72,7 @@ func permissionsLength(needs destination.Needs) (n int) {
 	return n
 }
 
-// destinations returns where scheduled reports may be sent. check has read them before.
+// destinations returns the destinations of scheduled reports. check has made sure that they can be read.
 func (p Props) destinations() destination.Settings {
 	s, err := destination.ReadJSON(p.Reports)
 	if err != nil {

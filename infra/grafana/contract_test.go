@@ -122,7 +122,7 @@ func serve(t *testing.T, gaps bool) *httptest.Server {
 	return server
 }
 
-// choice is what is selected in the lists and in the text field.
+// choice has the selections in the lists and the text of the field.
 type choice map[string]string
 
 // everything is the initial choice.

@@ -146,7 +146,7 @@ func (v variable) object() object {
 
 const period = "timestamp between ${__timeFrom:date:iso} and ${__timeTo:date:iso}"
 
-// conditions are those of every panel.
+// conditions returns the conditions that every panel has.
 func conditions() string {
 	all := period
 	for _, v := range variables {

@@ -40,8 +40,7 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// TestFilesFitTogether: the provisioned data source is that of the dashboard, and README.md names every file and
-// variable.
+// TestFilesFitTogether: the dashboard uses the provisioned data source, and README.md names every file and variable.
 func TestFilesFitTogether(t *testing.T) {
 	text := func(name string) string {
 		content, err := os.ReadFile(name)

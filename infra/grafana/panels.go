@@ -8,7 +8,7 @@ type panel struct {
 	kind       kind
 	width      int    // of 24
 	route      string // under /api/v4.0/data/
-	where      string // conditions in addition to those of the dashboard
+	where      string // conditions in addition to the dashboard's
 	params     []param
 	root       string // where the rows are in the answer, as a path of GJSON
 	columns    []column
@@ -135,7 +135,7 @@ var panels = []panel{
 var timeColumn = column{selector: "time_period", title: "time", of: seconds}
 
 // split returns a chart of the requests by the values of a field. The column kind distinguishes the series of all other
-// values from that of requests without a value.
+// values from the series of requests without a value.
 func split(title, field string) panel {
 	return panel{
 		title: title, kind: chart, width: 6, route: "histogram", root: results,

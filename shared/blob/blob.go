@@ -46,7 +46,7 @@ type Store interface {
 	// Head describes an object.
 	Head(ctx context.Context, name string) (Info, error)
 	// Put writes an object. After an error the object is either written whole or not at all. When Put returns nil, the
-	// store has compared the SHA-256 of the bytes received with that of the bytes sent.
+	// store has checked that the bytes received have the SHA-256 of the bytes sent.
 	Put(ctx context.Context, name string, body io.ReadSeeker, when Condition) error
 	// Copy copies the content of an object to another name. It returns ErrExists if an object has that name.
 	Copy(ctx context.Context, from, to string) error

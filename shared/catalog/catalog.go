@@ -79,5 +79,5 @@ func (s Source) Groupable() bool {
 	return s.Type != Time && s.Type != Float && s.Type != Reference
 }
 
-// Groupable reports whether records can be grouped by the values of the field, or by those of some members.
+// Groupable reports whether records can be grouped by the values of the field or of some of its members.
 func (f *Field) Groupable() bool { return slices.ContainsFunc(f.Sources, Source.Groupable) }

@@ -155,12 +155,12 @@ var Fields = []Field{
 	text("version", "Version of the service.", `version="5.3.1"`),
 }
 
-// RecordRef is the name of the field with the reference to the record. Every record has one. It is not part of what was
-// ingested.
+// RecordRef is the name of the field with the reference to the record. Every record has one, although ingested records
+// do not contain it.
 const RecordRef = "record_ref"
 
-// LogRest is the name of the field with what no other field has. Whole records omit it, because its values are among
-// their members under their own names, or in proxy.
+// LogRest is the name of the field with the values that no other field has. Whole records omit it, because these values
+// are among their members under their own names, or in proxy.
 const LogRest = "log_rest"
 
 var securityConfig = []Source{

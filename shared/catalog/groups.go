@@ -32,7 +32,7 @@ const (
 	Unique Variety = "unique" // a value usually occurs in one request
 )
 
-// rows of this table describe the fields that have these properties in common.
+// properties has a row for each group of fields that have the same properties.
 var properties = []struct {
 	group     Group
 	variety   Variety

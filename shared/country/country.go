@@ -15,7 +15,7 @@ func Name(text string) string {
 	return text
 }
 
-// names lists the 249 codes of ISO 3166-1, and XK, which MaxMind and AWS have for Kosovo. The names are short, like
+// names lists the 249 codes of ISO 3166-1, and XK, which MaxMind and AWS use for Kosovo. The names are short, like
 // those in records and in the databases of MaxMind.
 var names = map[string]string{
 	"AD": "Andorra",

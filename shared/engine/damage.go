@@ -44,11 +44,11 @@ var damageTexts = []string{
 	"Unknown error occurred during decompression",
 }
 
-// objectIn finds the name of an object of the lake in a message, which has a URL with it.
+// objectIn finds the name of an object of the lake in a message that has its URL.
 var objectIn = regexp.MustCompile(`\b(?:fresh|compact)/(\d{4}/\d{2}/\d{2}/\d{2})/[A-Za-z0-9_.-]+\.parquet\b`)
 
-// DamageIn returns the damage that the message of an engine's failure of q reports. It returns nil if the message is
-// about something else. name is the engine's name of the error.
+// DamageIn returns the damage that an engine reports in the message of a failed query q. It returns nil if the message
+// is about something else. name is the engine's name of the error.
 func DamageIn(q query.Query, name, message string, err error) *DamageError {
 	damaged := strings.HasPrefix(name, "HIVE_BAD_DATA")
 	for _, text := range damageTexts {
@@ -95,7 +95,8 @@ func DamagedError(e *DamageError) error {
 		"damaged; compaction will set it aside; until then, ask for a period without this hour", from, to)
 }
 
-// UnrecordedDamageError is like DamagedError for a lake without a record of suspects, which nothing sets aside.
+// UnrecordedDamageError is like DamagedError for a lake without a record of suspects, in which nothing sets damaged
+// objects aside.
 func UnrecordedDamageError(e *DamageError) error {
 	from, to := hourText(e.From), hourText(e.To+1)
 	if e.Object == "" {

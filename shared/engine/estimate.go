@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Estimate is what a query would read and cost, as far as it is known before the query runs.
+// Estimate states what a query would read and cost, as far as that is known before the query runs.
 type Estimate struct {
 	By         string           // as in Plan
 	Partitions []lake.Partition // the hours that would be read
@@ -64,11 +64,11 @@ type SizesOfHours interface {
 // ColumnBytes are the compressed bytes of columns, by name. Columns whose sizes are not known are missing.
 type ColumnBytes map[string]int64
 
-// ColumnsOfHours knows what part of the bytes of objects is that of each column.
+// ColumnsOfHours knows how many bytes of objects each column takes.
 type ColumnsOfHours interface {
-	// Columns returns the bytes of each column in the objects that queries with that watermark read in some hours. The
-	// objects of the hours have those sizes. In the hours of counted, the bytes are sums over these very objects. In
-	// the other hours, they are approximations.
+	// Columns returns the bytes of each column in the objects that queries with that watermark read in some hours.
+	// hours has the sizes of the objects. In the hours of counted, the bytes are sums over these very objects. In the
+	// other hours, they are approximations.
 	Columns(ctx context.Context, watermark lake.Partition, hours map[lake.Partition]Sizes) (
 		all ColumnBytes, counted map[lake.Partition]ColumnBytes, _ error)
 }

@@ -10,10 +10,10 @@ import (
 // Exporter is an engine that reads all records of a query for logs at once, in less time and memory than page by page.
 type Exporter interface {
 	Engine
-	// Export passes all records that answer q to visit, newest first, in parts of a few megabytes. The limit of q counts
-	// for nothing. The records are those of the pages of Run: none is passed twice, and none that was there at the
-	// beginning is missing, also if compaction replaces objects meanwhile. visit may keep a part. An error of visit ends
-	// the export, which returns it unchanged. Other errors are of the kinds that Engine lists.
+	// Export passes all records that answer q to visit, newest first, in parts of a few megabytes. It ignores the limit
+	// of q. It passes the same records as the pages of Run: none twice, and every one that was there at the beginning,
+	// even if compaction replaces objects meanwhile. visit may keep a part. An error of visit ends the export, which
+	// returns it unchanged. Other errors are of the kinds that Engine lists.
 	Export(ctx context.Context, q query.Query, visit func(ExportPart) error) error
 }
 

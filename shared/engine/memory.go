@@ -18,8 +18,8 @@ func CallerOf(ctx context.Context) string {
 	return caller
 }
 
-// Memory is the memory that running queries keep their figures in. All queries of one caller together get at most a share
-// of it, so that something is left for other callers. A nil Memory has no limit.
+// Memory counts the memory in which running queries keep their figures. All queries of one caller together get at most
+// a share of it, so that something is left for other callers. A nil Memory has no limit.
 type Memory struct {
 	limit, share int64 // bytes
 
@@ -28,7 +28,7 @@ type Memory struct {
 	by   map[string]int64 // by caller
 }
 
-// NewMemory returns a Memory of limit bytes, of which one caller gets at most share.
+// NewMemory returns a Memory of limit bytes. One caller gets at most share bytes.
 func NewMemory(limit, share int64) *Memory {
 	return &Memory{limit: limit, share: share, by: map[string]int64{}}
 }

@@ -14,7 +14,7 @@ type State struct {
 	Extent    lake.Extent    // the period that all published objects cover
 	Watermark lake.Partition // earlier hours are read from the compacted table, this and later ones from the fresh one
 	Version   int64          // every publication increases it; equal versions mean equal data
-	Lost      []LostObject   // objects that were set aside because they are damaged, also those rebuilt recently
+	Lost      []LostObject   // objects that were set aside because they are damaged, even if they were rebuilt recently
 
 	// CompleteThrough is a time such that every log that was handed in before it is completely in the data, or was
 	// refused. It is zero if no such time is known.
@@ -56,9 +56,9 @@ func (s State) Skipped(q query.Query, began time.Time) []string {
 //	time from reading the state to the end of the execution that uses it < KeepSuperseded
 //
 // must hold for every answer that is accepted. LongestExecution is the largest part of the left side. The remaining
-// hour covers the rest: the age of a state (seconds), the start of an execution (a minute), the time between the moment
-// that compaction records for a move of the watermark and its write of the move (15 minutes, the longest that its
-// function runs), and differences between clocks.
+// hour covers the rest: the age of a state (seconds), the start of an execution (a minute), differences between clocks,
+// and the time from the moment that compaction records for a move of the watermark until it has written the move (15
+// minutes, the longest that its function runs).
 const (
 	// KeepSuperseded is how long superseded objects are kept after the watermark has moved.
 	KeepSuperseded = 6 * time.Hour

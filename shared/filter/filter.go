@@ -13,7 +13,7 @@ type Filter struct {
 	Text       string
 	Form       Form
 	Conditions []Condition // the conditions that were parsed, in the order of the text
-	Incomplete []Condition // conditions of which only the field, and possibly the key, is usable for a lookup
+	Incomplete []Condition // conditions with only a field, and possibly a key, that a lookup can use
 	Problems   Errors      // mistakes of syntax; query.Bind adds mistakes of meaning and reports all of them
 }
 
@@ -91,7 +91,7 @@ type Key struct {
 type ValueKind uint8
 
 const (
-	Text   ValueKind = iota + 1 // quoted or bare text; in the query-string form every value except that of is
+	Text   ValueKind = iota + 1 // quoted or bare text; in the query-string form every value but the value of is
 	Number                      // a JSON number; Value.Text is its literal
 	Bool                        // a JSON boolean, or the value of is; Value.Text is "true" or "false"
 )

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below make the mistakes of the JSON form: first those of the JSON syntax, then those of its content.
+// The functions below make the mistakes of the JSON form: first mistakes in the syntax of JSON, then mistakes in the
+// content.
 
 func notJSON(span Span) Error {
 	return Error{Code: "not_json", Span: span, Message: `the JSON form begins with { or [, as in {"AND":[…]}`}

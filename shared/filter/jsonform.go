@@ -77,8 +77,8 @@ func (j *jsonForm) one(n node, pointer string, negated bool) {
 	j.condition(n, pointer, negated)
 }
 
-// groupKind returns the group that a member of this name makes of an object: "AND", "OR" or "NOT", also for the
-// spellings of other languages, or "" if the name is not that of a group.
+// groupKind returns the kind of group that the name of a member stands for, "AND", "OR" or "NOT", or "" if the name
+// belongs to no group. It knows the spellings of other languages.
 func groupKind(name string) string {
 	switch strings.ToLower(strings.TrimPrefix(name, "$")) {
 	case "and", "all", "&&", "must":

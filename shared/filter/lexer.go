@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// lexer finds the tokens of the query-string form. It has no current place: the parser keeps that, and knows whether
-// a token or a value is expected.
+// lexer finds the tokens of the query-string form. It has no current place. The parser keeps the place, and knows
+// whether a token or a value is expected.
 type lexer struct{ text string }
 
 // class is the kind of token that a byte can begin.

@@ -70,7 +70,7 @@ var hostilePieces = []string{
 	"“", "\n", ",", "a.b[", `"\`,
 }
 
-// TestParseHostileTexts parses 64 kB of each piece. In quadratic time the test would not end.
+// TestParseHostileTexts parses 64 kB of each piece. If parsing took quadratic time, the test would not end.
 func TestParseHostileTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector, which runs with -short")

@@ -38,7 +38,7 @@ func symbolOf(op Op, negated bool) (symbol string, ok bool) {
 	return "", false
 }
 
-// foreignSymbols maps symbols of other languages to those of the query-string form.
+// foreignSymbols maps symbols of other languages to symbols of the query-string form.
 var foreignSymbols = map[string]string{
 	"==": "=", "===": "=", ":": "=", ":=": "=",
 	"!==": "!=", "=!": "!=", "<>": "!=", "!": "!=", "!:": "!=", "~!": "!~",
@@ -114,8 +114,8 @@ func guessWordOperator(word string) (operator, bool) {
 	return operator{}, false
 }
 
-// text returns the operator in the query-string form, or "" for one such as not >, where not is written before the
-// field.
+// text returns the operator in the query-string form, or "" if it has no spelling of its own, like not >, where not is
+// written before the field.
 func (o operator) text() string {
 	if _, word := wordOperators[o.op.String()]; word {
 		return jsonOperator(o.op, o.negated)
@@ -124,9 +124,9 @@ func (o operator) text() string {
 	return text
 }
 
-// guessJSONOperator returns the operator that an unknown operator of the JSON form was meant to be: one in another case
-// or with other spaces, a symbol, a name from another language, or a misspelt operator. It does not guess if there are
-// two negations.
+// guessJSONOperator returns the operator that an unknown operator of the JSON form was meant to be. The text may be an
+// operator in another case or with other spaces, a symbol, a name from another language, or a misspelt operator. It
+// does not guess if there are two negations.
 func guessJSONOperator(text string) (string, bool) {
 	plain := strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return r == ' ' || r == '\t' || r == '_' || r == '-'

@@ -3,8 +3,8 @@
 //
 // The same options give the same bytes on every 64-bit machine and with every version of Go. The only source of
 // randomness is PCG, bounded and sampled by code of this package, and no figure depends on floating-point functions
-// that differ in the last bit between processors. Golden digests in the tests verify this; a change of the data changes
-// them.
+// that differ in the last bit between processors. Golden digests in the tests verify this. They change if the data
+// changes.
 //
 // The data contains the following, in shares of records that the tests check:
 //

@@ -101,7 +101,7 @@ func TestNasty(t *testing.T) {
 	}
 }
 
-// classify counts the kinds of hostile data of which a member is an example.
+// classify counts the kinds of hostile data that a member is an example of.
 func classify(m member, seen map[string]int) {
 	known := contains(textFields, m.name) || contains(pairFields, m.name)
 	switch {

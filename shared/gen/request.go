@@ -116,7 +116,7 @@ func (g *Generator) ask(r *request) {
 
 func (g *Generator) anyPayload() *payload { return &payloads[g.random.below(len(payloads))] }
 
-// carry adds a payload to the request. Payloads in cookies and other headers are added when those sections are written.
+// carry adds a payload to the request. Payloads in cookies and other headers are added when these sections are written.
 func (r *request) carry(p *payload) {
 	r.payload = p
 	switch {

@@ -127,7 +127,7 @@ var networkNames = []string{
 	"Island", "Jade", "Krill", "Lantern", "Moorland",
 }
 
-// networkTypes lists the types of networks: those of people, then, from firstHosting on, those of servers.
+// networkTypes lists the types of networks: first networks of people, then, from firstHosting on, networks of servers.
 var networkTypes = []string{"Telecom", "Broadband", "Mobile", "Cable", "Hosting", "Cloud", "Datacenter", "Networks"}
 
 const (

@@ -17,8 +17,8 @@ const (
 )
 
 // world contains the clients that send requests, and the hosts and paths that they request. Each of them is made when
-// first drawn, from its own stream of random numbers, so that a small data set costs little and its clients and paths
-// are those of a large data set.
+// first drawn, from its own stream of random numbers, so that a small data set costs little and has the same clients
+// and paths as a large one.
 type world struct {
 	seed uint64
 

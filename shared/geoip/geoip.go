@@ -25,7 +25,7 @@ type database struct {
 	*maxminddb.Reader
 }
 
-// entry is what a database has about a network. A database has some of these values.
+// entry is the entry of a database about a network. A database has some of these values.
 type entry struct {
 	Country      place   `maxminddb:"country"`
 	Subdivisions []place `maxminddb:"subdivisions"`
@@ -48,8 +48,8 @@ func (p place) name() string {
 	return p.Code
 }
 
-// country returns the name of a country in a database. If it has a code, the name is the one that the code has in a
-// log, because the names in databases differ from version to version.
+// country returns the name of a country in a database. If the database has a code, country returns the name that logs
+// use for the code, because the names in databases differ from version to version.
 func (p place) country() string {
 	if name := country.Name(p.Code); name != p.Code {
 		return name
@@ -57,7 +57,7 @@ func (p place) country() string {
 	return p.name()
 }
 
-// Open opens the databases in files. An error of kind fault.Invalid means that a file is no database.
+// Open opens the databases in files. An error of kind fault.Invalid means that a file is not a database.
 func Open(files []string) (*Databases, error) {
 	d := &Databases{}
 	for _, file := range files {
@@ -83,8 +83,8 @@ func (d *Databases) Close() error {
 	return failed
 }
 
-// Complete sets the fields country, geo_region, asn and organization and the entry geo_city of proxy, as far as the
-// record lacks them and a database has them.
+// Complete sets the fields country, geo_region, asn and organization and the entry geo_city of proxy if the record
+// lacks them and a database has them.
 func (d *Databases) Complete(row *lake.Row) error {
 	if row.IP == nil {
 		return nil
@@ -109,7 +109,7 @@ func (d *Databases) Complete(row *lake.Row) error {
 	return nil
 }
 
-// complete sets what the record lacks.
+// complete sets the values that the record lacks.
 func (e *entry) complete(row *lake.Row) error {
 	values := map[string]string{"country": e.Country.country(), "organization": e.Organization}
 	if len(e.Subdivisions) > 0 {

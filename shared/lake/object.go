@@ -12,8 +12,8 @@ type Object struct {
 	ColumnBytes map[string]int64 // compressed bytes of each top-level column that it has, by name
 
 	// FirstChange and LastChange are the numbers of the changes of the index that published the first and the last of
-	// the rows, also if objects were merged since. They are 0 if the index does not number its changes, or if an earlier
-	// version of the program has published the rows.
+	// the rows, even if objects have been merged since. They are 0 if the index does not number its changes, or if an
+	// earlier version of the program has published the rows.
 	FirstChange, LastChange int64
 }
 

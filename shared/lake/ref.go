@@ -11,14 +11,14 @@ import (
 )
 
 // Ref is a reference to a record: its time, by which engines find the hour and the row group of the record, and a mark,
-// by which they find the record among those of the same millisecond.
+// by which they find the record among the records of the same millisecond.
 //
 // The mark is a hash of the source and of the line, which together belong to one record. A reference does not contain
-// them as they are: the lines of two records of a log show how many records of other branches are between them. So a
-// reference shows only the time, which the record has, too.
+// source and line themselves, because the lines of two records would reveal how many records of other branches are
+// between them. So a reference reveals only the time, which the record has, too.
 //
-// Source and line are those of the log. They do not change when a record is compacted, when its object is rebuilt from
-// the log, or when the schema gets another column. Therefore a reference does not change either.
+// Source and line refer to the log. They do not change when a record is compacted, when its object is rebuilt from the
+// log, or when the schema gets another column. Therefore a reference does not change either.
 type Ref struct {
 	TsMs int64
 	Mark [refMarkBytes]byte
@@ -44,8 +44,8 @@ func RefTo(tsMs int64, source string, line int64) Ref {
 	return Ref{TsMs: tsMs, Mark: [refMarkBytes]byte(sum[:])}
 }
 
-// A mark is the beginning of SHA-256 of the source, RefSeparator and the digits of the line. Package sqlgen writes the
-// same as SQL, with the beginning of the hexadecimal digits.
+// A mark is the beginning of SHA-256 of the source, RefSeparator and the digits of the line. Package sqlgen computes
+// the same in SQL, with the beginning of the hexadecimal digits.
 const (
 	RefSeparator = ":"
 	RefMarkHex   = 2 * refMarkBytes // length of Ref.MarkHex

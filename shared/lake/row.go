@@ -5,7 +5,7 @@ package lake
 // Row is one stored request. A nil pointer or nil slice is an absent value. Optional scalars must be pointers, because
 // parquet-go v0.32.0 corrupts optional columns of Go value types in batched writes.
 //
-// Names are those of the request record, except where the stored form differs: times are epoch milliseconds (ts_ms)
+// Names are the names of the request record, except where the stored form differs: times are epoch milliseconds (ts_ms)
 // and nanoseconds within the millisecond (ts_nanos), durations are whole microseconds (*_us). Integers have no
 // dictionary, which would cost bytes, unless they have few values (status). Integers without an encoding are delta
 // encoded, see package parquet. "zstd" is a higher level of compression, for columns where that is worth its time.
@@ -46,7 +46,7 @@ type Row struct {
 	Result           *string  `parquet:"result,optional,dict"`
 	Reason           *string  `parquet:"reason,optional,dict"`
 	ChallengeType    *string  `parquet:"challenge_type,optional,dict"`
-	// ProcessingStage has no documented type: it is the text of the value, for a number its JSON literal.
+	// ProcessingStage has no documented type. It holds the text of the value; for a number, the JSON literal.
 	ProcessingStage *string `parquet:"processing_stage,optional,dict"`
 
 	Status        *int64 `parquet:"status,optional,dict,zstd"`
@@ -101,8 +101,8 @@ type Row struct {
 	// RawLine is the original line if the record does not hold all of it, because the line is not valid UTF-8 or
 	// repeats a member. It is base64, because engines refuse text that is not valid UTF-8. Otherwise it is nil.
 	RawLine *string `parquet:"raw_line,optional,plain"`
-	// LogRest is what no other column lets filters find: the members in Extra that no column has, by name, and the rest
-	// of a line of text, without a name. It is nil if there is none, and in rows of objects of version 1.
+	// LogRest holds the values that filters find in no other column: the members in Extra that no column has, by name,
+	// and the rest of a line of text, without a name. It is nil if there is none, and in rows of objects of version 1.
 	LogRest []Pair `parquet:"log_rest,optional,list"`
 }
 

@@ -1,11 +1,11 @@
 // Package lambdahttp answers the proxy events of an API Gateway REST API (payload 1.0) with an http.Handler. It is the
 // only package that depends on the format of the events and on the library that reads them.
 //
-// File request.go converts an event to the client's request, path.go removes what the gateway adds to the path, and
-// response.go converts the handler's response and limits its size.
+// File request.go converts an event to the client's request, path.go removes the prefixes that the gateway adds to the
+// path, and response.go converts the handler's response and limits its size.
 //
-// The gateway must treat every media type as binary (binaryMediaTypes "*/*"). It then decodes base64 answers, as which
-// compressed responses are sent.
+// The gateway must treat every media type as binary (binaryMediaTypes "*/*"). It then decodes answers in base64, and
+// compressed responses are sent in base64.
 package lambdahttp
 
 import (
@@ -94,7 +94,7 @@ func (h *Handler) serve(ctx context.Context, w *recorder, event events.APIGatewa
 	h.handler.ServeHTTP(w, r)
 }
 
-// requestID returns the request id of the gateway, which its log also has, or else the id of the invocation.
+// requestID returns the gateway's request id, which is also in the gateway's log, or else the id of the invocation.
 func requestID(ctx context.Context, event events.APIGatewayProxyRequest) string {
 	if id := event.RequestContext.RequestID; id != "" {
 		return id

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// ambiguous reports whether a backtracking engine may need time exponential in the length of the text. That is so if
-// the same text can pass a loop of the pattern's automaton in two ways. Patterns that need polynomial time (.*.*) are
-// not ambiguous: the engine's limit on running time protects against them.
+// ambiguous reports whether a backtracking engine may need time exponential in the length of the text. It does if the
+// same text can pass a loop of the pattern's automaton in two ways. Patterns that need polynomial time (.*.*) are not
+// ambiguous: the engine's limit on running time protects against them.
 //
 // A counted repeat is treated as a loop, because (a|a){30} is as bad as (a|a)*.
 func ambiguous(tree *syntax.Regexp) bool {

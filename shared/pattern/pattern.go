@@ -25,8 +25,8 @@ type Regex struct {
 // Size returns the size of the compiled program, in instructions.
 func (r *Regex) Size() int { return r.size }
 
-// MatchString reports whether a text has a match of the pattern. The first call compiles the pattern, so a query that no
-// text is matched with, or that waits, does not have the memory of its programs.
+// MatchString reports whether a text has a match of the pattern. The first call compiles the pattern, so a query takes
+// no memory for programs while it waits, or if it matches no text with its patterns.
 func (r *Regex) MatchString(text string) bool {
 	r.compile.Do(func() { r.compiled = regexp.MustCompile(r.Canonical) }) // Parse has parsed it
 	return r.compiled.MatchString(text)
@@ -35,12 +35,12 @@ func (r *Regex) MatchString(text string) bool {
 // maxPattern is the longest pattern, in bytes.
 const maxPattern = 4096
 
-// maxExact is the largest number of texts as which a pattern that matches only whole texts is bound.
+// maxExact is the largest number of texts that Parse returns for a pattern that matches only whole texts.
 const maxExact = 32
 
-// Parse parses a pattern as Go's regexp/syntax does; with fold, as if it began with (?i). When the pattern without
-// fold can match only a few whole texts, as ^/login$ does, Parse also returns these texts, because engines can
-// look up equal values.
+// Parse parses a pattern as Go's regexp/syntax does. With fold, it parses the pattern as if it began with (?i). When
+// the pattern without fold can match only a few whole texts, as ^/login$ does, Parse also returns these texts, because
+// engines can look up equal values.
 func Parse(pattern string, fold bool) (*Regex, []string, *Problem) {
 	if len(pattern) > maxPattern {
 		return nil, nil, Exceeded(pattern, "the pattern is longer than 4 kB")

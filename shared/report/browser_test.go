@@ -23,7 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
-// startBrowser starts a browser for the tests that need one: those of the stage of check.sh with the console.
+// startBrowser starts a browser for the tests that need one, which check.sh runs in the stage with the console.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
 	if os.Getenv("ORRERY_TEST_CONSOLE") == "" {
@@ -114,7 +114,7 @@ func (b *tab) accessible(name string) {
 	}
 }
 
-// shownReports are the reports of the tests in a browser; with -short, those that fill the most space.
+// shownReports returns the reports of the tests in a browser; with -short, only the reports that fill the most space.
 func shownReports(t *testing.T) map[string]Report {
 	reports := map[string]Report{"hostile": reportOf(t, hostile), "full": fullReport(t)}
 	if !testing.Short() {
@@ -155,8 +155,8 @@ func fullReport(t *testing.T) Report {
 	return r
 }
 
-// pagesOf serves the pages and the mails of reports, with the policy of pages. A mail is served twice: with its picture,
-// and as in a program that shows none.
+// pagesOf serves the pages and the mails of reports, with the policy of pages. A mail is served twice: with its
+// picture, and without it, as in a program that shows none.
 func pagesOf(t *testing.T, reports map[string]Report) (address string, names []string) {
 	t.Helper()
 	pages := map[string][]byte{}
@@ -210,7 +210,7 @@ func TestReportsInABrowser(t *testing.T) {
 	}
 }
 
-// TestPicturesOfReadme takes the pictures of README.md: the top of a page and of a mail. They are kept in the folder
+// TestPicturesOfReadme takes the pictures of README.md, the top of a page and of a mail, and keeps them in the folder
 // ORRERY_SCREENSHOTS.
 func TestPicturesOfReadme(t *testing.T) {
 	started := startBrowser(t)

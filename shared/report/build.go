@@ -15,8 +15,8 @@ type Answer struct {
 	Reason string // why there is none; "" if there is one
 }
 
-// New returns the report of a setting, given the answers to its questions. An answer that is missing or cannot be read
-// is a part that failed.
+// New returns the report of a setting, given the answers to its questions. If an answer is missing or cannot be read,
+// its part has failed.
 func New(s Setting, answers map[Part]Answer) Report {
 	b := builder{Setting: s, answers: answers}
 	b.r = Report{
@@ -95,7 +95,7 @@ type meta struct {
 	} `json:"diff"`
 }
 
-// load reads what the answers rest on. A question without an answer is a part that failed.
+// load reads the meta of the answers. If a question has no answer, its part has failed.
 func (b *builder) load() {
 	b.metas = map[Part]meta{}
 	for _, q := range b.Questions() {
@@ -145,7 +145,7 @@ func read[T any](b *builder, part Part) (results []T, m meta, ok bool) {
 // number returns the number of requests that meet the conditions of a question, or nil if it is unknown.
 func (b *builder) number(part Part) *int64 { return b.metas[part].NumOfRequests }
 
-// account adds the meta of an answer to what the report rests on. The data is as complete as in the oldest answer.
+// account adds the meta of an answer to the Run of the report. The data is as complete as in the oldest answer.
 func (b *builder) account(m meta) {
 	run := &b.r.Run
 	run.Questions++
@@ -182,8 +182,8 @@ type segment struct {
 	BytesSent     int64 `json:"sum_of_sent_bytes"`
 }
 
-// sum is the sum of a number of each element. The answers have the nearest integer of 64 bits for numbers with more, so
-// their sum may have more bits, too.
+// sum is the sum of a number of each element. For numbers with more than 64 bits, the answers have the nearest integer
+// of 64 bits, so their sum may have more bits again.
 func sum[T any](list []T, number func(*T) int64) *float64 {
 	var total int64
 	var approximate float64
@@ -281,8 +281,9 @@ func (b *builder) monitored(part Part) *float64 {
 // p99Time is the figure with the time that 99 % of the requests do not exceed.
 const p99Time = "p99_time"
 
-// times returns the average time of all requests that have one, and the time that 99 % of them do not exceed; nil if
-// none has one. The second one is unknown if several segments have one: the period is longer than the longest segment.
+// times returns the average time of all requests that have one, and the time that 99 % of them do not exceed. Both are
+// nil if no request has one. p99 is also nil if several segments have one: then the period is longer than the longest
+// segment, and p99 is unknown.
 func (b *builder) times(part Part) (average, p99 *float64) {
 	type segment struct {
 		Average  float64  `json:"avg_latency"`

@@ -38,7 +38,7 @@ func (b *builder) bars(timeline, timelineBefore []segment, known, knownBefore bo
 	b.r.Chart.Bars = bars
 }
 
-// bars sums up the segments of a period in its bars.
+// bars returns the bars of a period, with the sums of their segments.
 func (s step) bars(segments []segment, p Period, zone *time.Location) []Bar {
 	starts := s.starts(p, zone)
 	bars := make([]Bar, len(starts))

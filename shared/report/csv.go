@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/tabular"
 )
 
-// csvRow is a row of a report in CSV. Each section leaves the columns empty that it does not have.
+// csvRow is a row of a report in CSV. Each section leaves the columns that it does not use empty.
 type csvRow struct {
 	Section    string   `json:"section"`
 	Item       string   `json:"item"`

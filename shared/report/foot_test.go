@@ -71,7 +71,7 @@ func TestFoot(t *testing.T) {
 	}
 }
 
-// hostileFilters are conditions that break out of quotes, and those whose characters cannot be shown.
+// hostileFilters are conditions that try to break out of quotes, or whose characters cannot be shown.
 var hostileFilters = []string{
 	`host="shop.example"`, `path="'; touch broken; '"`, `path="$(touch broken)"`, "path=\"`touch broken`\"",
 	`path="\\"`, `path="!x"`,

@@ -66,7 +66,7 @@ func checkForms(fail failure, r Report) {
 	}
 }
 
-// foreign lists the texts of a report that come from its setting or from values of the data.
+// foreign lists the texts of a report that come from its setting or from the data.
 var foreign = []string{
 	"Report.Title", "Report.Filter", "Row.Key", "Row.Condition", "Change.Field", "Change.Key", "Change.Condition",
 	"Record.Time", "Record.Local", "Record.IP", "Record.Country", "Record.Method", "Record.Target", "Record.Status",
@@ -124,7 +124,7 @@ func modelOf(t *testing.T, value string) Report {
 	return r
 }
 
-// TestEveryTextIsHostile: modelOf replaces every text that it has to, and the report shows each of them.
+// TestEveryTextIsHostile: modelOf replaces every foreign text, and the report shows each of them.
 func TestEveryTextIsHostile(t *testing.T) {
 	const value = "hostile<b>"
 	r := modelOf(t, value)
@@ -211,10 +211,10 @@ func checkCharacters(fail failure, text string) {
 	}
 }
 
-// linked matches texts of which mail programs make links.
+// linked matches texts that mail programs turn into links.
 var linked = regexp.MustCompile(`(?i)[\pL\pN]\.[\pL][\pL\pN-]|://|\b(?:javascript|vbscript|mailto|data|tel|file):[^\s:\x{200b}]|[\pL\pN]@[\pL\pN]|\\\\[\pL\pN]`)
 
-// checkNoLinks reports texts of which mail programs make links, apart from those of the console, which are on lines of
+// checkNoLinks reports texts that mail programs turn into links, apart from links to the console, which are on lines of
 // their own.
 func checkNoLinks(fail failure, text string) {
 	for line := range strings.Lines(stylePattern.ReplaceAllString(text, "")) {
@@ -237,7 +237,7 @@ func checkText(fail failure, text string) {
 	}
 }
 
-// checkCSV reports rows that are not those of the table, and cells that are formulas.
+// checkCSV reports rows that are not in the table, and cells that are formulas.
 func checkCSV(fail failure, text string) {
 	reader := csv.NewReader(strings.NewReader(text))
 	rows, err := reader.ReadAll()

@@ -29,7 +29,7 @@ func (r Report) HTML() []byte {
 	return b.Bytes()
 }
 
-// pageView is what the template prints.
+// pageView is the data of the template of a page.
 type pageView struct {
 	Title, Period, Zone, Compared string
 	Notices                       []string

@@ -13,8 +13,8 @@ type Document struct {
 	Run     Run      `json:"run" doc:"What the report rests on; it may differ between two reports about the same data"`
 }
 
-// In returns the report of a document, whose times are printed in a zone, which is that of the report. Its commands
-// read the address of the server from a variable.
+// In returns the report of a document and prints its times in zone, which must be the report's zone. Its commands read
+// the address of the server from a variable.
 func (d Document) In(zone *time.Location) Report {
 	r := d.Report
 	r.Run, r.zone = d.Run, zone

@@ -16,7 +16,7 @@ type topKey struct {
 	Truncated  bool   `json:"key_truncated"`
 }
 
-// earlier is what is known about the values of a field in the previous period.
+// earlier holds the known numbers of the values of a field in the previous period.
 type earlier struct {
 	blocked map[string]int64 // of the values that are listed
 	known   bool             // there is a list, and the two periods are comparable
@@ -24,7 +24,7 @@ type earlier struct {
 	least   int64            // blocked requests of the last one; no other value has more
 }
 
-// of sets what the row knows about the previous period.
+// of sets the members of the row about the previous period.
 func (e earlier) of(row *Row) {
 	was, listed := e.blocked[row.Key]
 	switch {
@@ -106,8 +106,8 @@ func challengedToo(blocked []facet, by string) map[string]int64 {
 	return n
 }
 
-// rules sets the lists of rules. The reasons to block are those of blocked requests alone: the label reason of topx also
-// has the reasons to monitor a request, which another rule may have blocked.
+// rules sets the lists of rules. The reasons to block come from blocked requests only. They do not come from the label
+// reason of topx, which also has the reasons to monitor a request, and another rule may have blocked that request.
 func (b *builder) rules() {
 	facets, _, _ := read[facet](b, Blocked)
 	facetsBefore, _, knownBefore := read[facet](b, BlockedBefore)

@@ -30,7 +30,7 @@ const (
 // PictureID is the content id by which the HTML of a mail refers to the picture.
 const PictureID = "timeline"
 
-// mailView is what the template of a mail prints.
+// mailView is the data of the template of a mail.
 type mailView struct {
 	pageView
 
@@ -53,7 +53,7 @@ var verdictColours = map[State]string{
 	Look: "#b8410a", Unknown: "#56616c",
 }
 
-// Subject returns the subject of a mail: the verdict, what it is about, and its numbers.
+// Subject returns the subject of a mail: the verdict, the title and the period, and the numbers.
 func (r Report) Subject() string {
 	text := fmt.Sprintf("%s · %s · %s", r.headline(), shown(r.Title, mailKey), r.Period.Text)
 	requests, blocked := r.Figures[0], r.Figures[1]
@@ -82,7 +82,7 @@ func (r Report) MailHTML() []byte {
 }
 
 // leaveOut leaves out a row: the last one of the longest list, and if several are that long, the one with the smallest
-// share. Every list keeps a row. It reports whether there was one to leave out.
+// share. Every list keeps a row. It returns false if there is none to leave out.
 func (v *mailView) leaveOut() bool {
 	var from *listView
 	for i := range v.Sections {
@@ -109,7 +109,7 @@ func (v *mailView) print() []byte {
 	return b.Bytes()
 }
 
-// mail returns what a mail shows if all rows fit.
+// mail returns the view of a mail in which all rows fit.
 func (r Report) mail() *mailView {
 	v := &mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID}
 	v.Title = guarded(cutShown(v.Title, mailKey), zeroWidth)
@@ -180,11 +180,11 @@ func cutShown(text string, limit int) string {
 	return string([]rune(text)[:limit-1]) + "…"
 }
 
-// zeroWidth is a character without width, which keeps mail programs from making a link of what is around it.
+// zeroWidth is a character without width. It keeps mail programs from turning the text around it into a link.
 const zeroWidth = "\u200b"
 
-// The texts of which mail programs make links: words with dots, such as addresses and names of hosts, words with a colon
-// right before another character, such as mailto:, addresses of mail, and paths of Windows networks.
+// The texts that mail programs turn into links: words with dots, such as addresses and names of hosts, words with a
+// colon right before another character, such as mailto:, addresses of mail, and paths of Windows networks.
 var (
 	named   = regexp.MustCompile(`[\pL\pN\pM_-]+(?:\.[\pL\pN\pM_-]+)+`)
 	schemed = regexp.MustCompile(`\b[A-Za-z][A-Za-z0-9.+-]*:`)
@@ -194,7 +194,7 @@ var (
 	address = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$`)
 )
 
-// guarded returns a text in which a guard follows what makes a link of a text.
+// guarded returns a text with a guard after each character that would make mail programs see a link.
 func guarded(text, guard string) string {
 	text = named.ReplaceAllStringFunc(text, func(word string) string {
 		if decimal.MatchString(word) {
@@ -207,8 +207,8 @@ func guarded(text, guard string) string {
 	return strings.ReplaceAll(text, "@", "@"+guard)
 }
 
-// colons replaces the colons of schemes: those after a word and right before another character, but not those of
-// addresses of IPv6.
+// colons replaces the colons of schemes. These follow a word and stand right before another character, and are not in
+// an IPv6 address.
 func colons(text, by string) string {
 	var b strings.Builder
 	end := 0
@@ -230,8 +230,8 @@ func (r Report) MailText() []byte {
 	return []byte(w.b.String())
 }
 
-// bracketed returns a text in which brackets are around the characters that make a link of a text. Of an address of four
-// numbers, this is the last dot: no three numbers are a link.
+// bracketed returns a text with brackets around the characters that would make mail programs see a link. In an address
+// of four numbers, only the last dot gets brackets, because three numbers are no link.
 func bracketed(text string) string {
 	text = named.ReplaceAllStringFunc(text, func(word string) string {
 		if decimal.MatchString(word) {

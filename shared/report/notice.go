@@ -55,8 +55,8 @@ func (r Report) saturation() string {
 	return "Not exact, because sums have more than 64 bits: " + enumeration(labels) + "."
 }
 
-// skippedObjects returns the number of objects that could not be read, unless the caller may not learn it: the list then
-// has a text in parentheses, which is no name of an object.
+// skippedObjects returns the number of objects that could not be read, as text. If the caller may not learn the number,
+// the list has a text in parentheses instead of names of objects.
 func (r Report) skippedObjects() string {
 	for _, name := range r.Run.Skipped {
 		if strings.HasPrefix(name, "(") {
@@ -86,7 +86,7 @@ func (r Report) endsEarly(newest string) bool {
 	return err == nil && err2 == nil && r.End().Sub(at) > r.End().Sub(from)/24
 }
 
-// failures returns a notice for each reason for which parts of the report are missing.
+// failures returns a notice for each reason why parts of the report are missing.
 func (r Report) failures() []string {
 	reasons := map[string][]string{}
 	var order, list []string
@@ -120,30 +120,31 @@ func gapNotices(gaps []Span, of, meaning string) []string {
 		of, strings.Join(texts, "; "), meaning)}
 }
 
-// incomplete reports whether data of the period or parts of the report are missing, or may be.
+// incomplete reports whether data of the period or parts of the report are missing or may be missing.
 func (r Report) incomplete() bool {
 	return len(r.Failed)+len(r.Run.Skipped)+len(r.Gaps) > 0 || r.lateness() != "" || r.Empty() && r.perhapsNotEmpty()
 }
 
-// perhapsNotEmpty reports whether a period without requests may have had some: the data ends before the period, or, if it
-// is not known to be complete, within it, or the previous period has many requests.
+// perhapsNotEmpty reports whether a period without requests may have had some. It may if the data ends before the
+// period, if it ends within the period and is not known to be complete, or if the previous period has many requests.
 func (r Report) perhapsNotEmpty() bool {
 	newest, was := r.Run.Newest, r.Figures[0].Previous
 	return newest == nil || before(*newest, r.Period.From) || was != nil && *was >= leastExpected ||
 		r.Run.Complete == nil && before(*newest, r.Period.To)
 }
 
-// leastExpected is the number of requests that are expected at a time before its absence is a gap. A time of day with so
-// many requests practically never has none by chance.
+// leastExpected is the smallest number of expected requests whose absence is a gap. Where so many are expected, there
+// are practically never none by chance.
 const leastExpected = 50
 
 // leastGap is the length of the shortest gap in milliseconds.
 const leastGap = 3_600_000
 
-// gaps returns the times of at least an hour without any request in a period. They are gaps if at least leastExpected
-// requests were to be expected: by the segments with requests, of which three quarters have more than what is assumed,
-// and by the same time of the other period. If that has no requests, there are gaps only in a period in which at least
-// three quarters of the segments have requests. What is not in the data yet, after through, is no gap.
+// gaps returns the times of at least an hour in a period in which no request came although at least leastExpected were
+// to be expected. For each segment it expects as many requests as three quarters of the segments with requests have at
+// least, but, over the whole time, no more than at the same time of the other period. If the other period has no
+// requests, there are gaps only if at least three quarters of the segments of this one have requests. Times after
+// through, for which the data is not complete yet, are no gaps.
 func gaps(list, other []segment, p Period, through *string, zone *time.Location) []Span {
 	spans := []Span{}
 	var busy []int64

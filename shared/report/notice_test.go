@@ -31,8 +31,8 @@ func quietAnswers(t *testing.T, s Setting) map[Part]Answer {
 	return answers
 }
 
-// TestNothingIsClaimedOfWhatIsMissing: with anything missing, the verdict is neither quiet nor held, and in every form
-// what is missing comes before the verdict.
+// TestNothingIsClaimedOfWhatIsMissing: if anything is missing, the verdict is neither quiet nor held, and every form
+// says before the verdict what is missing.
 func TestNothingIsClaimedOfWhatIsMissing(t *testing.T) {
 	s := settingOf(t)
 	hole := func(from, to int) func(int) int64 {
@@ -52,7 +52,7 @@ func TestNothingIsClaimedOfWhatIsMissing(t *testing.T) {
 		{"an object that cannot be read", func(a answers) {
 			a[Times] = answerOf(t, []object{}, object{"skipped": []string{"lake/a.parquet"}})
 		}, "1 object of the data could not be read. Their records are missing."},
-		{"objects of which the caller may not learn the number", func(a answers) {
+		{"objects whose number the caller may not learn", func(a answers) {
 			a[Times] = answerOf(t, []object{}, object{"skipped": []string{"(objects with records of the period)"}})
 		}, "Objects of the data could not be read. Their records are missing."},
 		{"logs that have not arrived", func(a answers) {
@@ -108,7 +108,7 @@ func TestNothingIsClaimedOfWhatIsMissing(t *testing.T) {
 			t.Errorf("%v, %v, %s", r.Notices(), r.Verdict, r.Subject())
 		}
 	})
-	t.Run("an attack of which a part is missing is not held", func(t *testing.T) {
+	t.Run("an attack is not held if a part is missing", func(t *testing.T) {
 		a := ordinary.answers(t, s)
 		a[WrongBlocks], a[Top] = answerOf(t, []object{}, object{"num_of_requests": 0}), Answer{Reason: "busy"}
 		for part, answer := range quietAnswers(t, s) {
@@ -167,8 +167,8 @@ func TestDataThatBeginsWithinThePreviousPeriod(t *testing.T) {
 	}
 }
 
-// TestSaturatedSums: a figure of which a sum has more than 64 bits is not exact, and every form shows that. The verdict
-// does not depend on such figures.
+// TestSaturatedSums: a figure is not exact if one of its sums has more than 64 bits, and every form shows that. The
+// verdict does not depend on such figures.
 func TestSaturatedSums(t *testing.T) {
 	s := settingOf(t)
 	a := quietAnswers(t, s)

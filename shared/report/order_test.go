@@ -63,7 +63,7 @@ func TestOrderOfSections(t *testing.T) {
 	}
 }
 
-// headingsOf returns the lines of a text, and what is between tags.
+// headingsOf returns the lines of a text, and the texts between tags.
 func headingsOf(text string) (list []string) {
 	for line := range strings.Lines(tagPattern.ReplaceAllString(text, "\n")) {
 		list = append(list, strings.TrimSpace(line))

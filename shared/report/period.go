@@ -20,7 +20,8 @@ const (
 // Period is a time span in milliseconds since the Unix epoch. Both ends are included, as in a filter.
 type Period = period.Period
 
-// compare returns what the report compares with, as the flag and the parameter have it; "" for the period before.
+// compare returns the period that the report compares with as a value of the flag and the parameter; "" for the period
+// before.
 func (r Report) compare() string {
 	switch {
 	case r.Previous == nil:

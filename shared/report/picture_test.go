@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
-// manyBars is a chart of n bars and those of a previous period.
+// manyBars returns a chart of n bars, and as many of a previous period.
 func manyBars(n int, number func(i int) int64) Chart {
 	c := Chart{Step: string(hours)}
 	for i := range n {

@@ -20,7 +20,7 @@ const (
 // Templates lists the templates, the default first.
 var Templates = []Template{Traffic, Attack}
 
-// Setting is what a report is about.
+// Setting describes a report: its period, its filter and its form.
 type Setting struct {
 	Title      string // "": a title that follows from the template
 	Template   Template
@@ -79,8 +79,9 @@ const listed = 5
 // passing are the conditions of requests that were neither blocked nor challenged.
 var passing = []string{flagIs("blocked", false), flagIs("challenge", false), flagIs("ichallenge", false)}
 
-// The conditions of errors of the origin, of requests that passed: its status, or that of the response if the request has
-// none of the origin. A service may answer a blocked request with 503.
+// The conditions for errors of the origin in requests that passed. They test the status of the origin, or, if the
+// request has none, the status of the response. Blocked requests do not count, because a service may answer them with
+// 503.
 var (
 	originFailed = append(slices.Clone(passing), "upstream_status>=500")
 	otherFailed  = append(slices.Clone(passing), "not upstream_status>=0", "status>=500")
@@ -149,17 +150,17 @@ func (s Setting) times(p Period) map[string]string {
 
 const exampleFields = "timestamp,ip,country,method,host,path,status,reason,request_id"
 
-// asking returns the parameter filters: the conditions of the report and more in a period.
+// asking returns the parameter filters: the conditions of the report and more conditions, within a period.
 func (s Setting) asking(p Period, more ...string) map[string]string {
 	return map[string]string{"filters": s.Filter(p, more...)}
 }
 
-// Filter returns a filter with the conditions of the report in a period.
+// Filter returns a filter with a period, the conditions of the report and more conditions.
 func (s Setting) Filter(p Period, more ...string) string {
 	return joined(append([]string{PeriodText(p), s.Conditions}, more...)...)
 }
 
-// PeriodText returns the condition that a period is in the query-string form.
+// PeriodText returns the condition for a period in the query-string form.
 func PeriodText(p Period) string {
 	return "timestamp between " + timeText(p.FromMs) + " and " + timeText(p.ToMs)
 }

@@ -3,8 +3,8 @@
 //
 //	Setting ─Questions→ questions to the data routes ─package reporting→ answers ─New→ Report ─HTML, Text, CSV, JSON→ bytes
 //
-// The package has no clock and no network. The same model is printed as the same bytes. What may differ between two
-// reports about the same data, such as cost and elapsed time, is in Run, apart from the rest.
+// The package has no clock and no network. The same model is printed as the same bytes. Members that may differ between
+// two reports about the same data, such as cost and elapsed time, are apart from the rest, in Run.
 package report
 
 import "time"
@@ -49,7 +49,7 @@ type Span struct {
 	Text string `json:"text" doc:"In the zone of the report"`
 }
 
-// Run is what a report rests on. It may differ between two reports about the same data.
+// Run has the cost of a report and the state of the data when it was made. It may differ between two reports about the same data.
 type Run struct {
 	Questions int      `json:"questions" doc:"Queries of the report"`
 	Bytes     int64    `json:"bytes_scanned" doc:"Of all queries"`
@@ -83,12 +83,12 @@ type Figure struct {
 	incomparable bool // requests of the previous period are missing
 }
 
-// Chart has the requests and the blocked requests of each bar, and those of the previous period.
+// Chart has the requests and the blocked requests of each bar, for the period and for the previous one.
 type Chart struct {
 	Step   string `json:"step" doc:"Length of a bar" enum:"5 minutes,hour,day,week,month"`
 	Bars   []Bar  `json:"bars"`
 	Coarse bool   `json:"coarse,omitempty" doc:"The bars are made of longer segments of UTC, so their ends are not exact"`
-	// LeftOut has the bars at the end of a previous period that is longer.
+	// LeftOut has the last bars of a previous period that is longer.
 	LeftOut []Bar `json:"left_out,omitempty" doc:"Bars of a longer previous period that have no counterpart"`
 }
 
@@ -124,7 +124,7 @@ type Row struct {
 	Link          string `json:"link,omitempty"`
 }
 
-// Change is a value whose share of the requests differs from that in the previous period.
+// Change is a value whose share of the requests differs between the two periods.
 type Change struct {
 	Kind        string  `json:"kind" enum:"new,gone,more,fewer"`
 	Field       string  `json:"field"`
@@ -157,7 +157,7 @@ type Failed struct {
 	Reason string `json:"reason"`
 }
 
-// Empty reports whether it is known that no request is in the period.
+// Empty reports whether the period is known to have no requests.
 func (r Report) Empty() bool {
 	requests := r.Figures[0].Value
 	return requests != nil && *requests == 0

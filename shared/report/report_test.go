@@ -264,7 +264,7 @@ func TestDocumentsAreWholeReports(t *testing.T) {
 	}
 }
 
-// TestRunIsApart: what may differ between two reports about the same data is not in the part that is compared.
+// TestRunIsApart: members that may differ between two reports about the same data are not in the part that is compared.
 func TestRunIsApart(t *testing.T) {
 	setting := settingOf(t)
 	answers := ordinary.answers(t, setting)
@@ -376,7 +376,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// TestNoticesComeFirst: in every form, what is missing comes before the verdict.
+// TestNoticesComeFirst: every form says before the verdict what is missing.
 func TestNoticesComeFirst(t *testing.T) {
 	r := incompleteReport(t)
 	for name, print := range forms {

@@ -59,7 +59,7 @@ const (
 	sentenceLength = 60 // characters of a value in a sentence
 )
 
-// Rules is the table of rules. Those after which someone should look come first, because only the first three sentences
+// Rules is the table of rules. Rules that call for someone to look come first, because only the first three sentences
 // are printed.
 var Rules = []Rule{
 	{
@@ -103,7 +103,7 @@ var Rules = []Rule{
 	},
 }
 
-// facts are numbers that the rules need and that are no figures. Those that are unknown are nil.
+// facts are further numbers that the rules need besides the figures. Unknown numbers are nil.
 type facts struct {
 	top                  map[string][]Row // by label of topx
 	reasons              []Row            // of blocked requests
@@ -141,7 +141,7 @@ func (b *builder) verdict() {
 	}
 }
 
-// stateOf returns the state. What is missing may be an attack, or something that passed.
+// stateOf returns the state. Missing data may hide an attack, or something that passed.
 func stateOf(attacked, look, incomplete bool) State {
 	switch {
 	case attacked && look:
@@ -160,7 +160,7 @@ func stateOf(attacked, look, incomplete bool) State {
 	return Quiet
 }
 
-// nothing is the sentence of a report to which no rule applies.
+// nothing returns the sentence of a report if no rule applies.
 func (b *builder) nothing() Sentence {
 	all, blocked := b.requests(true), b.requests(false)
 	switch {
@@ -187,7 +187,7 @@ func (b *builder) previous(figure int) (n int64, ok bool) {
 	return int64(*f), true
 }
 
-// many reports whether a number of blocked requests is an attack: it has a least size and a least share.
+// many reports whether a number of blocked requests is an attack: whether the number and its share are large enough.
 func (b *builder) many(blocked int64) bool {
 	return blocked >= leastBlocked && blocked*1000 >= leastPerMille*b.requests(true)
 }

@@ -27,7 +27,7 @@ func (s State) word() string {
 	return "? Unknown"
 }
 
-// headline returns the state as the first words that a reader sees, after a word on what they rest on.
+// headline returns the first words that a reader sees: the state, after "Demo" or "Incomplete" if the data is that.
 func (r Report) headline() string {
 	state := string(r.Verdict.State)
 	switch {
@@ -122,7 +122,7 @@ func (e Record) request(limit int) string {
 	return strings.TrimSpace(optional(e.Method, 20) + " " + optional(e.Target, limit))
 }
 
-// facts returns the address, the country and the reason of an example, without those that it does not have.
+// facts returns the address, the country and the reason of an example, as far as it has them.
 func (e Record) facts() []string {
 	var list []string
 	for _, value := range []string{e.IP, e.Country, e.Reason} {
@@ -203,7 +203,7 @@ func (l List) count(row Row) int64 {
 	return row.Requests
 }
 
-// note returns what else is known about a row.
+// note returns the further numbers of a row as text.
 func (l List) note(row Row) string {
 	var notes []string
 	if row.New {
@@ -237,13 +237,13 @@ type fact struct {
 	Name, Text string
 	Data       bool // the text has values
 
-	// Command is set if the text is a command to copy. A mail has none: what keeps mail programs from making links
-	// would be copied, too. The attached page has it.
+	// Command is set if the text is a command to copy. A mail has no commands, because the characters that keep mail
+	// programs from making links would be copied, too. The attached page has them.
 	Command bool
 }
 
-// facts returns the foot of a report: what it is about. The second list is what it rests on, which may differ between
-// two reports about the same data.
+// facts returns the foot of a report: the facts about its question, and the facts about its run, which may differ
+// between two reports about the same data.
 func (r Report) facts() (about, run []fact) {
 	about = []fact{
 		{Name: "Filter", Text: r.Filter, Data: true},
@@ -303,7 +303,8 @@ func (r Report) comparedWith() string {
 	return r.Previous.Text
 }
 
-// commands returns the commands that ask for the same report, without those that are too long to be copied from a page.
+// commands returns the commands that ask for the same report, except commands that are too long to be copied from a
+// page.
 func (r Report) commands() (list []fact) {
 	for _, f := range []fact{{Name: "Ask again", Text: r.again()}, {Name: "With curl", Text: r.curl()}} {
 		if f.Text != "" && len(f.Text) <= commandLength {
@@ -341,7 +342,7 @@ func (r Report) again() string {
 
 // curl returns the command that asks the API for the same report. The key is a variable of the shell, and so is the
 // address of the server, unless the server knows it itself: a link that somebody asked for may lead anywhere, and the
-// key must not be sent there. Its characters are the ones that are shown: JSON has escapes for the others.
+// key must not be sent there. The command has only characters that can be shown: JSON has escapes for the others.
 func (r Report) curl() string {
 	address := `"$ORRERY_URL/api/v4.0/data/report"`
 	if r.server != "" {
@@ -387,7 +388,7 @@ func (c Chart) summary(of string, number func(Bar) int64, before func(Bar) *int6
 	return text
 }
 
-// notes returns what a reader has to know about the bars.
+// notes returns the sentences that a reader needs to understand the bars.
 func (c Chart) notes() []string {
 	var list []string
 	if c.Coarse {

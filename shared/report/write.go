@@ -90,8 +90,9 @@ func selectable(value string) bool {
 	return utf8.ValidString(value) && !strings.ContainsRune(value, 0)
 }
 
-// shown returns a value from the data as it is safe to show: characters that are invisible or change the order of the
-// text are written as escapes, and a value with more than limit characters is cut and ends with a part of its hash.
+// shown returns a value from the data in a form that is safe to show: characters that are invisible or change the order
+// of the text are written as escapes, and a value with more than limit characters is cut and ends with a part of its
+// hash.
 func shown(value string, limit int) string {
 	var b strings.Builder
 	n := 0

@@ -22,8 +22,8 @@ const (
 func (athena) maxBytes() int { return athenaMaxBytes }
 
 // The number of expressions that the compiler accepts, measured on Trino 476 for the kinds whose number is unlimited:
-// conditions on different keys, and on all members of a structure. 700 to 800 positive ones ran and 800 to 1,000 did
-// not. Negated ones compile to more code: 550 ran and 600 did not.
+// conditions on different keys, and on all members of a structure. Between 700 and 800 positive expressions ran, and
+// between 800 and 1,000 did not. Negated ones compile to more code: 550 ran and 600 did not.
 const (
 	athenaMaxExpressions = 700
 	athenaMaxNegated     = 550
@@ -38,8 +38,8 @@ func (athena) maxExpressions(expressions, negated int) int {
 	return int(float64(expressions) / load)
 }
 
-// athenaMaxBranches is the number of branches that Trino 476 planned in a measurement: those of 27 years of days in
-// Berlin. Its time grows faster than their number.
+// athenaMaxBranches is the number of branches that Trino 476 planned in a measurement, which had 27 years of days in
+// Berlin. The time for planning grows faster than the number of branches.
 const athenaMaxBranches = 82
 
 func (athena) maxBranches() int { return athenaMaxBranches }

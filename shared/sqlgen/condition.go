@@ -38,7 +38,7 @@ func (p *printer) conditions() []block {
 // load is the number of expressions that an engine has to compile, and how many of them are negated.
 type load struct{ expressions, negated int }
 
-// holding returns expressions, all of which are true if all conditions hold. Otherwise one is false or NULL.
+// holding returns expressions. If all conditions hold, all expressions are true; otherwise one is false or NULL.
 func (p *printer) holding(conditions []query.Condition) (out []fragment, all load) {
 	for _, g := range query.Groups(conditions) {
 		switch {

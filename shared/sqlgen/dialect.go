@@ -15,7 +15,7 @@ type dialect interface {
 	maxExpressions(expressions, negated int) int
 	// maxBranches returns the maximum number of branches of a CASE, 0 for no limit.
 	maxBranches() int
-	// quotient divides two integers, of which a is not negative, and drops the remainder.
+	// quotient divides two integers and drops the remainder. a is not negative.
 	quotient(a, b fragment) fragment
 	// whole converts a sum of counts, which fits into a BIGINT, to a BIGINT.
 	whole(sum fragment) fragment
@@ -39,7 +39,7 @@ type dialect interface {
 	anyElement(list, condition fragment) fragment
 	// overlaps is true if at least one element is one of the values, otherwise NULL or false.
 	overlaps(list fragment, values []fragment) fragment
-	// demands is true if each of the tests is passed by some value at the term's source. ok is false if the engine
+	// demands is true if, for each of the tests, some value at the term's source passes it. ok is false if the engine
 	// gains nothing over a condition for each test.
 	demands(p *printer, t query.Term, tests []query.Test) (all fragment, ok bool)
 	// length is the number of elements, or NULL for a NULL list.
@@ -56,10 +56,10 @@ type dialect interface {
 	different(list fragment) fragment
 	// orNull returns the list, or a list with only the element NULL if it is empty or NULL.
 	orNull(list fragment) fragment
-	// gathered is an aggregate from whose result atRank picks the percentiles of integers. NULL does not count.
+	// gathered is an aggregate of integers. atRank picks percentiles from its result. NULL does not count.
 	gathered(rounded fragment) fragment
-	// atRank picks the percentile number i of query.Percents, by nearest rank and with integers only. It is NULL if the
-	// count, which is the number of integers, is 0.
+	// atRank picks the percentile number i of query.Percents, by nearest rank and with integers only. count is the
+	// number of integers. If it is 0, the result is NULL.
 	atRank(gathered, count fragment, i int) fragment
 	// commonest is an aggregate: the most frequent text, of several the first, or NULL if there is none.
 	commonest(text fragment) fragment

@@ -2,8 +2,8 @@ package sqlgen
 
 import "github.com/orrery/orrery/shared/query"
 
-// A diff has the groups of facets. Each counts its requests and, among them, the selected ones. Values that cannot be
-// findings are added up, because there are many of them. query.DiffRow defines the rows of the result.
+// A diff has the groups of facets. Each counts its requests and, among them, the selected ones. The many values that
+// cannot be findings are added up. query.DiffRow defines the rows of the result.
 
 // sides are the columns of a record from which sideCounts are computed. A record is selected if the column is true; it
 // is NULL for some records of the baseline.

@@ -3,7 +3,8 @@ package sqlgen
 import "github.com/orrery/orrery/shared/query"
 
 // A histogram groups the records by segment and value. The value NULL is the absent one. The values are ranked by their
-// totals, and the groups of those beyond the limit are added up. query.HistogramRow defines the rows of the result.
+// totals, and the groups of the values beyond the limit are added up. query.HistogramRow defines the rows of the
+// result.
 
 // measure returns the measure of a group, and the column from which it is computed, or "". The measure may have more
 // bits than a BIGINT, so that the sum of measures is exact.
@@ -67,7 +68,7 @@ func seriesNumber(limit int) fragment {
 	return "CASE WHEN value IS NULL THEN " + absent + " ELSE least(" + placeOfValue + ", " + other + ") END AS series"
 }
 
-// distinctValues counts the values, each in every segment that has it, while they are ranked.
+// distinctValues counts the values while they are ranked. A value counts once for every segment that has it.
 const distinctValues fragment = "CAST(sum(count(value)) OVER () AS bigint) AS distinct_values"
 
 const placeOfValue = "row_number() OVER (ORDER BY value IS NULL, sum(n) DESC, value)"

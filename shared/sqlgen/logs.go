@@ -37,7 +37,7 @@ func (p *printer) matching(s selection, columns []string) selection {
 	return s
 }
 
-// places returns the conditions of a query for logs that its records are older than one place and newer than another.
+// places returns the conditions of a query for logs for records older than one place and newer than another.
 func (p *printer) places() []block {
 	var conditions []block
 	shape, _ := p.query.Shape.(query.Logs)
@@ -51,7 +51,7 @@ func (p *printer) places() []block {
 }
 
 // beyond compares records with a place, column by column in their order. Engines do not read objects of other hours,
-// because the bounds of partition and time have the millisecond of the place, too.
+// because the bounds of partition and time already end at the millisecond of the place.
 func (p *printer) beyond(place query.Place, comparison fragment) block {
 	values := []fragment{
 		integer(place.TsMs), integer(place.TsNanos), p.text(place.Source), integer(place.Line),

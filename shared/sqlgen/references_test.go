@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// FuzzReference: no text in a condition on a reference reaches the SQL. If the text is a reference, the tokens of the
-// statement are those of any other reference.
+// FuzzReference: no text in a condition on a reference reaches the SQL. If the text is a reference, the statement has
+// the same tokens as for any other reference.
 func FuzzReference(f *testing.F) {
 	if testing.Short() {
 		f.Skip("long and sequential: left out with -short, for the race detector")

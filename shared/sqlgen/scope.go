@@ -84,11 +84,11 @@ func exactTime(spans []query.Period) fragment {
 }
 
 // objectSource returns the FROM clause on DuckDB, which lists exactly the objects that can hold records of the query,
-// and the condition on the exact time. virtual are columns that DuckDB adds to those of the objects.
+// and the condition on the exact time. virtual are columns that DuckDB adds to the columns of the objects.
 //
-// If objects do not have all columns that are needed, because they are of an older schema, a union lists the objects
-// with the same columns together. DuckDB's union_by_name would open every object before the query starts, and could not
-// name a column that no object has.
+// If some objects have an older schema and lack columns that are needed, the clause is a union of selections, each over
+// the objects with the same columns. DuckDB's union_by_name would open every object before the query starts, and could
+// not name a column that no object has.
 func (p *printer) objectSource(columns []string, virtual ...fragment) (from block, bounds []block) {
 	bounds = []block{lines(exactTime(p.query.Spans()))}
 	parts := byColumns(p.objects, columns)
@@ -106,13 +106,13 @@ func (p *printer) objectSource(columns []string, virtual ...fragment) (from bloc
 	return unionAll(union).bracketed("", " AS traffic"), nil
 }
 
-// objectPart is the objects that do not have the same columns of those needed.
+// objectPart is the objects that lack the same columns among the ones needed.
 type objectPart struct {
 	missing []string
 	objects []lake.Object
 }
 
-// byColumns divides objects by the columns that they do not have, in the order of the first object of each part.
+// byColumns divides objects by the columns that they lack, in the order of the first object of each part.
 func byColumns(objects []lake.Object, columns []string) (parts []objectPart) {
 	for _, o := range objects {
 		missing := slices.DeleteFunc(slices.Clone(columns), o.Has)
@@ -125,7 +125,7 @@ func byColumns(objects []lake.Object, columns []string) (parts []objectPart) {
 	return parts
 }
 
-// values returns the columns, with NULL for those that the objects do not have.
+// values returns the columns, with NULL for columns that the objects do not have.
 func (o objectPart) values(columns []string) []fragment {
 	values := names(columns)
 	for i, column := range columns {

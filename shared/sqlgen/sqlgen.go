@@ -15,8 +15,8 @@ import (
 type Script struct {
 	Statements []Statement // in the order in which they run
 	Warnings   []string    // why the query might overload the engine; Athena and Trino refuse it then
-	// Scans is how many times the statement for Athena reads the hours of the query. Every scan is billed. A scan of a
-	// diff of two periods reads the hour that both are in once for each of them.
+	// Scans is how many times the statement for Athena reads the hours of the query. Every scan is billed. A diff of
+	// two periods that share an hour reads this hour once for each period.
 	Scans int
 }
 

@@ -59,8 +59,8 @@ func panics(do func()) (did bool) {
 	return false
 }
 
-// TestTableReferences: on Athena a reference is a billed scan. stats, timeline and topx have one. logs has two, and
-// topx with percentiles. A diff of two periods with a gap has one for each, which do not read the same records.
+// TestTableReferences: on Athena a reference is a billed scan. stats, timeline and topx have one. logs and topx with
+// percentiles have two. A diff of two periods with a gap has one for each, which do not read the same records.
 func TestTableReferences(t *testing.T) {
 	for name, shape := range shapes {
 		s, err := Athena(bind(t, period+", status=404", shape))
@@ -215,7 +215,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// TestObjectsOfOlderSchema: only a query that needs a column that some objects do not have lists them apart.
+// TestObjectsOfOlderSchema: a query lists objects of an older schema apart only if it needs a column that they lack.
 func TestObjectsOfOlderSchema(t *testing.T) {
 	all := func(left ...string) map[string]int64 {
 		columns := map[string]int64{}

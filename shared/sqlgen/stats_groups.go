@@ -2,8 +2,8 @@ package sqlgen
 
 import "github.com/orrery/orrery/shared/query"
 
-// Stats that are grouped by a field, or have percentiles, read the records once, like other stats, but group them at
-// once: the percentiles of a segment do not follow from those of its hosts.
+// Like other stats, stats that are grouped by a field, or have percentiles, read the records once. But they group the
+// records by segment directly, because the percentiles of a segment do not follow from the percentiles of its hosts.
 
 // groupedRecords returns the columns of a record.
 func (p *printer) groupedRecords(shape query.Stats) []fragment {

@@ -1,4 +1,4 @@
-// Package stack reads what the CloudFormation stacks of a deployment put out.
+// Package stack reads the outputs of the CloudFormation stacks of a deployment.
 package stack
 
 import (

@@ -1,4 +1,4 @@
-// Package tomlfile decodes orrery.toml, of which several packages read a part each.
+// Package tomlfile decodes orrery.toml. Several packages read a part of the file each.
 package tomlfile
 
 import (

@@ -9,15 +9,15 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// completed are further fields that people complete. They have many values, of which the commonest are listed. None of
-// them has values that may identify a person: lists are not the place for those.
+// completed are further fields that people complete. They have many values, and only the commonest are listed. Values
+// that may identify a person do not belong into lists, so fields with such values are not among them.
 var completed = []string{
 	"asn", "geo_region", "monitor_reasons", "organization", "path", `path_parts["part1"]`, "reason", "tags",
 	"user_agent",
 }
 
-// Dimensions returns the fields that have lists: those of which the catalogue expects few values, with the members that
-// it knows, and some that people complete.
+// Dimensions returns the fields that have lists: the fields for which the catalogue expects few values, with the
+// members that it knows, and some that people complete.
 var Dimensions = sync.OnceValue(func() []query.Dimension {
 	var all []query.Dimension
 	for _, text := range append(few(), completed...) {

@@ -10,10 +10,10 @@ import (
 const (
 	// maxBranches is the maximum number of branches that are counted. The records of further ones are left out.
 	maxBranches = 256
-	// keptValues is the number of values of a field that a branch keeps when it has counted twice as many. The others
-	// are forgotten, which limits the memory. They are the rarest so far, and ten times as many stay as are listed.
+	// keptValues is the number of values of a field that a branch keeps when it has counted twice as many. To limit the
+	// memory, it forgets the others, which are the rarest so far. Ten times as many stay as are listed.
 	keptValues = 10 * MaxValues
-	// fewerValues is the number of values of a field from which on branches are left out instead of values.
+	// fewerValues is the number of values of a field below which Encode leaves out branches instead of further values.
 	fewerValues = MaxValues / 16
 )
 
@@ -95,8 +95,7 @@ func (f *fieldTally) commonest() []string {
 	})
 }
 
-// Encode returns the lists of an object of that size. If they were too large, they have fewer values, then fewer
-// branches.
+// Encode returns the lists of an object of that size. If the lists are too large, it leaves out values, then branches.
 func (t *Tally) Encode(size int64) ([]byte, error) {
 	all := t.sorted()
 	for values, branches := MaxValues, len(all); ; {
@@ -112,7 +111,7 @@ func (t *Tally) Encode(size int64) ([]byte, error) {
 	}
 }
 
-// sorted returns the tallies of all branches, that with the most records first.
+// sorted returns the tallies of all branches, the one with the most records first.
 func (t *Tally) sorted() []*BranchTally {
 	all := slices.Collect(maps.Values(t.branches))
 	if t.without != nil {
@@ -124,7 +123,7 @@ func (t *Tally) sorted() []*BranchTally {
 	return all
 }
 
-// compareNames orders names. The missing one, of which there is only one, comes first.
+// compareNames orders names. At most one of them is nil; it comes first.
 func compareNames(a, b *string) int {
 	switch {
 	case a == nil:

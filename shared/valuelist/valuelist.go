@@ -1,6 +1,6 @@
 // Package valuelist defines the lists of values that are kept beside each object of a lake in the cloud: the commonest
-// values of some fields, for each branch. Completion reads them instead of running a query. They are help and not data:
-// a lake without them has the same records.
+// values of some fields, for each branch. Completion reads them instead of running a query. They only help: a lake
+// without them has the same records.
 package valuelist
 
 import (
@@ -41,12 +41,11 @@ type Lists struct {
 type Branch struct {
 	Name   *string             `json:"branch"`        // nil: the records that have no branch
 	Values map[string][]string `json:"values"`        // by field, the commonest first; a field without values is absent
-	Cut    []string            `json:"cut,omitempty"` // fields of which values are left out, sorted
+	Cut    []string            `json:"cut,omitempty"` // fields with values that are left out, sorted
 }
 
-// Each calls yield with each value of a field in the branches for which sees returns true; sees is called with nil for
-// the records that have no branch. all reports whether these are all values that the records have: no value was left
-// out of the lists.
+// Each calls yield with each value of a field in the branches for which sees returns true. It calls sees with nil for
+// the records that have no branch. all reports whether the lists have all values of these records.
 func (l *Lists) Each(field string, sees func(branch *string) bool, yield func(value string)) (all bool) {
 	all = !l.Cut && slices.Contains(l.Fields, field)
 	for _, b := range l.Branches {
@@ -61,14 +60,14 @@ func (l *Lists) Each(field string, sees func(branch *string) bool, yield func(va
 	return all
 }
 
-// Folder is the folder of all lists, below that of the lake.
+// Folder is the folder of all lists, below the folder of the lake.
 const Folder = "_values/"
 
 // Name returns the name of the lists of an object. Both names are below the folder of the lake. Engines do not read the
 // lists: their tables are other folders, and the name begins with an underscore.
 func Name(object string) string { return Folder + strings.TrimSuffix(object, ".parquet") + ".json.zst" }
 
-// ErrVersion means that a program of another version has written the lists in a way that this one does not know.
+// ErrVersion means that a program of another version has written the lists in a form that this version does not know.
 var ErrVersion = errors.New("the lists of values have another version")
 
 var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {

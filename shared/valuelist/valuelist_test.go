@@ -45,7 +45,8 @@ func decoded(t *testing.T, tally *valuelist.Tally) *valuelist.Lists {
 	return lists
 }
 
-// seen returns the values of a field that a caller sees. With branches it sees those of these branches only.
+// seen returns the values of a field that a caller sees. With branches, the caller sees only the values of these
+// branches.
 func seen(l *valuelist.Lists, field string, branches ...string) (values []string, all bool) {
 	sees := func(branch *string) bool {
 		return branches == nil || branch != nil && slices.Contains(branches, *branch)

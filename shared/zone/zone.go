@@ -1,7 +1,7 @@
 // Package zone has the time zones of the IANA database.
 //
-// The database is a part of the program, the one of a Go release. Package time would prefer that of the machine, so the
-// same question could have different answers on two machines.
+// The database is a part of the program and comes from a Go release. Package time would prefer the machine's database,
+// so the same question could have different answers on two machines.
 package zone
 
 import (

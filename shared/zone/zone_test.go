@@ -68,7 +68,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("in summer the clock is %d s ahead of UTC", got)
 		}
 	})
-	t.Run("the zones are those of the Go release", func(t *testing.T) {
+	t.Run("the zones come from the Go release", func(t *testing.T) {
 		if !strings.HasPrefix(runtime.Version(), "go1.26") {
 			t.Skip("another Go release may have other zones")
 		}

@@ -24,7 +24,7 @@ type WorkgroupClient interface {
 	) (*athena.GetWorkGroupOutput, error)
 }
 
-// Workgroup checks that the workgroup writes results to the expected location and limits the bytes that a query scans.
+// Workgroup checks that the workgroup writes results to the expected location and limits how many bytes a query scans.
 func Workgroup(client WorkgroupClient, name, results string) Check {
 	return Check{
 		Name: "workgroup",
@@ -95,12 +95,12 @@ func FirstYear(states engine.States, year int) Check {
 	}
 }
 
-// Partitions checks that the columns and the partition projection of a table are those of this version of the program.
+// Partitions checks that a table has the columns and the partition projection of this version of the program.
 func Partitions(client CatalogueClient, t lake.Table) Check {
 	return Check{
 		Name: "partitions of " + t.Name,
 		Remedy: "deploy the data stack of this version: it creates the tables from the definitions of the program; " +
-			"ORRERY_DATABASE, ORRERY_LAKE_BUCKET and ORRERY_PROJECTION_FROM must be those of the deployment, " +
+			"ORRERY_DATABASE, ORRERY_LAKE_BUCKET and ORRERY_PROJECTION_FROM must have the deployment's values, " +
 			"and the role must allow athena:GetTableMetadata and glue:GetTable",
 		Run: func(ctx context.Context) (string, error) {
 			out, err := client.GetTableMetadata(ctx, &athena.GetTableMetadataInput{

@@ -16,12 +16,12 @@ func RawQueue(queue Queue, url string) Check {
 	return queueCheck("raw queue", "ORRERY_RAW_QUEUE must be the URL of the queue", queue, url)
 }
 
-// RawDeadLetters checks the same of the queue of messages that ingest gave up on.
+// RawDeadLetters is like RawQueue for the queue of messages that ingest gave up on.
 func RawDeadLetters(queue Queue, url string) Check {
 	return queueCheck("raw dead letters", "ORRERY_RAW_DEAD_LETTERS must be the URL of the dead letters", queue, url)
 }
 
-// ReportQueue checks the same of the queue of runs of scheduled reports.
+// ReportQueue is like RawQueue for the queue of runs of scheduled reports.
 func ReportQueue(queue Queue, url string) Check {
 	return queueCheck("report queue", "ORRERY_REPORT_QUEUE must be the URL of the queue", queue, url)
 }

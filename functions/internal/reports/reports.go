@@ -72,7 +72,7 @@ type message struct {
 
 // Queued is the answer of report-tick.
 type Queued struct {
-	Runs int `json:"runs"` // that can be continued, each of which has a message now
+	Runs int `json:"runs"` // runs that can be continued; each has a message now
 }
 
 // TickOver returns report-tick over stores and a queue.
@@ -149,7 +149,7 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 	}, checks, time.Now), nil
 }
 
-// Path is how reports are made and delivered.
+// Path holds the dependencies to make and deliver reports.
 type Path struct {
 	Search   api.Searcher
 	States   engine.States
@@ -158,7 +158,7 @@ type Path struct {
 	Pause    func(ctx context.Context, d time.Duration) error // as in running.Config
 }
 
-// MakeOver returns report over stores. checks are those of the read path.
+// MakeOver returns report over stores. checks are the checks of the read path.
 func MakeOver(
 	f lambdas.Function, e function.Environment, log *slog.Logger,
 	client *dynamodb.Client, s Stores, path Path, checks []doctor.Check, now func() time.Time,
@@ -205,8 +205,8 @@ func advance(ctx context.Context, runner *running.Runner, body string) error {
 	return runner.Advance(ctx, m.Run)
 }
 
-// source asks the questions of a report. They end before the time of the function does, so that the report is made
-// without those that are not answered by then.
+// source asks the questions of a report. A question ends some time before the function does. The report is then made
+// without its answer.
 type source api.Ask
 
 // Ask implements reporting.Source.

@@ -24,7 +24,7 @@ func TestDestinations(t *testing.T) {
 	}
 }
 
-// TestMessagesWithoutARun: the log has what is wrong with a message.
+// TestMessagesWithoutARun: the log says what is wrong with a message.
 func TestMessagesWithoutARun(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"report":"daily"}`: `the message "{\"report\":\"daily\"}" names no run`,

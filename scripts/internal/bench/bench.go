@@ -13,11 +13,11 @@
 //   - The overhead around the engine is the product's time minus meta.engine_ms of the same answer: HTTP, parsing,
 //     binding, building results, JSON, loopback.
 //   - Bytes are meta.bytes_scanned: compressed bytes of the columns that the query reads.
-//   - Memory is the peak of the process during the part, measured by the kernel; of an answer, it is how much that peak
-//     exceeds the memory before. It is missing if the system does not report it.
-//   - Most queries are about a day of a million records. Those about a long period have as many records in ten days, of
-//     which the day is the last. The full days have a million records each: the timeline in hours is about ten of
-//     them, the report about the last week.
+//   - Memory is the peak of the process during the part, measured by the kernel. For an answer, it is the difference
+//     between that peak and the memory before. It is missing if the system does not report it.
+//   - Most queries are about a day of a million records. The long period has a million records in ten days, this day
+//     being the last. The full days have a million records each: the timeline in hours is about ten of them, the
+//     report about the last week.
 package bench
 
 import (

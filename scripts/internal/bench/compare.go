@@ -180,7 +180,7 @@ func (t *trial) comparison() (Comparison, error) {
 	return r, nil
 }
 
-// differenceOf describes the first difference between another answer and that of the SQL, or returns "".
+// differenceOf describes the first difference between an answer and the answer of the SQL, or returns "".
 func differenceOf(who string, want, got []string) string {
 	for i := range max(len(want), len(got)) {
 		switch {

@@ -50,8 +50,9 @@ type TextImport struct {
 // seed is the seed of the records, so that the data is the same everywhere.
 const seed = 1
 
-// ensureData creates the data unless the folder has it, and returns the figures of its import. The file of the figures
-// is written after each part, so that an interrupted benchmark, or a folder of an older one, gets only what it lacks.
+// ensureData creates the data unless the folder has it, and returns the figures of its import. It writes the file of
+// the figures after each part, so that after an interruption, or in the folder of an older benchmark, it creates only
+// the missing parts.
 func ensureData(ctx context.Context, o Options) (Import, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return Import{}, err

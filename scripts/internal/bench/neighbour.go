@@ -36,8 +36,9 @@ const (
 // largeFilter is the length of a large filter, in bytes.
 const largeFilter = 55_000
 
-// largeFilterOf returns a large filter about the day, different for each number. Those with odd numbers have as many
-// patterns as fit, with large programs. The others have small patterns and thousands of values, which no limit refuses.
+// largeFilterOf returns a large filter about the day, different for each number. A filter with an odd number has as
+// many patterns as fit, with large programs. A filter with an even number has small patterns and thousands of values,
+// which no limit refuses.
 func largeFilterOf(number int) string {
 	var b strings.Builder
 	b.WriteString(period(Day, 24*time.Hour))
@@ -54,8 +55,8 @@ func largeFilterOf(number int) string {
 	return b.String()
 }
 
-// measureNeighbour asks small questions of one key, one after the other, while another key sends large filters. It sends
-// all of them again until there are half as many answers.
+// measureNeighbour asks small questions of one key, one after the other, while another key sends large filters. It
+// sends all filters again until half as many are answered.
 func measureNeighbour(ctx context.Context, o Options, product Product) (n Neighbour, err error) {
 	if product.HandlerFor == nil {
 		return n, nil

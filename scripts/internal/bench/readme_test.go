@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "update the table in README.md")
 
-// TestREADME compares the table of goals in README.md with the rows of a report. The figures in its last column are
-// those of a measurement, and stay as they are written there.
+// TestREADME compares the table of goals in README.md with the rows of a report. The last column has measured figures.
+// The test does not compare them, and -update keeps them.
 func TestREADME(t *testing.T) {
 	const begin, end = "<!-- rows -->\n", "<!-- end of rows -->\n"
 	page, err := os.ReadFile("README.md")

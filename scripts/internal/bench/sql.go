@@ -156,7 +156,7 @@ func facetsSQL(t table, limit int) []statement {
 		strings.Join(facetColumns, ", "), flags, t.from(), t.where(), strings.Join(parts, " union all\n")))}
 }
 
-// histogramSQL counts segments and values at once. Then it ranks the values, of which there are few.
+// histogramSQL counts segments and values at once. Then it ranks the values, which are few.
 func histogramSQL(t table, seconds int, column string, limit int) []statement {
 	return []statement{statement(fmt.Sprintf(`with points as materialized (select %[1]s as seg, %[2]s as value, count(*) n from %[3]s where %[4]s group by all),
 ranked as (select value, row_number() over (order by value is null, sum(n) desc, value::varchar) as place from points group by value)

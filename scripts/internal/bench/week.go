@@ -27,8 +27,8 @@ const (
 	timelineMemory     = 100e6
 )
 
-// WeekReport holds the figures of the report about the week, from opening the data until the page is written, and those
-// of the timeline of all full days.
+// WeekReport holds the figures of the report about the week, from opening the data until the page is written, and the
+// figures of the timeline of all full days.
 type WeekReport struct {
 	Records     int64   `json:"records"`
 	Bytes       int64   `json:"bytes"` // of the page
@@ -40,7 +40,7 @@ type WeekReport struct {
 	TimelineMemoryBytes int64 `json:"timeline_memory_bytes,omitempty"`
 }
 
-// fullDir is the folder of the full days: those of the long period, each with as many records as the day.
+// fullDir is the folder of the full days: the days of the long period, each with as many records as the day.
 func fullDir(o Options) string { return filepath.Join(o.Dir, "full") }
 
 // weekStart is the start of the week, which ends with the day.

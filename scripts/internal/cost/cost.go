@@ -20,8 +20,8 @@ type Load struct {
 	ExportRecords  float64 // of an export
 	ReportsPerDay  float64 // scheduled daily reports, by mail to one address
 	PeriodHours    float64 // length of the period of a query
-	RawDays        float64 // for which raw logs are kept
-	LakeDays       float64 // for which queryable data is kept
+	RawDays        float64 // days that raw logs are kept
+	LakeDays       float64 // days that queryable data is kept
 }
 
 // Item is a line of the bill.
@@ -39,7 +39,7 @@ const (
 	ingestGB       = 3008.0 / 1024
 	ingestCores    = 3008.0 / 1769
 	putsPerLog     = 8  // raw, staged, copied and ledger-checked objects
-	itemsPerLog    = 14 // DynamoDB reads and writes of ledger, sizes and arrival; those of a transaction count twice
+	itemsPerLog    = 14 // DynamoDB reads and writes of ledger, sizes and arrival; in a transaction they count twice
 	sizesDays      = 31 // days whose column sizes a query reads
 	sizesReads     = 3  // to read the column sizes of a day, 12 kB
 	sizesWrites    = 24 // to write the column sizes of a day after each hour; a transaction counts twice
@@ -66,7 +66,7 @@ const (
 
 // Assumptions lists the assumptions of an estimate for its reader.
 var Assumptions = []string{
-	"Traffic is like that of `orrery generate`: 2.6 kB of JSON per record, " +
+	"Traffic is like the traffic of `orrery generate`: 2.6 kB of JSON per record, " +
 		"in raw logs of 100,000 records compressed with gzip.",
 	"A month has 30.4 days. The deployment has run for as long as it keeps data.",
 	"ingest and compact each process every record once, 20,000 per second and core, " +
@@ -77,9 +77,9 @@ var Assumptions = []string{
 		"reads that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
 	"A page of an export has 2,500 records. It reads half of the period, on average, and one whole row group.",
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
-		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status those of the " +
-		"whole lake: 1,000 at a time, in 0.1 s.",
-	"A scheduled report is about a day and the day before, with 21 questions, of which eight run at the same time for " +
+		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status lists the " +
+		"objects of the whole lake: 1,000 at a time, in 0.1 s.",
+	"A scheduled report is about a day and the day before, with 21 questions. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
 		"looked for every five minutes, in 0.2 s on 256 MB.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object.",
@@ -101,7 +101,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	questions := reports * float64(len(b.Report))
 	asked := queries*float64(len(b.Route)) + pages // of Athena, by the routes
 	small := 2 * queries                           // for saved filters and the status
-	requests := asked + queries + small            // with those for values
+	requests := asked + queries + small            // with requests for values
 	gets := (asked*l.PeriodHours + questions*24) * objects * getsPerObject
 	lists := asked*listings(l.PeriodHours*objects) + questions*listings(24*objects) + queries*listings(l.LakeDays*24*objects)
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores

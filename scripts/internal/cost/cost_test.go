@@ -67,7 +67,7 @@ func TestEstimate(t *testing.T) {
 		"Athena scanned by topx, TB":    1000 * 30.4 * 100e6 * 50 / 1e12 * 5,
 		"Athena scanned by logs, TB":    1000 * 30.4 * (100e6*20 + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"API Gateway requests, million": (3*1000 + 2*3 + 3*1000) * 30.4 / 1e6 * 3.50,
-		// An export of 7,000 records has three pages, each of which reads half of the day.
+		// An export of 7,000 records has three pages. Each reads half of the day.
 		"Athena scanned by exports of logs, TB": 2 * 3 * 30.4 * (50e6*20 + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"Athena scanned for percentiles, TB":    1000 * 30.4 / 10 * 100e6 * (3 + 40) / 1e12 * 5,
 		// A day has 24 objects, and a year 8,760.
@@ -131,8 +131,8 @@ func TestSmallQueriesAreBilledAtTheMinimum(t *testing.T) {
 	}
 }
 
-// TestEveryDataRouteHasALine: a data route that runs queries has a measured size, and those that do not are in the lines
-// of Lambda.
+// TestEveryDataRouteHasALine: a data route that runs queries has a measured size, and the other data routes are in the
+// lines of Lambda.
 func TestEveryDataRouteHasALine(t *testing.T) {
 	shapes, err := routes()
 	if err != nil {
@@ -141,7 +141,7 @@ func TestEveryDataRouteHasALine(t *testing.T) {
 	for _, r := range api.Routes() {
 		route, isData := strings.CutPrefix(r.Path, "/data/")
 		if !isData || strings.Contains(route, "/") || route == "fields" || route == "values" ||
-			route == "report" { // its questions are those of other routes
+			route == "report" { // it asks the questions of other routes
 			continue
 		}
 		if shapes[route] == nil {

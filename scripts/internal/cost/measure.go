@@ -21,7 +21,7 @@ type Bytes struct {
 	Raw     float64            // as that line compressed with gzip
 	Parquet float64            // as a row of an object
 	Route   map[string]float64 // of the row's columns that a query of the route reads
-	// Percentiles is what a query of the route reads in addition if it asks for percentiles.
+	// Percentiles has the bytes that a query of the route reads in addition if it asks for percentiles.
 	Percentiles map[string]float64
 	Report      []ReportBytes // of the questions of a daily report
 }
@@ -112,11 +112,11 @@ func Measure(records int) (Bytes, error) {
 	return measured, err
 }
 
-// durations are the columns of which percentiles are computed.
+// durations are the columns for which percentiles are computed.
 var durations = []string{"origin_us", "svc_us", "total_us"}
 
 // ofPercentiles returns the columns that Athena reads in addition for percentiles. Stats reads the durations that it
-// does not read otherwise. Topx scans a second time, for the keys, the durations and the conditions.
+// does not need otherwise. Topx scans the keys, the durations and the conditions a second time.
 func ofPercentiles(q query.Query) []string {
 	switch q.Shape.(type) {
 	case query.Stats:

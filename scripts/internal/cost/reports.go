@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/report"
 )
 
-// dailyReport is the report of which the cost is estimated: that of a day, compared with the day before.
+// dailyReport returns the report whose cost is estimated: it is about a day, compared with the day before.
 func dailyReport() report.Setting {
 	end := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	day := report.Day.Last(end)
@@ -17,14 +17,14 @@ func dailyReport() report.Setting {
 	return report.Setting{Template: report.Traffic, Period: day, Previous: &before, Zone: time.UTC}
 }
 
-// ReportBytes is what a question of a report reads of each record of a day, in bytes.
+// ReportBytes is the number of bytes that a question of a report reads of each record of a day.
 type ReportBytes struct {
 	Part    report.Part
 	Columns float64
 	Records bool // it also reads a row group of the newest matches
 }
 
-// reportBytes returns what each question of a daily report reads. sum returns the bytes of columns.
+// reportBytes returns the bytes that each question of a daily report reads. sum returns the bytes of columns.
 func reportBytes(sum func(columns []string) float64) ([]ReportBytes, error) {
 	var list []ReportBytes
 	for _, question := range dailyReport().Questions() {
@@ -42,8 +42,8 @@ func reportBytes(sum func(columns []string) float64) ([]ReportBytes, error) {
 	return list, nil
 }
 
-// shapeOf returns the shape of a question, and how many days it reads. The changes of a report are between two days; they
-// are bound as a diff of the day.
+// shapeOf returns the shape of a question, and how many days it reads. The question for changes compares two days; it
+// is bound as a diff of one day.
 func shapeOf(question report.Question) (shape query.Shape, days float64, err error) {
 	switch question.Route {
 	case "timeline":

@@ -1,8 +1,8 @@
 // Command lambdazip packs programs for AWS Lambda: each file of the folder IN becomes OUT/FILE.zip, which contains the
 // program as "bootstrap". The same programs always give the same bytes.
 //
-// A program of more than MOST bytes is an error, because Lambda reads the whole program before its first answer. NAME=MOST
-// is the limit of one program.
+// A program of more than MOST bytes is an error, because Lambda reads the whole program before its first answer.
+// NAME=MOST sets the limit of one program.
 package main
 
 import (
@@ -42,8 +42,8 @@ func main() {
 	}
 }
 
-// pack packs every program of a folder and prints the sizes to output. It packs programs that are too large, too, and
-// returns them as an error. limits has the most bytes of programs by their names, and of all others by "".
+// pack packs every program of a folder and prints the sizes to output. It also packs programs that are too large, and
+// returns an error that names them. limits has the largest sizes by the names of programs, and by "" for all others.
 func pack(in, out string, limits map[string]int, output io.Writer) error {
 	programs, err := os.ReadDir(in)
 	if err != nil {

@@ -96,8 +96,8 @@ func TestFunctionsAreSmall(t *testing.T) {
 // ceiling is the maximum size of a program in scripts/build.sh. Lambda reads the whole program before its first answer.
 const ceiling = 18_000_000
 
-// reportCeiling is that of the functions that write HTML. The reflection of templates makes the linker keep every method
-// of every type.
+// reportCeiling is the maximum size of the functions that write HTML. The reflection of templates makes the linker keep
+// every method of every type.
 const reportCeiling = 33_000_000
 
 // TestBuildIsReproducible builds every function and checks the sizes. It builds some of them again, in another folder and

@@ -14,9 +14,9 @@ import (
 // assembly returns the folder of the deployed templates and zips.
 func (d *Deployment) assembly() string { return filepath.Join(d.options.Dir, "cdk.out") }
 
-// app returns the arguments by which the CDK finds the templates: those of the last deployment in the folder if they
-// would be the same, because it takes longer to make them than to deploy them. After a deployment, the caller must call
-// remember.
+// app returns the arguments by which the CDK finds the templates. If the templates would be the same, it reuses the
+// ones of the last deployment in the folder, because making them takes longer than deploying them. After a deployment,
+// the caller must call remember.
 func (d *Deployment) app(ctx context.Context, properties []string) (arguments []string, remember func() error, err error) {
 	inputs, err := d.inputs(ctx, properties)
 	if err != nil {
@@ -40,8 +40,8 @@ func (d *Deployment) app(ctx context.Context, properties []string) (arguments []
 	return arguments, func() error { return replaceFile(file, inputs) }, nil
 }
 
-// inputs returns the content of all that the templates are made of: the properties, the version of the CDK, the zips,
-// and the packages of the app by their build IDs.
+// inputs returns everything that decides the content of the templates: the properties, the version of the CDK, the
+// zips, and the packages of the app by their build IDs.
 func (d *Deployment) inputs(ctx context.Context, properties []string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(strings.Join(properties, "\n") + "\n")

@@ -27,8 +27,8 @@ func (d *Deployment) buildAthenad(ctx context.Context) error {
 	return described(finish(ctx, command), "go", "build", "./scripts/servers/athenad")
 }
 
-// startAthena starts athenad over Trino. It ends by itself if this process is killed, because it reads a pipe that
-// ends then.
+// startAthena starts athenad over Trino. athenad reads a pipe from this process, so it ends by itself if this process
+// is killed.
 func (d *Deployment) startAthena(ctx context.Context) error {
 	return d.step("create the tables", func() error {
 		workgroups, err := d.workgroups()

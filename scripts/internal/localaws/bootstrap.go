@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// What the CDK expects in an account after "cdk bootstrap", as far as LocalStack needs it. It checks no roles.
+// The resources that the CDK expects in an account after "cdk bootstrap", as far as LocalStack needs them. LocalStack
+// checks no roles.
 const (
 	assetBucket      = "cdk-hnb659fds-assets-" + Account + "-" + Region
 	bootstrapVersion = `{"Name":"/cdk-bootstrap/hnb659fds/version","Value":"30","Type":"String","Overwrite":true}`

@@ -30,7 +30,8 @@ func (d *Deployment) IssueKey(ctx context.Context, name string, scopes ...keys.S
 	return secret, err
 }
 
-// Key returns a usable API key of the deployment: that of the last call in the folder, or else a new one.
+// Key returns a usable API key of the deployment: the key of the last call in the folder if it is still usable, or else
+// a new one.
 func (d *Deployment) Key(ctx context.Context, name string, scopes ...keys.Scope) (string, error) {
 	file := filepath.Join(d.options.Dir, "key")
 	text, err := os.ReadFile(file)

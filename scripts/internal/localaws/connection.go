@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/filelock"
 )
 
-// Connection is how other commands reach a running deployment. A deployment that is usable has it in a file of its
+// Connection describes how other commands reach a running deployment. A usable deployment keeps it in a file of its
 // folder.
 type Connection struct {
 	URL         string            `json:"url"`          // of the API, before /api/v4.0/…

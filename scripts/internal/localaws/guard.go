@@ -72,8 +72,8 @@ func (d *Deployment) stopGuard() error {
 	return err
 }
 
-// open sets the resources of the deployment, for which requests have waited. needs are those of its destinations of
-// scheduled reports.
+// open sets the resources of the deployment, and lets the requests through that have waited for them. needs are the
+// needs of the destinations of scheduled reports.
 func (g *gate) open(outputs map[string]string, needs destination.Needs) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,8 +131,8 @@ func (g *gate) deny(reason string) {
 	}
 }
 
-// Permissions returns the calls that functions have made, what they were denied, and the resources that both are
-// about. It needs Options.Record.
+// Permissions returns the calls that functions have made, the calls that were denied, and the resources of both. It
+// needs Options.Record.
 func (d *Deployment) Permissions() (calls permissions.Calls, denied []string, in permissions.Resources) {
 	d.gate.mu.Lock()
 	defer d.gate.mu.Unlock()

@@ -32,7 +32,7 @@ import (
 // Options are the options of Start.
 type Options struct {
 	Root     string    // folder of the checkout
-	Dir      string    // folder of the deployment; a later Start in it goes on with the data
+	Dir      string    // folder of the deployment; a later Start in it continues with the data
 	Output   io.Writer // for the output of the tools; nil for the file that LogFile names
 	FromYear int       // first year of the records; each year makes planning a query slower
 	Context  []string  // more properties of the deployment, NAME=VALUE each
@@ -72,7 +72,7 @@ const waitForLock = time.Second
 
 // Start builds the functions, starts the servers and deploys. It first stops servers that a killed run left in the same
 // folder. It fails if Root is not a checkout, the folder is in use, a tool is missing, a step fails or ctx ends, and
-// then leaves no process running. The data in S3, DynamoDB and SQS is that of the last run in the folder, even if that
+// then leaves no process running. The data in S3, DynamoDB and SQS stays from the last run in the folder, even if that
 // run was killed.
 func Start(ctx context.Context, o Options) (d *Deployment, err error) {
 	if _, err := os.Stat(filepath.Join(o.Root, "cdk.json")); err != nil {
@@ -205,8 +205,8 @@ func (d *Deployment) startLocalStack(ctx context.Context) error {
 	})
 }
 
-// checkYear returns an error if the tables would begin after the oldest record that an earlier run has stored. A
-// deployment on AWS is refused, too; there, infra makes the check.
+// checkYear returns an error if the tables would begin after the oldest record that an earlier run has stored. On AWS,
+// infra makes the same check.
 func (d *Deployment) checkYear(ctx context.Context) error {
 	last, err := d.readOutputs()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -231,13 +231,14 @@ func (d *Deployment) checkYear(ctx context.Context) error {
 	return nil
 }
 
-// Outputs of the stacks. Their names are those in infra/.
+// Outputs of the stacks. infra/ has the same names.
 const (
 	tableOutput = "TableName"
 	yearOutput  = "ProjectionFrom"
 )
 
-// Ended adds the error of a clean-up to that of a run. A clean-up that fails is not an interruption, even after one.
+// Ended joins the error of a run and the error of its clean-up. If the run was interrupted and its clean-up failed, it
+// returns only the error of the clean-up, which is no interruption.
 func Ended(err, cleanup error) error {
 	if cleanup != nil && errors.Is(err, context.Canceled) {
 		return cleanup
@@ -245,8 +246,8 @@ func Ended(err, cleanup error) error {
 	return errors.Join(err, cleanup)
 }
 
-// Deploy creates or updates the stacks from the checkout. It sets more properties, NAME=VALUE each, in addition to
-// those of the options.
+// Deploy creates or updates the stacks from the checkout. It sets more properties, NAME=VALUE each, in addition to the
+// options' properties.
 func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	properties := slices.Concat([]string{
 		"name=" + Name, "stage=" + stage, "architecture=" + runtime.GOARCH,
@@ -256,7 +257,7 @@ func (d *Deployment) Deploy(ctx context.Context, more ...string) error {
 	if err != nil {
 		return err
 	}
-	newOutputs := d.outputsFile() + ".new" // an interrupted deployment leaves those of the last one whole
+	newOutputs := d.outputsFile() + ".new" // an interrupted deployment leaves the last outputs whole
 	arguments := append([]string{
 		"deploy", "--all", "--ci", "--require-approval", "never", "--concurrency", "3", "--outputs-file", newOutputs,
 		"--no-preflight", // see checkYear: until this deployment, LocalStack does not know the stacks
@@ -305,7 +306,7 @@ func (d *Deployment) readOutputs() (map[string]string, error) {
 	return all, nil
 }
 
-// reportNeeds returns what the destinations in the property reports need.
+// reportNeeds returns the needs of the destinations in the property reports.
 func reportNeeds(properties []string) (destination.Needs, error) {
 	text := ""
 	for _, property := range properties {

@@ -115,7 +115,7 @@ func main() {
 }
 
 // fakeAWS starts a server that accepts every request. It fails or hangs if DIR/fails or DIR/hangs names "bootstrap". It
-// answers reads of items of DynamoDB with that in DIR/item, which has none at first.
+// answers reads of items of DynamoDB with the item in DIR/item. At first there is none.
 func fakeAWS(t *testing.T, dir string) (url string) {
 	t.Helper()
 	names := func(file string) bool {
@@ -345,7 +345,7 @@ func TestStartAgain(t *testing.T) {
 	checkNothingLeft(t, dir)
 }
 
-// TestFirstYearAfterTheOldestRecord: a start is refused if the tables would not have the records of an earlier one.
+// TestFirstYearAfterTheOldestRecord: a start is refused if the tables would leave out records of an earlier run.
 func TestFirstYearAfterTheOldestRecord(t *testing.T) {
 	root, dir := checkout(t)
 	oldest := time.Date(2019, 12, 31, 23, 30, 0, 0, time.UTC).UnixMilli()

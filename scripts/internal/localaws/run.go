@@ -52,7 +52,7 @@ func (d *Deployment) Stop() error {
 
 // stopServers stops the servers of the folder.
 func (d *Deployment) stopServers() error {
-	ctx := context.Background() // not that of the run, which may have ended
+	ctx := context.Background() // not the run's context, which may have ended
 	failed := make([]error, len(servers))
 	var all sync.WaitGroup
 	for i, server := range servers {
@@ -102,14 +102,14 @@ func finish(ctx context.Context, command *exec.Cmd) error {
 	return err
 }
 
-// Missing reports whether an error of Start means that this machine lacks a requirement of a script. The output of the
-// script names it.
+// Missing reports whether Start failed because this machine lacks a requirement of a script. The output of the script
+// names the requirement.
 func Missing(err error) bool {
 	var ended *exec.ExitError
 	return errors.As(err, &ended) && ended.ExitCode() == missingCode
 }
 
-// FromTool reports whether an error of Start is that of a script or a program, so that its output has the reason.
+// FromTool reports whether an error of Start comes from a script or a program, whose output has the reason.
 func FromTool(err error) bool {
 	var ended *exec.ExitError
 	return errors.As(err, &ended)

@@ -15,12 +15,12 @@ import (
 	"github.com/orrery/orrery/shared/api"
 )
 
-// Source is what the figures are read from when they are asked for.
+// Source has the functions that read figures when Prometheus asks for them.
 type Source struct {
-	// Load returns the number of queries that use the engine and of those that wait.
+	// Load returns how many queries use the engine, and how many wait for it.
 	Load func() (running, waiting int)
-	// Freshness returns the time of the newest record and that through which the data is complete. A time that is not
-	// known is zero.
+	// Freshness returns the time of the newest record and the time through which the data is complete. A time that is
+	// not known is zero.
 	Freshness func(ctx context.Context) (newest, complete time.Time, err error)
 	// Demo reports whether the records are the demo day.
 	Demo func(ctx context.Context) (bool, error)
@@ -78,7 +78,7 @@ func (m *Metrics) Observe(o api.Observation) {
 	}
 }
 
-// state collects the figures that are read when they are asked for.
+// state reads the figures of the source when Prometheus asks for them.
 type state struct {
 	source   Source
 	failures prometheus.Counter

@@ -81,7 +81,8 @@ func failureOf(x *types.QueryExecution, q query.Query) error {
 	return cause
 }
 
-// reportDamage records the object at which a query failed, if it did. It does so even if ctx has ended.
+// reportDamage records the object if err reports that the query failed at a damaged one. It does so even if ctx has
+// ended.
 func (e *Engine) reportDamage(ctx context.Context, err error) error {
 	var damage *engine.DamageError
 	if e.Suspects == nil || !errors.As(err, &damage) {

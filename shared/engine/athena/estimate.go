@@ -55,7 +55,7 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	if warning != "" {
 		estimate.Warnings = append(estimate.Warnings, warning)
 	}
-	var sizes, again engine.Sizes // again: those of the hour that is in both periods of a diff
+	var sizes, again engine.Sizes // again: of the hour that is in both periods of a diff
 	for _, hour := range hours {
 		sizes.Objects += hour.Objects
 		sizes.Bytes += hour.Bytes
@@ -71,15 +71,15 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	return estimate, nil
 }
 
-// What a scan reads of an object besides its columns. Trino reads the last 48 kB of an object, in which it expects the
-// footer, before the columns, and again for each further part of a large object. It also reads indexes and the
-// dictionaries of columns with conditions before these columns. TestBytes of package trino checks the sum.
+// The bytes of an object that a scan reads besides its columns. Before the columns, Trino reads the last 48 kB of an
+// object, in which it expects the footer, and again for each further part of a large object. It also reads indexes and
+// the dictionaries of columns with conditions before these columns. TestBytes of package trino checks the sum.
 const (
 	openingBytes = 96 << 10
 	partBytes    = 32 << 20 // of the first parts of a query; later ones are larger
 )
 
-// mostOf returns the most that a scan of objects reads.
+// mostOf returns the largest number of bytes that a scan of objects reads.
 func mostOf(objects engine.Sizes) int64 {
 	return objects.Bytes + (int64(objects.Objects)+objects.Bytes/partBytes)*openingBytes
 }
@@ -94,10 +94,10 @@ func sharedHour(q query.Query) (hour lake.Partition, ok bool) {
 	return hour, hour == lake.PartitionOf(spans[0].ToMs)
 }
 
-// leastOf returns the least that a statement reads. Without further conditions no part of a column can be left out in
-// hours that are in the period as a whole. With conditions, there may be row groups in which no record can match, and
-// logs are found by few columns. Of a column with members, the statement may read a single one. Where the first
-// condition of a selection does not hold, the columns of the others need not be read.
+// leastOf returns the smallest number of bytes that a statement reads. Without further conditions it must read every
+// column completely in the hours that lie within the period. With conditions, it may skip row groups in which no record
+// can match, and it finds logs by few columns. It may read a single member of a column. A selection need not read the
+// columns of further conditions where its first one does not hold.
 func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engine.ColumnBytes) (bytes int64) {
 	if _, logs := q.Shape.(query.Logs); logs || len(q.Conditions) > 0 {
 		return 0
@@ -119,8 +119,8 @@ func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engin
 	return bytes
 }
 
-// addColumnSizes sets the sizes of columns in the objects of hours, and returns those of the hours whose objects were
-// counted. It returns a warning if they cannot be read.
+// addColumnSizes sets the sizes of columns in the objects of hours, and returns the sizes by hour for the hours whose
+// objects were counted. It returns a warning if the sizes cannot be read.
 func (e *Engine) addColumnSizes(
 	ctx context.Context, columns []engine.ColumnSize, watermark lake.Partition, hours map[lake.Partition]engine.Sizes,
 ) (counted map[lake.Partition]engine.ColumnBytes, warning string) {

@@ -39,7 +39,8 @@ func (s *sizes) Sizes(
 	return hours, true, nil
 }
 
-// opening is what a scan reads at most of an object, or of each 32 MB of a large one, besides reading it once.
+// opening is the largest number of bytes that a scan reads of an object, or of each 32 MB of a large one, in addition
+// to the object itself.
 const opening = 96 << 10
 
 func TestEstimate(t *testing.T) {
@@ -71,7 +72,7 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
-	t.Run("the price is at least that of 10 MB", func(t *testing.T) {
+	t.Run("the price covers at least 10 MB", func(t *testing.T) {
 		got := estimate(t, oneHour, nil)
 		if diff := cmp.Diff(&engine.USD{Low: 0.00005, High: (30_000_000 + 2*opening) * 5e-12}, got.USD, near); diff != "" {
 			t.Error(diff)

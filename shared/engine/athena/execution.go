@@ -80,7 +80,7 @@ func (w work) done() bool {
 	return true
 }
 
-// progress returns how far w is, the unfinished parts of which have been in the queue for a time.
+// progress returns how far w is. queue is how long its unfinished parts have been in the queue.
 func (w work) progress(queue time.Duration) engine.Progress {
 	if w.done() {
 		return engine.Progress{Done: true}
@@ -88,8 +88,7 @@ func (w work) progress(queue time.Duration) engine.Progress {
 	return engine.Progress{Queue: queue}
 }
 
-// reused reports whether every part had succeeded before it was requested. If so, it returns when the first of them
-// had.
+// reused reports whether every part had succeeded before it was requested, and if so, when the first part succeeded.
 func (w work) reused() (oldest time.Time, ok bool) {
 	first := w.Parts[0].Completed
 	for _, p := range w.Parts {

@@ -41,8 +41,8 @@ func (e *Engine) Wait(ctx context.Context, x engine.Execution, q query.Query) (e
 // Poll gets the states of the parts that have not succeeded yet. It restarts a part, after a pause, if the part failed
 // for a reason other than the query, and it splits a topx query that exhausted the engine's resources. A restarted part
 // uses the current watermark. If the watermark has moved, Poll restarts every part. If all windows of a query for logs
-// that were searched have too few records, Poll starts the search of the next one. The time in the queue is the longest
-// of the parts that it got.
+// that were searched have too few records, Poll starts the search of the next one. The progress has the longest time in
+// the queue among the parts that Poll got.
 func (e *Engine) Poll(
 	ctx context.Context, x engine.Execution, q query.Query,
 ) (engine.Execution, engine.Progress, error) {
@@ -112,8 +112,8 @@ func (e *Engine) update(ctx context.Context, w *work, i int, q query.Query) (que
 	return 0, e.restart(ctx, w, i, q)
 }
 
-// queueOf returns how long an execution has been in Athena's queue. The statistics of one that is still there need not
-// have it.
+// queueOf returns how long an execution has been in Athena's queue. While it is still there, its statistics may lack
+// that time.
 func (e *Engine) queueOf(x *types.QueryExecution) time.Duration {
 	if submitted := x.Status.SubmissionDateTime; x.Status.State == types.QueryExecutionStateQueued && submitted != nil {
 		return max(0, e.Now().Sub(*submitted))

@@ -10,7 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 )
 
-// TestPollReportsTheQueue: how long a query has been in Athena's queue is known while it is there, and while it runs.
+// TestPollReportsTheQueue: Poll reports how long a query has been in Athena's queue, while it waits there and while it
+// runs.
 func TestPollReportsTheQueue(t *testing.T) {
 	var seconds atomic.Int64
 	leave := make(chan struct{})

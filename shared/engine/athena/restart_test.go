@@ -99,8 +99,8 @@ func (r *longRun) checkStarted(t *testing.T, want int) {
 	}
 }
 
-// TestPollKnowsLastingFailures: the progress of a query is Done when its last attempt has failed, but not when the
-// request to Athena has.
+// TestPollKnowsLastingFailures: the progress of a query is Done when its last attempt has failed, but not when a
+// request to Athena has failed.
 func TestPollKnowsLastingFailures(t *testing.T) {
 	r := startLongRun(t, stats, internal, internal, internal, internal)
 	r.finish(t)

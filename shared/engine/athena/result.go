@@ -65,8 +65,9 @@ func (e *Engine) Result(ctx context.Context, x engine.Execution, q query.Query) 
 	return answer, cost, nil
 }
 
-// read reads a result. It reads the result's object, row after row, if the result is one of logs, whose pages may be
-// too large for the memory, or if it has several pages. Otherwise it reads the page. Each takes one request.
+// read reads a result. It reads the object of the result row by row if the query is for logs, because a page of logs
+// may be too large for the memory, or if the result has several pages. Otherwise it reads the page. Either way takes
+// one request.
 func (e *Engine) read(ctx context.Context, x *types.QueryExecution, q query.Query) (query.Answer, error) {
 	location := ""
 	if e.S3 != nil && x.ResultConfiguration != nil {
@@ -125,7 +126,7 @@ func (e *Engine) page(
 	return page, err
 }
 
-// lookForResult returns the error of reading the result of an execution that has succeeded.
+// lookForResult returns an error if the result of an execution that has succeeded cannot be read.
 func (e *Engine) lookForResult(ctx context.Context, x *types.QueryExecution) error {
 	in := &athena.GetQueryResultsInput{QueryExecutionId: x.QueryExecutionId, MaxResults: aws.Int32(1)}
 	err := e.call(ctx, "look for the result", func() error {
@@ -185,8 +186,8 @@ func (e *Engine) readObject(ctx context.Context, location string, q query.Query)
 	return answer, err
 }
 
-// usage sums up the statistics of the parts of an answer. If the parts run at the same time, the times are those of the
-// slowest part.
+// usage sums up the statistics of the parts of an answer. If the parts run at the same time, its times are the times of
+// the slowest part.
 type usage struct {
 	sequential    bool    // the parts run one after the other
 	scanned       []int64 // bytes scanned by each part

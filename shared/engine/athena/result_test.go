@@ -102,8 +102,8 @@ func TestLongResults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow and without concurrency; -short is for the race detector")
 	}
-	// The period has three windows, of which the second has more records than a page. The results are read until the
-	// records of a window are known, and that of the second again for the answer.
+	// The period has three windows. The second one has more records than a page. The engine reads each result to count
+	// its records, and the second one again for the answer.
 	all := enginetest.Records(t, 2_400, 5)
 	for name, test := range map[string]struct {
 		object, cut  bool
@@ -135,8 +135,8 @@ func TestLongResults(t *testing.T) {
 	}
 }
 
-// TestLargeRecordsAreReadUpToTheMaximum checks that records after those that fit in memory are not read, even if the
-// result has few rows.
+// TestLargeRecordsAreReadUpToTheMaximum checks that the engine stops reading records when the memory is full, even if
+// the result has few rows.
 func TestLargeRecordsAreReadUpToTheMaximum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow and without concurrency; -short is for the race detector")

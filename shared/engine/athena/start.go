@@ -18,8 +18,8 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// maxAttempts is the number of times that one statement is started for one caller. It is also the number of tokens
-// that are tried before one that contains the time of the request.
+// maxAttempts is the number of times that one statement is started for one caller. After so many tokens, the engine
+// tries one that contains the time of the request.
 const maxAttempts = 4
 
 // Start starts q over the current data. If the same statement was started before over the same data, Start returns

@@ -29,7 +29,7 @@ type staticStates struct{ state engine.State }
 
 func (s *staticStates) State(context.Context) (engine.State, error) { return s.state, nil }
 
-// newStates returns the states of a lake with the given rows, of which the hours before the third are compacted.
+// newStates returns the states of a lake with the given rows. The hours before the third are compacted.
 func newStates(rows []lake.Row) *staticStates {
 	return &staticStates{engine.State{
 		Extent:    extentOf(rows),

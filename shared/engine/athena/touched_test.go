@@ -117,8 +117,8 @@ func openMetered(t *testing.T, rows []lake.Row, all objects) registeringEngine {
 	return registeringEngine{newEngine(t, client, states, sized), backend, states.state.Watermark}
 }
 
-// TestEstimateOfWhatStatementsTouch compares estimates from the sizes of real objects with the bytes that the statements
-// touch. Some statements read the objects twice, and those of logs may leave out older hours.
+// TestEstimateOfWhatStatementsTouch compares estimates from the sizes of real objects with the bytes that the
+// statements touch. Some statements read the objects twice, and statements for logs may leave out older hours.
 func TestEstimateOfWhatStatementsTouch(t *testing.T) {
 	rows := enginetest.Records(t, 300, 29)
 	states := newStates(rows)

@@ -50,7 +50,7 @@ func shortSleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// objectsIn returns the objects of tables, so that the sizes in estimates are those of the files that Trino reads.
+// objectsIn returns the objects of tables, so that estimates use the sizes of the files that Trino reads.
 func objectsIn(t *testing.T, tables *trinotest.Lake) objects {
 	t.Helper()
 	all, err := tables.Store.Objects(t.Context(), math.MinInt64, math.MaxInt64)
@@ -101,8 +101,9 @@ func sharesIn(t *testing.T, all objects) *lakestate.Columns {
 }
 
 // TestColumnsOfAnAttackOverTrino compares estimates with the bytes that Trino reads, in a lake with ordinary hours and
-// one of an attack with long queries. Each hour is read as a whole and without conditions, so that the columns are the
-// least that is read. Their shares in the whole lake are more than that in an ordinary hour, and far less in the other.
+// one of an attack with long queries. Each hour is read as a whole and without conditions, so that Trino reads at least
+// the columns. Computed by the shares of the columns in the whole lake, the estimate would be too high for an ordinary
+// hour, and far too low for the hour of the attack.
 func TestColumnsOfAnAttackOverTrino(t *testing.T) {
 	trinotest.Server(t)
 	first := lake.PartitionOf(enginetest.Start.UnixMilli())

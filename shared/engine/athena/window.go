@@ -7,8 +7,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// startNextWindow starts the search of the next window of a query for logs, unless those that have been searched have
-// enough records, or there is no further one. It reports whether it has started one.
+// startNextWindow searches the next window of a query for logs, unless the windows searched so far have enough records,
+// or none is left. It reports whether it has started a search.
 func (e *Engine) startNextWindow(ctx context.Context, w *work, q query.Query) (bool, error) {
 	whole := q
 	whole.Scope = w.Scope
@@ -67,7 +67,7 @@ func (c *counted) keep(id string, answer query.Answer) {
 	c.id, c.answer = id, answer
 }
 
-// take removes and returns the result if it is that of the statement.
+// take removes and returns the result if it belongs to statement id.
 func (c *counted) take(id string) (query.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,7 +50,7 @@ func (e *Engine) Newest(ctx context.Context, q query.Query, objects []lake.Objec
 	err = e.each(ctx, script.Statements[0].SQL, func(rows *sql.Rows) error {
 		var (
 			place engine.Place
-			order lake.Row // what the statement sorts by, which is not needed
+			order lake.Row // the values that the statement sorts by; they are not needed
 		)
 		err := rows.Scan(&place.Path, &place.Row, &order.TsMs, &order.TsNanos, &order.Source, &order.Line)
 		places = append(places, place)

@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// MayBeObject reports whether an object that is gone or damaged may have caused an error of the engine, and not the
-// memory or the query. It does not look at the caller's context.
+// MayBeObject reports whether a missing or damaged object may have caused an error of the engine. It returns false for
+// errors of the memory or of the query. It does not look at the caller's context.
 func (e *Engine) MayBeObject(err error) bool {
 	var refused *sqlgen.ValueError
 	if errors.As(err, &refused) || isRegex(err) {

@@ -27,8 +27,8 @@ func resident(t *testing.T) int64 {
 	return kilobytes << 10
 }
 
-// TestMemoryGoesBackAfterLoad: without further queries, the system has most of the memory of a load again. The test
-// waits until that is so. Only on this system, DuckDB has an allocator of its own.
+// TestMemoryGoesBackAfterLoad: after a load, without further queries, DuckDB gives most of the memory back to the
+// system. The test waits until it has. DuckDB has an allocator of its own only on this system.
 func TestMemoryGoesBackAfterLoad(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("long, and for Linux on amd64")

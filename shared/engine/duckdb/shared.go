@@ -14,10 +14,10 @@ import (
 )
 
 // Shared answers the queries of several callers with several engines. DuckDB has one memory limit for all queries, so
-// one engine would let a caller take the memory of all others. The queries of a caller that run at the same time run in
-// one engine, and those of other callers in other engines as long as there are enough. An engine is started when it is
-// needed. If it cannot start, the first one answers its queries, and after some queries it is tried again. Shared is
-// safe for concurrent use.
+// one engine would let a caller take the memory of all others. All queries that a caller runs at the same time run in
+// one engine, and other callers use other engines as long as there are enough. An engine is started when it is needed.
+// If it cannot start, the first engine answers its queries, and after some queries Shared tries again to start it.
+// Shared is safe for concurrent use.
 type Shared struct {
 	options Options
 
@@ -43,8 +43,8 @@ func OpenShared(o Options, n int) (*Shared, error) {
 	return s, s.start(0)
 }
 
-// start starts an engine. Two engines must not have the same folder for temporary files. An engine of which the folder
-// cannot be made, because the disk is full, writes none. The caller holds the lock.
+// start starts an engine. Two engines must not have the same folder for temporary files. If the folder cannot be made
+// because the disk is full, the engine writes no temporary files. The caller holds the lock.
 func (s *Shared) start(i int) (err error) {
 	o := s.options
 	if i > 0 && o.TempDir != "" {
@@ -61,8 +61,8 @@ func (s *Shared) start(i int) (err error) {
 // and the queries of all callers wait for it.
 const startAgain = 100
 
-// started reports whether an engine is running. It starts an engine that was not tried yet, or not for startAgain
-// queries. Only the first failure is passed to Options.StartFailed. The caller holds the lock.
+// started reports whether an engine is running. It starts an engine that it has never tried to start, or not for the
+// last startAgain queries. Only the first failure is passed to Options.StartFailed. The caller holds the lock.
 func (s *Shared) started(i int) bool {
 	p := s.parts[i]
 	if p.engine != nil {
@@ -104,8 +104,8 @@ func (s *Shared) take(ctx context.Context) (_ *Engine, done func()) {
 	}
 }
 
-// partFor returns the index of the engine for a query of a caller: that of the other queries of the caller, or the first
-// of those with the fewest queries.
+// partFor returns the index of the engine for a query of a caller: the engine that runs the caller's other queries, or
+// else the first one with the fewest queries.
 func (s *Shared) partFor(caller string) (least int) {
 	for i, p := range s.parts {
 		if p.callers[caller] > 0 {

@@ -104,9 +104,8 @@ func TestEnginesOfCallers(t *testing.T) {
 	}
 }
 
-// TestEngineThatCannotStart: the first engine answers the queries of the callers of another one that cannot start,
-// which is reported once. After some queries, the other one is tried again, and as soon as it starts, it answers them
-// itself.
+// TestEngineThatCannotStart: if another engine cannot start, the first one answers its queries, and the failure is
+// reported once. After some queries the other one is tried again, and once it starts, it answers its queries itself.
 func TestEngineThatCannotStart(t *testing.T) {
 	var failures []error
 	s := openShared(t, Options{Threads: 1, StartFailed: func(err error) { failures = append(failures, err) }}, 2)

@@ -33,7 +33,7 @@ func (e *Engine) timeline(ctx context.Context, script sqlgen.Script) ([]query.Ti
 	return all, nil
 }
 
-// statuses reads counts per segment, status and list of origin statuses, and returns those of each segment.
+// statuses reads counts per segment, status and list of origin statuses, and adds them up for each segment.
 func (e *Engine) statuses(ctx context.Context, statement string) (map[int64]segmentStatuses, error) {
 	segments := map[int64]segmentStatuses{}
 	err := e.each(ctx, statement, func(rows *sql.Rows) error {

@@ -46,7 +46,7 @@ func difference(ctx context.Context, e engine.Engine, q query.Query, want query.
 }
 
 // Diff returns the difference between a reference answer and another one, or "" if they are equal. Both answers have
-// whole records, so the other one must not have log_rest, which an engine reads only if a query names it.
+// whole records. Engines read log_rest only if a query names it, so the other answer must not have it.
 func Diff(want, got query.Answer) string {
 	want.Logs = slices.Clone(want.Logs)
 	for i, r := range want.Logs {

@@ -36,8 +36,8 @@ var (
 // Versions compares an engine with the reference evaluation over objects of several versions of the schema. open
 // returns an engine and the store of its objects, which have the given rows.
 //
-// Some objects are those that programs of each version wrote. Others are made: objects of the version before do not
-// have some columns, and objects of the next version have one more.
+// Programs of each version wrote some of the objects. Others are made: objects of the version before lack some columns,
+// and objects of the next version have one more.
 func Versions(t *testing.T, open func(rows []lake.Row) (engine.Engine, *Store)) {
 	t.Run("stored objects", func(t *testing.T) {
 		var objects [][]byte
@@ -63,7 +63,7 @@ func Versions(t *testing.T, open func(rows []lake.Row) (engine.Engine, *Store)) 
 	}
 }
 
-// checkFilters compares answers with those of the reference evaluation over the rows.
+// checkFilters compares answers with the reference evaluation over the rows.
 func checkFilters(t *testing.T, e engine.Engine, rows []lake.Row) {
 	t.Helper()
 	filters := versionFilters

@@ -55,7 +55,7 @@ func testZones(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	})
 }
 
-// zoneShapes returns shapes of all kinds with segments in a zone. The lengths are those that differ: an hour, which may
+// zoneShapes returns shapes of all kinds with segments in a zone. Each length has rules of its own: an hour, which may
 // be two segments, a part of a day, a day, several days and a week.
 func zoneShapes(zone *time.Location) []query.Shape {
 	return []query.Shape{

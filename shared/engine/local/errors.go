@@ -10,8 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
-// mayBeObject reports whether an object that is gone or damaged may have caused an error, and not the caller, the
-// deadline, the memory or the query. The scan names the object in its error; DuckDB may not.
+// mayBeObject reports whether a missing or damaged object may have caused an error. It returns false for errors of the
+// caller, the deadline, the memory or the query. The scan names the object in its error; DuckDB may not.
 func (e *Engine) mayBeObject(ctx context.Context, err error) bool {
 	var (
 		named *engine.ObjectError
@@ -39,7 +39,7 @@ func (e *Engine) failure(ctx context.Context, err error) error {
 	return e.duckDB.Classify(err)
 }
 
-// busyRetry is the time after which to send a query again that was refused because other queries use the memory.
+// busyRetry is the time after which to repeat a query that was refused because other queries use the memory.
 const busyRetry = 2 * time.Second
 
 // busy returns the error of a query that was refused because other queries use the memory.

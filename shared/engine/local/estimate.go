@@ -15,9 +15,9 @@ import (
 var _ engine.Estimator = (*Engine)(nil)
 
 // Estimate returns what Run would read, from the list of the objects. The number of bytes of an answer with figures is
-// exact. The objects and rows of a query for logs are those of the whole period, although the scan usually finds the
-// newest records in a few of them: which ones is known only after reading. Those of a query for values that are not
-// counted are the ones that the scan looks in at most; it may stop after the first, and may read dictionaries only.
+// exact. For logs, the estimate counts all objects and rows of the period, although the scan usually finds the newest
+// records in a few of them: which ones is known only after reading. For values that are not counted, it counts all
+// objects that the scan may look in; the scan may stop after the first, and may read dictionaries only.
 func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, error) {
 	objects, err := e.objects(ctx, q)
 	if err != nil {
@@ -90,8 +90,8 @@ func bytesToRead(
 	}
 }
 
-// mostOfDictionaries returns the most that the dictionaries of a query for values can have. The dictionaries of some row
-// groups may be read besides the columns of the others.
+// mostOfDictionaries returns an upper bound for the bytes of the dictionaries that a query for values reads. It may
+// read the dictionaries of some row groups besides the columns of others.
 func mostOfDictionaries(values query.Values, columns []engine.ColumnSize) (bytes int64) {
 	var ofField []string
 	for _, s := range values.By.Sources {
@@ -105,8 +105,8 @@ func mostOfDictionaries(values query.Values, columns []engine.ColumnSize) (bytes
 	return bytes
 }
 
-// leastOfLogs returns the least number of bytes of a query for logs. The scan reads the objects in the order of their
-// last record, newest first, and needs at least as many as have the rows of the limit.
+// leastOfLogs returns the smallest number of bytes that a query for logs reads. The scan reads the objects in the order
+// of their last record, newest first, until they have as many rows as the limit at least.
 func leastOfLogs(q query.Query, limit int, objects []lake.Object) int64 {
 	newest := slices.Clone(objects)
 	slices.SortFunc(newest, func(a, b lake.Object) int {
@@ -123,8 +123,8 @@ func leastOfLogs(q query.Query, limit int, objects []lake.Object) int64 {
 	return bytes
 }
 
-// mostOfRecords returns the largest share that the records of an answer have in the columns of records, whichever
-// objects they are in.
+// mostOfRecords returns an upper bound for the bytes that the records of an answer take in the columns of records,
+// whichever objects they are in.
 func mostOfRecords(limit int, objects []lake.Object, records []int64) int64 {
 	var whole int64
 	var largest float64 // bytes of a row, as an average of the object in which it is largest

@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Explain returns what Run would do. For logs, the plan covers all objects of the period, although the scan usually
-// finds the newest records in a few of them: which ones is known only after reading.
+// Explain returns what Run would do. For logs, the plan lists all objects of the period. The scan usually finds the
+// newest records in a few of them, but which ones is known only after reading.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	estimate, err := e.Estimate(ctx, q)
 	if err != nil {

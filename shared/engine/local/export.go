@@ -61,8 +61,7 @@ func (e *Engine) Export(ctx context.Context, q query.Query, visit func(engine.Ex
 	}
 }
 
-// run visits the records that have not been visited. After an error, it returns the objects among which the one is that
-// caused it.
+// run visits the records that have not been visited. After an error, it returns the objects that may have caused it.
 func (x *export) run(ctx context.Context) ([]lake.Object, error) {
 	for {
 		objects, err := x.engine.objects(ctx, x.query)
@@ -100,7 +99,7 @@ func (x *export) note(read []lake.Object) {
 	}
 }
 
-// closeNewer closes the objects of which all records have been visited.
+// closeNewer closes the objects whose records have all been visited.
 func (x *export) closeNewer() error {
 	oldest := x.query.Shape.(query.Logs).OlderThan
 	for _, o := range x.read {

@@ -62,7 +62,7 @@ func TestExport(t *testing.T) {
 				if want, _, err := e.Run(t.Context(), q); err != nil {
 					t.Fatal(err)
 				} else if got, _ = exported(t, e, q); enginetest.Diff(want, query.Answer{Logs: got}) != "" {
-					t.Errorf("two fields of %s in parts of %+v differ from those of Run", text, size)
+					t.Errorf("two fields of %s in parts of %+v differ from the fields of Run", text, size)
 				}
 			}
 		}

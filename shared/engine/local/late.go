@@ -10,7 +10,7 @@ import (
 
 var _ engine.Arrivals = (*Engine)(nil)
 
-// maxAtOnce is the number of late records in the millisecond of a place up to which they are counted.
+// maxAtOnce limits how many late records are counted in the millisecond of a place.
 const maxAtOnce = 10_000
 
 // Sequence returns the number of the latest change of the index, or 0 if the index does not number its changes.
@@ -84,7 +84,7 @@ func (e *Engine) arrived(
 	return since, true, nil
 }
 
-// count counts the records in objects that a query for the records before a place matches.
+// count counts the records in objects that match q, a query for the records before a place.
 func (e *Engine) count(ctx context.Context, q query.Query, objects []lake.Object) (engine.Late, error) {
 	var late engine.Late
 	for _, part := range lateParts(q) {
@@ -105,8 +105,9 @@ func (e *Engine) count(ctx context.Context, q query.Query, objects []lake.Object
 	return late, nil
 }
 
-// lateParts divides a query for the records before a place: into one for the number of the records of the milliseconds
-// before it, and one for the records of its own millisecond. A part is left out if it has no time.
+// lateParts divides a query for the records before a place into two parts: the first counts the records of the
+// milliseconds before the place, the second finds the records of the place's own millisecond. A part that covers no
+// time is left out.
 func lateParts(q query.Query) (parts []query.Query) {
 	logs := q.Shape.(query.Logs)
 	earlier, at := q, q

@@ -3,8 +3,8 @@
 // lake/parquet reads single rows. It reads only the objects of the period, asks the index again after compaction has
 // replaced an object, and leaves damaged objects out of the answer.
 //
-// It works without DuckDB, which needs a C compiler. The scan then answers every query, some of them slowly. It only
-// refuses those that exceed its memory, and those of which a sum exceeds 64 bits.
+// It works without DuckDB, which needs a C compiler. The scan then answers every query, some of them slowly. It refuses
+// only queries that exceed its memory, or with a sum that exceeds 64 bits.
 package local
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// DuckDB is what the engine needs of DuckDB. Package duckdb implements it.
+// DuckDB has the methods of DuckDB that the engine calls. Package duckdb implements it.
 //
 // Answer, Newest and Probe return the errors of DuckDB as they are. MayBeObject and Classify interpret them, without
 // regard to the caller's context.
@@ -68,8 +68,8 @@ func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
 	}, nil
 }
 
-// The memory in which all scans at the same time keep their figures, and that of one caller. DuckDB answers what exceeds
-// it, and has a limit of its own.
+// The memory that all running scans together, and the scans of one caller, may use for their figures. DuckDB, which has
+// a limit of its own, answers queries that need more.
 const (
 	scanMemory = 1 << 30
 	scanShare  = scanMemory / 2

@@ -172,7 +172,7 @@ var damages = []struct {
 	}},
 }
 
-// TestUnreadableObjectIsSkipped: an object that cannot be read is named, and the answer is that of the others.
+// TestUnreadableObjectIsSkipped: an object that cannot be read is named, and the other objects give the answer.
 func TestUnreadableObjectIsSkipped(t *testing.T) {
 	rows := enginetest.Records(t, 300, 2)
 	shapes := shapes
@@ -218,7 +218,7 @@ func testUnreadableObject(
 	}
 }
 
-// TestHugeSums: sums of more than 64 bits are the same as those of the reference, and no error, in every shape with a
+// TestHugeSums: sums of more than 64 bits equal the sums of the reference and cause no error, in every shape with a
 // sum.
 func TestHugeSums(t *testing.T) {
 	huge, status, blocked := int64(math.MaxInt64), int64(200), true
@@ -326,7 +326,7 @@ func TestOnlyObjectsOfThePeriodAreRead(t *testing.T) {
 	})
 }
 
-// TestCost: the bytes are those of the columns touched, the rows those of the objects read.
+// TestCost: the cost counts the bytes of the columns touched, and the rows of the objects read.
 func TestCost(t *testing.T) {
 	rows := enginetest.Records(t, 200, 6)
 	store := enginetest.NewStore(t, rows)
@@ -448,7 +448,7 @@ func TestCostOfShapes(t *testing.T) {
 }
 
 // TestCostOfLogs: the scan finds the newest record in the two newest objects, so the others cost nothing. For a single
-// address, DuckDB reads the objects of the newest four hours, and all of them if there is too little in those.
+// address, DuckDB reads the objects of the newest four hours, and all objects if the former have too few records.
 func TestCostOfLogs(t *testing.T) {
 	rows := enginetest.Records(t, 200, 6)
 	store := enginetest.NewStore(t, rows)

@@ -79,7 +79,7 @@ func (e *Engine) newestBySQL(
 	return places, read, nil
 }
 
-// ofPartitions returns how many of the objects, which are in the order of their partitions, are of the first n
+// ofPartitions returns how many of the objects belong to the first n partitions. The objects are in the order of their
 // partitions.
 func ofPartitions(objects []lake.Object, n int) int {
 	for i := 1; i < len(objects); i++ {
@@ -92,8 +92,8 @@ func ofPartitions(objects []lake.Object, n int) int {
 	return len(objects)
 }
 
-// firstRows reads some columns of the first rows at the given places, in their order: of all rows, or of half of them,
-// and so on, until they take at most so many bytes. A single row may take more.
+// firstRows reads some columns of the rows at the given places, in their order: all rows, or the first half if they
+// take more bytes than allowed, and so on. A single row may take more.
 func (e *Engine) firstRows(
 	ctx context.Context, places []engine.Place, columns []string, most int64,
 ) ([]*lake.Row, error) {

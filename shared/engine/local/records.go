@@ -11,11 +11,11 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
-// maxOpenBytes is the total size of the objects that are kept open without readers. An open object keeps what it has
-// decoded, about twice its size. The newest hours, which most queries read, fit in.
+// maxOpenBytes is the total size of the objects that are kept open without readers. An open object keeps its decoded
+// pages, about twice its size. The newest hours, which most queries read, fit into this limit.
 const maxOpenBytes = 64 << 20
 
-// records reads single rows of objects. It keeps the objects open that were read last.
+// records reads single rows of objects. It keeps the most recently read objects open.
 type records struct {
 	mu    sync.Mutex
 	open  map[string]*openObject
@@ -115,8 +115,8 @@ func (r *records) acquire(path string) *openObject {
 	return o
 }
 
-// release ends one use of an object. It forgets the object if that use failed, and closes the objects that have been
-// idle longest while those kept open are too large.
+// release ends one use of an object. It forgets the object if that use failed. While the objects that are kept open are
+// too large, it closes the one that has been idle longest.
 func (r *records) release(o *openObject, failed bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -42,8 +42,8 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	}
 }
 
-// objects lists the objects that can hold matching records at this moment. The index lists those of the partitions;
-// objects that do not overlap the spans are left out.
+// objects lists the objects that can hold matching records at this moment. The index lists the objects of the
+// partitions; objects that do not overlap the spans are left out.
 func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, error) {
 	span := q.Reach().Span()
 	if span.Empty() {
@@ -106,7 +106,7 @@ func (e *Engine) scans(q query.Query) bool {
 	return e.duckDB == nil || !e.onlySQL && (scan.Supports(q) || scan.SupportsNewest(q))
 }
 
-// answer answers q over exactly the given objects. It returns the way it was done and the objects that were read.
+// answer answers q over exactly the given objects. It returns which way it took and the objects that were read.
 func (e *Engine) answer(
 	ctx context.Context, q query.Query, objects []lake.Object,
 ) (_ query.Answer, by string, read []lake.Object, _ error) {
@@ -143,7 +143,7 @@ func (e *Engine) figures(
 	return answer, byDuckDB, err
 }
 
-// checkObjects checks what the scan checks when it opens objects: that no file has been replaced by another one.
+// checkObjects checks that no file has been replaced by another one, as the scan does when it opens objects.
 func checkObjects(ctx context.Context, objects []lake.Object) error {
 	for _, o := range objects {
 		if err := ctx.Err(); err != nil {
@@ -156,8 +156,8 @@ func checkObjects(ctx context.Context, objects []lake.Object) error {
 	return nil
 }
 
-// damaged returns the paths of the objects that caused an error: the one that the error names, or those of which a
-// column that q touches cannot be read.
+// damaged returns the paths of the objects that caused an error: the object that the error names, or every object with
+// an unreadable column that q touches.
 func (e *Engine) damaged(ctx context.Context, q query.Query, objects []lake.Object, failed error) []string {
 	var named *engine.ObjectError
 	if errors.As(failed, &named) {

@@ -41,7 +41,7 @@ type twoWays struct {
 // counter counts queries of a kind.
 type counter struct {
 	all     atomic.Int64
-	scanned atomic.Int64 // those that the scan answered
+	scanned atomic.Int64 // queries that the scan answered
 }
 
 func bothWays(t *testing.T, index engine.Index) *twoWays {
@@ -103,7 +103,7 @@ func (e *twoWays) scanned(ctx context.Context, q query.Query, answer query.Answe
 	return false, nil
 }
 
-// difference returns how two answers differ. It does not take equal answers apart, which most are.
+// difference returns how two answers differ. It does not take equal answers apart, because most are equal.
 func difference(want, got query.Answer) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -207,7 +207,7 @@ var anyPagesShapes = [][]query.Shape{
 
 func dimension(text string) *query.Dimension { return &querytest.Dimensions(text)[0] }
 
-// sparse returns records of which most fields are absent, and the others empty, negative or repeated.
+// sparse returns records whose fields are mostly absent, and otherwise empty, negative or repeated.
 func sparse(random *rand.Rand, n int) []lake.Row {
 	text := func() *string {
 		return oneOf(random, nil, nil, new(string), ptr("a"), ptr("b"), ptr("\u00e4\n"))

@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// TestEstimateOfValues: what finding values reads is within the estimate, whether the scan reads dictionaries or columns,
-// and whenever it stops. Counting reads exactly the estimate.
+// TestEstimateOfValues: the bytes that finding values reads are within the estimate, whether the scan reads
+// dictionaries or columns, and whenever it stops. Counting reads exactly the estimate.
 func TestEstimateOfValues(t *testing.T) {
 	store := enginetest.NewStore(t, enginetest.Records(t, 400, 31))
 	e := openWithout(t, store)

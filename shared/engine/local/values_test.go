@@ -90,7 +90,7 @@ func TestFindValuesInLessTimeThanItTakes(t *testing.T) {
 	}
 }
 
-// TestExplainValues: the plan is that of a scan, and has the columns whole, of which dictionaries are a part.
+// TestExplainValues: the plan names a scan and counts whole columns, which include their dictionaries.
 func TestExplainValues(t *testing.T) {
 	store := enginetest.NewStore(t, enginetest.Records(t, 100, 4))
 	eachEngine(t, func(t *testing.T, open openFunc) {

@@ -66,8 +66,8 @@ var required = []string{"ts_ms", "ts_nanos", "source", "line"}
 // that are never absent are pointers, too, so that an absent one is an error.
 var printedRow = printedStruct(reflect.TypeFor[lake.Row](), lake.Columns, true)
 
-// printedStruct returns a struct type with the names of the columns in JSON. Within lists and structs, only these names
-// differ from those of the stored type, so that Go converts one to the other.
+// printedStruct returns a struct type with the names of the columns in JSON. Within lists and structs it differs from
+// the stored type only in these names, so that Go converts one to the other.
 func printedStruct(t reflect.Type, columns []lake.Column, outermost bool) reflect.Type {
 	fields := make([]reflect.StructField, t.NumField())
 	for i := range fields {

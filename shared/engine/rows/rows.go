@@ -98,8 +98,8 @@ func each[T any](in *result, rowOf func(*result) T, keep func(T) bool) error {
 	}
 }
 
-// result is a result while it is read. It keeps the first error in a row, so that a function can read all columns of a
-// row without a check after each.
+// result is a result while it is read. It keeps the first error of a row, so that a function can read all columns of a
+// row and check once.
 type result struct {
 	next   func() ([]*string, error)
 	places map[string]int // index of each column, by name

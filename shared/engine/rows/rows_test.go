@@ -130,8 +130,8 @@ func TestAnswerTopX(t *testing.T) {
 	}
 }
 
-// TestAnswerFacets checks that the row of dimension 0 counts all records, and rows of the value NULL those without a
-// value.
+// TestAnswerFacets checks that the row of dimension 0 counts all records, and that rows with the value NULL count the
+// records without a value.
 func TestAnswerFacets(t *testing.T) {
 	shape := query.Facets{Limit: 2, By: querytest.Dimensions("country,tags,url")}
 	got, err := answer(shape, facetsColumns,

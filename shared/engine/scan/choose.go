@@ -38,12 +38,12 @@ func (w *worker) chosen() ([]int32, error) {
 	return rows, w.inOrder(ts.Ints, rows)
 }
 
-// inReach returns the rows of which the times are within the reach of the query. They must not be changed.
+// inReach returns the rows whose times are within the reach of the query. They must not be changed.
 func (w *worker) inReach(ts []int64) []int32 {
 	spans := w.run.reach.Spans()
 	for _, span := range spans {
 		if span.FromMs <= w.group.MinTsMs && w.group.MaxTsMs <= span.ToMs {
-			return firstRows(len(ts)) // inOrder checks that the times are those of the footer
+			return firstRows(len(ts)) // inOrder compares the times with the footer
 		}
 	}
 	first, last := spans[0], spans[len(spans)-1] // there are at most two
@@ -76,8 +76,8 @@ func firstRows(n int) []int32 {
 	return (*known)[:n:n]
 }
 
-// matching returns those of the rows for which a condition holds, in their memory: any of its terms holds, or, if it is
-// negated, no term does.
+// matching returns the rows for which a condition holds, in the memory of rows. A condition holds if any of its terms
+// holds, or, if it is negated, none does.
 func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
 	if len(c.Terms) == 1 && c.Terms[0].Source.Type == catalog.Bool && c.Terms[0].Source.Layout == catalog.Scalar {
 		return w.flaggedRows(rows, c)
@@ -129,9 +129,9 @@ func valueMember(s catalog.Source) string {
 	return s.Member
 }
 
-// fewTexts is a number of different texts in a row group. Patterns are tried on so many at most, or on more if most
-// texts occur many times. Go's engine takes two to four times as long as RE2 in C++, and trying a pattern only once on
-// each text must make up for that.
+// fewTexts is the largest number of different texts in a row group on which patterns are tried, unless most texts occur
+// many times. Go's engine takes two to four times as long as RE2 in C++, and trying a pattern only once on each text
+// must make up for that.
 const fewTexts = 1_000
 
 // isPattern reports whether a term tries patterns on texts or lists of texts. Name/value fields do not count: DuckDB
@@ -141,7 +141,7 @@ func isPattern(t query.Term) bool {
 	return patterns && t.Source.Layout != catalog.Pairs
 }
 
-// term returns a function that reports whether a term holds for a row, which it does if it holds for any of its values.
+// term returns a function that reports whether a term holds for a row: whether it holds for any value of the row.
 func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 	if refs, ok := t.Test.(query.RefIn); ok {
 		return w.refTerm(refs)
@@ -178,7 +178,7 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 }
 
 // refTerm returns a function that reports whether a row is the record of one of the references. It computes the
-// reference of a row only if its time is that of one of them.
+// reference of a row only if one of them has the row's time.
 func (w *worker) refTerm(test query.RefIn) (func(row int32) bool, error) {
 	columns, err := w.all("ts_ms", "source", "line")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // TestReadsTouchedColumns: a query reads exactly the columns that Query.Columns lists, from which its bytes and its
-// price are calculated. Bytes of other columns can be damaged; those of its own cannot.
+// price are calculated. Damage to other columns makes no difference; damage to its own does.
 func TestReadsTouchedColumns(t *testing.T) {
 	rows := enginetest.Records(t, 200, 43)
 	objects := stored(t, rows)

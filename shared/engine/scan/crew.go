@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Crews are the workers of scans. The scans of one caller that run at the same time have the same workers: a worker
-// reads a row group for all of them that need it, one scan after the other, and each column once. So the scans take
-// less processor time, and the memory of one row group per worker. The zero value is ready for use.
+// Crews are the workers of scans. The scans that a caller runs at the same time share workers: a worker reads a row
+// group for all scans that need it, one scan after the other, and each column only once. So the scans take less
+// processor time, and together the memory of only one row group per worker. The zero value is ready for use.
 type Crews struct {
 	mu       sync.Mutex
 	byCaller map[string]*crew // only of callers with scans
@@ -138,7 +138,7 @@ func (c *crew) begin(p *pass) {
 	}
 }
 
-// drop leaves out the row groups of a pass that no worker has begun to read.
+// drop removes the row groups that no worker has begun to read from a pass.
 func (c *crew) drop(p *pass) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,10 +182,10 @@ func (p *pass) readGroup(w *worker, i int) error {
 	})
 }
 
-// take returns a pass and the index of the row group that a worker reads for it, after some time with another pass: the
-// same row group, or one that no other worker is reading, or any. The pass on which the workers have spent the least
-// time chooses, so that a small one does not wait for the end of a large one. If there is no row group, the worker
-// becomes idle.
+// take returns a pass and the index of the row group that a worker reads for it, after the worker has spent some time
+// on another pass. It prefers the row group that the worker has just read, then one that no other worker is reading.
+// The pass on which the workers have spent the least time comes first, so that a small one does not wait for the end of
+// a large one. If there is no row group, the worker becomes idle.
 func (c *crew) take(w *worker, after *pass, spent time.Duration) (*pass, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

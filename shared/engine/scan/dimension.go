@@ -18,7 +18,7 @@ func (w *worker) valuesOf(d query.Dimension) (keyColumn, error) {
 	return k, err
 }
 
-// elementsOf is like valuesOf, but a row may have a value of a list several times: then repeats is set.
+// elementsOf is like valuesOf, but it sets repeats if a row may have a value of a list several times.
 func (w *worker) elementsOf(d query.Dimension) (keyColumn, error) {
 	terms := d.Terms()
 	values, err := w.column(terms[0].Source.Column, valueMember(terms[0].Source))
@@ -47,8 +47,8 @@ func (w *worker) elementsOf(d query.Dimension) (keyColumn, error) {
 	return w.differentCodes(values.Starts, codes, entries, named), nil
 }
 
-// differentCodes returns the different codes of those elements of each row that hold; nil: all. It uses the memory of
-// the worker.
+// differentCodes returns the different codes of the elements of each row for which holds returns true; if holds is nil,
+// of all elements. It uses the memory of the worker.
 func (w *worker) differentCodes(starts, codes []int32, entries texts, holds func(element int32) bool) keyColumn {
 	w.lastRow = cleared(w.lastRow, entries.Len())
 	w.codes, w.starts = slices.Grow(w.codes[:0], len(codes)), slices.Grow(w.starts[:0], len(starts))

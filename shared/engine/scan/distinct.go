@@ -11,7 +11,7 @@ import (
 // span is a range of consecutive segments: the starts of the first and of the last.
 type span struct{ first, last int64 }
 
-// overlaps returns the segments of which more than one row group can have records, ascending.
+// overlaps returns the segments that may have records in more than one row group, ascending.
 func overlaps(groups []*group, segments query.Segmentation) []span {
 	all := make([]span, len(groups))
 	for i, g := range groups {

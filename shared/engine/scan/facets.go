@@ -226,7 +226,7 @@ func facetAnswer(f *facet[query.Flagged], shape query.Facets) query.Facet {
 	return out
 }
 
-// insertFirst inserts an element into a sorted list, of which it keeps the first elements up to the limit.
+// insertFirst inserts an element into a sorted list. It keeps at most limit elements, the first ones.
 func insertFirst[T any](sorted []T, element T, limit int, compare func(a, b T) int) []T {
 	if len(sorted) == limit {
 		if compare(element, sorted[limit-1]) >= 0 {

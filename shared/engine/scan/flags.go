@@ -2,7 +2,7 @@ package scan
 
 import "github.com/orrery/orrery/shared/lake/parquet"
 
-// The flags of a record. All but isBot are those that query.Flagged counts.
+// The flags of a record. query.Flagged counts all of them but isBot.
 const (
 	isBlocked = 1 << iota
 	isChallenged

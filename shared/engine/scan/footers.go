@@ -59,8 +59,8 @@ func Check(object lake.Object) error {
 	return nil
 }
 
-// checkFooter returns an error if a footer is not that of an object. Then another object has the same name and size.
-// The times and the sizes of the columns are checked if they are known.
+// checkFooter returns an error if a footer is not the footer of object: another object with the same name and size has
+// replaced the file. It checks the times and the sizes of the columns if they are known.
 func checkFooter(object lake.Object, footer *parquet.ColumnReader) error {
 	if object.Rows == 0 {
 		return nil
@@ -105,7 +105,7 @@ func versionOf(path string, info os.FileInfo) fileVersion {
 // checked holds the files that Check has opened, by path. An entry takes a few hundred bytes.
 var checked = cache[string, checkedFile]{most: 1 << 17}
 
-// checkedFile is a file, and the object that it is.
+// checkedFile records which object a file was checked against.
 type checkedFile struct {
 	fileVersion
 	extent lake.Extent

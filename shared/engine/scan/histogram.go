@@ -55,7 +55,7 @@ type histogram struct {
 	shape    query.Histogram
 	division query.Segmentation
 	parts    []part // of the row groups
-	shared   []span // segments of which several row groups can have records
+	shared   []span // segments that may have records in several row groups
 
 	mu       sync.Mutex
 	alone    int64     // the numbers of different values in each of the other segments, added up
@@ -67,7 +67,7 @@ type histogram struct {
 	segments map[int64][]cell // of each series, by the start of the segment
 }
 
-// part is what is kept of a row group until the values have been ranked.
+// part is the part of a row group that is kept until the values have been ranked.
 type part struct {
 	places   []int32          // of the codes in values; parquet.Absent for codes that do not occur
 	rows     []int32          // matching rows, for a second pass
@@ -190,8 +190,8 @@ func (h *histogram) rank(w *worker, i int) error {
 	return h.run.reserve(h.bytes() - before + kept)
 }
 
-// different returns the number of different values of rows in each segment that no other row group shares, added up,
-// and the different values, by their codes, in each shared segment.
+// different counts the different values of rows in each segment. It adds up the counts of the segments that no other
+// row group shares, and returns the codes of the values of the shared ones.
 func (h *histogram) different(in measuredRows, rows []int32) (alone int64, together []segmentValue) {
 	met := make(seen, in.of.entries.Len())
 	var p pairs
@@ -349,8 +349,8 @@ func (h *histogram) choose() {
 	}
 }
 
-// width is the number of series: those of values, the others, and absent values, which are also all values if the
-// histogram is not split.
+// width is the number of series: one for each value, one for all other values, and one for absent values. If the
+// histogram is not split, the last one counts everything.
 func (h *histogram) width() int { return h.shape.Limit + 2 }
 
 // numbersOf returns the index of the series of each code of a row group.
@@ -406,7 +406,7 @@ func (h *histogram) countAll(w *worker, _ int) error {
 	return h.join(in.split(rows, h.division, h.width(), nil))
 }
 
-// join adds the cells of the series in a row group to those of other row groups.
+// join adds the cells of the series in a row group to the cells of the other row groups.
 func (h *histogram) join(segments map[int64][]cell) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -46,7 +46,7 @@ type lister struct {
 	by     []query.Dimension
 	tally  valuelist.Tally
 	counts []int64 // of the codes of a dimension; all 0 between two branches
-	met    []int32 // the codes of which the counts are not 0
+	met    []int32 // the codes whose counts are not 0
 }
 
 // rowsOfBranch are the rows of a row group that belong to a branch.

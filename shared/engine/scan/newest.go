@@ -27,8 +27,8 @@ type Found struct {
 }
 
 // Newest finds the records that answer q, a query for logs, among exactly these objects. It reads the objects in the
-// order of their last time, newest first, and stops when all records that it has not read are older than those found.
-// Rows of an object must be in the order of time. Cancelling ctx stops it within milliseconds.
+// order of their last time, newest first, and stops when all records that it has not read are older than the records
+// found. Rows of an object must be in the order of time. Cancelling ctx stops it within milliseconds.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
 func Newest(ctx context.Context, q query.Query, objects []lake.Object, o Options) (Found, error) {
@@ -69,8 +69,8 @@ type newest struct {
 	found []record // the newest so far, newest first
 }
 
-// record is a record and what decides its place in the answer: lake.Compare's order, reversed. Path and row order
-// records that are equal in everything else.
+// record is the place of a record and the values that order it in the answer: by lake.Compare, reversed. Path and row
+// order records that are equal in everything else.
 type record struct {
 	tsMs, tsNanos int64
 	source        string
@@ -95,8 +95,8 @@ func (n *newest) keepNewest(records []record) []record {
 	return records[:min(len(records), n.limit)]
 }
 
-// readBatch finds the newest records of several objects and joins them to those of earlier batches. Once there are
-// enough, later batches only look for records that are not older.
+// readBatch finds the newest records of several objects and joins them to the records of earlier batches. Once there
+// are enough, later batches only look for records that are not older.
 func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 	found := make([][]record, len(objects))
 	err := n.run.each(ctx, len(objects), func(w *worker, i int) (err error) {
@@ -115,8 +115,8 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 	return nil
 }
 
-// readObject returns the newest matching records of an object. It reads the last row groups first, and no row group of
-// which all records are older than those found.
+// readObject returns the newest matching records of an object. It reads the last row groups first, and skips a row
+// group if all its records are older than the records found.
 func (n *newest) readObject(w *worker, object lake.Object) (found []record, err error) {
 	err = open(object, func(c *parquet.ColumnReader, file fileVersion) error {
 		for _, g := range slices.Backward(n.run.groups(c, file)) {
@@ -135,8 +135,8 @@ func (n *newest) readObject(w *worker, object lake.Object) (found []record, err 
 	return found, err
 }
 
-// readGroup returns matching records of a row group: the newest, and all others of the same millisecond as the last of
-// these, because the order within a millisecond is in other columns.
+// readGroup returns the newest matching records of a row group. It also returns all others of the same millisecond as
+// the last of these, because other columns decide the order within a millisecond.
 func (n *newest) readGroup(w *worker) ([]record, error) {
 	rows, err := w.chosen()
 	if err != nil || len(rows) == 0 {
@@ -177,7 +177,7 @@ func (n *newest) readGroup(w *worker) ([]record, error) {
 	return records, nil
 }
 
-// between returns those of the rows that are between the places of the shape. The rows are in the order of time, and
+// between returns the rows that are between the places of the shape. The given rows are in the order of time, and
 // within the span. It reads further columns only if a row has the same millisecond as one of the places.
 func (n *newest) between(w *worker, ts []int64, rows []int32) ([]int32, error) {
 	newest, oldest := n.shape.OlderThan, n.shape.NewerThan

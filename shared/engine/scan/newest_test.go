@@ -25,15 +25,15 @@ import (
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
-// orderOf is what decides the place of a record in an answer.
+// orderOf has the values that decide the place of a record in an answer.
 type orderOf struct {
 	TsMs, TsNanos int64
 	Source        string
 	Line          int64
 }
 
-// newest finds the newest records of q, checks that they are those of the reference evaluation, and returns how many
-// objects were read.
+// newest finds the newest records of q, compares them with the reference evaluation, and returns how many objects were
+// read.
 func (s objectSet) newest(t *testing.T, q query.Query, o scan.Options) (read int) {
 	t.Helper()
 	found, err := scan.Newest(t.Context(), q, s.objects, o)
@@ -88,8 +88,8 @@ func setOf(t *testing.T, rows []lake.Row, objects []lake.Object) objectSet {
 	return objectSet{rows, objects, orders}
 }
 
-// TestNewest: for each limit, the records are those of the reference, also where many of them share an instant and
-// where objects overlap in time.
+// TestNewest: for each limit, the scan finds the same records as the reference, even if many records share an instant
+// or objects overlap in time.
 func TestNewest(t *testing.T) {
 	limits := []int{1, 2, 7, 99, 100, 101, 2_500}
 	if testing.Short() {

@@ -48,7 +48,7 @@ func TestCheckNoticesAnotherObjectOfTheSameSize(t *testing.T) {
 	}
 }
 
-// TestCheckOpensAFileOnce: a file that has not changed since it was checked is not read again, also when its footer is
+// TestCheckOpensAFileOnce: a file that has not changed since it was checked is not read again, even when its footer is
 // no longer in memory.
 func TestCheckOpensAFileOnce(t *testing.T) {
 	store := enginetest.NewStore(t, enginetest.Records(t, 100, 2))

@@ -113,7 +113,7 @@ type holding struct {
 	bytes int64
 }
 
-// hold makes bytes the memory that the step uses now. Its errors are those of run.reserve.
+// hold makes bytes the memory that the step uses now. It returns the errors of run.reserve.
 func (h *holding) hold(bytes int64) error {
 	switch {
 	case bytes > h.bytes:
@@ -145,7 +145,7 @@ type group struct {
 	columns map[parquet.Column]*parquet.ColumnValues // kept for another pass
 }
 
-// id returns what identifies the row group among those of all objects.
+// id identifies the row group among the row groups of all objects.
 func (g *group) id() groupID { return groupID{g.file, g.number} }
 
 // groups lists the row groups of an object that can hold matching records, in the order of the object.
@@ -283,7 +283,7 @@ func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
 	w.reader, w.group = reader, g
 }
 
-// leave ends the reading of a row group. The memory of its columns is for the next one.
+// leave ends the reading of a row group. The next one reuses the memory of its columns.
 func (w *worker) leave() {
 	maps.Copy(w.spare, w.columns)
 	clear(w.columns)
@@ -358,11 +358,11 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	return values, nil
 }
 
-// fewKept is the part of the columns of a scan below which it does not pay to keep any.
+// fewKept is the smallest share of the columns of a scan that is worth keeping.
 const fewKept = 1. / 4
 
-// keep keeps columns of the group for another pass, unless memory is short, or only few would fit. Then they are read
-// again.
+// keep keeps columns of the group for another pass. If memory is short, or only few columns would fit, it keeps none,
+// and the pass reads them again.
 func (w *worker) keep(names []string) {
 	kept := map[parquet.Column]*parquet.ColumnValues{}
 	bytes := int64(0)

@@ -35,10 +35,11 @@ const defaultMemory = 256 << 20
 
 // ErrUnsupported reports that another engine must answer the query: the scan needs more memory than allowed, a sum
 // passes 64 bits on the way, or an object's records are not in the order of time. Without Options.NoFallback, it is
-// also the error of patterns that must be tried on very many different texts.
+// also the error if patterns must be tried on very many different texts.
 var ErrUnsupported = errors.New("the scan does not support the query")
 
-// ErrBusy is an ErrUnsupported: the scan may use as much memory, but other queries, usually of the same caller, use it now.
+// ErrBusy is an ErrUnsupported: the memory that the scan needs is allowed, but other queries, usually of the same
+// caller, use it now.
 var ErrBusy = fmt.Errorf("%w: other queries use the memory", ErrUnsupported)
 
 // maxValues limits the values and patterns in the conditions of a query. Each is compared with every entry of a
@@ -104,7 +105,7 @@ func valuesOf(t query.Term) int {
 
 // Answer answers q, a query for figures, over exactly these objects. Cancelling ctx stops it within milliseconds.
 //
-// Errors: ErrUnsupported, *engine.ObjectError, ctx's own, engine.SegmentDistinctError, and that of
+// Errors: ErrUnsupported, *engine.ObjectError, ctx's own, engine.SegmentDistinctError, and the error of
 // query.Diff.CheckValues.
 func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options) (query.Answer, error) {
 	r := newRun(ctx, q, o)

@@ -205,8 +205,8 @@ func TestPatternsOnManyTexts(t *testing.T) {
 	}
 }
 
-// TestHistogramPasses checks histograms of many and of few values and segments, of which only the former need a second
-// pass, and one of a column without any value.
+// TestHistogramPasses checks histograms with many values and segments, which need a second pass, with few, which do
+// not, and one of a column without any value.
 func TestHistogramPasses(t *testing.T) {
 	rows := enginetest.Records(t, 900, 37)
 	for i, r := range manyTexts() {
@@ -279,8 +279,8 @@ func TestUnreadableObjectIsNamed(t *testing.T) {
 	}
 }
 
-// TestMemoryIsSharedBetweenCallers: while the queries of one caller hold the share of a caller, a further one is busy, and
-// those of other callers are answered. Every scan gives back what it has taken.
+// TestMemoryIsSharedBetweenCallers: while the queries of one caller hold a caller's whole share, a further query of
+// this caller gets ErrBusy, and queries of other callers are answered. Every scan gives back all memory that it took.
 func TestMemoryIsSharedBetweenCallers(t *testing.T) {
 	rows := enginetest.Records(t, 600, 31)
 	objects := stored(t, rows)

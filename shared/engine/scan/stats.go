@@ -115,7 +115,7 @@ func (s *stats) read(w *worker) error {
 	return flush()
 }
 
-// join adds the figures of a row group in a segment to those of other row groups.
+// join adds the figures of a row group in a segment to the figures of the other row groups.
 func (s *stats) join(segment int64, hosts []traffic, met, numbers []int32, names *parquet.Dictionary) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

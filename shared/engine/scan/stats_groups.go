@@ -180,7 +180,7 @@ func (g *grouping) read(w *worker) error {
 	return flush()
 }
 
-// join adds the figures of a row group in a segment to those of other row groups.
+// join adds the figures of a row group in a segment to the figures of the other row groups.
 func (g *grouping) join(segment int64, local []localGroup, met, numbers []int32, entries texts) error {
 	counts := make([]durationCounts, len(met))
 	for n, i := range met {

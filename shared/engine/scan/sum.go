@@ -43,6 +43,6 @@ func (s sum) whole() int64 {
 // fits reports whether the sum is an integer of 64 bits.
 func (s sum) fits() bool { return s.high == int64(s.low)>>63 }
 
-// errLongTimes is the error of a rank by times if sums that have more than 64 bits and negative times are among them.
-// The averages of the row groups then are no bounds of that of all.
+// errLongTimes is the error of a rank by times if a key's times have a negative sum in a row group and a sum of more
+// than 64 bits. Then the averages in the row groups do not bound the average over all of them.
 var errLongTimes = fmt.Errorf("%w: a sum of negative times has more than 64 bits", ErrUnsupported)

@@ -121,7 +121,7 @@ func (t *timeline) begin(ts int64, statuses, origins int) *partial {
 	}
 }
 
-// join adds the figures of a row group to those of other row groups.
+// join adds the figures of a row group to the figures of the other row groups.
 func (t *timeline) join(parts []*partial, columns []*parquet.ColumnValues) error {
 	ip, session, status, origin := columns[1], columns[2], columns[3], columns[9]
 	ips, sessions := t.ips.numbering(ip), t.sessions.numbering(session)

@@ -8,10 +8,10 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// topX reads the columns several times. The first pass counts what ranks the keys of each row group, by the codes of its
-// dictionaries, and keeps the counts of those that can win. The keys of the row groups are matched by their hashes. The
-// second pass completes the counts of the keys that can still win. The last one makes the twenty figures of the winners,
-// and checks their texts.
+// topX reads the columns several times. The first pass counts what ranks the keys of each row group, by the codes of
+// its dictionaries, and keeps the counts of the keys that can win. The keys of the row groups are matched by their
+// hashes. The second pass completes the counts of the keys that can still win. The last one makes the twenty figures of
+// the winners, and checks their texts.
 func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
 	t := newTopX(r, shape, groups)
 	if err := r.scan(ctx, groups, t.rank); err != nil {
@@ -231,8 +231,8 @@ func (t *topX) columns() []string {
 // counts all requests, the upper half the blocked ones.
 var oneRequest = [3]uint64{1, 1, 1 + 1<<32}
 
-// number gives numbers to the keys that a table has: w.numbers has that of each code, or parquet.Absent. It returns the
-// place of each number in the table. They are valid until the next call.
+// number numbers the keys that are in a table: w.numbers maps each code to its number, or to parquet.Absent. It returns
+// the place of each number in the table. Numbers and places are valid until the next call.
 func (w *worker) number(of *keyColumn, table *hashTable) (places []int) {
 	if table.n == 0 {
 		return nil
@@ -249,7 +249,7 @@ func (w *worker) number(of *keyColumn, table *hashTable) (places []int) {
 	return w.places
 }
 
-// requestsOf counts the requests of keys by their numbers, of which there are n.
+// requestsOf counts the requests of keys by their numbers, which are less than n.
 func (w *worker) requestsOf(of *keyColumn, numbers []int32, n int, rows []int32) []int64 {
 	requests := make([]int64, n)
 	w.pairs.each(of, numbers, rows, func(_, codes []int32) {
@@ -260,8 +260,8 @@ func (w *worker) requestsOf(of *keyColumn, numbers []int32, n int, rows []int32)
 	return requests
 }
 
-// timesOf sums up the times of keys by their numbers, of which there are n; without numbers, by their codes. The sums
-// are valid until the next call.
+// timesOf sums up the times of keys by their numbers, or by their codes if numbers is nil. Both are less than n. The
+// sums are valid until the next call.
 func (w *worker) timesOf(of *keyColumn, numbers []int32, n int, rows []int32) ([][3]duration, error) {
 	w.times = cleared(w.times, n)
 	times := w.times
@@ -333,15 +333,15 @@ type texts interface {
 	At(i int32) []byte
 }
 
-// blockRows is the number of rows that are counted in one step. What a step reads and makes of so many rows fits into
-// the processor's first cache.
+// blockRows is the number of rows that are counted in one step. The data that a step reads and writes for so many rows
+// fits into the processor's first cache.
 const blockRows = 1024
 
 // pairs are rows and their keys: rows[i] has the key codes[i]. A row can be in several pairs, or in none.
 type pairs struct{ rows, codes []int32 }
 
-// each calls f with the keys of all rows, block by block, or with the numbers of their codes, if there are numbers. They
-// are valid until f returns.
+// each calls f with the rows and their keys, block by block. Unless numbers is nil, f gets the numbers of the keys
+// instead of their codes. The slices are valid until f returns.
 func (p *pairs) each(k *keyColumn, numbers, rows []int32, f func(rows, codes []int32)) {
 	for block := range slices.Chunk(rows, blockRows) {
 		p.fill(k, block)

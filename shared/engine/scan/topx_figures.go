@@ -84,7 +84,7 @@ func (t *topX) sumUp(w *worker, i int) error {
 	return nil
 }
 
-// winners are those of a column that occur in a row group.
+// winners are the winners of a column that occur in a row group.
 type winners struct {
 	of      keyColumn
 	numbers []int32   // of the codes: the index of the winner, or parquet.Absent
@@ -92,8 +92,8 @@ type winners struct {
 	figures []figures // of the winners
 }
 
-// winners returns the winners of a row group, without figures yet. It compares their texts, and those of the suspects,
-// with the texts in other row groups.
+// winners returns the winners of a row group, without figures yet. It compares their texts, and the texts of the
+// suspects, with the texts in other row groups.
 func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 	if k.places.n == 0 {
 		return found, nil
@@ -133,7 +133,7 @@ func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 	return found, nil
 }
 
-// join adds the figures of the winners of a row group to those of other row groups.
+// join adds the figures of the winners in a row group to their figures in the other row groups.
 func (k *keys) join(found *winners, in *measures) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -218,7 +218,7 @@ func addTime(t *times, column *parquet.ColumnValues, row int32) {
 	}
 }
 
-// join adds the figures of a row group to those of other row groups.
+// join adds the figures of a row group to the figures of the other row groups.
 func (f *figures) join(other *figures, in *measures) {
 	for flags, n := range other.requests {
 		f.requests[flags] += n

@@ -22,16 +22,16 @@ type keys struct {
 	slowest [][3]slowest // of each row group, in the order of query.TimeLabels; only if timed
 
 	ranked map[string][]total // the winners of each label; until cut, further keys after them
-	ties   map[string][]total // keys that rank equally at the limit of a label, of which only some are winners
+	ties   map[string][]total // keys that rank equally at the limit of a label; only some of them are winners
 
 	mu         sync.Mutex
 	blocked    hashTable // some keys with blocked requests, until there are as many as winners
 	contested  hashTable // keys that differ only in their requests, which are counted in the second pass
 	requests   []int64   // of these
-	slow       hashTable // keys that can win by time, of which the times are summed up in the second pass
+	slow       hashTable // keys that can win by time; the second pass sums up their times
 	hashes     []uint64  // of these
 	candidates []candidate
-	suspects   []uint64  // hashes of further keys of which the texts are compared, too
+	suspects   []uint64  // hashes of further keys whose texts are compared, too
 	places     hashTable // of the winners of all labels, then of the suspects
 	texts      [][]byte  // by place; nil until one is met
 	figures    []figures // of the winners, by place
@@ -96,9 +96,9 @@ var keySeed = maphash.MakeSeed()
 
 func hashOfKey(text []byte) uint64 { return maphash.Bytes(keySeed, text) }
 
-// keep keeps the tallies of those keys of row group i that can win by blocked requests, if any label ranks by them: all
-// keys, or, as soon as there are as many keys with blocked requests as winners, only such keys, because all others rank
-// after them. A count has the requests in its lower half, the blocked ones in its upper half.
+// keep keeps the tallies of the keys of row group i that can win by blocked requests, if any label ranks by them. At
+// first it keeps all keys. Once there are as many keys with blocked requests as winners, it keeps only such keys,
+// because all others rank after them. A count has the requests in its lower half, the blocked ones in its upper half.
 func (k *keys) keep(i int, counts []uint64, hash func(code int) uint64) error {
 	if !slices.ContainsFunc(k.labels, func(label string) bool { return timeOf(label) < 0 }) {
 		return nil
@@ -216,7 +216,7 @@ func (k *keys) bytes() int64 {
 	return bytes
 }
 
-// hold reserves the memory of the ranks and a further amount that is about to be used. Its errors are those of
+// hold reserves the memory of the ranks and a further amount that is about to be used. It returns the errors of
 // run.reserve.
 func (k *keys) hold(more int64) error { return k.ranks.hold(k.bytes() + more) }
 
@@ -369,9 +369,9 @@ func (k *keys) takeSlowest() error {
 // the slowest keys of each row group are candidates, and more of them until the averages of all others are proven to be
 // lower. rankByTime reports whether they are.
 //
-// Two texts with the same hash are summed up as one key, which can hide that the average of one of them is high: it is
-// not higher than the highest average of that key in any row group. Keys for which that does not exclude a place among
-// the winners are suspects. If their texts differ, the scan must not answer.
+// Two texts with the same hash are summed up as one key, which can hide that one of them has a high average. That
+// average is at most the key's highest average in any row group. A key is a suspect if with this average it could be
+// among the winners. If their texts differ, the scan must not answer.
 func (k *keys) rankByTime() (proven bool, err error) {
 	k.suspects = nil
 	for _, label := range k.labels {
@@ -426,12 +426,12 @@ func (k *keys) totalsOf(time int) ([]total, error) {
 	return totals, nil
 }
 
-// atMost returns what the average of a key can be, as it is calculated, if its highest average in a row group is given.
-// Averages are rounded.
+// atMost returns an upper bound for the calculated average of a key, given its highest average in a row group. Averages
+// are rounded.
 func atMost(highest float64) float64 { return highest + math.Abs(highest)*1e-12 }
 
 // cut leaves only the winners of each label: the keys that rank highest. Keys that rank equally at the limit are ties,
-// which texts must break. What the ranks are made of is given back.
+// which texts must break. cut gives back the memory from which the ranks were computed.
 func (k *keys) cut() error {
 	for i := range k.slowest {
 		k.run.unreserve(slowestBytes(&k.slowest[i]))

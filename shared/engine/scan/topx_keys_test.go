@@ -13,7 +13,7 @@ import (
 // topxCase describes random tallies: what makes choosing the keys hard.
 type topxCase struct {
 	name           string
-	keys, inGroup  int // the number of all keys, and of those of each row group
+	keys, inGroup  int // the number of all keys, and of the keys in each row group
 	blocked        int // keys with blocked requests
 	requests       int // of a key in a row group, at most
 	time           func(r *rand.Rand, key, group int) int64
@@ -67,8 +67,8 @@ var topxCases = []topxCase{
 	},
 }
 
-// TestChoose: the winners and ties of random tallies are those of a sum over all keys. In the end, only the memory of
-// the winners is reserved.
+// TestChoose: the winners and ties of random tallies equal the first keys of a sum over all keys. In the end, only the
+// memory of the winners is reserved.
 func TestChoose(t *testing.T) {
 	const limit = 10
 	for _, c := range topxCases {
@@ -238,7 +238,7 @@ func TestAtMost(t *testing.T) {
 			rounded++
 		}
 		if both.Average() > atMost(highest) {
-			t.Fatalf("the average of %+v and %+v is higher than that of either", a, b)
+			t.Fatalf("the average of %+v and %+v is higher than the average of either", a, b)
 		}
 	}
 	if rounded == 0 {

@@ -160,7 +160,7 @@ func TestTopXReservesMemoryOfRanks(t *testing.T) {
 			t.Errorf("%s in %d bytes: %v", label, enough, err)
 		}
 		if !shared.Take("", enough) || shared.Take("", 1) {
-			t.Errorf("%s: the scan has not given back what it has taken", label)
+			t.Errorf("%s: the scan has not given back all memory", label)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// breakTies completes the winners of labels that have ties at their limits: of keys that rank equally, those with the
-// smallest texts win. Then it gives the winners their places.
+// breakTies completes the winners of labels that have ties at their limits: among keys that rank equally, the smallest
+// texts win. Then it gives the winners their places.
 func (t *topX) breakTies(ctx context.Context) error {
 	for _, k := range t.keys {
 		if len(k.ties) > 0 {

@@ -2,8 +2,8 @@ package scan
 
 import "github.com/orrery/orrery/shared/lake/parquet"
 
-// union returns a dictionary with the entries of first, under their codes, and those of second. codes are the codes in
-// it of the entries of second.
+// union returns a dictionary with the entries of first and second. The entries of first keep their codes. codes has the
+// new code of each entry of second.
 func union(first, second *parquet.Texts) (all *parquet.Dictionary, codes []int32, err error) {
 	all = &parquet.Dictionary{}
 	if err := all.Append(first); err != nil {
@@ -18,7 +18,7 @@ func union(first, second *parquet.Texts) (all *parquet.Dictionary, codes []int32
 }
 
 // addEntry returns the code of an entry of a row group in a dictionary of all row groups, and the memory by which the
-// dictionary has grown. known has, plus one, the codes of the entries that were added before; 0: the entry was not.
+// dictionary has grown. known[entry] is the code of an entry that was added before, plus one, or 0.
 func addEntry(all *parquet.Dictionary, entries texts, entry int32, known []int32) (code int32, grown int64) {
 	if known[entry] == 0 {
 		text, before := entries.At(entry), all.Memory()

@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// maxValueObjects is the number of objects in which Values looks at most, unless it counts.
+// maxValueObjects limits the number of objects in which Values looks, unless it counts.
 const maxValueObjects = 20
 
 // FoundValues is the result of Values.
@@ -20,7 +20,7 @@ type FoundValues struct {
 	query.ValuesAnswer
 	Looked []lake.Object // the objects in which it looked: all, if it counts
 
-	Columns    []lake.Object // those of them of which whole columns were read
+	Columns    []lake.Object // the objects among them whose columns were read as a whole
 	Dictionary int64         // bytes of the dictionaries read instead in the others
 }
 
@@ -28,9 +28,9 @@ type FoundValues struct {
 // and stops when it has as many values as asked for, after 20 objects, or when enough returns true, but not before it
 // has looked in one. If the query asks for counts, it looks in all objects.
 //
-// For a field of one value and a caller who may see all branches, it reads dictionaries only. Then the values are those
-// of the row groups that overlap the period, and may be of records shortly before or after it. Otherwise it reads the
-// columns, and every value is one of a record of the period.
+// For a field of one value and a caller who may see all branches, it reads dictionaries only. Then it finds the values
+// of the row groups that overlap the period, which may come from records shortly before or after it. Otherwise it reads
+// the columns, and every value comes from a record of the period.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
 func Values(
@@ -59,7 +59,7 @@ func Values(
 	return v.found, ctx.Err()
 }
 
-// ValueObjects returns those of the objects in which Values looks at most, the newest first.
+// ValueObjects returns the objects in which Values may look, the newest first.
 func ValueObjects(shape query.Values, objects []lake.Object) []lake.Object {
 	newest := slices.Clone(objects)
 	slices.SortFunc(newest, func(a, b lake.Object) int {
@@ -122,8 +122,8 @@ func (v *values) look(w *worker, object lake.Object) error {
 	return nil
 }
 
-// fromDictionary adds the values in the dictionary of a row group. complete is false if these are not exactly its
-// values: the dictionary does not contain all of them, or it contains those of other branches or other members.
+// fromDictionary adds the values in the dictionary of a row group. complete is false if these are not exactly the
+// values of the row group: the dictionary lacks some of them, or has values of other branches or other members.
 func (v *values) fromDictionary(w *worker) (complete bool, err error) {
 	if len(v.run.query.Conditions) > 0 || !v.by.Single() {
 		return false, nil

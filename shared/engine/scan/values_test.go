@@ -122,7 +122,7 @@ func TestValuesOfBranches(t *testing.T) {
 	for _, by := range terms {
 		all := query.Values{By: by, Find: query.Beginning(""), Limit: 1 << 20}
 		q := bind(t, hours, all)
-		var known []string // values of all branches, so that each caller also asks for those of others
+		var known []string // values of all branches, so that each caller also asks for values of others
 		for _, v := range reference.Evaluate(&q, pointers).Values.Values {
 			known = append(known, v.Value)
 		}
@@ -195,8 +195,8 @@ func overwriteDataPages(t *testing.T, path string) map[string]int64 {
 	return sizes
 }
 
-// TestValuesReadDictionariesOnly: for fields of one value, data pages that cannot be read make no difference, and the
-// bytes read are those of the dictionary pages.
+// TestValuesReadDictionariesOnly: for fields of one value, unreadable data pages make no difference, and only the
+// dictionary pages are read.
 func TestValuesReadDictionariesOnly(t *testing.T) {
 	rows := enginetest.Records(t, 600, 12)
 	objects, pointers := stored(t, rows), pointersTo(rows)
@@ -303,8 +303,8 @@ func TestValuesStopEarly(t *testing.T) {
 	})
 }
 
-// TestValuesOfAnHourThatTouchesThePeriod: a dictionary is that of a whole row group, so values of records outside the
-// period may be found; counted values are those of the period.
+// TestValuesOfAnHourThatTouchesThePeriod: a dictionary covers a whole row group, so values of records outside the
+// period may be found; counted values are of the period only.
 func TestValuesOfAnHourThatTouchesThePeriod(t *testing.T) {
 	at := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC).UnixMilli()
 	early, late := "early.example", "late.example"

@@ -189,8 +189,8 @@ func (c *Client) Query(ctx context.Context, sql string) (table [][]*string, err 
 }
 
 // cost returns the cost of the statement so far. It is complete when all rows have been read. The cluster does not
-// report how many objects it reads. Its number of processed rows leaves out the row groups that it skips, and counts
-// rows twice that it reads twice.
+// report how many objects it reads. Its number of processed rows leaves out the row groups that it skips, and counts a
+// row twice if it reads the row twice.
 func (s *statement) cost() engine.Cost {
 	stats := s.page.Stats
 	queued := time.Duration(stats.QueuedTimeMillis) * time.Millisecond

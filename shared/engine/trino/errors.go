@@ -54,8 +54,8 @@ var (
 
 const outOfResources = "INSUFFICIENT_RESOURCES"
 
-// retryable reports whether a failure is temporary. A damaged object may have the same name of the error as an object
-// that is being replaced.
+// retryable reports whether a failure is temporary. The error of a damaged object may have the same name as the error
+// of an object that is being replaced.
 func retryable(err error) bool {
 	var e *clusterError
 	return errors.As(err, &e) && (slices.Contains(retryableNames, e.ErrorName) || e.ErrorName == "HIVE_CURSOR_ERROR") &&

@@ -107,8 +107,8 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// TestPartitionsOfReferences checks that links to records read only the hours of the records, also if other hours are
-// between them, and that they find them by their times and hashes.
+// TestPartitionsOfReferences checks that links to records read only the hours of the records, even if other hours are
+// between them, and that they find the records by their times and hashes.
 func TestPartitionsOfReferences(t *testing.T) {
 	rows := enginetest.Records(t, 200, 41)
 	tables := trinotest.LoadProjected(t, rows, middle)
@@ -171,7 +171,7 @@ func hoursBetween(t *testing.T, first, last string) []string {
 	}
 }
 
-// footer is the largest number of bytes, besides those of columns, that are read when an object is opened.
+// footer is the largest number of bytes, besides columns, that are read when an object is opened.
 const footer = 96 << 10
 
 // TestBytes checks that every route reads only the columns that it needs. It also measures naive statements: topx with
@@ -199,7 +199,7 @@ func TestBytes(t *testing.T) {
 		name   string
 		filter string
 		shape  query.Shape
-		most   func(columns int64) int64 // the largest number of bytes, given that of the columns
+		most   func(columns int64) int64 // the largest number of bytes, given the bytes of the columns
 		naive  string                    // the naive statement
 		times  int64                     // the naive statement reads at least this many times as many bytes
 	}{

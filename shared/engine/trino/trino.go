@@ -117,8 +117,8 @@ func (e *Engine) answerWindows(
 	return whole, total, read, nil
 }
 
-// withRemedy returns the failure of a query with what to do about a damaged object. If no state is provided, there is
-// no compaction that sets it aside.
+// withRemedy adds the remedy for a damaged object to the failure of a query. If no state is provided, no compaction
+// sets the object aside.
 func (e *Engine) withRemedy(err error) error {
 	var damage *engine.DamageError
 	if e.probes() && fault.KindOf(err) == fault.Damaged && errors.As(err, &damage) {

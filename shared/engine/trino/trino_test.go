@@ -22,7 +22,7 @@ func TestDifferentialNoticesMutations(t *testing.T) { enginetest.Mutations(t, ov
 // middle is the hour in the middle of the generated records.
 var middle = lake.PartitionOf(enginetest.Start.Add(enginetest.Length / 2).Truncate(time.Hour).UnixMilli())
 
-// over returns a function that makes an engine over rows, of which the hours before the watermark are compacted.
+// over returns a function that makes an engine over rows. The hours before the watermark are compacted.
 func over(t *testing.T, watermark lake.Partition) func(rows []lake.Row) engine.Engine {
 	trinotest.Server(t) // skips the whole test if there is no server; the suite would skip each subtest
 	return func(rows []lake.Row) engine.Engine { return trinotest.Load(t, rows, watermark).Engine() }

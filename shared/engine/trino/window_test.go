@@ -31,7 +31,7 @@ func (s lostStates) State(context.Context) (engine.State, error) {
 }
 
 // TestLogsSearchTheNewestHoursFirst: a query for logs of a day searches its last hour, then four times as many hours
-// before it, and so on, until it has enough records. Its cost is that of all statements.
+// before it, and so on, until it has enough records. Its cost covers all statements.
 func TestLogsSearchTheNewestHoursFirst(t *testing.T) {
 	const (
 		day    = "timestamp between 2026-01-01 00:00 and 2026-01-01 23:59:59.999"

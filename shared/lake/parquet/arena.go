@@ -64,7 +64,7 @@ func newArena(rows int, within *Budget) *arena {
 	return &arena{Budget: within, rows: max(rows, 1), items: make([]itemChunk, len(leaves))}
 }
 
-// begin prepares the arena for a column of a row group, whose codes mean other texts.
+// begin prepares the arena for a column of a row group. Its codes mean other texts than the codes of the column before.
 func (a *arena) begin() {
 	for i := range a.recent {
 		a.recent[i].text = nil

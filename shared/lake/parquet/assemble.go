@@ -75,8 +75,8 @@ func (l *leaf) assembleList(field unsafe.Pointer, c *cursor, a *arena) error {
 	return nil
 }
 
-// assembleValue sets a value, or a pointer to it, from what the page has where the cursor is, and moves the cursor to
-// the next value.
+// assembleValue sets a value, or a pointer to it, to the value of the page at the cursor, and moves the cursor to the
+// next value.
 func (l *leaf) assembleValue(to unsafe.Pointer, c *cursor, a *arena) {
 	level := c.level
 	c.level++

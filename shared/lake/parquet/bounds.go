@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// indexBytes is how much of a text the page index holds.
+// indexBytes is how many bytes of a text the page index holds.
 const indexBytes = 16
 
 // addBounds adds the page to the page index and to the statistics of the chunk.

@@ -189,8 +189,8 @@ func (c *chunk) encode(w *workspace) (err error) {
 	return nil
 }
 
-// compress compresses a page and encodes its header, which it completes, into the workspace. It adds their sizes to
-// those of the chunk.
+// compress compresses a page and encodes its header, which it completes, into the workspace. It adds their sizes to the
+// sizes of the chunk.
 func (w *workspace) compress(c *chunk, head *format.PageHeader, page []byte) (err error) {
 	if w.compressed, err = c.leaf.codec.Encode(w.compressed[:0], page); err != nil {
 		return fmt.Errorf("compress page of %s: %w", c.leaf.path, err)

@@ -10,8 +10,8 @@ import (
 )
 
 // ColumnReader reads whole columns of an object, one row group at a time, in the form in which they are stored: texts
-// as codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. Of the footer it keeps
-// only where the columns are. It is safe for concurrent use.
+// as codes of a dictionary. It is for scans of few columns and all rows; File is for few rows. It keeps only the places
+// of the columns from the footer. It is safe for concurrent use.
 type ColumnReader struct {
 	in      io.ReaderAt
 	size    int64
@@ -19,7 +19,7 @@ type ColumnReader struct {
 	groups  []columnGroup
 }
 
-// columnGroup is what a ColumnReader keeps of a row group.
+// columnGroup is the part of a row group's footer that a ColumnReader keeps.
 type columnGroup struct {
 	RowGroup
 	chunks []chunkPlace // of the leaves that the object has
@@ -121,7 +121,7 @@ func (c Column) HasDictionary() bool { return c.leaf.dictionary }
 // HasBloomFilter reports whether engines can skip row groups that do not contain a value.
 func (c Column) HasBloomFilter() bool { return c.leaf.bloom }
 
-// Read reads a column of a row group. Without the column, the object has no value in any row.
+// Read reads a column of a row group. If the object lacks the column, no row has a value.
 func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err error) {
 	l := column.leaf
 	defer func() {

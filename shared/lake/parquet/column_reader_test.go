@@ -42,7 +42,7 @@ func TestColumnReader(t *testing.T) {
 	}
 }
 
-// writtenPlainly writes rows in small pages, of which only the first have codes.
+// writtenPlainly writes rows in small pages. Only the first pages have codes.
 func writtenPlainly(t *testing.T, rows []lake.Row) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -60,7 +60,7 @@ func writtenPlainly(t *testing.T, rows []lake.Row) []byte {
 	return out.Bytes()
 }
 
-// withoutFooter is an object of which the last bytes cannot be read.
+// withoutFooter is an object whose last bytes cannot be read.
 type withoutFooter struct {
 	io.ReaderAt
 	size int64

@@ -13,8 +13,8 @@ const Absent = -1
 // ColumnValues is a Parquet column of a row group: Codes for texts, and for integers that have a dictionary; otherwise
 // Ints, or Flags. Reading into it again reuses its memory.
 //
-// If the column is a list, the values of row i are those from Starts[i] to Starts[i+1]. No value is absent, because
-// elements without the member are left out. Otherwise Starts is empty and every row has at most one value.
+// If the column is a list, row i has the values from Starts[i] to Starts[i+1]. No value is absent, because elements
+// without the member are left out. Otherwise Starts is empty and every row has at most one value.
 type ColumnValues struct {
 	Starts []int32
 
@@ -25,7 +25,7 @@ type ColumnValues struct {
 	Present []bool // whether a row has an integer, if there are no Codes; empty if all rows have one
 	Flags   []int8 // 0, 1 or Absent
 
-	hasDictionary bool           // the entries are those of the dictionary page
+	hasDictionary bool           // the entries come from the dictionary page
 	texts         *Dictionary    // of the entries and further ones, once a page has no codes
 	ints          *intDictionary // the same for integers
 
@@ -51,8 +51,8 @@ func (v *ColumnValues) reset() {
 	v.hasDictionary, v.texts, v.ints = false, nil, nil
 }
 
-// grow makes room for a column of as many rows: of its values, or, for a list, of where its rows begin. There may be
-// less room if a damaged footer gives far more rows than row groups have.
+// grow makes room for a column of as many rows: for its values, or, if it is a list, for the starts of its rows. There
+// may be less room if a damaged footer gives far more rows than row groups have.
 func (v *ColumnValues) grow(l *leaf, rows int) {
 	rows = min(rows, maxRoom)
 	switch {
@@ -103,7 +103,7 @@ func (v *ColumnValues) appendCodes(p *pageReader) error {
 	return nil
 }
 
-// takeDictionary makes the entries of the dictionary page those of the column. It does so once.
+// takeDictionary sets the entries of the column to the entries of the dictionary page. Later calls do nothing.
 func (v *ColumnValues) takeDictionary(p *pageReader) error {
 	if v.hasDictionary {
 		return nil
@@ -120,7 +120,7 @@ func (v *ColumnValues) takeDictionary(p *pageReader) error {
 	return nil
 }
 
-// addTexts sets the page's codes to those of texts, and adds texts that are new to the entries.
+// addTexts sets the page's codes to the codes of texts, and adds new texts to the entries.
 func (v *ColumnValues) addTexts(texts *Texts) error {
 	if v.texts == nil {
 		v.texts = &Dictionary{}
@@ -169,7 +169,7 @@ func (v *ColumnValues) appendInts(p *pageReader) error {
 	return nil
 }
 
-// appendPresent appends which rows of a page have a value. Present stays empty as long as all rows have one.
+// appendPresent records which rows of a page have a value. Present stays empty as long as all rows have one.
 func (v *ColumnValues) appendPresent(p *pageReader) {
 	if len(v.Present) == 0 && p.numPresent == p.numValues {
 		return
@@ -182,7 +182,7 @@ func (v *ColumnValues) appendPresent(p *pageReader) {
 	}
 }
 
-// appendFlags appends a page of flags, of which no column is a list.
+// appendFlags appends a page of booleans. No list holds booleans.
 func (v *ColumnValues) appendFlags(p *pageReader) error {
 	if p.coded {
 		return errors.New("flags have codes")
@@ -216,8 +216,8 @@ func appendBits(flags []int8, bits []byte, n int) []int8 {
 	return flags[:first+n]
 }
 
-// appendByRow appends the values of a page, given without absent ones. It appends absent for each row without a value.
-// For a list it appends where each row starts.
+// appendByRow appends the values of a page; values lacks absent ones. It appends absent for each row without a value,
+// or, for a list, the start of each row to Starts.
 func appendByRow[T any](v *ColumnValues, all []T, p *pageReader, values []T, absent T) []T {
 	max, next := p.leaf.maxDef, 0
 	switch {

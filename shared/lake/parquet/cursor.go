@@ -22,12 +22,12 @@ type cursor struct {
 	first, end int64 // rows of the page, counted in the group
 
 	row            int64 // where the cursor is
-	level, present int   // index of the next level, and of the next value; at first those of the row
+	level, present int   // index of the next level, and of the next value; at first of the row
 	marks          []mark
 }
 
-// mark is where a row of a page begins. A cursor of a list remembers it for every row with a number, counted in the page,
-// that is a multiple of markRows, as far as it has been in the page.
+// mark is where a row of a page begins. A cursor of a list remembers the mark of every row whose number in the page is
+// a multiple of markRows, as far as it has come in the page.
 type mark struct{ level, present int32 }
 
 const markRows = 64
@@ -54,8 +54,8 @@ func newCursor(o *object, group int, l *leaf, p *pageReader) (*cursor, error) {
 	return c, nil
 }
 
-// readRows sets the column's part of rows of the lake to those of rows of the object. Their numbers are ascending; first
-// is the number of the first row of the group.
+// readRows sets the column's part of to from rows of the object. numbers are the numbers of these rows, ascending;
+// first is the number of the first row of the group.
 func (c *cursor) readRows(numbers []int64, first int64, to []lake.Row, a *arena) (err error) {
 	a.begin()
 	whole := false // whether the cursor is between two rows
@@ -115,7 +115,7 @@ func (c *cursor) mark() {
 	}
 }
 
-// moveToValue moves to a row of the page of a column that is no list.
+// moveToValue moves to a row of the page of a column that is not a list.
 func (c *cursor) moveToValue(row int64) {
 	if row < c.row {
 		c.row, c.level, c.present = c.first, 0, 0

@@ -69,7 +69,7 @@ func (d *Dictionary) Code(text []byte, hash uint32) int32 {
 	}
 }
 
-// Append adds texts, all of which must be new. Their codes follow those of the earlier texts.
+// Append adds texts, which must all be new. Their codes follow the codes of the earlier texts.
 func (d *Dictionary) Append(texts *Texts) error {
 	for i := range int32(texts.Len()) {
 		text, n := texts.At(i), int32(d.Len())
@@ -188,7 +188,8 @@ type codeSet struct {
 	codes []int32 // in no order
 }
 
-// of returns the distinct codes among those of a dictionary of the given length. They are valid until the next call.
+// of returns the distinct codes among codes, which belong to a dictionary of the given length. They are valid until the
+// next call.
 func (s *codeSet) of(codes []int32, length int) []int32 {
 	words := (length + 63) / 64
 	if cap(s.bits) < words {

@@ -33,9 +33,9 @@ func (e Entries) At(i int32) []byte {
 	return strconv.AppendInt(nil, e.ints[i], 10)
 }
 
-// Dictionary reads the different values of a column in a row group from the dictionary page. It reads no other page.
-// It also returns the size of that page. complete is false if the page does not have all values: the column has no
-// dictionary, or some of its pages do not use it. Without the column, the object has no values.
+// Dictionary reads the different values of a column in a row group from the dictionary page. It reads no other page. It
+// also returns the size of that page. complete is false if the page does not have all values: the column has no
+// dictionary, or some of its pages do not use it. If the object lacks the column, it has no values.
 func (c *ColumnReader) Dictionary(group int, column Column) (entries Entries, bytes int64, complete bool, err error) {
 	l := column.leaf
 	defer func() {

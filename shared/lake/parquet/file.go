@@ -81,8 +81,8 @@ func ReadColumns(r io.ReaderAt, size int64, numbers []int64, columns []string) (
 }
 
 // Rows reads the rows with the given numbers, counted from 0 in the order of the object, and returns them in the order
-// of the numbers. columns names top-level columns, nil means all; other columns are zero, and so are those that the
-// object does not have. The rows share memory with each other, so what they refer to must not be modified.
+// of the numbers. columns names top-level columns, nil means all; other columns are zero, and so are columns that the
+// object does not have. The rows share memory with each other, so their values must not be modified.
 func (f *File) Rows(numbers []int64, columns []string) ([]*lake.Row, error) {
 	return f.RowsWithin(NewBudget(math.MaxInt64), numbers, columns)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/orrery/orrery/shared/record/recordtest"
 )
 
-// BenchmarkImport does all that an importer does for an hour of records: decode, sort, write, verify. records/cpu-s is
-// per second of processor time, including garbage collection, so it is meaningful on a busy machine, too.
+// BenchmarkImport measures all steps of an importer for an hour of records: decode, sort, write, verify. records/cpu-s
+// is per second of processor time, including garbage collection, so it is meaningful on a busy machine, too.
 func BenchmarkImport(b *testing.B) {
 	lines := recordtest.Lines(hourOfRows, start, time.Hour)
 	rows := make([]lake.Row, len(lines))

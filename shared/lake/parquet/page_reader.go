@@ -229,7 +229,7 @@ func (p *pageReader) readValues(as format.Encoding, data []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	// Codes and bits are written in groups of eight, which the last group fills up.
+	// Codes and bits are written in groups of eight. The last group is filled up.
 	padded := p.coded || p.leaf.kind == lake.Bool
 	if decoded < p.numPresent || decoded > p.numPresent && !padded || decoded >= p.numPresent+8 {
 		return fmt.Errorf("%d instead of %d", decoded, p.numPresent)
@@ -262,8 +262,8 @@ func (p *pageReader) decode(v *vector, coder encoding.Encoding, data []byte, cou
 	return err
 }
 
-// room returns an empty slice in the memory of s, with room for count values and those that fill up their last group of
-// eight. There may be less room if the count is far more than the pages of this package have.
+// room returns an empty slice in the memory of s, with room for count values, rounded up to a group of eight. There may
+// be less room if the count is far more than the pages of this package have.
 func room[T any](s []T, count int) []T {
 	return slices.Grow(s[:0], min(max(count, 0), maxRoom)+8)
 }

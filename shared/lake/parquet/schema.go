@@ -13,9 +13,9 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// schema is the Parquet schema of new objects as footers hold it, each node before its members, and
-// the leaves among the nodes. Both are derived from Row and its tags. A test compares them with those of parquet-go,
-// whose main package only tests use, because it would double the size of a program.
+// schema is the Parquet schema of new objects as footers hold it, each node before its members, and the leaves among
+// the nodes. Both are derived from Row and its tags. A test compares them with the schema of parquet-go. Only tests use
+// the main package of parquet-go, because it would double the size of a program.
 var schema, leaves = schemaOf(reflect.TypeFor[lake.Row]())
 
 func schemaOf(row reflect.Type) ([]format.SchemaElement, []leaf) {

@@ -166,7 +166,7 @@ func (o *orderCheck) add(keys *sortKeys) error {
 	return nil
 }
 
-// columnBytes returns the size of each column that the object has and the present schema knows.
+// columnBytes returns the size of each column of the object that the present schema knows.
 func (o *object) columnBytes() map[string]int64 {
 	bytes := make(map[string]int64, len(lake.Columns))
 	for group := range o.footer.RowGroups {

@@ -12,16 +12,16 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// ErrSchema reports that the columns of an object are not those of the version of its schema. The object is damaged, or
-// a program wrote it whose list of versions differs.
+// ErrSchema reports that an object does not have exactly the columns of its schema version. The object is damaged, or
+// was written by a program with a different list of versions.
 var ErrSchema = errors.New("the object has different columns than the version of its schema")
 
-// ErrNewerSchema reports that a newer program wrote the object and that this program cannot do with it what was asked.
+// ErrNewerSchema reports that a newer program wrote the object, so that this program cannot do what was asked with it.
 // The object is not damaged.
 var ErrNewerSchema = errors.New("the object has a newer schema than this program")
 
-// SchemaVersion returns the version of the schema of an object, which may be newer than that of this program. It reads
-// only the footer.
+// SchemaVersion returns the version of the schema of an object, which may be newer than this program's version. It
+// reads only the footer.
 func SchemaVersion(r io.ReaderAt, size int64) (version int, err error) {
 	defer contain(&err)
 	o := &object{in: r, size: size}
@@ -34,7 +34,7 @@ func SchemaVersion(r io.ReaderAt, size int64) (version int, err error) {
 // columnsOfObject are the leaves of the present schema in an object.
 type columnsOfObject struct {
 	of    []int // number of the object's column for each leaf, or missing
-	total int   // number of the object's columns, with those that only a newer schema has
+	total int   // number of the object's columns, including columns that only a newer schema has
 }
 
 const missing = -1

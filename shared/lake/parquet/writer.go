@@ -18,8 +18,8 @@ const (
 	// groupBytes limits the memory of a row group including its dictionaries: a larger group is written however few
 	// its rows are. Ordinary groups are far smaller. The limit is for records of many kilobytes.
 	groupBytes = 32 << 20
-	// stepRows and stepBytes are the number of rows, and of their bytes, that are added before the sizes of the pages
-	// and the group are checked again.
+	// stepRows and stepBytes are how many rows, and how many bytes of them, are added before the sizes of the pages and
+	// the group are checked again.
 	stepRows  = 64
 	stepBytes = 1 << 20
 

@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestWriterMatchesParquetGo compares every value and its levels with those of parquet-go. parquet-go splits a row into
-// values by reflection, the writer one column at a time.
+// TestWriterMatchesParquetGo compares every value and its levels with the output of parquet-go. parquet-go splits a row
+// into values by reflection, the writer one column at a time.
 func TestWriterMatchesParquetGo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")

@@ -74,7 +74,7 @@ func (w Webhook) String() string {
 	return text
 }
 
-// Rules returns what definitions may contain.
+// Rules returns the rules for definitions.
 func (s Settings) Rules() definition.Rules {
 	r := definition.Rules{Destinations: slices.Sorted(maps.Keys(s.Destinations))}
 	if s.Mail != nil {
@@ -83,7 +83,7 @@ func (s Settings) Rules() definition.Rules {
 	return r
 }
 
-// Needs are what the settings need permission for on AWS. The lists are sorted.
+// Needs are the resources that the settings need permission for on AWS. The lists are sorted.
 type Needs struct {
 	Buckets    []Bucket   // to put objects that begin with the prefixes
 	Topics     []string   // ARNs of topics to publish to
@@ -91,14 +91,14 @@ type Needs struct {
 	Mail       *MailNeeds // nil: SES sends no mail
 }
 
-// MailNeeds are what SES checks when it sends mail.
+// MailNeeds are the names that SES checks when it sends mail.
 type MailNeeds struct {
 	Senders          []string // the address of the sender: as it is written, and with its domain in lower case
 	Domains          []string // of the receivers
-	ConfigurationSet string   // "": that of the identity which sends, if it has one
+	ConfigurationSet string   // "": the one of the sending identity, if it has one
 }
 
-// Needs returns what the settings need permission for on AWS.
+// Needs returns the resources that the settings need permission for on AWS.
 func (s Settings) Needs() Needs {
 	var n Needs
 	for _, to := range s.Destinations {

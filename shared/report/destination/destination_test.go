@@ -277,7 +277,7 @@ func TestMailBySES(t *testing.T) {
 	}
 }
 
-// TestDescriptions: the text about a destination has places, no secrets.
+// TestDescriptions: the text about a destination names the place of a secret, not the secret.
 func TestDescriptions(t *testing.T) {
 	for want, to := range map[string]destination.Destination{
 		"the folder /srv/reports":              destination.Folder{Path: "/srv/reports"},

@@ -23,7 +23,7 @@ type Mail struct {
 	ConfigurationSet string // of SES, which has the topic of bounces; "": none
 }
 
-// key names a setting of mail in an error: with the variable that sets it, unless that is "".
+// key returns the name of a setting of mail for an error, with the variable that sets it unless variable is "".
 func (v variables) key(name, variable string) string {
 	if !v {
 		return "mail." + name
@@ -62,7 +62,7 @@ var (
 	configurationSet = regexp.MustCompile(`\A[A-Za-z0-9_-]{1,64}\z`)
 )
 
-// checkServer checks what sends the mail.
+// checkServer checks the server, or SES, that sends the mail.
 func (m *Mail) checkServer(v variables) error {
 	if m.SES {
 		switch {

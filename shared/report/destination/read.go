@@ -24,7 +24,7 @@ const FileName = "orrery.toml"
 // JSONVariable is the variable with the settings on AWS, in the form that ReadJSON reads.
 const JSONVariable = "ORRERY_REPORTS"
 
-// document is what the file contains, and what the variable contains, but for Source.
+// document is the content of the file, and, without Source, of the variable.
 type document struct {
 	Mail *struct {
 		Server           string   `toml:"server" json:"server"`
@@ -43,7 +43,7 @@ type document struct {
 	Source      map[string]any   `toml:"source" json:"-"`
 }
 
-// The variables of the environment, which come before the file.
+// The variables of the environment, which override the file.
 const (
 	serverVariable   = "ORRERY_MAIL_SERVER"
 	fromVariable     = "ORRERY_MAIL_FROM"
@@ -57,8 +57,7 @@ func Variables() []string {
 	return []string{serverVariable, fromVariable, domainsVariable, userVariable, passwordVariable}
 }
 
-// Read returns the settings of a data folder. The file may be absent. An error of kind fault.Invalid names what is
-// wrong.
+// Read returns the settings of a data folder. The file may be absent. An error of kind fault.Invalid names the mistake.
 func Read(folder string, lookup func(string) (string, bool)) (Settings, error) {
 	path := filepath.Join(folder, FileName)
 	text, err := os.ReadFile(path)
@@ -85,8 +84,8 @@ func Read(folder string, lookup func(string) (string, bool)) (Settings, error) {
 }
 
 // ReadJSON returns the settings of a deployment on AWS from the text of the variable, a JSON object with the members of
-// the file. The text may be empty. There are no folders and files there, and mail is sent by SES. An error of kind
-// fault.Invalid names what is wrong.
+// the file. The text may be empty. AWS has no folders and files, and mail is sent by SES. An error of kind
+// fault.Invalid names the mistake.
 func ReadJSON(text string) (Settings, error) {
 	var d document
 	if strings.TrimSpace(text) != "" {
@@ -110,7 +109,8 @@ func ReadJSON(text string) (Settings, error) {
 	return s, nil
 }
 
-// settings returns the settings of a document. Those of mail are not checked yet, because variables can change them.
+// settings returns the settings of a document. It does not check the settings of mail, because variables can change
+// them.
 func (d document) settings() (Settings, error) {
 	s := Settings{Delay: DefaultDelay, Destinations: map[string]Destination{}}
 	for _, name := range slices.Sorted(maps.Keys(d.Destination)) {
@@ -170,7 +170,7 @@ func (s *Settings) resolve(folder string) {
 	}
 }
 
-// override sets the settings of mail that variables have, and checks them.
+// override sets the settings of mail for which there are variables, and checks all settings of mail.
 func (s *Settings) override(lookup func(string) (string, bool)) error {
 	m, given := Mail{}, s.Mail != nil
 	if given {
@@ -196,7 +196,7 @@ func (s *Settings) override(lookup func(string) (string, bool)) error {
 	return m.check(true)
 }
 
-// checkAWS checks that the settings have only what there is on AWS.
+// checkAWS returns an error if the settings use something that does not exist on AWS.
 func (s *Settings) checkAWS() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Destinations)) {
 		where := "destination." + name

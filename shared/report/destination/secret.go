@@ -34,9 +34,9 @@ func firstLine(path string) (string, error) {
 // ReadFile returns the secret of a file. It is read when it is needed, so that it can be changed.
 func (s Secret) ReadFile() (string, error) { return firstLine(s.File) }
 
-// Exposed returns the files with secrets that every user of this machine may read, sorted. A file that cannot be looked
-// at is not among them, because a delivery that needs it reports the error. On Windows, files have no modes that say
-// who may read them.
+// Exposed returns the files with secrets that every user of this machine may read, sorted. A file that cannot be
+// examined is not among them, because a delivery that needs it reports the error. On Windows, files have no modes that
+// say who may read them.
 func (s Settings) Exposed() (files []string) {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -30,7 +30,7 @@ var (
 	parameterName = regexp.MustCompile(`\A/?[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*\z`)
 )
 
-// destination returns what a table defines, which is exactly one destination.
+// destination returns the destination that a table defines. A table must define exactly one.
 func (t table) destination() (Destination, error) {
 	var given []string
 	kinds := []struct{ key, value string }{

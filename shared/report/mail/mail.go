@@ -23,7 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/report/definition"
 )
 
-// Envelope is what a mail needs besides the report.
+// Envelope has the settings of a mail besides the report.
 type Envelope struct {
 	From string   // "Orrery <orrery@example.com>"
 	To   []string // may be empty: the mail is a draft

@@ -56,7 +56,7 @@ func (p Period) End() int64 {
 	return p.ToMs + 1
 }
 
-// Unit returns the unit of which the period is one.
+// Unit returns the unit of a period that is exactly one unit of the zone's calendar.
 func (p Period) Unit(zone *time.Location) (Unit, bool) {
 	from := time.UnixMilli(p.FromMs).In(zone)
 	for _, u := range Units {

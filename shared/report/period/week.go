@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// WeekBefore returns the same time of the week before p, or as many weeks before as p is long. A day and an hour are
-// compared with the day and the hour of the same name, also if that is longer or shorter.
+// WeekBefore returns the same time of the week before p, or as many weeks before as p is long. A day or an hour is
+// compared with the day or the hour of the same name, even if that is longer or shorter.
 func (p Period) WeekBefore(zone *time.Location) Period {
 	from, end := time.UnixMilli(p.FromMs).In(zone), time.UnixMilli(p.End()).In(zone)
 	switch u, _ := p.Unit(zone); u {
@@ -35,7 +35,7 @@ func earlier(at time.Time, weeks int) time.Time {
 }
 
 // ClockShows returns the first instant at which the clocks of a zone show a date and time, which is given in UTC. If
-// they leave it out, it is the instant at which they are put forward.
+// the clocks skip that time, it returns the instant at which they are put forward.
 func ClockShows(wanted time.Time, zone *time.Location) time.Time {
 	var candidates []time.Time
 	for _, hours := range []time.Duration{-36, -24, -12, 0, 12, 24, 36} {
@@ -55,7 +55,7 @@ func ClockShows(wanted time.Time, zone *time.Location) time.Time {
 	panic(fmt.Sprintf("period: the clocks of %s never show %s", zone, wanted))
 }
 
-// shown returns what the clocks of its zone show at an instant, as a time in UTC.
+// shown returns the date and time that the clocks of the zone of t show at t, as a time in UTC.
 func shown(t time.Time) time.Time {
 	_, offset := t.Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)

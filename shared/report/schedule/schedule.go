@@ -13,12 +13,12 @@ import (
 	"github.com/orrery/orrery/shared/zone"
 )
 
-// Item is a definition with those of its versions that decide what is due.
+// Item is a definition with the versions that decide which of its reports are due.
 type Item struct {
 	Config string
 	Name   string
-	// Versions are consecutive, oldest first. The last one is the newest. The first one is that with which the definition
-	// began, or that which was in force when the latest report that is known was due, or an earlier one.
+	// Versions are consecutive, oldest first. The last one is the newest. The first one is the first version of the
+	// definition, or the version in force when the latest known report was due, or one between them.
 	Versions []Version
 }
 
@@ -42,8 +42,8 @@ type Tick struct {
 // MaxMissed is the maximum number of missed reports of a version of a definition that Due returns.
 const MaxMissed = 100
 
-// Due returns the reports of a definition that are due at a time: the latest one, and as missed those before it, oldest
-// first. done is when the latest report was due that is known already, or the zero time.
+// Due returns the reports of a definition that are due at a time, oldest first. All but the latest are missed. done is
+// when the latest known report was due, or the zero time.
 //
 // A report belongs to the version that was in force when it was due. So every caller finds the same version, whatever is
 // edited meanwhile. Each period of a unit of the calendar has one report:
@@ -53,7 +53,7 @@ const MaxMissed = 100
 //   - Nothing is due while a definition is paused. What was due right before is due when it is resumed, but missed if a
 //     later report was due meanwhile.
 func Due(item Item, done, now time.Time) ([]Tick, error) {
-	for len(item.Versions) > 1 && !item.Versions[1].Since.After(done) { // the first one is that which was in force then
+	for len(item.Versions) > 1 && !item.Versions[1].Since.After(done) { // the first one was in force then
 		item.Versions = item.Versions[1:]
 	}
 	var ticks []Tick
@@ -110,8 +110,8 @@ func Due(item Item, done, now time.Time) ([]Tick, error) {
 	return ticks, nil
 }
 
-// Next returns when the next report of a definition after a time is due, and its period. A definition that is paused
-// counts as if it were not.
+// Next returns when the next report of a definition after a time is due, and its period. It ignores that a definition
+// is paused.
 func Next(d definition.Definition, now time.Time) (due time.Time, p period.Period, err error) {
 	c, err := calendarOf(d)
 	if err != nil {
@@ -130,8 +130,8 @@ func Last(d definition.Definition, now time.Time) (period.Period, error) {
 	return c.unit.Last(now.In(c.zone)), nil
 }
 
-// Compared returns the period that a report about a period compares with; nil if there is none. The period may be any
-// one, such as a requested one.
+// Compared returns the period that a report about a period compares with; nil if there is none. The period may be any,
+// such as a requested one.
 func Compared(d definition.Definition, p period.Period) (*period.Period, error) {
 	c, err := calendarOf(d)
 	if err != nil {
@@ -149,7 +149,7 @@ func Compared(d definition.Definition, p period.Period) (*period.Period, error) 
 	return &before, nil
 }
 
-// calendar is when the reports of a definition are made.
+// calendar holds the times at which the reports of a definition are made.
 type calendar struct {
 	unit    period.Unit
 	zone    *time.Location
@@ -188,7 +188,7 @@ func (c calendar) due(p period.Period) time.Time {
 	return period.ClockShows(time.Date(year, month, day+c.weekday, c.hour, c.minute, 0, 0, time.UTC), c.zone)
 }
 
-// latest returns the newest period of which the report was due before an instant.
+// latest returns the newest period whose report was due before an instant.
 func (c calendar) latest(at time.Time) period.Period {
 	p := c.unit.Last(at.In(c.zone))
 	for !c.due(p).Before(at) {

@@ -332,7 +332,7 @@ func TestEditsAtAnyTime(t *testing.T) {
 	}
 }
 
-// contains reports whether a list has the report, be it as missed or not.
+// contains reports whether a list has the report, missed or not.
 func contains(list []Tick, want Tick) bool {
 	return slices.ContainsFunc(list, func(tick Tick) bool {
 		return tick.Number == want.Number && tick.Due.Equal(want.Due) && tick.Period == want.Period
@@ -368,7 +368,7 @@ func TestCompared(t *testing.T) {
 }
 
 // TestComparedWithRequestedPeriods: a requested period of any length is compared with the same time of an earlier week.
-// Times are those of Berlin.
+// Times are in Berlin.
 func TestComparedWithRequestedPeriods(t *testing.T) {
 	berlin, err := zone.Load("Europe/Berlin")
 	if err != nil {

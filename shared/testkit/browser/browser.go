@@ -24,7 +24,7 @@ const Variable = "ORRERY_CHROMIUM"
 var ErrMissing = errors.New("there is no Chromium on the PATH: install it (Debian: apt-get install chromium-headless-shell), " +
 	"or set " + Variable)
 
-// names are the programs that Find looks for. scripts/tools/chromium.sh has the same.
+// names are the programs that Find looks for. scripts/tools/chromium.sh looks for the same ones.
 var names = []string{
 	"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome",
 }
@@ -57,7 +57,8 @@ func Start(ctx context.Context, path string) (session context.Context, end func(
 		chromedp.WSURLReadTimeout(startTime))
 	allocator, endAllocator := chromedp.NewExecAllocator(context.WithoutCancel(ctx), options...)
 	session, _ = chromedp.NewContext(allocator)
-	// The browser is asked to end, because the command may be a script, whose end is not that of the browser.
+	// The browser is asked to end. To kill the command is not enough, because it may be a script that starts the
+	// browser.
 	end = sync.OnceFunc(func() {
 		_ = chromedp.Cancel(session)
 		endAllocator()
@@ -96,7 +97,7 @@ func (f *Faults) Begin() chromedp.Tasks {
 	return chromedp.Tasks{network.Enable(), log.Enable(), runtime.Enable(), OnEveryPage(reportViolations)}
 }
 
-// OnEveryPage returns an action that makes a tab run a script before those of each page.
+// OnEveryPage returns an action that makes a tab run a script on each page before the page's own scripts.
 func OnEveryPage(script string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)

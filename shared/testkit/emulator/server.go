@@ -20,7 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Objects has the methods of *s3.Client that write results and look for them.
+// Objects has the methods of *s3.Client with which the server writes results and looks for them.
 type Objects interface {
 	HeadObject(context.Context, *s3.HeadObjectInput, ...func(*s3.Options)) (*s3.HeadObjectOutput, error)
 	PutObject(context.Context, *s3.PutObjectInput, ...func(*s3.Options)) (*s3.PutObjectOutput, error)
@@ -108,7 +108,7 @@ func throttled() error {
 	return &apiError{"TooManyRequestsException", "Rate exceeded", members}
 }
 
-// maxBody is the largest size of a request. It allows a statement of 262,144 bytes of which each is escaped.
+// maxBody is the largest size of a request. It allows a statement of 262,144 bytes in which every byte is escaped.
 const maxBody = 2 << 20
 
 // ServeHTTP carries out the operation that the header X-Amz-Target names.

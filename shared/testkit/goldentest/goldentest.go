@@ -52,7 +52,7 @@ func ComparePicture(t *testing.T, path string, got []byte) {
 	}
 	want, have := decode(t, file), decode(t, got)
 	if want.Bounds() != have.Bounds() {
-		t.Fatalf("the picture is %v, that of %s %v", have.Bounds(), path, want.Bounds())
+		t.Fatalf("the picture is %v, in %s it is %v", have.Bounds(), path, want.Bounds())
 	}
 	differ := 0
 	for y := want.Bounds().Min.Y; y < want.Bounds().Max.Y; y++ {

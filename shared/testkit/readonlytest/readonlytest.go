@@ -18,8 +18,8 @@ func BothWays(t *testing.T, test func(t *testing.T)) {
 	test(t)
 }
 
-// Folder makes a folder read-only until the test ends. Files that are open can still be written. Root, whom
-// permissions do not stop, gets a read-only mount over the folder. Folder skips the test if that is not possible.
+// Folder makes a folder read-only until the test ends. Files that are open can still be written. Permissions do not
+// stop root, so for root Folder mounts the folder read-only. If that is not possible, it skips the test.
 func Folder(t testing.TB, folder string) {
 	t.Helper()
 	if os.Geteuid() == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// evaluateDiff counts the values of every dimension among the selected records and among the others. An answer with too
-// many values is an error, which the reference does not have.
+// evaluateDiff counts the values of every dimension among the selected records and among the others. Engines return an
+// error for an answer with too many values; the reference does not.
 func evaluateDiff(shape query.Diff, rows []*lake.Row) query.DiffAnswer {
 	if len(rows) == 0 {
 		return query.DiffAnswer{}

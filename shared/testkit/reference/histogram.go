@@ -9,7 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// evaluateHistogram returns the series of the values with the largest totals, of the others, and of absent values.
+// evaluateHistogram returns one series for each value with the largest totals, one for all other values, and one for
+// absent values.
 func evaluateHistogram(shape query.Histogram, segments query.Segmentation, rows []*lake.Row) []query.Series {
 	if len(rows) == 0 {
 		return nil

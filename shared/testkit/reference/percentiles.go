@@ -11,7 +11,7 @@ func percentiles(rows []*lake.Row) query.Percentiles {
 	return query.Percentiles{Origin: ranks(rows, originTime), Svc: ranks(rows, svcTime), Total: ranks(rows, totalTime)}
 }
 
-// ranks sorts the rounded durations and takes those at the nearest ranks.
+// ranks sorts the rounded durations and takes the ones at the nearest ranks.
 func ranks(rows []*lake.Row, duration func(*lake.Row) *int64) query.Ranks {
 	var all []int64
 	for _, r := range rows {

@@ -24,7 +24,7 @@ func evaluateTopX(shape query.TopX, rows []*lake.Row) []query.TopXRow {
 	return all
 }
 
-// rankedKeys returns the figures of every key of a label, the highest rank first. The labels of a time rank by its
+// rankedKeys returns the figures of every key of a label, the highest rank first. Labels about a time rank by its
 // average, and omit keys without that time.
 func rankedKeys(label string, withPercentiles bool, rows []*lake.Row) []query.TopXRow {
 	groups := map[string][]*lake.Row{}

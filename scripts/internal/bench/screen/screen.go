@@ -75,7 +75,7 @@ type Frames struct {
 	Max    float64 `json:"max_ms"`
 }
 
-// Memory is what a page holds after a garbage collection.
+// Memory is the memory of a page after a garbage collection.
 type Memory struct {
 	Bytes     int64 `json:"heap_bytes"`
 	Nodes     int64 `json:"nodes"`
@@ -114,7 +114,7 @@ type tab struct {
 
 func newTab(session context.Context) (tab, error) {
 	ctx, end := chromedp.NewContext(session, chromedp.WithNewBrowserContext())
-	// The first actions open the tab, which must not end with a timeout of theirs.
+	// The first actions open the tab. They have no timeout, because the tab would end with it.
 	if err := chromedp.Run(ctx, emulation.SetDeviceMetricsOverride(1280, 900, 1, false)); err != nil {
 		end()
 		return tab{}, err
@@ -122,7 +122,7 @@ func newTab(session context.Context) (tab, error) {
 	return tab{ctx, end}, nil
 }
 
-// run runs actions. If they take too long, the error has what the page shows.
+// run runs actions. If they take too long, the error has the text of the page.
 func (b tab) run(actions ...chromedp.Action) error {
 	ctx, end := context.WithTimeout(b.ctx, patience)
 	defer end()
@@ -156,8 +156,8 @@ const untilComplete = `
 		requestAnimationFrame(look);
 	})`
 
-// loads loads the dashboard again and again, each time with an empty cache. The first time does not count: the server
-// opens its files then.
+// loads loads the dashboard again and again, each time with an empty cache. The first load does not count, because the
+// server opens its files in it.
 func loads(session context.Context, o Options) (paint, complete Times, err error) {
 	var paints, completes []float64
 	for i := range o.Loads + 1 {
@@ -238,7 +238,7 @@ func scrolling(session context.Context, o Options) (Frames, error) {
 	}, nil
 }
 
-// screen is a screen to go to, and what it shows as soon as it has its answers.
+// screen is a screen to go to, and the content that it shows as soon as it has its answers.
 type screen struct {
 	Fragment string `json:"fragment"`
 	Ready    string `json:"ready"`

@@ -21,7 +21,7 @@ import (
 var stored embed.FS
 
 // Stored returns an object of a version of the schema, as the programs of that version wrote it. Every version has one,
-// which never changes. A test of package parquet writes that of a new version.
+// which never changes. A test of package parquet writes the object of a new version.
 func Stored(t testing.TB, version int) []byte {
 	t.Helper()
 	object, err := stored.ReadFile(fmt.Sprintf("objects/v%d.parquet", version))
@@ -67,8 +67,8 @@ func Older(t testing.TB, object []byte) []byte {
 // NewColumn is the name of the column that Newer adds. Row does not have it.
 const NewColumn = "edge"
 
-// Newer returns the object as a program with the next version of the schema might have written it: with the column
-// NewColumn among the others, which has the values of the column host.
+// Newer returns the object as a program with the next version of the schema might have written it: with the additional
+// column NewColumn, which has the values of the column host.
 func Newer(t testing.TB, object []byte) []byte {
 	t.Helper()
 	return WithFooter(t, object, func(footer *format.FileMetaData) {
