@@ -2,10 +2,12 @@ package logformat
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/patternwork"
 )
 
 // pattern is a log format that a regular expression defines. The names of its groups are fields.
@@ -28,6 +30,14 @@ func IsPattern(name string) bool { return strings.HasPrefix(name, patternPrefix)
 func ByPattern(text string) (Format, error) { return newPattern(patternPrefix+text, text) }
 
 func newPattern(name, text string) (Format, error) {
+	tree, err := syntax.Parse("^(?:"+text+")", syntax.Perl)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "pattern: %v", err)
+	}
+	if work := patternwork.Of(tree); work > patternwork.Few {
+		return nil, fault.New(fault.Invalid, "pattern: its repeats and options have about %d instructions, which may all be "+
+			"tried at every byte of a line, and %d are allowed; shorten the repeats", work, patternwork.Few)
+	}
 	compiled, err := regexp.Compile("^(?:" + text + ")")
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "pattern: %v", err)

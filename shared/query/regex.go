@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/patternwork"
 )
 
 // Regex is a user's RE2 pattern, parsed once and printed in canonical form. Engines get only the canonical form.
@@ -19,6 +20,7 @@ type Regex struct {
 	Canonical string // RE2 syntax, printed from the syntax tree
 
 	size     int // of the compiled program, in instructions
+	work     int // see Query.PatternWork
 	compile  sync.Once
 	compiled *regexp.Regexp // nil: nothing was matched yet
 }
@@ -61,7 +63,7 @@ func parseRegex(pattern string, fold bool) (*Regex, []string, *regexProblem) {
 	if _, err := syntax.Parse(canonical, syntax.Perl); err != nil {
 		return nil, nil, tooLarge(pattern, err.Error())
 	}
-	return &Regex{Source: pattern, Canonical: canonical, size: size}, exact, nil
+	return &Regex{Source: pattern, Canonical: canonical, size: size, work: patternwork.Of(tree)}, exact, nil
 }
 
 // parsePattern parses a pattern of the filter, or records why it is refused and where it is in the filter's text.
