@@ -394,7 +394,11 @@ func misfitsText(misfits map[string]int64) string {
 		total += misfits[field]
 		fields = append(fields, fmt.Sprintf("%s %d", field, misfits[field]))
 	}
-	return fmt.Sprintf("; %d values of a wrong type are in log_rest (%s)", total, strings.Join(fields, ", "))
+	verb := "are"
+	if total == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("; %s of a wrong type %s in log_rest (%s)", counted(total, "value"), verb, strings.Join(fields, ", "))
 }
 
 // absentText reports what no record of an import has, or is "".

@@ -109,7 +109,7 @@ func TestPut(t *testing.T) {
 		},
 		{
 			rule: "a file that is not a log fails", args: []string{"text.txt", "old.log", "--anyway"}, code: exitFailed,
-			stderr: "orrery: text.txt: none of the first 1 lines looks like a known log format",
+			stderr: "orrery: text.txt: the line does not look like a known log format",
 			want:   map[string]string{day + "old.log": old},
 		},
 		{

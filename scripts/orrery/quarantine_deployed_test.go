@@ -124,7 +124,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	}
 	want := "import            name       reason    lines  line  example\n" +
 		source + "  raw/a.log  bad_json  2      4     garbage\n" +
-		"raw/x.csv         raw/x.csv  refused   0      0     none of the first 1 lines looks like a known log format; "
+		"raw/x.csv         raw/x.csv  refused   0      0     the line does not look like a known log format; "
 	if got, _ := command(); !strings.HasPrefix(got, want) {
 		t.Errorf("the list is\n%s\nwant\n%s", got, want)
 	}

@@ -130,7 +130,7 @@ func albSplit(fields [][]byte, line []byte) ([][]byte, error) {
 		fields = append(fields, value)
 	}
 	if len(fields) <= albUserAgent {
-		return nil, badLine("%d fields; a load balancer writes at least %d", len(fields), albUserAgent+1)
+		return nil, badLine("%s; a load balancer writes at least %d", counted(len(fields), "field"), albUserAgent+1)
 	}
 	return fields, nil
 }

@@ -211,8 +211,19 @@ func (e *UnrecognizedError) Error() string {
 	if e.Wrapped != nil {
 		return e.Wrapped.String()
 	}
-	return fmt.Sprintf("none of the first %d lines looks like a known log format; name the format with --format, "+
-		"or describe it with --log-format, --pattern or --map", e.Lines)
+	lines := fmt.Sprintf("none of the first %d lines looks", e.Lines)
+	if e.Lines == 1 {
+		lines = "the line does not look"
+	}
+	return lines + " like a known log format; name the format with --format, or describe it with --log-format, --pattern or --map"
+}
+
+// counted returns a number of things of which one is called noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // shownMembers is the number of members that ShownMembers lists.

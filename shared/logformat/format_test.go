@@ -126,6 +126,7 @@ func TestConvertRejectsBadLines(t *testing.T) {
 		{"combined", "1.2.3.4 - -" + at + request + "200", "no number of bytes"},
 		{"combined", "1.2.3.4 - -" + at + request + "200 1e9", "no number of bytes"},
 		{"alb", alb + "1.2.3.4:5 - 0.1 0.1 0.1 200", "fields; a load balancer"},
+		{"alb", "hello", "1 field; a load balancer"},
 		{"alb", alb + `1.2.3.4:5 - 0.1 0.1 0.1 200 200 1 1 "GET http://a:80/ HTTP/1.1`, "ends inside field 13"},
 		{"alb", alb + `1.2.3.4:5 - 0.1 0.1 0.1 two 200 1 1 "GET http://a:80/ HTTP/1.1" "-"`, `status is "two"`},
 		{"aws-waf", `{"timestamp":1`, "not a record of AWS WAF"},
