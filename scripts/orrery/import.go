@@ -401,11 +401,11 @@ func misfitsText(misfits map[string]int64) string {
 		total += misfits[field]
 		fields = append(fields, fmt.Sprintf("%s %d", field, misfits[field]))
 	}
-	text := fmt.Sprintf("; %d values of a wrong type are", total)
+	verb := "are"
 	if total == 1 {
-		text = "; 1 value of a wrong type is"
+		verb = "is"
 	}
-	return text + " in log_rest (" + strings.Join(fields, ", ") + ")"
+	return fmt.Sprintf("; %s of a wrong type %s in log_rest (%s)", counted(total, "value"), verb, strings.Join(fields, ", "))
 }
 
 // absentText reports what no record of an import has, or is "".

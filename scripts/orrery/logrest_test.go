@@ -247,6 +247,11 @@ func TestValuesOfAWrongType(t *testing.T) {
 	if want := "app.jsonl: no record has a method or a host\n"; !strings.Contains(stderr, want) {
 		t.Errorf("%q lacks %q", stderr, want)
 	}
+	stdout, stderr, code = inProcess(t, "import", "--data", t.TempDir(), "--format", "orrery", written(t, "one.jsonl",
+		at+`"ip":"203.0.113.1","host":{"name":"x"}}`))
+	if want := "; 1 value of a wrong type is in log_rest (host 1)"; code != exitDone || !strings.Contains(stdout, want) {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
 	for filter, want := range map[string]string{
 		`, host~"."`: "", `, status>0`: "2", `, status=200`: "2", `, log_rest["status"]="ok"`: "1",
 		`, log_rest["host.name"]="x"`: "1",

@@ -30,6 +30,12 @@ func RegexError(err error) error {
 	return fault.Wrap(fault.RegexRefused, err, "the engine does not support the regular expression")
 }
 
+// PatternWorkError returns the error for patterns that would be matched with more text than their size allows.
+func PatternWorkError() error {
+	return fault.New(fault.RegexRefused, "the regular expressions of the filter are too large for the text that they would "+
+		"be matched with; shorten their repeats, or narrow the period or the other conditions")
+}
+
 // ResourcesError returns the error for a query that exhausts the engine's resources.
 func ResourcesError(err error) error {
 	return fault.Wrap(fault.EngineLimit, err,

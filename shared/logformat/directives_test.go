@@ -79,6 +79,7 @@ func TestW3CLines(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ fields, line, want string }{
 		"fewer values": {fields, "2026-05-17 10:05:03 1.2.3.4 GET /a", "5 values, but #Fields lists 6"},
+		"one value":    {fields, "foo", "the line has 1 value, but #Fields lists 6"},
 		"more values":  {fields, "2026-05-17 10:05:03 1.2.3.4 GET /a b 200", "7 values, but #Fields lists 6"},
 		"no date":      {"#Fields: time c-ip", "10:05:03 1.2.3.4", "does not list both date and time"},
 		"a bad time":   {fields, "2026-05-17 25:05:03 1.2.3.4 GET /a 200", "not a time"},

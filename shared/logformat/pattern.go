@@ -2,14 +2,16 @@ package logformat
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pattern"
 )
 
-// pattern is a log format that a regular expression defines. The names of its groups are fields.
-type pattern struct {
+// patternFormat is a log format that a regular expression defines. The names of its groups are fields.
+type patternFormat struct {
 	name   string
 	regexp *regexp.Regexp
 	groups []variable // of each group; the whole match and groups without a name have no text
@@ -28,11 +30,19 @@ func IsPattern(name string) bool { return strings.HasPrefix(name, patternPrefix)
 func ByPattern(text string) (Format, error) { return newPattern(patternPrefix+text, text) }
 
 func newPattern(name, text string) (Format, error) {
+	tree, err := syntax.Parse("^(?:"+text+")", syntax.Perl)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "pattern: %v", err)
+	}
+	if work := pattern.WorkOf(tree); work > pattern.FewWork {
+		return nil, fault.New(fault.Invalid, "pattern: its repeats and options have about %d instructions, which may all be "+
+			"tried at every byte of a line, and %d are allowed; shorten the repeats", work, pattern.FewWork)
+	}
 	compiled, err := regexp.Compile("^(?:" + text + ")")
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "pattern: %v", err)
 	}
-	p := pattern{
+	p := patternFormat{
 		name: name, regexp: compiled, groups: make([]variable, compiled.NumSubexp()+1), prefixes: newPrefixes(text),
 	}
 	seen := map[string]bool{}
@@ -111,16 +121,16 @@ func groupVariable(name string) variable {
 }
 
 // Name returns the name, which for a format of a user has the expression.
-func (p pattern) Name() string { return p.named(p.name) }
+func (p patternFormat) Name() string { return p.named(p.name) }
 
-func (p pattern) Matches(line []byte) bool {
+func (p patternFormat) Matches(line []byte) bool {
 	_, err := p.Convert(nil, line)
 	return err == nil
 }
 
-func (pattern) Complete(row *lake.Row) { complete(row) }
+func (patternFormat) Complete(row *lake.Row) { complete(row) }
 
-func (p pattern) Convert(dst, line []byte) ([]byte, error) {
+func (p patternFormat) Convert(dst, line []byte) ([]byte, error) {
 	found := p.regexp.FindSubmatchIndex(line)
 	if found == nil {
 		rest, expected := p.prefixes.stop(line)

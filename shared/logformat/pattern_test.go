@@ -86,6 +86,7 @@ func TestPatternErrors(t *testing.T) {
 		`(?P<ip>.*)`:                            "no group has the name timestamp",
 		`(?P<timestamp>\d+) (?P<ip>.)(?P<ip>.)`: "two groups have the name ip",
 		`(?P<timestamp>(?!x).*)`:                "invalid or unsupported Perl syntax",
+		`(?P<timestamp>\d+) (a?){1000}`:         "about 3002 instructions, which may all be tried at every byte of a line, and 1000",
 	} {
 		if _, err := ByPattern(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -14,7 +14,7 @@ func Table(f Format) string {
 	switch f := f.(type) {
 	case layout:
 		t.addLayout(f)
-	case pattern:
+	case patternFormat:
 		if !IsPattern(f.name) {
 			return ""
 		}
@@ -55,7 +55,7 @@ func (t *fieldTable) addLayout(l layout) {
 	t.complete()
 }
 
-func (t *fieldTable) addPattern(p pattern) {
+func (t *fieldTable) addPattern(p patternFormat) {
 	for _, v := range p.groups {
 		if v.text != "" {
 			t.add(v, v.text)

@@ -189,7 +189,7 @@ func (f w3c) Convert(dst, line []byte) ([]byte, error) {
 	}
 	columns := f.fields.columns
 	if len(values) != len(columns) {
-		return nil, badLine("the line has %d values, but #Fields lists %d", len(values), len(columns))
+		return nil, badLine("the line has %s, but #Fields lists %d", counted(len(values), "value"), len(columns))
 	}
 	c := layoutLine{o: newObject(dst)}
 	if f.fields.local {

@@ -75,7 +75,7 @@ func InZone(f Format, name string) (Format, error) {
 	case layout:
 		f.localTime = local
 		return f, nil
-	case pattern:
+	case patternFormat:
 		f.localTime = local
 		return f, nil
 	case behindSyslog:

@@ -18,9 +18,13 @@ type Regex struct {
 	Canonical string // RE2 syntax, printed from the syntax tree
 
 	size     int // of the compiled program, in instructions
+	work     int // see WorkOf
 	compile  sync.Once
 	compiled *regexp.Regexp // nil: nothing was matched yet
 }
+
+// Work returns the work of the pattern for each byte of a text; see WorkOf.
+func (r *Regex) Work() int { return r.work }
 
 // Size returns the size of the compiled program, in instructions.
 func (r *Regex) Size() int { return r.size }
@@ -63,7 +67,7 @@ func Parse(pattern string, fold bool) (*Regex, []string, *Problem) {
 	if _, err := syntax.Parse(canonical, syntax.Perl); err != nil {
 		return nil, nil, Exceeded(pattern, err.Error())
 	}
-	return &Regex{Source: pattern, Canonical: canonical, size: size}, exact, nil
+	return &Regex{Source: pattern, Canonical: canonical, size: size, work: WorkOf(tree)}, exact, nil
 }
 
 // Problem is the reason why a pattern is refused.

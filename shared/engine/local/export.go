@@ -69,6 +69,9 @@ func (x *export) run(ctx context.Context) ([]lake.Object, error) {
 			return nil, err
 		}
 		objects = without(objects, x.skipped)
+		if err := x.engine.checkPatterns(ctx, x.query, objects); err != nil {
+			return objects, err
+		}
 		shape := x.query.Shape.(query.Logs)
 		shape.Limit = x.engine.sizes.places
 		q := x.query

@@ -114,12 +114,27 @@ func (e *Engine) answer(
 	if len(objects) == 0 {
 		return query.Answer{}, by, nil, nil
 	}
+	if err := e.checkPatterns(ctx, q, objects); err != nil {
+		return query.Answer{}, by, nil, err
+	}
 	if by == byRows {
 		answer, read, err := e.logs(ctx, q, objects)
 		return answer, by, read, err
 	}
 	answer, by, err := e.figures(ctx, q, objects)
 	return answer, by, objects, err
+}
+
+// checkPatterns refuses a query whose patterns would take too long, by the scan and by DuckDB alike.
+func (e *Engine) checkPatterns(ctx context.Context, q query.Query, objects []lake.Object) error {
+	err := scan.CheckPatterns(ctx, q, objects, e.scan)
+	switch {
+	case errors.Is(err, scan.ErrBusy):
+		return busy(err)
+	case errors.Is(err, scan.ErrUnsupported):
+		return engine.ResourcesError(err)
+	}
+	return err
 }
 
 // figures answers a query for figures by a scan, which is several times faster than DuckDB, or by DuckDB if the scan

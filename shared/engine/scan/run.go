@@ -56,6 +56,7 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 	if r.hash == nil {
 		r.hash = hashOfKey
 	}
+	r.query.Conditions = patternsLast(q.Conditions)
 	r.crew = r.crews.join(r.caller, r.workers)
 	return r
 }
