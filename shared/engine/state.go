@@ -37,7 +37,7 @@ const rebuiltSkew = time.Minute
 // have read objects after one of them was removed, which is at least StateAge after the state lists it.
 func (s State) Skipped(q query.Query, began time.Time) []string {
 	var names []string
-	reach := q.Reach()
+	reach := q.TimeBounds()
 	for _, o := range s.Lost {
 		if !o.Rebuilt.IsZero() && o.Rebuilt.Before(began.Add(-rebuiltSkew)) {
 			continue

@@ -42,7 +42,7 @@ type Options struct {
 	Horizon time.Duration
 	Arrival time.Time
 	// Cautious means that a person has started the import and can be asked. Then an import that is probably a mistake
-	// ends with a *DoubtError.
+	// ends with a *UnconfirmedError.
 	Cautious bool
 	// Quarantined, if set, returns the size in bytes of the rejected lines of a source that are in quarantine already,
 	// without those of the import with that generation, which the new ones replace. Of the lines that would exceed

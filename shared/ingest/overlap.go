@@ -83,7 +83,7 @@ func (r Report) Overlaps() bool {
 
 // overlapping is the error of a log of which most records are in the lake.
 func overlapping(r Report) error {
-	return &DoubtError{fmt.Sprintf("%d of the first %d records are in the data already, most of them from import %s, and "+
+	return &UnconfirmedError{fmt.Sprintf("%d of the first %d records are in the data already, most of them from import %s, and "+
 		"nothing was imported. The log seems to be a copy or a part of an imported log, and its records would be counted "+
 		"twice; if they are others, import them with --anyway", r.Seen, r.Judged, r.SeenIn)}
 }

@@ -49,7 +49,7 @@ func TestReferencesLimitWhatIsRead(t *testing.T) {
 	t.Run("to nothing if no reference is in all conditions", func(t *testing.T) {
 		for _, shape := range []query.Shape{query.Logs{}, query.Stats{}} {
 			q := bindShape(t, "record_ref="+hourRef(1)+", record_ref="+hourRef(2), shape)
-			if !q.Span().Empty() || q.Reach().Touches(from, from+9*oneHour) {
+			if !q.Span().Empty() || q.TimeBounds().Touches(from, from+9*oneHour) {
 				t.Errorf("the span is %v", q.Span())
 			}
 		}
@@ -61,7 +61,7 @@ func TestReferencesLimitWhatIsRead(t *testing.T) {
 				"record_ref in (" + refs + "," + hourRef(3) + "), timestamp between 2026-01-01 and 2026-01-02, " +
 					"not timestamp between 2025-01-01 and 2025-01-02, timestamp between 2026-01-01 04:00 and 2026-01-02",
 			} {
-				r := bindShape(t, filters, query.TopX{}).Reach()
+				r := bindShape(t, filters, query.TopX{}).TimeBounds()
 				hours, fewer := r.Hours(lake.PartitionOf(from), lake.PartitionOf(from)+23)
 				if !r.Span().Empty() || r.Touches(from-200*oneHour, from+200*oneHour) || len(hours) > 0 || !fewer {
 					t.Errorf("%s: the span is %v, the hours are %v, %v", filters, r.Span(), hours, fewer)
@@ -74,27 +74,27 @@ func TestReferencesLimitWhatIsRead(t *testing.T) {
 	t.Run("to the objects and row groups with one of the times", func(t *testing.T) {
 		for hour := range int64(110) {
 			begin := from + hour*oneHour
-			if got, want := several.Reach().Touches(begin-5, begin+5), hour == 1 || hour == 50 || hour == 100; got != want {
+			if got, want := several.TimeBounds().Touches(begin-5, begin+5), hour == 1 || hour == 50 || hour == 100; got != want {
 				t.Errorf("touches hour %d: %v", hour, got)
 			}
-			if several.Reach().Touches(begin+1, begin+oneHour-1) {
+			if several.TimeBounds().Touches(begin+1, begin+oneHour-1) {
 				t.Errorf("touches the records between the hours %d and %d", hour, hour+1)
 			}
 		}
 	})
 	t.Run("to the hours with one of the times", func(t *testing.T) {
 		first := lake.PartitionOf(from)
-		hours, fewer := several.Reach().Hours(first, first+100)
+		hours, fewer := several.TimeBounds().Hours(first, first+100)
 		if want := []lake.Partition{first + 1, first + 50, first + 100}; !fewer || !slices.Equal(hours, want) {
 			t.Errorf("hours %v, %v", hours, fewer)
 		}
-		if hours, fewer := several.Reach().Hours(first+1, first+1); fewer {
+		if hours, fewer := several.TimeBounds().Hours(first+1, first+1); fewer {
 			t.Errorf("one hour: hours %v are fewer than all", hours)
 		}
-		if hours, fewer := several.Reach().Hours(first+2, first+9); !fewer || len(hours) > 0 {
+		if hours, fewer := several.TimeBounds().Hours(first+2, first+9); !fewer || len(hours) > 0 {
 			t.Errorf("hours without a reference: %v, %v", hours, fewer)
 		}
-		if _, fewer := bindShape(t, midnight, query.Logs{}).Reach().Hours(first, first+100); fewer {
+		if _, fewer := bindShape(t, midnight, query.Logs{}).TimeBounds().Hours(first, first+100); fewer {
 			t.Error("without references, some hours are not read")
 		}
 	})

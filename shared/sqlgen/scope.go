@@ -38,14 +38,14 @@ type branch struct {
 }
 
 func (p *printer) branches() (out []branch) {
-	reach := p.query.Reach()
+	reach := p.query.TimeBounds()
 	for _, span := range reach.Spans() {
 		out = append(out, p.branchesOf(reach, span)...)
 	}
 	return out
 }
 
-func (p *printer) branchesOf(reach query.Reach, span query.Period) (out []branch) {
+func (p *printer) branchesOf(reach query.TimeBounds, span query.Period) (out []branch) {
 	first, last := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
 	watermark := p.query.Scope.Watermark
 	if first < watermark {
@@ -58,7 +58,7 @@ func (p *printer) branchesOf(reach query.Reach, span query.Period) (out []branch
 }
 
 func (p *printer) branch(
-	table fragment, reach query.Reach, span query.Period, first, last lake.Partition,
+	table fragment, reach query.TimeBounds, span query.Period, first, last lake.Partition,
 ) branch {
 	hours := lake.PartitionKey + " BETWEEN " + p.text(first.String()) + " AND " + p.text(last.String())
 	if few, fewer := reach.Hours(first, last); fewer && len(few) > 0 {

@@ -166,7 +166,7 @@ func (p parts) ingest(now func() time.Time) *function.Function {
 func (p parts) compact(now func() time.Time) *function.Function {
 	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
 		p.logAges(ctx, now()) // first, because a run that is killed logs nothing afterwards
-		looked := p.cloud.Look(ctx, p.queue, p.deadLetters)
+		looked := p.cloud.ObserveQueues(ctx, p.queue, p.deadLetters)
 		report, err := p.cloud.Compact(ctx, time.Time{})
 		err = errors.Join(err, looked)
 		for _, name := range report.Damaged {

@@ -177,7 +177,7 @@ func (e *Engine) sizesOf(
 // hoursOf returns the hours that q, which is clamped to the data, reads.
 func hoursOf(q query.Query) []lake.Partition {
 	var hours []lake.Partition
-	reach := q.Reach()
+	reach := q.TimeBounds()
 	for _, span := range reach.Spans() {
 		if span.Empty() {
 			continue

@@ -62,7 +62,7 @@ func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
 		duckDB:  duckDB,
 		records: newRecords(),
 		scan: scan.Options{
-			NoFallback: duckDB == nil, Shared: engine.NewMemory(scanMemory, scanShare), Crews: &scan.Crews{},
+			NoFallback: duckDB == nil, Shared: engine.NewMemory(scanMemory, scanShare), Pools: &scan.WorkerPools{},
 		},
 		sizes: defaultSizes,
 	}, nil

@@ -45,7 +45,7 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 // objects lists the objects that can hold matching records at this moment. The index lists the objects of the
 // partitions; objects that do not overlap the spans are left out.
 func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, error) {
-	span := q.Reach().Span()
+	span := q.TimeBounds().Span()
 	if span.Empty() {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func (e *Engine) objects(ctx context.Context, q query.Query) ([]lake.Object, err
 
 // touching returns the objects that overlap the spans of a query.
 func touching(q query.Query, objects []lake.Object) (touched []lake.Object) {
-	reach := q.Reach()
+	reach := q.TimeBounds()
 	for _, o := range objects {
 		if o.Rows > 0 && reach.Touches(o.MinTsMs, o.MaxTsMs) {
 			touched = append(touched, o)

@@ -110,7 +110,7 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 	if len(n.found) == n.limit {
 		scope := &n.run.query.Scope
 		scope.FromMs = max(scope.FromMs, n.found[n.limit-1].tsMs)
-		n.run.reach = n.run.query.Reach()
+		n.run.reach = n.run.query.TimeBounds()
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 // run is the state that all parts of a scan share.
 type run struct {
 	query      query.Query
-	reach      query.Reach
+	reach      query.TimeBounds
 	workers    int
 	memory     int64
 	noFallback bool
@@ -33,8 +33,8 @@ type run struct {
 	caller string
 	taken  atomic.Int64 // bytes
 
-	crews *Crews
-	crew  *crew // of the caller
+	pools *WorkerPools
+	pool  *workerPool // of the caller
 
 	mu   sync.Mutex
 	idle []*worker // of each; their columns' memory is used again
@@ -44,8 +44,8 @@ type run struct {
 // scans share.
 func newRun(ctx context.Context, q query.Query, o Options) *run {
 	r := &run{
-		query: q, reach: q.Reach(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
-		shared: o.Shared, caller: engine.CallerOf(ctx), crews: o.Crews,
+		query: q, reach: q.TimeBounds(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
+		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools,
 	}
 	if r.workers == 0 {
 		r.workers = runtime.GOMAXPROCS(0)
@@ -57,7 +57,7 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 		r.hash = hashOfKey
 	}
 	r.query.Conditions = patternsLast(q.Conditions)
-	r.crew = r.crews.join(r.caller, r.workers)
+	r.pool = r.pools.join(r.caller, r.workers)
 	return r
 }
 
@@ -108,14 +108,14 @@ func (r *run) unreserve(bytes int64) {
 	r.shared.Give(r.caller, bytes)
 }
 
-// holding is memory that a step of a scan uses and gives back.
-type holding struct {
+// reservation is memory that a step of a scan uses and gives back.
+type reservation struct {
 	run   *run
 	bytes int64
 }
 
 // hold makes bytes the memory that the step uses now. It returns the errors of run.reserve.
-func (h *holding) hold(bytes int64) error {
+func (h *reservation) hold(bytes int64) error {
 	switch {
 	case bytes > h.bytes:
 		if err := h.run.reserve(bytes - h.bytes); err != nil {
@@ -131,7 +131,7 @@ func (h *holding) hold(bytes int64) error {
 // giveBack gives back the memory that all queries share, and leaves the workers to other scans of the caller.
 func (r *run) giveBack() {
 	r.shared.Give(r.caller, r.taken.Swap(0))
-	r.crews.leave(r.caller)
+	r.pools.leave(r.caller)
 }
 
 // group is one row group of an object.
@@ -253,7 +253,7 @@ type worker struct {
 	reader *parquet.ColumnReader
 	group  *group
 
-	at       groupID                                  // the row group that it is reading; the lock of the crew guards it
+	at       groupID                                  // the row group that it is reading; the lock of the pool guards it
 	columns  map[parquet.Column]*parquet.ColumnValues // of this group, as far as they have been read
 	spare    map[parquet.Column]*parquet.ColumnValues // of earlier groups, for their memory
 	flagged  []uint8                                  // what flags returns for this group

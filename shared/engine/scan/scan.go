@@ -26,7 +26,7 @@ type Options struct {
 	NoFallback bool  // no other engine is there: the scan also answers queries that another engine answers faster
 
 	Shared *engine.Memory // where Memory is taken from, for the caller of the context; nil: it is not shared
-	Crews  *Crews         // whose workers scan; nil: each scan has workers of its own
+	Pools  *WorkerPools   // whose workers scan; nil: each scan has workers of its own
 
 	hash func(key []byte) uint64 // instead of hashOfKey, for tests
 }

@@ -311,7 +311,7 @@ func TestMemoryIsSharedBetweenCallers(t *testing.T) {
 func TestScansAtTheSameTime(t *testing.T) {
 	rows := enginetest.Records(t, 600, 47)
 	objects := stored(t, rows)
-	crews := &scan.Crews{}
+	pools := &scan.WorkerPools{}
 	bad := damaged(t, objects, func(column string) bool { return column == "ts_ms" })
 	var running sync.WaitGroup
 	for _, shape := range shapes {
@@ -320,7 +320,7 @@ func TestScansAtTheSameTime(t *testing.T) {
 		} {
 			q := bind(t, text, shape)
 			for _, caller := range []string{"a", "b"} {
-				o := scan.Options{Workers: 2, Crews: crews}
+				o := scan.Options{Workers: 2, Pools: pools}
 				ctx := engine.WithCaller(t.Context(), caller)
 				running.Go(func() {
 					if err := answerTo(ctx, t, q, rows, objects, o); err != nil {

@@ -36,13 +36,13 @@ type keys struct {
 	texts      [][]byte  // by place; nil until one is met
 	figures    []figures // of the winners, by place
 
-	ranks holding // the reserved memory, as bytes returns it
+	ranks reservation // the reserved memory, as bytes returns it
 }
 
 func newKeys(r *run, column string, labels []string, limit, groups int) *keys {
 	none := slowest{others: math.Inf(-1)}
 	return &keys{
-		run: r, column: column, labels: labels, limit: limit, ranks: holding{run: r},
+		run: r, column: column, labels: labels, limit: limit, ranks: reservation{run: r},
 		timed:   slices.ContainsFunc(labels, func(label string) bool { return timeOf(label) >= 0 }),
 		tallies: make([][]tally, groups), slowest: slices.Repeat([][3]slowest{{none, none, none}}, groups),
 		ranked: map[string][]total{}, ties: map[string][]total{},

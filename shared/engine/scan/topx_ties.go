@@ -52,7 +52,7 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 			tied.add(of.hash)
 		}
 	}
-	texts := holding{run: t.run}
+	texts := reservation{run: t.run}
 	if err := texts.hold(tied.bytes() + int64(tied.n)*textBytes); err != nil {
 		return err
 	}

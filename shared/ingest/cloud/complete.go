@@ -13,10 +13,10 @@ type Queue interface {
 	Waiting(ctx context.Context) (int, error)
 }
 
-// Look records in the state of the lake whether all queues of messages about raw logs are empty. The time to which the
+// ObserveQueues records in the state of the lake whether all queues of messages about raw logs are empty. The time to which the
 // lake is complete follows from that, see lakestate.Backlog. The queues are that of Import and that of its dead
 // letters.
-func (c *Store) Look(ctx context.Context, queues ...Queue) error {
+func (c *Store) ObserveQueues(ctx context.Context, queues ...Queue) error {
 	at := c.config.Now().UTC()
 	for _, q := range queues {
 		n, err := q.Waiting(ctx)

@@ -29,7 +29,7 @@ func (w *world) lookTwice(queues ...cloud.Queue) float64 {
 	w.t.Helper()
 	first := w.time
 	for range 2 {
-		if err := w.cloud().Look(w.t.Context(), queues...); err != nil {
+		if err := w.cloud().ObserveQueues(w.t.Context(), queues...); err != nil {
 			w.t.Fatal(err)
 		}
 		w.time = w.time.Add(10 * time.Minute)
@@ -163,7 +163,7 @@ func TestCompleteThrough(t *testing.T) {
 	})
 	t.Run("reports errors of the queues", func(t *testing.T) {
 		w := world(t)
-		if err := w.cloud().Look(t.Context(), waiting(0), brokenQueue{}); err == nil {
+		if err := w.cloud().ObserveQueues(t.Context(), waiting(0), brokenQueue{}); err == nil {
 			t.Error("no error")
 		}
 		s, _, err := lakestate.Load(t.Context(), w.table)

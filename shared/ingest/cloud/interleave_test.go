@@ -456,7 +456,7 @@ func (p *play) importLog(a *actor, key string) {
 
 // look looks at the queue.
 func (p *play) look(a *actor) {
-	p.unlessFault(a, p.cloudOf(a).Look(context.Background(), p))
+	p.unlessFault(a, p.cloudOf(a).ObserveQueues(context.Background(), p))
 	p.readSometimes()
 }
 

@@ -196,7 +196,7 @@ func TestReconcileProvesCompleteness(t *testing.T) {
 	t.Run("a lost log moves it back until the log has arrived", func(t *testing.T) {
 		w := world(t)
 		for range 2 { // looks at empty queues: S3 has sent no message about the log
-			if err := w.cloud().Look(t.Context(), waiting(0)); err != nil {
+			if err := w.cloud().ObserveQueues(t.Context(), waiting(0)); err != nil {
 				t.Fatal(err)
 			}
 			w.put("raw/a", records(0, 3, 0))
@@ -232,7 +232,7 @@ func TestScheduledReconciliation(t *testing.T) {
 	look := func(after time.Duration) {
 		t.Helper()
 		w.time = testTime.Add(after)
-		if err := w.cloud().Look(t.Context(), waiting(0)); err != nil {
+		if err := w.cloud().ObserveQueues(t.Context(), waiting(0)); err != nil {
 			t.Fatal(err)
 		}
 	}

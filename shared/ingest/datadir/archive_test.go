@@ -164,7 +164,7 @@ func TestArchiveOfAnImportedLogIsNoticed(t *testing.T) {
 			}
 			err = s.ImportAll(t.Context(), name, f, ingest.Options{Path: path, Cautious: true},
 				func(string, ingest.Report, error) {})
-			var doubt *ingest.DoubtError
+			var doubt *ingest.UnconfirmedError
 			if !errors.As(err, &doubt) || !strings.Contains(err.Error(), source) || len(rowsOf(t, s)) != 100 {
 				t.Errorf("%d rows, %v", len(rowsOf(t, s)), err)
 			}

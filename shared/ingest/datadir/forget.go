@@ -301,7 +301,7 @@ func (h *hourRemoval) plan(o lake.Object, source, staging string) error {
 		return nil
 	}
 	name := lake.CompactName(o.Partition, removalDigest(source, o.Path))
-	others, dropped, err := ingest.Without(staging, ingest.StagedName(name), path, source)
+	others, dropped, err := ingest.RemoveSource(staging, ingest.StagedName(name), path, source)
 	if err != nil {
 		return err
 	}

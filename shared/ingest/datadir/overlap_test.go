@@ -42,7 +42,7 @@ func TestCautiousImportNoticesOverlaps(t *testing.T) {
 			}
 			test.options.Cautious = true
 			_, err := s.Import(t.Context(), "part.log", strings.NewReader(test.text), test.options)
-			var doubt *ingest.DoubtError
+			var doubt *ingest.UnconfirmedError
 			if errors.As(err, &doubt) != test.stops || err != nil && !test.stops {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func TestCautiousImportStops(t *testing.T) {
 			before := tree(t, s.dir)
 			options := ingest.Options{Format: "orrery", Cautious: true}
 			_, err := s.Import(t.Context(), "test.log", strings.NewReader(test.text), options)
-			var doubt *ingest.DoubtError
+			var doubt *ingest.UnconfirmedError
 			if errors.As(err, &doubt) != test.stops || !test.stops && err != nil {
 				t.Fatal(err)
 			}

@@ -423,7 +423,7 @@ func TestEveryRowIsImportedOnce(t *testing.T) {
 			compared := 0
 			look := func() {
 				f.left = -1
-				if err := f.store.Look(t.Context(), f, deadLetters{f.simulation}); err != nil {
+				if err := f.store.ObserveQueues(t.Context(), f, deadLetters{f.simulation}); err != nil {
 					t.Fatal(err)
 				}
 				state, _, err := lakestate.Load(t.Context(), table)

@@ -29,9 +29,9 @@ func emptyGroups(t *testing.T, n int) []*group {
 }
 
 // scanOf returns the state of a scan of a caller, with one worker.
-func scanOf(t *testing.T, caller string, crews *Crews) *run {
+func scanOf(t *testing.T, caller string, pools *WorkerPools) *run {
 	t.Helper()
-	r := newRun(engine.WithCaller(t.Context(), caller), query.Query{}, Options{Workers: 1, Crews: crews})
+	r := newRun(engine.WithCaller(t.Context(), caller), query.Query{}, Options{Workers: 1, Pools: pools})
 	t.Cleanup(r.giveBack)
 	return r
 }
@@ -42,7 +42,7 @@ func start(t *testing.T, r *run, groups []*group, read func(w *worker, i int) er
 	ctx, stop := context.WithCancelCause(t.Context())
 	t.Cleanup(func() { stop(nil) })
 	p := newPass(ctx, stop, r, groups, read)
-	r.crew.begin(p)
+	r.pool.begin(p)
 	return p
 }
 
@@ -50,8 +50,8 @@ func start(t *testing.T, r *run, groups []*group, read func(w *worker, i int) er
 // read. Each row group that both need is read by one of them after the other, with the same columns. Each row group is
 // read once for each scan.
 func TestScansOfACallerShareRowGroups(t *testing.T) {
-	var crews Crews
-	first, second := scanOf(t, "a", &crews), scanOf(t, "a", &crews)
+	var pools WorkerPools
+	first, second := scanOf(t, "a", &pools), scanOf(t, "a", &pools)
 	groups := emptyGroups(t, 5)
 	ip, _ := parquet.ColumnOf("ip", "")
 	var read []string // name and index, in order
@@ -96,9 +96,9 @@ func TestScansOfACallerShareRowGroups(t *testing.T) {
 
 // TestCallersHaveTheirOwnWorkers: a scan of another caller does not wait for a row group that is being read.
 func TestCallersHaveTheirOwnWorkers(t *testing.T) {
-	var crews Crews
+	var pools WorkerPools
 	groups := emptyGroups(t, 1)
-	first, other := scanOf(t, "a", &crews), scanOf(t, "b", &crews)
+	first, other := scanOf(t, "a", &pools), scanOf(t, "b", &pools)
 	err := first.scan(t.Context(), groups, func(*worker, int) error {
 		return other.scan(t.Context(), groups, func(*worker, int) error { return nil })
 	})
@@ -119,8 +119,8 @@ func TestScansFailAlone(t *testing.T) {
 		"an object that is bad": func(context.CancelFunc) error { return &engine.ObjectError{Path: "x", Err: broken} },
 	} {
 		t.Run(rule, func(t *testing.T) {
-			var crews Crews
-			failing, fine := scanOf(t, "a", &crews), scanOf(t, "a", &crews)
+			var pools WorkerPools
+			failing, fine := scanOf(t, "a", &pools), scanOf(t, "a", &pools)
 			groups := emptyGroups(t, 3)
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
@@ -144,17 +144,17 @@ func TestScansFailAlone(t *testing.T) {
 
 // TestCrewsEnd: nothing is left of a caller without scans.
 func TestCrewsEnd(t *testing.T) {
-	var crews Crews
-	first, second := scanOf(t, "a", &crews), scanOf(t, "a", &crews)
-	if first.crew != second.crew {
+	var pools WorkerPools
+	first, second := scanOf(t, "a", &pools), scanOf(t, "a", &pools)
+	if first.pool != second.pool {
 		t.Error("two scans of a caller have different workers")
 	}
 	first.giveBack()
-	if third := scanOf(t, "a", &crews); third.crew != second.crew {
+	if third := scanOf(t, "a", &pools); third.pool != second.pool {
 		t.Error("the workers are gone while a scan has them")
 	}
 	second.giveBack()
-	if len(crews.byCaller) != 1 {
-		t.Errorf("%d callers have workers, want the one with a third scan", len(crews.byCaller))
+	if len(pools.byCaller) != 1 {
+		t.Errorf("%d callers have workers, want the one with a third scan", len(pools.byCaller))
 	}
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Reach is the time in which records can match a query. It is computed once, and then asked about every object and row
+// TimeBounds is the time in which records can match a query. It is computed once, and then asked about every object and row
 // group.
-type Reach struct {
+type TimeBounds struct {
 	spans []Period
 	times []int64 // of the references to records in the spans, ascending; only if linked
 	// linked reports that a matching record must be one of those of references, so that it has one of the times.
 	linked bool
 }
 
-// Reach returns the time in which records can match: the scope, narrowed by every further condition on the timestamp,
+// TimeBounds returns the time in which records can match: the scope, narrowed by every further condition on the timestamp,
 // by the times of references to records, and by the places between which logs are. A reference to a record outside of
 // this time matches nothing, so that it does not widen what is read.
-func (q Query) Reach() Reach {
-	r := Reach{spans: q.periods()}
+func (q Query) TimeBounds() TimeBounds {
+	r := TimeBounds{spans: q.periods()}
 	refs, linked := q.refs()
 	if r.linked = linked; !linked {
 		return r
@@ -92,15 +92,15 @@ func (q Query) periods() []Period {
 
 // Spans returns the time in the order of time: one period, or two if the periods of a diff do not adjoin. If no record
 // can match, it is one empty period.
-func (r Reach) Spans() []Period { return r.spans }
+func (r TimeBounds) Spans() []Period { return r.spans }
 
 // Span returns the period from the first to the last time at which records can match. It is empty if no record can.
-func (r Reach) Span() Period {
+func (r TimeBounds) Span() Period {
 	return Period{r.spans[0].FromMs, r.spans[len(r.spans)-1].ToMs}
 }
 
 // Touches reports whether records from one instant to another, both in milliseconds, can match.
-func (r Reach) Touches(fromMs, toMs int64) bool {
+func (r TimeBounds) Touches(fromMs, toMs int64) bool {
 	if r.linked {
 		next := sort.Search(len(r.times), func(i int) bool { return r.times[i] >= fromMs })
 		return next < len(r.times) && r.times[next] <= toMs
@@ -112,7 +112,7 @@ func (r Reach) Touches(fromMs, toMs int64) bool {
 
 // Hours returns the hours from first to last in which records can match, ascending, if references limit them to fewer
 // than all. Otherwise fewer is false.
-func (r Reach) Hours(first, last lake.Partition) (hours []lake.Partition, fewer bool) {
+func (r TimeBounds) Hours(first, last lake.Partition) (hours []lake.Partition, fewer bool) {
 	if !r.linked {
 		return nil, false
 	}
@@ -126,7 +126,7 @@ func (r Reach) Hours(first, last lake.Partition) (hours []lake.Partition, fewer 
 }
 
 // Span returns the span of the reach of the query.
-func (q Query) Span() Period { return q.Reach().Span() }
+func (q Query) Span() Period { return q.TimeBounds().Span() }
 
 // Spans returns the spans of the reach of the query.
-func (q Query) Spans() []Period { return q.Reach().Spans() }
+func (q Query) Spans() []Period { return q.TimeBounds().Spans() }

@@ -15,16 +15,16 @@ const (
 	doubtLeast = 10
 )
 
-// DoubtError is the error of a cautious import that is probably a mistake. Nothing of the log was imported.
-type DoubtError struct{ message string }
+// UnconfirmedError is the error of a cautious import that is probably a mistake. Nothing of the log was imported.
+type UnconfirmedError struct{ message string }
 
-func (e *DoubtError) Error() string { return e.message }
+func (e *UnconfirmedError) Error() string { return e.message }
 
-// OnlyDoubts reports whether nothing else has failed: every error that err joins is a DoubtError, or that of a log whose
+// OnlyDoubts reports whether nothing else has failed: every error that err joins is an UnconfirmedError, or that of a log whose
 // lines are JSON objects of no known format.
 func OnlyDoubts(err error) bool {
 	switch e := err.(type) { //nolint:errorlint // it takes joined errors apart
-	case *DoubtError:
+	case *UnconfirmedError:
 		return true
 	case *logformat.UnrecognizedError:
 		return e.Members != nil
@@ -36,7 +36,7 @@ func OnlyDoubts(err error) bool {
 	return false
 }
 
-// doubt judges the first lines of an import. It returns a DoubtError if most of them are rejected. last means that no
+// doubt judges the first lines of an import. It returns an UnconfirmedError if most of them are rejected. last means that no
 // further lines follow.
 func (p *pipeline) doubt(last bool) error {
 	if !p.options.Cautious || p.judged {
@@ -56,7 +56,7 @@ func (p *pipeline) doubt(last bool) error {
 
 // mostlyRejected is the error of a log of which most lines are not records.
 func mostlyRejected(rejected, total int64, format string, first rejection) error {
-	return &DoubtError{fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
+	return &UnconfirmedError{fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
 		"The first is %s\nName the right --format, or import the other lines with --anyway", rejected, total, format, first)}
 }
 

@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// Crews are the workers of scans. The scans that a caller runs at the same time share workers: a worker reads a row
+// WorkerPools are the workers of scans. The scans that a caller runs at the same time share workers: a worker reads a row
 // group for all scans that need it, one scan after the other, and each column only once. So the scans take less
 // processor time, and together the memory of only one row group per worker. The zero value is ready for use.
-type Crews struct {
+type WorkerPools struct {
 	mu       sync.Mutex
-	byCaller map[string]*crew // only of callers with scans
+	byCaller map[string]*workerPool // only of callers with scans
 }
 
-// join returns the crew of a caller. leave must be called at the end of the scan.
-func (c *Crews) join(caller string, workers int) *crew {
+// join returns the pool of a caller. leave must be called at the end of the scan.
+func (c *WorkerPools) join(caller string, workers int) *workerPool {
 	if c == nil {
-		return &crew{workers: workers}
+		return &workerPool{workers: workers}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of := c.byCaller[caller]
 	if of == nil {
 		if c.byCaller == nil {
-			c.byCaller = map[string]*crew{}
+			c.byCaller = map[string]*workerPool{}
 		}
-		of = &crew{workers: workers}
+		of = &workerPool{workers: workers}
 		c.byCaller[caller] = of
 	}
 	of.scans++
 	return of
 }
 
-// leave ends a scan. After the last one, the crew is gone.
-func (c *Crews) leave(caller string) {
+// leave ends a scan. After the last one, the pool is gone.
+func (c *WorkerPools) leave(caller string) {
 	if c == nil {
 		return
 	}
@@ -50,10 +50,10 @@ func (c *Crews) leave(caller string) {
 	}
 }
 
-// crew is the workers of one caller.
-type crew struct {
+// workerPool holds the workers of one caller.
+type workerPool struct {
 	workers int // at most
-	scans   int // guarded by the lock of Crews
+	scans   int // guarded by the lock of WorkerPools
 
 	mu     sync.Mutex
 	passes []*pass   // that have row groups left
@@ -69,7 +69,7 @@ type pass struct {
 	groups []*group
 	read   func(w *worker, i int) error
 
-	// The lock of the crew guards the rest.
+	// The lock of the pool guards the rest.
 	left    map[groupID]int // the index of each row group that no worker has begun to read
 	next    int             // index in groups of the first one that may be next; after the last comes the first one
 	reading int             // workers
@@ -84,17 +84,17 @@ type groupID struct {
 	number int
 }
 
-// scan calls read once for each row group, on the workers of the crew. i is the index of the row group. The first error
+// scan calls read once for each row group, on the workers of the pool. i is the index of the row group. The first error
 // ends the pass.
 func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := newPass(ctx, stop, r, groups, read)
-	r.crew.begin(p)
+	r.pool.begin(p)
 	select {
 	case <-p.done:
 	case <-ctx.Done():
-		r.crew.drop(p)
+		r.pool.drop(p)
 		<-p.done // the workers stop before the next column or condition
 	}
 	return context.Cause(ctx)
@@ -115,7 +115,7 @@ func newPass(
 
 // begin adds a pass, and starts workers. If a worker is reading one of its row groups, the pass begins there, because
 // the two then go on together.
-func (c *crew) begin(p *pass) {
+func (c *workerPool) begin(p *pass) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range c.active {
@@ -139,7 +139,7 @@ func (c *crew) begin(p *pass) {
 }
 
 // drop removes the row groups that no worker has begun to read from a pass.
-func (c *crew) drop(p *pass) {
+func (c *workerPool) drop(p *pass) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(p.left)
@@ -147,7 +147,7 @@ func (c *crew) drop(p *pass) {
 }
 
 // settle removes a pass without row groups left, and ends it if no worker is reading one.
-func (c *crew) settle(p *pass) {
+func (c *workerPool) settle(p *pass) {
 	if len(p.left) > 0 {
 		return
 	}
@@ -159,7 +159,7 @@ func (c *crew) settle(p *pass) {
 }
 
 // work reads row groups until none is left.
-func (c *crew) work(w *worker) {
+func (c *workerPool) work(w *worker) {
 	for p, i := c.take(w, nil, 0); p != nil; {
 		began := time.Now()
 		if err := recovered(w, i, p.readGroup); err != nil {
@@ -186,7 +186,7 @@ func (p *pass) readGroup(w *worker, i int) error {
 // on another pass. It prefers the row group that the worker has just read, then one that no other worker is reading.
 // The pass on which the workers have spent the least time comes first, so that a small one does not wait for the end of
 // a large one. If there is no row group, the worker becomes idle.
-func (c *crew) take(w *worker, after *pass, spent time.Duration) (*pass, int) {
+func (c *workerPool) take(w *worker, after *pass, spent time.Duration) (*pass, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if after != nil {
@@ -220,12 +220,12 @@ func (c *crew) take(w *worker, after *pass, spent time.Duration) (*pass, int) {
 func bySpent(a, b *pass) int { return cmp.Compare(a.spent, b.spent) }
 
 // reads reports whether a worker is reading a row group.
-func (c *crew) reads(id groupID) bool {
+func (c *workerPool) reads(id groupID) bool {
 	return slices.ContainsFunc(c.active, func(w *worker) bool { return w.at == id })
 }
 
 // give gives a row group of a pass to a worker, and returns its index.
-func (c *crew) give(w *worker, p *pass, i int) int {
+func (c *workerPool) give(w *worker, p *pass, i int) int {
 	w.at = p.groups[i].id()
 	delete(p.left, w.at)
 	p.reading++
