@@ -22,7 +22,6 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/planet/planettest"
@@ -34,6 +33,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
 // TestGrantsCoverStoreActions runs the stores of the table with the permissions of a function that uses each, and then
@@ -41,7 +41,7 @@ import (
 // compact and reconcile.
 func TestGrantsCoverStoreActions(t *testing.T) {
 	dynamotest.Client(t) // without DynamoDB, skips this test as a whole instead of each test of the suites
-	names := permissions.Names{Region: guardtest.Region, Account: guardtest.Account, Table: "*"}
+	names := permissions.Names{Region: iamproxytest.Region, Account: iamproxytest.Account, Table: "*"}
 	resources := names.Resources()
 	calls := permissions.Calls{}
 	for name, use := range map[string]struct {
@@ -70,7 +70,7 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 			if len(users) == 0 {
 				t.Fatal("no function uses it")
 			}
-			network := guardtest.New(t, names, nil)
+			network := iamproxytest.New(t, names, nil)
 			defer network.As(users[0].Name)()
 			use.do(t, func(t *testing.T) (*dynamodb.Client, string) {
 				guarded := func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: network} }

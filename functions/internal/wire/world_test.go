@@ -51,7 +51,6 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/query"
@@ -61,6 +60,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/testkit/athenatest"
 	"github.com/orrery/orrery/shared/testkit/emulator"
+	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 	"github.com/orrery/orrery/shared/valuelist"
 )
 
@@ -83,7 +83,7 @@ type world struct {
 	cancel    func() // is called when a query waits; nil: nothing is
 	preparing bool   // an earlier event is being sent, which does not wait for its query
 
-	guard     *guardtest.Network // functions have their permissions of the deployment
+	guard     *iamproxytest.Network // functions have their permissions of the deployment
 	table     *dynamodb.Client
 	raw, lake blob.Store
 	ledger    lakestatetest.Table
@@ -103,7 +103,7 @@ func newWorld(t *testing.T, event string) *world {
 	ctx := &deadline{Context: t.Context(), exceeded: make(chan struct{})}
 	w := &world{t: t, event: event, release: make(chan struct{}), ctx: ctx}
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
-	w.guard = guardtest.New(t, names(t), nil)
+	w.guard = iamproxytest.New(t, names(t), nil)
 	w.table, w.planets = tableServer(t, w.guard, w.is("-table-down")), planets(t)
 	w.filters, w.runs = filters(t), reportRuns(t)
 	return w

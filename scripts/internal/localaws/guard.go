@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/lambdas/permissions/guard"
 	"github.com/orrery/orrery/shared/report/destination"
+	"github.com/orrery/orrery/shared/testkit/iamproxy"
 )
 
 // gate is the guarded proxy between the functions and the servers. LocalStack checks no permissions; behind the gate, a
 // function that lacks a grant fails as it would on AWS.
 type gate struct {
-	guard  *guard.Guard
+	guard  *iamproxy.Transport
 	server *http.Server
 	url    string
 	ready  chan struct{} // closed when resources is set
@@ -36,8 +36,8 @@ func (d *Deployment) startGuard(ctx context.Context) error {
 	if err := g.connect("", d.Endpoint); err != nil {
 		return err
 	}
-	g.guard = guard.New(guard.Config{
-		Function: guard.ByAccessKey(Name + "-"), // which the plugin of LocalStack sets
+	g.guard = iamproxy.New(iamproxy.Config{
+		Function: iamproxy.ByAccessKey(Name + "-"), // which the plugin of LocalStack sets
 		Policy:   g.policy,
 		Account:  Account,
 		Base:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute},
@@ -91,7 +91,7 @@ func (g *gate) open(outputs map[string]string, needs destination.Needs) {
 	}
 }
 
-func (g *gate) policy(ctx context.Context) (guard.Policy, error) {
+func (g *gate) policy(ctx context.Context) (iamproxy.Policy, error) {
 	select {
 	case <-g.ready:
 	case <-ctx.Done():

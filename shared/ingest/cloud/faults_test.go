@@ -26,8 +26,8 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
+	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
 // deployment is a world over S3's protocol, and over DynamoDB if a server is available. Every request goes through a
@@ -36,14 +36,14 @@ type deployment struct {
 	world
 	client  *awss3.Client
 	network *faulttest.Transport
-	guard   *guardtest.Network // behind network: the tasks have the permissions of functions
-	ctx     context.Context    // of the tasks
-	damaged bool               // an object of raw/a is damaged before the first compaction, and one after it
+	guard   *iamproxytest.Network // behind network: the tasks have the permissions of functions
+	ctx     context.Context       // of the tasks
+	damaged bool                  // an object of raw/a is damaged before the first compaction, and one after it
 }
 
 func newDeployment(t *testing.T) *deployment {
 	names := permissions.Names{RawBucket: "raw", LakeBucket: "lake", Table: "*"}
-	d := &deployment{guard: guardtest.New(t, names, nil), ctx: t.Context()}
+	d := &deployment{guard: iamproxytest.New(t, names, nil), ctx: t.Context()}
 	d.network = &faulttest.Transport{Script: faulttest.Never, Base: d.guard}
 	d.client = s3test.New(t, d.network, "raw", "lake")
 	d.world = world{

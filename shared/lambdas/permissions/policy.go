@@ -38,17 +38,17 @@ type Names struct {
 
 // Resources returns the ARNs of the named resources.
 func (n Names) Resources() Resources {
-	arn := func(service, resource string) string { return arnOf(service, n.Region, n.Account, resource) }
-	partition := partitionOf(n.Region)
+	arn := func(service, resource string) string { return ARNOf(service, n.Region, n.Account, resource) }
+	partition := PartitionOf(n.Region)
 	catalog := []string{arn("glue", "catalog"), arn("glue", "database/"+n.Database)}
 	for _, table := range lake.TableNames {
 		catalog = append(catalog, arn("glue", "table/"+n.Database+"/"+table))
 	}
 	return Resources{
 		Table:           arn("dynamodb", "table/"+n.Table),
-		RawBucket:       bucketARN(partition, n.RawBucket),
-		LakeBucket:      bucketARN(partition, n.LakeBucket),
-		ResultBucket:    bucketARN(partition, n.ResultBucket),
+		RawBucket:       BucketARN(partition, n.RawBucket),
+		LakeBucket:      BucketARN(partition, n.LakeBucket),
+		ResultBucket:    BucketARN(partition, n.ResultBucket),
 		Workgroup:       arn("athena", "workgroup/"+n.Workgroup),
 		DataCatalog:     arn("athena", "datacatalog/AwsDataCatalog"),
 		DefaultDatabase: arn("glue", "database/default"),
@@ -78,7 +78,7 @@ func (in Resources) Reaching(n destination.Needs, partition string, arn func(ser
 		}
 	}
 	for _, b := range n.Buckets {
-		in.ReportObjects = append(in.ReportObjects, bucketARN(partition, b.Name)+"/"+b.Prefix+"*")
+		in.ReportObjects = append(in.ReportObjects, BucketARN(partition, b.Name)+"/"+b.Prefix+"*")
 	}
 	in.ReportTopics = append(in.ReportTopics, n.Topics...)
 	for _, name := range n.Parameters {
@@ -89,18 +89,20 @@ func (in Resources) Reaching(n destination.Needs, partition string, arn func(ser
 
 // Reaching returns the resources of the deployment with those that destinations of scheduled reports need.
 func (n Names) Reaching(needs destination.Needs) Resources {
-	arn := func(service, resource string) string { return arnOf(service, n.Region, n.Account, resource) }
-	return n.Resources().Reaching(needs, partitionOf(n.Region), arn)
+	arn := func(service, resource string) string { return ARNOf(service, n.Region, n.Account, resource) }
+	return n.Resources().Reaching(needs, PartitionOf(n.Region), arn)
 }
 
-func arnOf(service, region, account, resource string) string {
-	return "arn:" + partitionOf(region) + ":" + service + ":" + region + ":" + account + ":" + resource
+// ARNOf returns the ARN of a resource of an account.
+func ARNOf(service, region, account, resource string) string {
+	return "arn:" + PartitionOf(region) + ":" + service + ":" + region + ":" + account + ":" + resource
 }
 
-func bucketARN(partition, bucket string) string { return "arn:" + partition + ":s3:::" + bucket }
+// BucketARN returns the ARN of a bucket.
+func BucketARN(partition, bucket string) string { return "arn:" + partition + ":s3:::" + bucket }
 
-// partitionOf returns the partition of AWS that a region is in.
-func partitionOf(region string) string {
+// PartitionOf returns the partition of AWS that a region is in.
+func PartitionOf(region string) string {
 	for _, p := range []struct{ regions, partition string }{
 		{"cn-", "aws-cn"}, {"us-gov-", "aws-us-gov"}, {"eusc-", "aws-eusc"}, {"us-iso-", "aws-iso"},
 		{"us-isob-", "aws-iso-b"}, {"eu-isoe-", "aws-iso-e"}, {"us-isof-", "aws-iso-f"},

@@ -1,8 +1,6 @@
 package permissions
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -282,11 +280,9 @@ func TestPartitions(t *testing.T) {
 					t.Errorf("%s is not of the partition %s", arn, partition)
 				}
 			}
-			r := httptest.NewRequest(http.MethodPut, "/archive/a.html", nil)
-			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=key/20260101/"+region+"/s3/aws4_request, Signature=0")
-			calls, err := Scope{}.CallsOf(r, nil)
-			if err != nil || !in.Allowed("report", calls[0]) {
-				t.Errorf("%v is not allowed; %v", calls, err)
+			put := Call{Action: "s3:PutObject", Resource: BucketARN(PartitionOf(region), "archive") + "/a.html"}
+			if !in.Allowed("report", put) {
+				t.Errorf("%v is not allowed", put)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
+	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
 // newSQS returns a queue on a server that answers every request with the status and the body. requests returns the
@@ -44,7 +44,7 @@ func newSQS(t *testing.T, network http.RoundTripper, status int, body string) (q
 // TestSQSRequests sends the requests with the permissions of ingest, and looks for grants on the queue that they do not
 // need.
 func TestSQSRequests(t *testing.T) {
-	network := guardtest.New(t, permissions.Names{RawQueue: "raw"}, nil)
+	network := iamproxytest.New(t, permissions.Names{RawQueue: "raw"}, nil)
 	network.As("ingest")
 	q, requests := newSQS(t, network, http.StatusOK, `{"Attributes":{"ApproximateNumberOfMessages":"3",
 		"ApproximateNumberOfMessagesNotVisible":"4","ApproximateNumberOfMessagesDelayed":"5"}}`)

@@ -32,7 +32,6 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
@@ -41,6 +40,7 @@ import (
 	"github.com/orrery/orrery/shared/testkit/athenatest"
 	"github.com/orrery/orrery/shared/testkit/emulator"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
+	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
 // deployment has an Athena and a table of queries, which the instances of a function share.
@@ -52,8 +52,8 @@ type deployment struct {
 	state   engine.State
 	memory  *pendingtest.Memory // stores the queries if there is no DynamoDB
 	table   string
-	guard   *guardtest.Network // instances have the permissions of the function
-	seconds atomic.Int64       // added to the start time by tests
+	guard   *iamproxytest.Network // instances have the permissions of the function
+	seconds atomic.Int64          // added to the start time by tests
 }
 
 // now returns the time of the deployment, which passes only when a test increases d.seconds.
@@ -109,7 +109,7 @@ func deployments(t *testing.T) func(t *testing.T) *deployment {
 		web := httptest.NewServer(d.server)
 		t.Cleanup(web.Close)
 		d.url = web.URL
-		d.guard = guardtest.New(t, permissions.Names{Table: "*", Workgroup: "interactive"}, nil)
+		d.guard = iamproxytest.New(t, permissions.Names{Table: "*", Workgroup: "interactive"}, nil)
 		d.guard.As("query-status") // until the end of the test
 		return d
 	}

@@ -1,4 +1,4 @@
-package permissions_test
+package iamproxy_test
 
 import (
 	"context"
@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/testkit/iamproxy"
 )
 
 // sdk has clients of the SDK and a server that reads the calls of what they send.
@@ -39,12 +40,12 @@ type sdk struct {
 func newSDK(t *testing.T) *sdk {
 	t.Helper()
 	c := &sdk{}
-	scope := permissions.Scope{Account: "123456789012", WorkgroupOf: func(execution string) string {
+	scope := iamproxy.Scope{Account: "123456789012", WorkgroupOf: func(execution string) string {
 		return map[string]string{"e1": "interactive"}[execution]
 	}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body []byte
-		if permissions.NeedsBody(r) {
+		if iamproxy.NeedsBody(r) {
 			body, c.err = io.ReadAll(r.Body)
 			if c.err != nil {
 				return
@@ -452,7 +453,7 @@ func TestCallsOfDelivery(t *testing.T) {
 			if test.target != "" {
 				r.Header.Set("X-Amz-Target", test.target)
 			}
-			calls, err := permissions.Scope{Account: "1"}.CallsOf(r, []byte(test.body))
+			calls, err := iamproxy.Scope{Account: "1"}.CallsOf(r, []byte(test.body))
 			var got []string
 			for _, c := range calls {
 				got = append(got, c.String())
@@ -491,7 +492,7 @@ func TestCallsOfOtherRequests(t *testing.T) {
 			if test.target != "" {
 				r.Header.Set("X-Amz-Target", test.target)
 			}
-			calls, err := permissions.Scope{}.CallsOf(r, []byte(test.body))
+			calls, err := iamproxy.Scope{}.CallsOf(r, []byte(test.body))
 			if (err != nil) != (test.want == "") || err == nil && calls[0].String() != test.want {
 				t.Errorf("calls %v, error %v", calls, err)
 			}

@@ -1,6 +1,6 @@
-// Package guard enforces the permissions of functions on the requests that they send to servers which check none, such
+// Package iamproxy enforces the permissions of functions on the requests that they send to servers which check none, such
 // as LocalStack. A request that IAM would deny gets the response that AWS would give and does not reach the server.
-package guard
+package iamproxy
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
-// Config configures a Guard.
+// Config configures a Transport.
 type Config struct {
 	// Function returns the function that sent a request, or "" if no function did.
 	Function func(r *http.Request) string
@@ -40,8 +40,8 @@ type Policy interface {
 
 var _ Policy = permissions.Resources{}
 
-// Guard is an http.RoundTripper that sends only what the permissions of functions allow.
-type Guard struct {
+// Transport is an http.RoundTripper that sends only what the permissions of functions allow.
+type Transport struct {
 	Config
 
 	mu         sync.Mutex
@@ -49,16 +49,16 @@ type Guard struct {
 	calls      map[string]map[string]permissions.Call
 }
 
-// New returns a Guard.
-func New(c Config) *Guard {
+// New returns a Transport.
+func New(c Config) *Transport {
 	if c.Base == nil {
 		c.Base = http.DefaultTransport
 	}
-	return &Guard{Config: c, workgroups: map[string]string{}, calls: map[string]map[string]permissions.Call{}}
+	return &Transport{Config: c, workgroups: map[string]string{}, calls: map[string]map[string]permissions.Call{}}
 }
 
 // Calls returns each call that functions were allowed to make, once.
-func (g *Guard) Calls() permissions.Calls {
+func (g *Transport) Calls() permissions.Calls {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	all := permissions.Calls{}
@@ -71,7 +71,7 @@ func (g *Guard) Calls() permissions.Calls {
 }
 
 // RoundTrip sends a request if it is allowed.
-func (g *Guard) RoundTrip(r *http.Request) (*http.Response, error) {
+func (g *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := bodyOf(r)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (g *Guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, closeBody(r))
 	}
 	function := g.Function(r)
-	calls, err := permissions.Scope{Account: g.Account, WorkgroupOf: g.workgroupOf}.CallsOf(r, body)
+	calls, err := Scope{Account: g.Account, WorkgroupOf: g.workgroupOf}.CallsOf(r, body)
 	if reason := g.deny(policy, function, calls, err); reason != "" {
 		return g.refuse(r, function, reason)
 	}
@@ -90,7 +90,7 @@ func (g *Guard) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if response.StatusCode == http.StatusNotFound {
-		if listing, reads := permissions.ListingOf(r, calls); reads {
+		if listing, reads := ListingOf(r, calls); reads {
 			if reason := g.deny(policy, function, []permissions.Call{listing}, nil); reason != "" {
 				return g.refuse(r, function, reason, response.Body)
 			}
@@ -101,7 +101,7 @@ func (g *Guard) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // bodyOf reads the body of a request, if it says what the request does, and leaves it in place.
 func bodyOf(r *http.Request) ([]byte, error) {
-	if !permissions.NeedsBody(r) || r.Body == nil {
+	if !NeedsBody(r) || r.Body == nil {
 		return nil, nil
 	}
 	body, err := io.ReadAll(r.Body)
@@ -120,7 +120,7 @@ func closeBody(r *http.Request) error {
 }
 
 // deny returns why calls are denied, or "" if they are allowed, and records them.
-func (g *Guard) deny(policy Policy, function string, calls []permissions.Call, unknown error) string {
+func (g *Transport) deny(policy Policy, function string, calls []permissions.Call, unknown error) string {
 	if function == "" {
 		return "the caller is not a function of the deployment"
 	}
@@ -138,7 +138,7 @@ func (g *Guard) deny(policy Policy, function string, calls []permissions.Call, u
 	return ""
 }
 
-func (g *Guard) record(function string, calls []permissions.Call) {
+func (g *Transport) record(function string, calls []permissions.Call) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.calls[function] == nil {
@@ -150,7 +150,7 @@ func (g *Guard) record(function string, calls []permissions.Call) {
 }
 
 // refuse answers a request that is denied, as the service would.
-func (g *Guard) refuse(
+func (g *Transport) refuse(
 	r *http.Request, function, reason string, unused ...io.ReadCloser,
 ) (*http.Response, error) {
 	for _, body := range append(unused, r.Body) {
@@ -197,14 +197,14 @@ func denial(r *http.Request, reason string) *http.Response {
 	return response
 }
 
-func (g *Guard) workgroupOf(execution string) string {
+func (g *Transport) workgroupOf(execution string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.workgroups[execution]
 }
 
 // learn remembers the workgroup of an execution that has been started.
-func (g *Guard) learn(calls []permissions.Call, response *http.Response) error {
+func (g *Transport) learn(calls []permissions.Call, response *http.Response) error {
 	start := slices.IndexFunc(calls, func(c permissions.Call) bool { return c.Action == "athena:StartQueryExecution" })
 	if start < 0 || response.StatusCode != http.StatusOK {
 		return nil
@@ -231,7 +231,7 @@ func (g *Guard) learn(calls []permissions.Call, response *http.Response) error {
 // prefix and the function's name.
 func ByAccessKey(prefix string) func(*http.Request) string {
 	return func(r *http.Request) string {
-		c, err := permissions.CredentialOf(r)
+		c, err := CredentialOf(r)
 		name, own := strings.CutPrefix(c.AccessKey, prefix)
 		if err != nil || !own || !permissions.Known(name) {
 			return ""
@@ -242,12 +242,12 @@ func ByAccessKey(prefix string) func(*http.Request) string {
 
 // Proxy returns a reverse proxy whose requests are guarded. backend returns the server of a service, such as "s3". The
 // proxy streams bodies.
-func (g *Guard) Proxy(backend func(service string) *url.URL) http.Handler {
+func (g *Transport) Proxy(backend func(service string) *url.URL) http.Handler {
 	return &httputil.ReverseProxy{
 		Transport:     g,
 		FlushInterval: -1,
 		Rewrite: func(p *httputil.ProxyRequest) {
-			c, _ := permissions.CredentialOf(p.In) // the guard denies a request without
+			c, _ := CredentialOf(p.In) // the guard denies a request without
 			to := backend(c.Service)
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
 			p.Out.Header.Del("Expect") // the server has answered it

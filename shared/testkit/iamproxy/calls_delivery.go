@@ -1,4 +1,4 @@
-package permissions
+package iamproxy
 
 import (
 	"cmp"
@@ -8,10 +8,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
 // callsOfDelivery returns the calls of an operation that delivers a report, or reads where to deliver it.
-func (s Scope) callsOfDelivery(c Credential, operation string, in members, body []byte) ([]Call, error) {
+func (s Scope) callsOfDelivery(c Credential, operation string, in members, body []byte) ([]permissions.Call, error) {
 	switch c.Service + " " + operation {
 	case "ses SendRawEmail":
 		return s.callsOfMail(c, body)
@@ -20,11 +22,11 @@ func (s Scope) callsOfDelivery(c Credential, operation string, in members, body 
 		if err == nil && form.Get("TopicArn") == "" {
 			err = fmt.Errorf("TopicArn is missing")
 		}
-		return []Call{{Action: "sns:Publish", Resource: form.Get("TopicArn")}}, err
+		return []permissions.Call{{Action: "sns:Publish", Resource: form.Get("TopicArn")}}, err
 	case "ssm GetParameter":
 		name, err := in.required("Name")
 		resource := s.arn(c, "parameter/"+strings.TrimPrefix(name, "/"))
-		return []Call{{Action: "ssm:GetParameter", Resource: resource}}, err
+		return []permissions.Call{{Action: "ssm:GetParameter", Resource: resource}}, err
 	}
 	return nil, fmt.Errorf("the operation is unknown")
 }
@@ -36,7 +38,7 @@ func (s Scope) callsOfDelivery(c Credential, operation string, in members, body 
 //
 // See https://docs.aws.amazon.com/ses/latest/dg/control-user-access.html and
 // https://docs.aws.amazon.com/ses/latest/dg/managing-configuration-sets.html#default-config-sets.
-func (s Scope) callsOfMail(c Credential, body []byte) ([]Call, error) {
+func (s Scope) callsOfMail(c Credential, body []byte) ([]permissions.Call, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return nil, err
@@ -66,11 +68,11 @@ func (s Scope) callsOfMail(c Credential, body []byte) ([]Call, error) {
 			return nil, err
 		}
 	}
-	var calls []Call
+	var calls []permissions.Call
 	for _, sender := range senders {
-		keys := map[string][]string{FromAddress: {sender}, Recipients: receivers}
+		keys := map[string][]string{permissions.FromAddress: {sender}, permissions.Recipients: receivers}
 		on := func(resource string) {
-			calls = append(calls, Call{Action: "ses:SendRawEmail", Resource: s.arn(c, resource), Keys: keys})
+			calls = append(calls, permissions.Call{Action: "ses:SendRawEmail", Resource: s.arn(c, resource), Keys: keys})
 		}
 		on("identity/" + sender)
 		for _, receiver := range receivers {

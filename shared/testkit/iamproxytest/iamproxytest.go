@@ -1,5 +1,5 @@
-// Package guardtest guards the requests of functions that run in the process of a test.
-package guardtest
+// Package iamproxytest guards the requests of functions that run in the process of a test.
+package iamproxytest
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/lambdas/permissions/guard"
+	"github.com/orrery/orrery/shared/testkit/iamproxy"
 )
 
 // Network is an http.RoundTripper between clients of AWS and servers of a test. While a function acts, it denies what
 // the function may not do, and the test fails. Other requests are the test's own and are not checked.
 type Network struct {
-	*guard.Guard
+	*iamproxy.Transport
 	Names permissions.Names // of the deployment
 
 	mu       sync.Mutex
@@ -32,9 +32,9 @@ const (
 func New(t testing.TB, names permissions.Names, base http.RoundTripper) *Network {
 	names.Account, names.Region = Account, Region
 	n := &Network{Names: names}
-	n.Guard = guard.New(guard.Config{
+	n.Transport = iamproxy.New(iamproxy.Config{
 		Function: func(*http.Request) string { return n.Acting() },
-		Policy:   func(context.Context) (guard.Policy, error) { return names.Resources(), nil },
+		Policy:   func(context.Context) (iamproxy.Policy, error) { return names.Resources(), nil },
 		Account:  Account,
 		Base:     base,
 		Denied:   func(_, reason string) { t.Errorf("denied: %s", reason) },
@@ -68,5 +68,5 @@ func (n *Network) RoundTrip(r *http.Request) (*http.Response, error) {
 	if n.Acting() == "" {
 		return n.Base.RoundTrip(r)
 	}
-	return n.Guard.RoundTrip(r)
+	return n.Transport.RoundTrip(r)
 }

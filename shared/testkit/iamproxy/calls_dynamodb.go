@@ -1,4 +1,4 @@
-package permissions
+package iamproxy
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
 // item holds the attributes of an item, of which only the partition key is read.
@@ -46,31 +47,31 @@ type tableRequest struct {
 }
 
 // callsOfDynamoDB returns the calls of an operation on tables.
-func (s Scope) callsOfDynamoDB(c Credential, operation string, body []byte) ([]Call, error) {
+func (s Scope) callsOfDynamoDB(c Credential, operation string, body []byte) ([]permissions.Call, error) {
 	var in tableRequest
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	call := func(action, table string, keys ...string) Call {
+	call := func(action, table string, keys ...string) permissions.Call {
 		resource := s.arn(c, "table/"+table)
 		if strings.HasPrefix(table, "arn:") {
 			resource = table
 		}
-		return Call{"dynamodb:" + action, resource, map[string][]string{LeadingKeys: keys}}
+		return permissions.Call{Action: "dynamodb:" + action, Resource: resource, Keys: map[string][]string{permissions.LeadingKeys: keys}}
 	}
 	switch operation {
 	case "GetItem", "PutItem", "UpdateItem", "DeleteItem":
 		key, err := in.key()
-		return []Call{call(operation, in.TableName, key)}, err
+		return []permissions.Call{call(operation, in.TableName, key)}, err
 	case "Query":
 		key, err := in.keyOfQuery()
 		one := call(operation, in.TableName, key)
 		if in.IndexName != "" {
 			one.Resource += "/index/" + in.IndexName
 		}
-		return []Call{one}, err
+		return []permissions.Call{one}, err
 	case "Scan", "DescribeTable": // no leading keys: IAM's ForAllValues holds for them
-		return []Call{{Action: "dynamodb:" + operation, Resource: call("", in.TableName).Resource}}, nil
+		return []permissions.Call{{Action: "dynamodb:" + operation, Resource: call("", in.TableName).Resource}}, nil
 	case "TransactWriteItems", "TransactGetItems":
 		return in.callsOfTransaction(call)
 	case "BatchGetItem", "BatchWriteItem":
@@ -105,7 +106,7 @@ func (in tableRequest) keyOfQuery() (string, error) {
 // callsOfTransaction returns a call for each action of a transaction, with the keys of all its operations: IAM has no
 // action for the transaction itself, and AWS does not document whether one statement must allow all of its keys. This is
 // the stricter reading.
-func (in tableRequest) callsOfTransaction(call func(action, table string, keys ...string) Call) ([]Call, error) {
+func (in tableRequest) callsOfTransaction(call func(action, table string, keys ...string) permissions.Call) ([]permissions.Call, error) {
 	tables := map[string]string{} // by action
 	var keys []string
 	for _, one := range in.TransactItems {
@@ -135,7 +136,7 @@ func (in tableRequest) callsOfTransaction(call func(action, table string, keys .
 	}
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
-	var calls []Call
+	var calls []permissions.Call
 	for _, action := range slices.Sorted(maps.Keys(tables)) {
 		calls = append(calls, call(action, tables[action], keys...))
 	}
@@ -144,9 +145,9 @@ func (in tableRequest) callsOfTransaction(call func(action, table string, keys .
 
 // callsOfBatch returns a call for each table of a batch.
 func (in tableRequest) callsOfBatch(
-	operation string, call func(action, table string, keys ...string) Call,
-) ([]Call, error) {
-	var calls []Call
+	operation string, call func(action, table string, keys ...string) permissions.Call,
+) ([]permissions.Call, error) {
+	var calls []permissions.Call
 	for table, request := range in.RequestItems {
 		var keys []string
 		for _, i := range itemsOfBatch(operation, request) {

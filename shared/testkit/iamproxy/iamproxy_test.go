@@ -1,4 +1,4 @@
-package guard_test
+package iamproxy_test
 
 import (
 	"bytes"
@@ -27,12 +27,12 @@ import (
 
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/lambdas/permissions/guard"
+	"github.com/orrery/orrery/shared/testkit/iamproxy"
 )
 
 // deployment is a guarded proxy in front of servers of S3, DynamoDB and Athena.
 type deployment struct {
-	guard *guard.Guard
+	guard *iamproxy.Transport
 	url   string // of the proxy
 	s3    *s3mem.Backend
 
@@ -57,9 +57,9 @@ func newDeployment(t *testing.T) *deployment {
 		Region: "us-east-1", Account: "000000000000", Table: "orrery", Workgroup: "orrery-interactive",
 		RawBucket: "raw", LakeBucket: "lake", ResultBucket: "results", Database: "orrery", RawQueue: "orrery-raw",
 	}
-	d.guard = guard.New(guard.Config{
-		Function: guard.ByAccessKey("orrery-"),
-		Policy:   func(context.Context) (guard.Policy, error) { return names.Resources(), nil },
+	d.guard = iamproxy.New(iamproxy.Config{
+		Function: iamproxy.ByAccessKey("orrery-"),
+		Policy:   func(context.Context) (iamproxy.Policy, error) { return names.Resources(), nil },
 		Account:  names.Account,
 		Base:     &http.Transport{DisableCompression: true},
 		Denied: func(function, reason string) {
@@ -248,7 +248,7 @@ func TestMissingObject(t *testing.T) {
 	if !slices.ContainsFunc(d.guard.Calls()["ingest"], recorded) {
 		t.Errorf("the listing was not recorded: %v", d.guard.Calls())
 	}
-	d.guard.Policy = func(context.Context) (guard.Policy, error) { return onlyAction("s3:GetObject"), nil }
+	d.guard.Policy = func(context.Context) (iamproxy.Policy, error) { return onlyAction("s3:GetObject"), nil }
 	if code := get("ingest", "raw", "raw/none"); code != "AccessDenied" {
 		t.Errorf("without the permission to list: %q", code)
 	}
@@ -287,9 +287,9 @@ func TestExecutionsBelongToWorkgroups(t *testing.T) {
 }
 
 func TestUnreachableServer(t *testing.T) {
-	g := guard.New(guard.Config{
-		Function: guard.ByAccessKey("orrery-"),
-		Policy:   func(context.Context) (guard.Policy, error) { return nil, errors.New("ended") },
+	g := iamproxy.New(iamproxy.Config{
+		Function: iamproxy.ByAccessKey("orrery-"),
+		Policy:   func(context.Context) (iamproxy.Policy, error) { return nil, errors.New("ended") },
 	})
 	proxy := httptest.NewServer(g.Proxy(func(string) *url.URL { return &url.URL{Scheme: "http", Host: "127.0.0.1:1"} }))
 	defer proxy.Close()

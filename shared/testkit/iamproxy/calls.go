@@ -1,4 +1,4 @@
-package permissions
+package iamproxy
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/orrery/orrery/shared/lambdas/permissions"
 )
 
 // Scope holds what requests do not say themselves.
@@ -42,7 +44,7 @@ func NeedsBody(r *http.Request) bool {
 
 // CallsOf returns the calls that a request of AWS's wire protocols makes. The body may be nil unless NeedsBody reports
 // true. The error of a request that it does not understand names what is unknown.
-func (s Scope) CallsOf(r *http.Request, body []byte) ([]Call, error) {
+func (s Scope) CallsOf(r *http.Request, body []byte) ([]permissions.Call, error) {
 	c, err := CredentialOf(r)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func (s Scope) CallsOf(r *http.Request, body []byte) ([]Call, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Service, err)
 	}
-	var calls []Call
+	var calls []permissions.Call
 	switch c.Service {
 	case "dynamodb":
 		calls, err = s.callsOfDynamoDB(c, operation, body)
@@ -65,7 +67,7 @@ func (s Scope) CallsOf(r *http.Request, body []byte) ([]Call, error) {
 	case "ses", "sns", "ssm":
 		calls, err = s.callsOfDelivery(c, operation, in, body)
 	default:
-		calls = []Call{{Action: c.Service + ":" + operation, Resource: "*"}}
+		calls = []permissions.Call{{Action: c.Service + ":" + operation, Resource: "*"}}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", c.Service, operation, err)
@@ -120,12 +122,12 @@ func operationOf(r *http.Request, body []byte) (string, members, error) {
 }
 
 func (s Scope) arn(c Credential, resource string) string {
-	return arnOf(c.Service, c.Region, s.Account, resource)
+	return permissions.ARNOf(c.Service, c.Region, s.Account, resource)
 }
 
 // callsOfAthena returns the calls of an operation. An execution is judged by its workgroup.
-func (s Scope) callsOfAthena(c Credential, operation string, in members) ([]Call, error) {
-	call := Call{Action: "athena:" + operation}
+func (s Scope) callsOfAthena(c Credential, operation string, in members) ([]permissions.Call, error) {
+	call := permissions.Call{Action: "athena:" + operation}
 	switch operation {
 	case "StartQueryExecution", "GetWorkGroup":
 		group, err := in.text("WorkGroup")
@@ -158,11 +160,11 @@ func (s Scope) callsOfAthena(c Credential, operation string, in members) ([]Call
 	default:
 		return nil, fmt.Errorf("the operation is unknown")
 	}
-	return []Call{call}, nil
+	return []permissions.Call{call}, nil
 }
 
 // callsOfSQS returns the calls of an operation on a queue. IAM knows no batches: they need the action on one message.
-func (s Scope) callsOfSQS(c Credential, operation string, in members) ([]Call, error) {
+func (s Scope) callsOfSQS(c Credential, operation string, in members) ([]permissions.Call, error) {
 	address, err := in.required("QueueUrl")
 	if err != nil {
 		return nil, err
@@ -175,5 +177,5 @@ func (s Scope) callsOfSQS(c Credential, operation string, in members) ([]Call, e
 	if !slices.Contains(known, action) || queue == "" {
 		return nil, fmt.Errorf("the operation or the queue %q is unknown", address)
 	}
-	return []Call{{Action: "sqs:" + action, Resource: s.arn(c, queue)}}, nil
+	return []permissions.Call{{Action: "sqs:" + action, Resource: s.arn(c, queue)}}, nil
 }
