@@ -60,17 +60,14 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 	if err != nil {
 		return err
 	}
-	if args[dryRunParam.name] == "true" && as.mediaType != jsonType {
+	if args[dryRunName] == "true" && as.mediaType != jsonType {
 		return errDryForm
 	}
 	r := search.Request{
-		Route: to, Filters: c.filters, Form: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID,
-		Limit: args["limit"], Segment: args["segment"], TZ: args["tz"], GroupBy: args["group_by"], Fields: args["fields"],
-		By: args["by"], Order: args["order"], Measure: args["measure"], Figures: args["figures"],
-		Select: args["select"], Against: args["against"], Least: args["least"],
-		Cursor: args["cursor"], Since: args["since"],
-		Field: args["field"], Prefix: args["prefix"], Contains: args["contains"], Counts: args["counts"],
-		DryRun: args[dryRunParam.name], Now: s.present(),
+		Route: to, Form: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID, Now: s.present(),
+	}
+	for name, value := range args {
+		r.Set(name, value) // all but those of the form of the answer
 	}
 	if to == search.Logs {
 		if c.seal, err = s.sealFor(c); err != nil {
@@ -309,7 +306,7 @@ func readInteger(value json.RawMessage) (text, want string) {
 // textOrInteger is the schema of a member that readLength or readTextOrInteger reads.
 func textOrInteger(text *huma.Schema) *huma.Schema {
 	stricter := *text
-	stricter.MinLength = length(1)
+	stricter.MinLength = whole(1)
 	return &huma.Schema{OneOf: []*huma.Schema{&stricter, {Type: "integer"}}}
 }
 

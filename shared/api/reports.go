@@ -171,7 +171,7 @@ func limitDefinition(schema *huma.Schema) {
 	of := schema.Properties
 	of["title"].Pattern, of["title"].MaxLength = titlePattern, whole(definition.MaxTitle)
 	of["at"].Pattern = timePattern
-	of["tz"].Pattern = tzParam.schema.Pattern
+	of["tz"].Pattern = dayZoneParam.schema.Pattern
 	for _, day := range definition.Weekdays {
 		of["weekday"].Enum = append(of["weekday"].Enum, day)
 	}

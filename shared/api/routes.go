@@ -11,7 +11,6 @@ import (
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -263,53 +262,32 @@ func (s *server) dataRoutes() []route {
 		summary: "Top values per category",
 		doc: "Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) " +
 			"and key. Each label holds its top `limit` keys.",
-		params: []param{limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX), figuresParam, dayZoneParam},
 	}
 	stats := route{
 		summary: "Traffic per time segment",
 		doc: "One result per segment of the period, including empty ones; " +
 			"with `group_by=hostname` one per segment and hostname, and with another field one per segment and value, " +
 			"in the order of the values, those without a value last. A request counts for each of its values.",
-		params: []param{segmentParam, tzParam, groupByParam, figuresParam},
 	}
 	timeline := route{
 		summary: "Security per time segment",
 		doc:     "One result per segment of the period, including empty ones.",
-		params:  []param{segmentParam, tzParam},
 	}
 	logs := route{
 		summary: "Request records",
 		doc: "The newest matching records, newest first. Fields that a record does not have are absent. " +
 			"`meta.next` is the cursor of the next page, with older records, and null on the last page.",
-		params: []param{
-			limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam, cursorParam, sinceParam,
-			dayZoneParam,
-		},
 	}
 	facets := route{
 		summary: "Most frequent values of fields",
 		doc: "One result per field of `by`, in that order: its most frequent values, how many different ones there " +
 			"are, and how many requests have none. A request counts once for each different element of a list.",
-		params: []param{
-			byParam("Fields to group by, at most 16, separated by commas. A field with members needs a key, as in "+
-				"`headers[\"accept\"]`.", query.MaxDimensions, query.DefaultFacets, `country,headers["accept"]`),
-			limitParam("Values per field.", search.DefaultFacetLimit, search.MaxFacetLimit),
-			orderParam,
-			dayZoneParam,
-		},
 	}
 	histogram := route{
 		summary: "A measure per time segment, split by a field",
 		doc: "One result per segment and series, by segment, then by the series in `meta.series`: the values with " +
 			"the largest totals, then `other` for all other values and `absent` for requests without a value, if there " +
 			"are any. Without `by` the only series is `all`. A request counts in the series of each of its values.",
-		params: []param{
-			segmentParam,
-			tzParam,
-			byParam("The field to split by, with a key if it has members.", 1, "", "status"),
-			limitParam("Values with a series of their own; needs `by`.", search.DefaultSeries, search.MaxSeries),
-			measureParam,
-		},
 	}
 	diff := route{
 		summary: "Values that differ between two sides",
@@ -318,14 +296,6 @@ func (s *server) dataRoutes() []route {
 			"one of them is required. A finding is statistically significant (G-test, corrected for the number of values " +
 			"compared), and has at least `least` requests on the side on which its share is larger. Order: by the " +
 			"difference of the shares, then score, field and value.",
-		params: []param{
-			selectParam, againstParam,
-			byParam("Fields to compare, at most 16, separated by commas. A field with members needs a key, as in "+
-				"`headers[\"accept\"]`.", query.MaxDimensions, query.DefaultDiff, `country,headers["accept"]`),
-			limitParam("Findings.", search.DefaultFindings, search.MaxFindings),
-			leastParam,
-			dayZoneParam,
-		},
 	}
 	return slices.Concat(
 		s.dataRoute(search.TopX, topX, Container[TopXResult]{}),
@@ -347,7 +317,7 @@ func (s *server) dataRoute(to search.Route, get route, result any) []route {
 	get.searches = true
 	get.scope = keys.DataRead
 	get.offers = offersOf(to)
-	get.params = slices.Concat([]param{filtersParam}, get.params, formatParams(get.offers), []param{dryRunParam})
+	get.params = paramsOf(to, get.offers)
 	get.headers = []param{syntaxHeader, preferHeader}
 	get.answers = []response{
 		{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},

@@ -193,7 +193,7 @@ func unknown(known []string, afterFilters bool, loc ...any) Detail {
 // letters resemble it.
 func nearestParam(name string, known []string) string {
 	near := filter.Nearest(name, known)
-	if near == tzParam.name && !strings.EqualFold(name, near) {
+	if near == dayZoneParam.name && !strings.EqualFold(name, near) {
 		return ""
 	}
 	return near

@@ -1,11 +1,11 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
@@ -115,12 +115,6 @@ func metaPeriodOf(p query.Period) MetaPeriod {
 	return MetaPeriod{From: instant(p.FromMs), To: instant(p.ToMs)}
 }
 
-// Limits of the parameters of a diff.
-const (
-	DefaultFindings, MaxFindings = query.DefaultFindings, 80
-	DefaultLeast                 = query.DefaultLeast
-)
-
 func (r Request) diff() (query.Shape, error) {
 	const how = "give either select, the conditions of the requests to compare with all others, " +
 		"or against, another period to compare with"
@@ -130,11 +124,11 @@ func (r Request) diff() (query.Shape, error) {
 	case r.Select != "" && r.Against != "":
 		return nil, &ParamError{Param: "against", Message: "it cannot be combined with select; " + how}
 	}
-	limit, err := limitOf(r.Limit, DefaultFindings, MaxFindings)
+	limit, err := r.limit()
 	if err != nil {
 		return nil, err
 	}
-	least, err := leastOf(r.Least)
+	least, err := r.least()
 	if err != nil {
 		return nil, err
 	}
@@ -163,17 +157,15 @@ func (r Request) diff() (query.Shape, error) {
 	return shape, err
 }
 
-// leastOf parses the least number of requests of a finding.
-func leastOf(text string) (int64, error) {
-	if text == "" {
-		return DefaultLeast, nil
-	}
-	n, ok := wholeNumber(text)
+// least returns the least number of requests of a finding.
+func (r Request) least() (int64, error) {
+	p := ParameterOf(r.Route, "least")
+	n, ok := wholeNumber(cmp.Or(r.Least, p.Default))
 	if !ok {
 		return 0, &ParamError{
-			Param:      "least",
-			Message:    fmt.Sprintf("%q is not a whole number of at least 1", text),
-			Suggestion: strconv.Itoa(DefaultLeast),
+			Param:      p.Name,
+			Message:    fmt.Sprintf("%q is not a whole number of at least 1", r.Least),
+			Suggestion: p.Default,
 		}
 	}
 	return n, nil

@@ -139,7 +139,7 @@ func (s *Service) newestPeriod(data freshness, limited bool) string {
 
 // values returns the shape of a request for values.
 func (r Request) values() (query.Shape, error) {
-	limit, err := limitOf(r.Limit, DefaultValues, MaxValues)
+	limit, err := r.limit()
 	if err != nil {
 		return nil, err
 	}
