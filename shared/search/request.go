@@ -29,8 +29,8 @@ const (
 	Values    Route = "values"
 )
 
-// Routes lists the data routes in the order in which the API lists them.
-var Routes = []Route{TopX, Stats, Timeline, Facets, Histogram, Diff, Values, Logs}
+// Routes lists the data routes.
+var Routes = []Route{Logs, Stats, Timeline, TopX, Facets, Histogram, Diff, Values}
 
 // MaxLogs is the maximum number of records of a page.
 const MaxLogs = 2500
