@@ -101,7 +101,7 @@ func TestReadmeListsTheParameters(t *testing.T) {
 				t.Errorf("%s of %s is %v by default, but %s in README.md", row[0], id, standard, row[3])
 			}
 			for _, value := range p.schema.Enum {
-				if !strings.Contains(row[2], fmt.Sprintf("`%s", value)) {
+				if !strings.Contains(row[2], fmt.Sprint(value)) {
 					t.Errorf("%s of %s may be %s, but %s in README.md", row[0], id, value, row[2])
 				}
 			}
