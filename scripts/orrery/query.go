@@ -134,22 +134,7 @@ type answer struct {
 	Data  struct {
 		Results []json.RawMessage `json:"results"`
 	} `json:"data"`
-	Meta struct {
-		Period    search.MetaPeriod `json:"period"`
-		Requests  *int64            `json:"num_of_requests"`
-		Newest    *string           `json:"newest"`
-		Oldest    *string           `json:"oldest"`
-		Complete  *string           `json:"complete_through"`
-		Late      *int64            `json:"late"`
-		Demo      bool              `json:"demo"`
-		Skipped   []string          `json:"skipped"`
-		Truncated *search.Truncated `json:"truncated"`
-		Saturated []string          `json:"saturated"`
-		Diff      *search.DiffMeta  `json:"diff"`
-		Next      *string           `json:"next"`
-		Estimate  *search.Estimate  `json:"estimate"`
-		lookedAt
-	} `json:"meta"`
+	Meta client.Meta `json:"meta"`
 }
 
 // usualLag is the lag that is not reported. The clock of the server may also be slightly different.

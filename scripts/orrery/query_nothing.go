@@ -17,7 +17,7 @@ func (q *queryCommand) reportNothing(a answer, format string, stderr io.Writer) 
 	continues := q.has("since") || q.has("cursor")
 	switch {
 	case format == "json" || !q.foundNothing(a):
-	case a.Meta.Diff != nil && a.Meta.Requests != nil && *a.Meta.Requests > 0:
+	case a.Meta.Diff != nil && a.Meta.NumOfRequests != nil && *a.Meta.NumOfRequests > 0:
 		fmt.Fprintln(stderr, "no value differs significantly")
 	case continues && format == "table":
 		fmt.Fprintln(stderr, "no further records match"+a.inReadable())
@@ -41,7 +41,7 @@ func (a answer) inReadable() string {
 func (q *queryCommand) foundNothing(a answer) bool {
 	switch search.Route(q.Route) {
 	case search.Facets:
-		return a.Meta.Requests != nil && *a.Meta.Requests == 0
+		return a.Meta.NumOfRequests != nil && *a.Meta.NumOfRequests == 0
 	case search.Stats, search.Timeline:
 		return a.allZero(func(r segmentOfAnswer) int64 { return r.Requests })
 	case search.Histogram: // of another measure, zero does not mean that no requests match

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-
-	"github.com/orrery/orrery/shared/search"
 )
 
 const valuesRoute = "values"
@@ -44,13 +42,6 @@ func (q *queryCommand) setValues(parameters map[string]any) {
 
 // countedColumns are the columns of a table of values with their counts.
 var countedColumns = []string{"value", "num_of_requests", "num_of_blocked_requests", "condition"}
-
-// lookedAt is the part of the answer's meta that reports where values were looked for.
-type lookedAt struct {
-	Exact       *bool            `json:"exact"`
-	Scope       *search.LookedAt `json:"scope"`
-	Unavailable string           `json:"unavailable"`
-}
 
 // reportLook reports that values may be missing because only a part of the data, or none, was looked at.
 func (a answer) reportLook(stderr io.Writer) (partial bool) {

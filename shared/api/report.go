@@ -301,7 +301,8 @@ func resultsOf(to search.Route, r search.Result) any {
 	case search.Timeline:
 		return r.Timeline
 	case search.TopX:
-		return shortKeys(r.TopX)
+		shortenKeys(r.TopX)
+		return r.TopX
 	case search.Facets:
 		shortenValues(r.Facets)
 		return r.Facets

@@ -298,7 +298,7 @@ func (s *server) dataRoutes() []route {
 			"difference of the shares, then score, field and value.",
 	}
 	return slices.Concat(
-		s.dataRoute(search.TopX, topX, Container[TopXResult]{}),
+		s.dataRoute(search.TopX, topX, Container[search.TopXResult]{}),
 		s.dataRoute(search.Stats, stats, Container[search.StatsResult]{}),
 		s.dataRoute(search.Timeline, timeline, Container[search.TimelineResult]{}),
 		s.dataRoute(search.Facets, facets, Container[search.FacetResult]{}),
