@@ -101,7 +101,7 @@ func buildScripts(folder string, styles map[string]string, files map[string][]by
 	options.ChunkNames = "[name]-[hash]"
 	options.Splitting = true
 	options.Metafile = true
-	options.Plugins = []api.Plugin{namesOfStyles(styles), besideThePage(filepath.Join(options.AbsWorkingDir, "src", "page", "app.tsx"))}
+	options.Plugins = []api.Plugin{namesOfStyles(styles), besideThePage(filepath.Join(options.AbsWorkingDir, "src"))}
 	result := api.Build(options)
 	if err := problemsOf(result); err != nil {
 		return nil, err
@@ -172,18 +172,20 @@ func namesOfStyles(styles map[string]string) api.Plugin {
 }
 
 // besideThePage makes each module that is loaded later import the page, which is there already. Otherwise esbuild would
-// divide the page into a script for each set of modules that share a part of it, and compress each by itself.
-func besideThePage(page string) api.Plugin {
+// divide the page into a script for each set of modules that share a part of it, and compress each by itself. The names
+// of its modules are relative to the sources, because the hashes of the scripts depend on them.
+func besideThePage(sources string) api.Plugin {
 	return api.Plugin{Name: "beside the page", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: `^\.`}, func(of api.OnResolveArgs) (api.OnResolveResult, error) {
 			if of.Kind != api.ResolveJSDynamicImport {
 				return api.OnResolveResult{}, nil
 			}
-			return api.OnResolveResult{Path: filepath.Join(of.ResolveDir, of.Path), Namespace: "later"}, nil
+			path, err := filepath.Rel(sources, filepath.Join(of.ResolveDir, of.Path))
+			return api.OnResolveResult{Path: filepath.ToSlash(path), Namespace: "later"}, err
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: `.`, Namespace: "later"}, func(of api.OnLoadArgs) (api.OnLoadResult, error) {
-			module := fmt.Sprintf("import %q; export * from %q", page, of.Path)
-			return api.OnLoadResult{Contents: &module, ResolveDir: filepath.Dir(of.Path), Loader: api.LoaderJS}, nil
+			module := fmt.Sprintf("import './page/app'; export * from %q", "./"+of.Path)
+			return api.OnLoadResult{Contents: &module, ResolveDir: sources, Loader: api.LoaderJS}, nil
 		})
 	}}
 }

@@ -34,6 +34,25 @@ func TestDistIsBuiltFromTheSources(t *testing.T) {
 	}
 }
 
+// TestDistDoesNotDependOnItsPlace builds a copy of the sources in another folder.
+func TestDistDoesNotDependOnItsPlace(t *testing.T) {
+	copied := t.TempDir()
+	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	here, err := build(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := build(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.EqualFunc(here, there, bytes.Equal) {
+		t.Errorf("the sources give %q, a copy of them %q", namesOf(here), namesOf(there))
+	}
+}
+
 // TestBudget checks what the page loads at once, and what each further screen adds to it.
 func TestBudget(t *testing.T) {
 	first, later := loaded(t)
