@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -83,8 +82,9 @@ var offers = []string{jsonType, textType}
 
 // routes returns the table of routes.
 func (s *server) routes() []route {
-	const planets = "/conf/{config}/planets"
-	const entry = planets + "/{entry_id}"
+	const all = "/conf/{config}/planets"
+	const entry = all + "/{entry_id}"
+	planets := s.planets()
 
 	settings := []response{
 		{http.StatusOK, "The settings.", settingsSchema(true), true},
@@ -164,7 +164,7 @@ func (s *server) routes() []route {
 		{
 			id:      "planet-get",
 			method:  http.MethodGet,
-			path:    planets,
+			path:    all,
 			tag:     planetsTag,
 			summary: "Read a planet",
 			scope:   keys.ConfRead,
@@ -172,7 +172,7 @@ func (s *server) routes() []route {
 			headers: []param{ifNoneMatchRead},
 			answers: settings,
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity},
-			handle:  s.getPlanet,
+			handle:  planets.get,
 		},
 		{
 			id:      "planet-put",
@@ -194,7 +194,7 @@ func (s *server) routes() []route {
 				{http.StatusOK, "The settings were replaced, or the planet was created.", Message{}, true},
 			},
 			errors: slices.Concat(bodyErrors, writeErrors),
-			handle: s.putPlanet,
+			handle: planets.put,
 		},
 		{
 			id:      "planet-versions",
@@ -208,7 +208,7 @@ func (s *server) routes() []route {
 				{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false},
 			},
 			errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
-			handle: s.listVersions,
+			handle: planets.versions,
 		},
 		{
 			id:      "planet-version",
@@ -221,7 +221,7 @@ func (s *server) routes() []route {
 			headers: []param{ifNoneMatchRead},
 			answers: settings,
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity},
-			handle:  s.getVersion,
+			handle:  planets.getVersion,
 		},
 		{
 			id:      "planet-restore",
@@ -235,7 +235,7 @@ func (s *server) routes() []route {
 			headers: []param{ifMatch},
 			answers: []response{{http.StatusOK, "The version was restored.", Message{}, true}},
 			errors:  writeErrors,
-			handle:  s.restoreVersion,
+			handle:  planets.restore,
 		},
 	}, s.filterRoutes(), s.definitionRoutes(), s.runRoutes(), s.statusRoutes(), []route{
 		{
@@ -373,9 +373,8 @@ func (s *server) bothForms(get route, answer func(c *call, args arguments) error
 	return []route{get, post}
 }
 
-// register adds the routes to the mux.
-func (s *server) register() {
-	routes := s.routes()
+// register adds routes to the mux.
+func (s *server) register(routes []route) {
 	for i := range routes {
 		to := &routes[i]
 		bases := []string{""}
@@ -389,7 +388,6 @@ func (s *server) register() {
 			s.mux.HandleFunc(to.method+" "+base+to.path, func(_ http.ResponseWriter, r *http.Request) { s.run(to, r) })
 		}
 	}
-	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version, s.Address) })
 }
 
 func (r *route) underBase() bool {
