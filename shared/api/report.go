@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -273,11 +274,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 // running; who asks the question again later joins it.
 func await(ctx context.Context, queries Queries, running *search.TimeoutError, by search.Asker) (search.Result, error) {
 	for wait := running.RetryAfter; ; {
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if pause.For(ctx, wait) != nil {
 			return search.Result{}, running
 		}
 		status, err := queries.Status(ctx, running.ID, by)
