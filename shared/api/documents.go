@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// documents is a kind of documents as routes: its versions are listed, read, written, deleted and restored.
+// documents serves a kind of documents: its routes list them, and read, write, delete and restore their versions.
 type documents struct {
 	*server
 	store document.Store
@@ -50,7 +50,7 @@ type documentTexts struct {
 	param               string // the parameter of the path that is the name
 	noun, it            string // saved filter, filter
 	put                 string // summary
-	list, stored, again string // docs of the routes that list, write and restore
+	list, stored, again string // docs of the list, of writing and of restoring
 	listed, one         any    // answers
 	read, write         keys.Scope
 	params              []param // of the body
@@ -372,8 +372,8 @@ func (d documents) last(ctx context.Context, id document.ID) (newest document.Ve
 	return newest, before.Text, err
 }
 
-// seen returns the newest version of a document, which the caller may see, and which may be a deletion. A version that is
-// written meanwhile may be one that the caller may not see, so it is not read again.
+// seen returns the newest version of a document, which may be a deletion. The error is of kind fault.NotFound if the caller
+// may not see the document. A handler reads the newest version once, because the next one may be hidden from the caller.
 func (d documents) seen(c *call, id document.ID) (document.Version, error) {
 	if d.visible == nil {
 		return d.store.Newest(c.r.Context(), id)
