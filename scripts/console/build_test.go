@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/google/go-cmp/cmp"
 )
 
 const folder = "../../shared/console"
@@ -50,6 +51,13 @@ func TestDistDoesNotDependOnItsPlace(t *testing.T) {
 	}
 	if !maps.EqualFunc(here, there, bytes.Equal) {
 		t.Errorf("the sources give %q, a copy of them %q", namesOf(here), namesOf(there))
+	}
+}
+
+// TestTypesOfAnswers: the types of answers are those of package answer.
+func TestTypesOfAnswers(t *testing.T) {
+	if diff := cmp.Diff(string(types()), string(read(t, filepath.Join(folder, typesFile)))); diff != "" {
+		t.Errorf("%s (-code +file); run: go run ./scripts/console\n%s", typesFile, diff)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Console builds the browser console: it writes shared/console/dist from src and vendor beside it. Run it in a checkout
+// Console builds the browser console: it writes the types of answers into src, and dist from src and vendor, all in shared/console. Run it in a checkout
 // after every change of the sources.
 //
 //	go run ./scripts/console
@@ -21,6 +21,9 @@ func main() {
 		log.Fatal("it takes no arguments; run it in the root folder of the checkout")
 	}
 	folder := filepath.Join("shared", "console")
+	if err := os.WriteFile(filepath.Join(folder, typesFile), types(), 0o644); err != nil {
+		log.Fatal(err)
+	}
 	files, err := build(folder)
 	if err != nil {
 		log.Fatal(err)

@@ -18,25 +18,14 @@ import (
 )
 
 type explainCommand struct {
-	Shape   string `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff,values" help:"One of ${enum}."`
-	Filter  string `arg:"" optional:"" help:"A filter in either form; - reads it from standard input. For values: a field."`
-	Engine  string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
-	Data    folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Limit   string `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
-	Segment string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
-	TZ      string `name:"tz" help:"The time zone by whose clock segments, today and yesterday begin." placeholder:"Europe/Berlin"`
-	GroupBy string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
-	Figures string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
-	Fields  string `help:"logs: the fields to return, comma-separated."`
-	By      string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
-	Measure string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
-	Order   string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
-	Select  string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
-	Against string `help:"diff: the other period: previous, 7d, or two times A..B, such as now-2d..now-1d." placeholder:"previous"`
-	Least   string `help:"diff: the smallest number of requests of a finding."`
+	Shape  string `arg:"" enum:"${routes}" help:"One of ${enum}."`
+	Filter string `arg:"" optional:"" help:"A filter in either form; - reads it from standard input. For values: a field."`
+	Engine string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
+	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	parameterFlags
 	lastFlag
 	cluster
-	valuesFlags
+	periodFlag
 }
 
 // Run prints every stage between the filter's text and the query, then the SQL of one engine. For the local engine, or
@@ -71,13 +60,9 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 
 // request returns the question.
 func (e *explainCommand) request(stdin io.Reader) (search.Request, error) {
-	r := search.Request{
-		Route: search.Route(e.Shape), Now: search.Present(time.Now()),
-		Limit: e.Limit, Segment: e.Segment, TZ: e.TZ, GroupBy: e.GroupBy, Fields: e.Fields,
-		By: e.By, Order: e.Order, Measure: e.Measure, Figures: e.Figures,
-		Select: e.Select, Against: e.Against, Least: e.Least,
-	}
-	if wrong := e.valuesFlags.misuse(e.Shape, e.Last); wrong != "" {
+	r := search.Request{Route: search.Route(e.Shape), Now: search.Present(time.Now())}
+	e.setIn(&r)
+	if wrong := misuse(e.Shape, e.Last, e.periodFlag, e.parameterFlags); wrong != "" {
 		return r, &exitError{code: exitUsage, message: wrong}
 	}
 	if e.Shape != valuesRoute {
@@ -92,15 +77,6 @@ func (e *explainCommand) request(stdin io.Reader) (search.Request, error) {
 		return r, &exitError{code: exitUsage, message: "name a field, such as country, and a period: --period or --last 24h"}
 	}
 	r.Field = e.Filter
-	if e.Prefix != nil {
-		r.Prefix = *e.Prefix
-	}
-	if e.Contains != nil {
-		r.Contains = *e.Contains
-	}
-	if e.Counts {
-		r.Counts = "true"
-	}
 	return r, nil
 }
 

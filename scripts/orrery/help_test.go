@@ -3,14 +3,11 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // TestHelpHasTheDefaults: the help of every command has the default of each of its flags.
 func TestHelpHasTheDefaults(t *testing.T) {
-	var cli commands
-	parser, err := kong.New(&cli, kong.Name("orrery"))
+	parser, err := newParser()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/orrery/orrery/shared/search"
 )
 
 // Exit codes, the same for every command.
@@ -126,10 +128,8 @@ func run(ctx context.Context, args []string, c console) int {
 
 // runAt is like run, by a clock.
 func runAt(ctx context.Context, args []string, c console, k clock) int {
-	var cli commands
 	exit := -1
-	parser, err := kong.New(&cli,
-		kong.Name("orrery"),
+	parser, err := newParser(
 		kong.Description("Answers questions about the traffic that passed a web security gateway, "+
 			"and stores its planet settings and saved filters."),
 		kong.UsageOnError(),
@@ -156,6 +156,18 @@ func runAt(ctx context.Context, args []string, c console, k clock) int {
 		return exitUsage
 	}
 	return exitCode(chosen.Run(), ctx, c.err)
+}
+
+// newParser returns the parser of the command line.
+func newParser(options ...kong.Option) (*kong.Kong, error) {
+	var cli commands
+	cli.Query.parameterFlags = newParameterFlags()
+	cli.Explain.parameterFlags = newParameterFlags("cursor", "since", "dry_run")
+	routes := make([]string, len(search.Routes))
+	for i, r := range search.Routes {
+		routes[i] = string(r)
+	}
+	return kong.New(&cli, append(options, kong.Name("orrery"), kong.Vars{"routes": strings.Join(routes, ",")})...)
 }
 
 // helpWithDefault returns the help of a flag with its default, which kong omits if the flag has a placeholder.

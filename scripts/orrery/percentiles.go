@@ -11,19 +11,19 @@ var percentileColumns = []string{"p50_total_time", "p90_total_time", "p99_total_
 
 // figureColumns returns the columns of a route for the given groups and figures.
 func (q *queryCommand) figureColumns() []string {
-	if q.Route == valuesRoute && q.Counts {
+	if q.Route == valuesRoute && q.has("counts") {
 		return countedColumns
 	}
 	columns := slices.Clone(tableColumns[q.Route])
-	if i := slices.Index(columns, "timeperiod_string"); i >= 0 && q.TZ != nil {
+	if i := slices.Index(columns, "timeperiod_string"); i >= 0 && q.has("tz") {
 		columns[i] = "timeperiod_local"
 	}
-	if q.GroupBy != nil && *q.GroupBy != "hostname" {
+	if by := q.text("group_by"); by != "" && by != "hostname" {
 		if i := slices.Index(columns, "hostname"); i >= 0 {
 			columns[i] = "value"
 		}
 	}
-	if q.Figures != nil && *q.Figures == search.FiguresPercentiles {
+	if q.text("figures") == search.FiguresPercentiles {
 		columns = append(columns, percentileColumns...)
 	}
 	return columns

@@ -3,10 +3,22 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 func TestColumnsOfFigures(t *testing.T) {
-	text := func(s string) *string { return &s }
+	given := func(args ...string) parameterFlags {
+		flags := newParameterFlags()
+		parser, err := kong.New(&flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parser.Parse(args); err != nil {
+			t.Fatal(err)
+		}
+		return flags
+	}
 	for _, c := range []struct {
 		name  string
 		query queryCommand
@@ -19,29 +31,29 @@ func TestColumnsOfFigures(t *testing.T) {
 		},
 		{
 			"stats by hostname, too",
-			queryCommand{Route: "stats", GroupBy: text("hostname")},
+			queryCommand{Route: "stats", parameterFlags: given("--group-by=hostname")},
 			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency",
 		},
 		{
 			"stats by another field have its value",
-			queryCommand{Route: "stats", GroupBy: text("country")},
+			queryCommand{Route: "stats", parameterFlags: given("--group-by=country")},
 			"timeperiod_string value num_of_requests sum_of_bandwidth avg_latency",
 		},
 		{
 			"segments of a zone have their local times",
-			queryCommand{Route: "timeline", TZ: text("Europe/Berlin")},
+			queryCommand{Route: "timeline", parameterFlags: given("--tz=Europe/Berlin")},
 			"timeperiod_local num_of_requests num_of_blocked_requests num_of_challenges num_of_ip num_of_sessions " +
 				"array_status_codes",
 		},
 		{
 			"percentiles are the last columns",
-			queryCommand{Route: "stats", Figures: text("percentiles")},
+			queryCommand{Route: "stats", parameterFlags: given("--figures=percentiles")},
 			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency " +
 				"p50_total_time p90_total_time p99_total_time",
 		},
 		{
 			"fields replace all columns",
-			queryCommand{Route: "topx", Figures: text("percentiles"), Fields: text("key,p99_svc_time")},
+			queryCommand{Route: "topx", parameterFlags: given("--figures=percentiles", "--fields=key,p99_svc_time")},
 			"key p99_svc_time",
 		},
 	} {

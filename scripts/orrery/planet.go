@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 
-	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/planet"
 )
 
 type planetCommand struct {
@@ -23,19 +22,12 @@ type planetGetCommand struct {
 
 // Run prints the settings as the API returns them. The ETag, for put --if-match, goes to standard error.
 func (p *planetGetCommand) Run(ctx context.Context, c console) error {
-	api, done, err := p.connect(ctx, c.err)
+	settings, header, err := configuration{p.target, p.Config}.do(ctx, c, http.MethodGet, "/planets", nil, nil)
 	if err != nil {
 		return err
 	}
-	settings, err := api.Do(ctx, client.Request{Method: http.MethodGet, Path: planetPath(p.Config)})
-	if closing := done(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
-	printETag(c.err, settings.Header)
-	_, err = c.shown().Write(append(settings.Body, '\n'))
+	printETag(c.err, header)
+	_, err = c.shown().Write(append(settings, '\n'))
 	return err
 }
 
@@ -51,31 +43,15 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return fmt.Errorf("read the settings from standard input: %w", err)
 	}
-	header := http.Header{}
-	if p.IfMatch != nil { // even an empty one: the API refuses it
-		header.Set("If-Match", *p.IfMatch)
-	}
-	api, done, err := p.connect(ctx, c.err)
+	body, _, err := configuration{p.target, p.Config}.do(
+		ctx, c, http.MethodPut, "/planets/"+planet.EntryID, settings, ifMatch(p.IfMatch))
 	if err != nil {
 		return err
 	}
-	response, err := api.Do(ctx, client.Request{
-		Method: http.MethodPut, Path: planetPath(p.Config) + "/__default__", Header: header, Body: settings,
-	})
-	if closing := done(); err == nil {
-		err = closing
-	}
+	answer, err := decoded[api.Message](body)
 	if err != nil {
 		return err
-	}
-	var answer struct{ Message string }
-	if err := json.Unmarshal(response.Body, &answer); err != nil {
-		return fmt.Errorf("the answer does not have the API's format: %w", err)
 	}
 	_, err = fmt.Fprintln(c.out, printable(answer.Message))
 	return err
-}
-
-func planetPath(config string) string {
-	return "/conf/" + url.PathEscape(config) + "/planets"
 }

@@ -19,30 +19,16 @@ import (
 )
 
 type queryCommand struct {
-	Route  string   `arg:"" enum:"logs,stats,timeline,topx,facets,histogram,diff,values" help:"One of ${enum}."`
+	Route  string   `arg:"" enum:"${routes}" help:"One of ${enum}."`
 	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. For values: a field."`
 	configuration
 	lastFlag
-	Limit   *int    `help:"Number of records (logs), keys (topx), values (facets, values), series, findings (diff)."`
-	Segment *string `help:"Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …"`
-	TZ      *string `name:"tz" help:"The time zone by whose clock segments, today and yesterday begin." placeholder:"Europe/Berlin"`
-	GroupBy *string `help:"stats: one result per segment and hostname, or value of another field." placeholder:"hostname"`
-	Figures *string `help:"stats, topx: percentiles, for p50, p90 and p99 of the times." placeholder:"percentiles"`
-	Fields  *string `help:"logs: the fields to return, comma-separated."`
-	By      *string `help:"Fields to group by, comma-separated; a member as headers[\"accept\"]; histogram: one field."`
-	Measure *string `help:"histogram: requests, blocked, challenges, monitored, human or bytes_sent."`
-	Order   *string `help:"facets: requests or blocked, what comes first." placeholder:"blocked"`
-	Select  *string `help:"diff: the requests to compare with all others." placeholder:"CONDITIONS"`
-	Against *string `help:"diff: the other period: previous, 7d, or two times A..B, such as now-2d..now-1d." placeholder:"previous"`
-	Least   *int    `help:"diff: the smallest number of requests of a finding."`
-	Since   *string `help:"logs: only records that are newer than those of an answer with this meta.head." placeholder:"TOKEN"`
-	Cursor  *string `help:"logs: continue after the page with this meta.next." placeholder:"TOKEN"`
-	All     bool    `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
-	DryRun  bool    `help:"Only print what the query would read and cost."`
-	Strict  bool    `help:"Exit with 5 also if more records match than were printed, later logs may be missing, records arrived too late for --since, a sum has more than 64 bits, objects of an earlier version lack a column, or this is a demo."`
-	Format  string  `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
-	Raw     bool    `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
-	valuesFlags
+	parameterFlags
+	All    bool   `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
+	Strict bool   `help:"Exit with 5 also if more records match than were printed, later logs may be missing, records arrived too late for --since, a sum has more than 64 bits, objects of an earlier version lack a column, or this is a demo."`
+	Format string `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
+	Raw    bool   `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
+	periodFlag
 }
 
 // Run sends one query to the API's POST route, which accepts filters of any length. The format auto is a table on a
@@ -80,35 +66,19 @@ func (q *queryCommand) misuse() string {
 		return "expected a filter, such as \"timestamp between now-1h and now\", or --last 1h; for values a field"
 	case q.Raw && q.Format != "csv":
 		return "--raw is an option of --format csv"
-	case q.DryRun && (q.All || q.Format == "csv"):
+	case q.has("dry_run") && (q.All || q.Format == "csv"):
 		return "an estimate is no list of records: use --dry-run without --all and --format csv"
 	case q.Route == valuesRoute && len(q.Filter) != 1:
 		return "name one field, such as country; the period of values is --period"
 	}
-	return q.valuesFlags.misuse(q.Route, q.Last)
+	return misuse(q.Route, q.Last, q.periodFlag, q.parameterFlags)
 }
 
 // parameters returns the parameters of the request. Every given flag is sent, even 0 and the empty string: the API
 // decides what to refuse.
 func (q *queryCommand) parameters(text string) map[string]any {
-	parameters := map[string]any{"filters": text}
-	for name, value := range map[string]*int{"limit": q.Limit, "least": q.Least} {
-		if value != nil {
-			parameters[name] = *value
-		}
-	}
-	for name, value := range map[string]*string{
-		"segment": q.Segment, "group_by": q.GroupBy, "fields": q.Fields, "by": q.By, "order": q.Order,
-		"measure": q.Measure, "select": q.Select, "against": q.Against, "since": q.Since, "cursor": q.Cursor,
-		"figures": q.Figures, "tz": q.TZ,
-	} {
-		if value != nil {
-			parameters[name] = *value
-		}
-	}
-	if q.DryRun {
-		parameters["dry_run"] = true
-	}
+	parameters := q.given()
+	parameters["filters"] = text
 	q.setValues(parameters)
 	return parameters
 }
@@ -132,7 +102,7 @@ func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c co
 		return err
 	}
 	a.reportUnreadable(c.err)
-	if !q.DryRun {
+	if !q.has("dry_run") {
 		q.reportNothing(a, q.formatFor(c.out), c.err)
 	}
 	return q.reportMissing(a, c.err)
@@ -151,7 +121,7 @@ func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
 		return err
 	}
 	late = a.reportLate(stderr) || late
-	lacks := !q.DryRun && a.reportLacking(stderr)
+	lacks := !q.has("dry_run") && a.reportLacking(stderr)
 	if q.Strict && (partial || late || lacks || a.Meta.Truncated != nil || a.Meta.Saturated != nil || a.Meta.Demo) {
 		return &exitError{code: exitIncomplete, message: "the answer may be incomplete, and --strict is set"}
 	}
@@ -164,22 +134,7 @@ type answer struct {
 	Data  struct {
 		Results []json.RawMessage `json:"results"`
 	} `json:"data"`
-	Meta struct {
-		Period    search.MetaPeriod `json:"period"`
-		Requests  *int64            `json:"num_of_requests"`
-		Newest    *string           `json:"newest"`
-		Oldest    *string           `json:"oldest"`
-		Complete  *string           `json:"complete_through"`
-		Late      *int64            `json:"late"`
-		Demo      bool              `json:"demo"`
-		Skipped   []string          `json:"skipped"`
-		Truncated *search.Truncated `json:"truncated"`
-		Saturated []string          `json:"saturated"`
-		Diff      *search.DiffMeta  `json:"diff"`
-		Next      *string           `json:"next"`
-		Estimate  *search.Estimate  `json:"estimate"`
-		lookedAt
-	} `json:"meta"`
+	Meta client.Meta `json:"meta"`
 }
 
 // usualLag is the lag that is not reported. The clock of the server may also be slightly different.
@@ -305,7 +260,7 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 		_, err = out.Write(append(body, '\n'))
 		return err
 	}
-	if q.DryRun && a.Meta.Estimate != nil {
+	if q.has("dry_run") && a.Meta.Estimate != nil {
 		if format == "ndjson" {
 			return json.NewEncoder(out).Encode(a.Meta.Estimate)
 		}
@@ -351,7 +306,7 @@ func (q *queryCommand) writeCSV(w io.Writer, results []json.RawMessage) error {
 	if !ok {
 		return &exitError{code: exitUsage, message: q.Route + " has no table; use another --format"}
 	}
-	if table.Raw = q.Raw; q.TZ != nil {
+	if table.Raw = q.Raw; q.has("tz") {
 		table = api.WithLocalTimes(table)
 	}
 	encoder := tabular.NewEncoder(table)
@@ -372,10 +327,10 @@ func (q *queryCommand) writeCSV(w io.Writer, results []json.RawMessage) error {
 
 // fields returns the requested fields, or nil for all.
 func (q *queryCommand) fields() []string {
-	if q.Fields == nil {
+	if !q.has("fields") {
 		return nil
 	}
-	names := strings.Split(*q.Fields, ",")
+	names := strings.Split(q.text("fields"), ",")
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 	}

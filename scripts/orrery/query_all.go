@@ -107,7 +107,7 @@ func (q *queryCommand) allPrinter() (recordPrinter, error) {
 	switch {
 	case q.Route != string(search.Logs):
 		return nil, &exitError{code: exitUsage, message: "--all is for logs only; other answers are always complete"}
-	case q.Limit != nil:
+	case q.has("limit"):
 		return nil, &exitError{code: exitUsage, message: "--all and --limit exclude each other"}
 	case q.Format == "json":
 		return jsonPrinter{}, nil
@@ -116,7 +116,7 @@ func (q *queryCommand) allPrinter() (recordPrinter, error) {
 	case q.Format == "csv":
 		table, _ := api.TableOf(search.Logs, q.fields())
 		table.Raw = q.Raw
-		return csvPrinter{table, q.Cursor != nil}, nil
+		return csvPrinter{table, q.has("cursor")}, nil
 	}
 	return nil, &exitError{code: exitUsage, message: "--all prints ndjson, csv or json, not " + q.Format}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,10 +14,10 @@ import (
 // reportNothing reports that nothing was found, and the period of the data. It prints to stderr, in every format but JSON,
 // which has the period in its meta.
 func (q *queryCommand) reportNothing(a answer, format string, stderr io.Writer) {
-	continues := q.Since != nil || q.Cursor != nil
+	continues := q.has("since") || q.has("cursor")
 	switch {
 	case format == "json" || !q.foundNothing(a):
-	case a.Meta.Diff != nil && a.Meta.Requests != nil && *a.Meta.Requests > 0:
+	case a.Meta.Diff != nil && a.Meta.NumOfRequests != nil && *a.Meta.NumOfRequests > 0:
 		fmt.Fprintln(stderr, "no value differs significantly")
 	case continues && format == "table":
 		fmt.Fprintln(stderr, "no further records match"+a.inReadable())
@@ -40,11 +41,11 @@ func (a answer) inReadable() string {
 func (q *queryCommand) foundNothing(a answer) bool {
 	switch search.Route(q.Route) {
 	case search.Facets:
-		return a.Meta.Requests != nil && *a.Meta.Requests == 0
+		return a.Meta.NumOfRequests != nil && *a.Meta.NumOfRequests == 0
 	case search.Stats, search.Timeline:
 		return a.allZero(func(r segmentOfAnswer) int64 { return r.Requests })
 	case search.Histogram: // of another measure, zero does not mean that no requests match
-		counts := q.Measure == nil || *q.Measure == string(query.MeasureRequests)
+		counts := cmp.Or(q.text("measure"), string(query.MeasureRequests)) == string(query.MeasureRequests)
 		return len(a.Data.Results) == 0 || counts && a.allZero(func(r segmentOfAnswer) int64 { return r.Value })
 	}
 	return len(a.Data.Results) == 0

@@ -70,12 +70,9 @@ func (q *queryCommand) allRecords(server *client.Client, product *local.Product,
 
 // request returns the request for the records after a cursor.
 func (q *queryCommand) request(filters, cursor string) search.Request {
-	r := search.Request{Route: search.Logs, Filters: filters, Cursor: cursor}
-	for to, value := range map[*string]*string{&r.Fields: q.Fields, &r.Since: q.Since, &r.TZ: q.TZ} {
-		if value != nil {
-			*to = *value
-		}
-	}
+	r := search.Request{Route: search.Logs}
+	q.setIn(&r)
+	r.Filters, r.Cursor = filters, cursor
 	return r
 }
 

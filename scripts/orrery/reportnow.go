@@ -16,6 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -59,7 +60,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) 
 			fmt.Fprintf(c.err, "orrery: %s\n", printable(string(state)))
 		}
 		if runner == nil {
-			err = wait(ctx, time.Second)
+			err = pause.For(ctx, time.Second)
 		} else {
 			err = runner.Advance(ctx, run.ID)
 		}
@@ -67,7 +68,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) 
 			run, err = asked[api.ReportRun](ctx, server, client.Request{Method: http.MethodGet, Path: path + "/runs/" + run.ID})
 		}
 		if err == nil && runner != nil && !settled(run) { // a server is at it
-			err = wait(ctx, time.Second)
+			err = pause.For(ctx, time.Second)
 		}
 	}
 	if err != nil {
@@ -112,18 +113,6 @@ func asked[T any](ctx context.Context, server *client.Client, request client.Req
 		return v, err
 	}
 	return decoded[T](answer.Body)
-}
-
-// wait waits until a time is over or ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // period returns the period of --from and --to or of --last, or the last one that the report would be made about.

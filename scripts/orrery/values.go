@@ -3,43 +3,30 @@ package main
 import (
 	"fmt"
 	"io"
-
-	"github.com/orrery/orrery/shared/search"
 )
 
 const valuesRoute = "values"
 
-// valuesFlags are the flags of query and explain that only the route values has.
-type valuesFlags struct {
-	Prefix   *string `help:"values: what the values begin with, in any case."`
-	Contains *string `help:"values: what the values contain, in any case."`
-	Period   *string `help:"values: a filter that is only a period; default: the newest 24 hours." placeholder:"FILTER"`
-	Counts   bool    `help:"values: count the requests of each value; the most frequent come first."`
+// periodFlag is the flag of query and explain for the period of values.
+type periodFlag struct {
+	Period *string `help:"values: a filter that is only a period; default: the newest 24 hours." placeholder:"FILTER"`
 }
 
 // misuse returns what is wrong with the flags of a question that also has the flag --last, or "".
-func (v valuesFlags) misuse(route, last string) string {
+func misuse(route, last string, v periodFlag, flags parameterFlags) string {
 	switch {
 	case v.Period != nil && last != "":
 		return "--last is a period, and so is --period; use one of them"
 	case v.Period != nil && route != valuesRoute:
 		return "--period is for values; in other queries the period is part of the filter"
-	case route != valuesRoute && (v.Prefix != nil || v.Contains != nil || v.Counts):
+	case route != valuesRoute && (flags.has("prefix") || flags.has("contains") || flags.has("counts")):
 		return "--prefix, --contains and --counts are for values"
 	}
 	return ""
 }
 
-// setValues sets the parameters that only values have.
+// setValues replaces the filter by the parameters that only values have.
 func (q *queryCommand) setValues(parameters map[string]any) {
-	for name, value := range map[string]*string{"prefix": q.Prefix, "contains": q.Contains} {
-		if value != nil {
-			parameters[name] = *value
-		}
-	}
-	if q.Counts {
-		parameters["counts"] = true
-	}
 	if q.Route != valuesRoute {
 		return
 	}
@@ -55,13 +42,6 @@ func (q *queryCommand) setValues(parameters map[string]any) {
 
 // countedColumns are the columns of a table of values with their counts.
 var countedColumns = []string{"value", "num_of_requests", "num_of_blocked_requests", "condition"}
-
-// lookedAt is the part of the answer's meta that reports where values were looked for.
-type lookedAt struct {
-	Exact       *bool            `json:"exact"`
-	Scope       *search.LookedAt `json:"scope"`
-	Unavailable string           `json:"unavailable"`
-}
 
 // reportLook reports that values may be missing because only a part of the data, or none, was looked at.
 func (a answer) reportLook(stderr io.Writer) (partial bool) {

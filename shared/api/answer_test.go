@@ -275,7 +275,8 @@ func TestTooLargeAnswerIsAnErrorWithAdvice(t *testing.T) {
 
 func TestLongKeysAreCut(t *testing.T) {
 	long := strings.Repeat("é", 1025)
-	results := shortKeys([]search.TopXResult{{Key: long}, {Key: long + "x"}, {Key: long[:2*1024]}, {Key: "short"}})
+	results := []search.TopXResult{{Key: long}, {Key: long + "x"}, {Key: long[:2*1024]}, {Key: "short"}}
+	shortenKeys(results)
 	for i, cut := range []bool{true, true, false, false} {
 		if n := len([]rune(results[i].Key)); results[i].KeyTruncated != cut || n > maxKey {
 			t.Errorf("key %d: %d characters, truncated %v", i, n, results[i].KeyTruncated)

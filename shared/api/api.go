@@ -16,6 +16,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/orrery/orrery/shared/document"
@@ -91,7 +92,9 @@ func New(c Config) (http.Handler, error) {
 		c.Observe = func(Observation) {}
 	}
 	s := &server{Config: c, mux: http.NewServeMux(), wrong: newWrongKeys(c.Now), seal: keys.NewSeal()}
-	s.register()
+	routes := s.routes()
+	s.register(routes)
+	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version, s.Address) })
 	return s, nil
 }
 

@@ -35,12 +35,6 @@ type Results[T any] struct {
 	Results []T `json:"results"`
 }
 
-// TopXResult is a result of topx. Keys are cut to 1,024 characters.
-type TopXResult struct {
-	search.TopXResult
-	KeyTruncated bool `json:"key_truncated,omitempty" doc:"The key was too long: it is cut and ends with its hash"`
-}
-
 // formOf returns the form of a filter according to the header "syntax", or 0 if its first character decides.
 func formOf(h http.Header) filter.Form {
 	if strings.EqualFold(h.Get("Syntax"), "string_query") {
@@ -60,17 +54,14 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 	if err != nil {
 		return err
 	}
-	if args[dryRunParam.name] == "true" && as.mediaType != jsonType {
+	if args[dryRunName] == "true" && as.mediaType != jsonType {
 		return errDryForm
 	}
 	r := search.Request{
-		Route: to, Filters: c.filters, Form: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID,
-		Limit: args["limit"], Segment: args["segment"], TZ: args["tz"], GroupBy: args["group_by"], Fields: args["fields"],
-		By: args["by"], Order: args["order"], Measure: args["measure"], Figures: args["figures"],
-		Select: args["select"], Against: args["against"], Least: args["least"],
-		Cursor: args["cursor"], Since: args["since"],
-		Field: args["field"], Prefix: args["prefix"], Contains: args["contains"], Counts: args["counts"],
-		DryRun: args[dryRunParam.name], Now: s.present(),
+		Route: to, Form: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID, Now: s.present(),
+	}
+	for name, value := range args {
+		r.Set(name, value) // all but those of the form of the answer
 	}
 	if to == search.Logs {
 		if c.seal, err = s.sealFor(c); err != nil {
@@ -108,7 +99,8 @@ func sendResult(c *call, to search.Route, result search.Result, as form) error {
 	case search.Timeline:
 		return sendResults(c, to, result.Timeline, result.Meta, as)
 	case search.TopX:
-		return sendResults(c, to, shortKeys(result.TopX), result.Meta, as)
+		shortenKeys(result.TopX)
+		return sendResults(c, to, result.TopX, result.Meta, as)
 	case search.Facets:
 		shortenValues(result.Facets)
 		return sendResults(c, to, result.Facets, result.Meta, as)
@@ -154,14 +146,12 @@ func sendResults[T any](c *call, to search.Route, results []T, meta search.Meta,
 // maxKey is the maximum length in characters of a topx key or of a value of facets, histograms and diffs.
 const maxKey = 1024
 
-// shortKeys cuts keys that are too long.
-func shortKeys(results []search.TopXResult) []TopXResult {
-	short := make([]TopXResult, len(results))
-	for i, r := range results {
-		short[i] = TopXResult{TopXResult: r}
-		short[i].Key, short[i].KeyTruncated = shortened(r.Key)
+// shortenKeys cuts keys that are too long.
+func shortenKeys(results []search.TopXResult) {
+	for i := range results {
+		r := &results[i]
+		r.Key, r.KeyTruncated = shortened(r.Key)
 	}
-	return short
 }
 
 // shortenValues cuts values that are too long, and leaves out their conditions.
@@ -309,7 +299,7 @@ func readInteger(value json.RawMessage) (text, want string) {
 // textOrInteger is the schema of a member that readLength or readTextOrInteger reads.
 func textOrInteger(text *huma.Schema) *huma.Schema {
 	stricter := *text
-	stricter.MinLength = length(1)
+	stricter.MinLength = whole(1)
 	return &huma.Schema{OneOf: []*huma.Schema{&stricter, {Type: "integer"}}}
 }
 

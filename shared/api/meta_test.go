@@ -69,11 +69,11 @@ func TestReadmeListsTheMembersOfMeta(t *testing.T) {
 		t.Run(r.id, func(t *testing.T) {
 			const period = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:05"
 			parameters := map[string]string{"filters": period}
-			if find(r.params, selectParam.name) != nil {
-				parameters[selectParam.name] = "blocked is true"
+			if find(r.params, selectName) != nil {
+				parameters[selectName] = "blocked is true"
 			}
-			if find(r.params, fieldParam.name) != nil {
-				parameters[fieldParam.name] = "country"
+			if find(r.params, "field") != nil {
+				parameters["field"] = "country"
 			}
 			values := url.Values{}
 			for name, value := range parameters {

@@ -147,7 +147,7 @@ func mayBeEmpty(params []param, name string) bool {
 }
 
 // isFilter reports whether a parameter has a filter, of which package filter reports the mistakes.
-func isFilter(name string) bool { return name == filtersParam.name || name == selectParam.name }
+func isFilter(name string) bool { return name == filtersParam.name || name == selectName }
 
 func find(params []param, name string) *param {
 	for i := range params {

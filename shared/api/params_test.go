@@ -349,7 +349,7 @@ func TestUnknownParameter(t *testing.T) {
 			"if it belongs to the filter, write the & before it as %26",
 		"b=2&filters=a=1": "unknown parameter; this route has filters, segment, group_by",
 	} {
-		_, err := readQuery(query, []param{filtersParam, segmentParam, groupByParam})
+		_, err := readQuery(query, []param{filtersParam, {name: "segment"}, {name: "group_by"}})
 		var wrong details
 		if !errors.As(err, &wrong) || len(wrong) != 1 || wrong[0].Msg != want {
 			t.Errorf("%s: %v, want %s", query, err, want)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -34,62 +35,65 @@ type VersionInfo struct {
 	Deleted bool      `json:"deleted,omitempty" doc:"The version is a deletion, which planets do not have"`
 }
 
-// getPlanet sends the newest settings.
-func (s *server) getPlanet(c *call) error {
-	config, err := c.config()
-	if err != nil {
-		return err
+// planets returns the planets as documents. Their routes differ from those of others: there is one planet in a
+// configuration, which is never deleted, and clients expect a message as the answer to a write.
+func (s *server) planets() documents {
+	return documents{
+		server: s, store: planetStore{s.Planets}, limit: planet.MaxBytes,
+		find: func(c *call) (document.ID, error) {
+			config, err := c.entry()
+			return planet.DocumentOf(config), err
+		},
+		parse: func(_ *call, body []byte) (replacement, error) {
+			settings, err := planet.Parse(body)
+			if err != nil {
+				return nil, err
+			}
+			return unconditional(settings.Text()), nil
+		},
+		show: func(_ document.ID, v document.Version) ([]byte, error) { return planet.Stored(v.Text).JSON(), nil },
+		written: func(v document.Version, restored int) any {
+			switch {
+			case restored > 0:
+				return Message{fmt.Sprintf("Successfully restored version %d as version %d", restored, v.Number)}
+			case v.Number == 1:
+				return Message{"Successfully created entry"} // 200, because clients accept no other status
+			}
+			return Message{"Successfully updated entry"}
+		},
 	}
-	v, err := s.Planets.Newest(c.r.Context(), config)
-	if err != nil {
-		return err
-	}
-	return c.sendPlanet(v)
 }
 
-// putPlanet replaces the settings.
-func (s *server) putPlanet(c *call) error {
-	config, err := s.writable(c)
-	if err != nil {
-		return err
-	}
-	sent, err := c.body(planet.MaxBytes, jsonType)
-	if err != nil {
-		return err
-	}
-	settings, err := planet.Parse(sent.text)
-	if err != nil {
-		return err
-	}
-	change, err := s.change(c)
-	if err != nil {
-		return err
-	}
-	written, err := planet.Put(c.r.Context(), s.Planets, config, planetChange(settings, change))
-	if err != nil {
-		return err
-	}
-	if written.Number == 1 {
-		return c.sendWritten(written, "Successfully created entry") // 200, because clients accept no other status
-	}
-	return c.sendWritten(written, "Successfully updated entry")
+// planetStore is a store of planets as one of documents without names.
+type planetStore struct{ planet.Store }
+
+func (s planetStore) Newest(ctx context.Context, id document.ID) (document.Version, error) {
+	v, err := s.Store.Newest(ctx, id.Config)
+	return documentOf(v, err)
 }
 
-// listVersions sends the history.
-func (s *server) listVersions(c *call) error {
-	config, err := c.entry()
+func (s planetStore) Version(ctx context.Context, id document.ID, number int) (document.Version, error) {
+	v, err := s.Store.Version(ctx, id.Config, number)
+	return documentOf(v, err)
+}
+
+func documentOf(v planet.Version, err error) (document.Version, error) {
 	if err != nil {
-		return err
+		return document.Version{}, err
 	}
-	infos, err := s.Planets.Versions(c.r.Context(), config)
-	if err != nil {
-		return err
-	}
-	if len(infos) == 0 {
-		return planet.NotFound(config, 0)
-	}
-	c.sendVersions(infos)
-	return nil
+	return v.Document(), nil
+}
+
+func (s planetStore) Versions(ctx context.Context, id document.ID) ([]document.Info, error) {
+	return s.Store.Versions(ctx, id.Config)
+}
+
+func (s planetStore) Append(ctx context.Context, id document.ID, v document.Version) error {
+	return s.Store.Append(ctx, id.Config, planet.Version{Info: v.Info, Settings: planet.Stored(v.Text)})
+}
+
+func (planetStore) List(context.Context, document.Kind, string) ([]document.Named, error) {
+	return nil, nil
 }
 
 func (c *call) sendVersions(infos []document.Info) {
@@ -100,48 +104,6 @@ func (c *call) sendVersions(infos []document.Info) {
 		}
 	}
 	c.sendJSON(http.StatusOK, v)
-}
-
-// getVersion sends the settings of one version.
-func (s *server) getVersion(c *call) error {
-	config, err := c.entry()
-	if err != nil {
-		return err
-	}
-	number, err := c.version()
-	if err != nil {
-		return err
-	}
-	v, err := s.Planets.Version(c.r.Context(), config, number)
-	if err != nil {
-		return err
-	}
-	return c.sendPlanet(v)
-}
-
-// restoreVersion makes the settings of an earlier version the newest.
-func (s *server) restoreVersion(c *call) error {
-	config, err := s.writable(c)
-	if err != nil {
-		return err
-	}
-	number, err := c.version()
-	if err != nil {
-		return err
-	}
-	if err := c.noBody(); err != nil {
-		return err
-	}
-	change, err := s.change(c)
-	if err != nil {
-		return err
-	}
-	written, err := planet.Restore(c.r.Context(), s.Planets, config, number, planetChange(planet.Settings{}, change))
-	if err != nil {
-		return err
-	}
-	message := fmt.Sprintf("Successfully restored version %d as version %d", number, written.Number)
-	return c.sendWritten(written, message)
 }
 
 // config returns the configuration in the path. It returns an error if the name is invalid or not visible to the
@@ -163,21 +125,10 @@ func (c *call) entry() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if id := c.r.PathValue("entry_id"); id != planet.EntryID {
+	if id := c.r.PathValue("entry_id"); id != "" && id != planet.EntryID { // the path of all planets has none
 		return "", errEntry(id)
 	}
 	return config, nil
-}
-
-// writable returns the configuration in the path of a write.
-func (s *server) writable(c *call) (string, error) {
-	if _, err := c.config(); err != nil {
-		return "", err
-	}
-	if s.Maintenance() {
-		return "", errMaintenance()
-	}
-	return c.entry()
 }
 
 // maxVersion is the largest number that is taken for that of a version.
@@ -202,10 +153,6 @@ func (s *server) change(c *call) (document.Change, error) {
 		return document.Change{}, errPreconditionNeeded()
 	}
 	return document.Change{By: c.caller.Name, At: s.Now(), Precondition: condition}, nil
-}
-
-func planetChange(settings planet.Settings, c document.Change) planet.Change {
-	return planet.Change{Settings: settings, By: c.By, At: c.At, Precondition: c.Precondition}
 }
 
 // precondition reads If-Match and If-None-Match. An empty value, for example from an unset variable, is an error,
@@ -255,12 +202,6 @@ func entityTags(values []string) (tags []string, ok bool) {
 
 var entityTag = regexp.MustCompile(`\A(W/)?"[^"]*"\z`)
 
-// sendPlanet sends settings, or 304 if the client has them.
-func (c *call) sendPlanet(v planet.Version) error {
-	c.sendIfModified(answer{status: http.StatusOK, contentType: jsonType, body: v.Settings.JSON(), etag: v.ETag})
-	return nil
-}
-
 // sendIfModified sends an answer with an ETag, or 304 if the client has it. The 304 has the ETag that the client sent,
 // by which a cache finds its entry.
 func (c *call) sendIfModified(a answer) {
@@ -278,10 +219,4 @@ func (c *call) sendIfModified(a answer) {
 		}
 	}
 	c.send(a)
-}
-
-func (c *call) sendWritten(written planet.Info, message string) error {
-	c.w.Header().Set("ETag", written.ETag)
-	c.sendJSON(http.StatusOK, Message{message})
-	return nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -98,6 +99,14 @@ func TestReadmeListsTheParameters(t *testing.T) {
 			}
 			if standard, ok := p.schema.Default.(float64); ok && row[3] != strconv.Itoa(int(standard)) {
 				t.Errorf("%s of %s is %v by default, but %s in README.md", row[0], id, standard, row[3])
+			}
+			for _, value := range p.schema.Enum {
+				if !strings.Contains(row[2], fmt.Sprint(value)) {
+					t.Errorf("%s of %s may be %s, but %s in README.md", row[0], id, value, row[2])
+				}
+			}
+			if standard := p.schema.Default; p.schema.Enum != nil && standard != nil && row[3] != standard {
+				t.Errorf("%s of %s is %s by default, but %s in README.md", row[0], id, standard, row[3])
 			}
 			listed[id+" "+row[0]] = true
 		}

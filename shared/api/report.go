@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -113,7 +114,7 @@ func reportParams() []param {
 			"only reports that are asked for at a loopback address have links.", "https://console.example"),
 		text(formatName, "The form of the report. By default it is the one that `Accept` prefers.", "html",
 			"html", "text", "csv", "json", "mail"),
-		booleanParam(dryRunParam.name, "true: the report is not made. The answer is JSON without results, and "+
+		booleanParam(dryRunName, "true: the report is not made. The answer is JSON without results, and "+
 			"`meta.estimate` has what its questions would read and cost together."),
 	}
 }
@@ -131,7 +132,7 @@ func addReports(r *huma.Response, dry *huma.Schema) {
 // answerReport answers with a report, or with its estimate.
 func (s *server) answerReport(c *call, args arguments) error {
 	c.filters = args[filtersParam.name]
-	switch dry, err := search.DryRun(args[dryRunParam.name]); {
+	switch dry, err := search.DryRun(args[dryRunName]); {
 	case err != nil:
 		return err
 	case dry:
@@ -253,12 +254,11 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 				body, err = nil, reasonOf(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 			}
 		}()
-		result, err := s.Search(ctx, search.Request{
-			Route: search.Route(to), Filters: params["filters"], Form: filter.QueryString,
-			Branches: branches, Caller: caller, DryRun: params["dry_run"],
-			Limit: params["limit"], Segment: params["segment"], TZ: params["tz"], Fields: params["fields"], By: params["by"],
-			Measure: params["measure"], Against: params["against"], Figures: params["figures"],
-		})
+		r := search.Request{Route: search.Route(to), Form: filter.QueryString, Branches: branches, Caller: caller}
+		for name, value := range params {
+			r.Set(name, value)
+		}
+		result, err := s.Search(ctx, r)
 		var running *search.TimeoutError
 		if queries != nil && errors.As(err, &running) {
 			result, err = await(ctx, queries, running, search.Asker{Caller: caller, Branches: branches})
@@ -274,11 +274,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 // running; who asks the question again later joins it.
 func await(ctx context.Context, queries Queries, running *search.TimeoutError, by search.Asker) (search.Result, error) {
 	for wait := running.RetryAfter; ; {
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if pause.For(ctx, wait) != nil {
 			return search.Result{}, running
 		}
 		status, err := queries.Status(ctx, running.ID, by)
@@ -302,7 +298,8 @@ func resultsOf(to search.Route, r search.Result) any {
 	case search.Timeline:
 		return r.Timeline
 	case search.TopX:
-		return shortKeys(r.TopX)
+		shortenKeys(r.TopX)
+		return r.TopX
 	case search.Facets:
 		shortenValues(r.Facets)
 		return r.Facets

@@ -1,11 +1,13 @@
 package api
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -55,99 +57,98 @@ var pathParams = []param{
 	},
 }
 
+// Parameters of data routes that other routes have, too.
 var (
-	filtersParam = param{
-		name:     "filters",
-		doc:      "The filter, in the query-string form or the JSON form. It must contain a period.",
-		required: true,
-		schema:   &huma.Schema{Type: "string", MinLength: whole(1)},
-		body:     filterSchema(1),
-		example:  exampleFilter,
-		read:     readFilters,
+	filtersParam = paramOf(search.ParameterOf(search.Logs, "filters"))
+	dayZoneParam = paramOf(search.ParameterOf(search.Logs, "tz"))
+)
+
+// Names of parameters that are mentioned below.
+const (
+	limitName  = "limit"
+	selectName = "select"
+	dryRunName = "dry_run"
+	cursorName = "cursor"
+	sinceName  = "since"
+)
+
+// paramsOf returns the parameters of a data route.
+func paramsOf(to search.Route, offers []string) []param {
+	var list []param
+	for _, p := range search.ParametersOf(to) {
+		if p.Name == dryRunName { // the last one
+			list = append(list, formatParams(offers)...)
+		}
+		list = append(list, paramOf(p))
 	}
-	segmentParam = param{
-		name: "segment",
-		doc: "Length of a segment: 1m, 5m, 15m, 1h, 6h, 1d, 2d, 4d, 8d … By default a minute for periods " +
-			"up to 24 hours, then the shortest that gives at most 1,500 segments.",
-		schema: &huma.Schema{Type: "string", Pattern: segmentPattern},
-		body: &huma.Schema{OneOf: []*huma.Schema{
-			{Type: "string", Pattern: segmentPattern}, {Type: "integer", Minimum: float(1)},
-		}},
-		example: "5m",
-		read:    readLength,
+	return list
+}
+
+// paramOf returns a parameter of data routes.
+func paramOf(of search.Parameter) param {
+	p := param{name: of.Name, doc: of.Doc, required: of.Required, schema: &huma.Schema{Type: "string", Pattern: of.Pattern}}
+	if of.Example != "" {
+		p.example = of.Example
 	}
-	groupByParam = param{
-		name:    "group_by",
-		doc:     "hostname (or host, if there is none), or another field, with a key if it has members.",
-		schema:  &huma.Schema{Type: "string"},
-		example: "hostname",
-		read:    readText,
+	if of.Default != "" {
+		p.schema.Default = of.Default
 	}
-	figuresParam = param{
-		name:    "figures",
-		doc:     "percentiles: also p50, p90 and p99 of the total, the origin and the service time.",
-		schema:  &huma.Schema{Type: "string", Enum: []any{search.FiguresPercentiles}},
-		example: search.FiguresPercentiles,
-		read:    readText,
+	switch of.Kind {
+	case search.TextKind:
+		p.read = readText
+		for _, value := range of.Values {
+			p.schema.Enum = append(p.schema.Enum, value)
+		}
+	case search.IntegerKind:
+		return integerParam(of)
+	case search.BooleanKind:
+		return booleanParam(of.Name, of.Doc)
+	case search.FilterKind:
+		p.schema.MinLength, p.body, p.read = whole(1), filterSchema(1), readFilters
+	case search.NamesKind:
+		name := &huma.Schema{Type: "string", MinLength: whole(1)}
+		if of.Pattern != "" {
+			name = &huma.Schema{Type: "string", Pattern: "^" + of.Pattern + "$"}
+			p.schema.Pattern = "^" + of.Pattern + "(," + of.Pattern + ")*$"
+		}
+		p.body, p.read = namesSchema(name, of.Max), readNames
+	case search.LengthKind:
+		seconds := &huma.Schema{Type: "integer", Minimum: float(1)}
+		p.body, p.read = &huma.Schema{OneOf: []*huma.Schema{p.schema, seconds}}, readLength
+	case search.PartKind:
+		p.schema.MaxLength = whole(of.Max)
+		p.body, p.read = textOrInteger(p.schema), readTextOrInteger
+	default:
+		panic(fmt.Sprintf("api: no form for parameters of kind %d", of.Kind))
 	}
-	orderParam = param{
-		name: "order",
-		doc:  "What comes first: the values with the most requests, or with the most blocked requests.",
-		schema: &huma.Schema{
-			Type: "string", Enum: []any{search.OrderRequests, search.OrderBlocked}, Default: search.OrderRequests,
-		},
-		example: search.OrderBlocked,
-		read:    readText,
+	return p
+}
+
+func integerParam(of search.Parameter) param {
+	number := func(text string) float64 {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			panic("api: read the parameter " + of.Name + ": " + err.Error())
+		}
+		return float64(n)
 	}
-	measureParam = param{
-		name:    "measure",
-		doc:     "What to sum up.",
-		schema:  &huma.Schema{Type: "string", Enum: measures(), Default: string(query.Measures[0])},
-		example: string(query.MeasureBlocked),
-		read:    readText,
+	schema := &huma.Schema{Type: "integer", Minimum: float(1), Default: number(of.Default)}
+	if of.Max > 0 {
+		schema.Maximum = float(float64(of.Max))
 	}
-	selectParam = param{
-		name: "select",
-		doc: "Conditions of the selected requests, as in `filters`, but without a period: the other requests are the " +
-			"baseline.",
-		schema:  filtersParam.schema,
-		body:    filtersParam.body,
-		example: "blocked is true",
-		read:    readFilters,
+	return param{
+		name: of.Name, doc: of.Doc, schema: schema, body: orDigits(schema), example: int(number(of.Example)), read: readInteger,
 	}
-	againstParam = param{
-		name: "against",
-		doc: "The other period, which is the baseline: previous (the same length, right before), a length of time such " +
-			"as 1d or 7d (the same period, so much earlier), or two times such as 2026-01-01..2026-01-02 or now-2d..now-1d.",
-		schema:  &huma.Schema{Type: "string", Pattern: `^(previous|\+?[0-9]+[smhd]|.+\.\..+)$`},
-		example: "previous",
-		read:    readText,
-	}
-	leastParam = integerParam("least",
-		"Values with fewer requests, on the side on which their share is larger, are no findings.", 5,
-		&huma.Schema{Type: "integer", Minimum: float(1), Default: float64(search.DefaultLeast)})
-	fieldsParam = param{
-		name:    "fields",
-		doc:     "Names of the fields to return, separated by commas. By default all.",
-		schema:  &huma.Schema{Type: "string", Pattern: `^\s*[a-z_]+\s*(,\s*[a-z_]+\s*)*$`},
-		body:    namesSchema(&huma.Schema{Type: "string", Pattern: `^\s*[a-z_]+\s*$`}, 0),
-		example: "timestamp,host,status",
-		read:    readNames,
-	}
-	cursorParam = param{
-		name:   "cursor",
-		doc:    "`meta.next` of the page before. The other parameters, except `limit`, must be the same.",
-		schema: &huma.Schema{Type: "string", Pattern: tokenPattern},
-		read:   readText,
-	}
-	sinceParam = param{
-		name:   "since",
-		doc:    "`meta.head` of an earlier answer: only records that are newer than those of that answer.",
-		schema: &huma.Schema{Type: "string", Pattern: tokenPattern},
-		read:   readText,
-	}
-	dryRunParam = booleanParam("dry_run", "true: the query does not run. The answer has no results, and "+
-		"`meta.estimate` has what the query would read and cost.")
+}
+
+// booleanParam returns a parameter that is false by default.
+func booleanParam(name, doc string) param {
+	schema := &huma.Schema{Type: "boolean", Default: false}
+	return param{name: name, doc: doc, schema: schema, body: orBooleanText(schema), example: true, read: readBoolean}
+}
+
+// Headers that routes read.
+var (
 	preferHeader = param{
 		name: "Prefer", schema: &huma.Schema{Type: "string"},
 		doc: "respond-async: answer at once with the location of the result.",
@@ -169,12 +170,6 @@ var (
 		doc: "Answer 304 if the newest version still has this ETag.",
 	}
 )
-
-// segmentPattern is the form of a length of a segment.
-const segmentPattern = "^[1-9][0-9]*[smhd]?$"
-
-// tokenPattern is the form of meta.next and meta.head.
-const tokenPattern = "^[A-Za-z0-9_-]+$"
 
 // filterSchema returns the schema of the member of a body that is a filter with at least so many conditions.
 func filterSchema(conditions int) *huma.Schema {
@@ -203,54 +198,15 @@ func namesSchema(name *huma.Schema, most int) *huma.Schema {
 // matchPattern is the form of If-Match: * or a list of ETags.
 const matchPattern = `^(\*|(W/)?"[^",]*"( *, *(W/)?"[^",]*")*)$`
 
-// exampleFilter is the example on the interactive page. Its period includes all records.
-const exampleFilter = "timestamp between 2020-01-01 and 2100-01-01, status>=500"
+// dataParams are the names of the parameters of all data routes.
+var dataParams = append(parameterNames(), formatName, csvName)
 
-const limitName = "limit"
-
-// dataParams are the parameters of all data routes.
-var dataParams = []string{
-	filtersParam.name, limitName, segmentParam.name, groupByParam.name, fieldsParam.name, byName, orderParam.name,
-	measureParam.name, selectParam.name, againstParam.name, leastParam.name, cursorParam.name, sinceParam.name,
-	figuresParam.name, formatName, csvName, fieldParam.name, prefixParam.name, containsParam.name, countsParam.name,
-	dryRunParam.name, tzParam.name,
-}
-
-func measures() []any {
-	var list []any
-	for _, m := range query.Measures {
-		list = append(list, string(m))
+func parameterNames() []string {
+	var list []string
+	for _, p := range search.Parameters {
+		list = append(list, p.Name)
 	}
 	return list
-}
-
-const byName = "by"
-
-func byParam(doc string, most int, standard, example string) param {
-	p := param{
-		name: byName, doc: doc, example: example, read: readNames,
-		schema: &huma.Schema{Type: "string"},
-		body:   namesSchema(&huma.Schema{Type: "string", MinLength: whole(1)}, most),
-	}
-	if standard != "" {
-		p.schema.Default = standard
-	}
-	return p
-}
-
-func limitParam(doc string, standard, most float64) param {
-	return integerParam(limitName, doc, 10,
-		&huma.Schema{Type: "integer", Minimum: float(1), Maximum: &most, Default: standard})
-}
-
-func integerParam(name, doc string, example int, schema *huma.Schema) param {
-	return param{name: name, doc: doc, schema: schema, body: orDigits(schema), example: example, read: readInteger}
-}
-
-// booleanParam returns a parameter that is false by default.
-func booleanParam(name, doc string) param {
-	schema := &huma.Schema{Type: "boolean", Default: false}
-	return param{name: name, doc: doc, schema: schema, body: orBooleanText(schema), example: true, read: readBoolean}
 }
 
 func float(f float64) *float64 { return &f }

@@ -5,13 +5,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -84,8 +82,9 @@ var offers = []string{jsonType, textType}
 
 // routes returns the table of routes.
 func (s *server) routes() []route {
-	const planets = "/conf/{config}/planets"
-	const entry = planets + "/{entry_id}"
+	const all = "/conf/{config}/planets"
+	const entry = all + "/{entry_id}"
+	planets := s.planets()
 
 	settings := []response{
 		{http.StatusOK, "The settings.", settingsSchema(true), true},
@@ -165,7 +164,7 @@ func (s *server) routes() []route {
 		{
 			id:      "planet-get",
 			method:  http.MethodGet,
-			path:    planets,
+			path:    all,
 			tag:     planetsTag,
 			summary: "Read a planet",
 			scope:   keys.ConfRead,
@@ -173,7 +172,7 @@ func (s *server) routes() []route {
 			headers: []param{ifNoneMatchRead},
 			answers: settings,
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity},
-			handle:  s.getPlanet,
+			handle:  planets.get,
 		},
 		{
 			id:      "planet-put",
@@ -195,7 +194,7 @@ func (s *server) routes() []route {
 				{http.StatusOK, "The settings were replaced, or the planet was created.", Message{}, true},
 			},
 			errors: slices.Concat(bodyErrors, writeErrors),
-			handle: s.putPlanet,
+			handle: planets.put,
 		},
 		{
 			id:      "planet-versions",
@@ -209,7 +208,7 @@ func (s *server) routes() []route {
 				{http.StatusOK, "Every version, newest first, without its settings.", Versions{}, false},
 			},
 			errors: []int{http.StatusNotFound, http.StatusUnprocessableEntity},
-			handle: s.listVersions,
+			handle: planets.versions,
 		},
 		{
 			id:      "planet-version",
@@ -222,7 +221,7 @@ func (s *server) routes() []route {
 			headers: []param{ifNoneMatchRead},
 			answers: settings,
 			errors:  []int{http.StatusNotFound, http.StatusUnprocessableEntity},
-			handle:  s.getVersion,
+			handle:  planets.getVersion,
 		},
 		{
 			id:      "planet-restore",
@@ -236,7 +235,7 @@ func (s *server) routes() []route {
 			headers: []param{ifMatch},
 			answers: []response{{http.StatusOK, "The version was restored.", Message{}, true}},
 			errors:  writeErrors,
-			handle:  s.restoreVersion,
+			handle:  planets.restore,
 		},
 	}, s.filterRoutes(), s.definitionRoutes(), s.runRoutes(), s.statusRoutes(), []route{
 		{
@@ -263,53 +262,32 @@ func (s *server) dataRoutes() []route {
 		summary: "Top values per category",
 		doc: "Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) " +
 			"and key. Each label holds its top `limit` keys.",
-		params: []param{limitParam("Keys per label.", search.DefaultTopX, search.MaxTopX), figuresParam, dayZoneParam},
 	}
 	stats := route{
 		summary: "Traffic per time segment",
 		doc: "One result per segment of the period, including empty ones; " +
 			"with `group_by=hostname` one per segment and hostname, and with another field one per segment and value, " +
 			"in the order of the values, those without a value last. A request counts for each of its values.",
-		params: []param{segmentParam, tzParam, groupByParam, figuresParam},
 	}
 	timeline := route{
 		summary: "Security per time segment",
 		doc:     "One result per segment of the period, including empty ones.",
-		params:  []param{segmentParam, tzParam},
 	}
 	logs := route{
 		summary: "Request records",
 		doc: "The newest matching records, newest first. Fields that a record does not have are absent. " +
 			"`meta.next` is the cursor of the next page, with older records, and null on the last page.",
-		params: []param{
-			limitParam("Records.", search.DefaultLogs, search.MaxLogs), fieldsParam, cursorParam, sinceParam,
-			dayZoneParam,
-		},
 	}
 	facets := route{
 		summary: "Most frequent values of fields",
 		doc: "One result per field of `by`, in that order: its most frequent values, how many different ones there " +
 			"are, and how many requests have none. A request counts once for each different element of a list.",
-		params: []param{
-			byParam("Fields to group by, at most 16, separated by commas. A field with members needs a key, as in "+
-				"`headers[\"accept\"]`.", query.MaxDimensions, query.DefaultFacets, `country,headers["accept"]`),
-			limitParam("Values per field.", search.DefaultFacetLimit, search.MaxFacetLimit),
-			orderParam,
-			dayZoneParam,
-		},
 	}
 	histogram := route{
 		summary: "A measure per time segment, split by a field",
 		doc: "One result per segment and series, by segment, then by the series in `meta.series`: the values with " +
 			"the largest totals, then `other` for all other values and `absent` for requests without a value, if there " +
 			"are any. Without `by` the only series is `all`. A request counts in the series of each of its values.",
-		params: []param{
-			segmentParam,
-			tzParam,
-			byParam("The field to split by, with a key if it has members.", 1, "", "status"),
-			limitParam("Values with a series of their own; needs `by`.", search.DefaultSeries, search.MaxSeries),
-			measureParam,
-		},
 	}
 	diff := route{
 		summary: "Values that differ between two sides",
@@ -318,17 +296,9 @@ func (s *server) dataRoutes() []route {
 			"one of them is required. A finding is statistically significant (G-test, corrected for the number of values " +
 			"compared), and has at least `least` requests on the side on which its share is larger. Order: by the " +
 			"difference of the shares, then score, field and value.",
-		params: []param{
-			selectParam, againstParam,
-			byParam("Fields to compare, at most 16, separated by commas. A field with members needs a key, as in "+
-				"`headers[\"accept\"]`.", query.MaxDimensions, query.DefaultDiff, `country,headers["accept"]`),
-			limitParam("Findings.", search.DefaultFindings, search.MaxFindings),
-			leastParam,
-			dayZoneParam,
-		},
 	}
 	return slices.Concat(
-		s.dataRoute(search.TopX, topX, Container[TopXResult]{}),
+		s.dataRoute(search.TopX, topX, Container[search.TopXResult]{}),
 		s.dataRoute(search.Stats, stats, Container[search.StatsResult]{}),
 		s.dataRoute(search.Timeline, timeline, Container[search.TimelineResult]{}),
 		s.dataRoute(search.Facets, facets, Container[search.FacetResult]{}),
@@ -347,7 +317,7 @@ func (s *server) dataRoute(to search.Route, get route, result any) []route {
 	get.searches = true
 	get.scope = keys.DataRead
 	get.offers = offersOf(to)
-	get.params = slices.Concat([]param{filtersParam}, get.params, formatParams(get.offers), []param{dryRunParam})
+	get.params = paramsOf(to, get.offers)
 	get.headers = []param{syntaxHeader, preferHeader}
 	get.answers = []response{
 		{http.StatusOK, "The results. If nothing matches, an empty list or segments of zeros.", result, false},
@@ -403,9 +373,8 @@ func (s *server) bothForms(get route, answer func(c *call, args arguments) error
 	return []route{get, post}
 }
 
-// register adds the routes to the mux.
-func (s *server) register() {
-	routes := s.routes()
+// register adds routes to the mux.
+func (s *server) register(routes []route) {
 	for i := range routes {
 		to := &routes[i]
 		bases := []string{""}
@@ -419,7 +388,6 @@ func (s *server) register() {
 			s.mux.HandleFunc(to.method+" "+base+to.path, func(_ http.ResponseWriter, r *http.Request) { s.run(to, r) })
 		}
 	}
-	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version, s.Address) })
 }
 
 func (r *route) underBase() bool {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/report/definition"
@@ -121,10 +120,7 @@ func timeParam(name, doc, example string) param {
 
 // runReport queues a run about a period.
 func (s *server) runReport(c *call) error {
-	id, v, err := s.visibleReport(c)
-	if err == nil && v.Deleted() {
-		err = document.NotFound(id, 0)
-	}
+	id, v, err := s.scheduledReports().current(c)
 	if err != nil {
 		return err
 	}
@@ -217,7 +213,7 @@ func (s *server) periodOf(args arguments) (from, to time.Time, err error) {
 
 // listRuns sends the runs of a report that the caller may see.
 func (s *server) listRuns(c *call) error {
-	id, _, err := s.visibleReport(c)
+	id, _, err := s.scheduledReports().newest(c)
 	if err != nil {
 		return err
 	}
@@ -237,7 +233,7 @@ func (s *server) listRuns(c *call) error {
 
 // getRun sends a run.
 func (s *server) getRun(c *call) error {
-	id, _, err := s.visibleReport(c)
+	id, _, err := s.scheduledReports().newest(c)
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (c *call) openTokens(r *search.Request) error {
 	for _, one := range []struct {
 		param string
 		token *string
-	}{{sinceParam.name, &r.Since}, {cursorParam.name, &r.Cursor}} {
+	}{{sinceName, &r.Since}, {cursorName, &r.Cursor}} {
 		if *one.token == "" {
 			continue
 		}

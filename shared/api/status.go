@@ -188,8 +188,8 @@ func limitsOf(known status.Status) InstallationLimits {
 		Filter: filter.MaxText, Body: maxFilterBody, Answer: maxAnswer,
 		Segments: query.MaxSegments, By: query.MaxDimensions,
 		Limit: InstallationLimit{
-			TopX: search.MaxTopX, Facets: search.MaxFacetLimit, Histogram: search.MaxSeries,
-			Diff: search.MaxFindings, Values: search.MaxValues, Logs: search.MaxLogs,
+			TopX: maxLimit(search.TopX), Facets: maxLimit(search.Facets), Histogram: maxLimit(search.Histogram),
+			Diff: maxLimit(search.Diff), Values: maxLimit(search.Values), Logs: maxLimit(search.Logs),
 		},
 	}
 	if known.Wait > 0 {
@@ -233,3 +233,5 @@ func orNil(text string) *string {
 	}
 	return &text
 }
+
+func maxLimit(of search.Route) int { return search.ParameterOf(of, limitName).Max }

@@ -25,7 +25,7 @@ func TableOf(to search.Route, fields []string) (t tabular.Table, ok bool) {
 	case search.Timeline:
 		return tabular.Table{Columns: withoutLocalTimes[search.TimelineResult](), Rows: timelineRows}, true
 	case search.TopX:
-		return tabular.Table{Columns: tabular.Columns[TopXResult]()}, true
+		return tabular.Table{Columns: tabular.Columns[search.TopXResult]()}, true
 	case search.Facets:
 		return tabular.Table{Columns: tabular.Columns[facetRow](), Rows: facetRows}, true
 	case search.Histogram:

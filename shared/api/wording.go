@@ -74,21 +74,10 @@ func errPreconditionNeeded() error {
 		"send If-Match with the ETag that you read, or If-None-Match: * to create")
 }
 
-func badFilterName(name string) Detail {
+func badName(noun, name string, loc ...any) Detail {
 	return Detail{
-		Loc: []any{"path", "name"},
-		Msg: fmt.Sprintf("%q is not the name of a saved filter: "+
-			"names have 1 to 64 characters of a-z, 0-9 and -", name),
-		Type: "value_error.name",
-	}
-}
-
-func badReportName(name string) Detail {
-	return Detail{
-		Loc: []any{"path", "report"},
-		Msg: fmt.Sprintf("%q is not the name of a scheduled report: "+
-			"names have 1 to 64 characters of a-z, 0-9 and -", name),
-		Type: "value_error.name",
+		Loc: loc, Type: "value_error.name",
+		Msg: fmt.Sprintf("%q is not the name of a %s: names have 1 to 64 characters of a-z, 0-9 and -", name, noun),
 	}
 }
 
@@ -193,7 +182,7 @@ func unknown(known []string, afterFilters bool, loc ...any) Detail {
 // letters resemble it.
 func nearestParam(name string, known []string) string {
 	near := filter.Nearest(name, known)
-	if near == tzParam.name && !strings.EqualFold(name, near) {
+	if near == dayZoneParam.name && !strings.EqualFold(name, near) {
 		return ""
 	}
 	return near

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/orrery/orrery/shared/pause"
 )
 
 // Client sends requests to a server. Its methods may be called at the same time.
@@ -172,14 +174,7 @@ func (c *Client) pause(ctx context.Context, d time.Duration) error {
 	if c.Pause != nil {
 		return c.Pause(ctx, d)
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, d)
 }
 
 // send sends a request once and returns the URL to which it was sent.

@@ -276,8 +276,8 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%v\n%s", err, diff)
 		}
 		s.expect([]string{
-			ask1, `POST /live/api/v4.0/data/logs {"cursor":"a","filters":"x"}`,
-			`POST /live/api/v4.0/data/logs {"cursor":"b","filters":"x"}`,
+			ask1, `POST /live/api/v4.0/data/logs {"filters":"x","cursor":"a"}`,
+			`POST /live/api/v4.0/data/logs {"filters":"x","cursor":"b"}`,
 		})
 	})
 	t.Run("ends with an error", func(t *testing.T) {

@@ -9,45 +9,45 @@ import (
 	"net/http"
 )
 
-// Question is a question about data. Every route refuses members that it does not have.
+// Question is a question about data. Its members are the parameters of the routes; every route refuses those that it does
+// not have.
 type Question struct {
-	Filters string // a filter in either form, with a period or a record_ref
-	Limit   int    // 0 for the default of the route
-	Fields  string // logs: the fields to return, with commas between them; "" for all
-	Segment string // stats, timeline, histogram: the length of a segment, such as 5m
-	TZ      string // stats, timeline, histogram: the zone by whose clock segments begin, such as Europe/Berlin
-	GroupBy string // stats: hostname, or another field
-	Figures string // stats, topx: percentiles
-	By      string // facets, histogram, diff: the fields to group by, with commas between them
-	Measure string // histogram: what is counted
-	Order   string // facets: requests or blocked
-	Cursor  string // logs: the place of the next page, from Meta.Next
-	Since   string // logs: only records that are newer than those of an answer, from Meta.Head
-	Select  string // diff: conditions of the requests to compare with all others
-	Against string // diff: the other period, such as previous
-	Field   string // values: the field
-	Prefix  string // values: what they begin with
+	Filters  string `json:"filters,omitempty"`  // a filter in either form, with a period or a record_ref
+	Limit    int    `json:"limit,omitempty"`    // 0 for the default of the route
+	Fields   string `json:"fields,omitempty"`   // logs: the fields to return, with commas between them; "" for all
+	Segment  string `json:"segment,omitempty"`  // stats, timeline, histogram: the length of a segment, such as 5m
+	TZ       string `json:"tz,omitempty"`       // the zone by whose clock segments begin, such as Europe/Berlin
+	GroupBy  string `json:"group_by,omitempty"` // stats: hostname, or another field
+	Figures  string `json:"figures,omitempty"`  // stats, topx: percentiles
+	By       string `json:"by,omitempty"`       // facets, histogram, diff: the fields to group by, with commas between them
+	Measure  string `json:"measure,omitempty"`  // histogram: what is counted
+	Order    string `json:"order,omitempty"`    // facets: requests or blocked
+	Cursor   string `json:"cursor,omitempty"`   // logs: the place of the next page, from Meta.Next
+	Since    string `json:"since,omitempty"`    // logs: only records that are newer than those of an answer, from Meta.Head
+	Select   string `json:"select,omitempty"`   // diff: conditions of the requests to compare with all others
+	Against  string `json:"against,omitempty"`  // diff: the other period, such as previous
+	Least    int    `json:"least,omitempty"`    // diff: the smallest number of requests of a finding; 0 for the default
+	Field    string `json:"field,omitempty"`    // values: the field
+	Prefix   string `json:"prefix,omitempty"`   // values: what they begin with
+	Contains string `json:"contains,omitempty"` // values: what they contain
+	Counts   bool   `json:"counts,omitempty"`   // values: count the requests of each value
+	DryRun   bool   `json:"dry_run,omitempty"`  // the query does not run; Meta.Estimate has what it would read and cost
 	// More has further parameters of the route, by name.
-	More map[string]any
+	More map[string]any `json:"-"`
 }
 
-// parameters returns the members that are set as the body of a POST route.
-func (q Question) parameters() map[string]any {
-	p := map[string]any{}
-	if q.Limit != 0 {
-		p["limit"] = q.Limit
+// body returns the body of a POST route.
+func (q Question) body() ([]byte, error) {
+	body, err := json.Marshal(q)
+	if err != nil || len(q.More) == 0 {
+		return body, err
 	}
-	for name, value := range map[string]string{
-		"filters": q.Filters, "fields": q.Fields, "segment": q.Segment, "group_by": q.GroupBy, "by": q.By, "measure": q.Measure,
-		"order": q.Order, "cursor": q.Cursor, "since": q.Since, "figures": q.Figures, "select": q.Select,
-		"against": q.Against, "field": q.Field, "prefix": q.Prefix, "tz": q.TZ,
-	} {
-		if value != "" {
-			p[name] = value
-		}
+	parameters := map[string]any{}
+	if err := json.Unmarshal(body, &parameters); err != nil {
+		return nil, err
 	}
-	maps.Copy(p, q.More)
-	return p
+	maps.Copy(parameters, q.More)
+	return json.Marshal(parameters)
 }
 
 // Answer is the answer to a question.
@@ -129,7 +129,7 @@ func (c *Client) Values(ctx context.Context, q Question) (Answer[Value], error) 
 
 // ask sends a question to the POST route, which accepts filters of any length.
 func ask[Result any](ctx context.Context, c *Client, route string, q Question) (Answer[Result], error) {
-	body, err := json.Marshal(q.parameters())
+	body, err := q.body()
 	if err != nil {
 		return Answer[Result]{}, err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/orrery/orrery/shared/answer"
 )
 
 // Answer is the answer to a question of a report.
@@ -52,7 +54,7 @@ type builder struct {
 	Setting
 
 	answers map[Part]Answer
-	metas   map[Part]meta // of the parts that have an answer
+	metas   map[Part]answer.Meta // of the parts that have an answer
 	r       Report
 	facts   facts
 }
@@ -72,38 +74,15 @@ func spanOf(p Period, zone *time.Location) Span {
 	return Span{instant(p.FromMs), instant(p.ToMs), periodText(p, zone)}
 }
 
-// meta is the part of an answer's meta that a report needs.
-type meta struct {
-	Fingerprint   string   `json:"fingerprint"`
-	NumOfRequests *int64   `json:"num_of_requests"`
-	BytesScanned  int64    `json:"bytes_scanned"`
-	CostUSD       *float64 `json:"cost_usd"`
-	ElapsedMS     float64  `json:"elapsed_ms"`
-	Skipped       []string `json:"skipped"`
-	Saturated     []string `json:"saturated"`
-	Newest        *string  `json:"newest"`
-	Oldest        *string  `json:"oldest"`
-	Demo          bool     `json:"demo"`
-	Complete      *string  `json:"complete_through"`
-	Diff          struct {
-		Selected struct {
-			NumOfRequests int64 `json:"num_of_requests"`
-		} `json:"selected"`
-		Baseline struct {
-			NumOfRequests int64 `json:"num_of_requests"`
-		} `json:"baseline"`
-	} `json:"diff"`
-}
-
-// load reads the meta of the answers. If a question has no answer, its part has failed.
+// load reads what the answers rest on. A question without an answer is a part that failed.
 func (b *builder) load() {
-	b.metas = map[Part]meta{}
+	b.metas = map[Part]answer.Meta{}
 	for _, q := range b.Questions() {
 		a, answered := b.answers[q.Part]
 		if !answered {
 			a.Reason = "the question was not answered"
 		}
-		var body struct{ Meta meta }
+		var body struct{ Meta answer.Meta }
 		if a.Reason == "" {
 			a.Reason = unmarshal(a.Body, &body)
 		}
@@ -125,7 +104,7 @@ func unmarshal(body []byte, to any) string {
 }
 
 // read returns the results of an answer. ok is false if there is none.
-func read[T any](b *builder, part Part) (results []T, m meta, ok bool) {
+func read[T any](b *builder, part Part) (results []T, m answer.Meta, ok bool) {
 	m, ok = b.metas[part]
 	if !ok {
 		return nil, m, false
@@ -137,7 +116,7 @@ func read[T any](b *builder, part Part) (results []T, m meta, ok bool) {
 	}
 	if reason := unmarshal(b.answers[part].Body, &body); reason != "" {
 		b.r.Failed = append(b.r.Failed, Failed{part, reason})
-		return nil, meta{}, false
+		return nil, answer.Meta{}, false
 	}
 	return body.Data.Results, m, true
 }
@@ -145,8 +124,8 @@ func read[T any](b *builder, part Part) (results []T, m meta, ok bool) {
 // number returns the number of requests that meet the conditions of a question, or nil if it is unknown.
 func (b *builder) number(part Part) *int64 { return b.metas[part].NumOfRequests }
 
-// account adds the meta of an answer to the Run of the report. The data is as complete as in the oldest answer.
-func (b *builder) account(m meta) {
+// account adds the meta of an answer to what the report rests on. The data is as complete as in the oldest answer.
+func (b *builder) account(m answer.Meta) {
 	run := &b.r.Run
 	run.Questions++
 	run.Demo = run.Demo || m.Demo
@@ -172,15 +151,7 @@ func (b *builder) account(m meta) {
 }
 
 // segment is a result of the timeline.
-type segment struct {
-	Start         int64 `json:"time_period"`
-	Requests      int64 `json:"num_of_requests"`
-	Blocked       int64 `json:"num_of_blocked_requests"`
-	Challenges    int64 `json:"num_of_challenges"`
-	Human         int64 `json:"num_of_human_requests"`
-	OriginBlocked int64 `json:"num_of_origin_blocked_requests"`
-	BytesSent     int64 `json:"sum_of_sent_bytes"`
-}
+type segment = answer.TimelineResult
 
 // sum is the sum of a number of each element. For numbers with more than 64 bits, the answers have the nearest integer
 // of 64 bits, so their sum may have more bits again.
@@ -223,18 +194,18 @@ func (b *builder) figures() {
 		add(id, label, unit, value, previous)
 	}
 	const requests = "requests"
-	fromTimeline(requests, "Requests", requests, func(s *segment) int64 { return s.Requests })
-	fromTimeline("blocked", "Blocked", requests, func(s *segment) int64 { return s.Blocked })
-	fromTimeline("challenges", "Challenged", requests, func(s *segment) int64 { return s.Challenges })
+	fromTimeline(requests, "Requests", requests, func(s *segment) int64 { return s.NumOfRequests })
+	fromTimeline("blocked", "Blocked", requests, func(s *segment) int64 { return s.NumOfBlockedRequests })
+	fromTimeline("challenges", "Challenged", requests, func(s *segment) int64 { return s.NumOfChallenges })
 	add("monitored", "Monitored", requests, b.monitored(Monitored), b.monitored(MonitoredBefore))
-	fromTimeline("human", "By humans", requests, func(s *segment) int64 { return s.Human })
-	fromTimeline("origin_blocked", "Refused by origin", requests, func(s *segment) int64 { return s.OriginBlocked })
+	fromTimeline("human", "By humans", requests, func(s *segment) int64 { return s.NumOfHumanRequests })
+	fromTimeline("origin_blocked", "Refused by origin", requests, func(s *segment) int64 { return s.NumOfOriginBlockedRequests })
 	average, p99 := b.times(Times)
 	averageBefore, p99Before := b.times(TimesBefore)
 	add("average_time", "Average time", "seconds", average, averageBefore)
 	saturated("avg_latency", Times, TimesBefore)
 	add(p99Time, "99 % within", "seconds", p99, p99Before)
-	fromTimeline("bytes_sent", "Sent", "bytes", func(s *segment) int64 { return s.BytesSent })
+	fromTimeline("bytes_sent", "Sent", "bytes", func(s *segment) int64 { return s.SumOfSentBytes })
 	saturated("sum_of_sent_bytes", Timeline, TimelineBefore)
 	b.facts.passed, b.facts.passedBefore = b.number(Passed), b.number(PassedBefore)
 	b.facts.errors = plus(b.number(OriginErrors), b.number(OtherErrors))
@@ -268,14 +239,11 @@ func plus(a, b *int64) *int64 {
 }
 
 func (b *builder) monitored(part Part) *float64 {
-	type bar struct {
-		Value int64 `json:"value"`
-	}
-	bars, _, ok := read[bar](b, part)
+	bars, _, ok := read[answer.HistogramResult](b, part)
 	if !ok {
 		return nil
 	}
-	return sum(bars, func(b *bar) int64 { return b.Value })
+	return sum(bars, func(r *answer.HistogramResult) int64 { return r.Value })
 }
 
 // p99Time is the figure with the time that 99 % of the requests do not exceed.
@@ -285,12 +253,7 @@ const p99Time = "p99_time"
 // nil if no request has one. p99 is also nil if several segments have one: then the period is longer than the longest
 // segment, and p99 is unknown.
 func (b *builder) times(part Part) (average, p99 *float64) {
-	type segment struct {
-		Average  float64  `json:"avg_latency"`
-		Requests int64    `json:"num_of_requests"`
-		P99      *float64 `json:"p99_total_time"`
-	}
-	list, _, ok := read[segment](b, part)
+	list, _, ok := read[answer.StatsResult](b, part)
 	if !ok {
 		return nil, nil
 	}
@@ -298,10 +261,12 @@ func (b *builder) times(part Part) (average, p99 *float64) {
 	var n int64
 	var p99s []*float64
 	for _, s := range list {
-		total += s.Average * float64(s.Requests)
-		n += s.Requests
-		if s.P99 != nil {
-			p99s = append(p99s, s.P99)
+		n += s.NumOfRequests
+		if s.AvgLatency != nil {
+			total += *s.AvgLatency * float64(s.NumOfRequests)
+		}
+		if s.Percentiles != nil && s.P99TotalTime != nil {
+			p99s = append(p99s, s.P99TotalTime)
 		}
 	}
 	if n == 0 {
@@ -316,19 +281,12 @@ func (b *builder) times(part Part) (average, p99 *float64) {
 
 // changes sets the values that are new, gone, or three times as frequent.
 func (b *builder) changes() {
-	type side struct {
-		NumOfRequests int64   `json:"num_of_requests"`
-		Share         float64 `json:"share"`
-	}
 	type finding struct {
-		By        string          `json:"by"`
-		Value     json.RawMessage `json:"value"`
-		Selected  side            `json:"selected"`
-		Baseline  side            `json:"baseline"`
-		Condition string          `json:"condition"`
+		answer.DiffResult
+		Value json.RawMessage `json:"value"`
 	}
 	findings, m, ok := read[finding](b, Changes)
-	b.r.Compared = ok && b.facts.comparable && m.Diff.Selected.NumOfRequests > 0 && m.Diff.Baseline.NumOfRequests > 0
+	b.r.Compared = ok && b.facts.comparable && m.Diff != nil && m.Diff.Selected.NumOfRequests > 0 && m.Diff.Baseline.NumOfRequests > 0
 	if !b.r.Compared {
 		return
 	}

@@ -47,9 +47,9 @@ func (s step) bars(segments []segment, p Period, zone *time.Location) []Bar {
 		bars[i].Label = s.label(ms, zone)
 	}
 	for _, segment := range segments {
-		bar := &bars[barOf(starts, segment.Start)]
-		bar.Requests += segment.Requests
-		bar.Blocked += segment.Blocked
+		bar := &bars[barOf(starts, segment.TimePeriod)]
+		bar.Requests += segment.NumOfRequests
+		bar.Blocked += segment.NumOfBlockedRequests
 	}
 	return bars
 }

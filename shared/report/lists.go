@@ -4,17 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+
+	"github.com/orrery/orrery/shared/answer"
 )
 
 // topKey is a result of topx.
-type topKey struct {
-	Label      string `json:"label"`
-	Key        string `json:"key"`
-	Requests   int64  `json:"num_of_requests"`
-	Blocked    int64  `json:"num_of_blocked_requests"`
-	Challenged int64  `json:"num_of_challenges"`
-	Truncated  bool   `json:"key_truncated"`
-}
+type topKey = answer.TopXResult
 
 // earlier holds the known numbers of the values of a field in the previous period.
 type earlier struct {
@@ -38,7 +33,7 @@ func (b *builder) earlierOf(label string, keys []topKey, known bool) earlier {
 	e := earlier{blocked: map[string]int64{}, known: known && b.facts.comparable}
 	for _, k := range keys {
 		if k.Label == label {
-			e.blocked[k.Key], e.least = k.Blocked, k.Blocked
+			e.blocked[k.Key], e.least = k.NumOfBlockedRequests, k.NumOfBlockedRequests
 		}
 	}
 	e.all = len(e.blocked) < mostValues
@@ -61,17 +56,17 @@ func (b *builder) tops() {
 			if k.Label != label {
 				continue
 			}
-			row := Row{Key: k.Key, Requests: k.Requests, Blocked: k.Blocked, Challenged: k.Challenged}
-			if n, found := both[k.Key]; found || k.Blocked == 0 || k.Challenged == 0 {
-				passed := k.Requests - k.Blocked - k.Challenged + n
+			row := Row{Key: k.Key, Requests: k.NumOfRequests, Blocked: k.NumOfBlockedRequests, Challenged: k.NumOfChallenges}
+			if n, found := both[k.Key]; found || row.Blocked == 0 || row.Challenged == 0 {
+				passed := row.Requests - row.Blocked - row.Challenged + n
 				row.Passed = &passed
 			}
-			if !k.Truncated {
+			if !k.KeyTruncated {
 				row.Condition = equals(label, k.Key)
 			}
 			row.Link = b.linkTo(row.Condition)
 			earlier.of(&row)
-			l.ByBlocked = l.ByBlocked || k.Blocked > 0
+			l.ByBlocked = l.ByBlocked || row.Blocked > 0
 			l.Rows = append(l.Rows, row)
 		}
 		b.facts.top[label] = l.Rows
@@ -100,7 +95,7 @@ func challengedToo(blocked []facet, by string) map[string]int64 {
 			continue
 		}
 		for _, v := range f.Values {
-			n[valueText(v.Value)] = v.Challenged
+			n[valueText(v.Value)] = v.NumOfChallenges
 		}
 	}
 	return n
@@ -114,7 +109,7 @@ func (b *builder) rules() {
 	e := earlier{blocked: map[string]int64{}, known: knownBefore && b.facts.comparable}
 	for _, f := range facetsBefore {
 		for _, v := range f.Values {
-			e.blocked[valueText(v.Value)], e.least = v.Requests, v.Requests
+			e.blocked[valueText(v.Value)], e.least = v.NumOfRequests, v.NumOfRequests
 		}
 	}
 	e.all = len(e.blocked) < mostValues
@@ -159,25 +154,23 @@ func lists(all ...List) []List {
 
 // facet is a result of facets.
 type facet struct {
-	By     string       `json:"by"`
+	answer.FacetResult
 	Values []facetValue `json:"values"`
 }
 
 type facetValue struct {
-	Value      json.RawMessage `json:"value"`
-	Requests   int64           `json:"num_of_requests"`
-	Blocked    int64           `json:"num_of_blocked_requests"`
-	Challenged int64           `json:"num_of_challenges"`
-	Condition  string          `json:"condition"`
+	answer.FacetValueResult
+	Value json.RawMessage `json:"value"`
 }
 
 // rowOf returns a row about the requests that have a value and meet conditions.
 func (b *builder) rowOf(v facetValue, within ...string) Row {
 	row := Row{
-		Key: valueText(v.Value), Requests: v.Requests, Blocked: v.Blocked, Challenged: v.Challenged, Condition: v.Condition,
+		Key: valueText(v.Value), Requests: v.NumOfRequests, Blocked: v.NumOfBlockedRequests, Challenged: v.NumOfChallenges,
+		Condition: v.Condition,
 	}
-	if v.Blocked == 0 || v.Challenged == 0 || v.Blocked == v.Requests {
-		passed := max(0, v.Requests-v.Blocked-v.Challenged)
+	if row.Blocked == 0 || row.Challenged == 0 || row.Blocked == row.Requests {
+		passed := max(0, row.Requests-row.Blocked-row.Challenged)
 		row.Passed = &passed
 	}
 	row.Link = b.linkTo(append(slices.Clone(within), v.Condition)...)

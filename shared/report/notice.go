@@ -149,11 +149,11 @@ func gaps(list, other []segment, p Period, through *string, zone *time.Location)
 	spans := []Span{}
 	var busy []int64
 	for _, s := range list {
-		if s.Requests > 0 {
-			busy = append(busy, s.Requests)
+		if s.NumOfRequests > 0 {
+			busy = append(busy, s.NumOfRequests)
 		}
 	}
-	compared := slices.ContainsFunc(other, func(s segment) bool { return s.Requests > 0 })
+	compared := slices.ContainsFunc(other, func(s segment) bool { return s.NumOfRequests > 0 })
 	if len(busy) == 0 || !compared && len(busy)*4 < len(list)*3 {
 		return spans
 	}
@@ -161,12 +161,12 @@ func gaps(list, other []segment, p Period, through *string, zone *time.Location)
 	usual := busy[len(busy)/4]
 	for i := 0; i < len(list); i++ {
 		first := i
-		for i < len(list) && list[i].Requests == 0 {
+		for i < len(list) && list[i].NumOfRequests == 0 {
 			i++
 		}
-		from, to := max(list[first].Start*1000, p.FromMs), p.End()
+		from, to := max(list[first].TimePeriod*1000, p.FromMs), p.End()
 		if i < len(list) {
-			to = list[i].Start * 1000
+			to = list[i].TimePeriod * 1000
 		}
 		if through != nil {
 			if t, err := time.Parse(time.RFC3339, *through); err == nil {
@@ -175,7 +175,7 @@ func gaps(list, other []segment, p Period, through *string, zone *time.Location)
 		}
 		expected := usual * int64(i-first)
 		if compared {
-			expected = min(expected, requestsBetween(other, list[first].Start-list[0].Start, to/1000-list[0].Start))
+			expected = min(expected, requestsBetween(other, list[first].TimePeriod-list[0].TimePeriod, to/1000-list[0].TimePeriod))
 		}
 		if to-from >= leastGap && expected >= leastExpected {
 			spans = append(spans, spanOf(Period{FromMs: from, ToMs: to - 1}, zone))
@@ -187,8 +187,8 @@ func gaps(list, other []segment, p Period, through *string, zone *time.Location)
 // requestsBetween returns the requests of the segments that begin within a range of seconds after the first one.
 func requestsBetween(list []segment, from, to int64) (n int64) {
 	for _, s := range list {
-		if after := s.Start - list[0].Start; after >= from && after < to {
-			n += s.Requests
+		if after := s.TimePeriod - list[0].TimePeriod; after >= from && after < to {
+			n += s.NumOfRequests
 		}
 	}
 	return n

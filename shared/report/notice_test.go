@@ -209,7 +209,7 @@ func TestGaps(t *testing.T) {
 	segments := func(from time.Time, text string) (list []segment) {
 		for i, c := range text {
 			list = append(list, segment{
-				Start: from.Unix() + int64(i)*3600, Requests: map[rune]int64{'x': 60, 'o': 10, '.': 0}[c],
+				TimePeriod: from.Unix() + int64(i)*3600, NumOfRequests: map[rune]int64{'x': 60, 'o': 10, '.': 0}[c],
 			})
 		}
 		return list

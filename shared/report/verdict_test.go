@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
@@ -96,7 +97,7 @@ func TestVerdict(t *testing.T) {
 			b := builder{Setting: settingOf(t), facts: facts{
 				top: n.top, reasons: n.reasons, blockedHumans: n.humans, passed: &passed, errors: &n.errors,
 			}}
-			b.metas = map[Part]meta{OriginErrors: {NumOfRequests: &n.errors}}
+			b.metas = map[Part]answer.Meta{OriginErrors: {NumOfRequests: &n.errors}}
 			b.r.Figures = []Figure{{Value: float(n.requests)}, {Value: float(n.blocked)}}
 			b.r.Period = spanOf(b.Period, b.Zone)
 			b.r.Run = Run{Complete: &b.r.Period.To, Newest: &b.r.Period.To}

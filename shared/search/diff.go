@@ -1,59 +1,16 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
 )
-
-// DiffResult is a value whose share differs between the selected requests and the baseline.
-type DiffResult struct {
-	By             string   `json:"by" doc:"The field, with its key if it has members" example:"country"`
-	Value          any      `json:"value" doc:"Text, an integer or a boolean"`
-	Selected       DiffSide `json:"selected"`
-	Baseline       DiffSide `json:"baseline"`
-	Lift           *float64 `json:"lift" nullable:"true" doc:"Share of the selected requests, divided by that of the baseline; null if the baseline has none"`
-	Score          float64  `json:"score" doc:"Of the G-test; negative if the share of the selected requests is the smaller one"`
-	Condition      string   `json:"condition,omitempty" doc:"Selects the requests with the value, if a filter can"`
-	Excluded       string   `json:"excluded,omitempty" doc:"Selects all other requests"`
-	ValueTruncated bool     `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
-}
-
-// DiffSide counts the requests of one side that have a value.
-type DiffSide struct {
-	NumOfRequests int64   `json:"num_of_requests"`
-	Share         float64 `json:"share" doc:"Of all requests of this side"`
-}
-
-// DiffMeta describes the two sides of a diff.
-type DiffMeta struct {
-	Selected DiffSideMeta   `json:"selected"`
-	Baseline DiffSideMeta   `json:"baseline"`
-	Small    bool           `json:"small,omitempty" doc:"Present if fewer than 30 requests are selected: findings may be chance"`
-	Fields   []DiffTermMeta `json:"fields" doc:"The fields that were compared, in the order of the request"`
-}
-
-// DiffSideMeta defines one side of a diff.
-type DiffSideMeta struct {
-	NumOfRequests int64      `json:"num_of_requests"`
-	Period        MetaPeriod `json:"period"`
-	Filter        string     `json:"filter" doc:"Canonical filter of this side"`
-	Except        string     `json:"except,omitempty" doc:"Requests for which all of these conditions hold are not on this side"`
-}
-
-// DiffTermMeta counts the values of a field in a diff.
-type DiffTermMeta struct {
-	By                  string `json:"by"`
-	Distinct            int64  `json:"distinct" doc:"Different values on both sides, exact"`
-	NumOfAbsentSelected int64  `json:"num_of_absent_selected" doc:"Selected requests without a value"`
-	NumOfAbsentBaseline int64  `json:"num_of_absent_baseline" doc:"Requests of the baseline without a value"`
-}
 
 // fewSelected is the number of selected requests below which meta marks an answer as small.
 const fewSelected = 30
@@ -65,8 +22,8 @@ func diffOf(a query.DiffAnswer, shape query.Diff) []DiffResult {
 		r := DiffResult{
 			By:       f.By.String(),
 			Value:    typedValue(f.By, f.Value),
-			Selected: DiffSide{f.Selected, share(f.Selected, a.Requests.Selected)},
-			Baseline: DiffSide{f.Baseline, share(f.Baseline, a.Requests.Baseline)},
+			Selected: DiffSide{NumOfRequests: f.Selected, Share: share(f.Selected, a.Requests.Selected)},
+			Baseline: DiffSide{NumOfRequests: f.Baseline, Share: share(f.Baseline, a.Requests.Baseline)},
 			Score:    f.Score,
 		}
 		if f.Baseline > 0 {
@@ -83,8 +40,8 @@ func share(n, all int64) float64 { return float64(n) / float64(all) }
 
 func diffMetaOf(a query.DiffAnswer, q query.Query, shape query.Diff) *DiffMeta {
 	meta := &DiffMeta{
-		Selected: DiffSideMeta{a.Requests.Selected, metaPeriodOf(q.Period), filter.Format(q.Filter), ""},
-		Baseline: DiffSideMeta{a.Requests.Baseline, metaPeriodOf(q.Period), filter.Format(q.Filter), ""},
+		Selected: diffSideOf(a.Requests.Selected, q),
+		Baseline: diffSideOf(a.Requests.Baseline, q),
 		Small:    a.Requests.Selected < fewSelected,
 		Fields:   make([]DiffTermMeta, len(shape.By)),
 	}
@@ -111,15 +68,14 @@ func diffMetaOf(a query.DiffAnswer, q query.Query, shape query.Diff) *DiffMeta {
 	return meta
 }
 
+// diffSideOf returns a side that has the period and the filter of the query.
+func diffSideOf(requests int64, q query.Query) DiffSideMeta {
+	return DiffSideMeta{NumOfRequests: requests, Period: metaPeriodOf(q.Period), Filter: filter.Format(q.Filter)}
+}
+
 func metaPeriodOf(p query.Period) MetaPeriod {
 	return MetaPeriod{From: instant(p.FromMs), To: instant(p.ToMs)}
 }
-
-// Limits of the parameters of a diff.
-const (
-	DefaultFindings, MaxFindings = query.DefaultFindings, 80
-	DefaultLeast                 = query.DefaultLeast
-)
 
 func (r Request) diff() (query.Shape, error) {
 	const how = "give either select, the conditions of the requests to compare with all others, " +
@@ -130,11 +86,11 @@ func (r Request) diff() (query.Shape, error) {
 	case r.Select != "" && r.Against != "":
 		return nil, &ParamError{Param: "against", Message: "it cannot be combined with select; " + how}
 	}
-	limit, err := limitOf(r.Limit, DefaultFindings, MaxFindings)
+	limit, err := r.limit()
 	if err != nil {
 		return nil, err
 	}
-	least, err := leastOf(r.Least)
+	least, err := r.least()
 	if err != nil {
 		return nil, err
 	}
@@ -163,17 +119,15 @@ func (r Request) diff() (query.Shape, error) {
 	return shape, err
 }
 
-// leastOf parses the least number of requests of a finding.
-func leastOf(text string) (int64, error) {
-	if text == "" {
-		return DefaultLeast, nil
-	}
-	n, ok := wholeNumber(text)
+// least returns the least number of requests of a finding.
+func (r Request) least() (int64, error) {
+	p := ParameterOf(r.Route, "least")
+	n, ok := wholeNumber(cmp.Or(r.Least, p.Default))
 	if !ok {
 		return 0, &ParamError{
-			Param:      "least",
-			Message:    fmt.Sprintf("%q is not a whole number of at least 1", text),
-			Suggestion: strconv.Itoa(DefaultLeast),
+			Param:      p.Name,
+			Message:    fmt.Sprintf("%q is not a whole number of at least 1", r.Least),
+			Suggestion: p.Default,
 		}
 	}
 	return n, nil

@@ -11,63 +11,6 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Estimate is what a query would read and cost, as far as it is known before the query runs. For a caller who is
-// limited to branches, it has no numbers of others: no partitions, objects, rows and sizes of columns.
-type Estimate struct {
-	Partitions *int            `json:"partitions,omitempty" doc:"Hours of the data; absent for a key that is limited to branches, like objects, rows and the sizes of columns"`
-	Objects    *int            `json:"objects,omitempty" doc:"Parquet objects; absent if not known"`
-	Rows       *int64          `json:"rows,omitempty" doc:"Records in these objects; absent if not known"`
-	Bytes      *BytesEstimate  `json:"bytes" doc:"What meta.bytes_scanned will be; null if not known; rounded up to 10 MB for a key that is limited to branches"`
-	Columns    []ColumnSize    `json:"columns" doc:"The columns that are read"`
-	CostUSD    *PriceEstimate  `json:"cost_usd,omitempty" doc:"What meta.cost_usd will be; absent if the engine charges nothing or the bytes are not known"`
-	WaitMS     *MillisEstimate `json:"wait_ms" doc:"Milliseconds to the answer, by the median speed of the last 100 answers of this process; null if there are none, the bytes are not known, or values are not counted"`
-	Warnings   []string        `json:"warnings" doc:"What is not known, and why"`
-
-	Lacking []LackingColumn `json:"lacking,omitempty" doc:"Columns that some of the objects do not have, because an earlier version wrote them: their fields are absent in the records there; absent for a key that is limited to branches"`
-
-	Unrounded *BytesEstimate `json:"-"` // of Bytes, for Sum; nil if they are not rounded. Callers do not see it.
-}
-
-// LackingColumn is a column that some objects do not have.
-type LackingColumn struct {
-	Name    string `json:"name"`
-	Objects int    `json:"objects"`
-}
-
-// String returns a warning with the remedy.
-func (c LackingColumn) String() string {
-	objects := "1 object"
-	if c.Objects != 1 {
-		objects = fmt.Sprintf("%d objects", c.Objects)
-	}
-	return fmt.Sprintf("an earlier version wrote %s of the period without %s, which is absent in all of their records; "+
-		"to have it, forget these imports and import the logs again", objects, c.Name)
-}
-
-// BytesEstimate is a range of bytes.
-type BytesEstimate struct {
-	Low  int64 `json:"low"`
-	High int64 `json:"high"`
-}
-
-// PriceEstimate is a range of prices.
-type PriceEstimate struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// MillisEstimate is a range of times.
-type MillisEstimate struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// ColumnSize is the size of a column in the objects that are read.
-type ColumnSize struct {
-	Name  string `json:"name"`
-	Bytes *int64 `json:"bytes,omitempty" doc:"Compressed; absent if not known"`
-}
-
 // Estimate returns what Search would read and cost for the same request, without running it.
 //
 // Errors are those that Search returns before it runs the query.
@@ -135,30 +78,30 @@ func (s *Service) published(r Request, found engine.Estimate) *Estimate {
 		e.Partitions = &hours
 	}
 	if b := found.Bytes; b != nil {
-		e.Bytes = &BytesEstimate{b.Low, b.High}
+		e.Bytes = &BytesEstimate{Low: b.Low, High: b.High}
 	}
 	if p := found.USD; p != nil {
-		e.CostUSD = &PriceEstimate{p.Low, p.High}
+		e.CostUSD = &PriceEstimate{Low: p.Low, High: p.High}
 	}
 	for _, c := range found.Lacking {
 		e.Lacking = append(e.Lacking, LackingColumn(c))
 	}
 	if r.Branches != nil {
-		e.hideOthers()
+		hideOthers(e)
 	}
 	for _, c := range e.Lacking {
 		e.Warnings = append(e.Warnings, c.String())
 	}
 	stopsEarly := r.Route == Values && r.Counts != "true"
 	if perMS, known := s.speed.median(); known && e.Bytes != nil && !stopsEarly {
-		e.WaitMS = &MillisEstimate{wholeMicros(float64(e.Bytes.Low) / perMS), wholeMicros(float64(e.Bytes.High) / perMS)}
+		e.WaitMS = &MillisEstimate{Low: wholeMicros(float64(e.Bytes.Low) / perMS), High: wholeMicros(float64(e.Bytes.High) / perMS)}
 	}
 	return e
 }
 
 // hideOthers removes the numbers from which a caller who is limited to branches could learn about others. Bytes and
 // prices remain, because they are the caller's own bill, but only in steps.
-func (e *Estimate) hideOthers() {
+func hideOthers(e *Estimate) {
 	e.Partitions, e.Objects, e.Rows, e.Lacking = nil, nil, nil, nil
 	for i := range e.Columns {
 		e.Columns[i].Bytes = nil
@@ -167,17 +110,17 @@ func (e *Estimate) hideOthers() {
 		return
 	}
 	if e.CostUSD != nil {
-		e.CostUSD = &PriceEstimate{priceInSteps(e.CostUSD.Low, e.Bytes.Low), priceInSteps(e.CostUSD.High, e.Bytes.High)}
+		e.CostUSD = &PriceEstimate{Low: priceInSteps(e.CostUSD.Low, e.Bytes.Low), High: priceInSteps(e.CostUSD.High, e.Bytes.High)}
 	}
-	e.roundBytes()
+	roundBytes(e)
 }
 
-func (e *Estimate) roundBytes() {
-	e.Unrounded, e.Bytes = e.Bytes, &BytesEstimate{inSteps(e.Bytes.Low), inSteps(e.Bytes.High)}
+func roundBytes(e *Estimate) {
+	e.Unrounded, e.Bytes = e.Bytes, &BytesEstimate{Low: inSteps(e.Bytes.Low), High: inSteps(e.Bytes.High)}
 }
 
-// hideOthers does the same for an answer.
-func (m *Meta) hideOthers() {
+// hideOthersIn does the same for an answer.
+func hideOthersIn(m *Meta) {
 	m.Objects, m.RowsConsidered = nil, nil
 	if m.CostUSD != nil {
 		price := priceInSteps(*m.CostUSD, m.BytesScanned)

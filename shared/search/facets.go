@@ -8,36 +8,6 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// FacetResult has the most frequent values of one field.
-type FacetResult struct {
-	By            string             `json:"by" doc:"The field, with its key if it has members" example:"country"`
-	Type          string             `json:"type" enum:"string,integer,boolean" doc:"Type of the values"`
-	NumOfRequests int64              `json:"num_of_requests" doc:"Requests that have a value"`
-	NumOfAbsent   int64              `json:"num_of_absent" doc:"Requests without one"`
-	Distinct      int64              `json:"distinct" doc:"Different values, exact"`
-	Values        []FacetValueResult `json:"values" doc:"A request counts once for each different value"`
-	Rest          *FacetRest         `json:"rest" doc:"The other values; null if a request can have several"`
-}
-
-// FacetValueResult counts the requests that have a value.
-type FacetValueResult struct {
-	Value                  any    `json:"value" doc:"Text, an integer or a boolean"`
-	NumOfRequests          int64  `json:"num_of_requests"`
-	NumOfBlockedRequests   int64  `json:"num_of_blocked_requests"`
-	NumOfChallenges        int64  `json:"num_of_challenges"`
-	NumOfMonitoredRequests int64  `json:"num_of_monitored_requests"`
-	NumOfHumanRequests     int64  `json:"num_of_human_requests"`
-	Condition              string `json:"condition,omitempty" doc:"Selects these requests, if a filter can"`
-	ValueTruncated         bool   `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
-}
-
-// FacetRest counts the requests with the values that are not listed.
-type FacetRest struct {
-	Distinct             int64 `json:"distinct"`
-	NumOfRequests        int64 `json:"num_of_requests"`
-	NumOfBlockedRequests int64 `json:"num_of_blocked_requests"`
-}
-
 // facetsOf returns a result for every dimension of the query.
 func facetsOf(a query.FacetsAnswer, shape query.Facets) []FacetResult {
 	results := make([]FacetResult, len(shape.By))
@@ -67,7 +37,9 @@ func facetsOf(a query.FacetsAnswer, shape query.Facets) []FacetResult {
 		}
 		if by.Single() {
 			requests, blocked := f.Rest()
-			r.Rest = &FacetRest{f.Distinct - int64(len(f.Values)), requests, blocked}
+			r.Rest = &FacetRest{
+				Distinct: f.Distinct - int64(len(f.Values)), NumOfRequests: requests, NumOfBlockedRequests: blocked,
+			}
 		}
 		results[i] = r
 	}

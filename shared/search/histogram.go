@@ -2,25 +2,6 @@ package search
 
 import "github.com/orrery/orrery/shared/query"
 
-// HistogramResult is the measure of one series in one segment.
-type HistogramResult struct {
-	TimePeriod       int64   `json:"time_period" doc:"Segment start, Unix seconds"`
-	TimeperiodString string  `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
-	TimeperiodLocal  string  `json:"timeperiod_local,omitempty" doc:"Segment start by the clock of tz" example:"2026-01-01 01:00:00+01:00"`
-	Series           *string `json:"series" nullable:"true" doc:"The value of a series of kind value, otherwise null"`
-	Kind             string  `json:"kind" enum:"value,other,absent,all" doc:"Kind of the series"`
-	Value            int64   `json:"value" doc:"The measure"`
-	SeriesTruncated  bool    `json:"series_truncated,omitempty" doc:"series is cut and ends with its hash"`
-}
-
-// SeriesMeta describes a series of a histogram.
-type SeriesMeta struct {
-	Series          *string `json:"series" nullable:"true" doc:"The value of a series of kind value, otherwise null"`
-	Kind            string  `json:"kind" enum:"value,other,absent,all" doc:"other: the sum over all other values"`
-	Total           int64   `json:"total" doc:"Sum over the segments"`
-	SeriesTruncated bool    `json:"series_truncated,omitempty" doc:"series is cut and ends with its hash"`
-}
-
 // seriesOf returns the series of an answer. A histogram that is not split has its series even if no record matches.
 func seriesOf(all []query.Series, shape query.Histogram) []query.Series {
 	if len(all) == 0 && shape.By == nil {

@@ -54,19 +54,6 @@ func (r Request) percentiles() (bool, error) {
 	return r.Figures != "", nil
 }
 
-// Percentiles are durations in seconds.
-type Percentiles struct {
-	P50TotalTime  *float64 `json:"p50_total_time" required:"false" nullable:"true" doc:"null when no request has it"`
-	P90TotalTime  *float64 `json:"p90_total_time" required:"false" nullable:"true"`
-	P99TotalTime  *float64 `json:"p99_total_time" required:"false" nullable:"true"`
-	P50OriginTime *float64 `json:"p50_origin_time" required:"false" nullable:"true" doc:"null when no request has it"`
-	P90OriginTime *float64 `json:"p90_origin_time" required:"false" nullable:"true"`
-	P99OriginTime *float64 `json:"p99_origin_time" required:"false" nullable:"true"`
-	P50SvcTime    *float64 `json:"p50_svc_time" required:"false" nullable:"true" doc:"null when no request has it"`
-	P90SvcTime    *float64 `json:"p90_svc_time" required:"false" nullable:"true"`
-	P99SvcTime    *float64 `json:"p99_svc_time" required:"false" nullable:"true"`
-}
-
 // percentilesOf returns the percentiles of a group, or nil if they are not asked for.
 func percentilesOf(asked bool, p query.Percentiles) *Percentiles {
 	if !asked {
@@ -86,13 +73,6 @@ func secondsAt(r query.Ranks) (p50, p90, p99 *float64) {
 	}
 	a, b, c := float64(r.P50)/1e6, float64(r.P90)/1e6, float64(r.P99)/1e6
 	return &a, &b, &c
-}
-
-// PercentilesMeta describes how percentiles are computed.
-type PercentilesMeta struct {
-	Method string  `json:"method" doc:"nearest rank: the smallest time that is not exceeded by so many percent"`
-	Digits int     `json:"digits" doc:"Significant digits to which times are rounded down before"`
-	Error  float64 `json:"error" doc:"Largest relative error due to rounding; a percentile is never too long"`
 }
 
 func percentilesMeta(asked bool) *PercentilesMeta {

@@ -111,40 +111,7 @@ func requestOf(shape, text string) (search.Request, error) {
 	r := search.Request{Route: search.Route(words[0]), Filters: text}
 	for _, word := range words[1:] {
 		name, value, _ := strings.Cut(word, "=")
-		switch name {
-		case "limit":
-			r.Limit = value
-		case "segment":
-			r.Segment = value
-		case "tz":
-			r.TZ = value
-		case "fields":
-			r.Fields = value
-		case "figures":
-			r.Figures = value
-		case "group_by":
-			r.GroupBy = value
-		case "by":
-			r.By = value
-		case "order":
-			r.Order = value
-		case "measure":
-			r.Measure = value
-		case "field":
-			r.Field = value
-		case "prefix":
-			r.Prefix = value
-		case "contains":
-			r.Contains = value
-		case "counts":
-			r.Counts = value
-		case "against":
-			r.Against = value
-		case "least":
-			r.Least = value
-		case "select":
-			r.Select = strings.ReplaceAll(value, "+", " ")
-		default:
+		if !r.Set(name, strings.ReplaceAll(value, "+", " ")) {
 			return r, fmt.Errorf("unknown parameter %q in shape line", name)
 		}
 	}

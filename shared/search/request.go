@@ -29,44 +29,40 @@ const (
 	Values    Route = "values"
 )
 
-// Limits of the limit parameter, per route.
-const (
-	DefaultLogs, MaxLogs = query.DefaultLogs, 2500
-	DefaultTopX, MaxTopX = query.DefaultTopX, 80
+// Routes lists the data routes.
+var Routes = []Route{Logs, Stats, Timeline, TopX, Facets, Histogram, Diff, Values}
 
-	DefaultFacetLimit, MaxFacetLimit = query.DefaultFacetLimit, 80
-	DefaultSeries, MaxSeries         = query.DefaultSeries, 20
-	DefaultValues, MaxValues         = query.DefaultValues, 50
-)
+// MaxLogs is the maximum number of records of a page.
+const MaxLogs = 2500
 
-// Request is one data request. Its parameters are text as the client sent them; this package parses them. The zero
-// value of a parameter is its default.
+// Request is one data request. The members that the table Parameters names are text as the client sent it; this package
+// parses it. Their zero values are their defaults.
 type Request struct {
 	Route    Route
 	Filters  string
 	Form     filter.Form // 0: determined by the first character
-	Limit    string      // logs: 1…2500; topx, facets, diff: 1…80; histogram: 1…20; values: 1…50
-	Segment  string      // stats, timeline, histogram: "60", "5m", "1h" …
-	TZ       string      // the zone of segments, today and yesterday, "Europe/Berlin"
-	GroupBy  string      // stats: "hostname", or a field, with its key
-	Figures  string      // stats, topx: "percentiles"
-	Fields   string      // logs: comma-separated field names
-	By       string      // facets, diff: comma-separated fields, with keys; histogram: one
-	Order    string      // facets: "requests" or "blocked"
-	Measure  string      // histogram: "requests", "blocked" …
-	Select   string      // diff: conditions of the selected requests
-	Against  string      // diff: the other period: "previous", "1d", "2026-01-01..2026-01-02"
-	Least    string      // diff: requests of a finding
-	Cursor   string      // logs: meta.next of the page before
-	Since    string      // logs: meta.head of an earlier answer; only newer records are returned
-	Field    string      // values: one field, with a key
-	Prefix   string      // values: what they begin with
-	Contains string      // values: what they contain
-	Counts   string      // values: "true" or "false"
-	Now      time.Time   `json:",omitzero"` // what relative times are relative to; zero: Search sets it
-	DryRun   string      // "true": only estimate what the query would read and cost
-	Branches []string    // branches the caller may see; nil: all
-	Caller   string      // the caller who may ask about the query later; "": callers are not distinguished
+	Limit    string
+	Segment  string
+	TZ       string
+	GroupBy  string
+	Figures  string
+	Fields   string
+	By       string
+	Order    string
+	Measure  string
+	Select   string
+	Against  string
+	Least    string
+	Cursor   string
+	Since    string
+	Field    string
+	Prefix   string
+	Contains string
+	Counts   string
+	Now      time.Time `json:",omitzero"` // what relative times are relative to; zero: Search sets it
+	DryRun   string
+	Branches []string // branches the caller may see; nil: all
+	Caller   string   // the caller who may ask about the query later; "": callers are not distinguished
 }
 
 // The values of the dry_run parameter.
@@ -91,7 +87,7 @@ func (r Request) shape() (query.Shape, error) {
 	}
 	switch r.Route {
 	case Logs:
-		limit, err := limitOf(r.Limit, DefaultLogs, MaxLogs)
+		limit, err := r.limit()
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +99,7 @@ func (r Request) shape() (query.Shape, error) {
 		seconds, zone, err := r.segment()
 		return query.Timeline{SegmentSeconds: seconds, Zone: zone}, err
 	case TopX:
-		limit, err := limitOf(r.Limit, DefaultTopX, MaxTopX)
+		limit, err := r.limit()
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +118,7 @@ func (r Request) shape() (query.Shape, error) {
 }
 
 func (r Request) facets() (query.Shape, error) {
-	limit, err := limitOf(r.Limit, DefaultFacetLimit, MaxFacetLimit)
+	limit, err := r.limit()
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +159,7 @@ func (r Request) histogram() (query.Shape, error) {
 		return nil, &ParamError{Param: "limit", Message: "without by, a histogram has one series, so it takes no limit"}
 	case by != nil:
 		shape.By = &by[0]
-		if shape.Limit, err = limitOf(r.Limit, DefaultSeries, MaxSeries); err != nil {
+		if shape.Limit, err = r.limit(); err != nil {
 			return nil, err
 		}
 	}
@@ -201,16 +197,15 @@ func dimensionsOf(param, text string) ([]query.Dimension, error) {
 	return list, err
 }
 
-func limitOf(text string, standard, most int) (int, error) {
-	if text == "" {
-		return standard, nil
-	}
-	n, ok := wholeNumber(text)
-	if !ok || n > int64(most) {
+// limit returns the limit of the request, or the default of its route.
+func (r Request) limit() (int, error) {
+	p := ParameterOf(r.Route, limitParam)
+	n, ok := wholeNumber(cmp.Or(r.Limit, p.Default))
+	if !ok || n > int64(p.Max) {
 		return 0, &ParamError{
-			Param:      "limit",
-			Message:    fmt.Sprintf("%q is not a whole number from 1 to %d", text, most),
-			Suggestion: strconv.Itoa(standard),
+			Param:      p.Name,
+			Message:    fmt.Sprintf("%q is not a whole number from 1 to %d", r.Limit, p.Max),
+			Suggestion: p.Default,
 		}
 	}
 	return int(n), nil

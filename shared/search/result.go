@@ -25,55 +25,6 @@ type Result struct {
 	Meta      Meta
 }
 
-// Meta describes an answer: its query, its cost, and what is missing in it.
-type Meta struct {
-	Filter         string     `json:"filter" doc:"Canonical filter, in the query-string form"`
-	Fingerprint    string     `json:"fingerprint" doc:"The same for every spelling of the same filter"`
-	Period         MetaPeriod `json:"period"`
-	SegmentSeconds int64      `json:"segment_seconds,omitempty" doc:"Length of a segment"`
-	TZ             string     `json:"tz,omitempty" doc:"The zone by whose clock segments, today and yesterday begin"`
-	NumOfRequests  *int64     `json:"num_of_requests,omitempty" doc:"Matching requests, for facets and diff"`
-	Engine         string     `json:"engine" enum:"scan,duckdb,rows,athena,trino,lists" doc:"The method that answered"`
-	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
-	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
-	Objects        *int       `json:"objects,omitempty" doc:"Parquet objects read; absent if the engine does not know it"`
-	BytesScanned   int64      `json:"bytes_scanned" doc:"Compressed bytes of the columns read"`
-	RowsConsidered *int64     `json:"rows_considered,omitempty" doc:"Records in the objects read; absent like objects"`
-	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`
-	Truncated      *Truncated `json:"truncated,omitempty" doc:"Present if the answer is not complete"`
-	Newest         *string    `json:"newest" nullable:"true" doc:"Time of the newest record when the request began; for a key that is limited to branches, its minute"`
-	Oldest         *string    `json:"oldest" nullable:"true" doc:"Time of the oldest record when the request began; null if there is none, or for a key that is limited to branches"`
-	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
-
-	Demo bool `json:"demo,omitempty" doc:"The records are those of a demo day, because there are no others"`
-
-	Diff *DiffMeta `json:"diff,omitempty" doc:"The two sides of a diff"`
-	// Only logs have the following. Next is a pointer to nil if there is no next page.
-	Next **string `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
-	Head string   `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
-	// Late is a pointer to nil if the request has since, and the number is not known.
-	Late        **int64          `json:"late,omitempty" nullable:"true" doc:"Of logs with since: matching records that arrived after the token was made and are older than its place; null if not known"`
-	Percentiles *PercentilesMeta `json:"percentiles,omitempty" doc:"Present if percentiles were asked for"`
-
-	DryRun   bool      `json:"dry_run,omitempty" doc:"The query did not run; there is only an estimate"`
-	Estimate *Estimate `json:"estimate,omitempty" doc:"What was known before the query ran"`
-
-	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
-
-	Exact       *bool     `json:"exact,omitempty" doc:"Whether every figure is exact: no object was skipped, no time is rounded, no sum is saturated, and, of values, all data of the period was looked at; absent in a dry run"`
-	Saturated   []string  `json:"saturated,omitempty" doc:"Members of the results of which some are the largest or smallest integer of 64 bits, or its mean, because the sum may be beyond it"`
-	Scope       *LookedAt `json:"scope,omitempty" doc:"Of values; absent for keys limited to branches"`
-	Unavailable string    `json:"unavailable,omitempty" doc:"Of values: the reason why there is nothing to look at"`
-
-	// The following are set only by engines that run as a service.
-	QueueMS float64  `json:"queue_ms,omitempty" doc:"Milliseconds in the engine's own queue"`
-	CostUSD *float64 `json:"cost_usd,omitempty" doc:"Price of the query; absent if the engine charges nothing"`
-	Cached  *Cached  `json:"cached,omitempty" doc:"Present if the answer of an earlier equal query was reused"`
-	Split   bool     `json:"split,omitempty" doc:"The engine ran the query in parts for lack of resources"`
-
-	Unrounded *int64 `json:"-"` // of BytesScanned; nil if they are not rounded. Callers do not see it.
-}
-
 // Unrounded returns the bytes that the query has read, or would read if this is a dry run, before they were rounded up
 // for a caller who is limited to branches; nil if they were not. Sum rounds the bytes of several queries once.
 func (r Result) Unrounded() *BytesEstimate {
@@ -83,23 +34,7 @@ func (r Result) Unrounded() *BytesEstimate {
 	case r.Meta.DryRun || r.Meta.Unrounded == nil:
 		return nil
 	}
-	return &BytesEstimate{*r.Meta.Unrounded, *r.Meta.Unrounded}
-}
-
-// Cached is the age of the answer of an earlier query.
-type Cached struct {
-	AgeSeconds int64 `json:"age_seconds" doc:"At most"`
-}
-
-// MetaPeriod is the period of the request. Both ends are included.
-type MetaPeriod struct {
-	From string `json:"from" doc:"RFC 3339, UTC"`
-	To   string `json:"to" doc:"RFC 3339, UTC"`
-}
-
-// Truncated describes why an answer is not complete.
-type Truncated struct {
-	Reason string `json:"reason" enum:"limit,bytes" doc:"limit: more records match; bytes: the answer is too large"`
+	return &BytesEstimate{Low: *r.Meta.Unrounded, High: *r.Meta.Unrounded}
 }
 
 // freshness is what is known about the data when a query begins. The times are in milliseconds.
@@ -188,7 +123,7 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 	}
 	if r.Branches != nil {
 		data.hideOthers()
-		meta.hideOthers()
+		hideOthersIn(&meta)
 	}
 	meta.Newest, meta.Oldest, meta.Complete = known(data.Newest), known(data.Oldest), known(data.Complete)
 	if cost.Cached != nil {

@@ -2,22 +2,6 @@ package search
 
 import "github.com/orrery/orrery/shared/query"
 
-// StatsResult is the traffic of one segment.
-type StatsResult struct {
-	AvgLatency       *float64 `json:"avg_latency" doc:"Mean request_time in seconds; null if no request has one, 0 if there are no requests"`
-	Hostname         *string  `json:"hostname,omitempty" doc:"Busiest host of the segment, or the group's host; absent if grouped by a field"`
-	NumOfRequests    int64    `json:"num_of_requests"`
-	SumOfBandwidth   int64    `json:"sum_of_bandwidth" doc:"Bytes sent and received"`
-	TimePeriod       int64    `json:"time_period" doc:"Segment start, Unix seconds"`
-	TimeperiodString string   `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
-	TimeperiodLocal  string   `json:"timeperiod_local,omitempty" doc:"Segment start by the clock of tz" example:"2026-01-01 01:00:00+01:00"`
-
-	Value          any  `json:"value,omitempty" doc:"If grouped by a field: text, an integer or a boolean; absent for requests without a value"`
-	ValueTruncated bool `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
-
-	*Percentiles
-}
-
 // statsOf returns one result for every segment of the period, or one per segment and hostname or value. Empty
 // segments have one result with zeros.
 func statsOf(rows []query.StatsRow, q query.Query, shape query.Stats) []StatsResult {

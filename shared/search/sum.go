@@ -17,13 +17,13 @@ func Sum(list []*Estimate, atOnce int) *Estimate {
 	}
 	longest, rounded := MillisEstimate{}, false
 	for _, e := range list {
-		sum.addAmounts(e)
+		addAmounts(sum, e)
 		rounded = rounded || e.Unrounded != nil
 		if e.WaitMS != nil {
 			longest.Low, longest.High = max(longest.Low, e.WaitMS.Low), max(longest.High, e.WaitMS.High)
 		}
 		for _, c := range e.Columns {
-			sum.addColumn(c)
+			addColumn(sum, c)
 		}
 		for _, w := range e.Warnings {
 			if !slices.Contains(sum.Warnings, w) {
@@ -35,31 +35,31 @@ func Sum(list []*Estimate, atOnce int) *Estimate {
 	case sum.Bytes == nil:
 		sum.CostUSD = nil
 	case rounded:
-		sum.roundBytes()
+		roundBytes(sum)
 	}
 	if atOnce == 0 {
 		atOnce = len(list)
 	}
 	if w := sum.WaitMS; w != nil { // a query that waits for a place can be the longest
 		n := float64(max(1, min(atOnce, len(list))))
-		sum.WaitMS = &MillisEstimate{max(longest.Low, w.Low/n), w.High/n + longest.High*(1-1/n)}
+		sum.WaitMS = &MillisEstimate{Low: max(longest.Low, w.Low/n), High: w.High/n + longest.High*(1-1/n)}
 	}
 	return sum
 }
 
-// addAmounts adds what a query reads, waits and costs.
-func (e *Estimate) addAmounts(one *Estimate) {
+// addAmounts adds what a query reads, waits and costs to e.
+func addAmounts(e, one *Estimate) {
 	switch bytes := cmp.Or(one.Unrounded, one.Bytes); {
 	case bytes == nil:
 		e.Bytes = nil
 	case e.Bytes != nil:
-		e.Bytes = &BytesEstimate{e.Bytes.Low + bytes.Low, e.Bytes.High + bytes.High}
+		e.Bytes = &BytesEstimate{Low: e.Bytes.Low + bytes.Low, High: e.Bytes.High + bytes.High}
 	}
 	switch {
 	case one.WaitMS == nil:
 		e.WaitMS = nil
 	case e.WaitMS != nil:
-		e.WaitMS = &MillisEstimate{e.WaitMS.Low + one.WaitMS.Low, e.WaitMS.High + one.WaitMS.High}
+		e.WaitMS = &MillisEstimate{Low: e.WaitMS.Low + one.WaitMS.Low, High: e.WaitMS.High + one.WaitMS.High}
 	}
 	if one.CostUSD == nil { // nothing is charged, or the bytes are not known
 		return
@@ -67,11 +67,11 @@ func (e *Estimate) addAmounts(one *Estimate) {
 	if e.CostUSD == nil {
 		e.CostUSD = &PriceEstimate{}
 	}
-	e.CostUSD = &PriceEstimate{e.CostUSD.Low + one.CostUSD.Low, e.CostUSD.High + one.CostUSD.High}
+	e.CostUSD = &PriceEstimate{Low: e.CostUSD.Low + one.CostUSD.Low, High: e.CostUSD.High + one.CostUSD.High}
 }
 
-// addColumn adds a column that a query reads.
-func (e *Estimate) addColumn(one ColumnSize) {
+// addColumn adds a column that a query reads to e.
+func addColumn(e *Estimate, one ColumnSize) {
 	at := slices.IndexFunc(e.Columns, func(c ColumnSize) bool { return c.Name == one.Name })
 	switch {
 	case at < 0:

@@ -12,24 +12,6 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// ValueResult is one value of a field. It has counts if the request asks for them.
-type ValueResult struct {
-	Value                  any    `json:"value" doc:"Text, an integer or a boolean"`
-	NumOfRequests          *int64 `json:"num_of_requests,omitempty" doc:"With counts, like the following"`
-	NumOfBlockedRequests   *int64 `json:"num_of_blocked_requests,omitempty"`
-	NumOfChallenges        *int64 `json:"num_of_challenges,omitempty"`
-	NumOfMonitoredRequests *int64 `json:"num_of_monitored_requests,omitempty"`
-	NumOfHumanRequests     *int64 `json:"num_of_human_requests,omitempty"`
-	Condition              string `json:"condition,omitempty" doc:"Selects the requests with the value, if a filter can"`
-	ValueTruncated         bool   `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
-}
-
-// LookedAt is the part of the period in which values were looked for.
-type LookedAt struct {
-	Objects int `json:"objects" doc:"Objects that were looked at, the newest first"`
-	Of      int `json:"of" doc:"Objects of the period"`
-}
-
 const (
 	// patience is the time after which no further object is looked at.
 	patience = 30 * time.Millisecond
@@ -139,7 +121,7 @@ func (s *Service) newestPeriod(data freshness, limited bool) string {
 
 // values returns the shape of a request for values.
 func (r Request) values() (query.Shape, error) {
-	limit, err := limitOf(r.Limit, DefaultValues, MaxValues)
+	limit, err := r.limit()
 	if err != nil {
 		return nil, err
 	}

@@ -404,10 +404,11 @@ func (r *inMemory) handler(service *search.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		p := req.URL.Query()
 		route := search.Route(strings.TrimPrefix(req.URL.Path, "/api/v4.0/data/"))
-		found, err := service.Search(req.Context(), search.Request{
-			Route: route, Filters: p.Get("filters"), Limit: p.Get("limit"), Segment: p.Get("segment"),
-			GroupBy: p.Get("group_by"), By: p.Get("by"), Cursor: p.Get("cursor"), Field: p.Get("field"),
-			Select: p.Get("select")})
+		r := search.Request{Route: route}
+		for name := range p {
+			r.Set(name, p.Get(name))
+		}
+		found, err := service.Search(req.Context(), r)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return

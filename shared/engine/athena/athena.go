@@ -16,6 +16,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -92,23 +93,12 @@ func New(c Config) (*Engine, error) {
 		c.USDPerTB = USDPerTB
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = pause.For
 	}
 	if c.Random == nil {
 		c.Random = rand.Float64
 	}
 	return &Engine{Config: c}, errors.Join(missing...)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Name returns "athena".

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/pause"
 )
 
 // Config is the configuration of a Client: the cluster, the user and the tables.
@@ -68,21 +69,10 @@ func Connect(c Config) (*Client, error) {
 		c.HTTP = http.DefaultClient
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = pause.For
 	}
 	base.Path = strings.TrimSuffix(base.Path, "/")
 	return &Client{Config: c, base: base}, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // page is the cluster's response to every request about a statement.

@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/pause"
 )
 
 const (
@@ -139,7 +140,7 @@ func New(config Config) (*Store, error) {
 		config.Moved = func(context.Context, Moved, error) {}
 	}
 	if config.Pause == nil {
-		config.Pause = pause
+		config.Pause = pause.For
 	}
 	// The files of a process that was killed would take space from this one.
 	if err := errors.Join(os.RemoveAll(config.Scratch), os.MkdirAll(config.Scratch, 0o700)); err != nil {
@@ -165,17 +166,6 @@ const (
 func (c *Store) pause(ctx context.Context, n int) error {
 	most := 20 * time.Millisecond << min(n, 6)
 	return c.config.Pause(ctx, most/2+randv2.N(most/2))
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // newAttempt returns a unique name for an attempt at an import.

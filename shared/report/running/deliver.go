@@ -281,18 +281,6 @@ func (h *handover) save(ctx context.Context, change func()) error {
 	return err
 }
 
-// sleep waits for a time, or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
 // write stores the run. No further delivery begins after a write that fails. A failed write may have had its effect all
 // the same. The next write would then be a conflict, and the delivery that it records would be repeated, so the next
 // write reads the run first.

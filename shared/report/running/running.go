@@ -21,6 +21,7 @@ import (
 
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/reporting"
@@ -103,7 +104,7 @@ type Runner struct {
 // New returns a runner.
 func New(c Config) *Runner {
 	if c.Pause == nil {
-		c.Pause = sleep
+		c.Pause = pause.For
 	}
 	return &Runner{
 		Config: c, making: semaphore.NewWeighted(atOnce), deliverTime: deliverTime, grace: graceTime,

@@ -157,7 +157,7 @@ function OneSide({ name, side, kind }: { name: string; side: DiffSide; kind: str
 }
 
 /** OfSide is a number of requests of a side. */
-function OfSide({ side, and, ...of }: { side: DiffSide; n: number; and?: string; twin?: boolean; write?(n: number): string }) {
+function OfSide({ side, and, ...of }: { side: DiffSide; n: number; and?: string | null; twin?: boolean; write?(n: number): string }) {
 	return <Count {...requestsOf(withoutPeriod(side), and)} {...of} />;
 }
 
@@ -170,29 +170,29 @@ function Table({ findings, diff, before }: { findings: readonly Finding[]; diff:
 			<th scope="col" class="n">{words.selected}</th><th scope="col" class="n">{before ? words.baselineBefore : words.baseline}</th>
 			<th scope="col" class="n">{words.times}</th><th scope="col">{words.actions}</th>
 		</tr></thead>
-		<tbody>{findings.map((one) => <tr key={one.condition}>
+		<tbody>{findings.map(({ condition = null, excluded, ...one }) => <tr key={`${one.by} ${String(one.value)}`}>
 			<td class="by">{one.by}</td>
 			<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{briefValue(one.by, one.value)}</Value></th>
-			<td class="shares"><Shares finding={one} diff={diff} /></td>
-			<td class="n"><OfSide side={diff.selected} n={one.selected.num_of_requests} and={one.condition} /></td>
-			<td class="n"><OfSide side={diff.baseline} n={one.baseline.num_of_requests} and={one.condition} /></td>
+			<td class="shares"><Shares finding={one} diff={diff} condition={condition} /></td>
+			<td class="n"><OfSide side={diff.selected} n={one.selected.num_of_requests} and={condition} /></td>
+			<td class="n"><OfSide side={diff.baseline} n={one.baseline.num_of_requests} and={condition} /></td>
 			<td class="n times">{timesOf(one, before)}</td>
-			<td class="act">
-				<button type="button" class="link" aria-label={words.onlyLabel(one.condition)}
-					onClick={() => go({ filter: add(place.filter, one.condition) })}>{words.only}</button>
-				<button type="button" class="link" aria-label={words.withoutLabel(one.condition)}
-					onClick={() => go({ filter: add(place.filter, one.excluded) })}>{words.without}</button>
-			</td>
+			<td class="act">{condition !== null && excluded !== undefined && <>
+				<button type="button" class="link" aria-label={words.onlyLabel(condition)}
+					onClick={() => go({ filter: add(place.filter, condition) })}>{words.only}</button>
+				<button type="button" class="link" aria-label={words.withoutLabel(condition)}
+					onClick={() => go({ filter: add(place.filter, excluded) })}>{words.without}</button>
+			</>}</td>
 		</tr>)}</tbody>
 	</table>;
 }
 
 /** Shares are two bars, the share on each side. */
-function Shares({ finding, diff }: { finding: Finding; diff: Diff }) {
+function Shares({ finding, diff, condition }: { finding: Finding; diff: Diff; condition: string | null }) {
 	return <span class="pair">{(['selected', 'baseline'] as const).map((side) => {
 		const { share: part, num_of_requests: n } = finding[side];
 		return <span key={side} class={`bar-of ${side}`} style={{ '--part': String(part) }}>
-			<i aria-hidden="true" /><OfSide twin side={diff[side]} n={n} and={finding.condition} write={() => share(part, 1)} />
+			<i aria-hidden="true" /><OfSide twin side={diff[side]} n={n} and={condition} write={() => share(part, 1)} />
 		</span>;
 	})}</span>;
 }

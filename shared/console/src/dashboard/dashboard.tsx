@@ -215,7 +215,7 @@ function Views() {
 }
 
 /** The figures of segments. */
-type Figure = { [member in keyof Segment]: Segment[member] extends number ? member : never }[keyof Segment];
+type Figure = { [member in keyof Segment]-?: Segment[member] extends number ? member : never }[keyof Segment];
 
 function total(segments: readonly Segment[], of: Figure): number {
 	return segments.reduce((sum, segment) => sum + segment[of], 0);

@@ -65,7 +65,7 @@ async function ask(asker: Asker, place: Place): Promise<Found> {
 }
 
 /** Sentence says how many requests of both sides have a value. */
-function Sentence({ finding: { by, value, condition, ...of }, diff }: { finding: Finding; diff: Diff }) {
+function Sentence({ finding: { by, value, ...of }, condition, diff }: { finding: Finding; condition: string | null; diff: Diff }) {
 	const texts = words.sentence(by, briefValue(by, value));
 	return <span>{(['selected', 'baseline'] as const).map((side) => {
 		const { share: part, num_of_requests: n } = of[side];
@@ -81,14 +81,16 @@ function Sentences({ findings, diff, selected }: { findings: readonly Finding[];
 	const counted = useCounted();
 	const more = findings.filter((one) => one.selected.share > one.baseline.share).slice(0, mostSentences);
 	if (more.length === 0) return <p>{diff.baseline.num_of_requests === 0 ? words.noOthers(selected) : words.none}</p>;
-	return <ol>{more.map((one) => <li key={one.condition}>
-		<Sentence finding={one} diff={diff} />
-		<button type="button" class="link" aria-label={words.onlyLabel(one.condition)}
-			onClick={() => go({ filter: add(place.filter, one.condition) })}>{words.only}</button>
-		<button type="button" class="link" aria-label={words.withoutLabel(one.condition)}
-			onClick={() => go({ filter: add(place.filter, one.excluded) })}>{words.without}</button>
-		<LinkTo kind="link" name={words.openLabel(count(one.selected.num_of_requests), selected, one.condition)} change={{
-			screen: 'events', filter: [...conditionsOf(selected), one.condition].reduce(add, counted.filter), period: counted.period,
-		}}>{words.open}</LinkTo>
+	return <ol>{more.map(({ condition, excluded, ...one }) => <li key={`${one.by} ${String(one.value)}`}>
+		<Sentence finding={one} condition={condition ?? null} diff={diff} />
+		{condition && excluded && <>
+			<button type="button" class="link" aria-label={words.onlyLabel(condition)}
+				onClick={() => go({ filter: add(place.filter, condition) })}>{words.only}</button>
+			<button type="button" class="link" aria-label={words.withoutLabel(condition)}
+				onClick={() => go({ filter: add(place.filter, excluded) })}>{words.without}</button>
+			<LinkTo kind="link" name={words.openLabel(count(one.selected.num_of_requests), selected, condition)} change={{
+				screen: 'events', filter: [...conditionsOf(selected), condition].reduce(add, counted.filter), period: counted.period,
+			}}>{words.open}</LinkTo>
+		</>}
 	</li>)}</ol>;
 }

@@ -1,54 +1,19 @@
 // The client of the API. It uses only what the OpenAPI document describes.
+import type * as answers from '../pure/answers';
 import type { Field } from '../pure/complete';
-import type { Value } from '../pure/filter';
 import type { Mistake } from '../pure/mistakes';
 import type { Estimate } from '../pure/price';
 import type { LogRecord } from '../pure/record';
 import { forgetLocation, keepLocation, locationOf } from './running';
 
+export type {
+	DiffMeta as Diff, DiffResult as Finding, DiffSideMeta as DiffSide, FacetResult as Facet, StatsResult as Stat,
+	TimelineResult as Segment, TopXResult as Top,
+} from '../pure/answers';
+
 /** What an answer says about itself. */
-export interface Meta {
-	filter: string;
-	period: { from: string; to: string };
-	segment_seconds?: number;
-	num_of_requests?: number;
+export interface Meta extends answers.Meta {
 	questions?: number; // of Live: how many answers it stands for
-	engine: string;
-	elapsed_ms: number;
-	queue_ms?: number; // of it, in the queue of the engine
-	bytes_scanned: number;
-	objects?: number;
-	rows_considered?: number;
-	skipped?: string[];
-	truncated?: { reason: 'limit' | 'bytes' };
-	oldest?: string | null;
-	newest: string | null;
-	complete_through: string | null;
-	next?: string | null;
-	head?: string; // of logs: the place of the newest record
-	estimate?: Estimate;
-	cost_usd?: number;
-	cached?: { age_seconds: number };
-	split?: boolean;
-	unavailable?: string; // of values: why there are none
-	late?: number | null; // of logs with since: events that arrived late, which it does not have; null: not known
-	demo?: boolean;
-	diff?: Diff;
-	series?: { series: Value | null; kind: SeriesKind; total: number }[]; // of a histogram
-}
-
-/** The two sides of a comparison. */
-export interface Diff {
-	selected: DiffSide;
-	baseline: DiffSide;
-	small?: boolean;
-}
-
-export interface DiffSide {
-	num_of_requests: number;
-	period: { from: string; to: string };
-	filter: string;
-	except?: string;
 }
 
 export interface Answer<T> {
@@ -56,85 +21,16 @@ export interface Answer<T> {
 	meta: Meta;
 }
 
-export interface Segment {
-	time_period: number;
-	array_status_codes: Statuses;
-	array_origin_status_codes: Statuses;
-	num_of_requests: number;
-	num_of_blocked_requests: number;
-	num_of_challenges: number;
-	num_of_human_requests: number;
-	num_of_origin_blocked_requests: number;
-	sum_of_sent_bytes: number;
-}
-
-/** How many responses have each status. */
-export type Statuses = readonly { key: string; value: number }[];
-
-/** The times of the requests of a segment, in seconds; null if no request has one. */
-export interface Stat {
-	time_period: number;
-	p50_total_time: number | null;
-	p90_total_time: number | null;
-	p99_total_time: number | null;
-}
-
-export interface Top {
-	label: string;
-	key: string;
-	key_truncated?: boolean;
-	num_of_requests: number;
-	num_of_blocked_requests: number;
-	avg_total_time: number | null;
-	max_total_time: number | null;
-	avg_origin_time: number | null;
-	max_origin_time: number | null;
-	avg_svc_time: number | null;
-	max_svc_time: number | null;
-	first_organization: string;
-	first_geo_country: string;
-}
-
-export interface Histogram {
-	time_period: number;
-	series: Value | null;
-	kind: SeriesKind;
-	value: number;
-}
-
-/** What a series of a histogram has: a value, all other values, or the requests without any. */
-export type SeriesKind = 'value' | 'other' | 'absent';
-
-export interface Facet {
-	by: string;
-	type: string;
-	num_of_requests: number;
-	num_of_absent: number;
-	distinct: number;
-	values: { value: Value; num_of_requests: number; num_of_challenges: number; num_of_blocked_requests: number }[];
-	rest: { distinct: number; num_of_requests: number } | null;
-}
-
-export interface Finding {
-	by: string;
-	value: Value;
-	selected: { num_of_requests: number; share: number };
-	baseline: { num_of_requests: number; share: number };
-	lift: number | null;
-	condition: string;
-	excluded: string;
-}
-
 /** The results of each route. */
 export interface Routes {
-	timeline: Segment;
-	stats: Stat;
-	topx: Top;
-	facets: Facet;
-	histogram: Histogram;
-	diff: Finding;
+	timeline: answers.TimelineResult;
+	stats: answers.StatsResult;
+	topx: answers.TopXResult;
+	facets: answers.FacetResult;
+	histogram: answers.HistogramResult;
+	diff: answers.DiffResult;
 	logs: LogRecord;
-	values: { value: Value };
+	values: answers.ValueResult;
 }
 
 export type Route = keyof Routes;

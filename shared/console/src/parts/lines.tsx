@@ -1,14 +1,14 @@
 // Lines: charts of a period by status, by who asked, by time and by a field, the chart of two sides of a comparison, and charts as tables.
 import { useMemo, useState } from 'preact/hooks';
 import {
-	type Answer, type Histogram, type Meta, type Parameters, Refusal, type Segment, type SeriesKind, type Stat,
+	type Answer, type Meta, type Parameters, Refusal, type Routes, type Segment, type Stat,
 } from '../foundation/api';
 import { type Asker, useAsked } from '../foundation/ask';
 import { type Counted, useConsole, useCounted } from '../foundation/context';
 import { mostSegments } from '../foundation/media';
 import { present } from '../foundation/running';
 import { beginOf } from '../pure/coverage';
-import { absent, add, addOnly, type Fact, filtersOf, type Value as FieldValue, without } from '../pure/filter';
+import { absent, add, addOnly, type Fact, filtersOf, without } from '../pure/filter';
 import { ago, brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from '../pure/lines';
@@ -133,9 +133,9 @@ function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 		return {
 			times: results.map((one) => one.time_period),
 			lines: [
-				line(words.shares.p50, (one) => one.p50_total_time, '--passed', []),
-				line(words.shares.p90, (one) => one.p90_total_time, '--challenged', [10, 3, 2, 3]),
-				line(words.shares.p99, (one) => one.p99_total_time, '--blocked', [7, 3]),
+				line(words.shares.p50, (one) => one.p50_total_time ?? null, '--passed', []),
+				line(words.shares.p90, (one) => one.p90_total_time ?? null, '--challenged', [10, 3, 2, 3]),
+				line(words.shares.p99, (one) => one.p99_total_time ?? null, '--blocked', [7, 3]),
 			].filter((one) => one.values.some((n) => n !== null)),
 		};
 	}, [results]);
@@ -173,7 +173,7 @@ const looksInTurn: readonly { colour: string; dash: number[] }[] = [
 ];
 
 /** SplitChart draws an answer with the field of its question, which may be an earlier one. */
-function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Histogram> & { field: string } }) {
+function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Routes['histogram']> & { field: string } }) {
 	const { fields } = useConsole();
 	const counted = useCounted();
 	const type = fields.find((one) => one.name === field.replace(/\[.*$/s, ''))?.type;
@@ -198,8 +198,8 @@ function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Histo
 	return <LinesChart name={words.split(field)} {...drawn} length={length} />;
 }
 
-function nameOf({ series, kind }: { series: FieldValue | null; kind: SeriesKind }): string {
-	if (kind !== 'value') return words.kinds[kind];
+function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>): string {
+	if (kind === 'other' || kind === 'absent') return words.kinds[kind];
 	return series === '' ? '""' : String(series);
 }
 

@@ -10,7 +10,7 @@ import { conditionOf } from './tile';
 export type ListName = keyof typeof words.lists;
 
 /** A value with its requests. */
-export type Key = Pick<Top, 'label' | 'key' | 'key_truncated' | 'num_of_requests' | 'num_of_blocked_requests'>;
+export type Key = Pick<Top, 'key' | 'key_truncated' | 'num_of_requests' | 'num_of_blocked_requests'> & { label: string };
 
 /** factOfTop returns the field and value of a top key. The keys of times are targets. */
 export function factOfTop(top: Key): Fact {

@@ -1,12 +1,13 @@
 // Planets: settings, who changed what, and the way back.
 import { useState } from 'preact/hooks';
 import { type Got, orNone, Refusal } from '../foundation/api';
-import { type Asked, type Asker, useAsked } from '../foundation/ask';
+import { type Asked, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { draftNames } from '../foundation/key';
 import { Answered } from '../parts/answer';
 import { Failure, moment, placeOf, Tabs, useDraft } from '../parts/drafts';
 import { askConfigurations, Configurations } from '../parts/lazily';
+import { askVersions, OneVersion, type Version, VersionList } from '../parts/versions';
 import { type Change, differenceOf } from '../pure/difference';
 import { bytes } from '../pure/format';
 import { equalJSON, type Json, lineOf, type Members, pretty, writeJSON } from '../pure/json';
@@ -14,13 +15,6 @@ import { words } from '../texts/planets';
 import { Difference, Merge } from './difference';
 import { changesOf, type Draft, draftOf, jsonOf, laidOut, mistakeInChallenge, settings } from './draft';
 import { Form } from './planetform';
-
-interface Version {
-	version: number;
-	at: string;
-	by: string;
-	bytes: number;
-}
 
 /** Planets lists the configurations, with the settings of the chosen one beside. */
 export function Planets() {
@@ -36,11 +30,6 @@ export function Planets() {
 	</Answered>;
 }
 
-async function askVersions(asker: Asker, config: string): Promise<Version[]> {
-	const got = await asker.get(`${entryOf(config)}/versions`).catch(orNone);
-	return got ? (JSON.parse(got.text) as { versions: Version[] }).versions : [];
-}
-
 const planetOf = (config: string): string => `conf/${encodeURIComponent(config)}/planets`;
 const entryOf = (config: string): string => `${planetOf(config)}/__default__`;
 
@@ -53,16 +42,19 @@ interface Settings {
 function Planet({ config, onWritten, written }: { config: string; onWritten(): void; written: number }) {
 	const { api, place, round } = useConsole();
 	const asked: Asked<Settings> = useAsked(api, `planet ${config} ${written}`, round, async (asker) => {
-		const [newest, versions] = await Promise.all([asker.get(planetOf(config)).catch(orNone), askVersions(asker, config)]);
+		const [newest, versions] = await Promise.all([asker.get(planetOf(config)).catch(orNone), askVersions(asker, entryOf(config))]);
 		return { newest, versions };
 	});
 	return <div class="planet">
 		<Answered asked={asked} metas={() => []}>
 			{({ newest, versions }) => <>
 				{place.version === null ? <Editor config={config} newest={newest} onWritten={onWritten} /> :
-					<OneVersion config={config} newest={newest} of={place.version} info={versions.find((v) => v.version === place.version)}
-						onWritten={onWritten} />}
-				<Versions versions={versions} config={config} />
+					<EarlierVersion config={config} newest={newest} of={place.version}
+						info={versions.find((v) => v.version === place.version)} onWritten={onWritten} />}
+				{versions.length > 0 && <section class="versions">
+					<h2>{words.versions} <small>{versions.length}</small></h2>
+					<VersionList versions={versions} newest={words.newest} chosen={place.version} remark={(v) => ` · ${bytes(v.bytes)}`} />
+				</section>}
 			</>}
 		</Answered>
 	</div>;
@@ -202,63 +194,24 @@ function SaveBar({ draft, changes, tab, saving, review, save, discard }: {
 	</div>;
 }
 
-/** OneVersion shows what restoring an earlier version changes, and restores it. */
-function OneVersion({ config, newest, of, info, onWritten }: {
+/** EarlierVersion shows what restoring an earlier version changes, and restores it. */
+function EarlierVersion({ config, newest, of, info, onWritten }: {
 	config: string; newest: Got | null; of: number; info: Version | undefined; onWritten(): void;
 }) {
-	const { api, zone, round, go, say } = useConsole();
-	const [failure, setFailure] = useState<unknown>(null);
-	const asked = useAsked(api, `version ${config} ${of}`, round, (asker) => asker.get(`${entryOf(config)}/versions/${of}`));
+	const { api, zone, go } = useConsole();
 	const back = (): void => go({ version: null });
-	const restore = async (): Promise<void> => {
-		setFailure(null);
-		try {
-			say(await api.write('POST', `${entryOf(config)}/versions/${of}/restore`, '', newest?.etag ?? ''));
-			back();
+	return <OneVersion id="planet-title" title={words.versionTitle(of, config)} of={of} path={entryOf(config)} words={words}
+		note={info ? words.writtenAt(moment(info.at, zone), info.by) : ''} mistakes={words.mistakes} back={back}
+		restore={(path) => api.write('POST', path, '', newest?.etag ?? '')}
+		done={(restored) => {
+			if (restored) back();
 			onWritten();
-		} catch (error) {
-			if (error instanceof Refusal && error.status === 412) {
-				say(words.restoreMeanwhile);
-				onWritten();
-			} else setFailure(error);
-		}
-	};
-	return <section class="editor-of" aria-labelledby="planet-title">
-		<div class="row between">
-			<h2 id="planet-title">{words.versionTitle(of, config)}</h2>
-			<button type="button" onClick={back}>← {words.backToNewest}</button>
-		</div>
-		{info && <p class="quiet">{words.writtenAt(moment(info.at, zone), info.by)}</p>}
-		{failure !== null && <Failure title={words.notSaved} mistakes={words.mistakes} failure={failure} close={() => setFailure(null)} />}
-		<Answered asked={asked} metas={() => []}>
-			{(got) => {
-				const changes = differenceOf(jsonOf(newest?.text ?? '').value, jsonOf(got.text).value);
-				return <>
-					<h3>{words.wouldChange}</h3>
-					{changes.length === 0 ? <p class="quiet">{words.sameAsNewest}</p> : <>
-						<Difference changes={changes} />
-						<div class="save-bar"><span class="quiet">{words.restoreHint}</span>
-							<button type="button" class="primary" onClick={() => void restore()}>{words.restore(of)}</button></div>
-					</>}
-					<details class="group"><summary>{words.itsJSON}</summary><pre tabIndex={0}>{laidOut(got.text)}</pre></details>
-				</>;
-			}}
-		</Answered>
-	</section>;
-}
-
-function Versions({ versions, config }: { versions: readonly Version[]; config: string }) {
-	const { place, zone, go } = useConsole();
-	if (versions.length === 0) return null;
-	return <section class="versions">
-		<h2>{words.versions} <small>{versions.length}</small></h2>
-		<ol>{versions.map((v, i) => {
-			const chosen = i === 0 ? place.version === null : place.version === v.version;
-			return <li key={v.version}><button type="button" class="choice-of" aria-current={chosen ? 'true' : undefined}
-				onClick={() => go({ config, version: i === 0 ? null : v.version, tab: '' })}>
-				<b>{v.version}{i === 0 && <> <small>{words.newest}</small></>}</b>
-				<small>{moment(v.at, zone)} · {v.by || '–'} · {bytes(v.bytes)}</small>
-			</button></li>;
-		})}</ol>
-	</section>;
+		}}
+		compare={(got) => {
+			const changes = differenceOf(jsonOf(newest?.text ?? '').value, jsonOf(got.text).value);
+			return {
+				changes: changes.length === 0 ? null : <Difference changes={changes} />,
+				after: <details class="group"><summary>{words.itsJSON}</summary><pre tabIndex={0}>{laidOut(got.text)}</pre></details>,
+			};
+		}} />;
 }

@@ -1,22 +1,15 @@
 // What a question costs before it runs, and what it cost.
 import { words } from '../texts/page';
+import type * as answers from './answers';
 import { ago, bytes, dollars, milliseconds } from './format';
 
-export interface Range {
-	low: number;
-	high: number;
-}
+export type Range = answers.BytesEstimate;
 
-/** The estimate of a question, as the API gives it, with the length of its period. */
-export interface Estimate {
-	partitions?: number; // hours
-	objects?: number; // absent if it is not known
-	rows?: number;
+/** The estimate of a question, as far as it is known, with the length of its period. */
+export interface Estimate extends Partial<Omit<answers.Estimate, 'bytes' | 'cost_usd' | 'wait_ms'>> {
 	bytes: Range | null;
-	cost_usd?: Range | null;
+	cost_usd?: Range | null; // of several questions: null if nothing is charged
 	wait_ms: Range | null;
-	columns?: { name: string; bytes?: number }[];
-	warnings?: string[];
 	length?: number; // of the period, in milliseconds
 	unknown?: number; // of several questions: the longest period of those whose bytes are not known; 0: all are known
 }

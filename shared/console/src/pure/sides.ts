@@ -20,11 +20,11 @@ export function withoutPeriod(side: Side): Side {
  * The filter of the side has no period. That of the requests is null if several conditions are excepted together: what is
  * left without them would need OR.
  */
-export function requestsOf(side: Side, and = ''): { filter: string | null; period: string } {
+export function requestsOf(side: Side, and: string | null = ''): { filter: string | null; period: string } {
 	const except = conditionsOf(side.except ?? '');
 	const { from, to } = side.period;
 	return {
-		filter: except.length > 1 ? null :
+		filter: and === null || except.length > 1 ? null :
 			[...except.map(inverted), and].filter((one) => one !== '').reduce(add, side.filter),
 		period: absolute({ from: Date.parse(from), to: Date.parse(to) }),
 	};

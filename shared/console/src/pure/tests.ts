@@ -861,6 +861,7 @@ test('the requests of a side are those of a filter, unless several conditions ar
 	const period = '2026-01-01T00:00Z..2026-01-02T00:00Z';
 	equal(withoutPeriod({ ...side, filter: 'timestamp between 2026-01-01 and 2026-01-02, host=a' }), { ...side, filter: 'host=a' });
 	equal(requestsOf(side), { filter: side.filter, period });
+	equal(requestsOf(side, null), { filter: null, period }); // no filter selects the requests
 	equal(requestsOf({ ...side, except: 'blocked is true' }, 'status=200'),
 		{ filter: `${side.filter}, blocked not is true, status=200`, period });
 	equal(requestsOf({ ...side, except: 'blocked is true, human is true' }), { filter: null, period });

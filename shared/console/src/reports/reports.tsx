@@ -7,6 +7,7 @@ import { draftNames } from '../foundation/key';
 import { Answered } from '../parts/answer';
 import { type Editing, Failure, moment, Tabs, useDraft } from '../parts/drafts';
 import { askConfigurations, Configurations } from '../parts/lazily';
+import { askVersions, OneVersion, VersionList } from '../parts/versions';
 import { nameForm } from '../pure/names';
 import { bodyOf, changesOf, type Definition, type Form, formOf, join, newForm } from '../pure/schedule';
 import { words } from '../texts/reports';
@@ -18,13 +19,6 @@ interface List {
 	reports: Report[];
 	destinations: string[];
 	domains: string[];
-}
-
-interface Version {
-	version: number;
-	at: string;
-	by: string;
-	deleted?: boolean;
 }
 
 /** Reports lists the configurations, with the reports of the chosen one beside. */
@@ -57,7 +51,7 @@ function OfConfig({ config }: { config: string }) {
 			if (place.report === '') return <ListOf config={config} list={list} />;
 			const given = { config, list, report: list.reports.find((one) => one.name === place.report) ?? null, onWritten };
 			return place.version === null ? <OneReport key={place.report} {...given} /> :
-				<OneVersion key={`${place.report} ${place.version}`} {...given} of={place.version} />;
+				<EarlierVersion key={`${place.report} ${place.version}`} {...given} of={place.version} />;
 		}}
 	</Answered></div>;
 }
@@ -282,64 +276,34 @@ function theirsOf(got: Got): { form: Form; etag: string } {
 
 /** Versions lists the versions of a report. A deletion is one, too. */
 function Versions({ config, name }: { config: string; name: string }) {
-	const { api, zone, round, go } = useConsole();
-	const asked = useAsked(api, `versions ${config} ${name}`, round, async (asker) => {
-		const got = await asker.get(`${pathOf(config, name)}/versions`).catch(orNone);
-		return got ? (JSON.parse(got.text) as { versions: Version[] }).versions : [];
-	});
+	const { api, round } = useConsole();
+	const path = pathOf(config, name);
+	const asked = useAsked(api, `versions ${path}`, round, (asker) => askVersions(asker, path));
 	return <Answered asked={asked} metas={() => []}>
-		{(versions) => <div class="versions"><ol>{versions.map((v, i) => <li key={v.version}>
-			<button type="button" class="choice-of" disabled={v.deleted === true}
-				onClick={() => go({ version: i === 0 ? null : v.version, tab: '' })}>
-				<b>{v.version}{i === 0 && <> <small>{words.newest}</small></>}</b>
-				<small>{moment(v.at, zone)} · {v.by || '–'}{v.deleted && ` · ${words.deletion}`}</small>
-			</button>
-		</li>)}</ol></div>}
+		{(versions) => <div class="versions"><VersionList versions={versions} newest={words.newest}
+			remark={(v) => (v.deleted ? ` · ${words.deletion}` : '')} /></div>}
 	</Answered>;
 }
 
-/** OneVersion shows what restoring an earlier version changes, and restores it. */
-function OneVersion({ config, report, onWritten, of }: Given & { of: number }) {
-	const { api, place, zone, round, go, say } = useConsole();
-	const [failure, setFailure] = useState<unknown>(null);
-	const path = `${pathOf(config, place.report)}/versions/${of}`;
-	const asked = useAsked(api, path, round, async (asker) =>
-		JSON.parse((await asker.get(path)).text) as Definition & { written: string; by: string });
-	const back = (): void => go({ version: null, tab: 'versions' });
-	const restore = async (): Promise<void> => {
-		setFailure(null);
-		try {
-			await api.change('POST', `${path}/restore`, '', report?.etag ?? null);
-			say(words.restored);
-			go({ version: null, tab: '' });
+/** EarlierVersion shows what restoring an earlier version changes, and restores it. */
+function EarlierVersion({ config, report, onWritten, of }: Given & { of: number }) {
+	const { api, place, zone, go } = useConsole();
+	return <OneVersion id="report-heading" title={words.versionTitle(of, place.report)} of={of} path={pathOf(config, place.report)}
+		words={words} mistakes={words.wrong} back={() => go({ version: null, tab: 'versions' })}
+		restore={async (path) => {
+			await api.change('POST', path, '', report?.etag ?? null);
+			return words.restored;
+		}}
+		done={(restored) => {
+			if (restored) go({ version: null, tab: '' });
 			onWritten();
-		} catch (error) {
-			if (error instanceof Refusal && error.status === 412) {
-				say(words.restoreMeanwhile);
-				onWritten();
-			} else setFailure(error);
-		}
-	};
-	return <section class="editor-of" aria-labelledby="report-heading">
-		<div class="row between">
-			<h2 id="report-heading">{words.versionTitle(of, place.report)}</h2>
-			<button type="button" onClick={back}>← {words.backToNewest}</button>
-		</div>
-		{failure !== null && <Failure title={words.notSaved} mistakes={words.wrong} failure={failure} close={() => setFailure(null)} />}
-		<Answered asked={asked} metas={() => []}>
-			{(version) => {
-				const [now, then] = [report ? formOf(report) : newForm('UTC'), formOf(version)];
-				const same = report !== null && changesOf(now, then).length === 0;
-				return <>
-					<p class="quiet">{words.writtenAt(moment(version.written, zone), version.by)}</p>
-					<h3>{words.wouldChange}</h3>
-					{same ? <p class="quiet">{words.sameAsNewest}</p> : <>
-						<Changes before={now} after={then} />
-						<div class="save-bar"><span class="quiet">{words.restoreHint}</span>
-							<button type="button" class="primary" onClick={() => void restore()}>{words.restore(of)}</button></div>
-					</>}
-				</>;
-			}}
-		</Answered>
-	</section>;
+		}}
+		compare={({ text }) => {
+			const version = JSON.parse(text) as Definition & { written: string; by: string };
+			const [now, then] = [report ? formOf(report) : newForm('UTC'), formOf(version)];
+			return {
+				before: <p class="quiet">{words.writtenAt(moment(version.written, zone), version.by)}</p>,
+				changes: report !== null && changesOf(now, then).length === 0 ? null : <Changes before={now} after={then} />,
+			};
+		}} />;
 }

@@ -1,0 +1,275 @@
+// The types of what data routes answer. Written by go run ./scripts/console from package answer; do not edit.
+import type { Value } from './filter';
+
+export interface Meta {
+	filter: string;
+	fingerprint: string;
+	period: MetaPeriod;
+	segment_seconds?: number;
+	tz?: string;
+	num_of_requests?: number;
+	engine: 'scan' | 'duckdb' | 'rows' | 'athena' | 'trino' | 'lists';
+	elapsed_ms: number;
+	engine_ms: number;
+	objects?: number;
+	bytes_scanned: number;
+	rows_considered?: number;
+	skipped?: string[];
+	truncated?: Truncated;
+	newest: string | null;
+	oldest: string | null;
+	complete_through: string | null;
+	demo?: boolean;
+	diff?: DiffMeta;
+	next?: string | null;
+	head?: string;
+	late?: number | null;
+	percentiles?: PercentilesMeta;
+	dry_run?: boolean;
+	estimate?: Estimate;
+	series?: SeriesMeta[];
+	exact?: boolean;
+	saturated?: string[];
+	scope?: LookedAt;
+	unavailable?: string;
+	queue_ms?: number;
+	cost_usd?: number;
+	cached?: Cached;
+	split?: boolean;
+}
+
+export interface TimelineResult {
+	array_origin_status_codes: StatusResult[];
+	array_status_codes: StatusResult[];
+	num_of_blocked_requests: number;
+	num_of_challenges: number;
+	num_of_human_requests: number;
+	num_of_ip: number;
+	num_of_origin_blocked_requests: number;
+	num_of_requests: number;
+	num_of_sessions: number;
+	sum_of_sent_bytes: number;
+	time_period: number;
+	timeperiod_string: string;
+	timeperiod_local?: string;
+}
+
+export interface StatsResult extends Percentiles {
+	avg_latency: number | null;
+	hostname?: string;
+	num_of_requests: number;
+	sum_of_bandwidth: number;
+	time_period: number;
+	timeperiod_string: string;
+	timeperiod_local?: string;
+	value?: Value;
+	value_truncated?: boolean;
+}
+
+export interface TopXResult extends Percentiles {
+	label: 'country'
+		| 'host'
+		| 'ip'
+		| 'organization'
+		| 'origin_time'
+		| 'reason'
+		| 'referer'
+		| 'svc_time'
+		| 'svcid'
+		| 'total_time'
+		| 'url'
+		| 'user_agent';
+	key: string;
+	avg_origin_time: number | null;
+	max_origin_time: number | null;
+	min_origin_time: number | null;
+	avg_svc_time: number | null;
+	max_svc_time: number | null;
+	min_svc_time: number | null;
+	avg_total_time: number | null;
+	max_total_time: number | null;
+	min_total_time: number | null;
+	first_asn: string;
+	first_geo_country: string;
+	first_organization: string;
+	num_of_blocked_requests: number;
+	num_of_bot_requests: number;
+	num_of_challenges: number;
+	num_of_human_requests: number;
+	num_of_monitored_requests: number;
+	num_of_requests: number;
+	sum_of_bytes_sent: number;
+	sum_of_request_length: number;
+	key_truncated?: boolean;
+}
+
+export interface FacetResult {
+	by: string;
+	type: 'string' | 'integer' | 'boolean';
+	num_of_requests: number;
+	num_of_absent: number;
+	distinct: number;
+	values: FacetValueResult[];
+	rest: FacetRest | null;
+}
+
+export interface HistogramResult {
+	time_period: number;
+	timeperiod_string: string;
+	timeperiod_local?: string;
+	series: string | null;
+	kind: 'value' | 'other' | 'absent' | 'all';
+	value: number;
+	series_truncated?: boolean;
+}
+
+export interface DiffResult {
+	by: string;
+	value: Value;
+	selected: DiffSide;
+	baseline: DiffSide;
+	lift: number | null;
+	score: number;
+	condition?: string;
+	excluded?: string;
+	value_truncated?: boolean;
+}
+
+export interface ValueResult {
+	value: Value;
+	num_of_requests?: number;
+	num_of_blocked_requests?: number;
+	num_of_challenges?: number;
+	num_of_monitored_requests?: number;
+	num_of_human_requests?: number;
+	condition?: string;
+	value_truncated?: boolean;
+}
+
+export interface MetaPeriod {
+	from: string;
+	to: string;
+}
+
+export interface Truncated {
+	reason: 'limit' | 'bytes';
+}
+
+export interface DiffMeta {
+	selected: DiffSideMeta;
+	baseline: DiffSideMeta;
+	small?: boolean;
+	fields: DiffTermMeta[];
+}
+
+export interface PercentilesMeta {
+	method: string;
+	digits: number;
+	error: number;
+}
+
+export interface Estimate {
+	partitions?: number;
+	objects?: number;
+	rows?: number;
+	bytes: BytesEstimate | null;
+	columns: ColumnSize[];
+	cost_usd?: PriceEstimate;
+	wait_ms: MillisEstimate | null;
+	warnings: string[];
+	lacking?: LackingColumn[];
+}
+
+export interface SeriesMeta {
+	series: string | null;
+	kind: 'value' | 'other' | 'absent' | 'all';
+	total: number;
+	series_truncated?: boolean;
+}
+
+export interface LookedAt {
+	objects: number;
+	of: number;
+}
+
+export interface Cached {
+	age_seconds: number;
+}
+
+export interface StatusResult {
+	key: string;
+	value: number;
+}
+
+export interface Percentiles {
+	p50_total_time?: number | null;
+	p90_total_time?: number | null;
+	p99_total_time?: number | null;
+	p50_origin_time?: number | null;
+	p90_origin_time?: number | null;
+	p99_origin_time?: number | null;
+	p50_svc_time?: number | null;
+	p90_svc_time?: number | null;
+	p99_svc_time?: number | null;
+}
+
+export interface FacetValueResult {
+	value: Value;
+	num_of_requests: number;
+	num_of_blocked_requests: number;
+	num_of_challenges: number;
+	num_of_monitored_requests: number;
+	num_of_human_requests: number;
+	condition?: string;
+	value_truncated?: boolean;
+}
+
+export interface FacetRest {
+	distinct: number;
+	num_of_requests: number;
+	num_of_blocked_requests: number;
+}
+
+export interface DiffSide {
+	num_of_requests: number;
+	share: number;
+}
+
+export interface DiffSideMeta {
+	num_of_requests: number;
+	period: MetaPeriod;
+	filter: string;
+	except?: string;
+}
+
+export interface DiffTermMeta {
+	by: string;
+	distinct: number;
+	num_of_absent_selected: number;
+	num_of_absent_baseline: number;
+}
+
+export interface BytesEstimate {
+	low: number;
+	high: number;
+}
+
+export interface ColumnSize {
+	name: string;
+	bytes?: number;
+}
+
+export interface PriceEstimate {
+	low: number;
+	high: number;
+}
+
+export interface MillisEstimate {
+	low: number;
+	high: number;
+}
+
+export interface LackingColumn {
+	name: string;
+	objects: number;
+}
