@@ -19,7 +19,6 @@ import (
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
@@ -34,6 +33,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // TestGrantsCoverStoreActions runs the stores of the table with the permissions of a function that uses each, and then
@@ -259,14 +259,14 @@ func useQueries(t *testing.T, open openTable) {
 }
 
 func readState(t *testing.T, open openTable) {
-	if _, err := lakestate.NewStates(statedynamo.New(open(t)), time.Now).State(t.Context()); err != nil {
+	if _, err := lakestate.NewStates(lakestate.Over(tabledynamo.New(open(t))), time.Now).State(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 // readColumnSizes reads the sizes of a compacted hour and of a fresh one.
 func readColumnSizes(t *testing.T, open openTable) {
-	columns := lakestate.NewColumns(statedynamo.New(open(t)), time.Now)
+	columns := lakestate.NewColumns(lakestate.Over(tabledynamo.New(open(t))), time.Now)
 	const watermark = lake.Partition(490_000)
 	hours := map[lake.Partition]engine.Sizes{watermark - 1: {Objects: 1, Bytes: 1}, watermark: {Objects: 1, Bytes: 1}}
 	if _, _, err := columns.Columns(t.Context(), watermark, hours); err != nil {
@@ -275,7 +275,7 @@ func readColumnSizes(t *testing.T, open openTable) {
 }
 
 func reportSuspect(t *testing.T, open openTable) {
-	suspects := lakestate.NewSuspects(statedynamo.New(open(t)), time.Now)
+	suspects := lakestate.NewSuspects(lakestate.Over(tabledynamo.New(open(t))), time.Now)
 	damage := &engine.DamageError{Object: "fresh/2026/01/01/00/0-0.parquet", Err: errors.New("not Parquet")}
 	if err := suspects.Report(t.Context(), damage); err != nil {
 		t.Error(err)

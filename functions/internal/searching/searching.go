@@ -15,10 +15,10 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Path is the read path.
@@ -34,7 +34,7 @@ const reuseResults = time.Hour
 
 // New returns the read path of a function with an environment.
 func New(c aws.Config, table *dynamodb.Client, e function.Environment) (Path, error) {
-	state := statedynamo.New(table, e.Table)
+	state := lakestate.Over(tabledynamo.New(table, e.Table))
 	states := lakestate.NewStates(state, time.Now)
 	client := awsathena.NewFromConfig(c)
 	objects := function.NewS3(c)

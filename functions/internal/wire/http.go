@@ -22,11 +22,11 @@ import (
 	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/lists"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdahttp"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // NotFound wires the function for every path that no other function has. It uses no service.
@@ -112,7 +112,7 @@ func Values(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*fun
 		return nil, err
 	}
 	e := p.environment
-	states := lakestate.NewStates(statedynamo.New(p.table, e.Table), time.Now)
+	states := lakestate.NewStates(lakestate.Over(tabledynamo.New(p.table, e.Table)), time.Now)
 	finder, service, err := finding(p, states)
 	if err != nil {
 		return nil, err

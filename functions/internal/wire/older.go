@@ -12,11 +12,12 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/keys/keydynamo"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Older wires the function that answers every route below the older base paths. It has the parts of all functions that
@@ -45,7 +46,7 @@ func Older(
 	c := reportNow(e, api.Config{
 		Keys: p.callers, Seals: keydynamo.New(p.table, e.Table),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
-		Status:  newDeployed(statedynamo.New(p.table, e.Table), bucket, e),
+		Status:  newDeployed(lakestate.Over(tabledynamo.New(p.table, e.Table)), bucket, e),
 		Planets: planetdynamo.New(p.table, e.Table, time.Now), Documents: documentdynamo.New(p.table, e.Table),
 		Definitions: rules, Runs: runsdynamo.New(p.table, e.Table, nil),
 	})

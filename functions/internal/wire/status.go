@@ -13,8 +13,8 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/status"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Status wires the function that reports what the deployment has: status.
@@ -24,7 +24,7 @@ func Status(ctx context.Context, name string, lookup function.Lookup, log *slog.
 		return nil, err
 	}
 	e := p.environment
-	state := statedynamo.New(p.table, e.Table)
+	state := lakestate.Over(tabledynamo.New(p.table, e.Table))
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	states := lakestate.NewStates(state, time.Now)
 	checks := append(tableChecks(p.table, e, time.Now), statusChecks(states, bucket, e, time.Now)...)

@@ -16,8 +16,9 @@ import (
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Reconcile returns the function that sends raw logs again which have not arrived. A schedule starts it.
@@ -33,7 +34,7 @@ func Reconcile(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*
 	client := dynamotable.NewClient(c)
 	return reconcile(f, e, log, client, Stores{
 		Raw:   s3.New(function.NewS3(c), e.RawBucket),
-		Table: statedynamo.New(client, e.Table),
+		Table: lakestate.Over(tabledynamo.New(client, e.Table)),
 		Queue: queue.NewSQS(sqs.NewFromConfig(c), e.RawQueue),
 	}, time.Now), nil
 }

@@ -24,7 +24,8 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // newBucket returns an empty bucket on a server in this process, and the network between them.
@@ -322,7 +323,7 @@ func TestPutInParts(t *testing.T) {
 func TestLogsCountOnce(t *testing.T) {
 	b, _ := newBucket(t)
 	store, err := cloud.New(cloud.Config{
-		Raw: blobs3.New(b.client, b.Name), Lake: &blobtest.Memory{}, Table: &lakestatetest.Table{},
+		Raw: blobs3.New(b.client, b.Name), Lake: &blobtest.Memory{}, Table: lakestate.Over(&tabletest.Memory{}),
 		Scratch: filepath.Join(t.TempDir(), "scratch"), Now: func() time.Time { return testTime.Add(time.Hour) },
 	})
 	if err != nil {
