@@ -27,7 +27,6 @@ import (
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
 	"github.com/orrery/orrery/shared/report/runs/runstest"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search/pending"
@@ -112,7 +111,7 @@ func useReports(t *testing.T, open openTable) { useDocument(t, open, weekly) }
 
 func readRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	store := runsdynamo.New(client, table, nil)
+	store := runs.Over(tabledynamo.New(client, table), nil)
 	if _, err := store.List(t.Context(), planet.FirstConfig, "weekly", 200); err != nil {
 		t.Error(err)
 	}
@@ -124,7 +123,7 @@ func readRuns(t *testing.T, open openTable) {
 // requestRuns requests a run, and requests it again after it has failed.
 func requestRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	store, r := runsdynamo.New(client, table, nil), runstest.New("weekly", 0)
+	store, r := runs.Over(tabledynamo.New(client, table), nil), runstest.New("weekly", 0)
 	r.By, r.State = "console", runs.Failed
 	if err := store.Create(t.Context(), r); err != nil {
 		t.Error(err)
@@ -137,7 +136,7 @@ func requestRuns(t *testing.T, open openTable) {
 // queueRuns does what package running does to queue runs, of which one was requested before.
 func queueRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	documents, store := documentdynamo.New(client, table), runsdynamo.New(client, table, nil)
+	documents, store := documentdynamo.New(client, table), runs.Over(tabledynamo.New(client, table), nil)
 	requested, due := runstest.New("weekly", 0), runstest.New("weekly", 1)
 	requested.By, requested.State = "console", runs.Delivered
 	err := errors.Join(store.Create(t.Context(), requested), store.Create(t.Context(), due))
@@ -161,7 +160,7 @@ func queueRuns(t *testing.T, open openTable) {
 // makeRuns does what package running does to make a report. The function that queues runs creates the run.
 func makeRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	store, r := runsdynamo.New(client, table, &blobtest.Memory{}), runstest.New("weekly", 0)
+	store, r := runs.Over(tabledynamo.New(client, table), &blobtest.Memory{}), runstest.New("weekly", 0)
 	if err := store.Create(t.Context(), r); err != nil {
 		t.Error(err)
 	}

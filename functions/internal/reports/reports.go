@@ -33,7 +33,7 @@ import (
 	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Stores holds the stores of scheduled reports.
@@ -55,7 +55,7 @@ func Tick(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 		return nil, err
 	}
 	client := dynamotable.NewClient(c)
-	s := Stores{documentdynamo.New(client, e.Table), runsdynamo.New(client, e.Table, nil), keydynamo.New(client, e.Table)}
+	s := Stores{documentdynamo.New(client, e.Table), runs.Over(tabledynamo.New(client, e.Table), nil), keydynamo.New(client, e.Table)}
 	return TickOver(f, e, log, client, s, newQueue(sqs.NewFromConfig(c), e.ReportQueue), time.Now), nil
 }
 
@@ -141,7 +141,7 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 		return nil, err
 	}
 	files := s3.New(function.NewS3(c), results.Host)
-	s := Stores{documentdynamo.New(client, e.Table), runsdynamo.New(client, e.Table, files), keydynamo.New(client, e.Table)}
+	s := Stores{documentdynamo.New(client, e.Table), runs.Over(tabledynamo.New(client, e.Table), files), keydynamo.New(client, e.Table)}
 	sender := delivery.Sender{Settings: settings, AWS: deliveryaws.New(c)}
 	checks := searching.Checks(path.Athena, path.States, e, time.Now)
 	return MakeOver(f, e, log, client, s, Path{

@@ -36,7 +36,7 @@ import (
 	"github.com/orrery/orrery/shared/report/delivery/deliveryaws"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // TestReportKilledAtEveryStep kills the function report before and after each request that changes something in the
@@ -194,7 +194,7 @@ func (k *killable) request(name string) runs.Run {
 	stored := k.define(name, k.now)
 	run := runs.New(planet.FirstConfig, name, 1, stored, reported, reported.AddDate(0, 0, 1), k.now)
 	run.By = "example"
-	if err := runsdynamo.New(k.client, k.table, nil).Create(k.t.Context(), run); err != nil {
+	if err := runs.Over(tabledynamo.New(k.client, k.table), nil).Create(k.t.Context(), run); err != nil {
 		k.t.Fatal(err)
 	}
 	return run
@@ -212,7 +212,7 @@ func (k *killable) schedule(name string) runs.Run {
 	}
 	var queue sent
 	stores := reports.Stores{
-		Documents: documentdynamo.New(k.client, k.table), Runs: runsdynamo.New(k.client, k.table, nil), Keys: exampleKeys{},
+		Documents: documentdynamo.New(k.client, k.table), Runs: runs.Over(tabledynamo.New(k.client, k.table), nil), Keys: exampleKeys{},
 	}
 	tick := reports.TickOver(f, e, k.log, k.client, stores, &queue, func() time.Time { return k.now })
 	if _, err := tick.Invoke(k.t.Context(), []byte(`{}`)); err != nil {
@@ -245,7 +245,7 @@ func (k *killable) define(name string, when time.Time) definition.Stored {
 
 func (k *killable) read(id string) runs.Run {
 	k.t.Helper()
-	run, err := runsdynamo.New(k.client, k.table, nil).Run(k.t.Context(), id)
+	run, err := runs.Over(tabledynamo.New(k.client, k.table), nil).Run(k.t.Context(), id)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -281,13 +281,14 @@ func (k *killable) instance(m *mortal) *function.Function {
 	client := dynamotest.Connect(k.t, func(o *dynamodb.Options) {
 		o.HTTPClient, o.Retryer = &http.Client{Transport: m}, aws.NopRetryer{}
 	})
-	store := runsdynamo.New(client, k.table, s3.New(s3test.Connect(k.url, m), "files"))
-	store.Pause = func(context.Context, int) error { return nil }
+	table := tabledynamo.New(client, k.table)
+	table.Pause = func(context.Context, int) error { return nil }
+	files := s3.New(s3test.Connect(k.url, m), "files")
 	services := deliveryaws.New(aws.Config{
 		Region: "us-east-1", BaseEndpoint: &k.url, Credentials: staticCredentials,
 		HTTPClient: &http.Client{Transport: m}, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 	})
-	stores := reports.Stores{Documents: documentdynamo.New(client, k.table), Runs: store, Keys: exampleKeys{}}
+	stores := reports.Stores{Documents: documentdynamo.New(client, k.table), Runs: runs.Over(table, files), Keys: exampleKeys{}}
 	path := reports.Path{
 		Search: k.service, States: constant(stateOf(records(k.t))), Settings: k.settings,
 		Deliver: delivery.Sender{Settings: k.settings, AWS: services},

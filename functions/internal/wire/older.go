@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
+	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
@@ -48,7 +48,7 @@ func Older(
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
 		Status:  newDeployed(lakestate.Over(tabledynamo.New(p.table, e.Table)), bucket, e),
 		Planets: planetdynamo.New(p.table, e.Table, time.Now), Documents: documentdynamo.New(p.table, e.Table),
-		Definitions: rules, Runs: runsdynamo.New(p.table, e.Table, nil),
+		Definitions: rules, Runs: runs.Over(tabledynamo.New(p.table, e.Table), nil),
 	})
 	checks := append(searchChecks(p, path),
 		doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))

@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // ReadingReports wires the function that reads scheduled reports and their runs: report-get.
@@ -42,7 +42,7 @@ func scheduled(ctx context.Context, name string, lookup function.Lookup, log *sl
 	c := api.Config{
 		Keys: p.callers, Definitions: rules,
 		Documents: documentdynamo.New(p.table, p.environment.Table),
-		Runs:      runsdynamo.New(p.table, p.environment.Table, nil),
+		Runs:      runs.Over(tabledynamo.New(p.table, p.environment.Table), nil),
 	}
 	return newHTTP(p.row, p.environment, log, c, tableChecks(p.table, p.environment, time.Now))
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 func reportRuns(t *testing.T) runs.Store {
@@ -45,7 +45,7 @@ func (w *world) reporter(f lambdas.Function, e function.Environment) *function.F
 	stores := reports.Stores{Documents: w.filters, Runs: w.runs, Keys: exampleKeys{}}
 	if w.is("-table-down") {
 		stores = reports.Stores{
-			Documents: documentdynamo.New(w.table, e.Table), Runs: runsdynamo.New(w.table, e.Table, nil),
+			Documents: documentdynamo.New(w.table, e.Table), Runs: runs.Over(tabledynamo.New(w.table, e.Table), nil),
 			Keys: keydynamo.New(w.table, e.Table),
 		}
 	}
