@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -184,7 +184,7 @@ func (f function) knowsCallers() bool {
 }
 
 func readKeys(t *testing.T, open openTable) {
-	store := keydynamo.New(open(t))
+	store := keys.Over(tabledynamo.New(open(t)))
 	_, missing := store.Find(t.Context(), "none")
 	if _, err := store.List(t.Context()); err != nil || missing == nil {
 		t.Error(err, missing)
@@ -192,7 +192,7 @@ func readKeys(t *testing.T, open openTable) {
 }
 
 func useSeals(t *testing.T, open openTable) {
-	if _, err := keydynamo.New(open(t)).SealOf(t.Context(), "none"); err != nil {
+	if _, err := keys.Over(tabledynamo.New(open(t))).SealOf(t.Context(), "none"); err != nil {
 		t.Error(err)
 	}
 }

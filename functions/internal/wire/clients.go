@@ -10,8 +10,8 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // parts are what most functions begin with: their row and environment, the configuration of the AWS SDK, a client of the
@@ -40,5 +40,5 @@ func begin(ctx context.Context, name string, lookup function.Lookup) (parts, err
 // tableClient returns a client of the DynamoDB table, and the API keys in the table.
 func tableClient(c aws.Config, e function.Environment) (*dynamodb.Client, *keys.Cache) {
 	client := dynamotable.NewClient(c)
-	return client, keys.NewCache(keydynamo.New(client, e.Table), time.Now)
+	return client, keys.NewCache(keys.Over(tabledynamo.New(client, e.Table)), time.Now)
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/lists"
 	"github.com/orrery/orrery/shared/lambdahttp"
@@ -94,7 +93,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	with := api.Config{
-		Keys: p.callers, Seals: keydynamo.New(p.table, p.environment.Table), Search: path.Service, Queries: path.Service,
+		Keys: p.callers, Seals: keys.Over(tabledynamo.New(p.table, p.environment.Table)), Search: path.Service, Queries: path.Service,
 	}
 	return newHTTP(p.row, p.environment, log, with, searchChecks(p, path))
 }

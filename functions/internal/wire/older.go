@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet/planetdynamo"
@@ -44,7 +44,7 @@ func Older(
 	}
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	c := reportNow(e, api.Config{
-		Keys: p.callers, Seals: keydynamo.New(p.table, e.Table),
+		Keys: p.callers, Seals: keys.Over(tabledynamo.New(p.table, e.Table)),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
 		Status:  newDeployed(lakestate.Over(tabledynamo.New(p.table, e.Table)), bucket, e),
 		Planets: planetdynamo.New(p.table, e.Table, time.Now), Documents: documentdynamo.New(p.table, e.Table),

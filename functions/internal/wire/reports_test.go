@@ -15,7 +15,6 @@ import (
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/report/delivery"
@@ -46,7 +45,7 @@ func (w *world) reporter(f lambdas.Function, e function.Environment) *function.F
 	if w.is("-table-down") {
 		stores = reports.Stores{
 			Documents: documentdynamo.New(w.table, e.Table), Runs: runs.Over(tabledynamo.New(w.table, e.Table), nil),
-			Keys: keydynamo.New(w.table, e.Table),
+			Keys: keys.Over(tabledynamo.New(w.table, e.Table)),
 		}
 	}
 	if f.Name == "report-tick" {

@@ -45,7 +45,6 @@ import (
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/lists"
@@ -158,7 +157,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	}
 	parts := api.Config{Keys: keys.OneKey(exampleKey), Now: at}
 	if w.is("-table-down") {
-		parts.Keys = keys.NewCache(keydynamo.New(w.table, e.Table), at)
+		parts.Keys = keys.NewCache(keys.Over(tabledynamo.New(w.table, e.Table)), at)
 	}
 	checks := tableChecks(w.table, e, at)
 	switch {

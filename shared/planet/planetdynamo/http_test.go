@@ -18,10 +18,10 @@ import (
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/status"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // noSearch, noDocuments and noStatus are parts of a server that gets requests for planets only.
@@ -48,7 +48,7 @@ func deploy(t *testing.T) *deployment {
 	d := &deployment{t: t, honest: over(client, table), table: table}
 	grant := keys.Grant{Name: "console", Scopes: keys.Scopes()}
 	var err error
-	if d.secret, _, err = keys.Issue(t.Context(), keydynamo.New(client, table), grant, planettest.At); err != nil {
+	if d.secret, _, err = keys.Issue(t.Context(), keys.Over(tabledynamo.New(client, table)), grant, planettest.At); err != nil {
 		t.Fatal(err)
 	}
 	mustAppend(t, d.honest, planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At))
@@ -67,7 +67,7 @@ func (d *deployment) through(network http.RoundTripper) {
 	d.log.Reset()
 	handler, err := api.New(api.Config{
 		Search: noSearch{}, Planets: over(client, d.table), Documents: noDocuments{}, Status: noStatus{},
-		Keys: keys.NewCache(keydynamo.New(client, d.table), at), Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
+		Keys: keys.NewCache(keys.Over(tabledynamo.New(client, d.table)), at), Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
 	})
 	if err != nil {
 		d.t.Fatal(err)
