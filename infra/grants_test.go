@@ -12,7 +12,6 @@ import (
 
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
@@ -23,7 +22,6 @@ import (
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/lambdas/permissions/guardtest"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -136,7 +134,7 @@ func requestRuns(t *testing.T, open openTable) {
 // queueRuns does what package running does to queue runs, of which one was requested before.
 func queueRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	documents, store := documentdynamo.New(client, table), runs.Over(tabledynamo.New(client, table), nil)
+	documents, store := document.Over(tabledynamo.New(client, table)), runs.Over(tabledynamo.New(client, table), nil)
 	requested, due := runstest.New("weekly", 0), runstest.New("weekly", 1)
 	requested.By, requested.State = "console", runs.Delivered
 	err := errors.Join(store.Create(t.Context(), requested), store.Create(t.Context(), due))
@@ -199,7 +197,7 @@ func useSeals(t *testing.T, open openTable) {
 
 func readPlanets(t *testing.T, open openTable) {
 	client, table := open(t)
-	store := planetdynamo.New(client, table, time.Now)
+	store := planet.Over(tabledynamo.New(client, table), time.Now)
 	_, err1 := store.Newest(t.Context(), planet.FirstConfig)
 	_, err2 := store.Version(t.Context(), planet.FirstConfig, 1)
 	_, err3 := store.Versions(t.Context(), planet.FirstConfig)
@@ -211,7 +209,7 @@ func readPlanets(t *testing.T, open openTable) {
 func usePlanets(t *testing.T, open openTable) {
 	planettest.Run(t, func(t *testing.T) planet.Store {
 		client, table := open(t)
-		return planetdynamo.New(client, table, func() time.Time { return planettest.At })
+		return planet.Over(tabledynamo.New(client, table), func() time.Time { return planettest.At })
 	})
 }
 
@@ -220,7 +218,7 @@ var bots = savedfilter.DocumentOf(planet.FirstConfig, "bots")
 func readFilters(t *testing.T, open openTable) { readDocument(t, open, bots) }
 
 func readDocument(t *testing.T, open openTable, id document.ID) {
-	store := documentdynamo.New(open(t))
+	store := document.Over(tabledynamo.New(open(t)))
 	_, err1 := store.List(t.Context(), id.Kind, planet.FirstConfig)
 	_, err2 := store.Versions(t.Context(), id)
 	if err := errors.Join(err1, err2); err != nil {
@@ -236,7 +234,7 @@ func readDocument(t *testing.T, open openTable, id document.ID) {
 func useFilters(t *testing.T, open openTable) { useDocument(t, open, bots) }
 
 func useDocument(t *testing.T, open openTable, id document.ID) {
-	store := documentdynamo.New(open(t))
+	store := document.Over(tabledynamo.New(open(t)))
 	change := document.Change{Text: "{}", By: "key", At: planettest.At}
 	if _, err := document.Put(t.Context(), store, id, change); err != nil {
 		t.Error(err)

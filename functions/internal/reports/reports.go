@@ -21,7 +21,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/keys"
@@ -54,7 +54,7 @@ func Tick(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 		return nil, err
 	}
 	client := dynamotable.NewClient(c)
-	s := Stores{documentdynamo.New(client, e.Table), runs.Over(tabledynamo.New(client, e.Table), nil), keys.Over(tabledynamo.New(client, e.Table))}
+	s := Stores{document.Over(tabledynamo.New(client, e.Table)), runs.Over(tabledynamo.New(client, e.Table), nil), keys.Over(tabledynamo.New(client, e.Table))}
 	return TickOver(f, e, log, client, s, newQueue(sqs.NewFromConfig(c), e.ReportQueue), time.Now), nil
 }
 
@@ -140,7 +140,7 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 		return nil, err
 	}
 	files := s3.New(function.NewS3(c), results.Host)
-	s := Stores{documentdynamo.New(client, e.Table), runs.Over(tabledynamo.New(client, e.Table), files), keys.Over(tabledynamo.New(client, e.Table))}
+	s := Stores{document.Over(tabledynamo.New(client, e.Table)), runs.Over(tabledynamo.New(client, e.Table), files), keys.Over(tabledynamo.New(client, e.Table))}
 	sender := delivery.Sender{Settings: settings, AWS: deliveryaws.New(c)}
 	checks := searching.Checks(path.Athena, path.States, e, time.Now)
 	return MakeOver(f, e, log, client, s, Path{

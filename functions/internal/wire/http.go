@@ -16,14 +16,14 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/console"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/lists"
 	"github.com/orrery/orrery/shared/lambdahttp"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/planet/planetdynamo"
+	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
@@ -54,7 +54,7 @@ func Filters(ctx context.Context, name string, lookup function.Lookup, log *slog
 // Planets wires a function for planet settings: planet-get, planet-put, planet-versions.
 func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	return overTable(ctx, name, lookup, log, func(client *dynamodb.Client, e function.Environment) api.Config {
-		return api.Config{Planets: planetdynamo.New(client, e.Table, time.Now)}
+		return api.Config{Planets: planet.Over(tabledynamo.New(client, e.Table), time.Now)}
 	})
 }
 
@@ -63,7 +63,7 @@ func SavedFilters(
 	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
 ) (*function.Function, error) {
 	return overTable(ctx, name, lookup, log, func(client *dynamodb.Client, e function.Environment) api.Config {
-		return api.Config{Documents: documentdynamo.New(client, e.Table)}
+		return api.Config{Documents: document.Over(tabledynamo.New(client, e.Table))}
 	})
 }
 

@@ -26,7 +26,6 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -212,7 +211,7 @@ func (k *killable) schedule(name string) runs.Run {
 	}
 	var queue sent
 	stores := reports.Stores{
-		Documents: documentdynamo.New(k.client, k.table), Runs: runs.Over(tabledynamo.New(k.client, k.table), nil), Keys: exampleKeys{},
+		Documents: document.Over(tabledynamo.New(k.client, k.table)), Runs: runs.Over(tabledynamo.New(k.client, k.table), nil), Keys: exampleKeys{},
 	}
 	tick := reports.TickOver(f, e, k.log, k.client, stores, &queue, func() time.Time { return k.now })
 	if _, err := tick.Invoke(k.t.Context(), []byte(`{}`)); err != nil {
@@ -237,7 +236,7 @@ func (k *killable) define(name string, when time.Time) definition.Stored {
 	stored := definition.Stored{Definition: d, Key: keys.IDOf(keys.HashOf(exampleKey))}
 	id := definition.DocumentOf(planet.FirstConfig, name)
 	change := document.Change{Text: stored.Text(), By: "example", At: when}
-	if _, err := document.Put(k.t.Context(), documentdynamo.New(k.client, k.table), id, change); err != nil {
+	if _, err := document.Put(k.t.Context(), document.Over(tabledynamo.New(k.client, k.table)), id, change); err != nil {
 		k.t.Fatal(err)
 	}
 	return stored
@@ -288,7 +287,7 @@ func (k *killable) instance(m *mortal) *function.Function {
 		Region: "us-east-1", BaseEndpoint: &k.url, Credentials: staticCredentials,
 		HTTPClient: &http.Client{Transport: m}, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 	})
-	stores := reports.Stores{Documents: documentdynamo.New(client, k.table), Runs: runs.Over(table, files), Keys: exampleKeys{}}
+	stores := reports.Stores{Documents: document.Over(tabledynamo.New(client, k.table)), Runs: runs.Over(table, files), Keys: exampleKeys{}}
 	path := reports.Path{
 		Search: k.service, States: constant(stateOf(records(k.t))), Settings: k.settings,
 		Deliver: delivery.Sender{Settings: k.settings, AWS: services},

@@ -10,11 +10,11 @@ import (
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/planet/planetdynamo"
+	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
@@ -47,7 +47,7 @@ func Older(
 		Keys: p.callers, Seals: keys.Over(tabledynamo.New(p.table, e.Table)),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
 		Status:  newDeployed(lakestate.Over(tabledynamo.New(p.table, e.Table)), bucket, e),
-		Planets: planetdynamo.New(p.table, e.Table, time.Now), Documents: documentdynamo.New(p.table, e.Table),
+		Planets: planet.Over(tabledynamo.New(p.table, e.Table), time.Now), Documents: document.Over(tabledynamo.New(p.table, e.Table)),
 		Definitions: rules, Runs: runs.Over(tabledynamo.New(p.table, e.Table), nil),
 	})
 	checks := append(searchChecks(p, path),

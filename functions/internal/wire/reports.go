@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -41,7 +41,7 @@ func scheduled(ctx context.Context, name string, lookup function.Lookup, log *sl
 	}
 	c := api.Config{
 		Keys: p.callers, Definitions: rules,
-		Documents: documentdynamo.New(p.table, p.environment.Table),
+		Documents: document.Over(tabledynamo.New(p.table, p.environment.Table)),
 		Runs:      runs.Over(tabledynamo.New(p.table, p.environment.Table), nil),
 	}
 	return newHTTP(p.row, p.environment, log, c, tableChecks(p.table, p.environment, time.Now))

@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/reports"
 	"github.com/orrery/orrery/functions/internal/searching"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
@@ -44,7 +44,7 @@ func (w *world) reporter(f lambdas.Function, e function.Environment) *function.F
 	stores := reports.Stores{Documents: w.filters, Runs: w.runs, Keys: exampleKeys{}}
 	if w.is("-table-down") {
 		stores = reports.Stores{
-			Documents: documentdynamo.New(w.table, e.Table), Runs: runs.Over(tabledynamo.New(w.table, e.Table), nil),
+			Documents: document.Over(tabledynamo.New(w.table, e.Table)), Runs: runs.Over(tabledynamo.New(w.table, e.Table), nil),
 			Keys: keys.Over(tabledynamo.New(w.table, e.Table)),
 		}
 	}

@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/table"
@@ -172,4 +174,24 @@ func (v wireValue) typed() types.AttributeValue {
 		list[i] = one.typed()
 	}
 	return &types.AttributeValueMemberL{Value: list}
+}
+
+// TestLargestSettingsFit: a version of a document has 350,000 bytes of text, twice in its transaction if it has a name.
+func TestLargestSettingsFit(t *testing.T) {
+	s := document.Over(over(dynamotest.Client(t)))
+	for name, filling := range map[string]string{
+		"letters": "x", "runes": "\U0001F6F0", "escapes": `\"`, "backslashes": `\\`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := document.ID{Kind: "note", Config: "c", Name: name}
+			text := strings.Repeat(filling, 350_000/len(filling))
+			v := document.NewVersion(1, text, strings.Repeat("k", 64), time.UnixMilli(0))
+			if err := s.Append(t.Context(), id, v); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Newest(t.Context(), id); err != nil || got != v {
+				t.Errorf("%d bytes came back, %v", len(got.Text), err)
+			}
+		})
+	}
 }

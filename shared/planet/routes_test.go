@@ -1,4 +1,4 @@
-package planetdynamo
+package planet_test
 
 import (
 	"bytes"
@@ -15,13 +15,12 @@ import (
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/status"
-	"github.com/orrery/orrery/shared/table/tabledynamo"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // noSearch, noDocuments and noStatus are parts of a server that gets requests for planets only.
@@ -31,11 +30,13 @@ type (
 	noStatus    struct{ status.Source }
 )
 
+func at() time.Time { return planettest.At }
+
 // deployment is the HTTP API over a table with keys and planets, and a network between them that can fail.
 type deployment struct {
 	t       *testing.T
-	honest  *Store
-	table   string
+	memory  *tabletest.Memory
+	honest  *planet.Items
 	secret  string
 	log     bytes.Buffer
 	handler http.Handler
@@ -44,30 +45,34 @@ type deployment struct {
 // deploy creates a table with a key and two versions of configuration c.
 func deploy(t *testing.T) *deployment {
 	t.Helper()
-	client, table := dynamotest.Client(t)
-	d := &deployment{t: t, honest: over(client, table), table: table}
+	memory := &tabletest.Memory{}
+	d := &deployment{t: t, memory: memory, honest: planet.Over(memory, at)}
 	grant := keys.Grant{Name: "console", Scopes: keys.Scopes()}
 	var err error
-	if d.secret, _, err = keys.Issue(t.Context(), keys.Over(tabledynamo.New(client, table)), grant, planettest.At); err != nil {
+	if d.secret, _, err = keys.Issue(t.Context(), keys.Over(memory), grant, planettest.At); err != nil {
 		t.Fatal(err)
 	}
-	mustAppend(t, d.honest, planet.NewVersion(1, planettest.Settings(t, "first"), "key", planettest.At))
-	mustAppend(t, d.honest, planet.NewVersion(2, planettest.Settings(t, "second"), "key", planettest.At))
+	for i, name := range []string{"first", "second"} {
+		v := planet.NewVersion(i+1, planettest.Settings(t, name), "key", planettest.At)
+		if err := d.honest.Append(t.Context(), "c", v); err != nil {
+			t.Fatal(err)
+		}
+	}
 	d.harm(faulttest.Never)
 	return d
 }
 
 // harm replaces the API by a new instance, with an empty cache of keys, on a network that follows the script.
 func (d *deployment) harm(script faulttest.Script) {
-	d.through(&faulttest.Transport{Script: script})
+	d.through(&faulttest.Transport{Base: tabletest.Calls{}, Script: script})
 }
 
 func (d *deployment) through(network http.RoundTripper) {
-	client := dynamotest.Connect(d.t, through(network))
+	remote := tabletest.Remote{Table: d.memory, Network: network}
 	d.log.Reset()
 	handler, err := api.New(api.Config{
-		Search: noSearch{}, Planets: over(client, d.table), Documents: noDocuments{}, Status: noStatus{},
-		Keys: keys.NewCache(keys.Over(tabledynamo.New(client, d.table)), at), Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
+		Search: noSearch{}, Planets: planet.Over(remote, at), Documents: noDocuments{}, Status: noStatus{},
+		Keys: keys.NewCache(keys.Over(remote), at), Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
 	})
 	if err != nil {
 		d.t.Fatal(err)
@@ -139,14 +144,14 @@ func TestPlanetRoutesUnderFaults(t *testing.T) {
 	for name, ask := range routes {
 		t.Run(name, func(t *testing.T) {
 			honest := deploy(t)
-			network := &faulttest.Transport{Script: faulttest.Never}
+			network := &faulttest.Transport{Base: tabletest.Calls{}, Script: faulttest.Never}
 			honest.through(network)
 			want := ask(honest)
 			if want.Code != http.StatusOK {
 				t.Fatalf("without faults: %d %s", want.Code, want.Body)
 			}
 			for n := range network.Requests() {
-				for _, f := range faults {
+				for _, f := range tabletest.Survivable {
 					d := deploy(t)
 					d.harm(faulttest.At(n, f))
 					got := ask(d)
@@ -159,7 +164,7 @@ func TestPlanetRoutesUnderFaults(t *testing.T) {
 					d.checkVersions(len(honest.versions()))
 				}
 			}
-			for _, f := range faults[:len(faults)-1] { // all but Duplicate, which changes no answer
+			for _, f := range tabletest.Survivable[:len(tabletest.Survivable)-1] { // all but Duplicate, which changes no answer
 				d := deploy(t)
 				d.harm(faulttest.From(0, f))
 				checkRefusal(t, ask(d), http.StatusServiceUnavailable)
@@ -188,19 +193,11 @@ func (d *deployment) checkVersions(want int) {
 	}
 }
 
-// hangingNetwork is a network without responses.
-type hangingNetwork struct{}
-
-func (hangingNetwork) RoundTrip(r *http.Request) (*http.Response, error) {
-	<-r.Context().Done()
-	return nil, r.Context().Err()
-}
-
 // TestPlanetRoutesTimeOut: after the timeout of the deployment the answer is 504, and the log has the cause.
 func TestPlanetRoutesTimeOut(t *testing.T) {
 	d := deploy(t)
 	for name, network := range map[string]http.RoundTripper{
-		"the keys hang":    hangingNetwork{},
+		"the keys hang":    tabletest.Hanging{},
 		"the planets hang": hangingPlanets{},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -222,10 +219,10 @@ func TestPlanetRoutesTimeOut(t *testing.T) {
 type hangingPlanets struct{}
 
 func (hangingPlanets) RoundTrip(r *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetItem") {
-		return http.DefaultTransport.RoundTrip(r)
+	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Get") {
+		return tabletest.Calls{}.RoundTrip(r)
 	}
-	return hangingNetwork{}.RoundTrip(r)
+	return tabletest.Hanging{}.RoundTrip(r)
 }
 
 // TestConditionalWritesUnderFaults: clients read settings, change them, and write them with their ETag, while a quarter
@@ -236,8 +233,8 @@ func TestConditionalWritesUnderFaults(t *testing.T) {
 	accepted := make([]map[string]string, writers) // ETag → name
 	var wg sync.WaitGroup
 	for w := range writers {
-		one := &deployment{t: t, table: d.table, secret: d.secret}
-		one.harm(faulttest.Sometimes(uint64(w), 0.25, faults...))
+		one := &deployment{t: t, memory: d.memory, secret: d.secret}
+		one.harm(faulttest.Sometimes(uint64(w), 0.25, tabletest.Survivable...))
 		accepted[w] = map[string]string{}
 		wg.Go(func() {
 			for i := range writes {
