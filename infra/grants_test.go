@@ -28,7 +28,6 @@ import (
 	"github.com/orrery/orrery/shared/report/runs/runstest"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search/pending"
-	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
@@ -251,7 +250,7 @@ func useQueries(t *testing.T, open openTable) {
 	const century = 100 * 365 * 24 * time.Hour // DynamoDB Local removes expired items by its own clock
 	pendingtest.Run(t, func(t *testing.T) pending.Store {
 		client, table := open(t)
-		return pendingdynamo.New(client, table, century, time.Now)
+		return pending.Over(tabledynamo.New(client, table), century, time.Now)
 	})
 }
 

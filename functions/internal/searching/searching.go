@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
+	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
@@ -48,7 +48,7 @@ func New(c aws.Config, table *dynamodb.Client, e function.Environment) (Path, er
 		return Path{}, err
 	}
 	service, err := search.New(engine, search.Options{
-		Store:   pendingdynamo.New(table, e.Table, lambdas.KeepQueries, time.Now),
+		Store:   pending.Over(tabledynamo.New(table, e.Table), lambdas.KeepQueries, time.Now),
 		Timeout: e.QueryTimeout, Now: time.Now,
 	})
 	return Path{service, states, client}, err

@@ -1,17 +1,14 @@
-package pendingdynamo_test
+package pending_test
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,16 +18,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	sdk "github.com/aws/aws-sdk-go-v2/service/athena"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/athena/athenatest"
 	"github.com/orrery/orrery/shared/engine/athena/emulator"
 	"github.com/orrery/orrery/shared/engine/enginetest"
-	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
@@ -39,8 +33,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
-	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
-	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // deployment has an Athena and a table of queries, which the instances of a function share.
@@ -50,8 +43,7 @@ type deployment struct {
 	url     string
 	backend *gate
 	state   engine.State
-	memory  *pendingtest.Memory // stores the queries if there is no DynamoDB
-	table   string
+	memory  *tabletest.Memory  // stores the queries
 	guard   *guardtest.Network // instances have the permissions of the function
 	seconds atomic.Int64       // added to the start time by tests
 }
@@ -77,7 +69,7 @@ func (g *gate) Run(ctx context.Context, s emulator.Statement, scanned func(int64
 
 func (g *gate) release() { g.once.Do(func() { close(g.open) }) }
 
-// deployments returns a function that makes deployments. They share their records and table, which take long to make.
+// deployments returns a function that makes deployments. They share their records, which take long to make.
 // Each one has its own version of the data, so that deployments do not find each other's queries.
 func deployments(t *testing.T) func(t *testing.T) *deployment {
 	rows := enginetest.Records(t, 60, 3)
@@ -85,15 +77,11 @@ func deployments(t *testing.T) func(t *testing.T) *deployment {
 	for _, r := range rows {
 		extent.MinTsMs, extent.MaxTsMs = min(extent.MinTsMs, r.TsMs), max(extent.MaxTsMs, r.TsMs)
 	}
-	var table string
-	if os.Getenv(dynamotest.Variable) != "" {
-		_, table = dynamotest.Client(t)
-	}
 	version := int64(0)
 	return func(t *testing.T) *deployment {
 		t.Helper()
 		version++
-		d := &deployment{t: t, table: table, memory: pendingtest.NewMemory()}
+		d := &deployment{t: t, memory: &tabletest.Memory{}}
 		d.backend = &gate{Reference: athenatest.NewReference(rows), open: make(chan struct{})}
 		watermark := lake.PartitionOf(enginetest.Start.UnixMilli()) + 2
 		d.state = engine.State{Extent: extent, Watermark: watermark, Version: version}
@@ -148,7 +136,7 @@ func (e registeringEngine) Start(ctx context.Context, q query.Query) (engine.Exe
 // instance returns a process of the function that uses its own network for Athena and the table. Queries end when a
 // caller waits for them.
 func (d *deployment) instance(network *faulttest.Transport) http.Handler {
-	network.Base = funcTransport{d.guard}
+	network.Base = tabletest.Calls{Other: d.guard}
 	client := sdk.New(sdk.Options{
 		BaseEndpoint: &d.url, Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""),
 		HTTPClient: &http.Client{Transport: network}, Retryer: aws.NopRetryer{},
@@ -160,7 +148,8 @@ func (d *deployment) instance(network *faulttest.Transport) http.Handler {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	service, err := search.New(registeringEngine{e, d}, search.Options{Store: d.queries(network), Now: d.now})
+	store := pending.Over(tabletest.Remote{Table: d.memory, Network: network}, time.Hour, d.now)
+	service, err := search.New(registeringEngine{e, d}, search.Options{Store: store, Now: d.now})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -177,89 +166,6 @@ func (d *deployment) instance(network *faulttest.Transport) http.Handler {
 // reliable returns an instance with a network without faults.
 func (d *deployment) reliable() http.Handler {
 	return d.instance(&faulttest.Transport{Script: faulttest.Never})
-}
-
-func (d *deployment) queries(network *faulttest.Transport) pending.Store {
-	if d.table == "" {
-		return remote{d.memory, network}
-	}
-	client := dynamotest.Connect(d.t, func(o *dynamodb.Options) { o.HTTPClient = &http.Client{Transport: network} })
-	return pendingdynamo.New(client, d.table, 2*century, d.now)
-}
-
-// remote is a store in memory behind a network. It repeats requests as a client of DynamoDB does.
-type remote struct {
-	memory  *pendingtest.Memory
-	network *faulttest.Transport
-}
-
-// funcTransport calls the function in the context of a request instead of sending the request. It sends other requests.
-type funcTransport struct{ http.RoundTripper }
-
-type funcKey struct{}
-
-func (t funcTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	do, ok := r.Context().Value(funcKey{}).(func())
-	if !ok {
-		return t.RoundTripper.RoundTrip(r)
-	}
-	do()
-	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
-}
-
-func (r remote) ask(ctx context.Context, operation string, do func() error) error {
-	var result error
-	for range 4 {
-		if ctx.Err() != nil {
-			kind := fault.Canceled
-			if ctx.Err() == context.DeadlineExceeded {
-				kind = fault.Timeout
-			}
-			return fault.Wrap(kind, ctx.Err(), "%s", operation)
-		}
-		withFunc := context.WithValue(ctx, funcKey{}, func() { result = do() })
-		request, err := http.NewRequestWithContext(withFunc, http.MethodPost, "http://queries", nil)
-		if err != nil {
-			return err
-		}
-		request.Header.Set("X-Amz-Target", "Queries."+operation)
-		response, err := r.network.RoundTrip(request)
-		if err != nil {
-			continue
-		}
-		_, err = io.ReadAll(response.Body)
-		if err := errors.Join(err, response.Body.Close()); err == nil && response.StatusCode == http.StatusOK {
-			return result
-		}
-	}
-	return fault.New(fault.Unavailable, "%s", operation)
-}
-
-func (r remote) Keep(ctx context.Context, p pending.Query) (kept pending.Query, err error) {
-	err = r.ask(ctx, "Keep", func() (err error) { kept, err = r.memory.Keep(ctx, p); return err })
-	return kept, err
-}
-
-func (r remote) Find(ctx context.Context, key string) (p pending.Query, err error) {
-	err = r.ask(ctx, "Find", func() (err error) { p, err = r.memory.Find(ctx, key); return err })
-	return p, err
-}
-
-func (r remote) Get(ctx context.Context, id pending.ID) (p pending.Query, err error) {
-	err = r.ask(ctx, "Get", func() (err error) { p, err = r.memory.Get(ctx, id); return err })
-	return p, err
-}
-
-func (r remote) Move(ctx context.Context, id pending.ID, to engine.Execution) error {
-	return r.ask(ctx, "Move", func() error { return r.memory.Move(ctx, id, to) })
-}
-
-func (r remote) Detach(ctx context.Context, p pending.Query) error {
-	return r.ask(ctx, "Detach", func() error { return r.memory.Detach(ctx, p) })
-}
-
-func (r remote) Forget(ctx context.Context, p pending.Query) error {
-	return r.ask(ctx, "Forget", func() error { return r.memory.Forget(ctx, p) })
 }
 
 const dataPath = "/api/v4.0/data/"
