@@ -238,7 +238,7 @@ templates() {
 with_dynamodb() {
 	[ -n "$dynamodb" ] || return 0
 	export ORRERY_TEST_DYNAMODB=$dynamodb
-	go test -p 1 ./shared/dynamotable/... ./shared/table/...
+	go test -p 1 ./shared/table/...
 	# Its other tests do not use the server.
 	go test -short ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults|UnreliableNetwork|UseTheirGrants'
 	go test ./infra -run TestGrantsCoverStoreActions

@@ -162,7 +162,7 @@ func (s *Items) Append(ctx context.Context, id ID, v Version) error {
 	written, err := s.table.Get(ctx, id.versionKey(infoPrefix, v.Number))
 	switch {
 	case err != nil:
-		return fmt.Errorf("check whether version %d of %s was written (%v): %w", v.Number, id, failed, err)
+		return fmt.Errorf("check whether version %d of %s was written: %w, after %w", v.Number, id, err, failed)
 	case written.Exists() && written.Attributes[markAttribute] == mark:
 		return nil
 	case refused:

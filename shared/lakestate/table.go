@@ -96,8 +96,11 @@ const (
 
 func (s items) Get(ctx context.Context, key Key) (Item, error) {
 	found, err := s.table.Get(ctx, key)
-	if err != nil || !found.Exists() {
-		return Item{Key: key}, err
+	switch {
+	case err != nil:
+		return Item{}, fmt.Errorf("read item %s %s: %w", key.Partition, key.Sort, err)
+	case !found.Exists():
+		return Item{Key: key}, nil
 	}
 	return itemOf(found)
 }
@@ -121,7 +124,9 @@ func (s items) within(ctx context.Context, r table.Range) iter.Seq2[Item, error]
 	return func(yield func(Item, error) bool) {
 		for found, err := range s.table.Range(ctx, r) {
 			var item Item
-			if err == nil {
+			if err != nil {
+				err = fmt.Errorf("list items %s %s%s: %w", r.Partition, r.Prefix, r.From, err)
+			} else {
 				item, err = itemOf(found)
 			}
 			if !yield(item, err) || err != nil {
@@ -144,7 +149,10 @@ func (s items) Write(ctx context.Context, changes ...Change) error {
 			list[i].Attributes[table.Expires] = c.Expires.Unix()
 		}
 	}
-	return s.table.Write(ctx, list...)
+	if err := s.table.Write(ctx, list...); err != nil {
+		return fmt.Errorf("write item %s %s: %w", changes[0].Key.Partition, changes[0].Key.Sort, err)
+	}
+	return nil
 }
 
 func itemOf(found table.Item) (Item, error) {

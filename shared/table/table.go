@@ -11,7 +11,7 @@ import (
 // Table stores small items. Package tabletest has the test suite for implementations, and one in memory.
 //
 // Errors of a table that cannot be reached are of kind fault.Unavailable. If ctx has ended, they are of kind
-// fault.Timeout or fault.Canceled.
+// fault.Timeout or fault.Canceled. They do not say what was read or written.
 type Table interface {
 	// Get reads the latest version of an item. An item that does not exist has no attributes.
 	Get(ctx context.Context, key Key) (Item, error)

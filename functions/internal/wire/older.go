@@ -17,7 +17,6 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Older wires the function that answers every route below the older base paths. It has the parts of all functions that
@@ -44,11 +43,11 @@ func Older(
 	}
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	c := reportNow(e, api.Config{
-		Keys: p.callers, Seals: keys.Over(tabledynamo.New(p.table, e.Table)),
+		Keys: p.callers, Seals: keys.Over(p.table),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
-		Status:  newDeployed(lakestate.Over(tabledynamo.New(p.table, e.Table)), bucket, e),
-		Planets: planet.Over(tabledynamo.New(p.table, e.Table), time.Now), Documents: document.Over(tabledynamo.New(p.table, e.Table)),
-		Definitions: rules, Runs: runs.Over(tabledynamo.New(p.table, e.Table), nil),
+		Status:  newDeployed(lakestate.Over(p.table), bucket, e),
+		Planets: planet.Over(p.table, time.Now), Documents: document.Over(p.table),
+		Definitions: rules, Runs: runs.Over(p.table, nil),
 	})
 	checks := append(searchChecks(p, path),
 		doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))

@@ -13,7 +13,6 @@ import (
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -31,7 +30,7 @@ func Reconcile(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*
 	if err != nil {
 		return nil, err
 	}
-	client := dynamotable.NewClient(c)
+	client := tabledynamo.NewClient(c)
 	return reconcile(f, e, log, client, Stores{
 		Raw:   s3.New(function.NewS3(c), e.RawBucket),
 		Table: lakestate.Over(tabledynamo.New(client, e.Table)),

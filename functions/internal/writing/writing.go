@@ -22,7 +22,6 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -75,7 +74,7 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 	if err != nil {
 		return parts{}, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
-	client, objects, messages := dynamotable.NewClient(c), function.NewS3(c), sqs.NewFromConfig(c)
+	client, objects, messages := tabledynamo.NewClient(c), function.NewS3(c), sqs.NewFromConfig(c)
 	return newParts(f, e, log, client, Stores{
 		Raw:     s3.New(objects, e.RawBucket),
 		Lake:    s3.New(objects, e.LakeBucket),

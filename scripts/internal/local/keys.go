@@ -13,7 +13,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/keys/keysqlite"
@@ -137,7 +136,7 @@ func OpenTableKeys(ctx context.Context, table string) (Keys, error) {
 	if cfg.Region == "" {
 		return nil, errors.New("the region of the table is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one")
 	}
-	return tableKeys{keys.Over(tabledynamo.New(dynamotable.NewClient(cfg), table))}, nil
+	return tableKeys{keys.Over(tabledynamo.New(tabledynamo.NewClient(cfg), table))}, nil
 }
 
 type tableKeys struct{ *keys.Items }

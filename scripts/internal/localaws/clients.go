@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
@@ -61,5 +60,5 @@ func (d *Deployment) usable(ctx context.Context, secret string) (bool, error) {
 }
 
 func (d *Deployment) keys() *keys.Items {
-	return keys.Over(tabledynamo.New(dynamotable.NewClient(d.Config()), d.Outputs[tableOutput]))
+	return keys.Over(tabledynamo.New(tabledynamo.NewClient(d.Config()), d.Outputs[tableOutput]))
 }

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/faulttest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 )
 
 // cloudFrontKey and iisKey return the key of log n. As these servers name them, each log has a name of its own.

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/table"
 )
 
@@ -26,17 +25,17 @@ var _ table.Table = (*Table)(nil)
 
 // New returns a Table over the DynamoDB table with that name, which must exist.
 func New(client *dynamodb.Client, name string) *Table {
-	return &Table{dynamotable.Pause, client, name}
+	return &Table{Pause, client, name}
 }
 
 // Get reads an item with a consistent read.
 func (t *Table) Get(ctx context.Context, key table.Key) (table.Item, error) {
 	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &t.name, Key: dynamotable.Key(key.Partition, key.Sort), ConsistentRead: aws.Bool(true),
+		TableName: &t.name, Key: Key(key.Partition, key.Sort), ConsistentRead: aws.Bool(true),
 	})
 	switch {
 	case err != nil:
-		return table.Item{}, dynamotable.Failure(ctx, err, "read item %s %s", key.Partition, key.Sort)
+		return table.Item{}, failure(ctx, err)
 	case out.Item == nil:
 		return table.Item{Key: key}, nil
 	}
@@ -50,7 +49,7 @@ func (t *Table) Range(ctx context.Context, r table.Range) iter.Seq2[table.Item, 
 		for pages := dynamodb.NewQueryPaginator(t.client, t.query(r)); pages.HasMorePages(); {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
-				yield(table.Item{}, dynamotable.Failure(ctx, err, "list items %s %s%s", r.Partition, r.Prefix, r.From))
+				yield(table.Item{}, failure(ctx, err))
 				return
 			}
 			for _, found := range page.Items {
@@ -68,7 +67,7 @@ func (t *Table) Range(ctx context.Context, r table.Range) iter.Seq2[table.Item, 
 
 func (t *Table) query(r table.Range) *dynamodb.QueryInput {
 	condition, values := "#pk = :pk", item{":pk": attribute(r.Partition)}
-	names := map[string]string{"#pk": dynamotable.PartitionKey}
+	names := map[string]string{"#pk": PartitionKey}
 	switch {
 	case r.Prefix != "":
 		condition += " AND begins_with(#sk, :prefix)"
@@ -78,7 +77,7 @@ func (t *Table) query(r table.Range) *dynamodb.QueryInput {
 		values[":from"], values[":to"] = attribute(r.From), attribute(r.To)
 	}
 	if len(values) > 1 {
-		names["#sk"] = dynamotable.SortKey
+		names["#sk"] = SortKey
 	}
 	q := &dynamodb.QueryInput{
 		TableName: &t.name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!r.Backwards),
@@ -107,10 +106,10 @@ func (t *Table) Write(ctx context.Context, changes ...table.Change) error {
 		switch {
 		case err == nil:
 			return nil
-		case dynamotable.Refused(err):
+		case refused(err):
 			return table.ErrConflict
-		case !dynamotable.Contended(err) || n == maxRetries || t.Pause(ctx, n) != nil:
-			return dynamotable.Failure(ctx, err, "write item %s %s", changes[0].Key.Partition, changes[0].Key.Sort)
+		case !contended(err) || n == maxRetries || t.Pause(ctx, n) != nil:
+			return failure(ctx, err)
 		}
 	}
 }
@@ -119,12 +118,12 @@ func (t *Table) write(c table.Change) types.TransactWriteItem {
 	condition, names, values := expressionOf(c.When)
 	if c.Attributes == nil {
 		return types.TransactWriteItem{Delete: &types.Delete{
-			TableName: &t.name, Key: dynamotable.Key(c.Key.Partition, c.Key.Sort), ConditionExpression: condition,
+			TableName: &t.name, Key: Key(c.Key.Partition, c.Key.Sort), ConditionExpression: condition,
 			ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 		}}
 	}
 	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &t.name, Item: wire(c.Key, c.Attributes), ConditionExpression: condition,
+		TableName: &t.name, Item: itemFor(c.Key, c.Attributes), ConditionExpression: condition,
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 	}}
 }
@@ -132,7 +131,7 @@ func (t *Table) write(c table.Change) types.TransactWriteItem {
 // expressionOf returns the expression of a condition, or nil if it always holds, with its names and values.
 func expressionOf(c table.Condition) (expression *string, names map[string]string, values item) {
 	const absent, exists = "attribute_not_exists(#pk)", "attribute_exists(#pk)"
-	pk := map[string]string{"#pk": dynamotable.PartitionKey}
+	pk := map[string]string{"#pk": PartitionKey}
 	switch {
 	case c.Attribute == "" && !c.Absent:
 		return nil, nil, nil

@@ -11,15 +11,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/table"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
@@ -193,5 +194,14 @@ func TestLargestSettingsFit(t *testing.T) {
 				t.Errorf("%d bytes came back, %v", len(got.Text), err)
 			}
 		})
+	}
+}
+
+// TestTimeToLive: DynamoDB removes items by their attribute table.Expires.
+func TestTimeToLive(t *testing.T) {
+	client, name := dynamotest.Client(t)
+	ttl, err := client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+	if err != nil || aws.ToString(ttl.TimeToLiveDescription.AttributeName) != table.Expires {
+		t.Errorf("the time to live is %v, %v", ttl, err)
 	}
 }

@@ -6,15 +6,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/table"
 )
 
 // item has the attributes of an item by name, with its key.
 type item = map[string]types.AttributeValue
 
-func wire(key table.Key, attributes table.Attributes) item {
-	out := dynamotable.Key(key.Partition, key.Sort)
+func itemFor(key table.Key, attributes table.Attributes) item {
+	out := Key(key.Partition, key.Sort)
 	for name, value := range attributes {
 		out[name] = attribute(value)
 	}
@@ -47,13 +46,13 @@ func itemOf(found item) (table.Item, error) {
 		plain, err := valueOf(value)
 		if err != nil {
 			return table.Item{}, fmt.Errorf("item %s %s: attribute %s %w",
-				text(found[dynamotable.PartitionKey]), text(found[dynamotable.SortKey]), name, err)
+				text(found[PartitionKey]), text(found[SortKey]), name, err)
 		}
 		attributes[name] = plain
 	}
-	key := table.Key{Partition: text(found[dynamotable.PartitionKey]), Sort: text(found[dynamotable.SortKey])}
-	delete(attributes, dynamotable.PartitionKey)
-	delete(attributes, dynamotable.SortKey)
+	key := table.Key{Partition: text(found[PartitionKey]), Sort: text(found[SortKey])}
+	delete(attributes, PartitionKey)
+	delete(attributes, SortKey)
 	return table.Item{Key: key, Attributes: attributes}, nil
 }
 

@@ -1,20 +1,25 @@
-// Package dynamotable defines the single DynamoDB table of a deployment: its keys, how items are read, and what its
-// errors mean. Each package that stores items there owns a prefix of the partition key and defines the attributes of
-// its items.
-package dynamotable
+package tabledynamo
 
 import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/orrery/orrery/shared/table"
 )
 
-// The attributes that the table itself uses. The packages that store items define all others.
+// The attributes of keys.
 const (
-	PartitionKey = "pk"      // string: prefix#name, such as planet#prod
-	SortKey      = "sk"      // string
-	Expires      = "expires" // number: Unix time in seconds after which DynamoDB removes the item, often hours later
+	PartitionKey = "pk" // string: prefix#name, such as planet#prod
+	SortKey      = "sk" // string
 )
+
+// Key returns the key of an item.
+func Key(pk, sk string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{
+		PartitionKey: &types.AttributeValueMemberS{Value: pk}, SortKey: &types.AttributeValueMemberS{Value: sk},
+	}
+}
 
 // CreateTable returns the input that creates the table where infra does not create it.
 func CreateTable(name string) *dynamodb.CreateTableInput {
@@ -32,12 +37,12 @@ func CreateTable(name string) *dynamodb.CreateTableInput {
 	}
 }
 
-// TimeToLive returns the input that makes the table remove items by their attribute Expires.
+// TimeToLive returns the input that makes the table remove items by their attribute table.Expires.
 func TimeToLive(name string) *dynamodb.UpdateTimeToLiveInput {
 	return &dynamodb.UpdateTimeToLiveInput{
 		TableName: aws.String(name),
 		TimeToLiveSpecification: &types.TimeToLiveSpecification{
-			AttributeName: aws.String(Expires),
+			AttributeName: aws.String(table.Expires),
 			Enabled:       aws.Bool(true),
 		},
 	}

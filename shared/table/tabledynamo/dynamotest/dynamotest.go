@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Variable is the environment variable with the URL of the DynamoDB that tests use. scripts/servers/dynamodb.sh starts
@@ -28,7 +28,7 @@ func Client(t testing.TB, options ...func(*dynamodb.Options)) (*dynamodb.Client,
 	client := Connect(t, options...)
 	name := "orrery-test-" + strings.ToLower(rand.Text())
 	admin := Connect(t) // without the caller's options, which may inject faults
-	if _, err := admin.CreateTable(t.Context(), dynamotable.CreateTable(name)); err != nil {
+	if _, err := admin.CreateTable(t.Context(), tabledynamo.CreateTable(name)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -37,7 +37,7 @@ func Client(t testing.TB, options ...func(*dynamodb.Options)) (*dynamodb.Client,
 			t.Error(err)
 		}
 	})
-	if _, err := admin.UpdateTimeToLive(t.Context(), dynamotable.TimeToLive(name)); err != nil {
+	if _, err := admin.UpdateTimeToLive(t.Context(), tabledynamo.TimeToLive(name)); err != nil {
 		t.Fatal(err)
 	}
 	return client, name
@@ -55,12 +55,12 @@ func Connect(t testing.TB, options ...func(*dynamodb.Options)) *dynamodb.Client 
 		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
 		BaseEndpoint: aws.String(url),
 	}
-	return dynamotable.NewClient(cfg, append([]func(*dynamodb.Options){withoutPauses}, options...)...)
+	return tabledynamo.NewClient(cfg, append([]func(*dynamodb.Options){withoutPauses}, options...)...)
 }
 
 // withoutPauses removes the pauses between attempts.
 func withoutPauses(o *dynamodb.Options) {
-	o.Retryer = dynamotable.Retryer(func(r *retry.StandardOptions) {
+	o.Retryer = tabledynamo.Retryer(func(r *retry.StandardOptions) {
 		r.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 	})
 }

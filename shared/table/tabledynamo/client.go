@@ -1,4 +1,4 @@
-package dynamotable
+package tabledynamo
 
 import (
 	"context"

@@ -1,9 +1,8 @@
-package dynamotable
+package tabledynamo
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,17 +20,17 @@ const (
 	overCapacity    = "ProvisionedThroughputExceeded"
 )
 
-// Refused reports whether a write or a transaction was refused because a condition is false.
-func Refused(err error) bool {
+// refused reports whether a write or a transaction was refused because a condition is false.
+func refused(err error) bool {
 	var one *types.ConditionalCheckFailedException
 	return errors.As(err, &one) || cancelledFor(err, conditionFailed)
 }
 
-// Contended reports whether a write was refused because another transaction was using one of its items. DynamoDB did
+// contended reports whether a write was refused because another transaction was using one of its items. DynamoDB did
 // not check the conditions, and the same write may be repeated.
-func Contended(err error) bool {
+func contended(err error) bool {
 	var one *types.TransactionConflictException
-	return errors.As(err, &one) || !Refused(err) && cancelledFor(err, conflict)
+	return errors.As(err, &one) || !refused(err) && cancelledFor(err, conflict)
 }
 
 func cancelledFor(err error, codes ...string) bool {
@@ -44,20 +43,19 @@ func cancelledFor(err error, codes ...string) bool {
 	})
 }
 
-// Failure returns the error of a failed request with a description of the request and a kind. Throttling, contention,
-// failures of the service and lost responses are fault.Unavailable. If ctx has ended, the kind is fault.Timeout or
-// fault.Canceled. Other errors, such as a missing table or permission, have no kind.
-func Failure(ctx context.Context, err error, doing string, args ...any) error {
-	doing = fmt.Sprintf(doing, args...)
+// failure returns the error of a failed request with a kind. Throttling, contention, failures of the service and lost
+// responses are fault.Unavailable. If ctx has ended, the kind is fault.Timeout or fault.Canceled. Other errors, such as a
+// missing table or permission, have no kind. The caller says what failed.
+func failure(ctx context.Context, err error) error {
 	switch ended := ctx.Err(); {
 	case errors.Is(ended, context.DeadlineExceeded):
-		return fault.Wrap(fault.Timeout, errors.Join(ended, err), "%s", doing)
+		return &fault.Error{Kind: fault.Timeout, Err: errors.Join(ended, err)}
 	case ended != nil:
-		return fault.Wrap(fault.Canceled, errors.Join(ended, err), "%s", doing)
-	case transient(err) || Contended(err) || cancelledFor(err, throttled, overCapacity):
-		return fault.Wrap(fault.Unavailable, err, "%s", doing)
+		return &fault.Error{Kind: fault.Canceled, Err: errors.Join(ended, err)}
+	case transient(err) || contended(err) || cancelledFor(err, throttled, overCapacity):
+		return &fault.Error{Kind: fault.Unavailable, Err: err}
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return err
 }
 
 // transient reports whether the client would have repeated the request if it had had attempts left.
