@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -159,16 +158,6 @@ func noted(t *testing.T) *tabletest.Memory {
 	return memory
 }
 
-// first applies one fault to the first request and another to all later ones.
-func first(one, then faulttest.Fault) faulttest.Script {
-	return func(n int, _ *http.Request) faulttest.Fault {
-		if n == 0 {
-			return one
-		}
-		return then
-	}
-}
-
 // TestAppendUnderFaults: an accepted version is stored exactly once, and one that was not stored is an error. It is
 // accepted if only the answers to its write are lost.
 func TestAppendUnderFaults(t *testing.T) {
@@ -181,8 +170,8 @@ func TestAppendUnderFaults(t *testing.T) {
 		"every request fails late":        {tabletest.On("Write", faulttest.From(0, faulttest.FailLate)), false, true},
 		"always throttled":                {tabletest.On("Write", faulttest.From(0, faulttest.Throttle)), true, false},
 		"no connection":                   {faulttest.From(0, faulttest.Break), true, false},
-		"lost and then no connection":     {first(faulttest.Lose, faulttest.Break), true, true},
-		"failed late, then no connection": {first(faulttest.FailLate, faulttest.Break), true, true},
+		"lost and then no connection":     {tabletest.First(faulttest.Lose, faulttest.Break), true, true},
+		"failed late, then no connection": {tabletest.First(faulttest.FailLate, faulttest.Break), true, true},
 	}
 	for _, f := range tabletest.Survivable {
 		tests[fmt.Sprintf("fault %d", f)] = test{faulttest.At(0, f), false, true}
@@ -213,11 +202,12 @@ func TestEqualVersionOfAnotherWriterIsAConflict(t *testing.T) {
 }
 
 // TestConcurrentWritersUnderFaults: every third request fails. Accepted writes are in the history exactly once, under
-// their numbers, which have no gaps. Other writes return errors of kind Unavailable.
+// their numbers, which have no gaps. Half of the writers write with the ETag of the version that they have read, and
+// each of their versions follows that one. Other writes return errors of kind Unavailable or Conflict.
 func TestConcurrentWritersUnderFaults(t *testing.T) {
 	for seed := range uint64(4) {
 		const writers, writes = 4, 8
-		memory := &tabletest.Memory{}
+		memory := noted(t)
 		accepted := make([]map[int]string, writers) // version number → text
 		var wg sync.WaitGroup
 		for w := range writers {
@@ -226,13 +216,24 @@ func TestConcurrentWritersUnderFaults(t *testing.T) {
 			accepted[w] = map[int]string{}
 			wg.Go(func() {
 				for i := range writes {
-					text := fmt.Sprintf("writer %d, write %d", w, i)
-					v, err := document.Put(context.Background(), s, note, document.Change{Text: text, By: "k", At: documenttest.At})
-					switch {
+					change := document.Change{Text: fmt.Sprintf("writer %d, write %d", w, i), By: "k", At: documenttest.At}
+					var read document.Version
+					var err error
+					if w%2 == 0 {
+						read, err = s.Newest(context.Background(), note)
+						change.Precondition.Match = []string{read.ETag}
+					}
+					var v document.Version
+					if err == nil {
+						v, err = document.Put(context.Background(), s, note, change)
+					}
+					switch kind := fault.KindOf(err); {
+					case err == nil && w%2 == 0 && v.Number != read.Number+1:
+						t.Errorf("version %d was written with the ETag of version %d", v.Number, read.Number)
 					case err == nil:
-						accepted[w][v.Number] = text
-					case fault.KindOf(err) != fault.Unavailable:
-						t.Errorf("%s: %v", text, err)
+						accepted[w][v.Number] = change.Text
+					case kind != fault.Unavailable && (kind != fault.Conflict || w%2 != 0):
+						t.Errorf("%s: %v", change.Text, err)
 					}
 				}
 			})

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -223,71 +221,4 @@ func (hangingPlanets) RoundTrip(r *http.Request) (*http.Response, error) {
 		return tabletest.Calls{}.RoundTrip(r)
 	}
 	return tabletest.Hanging{}.RoundTrip(r)
-}
-
-// TestConditionalWritesUnderFaults: clients read settings, change them, and write them with their ETag, while a quarter
-// of the requests to the table fail. Settings name the version they were made from, so the history must be a chain.
-func TestConditionalWritesUnderFaults(t *testing.T) {
-	d := deploy(t)
-	const writers, writes = 4, 8
-	accepted := make([]map[string]string, writers) // ETag → name
-	var wg sync.WaitGroup
-	for w := range writers {
-		one := &deployment{t: t, memory: d.memory, secret: d.secret}
-		one.harm(faulttest.Sometimes(uint64(w), 0.25, tabletest.Survivable...))
-		accepted[w] = map[string]string{}
-		wg.Go(func() {
-			for i := range writes {
-				read := one.do(t.Context(), "GET", "", "")
-				if read.Code != http.StatusOK {
-					checkRefusal(t, read, http.StatusServiceUnavailable)
-					continue
-				}
-				before := read.Header().Get("ETag")
-				name := fmt.Sprintf("writer %d, write %d, after %s", w, i, before)
-				switch put := one.do(t.Context(), "PUT", "/__default__", body(t, name), "If-Match", before); put.Code {
-				case http.StatusOK:
-					accepted[w][put.Header().Get("ETag")] = name
-				case http.StatusPreconditionFailed: // another writer was first
-				default:
-					checkRefusal(t, put, http.StatusServiceUnavailable)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	d.checkChain(accepted)
-}
-
-// checkChain checks that every version was made from the previous one, and that accepted versions have their ETags.
-func (d *deployment) checkChain(accepted []map[string]string) {
-	d.t.Helper()
-	list := d.versions()
-	for i, info := range list[:len(list)-2] { // without the two of deploy
-		v, err := d.honest.Version(context.Background(), "c", info.Number)
-		if err != nil || info.Number != len(list)-i {
-			d.t.Fatalf("version %d of %d: %v", info.Number, len(list), err)
-		}
-		var s struct{ Name string }
-		if err := json.Unmarshal(v.Settings.JSON(), &s); err != nil {
-			d.t.Fatal(err)
-		}
-		if !strings.HasSuffix(s.Name, " after "+list[i+1].ETag) {
-			d.t.Errorf("version %d is %q and follows %s", info.Number, s.Name, list[i+1].ETag)
-		}
-		for _, one := range accepted {
-			if name, ok := one[info.ETag]; ok && name != s.Name {
-				d.t.Errorf("%s was acknowledged for %q and is %q", info.ETag, name, s.Name)
-			}
-			delete(one, info.ETag)
-		}
-	}
-	for _, one := range accepted {
-		if len(one) > 0 {
-			d.t.Errorf("acknowledged and lost: %v", one)
-		}
-	}
-	if len(list) < 6 {
-		d.t.Errorf("only %d versions were written", len(list))
-	}
 }

@@ -117,8 +117,8 @@ func onlyFaults(t *testing.T, w world) {
 	})
 }
 
-// first applies one fault to the first request and another to all later ones.
-func first(one, then faulttest.Fault) faulttest.Script {
+// First applies one fault to the first request and another to all later ones.
+func First(one, then faulttest.Fault) faulttest.Script {
 	return func(n int, _ *http.Request) faulttest.Fault {
 		if n == 0 {
 			return one
@@ -133,7 +133,7 @@ func delayed(t *testing.T, w world) {
 		k := key("p", fmt.Sprint(others))
 		mustWrite(t, w.honest, next(k, 0, "first"))
 		network := &faulttest.Transport{
-			Base: Calls{http.DefaultTransport}, Script: first(faulttest.Delay, faulttest.Break),
+			Base: Calls{http.DefaultTransport}, Script: First(faulttest.Delay, faulttest.Break),
 		}
 		err := w.behind(network).Write(t.Context(), next(k, 1, "late"))
 		if fault.KindOf(err) != fault.Unavailable {
@@ -164,7 +164,7 @@ func refusedAndLost(t *testing.T, w world) {
 // lostThenBroken: the outcome of the write is unknown to its caller. The same write does not happen again.
 func lostThenBroken(t *testing.T, w world) {
 	k := key("p", "s")
-	err := w.scripted(first(faulttest.Lose, faulttest.Break)).Write(t.Context(), next(k, 0, "first"))
+	err := w.scripted(First(faulttest.Lose, faulttest.Break)).Write(t.Context(), next(k, 0, "first"))
 	if fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("%v, want kind Unavailable", err)
 	}
