@@ -171,7 +171,7 @@ race() {
 	local detect=(go test -race -short -vet=off -timeout 30m)
 	"${detect[@]}" ./shared/api ./shared/client ./shared/engine/{athena,duckdb,rows,scan,trino} ./shared/ingest ./shared/ingest/cloud/queue \
 		./shared/ingest/datadir/{ledgersqlite,manifest} ./shared/keys/... ./shared/lake/... ./shared/lakestate/lists ./shared/report/{delivery,running} ./shared/search/... \
-		./shared/sqlitefile ./shared/status ./scripts/internal/{local,localaws,runtimeapi} ./scripts/athenad \
+		./shared/document ./shared/sqlitefile ./shared/status ./shared/table/tabletest ./scripts/internal/{local,localaws,runtimeapi} ./scripts/athenad \
 		-skip 'AnswersFollowTheDocument|Damage|Differential|DocumentIsDeterministic|EqualHashes|Examples|LargeLogsCancel|Mutations|TouchedColumns|Unreadable|Versions'
 	"${detect[@]}" ./shared/engine/local ./shared/ingest/cloud ./shared/ingest/datadir \
 		-run 'AnyCompression|CompleteThrough|Concurrent|During|EveryObject|Grown|Huge|Interleaving|Interrupted|Parts|Replaced|RunPolls|While'
