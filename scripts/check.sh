@@ -305,7 +305,7 @@ servers)
 	start_dynamodb_and_localstack
 	start_beside stores
 	with_trino
-	say "DynamoDB: planets, saved filters, keys, ledger, queries, and the grants of their functions; LocalStack: object storage"
+	say "DynamoDB: the table, the ledger, keys, runs, and the grants of their functions; LocalStack: object storage"
 	finish stores
 	;;
 deployed)
@@ -331,7 +331,7 @@ all)
 	templates
 	finish_browser
 	with_trino
-	say "DynamoDB: planets, saved filters, keys, ledger, queries, and the grants of their functions; LocalStack: object storage, the whole deployment, orrery up"
+	say "DynamoDB: the table, the ledger, keys, runs, and the grants of their functions; LocalStack: object storage, the whole deployment, orrery up"
 	finish stores_and_deployment
 	;;
 esac

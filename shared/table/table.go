@@ -57,12 +57,12 @@ type Change struct {
 	When       Condition
 }
 
-// Condition is what must hold for an item before its change: one of the two, if both are given. The zero value always
-// holds.
+// Condition is a condition on an item before its change. If Absent and Attribute are both given, one of the two must hold.
+// The zero value always holds.
 type Condition struct {
 	Absent    bool   // the item does not exist
-	Attribute string // the item exists, and this attribute
-	Is        any    // has this value; nil: is missing
+	Attribute string // the item exists and its attribute of this name is Is
+	Is        any    // a string or an int64; nil: the attribute is missing
 }
 
 // Absent is the condition that the item does not exist.

@@ -14,7 +14,8 @@ import (
 	"github.com/orrery/orrery/shared/table"
 )
 
-// Survivable are the faults that a call survives. All but the last, Duplicate, make a call fail that meets nothing else.
+// Survivable are the faults after which a call still succeeds, because it is repeated. Only the last one, Duplicate, needs
+// no repetition.
 var Survivable = []faulttest.Fault{
 	faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Lose, faulttest.FailLate, faulttest.Cut,
 	faulttest.Duplicate,
