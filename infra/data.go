@@ -14,10 +14,11 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // dataStack holds what must never be lost. People delete its parts; a deployment never does.
@@ -270,9 +271,9 @@ func (d *dataStack) addTable() {
 	}
 	recovery := &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true)}
 	d.table = awsdynamodb.NewTable(d.stack, jsii.String("Table"), &awsdynamodb.TableProps{
-		PartitionKey:                     key(dynamotable.PartitionKey),
-		SortKey:                          key(dynamotable.SortKey),
-		TimeToLiveAttribute:              jsii.String(dynamotable.Expires),
+		PartitionKey:                     key(tabledynamo.PartitionKey),
+		SortKey:                          key(tabledynamo.SortKey),
+		TimeToLiveAttribute:              jsii.String(table.Expires),
 		BillingMode:                      awsdynamodb.BillingMode_PAY_PER_REQUEST,
 		PointInTimeRecoverySpecification: recovery,
 		DeletionProtection:               jsii.Bool(true),

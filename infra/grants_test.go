@@ -12,27 +12,23 @@ import (
 
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/planet/planetdynamo"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
 	"github.com/orrery/orrery/shared/report/runs/runstest"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search/pending"
-	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
@@ -112,7 +108,7 @@ func useReports(t *testing.T, open openTable) { useDocument(t, open, weekly) }
 
 func readRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	store := runsdynamo.New(client, table, nil)
+	store := runs.Over(tabledynamo.New(client, table), nil)
 	if _, err := store.List(t.Context(), planet.FirstConfig, "weekly", 200); err != nil {
 		t.Error(err)
 	}
@@ -124,7 +120,7 @@ func readRuns(t *testing.T, open openTable) {
 // requestRuns requests a run, and requests it again after it has failed.
 func requestRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	store, r := runsdynamo.New(client, table, nil), runstest.New("weekly", 0)
+	store, r := runs.Over(tabledynamo.New(client, table), nil), runstest.New("weekly", 0)
 	r.By, r.State = "console", runs.Failed
 	if err := store.Create(t.Context(), r); err != nil {
 		t.Error(err)
@@ -137,7 +133,7 @@ func requestRuns(t *testing.T, open openTable) {
 // queueRuns does what package running does to queue runs. One of the runs was requested before.
 func queueRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	documents, store := documentdynamo.New(client, table), runsdynamo.New(client, table, nil)
+	documents, store := document.Over(tabledynamo.New(client, table)), runs.Over(tabledynamo.New(client, table), nil)
 	requested, due := runstest.New("weekly", 0), runstest.New("weekly", 1)
 	requested.By, requested.State = "console", runs.Delivered
 	err := errors.Join(store.Create(t.Context(), requested), store.Create(t.Context(), due))
@@ -161,7 +157,7 @@ func queueRuns(t *testing.T, open openTable) {
 // makeRuns does what package running does to make a report. The function that queues runs creates the run.
 func makeRuns(t *testing.T, open openTable) {
 	client, table := open(t)
-	store, r := runsdynamo.New(client, table, &blobtest.Memory{}), runstest.New("weekly", 0)
+	store, r := runs.Over(tabledynamo.New(client, table), &blobtest.Memory{}), runstest.New("weekly", 0)
 	if err := store.Create(t.Context(), r); err != nil {
 		t.Error(err)
 	}
@@ -185,7 +181,7 @@ func (f function) knowsCallers() bool {
 }
 
 func readKeys(t *testing.T, open openTable) {
-	store := keydynamo.New(open(t))
+	store := keys.Over(tabledynamo.New(open(t)))
 	_, missing := store.Find(t.Context(), "none")
 	if _, err := store.List(t.Context()); err != nil || missing == nil {
 		t.Error(err, missing)
@@ -193,14 +189,14 @@ func readKeys(t *testing.T, open openTable) {
 }
 
 func useSeals(t *testing.T, open openTable) {
-	if _, err := keydynamo.New(open(t)).SealOf(t.Context(), "none"); err != nil {
+	if _, err := keys.Over(tabledynamo.New(open(t))).SealOf(t.Context(), "none"); err != nil {
 		t.Error(err)
 	}
 }
 
 func readPlanets(t *testing.T, open openTable) {
 	client, table := open(t)
-	store := planetdynamo.New(client, table, time.Now)
+	store := planet.Over(tabledynamo.New(client, table), time.Now)
 	_, err1 := store.Newest(t.Context(), planet.FirstConfig)
 	_, err2 := store.Version(t.Context(), planet.FirstConfig, 1)
 	_, err3 := store.Versions(t.Context(), planet.FirstConfig)
@@ -212,7 +208,7 @@ func readPlanets(t *testing.T, open openTable) {
 func usePlanets(t *testing.T, open openTable) {
 	planettest.Run(t, func(t *testing.T) planet.Store {
 		client, table := open(t)
-		return planetdynamo.New(client, table, func() time.Time { return planettest.At })
+		return planet.Over(tabledynamo.New(client, table), func() time.Time { return planettest.At })
 	})
 }
 
@@ -221,7 +217,7 @@ var bots = savedfilter.DocumentOf(planet.FirstConfig, "bots")
 func readFilters(t *testing.T, open openTable) { readDocument(t, open, bots) }
 
 func readDocument(t *testing.T, open openTable, id document.ID) {
-	store := documentdynamo.New(open(t))
+	store := document.Over(tabledynamo.New(open(t)))
 	_, err1 := store.List(t.Context(), id.Kind, planet.FirstConfig)
 	_, err2 := store.Versions(t.Context(), id)
 	if err := errors.Join(err1, err2); err != nil {
@@ -237,7 +233,7 @@ func readDocument(t *testing.T, open openTable, id document.ID) {
 func useFilters(t *testing.T, open openTable) { useDocument(t, open, bots) }
 
 func useDocument(t *testing.T, open openTable, id document.ID) {
-	store := documentdynamo.New(open(t))
+	store := document.Over(tabledynamo.New(open(t)))
 	change := document.Change{Text: "{}", By: "key", At: planettest.At}
 	if _, err := document.Put(t.Context(), store, id, change); err != nil {
 		t.Error(err)
@@ -254,19 +250,19 @@ func useQueries(t *testing.T, open openTable) {
 	const century = 100 * 365 * 24 * time.Hour // DynamoDB Local removes expired items by its own clock
 	pendingtest.Run(t, func(t *testing.T) pending.Store {
 		client, table := open(t)
-		return pendingdynamo.New(client, table, century, time.Now)
+		return pending.Over(tabledynamo.New(client, table), century, time.Now)
 	})
 }
 
 func readState(t *testing.T, open openTable) {
-	if _, err := lakestate.NewStates(statedynamo.New(open(t)), time.Now).State(t.Context()); err != nil {
+	if _, err := lakestate.NewStates(lakestate.Over(tabledynamo.New(open(t))), time.Now).State(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 // readColumnSizes reads the sizes of a compacted hour and of a fresh one.
 func readColumnSizes(t *testing.T, open openTable) {
-	columns := lakestate.NewColumns(statedynamo.New(open(t)), time.Now)
+	columns := lakestate.NewColumns(lakestate.Over(tabledynamo.New(open(t))), time.Now)
 	const watermark = lake.Partition(490_000)
 	hours := map[lake.Partition]engine.Sizes{watermark - 1: {Objects: 1, Bytes: 1}, watermark: {Objects: 1, Bytes: 1}}
 	if _, _, err := columns.Columns(t.Context(), watermark, hours); err != nil {
@@ -275,7 +271,7 @@ func readColumnSizes(t *testing.T, open openTable) {
 }
 
 func reportSuspect(t *testing.T, open openTable) {
-	suspects := lakestate.NewSuspects(statedynamo.New(open(t)), time.Now)
+	suspects := lakestate.NewSuspects(lakestate.Over(tabledynamo.New(open(t))), time.Now)
 	damage := &engine.DamageError{Object: "fresh/2026/01/01/00/0-0.parquet", Err: errors.New("not Parquet")}
 	if err := suspects.Report(t.Context(), damage); err != nil {
 		t.Error(err)

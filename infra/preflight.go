@@ -20,11 +20,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/stack"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // check compares a deployment with the account and region that it goes to, in one respect.
@@ -206,7 +205,7 @@ func firstYear(ctx context.Context, c aws.Config, p Props) finding {
 	}
 	var state lakestate.State
 	if err == nil {
-		state, _, err = lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(c), outputs[tableOutput]))
+		state, _, err = lakestate.Load(ctx, lakestate.Over(tabledynamo.New(tabledynamo.NewClient(c), outputs[tableOutput])))
 	}
 	if err != nil {
 		return unreadable(subject, "the oldest record is unknown", err, "cloudformation:DescribeStacks on the stack "+

@@ -171,7 +171,7 @@ race() {
 	local detect=(go test -race -short -vet=off -timeout 30m)
 	"${detect[@]}" ./shared/api ./shared/client ./shared/engine/{athena,duckdb,rows,scan,trino} ./shared/ingest ./shared/ingest/cloud/queue \
 		./shared/ingest/datadir/{ledgersqlite,manifest} ./shared/keys/... ./shared/lake/... ./shared/lakestate/lists ./shared/report/{delivery,running} ./shared/search/... \
-		./shared/sqlitefile ./shared/status ./scripts/internal/{local,localaws,runtimeapi} ./scripts/servers/athenad \
+		./shared/document ./shared/sqlitefile ./shared/status ./shared/table/tabletest ./scripts/internal/{local,localaws,runtimeapi} ./scripts/servers/athenad \
 		-skip 'AnswersFollowTheDocument|Damage|Differential|DocumentIsDeterministic|EqualHashes|Examples|LargeLogsCancel|Mutations|TouchedColumns|Unreadable|Versions'
 	"${detect[@]}" ./shared/engine/local ./shared/ingest/cloud ./shared/ingest/datadir \
 		-run 'AnyCompression|CompleteThrough|Concurrent|During|EveryObject|Grown|Huge|Interleaving|Interrupted|Parts|Replaced|RunPolls|While'
@@ -238,7 +238,7 @@ templates() {
 with_dynamodb() {
 	[ -n "$dynamodb" ] || return 0
 	export ORRERY_TEST_DYNAMODB=$dynamodb
-	go test -p 1 ./shared/dynamotable/... ./shared/document/documentdynamo ./shared/planet/planetdynamo ./shared/keys/... ./shared/search/pending/pendingdynamo ./shared/lakestate/... ./shared/report/runs/runsdynamo
+	go test -p 1 ./shared/table/...
 	# Its other tests do not use the server.
 	go test -short ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults|UnreliableNetwork|UseTheirGrants'
 	go test ./infra -run TestGrantsCoverStoreActions
@@ -305,7 +305,7 @@ servers)
 	start_dynamodb_and_localstack
 	start_beside stores
 	with_trino
-	say "DynamoDB: planets, saved filters, keys, ledger, queries, and the grants of their functions; LocalStack: object storage"
+	say "DynamoDB: the table, the ledger, keys, runs, and the grants of their functions; LocalStack: object storage"
 	finish stores
 	;;
 deployed)
@@ -331,7 +331,7 @@ all)
 	templates
 	finish_browser
 	with_trino
-	say "DynamoDB: planets, saved filters, keys, ledger, queries, and the grants of their functions; LocalStack: object storage, the whole deployment, orrery up"
+	say "DynamoDB: the table, the ledger, keys, runs, and the grants of their functions; LocalStack: object storage, the whole deployment, orrery up"
 	finish stores_and_deployment
 	;;
 esac

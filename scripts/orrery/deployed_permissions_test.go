@@ -103,7 +103,6 @@ var provenElsewhere = map[string]string{
 	"querying for reports: athena:StopQueryExecution on reports workgroup": "TestReportStopsQueriesOfACancelledRun",
 	"querying: dynamodb:GetItem on items suspects":                         "TestGrantsCoverStoreActions",
 	"querying: dynamodb:PutItem on items suspects":                         "TestGrantsCoverStoreActions",
-	"querying: dynamodb:UpdateItem on items query#*":                       "TestGrantsCoverStoreActions",
 }
 
 // TestGrantsAreProvenElsewhere: those tests exist, and compare the grants with calls that passed through the guard.

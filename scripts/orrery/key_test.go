@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
+	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 )
 
 var (

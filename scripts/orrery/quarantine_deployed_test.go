@@ -19,7 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // emulatedAWS answers the requests of 'quarantine': those of S3 by a server of a test, reads of the table, and
@@ -82,7 +82,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aws := &emulatedAWS{t: t, s3: httputil.NewSingleHostReverseProxy(endpoint), table: &lakestatetest.Table{}}
+	aws := &emulatedAWS{t: t, s3: httputil.NewSingleHostReverseProxy(endpoint), table: lakestate.Over(&tabletest.Memory{})}
 	server := httptest.NewServer(aws)
 	t.Cleanup(server.Close)
 	dir := runningDeployment(t, server.URL, map[string]string{

@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // firstHour is midnight of a day.
@@ -21,7 +21,7 @@ var firstHour = lake.PartitionOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Uni
 // columnsWorld has the sizes of a lake in a table that counts its reads.
 type columnsWorld struct {
 	t       *testing.T
-	memory  *lakestatetest.Table
+	memory  lakestate.Table
 	table   *countingTable
 	time    time.Time
 	columns *lakestate.Columns
@@ -29,7 +29,7 @@ type columnsWorld struct {
 }
 
 func newColumnsWorld(t *testing.T) *columnsWorld {
-	w := &columnsWorld{t: t, memory: &lakestatetest.Table{}, time: noon}
+	w := &columnsWorld{t: t, memory: lakestate.Over(&tabletest.Memory{}), time: noon}
 	w.table = &countingTable{Table: w.memory}
 	w.columns = lakestate.NewColumns(w.table, func() time.Time { return w.time })
 	return w

@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/status"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 func TestOverview(t *testing.T) {
@@ -42,7 +42,7 @@ func TestOverview(t *testing.T) {
 	}
 	of := func(s lakestate.State) status.Status {
 		t.Helper()
-		table := &lakestatetest.Table{}
+		table := lakestate.Over(&tabletest.Memory{})
 		_, item, err := lakestate.Load(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ func TestOverview(t *testing.T) {
 		}
 	})
 	t.Run("a new lake has nothing", func(t *testing.T) {
-		found, err := lakestate.NewOverview(&lakestatetest.Table{}, lakestate.NewListing(bucket)).Status(t.Context())
+		found, err := lakestate.NewOverview(lakestate.Over(&tabletest.Memory{}), lakestate.NewListing(bucket)).Status(t.Context())
 		want := status.Status{
 			Records: new(int64), Objects: new(int), Bytes: new(int64), Hours: []status.Hour{},
 			Ingest: &status.Ingest{Watching: true, Rejected: new(int64)},

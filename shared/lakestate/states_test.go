@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // countingTable counts the reads of a table. If err is set, reads fail.
@@ -27,7 +27,7 @@ func (c *countingTable) Get(ctx context.Context, key lakestate.Key) (lakestate.I
 
 func TestStatesReadsAgainAfterFiveSeconds(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	table := &countingTable{Table: &lakestatetest.Table{}}
+	table := &countingTable{Table: lakestate.Over(&tabletest.Memory{})}
 	states := lakestate.NewStates(table, func() time.Time { return now })
 	version := func() int64 {
 		t.Helper()
@@ -66,7 +66,7 @@ func TestStatesReadsAgainAfterFiveSeconds(t *testing.T) {
 }
 
 func TestStatesReturnsErrorsOfTheTable(t *testing.T) {
-	table := &countingTable{Table: &lakestatetest.Table{}, err: errors.New("no table")}
+	table := &countingTable{Table: lakestate.Over(&tabletest.Memory{}), err: errors.New("no table")}
 	states := lakestate.NewStates(table, time.Now)
 	if _, err := states.State(t.Context()); !errors.Is(err, table.err) {
 		t.Error(err)

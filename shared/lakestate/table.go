@@ -3,14 +3,15 @@ package lakestate
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
+
+	"github.com/orrery/orrery/shared/table"
 )
 
-// Table stores small items. Each item has a revision that every write increases, and of two writers that have read the
-// same revision only one succeeds. The ledger and the state of the lake need nothing else of a database.
+// Table stores small items in JSON. Each item has a revision that every write increases, and of two writers that have
+// read the same revision only one succeeds. The ledger and the state of the lake need nothing else of a database.
 type Table interface {
 	// Get reads the latest revision of an item. An item that does not exist has revision 0.
 	Get(ctx context.Context, key Key) (Item, error)
@@ -27,7 +28,7 @@ type Table interface {
 }
 
 // Key names an item.
-type Key struct{ Partition, Sort string }
+type Key = table.Key
 
 // Item is the entry of a table under a key.
 type Item struct {
@@ -46,7 +47,7 @@ type Change struct {
 }
 
 // ErrConflict means that another writer has changed an item first.
-var ErrConflict = errors.New("another writer was first")
+var ErrConflict = table.ErrConflict
 
 // ChangeOf returns the change that replaces the body of an item as read, which may not exist yet.
 func ChangeOf(from Item, body any) (Change, error) {
@@ -66,4 +67,96 @@ func (i Item) Read(body any) error {
 		return fmt.Errorf("read item %s %s: %w", i.Key.Partition, i.Key.Sort, err)
 	}
 	return nil
+}
+
+// Over returns a Table over a table of items. The attributes of its items are
+//
+//	revision  increased by every write
+//	body      JSON
+//	expires   only of marks, of days, and of the first lines that earlier versions must not import
+//
+// and their keys are
+//
+//	ingest#<family>           and a sort key of package cloud
+//	ingest#source#<source>    family
+//	ingest#marks#<slot>       source#<source>#<generation>
+//	lake                      state, columns, fresh
+//	sizes                     a day
+//	suspects                  object#<name>, hours#<first>#<last>
+//	arrived                   the key of a raw log
+//	reconcile                 state
+func Over(t table.Table) Table { return items{t} }
+
+type items struct{ table table.Table }
+
+const (
+	revisionAttribute = "revision"
+	bodyAttribute     = "body"
+)
+
+func (s items) Get(ctx context.Context, key Key) (Item, error) {
+	found, err := s.table.Get(ctx, key)
+	switch {
+	case err != nil:
+		return Item{}, fmt.Errorf("read item %s %s: %w", key.Partition, key.Sort, err)
+	case !found.Exists():
+		return Item{Key: key}, nil
+	}
+	return itemOf(found)
+}
+
+func (s items) List(ctx context.Context, partition, prefix string) ([]Item, error) {
+	var list []Item
+	for item, err := range s.within(ctx, table.Range{Partition: partition, Prefix: prefix}) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	return list, nil
+}
+
+func (s items) Between(ctx context.Context, partition, from, to string) iter.Seq2[Item, error] {
+	return s.within(ctx, table.Range{Partition: partition, From: from, To: to})
+}
+
+func (s items) within(ctx context.Context, r table.Range) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		for found, err := range s.table.Range(ctx, r) {
+			var item Item
+			if err != nil {
+				err = fmt.Errorf("list items %s %s%s: %w", r.Partition, r.Prefix, r.From, err)
+			} else {
+				item, err = itemOf(found)
+			}
+			if !yield(item, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (s items) Write(ctx context.Context, changes ...Change) error {
+	list := make([]table.Change, len(changes))
+	for i, c := range changes {
+		list[i] = table.Change{Key: c.Key, When: table.Absent, Attributes: table.Attributes{
+			revisionAttribute: c.Seen + 1, bodyAttribute: string(c.Body),
+		}}
+		if c.Seen > 0 {
+			list[i].When = table.Where(revisionAttribute, c.Seen)
+		}
+		if !c.Expires.IsZero() {
+			list[i].Attributes[table.Expires] = c.Expires.Unix()
+		}
+	}
+	if err := s.table.Write(ctx, list...); err != nil {
+		return fmt.Errorf("write item %s %s: %w", changes[0].Key.Partition, changes[0].Key.Sort, err)
+	}
+	return nil
+}
+
+func itemOf(found table.Item) (Item, error) {
+	r := table.Read(found)
+	item := Item{Key: found.Key, Revision: r.Int64(revisionAttribute), Body: []byte(r.String(bodyAttribute))}
+	return item, r.Err()
 }

@@ -64,6 +64,20 @@ func Open(path string, o Options) (*File, error) {
 	return &File{db, path}, nil
 }
 
+// OpenPrepared is Open and Prepare.
+func OpenPrepared(
+	ctx context.Context, path string, o Options, version int, create func(*sql.Tx) error,
+) (*File, error) {
+	f, err := Open(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Prepare(ctx, version, create); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // create creates an empty file that only its owner can read and write, unless there is a file. It does not open path,
 // because closing it would release the locks that other connections of this process hold on it. If it fails, SQLite
 // creates the file or reports why it cannot.
@@ -122,6 +136,25 @@ func (f *File) Prepare(ctx context.Context, version int, create func(*sql.Tx) er
 func versionOf(ctx context.Context, in Querier) (version int, err error) {
 	err = in.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
 	return version, err
+}
+
+// Rows returns what scan reads from each row of a query.
+func Rows[T any](
+	ctx context.Context, f *File, scan func(*sql.Rows) (T, error), query string, args ...any,
+) (list []T, err error) {
+	rows, err := f.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, rows.Err()
 }
 
 // Write calls change in a transaction, and commits it if change succeeds. Errors: fault.Full if the disk is full,

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // TableClient is the part of *dynamodb.Client that the checks use.
@@ -66,7 +66,7 @@ func Clock(client TableClient, table, partition string, now func() time.Time) Ch
 
 // probe reads an item that never exists.
 func probe(ctx context.Context, client TableClient, table, partition string) (*dynamodb.GetItemOutput, error) {
-	return client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: dynamotable.Key(partition, "doctor")})
+	return client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: tabledynamo.Key(partition, "doctor")})
 }
 
 // KeyList is the part of keys.Store that Keys uses.

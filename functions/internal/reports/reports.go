@@ -20,12 +20,11 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
-	"github.com/orrery/orrery/shared/dynamotable"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/delivery/deliveryaws"
@@ -33,7 +32,8 @@ import (
 	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
+	"github.com/orrery/orrery/shared/table"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Stores holds the stores of scheduled reports.
@@ -41,6 +41,11 @@ type Stores struct {
 	Documents running.Documents
 	Runs      runs.Store
 	Keys      keys.Store
+}
+
+// storesOf returns the stores over a table. files is the bucket of the files of runs, or nil.
+func storesOf(items table.Table, files blob.Store) Stores {
+	return Stores{document.Over(items), runs.Over(items, files), keys.Over(items)}
 }
 
 // Tick returns the function that queues the reports that are due. A schedule starts it, and it ignores the content of its
@@ -54,8 +59,9 @@ func Tick(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 	if err != nil {
 		return nil, err
 	}
-	client := dynamotable.NewClient(c)
-	s := Stores{documentdynamo.New(client, e.Table), runsdynamo.New(client, e.Table, nil), keydynamo.New(client, e.Table)}
+	client := tabledynamo.NewClient(c)
+	items := tabledynamo.New(client, e.Table)
+	s := storesOf(items, nil)
 	return TickOver(f, e, log, client, s, newQueue(sqs.NewFromConfig(c), e.ReportQueue), time.Now), nil
 }
 
@@ -131,8 +137,9 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 	if err != nil {
 		return nil, err
 	}
-	client := dynamotable.NewClient(c)
-	path, err := searching.New(c, client, e)
+	client := tabledynamo.NewClient(c)
+	items := tabledynamo.New(client, e.Table)
+	path, err := searching.New(c, items, e)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +148,7 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 		return nil, err
 	}
 	files := s3.New(function.NewS3(c), results.Host)
-	s := Stores{documentdynamo.New(client, e.Table), runsdynamo.New(client, e.Table, files), keydynamo.New(client, e.Table)}
+	s := storesOf(items, files)
 	sender := delivery.Sender{Settings: settings, AWS: deliveryaws.New(c)}
 	checks := searching.Checks(path.Athena, path.States, e, time.Now)
 	return MakeOver(f, e, log, client, s, Path{

@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
@@ -15,10 +14,10 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
+	"github.com/orrery/orrery/shared/search/pending"
+	"github.com/orrery/orrery/shared/table"
 )
 
 // Path is the read path.
@@ -33,8 +32,8 @@ type Path struct {
 const reuseResults = time.Hour
 
 // New returns the read path of a function with an environment.
-func New(c aws.Config, table *dynamodb.Client, e function.Environment) (Path, error) {
-	state := statedynamo.New(table, e.Table)
+func New(c aws.Config, items table.Table, e function.Environment) (Path, error) {
+	state := lakestate.Over(items)
 	states := lakestate.NewStates(state, time.Now)
 	client := awsathena.NewFromConfig(c)
 	objects := function.NewS3(c)
@@ -48,7 +47,7 @@ func New(c aws.Config, table *dynamodb.Client, e function.Environment) (Path, er
 		return Path{}, err
 	}
 	service, err := search.New(engine, search.Options{
-		Store:   pendingdynamo.New(table, e.Table, lambdas.KeepQueries, time.Now),
+		Store:   pending.Over(items, lambdas.KeepQueries, time.Now),
 		Timeout: e.QueryTimeout, Now: time.Now,
 	})
 	return Path{service, states, client}, err

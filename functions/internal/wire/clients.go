@@ -8,19 +8,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/orrery/orrery/functions/internal/function"
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
-// parts are what most functions begin with: their row and environment, the configuration of the AWS SDK, a client of the
-// DynamoDB table, and the API keys in the table.
+// parts are what most functions begin with: their row and environment, the configuration of the AWS SDK, a client of
+// DynamoDB, the table, and the API keys in the table.
 type parts struct {
 	row         lambdas.Function
 	environment function.Environment
 	aws         aws.Config
-	table       *dynamodb.Client
+	client      *dynamodb.Client
+	table       table.Table
 	callers     *keys.Cache
 }
 
@@ -33,12 +34,7 @@ func begin(ctx context.Context, name string, lookup function.Lookup) (parts, err
 	if err != nil {
 		return parts{}, err
 	}
-	client, callers := tableClient(c, e)
-	return parts{f, e, c, client, callers}, nil
-}
-
-// tableClient returns a client of the DynamoDB table, and the API keys in the table.
-func tableClient(c aws.Config, e function.Environment) (*dynamodb.Client, *keys.Cache) {
-	client := dynamotable.NewClient(c)
-	return client, keys.NewCache(keydynamo.New(client, e.Table), time.Now)
+	client := tabledynamo.NewClient(c)
+	items := tabledynamo.New(client, e.Table)
+	return parts{f, e, c, client, items, keys.NewCache(keys.Over(items), time.Now)}, nil
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lakestate/lists"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // tableChecks returns the checks of a function that reads API keys from the table.
@@ -17,7 +18,7 @@ func tableChecks(client *dynamodb.Client, e function.Environment, now func() tim
 	return []doctor.Check{
 		doctor.Table(client, e.Table, "keys"),
 		doctor.Clock(client, e.Table, "keys", now),
-		doctor.Keys(keydynamo.New(client, e.Table), now),
+		doctor.Keys(keys.Over(tabledynamo.New(client, e.Table)), now),
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/search/pending/pendingdynamo"
+	"github.com/orrery/orrery/shared/search/pending"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // TestValuesUsesItsGrants sends an event to values, and looks for grants in the bucket that it does not need.
@@ -51,7 +52,7 @@ func TestGrantsThatWereMissing(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				_, err = pendingdynamo.New(w.table, e.Table, time.Hour, at).Get(w.ctx, "none")
+				_, err = pending.Over(tabledynamo.New(w.table, e.Table), time.Hour, at).Get(w.ctx, "none")
 				if fault.KindOf(err) == fault.NotFound {
 					return nil
 				}

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
@@ -16,17 +14,16 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/console"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/lists"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdahttp"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/planet/planetdynamo"
+	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/table"
 )
 
 // NotFound wires the function for every path that no other function has. It uses no service.
@@ -49,13 +46,13 @@ func Console(lookup function.Lookup, log *slog.Logger) (*function.Function, erro
 
 // Filters wires a function that only needs the API keys: parse, fields.
 func Filters(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	return overTable(ctx, name, lookup, log, func(*dynamodb.Client, function.Environment) (none api.Config) { return none })
+	return overTable(ctx, name, lookup, log, func(table.Table) (none api.Config) { return none })
 }
 
 // Planets wires a function for planet settings: planet-get, planet-put, planet-versions.
 func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	return overTable(ctx, name, lookup, log, func(client *dynamodb.Client, e function.Environment) api.Config {
-		return api.Config{Planets: planetdynamo.New(client, e.Table, time.Now)}
+	return overTable(ctx, name, lookup, log, func(items table.Table) api.Config {
+		return api.Config{Planets: planet.Over(items, time.Now)}
 	})
 }
 
@@ -63,23 +60,23 @@ func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog
 func SavedFilters(
 	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
 ) (*function.Function, error) {
-	return overTable(ctx, name, lookup, log, func(client *dynamodb.Client, e function.Environment) api.Config {
-		return api.Config{Documents: documentdynamo.New(client, e.Table)}
+	return overTable(ctx, name, lookup, log, func(items table.Table) api.Config {
+		return api.Config{Documents: document.Over(items)}
 	})
 }
 
 // overTable wires a function that needs only the API keys and other documents in the table.
 func overTable(
 	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
-	config func(client *dynamodb.Client, e function.Environment) api.Config,
+	config func(items table.Table) api.Config,
 ) (*function.Function, error) {
 	p, err := begin(ctx, name, lookup)
 	if err != nil {
 		return nil, err
 	}
-	with := config(p.table, p.environment)
+	with := config(p.table)
 	with.Keys = p.callers
-	return newHTTP(p.row, p.environment, log, with, tableChecks(p.table, p.environment, time.Now))
+	return newHTTP(p.row, p.environment, log, with, tableChecks(p.client, p.environment, time.Now))
 }
 
 // Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, diff, logs,
@@ -94,14 +91,14 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	with := api.Config{
-		Keys: p.callers, Seals: keydynamo.New(p.table, p.environment.Table), Search: path.Service, Queries: path.Service,
+		Keys: p.callers, Seals: keys.Over(p.table), Search: path.Service, Queries: path.Service,
 	}
 	return newHTTP(p.row, p.environment, log, with, searchChecks(p, path))
 }
 
 // searchChecks returns the checks of a function with API keys that queries Athena.
 func searchChecks(p parts, path searching.Path) []doctor.Check {
-	return append(tableChecks(p.table, p.environment, time.Now),
+	return append(tableChecks(p.client, p.environment, time.Now),
 		searching.Checks(path.Athena, path.States, p.environment, time.Now)...)
 }
 
@@ -112,12 +109,12 @@ func Values(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*fun
 		return nil, err
 	}
 	e := p.environment
-	states := lakestate.NewStates(statedynamo.New(p.table, e.Table), time.Now)
+	states := lakestate.NewStates(lakestate.Over(p.table), time.Now)
 	finder, service, err := finding(p, states)
 	if err != nil {
 		return nil, err
 	}
-	checks := append(tableChecks(p.table, e, time.Now), valueChecks(states, finder, time.Now)...)
+	checks := append(tableChecks(p.client, e, time.Now), valueChecks(states, finder, time.Now)...)
 	return newHTTP(p.row, e, log, api.Config{Keys: p.callers, Search: service}, checks)
 }
 

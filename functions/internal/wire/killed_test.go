@@ -26,8 +26,6 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/planet"
@@ -36,7 +34,8 @@ import (
 	"github.com/orrery/orrery/shared/report/delivery/deliveryaws"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 )
 
 // TestReportKilledAtEveryStep kills the function report before and after each request that changes something in the
@@ -194,7 +193,7 @@ func (k *killable) request(name string) runs.Run {
 	stored := k.define(name, k.now)
 	run := runs.New(planet.FirstConfig, name, 1, stored, reported, reported.AddDate(0, 0, 1), k.now)
 	run.By = "example"
-	if err := runsdynamo.New(k.client, k.table, nil).Create(k.t.Context(), run); err != nil {
+	if err := runs.Over(tabledynamo.New(k.client, k.table), nil).Create(k.t.Context(), run); err != nil {
 		k.t.Fatal(err)
 	}
 	return run
@@ -212,7 +211,7 @@ func (k *killable) schedule(name string) runs.Run {
 	}
 	var queue sent
 	stores := reports.Stores{
-		Documents: documentdynamo.New(k.client, k.table), Runs: runsdynamo.New(k.client, k.table, nil), Keys: exampleKeys{},
+		Documents: document.Over(tabledynamo.New(k.client, k.table)), Runs: runs.Over(tabledynamo.New(k.client, k.table), nil), Keys: exampleKeys{},
 	}
 	tick := reports.TickOver(f, e, k.log, k.client, stores, &queue, func() time.Time { return k.now })
 	if _, err := tick.Invoke(k.t.Context(), []byte(`{}`)); err != nil {
@@ -237,7 +236,7 @@ func (k *killable) define(name string, when time.Time) definition.Stored {
 	stored := definition.Stored{Definition: d, Key: keys.IDOf(keys.HashOf(exampleKey))}
 	id := definition.DocumentOf(planet.FirstConfig, name)
 	change := document.Change{Text: stored.Text(), By: "example", At: when}
-	if _, err := document.Put(k.t.Context(), documentdynamo.New(k.client, k.table), id, change); err != nil {
+	if _, err := document.Put(k.t.Context(), document.Over(tabledynamo.New(k.client, k.table)), id, change); err != nil {
 		k.t.Fatal(err)
 	}
 	return stored
@@ -245,7 +244,7 @@ func (k *killable) define(name string, when time.Time) definition.Stored {
 
 func (k *killable) read(id string) runs.Run {
 	k.t.Helper()
-	run, err := runsdynamo.New(k.client, k.table, nil).Run(k.t.Context(), id)
+	run, err := runs.Over(tabledynamo.New(k.client, k.table), nil).Run(k.t.Context(), id)
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -281,13 +280,14 @@ func (k *killable) instance(m *mortal) *function.Function {
 	client := dynamotest.Connect(k.t, func(o *dynamodb.Options) {
 		o.HTTPClient, o.Retryer = &http.Client{Transport: m}, aws.NopRetryer{}
 	})
-	store := runsdynamo.New(client, k.table, s3.New(s3test.Connect(k.url, m), "files"))
-	store.Pause = func(context.Context, int) error { return nil }
+	table := tabledynamo.New(client, k.table)
+	table.Pause = func(context.Context, int) error { return nil }
+	files := s3.New(s3test.Connect(k.url, m), "files")
 	services := deliveryaws.New(aws.Config{
 		Region: "us-east-1", BaseEndpoint: &k.url, Credentials: staticCredentials,
 		HTTPClient: &http.Client{Transport: m}, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
 	})
-	stores := reports.Stores{Documents: documentdynamo.New(client, k.table), Runs: store, Keys: exampleKeys{}}
+	stores := reports.Stores{Documents: document.Over(tabledynamo.New(client, k.table)), Runs: runs.Over(table, files), Keys: exampleKeys{}}
 	path := reports.Path{
 		Search: k.service, States: constant(stateOf(records(k.t))), Settings: k.settings,
 		Deliver: delivery.Sender{Settings: k.settings, AWS: services},

@@ -10,12 +10,12 @@ import (
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/planet/planetdynamo"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
+	"github.com/orrery/orrery/shared/planet"
+	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -43,11 +43,11 @@ func Older(
 	}
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	c := reportNow(e, api.Config{
-		Keys: p.callers, Seals: keydynamo.New(p.table, e.Table),
+		Keys: p.callers, Seals: keys.Over(p.table),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
-		Status:  newDeployed(statedynamo.New(p.table, e.Table), bucket, e),
-		Planets: planetdynamo.New(p.table, e.Table, time.Now), Documents: documentdynamo.New(p.table, e.Table),
-		Definitions: rules, Runs: runsdynamo.New(p.table, e.Table, nil),
+		Status:  newDeployed(lakestate.Over(p.table), bucket, e),
+		Planets: planet.Over(p.table, time.Now), Documents: document.Over(p.table),
+		Definitions: rules, Runs: runs.Over(p.table, nil),
 	})
 	checks := append(searchChecks(p, path),
 		doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))

@@ -12,11 +12,10 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
 )
 
 // ReadingReports wires the function that reads scheduled reports and their runs: report-get.
@@ -41,10 +40,10 @@ func scheduled(ctx context.Context, name string, lookup function.Lookup, log *sl
 	}
 	c := api.Config{
 		Keys: p.callers, Definitions: rules,
-		Documents: documentdynamo.New(p.table, p.environment.Table),
-		Runs:      runsdynamo.New(p.table, p.environment.Table, nil),
+		Documents: document.Over(p.table),
+		Runs:      runs.Over(p.table, nil),
 	}
-	return newHTTP(p.row, p.environment, log, c, tableChecks(p.table, p.environment, time.Now))
+	return newHTTP(p.row, p.environment, log, c, tableChecks(p.client, p.environment, time.Now))
 }
 
 // rulesOf returns what definitions of reports may contain.

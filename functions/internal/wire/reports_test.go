@@ -13,16 +13,15 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/reports"
 	"github.com/orrery/orrery/functions/internal/searching"
-	"github.com/orrery/orrery/shared/document/documentdynamo"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runsdynamo"
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 func reportRuns(t *testing.T) runs.Store {
@@ -45,8 +44,8 @@ func (w *world) reporter(f lambdas.Function, e function.Environment) *function.F
 	stores := reports.Stores{Documents: w.filters, Runs: w.runs, Keys: exampleKeys{}}
 	if w.is("-table-down") {
 		stores = reports.Stores{
-			Documents: documentdynamo.New(w.table, e.Table), Runs: runsdynamo.New(w.table, e.Table, nil),
-			Keys: keydynamo.New(w.table, e.Table),
+			Documents: document.Over(tabledynamo.New(w.table, e.Table)), Runs: runs.Over(tabledynamo.New(w.table, e.Table), nil),
+			Keys: keys.Over(tabledynamo.New(w.table, e.Table)),
 		}
 	}
 	if f.Name == "report-tick" {

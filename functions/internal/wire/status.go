@@ -13,7 +13,6 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/status"
 )
 
@@ -24,10 +23,10 @@ func Status(ctx context.Context, name string, lookup function.Lookup, log *slog.
 		return nil, err
 	}
 	e := p.environment
-	state := statedynamo.New(p.table, e.Table)
+	state := lakestate.Over(p.table)
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	states := lakestate.NewStates(state, time.Now)
-	checks := append(tableChecks(p.table, e, time.Now), statusChecks(states, bucket, e, time.Now)...)
+	checks := append(tableChecks(p.client, e, time.Now), statusChecks(states, bucket, e, time.Now)...)
 	return newHTTP(p.row, e, log, describing(api.Config{Keys: p.callers, Status: newDeployed(state, bucket, e)}), checks)
 }
 

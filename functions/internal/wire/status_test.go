@@ -6,7 +6,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // described returns the table and the bucket of a lake with the records of the tests, which were one log with a line
@@ -17,9 +17,9 @@ func (w *world) described(e function.Environment) (lakestate.Table, blob.Store) 
 	state := stateOf(rows)
 	bucket := w.objectsOf(rows, state.Watermark, e.LakeBucket)
 	if w.is("-table-down") {
-		return statedynamo.New(w.table, e.Table), bucket
+		return lakestate.Over(tabledynamo.New(w.table, e.Table)), bucket
 	}
-	s, item, err := lakestate.Load(w.t.Context(), &w.ledger)
+	s, item, err := lakestate.Load(w.t.Context(), w.ledger)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -33,5 +33,5 @@ func (w *world) described(e function.Environment) (lakestate.Table, blob.Store) 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return &w.ledger, bucket
+	return w.ledger, bucket
 }

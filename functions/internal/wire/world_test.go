@@ -43,12 +43,9 @@ import (
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lakestate/lists"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/planet"
@@ -58,6 +55,8 @@ import (
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
+	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/athenatest"
 	"github.com/orrery/orrery/shared/testkit/emulator"
 	"github.com/orrery/orrery/shared/testkit/iamproxytest"
@@ -86,7 +85,7 @@ type world struct {
 	guard     *iamproxytest.Network // functions have their permissions of the deployment
 	table     *dynamodb.Client
 	raw, lake blob.Store
-	ledger    lakestatetest.Table
+	ledger    lakestate.Table
 	athena    *emulator.Server
 	release   chan struct{} // closed to let queries leave Athena's queue
 	once      sync.Once     // closes release
@@ -101,7 +100,7 @@ type world struct {
 
 func newWorld(t *testing.T, event string) *world {
 	ctx := &deadline{Context: t.Context(), exceeded: make(chan struct{})}
-	w := &world{t: t, event: event, release: make(chan struct{}), ctx: ctx}
+	w := &world{t: t, ledger: lakestate.Over(&tabletest.Memory{}), event: event, release: make(chan struct{}), ctx: ctx}
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
 	w.guard = iamproxytest.New(t, names(t), nil)
 	w.table, w.planets = tableServer(t, w.guard, w.is("-table-down")), planets(t)
@@ -158,7 +157,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	}
 	parts := api.Config{Keys: keys.OneKey(exampleKey), Now: at}
 	if w.is("-table-down") {
-		parts.Keys = keys.NewCache(keydynamo.New(w.table, e.Table), at)
+		parts.Keys = keys.NewCache(keys.Over(tabledynamo.New(w.table, e.Table)), at)
 	}
 	checks := tableChecks(w.table, e, at)
 	switch {
@@ -385,9 +384,9 @@ func (w *world) searching(e function.Environment) {
 	})
 	athenaEngine, err := athena.New(athena.Config{
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
-		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(&w.ledger, at), Now: at, Sleep: w.sleep,
+		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(w.ledger, at), Now: at, Sleep: w.sleep,
 		Sizes:   lakestate.NewListing(w.objectsOf(rows, state.Watermark, e.LakeBucket)),
-		Columns: lakestate.NewColumns(&w.ledger, at),
+		Columns: lakestate.NewColumns(w.ledger, at),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -551,9 +550,9 @@ func (w *world) writer(f lambdas.Function, e function.Environment) *function.Fun
 		w.putLogs()
 		end()
 	}
-	var table lakestate.Table = &w.ledger
+	table := w.ledger
 	if w.is("-table-down") {
-		table = statedynamo.New(w.table, e.Table)
+		table = lakestate.Over(tabledynamo.New(w.table, e.Table))
 	}
 	scratch := filepath.Join(w.t.TempDir(), "work")
 	stores := writing.Stores{

@@ -20,8 +20,8 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // TestCompactionUnderBacklog runs compact every 15 minutes by a virtual clock, with more hours to merge than it ever
@@ -111,7 +111,7 @@ type backlog struct {
 // newBacklog imports two logs with records of each hour. Merging the objects of an hour takes a time.
 func newBacklog(t *testing.T, hours int, group time.Duration) *backlog {
 	w := &backlog{
-		t: t, lake: &blobtest.Memory{}, table: &lakestatetest.Table{}, time: testTime.Add(3 * time.Hour), group: group,
+		t: t, lake: &blobtest.Memory{}, table: lakestate.Over(&tabletest.Memory{}), time: testTime.Add(3 * time.Hour), group: group,
 	}
 	raw := &blobtest.Memory{}
 	now := func() time.Time { return w.time }

@@ -14,8 +14,8 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // TestIngestMovesSources imports a log that begins with the line of an old family, which has one source.
@@ -28,7 +28,7 @@ func TestIngestMovesSources(t *testing.T) {
 		"not moved": {"AAAA", `level=WARN msg="sources of the ledger not moved" family=` + family},
 	} {
 		t.Run(name, func(t *testing.T) {
-			table, raw := &lakestatetest.Table{}, &blobtest.Memory{}
+			table, raw := lakestate.Over(&tabletest.Memory{}), &blobtest.Memory{}
 			for sort, body := range map[string]any{
 				"family":          map[string]any{"imports": "moving"},
 				"source#a":        map[string]any{"id": "a", "log": "raw/other.log", "head_length": 1},

@@ -13,11 +13,11 @@ import (
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Reconcile returns the function that sends raw logs again which have not arrived. A schedule starts it.
@@ -30,10 +30,10 @@ func Reconcile(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*
 	if err != nil {
 		return nil, err
 	}
-	client := dynamotable.NewClient(c)
+	client := tabledynamo.NewClient(c)
 	return reconcile(f, e, log, client, Stores{
 		Raw:   s3.New(function.NewS3(c), e.RawBucket),
-		Table: statedynamo.New(client, e.Table),
+		Table: lakestate.Over(tabledynamo.New(client, e.Table)),
 		Queue: queue.NewSQS(sqs.NewFromConfig(c), e.RawQueue),
 	}, time.Now), nil
 }

@@ -22,12 +22,11 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Ingest returns the function that converts raw logs to Parquet. SQS messages name the logs. temp is a folder for
@@ -75,11 +74,11 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 	if err != nil {
 		return parts{}, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
-	client, objects, messages := dynamotable.NewClient(c), function.NewS3(c), sqs.NewFromConfig(c)
+	client, objects, messages := tabledynamo.NewClient(c), function.NewS3(c), sqs.NewFromConfig(c)
 	return newParts(f, e, log, client, Stores{
 		Raw:     s3.New(objects, e.RawBucket),
 		Lake:    s3.New(objects, e.LakeBucket),
-		Table:   statedynamo.New(client, e.Table),
+		Table:   lakestate.Over(tabledynamo.New(client, e.Table)),
 		Queue:   queue.NewSQS(messages, e.RawQueue),
 		Scratch: scratch,
 
@@ -211,7 +210,7 @@ func (p parts) logAges(ctx context.Context, now time.Time) {
 }
 
 func checks(client *dynamodb.Client, s Stores, e function.Environment, now func() time.Time) []doctor.Check {
-	states := lakestate.NewStates(statedynamo.New(client, e.Table), now)
+	states := lakestate.NewStates(lakestate.Over(tabledynamo.New(client, e.Table)), now)
 	return []doctor.Check{
 		doctor.Table(client, e.Table, "lake"),
 		doctor.Clock(client, e.Table, "lake", now),

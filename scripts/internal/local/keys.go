@@ -13,11 +13,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
 	"github.com/orrery/orrery/shared/keys/keysqlite"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Keys is a store of keys that must be closed.
@@ -137,10 +136,10 @@ func OpenTableKeys(ctx context.Context, table string) (Keys, error) {
 	if cfg.Region == "" {
 		return nil, errors.New("the region of the table is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one")
 	}
-	return tableKeys{keydynamo.New(dynamotable.NewClient(cfg), table)}, nil
+	return tableKeys{keys.Over(tabledynamo.New(tabledynamo.NewClient(cfg), table))}, nil
 }
 
-type tableKeys struct{ *keydynamo.Store }
+type tableKeys struct{ *keys.Items }
 
 func (tableKeys) Close() error { return nil }
 

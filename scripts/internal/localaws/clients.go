@@ -12,10 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keydynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Config returns the configuration for the SDK's clients of the deployment's services. S3 clients also need path style.
@@ -61,6 +60,6 @@ func (d *Deployment) usable(ctx context.Context, secret string) (bool, error) {
 	return err == nil && found.Hash == hash && found.State(time.Now()) == "usable", err
 }
 
-func (d *Deployment) keys() *keydynamo.Store {
-	return keydynamo.New(dynamotable.NewClient(d.Config()), d.Outputs[tableOutput])
+func (d *Deployment) keys() *keys.Items {
+	return keys.Over(tabledynamo.New(tabledynamo.NewClient(d.Config()), d.Outputs[tableOutput]))
 }

@@ -22,11 +22,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
 	"github.com/orrery/orrery/shared/report/destination"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Options are the options of Start.
@@ -218,7 +217,7 @@ func (d *Deployment) checkYear(ctx context.Context) error {
 	if year, err := strconv.Atoi(last[yearOutput]); err == nil && d.options.FromYear <= year {
 		return nil // queries found the records from that year on
 	}
-	state, _, err := lakestate.Load(ctx, statedynamo.New(dynamotable.NewClient(d.Config()), last[tableOutput]))
+	state, _, err := lakestate.Load(ctx, lakestate.Over(tabledynamo.New(tabledynamo.NewClient(d.Config()), last[tableOutput])))
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ import (
 	blobs3 "github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 
@@ -322,7 +323,7 @@ func TestPutInParts(t *testing.T) {
 func TestLogsCountOnce(t *testing.T) {
 	b, _ := newBucket(t)
 	store, err := cloud.New(cloud.Config{
-		Raw: blobs3.New(b.client, b.Name), Lake: &blobtest.Memory{}, Table: &lakestatetest.Table{},
+		Raw: blobs3.New(b.client, b.Name), Lake: &blobtest.Memory{}, Table: lakestate.Over(&tabletest.Memory{}),
 		Scratch: filepath.Join(t.TempDir(), "scratch"), Now: func() time.Time { return testTime.Add(time.Hour) },
 	})
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Outputs of the stacks that only Quarantine needs.
@@ -37,7 +37,7 @@ func (b *Bucket) Quarantine(scratch string) (*Quarantine, error) {
 	store, err := cloud.New(cloud.Config{
 		Raw:      s3.New(b.client, b.Name),
 		Lake:     s3.New(b.client, b.outputs[lakeOutput]),
-		Table:    statedynamo.New(dynamotable.NewClient(b.aws), b.outputs[tableOutput]),
+		Table:    lakestate.Over(tabledynamo.New(tabledynamo.NewClient(b.aws), b.outputs[tableOutput])),
 		Scratch:  scratch,
 		FromYear: b.keeps.firstYear,
 		Now:      time.Now,

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/document"
@@ -64,28 +65,19 @@ const schemaVersion = 1
 // Connections is the maximum number of concurrent readers and writers in this process.
 const Connections = 8
 
-// OpenFile opens the file at path, whose directory must exist, or creates it.
-func OpenFile(path string) (*sqlitefile.File, error) {
-	return sqlitefile.Open(path, sqlitefile.Options{
-		Mode:        sqlitefile.Create,
-		WAL:         true,
-		BusyTimeout: 10 * time.Second,
-		Connections: Connections,
-	})
+// Options are the settings of a file of documents.
+var Options = sqlitefile.Options{
+	Mode: sqlitefile.Create, WAL: true, BusyTimeout: 10 * time.Second, Connections: Connections,
 }
 
 // Open opens the file at path, whose directory must exist. If the file does not exist, Open creates it.
 func Open(ctx context.Context, path string) (*Store, error) {
-	file, err := OpenFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("open documents %s: %w", path, err)
-	}
-	create := func(tx *sql.Tx) error {
+	file, err := sqlitefile.OpenPrepared(ctx, path, Options, schemaVersion, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, documents.Create())
 		return err
-	}
-	if err := file.Prepare(ctx, schemaVersion, create); err != nil {
-		return nil, errors.Join(fmt.Errorf("open documents %s: %w", path, err), file.Close())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open documents %s: %w", path, err)
 	}
 	return Over(file, documents), nil
 }
@@ -120,70 +112,53 @@ func (s *Store) Version(ctx context.Context, id document.ID, number int) (docume
 }
 
 // Versions implements document.Store.
-func (s *Store) Versions(ctx context.Context, id document.ID) (_ []document.Info, err error) {
+func (s *Store) Versions(ctx context.Context, id document.ID) ([]document.Info, error) {
 	all := fmt.Sprintf("SELECT %s FROM %s WHERE %s = ? ORDER BY number DESC", columns, s.table.Name, s.table.Key)
-	rows, err := s.file.QueryContext(ctx, all, s.table.KeyOf(id))
+	infos, err := sqlitefile.Rows(ctx, s.file, func(row *sql.Rows) (info document.Info, err error) {
+		err = row.Scan(destinations(&info)...)
+		return info, err
+	}, all, s.table.KeyOf(id))
 	if err != nil {
 		return nil, fmt.Errorf("list versions of %s: %w", id, err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var infos []document.Info
-	for rows.Next() {
-		var info document.Info
-		if err := rows.Scan(destinations(&info)...); err != nil {
-			return nil, fmt.Errorf("list versions of %s: %w", id, err)
-		}
-		infos = append(infos, info)
-	}
-	return infos, rows.Err()
+	return infos, nil
 }
 
 // List implements document.Store. The keys of a configuration have a common prefix, which ends in a slash; the
 // character after the slash is 0.
-func (s *Store) List(ctx context.Context, kind document.Kind, config string) (_ []document.Named, err error) {
+func (s *Store) List(ctx context.Context, kind document.Kind, config string) ([]document.Named, error) {
 	newest := fmt.Sprintf(`
 SELECT %[1]s, %[2]s, %[3]s FROM %[4]s AS version
 WHERE %[1]s > ?1 AND %[1]s < ?2 AND bytes > 0
   AND number = (SELECT max(number) FROM %[4]s WHERE %[1]s = version.%[1]s)
 ORDER BY %[1]s`, s.table.Key, columns, s.table.Text, s.table.Name)
 	from := prefix(kind, config)
-	rows, err := s.file.QueryContext(ctx, newest, from, from[:len(from)-1]+"0")
+	list, err := sqlitefile.Rows(ctx, s.file, func(row *sql.Rows) (v document.Named, err error) {
+		err = row.Scan(append(append([]any{&v.Name}, destinations(&v.Info)...), &v.Text)...)
+		v.Name = strings.TrimPrefix(v.Name, from)
+		return v, err
+	}, newest, from, from[:len(from)-1]+"0")
 	if err != nil {
 		return nil, fmt.Errorf("list %ss of configuration %s: %w", kind, config, err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var list []document.Named
-	for rows.Next() {
-		var v document.Named
-		if err := rows.Scan(append(append([]any{&v.Name}, destinations(&v.Info)...), &v.Text)...); err != nil {
-			return nil, fmt.Errorf("list %ss of configuration %s: %w", kind, config, err)
-		}
-		v.Name = v.Name[len(from):]
-		list = append(list, v)
-	}
-	return list, rows.Err()
+	return list, nil
 }
 
 // Configurations returns the configurations that have, or had, documents of a kind, in the order of their names. It is
 // for files that Open creates.
-func (s *Store) Configurations(ctx context.Context, kind document.Kind) (_ []string, err error) {
+func (s *Store) Configurations(ctx context.Context, kind document.Kind) ([]string, error) {
 	from := string(kind) + "/"
-	rows, err := s.file.QueryContext(ctx, fmt.Sprintf(
+	all := fmt.Sprintf(
 		"SELECT DISTINCT substr(%[1]s, ?1, instr(substr(%[1]s, ?1), '/') - 1) FROM %[2]s "+
-			"WHERE %[1]s > ?2 AND %[1]s < ?3 ORDER BY 1", s.table.Key, s.table.Name), len(from)+1, from, string(kind)+"0")
+			"WHERE %[1]s > ?2 AND %[1]s < ?3 ORDER BY 1", s.table.Key, s.table.Name)
+	list, err := sqlitefile.Rows(ctx, s.file, func(row *sql.Rows) (config string, err error) {
+		err = row.Scan(&config)
+		return config, err
+	}, all, len(from)+1, from, string(kind)+"0")
 	if err != nil {
 		return nil, fmt.Errorf("list configurations with a %s: %w", kind, err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var list []string
-	for rows.Next() {
-		var config string
-		if err := rows.Scan(&config); err != nil {
-			return nil, fmt.Errorf("list configurations with a %s: %w", kind, err)
-		}
-		list = append(list, config)
-	}
-	return list, rows.Err()
+	return list, nil
 }
 
 // Append implements document.Store.

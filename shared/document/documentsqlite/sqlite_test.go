@@ -1,6 +1,7 @@
 package documentsqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -54,5 +55,30 @@ func TestConfigurations(t *testing.T) {
 	got, err := s.Configurations(t.Context(), "report")
 	if !slices.Equal(got, []string{"prod", "staging"}) || err != nil {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestExistingFileIsRead: a file of an earlier version is read and continued.
+func TestExistingFileIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "documents.db")
+	file, err := os.ReadFile("testdata/documents.db")
+	if err == nil {
+		err = os.WriteFile(path, file, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	want := document.NewVersion(2, `{"filters":"human=false and \"ä\""}`, "console", documenttest.At)
+	list, err := s.List(t.Context(), "filter", "prod")
+	if err != nil || len(list) != 1 || list[0].Name != "bots" || list[0].Version != want {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if list, err := s.Configurations(t.Context(), "report"); err != nil || !slices.Equal(list, []string{"staging"}) {
+		t.Errorf("%v, %v", list, err)
+	}
+	id := document.ID{Kind: "filter", Config: "prod", Name: "gone"}
+	if v, err := document.Restore(t.Context(), s, id, 1, document.Change{At: documenttest.At}); err != nil || v.Number != 3 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
@@ -77,13 +77,13 @@ func columnsIn(t *testing.T, all objects, watermark lake.Partition) *lakestate.C
 	}
 	compacted := maps.Clone(hours)
 	maps.DeleteFunc(compacted, func(hour lake.Partition, _ lakestate.ColumnSizes) bool { return hour >= watermark })
-	var table lakestatetest.Table
-	err := lakestate.SaveHours(t.Context(), &table, now(), compacted)
-	fresh, err1 := lakestate.AddFresh(t.Context(), &table, watermark, hours)
+	table := lakestate.Over(&tabletest.Memory{})
+	err := lakestate.SaveHours(t.Context(), table, now(), compacted)
+	fresh, err1 := lakestate.AddFresh(t.Context(), table, watermark, hours)
 	if err := errors.Join(err, err1, table.Write(t.Context(), fresh)); err != nil {
 		t.Fatal(err)
 	}
-	return lakestate.NewColumns(&table, now)
+	return lakestate.NewColumns(table, now)
 }
 
 // sharesIn returns the sizes of columns by their shares in all objects.
@@ -93,11 +93,11 @@ func sharesIn(t *testing.T, all objects) *lakestate.Columns {
 	for _, o := range all {
 		hours.Add(o.Partition, o.Bytes, o.ColumnBytes)
 	}
-	var table lakestatetest.Table
-	if err := lakestate.SaveColumnSizes(t.Context(), &table, hours.Total()); err != nil {
+	table := lakestate.Over(&tabletest.Memory{})
+	if err := lakestate.SaveColumnSizes(t.Context(), table, hours.Total()); err != nil {
 		t.Fatal(err)
 	}
-	return lakestate.NewColumns(&table, now)
+	return lakestate.NewColumns(table, now)
 }
 
 // TestColumnsOfAnAttackOverTrino compares estimates with the bytes that Trino reads, in a lake with ordinary hours and

@@ -25,7 +25,8 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest/cloud"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // BenchmarkRawObjectToRow measures the time from the notification of a raw log of 1,000 records until readers see the
@@ -37,7 +38,7 @@ func BenchmarkRawObjectToRow(b *testing.B) {
 		t:     b,
 		raw:   s3.New(client, "raw"),
 		lake:  s3.New(client, "lake"),
-		table: &lakestatetest.Table{},
+		table: lakestate.Over(&tabletest.Memory{}),
 		time:  testTime,
 	}
 	c := w.cloud()

@@ -28,7 +28,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // testTime is the time of the first record of the logs of tests: the beginning of an hour.
@@ -49,7 +49,7 @@ func newWorld(t testing.TB) *world {
 		t:     t,
 		raw:   &blobtest.Memory{},
 		lake:  &blobtest.Memory{},
-		table: &lakestatetest.Table{},
+		table: lakestate.Over(&tabletest.Memory{}),
 		time:  testTime.Add(30 * time.Minute),
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
 

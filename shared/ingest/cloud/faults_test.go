@@ -18,14 +18,15 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
-	"github.com/orrery/orrery/shared/dynamotable/dynamotest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
-	"github.com/orrery/orrery/shared/lakestate/statedynamo"
+	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
+	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
 	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
@@ -50,14 +51,14 @@ func newDeployment(t *testing.T) *deployment {
 		t:     t,
 		raw:   s3.New(d.client, "raw"),
 		lake:  s3.New(d.client, "lake"),
-		table: &lakestatetest.Table{},
+		table: lakestate.Over(&tabletest.Memory{}),
 		time:  testTime.Add(30 * time.Minute),
 	}
 	if os.Getenv(dynamotest.Variable) != "" {
 		table, name := dynamotest.Client(t, func(o *dynamodb.Options) {
 			o.HTTPClient = &http.Client{Transport: d.network}
 		})
-		d.table = statedynamo.New(table, name)
+		d.table = lakestate.Over(tabledynamo.New(table, name))
 	}
 	return d
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // TestAnyInterleaving runs imports, compactions and readers step by step in a random order. A step is one call of a
@@ -92,7 +92,7 @@ type play struct {
 	time   time.Time
 	raw    *blobtest.Memory
 	lake   *blobtest.Memory
-	table  *lakestatetest.Table
+	table  lakestate.Table
 	logs   map[string][]string // ids of the lines of each log, by key; "" for the blank line
 	texts  map[string]string
 	put    map[string]time.Time // when each log was put into the bucket
@@ -143,7 +143,7 @@ func newPlay(t *testing.T, seed uint64) *play {
 		t:      t,
 		random: rand.New(rand.NewPCG(seed, 1)),
 		time:   testTime,
-		table:  &lakestatetest.Table{},
+		table:  lakestate.Over(&tabletest.Memory{}),
 		logs:   map[string][]string{},
 		texts:  map[string]string{},
 		put:    map[string]time.Time{},

@@ -158,21 +158,13 @@ func (s *Store) Create(ctx context.Context, k keys.Key) error {
 }
 
 // List implements keys.Store.
-func (s *Store) List(ctx context.Context) (_ []keys.Key, err error) {
-	rows, err := s.file.QueryContext(ctx, "SELECT "+s.columns+" FROM keys ORDER BY created_ms, id")
+func (s *Store) List(ctx context.Context) ([]keys.Key, error) {
+	list, err := sqlitefile.Rows(ctx, s.file, func(row *sql.Rows) (keys.Key, error) { return scan(row) },
+		"SELECT "+s.columns+" FROM keys ORDER BY created_ms, id")
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var list []keys.Key
-	for rows.Next() {
-		k, err := scan(rows)
-		if err != nil {
-			return nil, fmt.Errorf("list keys: %w", err)
-		}
-		list = append(list, k)
-	}
-	return list, rows.Err()
+	return list, nil
 }
 
 // Find implements keys.Store.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -164,5 +165,33 @@ func TestFilesOfEarlierVersions(t *testing.T) {
 		if seal := sealOf(later, word); seal.IsZero() || seal == first {
 			t.Errorf("the seal of key %s is %x, that of key one %x", word, [32]byte(seal), [32]byte(first))
 		}
+	}
+}
+
+// TestExistingFileIsRead: a file of an earlier version is read and continued.
+func TestExistingFileIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.db")
+	file, err := os.ReadFile("testdata/keys.db")
+	if err == nil {
+		err = os.WriteFile(path, file, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	full, bare, revoked := keystest.Key("full", 0), keystest.Key("bare", 1), keystest.Key("revoked", 2)
+	full.Branches, full.Expires = []string{"a/b", "prod", "ünï"}, keystest.At.Add(time.Hour)
+	full.Seal, revoked.Revoked = keys.Seal{0, 1, 254, 255}, keystest.At.Add(time.Minute)
+	list, err := s.List(t.Context())
+	for i := range list {
+		if i > 0 { // Open has given them seals
+			list[i].Seal = keys.Seal{}
+		}
+	}
+	if diff := cmp.Diff([]keys.Key{full, bare, revoked}, list); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if err := s.Revoke(t.Context(), bare.ID, keystest.At); err != nil {
+		t.Error(err)
 	}
 }

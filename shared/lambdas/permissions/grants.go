@@ -89,9 +89,7 @@ var (
 	querying = Task{"querying", []Grant{
 		{Items, []string{"join#*"}, []string{"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"}},
 		// Query: the request of a query may take several items.
-		{Items, []string{"query#*"}, []string{
-			"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem",
-		}},
+		{Items, []string{"query#*"}, []string{"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
 		// Of the columns of each day, for estimates.
 		{Items, []string{"sizes"}, []string{"dynamodb:Query"}},

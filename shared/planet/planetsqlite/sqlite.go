@@ -4,7 +4,6 @@ package planetsqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -37,10 +36,6 @@ var table = documentsqlite.Table{
 // Open opens the file at path, whose directory must exist. If the file does not exist, Open creates it with the default
 // planet in configuration planet.FirstConfig, written at the time now.
 func Open(ctx context.Context, path string, now time.Time) (*Store, error) {
-	file, err := documentsqlite.OpenFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("open planets %s: %w", path, err)
-	}
 	create := func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, table.Create()); err != nil {
 			return err
@@ -48,8 +43,9 @@ func Open(ctx context.Context, path string, now time.Time) (*Store, error) {
 		first := planet.NewVersion(1, planet.Default(), "orrery", now)
 		return table.Insert(ctx, tx, planet.DocumentOf(planet.FirstConfig), first.Document())
 	}
-	if err := file.Prepare(ctx, schemaVersion, create); err != nil {
-		return nil, errors.Join(fmt.Errorf("open planets %s: %w", path, err), file.Close())
+	file, err := sqlitefile.OpenPrepared(ctx, path, documentsqlite.Options, schemaVersion, create)
+	if err != nil {
+		return nil, fmt.Errorf("open planets %s: %w", path, err)
 	}
 	return &Store{planet.Documents{Store: documentsqlite.Over(file, table)}, file}, nil
 }

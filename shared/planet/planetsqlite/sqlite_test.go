@@ -45,6 +45,27 @@ func open(t testing.TB, path string) *planetsqlite.Store {
 	return s
 }
 
+// TestExistingFileIsRead: a file of an earlier version is read and continued.
+func TestExistingFileIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "planets.db")
+	file, err := os.ReadFile("testdata/planets.db")
+	if err == nil {
+		err = os.WriteFile(path, file, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, path)
+	want := planet.NewVersion(2, planettest.Settings(t, "two"), "terraform", planettest.At)
+	if got, err := s.Newest(t.Context(), "shop"); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	change := planet.Change{Settings: planettest.Settings(t, "new"), By: "key", At: planettest.At}
+	if info, err := planet.Put(t.Context(), s, "shop", change); err != nil || info.Number != 3 {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
 func TestStore(t *testing.T) {
 	planettest.Run(t, func(t *testing.T) planet.Store { return open(t, filepath.Join(t.TempDir(), "planets.db")) })
 }

@@ -1069,7 +1069,7 @@ func TestCrashes(t *testing.T) {
 	t.Run("of a function with a table and a bucket", func(t *testing.T) {
 		testCrashes(t, func(t *testing.T) *world {
 			w := newWorld(t)
-			w.runs = dynamoRuns(func() *crash { return w.fault })
+			w.runs = tableRuns(func() *crash { return w.fault })
 			return w
 		}, 30)
 	})

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // item holds the attributes of an item, of which only the partition key is read.
@@ -17,7 +17,7 @@ type item map[string]struct{ S *string }
 
 // partition returns the partition key of an item.
 func (i item) partition() (string, error) {
-	key := i[dynamotable.PartitionKey].S
+	key := i[tabledynamo.PartitionKey].S
 	if key == nil {
 		return "", fmt.Errorf("an item has no partition key")
 	}
@@ -93,7 +93,7 @@ var keyCondition = regexp.MustCompile(`^\s*(#?\w+)\s*=\s*(:\w+)\s*(?:AND\b|and\b
 // keyOfQuery returns the partition key of a query, which must come first in its condition.
 func (in tableRequest) keyOfQuery() (string, error) {
 	m := keyCondition.FindStringSubmatch(in.KeyConditionExpression)
-	if m == nil || m[1] != dynamotable.PartitionKey && in.ExpressionAttributeNames[m[1]] != dynamotable.PartitionKey {
+	if m == nil || m[1] != tabledynamo.PartitionKey && in.ExpressionAttributeNames[m[1]] != tabledynamo.PartitionKey {
 		return "", fmt.Errorf("no partition key in the condition %q", in.KeyConditionExpression)
 	}
 	key := in.ExpressionAttributeValues[m[2]].S

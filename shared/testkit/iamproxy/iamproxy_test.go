@@ -25,8 +25,8 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"github.com/orrery/orrery/shared/dynamotable"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/table/tabledynamo"
 	"github.com/orrery/orrery/shared/testkit/iamproxy"
 )
 
@@ -150,7 +150,7 @@ func TestProxyPassesAllowedRequests(t *testing.T) {
 	if found, err := ingest.ListObjectsV2(t.Context(), list); err != nil || len(found.Contents) != 1 {
 		t.Errorf("listing: %v", err)
 	}
-	item := &dynamodb.GetItemInput{TableName: aws.String("orrery"), Key: dynamotable.Key("keys", "x")}
+	item := &dynamodb.GetItemInput{TableName: aws.String("orrery"), Key: tabledynamo.Key("keys", "x")}
 	if _, err := dynamodb.NewFromConfig(d.config("topx")).GetItem(t.Context(), item); err != nil {
 		t.Error(err)
 	}
@@ -169,7 +169,7 @@ func deleteObjects(bucket string, keys ...string) *s3.DeleteObjectsInput {
 
 func TestProxyDenies(t *testing.T) {
 	item := func(key string) *dynamodb.GetItemInput {
-		return &dynamodb.GetItemInput{TableName: aws.String("orrery"), Key: dynamotable.Key(key, "x")}
+		return &dynamodb.GetItemInput{TableName: aws.String("orrery"), Key: tabledynamo.Key(key, "x")}
 	}
 	for _, test := range []struct {
 		name, code, reason string

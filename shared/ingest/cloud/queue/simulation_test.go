@@ -23,8 +23,8 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lakestate/lakestatetest"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // simulation is a queue of SQS with an event source, as the deployment sets them up, by a clock of its own. It delivers
@@ -393,7 +393,7 @@ func TestEveryRowIsImportedOnce(t *testing.T) {
 			f := &flaky{simulation: newSimulation(seed), left: -1}
 			clock := func() time.Time { return f.time }
 			raw, lake := &blobtest.Memory{Now: clock}, &blobtest.Memory{Now: clock}
-			table := &lakestatetest.Table{}
+			table := lakestate.Over(&tabletest.Memory{})
 			var err error
 			f.store, err = cloud.New(cloud.Config{
 				Raw: flakyBlobs{raw, f}, Lake: flakyBlobs{lake, f}, Table: flakyTable{table, f},
@@ -518,7 +518,7 @@ func TestLostNotifications(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			f := &flaky{simulation: newSimulation(seed), left: -1}
 			raw, lake := &blobtest.Memory{Now: f.now}, &blobtest.Memory{Now: f.now}
-			table := &lakestatetest.Table{}
+			table := lakestate.Over(&tabletest.Memory{})
 			var err error
 			f.store, err = cloud.New(cloud.Config{
 				Raw: flakyBlobs{raw, f}, Lake: flakyBlobs{lake, f}, Table: flakyTable{table, f},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -48,18 +47,13 @@ CREATE TABLE files (
 
 // Open opens the file at path, whose directory must exist. If the file does not exist, Open creates it.
 func Open(ctx context.Context, path string) (*Store, error) {
-	file, err := sqlitefile.Open(path, sqlitefile.Options{
-		Mode: sqlitefile.Create, WAL: true, BusyTimeout: 10 * time.Second, Connections: 4,
+	options := sqlitefile.Options{Mode: sqlitefile.Create, WAL: true, BusyTimeout: 10 * time.Second, Connections: 4}
+	file, err := sqlitefile.OpenPrepared(ctx, path, options, schemaVersion, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, schema)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open runs %s: %w", path, err)
-	}
-	create := func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, schema)
-		return err
-	}
-	if err := file.Prepare(ctx, schemaVersion, create); err != nil {
-		return nil, errors.Join(fmt.Errorf("open runs %s: %w", path, err), file.Close())
 	}
 	return &Store{file}, nil
 }
@@ -135,24 +129,18 @@ func (s *Store) Unfinished(ctx context.Context) ([]runs.Run, error) {
 	return s.query(ctx, "SELECT run FROM runs WHERE ended = 0 ORDER BY due_ms, id")
 }
 
-func (s *Store) query(ctx context.Context, statement string, args ...any) (list []runs.Run, err error) {
-	rows, err := s.file.QueryContext(ctx, statement, args...)
+func (s *Store) query(ctx context.Context, statement string, args ...any) ([]runs.Run, error) {
+	list, err := sqlitefile.Rows(ctx, s.file, func(row *sql.Rows) (r runs.Run, err error) {
+		var text []byte
+		if err = row.Scan(&text); err == nil {
+			err = json.Unmarshal(text, &r)
+		}
+		return r, err
+	}, statement, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text string
-		var r runs.Run
-		if err := rows.Scan(&text); err != nil {
-			return nil, fmt.Errorf("read runs: %w", err)
-		}
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			return nil, fmt.Errorf("read a run: %w", err)
-		}
-		list = append(list, r)
-	}
-	return list, rows.Err()
+	return list, nil
 }
 
 // Update implements runs.Store.
@@ -186,21 +174,15 @@ func (s *Store) Update(ctx context.Context, r runs.Run, files ...runs.File) erro
 }
 
 // Files implements runs.Store.
-func (s *Store) Files(ctx context.Context, id string) (list []runs.File, err error) {
-	rows, err := s.file.QueryContext(ctx,
-		"SELECT delivery, name, content FROM files WHERE run_id = ? ORDER BY delivery, name", id)
+func (s *Store) Files(ctx context.Context, id string) ([]runs.File, error) {
+	list, err := sqlitefile.Rows(ctx, s.file, func(row *sql.Rows) (f runs.File, err error) {
+		err = row.Scan(&f.Delivery, &f.Name, &f.Content)
+		return f, err
+	}, "SELECT delivery, name, content FROM files WHERE run_id = ? ORDER BY delivery, name", id)
 	if err != nil {
 		return nil, fmt.Errorf("read the files of run %s: %w", id, err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var f runs.File
-		if err := rows.Scan(&f.Delivery, &f.Name, &f.Content); err != nil {
-			return nil, fmt.Errorf("read the files of run %s: %w", id, err)
-		}
-		list = append(list, f)
-	}
-	return list, rows.Err()
+	return list, nil
 }
 
 // Trim implements runs.Trimmer. Runs that have ended have no files.

@@ -1,0 +1,30 @@
+package lakestate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/table/tabletest"
+)
+
+// TestItems: the items of deployments are read, and written as they were.
+func TestItems(t *testing.T) {
+	memory := &tabletest.Memory{}
+	state := lakestate.Key{Partition: "lake", Sort: "state"}
+	day := lakestate.Change{
+		Key: lakestate.Key{Partition: "sizes", Sort: "2026-01-02"}, Body: []byte("{}"), Expires: time.Unix(4920868800, 0),
+	}
+	first := lakestate.Change{Key: state, Body: []byte(`{"version":1}`)}
+	second := lakestate.Change{Key: state, Seen: 1, Body: []byte(`{"version":2}`)}
+	for _, changes := range [][]lakestate.Change{{first, day}, {second}} {
+		if err := lakestate.Over(memory).Write(t.Context(), changes...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tabletest.Equal(t, memory, "testdata/items.json")
+	got, item, err := lakestate.Load(t.Context(), lakestate.Over(tabletest.Load(t, "testdata/items.json")))
+	if err != nil || got.Version != 2 || item.Revision != 2 || item.Key != state {
+		t.Errorf("%+v %+v %v", got, item, err)
+	}
+}
