@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
@@ -51,7 +52,7 @@ func (t target) open(
 	if t.URL != "" {
 		busy := func(refused *client.Error, wait time.Duration) {
 			fmt.Fprintf(stderr, "the server refused the request (%d: %s); trying again in %s\n",
-				refused.Status, printable(refused.Message), wait)
+				refused.Status, terminal.Printable(refused.Message), wait)
 		}
 		server := &client.Client{BaseURL: t.URL, Key: t.APIKey, Busy: busy}
 		return server, nil, func() error { return nil }, nil

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // TestCommands runs commands and checks their output and exit codes.
@@ -617,7 +619,7 @@ func TestImportAs(t *testing.T) {
 		{"a copy with its own path is another log", "", []string{copied}, 1},
 	} {
 		stdout, stderr, code := orrery(t, step.text, append([]string{"import", "--data", data}, step.args...)...)
-		want := fmt.Sprintf(": %s, 0 rejected", counted(step.records, "record"))
+		want := fmt.Sprintf(": %s, 0 rejected", terminal.Counted(step.records, "record"))
 		if code != exitDone || !strings.Contains(stdout, want) {
 			t.Errorf("%s: exit %d, want %q\n%s%s", step.name, code, want, stdout, stderr)
 		}

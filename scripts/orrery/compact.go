@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
@@ -25,30 +26,30 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(c.err, -1, "compacting hours", false)
+	bar := terminal.NewProgress(c.err, -1, "compacting hours", false)
 	report, err := product.Store.Compact(ctx, datadir.CompactOptions{Progress: func(done, total int) {
 		bar.ChangeMax(total)
-		show(bar, int64(done))
+		terminal.Show(bar, int64(done))
 	}})
 	if err = errors.Join(err, bar.Finish(), product.Close()); err != nil {
 		return err
 	}
 	for _, name := range report.Newer {
-		if _, err := fmt.Fprintf(c.err, "%s was written by a newer orrery and is not merged\n", printable(name)); err != nil {
+		if _, err := fmt.Fprintf(c.err, "%s was written by a newer orrery and is not merged\n", terminal.Printable(name)); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(report.Damaged)) {
 		_, err := fmt.Fprintf(c.err, "%s is not merged, and answers leave it out: %s; restore the file from a backup, "+
-			"or import its logs into a new folder\n", printable(name), printable(report.Damaged[name]))
+			"or import its logs into a new folder\n", terminal.Printable(name), terminal.Printable(report.Damaged[name]))
 		if err != nil {
 			return err
 		}
 	}
 	_, err = fmt.Fprintf(c.out,
 		"merged %s of %s (%s, %d to %s), removed %s no longer needed\n",
-		counted(report.Objects, "object"), counted(report.Hours, "hour"), counted(report.Rows, "record"),
-		report.Before, counted(report.After, "byte"), counted(report.Removed, "file"))
+		terminal.Counted(report.Objects, "object"), terminal.Counted(report.Hours, "hour"), terminal.Counted(report.Rows, "record"),
+		report.Before, terminal.Counted(report.After, "byte"), terminal.Counted(report.Removed, "file"))
 	if err == nil && len(report.Damaged) > 0 {
 		return &exitError{code: exitIncomplete}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -56,7 +57,7 @@ func reportSides(w io.Writer, d *search.DiffMeta, oldest *string) {
 		name string
 		search.DiffSideMeta
 	}{{"selected", d.Selected}, {"baseline", d.Baseline}} {
-		text := fmt.Sprintf("%s: %s, %s", side.name, counted(side.NumOfRequests, "request"), side.Filter)
+		text := fmt.Sprintf("%s: %s, %s", side.name, terminal.Counted(side.NumOfRequests, "request"), side.Filter)
 		if side.Except != "" {
 			text += ", without those of " + side.Except
 		}

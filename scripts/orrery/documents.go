@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
 )
@@ -64,7 +65,7 @@ func (s configuration) delete(ctx context.Context, c console, path, name string,
 	if _, _, err := s.do(ctx, c, http.MethodDelete, path, nil, ifMatch(etag)); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", printable(name))
+	fmt.Fprintf(c.err, "deleted %s; its versions can still be read and restored\n", terminal.Printable(name))
 	return nil
 }
 
@@ -83,7 +84,7 @@ func printVersions(out io.Writer, answer []byte) error {
 	if err != nil {
 		return err
 	}
-	w := newTable(out)
+	w := terminal.NewTable(out)
 	fmt.Fprintln(w, "VERSION\tWRITTEN\tBY\tETAG")
 	for _, v := range list.Versions {
 		deleted := ""
@@ -105,8 +106,8 @@ func decoded[T any](answer []byte) (T, error) {
 
 // printETag prints the ETag of a document, which --if-match takes.
 func printETag(w io.Writer, header http.Header) {
-	fmt.Fprintln(w, "ETag:", printable(header.Get("ETag")))
+	fmt.Fprintln(w, "ETag:", terminal.Printable(header.Get("ETag")))
 }
 
 // oneLine returns text without characters that break a table or the terminal.
-func oneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }
+func oneLine(text string) string { return terminal.Printable(strings.Join(strings.Fields(text), " ")) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -44,7 +45,7 @@ func facetRows(facets []json.RawMessage) ([]json.RawMessage, error) {
 			}
 		}
 		if rest := f.Rest; rest != nil && rest.Distinct > 0 {
-			others := fmt.Sprintf(`"(%s)"`, counted(rest.Distinct, "other"))
+			others := fmt.Sprintf(`"(%s)"`, terminal.Counted(rest.Distinct, "other"))
 			if err := add(json.RawMessage(others), rest.NumOfRequests, &rest.NumOfBlockedRequests); err != nil {
 				return nil, err
 			}

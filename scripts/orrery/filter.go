@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/savedfilter"
@@ -89,7 +90,7 @@ func (f *filterListCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	w := newTable(c.out)
+	w := terminal.NewTable(c.out)
 	fmt.Fprintln(w, "NAME\tFILTER\tTITLE")
 	for _, one := range list.Filters {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", one.Name, oneLine(one.Filters), oneLine(one.Title))

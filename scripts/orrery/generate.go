@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
@@ -127,17 +128,17 @@ func importGenerated(
 	ctx context.Context, store *datadir.Store, name string, options gen.Options, stderr io.Writer,
 ) (ingest.Report, error) {
 	defer forImport()()
-	bar := newProgress(stderr, int64(options.Records), "generating records", false)
+	bar := terminal.NewProgress(stderr, int64(options.Records), "generating records", false)
 	report, err := store.Import(ctx, name, gen.New(options), ingest.Options{
 		Format:   "orrery",
-		Progress: func(p ingest.Progress) { show(bar, p.Records) },
+		Progress: func(p ingest.Progress) { terminal.Show(bar, p.Records) },
 	})
 	return report, errors.Join(err, bar.Finish())
 }
 
 // writeRecords writes the records as NDJSON until ctx ends.
 func writeRecords(ctx context.Context, w io.Writer, options gen.Options, stderr io.Writer) error {
-	bar := newProgress(stderr, int64(options.Records), "generating records", false)
+	bar := terminal.NewProgress(stderr, int64(options.Records), "generating records", false)
 	buffered := bufio.NewWriterSize(w, 1<<20)
 	records := gen.New(options)
 	var line []byte
@@ -153,7 +154,7 @@ func writeRecords(ctx context.Context, w io.Writer, options gen.Options, stderr 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			show(bar, int64(n))
+			terminal.Show(bar, int64(n))
 		}
 	}
 	return errors.Join(bar.Finish(), buffered.Flush())

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
@@ -186,7 +187,7 @@ func (i *importCommand) one(
 	if err != nil {
 		return nil, err
 	}
-	bar := newProgress(c.err, size, name, true)
+	bar := terminal.NewProgress(c.err, size, name, true)
 	path := i.As
 	if path == "" && size >= 0 {
 		path = file
@@ -199,7 +200,7 @@ func (i *importCommand) one(
 			options.Arrival = info.ModTime()
 		}
 	}
-	options.Progress = func(p ingest.Progress) { show(bar, p.Bytes) }
+	options.Progress = func(p ingest.Progress) { terminal.Show(bar, p.Bytes) }
 	err = store.ImportAll(ctx, name, in, options, func(log string, r ingest.Report, err error) {
 		var unknown *logformat.UnrecognizedError
 		if errors.As(err, &unknown) {
@@ -229,12 +230,12 @@ const maxShownLine = 400
 // printUnrecognized prints the first line of a log, why each format does not match it, and where the one that matches
 // the most of it stops.
 func printUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) {
-	fmt.Fprintf(w, "%s begins with\n  %.*q\n", printable(log), maxShownLine, e.First)
+	fmt.Fprintf(w, "%s begins with\n  %.*q\n", terminal.Printable(log), maxShownLine, e.First)
 	if e.Wrapped != nil {
 		return
 	}
 	for _, miss := range e.Missed {
-		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, printable(miss.Reason))
+		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, terminal.Printable(miss.Reason))
 	}
 	nearest := slices.MaxFunc(e.Missed, func(a, b logformat.Miss) int { return cmp.Compare(a.Column, b.Column) })
 	if e.Members == nil && nearest.Column > 1 {
@@ -249,7 +250,7 @@ func (i *importCommand) printSuggestion(w io.Writer, file, member string, e *log
 	if len(e.Members) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "its members are %s\n", printable(e.ShownMembers()))
+	fmt.Fprintf(w, "its members are %s\n", terminal.Printable(e.ShownMembers()))
 	var how, what string
 	switch {
 	case e.Wrapped != nil && len(e.Wrapped.Map) > 0:
@@ -267,7 +268,7 @@ func (i *importCommand) printSuggestion(w io.Writer, file, member string, e *log
 	default:
 		how, what = "this command imports it", i.withMappings(file, e.Map)
 	}
-	fmt.Fprintf(w, "%s:\n  %s\n", how, printable(what))
+	fmt.Fprintf(w, "%s:\n  %s\n", how, terminal.Printable(what))
 }
 
 // withMappings returns the command that imports a file with mappings, and otherwise as this one.
@@ -354,16 +355,16 @@ func defaultsOf(set []string) ([]ingest.Default, error) {
 // printReport prints the result of an import: one line, one for each reason of rejected lines, and one for their place.
 func printReport(w io.Writer, r ingest.Report) error {
 	if r.Left > 0 && r.Records+r.RejectedLines()+r.Known == 0 {
-		_, err := fmt.Fprintf(w, "%s: no records yet: its last line has no newline\n", printable(r.Name))
+		_, err := fmt.Fprintf(w, "%s: no records yet: its last line has no newline\n", terminal.Printable(r.Name))
 		return err
 	}
 	text := fmt.Sprintf("%s: %s, %d rejected, %.1f s",
-		printable(r.Name), counted(r.Records, "record"), r.RejectedLines(), r.Elapsed.Seconds())
+		terminal.Printable(r.Name), terminal.Counted(r.Records, "record"), r.RejectedLines(), r.Elapsed.Seconds())
 	if r.Format != "" {
 		text += " (" + formatText(r.Format) + ")"
 	}
 	if r.Known > 0 {
-		text += fmt.Sprintf("; %s imported before", counted(r.Known, "line"))
+		text += fmt.Sprintf("; %s imported before", terminal.Counted(r.Known, "line"))
 	}
 	if r.Overlaps() {
 		text += fmt.Sprintf("; %d of the first %d records were in the data already", r.Seen, r.Judged)
@@ -380,7 +381,7 @@ func printReport(w io.Writer, r ingest.Report) error {
 		text += "  " + strings.ReplaceAll(r.First, "\n", "\n  ") + "\n"
 	}
 	if r.Quarantine != "" {
-		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", printable(r.Quarantine))
+		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", terminal.Printable(r.Quarantine))
 	}
 	if r.Unsaved > 0 {
 		text += fmt.Sprintf("  %d of them are only counted, because 100 MB of lines of this log or its archive are saved\n",
@@ -405,7 +406,7 @@ func misfitsText(misfits map[string]int64) string {
 	if total == 1 {
 		verb = "is"
 	}
-	return fmt.Sprintf("; %s of a wrong type %s in log_rest (%s)", counted(total, "value"), verb, strings.Join(fields, ", "))
+	return fmt.Sprintf("; %s of a wrong type %s in log_rest (%s)", terminal.Counted(total, "value"), verb, strings.Join(fields, ", "))
 }
 
 // absentText reports what no record of an import has, or is "".
@@ -438,7 +439,7 @@ func printAbsent(w io.Writer, r ingest.Report) error {
 	if text == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", printable(r.Name), text)
+	_, err := fmt.Fprintf(w, "%s: %s\n", terminal.Printable(r.Name), text)
 	return err
 }
 
@@ -449,7 +450,7 @@ func printLeft(w io.Writer, r ingest.Report) error {
 	}
 	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%s without newline) is left for "+
 		"the next import; if the file is complete, import it again with --take-last\n",
-		printable(r.Name), counted(r.Left, "byte"))
+		terminal.Printable(r.Name), terminal.Counted(r.Left, "byte"))
 	return err
 }
 
@@ -465,6 +466,6 @@ func (i *importCommand) printColumns(w io.Writer, r ingest.Report) error {
 	_, err := fmt.Fprintf(w, "%s: the lines have columns after the format combined, which are only in log_rest. "+
 		"To have them as fields, run orrery forget %s%s, and %s\n  "+form+"\n"+
 		"with the variables of your server in their places, if it writes others\n",
-		printable(r.Name), printable(i.dataFlag()), r.Source, with, r.Columns)
+		terminal.Printable(r.Name), terminal.Printable(i.dataFlag()), r.Source, with, r.Columns)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/ledger"
@@ -104,7 +105,7 @@ func writeImports(out io.Writer, list []importRow) error {
 		if row.Forgotten != nil {
 			imported = "forgotten " + timeText(*row.Forgotten)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.ID, printable(row.Name), formatText(row.Format),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.ID, terminal.Printable(row.Name), formatText(row.Format),
 			row.Records, row.Rejected, optionalTime(row.From), optionalTime(row.To), imported)
 	}
 	return w.Flush()
@@ -187,14 +188,14 @@ func findImport(ctx context.Context, store *datadir.Store, text string) (string,
 }
 
 func printForgotten(w io.Writer, r datadir.ForgetReport) error {
-	name := printable(cmp.Or(r.Source.Name, r.Source.Log))
+	name := terminal.Printable(cmp.Or(r.Source.Name, r.Source.Log))
 	if r.Before {
 		_, err := fmt.Fprintf(w, "%s (%s) was forgotten at %s\n", r.Source.ID, name, timeText(r.Source.Forgotten))
 		return err
 	}
 	_, err := fmt.Fprintf(w, "forgot %s (%s): %s of %s; %s replaced, %d removed\n",
-		r.Source.ID, name, counted(r.Records, "record"), counted(r.Hours, "hour"),
-		counted(r.Rewritten, "object"), r.Removed)
+		r.Source.ID, name, terminal.Counted(r.Records, "record"), terminal.Counted(r.Hours, "hour"),
+		terminal.Counted(r.Rewritten, "object"), r.Removed)
 	return err
 }
 
@@ -231,8 +232,8 @@ func (i *importCommand) printThere(
 	}
 	_, err = fmt.Fprintf(w, "%s: %s there already, imported as format %s with %s, which stays as it is. "+
 		"To import them anew, run orrery forget %s%s, and then this command again\n",
-		printable(report.Name), lines, formatText(earlier.Format), printable(settingsText(earlier)),
-		printable(i.dataFlag()), earlier.ID)
+		terminal.Printable(report.Name), lines, formatText(earlier.Format), terminal.Printable(settingsText(earlier)),
+		terminal.Printable(i.dataFlag()), earlier.ID)
 	return err
 }
 

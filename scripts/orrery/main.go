@@ -17,6 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -69,13 +70,22 @@ type console struct {
 	out, err io.Writer
 }
 
+// shown returns where an answer goes: to out as it is, so that programs read it exactly, but printable if out is a
+// terminal.
+func (c console) shown() io.Writer {
+	if terminal.Is(c.out) {
+		return terminal.PrintableWriter{To: c.out}
+	}
+	return c.out
+}
+
 // confirms asks a question on the terminal and reports whether the answer is yes. Without a terminal it reports false.
 // If ctx ends before the answer, it returns the error of ctx.
 func (c console) confirms(ctx context.Context, question string) (bool, error) {
-	if !isTerminal(c.in) || !isTerminal(c.err) {
+	if !terminal.Is(c.in) || !terminal.Is(c.err) {
 		return false, nil
 	}
-	fmt.Fprintf(c.err, "%s [y/N] ", printable(question))
+	fmt.Fprintf(c.err, "%s [y/N] ", terminal.Printable(question))
 	type line struct {
 		text string
 		err  error
@@ -152,7 +162,7 @@ func runAt(ctx context.Context, args []string, c console, k clock) int {
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintf(c.err, "orrery: %s\nTry: orrery --help\n", printable(err.Error(), '\n', '\t')) // it repeats arguments
+		fmt.Fprintf(c.err, "orrery: %s\nTry: orrery --help\n", terminal.Printable(err.Error(), '\n', '\t')) // it repeats arguments
 		return exitUsage
 	}
 	return exitCode(chosen.Run(), ctx, c.err)
@@ -195,13 +205,13 @@ func exitCode(err error, ctx context.Context, stderr io.Writer) int {
 		return exitDone
 	case errors.As(err, &own):
 		if own.message != "" {
-			fmt.Fprintln(stderr, "orrery:", printable(own.message, '\n', '\t'))
+			fmt.Fprintln(stderr, "orrery:", terminal.Printable(own.message, '\n', '\t'))
 		}
 		return own.code
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(stderr, "orrery: interrupted; no partial results are left, run the command again to continue")
 		return exitInterrupted
 	}
-	fmt.Fprintln(stderr, "orrery:", printable(err.Error(), '\n', '\t')) // names of files may contain any character
+	fmt.Fprintln(stderr, "orrery:", terminal.Printable(err.Error(), '\n', '\t')) // names of files may contain any character
 	return exitFailed
 }

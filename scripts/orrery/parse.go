@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
@@ -33,7 +34,7 @@ func (p *parseCommand) Run(c console) error {
 		return drawn(err, c.err)
 	}
 	for _, r := range q.Relative {
-		fmt.Fprintf(c.err, "%s is %s\n", printable(r.Text), time.UnixMilli(r.Ms).UTC().Format(time.RFC3339))
+		fmt.Fprintf(c.err, "%s is %s\n", terminal.Printable(r.Text), time.UnixMilli(r.Ms).UTC().Format(time.RFC3339))
 	}
 	_, err = fmt.Fprintf(c.shown(), "%s\n%s\n", filter.FormatJSON(q.Filter), filter.Format(q.Filter))
 	return err
@@ -60,7 +61,7 @@ func drawn(err error, stderr io.Writer) error {
 	}
 	fmt.Fprint(stderr, filter.Draw(wrong.Text, wrong.Errors))
 	if wrong.Fixed != "" {
-		fmt.Fprintf(stderr, "corrected: %s\n", printable(wrong.Fixed))
+		fmt.Fprintf(stderr, "corrected: %s\n", terminal.Printable(wrong.Fixed))
 	}
 	return &exitError{code: exitFailed}
 }

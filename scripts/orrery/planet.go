@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/planet"
 )
@@ -52,6 +53,6 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.out, printable(answer.Message))
+	_, err = fmt.Fprintln(c.out, terminal.Printable(answer.Message))
 	return err
 }

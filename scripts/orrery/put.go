@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/orrery/orrery/scripts/internal/rawbucket"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 type putCommand struct {
@@ -43,7 +44,7 @@ func (p *putCommand) Run(ctx context.Context, c console) error {
 		if err == nil {
 			continue
 		}
-		fmt.Fprintf(c.err, "orrery: %s: %v\n", printable(file), printable(err.Error()))
+		fmt.Fprintf(c.err, "orrery: %s: %v\n", terminal.Printable(file), terminal.Printable(err.Error()))
 		if isRefusal(err) {
 			refused = true
 		} else {
@@ -98,13 +99,13 @@ func (p *putCommand) one(ctx context.Context, c console, bucket *rawbucket.Bucke
 		notes, err = append(notes, err.Error()), nil
 	}
 	for _, note := range notes {
-		fmt.Fprintf(c.err, "%s: %s\n", printable(file), printable(note))
+		fmt.Fprintf(c.err, "%s: %s\n", terminal.Printable(file), terminal.Printable(note))
 	}
 	if err != nil {
 		return err
 	}
-	bar := newProgress(c.err, log.Size, name, true)
-	at, err := bucket.Put(ctx, log, p.History, func(sent int64) { show(bar, sent) })
+	bar := terminal.NewProgress(c.err, log.Size, name, true)
+	at, err := bucket.Put(ctx, log, p.History, func(sent int64) { terminal.Show(bar, sent) })
 	if err = errors.Join(err, bar.Finish()); err != nil {
 		return err
 	}
@@ -136,9 +137,9 @@ func printPut(c console, file string, bucket *rawbucket.Bucket, log *rawbucket.L
 	}
 	if log.Left > 0 {
 		fmt.Fprintf(c.err, "%s: 1 unfinished line at the end (%s without newline) is left for the next put; "+
-			"if the file is complete, put it again with --take-last\n", printable(file), counted(log.Left, "byte"))
+			"if the file is complete, put it again with --take-last\n", terminal.Printable(file), terminal.Counted(log.Left, "byte"))
 	}
 	_, err := fmt.Fprintf(c.out, "%s: %s s3://%s/%s (%s, %d bytes)\n",
-		printable(file), verb, bucket.Name, printable(at.Key), log.Format, log.Size)
+		terminal.Printable(file), verb, bucket.Name, terminal.Printable(at.Key), log.Format, log.Size)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
@@ -146,7 +147,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 		if err := deployed.Release(ctx, q.Import, format); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", printable(q.Import))
+		_, err = fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", terminal.Printable(q.Import))
 		return err
 	}
 	defer forImport()()
@@ -159,7 +160,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 			return err
 		}
 		for _, key := range report.Logs {
-			fmt.Fprintf(c.err, "the records are imported from s3://%s/%s\n", bucket.Name, printable(key))
+			fmt.Fprintf(c.err, "the records are imported from s3://%s/%s\n", bucket.Name, terminal.Printable(key))
 		}
 		return printRetried(c, report.Source, report.Records, report.Rejected)
 	})
@@ -176,7 +177,7 @@ func withPlaces(options ingest.Options, retry func(ingest.Options) error) error 
 }
 
 func printRetried(c console, id string, records, rejected int64) error {
-	_, err := fmt.Fprintf(c.out, "%s: %s, %d still rejected\n", printable(id), counted(records, "record"), rejected)
+	_, err := fmt.Fprintf(c.out, "%s: %s, %d still rejected\n", terminal.Printable(id), terminal.Counted(records, "record"), rejected)
 	return err
 }
 
@@ -229,8 +230,8 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store interface
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "import\tname\treason\tlines\tline\texample")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", printable(r.Import), cmp.Or(printable(r.Name), "-"), r.Reason,
-			r.Lines, r.Line, printable(beginningOf(cmp.Or(r.Example, r.Message))))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", terminal.Printable(r.Import), cmp.Or(terminal.Printable(r.Name), "-"), r.Reason,
+			r.Lines, r.Line, terminal.Printable(beginningOf(cmp.Or(r.Example, r.Message))))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -238,7 +239,7 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store interface
 	for _, r := range rows {
 		if len(r.Map) > 0 {
 			fmt.Fprintf(c.err, "%s is in JSON of no known format; this command imports it with mappings that fit:\n  %s\n",
-				printable(r.Name), printable(q.withMappings(r.Import, r.Map)))
+				terminal.Printable(r.Name), terminal.Printable(q.withMappings(r.Import, r.Map)))
 		}
 	}
 	return nil

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/search"
@@ -159,7 +157,7 @@ func (a answer) reportLag(stderr io.Writer, now time.Time) (late bool, _ error) 
 	}
 	if late = through.Before(end); late {
 		fmt.Fprintf(stderr, "orrery: the data is complete through %s; later logs may be missing\n",
-			printable(*a.Meta.Complete))
+			terminal.Printable(*a.Meta.Complete))
 	}
 	return late, nil
 }
@@ -172,7 +170,7 @@ func (a answer) reportLate(stderr io.Writer) bool {
 	}
 	fmt.Fprintf(stderr, "orrery: %s arrived late and are not in the answer, because they are older than --since; "+
 		"a query without --since finds them\n",
-		counted(*a.Meta.Late, "record"))
+		terminal.Counted(*a.Meta.Late, "record"))
 	return true
 }
 
@@ -182,7 +180,7 @@ func (a answer) reportLacking(stderr io.Writer) bool {
 		return false
 	}
 	for _, column := range a.Meta.Estimate.Lacking {
-		fmt.Fprintln(stderr, "orrery:", printable(column.String()))
+		fmt.Fprintln(stderr, "orrery:", terminal.Printable(column.String()))
 	}
 	return len(a.Meta.Estimate.Lacking) > 0
 }
@@ -202,33 +200,25 @@ func (a answer) reportGaps(stderr io.Writer) error {
 	}
 	if names := a.Meta.Saturated; names != nil {
 		fmt.Fprintf(stderr, "orrery: some sums have more than 64 bits; the nearest integer of 64 bits is printed: %s\n",
-			printable(strings.Join(names, ", ")))
+			terminal.Printable(strings.Join(names, ", ")))
 	}
 	if len(a.Meta.Skipped) == 0 {
 		return nil
 	}
 	return &exitError{code: exitIncomplete, message: fmt.Sprintf(
-		"the answer is incomplete: %s could not be read", counted(len(a.Meta.Skipped), "object"))}
+		"the answer is incomplete: %s could not be read", terminal.Counted(len(a.Meta.Skipped), "object"))}
 }
 
 // reportUnreadable lists the objects that could not be read. It comes before the report that nothing was found, which is
 // only about the others.
 func (a answer) reportUnreadable(stderr io.Writer) {
 	for _, name := range a.Meta.Skipped[:min(len(a.Meta.Skipped), maxSkippedNames)] {
-		fmt.Fprintln(stderr, "  unreadable:", printable(name))
+		fmt.Fprintln(stderr, "  unreadable:", terminal.Printable(name))
 	}
 }
 
 // maxSkippedNames is the number of unreadable objects that are listed; --format json lists all.
 const maxSkippedNames = 10
-
-// counted returns a number with a noun.
-func counted[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 func (a answer) truncation(reason string) string {
 	results := len(a.Data.Results)
@@ -247,7 +237,7 @@ func (q *queryCommand) formatFor(w io.Writer) string {
 	switch {
 	case q.Format != "auto":
 		return q.Format
-	case isTerminal(w):
+	case terminal.Is(w):
 		return "table"
 	}
 	return "json"
@@ -289,7 +279,7 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 	if len(results) == 0 {
 		return nil
 	}
-	return writeTable(c.out, q.columns(), results)
+	return terminal.WriteTable(c.out, q.columns(), results)
 }
 
 // columns returns the columns of a table: the requested fields, or those of the route.
@@ -335,10 +325,4 @@ func (q *queryCommand) fields() []string {
 		names[i] = strings.TrimSpace(name)
 	}
 	return names
-}
-
-// isTerminal reports whether a stream is a terminal.
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/tabular"
@@ -21,7 +22,7 @@ func (q *queryCommand) printAll(ctx context.Context, from partSource, c console,
 	if err != nil {
 		return err
 	}
-	bar := newProgress(c.err, -1, "records", false)
+	bar := terminal.NewProgress(c.err, -1, "records", false)
 	defer func() { _ = bar.Exit() }()
 
 	out := c.shown()
@@ -56,7 +57,7 @@ func (q *queryCommand) printAll(ctx context.Context, from partSource, c console,
 			return err
 		}
 		printed += p.count
-		show(bar, int64(printed))
+		terminal.Show(bar, int64(printed))
 		if last {
 			_ = bar.Finish() // clears it; one that cannot be drawn must not stop the work
 			p.answer.Meta.Skipped = skipped
@@ -74,7 +75,7 @@ func (q *queryCommand) printAll(ctx context.Context, from partSource, c console,
 // stopped returns the error for a failure between two parts. It says how to continue.
 func (q *queryCommand) stopped(ctx context.Context, err error, printed int, cursor any) error {
 	remedy := fmt.Sprintf("%s are printed; the same command with --cursor %v prints the others",
-		counted(printed, "record"), cursor)
+		terminal.Counted(printed, "record"), cursor)
 	switch {
 	case ctx.Err() != nil && cursor == nil:
 		return &exitError{code: exitInterrupted, message: "interrupted; no record is printed"}

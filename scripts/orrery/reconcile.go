@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lambdas"
 )
@@ -80,13 +81,13 @@ func lambdaClient(ctx context.Context) (*lambda.Client, error) {
 func printReconciled(c console, r cloud.ReconcileReport) error {
 	_, err := fmt.Fprintf(c.out, "compared %s in %.1f s: %d arrived, %d may be on their way\n"+
 		"sent %s again\n",
-		counted(r.Listed, "log"), r.Elapsed.Seconds(), r.Arrived, r.Recent, counted(r.Lost, "lost log"))
+		terminal.Counted(r.Listed, "log"), r.Elapsed.Seconds(), r.Arrived, r.Recent, terminal.Counted(r.Lost, "lost log"))
 	if err == nil && r.Earlier+r.EarlierSent > 0 {
 		_, err = fmt.Fprintf(c.out, "sent %s again that an earlier version may have imported; "+
-			"of those sent before, %d did not arrive\n", counted(r.Earlier, "log"), r.EarlierSent)
+			"of those sent before, %d did not arrive\n", terminal.Counted(r.Earlier, "log"), r.EarlierSent)
 	}
 	if err == nil && r.Left > 0 {
-		_, err = fmt.Fprintf(c.out, "left %s for the next run, because of the limit\n", counted(r.Left, "log"))
+		_, err = fmt.Fprintf(c.out, "left %s for the next run, because of the limit\n", terminal.Counted(r.Left, "log"))
 	}
 	if err == nil && r.Unfinished {
 		_, err = fmt.Fprintln(c.out, "the time was up before all logs were compared; the next run continues")

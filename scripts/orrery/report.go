@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
@@ -92,11 +93,11 @@ func (r *reportRunCommand) Run(ctx context.Context, c console) error {
 func (r *reportRunCommand) ask(
 	ctx context.Context, server *client.Client, stderr io.Writer, text string,
 ) (report.Report, error) {
-	bar := newProgress(stderr, 1, "asking", false)
+	bar := terminal.NewProgress(stderr, 1, "asking", false)
 	model, err := reporting.Run(ctx, clientSource{server}, reporting.Request{
 		Filters: text, Last: r.Last, Now: search.Present(time.Now()), Zone: r.TZ, Template: report.Template(r.Template),
 		Compare: r.Compare, Title: r.Title, Link: r.Link, AtOnce: reporting.Few, // which the server may be
-		Done: func(done, all int) { bar.ChangeMax(all); show(bar, int64(done)) },
+		Done: func(done, all int) { bar.ChangeMax(all); terminal.Show(bar, int64(done)) },
 	})
 	_ = bar.Exit() // a bar that cannot be drawn must not stop the work
 	var mistakes *query.FilterError
@@ -151,7 +152,7 @@ func (r *reportRunCommand) write(ctx context.Context, c console, model report.Re
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "orrery: the report is in %s\n", printable(file))
+	fmt.Fprintf(c.err, "orrery: the report is in %s\n", terminal.Printable(file))
 	if r.Open {
 		return showFile(ctx, file)
 	}
@@ -179,7 +180,7 @@ const defaultSender = "Orrery <orrery@localhost>"
 // 5.
 func reportMissing(stderr io.Writer, model report.Report) error {
 	for _, notice := range model.Notices() {
-		fmt.Fprintf(stderr, "orrery: %s\n", printable(notice))
+		fmt.Fprintf(stderr, "orrery: %s\n", terminal.Printable(notice))
 	}
 	if len(model.Failed)+len(model.Run.Skipped) > 0 {
 		return &exitError{code: exitIncomplete, message: "the report is incomplete"}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/document"
@@ -57,7 +58,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) 
 	for state := runs.State(""); err == nil && !settled(run); {
 		if run.State != state {
 			state = run.State
-			fmt.Fprintf(c.err, "orrery: %s\n", printable(string(state)))
+			fmt.Fprintf(c.err, "orrery: %s\n", terminal.Printable(string(state)))
 		}
 		if runner == nil {
 			err = pause.For(ctx, time.Second)

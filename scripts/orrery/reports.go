@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/schedule"
@@ -112,7 +113,7 @@ func (r *reportListCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	w := newTable(c.out)
+	w := terminal.NewTable(c.out)
 	fmt.Fprintln(w, "NAME\tMADE\tTO\tFILTER")
 	for _, one := range list.Reports {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Name, madeText(one.Definition), receivers(one.Definition),
@@ -214,7 +215,7 @@ func (r *reportRunsCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	w := newTable(c.out)
+	w := terminal.NewTable(c.out)
 	fmt.Fprintln(w, "RUN\tFROM\tTO\tSTATE\tVERDICT\tREMARKS")
 	for _, run := range list.Runs {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", run.ID, run.From.Format(time.RFC3339), run.To.Format(time.RFC3339), run.State,
@@ -257,7 +258,7 @@ func (r *reportDeleteCommand) Run(ctx context.Context, c console) error {
 // printScheduled prints a report and its next period for people.
 func printScheduled(out io.Writer, one api.ScheduledReport, now time.Time) error {
 	d := one.Definition
-	w := newTable(out)
+	w := terminal.NewTable(out)
 	fmt.Fprintf(w, "report\t%s\n", strings.TrimRight(one.Name+"  "+oneLine(d.Title), " "))
 	fmt.Fprintf(w, "filter\t%s\n", cmp.Or(oneLine(d.Filters), "all requests"))
 	fmt.Fprintf(w, "branches\t%s\n", cmp.Or(strings.Join(one.Branches, ", "), "all"))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
@@ -82,7 +83,7 @@ func (s *serveCommand) Run(ctx context.Context, c console, k clock) (err error) 
 	}
 	if !s.certificate.given() && !local.Loopback(s.Listen) {
 		fmt.Fprintf(c.err, "warning: requests to %s and their keys are not encrypted: set --tls-cert and --tls-key, "+
-			"or put a proxy that serves HTTPS before it\n", printable(s.Listen))
+			"or put a proxy that serves HTTPS before it\n", terminal.Printable(s.Listen))
 	}
 	// Listen before generating the demo day, so that an address in use is reported at once and not a minute later.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
@@ -274,7 +275,7 @@ func (s *serveCommand) ensureData(ctx context.Context, c console, product *local
 	}
 	to := time.Now().UTC().Truncate(time.Second)
 	fmt.Fprintf(c.err, "there is no data in %s yet: generating a demo day of %d records, which the first import removes "+
-		"(--no-demo prevents this)\n", printable(string(s.Data)), demoRecords)
+		"(--no-demo prevents this)\n", terminal.Printable(string(s.Data)), demoRecords)
 	options := gen.Options{Records: demoRecords, Seed: 1, From: to.Add(-24 * time.Hour), To: to}
 	err = product.MakeDemo(ctx, func(store *datadir.Store) error {
 		_, err := importGenerated(ctx, store, "demo-day", options, c.err)
@@ -290,7 +291,7 @@ func (s *serveCommand) ensureData(ctx context.Context, c console, product *local
 func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, keyed bool) {
 	fmt.Fprintf(w, "\nOrrery answers on %s (console), %s/api/ (interactive API page); Ctrl-C stops it.\n", base, base)
 	if s.Watch {
-		fmt.Fprintf(w, "Logs that are put into %s/raw/ are imported.\n", printable(string(s.Data)))
+		fmt.Fprintf(w, "Logs that are put into %s/raw/ are imported.\n", terminal.Printable(string(s.Data)))
 	}
 	if extent.Rows == 0 && s.Trino != "" {
 		fmt.Fprint(w, "The cluster's tables hold no records yet; "+
@@ -299,12 +300,12 @@ func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, key
 	}
 	if extent.Rows == 0 {
 		fmt.Fprintf(w, "There is no data yet. Import a log:\n\n"+
-			"  go run ./scripts/orrery import --data %s access.log.gz\n\n", printable(string(s.Data)))
+			"  go run ./scripts/orrery import --data %s access.log.gz\n\n", terminal.Printable(string(s.Data)))
 		return
 	}
 	from, to := time.UnixMilli(extent.MinTsMs).UTC(), time.UnixMilli(extent.MaxTsMs).UTC()
 	fmt.Fprintf(w, "%s from %s to %s UTC. Three things to try:\n\n",
-		counted(extent.Rows, "record"), from.Format(time.DateTime), to.Format(time.DateTime))
+		terminal.Counted(extent.Rows, "record"), from.Format(time.DateTime), to.Format(time.DateTime))
 	end := to.Add(time.Second)
 	if end.Year() > 9999 { // which no filter can have
 		end = to

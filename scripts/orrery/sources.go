@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
@@ -42,11 +43,11 @@ func watchedSources(
 	for _, o := range source.Overlaps(sources) {
 		more := ""
 		if n := len(o.Files) - 1; n > 0 {
-			more = " and " + counted(n, "other file")
+			more = " and " + terminal.Counted(n, "other file")
 		}
 		fmt.Fprintf(stderr, "warning: the sources %s of %s have the same files: %s%s. "+
 			"Source %s imports them, because it is the first in alphabetical order\n",
-			strings.Join(o.Sources, ", "), source.FileName, printable(o.Files[0]), more, o.Sources[0])
+			strings.Join(o.Sources, ", "), source.FileName, terminal.Printable(o.Files[0]), more, o.Sources[0])
 	}
 	var open []*geoip.Databases
 	closeAll = func() error {

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
 )
 
@@ -43,7 +44,7 @@ func (s *statusCommand) Run(ctx context.Context, c console) error {
 	if err := errors.Join(err, done()); err != nil {
 		return err
 	}
-	if s.Format == "json" || s.Format == "auto" && !isTerminal(c.out) {
+	if s.Format == "json" || s.Format == "auto" && !terminal.Is(c.out) {
 		_, err := c.shown().Write(append(response.Body, '\n'))
 		return err
 	}
@@ -57,7 +58,7 @@ func (s *statusCommand) Run(ctx context.Context, c console) error {
 // print prints a status as a table: a line for each member, then the newest hours.
 func (s *statusCommand) print(out io.Writer, a client.Status, now time.Time) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	line := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, printable(value)) }
+	line := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, terminal.Printable(value)) }
 	line("version", a.Version)
 	line("engine", a.Engine)
 	line("records", recordsText(a))
@@ -65,19 +66,19 @@ func (s *statusCommand) print(out io.Writer, a client.Status, now time.Time) err
 		line("demo", "the records are the demo day, which the first import removes")
 	}
 	if a.Complete != nil {
-		line("complete", "through "+*a.Complete+ago(*a.Complete, now))
+		line("complete", "through "+*a.Complete+terminal.Ago(*a.Complete, now))
 	} else {
 		line("complete", "not known")
 	}
 	if a.Objects != nil && a.Bytes != nil {
-		line("stored", fmt.Sprintf("%s in %s", bytesText(*a.Bytes), counted(*a.Objects, "object")))
+		line("stored", fmt.Sprintf("%s in %s", terminal.Bytes(*a.Bytes), terminal.Counted(*a.Objects, "object")))
 	}
 	if i := a.Ingest; i != nil {
 		line("imports", importsText(*i, now))
 		line("quarantine", quarantineText(i.Quarantined))
 	}
 	if p := a.Price; p != nil {
-		line("price", fmt.Sprintf("$%g for each TB, at least %s for each query", p.USDPerTB, bytesText(p.MinimumBytes)))
+		line("price", fmt.Sprintf("$%g for each TB, at least %s for each query", p.USDPerTB, terminal.Bytes(p.MinimumBytes)))
 	}
 	if wait := a.Limits.Wait; wait != nil {
 		line("wait", fmt.Sprintf("%g s for a query", *wait))
@@ -119,7 +120,7 @@ func importsText(i client.Ingest, now time.Time) string {
 		text = "the latest of " + *i.LastSource
 	}
 	if i.LastAt != nil {
-		text += " at " + *i.LastAt + ago(*i.LastAt, now)
+		text += " at " + *i.LastAt + terminal.Ago(*i.LastAt, now)
 	}
 	if i.Watching {
 		text += "; raw logs are watched"
@@ -130,7 +131,7 @@ func importsText(i client.Ingest, now time.Time) string {
 func quarantineText(q client.Quarantined) string {
 	text := "number of lines not known"
 	if q.Lines != nil {
-		text = counted(*q.Lines, "line")
+		text = terminal.Counted(*q.Lines, "line")
 	}
 	if q.NewestCode != nil {
 		text += ", the newest " + *q.NewestCode
@@ -151,29 +152,4 @@ func keyText(k client.Key) string {
 	}
 	scopes := strings.Join(slices.Sorted(slices.Values(k.Scopes)), ",")
 	return fmt.Sprintf("%s: %s on %s, %s", k.Name, scopes, branches, expires)
-}
-
-// ago returns how long ago a time was, in parentheses, or "" for a time in the future.
-func ago(text string, now time.Time) string {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil || at.After(now) {
-		return ""
-	}
-	age := now.Sub(at)
-	if age >= 48*time.Hour {
-		return fmt.Sprintf(" (%d days ago)", int(age.Hours()/24))
-	}
-	return fmt.Sprintf(" (%s ago)", age.Round(time.Second))
-}
-
-// bytesText returns a number of bytes in the largest unit of which there is at least one.
-func bytesText(n int64) string {
-	value, unit := float64(n), "B"
-	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB"} {
-		if value < 1000 {
-			break
-		}
-		value, unit = value/1000, larger
-	}
-	return fmt.Sprintf("%.4g %s", value, unit)
 }

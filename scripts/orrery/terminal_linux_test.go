@@ -43,8 +43,8 @@ func newTerminal(t *testing.T) (person, program *os.File) {
 	return person, open("/dev/pts/" + strconv.Itoa(n))
 }
 
-// terminal opens a pseudoterminal. The returned function closes it and returns what was written to it.
-func terminal(t *testing.T) (tty *os.File, written func() string) {
+// openTerminal opens a pseudoterminal. The returned function closes it and returns what was written to it.
+func openTerminal(t *testing.T) (tty *os.File, written func() string) {
 	t.Helper()
 	control, tty := newTerminal(t)
 	var text bytes.Buffer
@@ -73,7 +73,7 @@ func TestQueryAllShowsProgress(t *testing.T) {
 	args := []string{
 		"query", "logs", tourDay, "--data", tourData(t), "--all", "--fields", "timestamp", "--format", "ndjson",
 	}
-	tty, written := terminal(t)
+	tty, written := openTerminal(t)
 	var out bytes.Buffer
 	code := run(t.Context(), args, console{in: strings.NewReader(""), out: &out, err: tty})
 	shown := written()
@@ -111,7 +111,7 @@ func TestAnswersAreShownOnATerminal(t *testing.T) {
 			args := append([]string{
 				"query", "logs", "timestamp between 2026-01-01 and 2026-01-02", "--data", data, "--fields", "path", "--format",
 			}, strings.Fields(form)...)
-			tty, written := terminal(t)
+			tty, written := openTerminal(t)
 			var stderr bytes.Buffer
 			code := run(t.Context(), args, console{in: strings.NewReader(""), out: tty, err: &stderr})
 			shown := written()

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // TestEscapesOfNamesAreNotPrinted: a name or an argument with the escape character of terminals is printed escaped by
@@ -82,7 +84,7 @@ func TestEscapesOfNamesAreNotPrinted(t *testing.T) {
 		})
 	}
 	t.Run("the progress of an import", func(t *testing.T) {
-		bar := newProgress(io.Discard, 1, "a\x1b[2K.log", true)
+		bar := terminal.NewProgress(io.Discard, 1, "a\x1b[2K.log", true)
 		if got := bar.State().Description; got != `a\u{1b}[2K.log` {
 			t.Errorf("it shows %q", got)
 		}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -84,7 +85,7 @@ func (u *upCommand) withLog(ctx context.Context, c console, failed error) error 
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	fmt.Fprintf(c.err, "The end of %s:\n", localaws.LogFile(u.Dir))
 	for _, line := range lines[max(0, len(lines)-lastLines):] {
-		fmt.Fprintln(c.err, "  "+printable(line, '\t'))
+		fmt.Fprintln(c.err, "  "+terminal.Printable(line, '\t'))
 	}
 	return failed
 }

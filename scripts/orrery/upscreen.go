@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // upScreen shows the progress of `orrery up`: a line for each step that is done and, on terminals only, a last line
@@ -23,7 +25,7 @@ type upScreen struct {
 
 // newUpScreen returns a screen that draws its last line until stop is called.
 func newUpScreen(w io.Writer) *upScreen {
-	s := &upScreen{w: w, moving: isTerminal(w), began: time.Now(), ended: make(chan struct{})}
+	s := &upScreen{w: w, moving: terminal.Is(w), began: time.Now(), ended: make(chan struct{})}
 	if s.moving {
 		go s.redraw()
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 const valuesRoute = "values"
@@ -48,14 +50,14 @@ func (a answer) reportLook(stderr io.Writer) (partial bool) {
 	m := a.Meta
 	switch {
 	case m.Unavailable != "":
-		fmt.Fprintf(stderr, "orrery: there are no values: %s\n", printable(m.Unavailable))
+		fmt.Fprintf(stderr, "orrery: there are no values: %s\n", terminal.Printable(m.Unavailable))
 	case a.route != valuesRoute || m.Exact == nil || *m.Exact:
 		return false
 	case m.Scope == nil:
 		fmt.Fprintln(stderr, "orrery: only the newest data was looked at; there may be more values")
 	default:
 		fmt.Fprintf(stderr, "orrery: %d of %s looked at, the newest first; there may be more values\n",
-			m.Scope.Objects, counted(m.Scope.Of, "object"))
+			m.Scope.Objects, terminal.Counted(m.Scope.Of, "object"))
 	}
 	return true
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"io"
@@ -6,13 +6,13 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// newProgress returns a progress bar, which is visible on terminals only. It is labelled with what is counted or read.
+// NewProgress returns a progress bar, which is visible on terminals only. It is labelled with what is counted or read.
 // total is the number of items or bytes, or -1 if it is unknown. The caller must call Finish or Exit.
-func newProgress(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
+func NewProgress(w io.Writer, total int64, what string, bytes bool) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetVisibility(isTerminal(w)),
-		progressbar.OptionSetDescription(printable(what)),
+		progressbar.OptionSetVisibility(Is(w)),
+		progressbar.OptionSetDescription(Printable(what)),
 		progressbar.OptionShowBytes(bytes),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetPredictTime(true),
@@ -22,5 +22,5 @@ func newProgress(w io.Writer, total int64, what string, bytes bool) *progressbar
 	)
 }
 
-// show moves the bar to n. It ignores errors, because a bar that cannot be drawn must not stop the work.
-func show(bar *progressbar.ProgressBar, n int64) { _ = bar.Set64(n) }
+// Show moves the bar to n. It ignores errors, because a bar that cannot be drawn must not stop the work.
+func Show(bar *progressbar.ProgressBar, n int64) { _ = bar.Set64(n) }
