@@ -271,7 +271,7 @@ func readColumnSizes(t *testing.T, open openTable) {
 }
 
 func reportSuspect(t *testing.T, open openTable) {
-	suspects := lakestate.NewSuspects(lakestate.Over(tabledynamo.New(open(t))), time.Now)
+	suspects := lakestate.NewDamageReports(lakestate.Over(tabledynamo.New(open(t))), time.Now)
 	damage := &engine.DamageError{Object: "fresh/2026/01/01/00/0-0.parquet", Err: errors.New("not Parquet")}
 	if err := suspects.Report(t.Context(), damage); err != nil {
 		t.Error(err)

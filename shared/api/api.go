@@ -2,7 +2,7 @@
 // console and the interactive page.
 // README.md beside this file lists routes, parameters, errors, limits and authentication.
 //
-// A request passes through these files in order: observe.go assigns an id, guard.go refuses foreign web pages,
+// A request passes through these files in order: observe.go assigns an id, origincheck.go refuses foreign web pages,
 // routes.go finds the route, authenticate.go finds the caller, params.go reads the parameters, a handler answers, and
 // answer.go sends the answer. Errors become responses in errors.go, the only file that maps them to status codes.
 package api
@@ -91,7 +91,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}
 	}
-	s := &server{Config: c, mux: http.NewServeMux(), wrong: newWrongKeys(c.Now), seal: keys.NewSeal()}
+	s := &server{Config: c, mux: http.NewServeMux(), wrong: newKeyThrottle(c.Now), seal: keys.NewSeal()}
 	routes := s.routes()
 	s.register(routes)
 	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version, s.Address) })
@@ -134,7 +134,7 @@ type server struct {
 	mux     *http.ServeMux
 	openapi func() []byte // returns the document; builds it once
 	paths   []string      // of routes without path parameters, for suggestions
-	wrong   *wrongKeys
+	wrong   *keyThrottle
 	seal    keys.Seal // of keys without one
 }
 
@@ -155,7 +155,7 @@ func (s *server) dispatch(c *call) error {
 		// refused with or without it.
 		return errTransferEncoding()
 	}
-	if err := s.guard(c.r); err != nil {
+	if err := s.checkOrigin(c.r); err != nil {
 		return err
 	}
 	if c.r.Method == http.MethodOptions {

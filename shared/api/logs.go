@@ -38,7 +38,7 @@ func writeLogs(
 	room := limit - len(l.open()) - len(l.close(stopped)) - found.LongestNext() - frame
 
 	compressing(e, out, func(w compressor) error {
-		c := container{w: w, layout: l}
+		c := bodyWriter{w: w, layout: l}
 		c.open()
 		unflushed := 0
 		lines := layOut(newLayout, found)

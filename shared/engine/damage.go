@@ -28,8 +28,8 @@ func (e *DamageError) Error() string {
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// Suspects records objects that seem to be damaged, for compaction to examine.
-type Suspects interface {
+// DamageReports records objects that seem to be damaged, for compaction to examine.
+type DamageReports interface {
 	Report(ctx context.Context, e *DamageError) error
 }
 

@@ -384,7 +384,7 @@ func (w *world) searching(e function.Environment) {
 	})
 	athenaEngine, err := athena.New(athena.Config{
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
-		FromYear: e.ProjectionFrom, Suspects: lakestate.NewSuspects(w.ledger, at), Now: at, Sleep: w.sleep,
+		FromYear: e.ProjectionFrom, DamageReports: lakestate.NewDamageReports(w.ledger, at), Now: at, Sleep: w.sleep,
 		Sizes:   lakestate.NewListing(w.objectsOf(rows, state.Watermark, e.LakeBucket)),
 		Columns: lakestate.NewColumns(w.ledger, at),
 	})

@@ -157,7 +157,7 @@ func (w *backlog) damage(n int) (name string) {
 	if err := w.lake.Put(w.t.Context(), name, strings.NewReader("not Parquet"), blob.Always); err != nil {
 		w.t.Fatal(err)
 	}
-	suspects := lakestate.NewSuspects(w.table, func() time.Time { return w.time })
+	suspects := lakestate.NewDamageReports(w.table, func() time.Time { return w.time })
 	failed := &engine.DamageError{Object: lake.NameOf(name), From: hour, To: hour, Err: errors.New("not Parquet")}
 	if err := suspects.Report(w.t.Context(), failed); err != nil {
 		w.t.Fatal(err)

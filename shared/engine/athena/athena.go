@@ -43,18 +43,18 @@ type Objects interface {
 
 // Config is the configuration of an Engine.
 type Config struct {
-	Client    Client
-	S3        Objects // reads the objects of long results and of logs; nil: results are read page by page
-	States    engine.States
-	Sizes     engine.SizesOfHours   // for estimates; nil: they have no sizes
-	Columns   engine.ColumnsOfHours // for estimates; nil: they have no sizes of columns
-	Suspects  engine.Suspects       // records objects at which queries fail; nil: nothing is recorded
-	Workgroup string                // its enforced configuration sets the output location and the scan limit of a query
-	Database  string
-	Catalog   string        // "": AwsDataCatalog
-	FromYear  int           // first year that the tables have partitions for; 0: they have all
-	ReuseFor  time.Duration // the greatest age of a reused result, in whole minutes; 0: results are not reused
-	USDPerTB  float64       // 0: 5, the price of most regions
+	Client        Client
+	S3            Objects // reads the objects of long results and of logs; nil: results are read page by page
+	States        engine.States
+	Sizes         engine.SizesOfHours   // for estimates; nil: they have no sizes
+	Columns       engine.ColumnsOfHours // for estimates; nil: they have no sizes of columns
+	DamageReports engine.DamageReports  // records objects at which queries fail; nil: nothing is recorded
+	Workgroup     string                // its enforced configuration sets the output location and the scan limit of a query
+	Database      string
+	Catalog       string        // "": AwsDataCatalog
+	FromYear      int           // first year that the tables have partitions for; 0: they have all
+	ReuseFor      time.Duration // the greatest age of a reused result, in whole minutes; 0: results are not reused
+	USDPerTB      float64       // 0: 5, the price of most regions
 
 	Now    func() time.Time
 	Sleep  func(context.Context, time.Duration) error // returns ctx.Err() if ctx ends; nil: real time

@@ -62,7 +62,7 @@ func TestDamagedObjectIsReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			recorded := &suspects{err: test.unrecorded}
-			s := newFixture(t, fixtureOptions{engine: func(c *athena.Config) { c.Suspects = recorded }})
+			s := newFixture(t, fixtureOptions{engine: func(c *athena.Config) { c.DamageReports = recorded }})
 			s.backend.errors = test.errors
 			_, _, err := s.engine.Run(t.Context(), bind(t, hours, stats))
 			if test.want != fault.KindOf(err) || (err == nil) != (test.reported == nil) {

@@ -85,12 +85,12 @@ func failureOf(x *types.QueryExecution, q query.Query) error {
 // ended.
 func (e *Engine) reportDamage(ctx context.Context, err error) error {
 	var damage *engine.DamageError
-	if e.Suspects == nil || !errors.As(err, &damage) {
+	if e.DamageReports == nil || !errors.As(err, &damage) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 	defer cancel()
-	return e.Suspects.Report(ctx, damage)
+	return e.DamageReports.Report(ctx, damage)
 }
 
 // reportTimeout is the longest time that the record of a suspect may take.

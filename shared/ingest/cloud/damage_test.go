@@ -146,7 +146,7 @@ func TestCompactionContinuesAfterDamage(t *testing.T) {
 func (w *world) report(object string, hour lake.Partition) {
 	w.t.Helper()
 	e := &engine.DamageError{Object: object, From: hour, To: hour, Err: errors.New("page checksum differs")}
-	if err := lakestate.NewSuspects(w.table, w.now).Report(w.t.Context(), e); err != nil {
+	if err := lakestate.NewDamageReports(w.table, w.now).Report(w.t.Context(), e); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -207,7 +207,7 @@ func TestExaminationContinues(t *testing.T) {
 	w.spoil(names[objects-1], damages["cut"])
 	first := lake.PartitionOf(testTime.UnixMilli())
 	e := &engine.DamageError{From: first, To: first + 1, Err: errors.New("page checksum differs")}
-	if err := lakestate.NewSuspects(w.table, w.now).Report(t.Context(), e); err != nil {
+	if err := lakestate.NewDamageReports(w.table, w.now).Report(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	config := w.config()

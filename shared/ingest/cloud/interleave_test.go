@@ -377,7 +377,7 @@ func (p *play) failedAt(a *actor, name string, err error) {
 		p.t.Errorf("%s: %v", a.name, err)
 	case !errors.Is(err, blob.ErrNotFound): // else it was removed while the query ran
 		e := &engine.DamageError{Object: lake.NameOf(name), From: hourIn(p.t, name), To: hourIn(p.t, name), Err: err}
-		if err := lakestate.NewSuspects(p.table, p.now).Report(context.Background(), e); err != nil {
+		if err := lakestate.NewDamageReports(p.table, p.now).Report(context.Background(), e); err != nil {
 			p.t.Error(err)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// container writes a data answer one result at a time, so that the uncompressed answer is never held in memory as a
+// bodyWriter writes a data answer one result at a time, so that the uncompressed answer is never held in memory as a
 // whole. After an error it writes nothing.
-type container struct {
+type bodyWriter struct {
 	w       compressor
 	layout  layout
 	results int
@@ -20,29 +20,29 @@ const (
 	resultsClose = `]},"meta":`
 )
 
-func (c *container) write(part []byte) {
+func (c *bodyWriter) write(part []byte) {
 	if c.err == nil {
 		_, c.err = c.w.Write(part)
 	}
 }
 
-func (c *container) open() { c.write(c.layout.open()) }
+func (c *bodyWriter) open() { c.write(c.layout.open()) }
 
-// next returns a result in the layout of the container, for add.
-func (c *container) next(result []byte) []byte { return c.layout.result(result, c.results == 0) }
+// next returns a result in the layout of the body, for add.
+func (c *bodyWriter) next(result []byte) []byte { return c.layout.result(result, c.results == 0) }
 
-func (c *container) add(laidOut []byte) {
+func (c *bodyWriter) add(laidOut []byte) {
 	c.write(laidOut)
 	c.results++
 }
 
-func (c *container) flush() {
+func (c *bodyWriter) flush() {
 	if c.err == nil {
 		c.err = c.w.Flush()
 	}
 }
 
-func (c *container) close(meta search.Meta) error {
+func (c *bodyWriter) close(meta search.Meta) error {
 	c.write(c.layout.close(meta))
 	return c.err
 }
@@ -51,7 +51,7 @@ func (c *container) close(meta search.Meta) error {
 func resultsBody[T any](e encoding, l layout, results []T, meta search.Meta, limit int) *limitedBuffer {
 	out := &limitedBuffer{limit: limit}
 	compressing(e, out, func(w compressor) error {
-		c := container{w: w, layout: l}
+		c := bodyWriter{w: w, layout: l}
 		c.open()
 		for i := range results {
 			c.add(c.next(encode(results[i])))

@@ -29,16 +29,18 @@ type Suspect struct {
 	Reached  string         `json:"reached,omitempty"` // the last object examined, if the time was up after it
 }
 
-// Suspects reports suspects to compaction.
-type Suspects struct {
+// DamageReports keeps suspects in a table, where compaction finds them.
+type DamageReports struct {
 	table Table
 	now   func() time.Time
 }
 
-var _ engine.Suspects = (*Suspects)(nil)
+var _ engine.DamageReports = (*DamageReports)(nil)
 
-// NewSuspects returns Suspects that writes to a table.
-func NewSuspects(table Table, now func() time.Time) *Suspects { return &Suspects{table, now} }
+// NewDamageReports returns DamageReports that write to a table.
+func NewDamageReports(table Table, now func() time.Time) *DamageReports {
+	return &DamageReports{table, now}
+}
 
 // maxReason is the number of bytes of an engine's message that a suspect keeps.
 const maxReason = 1000
@@ -48,7 +50,7 @@ const maxHours = 48
 
 // Report writes a suspect, unless the table has it already and compaction has not examined it yet. It ignores an object
 // without a name in a period that is too long.
-func (s *Suspects) Report(ctx context.Context, e *engine.DamageError) error {
+func (s *DamageReports) Report(ctx context.Context, e *engine.DamageError) error {
 	if e.To-e.From >= maxHours {
 		return nil
 	}

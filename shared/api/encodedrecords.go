@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// laidOut is records in their layout. Goroutines encode blocks of them, because this takes most of the time of an answer
+// encodedRecords is records in their layout. Goroutines encode blocks of them, because this takes most of the time of an answer
 // with many records.
-type laidOut struct {
+type encodedRecords struct {
 	found   records
 	layouts sync.Pool // of type layout
 	blocks  chan chan *block
@@ -32,8 +32,8 @@ const blockBytes = 64 << 10
 var usedBlocks = sync.Pool{New: func() any { return new(block) }}
 
 // layOut begins to encode records. The caller must call stop.
-func layOut(newLayout func() layout, found records) *laidOut {
-	l := &laidOut{
+func layOut(newLayout func() layout, found records) *encodedRecords {
+	l := &encodedRecords{
 		found:   found,
 		layouts: sync.Pool{New: func() any { return newLayout() }},
 		blocks:  make(chan chan *block, runtime.GOMAXPROCS(0)),
@@ -45,7 +45,7 @@ func layOut(newLayout func() layout, found records) *laidOut {
 }
 
 // encode starts a goroutine for each block, as long as the channel has room.
-func (l *laidOut) encode() {
+func (l *encodedRecords) encode() {
 	defer close(l.blocks)
 	for end, first := 0, 0; first < l.found.Len(); first = end {
 		encoded := make(chan *block, 1)
@@ -60,7 +60,7 @@ func (l *laidOut) encode() {
 }
 
 // blockEnd returns the end of the block that begins with a record.
-func (l *laidOut) blockEnd(first int) int {
+func (l *encodedRecords) blockEnd(first int) int {
 	end, size := first+1, l.found.Size(first)
 	for ; end < l.found.Len(); end++ {
 		if size += l.found.Size(end); size > blockBytes {
@@ -70,7 +70,7 @@ func (l *laidOut) blockEnd(first int) int {
 	return end
 }
 
-func (l *laidOut) encodeBlock(first, end int) (b *block) {
+func (l *encodedRecords) encodeBlock(first, end int) (b *block) {
 	b = usedBlocks.Get().(*block)
 	b.text, b.ends = b.text[:0], b.ends[:0]
 	defer func() { b.cause = recover() }()
@@ -85,7 +85,7 @@ func (l *laidOut) encodeBlock(first, end int) (b *block) {
 }
 
 // next returns the next record, which is valid until the next call. It must not be called after the last one.
-func (l *laidOut) next() []byte {
+func (l *encodedRecords) next() []byte {
 	if l.at == len(l.current.ends) {
 		if cap(l.current.text)+cap(l.current.record) <= 8*blockBytes {
 			usedBlocks.Put(l.current)
@@ -104,4 +104,4 @@ func (l *laidOut) next() []byte {
 }
 
 // stop ends the encoding. Goroutines that encode a block complete it.
-func (l *laidOut) stop() { close(l.stopped) }
+func (l *encodedRecords) stop() { close(l.stopped) }

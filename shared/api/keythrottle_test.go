@@ -69,7 +69,7 @@ func (s *server) ask(t *testing.T, headers ...string) int {
 }
 
 func serverWithKeys(k keys.Callers) *server {
-	return &server{Config: Config{Keys: k}, wrong: newWrongKeys(func() time.Time { return time.Unix(0, 0) })}
+	return &server{Config: Config{Keys: k}, wrong: newKeyThrottle(func() time.Time { return time.Unix(0, 0) })}
 }
 
 func TestGuesses(t *testing.T) {
@@ -109,7 +109,7 @@ func TestGuesses(t *testing.T) {
 		}
 	})
 	t.Run("addresses beyond the maximum share their guesses", func(t *testing.T) {
-		w := newWrongKeys(func() time.Time { return time.Unix(0, 0) })
+		w := newKeyThrottle(func() time.Time { return time.Unix(0, 0) })
 		at := func(i int) netip.Prefix {
 			return netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32)
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 )
 
-// wrongKeys limits the number of requests with unknown keys that an address can send, so that keys cannot be guessed
+// keyThrottle limits the number of requests with unknown keys that an address can send, so that keys cannot be guessed
 // quickly. Keys that were right the last time are not affected, because users behind a proxy share its address. It
 // counts in this process only.
-type wrongKeys struct {
+type keyThrottle struct {
 	now func() time.Time
 
 	mu     sync.Mutex
@@ -34,20 +34,20 @@ const (
 	maxAddresses = 10_000 // that have a count of their own; further ones share one until the next minute
 )
 
-func newWrongKeys(now func() time.Time) *wrongKeys {
-	return &wrongKeys{now: now, counts: map[netip.Prefix]*guessCount{}, known: map[keys.Hash]bool{}}
+func newKeyThrottle(now func() time.Time) *keyThrottle {
+	return &keyThrottle{now: now, counts: map[netip.Prefix]*guessCount{}, known: map[keys.Hash]bool{}}
 }
 
 // guess is one request that tries keys.
 type guess struct {
-	limits  *wrongKeys
+	limits  *keyThrottle
 	address netip.Prefix // invalid if it is not known; then the request is not counted
 	counted *guessCount  // has the request as an open one; nil until the request tries a key that is not known
 	wrong   bool         // a key was unknown
 }
 
 // begin returns the guess of a request, which must be ended.
-func (w *wrongKeys) begin(address netip.Prefix) *guess { return &guess{limits: w, address: address} }
+func (w *keyThrottle) begin(address netip.Prefix) *guess { return &guess{limits: w, address: address} }
 
 // mayTry reports whether a key may be looked up. Every key may if it was right the last time, or if the address has not
 // sent too many unknown ones. Requests of which keys are being looked up may turn out to be wrong; if the limit depends
@@ -120,7 +120,7 @@ func (g *guess) end() {
 
 // countOf returns the count of an address in this minute, or nil if the address is not known. Addresses beyond the
 // maximum share one count. The caller holds the lock.
-func (w *wrongKeys) countOf(address netip.Prefix) *guessCount {
+func (w *keyThrottle) countOf(address netip.Prefix) *guessCount {
 	if minute := w.now().Unix() / 60; minute != w.minute {
 		w.minute = minute
 		clear(w.counts)

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// guard prevents web pages of other sites from using the API through a browser that can reach this server.
+// checkOrigin prevents web pages of other sites from using the API through a browser that can reach this server.
 //
 // A server without keys answers only requests to a loopback name, because another site's host name may resolve to this
 // machine, and refuses requests from pages of other origins. A server with keys refuses only writes from such pages,
 // which the browser may send with saved credentials.
-func (s *server) guard(r *http.Request) error {
+func (s *server) checkOrigin(r *http.Request) error {
 	if r.URL.Path == healthPath {
 		return nil
 	}
