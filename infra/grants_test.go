@@ -130,7 +130,7 @@ func requestRuns(t *testing.T, open openTable) {
 	}
 }
 
-// queueRuns does what package running does to queue runs. One of the runs was requested before.
+// queueRuns does what package worker does to queue runs. One of the runs was requested before.
 func queueRuns(t *testing.T, open openTable) {
 	client, table := open(t)
 	documents, store := document.Over(tabledynamo.New(client, table)), runs.Over(tabledynamo.New(client, table), nil)
@@ -154,7 +154,7 @@ func queueRuns(t *testing.T, open openTable) {
 	}
 }
 
-// makeRuns does what package running does to make a report. The function that queues runs creates the run.
+// makeRuns does what package worker does to make a report. The function that queues runs creates the run.
 func makeRuns(t *testing.T, open openTable) {
 	client, table := open(t)
 	store, r := runs.Over(tabledynamo.New(client, table), &blobtest.Memory{}), runstest.New("weekly", 0)

@@ -11,12 +11,12 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/wire"
 	"github.com/orrery/orrery/shared/api/reportapi"
-	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/asking"
 )
 
 func main() {
 	logger := function.SetLog("report-now", os.Stderr)
-	maker := reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: reporting.Many}
+	maker := reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: asking.Many}
 	function, err := wire.ReportNow(context.Background(), os.LookupEnv, logger, maker)
 	if err != nil {
 		log.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/cost"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/report"
-	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/asking"
 )
 
 func TestCost(t *testing.T) {
@@ -79,7 +79,7 @@ func TestReportsCostWhatIsEstimated(t *testing.T) {
 	before := day.Previous(time.UTC)
 	setting := report.Setting{Template: report.Traffic, Period: day, Previous: &before, Zone: time.UTC}
 	source := clientSource{&client.Client{BaseURL: s.base}}
-	for i, one := range reporting.DryRun(t.Context(), source, setting, reporting.Few) {
+	for i, one := range asking.DryRun(t.Context(), source, setting, asking.Few) {
 		if one.Err != nil {
 			t.Fatal(one.Err)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/mail"
-	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -94,14 +94,14 @@ func (r *reportRunCommand) ask(
 	ctx context.Context, server *client.Client, stderr io.Writer, text string,
 ) (report.Report, error) {
 	bar := terminal.NewProgress(stderr, 1, "asking", false)
-	model, err := reporting.Run(ctx, clientSource{server}, reporting.Request{
+	model, err := asking.Run(ctx, clientSource{server}, asking.Request{
 		Filters: text, Last: r.Last, Now: search.Present(time.Now()), Zone: r.TZ, Template: report.Template(r.Template),
-		Compare: r.Compare, Title: r.Title, Link: r.Link, AtOnce: reporting.Few, // which the server may be
+		Compare: r.Compare, Title: r.Title, Link: r.Link, AtOnce: asking.Few, // which the server may be
 		Done: func(done, all int) { bar.ChangeMax(all); terminal.Show(bar, int64(done)) },
 	})
 	_ = bar.Exit() // a bar that cannot be drawn must not stop the work
 	var mistakes *query.FilterError
-	var param *reporting.ParamError
+	var param *asking.ParamError
 	switch {
 	case errors.As(err, &mistakes):
 		return model, drawn(mistakes, stderr)
@@ -114,7 +114,7 @@ func (r *reportRunCommand) ask(
 // clientSource asks the questions of a report through the API.
 type clientSource struct{ server *client.Client }
 
-// Ask implements reporting.Source.
+// Ask implements asking.Source.
 func (s clientSource) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
 	members := map[string]any{}
 	for name, value := range params {

@@ -19,9 +19,9 @@ import (
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/report/definition"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/report/schedule"
+	"github.com/orrery/orrery/shared/report/worker"
 	"github.com/orrery/orrery/shared/zone"
 )
 
@@ -81,7 +81,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) 
 // connectRunner opens the target, and what makes the reports of a folder.
 func (r *reportRunCommand) connectRunner(
 	ctx context.Context, c console,
-) (server *client.Client, runner *running.Runner, done func() error, err error) {
+) (server *client.Client, runner *worker.Runner, done func() error, err error) {
 	if r.URL != "" {
 		server, done, err = r.connect(ctx, c.err)
 		return server, nil, done, err

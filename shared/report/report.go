@@ -1,7 +1,7 @@
 // Package report is a report about the traffic of a period: a model that is built from answers of the data routes, and
 // the forms in which it is printed.
 //
-//	Setting ─Questions→ questions to the data routes ─package reporting→ answers ─New→ Report ─HTML, Text, CSV, JSON→ bytes
+//	Setting ─Questions→ questions to the data routes ─package asking→ answers ─New→ Report ─HTML, Text, CSV, JSON→ bytes
 //
 // The package has no clock and no network. The same model is printed as the same bytes. Members that may differ between
 // two reports about the same data, such as cost and elapsed time, are apart from the rest, in Run.

@@ -26,19 +26,19 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lambdas"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/delivery/deliveryaws"
 	"github.com/orrery/orrery/shared/report/destination"
-	"github.com/orrery/orrery/shared/report/reporting"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/worker"
 	"github.com/orrery/orrery/shared/table"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 
 // Stores holds the stores of scheduled reports.
 type Stores struct {
-	Documents running.Documents
+	Documents worker.Documents
 	Runs      runs.Store
 	Keys      keys.Store
 }
@@ -86,7 +86,7 @@ func TickOver(
 	f lambdas.Function, e function.Environment, log *slog.Logger,
 	client *dynamodb.Client, s Stores, queue Queue, now func() time.Time,
 ) *function.Function {
-	runner := running.New(s.config(log, now))
+	runner := worker.New(s.config(log, now))
 	handle := func(ctx context.Context, _ json.RawMessage) (Queued, error) {
 		ids, err := runner.Queue(ctx)
 		for _, id := range ids {
@@ -116,8 +116,8 @@ func send(ctx context.Context, queue Queue, run string) error {
 }
 
 // config returns the configuration of a runner that only queues.
-func (s Stores) config(log *slog.Logger, now func() time.Time) running.Config {
-	return running.Config{
+func (s Stores) config(log *slog.Logger, now func() time.Time) worker.Config {
+	return worker.Config{
 		Documents: s.Documents, Runs: s.Runs, Log: log, Now: now,
 		Key: func(ctx context.Context, id string) (string, error) { return keys.WhyUnusable(ctx, s.Keys, id, now()) },
 	}
@@ -161,8 +161,8 @@ type Path struct {
 	Search   api.Searcher
 	States   engine.States
 	Settings destination.Settings
-	Deliver  running.Deliverer
-	Pause    func(ctx context.Context, d time.Duration) error // as in running.Config
+	Deliver  worker.Deliverer
+	Pause    func(ctx context.Context, d time.Duration) error // as in worker.Config
 }
 
 // MakeOver returns report over stores. checks are the checks of the read path.
@@ -171,15 +171,15 @@ func MakeOver(
 	client *dynamodb.Client, s Stores, path Path, checks []doctor.Check, now func() time.Time,
 ) *function.Function {
 	c := s.config(log, now)
-	c.Settings, c.Deliver, c.AtOnce, c.Pause = path.Settings, path.Deliver, reporting.Many, path.Pause
-	c.Ask = func(branches []string, key string) reporting.Source {
+	c.Settings, c.Deliver, c.AtOnce, c.Pause = path.Settings, path.Deliver, asking.Many, path.Pause
+	c.Ask = func(branches []string, key string) asking.Source {
 		return source(api.AskAs(path.Search, branches, "report "+key))
 	}
 	c.Complete = func(ctx context.Context) (time.Time, error) {
 		state, err := path.States.State(ctx)
 		return state.CompleteThrough, err
 	}
-	runner := running.New(c)
+	runner := worker.New(c)
 	handle := func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 		for _, m := range batch.Records {
@@ -201,7 +201,7 @@ func MakeOver(
 }
 
 // advance continues the run that a message names.
-func advance(ctx context.Context, runner *running.Runner, body string) error {
+func advance(ctx context.Context, runner *worker.Runner, body string) error {
 	var m message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
 		return fmt.Errorf("the message %.100q is not understood: %w", body, err)
@@ -216,7 +216,7 @@ func advance(ctx context.Context, runner *running.Runner, body string) error {
 // without its answer.
 type source api.Ask
 
-// Ask implements reporting.Source.
+// Ask implements asking.Source.
 func (s source) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
 	if deadline, limited := ctx.Deadline(); limited {
 		before, cancel := context.WithDeadline(ctx, deadline.Add(-lambdas.ReportReserve))

@@ -35,6 +35,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
@@ -60,7 +61,6 @@ import (
 	"github.com/orrery/orrery/shared/testkit/athenatest"
 	"github.com/orrery/orrery/shared/testkit/emulator"
 	"github.com/orrery/orrery/shared/testkit/iamproxytest"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // at returns the time of the events.
@@ -469,7 +469,7 @@ func (w *world) listsOf(rows []lake.Row, watermark lake.Partition, bucket string
 			w.t.Fatal(err)
 		}
 		name := lake.NameOf(o.Path)
-		for name, content := range map[string][]byte{name: content, valuelist.Name(name): values} {
+		for name, content := range map[string][]byte{name: content, completionindex.Name(name): values} {
 			if err := store.Put(w.t.Context(), "lake/"+name, bytes.NewReader(content), blob.Always); err != nil {
 				w.t.Fatal(err)
 			}

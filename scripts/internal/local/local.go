@@ -31,7 +31,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
-	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
 )
@@ -269,7 +269,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Now:       time.Now,
 		Console:   console.Files,
 		Page:      page.Files,
-		Reports:   reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: reporting.Few},
+		Reports:   reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: asking.Few},
 		Address:   s.Address,
 		Version:   s.Version,
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filelock"
-	"github.com/orrery/orrery/shared/report/running"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // readOnly reports whether this process may create no files in a folder.
@@ -135,13 +135,13 @@ func (d *documentFile) Append(ctx context.Context, id document.ID, v document.Ve
 	return store.Append(ctx, id, v)
 }
 
-// Configurations implements running.Documents. Only databases of package documentsqlite have it.
+// Configurations implements worker.Documents. Only databases of package documentsqlite have it.
 func (d *documentFile) Configurations(ctx context.Context, kind document.Kind) ([]string, error) {
 	store, err := d.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return store.(running.Documents).Configurations(ctx, kind)
+	return store.(worker.Documents).Configurations(ctx, kind)
 }
 
 // List implements document.Store.

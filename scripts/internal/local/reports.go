@@ -13,25 +13,25 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/delivery/deliveryaws"
 	"github.com/orrery/orrery/shared/report/destination"
-	"github.com/orrery/orrery/shared/report/reporting"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // reports are the stores of scheduled reports. They are nil if the disk was full, and in a read-only folder without
 // runs.
 type reports struct {
-	definitions running.Documents
+	definitions worker.Documents
 	runs        runs.Store
 	readOnly    bool
 }
 
 // openReports opens the runs of scheduled reports.
-func (p *Product) openReports(ctx context.Context, data string, definitions running.Documents) error {
+func (p *Product) openReports(ctx context.Context, data string, definitions worker.Documents) error {
 	open, readOnly := runssqlite.Open, readOnly(data)
 	if readOnly {
 		open = runssqlite.OpenReadOnly
@@ -62,7 +62,7 @@ func (p *Product) reportSettings(s ServeOptions) (destination.Settings, error) {
 // ReportRunner returns what runs the scheduled reports of the folder that are due by a clock, or nil if the folder is
 // read-only or its disk was full. The links of reports are those of the settings, or lead to the address of the options.
 // The options must have an Access.
-func (p *Product) ReportRunner(s ServeOptions, now func() time.Time) (*running.Runner, error) {
+func (p *Product) ReportRunner(s ServeOptions, now func() time.Time) (*worker.Runner, error) {
 	if p.reports.runs == nil || p.reports.readOnly {
 		return nil, nil
 	}
@@ -79,12 +79,12 @@ func (p *Product) ReportRunner(s ServeOptions, now func() time.Time) (*running.R
 
 func (p *Product) reportRunner(
 	access *Access, settings destination.Settings, log *slog.Logger, now func() time.Time,
-) *running.Runner {
-	return running.New(running.Config{
+) *worker.Runner {
+	return worker.New(worker.Config{
 		Documents: p.reports.definitions, Runs: p.reports.runs, Settings: settings, Log: log, Now: now,
-		AtOnce:  reporting.Few,
+		AtOnce:  asking.Few,
 		Deliver: delivery.Sender{Settings: settings, AWS: deliveryaws.Default()},
-		Ask: func(branches []string, key string) reporting.Source {
+		Ask: func(branches []string, key string) asking.Source {
 			return reportSource{p, api.AskAs(p.Search, branches, "report "+key)}
 		},
 		Complete: p.completeThrough,
@@ -108,7 +108,7 @@ type reportSource struct {
 	ask     api.Ask
 }
 
-// Ask implements reporting.Source.
+// Ask implements asking.Source.
 func (s reportSource) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
 	if s.product.demo != nil {
 		ctx = s.product.demo.pin(ctx)

@@ -28,8 +28,8 @@ import (
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/delivery/deliverytest"
 	"github.com/orrery/orrery/shared/report/destination"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // reportTest is a server over a data folder with a few records of two branches, and a mail server.
@@ -107,7 +107,7 @@ func (s *reportTest) ask(key, method, path, body string, answer any) {
 	}
 }
 
-func (s *reportTest) runner() *running.Runner {
+func (s *reportTest) runner() *worker.Runner {
 	s.t.Helper()
 	settings, err := s.product.reportSettings(s.options())
 	if err != nil {

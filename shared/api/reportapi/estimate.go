@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -15,11 +15,11 @@ import (
 // and the others are estimated. The error is that of the first question if no question about all requests can be
 // estimated.
 func (m Maker) Estimate(ctx context.Context, ask api.Ask, r api.ReportRequest) (search.Meta, error) {
-	setting, err := reporting.SettingOf(m.requestOf(r))
+	setting, err := asking.SettingOf(m.requestOf(r))
 	if err != nil {
 		return search.Meta{}, errorOf(err)
 	}
-	list := reporting.DryRun(ctx, source(ask), setting, m.AtOnce)
+	list := asking.DryRun(ctx, source(ask), setting, m.AtOnce)
 	if err := ctx.Err(); err != nil {
 		return search.Meta{}, err
 	}

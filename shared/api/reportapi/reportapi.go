@@ -8,8 +8,8 @@ import (
 
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/mail"
-	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -32,7 +32,7 @@ func (s source) Ask(ctx context.Context, route string, params map[string]string)
 
 // Make implements api.Reports.
 func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]byte, error) {
-	model, err := reporting.Run(ctx, source(ask), m.requestOf(r))
+	model, err := asking.Run(ctx, source(ask), m.requestOf(r))
 	if err != nil {
 		return nil, errorOf(err)
 	}
@@ -52,8 +52,8 @@ func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]by
 }
 
 // requestOf returns the request of the API as a request for a report.
-func (m Maker) requestOf(r api.ReportRequest) reporting.Request {
-	return reporting.Request{
+func (m Maker) requestOf(r api.ReportRequest) asking.Request {
+	return asking.Request{
 		Filters: r.Filters, Form: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
 		Title: r.Title, Link: r.Link, Server: r.Server, Now: r.Now, AtOnce: m.AtOnce,
 	}
@@ -61,7 +61,7 @@ func (m Maker) requestOf(r api.ReportRequest) reporting.Request {
 
 // errorOf returns an error as the API reports it.
 func errorOf(err error) error {
-	var wrong *reporting.ParamError
+	var wrong *asking.ParamError
 	if errors.As(err, &wrong) {
 		return &search.ParamError{Param: wrong.Param, Message: wrong.Message}
 	}

@@ -5,11 +5,11 @@ import (
 	"os"
 
 	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // ValueLists returns the lists of the commonest values of the object in a file, encoded. They depend only on the
@@ -23,7 +23,7 @@ func ValueLists(ctx context.Context, path string) ([]byte, error) {
 	}
 	r := newRun(ctx, query.Query{}, Options{Workers: 1})
 	defer r.end(nil)
-	l := lister{by: valuelist.Dimensions()}
+	l := lister{by: completionindex.Dimensions()}
 	err = r.each(ctx, 1, func(w *worker, _ int) error {
 		return open(lake.Object{Path: path}, func(c *parquet.ColumnReader, file fileVersion) error {
 			for number, g := range c.RowGroups() {
@@ -44,14 +44,14 @@ func ValueLists(ctx context.Context, path string) ([]byte, error) {
 // lister counts the values of an object for lists.
 type lister struct {
 	by     []query.Dimension
-	tally  valuelist.Tally
+	tally  completionindex.Tally
 	counts []int64 // of the codes of a dimension; all 0 between two branches
 	met    []int32 // the codes whose counts are not 0
 }
 
 // rowsOfBranch are the rows of a row group that belong to a branch.
 type rowsOfBranch struct {
-	tally *valuelist.BranchTally
+	tally *completionindex.BranchTally
 	rows  []int32
 }
 
@@ -97,7 +97,7 @@ func (l *lister) branches(w *worker) ([]rowsOfBranch, error) {
 		rows[code] = append(rows[code], int32(row))
 	}
 	var all []rowsOfBranch
-	add := func(b *valuelist.BranchTally, rows []int32) {
+	add := func(b *completionindex.BranchTally, rows []int32) {
 		if b != nil {
 			b.AddRecords(len(rows))
 			all = append(all, rowsOfBranch{b, rows})

@@ -13,20 +13,20 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
-func listsIn(t *testing.T, object lake.Object) *valuelist.Lists {
+func listsIn(t *testing.T, object lake.Object) *completionindex.Lists {
 	t.Helper()
 	encoded, err := scan.ValueLists(t.Context(), object.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lists, err := valuelist.Decode(encoded)
+	lists, err := completionindex.Decode(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func commonest(rows []lake.Row, values func(*lake.Row) []string) (list []string,
 	all = true
 	for i := range rows {
 		for _, value := range values(&rows[i]) {
-			if len(value) > valuelist.MaxLength {
+			if len(value) > completionindex.MaxLength {
 				all = false
 				continue
 			}
@@ -49,8 +49,8 @@ func commonest(rows []lake.Row, values func(*lake.Row) []string) (list []string,
 	list = slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
 	})
-	if len(list) > valuelist.MaxValues {
-		return list[:valuelist.MaxValues], false
+	if len(list) > completionindex.MaxValues {
+		return list[:completionindex.MaxValues], false
 	}
 	return list, all
 }
@@ -72,7 +72,7 @@ func TestValueLists(t *testing.T) {
 			t.Fatalf("%d bytes instead of %d, %d branches, cut %t",
 				lists.Bytes, object.Bytes, len(lists.Branches), lists.Cut)
 		}
-		for _, d := range valuelist.Dimensions() {
+		for _, d := range completionindex.Dimensions() {
 			for _, branch := range []*string{nil, rows[1].Branch, rows[2].Branch, rows[3].Branch} {
 				same := func(name *string) bool {
 					return name == branch || name != nil && branch != nil && *name == *branch
@@ -140,7 +140,7 @@ func TestValueListsOfEqualRowsAreEqual(t *testing.T) {
 	for i := range first {
 		a, err1 := scan.ValueLists(t.Context(), first[i].Path)
 		b, err2 := scan.ValueLists(t.Context(), second[i].Path)
-		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) || len(a) > valuelist.MaxBytes {
+		if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) || len(a) > completionindex.MaxBytes {
 			t.Errorf("object %d: %d and %d bytes, %v", i, len(a), len(b), err)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // Every object has the lists of its values next to it, in another folder. They follow it: they are staged, copied and
@@ -38,7 +38,7 @@ const (
 
 // listsName returns the name in the bucket of the lists of an object.
 func listsName(object string) string {
-	return lakeRoot + valuelist.Name(strings.TrimPrefix(object, lakeRoot))
+	return lakeRoot + completionindex.Name(strings.TrimPrefix(object, lakeRoot))
 }
 
 func listsNames(objects []string) []string {
@@ -144,7 +144,7 @@ func (c *Store) readLists(ctx context.Context, object string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(r, valuelist.MaxBytes))
+	text, err := io.ReadAll(io.LimitReader(r, completionindex.MaxBytes))
 	return text, errors.Join(err, r.Close())
 }
 

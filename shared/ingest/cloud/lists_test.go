@@ -16,15 +16,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // listsOf returns the name in the bucket of the lists of an object.
 func listsOf(object string) string {
-	return "lake/" + valuelist.Name(strings.TrimPrefix(object, "lake/"))
+	return "lake/" + completionindex.Name(strings.TrimPrefix(object, "lake/"))
 }
 
 // objects returns the names of all objects with records.
@@ -336,7 +336,7 @@ func (p *play) expectOwnLists() (checked int) {
 			continue // readers do not look for them
 		}
 		of, encoded := content(object), content(info.Name)
-		lists, err := valuelist.Decode([]byte(encoded))
+		lists, err := completionindex.Decode([]byte(encoded))
 		if err != nil {
 			p.t.Errorf("%s: %v", info.Name, err)
 			continue

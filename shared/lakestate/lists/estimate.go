@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 var _ engine.Estimator = (*Engine)(nil)
@@ -42,6 +42,6 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	}
 	estimate.Partitions = slices.Compact(estimate.Partitions)
 	*estimate.Objects = len(newest)
-	estimate.Bytes.High = int64(len(newest)) * valuelist.MaxBytes
+	estimate.Bytes.High = int64(len(newest)) * completionindex.MaxBytes
 	return estimate, nil
 }

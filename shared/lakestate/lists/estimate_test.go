@@ -5,11 +5,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 func TestEstimate(t *testing.T) {
@@ -34,7 +34,7 @@ func TestEstimate(t *testing.T) {
 		objects := 4
 		want := engine.Estimate{
 			By: "lists", Partitions: []lake.Partition{hour + 1, hour + 2, hour + 3}, Objects: &objects,
-			Bytes: &engine.Bytes{High: 4 * valuelist.MaxBytes},
+			Bytes: &engine.Bytes{High: 4 * completionindex.MaxBytes},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

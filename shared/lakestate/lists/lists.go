@@ -1,5 +1,5 @@
 // Package lists finds values of fields for completion in the lists that imports and compactions keep beside the objects
-// of a lake in the cloud, see package valuelist. It runs no query and reads no record, so it answers in some tens of
+// of a lake in the cloud, see package completionindex. It runs no query and reads no record, so it answers in some tens of
 // milliseconds and costs next to nothing.
 package lists
 
@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 const (
@@ -218,7 +218,7 @@ func noListsOf(shape query.Values) string {
 	switch {
 	case shape.Counts:
 		return notCounted
-	case !slices.ContainsFunc(valuelist.Dimensions(), listed):
+	case !slices.ContainsFunc(completionindex.Dimensions(), listed):
 		return fmt.Sprintf("this deployment keeps no lists of values of %s; facets counts them", field)
 	}
 	return ""

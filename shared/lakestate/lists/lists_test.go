@@ -19,6 +19,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
@@ -29,7 +30,6 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/testkit/reference"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // world is a lake in a bucket, with the rows from which its objects were made.
@@ -106,14 +106,14 @@ func (w *world) remove(name string) {
 }
 
 func (w *world) listsOf(object string) string {
-	return "lake/" + valuelist.Name(strings.TrimPrefix(object, "lake/"))
+	return "lake/" + completionindex.Name(strings.TrimPrefix(object, "lake/"))
 }
 
 // object adds an object with lists that have one host.
 func (w *world) object(name, host string) {
 	w.t.Helper()
 	w.put(name, "x")
-	var tally valuelist.Tally
+	var tally completionindex.Tally
 	tally.NoBranch().Add(dimension(w.t, "host"), []byte(host), 1)
 	encoded, err := tally.Encode(1)
 	if err != nil {
@@ -130,7 +130,7 @@ func (w *world) object(name, host string) {
 
 func dimension(t *testing.T, name string) int {
 	t.Helper()
-	return slices.IndexFunc(valuelist.Dimensions(), func(d query.Dimension) bool { return d.String() == name })
+	return slices.IndexFunc(completionindex.Dimensions(), func(d query.Dimension) bool { return d.String() == name })
 }
 
 func fresh(h lake.Partition, n int) string { return "lake/" + lake.ObjectName(h, "s", n) }
@@ -254,14 +254,14 @@ func TestValuesOfBranches(t *testing.T) {
 	e := w.engine()
 	callers := [][]string{nil, {"prod"}, {"staging"}, {"Prod"}, {"prod", "staging"}, {"no such branch"}, {""}}
 	asked, hidden := 0, 0
-	for _, by := range valuelist.Dimensions() {
+	for _, by := range completionindex.Dimensions() {
 		all := query.Values{By: by, Find: query.Beginning(""), Limit: 1 << 20}
 		q := bound(t, period(hour, hour+1), all, nil)
 		var known []string
 		long := false
 		for _, v := range reference.Evaluate(&q, w.rows).Values.Values {
 			known = append(known, v.Value)
-			long = long || len(v.Value) > valuelist.MaxLength
+			long = long || len(v.Value) > completionindex.MaxLength
 		}
 		for i, text := range prefixes(known) {
 			if testing.Short() && i > 20 {
@@ -274,7 +274,7 @@ func TestValuesOfBranches(t *testing.T) {
 					q := bound(t, period(hour, hour+1), shape, caller)
 					want := reference.Evaluate(&q, w.rows).Values
 					want.Values = slices.DeleteFunc(want.Values, func(v query.FacetValue) bool {
-						return len(v.Value) > valuelist.MaxLength
+						return len(v.Value) > completionindex.MaxLength
 					})
 					got, _, err := e.FindValues(t.Context(), q, never)
 					if err != nil {
@@ -314,7 +314,7 @@ func TestLongListsHideOtherBranches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found.Exact || len(found.Values) != valuelist.MaxValues*len(caller) {
+		if found.Exact || len(found.Values) != completionindex.MaxValues*len(caller) {
 			t.Errorf("%q: %d values, exact %t", caller, len(found.Values), found.Exact)
 		}
 		for _, value := range texts(found) {

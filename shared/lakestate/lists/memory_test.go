@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
-	"github.com/orrery/orrery/shared/valuelist"
+	"github.com/orrery/orrery/shared/completionindex"
 )
 
 // TestKeptListsAreLimitedByTheirSize: a few large lists take as much memory as many small ones.
@@ -26,10 +26,10 @@ func TestKeptListsAreLimitedByTheirSize(t *testing.T) {
 		return sum
 	}
 	const few = 64
-	if sum := kept(few, valuelist.MaxBytes); sum != few*valuelist.MaxBytes {
+	if sum := kept(few, completionindex.MaxBytes); sum != few*completionindex.MaxBytes {
 		t.Errorf("%d bytes of one answer are kept", sum)
 	}
-	if sum := kept(few, valuelist.MaxBytes-1); sum > maxKeptBytes {
+	if sum := kept(few, completionindex.MaxBytes-1); sum > maxKeptBytes {
 		t.Errorf("%d bytes are kept", sum)
 	}
 	now = now.Add(keep)

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/valuelist"
 )
 
 const (
@@ -46,7 +46,7 @@ type listing struct {
 
 // content is what was read of the lists of an object.
 type content struct {
-	lists *valuelist.Lists // nil: there are none, or they cannot be read
+	lists *completionindex.Lists // nil: there are none, or they cannot be read
 	bytes int64
 	at    time.Time
 }
@@ -167,7 +167,7 @@ func (e *Engine) keepAll(objects []blob.Info, contents []content) {
 // read all the same.
 func (e *Engine) readOne(ctx context.Context, object blob.Info) (content, error) {
 	c := content{at: e.now()}
-	name := lakeRoot + valuelist.Name(strings.TrimPrefix(object.Name, lakeRoot))
+	name := lakeRoot + completionindex.Name(strings.TrimPrefix(object.Name, lakeRoot))
 	r, err := blob.Open(ctx, e.bucket, name, "")
 	if errors.Is(err, blob.ErrNotFound) {
 		return c, nil
@@ -175,14 +175,14 @@ func (e *Engine) readOne(ctx context.Context, object blob.Info) (content, error)
 	if err != nil {
 		return content{}, fmt.Errorf("read lists of values: %w", err)
 	}
-	encoded, err := io.ReadAll(io.LimitReader(r, valuelist.MaxBytes+1))
+	encoded, err := io.ReadAll(io.LimitReader(r, completionindex.MaxBytes+1))
 	switch err = errors.Join(err, r.Close()); {
 	case errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrChanged):
 		return c, nil // the object has been removed, or is being replaced
 	case err != nil:
 		return content{}, fmt.Errorf("read lists of values: %w", err)
 	}
-	lists, err := valuelist.Decode(encoded)
+	lists, err := completionindex.Decode(encoded)
 	if err == nil && lists.Bytes == object.Size {
 		c.lists, c.bytes = lists, int64(len(encoded))
 	}

@@ -1,4 +1,4 @@
-package running_test
+package worker_test
 
 import (
 	"bytes"
@@ -14,12 +14,12 @@ import (
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/delivery/deliverytest"
 	"github.com/orrery/orrery/shared/report/destination"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // mailing returns a runner that sends mail to a server.
-func (w *world) mailing(server *deliverytest.Server, domains ...string) *running.Runner {
+func (w *world) mailing(server *deliverytest.Server, domains ...string) *worker.Runner {
 	r := w.runner()
 	r.Settings.Mail = &destination.Mail{Server: server.Address, From: "Orrery <orrery@example.com>", Domains: domains}
 	r.Deliver = delivery.Sender{Settings: r.Settings}

@@ -1,4 +1,4 @@
-package reporting_test
+package asking_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report"
-	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -40,7 +40,7 @@ func TestErrorsOfTheOrigin(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			s := sourceOf(t, `{"timestamp":"2026-01-02T12:00:00Z",`+test.record+`}`)
-			setting, err := reporting.SettingOf(reporting.Request{Filters: secondDay})
+			setting, err := asking.SettingOf(asking.Request{Filters: secondDay})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func (rounding) Ask(context.Context, string, map[string]string) ([]byte, error) 
 // TestBytesAreRoundedOnce: what a report has read is rounded up once for a caller who is limited to branches. Its price
 // is that of its queries, of which each is charged for 10 MB at least.
 func TestBytesAreRoundedOnce(t *testing.T) {
-	r := run(t, rounding{}, reporting.Request{Filters: secondDay})
+	r := run(t, rounding{}, asking.Request{Filters: secondDay})
 	if n := r.Run.Questions; r.Run.Bytes != 20_000_000 || n != 21 || math.Abs(*r.Run.CostUSD-0.00005*21) > 1e-9 {
 		t.Errorf("%d bytes, $%v for %d questions", r.Run.Bytes, *r.Run.CostUSD, n)
 	}

@@ -1,11 +1,11 @@
-// Package running runs scheduled reports: it finds those that are due, makes them when their data is there, and
+// Package worker runs scheduled reports: it finds those that are due, makes them when their data is there, and
 // delivers them.
 //
 // Every step is recorded before the next one begins, by a write that fails if another worker was faster. So after a crash
 // at any time, and with several workers, each destination gets each report at least once. A destination gets a report
 // twice only if a worker ends between the delivery and its record, or cannot write the record; the mails then have the
 // same X-Orrery-Run.
-package running
+package worker
 
 import (
 	"context"
@@ -22,9 +22,9 @@ import (
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/pause"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/destination"
-	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/report/schedule"
 )
@@ -40,7 +40,7 @@ type Config struct {
 	AtOnce    int // questions of a report that are asked at the same time; 0: all
 
 	// Ask returns what answers the questions of a report about branches; nil are all of them.
-	Ask func(branches []string, key string) reporting.Source
+	Ask func(branches []string, key string) asking.Source
 	// Complete returns through which time the data is complete, or the zero time if that is not known.
 	Complete func(ctx context.Context) (time.Time, error)
 	// Key returns why the key with an ID cannot be used, in words after because; "": it can.

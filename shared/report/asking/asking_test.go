@@ -1,4 +1,4 @@
-package reporting_test
+package asking_test
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report"
-	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
@@ -157,7 +157,7 @@ const secondDay = "timestamp between 2026-01-02 00:00:00 and 2026-01-02 23:59:59
 // TestRun compares a report about generated records with the answers of the data routes.
 func TestRun(t *testing.T) {
 	s := newSource(t)
-	got := run(t, s, reporting.Request{Filters: secondDay})
+	got := run(t, s, asking.Request{Filters: secondDay})
 	sums := func(filters, member, route string) float64 {
 		sum := 0.0
 		for _, r := range s.results(route, map[string]string{"filters": filters}) {
@@ -238,7 +238,7 @@ func TestRun(t *testing.T) {
 // it, as one does at the end of 2026-01-26.
 func TestTimesAcrossSegments(t *testing.T) {
 	s := newSourceOf(t, time.Date(2026, 1, 26, 0, 0, 0, 0, time.UTC))
-	got := run(t, s, reporting.Request{Filters: "timestamp between 2026-01-26 and 2026-01-27 23:59:59.999"})
+	got := run(t, s, asking.Request{Filters: "timestamp between 2026-01-26 and 2026-01-27 23:59:59.999"})
 	var times []int64
 	for _, r := range s.rows {
 		if r.TotalUs != nil {
@@ -252,9 +252,9 @@ func TestTimesAcrossSegments(t *testing.T) {
 	}
 }
 
-func run(t *testing.T, s reporting.Source, r reporting.Request) report.Report {
+func run(t *testing.T, s asking.Source, r asking.Request) report.Report {
 	t.Helper()
-	got, err := reporting.Run(t.Context(), s, r)
+	got, err := asking.Run(t.Context(), s, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,13 +268,13 @@ func TestComparisons(t *testing.T) {
 	const part = "timestamp between 2026-01-14 10:00:00 and 2026-01-22 09:59:59.999"
 	for _, test := range []struct{ filters, compare, from, to, flag string }{
 		{day, "", "2026-01-13T00:00:00Z", "2026-01-13T23:59:59.999Z", ""},
-		{day, reporting.Previous, "2026-01-13T00:00:00Z", "2026-01-13T23:59:59.999Z", ""},
-		{day, reporting.SameWeekday, "2026-01-07T00:00:00Z", "2026-01-07T23:59:59.999Z", "--compare same-weekday "},
-		{part, reporting.SameWeekday, "2025-12-31T10:00:00Z", "2026-01-08T09:59:59.999Z", "--compare same-weekday "},
-		{day, reporting.None, "", "", "--compare none "},
+		{day, asking.Previous, "2026-01-13T00:00:00Z", "2026-01-13T23:59:59.999Z", ""},
+		{day, asking.SameWeekday, "2026-01-07T00:00:00Z", "2026-01-07T23:59:59.999Z", "--compare same-weekday "},
+		{part, asking.SameWeekday, "2025-12-31T10:00:00Z", "2026-01-08T09:59:59.999Z", "--compare same-weekday "},
+		{day, asking.None, "", "", "--compare none "},
 	} {
 		t.Run(test.filters+" "+test.compare, func(t *testing.T) {
-			r := run(t, newSource(t), reporting.Request{Filters: test.filters, Compare: test.compare})
+			r := run(t, newSource(t), asking.Request{Filters: test.filters, Compare: test.compare})
 			var previous report.Span
 			if r.Previous != nil {
 				previous = *r.Previous
@@ -294,7 +294,7 @@ func TestComparisons(t *testing.T) {
 func TestSameDataSameReport(t *testing.T) {
 	s := newSource(t)
 	compared := func() string {
-		r := run(t, s, reporting.Request{Last: report.Day, Now: now, Zone: "Asia/Kolkata"})
+		r := run(t, s, asking.Request{Last: report.Day, Now: now, Zone: "Asia/Kolkata"})
 		r.Run = report.Run{}
 		return string(r.HTML()) + string(r.Text()) + string(r.CSV()) + string(r.JSON())
 	}
@@ -307,7 +307,7 @@ func TestFailedQuestions(t *testing.T) {
 	t.Run("a question that fails is a part that is missing", func(t *testing.T) {
 		s := newSource(t)
 		s.fail = map[string]string{"diff": "too many values", "logs": "too many values"}
-		got := run(t, s, reporting.Request{Filters: secondDay})
+		got := run(t, s, asking.Request{Filters: secondDay})
 		want := []report.Failed{{Part: report.Examples, Reason: "too many values"}, {Part: report.Changes, Reason: "too many values"}}
 		if diff := cmp.Diff(want, got.Failed); diff != "" {
 			t.Error(diff)
@@ -319,7 +319,7 @@ func TestFailedQuestions(t *testing.T) {
 		for _, route := range []string{"timeline", "topx", "facets", "histogram", "stats", "diff", "logs"} {
 			s.fail[route] = "the server is busy"
 		}
-		_, err := reporting.Run(t.Context(), s, reporting.Request{Filters: secondDay})
+		_, err := asking.Run(t.Context(), s, asking.Request{Filters: secondDay})
 		if err == nil || !strings.Contains(err.Error(), "the server is busy") {
 			t.Error(err)
 		}
@@ -327,7 +327,7 @@ func TestFailedQuestions(t *testing.T) {
 	t.Run("the caller gives up", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := reporting.Run(ctx, newSource(t), reporting.Request{Filters: secondDay}); !errors.Is(err, context.Canceled) {
+		if _, err := asking.Run(ctx, newSource(t), asking.Request{Filters: secondDay}); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
@@ -360,7 +360,7 @@ func (c *crowd) Ask(context.Context, string, map[string]string) ([]byte, error) 
 
 // TestQuestionsAtTheSameTime: questions, and dry runs of them, are asked at the same time, all of them or some.
 func TestQuestionsAtTheSameTime(t *testing.T) {
-	setting, err := reporting.SettingOf(reporting.Request{Filters: secondDay})
+	setting, err := asking.SettingOf(asking.Request{Filters: secondDay})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,15 +368,15 @@ func TestQuestionsAtTheSameTime(t *testing.T) {
 	for _, test := range []struct {
 		rule         string
 		atOnce, want int
-	}{{"all", 0, all}, {"a few", reporting.Few, reporting.Few}, {"more than there are", all + 1, all}} {
+	}{{"all", 0, all}, {"a few", asking.Few, asking.Few}, {"more than there are", all + 1, all}} {
 		t.Run(test.rule, func(t *testing.T) {
-			for what, ask := range map[string]func(s reporting.Source) error{
-				"questions": func(s reporting.Source) error {
-					_, err := reporting.Make(t.Context(), s, setting, test.atOnce, nil)
+			for what, ask := range map[string]func(s asking.Source) error{
+				"questions": func(s asking.Source) error {
+					_, err := asking.Make(t.Context(), s, setting, test.atOnce, nil)
 					return err
 				},
-				"dry runs": func(s reporting.Source) error {
-					for _, one := range reporting.DryRun(t.Context(), s, setting, test.atOnce) {
+				"dry runs": func(s asking.Source) error {
+					for _, one := range asking.DryRun(t.Context(), s, setting, test.atOnce) {
 						if one.Err != nil {
 							return one.Err
 						}
@@ -397,11 +397,11 @@ func TestQuestionsAtTheSameTime(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	s := newSource(t)
 	s.fail = map[string]string{"diff": "too many values"}
-	setting, err := reporting.SettingOf(reporting.Request{Filters: secondDay})
+	setting, err := asking.SettingOf(asking.Request{Filters: secondDay})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := reporting.DryRun(t.Context(), s, setting, 0)
+	list := asking.DryRun(t.Context(), s, setting, 0)
 	for i, q := range setting.Questions() {
 		one := list[i]
 		failed := one.Err != nil && strings.Contains(one.Err.Error(), "changes of a report: too many values")
@@ -414,8 +414,8 @@ func TestDryRun(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var steps []string
-	run(t, newSource(t), reporting.Request{
-		Filters: secondDay, Compare: reporting.None, Template: report.Attack,
+	run(t, newSource(t), asking.Request{
+		Filters: secondDay, Compare: asking.None, Template: report.Attack,
 		Done: func(done, all int) { steps = append(steps, fmt.Sprintf("%d/%d", done, all)) },
 	})
 	if diff := cmp.Diff([]string{
@@ -428,39 +428,39 @@ func TestProgress(t *testing.T) {
 func TestSettings(t *testing.T) {
 	for _, test := range []struct {
 		rule, want string // filter, or a part of the error
-		r          reporting.Request
+		r          asking.Request
 	}{
 		{"the period of the filter", "timestamp between 2026-01-02 00:00:00 and 2026-01-03 00:00:00, host=\"a\"",
-			reporting.Request{Filters: "host=a, timestamp between 2026-01-02 and 2026-01-03"}},
-		{"the filter in json", "timestamp between 2026-01-02 00:00:00 and 2026-01-03 00:00:00, status=404", reporting.Request{
+			asking.Request{Filters: "host=a, timestamp between 2026-01-02 and 2026-01-03"}},
+		{"the filter in json", "timestamp between 2026-01-02 00:00:00 and 2026-01-03 00:00:00, status=404", asking.Request{
 			Filters: `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-02","2026-01-03"]},` +
 				`{"field":"status","op":"eq","value":404}]}`}},
 		{"the last day of the zone", "timestamp between 2026-01-01 18:30:00 and 2026-01-02 18:29:59.999, host=\"a\"",
-			reporting.Request{Filters: "host=a", Last: report.Day, Now: now, Zone: "Asia/Kolkata"}},
+			asking.Request{Filters: "host=a", Last: report.Day, Now: now, Zone: "Asia/Kolkata"}},
 		{"all requests of the last week", "timestamp between 2025-12-22 00:00:00 and 2025-12-28 23:59:59.999",
-			reporting.Request{Last: report.Week, Now: now}},
-		{"a filter without a period", "period", reporting.Request{Filters: "host=a"}},
-		{"two periods", "filters: it has a period", reporting.Request{Filters: secondDay, Last: report.Day, Now: now}},
-		{"a mistake in the filter", "hots", reporting.Request{Filters: "hots=a", Last: report.Day, Now: now}},
+			asking.Request{Last: report.Week, Now: now}},
+		{"a filter without a period", "period", asking.Request{Filters: "host=a"}},
+		{"two periods", "filters: it has a period", asking.Request{Filters: secondDay, Last: report.Day, Now: now}},
+		{"a mistake in the filter", "hots", asking.Request{Filters: "hots=a", Last: report.Day, Now: now}},
 		{"relative times", "timestamp between 2026-01-03 06:00:00 and 2026-01-03 07:00:00",
-			reporting.Request{Filters: "timestamp between now-1h and now", Now: now}},
+			asking.Request{Filters: "timestamp between now-1h and now", Now: now}},
 		{"days of the zone", "timestamp between 2026-01-01 18:30:00 and 2026-01-02 18:30:00",
-			reporting.Request{Filters: "timestamp between yesterday and today", Now: now, Zone: "Asia/Kolkata"}},
+			asking.Request{Filters: "timestamp between yesterday and today", Now: now, Zone: "Asia/Kolkata"}},
 		{"relative times beside the last day", "timestamp not between 2026-01-02 06:00:00 and 2026-01-02 07:00:00",
-			reporting.Request{Filters: "not timestamp between now-25h and now-24h", Last: report.Day, Now: now}},
-		{"relative times without a clock", "relative", reporting.Request{Filters: "timestamp between now-1h and now"}},
-		{"an unknown zone", `tz: there is no time zone "Europe/Berlim"; did you mean "Europe/Berlin"?`, reporting.Request{Filters: secondDay, Zone: "Europe/Berlim"}},
-		{"the zone of the machine", "tz: there is no time zone", reporting.Request{Filters: secondDay, Zone: "Local"}},
-		{"a zone that is a path", "tz: there is no time zone", reporting.Request{Filters: secondDay, Zone: "../../etc/passwd"}},
-		{"an unknown template", "template: unknown", reporting.Request{Filters: secondDay, Template: "weekly"}},
-		{"an unknown comparison", "compare: ", reporting.Request{Filters: secondDay, Compare: "next"}},
-		{"a long title", "title: ", reporting.Request{Filters: secondDay, Title: strings.Repeat("ä", 121)}},
+			asking.Request{Filters: "not timestamp between now-25h and now-24h", Last: report.Day, Now: now}},
+		{"relative times without a clock", "relative", asking.Request{Filters: "timestamp between now-1h and now"}},
+		{"an unknown zone", `tz: there is no time zone "Europe/Berlim"; did you mean "Europe/Berlin"?`, asking.Request{Filters: secondDay, Zone: "Europe/Berlim"}},
+		{"the zone of the machine", "tz: there is no time zone", asking.Request{Filters: secondDay, Zone: "Local"}},
+		{"a zone that is a path", "tz: there is no time zone", asking.Request{Filters: secondDay, Zone: "../../etc/passwd"}},
+		{"an unknown template", "template: unknown", asking.Request{Filters: secondDay, Template: "weekly"}},
+		{"an unknown comparison", "compare: ", asking.Request{Filters: secondDay, Compare: "next"}},
+		{"a long title", "title: ", asking.Request{Filters: secondDay, Title: strings.Repeat("ä", 121)}},
 		{"a title with an escape sequence", "title: it has control characters",
-			reporting.Request{Filters: secondDay, Title: "a\u009b2Jb"}},
-		{"a link that is no address", "link: ", reporting.Request{Filters: secondDay, Link: "javascript:alert(1)"}},
+			asking.Request{Filters: secondDay, Title: "a\u009b2Jb"}},
+		{"a link that is no address", "link: ", asking.Request{Filters: secondDay, Link: "javascript:alert(1)"}},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			s, err := reporting.SettingOf(test.r)
+			s, err := asking.SettingOf(test.r)
 			var got string
 			if err != nil {
 				got = err.Error()

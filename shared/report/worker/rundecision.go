@@ -1,4 +1,4 @@
-package running
+package worker
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/orrery/orrery/shared/report/schedule"
 )
 
-// standing is what the newest version of a report, its versions before it and its key mean for a run.
-type standing struct {
+// runDecision says whether a run goes on, waits or ends. The versions of its report and its key decide that.
+type runDecision struct {
 	stored definition.Stored // the definition of the run
 	newest document.Version  // of the report
 	state  runs.State        // "": the run goes on; Queued: it waits until its report is resumed; otherwise it ends so
@@ -23,17 +23,17 @@ type standing struct {
 
 const deleted = "the report was deleted"
 
-// standingOf returns whether a run goes on, waits or ends.
+// decide returns whether a run goes on, waits or ends.
 //
 //   - A run of a report that was deleted ends, also if another report has its name now.
 //   - A scheduled run waits while its report is paused, unless a later one would be due meanwhile. A key that cannot be used
 //     pauses the report at the next tick.
 //   - If the report was written again with another key, which may see all branches of the run, that key counts.
-func (r *Runner) standingOf(ctx context.Context, run runs.Run) (s standing, err error) {
+func (r *Runner) decide(ctx context.Context, run runs.Run) (s runDecision, err error) {
 	id := definition.DocumentOf(run.Config, run.Report)
 	newest, err := r.Documents.Newest(ctx, id)
 	if fault.KindOf(err) == fault.NotFound || err == nil && newest.Deleted() {
-		return standing{state: runs.Missed, reason: deleted}, nil
+		return runDecision{state: runs.Missed, reason: deleted}, nil
 	}
 	if err != nil {
 		return s, err
@@ -86,14 +86,14 @@ func (r *Runner) since(ctx context.Context, run runs.Run, newest document.Versio
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // versionOf returns an earlier version of a report, unless the report was deleted after it.
-func (r *Runner) versionOf(ctx context.Context, id document.ID, number int) (s standing, err error) {
+func (r *Runner) versionOf(ctx context.Context, id document.ID, number int) (s runDecision, err error) {
 	list, err := r.Documents.Versions(ctx, id)
 	if err != nil {
 		return s, err
 	}
 	for _, v := range list {
 		if v.Number > number && v.Deleted() {
-			return standing{state: runs.Missed, reason: deleted}, nil
+			return runDecision{state: runs.Missed, reason: deleted}, nil
 		}
 	}
 	v, err := document.Read(ctx, r.Documents, id, number)
@@ -104,8 +104,8 @@ func (r *Runner) versionOf(ctx context.Context, id document.ID, number int) (s s
 	return s, err
 }
 
-// paused returns the standing of a scheduled run whose report is paused.
-func (r *Runner) paused(s standing, current definition.Stored, newest document.Version) (standing, error) {
+// paused returns the runDecision of a scheduled run whose report is paused.
+func (r *Runner) paused(s runDecision, current definition.Stored, newest document.Version) (runDecision, error) {
 	later, _, err := schedule.Next(current.Definition, newest.At)
 	if err != nil {
 		return s, err
@@ -121,10 +121,10 @@ func pausedBecause(reason string) string {
 	return strings.TrimSuffix("the report is paused because "+reason, " because ")
 }
 
-// withKey returns the standing of a run whose report is not paused.
+// withKey returns the runDecision of a run whose report is not paused.
 func (r *Runner) withKey(
-	ctx context.Context, s standing, current definition.Stored, scheduled bool,
-) (standing, error) {
+	ctx context.Context, s runDecision, current definition.Stored, scheduled bool,
+) (runDecision, error) {
 	unusable, err := r.Key(ctx, s.stored.Key)
 	if err != nil || unusable == "" {
 		return s, err

@@ -1,4 +1,4 @@
-package running_test
+package worker_test
 
 import (
 	"context"
@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/delivery"
-	"github.com/orrery/orrery/shared/report/reporting"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // only makes a report that goes to some destinations.
@@ -209,28 +209,28 @@ func TestWritesOfUnknownOutcome(t *testing.T) {
 func TestPanics(t *testing.T) {
 	for _, test := range []struct {
 		rule  string
-		panic func(r *running.Runner)
+		panic func(r *worker.Runner)
 		state runs.State
 	}{
-		{"before a question", func(r *running.Runner) {
+		{"before a question", func(r *worker.Runner) {
 			ask := r.Ask
-			r.Ask = func(branches []string, key string) reporting.Source {
+			r.Ask = func(branches []string, key string) asking.Source {
 				if key == "bad" {
 					panic("out of range")
 				}
 				return ask(branches, key)
 			}
 		}, runs.Failed},
-		{"in all questions", func(r *running.Runner) {
+		{"in all questions", func(r *worker.Runner) {
 			ask := r.Ask
-			r.Ask = func(branches []string, key string) reporting.Source {
+			r.Ask = func(branches []string, key string) asking.Source {
 				if key == "bad" {
 					return panicking{}
 				}
 				return ask(branches, key)
 			}
 		}, runs.Failed},
-		{"in a delivery", func(r *running.Runner) {
+		{"in a delivery", func(r *worker.Runner) {
 			next := r.Deliver
 			r.Deliver = answering(func(ctx context.Context, to definition.Destination) (string, error) {
 				if to.To == "bad" {
@@ -279,13 +279,13 @@ func (panicking) Ask(context.Context, string, map[string]string) ([]byte, error)
 func TestRunsThatEndTheServer(t *testing.T) {
 	for _, test := range []struct {
 		rule, reason string
-		kill         func(r *running.Runner, kill func())
+		kill         func(r *worker.Runner, kill func())
 	}{
-		{"while it is made", "the server ended each time it made the report", func(r *running.Runner, kill func()) {
+		{"while it is made", "the server ended each time it made the report", func(r *worker.Runner, kill func()) {
 			ask := r.Ask
-			r.Ask = func(branches []string, key string) reporting.Source { kill(); return ask(branches, key) }
+			r.Ask = func(branches []string, key string) asking.Source { kill(); return ask(branches, key) }
 		}},
-		{"while it is delivered", "the server ended each time it delivered the report", func(r *running.Runner, kill func()) {
+		{"while it is delivered", "the server ended each time it delivered the report", func(r *worker.Runner, kill func()) {
 			r.Deliver = deliverer(func(definition.Destination) { kill() })
 		}},
 	} {
@@ -479,7 +479,7 @@ func TestStoppedWhileItIsMade(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := w.runner()
 	ask := r.Ask
-	r.Ask = func(branches []string, key string) reporting.Source { cancel(); return ask(branches, key) }
+	r.Ask = func(branches []string, key string) asking.Source { cancel(); return ask(branches, key) }
 	if err := r.Tick(ctx); err == nil {
 		t.Error("the runner did not stop")
 	}

@@ -1,4 +1,4 @@
-package running_test
+package worker_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/report/definition"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // observed is a store that calls a function before each update.
@@ -95,7 +95,7 @@ func TestStopDuringTwoDeliveries(t *testing.T) {
 // had, a later worker delivers the report again.
 func TestRecordsAreRepeated(t *testing.T) {
 	lost := &net.OpError{Op: "write", Err: syscall.ECONNRESET}
-	most := len(running.RecordPauses)
+	most := len(worker.RecordPauses)
 	for name, isIt := range map[string]func(r runs.Run) bool{
 		"the record of the delivery": func(r runs.Run) bool {
 			return r.State == runs.Rendered && r.Deliveries[0].State == runs.Sent
@@ -122,7 +122,7 @@ func TestRecordsAreRepeated(t *testing.T) {
 					err := r.Tick(t.Context())
 					gaveUp := failures > most
 					if gaveUp != errors.Is(err, syscall.ECONNRESET) ||
-						!slices.Equal(pauses, running.RecordPauses[:min(failures, most)]) {
+						!slices.Equal(pauses, worker.RecordPauses[:min(failures, most)]) {
 						t.Errorf("%v after pauses of %v", err, pauses)
 					}
 					if gaveUp {

@@ -1,4 +1,4 @@
-package running_test
+package worker_test
 
 import (
 	"bytes"
@@ -22,13 +22,13 @@ import (
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/destination"
-	"github.com/orrery/orrery/shared/report/reporting"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // world is a runner over real stores, with a clock, answers and destinations of its own.
@@ -89,22 +89,22 @@ func newWorld(t *testing.T) *world {
 }
 
 // runner returns a new runner, as after a restart.
-func (w *world) runner() *running.Runner {
+func (w *world) runner() *worker.Runner {
 	store := w.runs
-	var docs running.Documents = w.documents
+	var docs worker.Documents = w.documents
 	if w.fault != nil {
 		docs = crashingDocuments{w.documents, w.fault}
 		if _, steps := store.(*runssqlite.Store); steps { // the writes of others are steps
 			store = crashingRuns{store, w.fault}
 		}
 	}
-	r := running.New(running.Config{
+	r := worker.New(worker.Config{
 		Documents: docs, Runs: store, Deliver: w, Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 		Settings: destination.Settings{
 			Mail: &destination.Mail{From: "Orrery <orrery@example.com>", Domains: []string{"example.com"}}, Delay: time.Hour, Link: "https://orrery.example",
 		},
 		Now: func() time.Time { return w.now },
-		Ask: func(branches []string, key string) reporting.Source {
+		Ask: func(branches []string, key string) asking.Source {
 			w.mutex.Lock()
 			defer w.mutex.Unlock()
 			w.asked = append(w.asked, fmt.Sprint(branches, " ", key))
@@ -147,7 +147,7 @@ func (a answers) Ask(_ context.Context, route string, params map[string]string) 
 		monday.AddDate(0, 0, -1).Unix(), a.w.blocked, a.w.scanned, a.w.unrounded), nil
 }
 
-// Deliver implements running.Deliverer.
+// Deliver implements worker.Deliverer.
 func (w *world) Deliver(ctx context.Context, to definition.Destination, files []runs.File) (string, error) {
 	if err := w.fault.before("deliver"); err != nil {
 		return "", err
@@ -881,7 +881,7 @@ func TestTwoWorkers(t *testing.T) {
 	first := w.runner()
 	asks := 0
 	ask := first.Ask
-	first.Ask = func(branches []string, key string) reporting.Source {
+	first.Ask = func(branches []string, key string) asking.Source {
 		asks++
 		if err := second.Tick(t.Context()); err != nil {
 			t.Error(err)
@@ -905,7 +905,7 @@ func TestTicksAtTheSameTime(t *testing.T) {
 	done := make(chan error)
 	for range 4 {
 		r := w.runner()
-		r.Ask = func([]string, string) reporting.Source { return answers{w} }
+		r.Ask = func([]string, string) asking.Source { return answers{w} }
 		r.Log = slog.New(slog.DiscardHandler)
 		r.Deliver = deliverer(func(to definition.Destination) { delivered <- to.String() })
 		go func() { done <- r.Tick(t.Context()) }()

@@ -1,4 +1,4 @@
-package valuelist_test
+package completionindex_test
 
 import (
 	"bytes"
@@ -14,13 +14,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/orrery/orrery/shared/catalog"
-	"github.com/orrery/orrery/shared/valuelist"
+	"github.com/orrery/orrery/shared/completionindex"
 )
 
 // field returns the index of a field.
 func field(t *testing.T, name string) int {
 	t.Helper()
-	for i, d := range valuelist.Dimensions() {
+	for i, d := range completionindex.Dimensions() {
 		if d.String() == name {
 			return i
 		}
@@ -29,16 +29,16 @@ func field(t *testing.T, name string) int {
 	return 0
 }
 
-func decoded(t *testing.T, tally *valuelist.Tally) *valuelist.Lists {
+func decoded(t *testing.T, tally *completionindex.Tally) *completionindex.Lists {
 	t.Helper()
 	encoded, err := tally.Encode(1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(encoded) > valuelist.MaxBytes {
+	if len(encoded) > completionindex.MaxBytes {
 		t.Errorf("the lists have %d bytes", len(encoded))
 	}
-	lists, err := valuelist.Decode(encoded)
+	lists, err := completionindex.Decode(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func decoded(t *testing.T, tally *valuelist.Tally) *valuelist.Lists {
 
 // seen returns the values of a field that a caller sees. With branches, the caller sees only the values of these
 // branches.
-func seen(l *valuelist.Lists, field string, branches ...string) (values []string, all bool) {
+func seen(l *completionindex.Lists, field string, branches ...string) (values []string, all bool) {
 	sees := func(branch *string) bool {
 		return branches == nil || branch != nil && slices.Contains(branches, *branch)
 	}
@@ -59,7 +59,7 @@ func TestDimensions(t *testing.T) {
 	var names []string
 	sensitive := map[string]bool{}
 	listed := map[string]bool{}
-	for _, d := range valuelist.Dimensions() {
+	for _, d := range completionindex.Dimensions() {
 		names = append(names, d.String())
 		listed[d.Field.Name] = true
 	}
@@ -90,7 +90,7 @@ func TestDimensions(t *testing.T) {
 func TestTally(t *testing.T) {
 	country, host := field(t, "country"), field(t, "host")
 	t.Run("the commonest values come first, then the smallest", func(t *testing.T) {
-		var tally valuelist.Tally
+		var tally completionindex.Tally
 		b := tally.Branch([]byte("prod"))
 		b.AddRecords(7)
 		for value, n := range map[string]int64{"b": 1, "a": 1, "often": 5} {
@@ -102,7 +102,7 @@ func TestTally(t *testing.T) {
 		}
 	})
 	t.Run("a caller sees the values of its branches only", func(t *testing.T) {
-		var tally valuelist.Tally
+		var tally completionindex.Tally
 		tally.Branch([]byte("one")).Add(host, []byte("1.example"), 1)
 		tally.Branch([]byte("two")).Add(host, []byte("2.example"), 1)
 		tally.NoBranch().Add(host, []byte("none.example"), 1)
@@ -124,15 +124,15 @@ func TestTally(t *testing.T) {
 		}
 	})
 	t.Run("values beyond the limit are left out, and the list is not complete", func(t *testing.T) {
-		for _, n := range []int{valuelist.MaxValues, valuelist.MaxValues + 1} {
-			var tally valuelist.Tally
+		for _, n := range []int{completionindex.MaxValues, completionindex.MaxValues + 1} {
+			var tally completionindex.Tally
 			for i := range n {
 				tally.NoBranch().Add(country, fmt.Append(nil, i), int64(n-i))
 			}
 			tally.NoBranch().Add(host, []byte("h"), 1)
 			lists := decoded(t, &tally)
 			values, all := seen(lists, "country")
-			if len(values) != valuelist.MaxValues || all != (n == valuelist.MaxValues) || values[0] != "0" {
+			if len(values) != completionindex.MaxValues || all != (n == completionindex.MaxValues) || values[0] != "0" {
 				t.Errorf("%d values of %d, all %t", len(values), n, all)
 			}
 			if _, all := seen(lists, "host"); !all {
@@ -141,17 +141,17 @@ func TestTally(t *testing.T) {
 		}
 	})
 	t.Run("long values are left out", func(t *testing.T) {
-		for _, n := range []int{valuelist.MaxLength, valuelist.MaxLength + 1} {
-			var tally valuelist.Tally
+		for _, n := range []int{completionindex.MaxLength, completionindex.MaxLength + 1} {
+			var tally completionindex.Tally
 			tally.NoBranch().Add(country, bytes.Repeat([]byte("x"), n), 1)
 			values, all := seen(decoded(t, &tally), "country")
-			if fits := n == valuelist.MaxLength; (len(values) == 1) != fits || all != fits {
+			if fits := n == completionindex.MaxLength; (len(values) == 1) != fits || all != fits {
 				t.Errorf("%d bytes: %d values, all %t", n, len(values), all)
 			}
 		}
 	})
 	t.Run("the commonest of very many values are found", func(t *testing.T) {
-		var tally valuelist.Tally
+		var tally completionindex.Tally
 		b := tally.NoBranch()
 		for i := range 50_000 {
 			b.Add(country, fmt.Appendf(nil, "rare %d", i), 1)
@@ -171,7 +171,7 @@ func TestTally(t *testing.T) {
 		}
 	})
 	t.Run("the branches with the most records stay", func(t *testing.T) {
-		var tally valuelist.Tally
+		var tally completionindex.Tally
 		counted := 0
 		for i := range 1000 {
 			if b := tally.Branch(fmt.Appendf(nil, "branch %d", i)); b != nil {
@@ -179,7 +179,7 @@ func TestTally(t *testing.T) {
 				counted++
 			}
 		}
-		if b := tally.Branch(bytes.Repeat([]byte("x"), valuelist.MaxLength+1)); b != nil {
+		if b := tally.Branch(bytes.Repeat([]byte("x"), completionindex.MaxLength+1)); b != nil {
 			t.Error("a branch with a long name is counted")
 		}
 		lists := decoded(t, &tally)
@@ -196,11 +196,11 @@ func TestTally(t *testing.T) {
 			}
 			return text
 		}
-		var tally valuelist.Tally
+		var tally completionindex.Tally
 		for n := range 40 {
 			b := tally.Branch(fmt.Appendf(nil, "branch %d", n))
 			b.AddRecords(100 - n)
-			for i := range valuelist.Dimensions() {
+			for i := range completionindex.Dimensions() {
 				for j := range 30 {
 					b.Add(i, noise(), int64(100-j))
 				}
@@ -218,7 +218,7 @@ func TestTally(t *testing.T) {
 		var want []byte
 		for seed := range uint64(5) {
 			random := rand.New(rand.NewPCG(seed, 1))
-			var tally valuelist.Tally
+			var tally completionindex.Tally
 			for _, i := range random.Perm(600) {
 				b := tally.NoBranch()
 				if i%3 > 0 {
@@ -240,7 +240,7 @@ func TestTally(t *testing.T) {
 		}
 	})
 	t.Run("an object without records has complete lists", func(t *testing.T) {
-		var tally valuelist.Tally
+		var tally completionindex.Tally
 		lists := decoded(t, &tally)
 		if values, all := seen(lists, "country"); len(values) > 0 || !all || lists.Bytes != 1000 {
 			t.Errorf("%v, all %t, %d bytes", values, all, lists.Bytes)
@@ -262,24 +262,24 @@ func TestDecode(t *testing.T) {
 	for name, text := range map[string][]byte{
 		"no zstd":             []byte(`{"version":1}`),
 		"no JSON":             encoded("{"),
-		"too long":            bytes.Repeat([]byte("x"), valuelist.MaxBytes+1),
+		"too long":            bytes.Repeat([]byte("x"), completionindex.MaxBytes+1),
 		"far larger decoded":  encoded(`{"version":1,"fields":["` + strings.Repeat("x", 20<<20) + `"]}`),
 		"of another type":     encoded(`{"version":1,"fields":3}`),
 		"nothing, compressed": encoded(""),
 	} {
 		t.Run("refuses what is "+name, func(t *testing.T) {
-			if lists, err := valuelist.Decode(text); err == nil || errors.Is(err, valuelist.ErrVersion) {
+			if lists, err := completionindex.Decode(text); err == nil || errors.Is(err, completionindex.ErrVersion) {
 				t.Errorf("%+v, %v", lists, err)
 			}
 		})
 	}
 	t.Run("another version has an error of its own", func(t *testing.T) {
-		if _, err := valuelist.Decode(encoded(`{"version":2}`)); !errors.Is(err, valuelist.ErrVersion) {
+		if _, err := completionindex.Decode(encoded(`{"version":2}`)); !errors.Is(err, completionindex.ErrVersion) {
 			t.Error(err)
 		}
 	})
 	t.Run("texts are kept as they are", func(t *testing.T) {
-		var tally valuelist.Tally
+		var tally completionindex.Tally
 		want := []string{"\"<&>\\\u2028\x00\n", "", "é😀"}
 		for i, value := range want {
 			tally.NoBranch().Add(field(t, "path"), []byte(value), int64(9-i))
@@ -292,14 +292,14 @@ func TestDecode(t *testing.T) {
 
 func TestName(t *testing.T) {
 	const object, want = "fresh/2026/01/01/10/a-0.parquet", "_values/fresh/2026/01/01/10/a-0.json.zst"
-	if got := valuelist.Name(object); got != want || !strings.HasPrefix(got, valuelist.Folder) {
+	if got := completionindex.Name(object); got != want || !strings.HasPrefix(got, completionindex.Folder) {
 		t.Error(got)
 	}
 }
 
 // FuzzDecode checks that no bytes make Decode or Each panic.
 func FuzzDecode(f *testing.F) {
-	var tally valuelist.Tally
+	var tally completionindex.Tally
 	tally.Branch([]byte("b")).Add(0, []byte("x"), 1)
 	encoded, err := tally.Encode(1)
 	if err != nil {
@@ -307,7 +307,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(encoded)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		lists, err := valuelist.Decode(text)
+		lists, err := completionindex.Decode(text)
 		if err != nil {
 			return
 		}

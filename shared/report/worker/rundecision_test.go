@@ -1,4 +1,4 @@
-package running_test
+package worker_test
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/definition"
-	"github.com/orrery/orrery/shared/report/reporting"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // waiting are the states in which a run of the report r can be when its report changes. Each function brings it there
@@ -33,7 +33,7 @@ var waiting = map[string]func(w *world){
 		w.fault = &crash{unrecorded: map[string]bool{}}
 		r := w.runner()
 		ask := r.Ask
-		r.Ask = func(branches []string, key string) reporting.Source { w.fault.kill(); return ask(branches, key) }
+		r.Ask = func(branches []string, key string) asking.Source { w.fault.kill(); return ask(branches, key) }
 		_ = r.Tick(w.t.Context()) // the process has ended
 		w.fault = nil
 	},
@@ -286,7 +286,7 @@ func TestDamagedVersions(t *testing.T) {
 
 // counting counts the versions that are read.
 type counting struct {
-	running.Documents
+	worker.Documents
 	mutex *sync.Mutex
 	reads map[int]int // by number
 }

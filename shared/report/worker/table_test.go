@@ -1,4 +1,4 @@
-package running_test
+package worker_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package reporting_test
+package asking_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/report"
-	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/asking"
 )
 
 // TestDaysOfOddZones: the bars of days and hours in zones that are not whole hours from UTC have exactly the requests of
@@ -51,7 +51,7 @@ func TestDaysOfOddZones(t *testing.T) {
 				records = append(records, fmt.Sprintf(`{"timestamp":%q}`, at.UTC().Format(time.RFC3339)))
 				times = append(times, at)
 			}
-			r := run(t, sourceOf(t, records...), reporting.Request{Last: test.unit, Now: at, Zone: test.zone})
+			r := run(t, sourceOf(t, records...), asking.Request{Last: test.unit, Now: at, Zone: test.zone})
 			if len(r.Chart.Bars) != test.bars || r.Chart.Coarse {
 				t.Errorf("%d bars, coarse %v", len(r.Chart.Bars), r.Chart.Coarse)
 			}
@@ -90,7 +90,7 @@ func TestDaysOfOddZones(t *testing.T) {
 					t.Errorf("a week before %s there are %d requests, want %d", bar.Label, *bar.RequestsBefore, want)
 				}
 			}
-			setting, err := reporting.SettingOf(reporting.Request{Last: test.unit, Now: at, Zone: test.zone})
+			setting, err := asking.SettingOf(asking.Request{Last: test.unit, Now: at, Zone: test.zone})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package running
+package worker
 
 import (
 	"cmp"
@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/mail"
-	"github.com/orrery/orrery/shared/report/reporting"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/report/schedule"
 	"github.com/orrery/orrery/shared/zone"
@@ -20,19 +20,19 @@ import (
 
 // make makes the report of a run if it can be made now, and stores it. It reports whether there is something to deliver.
 func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error) {
-	standing, err := r.standingOf(ctx, *run)
-	stored := standing.stored
+	decision, err := r.decide(ctx, *run)
+	stored := decision.stored
 	switch {
 	case err != nil:
 		return false, err
-	case standing.state == runs.Queued:
-		return false, r.wait(ctx, run, standing.reason)
-	case standing.state != "":
-		return false, r.end(ctx, run, standing.state, standing.reason)
+	case decision.state == runs.Queued:
+		return false, r.wait(ctx, run, decision.reason)
+	case decision.state != "":
+		return false, r.end(ctx, run, decision.state, decision.reason)
 	case run.State == runs.Running && run.Attempts >= mostAttempts: // nothing was recorded after the last one
 		return false, r.end(ctx, run, runs.Failed, "the server ended each time it made the report")
 	}
-	since, err := r.since(ctx, *run, standing.newest)
+	since, err := r.since(ctx, *run, decision.newest)
 	if err != nil {
 		return false, err
 	}
@@ -210,12 +210,12 @@ func (r *Runner) report(
 // are missing. The log has why.
 type questions struct {
 	runner *Runner
-	from   reporting.Source
+	from   asking.Source
 	run    runs.Run
 	until  time.Time
 }
 
-// Ask implements reporting.Source.
+// Ask implements asking.Source.
 func (q questions) Ask(ctx context.Context, route string, params map[string]string) (body []byte, err error) {
 	ctx, cancel := context.WithDeadline(ctx, q.until)
 	defer cancel()

@@ -1,4 +1,4 @@
-package valuelist
+package completionindex
 
 import (
 	"cmp"

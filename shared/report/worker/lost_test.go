@@ -1,4 +1,4 @@
-package running_test
+package worker_test
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/delivery"
-	"github.com/orrery/orrery/shared/report/running"
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/report/worker"
 )
 
 // unreadable is a store that cannot read the files of a run as often as a number says.
@@ -129,7 +129,7 @@ func TestDeliveriesThatWouldNotEnd(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily())
 	w.now = monday
-	ctx, cancel := context.WithTimeout(t.Context(), running.DeliveryTime-time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), worker.DeliveryTime-time.Second)
 	defer cancel()
 	if err := w.runner().Tick(ctx); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestDeliveriesThatWouldNotEnd(t *testing.T) {
 	if r.State != runs.Rendered || r.Deliveries[0].Attempts != 0 || !r.Lease.IsZero() || len(w.taken) > 0 {
 		t.Errorf("%d deliveries, %+v", len(w.taken), r)
 	}
-	enough, cancel := context.WithTimeout(t.Context(), running.DeliveryTime+10*time.Minute)
+	enough, cancel := context.WithTimeout(t.Context(), worker.DeliveryTime+10*time.Minute)
 	defer cancel()
 	r2 := w.runner()
 	if ids, err := r2.Queue(t.Context()); err != nil || len(ids) != 1 {
@@ -147,7 +147,7 @@ func TestDeliveriesThatWouldNotEnd(t *testing.T) {
 	if err := r2.Advance(enough, r.ID); err != nil || w.receivers() != "archive ops@example.com" || w.states("r") != "delivered" {
 		t.Errorf("%s %s %v", w.receivers(), w.states("r"), err)
 	}
-	if running.DeliveryTime >= lambdas.LongestReport {
+	if worker.DeliveryTime >= lambdas.LongestReport {
 		t.Error("the function has no time for a delivery")
 	}
 }

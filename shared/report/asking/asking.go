@@ -1,5 +1,5 @@
-// Package reporting asks the questions of a report, and builds the report from the answers.
-package reporting
+// Package asking asks the questions of a report, and builds the report from the answers.
+package asking
 
 import (
 	"cmp"

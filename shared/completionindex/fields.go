@@ -1,4 +1,4 @@
-package valuelist
+package completionindex
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ var Dimensions = sync.OnceValue(func() []query.Dimension {
 	for _, text := range append(few(), completed...) {
 		d, err := query.ParseDimensions(text)
 		if err != nil {
-			panic(fmt.Sprintf("valuelist: %s: %v", text, err))
+			panic(fmt.Sprintf("completionindex: %s: %v", text, err))
 		}
 		all = append(all, d...)
 	}

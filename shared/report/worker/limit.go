@@ -1,4 +1,4 @@
-package running
+package worker
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/report"
-	"github.com/orrery/orrery/shared/report/reporting"
+	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -29,10 +29,10 @@ func (e *limitError) Error() string {
 // which is 0 for no limit. If the engine cannot estimate that, only a few questions are asked at the same time, and no
 // further one when the answers have read more.
 func makeWithin(
-	ctx context.Context, source reporting.Source, s report.Setting, most int64, atOnce int,
+	ctx context.Context, source asking.Source, s report.Setting, most int64, atOnce int,
 ) (model report.Report, err error) {
 	if most == 0 {
-		return reporting.Make(ctx, source, s, atOnce, nil)
+		return asking.Make(ctx, source, s, atOnce, nil)
 	}
 	bytes, known, err := estimate(ctx, source, s, atOnce)
 	switch {
@@ -41,10 +41,10 @@ func makeWithin(
 	case bytes > most:
 		return model, &limitError{bytes: bytes, most: most}
 	case known:
-		return reporting.Make(ctx, source, s, atOnce, nil)
+		return asking.Make(ctx, source, s, atOnce, nil)
 	}
 	meter := &metered{Source: source, most: most}
-	model, err = reporting.Make(ctx, meter, s, reporting.Few, nil)
+	model, err = asking.Make(ctx, meter, s, asking.Few, nil)
 	if over := meter.over(); over != nil {
 		return model, over
 	}
@@ -55,11 +55,11 @@ func makeWithin(
 // some of them. A question that always fails reads nothing, and its part is missing in the report. Any other failure
 // may pass, so it is returned as an error.
 func estimate(
-	ctx context.Context, source reporting.Source, s report.Setting, atOnce int,
+	ctx context.Context, source asking.Source, s report.Setting, atOnce int,
 ) (bytes int64, known bool, err error) {
 	known = true
 	var estimates []*search.Estimate // that have bytes
-	for _, one := range reporting.DryRun(ctx, source, s, atOnce) {
+	for _, one := range asking.DryRun(ctx, source, s, atOnce) {
 		switch {
 		case one.Err != nil && alwaysFails(one.Err):
 		case one.Err != nil:
@@ -84,7 +84,7 @@ func alwaysFails(err error) bool {
 
 // metered is a source that answers until its answers have read more than most bytes.
 type metered struct {
-	reporting.Source
+	asking.Source
 	most int64
 
 	mutex sync.Mutex
@@ -101,7 +101,7 @@ func (m *metered) over() error {
 	return nil
 }
 
-// Ask implements reporting.Source.
+// Ask implements asking.Source.
 func (m *metered) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
 	if err := m.over(); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (m *metered) Ask(ctx context.Context, route string, params map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	answer, err := reporting.Read(body)
+	answer, err := asking.Read(body)
 	if err != nil {
 		return nil, fmt.Errorf("read how many bytes a question has read: %w", err)
 	}

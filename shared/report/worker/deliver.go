@@ -1,4 +1,4 @@
-package running
+package worker
 
 import (
 	"cmp"
@@ -20,16 +20,16 @@ import (
 
 // deliver delivers a rendered report to the destinations that do not have it yet, to all of them at the same time.
 func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
-	standing, err := r.standingOf(ctx, run)
+	decision, err := r.decide(ctx, run)
 	switch {
 	case err != nil:
 		return err
-	case standing.state == runs.Queued:
-		return r.wait(ctx, &run, standing.reason)
-	case standing.state != "":
-		return r.end(ctx, &run, standing.state, standing.reason)
+	case decision.state == runs.Queued:
+		return r.wait(ctx, &run, decision.reason)
+	case decision.state != "":
+		return r.end(ctx, &run, decision.state, decision.reason)
 	}
-	since, err := r.since(ctx, run, standing.newest)
+	since, err := r.since(ctx, run, decision.newest)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (r *Runner) placeAt(to definition.Destination) *semaphore.Weighted {
 // paused since it was rendered, and a delivery that does not end before ctx is left to the next tick, because its outcome
 // would not be recorded. Its record and that of the end of the run may each take recordTime.
 func (h *handover) begin(ctx context.Context, index int) (*definition.Destination, error) {
-	standing, err := h.standingOf(ctx, h.asked)
+	decision, err := h.decide(ctx, h.asked)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (h *handover) begin(ctx context.Context, index int) (*definition.Destinatio
 	switch deadline, limited := ctx.Deadline(); {
 	case h.over:
 		return nil, nil
-	case standing.state != "", limited && time.Until(deadline) < h.deliverTime+h.grace+2*recordTime:
+	case decision.state != "", limited && time.Until(deadline) < h.deliverTime+h.grace+2*recordTime:
 		h.over = true
 		return nil, nil
 	case d.Unknown >= mostAttempts:
