@@ -143,7 +143,7 @@ quick() {
 }
 
 # The core is measured by its own tests. The tests of the other packages would have to compile everything again for it.
-# The tests of the zips are those of deployed.
+# The part deployed tests the zips.
 unit() {
 	formatting
 

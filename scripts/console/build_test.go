@@ -54,7 +54,7 @@ func TestDistDoesNotDependOnItsPlace(t *testing.T) {
 	}
 }
 
-// TestTypesOfAnswers: the types of answers are those of package answer.
+// TestTypesOfAnswers compares the types of answers in the console with package answer.
 func TestTypesOfAnswers(t *testing.T) {
 	if diff := cmp.Diff(string(types()), string(read(t, filepath.Join(folder, typesFile)))); diff != "" {
 		t.Errorf("%s (-code +file); run: go run ./scripts/console\n%s", typesFile, diff)
@@ -148,7 +148,7 @@ func TestFurtherScreensShareTheFirst(t *testing.T) {
 		}
 		shared := scripts(queue[0], sharePattern)
 		if len(shared) > 1 || len(shared) == 1 && len(scripts(shared[0], sharePattern)) > 0 {
-			t.Errorf("%s needs more than one script besides those of the page: %v", queue[0], shared)
+			t.Errorf("%s needs more than one script that the page does not load: %v", queue[0], shared)
 		}
 	}
 	for _, name := range later {

@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// parameterFlags are the flags of a command that are parameters of data routes. Their names are those of the parameters
-// with hyphens: --group-by for group_by.
+// parameterFlags are the flags of a command that set parameters of data routes. A flag has the name of its parameter, with
+// hyphens: --group-by for group_by.
 type parameterFlags struct {
 	kong.Plugins // newParameterFlags makes them
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // TestOlderAnswersAsOthers sends the events of all functions that older stands for to older, below an older base path.
-// The answers are those of the other functions.
+// It must answer as they do.
 func TestOlderAnswersAsOthers(t *testing.T) {
 	stood := lambdas.StandsFor()
 	own, base := api.BasePaths()[0], api.BasePaths()[1]

@@ -134,8 +134,8 @@ func (i installation) ask(t *testing.T, q sentRequest) string {
 
 var day = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// othersOf generates records of another branch, which are around those of the own one. The last one is at a random time
-// of the minute in which the data ends, because this minute is known to all.
+// othersOf generates records of another branch. They begin before the records of the own branch and end after them. The
+// last one is at a random time of the minute in which the data ends, because this minute is known to all.
 func othersOf(t *testing.T, seed uint64) string {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -66,7 +66,7 @@ func Ago(text string, now time.Time) string {
 	return fmt.Sprintf(" (%s ago)", age.Round(time.Second))
 }
 
-// Bytes returns a number of bytes in the largest unit of which there is at least one.
+// Bytes returns a number of bytes in the largest unit that makes it at least 1.
 func Bytes(n int64) string {
 	value, unit := float64(n), "B"
 	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB"} {
