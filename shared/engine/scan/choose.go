@@ -76,6 +76,12 @@ func firstRows(n int) []int32 {
 	return (*known)[:n:n]
 }
 
+// areFirstRows reports whether rows are in the memory of firstRows, which all scans share.
+func areFirstRows(rows []int32) bool {
+	known := ascending.Load()
+	return known != nil && len(rows) > 0 && &rows[0] == &(*known)[0]
+}
+
 // matching returns the rows for which a condition holds, in the memory of rows. A condition holds if any of its terms
 // holds, or, if it is negated, none does.
 func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {

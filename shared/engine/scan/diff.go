@@ -1,9 +1,10 @@
 package scan
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/orrery/orrery/shared/query"
 )
@@ -12,27 +13,20 @@ import (
 func (r *run) diff(ctx context.Context, shape query.Diff, groups []*group) (query.DiffAnswer, error) {
 	flags := func(w *worker, rows []int32) ([]uint8, error) { return w.selected(rows, shape.Select.Conditions) }
 	f := newFacets(r, shape.By, flags, addSides)
-	if err := r.scan(ctx, groups, f.read); err != nil {
-		return query.DiffAnswer{}, err
-	}
-	answer := query.DiffAnswer{Requests: f.all}
-	if f.all == (query.Sides{}) {
-		return answer, nil
-	}
-	answer.Terms = make([]query.DiffTerm, len(f.by))
-	err := r.each(ctx, len(f.by), func(_ *worker, i int) error {
-		answer.Terms[i] = diffTerm(&f.by[i], shape)
-		return nil
+	answer := query.DiffAnswer{Terms: make([]query.DiffTerm, len(f.by))}
+	var frequent atomic.Int64
+	err := f.count(ctx, groups, func(i int, values *counted[query.Sides]) error {
+		n := frequent.Add(addTerm(&answer.Terms[i], values, shape))
+		return shape.CheckValues(int(n))
 	})
-	if err != nil {
+	if err != nil || f.all == (query.Sides{}) {
 		return query.DiffAnswer{}, err
 	}
-	values := 0
-	for _, t := range answer.Terms {
-		values += len(t.Values)
-	}
-	if err := shape.CheckValues(values); err != nil {
-		return query.DiffAnswer{}, err
+	answer.Requests = f.all
+	for i := range answer.Terms {
+		t := &answer.Terms[i]
+		t.Requests = f.by[i].present
+		slices.SortFunc(t.Values, func(a, b query.DiffValue) int { return cmp.Compare(a.Value, b.Value) })
 	}
 	return answer, nil
 }
@@ -64,18 +58,14 @@ func addSides(n *flagCounts, to *query.Sides) {
 	to.Baseline += int64(n[0])
 }
 
-// diffTerm returns the counts of the frequent values of a dimension.
-func diffTerm(f *facet[query.Sides], shape query.Diff) query.DiffTerm {
-	term := query.DiffTerm{Requests: f.present, Distinct: int64(len(f.counts))}
-	var frequent []int32 // codes
-	for code, n := range f.counts {
+// addTerm adds the frequent values of a part of a dimension to its counts. It returns their number.
+func addTerm(to *query.DiffTerm, values *counted[query.Sides], shape query.Diff) (frequent int64) {
+	to.Distinct += int64(len(values.counts))
+	for code, n := range values.counts {
 		if shape.Frequent(n) {
-			frequent = append(frequent, int32(code))
+			to.Values = append(to.Values, query.DiffValue{Value: string(values.texts.At(int32(code))), Sides: n})
+			frequent++
 		}
 	}
-	slices.SortFunc(frequent, func(a, b int32) int { return bytes.Compare(f.values.At(a), f.values.At(b)) })
-	for _, code := range frequent {
-		term.Values = append(term.Values, query.DiffValue{Value: string(f.values.At(code)), Sides: f.counts[code]})
-	}
-	return term
+	return frequent
 }

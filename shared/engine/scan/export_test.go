@@ -12,3 +12,10 @@ func ForgetFooters() {
 	defer footers.mu.Unlock()
 	clear(footers.known)
 }
+
+// SetMaxDistinct changes the limit of different values, until undo is called.
+func SetMaxDistinct(n int64) (undo func()) {
+	before := maxDistinct
+	maxDistinct = n
+	return func() { maxDistinct = before }
+}

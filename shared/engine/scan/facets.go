@@ -6,46 +6,50 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
-// facets counts the values of every dimension in one pass: by code in each row group, then by text in all.
+// facets counts the values of every dimension: by code in each row group, then by text in all. That takes one pass, unless
+// the values need more memory than there is.
 func (r *run) facets(ctx context.Context, shape query.Facets, groups []*group) (query.FacetsAnswer, error) {
 	return r.facetsOf(ctx, shape, groups, nil)
 }
 
-// facetsOf is facets of the values that pass a test; nil: all values.
+// facetsOf is facets of the values that pass a test; nil: all values, of which there may be query.MaxDistinct.
 func (r *run) facetsOf(
 	ctx context.Context, shape query.Facets, groups []*group, find *query.Find,
 ) (query.FacetsAnswer, error) {
 	flags := func(w *worker, _ []int32) ([]uint8, error) { return w.flags() }
 	f := newFacets(r, shape.By, flags, (*flagCounts).addTo)
-	for i := range f.by {
-		f.by[i].find = find
-	}
-	if err := r.scan(ctx, groups, f.read); err != nil {
-		return query.FacetsAnswer{}, err
-	}
-	answer := query.FacetsAnswer{Requests: f.all.Requests}
-	if answer.Requests == 0 {
-		return answer, nil
-	}
-	answer.Facets = make([]query.Facet, len(f.by))
-	err := r.each(ctx, len(f.by), func(_ *worker, i int) error {
-		answer.Facets[i] = facetAnswer(&f.by[i], shape)
+	f.find = find
+	all := make([]query.Facet, len(f.by))
+	err := f.count(ctx, groups, func(i int, values *counted[query.Flagged]) error {
+		addFacet(&all[i], values, shape)
 		return nil
 	})
-	return answer, err
+	if err != nil || f.all.Requests == 0 {
+		return query.FacetsAnswer{}, err
+	}
+	for i := range all {
+		all[i].Requests = f.by[i].present.Requests
+	}
+	return query.FacetsAnswer{Requests: f.all.Requests, Facets: all}, nil
 }
 
 // facets holds what has been counted so far, in counts of type C.
 type facets[C any] struct {
 	run   *run
 	by    []facet[C]
+	find  *query.Find                                    // nil: every value is counted
 	flags func(w *worker, rows []int32) ([]uint8, error) // returns the flags of each row of a row group
 	add   func(n *flagCounts, to *C)                     // adds the records that have each combination of flags
+
+	lists     countedLists[C] // the values of by
+	different atomic.Int64    // values that have been counted
 
 	mu  sync.Mutex
 	all C // of all matching records
@@ -54,29 +58,47 @@ type facets[C any] struct {
 // facet holds the counts of a dimension.
 type facet[C any] struct {
 	dimension query.Dimension
-	find      *query.Find // nil: every value is counted
-
-	mu      sync.Mutex
-	present C // of the records that have a value
-	values  parquet.Dictionary
-	counts  []C // of the values, by their codes
+	values    counted[C]
+	present   C // of the records that have a value
 }
 
 func newFacets[C any](
 	r *run, by []query.Dimension, flags func(*worker, []int32) ([]uint8, error), add func(*flagCounts, *C),
 ) *facets[C] {
 	f := &facets[C]{run: r, by: make([]facet[C], len(by)), flags: flags, add: add}
+	f.lists = countedLists[C]{run: r, dropped: func(n int) { f.different.Add(int64(-n)) }}
 	for i, d := range by {
 		f.by[i].dimension = d
+		f.by[i].values = newCounted[C](countBytes)
+		f.lists.all = append(f.lists.all, &f.by[i].values)
 	}
 	return f
 }
 
+// maxDistinct limits the different values of facets and diffs. Tests change it.
+var maxDistinct int64 = query.MaxDistinct
+
 // countBytes is the memory of the counts of a value, at most.
 const countBytes = 5 * 8
 
-// read counts a row group. Row groups begin with different dimensions, so that workers seldom wait for each other.
-func (f *facets[C]) read(w *worker, group int) error {
+// count counts the values of all dimensions. It passes the values of each part of a dimension to collect.
+func (f *facets[C]) count(ctx context.Context, groups []*group, collect func(i int, values *counted[C]) error) error {
+	first := true
+	return f.lists.eachPart(ctx, func(ctx context.Context, open []int) error {
+		err := f.run.scan(ctx, groups, func(w *worker, group int) error { return f.read(w, group, open, first) })
+		if err != nil {
+			return err
+		}
+		first = false
+		return f.run.each(ctx, len(open), func(_ *worker, i int) error {
+			return collect(open[i], &f.by[open[i]].values)
+		})
+	})
+}
+
+// read counts a row group in the dimensions that are open. Row groups begin with different dimensions, so that workers
+// seldom wait for each other. Only the first pass counts the records.
+func (f *facets[C]) read(w *worker, group int, open []int, first bool) error {
 	rows, err := w.chosen()
 	if err != nil || len(rows) == 0 {
 		return err
@@ -85,24 +107,26 @@ func (f *facets[C]) read(w *worker, group int) error {
 	if err != nil {
 		return err
 	}
-	var all flagCounts
-	for _, row := range rows {
-		all[flags[row]%manyFlags]++
+	if first {
+		var all flagCounts
+		for _, row := range rows {
+			all[flags[row]%manyFlags]++
+		}
+		f.mu.Lock()
+		f.add(&all, &f.all)
+		f.mu.Unlock()
 	}
-	f.mu.Lock()
-	f.add(&all, &f.all)
-	f.mu.Unlock()
-	for i := range f.by {
-		if err := f.by[(group+i)%len(f.by)].read(w, rows, flags, f.add); err != nil {
+	for i := range open {
+		if err := f.readValues(w, &f.by[open[(group+i)%len(open)]], rows, flags, first); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read counts the values of a row group.
-func (f *facet[C]) read(w *worker, rows []int32, flags []uint8, add func(*flagCounts, *C)) error {
-	of, err := w.elementsOf(f.dimension)
+// readValues counts the values of a row group.
+func (f *facets[C]) readValues(w *worker, by *facet[C], rows []int32, flags []uint8, first bool) error {
+	of, err := w.elementsOf(by.dimension)
 	if err != nil {
 		return err
 	}
@@ -115,27 +139,38 @@ func (f *facet[C]) read(w *worker, rows []int32, flags []uint8, add func(*flagCo
 			w.hashes = append(w.hashes, parquet.Hash(of.entries.At(int32(code))))
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	before := f.bytes()
-	add(&present, &f.present)
-	for i, code := range w.met {
-		place := int(f.values.Code(of.entries.At(code), w.hashes[i]))
-		if place == len(f.counts) {
-			f.counts = append(f.counts, *new(C))
-		}
-		add(&counts[code], &f.counts[place])
+	grown := f.join(w, by, &of, &present, first)
+	if err := f.lists.reserve(grown); err != nil {
+		return err
 	}
-	return w.run.reserve(f.bytes() - before)
+	if f.find == nil && f.different.Load() > maxDistinct {
+		return engine.DistinctError(query.MaxDistinct)
+	}
+	return nil
+}
+
+// join adds the counts of a row group to the counts of the other row groups. It returns the memory that this takes.
+func (f *facets[C]) join(w *worker, by *facet[C], of *keyColumn, present *flagCounts, first bool) (grown int64) {
+	values := &by.values
+	values.mu.Lock()
+	defer values.mu.Unlock()
+	before, known := values.bytes(), len(values.counts)
+	if first {
+		f.add(present, &by.present)
+	}
+	for i, code := range w.met {
+		if n := values.of(of.entries.At(code), w.hashes[i]); n != nil {
+			f.add(&w.counts[code], n)
+		}
+	}
+	f.different.Add(int64(len(values.counts) - known))
+	return values.bytes() - before
 }
 
 // passes reports whether a value is counted.
-func (f *facet[C]) passes(entries texts, code int32) bool {
+func (f *facets[C]) passes(entries texts, code int32) bool {
 	return f.find == nil || f.find.Passes(string(entries.At(code)))
 }
-
-// bytes returns about how much memory the values and counts take.
-func (f *facet[C]) bytes() int64 { return f.values.Memory() + int64(cap(f.counts))*countBytes }
 
 // flagCounts counts records by their flags.
 type flagCounts [manyFlags]int32
@@ -198,32 +233,31 @@ func (c *flagCounts) addTo(to *query.Flagged) {
 	}
 }
 
-// facetAnswer returns the first values of the dimension.
-func facetAnswer(f *facet[query.Flagged], shape query.Facets) query.Facet {
-	out := query.Facet{Requests: f.present.Requests, Distinct: int64(len(f.counts))}
-	compare := func(a, b int) int {
+// addFacet adds the values of a part of a dimension to the answer.
+func addFacet(to *query.Facet, values *counted[query.Flagged], shape query.Facets) {
+	compare := func(a, b query.Flagged) int {
 		blocked := 0
 		if shape.ByBlocked {
-			blocked = cmp.Compare(f.counts[b].Blocked, f.counts[a].Blocked)
+			blocked = cmp.Compare(b.Blocked, a.Blocked)
 		}
-		if order := cmp.Or(blocked, cmp.Compare(f.counts[b].Requests, f.counts[a].Requests)); order != 0 {
-			return order
-		}
-		return bytes.Compare(f.values.At(int32(a)), f.values.At(int32(b)))
+		return cmp.Or(blocked, cmp.Compare(b.Requests, a.Requests))
 	}
 	var first []int // codes, sorted
-	for code, n := range f.counts {
-		out.Sum += n.Requests
-		out.SumBlocked += n.Blocked
-		first = insertFirst(first, code, shape.Limit, compare)
-	}
-	for _, code := range first {
-		out.Values = append(out.Values, query.FacetValue{
-			Value:   string(f.values.At(int32(code))),
-			Flagged: f.counts[code],
+	for code, n := range values.counts {
+		to.Sum += n.Requests
+		to.SumBlocked += n.Blocked
+		first = insertFirst(first, code, shape.Limit, func(a, b int) int {
+			return cmp.Or(compare(values.counts[a], values.counts[b]),
+				bytes.Compare(values.texts.At(int32(a)), values.texts.At(int32(b))))
 		})
 	}
-	return out
+	to.Distinct += int64(len(values.counts))
+	for _, code := range first {
+		value := query.FacetValue{Value: string(values.texts.At(int32(code))), Flagged: values.counts[code]}
+		to.Values = insertFirst(to.Values, value, shape.Limit, func(a, b query.FacetValue) int {
+			return cmp.Or(compare(a.Flagged, b.Flagged), cmp.Compare(a.Value, b.Value))
+		})
+	}
 }
 
 // insertFirst inserts an element into a sorted list. It keeps at most limit elements, the first ones.

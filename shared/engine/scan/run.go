@@ -65,16 +65,24 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 func (r *run) segments() query.Segmentation { return r.query.Segmentation(r.query.Scope.Period) }
 
 // reserve counts memory that is kept until the end of the scan, or until unreserve. It returns ErrUnsupported if that
-// is more than allowed, and ErrBusy if other queries use it.
+// is more than allowed, and ErrBusy if other queries use it. Then nothing is counted.
 func (r *run) reserve(bytes int64) error {
 	if used := r.used.Add(bytes); used > r.memory {
-		return fmt.Errorf("%w: it needs more than %d MB", ErrUnsupported, r.memory>>20)
+		r.used.Add(-bytes)
+		return fmt.Errorf("%w: it needs more than %d MB", errTooLarge, r.memory>>20)
 	}
 	if !r.take(bytes) {
+		r.used.Add(-bytes)
 		return ErrBusy
 	}
 	return nil
 }
+
+// errTooLarge is an ErrUnsupported: a scan needs more memory than allowed.
+var errTooLarge = fmt.Errorf("%w", ErrUnsupported)
+
+// isShort reports whether an error of reserve is that memory is short.
+func isShort(err error) bool { return errors.Is(err, errTooLarge) || errors.Is(err, ErrBusy) }
 
 // spare counts memory as reserve does, unless more than most bytes would then be in use. In that case nothing is
 // counted even for a moment, because others would find too little.
@@ -128,6 +136,12 @@ func (h *reservation) hold(bytes int64) error {
 	return nil
 }
 
+// free gives back the memory.
+func (h *reservation) free() {
+	h.run.unreserve(h.bytes)
+	h.bytes = 0
+}
+
 // giveBack gives back the memory that all queries share, and leaves the workers to other scans of the caller.
 func (r *run) giveBack() {
 	r.shared.Give(r.caller, r.taken.Swap(0))
@@ -144,6 +158,7 @@ type group struct {
 	reader *parquet.ColumnReader // of the object, which has been closed
 
 	columns map[parquet.Column]*parquet.ColumnValues // kept for another pass
+	hashes  map[string]keyHashes                     // of the keys of topx, by column, kept for other passes
 }
 
 // id identifies the row group among the row groups of all objects.
@@ -255,6 +270,7 @@ type worker struct {
 
 	at       groupID                                  // the row group that it is reading; the lock of the pool guards it
 	columns  map[parquet.Column]*parquet.ColumnValues // of this group, as far as they have been read
+	coded    map[parquet.Column]*parquet.ColumnValues // the same without entries
 	spare    map[parquet.Column]*parquet.ColumnValues // of earlier groups, for their memory
 	flagged  []uint8                                  // what flags returns for this group
 	hasFlags bool                                     // flagged is of this group
@@ -270,11 +286,13 @@ type worker struct {
 	numbers       []int32
 	places        []int
 	pairs         pairs
+	keyHashes     keyHashes
 }
 
 func newWorker() *worker {
 	return &worker{
-		columns: map[parquet.Column]*parquet.ColumnValues{}, spare: map[parquet.Column]*parquet.ColumnValues{},
+		columns: map[parquet.Column]*parquet.ColumnValues{}, coded: map[parquet.Column]*parquet.ColumnValues{},
+		spare: map[parquet.Column]*parquet.ColumnValues{},
 	}
 }
 
@@ -286,6 +304,8 @@ func (w *worker) begin(reader *parquet.ColumnReader, g *group) {
 
 // leave ends the reading of a row group. The next one reuses the memory of its columns.
 func (w *worker) leave() {
+	maps.Copy(w.spare, w.coded)
+	clear(w.coded)
 	maps.Copy(w.spare, w.columns)
 	clear(w.columns)
 	w.hasFlags = false
@@ -357,6 +377,26 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	}
 	w.columns[stored] = values
 	return values, nil
+}
+
+// codesOf returns the codes of a column of the group, without its entries, as column does.
+func (w *worker) codesOf(name string, entries int) ([]int32, error) {
+	stored, _ := parquet.ColumnOf(name, "")
+	if values, read := w.columns[stored]; read {
+		return values.Codes, nil
+	}
+	if values, read := w.coded[stored]; read {
+		return values.Codes, nil
+	}
+	if w.ctx.Err() != nil {
+		return nil, context.Cause(w.ctx)
+	}
+	values := w.newColumn(stored)
+	if err := w.reader.ReadCodes(w.group.number, stored, entries, values); err != nil {
+		return nil, &engine.ObjectError{Path: w.group.file.path, Err: err}
+	}
+	w.coded[stored] = values
+	return values.Codes, nil
 }
 
 // fewKept is the smallest share of the columns of a scan that is worth keeping.

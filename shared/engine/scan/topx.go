@@ -1,8 +1,10 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
@@ -11,7 +13,7 @@ import (
 // topX reads the columns several times. The first pass counts what ranks the keys of each row group, by the codes of
 // its dictionaries, and keeps the counts of the keys that can win. The keys of the row groups are matched by their
 // hashes. The second pass completes the counts of the keys that can still win. The last one makes the twenty figures of
-// the winners, and checks their texts.
+// the winners, and checks their texts. Columns with more keys than memory allows are divided: see rankDivided.
 func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
 	t := newTopX(r, shape, groups)
 	if err := r.scan(ctx, groups, t.rank); err != nil {
@@ -22,6 +24,14 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 	}
 	if err := t.breakTies(ctx); err != nil {
 		return nil, err
+	}
+	if err := t.rankDivided(ctx); err != nil {
+		return nil, err
+	}
+	for _, k := range t.keys {
+		if err := k.placeWinners(); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.scan(ctx, groups, t.sumUp); err != nil {
 		return nil, err
@@ -35,11 +45,14 @@ type topX struct {
 	shape  query.TopX
 	groups []*group
 	keys   []*keys
-	chosen [][]int32 // matching rows of each row group
+	found  []bool    // whether each row group has matching rows
+	chosen [][]int32 // these rows; nil: they are not kept
+
+	room sync.Mutex // of making room
 }
 
 func newTopX(r *run, shape query.TopX, groups []*group) *topX {
-	t := &topX{run: r, shape: shape, groups: groups, chosen: make([][]int32, len(groups))}
+	t := &topX{run: r, shape: shape, groups: groups, found: make([]bool, len(groups)), chosen: make([][]int32, len(groups))}
 	for _, part := range query.TopXParts {
 		var labels []string
 		for _, label := range part.Labels {
@@ -48,7 +61,9 @@ func newTopX(r *run, shape query.TopX, groups []*group) *topX {
 			}
 		}
 		if len(labels) > 0 {
-			t.keys = append(t.keys, newKeys(r, part.Column, labels, shape.Limit, len(groups)))
+			k := newKeys(r, part.Column, labels, shape.Limit, len(groups))
+			k.reserve = t.reserve
+			t.keys = append(t.keys, k)
 		}
 	}
 	return t
@@ -60,30 +75,70 @@ func (t *topX) rank(w *worker, i int) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	t.chosen[i] = rows
-	if err := t.run.reserve(int64(4 * cap(rows))); err != nil {
-		return err
-	}
+	t.keepRows(i, rows)
 	blocked, err := w.column("blocked", "")
 	if err != nil {
 		return err
 	}
 	for _, k := range t.keys {
-		of, err := w.keysOf(k.column)
+		if k.isDivided() {
+			continue
+		}
+		of, err := w.topKeys(k.column)
 		if err != nil {
 			return err
 		}
-		w.tallies = cleared(w.tallies, of.entries.Len())
-		w.tally(&of, rows, blocked.Flags)
-		err = k.keep(i, w.tallies, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
-		if err != nil {
+		w.tallies = cleared(w.tallies, len(of.hashes))
+		w.tally(&of.keyColumn, rows, blocked.Flags)
+		if err := k.keep(i, w.tallies, of.hashes); err != nil {
 			return err
 		}
-		if err := t.slowest(w, i, k, &of, firstCandidates); err != nil {
+		if err := t.slowest(w, rows, i, k, &of, firstCandidates); err != nil {
 			return err
 		}
 	}
-	w.keep(t.columns())
+	return nil
+}
+
+// keepRows keeps the matching rows of row group i for the other passes if there is enough memory.
+func (t *topX) keepRows(i int, rows []int32) {
+	t.found[i] = true
+	if areFirstRows(rows) || t.run.spare(int64(4*cap(rows)), t.run.memory/2) {
+		t.chosen[i] = rows
+	}
+}
+
+// rowsOf returns the matching rows of row group i.
+func (t *topX) rowsOf(w *worker, i int) ([]int32, error) {
+	if !t.found[i] || t.chosen[i] != nil {
+		return t.chosen[i], nil
+	}
+	return w.chosen()
+}
+
+// reserve counts memory. If it is short, the column whose keys take most of it is divided.
+func (t *topX) reserve(bytes int64) error {
+	t.room.Lock()
+	defer t.room.Unlock()
+	for {
+		err := t.run.reserve(bytes)
+		if err == nil || !isShort(err) {
+			return err
+		}
+		largest := slices.MaxFunc(t.keys, func(a, b *keys) int { return cmp.Compare(a.kept(), b.kept()) })
+		if largest.kept() == 0 {
+			return err
+		}
+		largest.divide()
+	}
+}
+
+// orDivide divides a column if an error is that memory is short.
+func orDivide(k *keys, err error) error {
+	if !isShort(err) {
+		return err
+	}
+	k.divide()
 	return nil
 }
 
@@ -106,23 +161,25 @@ func (w *worker) tally(of *keyColumn, rows []int32, blocked []int8) {
 }
 
 // slowest finds the n slowest keys of row group i, if any label of theirs ranks by time.
-func (t *topX) slowest(w *worker, i int, k *keys, of *keyColumn, n int) error {
+func (t *topX) slowest(w *worker, rows []int32, i int, k *keys, of *topKeys, n int) error {
 	if !k.timed {
 		return nil
 	}
-	times, err := w.timesOf(of, nil, of.entries.Len(), t.chosen[i])
+	times, err := w.timesOf(&of.keyColumn, nil, len(of.hashes), rows)
 	if err != nil {
 		return err
 	}
-	return k.keepSlowest(i, n, times, func(code int) uint64 { return t.run.hash(of.entries.At(int32(code))) })
+	return k.keepSlowest(i, n, times, of.hashes)
 }
 
-// choose finds the winners of every label.
+// choose finds the winners of every label, but for the columns that are divided.
 func (t *topX) choose(ctx context.Context) error {
-	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error { return t.keys[i].rankByBlocked() })
+	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error {
+		return orDivide(t.keys[i], t.keys[i].rankByBlocked())
+	})
 	for n := firstCandidates; err == nil; n *= 4 {
 		for _, k := range t.keys {
-			if err := k.takeSlowest(); err != nil {
+			if err := orDivide(k, k.takeSlowest()); err != nil {
 				return err
 			}
 		}
@@ -132,10 +189,10 @@ func (t *topX) choose(ctx context.Context) error {
 		unproven := false
 		for _, k := range t.keys {
 			proven, err := k.rankByTime()
-			if err != nil {
+			if err := orDivide(k, err); err != nil {
 				return err
 			}
-			unproven = unproven || !proven
+			unproven = unproven || !proven && !k.divided
 		}
 		if !unproven {
 			break
@@ -174,57 +231,55 @@ func (t *topX) complete(ctx context.Context) error {
 }
 
 func (t *topX) completeKeys(w *worker, i int, k *keys) error {
-	rows := t.chosen[i]
-	if len(rows) == 0 {
-		return nil
+	rows, err := t.rowsOf(w, i)
+	if err != nil || len(rows) == 0 {
+		return err
 	}
-	of, err := w.keysOf(k.column)
+	of, err := w.topKeys(k.column)
 	if err != nil {
 		return err
 	}
 	if places := w.number(&of, &k.contested); len(places) > 0 {
-		k.addContested(places, w.requestsOf(&of, w.numbers, len(places), rows))
+		if err := of.readCodes(w); err != nil {
+			return err
+		}
+		k.addContested(places, w.requestsOf(&of.keyColumn, w.numbers, len(places), rows))
 	}
 	if places := w.number(&of, &k.slow); len(places) > 0 {
-		times, err := w.timesOf(&of, w.numbers, len(places), rows)
+		if err := of.readCodes(w); err != nil {
+			return err
+		}
+		times, err := w.timesOf(&of.keyColumn, w.numbers, len(places), rows)
 		if err != nil {
 			return err
 		}
-		k.addSlow(places, w.requestsOf(&of, w.numbers, len(places), rows), times)
+		k.addSlow(places, w.requestsOf(&of.keyColumn, w.numbers, len(places), rows), times)
 	}
 	return nil
 }
 
 // moreSlowest finds the n slowest keys of row group i of every column with a label that ranks by time.
 func (t *topX) moreSlowest(w *worker, i, n int) error {
-	if len(t.chosen[i]) == 0 {
-		return nil
+	rows, err := t.rowsOf(w, i)
+	if err != nil || len(rows) == 0 {
+		return err
 	}
 	for _, k := range t.keys {
-		if !k.timed {
+		if !k.timed || k.isDivided() {
 			continue
 		}
-		of, err := w.keysOf(k.column)
+		of, err := w.topKeys(k.column)
+		if err == nil {
+			err = of.readCodes(w)
+		}
 		if err != nil {
 			return err
 		}
-		if err := t.slowest(w, i, k, &of, n); err != nil {
+		if err := t.slowest(w, rows, i, k, &of, n); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// columns lists the columns that several passes read.
-func (t *topX) columns() []string {
-	columns := []string{"blocked"}
-	for _, k := range t.keys {
-		columns = append(columns, k.column)
-		if k.column == "reason" {
-			columns = append(columns, "monitor_reasons")
-		}
-	}
-	return columns
 }
 
 // oneRequest is what a request adds to the tally of its key, by the flag blocked plus one. The lower half of a tally
@@ -233,15 +288,12 @@ var oneRequest = [3]uint64{1, 1, 1 + 1<<32}
 
 // number numbers the keys that are in a table: w.numbers maps each code to its number, or to parquet.Absent. It returns
 // the place of each number in the table. Numbers and places are valid until the next call.
-func (w *worker) number(of *keyColumn, table *hashTable) (places []int) {
-	if table.n == 0 {
-		return nil
-	}
+func (w *worker) number(of *topKeys, table *hashTable) (places []int) {
 	w.places = w.places[:0]
-	w.numbers = slices.Grow(w.numbers[:0], of.entries.Len())[:of.entries.Len()]
-	for code := range w.numbers {
+	w.numbers = slices.Grow(w.numbers[:0], len(of.hashes))[:len(of.hashes)]
+	for code, hash := range of.hashes {
 		w.numbers[code] = parquet.Absent
-		if place := table.place(w.run.hash(of.entries.At(int32(code)))); place >= 0 {
+		if place := table.place(hash); place >= 0 {
 			w.numbers[code] = int32(len(w.places))
 			w.places = append(w.places, place)
 		}
@@ -387,22 +439,6 @@ func (p *pairs) number(numbers []int32) {
 		}
 	}
 	p.rows, p.codes = p.rows[:n], p.codes[:n]
-}
-
-// keysOf returns the keys of a column.
-func (w *worker) keysOf(column string) (keyColumn, error) {
-	values, err := w.column(column, "")
-	if err != nil {
-		return keyColumn{}, err
-	}
-	if column != "reason" {
-		return keyColumn{codes: values.Codes, entries: &values.Texts}, nil
-	}
-	more, err := w.column("monitor_reasons", "")
-	if err != nil {
-		return keyColumn{}, err
-	}
-	return reasons(values, more)
 }
 
 // reasons returns, for each row, the different texts among its reason and the reasons why it is monitored.

@@ -55,9 +55,9 @@ func (t *times) join(other times) {
 
 // sumUp is the last pass over row group i. It counts a block of rows for all keys before it reads the next rows.
 func (t *topX) sumUp(w *worker, i int) error {
-	rows := t.chosen[i]
-	if len(rows) == 0 {
-		return nil
+	rows, err := t.rowsOf(w, i)
+	if err != nil || len(rows) == 0 {
+		return err
 	}
 	in, err := w.measures()
 	if err != nil {
@@ -72,7 +72,7 @@ func (t *topX) sumUp(w *worker, i int) error {
 	for block := range slices.Chunk(rows, blockRows) {
 		for n := range parts {
 			if len(parts[n].places) > 0 {
-				w.pairs.fill(&parts[n].of, block)
+				w.pairs.fill(&parts[n].of.keyColumn, block)
 				w.pairs.number(parts[n].numbers)
 				in.add(parts[n].figures, &w.pairs)
 			}
@@ -86,19 +86,19 @@ func (t *topX) sumUp(w *worker, i int) error {
 
 // winners are the winners of a column that occur in a row group.
 type winners struct {
-	of      keyColumn
+	of      topKeys
 	numbers []int32   // of the codes: the index of the winner, or parquet.Absent
 	places  []int     // of the winners
 	figures []figures // of the winners
 }
 
-// winners returns the winners of a row group, without figures yet. It compares their texts, and the texts of the
-// suspects, with the texts in other row groups.
+// winners returns the winners of a row group, without figures yet. It checks that they, and the suspects, have the same
+// texts as in other row groups.
 func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 	if k.places.n == 0 {
 		return found, nil
 	}
-	if found.of, err = w.keysOf(k.column); err != nil {
+	if found.of, err = w.topKeys(k.column); err != nil {
 		return found, err
 	}
 	places := w.number(&found.of, &k.places)
@@ -112,25 +112,33 @@ func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 		if number == parquet.Absent {
 			continue
 		}
-		place, text := places[number], found.of.entries.At(int32(code))
+		place := places[number]
+		if err := k.checks[place].compare(found.of.checks[code]); err != nil {
+			return found, err
+		}
+		if place >= len(k.figures) {
+			continue
+		}
+		found.numbers[code] = int32(len(found.places))
+		found.places = append(found.places, place)
 		if k.texts[place] == nil {
-			if err := w.run.reserve(int64(len(text))); err != nil {
+			if err := found.of.readTexts(w); err != nil {
+				return found, err
+			}
+			k.texts[place] = copyOf(found.of.entries.At(int32(code)))
+			if err := w.run.reserve(int64(len(k.texts[place]))); err != nil {
 				return found, err
 			}
 		}
-		if k.texts[place], err = sameText(k.texts[place], text); err != nil {
-			return found, err
-		}
-		if place < len(k.figures) {
-			found.numbers[code] = int32(len(found.places))
-			found.places = append(found.places, place)
-		}
+	}
+	if len(found.places) > 0 {
+		err = found.of.readCodes(w)
 	}
 	found.figures = make([]figures, len(found.places))
 	for i := range found.figures {
 		in.begin(&found.figures[i])
 	}
-	return found, nil
+	return found, err
 }
 
 // join adds the figures of the winners in a row group to their figures in the other row groups.

@@ -18,8 +18,12 @@ type keys struct {
 	timed  bool     // some of the labels rank by time
 	limit  int      // winners of each label
 
+	reserve func(bytes int64) error // of run, or one that can make room
+
 	tallies [][]tally    // of each row group: the keys that can win by blocked requests
 	slowest [][3]slowest // of each row group, in the order of query.TimeLabels; only if timed
+	held    int64        // reserved memory of these; guarded by mu
+	divided bool         // there are too many keys for all this: see rankDivided; guarded by mu in the first pass
 
 	ranked map[string][]total // the winners of each label; until cut, further keys after them
 	ties   map[string][]total // keys that rank equally at the limit of a label; only some of them are winners
@@ -31,10 +35,11 @@ type keys struct {
 	slow       hashTable // keys that can win by time; the second pass sums up their times
 	hashes     []uint64  // of these
 	candidates []candidate
-	suspects   []uint64  // hashes of further keys whose texts are compared, too
-	places     hashTable // of the winners of all labels, then of the suspects
-	texts      [][]byte  // by place; nil until one is met
-	figures    []figures // of the winners, by place
+	suspects   []uint64   // hashes of further keys whose texts are compared, too
+	places     hashTable  // of the winners of all labels, then of the suspects
+	checks     []keyCheck // by place
+	texts      [][]byte   // of the winners, by place; nil until one is met
+	figures    []figures  // of the winners, by place
 
 	ranks reservation // the reserved memory, as bytes returns it
 }
@@ -42,7 +47,7 @@ type keys struct {
 func newKeys(r *run, column string, labels []string, limit, groups int) *keys {
 	none := slowest{others: math.Inf(-1)}
 	return &keys{
-		run: r, column: column, labels: labels, limit: limit, ranks: reservation{run: r},
+		run: r, column: column, labels: labels, limit: limit, ranks: reservation{run: r}, reserve: r.reserve,
 		timed:   slices.ContainsFunc(labels, func(label string) bool { return timeOf(label) >= 0 }),
 		tallies: make([][]tally, groups), slowest: slices.Repeat([][3]slowest{{none, none, none}}, groups),
 		ranked: map[string][]total{}, ties: map[string][]total{},
@@ -89,6 +94,7 @@ const (
 	candidateBytes = 128
 	slotBytes      = 16
 	textBytes      = 24 // without the text itself
+	checkBytes     = 8
 )
 
 // keySeed makes hashes differ from process to process, so that clients cannot choose keys that collide.
@@ -99,7 +105,7 @@ func hashOfKey(text []byte) uint64 { return maphash.Bytes(keySeed, text) }
 // keep keeps the tallies of the keys of row group i that can win by blocked requests, if any label ranks by them. At
 // first it keeps all keys. Once there are as many keys with blocked requests as winners, it keeps only such keys,
 // because all others rank after them. A count has the requests in its lower half, the blocked ones in its upper half.
-func (k *keys) keep(i int, counts []uint64, hash func(code int) uint64) error {
+func (k *keys) keep(i int, counts, hashes []uint64) error {
 	if !slices.ContainsFunc(k.labels, func(label string) bool { return timeOf(label) < 0 }) {
 		return nil
 	}
@@ -116,14 +122,58 @@ func (k *keys) keep(i int, counts []uint64, hash func(code int) uint64) error {
 	list := make([]tally, 0, n)
 	for code, count := range counts {
 		if count >= least {
-			list = append(list, tally{hash: hash(code), requests: int32(uint32(count)), blocked: int32(count >> 32)})
+			list = append(list, tally{hash: hashes[code], requests: int32(uint32(count)), blocked: int32(count >> 32)})
 		}
 	}
 	if k.meet(list) && least == 1 {
 		list = slices.Clone(slices.DeleteFunc(list, func(t tally) bool { return t.blocked == 0 }))
 	}
-	k.tallies[i] = list
-	return k.run.reserve(int64(cap(list)) * tallyBytes)
+	return k.keepBytes(int64(cap(list))*tallyBytes, func() (before int64) {
+		k.tallies[i] = list
+		return 0
+	})
+}
+
+// keepBytes reserves memory and calls keep, unless the column is divided. keep returns the memory of what it replaces.
+func (k *keys) keepBytes(bytes int64, keep func() (before int64)) error {
+	if err := k.reserve(bytes); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.divided {
+		k.run.unreserve(bytes)
+		return nil
+	}
+	before := keep()
+	k.run.unreserve(before)
+	k.held += bytes - before
+	return nil
+}
+
+// kept returns the memory of what is kept of the row groups.
+func (k *keys) kept() int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held
+}
+
+func (k *keys) isDivided() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.divided
+}
+
+// divide gives back all memory of the column, whose keys rankDivided will rank.
+func (k *keys) divide() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.run.unreserve(k.held)
+	k.ranks.free()
+	k.held, k.divided = 0, true
+	k.tallies, k.slowest, k.ranked, k.ties = nil, nil, map[string][]total{}, nil
+	k.blocked, k.contested, k.slow = hashTable{}, hashTable{}, hashTable{}
+	k.requests, k.hashes, k.candidates, k.suspects = nil, nil, nil, nil
 }
 
 // enough reports whether there are as many keys with blocked requests as winners.
@@ -149,12 +199,16 @@ func (k *keys) meet(list []tally) bool {
 }
 
 // keepSlowest keeps the n slowest keys of row group i by each time, or all of them if n is large.
-func (k *keys) keepSlowest(i, n int, times [][3]duration, hash func(code int) uint64) error {
-	k.run.unreserve(slowestBytes(&k.slowest[i]))
-	for time := range k.slowest[i] {
-		k.slowest[i][time] = slowestOf(times, time, n, hash)
+func (k *keys) keepSlowest(i, n int, times [][3]duration, hashes []uint64) error {
+	var found [3]slowest
+	for time := range found {
+		found[time] = slowestOf(times, time, n, hashes)
 	}
-	return k.run.reserve(slowestBytes(&k.slowest[i]))
+	return k.keepBytes(slowestBytes(&found), func() (before int64) {
+		before = slowestBytes(&k.slowest[i])
+		k.slowest[i] = found
+		return before
+	})
 }
 
 func slowestBytes(of *[3]slowest) (bytes int64) {
@@ -164,7 +218,7 @@ func slowestBytes(of *[3]slowest) (bytes int64) {
 	return bytes
 }
 
-func slowestOf(times [][3]duration, time, n int, hash func(code int) uint64) slowest {
+func slowestOf(times [][3]duration, time, n int, hashes []uint64) slowest {
 	type average struct {
 		value float64
 		code  int
@@ -177,7 +231,7 @@ func slowestOf(times [][3]duration, time, n int, hash func(code int) uint64) slo
 			continue
 		}
 		if n > maxCandidates {
-			found.hashes = append(found.hashes, hash(code))
+			found.hashes = append(found.hashes, hashes[code])
 			continue
 		}
 		a := average{query.Times{Count: d.count, Sum: d.sum}.Average(), code}
@@ -193,7 +247,7 @@ func slowestOf(times [][3]duration, time, n int, hash func(code int) uint64) slo
 		top = slices.Insert(top, at, a)
 	}
 	for _, a := range top {
-		found.hashes = append(found.hashes, hash(a.code))
+		found.hashes = append(found.hashes, hashes[a.code])
 	}
 	return found
 }
@@ -208,7 +262,7 @@ type total struct {
 // bytes returns the memory of the ranks, and of the lists and tables that they are made of, besides the tallies and the
 // slowest keys of the row groups.
 func (k *keys) bytes() int64 {
-	bytes := k.contested.bytes() + k.slow.bytes() + k.places.bytes() + int64(cap(k.texts))*textBytes +
+	bytes := k.contested.bytes() + k.slow.bytes() + k.places.bytes() + int64(cap(k.texts))*textBytes + int64(cap(k.checks))*checkBytes +
 		int64(cap(k.requests)+cap(k.hashes)+cap(k.suspects))*hashBytes + int64(cap(k.candidates))*candidateBytes
 	for _, ranked := range k.ranked {
 		bytes += int64(cap(ranked)) * rankBytes
@@ -232,12 +286,16 @@ func byTime(a, b total) int {
 // not seen all requests of a key. Then the keys with as many blocked requests as the last winner are contested, unless
 // there are no more keys than winners.
 func (k *keys) rankByBlocked() error {
+	if k.divided {
+		return nil
+	}
 	enough := k.enough()
 	totals, err := k.sum(func(t tally) bool { return !enough || t.blocked > 0 })
 	if err != nil {
 		return err
 	}
 	for _, of := range k.tallies {
+		k.held -= int64(cap(of)) * tallyBytes
 		k.run.unreserve(int64(cap(of)) * tallyBytes)
 	}
 	k.tallies = nil
@@ -346,6 +404,9 @@ const (
 
 // takeSlowest makes the slowest keys of all row groups candidates.
 func (k *keys) takeSlowest() error {
+	if k.divided {
+		return nil
+	}
 	k.slow, k.hashes, k.candidates = hashTable{}, nil, nil
 	for _, of := range k.slowest {
 		for _, s := range of {
@@ -373,6 +434,9 @@ func (k *keys) takeSlowest() error {
 // average is at most the key's highest average in any row group. A key is a suspect if with this average it could be
 // among the winners. If their texts differ, the scan must not answer.
 func (k *keys) rankByTime() (proven bool, err error) {
+	if k.divided {
+		return true, nil
+	}
 	k.suspects = nil
 	for _, label := range k.labels {
 		time := timeOf(label)
@@ -433,9 +497,8 @@ func atMost(highest float64) float64 { return highest + math.Abs(highest)*1e-12 
 // cut leaves only the winners of each label: the keys that rank highest. Keys that rank equally at the limit are ties,
 // which texts must break. cut gives back the memory from which the ranks were computed.
 func (k *keys) cut() error {
-	for i := range k.slowest {
-		k.run.unreserve(slowestBytes(&k.slowest[i]))
-	}
+	k.run.unreserve(k.held)
+	k.held = 0
 	k.slowest, k.slow, k.hashes, k.candidates = nil, hashTable{}, nil, nil
 	if err := k.hold(0); err != nil {
 		return err

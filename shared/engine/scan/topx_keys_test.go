@@ -133,11 +133,11 @@ func chooseAmong(t *testing.T, k *keys, groups []groupOfKeys) (rounds int) {
 	}
 	slowest := func(n int) {
 		for i, g := range groups {
-			check(k.keepSlowest(i, n, g.times, func(code int) uint64 { return g.keys[code] }))
+			check(k.keepSlowest(i, n, g.times, g.keys))
 		}
 	}
 	for i, g := range groups {
-		check(k.keep(i, g.counts, func(code int) uint64 { return g.keys[code] }))
+		check(k.keep(i, g.counts, g.keys))
 	}
 	check(k.rankByBlocked())
 	for n := firstCandidates; ; n *= 4 {

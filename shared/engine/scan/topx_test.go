@@ -132,35 +132,45 @@ func TestTopXKeepsKeysThatCanWin(t *testing.T) {
 	}
 }
 
-// TestTopXReservesMemoryOfRanks: a limit that is enough for what the first pass keeps, and not for the sums of millions
-// of keys, or for the candidates by time, is too low. An answer gives back all memory.
-func TestTopXReservesMemoryOfRanks(t *testing.T) {
+// TestTopXOfManyKeys: keys that do not fit into the memory all at once are counted one part after the other, even if all
+// of them rank equally. An answer gives back all memory.
+func TestTopXOfManyKeys(t *testing.T) {
 	const keys, enough = 10_000, 16 << 20
-	rows := make([]lake.Row, keys)
-	blocked, us := false, int64(5)
-	for i := range rows {
-		url := fmt.Sprint("/", i)
-		rows[i] = lake.Row{
-			TsMs:   enginetest.Start.UnixMilli() + int64(i)*10_800_000/keys,
-			Source: "s", Line: int64(i), URL: &url, Blocked: &blocked, TotalUs: &us,
+	random := rand.New(rand.NewPCG(3, 5))
+	equal, mixed := make([]lake.Row, keys), make([]lake.Row, keys)
+	for i := range keys {
+		at := enginetest.Start.UnixMilli() + int64(i)*10_800_000/keys
+		url, blocked, us := fmt.Sprint("/", i), false, int64(5)
+		equal[i] = lake.Row{TsMs: at, Source: "s", Line: int64(i), URL: &url, Blocked: &blocked, TotalUs: &us}
+		some, refused, time := fmt.Sprint("/", random.IntN(6_000)), random.IntN(4) == 0, random.Int64N(200)-20
+		mixed[i] = lake.Row{
+			TsMs: at, Source: "s", Line: int64(i), URL: &some, IP: &some, Blocked: &refused, TotalUs: &time, OriginUs: &us,
 		}
 	}
-	objects := stored(t, rows)
-	for label, tooLow := range map[string]int64{
-		"url":        500_000, // 160,000 for the tallies, more than 1,000,000 for their sums
-		"total_time": 900_000, // 80,000 for the slowest keys, more than 1,700,000 for the candidates
+	for name, c := range map[string]struct {
+		rows   []lake.Row
+		labels []string
+		memory int64
+	}{
+		"equal keys":           {equal, []string{"url"}, 500_000},        // 160,000 for the tallies, more than 1,000,000 for their sums
+		"equal keys by time":   {equal, []string{"total_time"}, 900_000}, // 80,000 for the slowest, more than 1,700,000 for candidates
+		"little memory":        {mixed, nil, 300_000},
+		"very little memory":   {mixed, nil, 120_000},
+		"all keys fit":         {mixed, nil, enough},
+		"one label, no memory": {mixed, []string{"svc_time"}, 60_000},
 	} {
-		q := bind(t, hours+", blocked is false", query.TopX{Limit: 5, Labels: []string{label}})
-		err := answer(t, q, rows, objects, scan.Options{Memory: tooLow, Workers: 2})
-		if !errors.Is(err, scan.ErrUnsupported) {
-			t.Errorf("%s in %d bytes: error %v, want ErrUnsupported", label, tooLow, err)
-		}
-		shared := engine.NewMemory(enough, enough)
-		if err := answer(t, q, rows, objects, scan.Options{Memory: enough, Shared: shared}); err != nil {
-			t.Errorf("%s in %d bytes: %v", label, enough, err)
-		}
-		if !shared.Take("", enough) || shared.Take("", 1) {
-			t.Errorf("%s: the scan has not given back all memory", label)
-		}
+		t.Run(name, func(t *testing.T) {
+			objects := stored(t, c.rows)
+			for _, workers := range []int{1, 2} {
+				shared := engine.NewMemory(enough, enough)
+				o := scan.Options{Memory: c.memory, Workers: workers, Shared: shared}
+				if err := answer(t, bind(t, hours, query.TopX{Limit: 7, Labels: c.labels}), c.rows, objects, o); err != nil {
+					t.Error(err)
+				}
+				if !shared.Take("", enough) || shared.Take("", 1) {
+					t.Error("the scan has not given back all memory")
+				}
+			}
+		})
 	}
 }

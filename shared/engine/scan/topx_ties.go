@@ -12,16 +12,13 @@ import (
 )
 
 // breakTies completes the winners of labels that have ties at their limits: among keys that rank equally, the smallest
-// texts win. Then it gives the winners their places.
+// texts win.
 func (t *topX) breakTies(ctx context.Context) error {
 	for _, k := range t.keys {
 		if len(k.ties) > 0 {
-			if err := t.readTies(ctx, k); err != nil {
+			if err := orDivide(k, t.readTies(ctx, k)); err != nil {
 				return err
 			}
-		}
-		if err := k.placeWinners(); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -35,11 +32,11 @@ func (k *keys) placeWinners() error {
 			k.places.add(w.hash)
 		}
 	}
-	k.figures = make([]figures, k.places.n)
+	k.figures, k.texts = make([]figures, k.places.n), make([][]byte, k.places.n)
 	for _, hash := range k.suspects {
 		k.places.add(hash)
 	}
-	k.texts = make([][]byte, k.places.n)
+	k.checks = make([]keyCheck, k.places.n)
 	k.ties, k.suspects = nil, nil
 	return k.hold(0)
 }
@@ -53,59 +50,73 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 		}
 	}
 	texts := reservation{run: t.run}
-	if err := texts.hold(tied.bytes() + int64(tied.n)*textBytes); err != nil {
+	defer texts.free()
+	if err := texts.hold(tied.bytes() + int64(tied.n)*(textBytes+checkBytes)); err != nil {
 		return err
 	}
-	found := make([][]byte, tied.n)
+	found, checks := make([][]byte, tied.n), make([]keyCheck, tied.n)
 	err := t.run.scan(ctx, t.groups, func(w *worker, i int) error {
-		if len(t.chosen[i]) == 0 {
+		if !t.found[i] {
 			return nil
 		}
-		of, err := w.keysOf(k.column)
+		of, err := w.topKeys(k.column)
 		if err != nil {
 			return err
 		}
 		places := w.number(&of, &tied)
-		if len(places) == 0 {
-			return nil
-		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		held := texts.bytes
 		for code, number := range w.numbers {
-			if number != parquet.Absent {
-				place, text := places[number], of.entries.At(int32(code))
-				if found[place] == nil {
-					held += int64(len(text))
-				}
-				if found[place], err = sameText(found[place], text); err != nil {
-					return err
-				}
+			if number == parquet.Absent {
+				continue
 			}
+			place := places[number]
+			if err := checks[place].compare(of.checks[code]); err != nil {
+				return err
+			}
+			if found[place] != nil {
+				continue
+			}
+			if err := of.readTexts(w); err != nil {
+				return err
+			}
+			found[place] = copyOf(of.entries.At(int32(code)))
+			held += int64(len(found[place]))
 		}
 		return texts.hold(held)
 	})
 	if err != nil {
 		return err
 	}
-	text := func(of total) []byte { return found[tied.place(of.hash)] }
+	compare := func(a, b total) int { return bytes.Compare(found[tied.place(a.hash)], found[tied.place(b.hash)]) }
 	for label, ties := range k.ties {
-		slices.SortFunc(ties, func(a, b total) int { return bytes.Compare(text(a), text(b)) })
-		k.ranked[label] = append(k.ranked[label], ties[:k.limit-len(k.ranked[label])]...)
+		var first []total
+		for _, of := range ties {
+			first = insertFirst(first, of, k.limit-len(k.ranked[label]), compare)
+		}
+		k.ranked[label] = append(k.ranked[label], first...)
 	}
-	return texts.hold(0)
+	return nil
 }
 
-// sameText returns a copy of the text, or the known one, which must be equal: keys are matched by their hashes.
-func sameText(known, text []byte) ([]byte, error) {
-	if known == nil {
-		return append(make([]byte, 0, len(text)), text...), nil // not nil even of an empty text
-	}
-	if !bytes.Equal(known, text) {
-		return nil, fmt.Errorf("%w: two keys have the same hash", ErrUnsupported)
-	}
-	return known, nil
+// keyCheck is the other hash of a key, once it is known.
+type keyCheck struct {
+	hash  uint32
+	known bool
 }
+
+// compare returns an error if the other hash of a text is not that of the texts before: two keys have the same hash.
+func (c *keyCheck) compare(hash uint32) error {
+	if c.known && c.hash != hash {
+		return fmt.Errorf("%w: two keys have the same hash", ErrUnsupported)
+	}
+	c.hash, c.known = hash, true
+	return nil
+}
+
+// copyOf returns a copy of a text that is not nil even if the text is empty.
+func copyOf(text []byte) []byte { return append(make([]byte, 0, len(text)), text...) }
 
 // rows lists the winners of every label, by label, then blocked and all requests, descending, then key.
 func (t *topX) rows() []query.TopXRow {

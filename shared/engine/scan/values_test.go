@@ -3,7 +3,9 @@ package scan_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -324,16 +327,57 @@ func TestValuesOfAnHourThatTouchesThePeriod(t *testing.T) {
 	}
 }
 
-func TestCountedValuesNeedMemory(t *testing.T) {
-	objects := stored(t, enginetest.Records(t, 600, 13))
-	for _, c := range []struct {
-		find query.Find
-		want error
-	}{{query.Beginning(""), scan.ErrUnsupported}, {query.Beginning("no value begins like this"), nil}} {
-		shape := query.Values{By: querytest.Dimensions("request_id")[0], Find: c.find, Limit: 9, Counts: true}
-		_, err := scan.Values(t.Context(), bind(t, hours, shape), objects, never, scan.Options{Memory: 32_000})
-		if !errors.Is(err, c.want) {
-			t.Errorf("%s: the error is %v", c.find, err)
+// TestManyValuesInLittleMemory: values that do not fit into the memory all at once are counted one part after the other.
+func TestManyValuesInLittleMemory(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	rows := make([]lake.Row, 8_000)
+	for i := range rows {
+		url, agent, blocked := fmt.Sprint("/", random.IntN(5_000)), fmt.Sprint("agent ", random.IntN(50)), random.IntN(3) == 0
+		rows[i] = lake.Row{
+			TsMs:   enginetest.Start.UnixMilli() + int64(i)*10_800_000/int64(len(rows)),
+			Source: "s", Line: int64(i), URL: &url, IP: &url, UserAgent: &agent, Blocked: &blocked,
+		}
+	}
+	objects := stored(t, rows)
+	by := querytest.Dimensions("ip,url,user_agent,country")
+	for _, shape := range []query.Shape{
+		query.Facets{By: by, Limit: 9},
+		query.Facets{By: by[:1], Limit: 80, ByBlocked: true},
+		query.Diff{By: by, Limit: 20, Least: 2, Select: querytest.Selection("blocked is true")},
+	} {
+		for _, memory := range []int64{60_000, 200_000, 1 << 24} { // all values take 700,000 bytes
+			shared := engine.NewMemory(1<<24, 1<<24)
+			o := scan.Options{Memory: memory, Workers: 2, Shared: shared}
+			if err := answer(t, bind(t, hours, shape), rows, objects, o); err != nil {
+				t.Errorf("%T in %d bytes: %v", shape, memory, err)
+			}
+			if !shared.Take("", 1<<24) {
+				t.Errorf("%T in %d bytes has not given back all memory", shape, memory)
+			}
+		}
+	}
+	counted := query.Values{By: by[0], Find: query.Beginning("/1"), Limit: 9, Counts: true}
+	much := valuesIn(t, bind(t, hours, counted), objects, never, scan.Options{})
+	little := valuesIn(t, bind(t, hours, counted), objects, never, scan.Options{Memory: 40_000})
+	if len(much.Values) != 9 || !reflect.DeepEqual(much.Values, little.Values) || !much.More || !little.More {
+		t.Errorf("%v, in little memory %v", much, little)
+	}
+}
+
+// TestTooManyValues: a scan ends as soon as it has met more values than an answer may be about.
+func TestTooManyValues(t *testing.T) {
+	rows := enginetest.Records(t, 600, 13)
+	objects := stored(t, rows)
+	by := querytest.Dimensions("request_id")
+	for _, shape := range []query.Shape{query.Facets{By: by, Limit: 9}, query.Diff{By: by, Least: 1}} {
+		for most, want := range map[int64]bool{600: false, 100: true} {
+			undo := scan.SetMaxDistinct(most)
+			_, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{Workers: 1, Memory: 1 << 20})
+			undo()
+			var known *fault.Error
+			if refused := errors.As(err, &known) && known.Kind == fault.EngineLimit; refused != want || !want && err != nil {
+				t.Errorf("%T with at most %d values: %v", shape, most, err)
+			}
 		}
 	}
 }

@@ -123,6 +123,27 @@ func (c Column) HasBloomFilter() bool { return c.leaf.bloom }
 
 // Read reads a column of a row group. If the object lacks the column, no row has a value.
 func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err error) {
+	return c.read(group, column, v, 0)
+}
+
+// ReadCodes is Read without the entries, for a caller that knows what it needs of them. They must be entries of a
+// complete dictionary, see Dictionary. It does not read the dictionary, which takes most of the time if most values
+// differ.
+func (c *ColumnReader) ReadCodes(group int, column Column, entries int, v *ColumnValues) (err error) {
+	if c.columns.of[column.leaf.number] != missing && c.groups[group].chunks[column.leaf.number].dictionary == 0 {
+		return errors.New("the dictionary is not complete")
+	}
+	return c.read(group, column, v, entries)
+}
+
+// HasCompleteDictionary reports whether ReadCodes can read a column of a row group.
+func (c *ColumnReader) HasCompleteDictionary(group int, column Column) bool {
+	l := column.leaf
+	return c.columns.of[l.number] == missing || c.groups[group].chunks[l.number].dictionary > 0
+}
+
+// read reads a column of a row group, without the entries if their number is known.
+func (c *ColumnReader) read(group int, column Column, v *ColumnValues, entries int) (err error) {
 	l := column.leaf
 	defer func() {
 		if err != nil {
@@ -148,6 +169,9 @@ func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err erro
 		return nil
 	}
 	place := g.chunks[l.number]
+	if entries > 0 {
+		place.offset, place.length = place.offset+place.dictionary, place.length-place.dictionary
+	}
 	in, err := sectionOf(c.in, c.size, place.offset, place.length)
 	if err != nil {
 		return err
@@ -155,7 +179,10 @@ func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err erro
 	p := pageReaders.Get().(*pageReader)
 	defer pageReaders.Put(p)
 	p.reset(l, in)
-	if l.kind == lake.Text && l.dictionary {
+	switch {
+	case entries > 0:
+		p.hasDictionary, p.numEntries, v.hasDictionary = true, entries, true
+	case l.kind == lake.Text && l.dictionary:
 		p.entries.texts, v.Texts = v.Texts, Texts{}
 	}
 	for {

@@ -1,0 +1,147 @@
+package scan
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/orrery/orrery/shared/lake/parquet"
+)
+
+// counted counts texts. If memory is short, it counts only a part of them, and the others in later passes, so that any
+// number of different texts can be counted.
+type counted[C any] struct {
+	mu     sync.Mutex
+	part   partOfTexts   // that is counted now
+	later  []partOfTexts // that will be counted in later passes
+	texts  parquet.Dictionary
+	counts []C // of the texts, by their codes
+	size   int64
+}
+
+func newCounted[C any](bytes int64) counted[C] { return counted[C]{size: bytes} }
+
+// partOfTexts holds the texts whose hashes begin with the given bits. The zero value holds all texts.
+type partOfTexts struct {
+	bits   uint
+	prefix uint32
+}
+
+// maxPartBits limits the number of passes. With so many parts, short memory has another reason than the texts.
+const maxPartBits = 8
+
+func (p partOfTexts) has(hash uint32) bool { return p.bits == 0 || hash>>(32-p.bits) == p.prefix }
+
+// halves divides the part in two.
+func (p partOfTexts) halves() (first, second partOfTexts) {
+	return partOfTexts{p.bits + 1, 2 * p.prefix}, partOfTexts{p.bits + 1, 2*p.prefix + 1}
+}
+
+// of returns the counts of a text, unless the text belongs to another part. The lock must be held.
+func (c *counted[C]) of(text []byte, hash uint32) *C {
+	if !c.part.has(hash) {
+		return nil
+	}
+	code := int(c.texts.Code(text, hash))
+	if code == len(c.counts) {
+		c.counts = append(c.counts, *new(C))
+	}
+	return &c.counts[code]
+}
+
+// bytes returns about how much memory the texts and counts take.
+func (c *counted[C]) bytes() int64 { return c.texts.Memory() + int64(cap(c.counts))*c.size }
+
+// halve leaves half of the texts to a later pass. It returns the number of texts that it has dropped.
+func (c *counted[C]) halve() (dropped int) {
+	first, second := c.part.halves()
+	c.part, c.later = first, append(c.later, second)
+	var texts parquet.Dictionary
+	var counts []C
+	for code := range c.counts {
+		text := c.texts.At(int32(code))
+		if hash := parquet.Hash(text); first.has(hash) {
+			texts.Code(text, hash)
+			counts = append(counts, c.counts[code])
+		}
+	}
+	dropped = len(c.counts) - len(counts)
+	c.texts, c.counts = texts, slices.Clip(counts)
+	return dropped
+}
+
+// next forgets the texts that have been counted, and reports whether there is another part to count.
+func (c *counted[C]) next() bool {
+	c.texts, c.counts = parquet.Dictionary{}, nil
+	if len(c.later) == 0 {
+		return false
+	}
+	last := len(c.later) - 1
+	c.part, c.later = c.later[last], c.later[:last]
+	return true
+}
+
+// countedLists are the lists of texts that are counted in one pass. They share the memory of a scan.
+type countedLists[C any] struct {
+	run *run
+	all []*counted[C]
+
+	mu      sync.Mutex // of making room
+	dropped func(n int)
+}
+
+// reserve counts memory of the lists. If it is short, the largest list leaves half of its texts to a later pass. No list
+// may be locked.
+func (l *countedLists[C]) reserve(bytes int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		err := l.run.reserve(bytes)
+		if err == nil || !l.makeRoom() {
+			return err
+		}
+	}
+}
+
+// makeRoom halves the largest list. It reports whether that has freed memory.
+func (l *countedLists[C]) makeRoom() bool {
+	var largest *counted[C]
+	most := int64(0)
+	for _, c := range l.all {
+		c.mu.Lock()
+		if bytes := c.bytes(); bytes > most && c.part.bits < maxPartBits {
+			largest, most = c, bytes
+		}
+		c.mu.Unlock()
+	}
+	if largest == nil {
+		return false
+	}
+	largest.mu.Lock()
+	defer largest.mu.Unlock()
+	before := largest.bytes()
+	n := largest.halve()
+	if l.dropped != nil {
+		l.dropped(n)
+	}
+	l.run.unreserve(before - largest.bytes())
+	return true
+}
+
+// eachPart calls pass for every part of the lists. pass gets the indexes of the lists of which a part is left to count.
+func (l *countedLists[C]) eachPart(ctx context.Context, pass func(ctx context.Context, open []int) error) error {
+	open := make([]int, len(l.all))
+	for i := range open {
+		open[i] = i
+	}
+	for len(open) > 0 {
+		if err := pass(ctx, open); err != nil {
+			return err
+		}
+		open = slices.DeleteFunc(open, func(i int) bool {
+			l.run.unreserve(l.all[i].bytes())
+			return !l.all[i].next()
+		})
+	}
+	return nil
+}
