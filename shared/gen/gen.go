@@ -33,11 +33,18 @@ type Options struct {
 	From    time.Time // the first instant; zero means 2026-01-01 00:00 UTC
 	To      time.Time // all records are before it; less than a millisecond after From means 24 hours after From
 	Nasty   bool      // hostile records: valid JSON with a valid timestamp, everything else may be anything
+
+	// Tail is the percentage of ordinary requests, outside of bursts, whose address, path and browser occur only once.
+	// Without it, the clients are a closed population: after some million records, no new address appears. In real logs, a
+	// third of all addresses and more occur once.
+	Tail int
 }
 
 // Generator generates the records one after the other, oldest first.
 type Generator struct {
 	left     int
+	tail     int
+	once     int // number of requests of the tail so far
 	random   source
 	world    *world
 	clock    *clock
@@ -58,6 +65,7 @@ func New(o Options) *Generator {
 	}
 	g := &Generator{
 		left:   max(o.Records, 0),
+		tail:   o.Tail,
 		random: newSource(o.Seed, streamRequests),
 		world:  newWorld(o.Seed),
 		clock:  newClock(o.Seed, o.From.UnixMilli(), o.To.UnixMilli(), max(o.Records, 0)),

@@ -39,6 +39,10 @@ func TestGolden(t *testing.T) {
 			"default period", gen.Options{Records: 100, Seed: 7},
 			"89db58ea174f03120b6cedfd768dc9846d49d0f8dcb10ed1f8601a76f6ebd053",
 		},
+		{
+			"with a tail", gen.Options{Records: 10_000, Seed: 1, From: day, Tail: 20},
+			"5150a20eec85c8c088d34fa04879a1abe56dd07b7ed3adc81dd3b7b927298675",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			digest := sha256.New()
@@ -408,5 +412,38 @@ func BenchmarkNext(b *testing.B) {
 	for b.Loop() {
 		line, _ = g.Next(line[:0])
 		b.SetBytes(int64(len(line)))
+	}
+}
+
+// TestTail checks that a part of the addresses, paths and browsers occur only once, in about as many records as asked for.
+func TestTail(t *testing.T) {
+	const records = 20_000
+	for tail, want := range map[int][2]int{0: {0, 0}, 10: {1_500, 2_200}, 100: {15_000, 20_000}} {
+		agents := map[string]int{}
+		g := gen.New(gen.Options{Records: records, Seed: 5, From: day, Tail: tail})
+		for {
+			line, more := g.Next(nil)
+			if !more {
+				break
+			}
+			var record struct {
+				Headers map[string]any `json:"headers"`
+			}
+			if err := json.Unmarshal(line, &record); err != nil {
+				t.Fatal(err)
+			}
+			agent, _ := record.Headers["user-agent"].(string)
+			if strings.Contains(agent, " Build/") {
+				agents[agent]++
+			}
+		}
+		if n := len(agents); n < want[0] || n > want[1] {
+			t.Errorf("%d %%: %d browsers of the tail, want %v", tail, n, want)
+		}
+		for agent, n := range agents {
+			if n > 1 {
+				t.Errorf("%d %%: %s occurs %d times", tail, agent, n)
+			}
+		}
 	}
 }

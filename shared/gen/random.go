@@ -15,6 +15,7 @@ const (
 	streamPaths
 	streamReferers
 	streamNetworks
+	streamNewcomers
 )
 
 // source is the only source of randomness. It uses rand.PCG, which has a specified sequence, and no method of

@@ -72,10 +72,18 @@ func (g *Generator) ask(r *request) {
 		g.attack(r)
 		return
 	}
-	r.client = w.client(w.byClient.draw(s))
+	once := g.tail > 0 && s.below(100) < g.tail
+	if !once {
+		r.client = w.client(w.byClient.draw(s))
+	}
 	r.host = w.byHost.draw(s)
-	r.path = w.path(w.byPath.draw(s))
-	if !s.oneIn(60) {
+	if once {
+		r.client, r.path = w.newcomer(g.once)
+		g.once++
+	} else {
+		r.path = w.path(w.byPath.draw(s))
+	}
+	if once || !s.oneIn(60) {
 		r.agent = r.client.agent
 	}
 	switch v := s.below(100); {

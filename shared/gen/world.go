@@ -116,9 +116,22 @@ func (w *world) client(i int) *client {
 
 func (w *world) makeClient(i int) *client {
 	s := newSource(w.seed, streamClients+uint64(i))
-	c := &client{network: w.network(w.byNetwork.draw(&s))}
+	return w.clientFrom(&s, i >= clientCount)
+}
+
+// newcomer returns a client that has made no request before, and its path, which nobody has requested.
+func (w *world) newcomer(i int) (*client, *path) {
+	s := newSource(w.seed, streamNewcomers+uint64(i))
+	c := w.clientFrom(&s, false)
+	c.agent += " Build/" + strconv.Itoa(i)
+	return c, newPath("/" + pick(&s, pathWords) + "/" + strconv.Itoa(i) + "-" + s.hex(8))
+}
+
+// clientFrom makes a client, which may be in the botnet.
+func (w *world) clientFrom(s *source, inBotnet bool) *client {
+	c := &client{network: w.network(w.byNetwork.draw(s))}
 	switch {
-	case i >= clientCount:
+	case inBotnet:
 		c.kind = zombie
 		c.network = w.network(s.below(60)) // a botnet is in few networks
 	case s.oneIn(30):
@@ -126,18 +139,18 @@ func (w *world) makeClient(i int) *client {
 	case s.oneIn(20):
 		c.kind = badBot
 	}
-	c.ip = makeAddress(&s)
+	c.ip = makeAddress(s)
 	c.region = c.network.country.code + "-" + strconv.Itoa(1+s.below(24))
-	a := w.agent(w.byAgent.draw(&s))
+	a := w.agent(w.byAgent.draw(s))
 	switch c.kind {
 	case human, zombie:
 		c.agent, c.mobile = a.text, a.mobile
 	case goodBot:
-		c.agent = pick(&s, goodBots)
+		c.agent = pick(s, goodBots)
 	case badBot:
-		c.agent = pick(&s, badBots)
+		c.agent = pick(s, badBots)
 	}
-	c.language = pick(&s, languages)
+	c.language = pick(s, languages)
 	c.session, c.svcid = s.hex(32), s.hex(24)
 	c.gaID = "GA1.2." + strconv.Itoa(s.between(1e8, 1e9)) + ".1767225600"
 	c.noCookies = c.kind != human && !s.oneIn(3)
@@ -150,7 +163,7 @@ func (w *world) makeClient(i int) *client {
 	}
 	c.analytics, c.identified = c.session[0] < '8', c.session[0] < '4'
 	c.fingerprint = "t13d" + strconv.Itoa(1500+s.below(12)) + "h2_8daaf6152771"
-	c.render(&s)
+	c.render(s)
 	return c
 }
 

@@ -3,88 +3,31 @@ package scan
 import (
 	"bytes"
 	"cmp"
-	"context"
+	"maps"
 	"slices"
 	"sync"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
-
-// statsBy returns the figures of each value of the dimension of the shape in each segment.
-func (r *run) statsBy(ctx context.Context, shape query.Stats, groups []*group) ([]query.StatsRow, error) {
-	g := newGrouping(r, shape)
-	g.keysOf = func(w *worker, _ int) (keyColumn, error) { return w.valuesOf(*shape.By) }
-	if err := r.scan(ctx, groups, func(w *worker, _ int) error { return g.read(w) }); err != nil {
-		return nil, err
-	}
-	return g.rows(), nil
-}
-
-// addPercentiles adds the percentiles to the rows of stats that are not grouped, or grouped by hostname.
-func (r *run) addPercentiles(
-	ctx context.Context, shape query.Stats, groups []*group, rows []query.StatsRow,
-) error {
-	g := newGrouping(r, shape)
-	g.keysOf = func(_ *worker, rows int) (keyColumn, error) {
-		return keyColumn{codes: slices.Repeat([]int32{parquet.Absent}, rows), entries: numbers(nil)}, nil
-	}
-	if shape.GroupByHostname {
-		g.keysOf = func(w *worker, _ int) (keyColumn, error) { return w.hostnames() }
-	}
-	if err := r.scan(ctx, groups, func(w *worker, _ int) error { return g.read(w) }); err != nil {
-		return err
-	}
-	for i := range rows {
-		value := int32(parquet.Absent)
-		if shape.GroupByHostname {
-			name := []byte(rows[i].Hostname)
-			value = g.values.Code(name, parquet.Hash(name))
-		}
-		rows[i].Percentiles = g.figures[segmentValue{rows[i].Segment, value}].durations.percentiles()
-	}
-	return nil
-}
-
-// hostnames returns the hostname of each row: its hostname, else its host, else the empty text.
-func (w *worker) hostnames() (keyColumn, error) {
-	columns, err := w.all("hostname", "host")
-	if err != nil {
-		return keyColumn{}, err
-	}
-	names, hostCodes, err := union(&columns[0].Texts, &columns[1].Texts)
-	if err != nil {
-		return keyColumn{}, err
-	}
-	unnamed := names.Code(nil, parquet.Hash(nil))
-	codes := slices.Clone(columns[0].Codes)
-	for row, code := range codes {
-		if code != parquet.Absent {
-			continue
-		}
-		codes[row] = unnamed
-		if host := columns[1].Codes[row]; host != parquet.Absent {
-			codes[row] = hostCodes[host]
-		}
-	}
-	return keyColumn{codes: codes, entries: names}, nil
-}
 
 // grouping sums up the records of each segment and value.
 type grouping struct {
 	run         *run
 	segments    query.Segmentation
 	percentiles bool
-	keysOf      func(w *worker, rows int) (keyColumn, error) // the values of the rows of a row group
+	keysOf      func(w *worker) (keyColumn, error) // the values of the rows of a row group; nil: none has any
+	most        int                                // groups; 0: any number
 
 	mu      sync.Mutex
 	values  parquet.Dictionary
 	figures map[segmentValue]*groupFigures
 }
 
-func newGrouping(r *run, shape query.Stats) *grouping {
+func newGrouping(r *run, keysOf func(*worker) (keyColumn, error), percentiles bool) *grouping {
 	return &grouping{
-		run: r, segments: r.segments(), percentiles: shape.Percentiles,
+		run: r, segments: r.segments(), percentiles: percentiles, keysOf: keysOf,
 		figures: map[segmentValue]*groupFigures{},
 	}
 }
@@ -109,12 +52,8 @@ type localGroup struct {
 	durations durations
 }
 
-// read counts a row group.
-func (g *grouping) read(w *worker) error {
-	rows, err := w.chosen()
-	if err != nil || len(rows) == 0 {
-		return err
-	}
+// read counts rows of a row group.
+func (g *grouping) read(w *worker, rows []int32) error {
 	columns, err := w.all("ts_ms", "bytes_sent", "request_length", "total_us")
 	if err != nil {
 		return err
@@ -126,8 +65,14 @@ func (g *grouping) read(w *worker) error {
 			return err
 		}
 	}
-	keys, err := g.keysOf(w, len(ts))
-	if err != nil {
+	keys := keyColumn{entries: numbers(nil)}
+	if g.keysOf == nil {
+		w.codes = slices.Grow(w.codes[:0], len(ts))[:len(ts)]
+		for row := range w.codes {
+			w.codes[row] = parquet.Absent
+		}
+		keys.codes = w.codes
+	} else if keys, err = g.keysOf(w); err != nil {
 		return err
 	}
 
@@ -204,43 +149,56 @@ func (g *grouping) join(segment int64, local []localGroup, met, numbers []int32,
 		figures.traffic.join(&local[i].traffic)
 		taken += figures.durations.join(counts[n])
 	}
+	if g.most > 0 && len(g.figures) > g.most {
+		return engine.GroupsError(g.most)
+	}
 	return g.run.reserve(taken)
 }
 
 // rows returns the figures by segment, then by value. The records without a value are the last of a segment.
 func (g *grouping) rows() []query.StatsRow {
-	keys := make([]segmentValue, 0, len(g.figures))
-	for key := range g.figures {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b segmentValue) int {
+	keys := g.keys(func(a, b segmentValue) int {
 		switch {
-		case a.segment != b.segment || a.value == b.value:
-			return cmp.Compare(a.segment, b.segment)
+		case a.value == b.value:
+			return 0
 		case a.value == parquet.Absent:
 			return 1
 		case b.value == parquet.Absent:
 			return -1
 		}
-		return bytes.Compare(g.values.At(a.value), g.values.At(b.value))
+		return bytes.Compare(g.text(a), g.text(b))
 	})
-	keys = keys[:min(len(keys), query.MaxStatsRows+1)]
 	rows := make([]query.StatsRow, len(keys))
 	for i, key := range keys {
-		figures := g.figures[key]
-		t := &figures.traffic
 		rows[i] = query.StatsRow{
-			Segment:     key.segment,
-			HasValue:    key.value != parquet.Absent,
-			Requests:    t.requests,
-			Bandwidth:   t.bandwidth.whole(),
-			TimeUs:      t.timeUs.whole(),
-			Timed:       t.timed,
-			Percentiles: figures.durations.percentiles(),
+			Segment: key.segment, HasValue: key.value != parquet.Absent, Value: string(g.text(key)),
 		}
-		if rows[i].HasValue {
-			rows[i].Value = string(g.values.At(key.value))
-		}
+		g.figures[key].fill(&rows[i])
 	}
 	return rows
+}
+
+// keys lists the groups by segment, then in an order.
+func (g *grouping) keys(order func(a, b segmentValue) int) []segmentValue {
+	return slices.SortedFunc(maps.Keys(g.figures), func(a, b segmentValue) int {
+		if a.segment != b.segment {
+			return cmp.Compare(a.segment, b.segment)
+		}
+		return order(a, b)
+	})
+}
+
+// text returns the value of a group, empty if there is none.
+func (g *grouping) text(of segmentValue) []byte {
+	if of.value == parquet.Absent {
+		return nil
+	}
+	return g.values.At(of.value)
+}
+
+// fill sets the figures of a row.
+func (f *groupFigures) fill(row *query.StatsRow) {
+	row.Requests, row.Timed = f.traffic.requests, f.traffic.timed
+	row.Bandwidth, row.TimeUs = f.traffic.bandwidth.whole(), f.traffic.timeUs.whole()
+	row.Percentiles = f.durations.percentiles()
 }
