@@ -18,6 +18,8 @@
 //   - Most queries are about a day of a million records. The long period has a million records in ten days, this day
 //     being the last. The full days have a million records each: the timeline in hours is about ten of them, the
 //     report about the last week.
+//   - The generated clients are a closed population. The day with a tail has a million records of which one in twenty has
+//     an address, a path and a browser that occur once; the hour of the crowd has six million of such records only.
 package bench
 
 import (
@@ -145,6 +147,10 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
+	populations, err := measurePopulations(ctx, o)
+	if err != nil {
+		return Report{}, err
+	}
 	load, err := runLoad(ctx, o, day.server.client(o.Clients))
 	if err != nil {
 		return Report{}, err
@@ -153,7 +159,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		Records: day.stored.rows, Objects: len(day.stored.objects), Bytes: day.stored.bytes,
 		Cores: runtime.GOMAXPROCS(0), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Runs: o.Runs,
 		Import: imported, Questions: compared, Export: exported, Week: week, Load: load,
-		Neighbour: neighbour,
+		Neighbour: neighbour, Populations: populations,
 	}, nil
 }
 

@@ -38,6 +38,8 @@ type Import struct {
 	Texts []TextImport `json:"texts,omitempty"` // of a quarter of the records as lines of text
 	Long  int64        `json:"long_records"`    // records of the long period
 	Full  int64        `json:"full_records"`    // records of the full days
+	Tail  int64        `json:"tail_records"`    // records of the day with a tail
+	Crowd int64        `json:"crowd_records"`   // records of the hour of the crowd
 }
 
 // TextImport holds the figures of importing lines of text on one core.
@@ -73,6 +75,8 @@ func ensureData(ctx context.Context, o Options) (Import, error) {
 		{len(made.Texts) == len(textFormats), importTexts},
 		{made.Long != 0, makeLong},
 		{made.Full != 0, makeFullDays},
+		{made.Tail != 0, makeTail},
+		{made.Crowd != 0, makeCrowd},
 	} {
 		if part.made {
 			continue
@@ -103,10 +107,10 @@ func makeDay(ctx context.Context, o Options, temp string, made *Import) error {
 	}
 	quarter, whole := filepath.Join(temp, "quarter.ndjson.gz"), filepath.Join(temp, "whole.ndjson.gz")
 	sample := quarterOf(o)
-	if _, err := writeLog(ctx, o, quarter, sample, Day, asRecord); err != nil {
+	if _, err := writeLog(ctx, o, quarter, records(sample, Day), asRecord); err != nil {
 		return err
 	}
-	bytes, err := writeLog(ctx, o, whole, o.Records, Day, asRecord)
+	bytes, err := writeLog(ctx, o, whole, records(o.Records, Day), asRecord)
 	if err != nil {
 		return err
 	}
@@ -132,20 +136,25 @@ func quarterOf(o Options) int { return max(o.Records/4, 1) }
 
 // makeLong makes the data of the long period.
 func makeLong(ctx context.Context, o Options, temp string, made *Import) error {
-	if err := makeData(ctx, o, temp, longDir(o), o.Records, o.longStart()); err != nil {
+	if err := makeData(ctx, o, temp, longDir(o), records(o.Records, o.longStart())); err != nil {
 		return err
 	}
 	made.Long = int64(o.Records)
 	return nil
 }
 
-// makeData makes the data of a folder: records from a time until the end of the day, compacted.
-func makeData(ctx context.Context, o Options, temp, dir string, records int, from time.Time) (err error) {
+// records describes records from a time until the end of the day.
+func records(n int, from time.Time) gen.Options {
+	return gen.Options{Records: n, Seed: seed, From: from, To: Day.Add(24 * time.Hour)}
+}
+
+// makeData makes the data of a folder: compacted records.
+func makeData(ctx context.Context, o Options, temp, dir string, of gen.Options) (err error) {
 	if err := os.RemoveAll(dir); err != nil { // of an interrupted benchmark
 		return err
 	}
 	whole := filepath.Join(temp, "records.ndjson.gz")
-	if _, err := writeLog(ctx, o, whole, records, from, asRecord); err != nil {
+	if _, err := writeLog(ctx, o, whole, of, asRecord); err != nil {
 		return err
 	}
 	if _, err := importLog(ctx, o, recordFormat, whole, dir); err != nil {
@@ -191,11 +200,9 @@ func perSecond(records int, d time.Duration) float64 {
 	return math.Round(float64(records) / d.Seconds())
 }
 
-// writeLog writes records from a time until the end of the day, each as a line in a format, compressed with gzip. It
-// returns the number of bytes before compression.
-func writeLog(
-	ctx context.Context, o Options, path string, records int, from time.Time, line lineOf,
-) (bytes int64, err error) {
+// writeLog writes records, each as a line in a format, compressed with gzip. It returns the number of bytes before
+// compression.
+func writeLog(ctx context.Context, o Options, path string, of gen.Options, line lineOf) (bytes int64, err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return 0, err
@@ -205,9 +212,9 @@ func writeLog(
 	if err != nil {
 		return 0, err
 	}
-	bar := newBar(o, records, "generating records")
+	bar := newBar(o, of.Records, "generating records")
 	buffered := bufio.NewWriterSize(compressed, 1<<20)
-	source := gen.New(gen.Options{Records: records, Seed: seed, From: from, To: Day.Add(24 * time.Hour)})
+	source := gen.New(of)
 	var record, text []byte
 	for n := 0; ; n++ {
 		var more bool

@@ -69,7 +69,7 @@ func questionsOfDay(s stored, n needle) []question {
 	inHour := table{
 		paths: s.paths(inside, inside), fromMs: inside.Start(), toMs: inside.Start() + time.Hour.Milliseconds() - 1,
 	}
-	wholeDay := period(Day, 24*time.Hour)
+	wholeDay := wholeDay()
 	lastHour := s.objects[len(s.objects)-1].Partition
 	last := table{paths: s.paths(lastHour, lastHour), fromMs: lastHour.Start(), toMs: (lastHour + 1).Start() - 1}
 	byID := fmt.Sprintf(", request_id=%q", n.id)

@@ -72,11 +72,22 @@ func reportOfEveryRow() Report {
 	for _, f := range textFormats {
 		texts = append(texts, TextImport{Name: f.name})
 	}
+	var growth []Growth
+	var populations Populations
+	for _, q := range growthQuestions {
+		growth = append(growth, Growth{Name: q.name})
+		populations.Tail = append(populations.Tail, Timed{Name: q.name})
+	}
+	for _, name := range []string{"topx", "facets", "diff", "histogram"} {
+		populations.Crowd = append(populations.Crowd, Timed{Name: name})
+	}
 	return Report{
 		Records: FullRecords, Questions: compared,
-		Import: Import{Cores: 2, PeakBytes: 1, Texts: texts},
-		Export: Export{PeakBytes: 1}, Week: WeekReport{Seconds: 1, MemoryBytes: 1, Days: o.Days, TimelineMemoryBytes: 1},
+		Import: Import{Cores: 2, PeakBytes: 1, Texts: texts, Crowd: crowdTimes * FullRecords},
+		Export: Export{PeakBytes: 1}, Week: WeekReport{
+			Seconds: 1, MemoryBytes: 1, Days: o.Days, TimelineMemoryBytes: 1, Growth: growth,
+		},
 		Load:      Load{Clients: o.Clients, Seconds: float64(o.Duration / time.Second), PeakBytes: 1},
-		Neighbour: Neighbour{Filters: o.Filters, PeakBytes: 1},
+		Neighbour: Neighbour{Filters: o.Filters, PeakBytes: 1}, Populations: populations,
 	}
 }

@@ -26,6 +26,8 @@ type Report struct {
 	Week      WeekReport   `json:"week_report"`
 	Load      Load         `json:"load"`
 	Neighbour Neighbour    `json:"neighbour"`
+
+	Populations Populations `json:"populations"`
 }
 
 // Row is one row of the table: a figure, the figure it is compared with, and the goal. Met reports whether the goal is
@@ -93,7 +95,7 @@ func (r Report) Rows() []Row {
 			})
 		}
 	}
-	return slices.Concat(rows, r.exportRows(), r.weekRows(), r.storageRows(), r.loadRows(), r.neighbourRows())
+	return slices.Concat(rows, r.exportRows(), r.weekRows(), r.populationRows(), r.storageRows(), r.loadRows(), r.neighbourRows())
 }
 
 func (r Report) exportRows() []Row {

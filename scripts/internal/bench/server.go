@@ -92,7 +92,7 @@ func (c client) ask(ctx context.Context, r request) (answer, error) {
 		return answer{}, fmt.Errorf("read the answer of %s: %w", r.route, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return answer{}, fmt.Errorf("ask %s: status %d: %.500s", r.route, resp.StatusCode, body)
+		return answer{}, &statusError{r.route, resp.StatusCode, string(body)}
 	}
 	a := answer{took: took, bytes: len(body)}
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -114,3 +114,17 @@ func newRequest(route, filters string, parameters ...string) request {
 	}
 	return r
 }
+
+// statusError is an answer that is an error.
+type statusError struct {
+	route  string
+	status int
+	body   string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("ask %s: status %d: %.500s", e.route, e.status, e.body)
+}
+
+// overLimit reports whether the question exceeds a limit of the product.
+func (e *statusError) overLimit() bool { return e.status == http.StatusUnprocessableEntity }

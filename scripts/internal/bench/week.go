@@ -35,9 +35,10 @@ type WeekReport struct {
 	Seconds     float64 `json:"seconds"`
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
 
-	Days                int   `json:"days"`
-	Timeline            Times `json:"timeline"` // in hours
-	TimelineMemoryBytes int64 `json:"timeline_memory_bytes,omitempty"`
+	Days                int      `json:"days"`
+	Growth              []Growth `json:"growth"`
+	Timeline            Times    `json:"timeline"` // in hours
+	TimelineMemoryBytes int64    `json:"timeline_memory_bytes,omitempty"`
 }
 
 // fullDir is the folder of the full days: the days of the long period, each with as many records as the day.
@@ -51,11 +52,11 @@ func makeFullDays(ctx context.Context, o Options, temp string, made *Import) err
 	if err := os.RemoveAll(filepath.Join(o.Dir, "week")); err != nil { // of an earlier version
 		return err
 	}
-	records := o.Days * o.Records
-	if err := makeData(ctx, o, temp, fullDir(o), records, o.longStart()); err != nil {
+	n := o.Days * o.Records
+	if err := makeData(ctx, o, temp, fullDir(o), records(n, o.longStart())); err != nil {
 		return err
 	}
-	made.Full = int64(records)
+	made.Full = int64(n)
 	return nil
 }
 
@@ -109,6 +110,10 @@ func (w *WeekReport) timeDays(ctx context.Context, o Options, product Product) (
 	memory := watchMemory()
 	_, err = c.ask(ctx, r)
 	w.TimelineMemoryBytes = memory.growth()
+	if err != nil {
+		return err
+	}
+	w.Growth, err = measureGrowth(ctx, o, c)
 	return err
 }
 
@@ -131,7 +136,7 @@ func (r Report) fullDaysRows() []Row {
 			Met:  r.met(r.Week.TimelineMemoryBytes <= timelineMemory),
 		})
 	}
-	return rows
+	return append(rows, r.growthRows()...)
 }
 
 func (r Report) weekReportRows() []Row {
