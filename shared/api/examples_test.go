@@ -171,7 +171,7 @@ var specials = map[string]func(testing.TB, *Config){
 	"broken state":  func(_ testing.TB, c *Config) { c.Status = brokenState{} },
 	"maintenance":   func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
 	"precondition":  func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
-	"two versions":  func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
+	"two versions":  func(t testing.TB, c *Config) { put(t, c.Planets, planet.FirstConfig, "planet of the shop") },
 	"saved filters": func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
 	"scheduled reports": func(t testing.TB, c *Config) {
 		c.Definitions = &definition.Rules{Domains: []string{"example.com"}, Destinations: []string{"archive", "chat"}}
@@ -373,10 +373,10 @@ func deleteFilter(t testing.TB, store document.Store) {
 	}
 }
 
-func put(t testing.TB, store planet.Store, name string) {
+// put writes a planet.
+func put(t testing.TB, store document.Store, config, name string) {
 	t.Helper()
-	change := planet.Change{Settings: planettest.Settings(t, name), By: "console", At: planettest.At}
-	if _, err := planet.Put(t.Context(), store, planet.FirstConfig, change); err != nil {
+	if _, err := document.Put(t.Context(), store, planet.DocumentOf(config), planettest.Change(t, name, "console")); err != nil {
 		t.Fatal(err)
 	}
 }

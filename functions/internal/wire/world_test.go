@@ -37,6 +37,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/console"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
@@ -49,7 +50,6 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/lists"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
@@ -91,7 +91,7 @@ type world struct {
 	once      sync.Once     // closes release
 	client    *awsathena.Client
 	service   *search.Service
-	planets   planet.Store
+	planets   document.Store
 	filters   *documentsqlite.Store // all documents but planets
 	runs      runs.Store
 	sent      sent      // messages of report-tick
@@ -292,7 +292,7 @@ func tableServer(t *testing.T, network http.RoundTripper, down bool) *dynamodb.C
 // staticCredentials are for servers that check no signature.
 var staticCredentials = credentials.NewStaticCredentialsProvider("k", "s", "")
 
-func planets(t *testing.T) planet.Store {
+func planets(t *testing.T) document.Store {
 	t.Helper()
 	store, err := planetsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), at())
 	if err != nil {

@@ -29,7 +29,6 @@ import (
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
-	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
@@ -56,7 +55,7 @@ type Product struct {
 
 	folder    string // the data directory
 	reports   reports
-	planets   planet.Store
+	planets   document.Store
 	documents document.Store
 	files     []io.Closer      // of planets and documents
 	spill     *filelock.Folder // temporary files of queries; nil: none can be written
@@ -178,7 +177,7 @@ func (p *Product) complete(ctx context.Context, data string, e engine.Engine, qu
 	) (document.Store, io.Closer, error) {
 		open := planetsqlite.OpenReadOnly
 		if !readOnly {
-			open = func(ctx context.Context, path string) (*planetsqlite.Store, error) {
+			open = func(ctx context.Context, path string) (*documentsqlite.Store, error) {
 				return planetsqlite.Open(ctx, path, time.Now())
 			}
 		}
@@ -186,12 +185,12 @@ func (p *Product) complete(ctx context.Context, data string, e engine.Engine, qu
 		if err != nil {
 			return nil, nil, err
 		}
-		return s.Store, s, nil
+		return s, s, nil
 	})
 	if err != nil {
 		return err
 	}
-	p.planets, p.files = planet.Documents{Store: planets}, append(p.files, planets)
+	p.planets, p.files = planets, append(p.files, planets)
 	filters, err := openDocuments(ctx, data, func(
 		ctx context.Context, readOnly bool,
 	) (document.Store, io.Closer, error) {

@@ -13,19 +13,8 @@ import (
 	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
-// Store implements planet.Store over a SQLite file.
-type Store struct {
-	planet.Documents
-	file *sqlitefile.File
-}
-
-var _ planet.Store = (*Store)(nil)
-
 // schemaVersion is the version of the file's format.
 const schemaVersion = 1
-
-// connections is the maximum number of concurrent readers and writers in this process.
-const connections = documentsqlite.Connections
 
 // table is older than the table of documents. Its key is the configuration.
 var table = documentsqlite.Table{
@@ -35,29 +24,25 @@ var table = documentsqlite.Table{
 
 // Open opens the file at path, whose directory must exist. If the file does not exist, Open creates it with the default
 // planet in configuration planet.FirstConfig, written at the time now.
-func Open(ctx context.Context, path string, now time.Time) (*Store, error) {
+func Open(ctx context.Context, path string, now time.Time) (*documentsqlite.Store, error) {
 	create := func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, table.Create()); err != nil {
 			return err
 		}
-		first := planet.NewVersion(1, planet.Default(), "orrery", now)
-		return table.Insert(ctx, tx, planet.DocumentOf(planet.FirstConfig), first.Document())
+		return table.Insert(ctx, tx, planet.DocumentOf(planet.FirstConfig), planet.First(now))
 	}
 	file, err := sqlitefile.OpenPrepared(ctx, path, documentsqlite.Options, schemaVersion, create)
 	if err != nil {
 		return nil, fmt.Errorf("open planets %s: %w", path, err)
 	}
-	return &Store{planet.Documents{Store: documentsqlite.Over(file, table)}, file}, nil
+	return documentsqlite.Over(file, table), nil
 }
 
 // OpenReadOnly opens an existing file without writing to it. Its error is fs.ErrNotExist if there is none.
-func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
+func OpenReadOnly(ctx context.Context, path string) (*documentsqlite.Store, error) {
 	file, err := sqlitefile.OpenReadOnly(ctx, path, schemaVersion)
 	if err != nil {
 		return nil, fmt.Errorf("open planets %s: %w", path, err)
 	}
-	return &Store{planet.Documents{Store: documentsqlite.Over(file, table)}, file}, nil
+	return documentsqlite.Over(file, table), nil
 }
-
-// Close closes the file.
-func (s *Store) Close() error { return s.file.Close() }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/planet/planettest"
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func open(t testing.TB, path string) *planetsqlite.Store {
+func open(t testing.TB, path string) *documentsqlite.Store {
 	t.Helper()
 	s, err := planetsqlite.Open(t.Context(), path, planettest.At)
 	if err != nil {
@@ -56,25 +58,12 @@ func TestExistingFileIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, path)
-	want := planet.NewVersion(2, planettest.Settings(t, "two"), "terraform", planettest.At)
-	if got, err := s.Newest(t.Context(), "shop"); err != nil || got != want {
+	shop, want := planet.DocumentOf("shop"), planettest.Version(t, 2, "two", "terraform")
+	if got, err := s.Newest(t.Context(), shop); err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
-	change := planet.Change{Settings: planettest.Settings(t, "new"), By: "key", At: planettest.At}
-	if info, err := planet.Put(t.Context(), s, "shop", change); err != nil || info.Number != 3 {
-		t.Errorf("%+v, %v", info, err)
-	}
-}
-
-func TestStore(t *testing.T) {
-	planettest.Run(t, func(t *testing.T) planet.Store { return open(t, filepath.Join(t.TempDir(), "planets.db")) })
-}
-
-func TestSeveralHandlesRace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a name with ?, % and #.db")
-	planettest.Race(t, open(t, path), open(t, path), open(t, path))
-	if _, err := os.Stat(path); err != nil {
-		t.Errorf("the file is not at its path: %v", err)
+	if v, err := document.Put(t.Context(), s, shop, planettest.Change(t, "new", "key")); err != nil || v.Number != 3 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
 
@@ -82,8 +71,8 @@ func TestNewFileHoldsTheDefaultPlanetOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "planets.db")
 	for range 2 {
 		s := open(t, path)
-		v, err := s.Newest(t.Context(), planet.FirstConfig)
-		if err != nil || v.Settings != planet.Default() || v.Number != 1 || !v.At.Equal(planettest.At) {
+		v, err := s.Newest(t.Context(), planet.DocumentOf(planet.FirstConfig))
+		if err != nil || v != planet.First(planettest.At) {
 			t.Fatalf("%+v, %v", v, err)
 		}
 	}
@@ -111,12 +100,12 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	for _, reports := range []int{1, 7, 40} {
 		acknowledged := killWriterAfter(t, path, reports, func() {
 			own++
-			change := planet.Change{Settings: settingsOf(own), By: "parent", At: planettest.At}
-			if info, err := planet.Put(t.Context(), s, "ours", change); err != nil || info.Number != own {
-				t.Fatalf("beside another writer: version %d, %v, want %d", info.Number, err, own)
+			change := document.Change{Text: textOf(own), By: "parent", At: planettest.At}
+			if v, err := document.Put(t.Context(), s, planet.DocumentOf("ours"), change); err != nil || v.Number != own {
+				t.Fatalf("beside another writer: version %d, %v, want %d", v.Number, err, own)
 			}
 		})
-		list, err := s.Versions(t.Context(), "killed")
+		list, err := s.Versions(t.Context(), killed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,8 +113,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 			t.Fatalf("version %d was acknowledged, and the history has %d", acknowledged, len(list))
 		}
 		for i, info := range list {
-			want := planet.NewVersion(len(list)-i, settingsOf(len(list)-i), "child", planettest.At)
-			if got, err := s.Version(t.Context(), "killed", info.Number); err != nil || got != want {
+			want := document.NewVersion(len(list)-i, textOf(len(list)-i), "child", planettest.At)
+			if got, err := s.Version(t.Context(), killed, info.Number); err != nil || got != want {
 				t.Fatalf("version %d is not as it was written: %+v, %v", want.Number, got.Info, err)
 			}
 		}
@@ -170,13 +159,13 @@ func writeForEver(path string) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.Versions(context.Background(), "killed")
+	list, err := s.Versions(context.Background(), killed)
 	if err != nil {
 		return err
 	}
 	for number := len(list) + 1; ; number++ {
-		v := planet.NewVersion(number, settingsOf(number), "child", planettest.At)
-		if err := s.Append(context.Background(), "killed", v); err != nil {
+		v := document.NewVersion(number, textOf(number), "child", planettest.At)
+		if err := s.Append(context.Background(), killed, v); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(os.Stdout, fmt.Sprintf("version %d\n", number)); err != nil {
@@ -185,16 +174,11 @@ func writeForEver(path string) error {
 	}
 }
 
-// settingsOf returns settings that contain their version number and fill several pages.
-func settingsOf(number int) planet.Settings {
-	body := fmt.Sprintf(`{"name":"version %d","trusted_nets":[],`+
-		`"ichallenge":{"attrs":{"logo":%q},"lang":{},"palette":[],"position":{}}}`, number, strings.Repeat("x", 20_000))
-	s, err := planet.Parse([]byte(body))
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
+// killed is the planet that a killed process writes.
+var killed = planet.DocumentOf("killed")
+
+// textOf returns a text that contains the number of its version and fills several pages.
+func textOf(number int) string { return fmt.Sprintf("version %d %s", number, strings.Repeat("x", 20_000)) }
 
 // TestConcurrentFirstOpen: a server and a command may both open a new file.
 func TestConcurrentFirstOpen(t *testing.T) {
@@ -213,7 +197,7 @@ func TestConcurrentFirstOpen(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	list, err := open(t, path).Versions(t.Context(), planet.FirstConfig)
+	list, err := open(t, path).Versions(t.Context(), planet.DocumentOf(planet.FirstConfig))
 	if err != nil || len(list) != 1 {
 		t.Errorf("the first planet was written %d times, %v", len(list), err)
 	}
