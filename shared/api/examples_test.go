@@ -25,14 +25,12 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
@@ -40,6 +38,7 @@ import (
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
@@ -252,31 +251,19 @@ func (u unwritable) Append(context.Context, document.ID, document.Version) error
 // newServer returns a server; special may change its Config.
 func newServer(t testing.TB, special func(*Config)) *testServer {
 	t.Helper()
-	store, err := planetsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), planettest.At)
-	if err != nil {
-		t.Fatal(err)
-	}
 	now := func() time.Time { return planettest.At }
 	service := newSearch(t, newOracle(t), 0)
 	s := &testServer{log: &bytes.Buffer{}}
-	filters, err := documentsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "documents.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	documents := document.Over(&tabletest.Memory{})
 	c := Config{
-		Search: service, Queries: service, Planets: store, Documents: filters, Now: now,
+		Search: service, Queries: service, Planets: planet.Over(documents, now), Documents: documents, Now: now,
 		Console: console.Files, Page: page.Files, Status: oneMachine(),
 		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
 		NewID: func() string { return requestID },
 	}
 	special(&c)
 	s.Server = httptest.NewServer(newHandler(t, c))
-	t.Cleanup(func() {
-		s.Close()
-		if err := errors.Join(store.Close(), filters.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(s.Close)
 	return s
 }
 

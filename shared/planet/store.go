@@ -73,3 +73,16 @@ func (s *Store) Append(ctx context.Context, id document.ID, v document.Version) 
 	}
 	return s.Store.Append(ctx, id, v)
 }
+
+// AddFirst writes the first planet to the documents of a new data folder. It has no effect if there is one.
+func AddFirst(ctx context.Context, documents document.Store, now time.Time) error {
+	_, err := documents.Newest(ctx, first)
+	if fault.KindOf(err) != fault.NotFound {
+		return err
+	}
+	err = documents.Append(ctx, first, First(now))
+	if fault.KindOf(err) == fault.Conflict { // another process was faster
+		return nil
+	}
+	return err
+}

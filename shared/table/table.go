@@ -65,6 +65,17 @@ type Condition struct {
 	Is        any    // a string or an int64; nil: the attribute is missing
 }
 
+// Holds reports whether the condition holds for an item.
+func (c Condition) Holds(before Item) bool {
+	switch {
+	case !c.Absent && c.Attribute == "":
+		return true
+	case !before.Exists():
+		return c.Absent
+	}
+	return c.Attribute != "" && before.Attributes[c.Attribute] == c.Is
+}
+
 // Absent is the condition that the item does not exist.
 var Absent = Condition{Absent: true}
 
