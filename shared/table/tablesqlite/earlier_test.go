@@ -1,6 +1,7 @@
 package tablesqlite_test
 
 import (
+	"database/sql"
 	"embed"
 	"fmt"
 	"os"
@@ -41,42 +42,57 @@ func copyOf(t *testing.T, name string) (path string) {
 	return path
 }
 
-// query returns the rows of a statement, as the release before sends it.
-func query(t *testing.T, path, statement string, args ...any) (list []string) {
+// connect opens a file as the release before does.
+func connect(t *testing.T, path string) *sqlitefile.File {
 	t.Helper()
-	db, err := sqlitefile.Open(path, sqlitefile.Options{Mode: sqlitefile.Create, Connections: 1})
+	file, err := sqlitefile.Open(path, sqlitefile.Options{Mode: sqlitefile.Create, BusyTimeout: time.Second, Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := db.Close(); err != nil {
+	t.Cleanup(func() {
+		if err := file.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
-	rows, err := db.QueryContext(t.Context(), statement, args...)
+	})
+	return file
+}
+
+// execute returns the number of rows that a statement has changed.
+func execute(t *testing.T, path, statement string, args ...any) int64 {
+	t.Helper()
+	result, err := connect(t, path).ExecContext(t.Context(), statement, args...)
 	if err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
-	columns, err := rows.Columns()
+	n, err := result.RowsAffected()
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := make([]any, len(columns))
-	for i := range values {
-		values[i] = new(any)
-	}
-	for rows.Next() {
-		if err := rows.Scan(values...); err != nil {
-			t.Fatal(err)
+	return n
+}
+
+// query returns the rows of a statement.
+func query(t *testing.T, path, statement string, args ...any) []string {
+	t.Helper()
+	list, err := sqlitefile.Rows(t.Context(), connect(t, path), func(rows *sql.Rows) (row string, err error) {
+		columns, err := rows.Columns()
+		if err != nil {
+			return "", err
 		}
-		row := ""
+		values := make([]any, len(columns))
+		for i := range values {
+			values[i] = new(any)
+		}
+		if err := rows.Scan(values...); err != nil {
+			return "", err
+		}
 		for _, value := range values {
 			row += fmt.Sprintf("%#v ", *value.(*any))
 		}
-		list = append(list, row)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
+		return row, nil
+	}, statement, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
 	}
 	return list
 }
@@ -151,7 +167,7 @@ func TestKeysOfEarlierReleases(t *testing.T) {
 // TestKeysWithoutSeals: the first releases had no column for seals.
 func TestKeysWithoutSeals(t *testing.T) {
 	path := copyOf(t, "keys.db")
-	query(t, path, "ALTER TABLE keys DROP COLUMN seal")
+	execute(t, path, "ALTER TABLE keys DROP COLUMN seal")
 	check := func(in table.Table) {
 		t.Helper()
 		k, err := keys.Over(in).Find(t.Context(), keystest.Key("full", 0).ID)
@@ -200,7 +216,7 @@ func TestReadOnlyFileIsMoved(t *testing.T) {
 		}
 	}
 	check(time.Time{})
-	query(t, path, "UPDATE keys SET revoked_ms = 1000 WHERE id = ?", id) // as the release before does
+	execute(t, path, "UPDATE keys SET revoked_ms = 1000 WHERE id = ?", id) // as the release before does
 	check(time.UnixMilli(1000))
 	writer := open(t, path, tablesqlite.Keys)
 	check(time.UnixMilli(1000))
@@ -276,13 +292,13 @@ func TestReleaseBeforeReadsFiles(t *testing.T) {
 	}
 }
 
-// TestReleaseBeforeWritesFiles: it writes documents, and revokes keys. It cannot create keys.
-func TestReleaseBeforeWritesFiles(t *testing.T) {
+// TestReleaseBeforeWritesDocuments: this release reads them, and writes the next version.
+func TestReleaseBeforeWritesDocuments(t *testing.T) {
 	path := copyOf(t, "documents.db")
 	s := document.Over(open(t, path, tablesqlite.Documents))
 	for n, id := range []document.ID{{Kind: "filter", Config: "prod", Name: "bots"}, {Kind: "filter", Config: "a.B_c-1", Name: "new-1"}} {
 		v := document.NewVersion(3-2*n, "it's text", "key", documenttest.At)
-		query(t, path, "INSERT INTO document_versions (id, number, at_ms, by, etag, bytes, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		execute(t, path, "INSERT INTO document_versions (id, number, at_ms, by, etag, bytes, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
 			string(id.Kind)+"/"+id.Config+"/"+id.Name, v.Number, v.At.UnixMilli(), v.By, v.ETag, v.Bytes, v.Text)
 		if got, err := s.Newest(t.Context(), id); err != nil || got != v {
 			t.Errorf("%+v, %v, want %+v", got, err, v)
@@ -297,13 +313,56 @@ func TestReleaseBeforeWritesFiles(t *testing.T) {
 	if list, err := s.Configurations(t.Context(), "filter"); err != nil || !slices.Equal(list, []string{"a.B_c-1", "prod"}) {
 		t.Errorf("%v, %v", list, err)
 	}
+}
 
-	path = copyOf(t, "keys.db")
-	k, known := keystest.Key("full", 0), keys.Over(open(t, path, tablesqlite.Keys))
-	query(t, path, "UPDATE keys SET seal = randomblob(32) WHERE seal IS NULL")
-	query(t, path, "UPDATE keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?", keystest.At.UnixMilli(), k.ID)
-	got, err := known.Find(t.Context(), k.ID)
-	if err != nil || !got.Revoked.Equal(keystest.At) || got.Hash != k.Hash || len(got.Branches) != 3 {
-		t.Errorf("%+v, %v", got, err)
+// TestReleaseBeforeWritesKeys: this release reads them, and the release before reads how they change.
+func TestReleaseBeforeWritesKeys(t *testing.T) {
+	path := copyOf(t, "keys.db")
+	in := open(t, path, tablesqlite.Keys)
+	known, k := keys.Over(in), keystest.Key("new", 9)
+	k.Seal = keys.NewSeal()
+	changed := func(want int64, statement string, args ...any) {
+		t.Helper()
+		if n := execute(t, path, statement, args...); n != want {
+			t.Errorf("%s changes %d rows, want %d", statement, n, want)
+		}
+	}
+	expect := func(revoked time.Time) {
+		t.Helper()
+		k.Revoked = revoked
+		got, err := known.Find(t.Context(), k.ID)
+		if diff := cmp.Diff(k, got); diff != "" || err != nil {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	}
+	const create = "INSERT INTO keys (id, hash, name, scopes, branches, created_ms, expires_ms, revoked_ms, seal) " +
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+	row := []any{k.ID, k.Hash[:], k.Name, `["conf:read","data:read"]`, "null", k.Created.UnixMilli(), nil, nil, k.Seal[:]}
+	changed(1, create, row...)
+	expect(time.Time{})
+	changed(0, create, row...)
+	changed(0, "UPDATE keys SET seal = randomblob(32) WHERE seal IS NULL")
+	later := table.Key{Partition: "keys", Sort: k.ID}
+	item, err := in.Get(t.Context(), later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item.Attributes["later"] = "x"
+	if err := in.Write(t.Context(), table.Change{Key: later, Attributes: item.Attributes}); err != nil {
+		t.Fatal(err)
+	}
+	changed(1, "UPDATE keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE id = ?", keystest.At.UnixMilli(), k.ID)
+	expect(keystest.At)
+	if item, err := in.Get(t.Context(), later); err != nil || item.Attributes["later"] != "x" {
+		t.Errorf("an attribute of a later release is lost: %v, %v", item, err)
+	}
+
+	other := keystest.Key("full", 0)
+	if err := known.Revoke(t.Context(), other.ID, keystest.At); err != nil {
+		t.Fatal(err)
+	}
+	got := query(t, path, "SELECT revoked_ms, branches FROM keys WHERE id = ?", other.ID)
+	if want := fmt.Sprintf("%d %q ", keystest.At.UnixMilli(), `["a/b","prod","ünï"]`); len(got) != 1 || got[0] != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

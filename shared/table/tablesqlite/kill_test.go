@@ -154,8 +154,8 @@ func writeForEver(path string) error {
 
 // steps are layouts of files whose rows a process moves until it is killed.
 var steps = map[string]func(l Layout) Layout{
-	"when the table is created": func(l Layout) Layout { l.views = "SELECT kill();" + l.views; return l },
-	"before the rows are moved": func(l Layout) Layout { l.views += "SELECT kill();"; return l },
+	"when the table is created": func(l Layout) Layout { l.tables = "SELECT kill();" + l.tables; return l },
+	"before the rows are moved": func(l Layout) Layout { l.tables += "SELECT kill();"; return l },
 	"after the rows are moved":  func(l Layout) Layout { l.moved = "SELECT kill();"; return l },
 }
 

@@ -11,13 +11,13 @@ import (
 	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
-// Layout is the layout of a file: the table of items, and the tables that earlier releases have in its place. They are
-// views of the items, so that the release before reads what this one writes.
+// Layout is the layout of a file: the table of items, and the tables that earlier releases have in its place. They are views
+// of the items, or triggers keep them in step, so that the release before reads what this one writes.
 type Layout struct {
 	noun    string   // of what the file has
 	log     bool     // whether the file has a write-ahead log
 	earlier []string // names of the tables of earlier releases
-	views   string   // statements that create them as views, with triggers that write items
+	tables  string   // statements that create these tables or views, with triggers
 	moved   string   // a statement to execute once the rows are moved
 }
 
@@ -35,7 +35,7 @@ CREATE TABLE items (
 
 // create creates the tables of a new file.
 func (l Layout) create(ctx context.Context, tx *sql.Tx) error {
-	_, err := tx.ExecContext(ctx, items+l.views)
+	_, err := tx.ExecContext(ctx, items+l.tables)
 	return err
 }
 
@@ -58,7 +58,7 @@ func (l Layout) move(ctx context.Context, file *sqlitefile.File) error {
 			insert.WriteString(copyRows("earlier_"+name, name, columns))
 			fmt.Fprintf(&drop, "DROP TABLE earlier_%s;", name)
 		}
-		_, err := tx.ExecContext(ctx, rename.String()+items+l.views+insert.String()+drop.String()+l.moved)
+		_, err := tx.ExecContext(ctx, rename.String()+items+l.tables+insert.String()+drop.String()+l.moved)
 		return err
 	})
 }
@@ -76,7 +76,7 @@ func (l Layout) load(ctx context.Context, conn *sql.Conn) error {
 		}
 		insert.WriteString(copyRows("main."+name, "temp."+name, columns))
 	}
-	temporary := strings.ReplaceAll(items+l.views, "CREATE ", "CREATE TEMP ")
+	temporary := strings.ReplaceAll(items+l.tables, "CREATE ", "CREATE TEMP ")
 	_, err := conn.ExecContext(ctx, "PRAGMA temp_store = MEMORY;"+temporary+insert.String())
 	return err
 }

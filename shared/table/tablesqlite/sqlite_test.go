@@ -112,7 +112,7 @@ func TestMalformedItemIsAnError(t *testing.T) {
 	} {
 		path := newPath(t)
 		in := open(t, path, tablesqlite.Documents)
-		query(t, path, "INSERT INTO items VALUES ('p', 's', ?)", text)
+		execute(t, path, "INSERT INTO items VALUES ('p', 's', ?)", text)
 		_, getting := in.Get(t.Context(), table.Key{Partition: "p", Sort: "s"})
 		_, listing := table.List(t.Context(), in, table.Range{Partition: "p"})
 		for _, err := range []error{getting, listing} {
@@ -130,8 +130,8 @@ func TestOpenFails(t *testing.T) {
 		if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database, but longer than the header of one ", 5)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		query(t, other, "CREATE TABLE others (a)")
-		query(t, newer, "PRAGMA user_version = 2")
+		execute(t, other, "CREATE TABLE others (a)")
+		execute(t, newer, "PRAGMA user_version = 2")
 		for what, path := range map[string]string{
 			"no folder": filepath.Join(newPath(t), "x.db"), "no database": garbage, "a newer format": newer,
 		} {
