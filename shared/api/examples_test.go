@@ -35,7 +35,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report/definition"
-	"github.com/orrery/orrery/shared/report/runs/runssqlite"
+	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/table/tabletest"
@@ -172,18 +172,9 @@ var specials = map[string]func(testing.TB, *Config){
 	"precondition":  func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
 	"two versions":  func(t testing.TB, c *Config) { put(t, c.Planets, planet.FirstConfig, "planet of the shop") },
 	"saved filters": func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
-	"scheduled reports": func(t testing.TB, c *Config) {
+	"scheduled reports": func(_ testing.TB, c *Config) {
 		c.Definitions = &definition.Rules{Domains: []string{"example.com"}, Destinations: []string{"archive", "chat"}}
-		store, err := runssqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := store.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		c.Runs = store
+		c.Runs = runs.Over(&tabletest.Memory{}, nil)
 	},
 	"deleted filter":  func(t testing.TB, c *Config) { deleteFilter(t, c.Documents) },
 	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },

@@ -33,6 +33,7 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/completionindex"
@@ -103,7 +104,7 @@ func newWorld(t *testing.T, event string) *world {
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
 	w.guard = iamproxytest.New(t, names(t), nil)
 	w.table = tableServer(t, w.guard, w.is("-table-down"))
-	w.filters, w.runs = document.Over(&tabletest.Memory{}), reportRuns(t)
+	w.filters, w.runs = document.Over(&tabletest.Memory{}), runs.Over(&tabletest.Memory{}, &blobtest.Memory{})
 	w.planets = planet.Over(w.filters, at)
 	return w
 }
