@@ -148,3 +148,29 @@ func TestFirstWriteOfDeploymentUnderFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestAddFirst: several processes add the first planet to a new folder, and none changes one that is there.
+func TestAddFirst(t *testing.T) {
+	s := document.Over(&tabletest.Memory{})
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := planet.AddFirst(t.Context(), s, planettest.At); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if list, err := s.Versions(t.Context(), first); err != nil || len(list) != 1 || list[0] != planet.First(planettest.At).Info {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if _, err := document.Put(t.Context(), s, first, planettest.Change(t, "mine", "key")); err != nil {
+		t.Fatal(err)
+	}
+	if err := planet.AddFirst(t.Context(), s, planettest.At); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.Newest(t.Context(), first); err != nil || v.Number != 2 {
+		t.Errorf("%+v, %v", v, err)
+	}
+}

@@ -1,6 +1,7 @@
 package tablesqlite_test
 
 import (
+	"context"
 	"database/sql"
 	"embed"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -201,6 +203,30 @@ func earlierInAReadOnlyFolder(t *testing.T) {
 			}
 		}
 		refused(t, in)
+	}
+}
+
+// TestSeveralProcessesMoveRows: a server and a command may open a file of an earlier release at the same time.
+func TestSeveralProcessesMoveRows(t *testing.T) {
+	for name, test := range earlier {
+		want := itemsIn(t, open(t, copyOf(t, name), test.layout), test.partitions).Items()
+		path := copyOf(t, name)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				in, err := tablesqlite.Open(context.Background(), path, test.layout)
+				if err == nil {
+					err = in.Close()
+				}
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+		all.Wait()
+		if got := itemsIn(t, open(t, path, test.layout), test.partitions).Items(); len(got) != len(want) {
+			t.Errorf("%s: %d items, want %d", name, len(got), len(want))
+		}
 	}
 }
 

@@ -1,9 +1,8 @@
-package tablesqlite
+package tablesqlite_test
 
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/orrery/orrery/shared/table"
+	"github.com/orrery/orrery/shared/table/tablesqlite"
 )
 
 // Environment variables of a child process, see TestMain.
@@ -54,7 +54,7 @@ func child(path, task string) *exec.Cmd {
 // items must be in the file, complete. This process writes to the same file meanwhile.
 func TestKilledWriterLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "items.db")
-	in := openTest(t, path, Documents)
+	in := open(t, path, tablesqlite.Documents)
 	own := 0
 	for _, reports := range []int{1, 7, 40} {
 		acknowledged := killWriterAfter(t, path, reports, func() {
@@ -85,20 +85,6 @@ func numbered(partition string, n int) table.Change {
 		Attributes: table.Attributes{"body": fmt.Sprintf("item %d %s", n, strings.Repeat("x", 20_000))},
 		When:       table.Absent,
 	}
-}
-
-func openTest(t *testing.T, path string, l Layout) *Table {
-	t.Helper()
-	in, err := Open(t.Context(), path, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return in
 }
 
 // killWriterAfter kills a writing process after a number of reports and returns the last item that it reported. It calls
@@ -134,7 +120,7 @@ func killWriterAfter(t *testing.T, path string, reports int, beside func()) int 
 
 // writeForEver adds items and reports each on standard output.
 func writeForEver(path string) error {
-	in, err := Open(context.Background(), path, Documents)
+	in, err := tablesqlite.Open(context.Background(), path, tablesqlite.Documents)
 	if err != nil {
 		return err
 	}
@@ -152,13 +138,6 @@ func writeForEver(path string) error {
 	}
 }
 
-// steps are layouts of files whose rows a process moves until it is killed.
-var steps = map[string]func(l Layout) Layout{
-	"when the table is created": func(l Layout) Layout { l.tables = "SELECT kill();" + l.tables; return l },
-	"before the rows are moved": func(l Layout) Layout { l.tables += "SELECT kill();"; return l },
-	"after the rows are moved":  func(l Layout) Layout { l.moved = "SELECT kill();"; return l },
-}
-
 // moveUntil moves the rows of a file of an earlier release, and kills this process at a step.
 func moveUntil(path, step string) error {
 	kill := func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error) {
@@ -168,11 +147,7 @@ func moveUntil(path, step string) error {
 	if err := sqlite.RegisterScalarFunction("kill", 0, kill); err != nil {
 		return err
 	}
-	l := Documents
-	if strings.HasSuffix(path, "keys.db") {
-		l = Keys
-	}
-	_, err := Open(context.Background(), path, steps[step](l))
+	_, err := tablesqlite.Open(context.Background(), path, earlier[filepath.Base(path)].layout.KilledAt(step))
 	return err
 }
 
@@ -181,56 +156,34 @@ const killed = 9
 // TestKilledWhileRowsAreMoved: the file is then as it was, and the next process moves its rows. It has so many that SQLite
 // writes some of them to the file before the end of the transaction.
 func TestKilledWhileRowsAreMoved(t *testing.T) {
-	const more = "WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 300) INSERT INTO "
+	const more = "WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 150) INSERT INTO "
 	for name, test := range map[string]struct {
-		layout Layout
 		insert string
-		before string // counts the rows
-		after  table.Range
-		want   int
+		count  string // the statement that counts the rows
+		items  table.Range
 	}{
 		"documents.db": {
-			Documents, "document_versions SELECT 'note/c/n', value, 0, '', '', 1, hex(randomblob(10000)) FROM n",
-			"SELECT count(*) FROM document_versions WHERE id = 'note/c/n'",
-			table.Range{Partition: "note#c", Prefix: "settings#n#"}, 300,
+			"document_versions SELECT 'note/c/n', value, 0, '', '', 1, hex(randomblob(10000)) FROM n",
+			"SELECT count(*) FROM document_versions WHERE id = 'note/c/n'", table.Range{Partition: "note#c", Prefix: "settings#n#"},
 		},
 		"keys.db": {
-			Keys, "keys SELECT value, randomblob(32), hex(randomblob(10000)), '[]', 'null', 0, NULL, NULL, NULL FROM n",
-			"SELECT count(*) FROM keys", table.Range{Partition: "keys"}, 303,
+			"keys SELECT 'x' || value, randomblob(32), hex(randomblob(10000)), '[]', 'null', 0, NULL, NULL, NULL FROM n",
+			"SELECT count(*) FROM keys WHERE id LIKE 'x%'", table.Range{Partition: "keys", Prefix: "x"},
 		},
 	} {
-		for step := range steps {
+		for _, step := range tablesqlite.Steps {
 			t.Run(name+" "+step, func(t *testing.T) {
-				path := filepath.Join(t.TempDir(), name)
-				file, err := os.ReadFile(filepath.Join("testdata", name))
-				if err == nil {
-					err = os.WriteFile(path, file, 0o600)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				db, err := sql.Open("sqlite", path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() {
-					if err := db.Close(); err != nil {
-						t.Error(err)
-					}
-				}()
-				if _, err := db.ExecContext(t.Context(), more+test.insert); err != nil {
-					t.Fatal(err)
-				}
+				path := copyOf(t, name)
+				execute(t, path, more+test.insert)
 				var ended *exec.ExitError
 				if err := child(path, step).Run(); !errors.As(err, &ended) || ended.ExitCode() != killed {
 					t.Fatalf("the process ended by itself: %v", err)
 				}
-				var rows int
-				if err := db.QueryRowContext(t.Context(), test.before).Scan(&rows); err != nil || rows != test.want {
-					t.Errorf("%d rows after the kill, %v", rows, err)
+				if rows := query(t, path, test.count); rows[0] != "150 " {
+					t.Errorf("%s rows after the kill", rows)
 				}
-				list, err := table.List(t.Context(), openTest(t, path, test.layout), test.after)
-				if err != nil || len(list) != test.want {
+				list, err := table.List(t.Context(), open(t, path, earlier[name].layout), test.items)
+				if err != nil || len(list) != 150 {
 					t.Errorf("%d items, %v", len(list), err)
 				}
 			})
