@@ -31,7 +31,7 @@ func OpenKeys(ctx context.Context, data string) (Keys, error) {
 	if err := makeFolder(data); err != nil {
 		return nil, err
 	}
-	file := &tableFile{folder: data, name: keysFile, layout: tablesqlite.Keys, onFullDisk: true}
+	file := &tableFile{folder: data, name: keysFile, layout: tablesqlite.Keys, optional: true}
 	if _, err := file.open(ctx); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}

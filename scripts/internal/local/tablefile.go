@@ -15,62 +15,68 @@ import (
 )
 
 // tableFile is the table in a file of a data folder. Each call tries to open the file again if it cannot be written, because
-// its folder is read-only or the disk is full. Meanwhile it is only read.
+// its folder is read-only or the disk is full. Meanwhile it is only read, if that is possible.
 type tableFile struct {
 	folder, name string
 	layout       tablesqlite.Layout
 	opened       func(ctx context.Context, in table.Table) error // is called when the file can be written; nil: nothing is
-	onFullDisk   bool                                            // the file can be read without space for another file
+	optional     bool                                            // if a full disk prevents a new file, there are no items
 
-	mu    sync.Mutex
-	table table.Table          // nil: it is not open
-	done  bool                 // table can be written
-	files []*tablesqlite.Table // all that were opened: a request may still use an earlier one
+	mu       sync.Mutex
+	table    table.Table          // nil: it is not open
+	writable bool                 // table can be written
+	files    []*tablesqlite.Table // all that were opened: a request may still use an earlier one
 }
 
 // open returns the table. Errors: fault.Full, or fault.ReadOnly if the file cannot be read without writing.
 func (f *tableFile) open(ctx context.Context) (table.Table, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.done {
+	if f.writable {
 		return f.table, nil
 	}
 	if readOnly(f.folder) {
-		return f.openReadOnly(ctx, sqlitefile.ErrReadOnly)
+		return f.openReadOnly(ctx, true, sqlitefile.ErrReadOnly)
 	}
-	opened, err := tablesqlite.Open(ctx, f.path(), f.layout)
-	if err == nil && f.opened != nil {
-		if err = f.opened(ctx, opened); err != nil {
-			err = errors.Join(err, opened.Close())
-		}
+	err := f.openWritable(ctx)
+	if !fault.IsFull(err) {
+		return f.table, err
 	}
-	switch {
-	case fault.IsFull(err) && f.onFullDisk:
-		return f.openReadOnly(ctx, fault.Wrap(fault.Full, err, "the disk is full, so nothing was written"))
-	case fault.IsFull(err):
+	in, failed := f.openReadOnly(ctx, f.optional, fault.Wrap(fault.Full, err, "the disk is full, so nothing was written"))
+	if failed != nil {
 		return nil, fault.Wrap(fault.Full, err, "the disk is full, so the database cannot be opened")
-	case err != nil:
-		return nil, err
 	}
-	f.table, f.done, f.files = opened, true, append(f.files, opened)
-	return opened, nil
+	return in, nil
 }
 
-func (f *tableFile) path() string { return filepath.Join(f.folder, f.name) }
+// openWritable opens the file for reading and writing.
+func (f *tableFile) openWritable(ctx context.Context) error {
+	in, err := tablesqlite.Open(ctx, filepath.Join(f.folder, f.name), f.layout)
+	if err != nil {
+		return err
+	}
+	if f.opened != nil {
+		if err := f.opened(ctx, in); err != nil {
+			return errors.Join(err, in.Close())
+		}
+	}
+	f.table, f.writable, f.files = in, true, append(f.files, in)
+	return nil
+}
 
-// openReadOnly returns the table of a file that cannot be written. It has no items until there is a file.
-func (f *tableFile) openReadOnly(ctx context.Context, refusal error) (table.Table, error) {
+// openReadOnly returns the table of a file that cannot be written. If there is no file, it has no items if it is optional.
+func (f *tableFile) openReadOnly(ctx context.Context, optional bool, refusal error) (table.Table, error) {
 	if f.table != nil {
 		return f.table, nil
 	}
-	opened, err := tablesqlite.OpenReadOnly(ctx, f.path(), f.layout)
-	if errors.Is(err, fs.ErrNotExist) {
+	in, err := tablesqlite.OpenReadOnly(ctx, filepath.Join(f.folder, f.name), f.layout)
+	if optional && errors.Is(err, fs.ErrNotExist) {
 		return unwritable{noItems{}, refusal}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.table, f.files = unwritable{opened, refusal}, append(f.files, opened)
+	f.table, f.files = unwritable{in, refusal}, append(f.files, in)
 	return f.table, nil
 }
 

@@ -24,7 +24,7 @@ type Layout struct {
 // version is the version of the format of every file. Releases without a table of items have the same.
 const version = 1
 
-// The attributes are JSON. Rows are short, or have their text in pages of its own.
+// The attributes are JSON. Long ones are in overflow pages, which a search for a key does not read.
 const items = `
 CREATE TABLE items (
   partition TEXT NOT NULL,
@@ -63,7 +63,8 @@ func (l Layout) move(ctx context.Context, file *sqlitefile.File) error {
 	})
 }
 
-// load creates temporary tables on a connection with the items of a file of an earlier release. They hide the tables of the file.
+// load creates temporary tables on a connection, with the items of a file of an earlier release. They hide the tables of the
+// file.
 func (l Layout) load(ctx context.Context, conn *sql.Conn) error {
 	if done, err := hasItems(ctx, conn); done || err != nil {
 		return err

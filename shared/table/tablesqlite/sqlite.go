@@ -101,6 +101,7 @@ func get(ctx context.Context, in sqlitefile.Querier, key table.Key) (table.Item,
 // Range implements table.Table. It reads a page at a time, so that no lock is held while the caller has an item.
 func (t *Table) Range(ctx context.Context, r table.Range) iter.Seq2[table.Item, error] {
 	return func(yield func(table.Item, error) bool) {
+		stopped := false
 		err := t.reading(ctx, func(conn *sql.Conn) error {
 			pages := pagesOf(r)
 			for {
@@ -109,13 +110,13 @@ func (t *Table) Range(ctx context.Context, r table.Range) iter.Seq2[table.Item, 
 					return err
 				}
 				for _, item := range page {
-					if !yield(item, nil) {
+					if stopped = !yield(item, nil); stopped {
 						return nil
 					}
 				}
 			}
 		})
-		if err != nil {
+		if err != nil && !stopped {
 			yield(table.Item{}, err)
 		}
 	}
