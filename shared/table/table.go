@@ -1,5 +1,6 @@
 // Package table is the port to a table of small items, in which a deployment keeps its settings, keys, runs, queries and
-// the state of its lake. The packages that store items there define the keys and attributes of their items.
+// the state of its lake, and a data folder its settings and keys. The packages that store items there define the keys and
+// attributes of their items.
 package table
 
 import (

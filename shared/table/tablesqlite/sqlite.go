@@ -1,5 +1,5 @@
 // Package tablesqlite is a table in a SQLite file of a data folder. Several processes may open the file at once. When
-// Write returns, the changes are on the disk, so a process that is killed later does not lose them.
+// Write returns, the changes are on the disk, so a process that is killed later does not lose them. Items do not expire.
 package tablesqlite
 
 import (
