@@ -195,21 +195,27 @@ func useSeals(t *testing.T, open openTable) {
 }
 
 func readPlanets(t *testing.T, open openTable) {
-	client, table := open(t)
-	store := planet.Over(tabledynamo.New(client, table), time.Now)
-	_, err1 := store.Newest(t.Context(), planet.FirstConfig)
-	_, err2 := store.Version(t.Context(), planet.FirstConfig, 1)
-	_, err3 := store.Versions(t.Context(), planet.FirstConfig)
+	store, id := planet.Over(document.Over(tabledynamo.New(open(t))), time.Now), planet.DocumentOf(planet.FirstConfig)
+	_, err1 := store.Newest(t.Context(), id)
+	_, err2 := store.Version(t.Context(), id, 1)
+	_, err3 := store.Versions(t.Context(), id)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Error(err)
 	}
 }
 
 func usePlanets(t *testing.T, open openTable) {
-	planettest.Run(t, func(t *testing.T) planet.Store {
-		client, table := open(t)
-		return planet.Over(tabledynamo.New(client, table), func() time.Time { return planettest.At })
-	})
+	store := planet.Over(document.Over(tabledynamo.New(open(t))), func() time.Time { return planettest.At })
+	for _, config := range []string{planet.FirstConfig, "shop"} {
+		id := planet.DocumentOf(config)
+		_, err1 := document.Put(t.Context(), store, id, planettest.Change(t, "one", "key"))
+		_, err2 := document.Restore(t.Context(), store, id, 1, document.Change{By: "key", At: planettest.At})
+		err3 := store.Append(t.Context(), id, planettest.Version(t, 1, "late", "key"))
+		list, err4 := store.Versions(t.Context(), id)
+		if err := errors.Join(err1, err2, err4); err != nil || len(list) < 2 || fault.KindOf(err3) != fault.Conflict {
+			t.Errorf("%s: %d versions, %v, %v", config, len(list), err, err3)
+		}
+	}
 }
 
 var bots = savedfilter.DocumentOf(planet.FirstConfig, "bots")

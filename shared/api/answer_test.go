@@ -323,7 +323,7 @@ func BenchmarkTopXAnswer(b *testing.B) {
 	}
 }
 
-type noPlanets struct{ planet.Store }
+type noPlanets struct{ document.Store }
 
 func TestLongFindingsAreCut(t *testing.T) {
 	results := []search.DiffResult{

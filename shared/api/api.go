@@ -21,7 +21,6 @@ import (
 
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
@@ -33,7 +32,7 @@ type Config struct {
 	Search    Searcher       // for the data routes
 	Queries   Queries        // usually the same as Search; nil: queries end with their requests
 	Prepare   Prepare        // called before the body of a request is parsed; nil: nothing is
-	Planets   planet.Store   // for the planet routes
+	Planets   document.Store // for the planet routes
 	Documents document.Store // for the routes of saved filters and scheduled reports
 	Status    status.Source  // for the route of the status
 	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered

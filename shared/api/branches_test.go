@@ -56,15 +56,11 @@ func alsoRequired(format string, r route) (text string) {
 // TestConfigurationsOfOtherBranchesAreNotFound: no route reveals whether they exist, or writes to them. Configurations
 // of the key's branches work as usual.
 func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
-	var store planet.Store
-	var filters document.Store
+	var store, filters document.Store
 	s := newServer(t, func(c *Config) { c.Keys, store, filters = testKeys, c.Planets, c.Documents })
 	mustPut := func(config string) {
 		t.Helper()
-		change := planet.Change{Settings: planettest.Settings(t, config), By: "console", At: planettest.At}
-		if _, err := planet.Put(t.Context(), store, config, change); err != nil {
-			t.Fatal(err)
-		}
+		put(t, store, config, config)
 	}
 	for _, config := range []string{"staging", "hidden", "Staging", "staging2"} {
 		mustPut(config)
@@ -109,8 +105,8 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 		t.Errorf("only %d routes have a configuration", tried)
 	}
 	for _, config := range []string{"hidden", "Staging", "staging2", "missing"} {
-		list, err := store.Versions(t.Context(), config)
-		written := slices.ContainsFunc(list, func(i planet.Info) bool { return i.By != "console" })
+		list, err := store.Versions(t.Context(), planet.DocumentOf(config))
+		written := slices.ContainsFunc(list, func(i document.Info) bool { return i.By != "console" })
 		if written || err != nil {
 			t.Errorf("%s was written: %+v, %v", config, list, err)
 		}

@@ -25,21 +25,20 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report/definition"
-	"github.com/orrery/orrery/shared/report/runs/runssqlite"
+	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
@@ -171,20 +170,11 @@ var specials = map[string]func(testing.TB, *Config){
 	"broken state":  func(_ testing.TB, c *Config) { c.Status = brokenState{} },
 	"maintenance":   func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
 	"precondition":  func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
-	"two versions":  func(t testing.TB, c *Config) { put(t, c.Planets, "planet of the shop") },
+	"two versions":  func(t testing.TB, c *Config) { put(t, c.Planets, planet.FirstConfig, "planet of the shop") },
 	"saved filters": func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
-	"scheduled reports": func(t testing.TB, c *Config) {
+	"scheduled reports": func(_ testing.TB, c *Config) {
 		c.Definitions = &definition.Rules{Domains: []string{"example.com"}, Destinations: []string{"archive", "chat"}}
-		store, err := runssqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := store.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		c.Runs = store
+		c.Runs = runs.Over(&tabletest.Memory{}, nil)
 	},
 	"deleted filter":  func(t testing.TB, c *Config) { deleteFilter(t, c.Documents) },
 	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },
@@ -252,31 +242,19 @@ func (u unwritable) Append(context.Context, document.ID, document.Version) error
 // newServer returns a server; special may change its Config.
 func newServer(t testing.TB, special func(*Config)) *testServer {
 	t.Helper()
-	store, err := planetsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), planettest.At)
-	if err != nil {
-		t.Fatal(err)
-	}
 	now := func() time.Time { return planettest.At }
 	service := newSearch(t, newOracle(t), 0)
 	s := &testServer{log: &bytes.Buffer{}}
-	filters, err := documentsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "documents.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	documents := document.Over(&tabletest.Memory{})
 	c := Config{
-		Search: service, Queries: service, Planets: store, Documents: filters, Now: now,
+		Search: service, Queries: service, Planets: planet.Over(documents, now), Documents: documents, Now: now,
 		Console: console.Files, Page: page.Files, Status: oneMachine(),
 		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
 		NewID: func() string { return requestID },
 	}
 	special(&c)
 	s.Server = httptest.NewServer(newHandler(t, c))
-	t.Cleanup(func() {
-		s.Close()
-		if err := errors.Join(store.Close(), filters.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(s.Close)
 	return s
 }
 
@@ -373,10 +351,10 @@ func deleteFilter(t testing.TB, store document.Store) {
 	}
 }
 
-func put(t testing.TB, store planet.Store, name string) {
+// put writes a planet.
+func put(t testing.TB, store document.Store, config, name string) {
 	t.Helper()
-	change := planet.Change{Settings: planettest.Settings(t, name), By: "console", At: planettest.At}
-	if _, err := planet.Put(t.Context(), store, planet.FirstConfig, change); err != nil {
+	if _, err := document.Put(t.Context(), store, planet.DocumentOf(config), planettest.Change(t, name, "console")); err != nil {
 		t.Fatal(err)
 	}
 }

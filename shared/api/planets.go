@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -39,7 +38,7 @@ type VersionInfo struct {
 // configuration, which is never deleted, and clients expect a message as the answer to a write.
 func (s *server) planets() documents {
 	return documents{
-		server: s, store: planetStore{s.Planets}, limit: planet.MaxBytes,
+		server: s, store: s.Planets, limit: planet.MaxBytes,
 		find: func(c *call) (document.ID, error) {
 			config, err := c.entry()
 			return planet.DocumentOf(config), err
@@ -62,38 +61,6 @@ func (s *server) planets() documents {
 			return Message{"Successfully updated entry"}
 		},
 	}
-}
-
-// planetStore is a store of planets as one of documents without names.
-type planetStore struct{ planet.Store }
-
-func (s planetStore) Newest(ctx context.Context, id document.ID) (document.Version, error) {
-	v, err := s.Store.Newest(ctx, id.Config)
-	return documentOf(v, err)
-}
-
-func (s planetStore) Version(ctx context.Context, id document.ID, number int) (document.Version, error) {
-	v, err := s.Store.Version(ctx, id.Config, number)
-	return documentOf(v, err)
-}
-
-func documentOf(v planet.Version, err error) (document.Version, error) {
-	if err != nil {
-		return document.Version{}, err
-	}
-	return v.Document(), nil
-}
-
-func (s planetStore) Versions(ctx context.Context, id document.ID) ([]document.Info, error) {
-	return s.Store.Versions(ctx, id.Config)
-}
-
-func (s planetStore) Append(ctx context.Context, id document.ID, v document.Version) error {
-	return s.Store.Append(ctx, id.Config, planet.Version{Info: v.Info, Settings: planet.Stored(v.Text)})
-}
-
-func (planetStore) List(context.Context, document.Kind, string) ([]document.Named, error) {
-	return nil, nil
 }
 
 func (c *call) sendVersions(infos []document.Info) {

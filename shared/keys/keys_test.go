@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,24 +14,15 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/keys/keysqlite"
 	"github.com/orrery/orrery/shared/keys/keystest"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 var reading = []keys.Scope{keys.DataRead}
 
 func open(t *testing.T) keys.Store {
 	t.Helper()
-	s, err := keysqlite.Open(t.Context(), filepath.Join(t.TempDir(), "keys.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return keys.Over(&tabletest.Memory{})
 }
 
 func TestIssueStoresOnlyTheHash(t *testing.T) {

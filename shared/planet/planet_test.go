@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/planet"
 )
@@ -304,7 +305,7 @@ func TestErrorMessages(t *testing.T) {
 	if got, want := err.Error(), "the planet settings are invalid: must not be empty; must be an object"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := planet.NotFound("prod", 3); err.Error() != `the planet of configuration "prod" has no version 3` {
+	if err := document.NotFound(planet.DocumentOf("prod"), 3); err.Error() != `the planet of configuration "prod" has no version 3` {
 		t.Error(err)
 	}
 }

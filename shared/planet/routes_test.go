@@ -34,7 +34,7 @@ func at() time.Time { return planettest.At }
 type deployment struct {
 	t       *testing.T
 	memory  *tabletest.Memory
-	honest  *planet.Items
+	honest  document.Store
 	secret  string
 	log     bytes.Buffer
 	handler http.Handler
@@ -44,15 +44,15 @@ type deployment struct {
 func deploy(t *testing.T) *deployment {
 	t.Helper()
 	memory := &tabletest.Memory{}
-	d := &deployment{t: t, memory: memory, honest: planet.Over(memory, at)}
+	d := &deployment{t: t, memory: memory, honest: document.Over(memory)}
 	grant := keys.Grant{Name: "console", Scopes: keys.Scopes()}
 	var err error
 	if d.secret, _, err = keys.Issue(t.Context(), keys.Over(memory), grant, planettest.At); err != nil {
 		t.Fatal(err)
 	}
 	for i, name := range []string{"first", "second"} {
-		v := planet.NewVersion(i+1, planettest.Settings(t, name), "key", planettest.At)
-		if err := d.honest.Append(t.Context(), "c", v); err != nil {
+		v := planettest.Version(t, i+1, name, "key")
+		if err := d.honest.Append(t.Context(), planet.DocumentOf("c"), v); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func (d *deployment) through(network http.RoundTripper) {
 	remote := tabletest.Remote{Table: d.memory, Network: network}
 	d.log.Reset()
 	handler, err := api.New(api.Config{
-		Search: noSearch{}, Planets: planet.Over(remote, at), Documents: noDocuments{}, Status: noStatus{},
+		Search: noSearch{}, Planets: planet.Over(document.Over(remote), at), Documents: noDocuments{}, Status: noStatus{},
 		Keys: keys.NewCache(keys.Over(remote), at), Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func TestPlanetRoutesUnderFaults(t *testing.T) {
 			return d.do(t.Context(), "POST", "/__default__/versions/1/restore", "")
 		},
 		"careful put": func(d *deployment) *httptest.ResponseRecorder {
-			second := planet.NewVersion(2, planettest.Settings(t, "second"), "key", planettest.At)
+			second := planettest.Version(t, 2, "second", "key")
 			return d.do(t.Context(), "PUT", "/__default__", body(t, "third"), "If-Match", second.ETag)
 		},
 	}
@@ -175,9 +175,9 @@ func TestPlanetRoutesUnderFaults(t *testing.T) {
 	}
 }
 
-func (d *deployment) versions() []planet.Info {
+func (d *deployment) versions() []document.Info {
 	d.t.Helper()
-	list, err := d.honest.Versions(context.Background(), "c")
+	list, err := d.honest.Versions(context.Background(), planet.DocumentOf("c"))
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -37,8 +37,9 @@ type Options struct {
 	Connections int           // maximum number of connections of this process
 }
 
-// Querier is a File or a transaction.
+// Querier is a File, a connection or a transaction.
 type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
@@ -140,9 +141,9 @@ func versionOf(ctx context.Context, in Querier) (version int, err error) {
 
 // Rows returns what scan reads from each row of a query.
 func Rows[T any](
-	ctx context.Context, f *File, scan func(*sql.Rows) (T, error), query string, args ...any,
+	ctx context.Context, in Querier, scan func(*sql.Rows) (T, error), query string, args ...any,
 ) (list []T, err error) {
-	rows, err := f.QueryContext(ctx, query, args...)
+	rows, err := in.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +158,11 @@ func Rows[T any](
 	return list, rows.Err()
 }
 
+const nothingWritten = "the data folder is read-only, so nothing was written"
+
+// ErrReadOnly is the error of a write to a file that is opened for reading.
+var ErrReadOnly = fault.New(fault.ReadOnly, nothingWritten)
+
 // Write calls change in a transaction, and commits it if change succeeds. Errors: fault.Full if the disk is full,
 // fault.ReadOnly if the file cannot be written, and those of change.
 func (f *File) Write(ctx context.Context, change func(*sql.Tx) error) error {
@@ -165,7 +171,7 @@ func (f *File) Write(ctx context.Context, change func(*sql.Tx) error) error {
 	case IsFull(err):
 		return fault.Wrap(fault.Full, err, "the disk is full, so nothing was written")
 	case hasCode(err, sqlite3.SQLITE_READONLY):
-		return fault.Wrap(fault.ReadOnly, err, "the data folder is read-only, so nothing was written")
+		return fault.Wrap(fault.ReadOnly, err, nothingWritten)
 	}
 	return err
 }

@@ -1,5 +1,6 @@
 // Package table is the port to a table of small items, in which a deployment keeps its settings, keys, runs, queries and
-// the state of its lake. The packages that store items there define the keys and attributes of their items.
+// the state of its lake, and a data folder its settings and keys. The packages that store items there define the keys and
+// attributes of their items.
 package table
 
 import (
@@ -63,6 +64,17 @@ type Condition struct {
 	Absent    bool   // the item does not exist
 	Attribute string // the item exists and its attribute of this name is Is
 	Is        any    // a string or an int64; nil: the attribute is missing
+}
+
+// Holds reports whether the condition holds for an item.
+func (c Condition) Holds(before Item) bool {
+	switch {
+	case !c.Absent && c.Attribute == "":
+		return true
+	case !before.Exists():
+		return c.Absent
+	}
+	return c.Attribute != "" && before.Attributes[c.Attribute] == c.Is
 }
 
 // Absent is the condition that the item does not exist.

@@ -52,7 +52,7 @@ func Filters(ctx context.Context, name string, lookup function.Lookup, log *slog
 // Planets wires a function for planet settings: planet-get, planet-put, planet-versions.
 func Planets(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	return overTable(ctx, name, lookup, log, func(items table.Table) api.Config {
-		return api.Config{Planets: planet.Over(items, time.Now)}
+		return api.Config{Planets: planet.Over(document.Over(items), time.Now)}
 	})
 }
 

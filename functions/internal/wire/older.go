@@ -46,7 +46,7 @@ func Older(
 		Keys: p.callers, Seals: keys.Over(p.table),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
 		Status:  newDeployed(lakestate.Over(p.table), bucket, e),
-		Planets: planet.Over(p.table, time.Now), Documents: document.Over(p.table),
+		Planets: planet.Over(document.Over(p.table), time.Now), Documents: document.Over(p.table),
 		Definitions: rules, Runs: runs.Over(p.table, nil),
 	})
 	checks := append(searchChecks(p, path),

@@ -20,23 +20,8 @@ import (
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/report/runs/runssqlite"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
-
-func reportRuns(t *testing.T) runs.Store {
-	t.Helper()
-	store, err := runssqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return store
-}
 
 // reporter returns a function that makes scheduled reports, over the stores of this process.
 func (w *world) reporter(f lambdas.Function, e function.Environment) *function.Function {

@@ -33,11 +33,12 @@ import (
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/console"
-	"github.com/orrery/orrery/shared/document/documentsqlite"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
@@ -50,7 +51,6 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/lambdas/permissions"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -91,8 +91,8 @@ type world struct {
 	once      sync.Once     // closes release
 	client    *awsathena.Client
 	service   *search.Service
-	planets   planet.Store
-	filters   *documentsqlite.Store // all documents but planets
+	planets   document.Store
+	filters   *document.Items // all documents but planets
 	runs      runs.Store
 	sent      sent      // messages of report-tick
 	delivered delivered // objects of report
@@ -103,8 +103,9 @@ func newWorld(t *testing.T, event string) *world {
 	w := &world{t: t, ledger: lakestate.Over(&tabletest.Memory{}), event: event, release: make(chan struct{}), ctx: ctx}
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
 	w.guard = iamproxytest.New(t, names(t), nil)
-	w.table, w.planets = tableServer(t, w.guard, w.is("-table-down")), planets(t)
-	w.filters, w.runs = filters(t), reportRuns(t)
+	w.table = tableServer(t, w.guard, w.is("-table-down"))
+	w.filters, w.runs = document.Over(&tabletest.Memory{}), runs.Over(&tabletest.Memory{}, &blobtest.Memory{})
+	w.planets = planet.Over(w.filters, at)
 	return w
 }
 
@@ -291,34 +292,6 @@ func tableServer(t *testing.T, network http.RoundTripper, down bool) *dynamodb.C
 
 // staticCredentials are for servers that check no signature.
 var staticCredentials = credentials.NewStaticCredentialsProvider("k", "s", "")
-
-func planets(t *testing.T) planet.Store {
-	t.Helper()
-	store, err := planetsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "planets.db"), at())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return store
-}
-
-func filters(t *testing.T) *documentsqlite.Store {
-	t.Helper()
-	store, err := documentsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "documents.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return store
-}
 
 // announcer is an engine that announces every query to its backend before it starts it.
 type announcer struct {

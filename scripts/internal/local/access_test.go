@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/planet/planetsqlite"
+	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/sqlitefile"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -44,28 +46,22 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 	t.Helper()
 	h := &accessTest{t: t, data: t.TempDir(), now: start}
 	h.keys = OpenTestKeys(t, h.data)
-	planets, err := planetsqlite.Open(t.Context(), filepath.Join(h.data, "planets.db"), start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := planets.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	config := api.Config{
 		Search:    noSearch{},
-		Planets:   planets,
-		Documents: noDocuments{},
+		Planets:   planet.Over(document.Over(noItems{}), h.clock),
+		Documents: document.Over(noItems{}),
 		Status:    &Product{},
 		Log:       slog.New(slog.DiscardHandler),
-		Now:       func() time.Time { return h.now },
+		Now:       h.clock,
 	}
+	var err error
 	if h.handler, err = (Access{Address: address, APIKey: apiKey, Keys: h.keys}).handler(config); err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
+
+func (h *accessTest) clock() time.Time { return h.now }
 
 // wants requests the first planet with a key, or without one if key is empty, and checks the status.
 func (h *accessTest) wants(when, key string, status int) {
@@ -195,11 +191,12 @@ func TestUnreadableKeysAreAnError(t *testing.T) {
 
 // TestReadOnlyFolderWithoutKeys: the list is empty, and creating a key is an error.
 func TestReadOnlyFolderWithoutKeys(t *testing.T) {
-	list, err := noKeys{}.List(t.Context())
+	none := keys.Over(unwritable{noItems{}, sqlitefile.ErrReadOnly})
+	list, err := none.List(t.Context())
 	if err != nil || len(list) > 0 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if _, _, err := keys.Issue(t.Context(), noKeys{}, reader, start); !errors.Is(err, errReadOnly) {
+	if _, _, err := keys.Issue(t.Context(), none, reader, start); !errors.Is(err, sqlitefile.ErrReadOnly) {
 		t.Errorf("%v", err)
 	}
 }

@@ -286,6 +286,34 @@ func TestRevokingOnAFullDisk(t *testing.T) {
 	checkRevoked(t, local.OpenTestKeys(t, folder), key)
 }
 
+// TestKeysOfEarlierReleasesOnAFullDisk: they are known although their rows cannot be moved.
+func TestKeysOfEarlierReleasesOnAFullDisk(t *testing.T) {
+	folder := filepath.Join(smallDisk(t), "data")
+	file, err := os.ReadFile("../../../shared/table/tablesqlite/testdata/keys.db")
+	if err == nil {
+		err = os.Mkdir(folder, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "keys.db"), file, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := fillDisk(t, filepath.Dir(folder))
+	known := local.OpenTestKeys(t, folder)
+	list, err := known.List(t.Context())
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d keys, %v", len(list), err)
+	}
+	if err := known.Revoke(t.Context(), list[1].ID, time.Now()); fault.KindOf(err) != fault.Full {
+		t.Errorf("revoking: %v", err)
+	}
+	free()
+	if err := known.Revoke(t.Context(), list[1].ID, time.Now()); err != nil {
+		t.Errorf("revoking with space: %v", err)
+	}
+}
+
 // TestNewProcessOnAReadOnlyDisk: a process reads everything on a file system that is mounted read-only. It refuses
 // writes in these words, until the file system can be written.
 func TestNewProcessOnAReadOnlyDisk(t *testing.T) {

@@ -23,17 +23,18 @@ import (
 	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/trino"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/planet/planetsqlite"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
+	"github.com/orrery/orrery/shared/table"
+	"github.com/orrery/orrery/shared/table/tablesqlite"
 )
 
 // Limits of queries on one machine.
@@ -56,8 +57,8 @@ type Product struct {
 
 	folder    string // the data directory
 	reports   reports
-	planets   planet.Store
-	documents document.Store
+	planets   document.Store
+	documents *document.Items
 	files     []io.Closer      // of planets and documents
 	spill     *filelock.Folder // temporary files of queries; nil: none can be written
 
@@ -173,43 +174,21 @@ func (p *Product) complete(ctx context.Context, data string, e engine.Engine, qu
 	if p.Search, err = search.New(e, options); err != nil {
 		return err
 	}
-	planets, err := openDocuments(ctx, data, func(
-		ctx context.Context, readOnly bool,
-	) (document.Store, io.Closer, error) {
-		open := planetsqlite.OpenReadOnly
-		if !readOnly {
-			open = func(ctx context.Context, path string) (*planetsqlite.Store, error) {
-				return planetsqlite.Open(ctx, path, time.Now())
-			}
-		}
-		s, err := open(ctx, filepath.Join(data, planetsFile))
-		if err != nil {
-			return nil, nil, err
-		}
-		return s.Store, s, nil
-	})
-	if err != nil {
-		return err
+	planets := &tableFile{
+		folder: data, name: planetsFile, layout: tablesqlite.Planets,
+		opened: func(ctx context.Context, in table.Table) error {
+			return planet.AddFirst(ctx, document.Over(in), time.Now())
+		},
 	}
-	p.planets, p.files = planet.Documents{Store: planets}, append(p.files, planets)
-	filters, err := openDocuments(ctx, data, func(
-		ctx context.Context, readOnly bool,
-	) (document.Store, io.Closer, error) {
-		open := documentsqlite.Open
-		if readOnly {
-			open = documentsqlite.OpenReadOnly
+	documents := &tableFile{folder: data, name: documentsFile, layout: tablesqlite.Documents}
+	for _, file := range []*tableFile{planets, documents} {
+		p.files = append(p.files, file)
+		if _, err := file.open(ctx); err != nil && !fault.IsFull(err) && fault.KindOf(err) != fault.ReadOnly {
+			return err
 		}
-		s, err := open(ctx, filepath.Join(data, documentsFile))
-		if err != nil {
-			return nil, nil, err
-		}
-		return s, s, nil
-	})
-	if err != nil {
-		return err
 	}
-	p.documents, p.files = filters, append(p.files, filters)
-	return p.openReports(ctx, data, filters)
+	p.planets, p.documents = document.Over(planets), document.Over(documents)
+	return p.openReports(ctx, data)
 }
 
 // Close closes the engine and the stores, and removes temporary files.

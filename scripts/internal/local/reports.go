@@ -25,13 +25,12 @@ import (
 // reports are the stores of scheduled reports. They are nil if the disk was full, and in a read-only folder without
 // runs.
 type reports struct {
-	definitions worker.Documents
-	runs        runs.Store
-	readOnly    bool
+	runs     runs.Store
+	readOnly bool
 }
 
 // openReports opens the runs of scheduled reports.
-func (p *Product) openReports(ctx context.Context, data string, definitions worker.Documents) error {
+func (p *Product) openReports(ctx context.Context, data string) error {
 	open, readOnly := runssqlite.Open, readOnly(data)
 	if readOnly {
 		open = runssqlite.OpenReadOnly
@@ -43,7 +42,7 @@ func (p *Product) openReports(ctx context.Context, data string, definitions work
 	case err != nil:
 		return err
 	}
-	p.reports = reports{definitions, store, readOnly}
+	p.reports = reports{store, readOnly}
 	p.files = append(p.files, store)
 	return nil
 }
@@ -81,7 +80,7 @@ func (p *Product) reportRunner(
 	access *Access, settings destination.Settings, log *slog.Logger, now func() time.Time,
 ) *worker.Runner {
 	return worker.New(worker.Config{
-		Documents: p.reports.definitions, Runs: p.reports.runs, Settings: settings, Log: log, Now: now,
+		Documents: p.documents, Runs: p.reports.runs, Settings: settings, Log: log, Now: now,
 		AtOnce:  asking.Few,
 		Deliver: delivery.Sender{Settings: settings, AWS: deliveryaws.Default()},
 		Ask: func(branches []string, key string) asking.Source {

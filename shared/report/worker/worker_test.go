@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/document"
-	"github.com/orrery/orrery/shared/document/documentsqlite"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/asking"
@@ -29,6 +28,7 @@ import (
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
 	"github.com/orrery/orrery/shared/report/worker"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
 // world is a runner over real stores, with a clock, answers and destinations of its own.
@@ -36,7 +36,7 @@ type world struct {
 	t         *testing.T
 	now       time.Time
 	complete  time.Time // zero: until now
-	documents *documentsqlite.Store
+	documents *document.Items
 	runs      runs.Store
 	blocked   int64             // blocked requests of each answer
 	failing   error             // of every question
@@ -68,22 +68,17 @@ var monday = time.Date(2026, 11, 16, 7, 0, 0, 0, time.UTC)
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	folder := t.TempDir()
-	documents, err := documentsqlite.Open(t.Context(), filepath.Join(folder, "documents.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := runssqlite.Open(t.Context(), filepath.Join(folder, "runs.db"))
+	store, err := runssqlite.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(documents.Close(), store.Close()); err != nil {
+		if err := store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return &world{
-		t: t, now: monday.Add(-time.Hour), documents: documents, runs: store,
+		t: t, now: monday.Add(-time.Hour), documents: document.Over(&tabletest.Memory{}), runs: store,
 		keys: map[string]string{}, refuse: map[string]error{}, bytes: `{"low":1,"high":10}`, unrounded: "null",
 	}
 }
@@ -1050,7 +1045,7 @@ func (c crashingRuns) Unfinished(ctx context.Context) ([]runs.Run, error) {
 }
 
 type crashingDocuments struct {
-	*documentsqlite.Store
+	*document.Items
 	*crash
 }
 
@@ -1058,7 +1053,7 @@ func (c crashingDocuments) Append(ctx context.Context, id document.ID, v documen
 	if err := c.before("append"); err != nil {
 		return err
 	}
-	return errors.Join(c.Store.Append(ctx, id, v), c.after())
+	return errors.Join(c.Items.Append(ctx, id, v), c.after())
 }
 
 // TestCrashes kills the runner before and after each of its steps, and starts another one. Each destination gets the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -86,7 +85,7 @@ func (m *Memory) Write(ctx context.Context, changes ...table.Change) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range changes {
-		if !holds(c.When, m.items[c.Key]) {
+		if !c.When.Holds(table.Item{Key: c.Key, Attributes: m.items[c.Key]}) {
 			return table.ErrConflict
 		}
 	}
@@ -101,17 +100,6 @@ func (m *Memory) Write(ctx context.Context, changes ...table.Change) error {
 		}
 	}
 	return nil
-}
-
-// holds reports whether a condition holds for an item with those attributes, or for none if they are nil.
-func holds(c table.Condition, attributes table.Attributes) bool {
-	switch {
-	case !c.Absent && c.Attribute == "":
-		return true
-	case attributes == nil:
-		return c.Absent
-	}
-	return c.Attribute != "" && reflect.DeepEqual(attributes[c.Attribute], c.Is)
 }
 
 func copyOf(attributes table.Attributes) table.Attributes {
