@@ -20,7 +20,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // testMessages sends messages as an operator may write them: they name no version of the log. One is about a log that

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxy"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/report/destination"
-	"github.com/orrery/orrery/shared/testkit/iamproxy"
 )
 
 // gate is the guarded proxy between the functions and the servers. LocalStack checks no permissions; behind the gate, a

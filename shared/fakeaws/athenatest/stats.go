@@ -3,8 +3,8 @@ package athenatest
 import (
 	"fmt"
 
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 func statsResult(shape query.Stats, rows []query.StatsRow) emulator.Result {

@@ -25,9 +25,9 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxy"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
-	"github.com/orrery/orrery/shared/testkit/iamproxy"
 )
 
 // deployment is a guarded proxy in front of servers of S3, DynamoDB and Athena.

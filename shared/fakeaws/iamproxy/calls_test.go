@@ -22,8 +22,8 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/testkit/iamproxy"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxy"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // sdk has clients of the SDK and a server that reads the calls of what they send.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/testkit/iamproxy"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxy"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // Network is an http.RoundTripper between clients of AWS and servers of a test. While a function acts, it denies what

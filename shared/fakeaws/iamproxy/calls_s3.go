@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // callsOfS3 returns the calls of a request in path style. The permissions of each operation are listed in

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/sqlgen"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // callsOfDelivery returns the calls of an operation that delivers a report, or reads where to deliver it.

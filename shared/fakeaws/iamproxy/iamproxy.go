@@ -17,7 +17,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // Config configures a Transport.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // Scope holds what requests do not say themselves.
