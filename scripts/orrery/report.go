@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,12 +168,10 @@ func (r *reportRunCommand) print(model report.Report) ([]byte, error) {
 	case "json":
 		return model.JSON(), nil
 	case "mail":
-		return mail.Write(model, mail.Envelope{From: cmp.Or(r.From, defaultSender), To: r.To, Date: model.End()})
+		return mail.Write(model, mail.Envelope{From: r.From, To: r.To, Date: model.End()})
 	}
 	return model.Text(), nil
 }
-
-const defaultSender = "Orrery <orrery@localhost>"
 
 // reportMissing prints what is missing in a report. If parts or objects are missing, it returns an error with exit code
 // 5.

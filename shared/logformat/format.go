@@ -250,11 +250,3 @@ func (e *UnrecognizedError) ShownMembers() string {
 	}
 	return text
 }
-
-// counted returns a number of things. noun is the name of one.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -188,8 +188,12 @@ func (f w3c) Convert(dst, line []byte) ([]byte, error) {
 		values = splitW3C(line)
 	}
 	columns := f.fields.columns
-	if len(values) != len(columns) {
-		return nil, badLine("the line has %s, but #Fields lists %d", counted(len(values), "value"), len(columns))
+	if n := len(values); n != len(columns) {
+		noun := "values"
+		if n == 1 {
+			noun = "value"
+		}
+		return nil, badLine("the line has %d %s, but #Fields lists %d", n, noun, len(columns))
 	}
 	c := layoutLine{o: newObject(dst)}
 	if f.fields.local {

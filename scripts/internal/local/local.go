@@ -269,7 +269,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Now:       time.Now,
 		Console:   console.Files,
 		Page:      page.Files,
-		Reports:   reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: asking.Few},
+		Reports:   reportapi.Maker{AtOnce: asking.Few},
 		Address:   s.Address,
 		Version:   s.Version,
 	}

@@ -244,7 +244,7 @@ func (s *Store) sweep(
 	if err != nil {
 		return err
 	}
-	known := namesOf(listed.Objects)
+	known := lake.Paths(listed.Objects)
 	var gone []manifest.Name
 	for _, old := range listed.Superseded {
 		known = append(known, old.Name.Name)

@@ -21,7 +21,6 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
-	"github.com/orrery/orrery/shared/lake"
 )
 
 // Store is a data directory:
@@ -339,15 +338,6 @@ func syncUpTo(dir string) error {
 		dir = filepath.Dir(dir)
 	}
 	return nil
-}
-
-// namesOf returns the names of objects.
-func namesOf(objects []lake.Object) []string {
-	names := make([]string, len(objects))
-	for i, o := range objects {
-		names[i] = o.Path
-	}
-	return names
 }
 
 // cannotWrite is the error of a data directory that is read-only, or whose disk is full.
