@@ -76,7 +76,7 @@ func (p *pipeline) lookFor(rows []lake.Row, last bool) error {
 func (r Report) Overlaps() bool {
 	least := overlapLeast
 	if r.Sampled {
-		least = overlapLeastMarks
+		least = overlapLeastFingerprints
 	}
 	return r.Judged >= least && 2*r.Seen > r.Judged
 }

@@ -113,10 +113,10 @@ func (c *Store) importOpen(
 	options.Horizon, options.Arrival = c.horizon(log, raw.Info())
 	staged.arrived = options.Arrival
 	options.OnObject, options.Stop = staged.add, timeUp
-	options.Marked = func(
-		source string, slots []ingest.MarkSlot, marks []ingest.Mark,
-	) (map[string][]ingest.Mark, error) {
-		return c.marked(ctx, source, slots, marks)
+	options.LookUp = func(
+		source string, slots []ingest.FingerprintSlot, fingerprints []ingest.Fingerprint,
+	) (map[string][]ingest.Fingerprint, error) {
+		return c.lookUpFingerprints(ctx, source, slots, fingerprints)
 	}
 	options.Quarantined = func(source string, generation int) (int64, error) {
 		return ledger.quarantined(source, generation, c.config.Now()), nil
@@ -139,7 +139,7 @@ func (c *Store) importOpen(
 		err = c.commit(ctx, ledger, staged, &conversion)
 		report = conversion.Report
 		if err == nil {
-			if failed := c.putMarks(ctx, conversion.Entry, conversion.Marks); failed != nil {
+			if failed := c.putFingerprints(ctx, conversion.Entry, conversion.Fingerprints); failed != nil {
 				report.Unchecked = failed.Error() // the log is imported all the same
 			}
 		}

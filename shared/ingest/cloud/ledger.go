@@ -124,8 +124,8 @@ type importItem struct {
 	From           int64  `json:"from,omitempty"` // the times that records may have, in Unix milliseconds
 	Until          int64  `json:"until,omitempty"`
 	Quarantined    int64  `json:"quarantined,omitempty"` // bytes of the rejected lines that were kept
-	Judged         int    `json:"judged,omitempty"`      // of a new source: marks of its first records
-	Seen           int    `json:"seen,omitempty"`        // marks among them that other sources have
+	Judged         int    `json:"judged,omitempty"`      // of a new source: fingerprints of its first records
+	Seen           int    `json:"seen,omitempty"`        // fingerprints among them that other sources have
 	SeenIn         string `json:"seen_in,omitempty"`
 
 	Absent  []string         `json:"absent,omitempty"`  // what no record of the import has, see ingest.Report

@@ -49,7 +49,7 @@ func TestImportNoticesOverlaps(t *testing.T) {
 			}
 			got := w.importLog("raw/b.log", test.text)
 			if got.Overlaps() != test.overlaps || got.Records != int64(strings.Count(test.text, "\n")) {
-				t.Errorf("%d of %d marks are there: %+v", got.Seen, got.Judged, got)
+				t.Errorf("%d of %d fingerprints are there: %+v", got.Seen, got.Judged, got)
 			}
 			if test.overlaps && got.SeenIn != first.Source {
 				t.Errorf("in %s, want %s", got.SeenIn, first.Source)
@@ -84,14 +84,15 @@ func (w *world) recordedOverlap(text string) (judged, seen int, in string) {
 	return judged, seen, in
 }
 
-// marksTable is a table that refuses the commits of imports, or to read or write marks. It records the changes of marks.
-type marksTable struct {
+// fingerprintsTable is a table that refuses the commits of imports, or to read or write fingerprints. It records the
+// changes of fingerprints.
+type fingerprintsTable struct {
 	lakestate.Table
 	commits, reads, writes error
-	marks                  []lakestate.Change
+	fingerprints           []lakestate.Change
 }
 
-func (m *marksTable) Write(ctx context.Context, changes ...lakestate.Change) error {
+func (m *fingerprintsTable) Write(ctx context.Context, changes ...lakestate.Change) error {
 	of := func(c lakestate.Change) bool { return strings.HasPrefix(c.Key.Partition, "ingest#marks#") }
 	if !slices.ContainsFunc(changes, of) {
 		if m.commits != nil {
@@ -102,11 +103,11 @@ func (m *marksTable) Write(ctx context.Context, changes ...lakestate.Change) err
 	if m.writes != nil {
 		return m.writes
 	}
-	m.marks = append(m.marks, changes...)
+	m.fingerprints = append(m.fingerprints, changes...)
 	return m.Table.Write(ctx, changes...)
 }
 
-func (m *marksTable) Between(
+func (m *fingerprintsTable) Between(
 	ctx context.Context, partition, from, to string,
 ) iter.Seq2[lakestate.Item, error] {
 	if m.reads != nil && strings.HasPrefix(partition, "ingest#marks#") {
@@ -115,14 +116,15 @@ func (m *marksTable) Between(
 	return m.Table.Between(ctx, partition, from, to)
 }
 
-// TestMarksOfAnImportThatFails: records of an import that was not committed are in no log, so that no later log has them.
-func TestMarksOfAnImportThatFails(t *testing.T) {
+// TestFingerprintsOfAnImportThatFails: records of an import that was not committed are in no log, so that no later log
+// has them.
+func TestFingerprintsOfAnImportThatFails(t *testing.T) {
 	w := newWorld(t)
-	table := &marksTable{Table: w.table, commits: errors.New("the table is down")}
+	table := &fingerprintsTable{Table: w.table, commits: errors.New("the table is down")}
 	w.table = table
 	w.put("raw/a.log", records(0, 2000, time.Second))
-	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.log"}); err == nil || len(table.marks) > 0 {
-		t.Fatalf("%v, %d changes of marks", err, len(table.marks))
+	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.log"}); err == nil || len(table.fingerprints) > 0 {
+		t.Fatalf("%v, %d changes of fingerprints", err, len(table.fingerprints))
 	}
 	table.commits = nil
 	if r := w.importLog("raw/b.log", records(0, 2000, time.Second)); r.Seen != 0 || r.Judged < 20 || r.Records != 2000 {
@@ -132,19 +134,19 @@ func TestMarksOfAnImportThatFails(t *testing.T) {
 		t.Errorf("a part of that log: %+v", r)
 	}
 	expired := func(c lakestate.Change) bool { return !c.Expires.Equal(w.now().Add(ingest.DefaultHorizon)) }
-	if len(table.marks) == 0 || slices.ContainsFunc(table.marks, expired) {
-		t.Error("marks are not kept for the time in which logs arrive")
+	if len(table.fingerprints) == 0 || slices.ContainsFunc(table.fingerprints, expired) {
+		t.Error("fingerprints are not kept for the time in which logs arrive")
 	}
 }
 
-// TestImportsWithoutMarks: no import fails because of marks.
-func TestImportsWithoutMarks(t *testing.T) {
+// TestImportsWithoutFingerprints: no import fails because of fingerprints.
+func TestImportsWithoutFingerprints(t *testing.T) {
 	all := records(0, 2000, time.Second)
 	slot := fmt.Sprintf("ingest#marks#%d", testTime.Unix()/300)
-	// stored writes an item of marks.
-	stored := func(w *world, sort string, marks int) {
+	// stored writes an item of fingerprints.
+	stored := func(w *world, sort string, fingerprints int) {
 		t.Helper()
-		body, err := json.Marshal(map[string][]byte{"marks": make([]byte, 8*marks)})
+		body, err := json.Marshal(map[string][]byte{"fingerprints": make([]byte, 8*fingerprints)})
 		if err == nil {
 			err = w.table.Write(t.Context(), lakestate.Change{
 				Key: lakestate.Key{Partition: slot, Sort: sort}, Body: body,
@@ -155,18 +157,18 @@ func TestImportsWithoutMarks(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		prepare   func(w *world, table *marksTable)
+		prepare   func(w *world, table *fingerprintsTable)
 		overlaps  bool
 		unchecked string
 	}{
 		"they cannot be read": {
-			func(_ *world, table *marksTable) { table.reads = errors.New("throttled") }, false, "throttled",
+			func(_ *world, table *fingerprintsTable) { table.reads = errors.New("throttled") }, false, "throttled",
 		},
 		"they cannot be written": {
-			func(_ *world, table *marksTable) { table.writes = errors.New("throttled") }, true, "throttled",
+			func(_ *world, table *fingerprintsTable) { table.writes = errors.New("throttled") }, true, "throttled",
 		},
 		"an item is damaged": {
-			func(w *world, _ *marksTable) {
+			func(w *world, _ *fingerprintsTable) {
 				err := w.table.Write(t.Context(), lakestate.Change{
 					Key: lakestate.Key{Partition: slot, Sort: "source#0#1"}, Body: []byte("{"),
 				})
@@ -176,14 +178,14 @@ func TestImportsWithoutMarks(t *testing.T) {
 			}, false, "read item",
 		},
 		"there are too many": {
-			func(w *world, _ *marksTable) {
+			func(w *world, _ *fingerprintsTable) {
 				for i := range 40 {
 					stored(w, fmt.Sprintf("source#0%d#1", i), 20_000)
 				}
 			}, false, "too many records",
 		},
 		"there are many": {
-			func(w *world, _ *marksTable) {
+			func(w *world, _ *fingerprintsTable) {
 				for i := range 15 {
 					stored(w, fmt.Sprintf("source#0%d#1", i), 20_000)
 				}
@@ -192,7 +194,7 @@ func TestImportsWithoutMarks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			table := &marksTable{Table: w.table}
+			table := &fingerprintsTable{Table: w.table}
 			w.table = table
 			w.importLog("raw/a.log", all)
 			test.prepare(w, table)
