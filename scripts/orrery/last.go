@@ -50,12 +50,12 @@ func (l lastFlag) before(text string) string {
 		return period
 	}
 	asked := filter.Parse(text)
-	if asked.Form != filter.JSON {
+	if asked.Syntax != filter.JSON {
 		return period + ", " + text
 	}
 	conditions := filter.ParseQueryString(period).Conditions
 	if len(asked.Problems) > 0 { // the filter stays as it is, so that the mistakes are found in the same text
-		inJSON := filter.FormatJSON(filter.Filter{Form: filter.JSON, Conditions: conditions})
+		inJSON := filter.FormatJSON(filter.Filter{Syntax: filter.JSON, Conditions: conditions})
 		one := strings.TrimSuffix(strings.TrimPrefix(inJSON, `{"AND":[`), "]}")
 		if list, isList := strings.CutPrefix(strings.TrimSpace(text), "["); isList {
 			return "[" + one + ", " + list
@@ -63,5 +63,5 @@ func (l lastFlag) before(text string) string {
 		return one + ", " + text
 	}
 	conditions = append(conditions, asked.Conditions...)
-	return filter.FormatJSON(filter.Filter{Form: filter.JSON, Conditions: conditions})
+	return filter.FormatJSON(filter.Filter{Syntax: filter.JSON, Conditions: conditions})
 }
