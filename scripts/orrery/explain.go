@@ -65,7 +65,7 @@ func (e *explainCommand) request(stdin io.Reader) (search.Request, error) {
 	if wrong := misuse(e.Shape, e.Last, e.periodFlag, e.parameterFlags); wrong != "" {
 		return r, &exitError{code: exitUsage, message: wrong}
 	}
-	if e.Shape != valuesRoute {
+	if e.Shape != string(search.Values) {
 		text, err := filterText(e.Filter, stdin)
 		r.Filters = e.before(text)
 		return r, err

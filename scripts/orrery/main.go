@@ -138,7 +138,7 @@ func run(ctx context.Context, args []string, c console) int {
 
 // runAt is like run, by a clock.
 func runAt(ctx context.Context, args []string, c console, k clock) int {
-	exit := -1
+	code := -1
 	parser, err := newParser(
 		kong.Description("Answers questions about the traffic that passed a web security gateway, "+
 			"and stores its planet settings and saved filters."),
@@ -146,7 +146,7 @@ func runAt(ctx context.Context, args []string, c console, k clock) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithDefault),
 		kong.Writers(c.out, c.err),
-		kong.Exit(func(code int) { exit = code }),
+		kong.Exit(func(c int) { code = c }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(c, k),
 	)
@@ -158,8 +158,8 @@ func runAt(ctx context.Context, args []string, c console, k clock) int {
 		args = []string{"version"}
 	}
 	chosen, err := parser.Parse(withLongLast(args))
-	if exit >= 0 { // --help has been printed
-		return exit
+	if code >= 0 { // --help has been printed
+		return code
 	}
 	if err != nil {
 		fmt.Fprintf(c.err, "orrery: %s\nTry: orrery --help\n", terminal.Printable(err.Error(), '\n', '\t')) // it repeats arguments

@@ -74,3 +74,15 @@ func (f parameterFlags) setIn(r *search.Request) {
 		r.Set(name, fmt.Sprint(value))
 	}
 }
+
+// fields returns the fields of --fields, or nil for all.
+func (f parameterFlags) fields() []string {
+	if !f.has("fields") {
+		return nil
+	}
+	names := strings.Split(f.text("fields"), ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
+	return names
+}

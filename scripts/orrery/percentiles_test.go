@@ -20,45 +20,45 @@ func TestColumnsOfFigures(t *testing.T) {
 		return flags
 	}
 	for _, c := range []struct {
-		name  string
-		query queryCommand
-		want  string
+		name, route string
+		flags       parameterFlags
+		want        string
 	}{
 		{
 			"stats have the hostname",
-			queryCommand{Route: "stats"},
+			"stats", given(),
 			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency",
 		},
 		{
 			"stats by hostname, too",
-			queryCommand{Route: "stats", parameterFlags: given("--group-by=hostname")},
+			"stats", given("--group-by=hostname"),
 			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency",
 		},
 		{
 			"stats by another field have its value",
-			queryCommand{Route: "stats", parameterFlags: given("--group-by=country")},
+			"stats", given("--group-by=country"),
 			"timeperiod_string value num_of_requests sum_of_bandwidth avg_latency",
 		},
 		{
 			"segments of a zone have their local times",
-			queryCommand{Route: "timeline", parameterFlags: given("--tz=Europe/Berlin")},
+			"timeline", given("--tz=Europe/Berlin"),
 			"timeperiod_local num_of_requests num_of_blocked_requests num_of_challenges num_of_ip num_of_sessions " +
 				"array_status_codes",
 		},
 		{
 			"percentiles are the last columns",
-			queryCommand{Route: "stats", parameterFlags: given("--figures=percentiles")},
+			"stats", given("--figures=percentiles"),
 			"timeperiod_string hostname num_of_requests sum_of_bandwidth avg_latency " +
 				"p50_total_time p90_total_time p99_total_time",
 		},
 		{
 			"fields replace all columns",
-			queryCommand{Route: "topx", parameterFlags: given("--figures=percentiles", "--fields=key,p99_svc_time")},
+			"topx", given("--figures=percentiles", "--fields=key,p99_svc_time"),
 			"key p99_svc_time",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := strings.Join(c.query.columns(), " "); got != c.want {
+			if got := strings.Join(columnsOf(c.route, c.flags), " "); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

@@ -40,14 +40,15 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	text := ""
-	if q.Route != valuesRoute {
+	if q.Route != string(search.Values) {
 		text, err = withSaved(ctx, server, q.Config, q.Filter, c)
 		text = q.before(text)
 	}
 	switch {
 	case err != nil:
 	case q.All:
-		err = q.printAll(ctx, q.allRecords(server, product, text), c, q.parameters(text))
+		records := recordsOf(server, product, func(cursor string) search.Request { return q.request(text, cursor) })
+		err = q.printAll(ctx, records, c, q.parameters(text))
 	default:
 		err = q.printOne(ctx, server, c, q.parameters(text))
 	}
@@ -60,13 +61,13 @@ func (q *queryCommand) Run(ctx context.Context, c console) error {
 // misuse returns what is wrong with flags that only the command itself has, or "".
 func (q *queryCommand) misuse() string {
 	switch {
-	case len(q.Filter) == 0 && (q.Last == "" || q.Route == valuesRoute):
+	case len(q.Filter) == 0 && (q.Last == "" || q.Route == string(search.Values)):
 		return "expected a filter, such as \"timestamp between now-1h and now\", or --last 1h; for values a field"
 	case q.Raw && q.Format != "csv":
 		return "--raw is an option of --format csv"
 	case q.has("dry_run") && (q.All || q.Format == "csv"):
 		return "an estimate is no list of records: use --dry-run without --all and --format csv"
-	case q.Route == valuesRoute && len(q.Filter) != 1:
+	case q.Route == string(search.Values) && len(q.Filter) != 1:
 		return "name one field, such as country; the period of values is --period"
 	}
 	return misuse(q.Route, q.Last, q.periodFlag, q.parameterFlags)
@@ -79,6 +80,14 @@ func (q *queryCommand) parameters(text string) map[string]any {
 	parameters["filters"] = text
 	q.setValues(parameters)
 	return parameters
+}
+
+// request returns the request for the records after a cursor.
+func (q *queryCommand) request(filters, cursor string) search.Request {
+	r := search.Request{Route: search.Logs}
+	q.setIn(&r)
+	r.Filters, r.Cursor = filters, cursor
+	return r
 }
 
 // printOne prints the answer to one request.
@@ -101,14 +110,14 @@ func (q *queryCommand) printOne(ctx context.Context, server *client.Client, c co
 	}
 	a.reportUnreadable(c.err)
 	if !q.has("dry_run") {
-		q.reportNothing(a, q.formatFor(c.out), c.err)
+		a.reportNothing(q.parameterFlags, q.formatFor(c.out), c.err)
 	}
-	return q.reportMissing(a, c.err)
+	return a.reportMissing(q.parameterFlags, q.Strict, c.err)
 }
 
-// reportMissing reports everything that the answer lacks, in every format. If objects are missing, or with --strict
+// reportMissing reports everything that the answer lacks, in every format. If objects are missing, or with strict
 // anything else, it returns an error with exit code 5, so that no script takes the answer for a complete one.
-func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
+func (a answer) reportMissing(flags parameterFlags, strict bool, stderr io.Writer) error {
 	partial := a.reportLook(stderr)
 	late, err := a.reportLag(stderr, time.Now())
 	if err != nil {
@@ -119,8 +128,8 @@ func (q *queryCommand) reportMissing(a answer, stderr io.Writer) error {
 		return err
 	}
 	late = a.reportLate(stderr) || late
-	lacks := !q.has("dry_run") && a.reportLacking(stderr)
-	if q.Strict && (partial || late || lacks || a.Meta.Truncated != nil || a.Meta.Saturated != nil || a.Meta.Demo) {
+	lacks := !flags.has("dry_run") && a.reportLacking(stderr)
+	if strict && (partial || late || lacks || a.Meta.Truncated != nil || a.Meta.Saturated != nil || a.Meta.Demo) {
 		return &exitError{code: exitIncomplete, message: "the answer may be incomplete, and --strict is set"}
 	}
 	return nil
@@ -223,7 +232,7 @@ const maxSkippedNames = 10
 func (a answer) truncation(reason string) string {
 	results := len(a.Data.Results)
 	switch {
-	case a.route == valuesRoute:
+	case a.route == string(search.Values):
 		return fmt.Sprintf("more values match than the %d printed; raise --limit or give a longer --prefix", results)
 	case reason == "limit":
 		return fmt.Sprintf("more records match than the %d printed; raise --limit or narrow the period", results)
@@ -243,35 +252,42 @@ func (q *queryCommand) formatFor(w io.Writer) string {
 	return "json"
 }
 
+// print prints an answer in the command's format.
 func (q *queryCommand) print(body []byte, a answer, c console) error {
 	format, out := q.formatFor(c.out), c.shown()
-	var err error
-	if format == "json" {
-		_, err = out.Write(append(body, '\n'))
+	switch {
+	case format == "json":
+		_, err := out.Write(append(body, '\n'))
 		return err
-	}
-	if q.has("dry_run") && a.Meta.Estimate != nil {
-		if format == "ndjson" {
-			return json.NewEncoder(out).Encode(a.Meta.Estimate)
-		}
+	case q.has("dry_run") && a.Meta.Estimate != nil && format == "ndjson":
+		return json.NewEncoder(out).Encode(a.Meta.Estimate)
+	case q.has("dry_run") && a.Meta.Estimate != nil:
 		return writeEstimate(c.out, *a.Meta.Estimate)
+	case format == "ndjson":
+		return a.writeLines(out)
+	case format == "csv":
+		return a.writeCSV(out, q.parameterFlags, q.Raw)
 	}
-	if format == "ndjson" {
-		for _, result := range a.Data.Results {
-			if _, err := fmt.Fprintf(out, "%s\n", result); err != nil {
-				return err
-			}
+	return a.writeTable(c, q.parameterFlags)
+}
+
+// writeLines prints a result a line.
+func (a answer) writeLines(w io.Writer) error {
+	for _, result := range a.Data.Results {
+		if _, err := fmt.Fprintf(w, "%s\n", result); err != nil {
+			return err
 		}
-		return nil
 	}
-	if format == "csv" {
-		return q.writeCSV(out, a.Data.Results)
-	}
+	return nil
+}
+
+// writeTable prints the results as a table for people.
+func (a answer) writeTable(c console, flags parameterFlags) (err error) {
 	if a.Meta.Diff != nil {
 		reportSides(c.err, a.Meta.Diff, a.Meta.Oldest)
 	}
 	results := a.Data.Results
-	if rowsOf, ok := tableRows[q.Route]; ok {
+	if rowsOf, ok := tableRows[a.route]; ok {
 		if results, err = rowsOf(results); err != nil {
 			return err
 		}
@@ -279,31 +295,23 @@ func (q *queryCommand) print(body []byte, a answer, c console) error {
 	if len(results) == 0 {
 		return nil
 	}
-	return terminal.WriteTable(c.out, q.columns(), results)
-}
-
-// columns returns the columns of a table: the requested fields, or those of the route.
-func (q *queryCommand) columns() []string {
-	if fields := q.fields(); fields != nil {
-		return fields
-	}
-	return q.figureColumns()
+	return terminal.WriteTable(c.out, columnsOf(a.route, flags), results)
 }
 
 // writeCSV prints the results as the API's answer in CSV does.
-func (q *queryCommand) writeCSV(w io.Writer, results []json.RawMessage) error {
-	table, ok := api.TableOf(search.Route(q.Route), q.fields())
+func (a answer) writeCSV(w io.Writer, flags parameterFlags, raw bool) error {
+	table, ok := api.TableOf(search.Route(a.route), flags.fields())
 	if !ok {
-		return &exitError{code: exitUsage, message: q.Route + " has no table; use another --format"}
+		return &exitError{code: exitUsage, message: a.route + " has no table; use another --format"}
 	}
-	if table.Raw = q.Raw; q.has("tz") {
+	if table.Raw = raw; flags.has("tz") {
 		table = api.WithLocalTimes(table)
 	}
 	encoder := tabular.NewEncoder(table)
 	if _, err := w.Write(encoder.Head()); err != nil {
 		return err
 	}
-	for _, result := range results {
+	for _, result := range a.Data.Results {
 		rows, err := encoder.Rows(result)
 		if err != nil {
 			return fmt.Errorf("the answer does not have the API's format: %w", err)
@@ -313,16 +321,4 @@ func (q *queryCommand) writeCSV(w io.Writer, results []json.RawMessage) error {
 		}
 	}
 	return nil
-}
-
-// fields returns the requested fields, or nil for all.
-func (q *queryCommand) fields() []string {
-	if !q.has("fields") {
-		return nil
-	}
-	names := strings.Split(q.text("fields"), ",")
-	for i, name := range names {
-		names[i] = strings.TrimSpace(name)
-	}
-	return names
 }

@@ -13,15 +13,30 @@ import (
 	"github.com/orrery/orrery/shared/tabular"
 )
 
-// printAll prints all records of a query for logs, part after part. A part is printed when it has arrived completely, so
-// after an interruption the records printed are those before a cursor. While it is printed, further parts are read and
-// encoded.
+// printAll prints all records of a query for logs, and what is missing from them.
 func (q *queryCommand) printAll(ctx context.Context, from partSource, c console, parameters map[string]any) error {
 	defer limitMemory(exportLimit)()
 	printer, err := q.allPrinter()
 	if err != nil {
 		return err
 	}
+	a, printed, err := printParts(ctx, c, from, parameters, printer)
+	if err != nil {
+		return err
+	}
+	a.reportUnreadable(c.err)
+	if printed == 0 {
+		a.reportNothing(q.parameterFlags, q.Format, c.err)
+	}
+	return a.reportMissing(q.parameterFlags, q.Strict, c.err)
+}
+
+// printParts prints all records, part after part, and returns the answer of the last part and the number of the records.
+// A part is printed when it has arrived completely, so after an interruption the records printed are those before a
+// cursor. While it is printed, further parts are read and encoded.
+func printParts(
+	ctx context.Context, c console, from partSource, parameters map[string]any, printer recordPrinter,
+) (a answer, printed int, err error) {
 	bar := terminal.NewProgress(c.err, -1, "records", false)
 	defer func() { _ = bar.Exit() }()
 
@@ -29,43 +44,38 @@ func (q *queryCommand) printAll(ctx context.Context, from partSource, c console,
 	parts := encodeParts(ctx, from, parameters, printer)
 	defer parts.stop()
 	var (
-		printed int
 		skipped []string
 		sums    figures
 	)
 	for {
 		p := parts.next()
 		if err := cmp.Or(ctx.Err(), p.err); err != nil {
-			return q.stopped(ctx, drawRefusal(err, parameters, c.err), printed, parameters["cursor"])
+			return a, printed, stopped(ctx, drawRefusal(err, parameters, c.err), printed, parameters["cursor"])
 		}
 		skipped = append(skipped, p.answer.Meta.Skipped...)
 		sums.add(p.figures)
 		last := p.answer.Meta.Next == nil
 		if last {
 			if err := sums.replaceIn(p.meta); err != nil {
-				return err
+				return a, printed, err
 			}
 			slices.Sort(skipped)
 			skipped = slices.Compact(skipped)
 			end, err := printer.end(p.meta, skipped)
 			if err != nil {
-				return err
+				return a, printed, err
 			}
 			p.text = append(p.text, end...)
 		}
 		if _, err := out.Write(p.text); err != nil {
-			return err
+			return a, printed, err
 		}
 		printed += p.count
 		terminal.Show(bar, int64(printed))
 		if last {
 			_ = bar.Finish() // clears it; one that cannot be drawn must not stop the work
 			p.answer.Meta.Skipped = skipped
-			p.answer.reportUnreadable(c.err)
-			if printed == 0 {
-				q.reportNothing(p.answer, q.Format, c.err)
-			}
-			return q.reportMissing(p.answer, c.err)
+			return p.answer, printed, nil
 		}
 		parameters["cursor"] = *p.answer.Meta.Next
 		parts.reuse(p)
@@ -73,7 +83,7 @@ func (q *queryCommand) printAll(ctx context.Context, from partSource, c console,
 }
 
 // stopped returns the error for a failure between two parts. It says how to continue.
-func (q *queryCommand) stopped(ctx context.Context, err error, printed int, cursor any) error {
+func stopped(ctx context.Context, err error, printed int, cursor any) error {
 	remedy := fmt.Sprintf("%s are printed; the same command with --cursor %v prints the others",
 		terminal.Counted(printed, "record"), cursor)
 	switch {
@@ -117,7 +127,7 @@ func (q *queryCommand) allPrinter() (recordPrinter, error) {
 	case q.Format == "csv":
 		table, _ := api.TableOf(search.Logs, q.fields())
 		table.Raw = q.Raw
-		return csvPrinter{table, q.has("cursor")}, nil
+		return csvPrinter{table: table, continues: q.has("cursor")}, nil
 	}
 	return nil, &exitError{code: exitUsage, message: "--all prints ndjson, csv or json, not " + q.Format}
 }

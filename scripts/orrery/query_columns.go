@@ -13,7 +13,7 @@ var tableColumns = map[string][]string{
 	"facets":    {"by", "value", "num_of_requests", "num_of_blocked_requests", "share"},
 	"histogram": {"timeperiod_string", "series", "value", "bar"},
 	"diff":      {"by", "value", "selected", "baseline", "score", "share_of_selected", "share_of_baseline"},
-	valuesRoute: {"value", "condition"},
+	"values":    {"value", "condition"},
 	"topx": {
 		"label", "key", "num_of_blocked_requests", "num_of_requests", "num_of_human_requests", "avg_total_time",
 		"first_geo_country",

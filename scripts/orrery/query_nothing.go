@@ -13,16 +13,16 @@ import (
 
 // reportNothing reports that nothing was found, and the period of the data. It prints to stderr, in every format but JSON,
 // which has the period in its meta.
-func (q *queryCommand) reportNothing(a answer, format string, stderr io.Writer) {
-	continues := q.has("since") || q.has("cursor")
+func (a answer) reportNothing(flags parameterFlags, format string, stderr io.Writer) {
+	continues := flags.has("since") || flags.has("cursor")
 	switch {
-	case format == "json" || !q.foundNothing(a):
+	case format == "json" || !a.foundNothing(flags):
 	case a.Meta.Diff != nil && a.Meta.NumOfRequests != nil && *a.Meta.NumOfRequests > 0:
 		fmt.Fprintln(stderr, "no value differs significantly")
 	case continues && format == "table":
 		fmt.Fprintln(stderr, "no further records match"+a.inReadable())
 	case continues: // a program that asks for newer records again and again finds none most of the time
-	case q.Route == valuesRoute:
+	case a.route == string(search.Values):
 		fmt.Fprintln(stderr, "no values match"+a.inReadable()+a.periodOfData())
 	default:
 		fmt.Fprintln(stderr, "no records match"+a.inReadable()+a.periodOfData())
@@ -38,14 +38,14 @@ func (a answer) inReadable() string {
 }
 
 // foundNothing reports whether there are no results, or only segments without requests.
-func (q *queryCommand) foundNothing(a answer) bool {
-	switch search.Route(q.Route) {
+func (a answer) foundNothing(flags parameterFlags) bool {
+	switch search.Route(a.route) {
 	case search.Facets:
 		return a.Meta.NumOfRequests != nil && *a.Meta.NumOfRequests == 0
 	case search.Stats, search.Timeline:
 		return a.allZero(func(r segmentOfAnswer) int64 { return r.Requests })
 	case search.Histogram: // of another measure, zero does not mean that no requests match
-		counts := cmp.Or(q.text("measure"), string(query.MeasureRequests)) == string(query.MeasureRequests)
+		counts := cmp.Or(flags.text("measure"), string(query.MeasureRequests)) == string(query.MeasureRequests)
 		return len(a.Data.Results) == 0 || counts && a.allZero(func(r segmentOfAnswer) int64 { return r.Value })
 	}
 	return len(a.Data.Results) == 0

@@ -36,9 +36,12 @@ type recordList interface {
 // error, which may be that of visit.
 type partSource func(ctx context.Context, parameters map[string]any, visit func(part) error) error
 
-// allRecords returns the source of the records of the command's query: the pages of a server; of a folder the first
-// page, which shows every mistake of the request as on a server, and then one pass over the other records.
-func (q *queryCommand) allRecords(server *client.Client, product *local.Product, filters string) partSource {
+// recordsOf returns the source of the records of a query: the pages of a server; of a folder the first page, which shows
+// every mistake of the request as on a server, and then one pass over the other records. request returns the request for
+// the records after a cursor.
+func recordsOf(
+	server *client.Client, product *local.Product, request func(cursor string) search.Request,
+) partSource {
 	return func(ctx context.Context, parameters map[string]any, visit func(part) error) error {
 		parameters = maps.Clone(parameters)
 		parameters["limit"] = search.MaxLogs
@@ -52,7 +55,7 @@ func (q *queryCommand) allRecords(server *client.Client, product *local.Product,
 			case err != nil || next == nil:
 				return err
 			case product != nil:
-				return product.Export(ctx, q.request(filters, *next), func(r search.Result) error {
+				return product.Export(ctx, request(*next), func(r search.Result) error {
 					rest, err := partOf(r)
 					if err != nil {
 						return err
@@ -66,14 +69,6 @@ func (q *queryCommand) allRecords(server *client.Client, product *local.Product,
 			parameters["cursor"] = *next
 		}
 	}
-}
-
-// request returns the request for the records after a cursor.
-func (q *queryCommand) request(filters, cursor string) search.Request {
-	r := search.Request{Route: search.Logs}
-	q.setIn(&r)
-	r.Filters, r.Cursor = filters, cursor
-	return r
 }
 
 // partOf returns a part of an export.

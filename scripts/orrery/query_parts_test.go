@@ -70,9 +70,8 @@ func TestQueryAllHoldsAFewParts(t *testing.T) {
 				}
 				return nil
 			}
-			q := &queryCommand{Route: "logs", Format: "ndjson", All: true}
-			var stderr bytes.Buffer
-			if err := q.printAll(t.Context(), source, console{out: out, err: &stderr}, map[string]any{}); err != nil {
+			c := console{out: out, err: &bytes.Buffer{}}
+			if _, _, err := printParts(t.Context(), c, source, map[string]any{}, linePrinter{}); err != nil {
 				t.Fatal(err)
 			}
 			if want := int64(parts) * records * int64(len(`{"request_id":""}`)+32+1); out.bytes != want {

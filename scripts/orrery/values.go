@@ -5,9 +5,8 @@ import (
 	"io"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/shared/search"
 )
-
-const valuesRoute = "values"
 
 // periodFlag is the flag of query and explain for the period of values.
 type periodFlag struct {
@@ -19,9 +18,9 @@ func misuse(route, last string, v periodFlag, flags parameterFlags) string {
 	switch {
 	case v.Period != nil && last != "":
 		return "--last is a period, and so is --period; use one of them"
-	case v.Period != nil && route != valuesRoute:
+	case v.Period != nil && route != string(search.Values):
 		return "--period is for values; in other queries the period is part of the filter"
-	case route != valuesRoute && (flags.has("prefix") || flags.has("contains") || flags.has("counts")):
+	case route != string(search.Values) && (flags.has("prefix") || flags.has("contains") || flags.has("counts")):
 		return "--prefix, --contains and --counts are for values"
 	}
 	return ""
@@ -29,7 +28,7 @@ func misuse(route, last string, v periodFlag, flags parameterFlags) string {
 
 // setValues replaces the filter by the parameters that only values have.
 func (q *queryCommand) setValues(parameters map[string]any) {
-	if q.Route != valuesRoute {
+	if q.Route != string(search.Values) {
 		return
 	}
 	parameters["field"] = q.Filter[0]
@@ -51,7 +50,7 @@ func (a answer) reportLook(stderr io.Writer) (partial bool) {
 	switch {
 	case m.Unavailable != "":
 		fmt.Fprintf(stderr, "orrery: there are no values: %s\n", terminal.Printable(m.Unavailable))
-	case a.route != valuesRoute || m.Exact == nil || *m.Exact:
+	case a.route != string(search.Values) || m.Exact == nil || *m.Exact:
 		return false
 	case m.Scope == nil:
 		fmt.Fprintln(stderr, "orrery: only the newest data was looked at; there may be more values")
