@@ -171,7 +171,7 @@ func testPermissions(t *testing.T, d *localaws.Deployment, s *targets) {
 	}
 	// A long answer is read from its object.
 	path := bases[0] + "/data/logs?" + url.Values{"filters": {wholeDay}, "limit": {"1000"}}.Encode()
-	if status, body := s.ask(t, question{method: "GET", path: path}); status != http.StatusOK {
+	if status, body := s.ask(t, apiRequest{method: "GET", path: path}); status != http.StatusOK {
 		t.Errorf("%s: %d %.500s", path, status, body)
 	}
 	calls, denied, resources := d.Permissions()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
@@ -117,7 +118,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	command := func(args ...string) (stdout, stderr string) {
 		t.Helper()
 		stdout, stderr, code := runHere(t.Context(), "", append([]string{"quarantine", "--dir", dir}, args...)...)
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		return stdout, stderr
@@ -161,7 +162,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		if !strings.Contains(sent, `"orreryFormat":"zone:Europe/Berlin:map:[\"ip=\\\"client ip\\\"\"]"`) {
 			t.Errorf("sent %s", sent)
 		}
-		if _, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir, "--import", key, "--zone", "Europe/Berlin"); code != exitUsage {
+		if _, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir, "--import", key, "--zone", "Europe/Berlin"); code != exit.Usage {
 			t.Errorf("a zone without a format: exit code %d: %s", code, stderr)
 		}
 	})
@@ -186,7 +187,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	t.Run("an unknown import", func(t *testing.T) {
 		for _, id := range []string{"none", "raw/none.log"} {
 			_, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir, "--import", id)
-			if code != exitFailed || !strings.Contains(stderr, "there ") || !strings.Contains(stderr, id) {
+			if code != exit.Failed || !strings.Contains(stderr, "there ") || !strings.Contains(stderr, id) {
 				t.Errorf("%s: exit code %d: %s", id, code, stderr)
 			}
 		}
@@ -194,7 +195,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	t.Run("a deployment without outputs", func(t *testing.T) {
 		dir := runningDeployment(t, server.URL, map[string]string{"RawBucketName": "raw-logs"})
 		_, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir)
-		if code != exitFailed || !strings.Contains(stderr, "no output LakeBucketName") {
+		if code != exit.Failed || !strings.Contains(stderr, "no output LakeBucketName") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 	})
