@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/logformat"
 )
@@ -79,7 +79,7 @@ func (q *quarantineCommand) Run(ctx context.Context, c terminal.Console) error {
 
 // unused returns why the given flags about lines would have no effect, or "" if no such flag is given or all are used.
 func (q *quarantineCommand) unused() string {
-	ofRefused := (q.Stack != "" || q.Dir != "") && strings.HasPrefix(q.Import, cloud.RawPrefix)
+	ofRefused := (q.Stack != "" || q.Dir != "") && strings.HasPrefix(q.Import, rawlog.Prefix)
 	described := q.Format != logs.AutoFormat || q.Layout+q.Pattern != "" || len(q.Map) > 0
 	var flags []string
 	for _, flag := range []struct {
@@ -143,7 +143,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c terminal.Console
 	switch {
 	case q.Import == "":
 		return q.list(ctx, c, deployed)
-	case strings.HasPrefix(q.Import, cloud.RawPrefix):
+	case strings.HasPrefix(q.Import, rawlog.Prefix):
 		format, err := formatInZone(options.Format, q.Zone)
 		if err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabletest"
 )
@@ -107,7 +108,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		if err := raw.Put(t.Context(), key, strings.NewReader(text), blob.Always); err != nil {
 			t.Fatal(err)
 		}
-		report, err := functions.Import(t.Context(), cloud.Log{Key: key})
+		report, err := functions.Import(t.Context(), rawlog.Log{Key: key})
 		if err != nil && fault.KindOf(err) != fault.Invalid {
 			t.Fatal(err)
 		}
@@ -148,7 +149,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		if err := raw.Put(t.Context(), key, strings.NewReader(log), blob.Always); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := functions.Import(t.Context(), cloud.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
+		if _, err := functions.Import(t.Context(), rawlog.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
 			t.Fatal(err)
 		}
 		_, messages := command()
@@ -177,7 +178,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		if err := raw.Put(t.Context(), key, strings.NewReader("a,b\n"), blob.Always); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := functions.Import(t.Context(), cloud.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
+		if _, err := functions.Import(t.Context(), rawlog.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
 			t.Fatal(err)
 		}
 		if list, _ := command(); !strings.Contains(list, `raw/\u{202e}.csv`) || strings.Contains(list, "\u202e") {

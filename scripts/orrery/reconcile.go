@@ -15,7 +15,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
@@ -55,7 +55,7 @@ func (r *reconcileCommand) Run(ctx context.Context, c terminal.Console) error {
 	case answer.FunctionError != nil:
 		return fmt.Errorf("the function %s failed: %s", name, answer.Payload)
 	}
-	var report cloud.ReconcileReport
+	var report arrivals.Report
 	if err := json.Unmarshal(answer.Payload, &report); err != nil {
 		return fmt.Errorf("read the report of %s: %w", name, err)
 	}
@@ -79,7 +79,7 @@ func lambdaClient(ctx context.Context) (*lambda.Client, error) {
 	}), nil
 }
 
-func printReconciled(c terminal.Console, r cloud.ReconcileReport) error {
+func printReconciled(c terminal.Console, r arrivals.Report) error {
 	_, err := fmt.Fprintf(c.Out, "compared %s in %.1f s: %d arrived, %d may be on their way\n"+
 		"sent %s again\n",
 		terminal.Counted(r.Listed, "log"), r.Elapsed.Seconds(), r.Arrived, r.Recent,

@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -132,7 +133,7 @@ func newBacklog(t *testing.T, hours int, group time.Duration) *backlog {
 		if err := raw.Put(t.Context(), key, strings.NewReader(text.String()), blob.Always); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Import(t.Context(), cloud.Log{Key: key}); err != nil && hours > 0 {
+		if _, err := store.Import(t.Context(), rawlog.Log{Key: key}); err != nil && hours > 0 {
 			t.Fatal(err)
 		}
 	}

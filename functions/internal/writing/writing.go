@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -112,7 +113,7 @@ func newParts(
 		Unlisted: func(ctx context.Context, object string, err error) {
 			log.WarnContext(ctx, "no lists of values", "object", object, "error", err)
 		},
-		Moved: func(ctx context.Context, moved cloud.Moved, err error) {
+		Moved: func(ctx context.Context, moved ledgertable.Moved, err error) {
 			fields := []any{"family", moved.Family, "sources", moved.Sources, "left", moved.Left}
 			if err != nil {
 				log.WarnContext(ctx, "sources of the ledger not moved", append(fields, "error", err)...)
@@ -194,8 +195,8 @@ func (p parts) compact(now func() time.Time) *function.Function {
 	return function.New(p.row, p.environment, function.HandlerOf(handle), checks...)
 }
 
-// logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has no
-// newest record, and compaction is not behind.
+// logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has
+// no newest record, and compaction is not behind.
 func (p parts) logAges(ctx context.Context, now time.Time) {
 	state, _, err := lakestate.Load(ctx, p.table)
 	switch {

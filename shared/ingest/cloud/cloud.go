@@ -9,13 +9,13 @@ import (
 	"fmt"
 	randv2 "math/rand/v2"
 	"os"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/pause"
@@ -30,9 +30,6 @@ const (
 	DefaultGroup = 256 << 20
 	// DefaultGroupTime is how long the merge of a group of that size is expected to take. It usually takes 160 s.
 	DefaultGroupTime = 4 * time.Minute
-	// DefaultReserve is how long before the deadline of the context work stops, at a point from which another call can
-	// continue.
-	DefaultReserve = 90 * time.Second
 	// DefaultCopies is the number of objects that are copied at the same time when an import is published.
 	DefaultCopies = 8
 	// DefaultFooters is the number of footers that are read at the same time to count records and sizes.
@@ -41,23 +38,7 @@ const (
 	DefaultMove = 250
 	// DefaultFromYear is the first year that the tables have partitions for.
 	DefaultFromYear = 2000
-	// HistoryPrefix is the prefix of the keys of raw logs to which the horizon does not apply. Old logs are put there.
-	// It is no part of the names of logs, so that a log that is put there, too, is not imported twice.
-	HistoryPrefix = "raw/history/"
-	// RawPrefix is the prefix of the keys of all raw logs.
-	RawPrefix = "raw/"
 )
-
-// NoLog returns the reason why an object of the raw bucket with that key is no log, or "" if it may be one.
-func NoLog(key string) string {
-	switch {
-	case strings.HasSuffix(key, "/"):
-		return "a console has created it to show a folder"
-	case path.Base(key) == "ELBAccessLogTestFile":
-		return "a load balancer has put it to test whether it may write"
-	}
-	return ""
-}
 
 // Config is the configuration of a Store.
 type Config struct {
@@ -85,7 +66,7 @@ type Config struct {
 	Unlisted func(ctx context.Context, object string, err error)
 	// Moved, if set, is called when an import has moved sources of the ledger, or could not, with the error. The next
 	// import of a log with the same first line continues.
-	Moved func(ctx context.Context, moved Moved, err error)
+	Moved func(ctx context.Context, moved ledgertable.Moved, err error)
 
 	Now func() time.Time
 	// Pause waits before an attempt is repeated; nil waits in real time.
@@ -122,7 +103,7 @@ func New(config Config) (*Store, error) {
 		config.GroupTime = DefaultGroupTime
 	}
 	if config.Reserve == 0 {
-		config.Reserve = DefaultReserve
+		config.Reserve = deadline.DefaultReserve
 	}
 	if config.Copies == 0 {
 		config.Copies = DefaultCopies
@@ -137,7 +118,7 @@ func New(config Config) (*Store, error) {
 		config.Unlisted = func(context.Context, string, error) {}
 	}
 	if config.Moved == nil {
-		config.Moved = func(context.Context, Moved, error) {}
+		config.Moved = func(context.Context, ledgertable.Moved, error) {}
 	}
 	if config.Pause == nil {
 		config.Pause = pause.For
@@ -170,29 +151,6 @@ func (c *Store) pause(ctx context.Context, n int) error {
 
 // newAttempt returns a unique name for an attempt at an import.
 func newAttempt() string { return rand.Text() }
-
-// stopTime returns when work must stop: the reserve before the deadline of the context, or half of the initial time
-// before it if that is shorter. It returns the zero time if there is no deadline.
-func stopTime(ctx context.Context, reserve time.Duration, now time.Time) time.Time {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return time.Time{}
-	}
-	return deadline.Add(-min(reserve, deadline.Sub(now)/2))
-}
-
-// timeUp returns a function that reports whether it is stop, unless that is zero. The first call of the function always
-// returns false, so that every call of the Store makes progress.
-func timeUp(stop time.Time, now func() time.Time) func() bool {
-	called := false
-	return func() bool {
-		if !called || stop.IsZero() {
-			called = true
-			return false
-		}
-		return !now().Before(stop)
-	}
-}
 
 // period returns the period of records that are imported, which is the period that queries can see.
 func (c *Store) period() (from, until time.Time) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -63,7 +64,7 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 		err = c.narrowExtent(ctx)
 	}
 	if err == nil {
-		err = c.countRecords(ctx, timeUp(p.stop, c.config.Now))
+		err = c.countRecords(ctx, deadline.Passed(p.stop, c.config.Now))
 	}
 	report.Elapsed = c.config.Now().Sub(began)
 	if err = errors.Join(err, unrepaired); err != nil {
@@ -79,9 +80,9 @@ func (c *Store) makeRepairs(ctx context.Context, p *pace, backlog bool, report *
 	stop := p.repairs(backlog)
 	quarters := func(n time.Duration) func() bool {
 		if stop.IsZero() {
-			return timeUp(stop, c.config.Now)
+			return deadline.Passed(stop, c.config.Now)
 		}
-		return timeUp(p.began.Add(n*stop.Sub(p.began)/4), c.config.Now)
+		return deadline.Passed(p.began.Add(n*stop.Sub(p.began)/4), c.config.Now)
 	}
 	return errors.Join(
 		c.examineSuspects(ctx, quarters(2), report),
@@ -92,7 +93,7 @@ func (c *Store) makeRepairs(ctx context.Context, p *pace, backlog bool, report *
 
 // compactDue compacts the hours before due, until the time is up.
 func (c *Store) compactDue(ctx context.Context, due lake.Partition, p *pace, report *CompactReport) error {
-	timeUp := timeUp(p.stop, c.config.Now)
+	timeUp := deadline.Passed(p.stop, c.config.Now)
 	for more := true; more; {
 		if timeUp() {
 			report.Unfinished = true
@@ -114,7 +115,7 @@ type pace struct {
 
 func (c *Store) newPace(ctx context.Context) *pace {
 	now := c.config.Now()
-	return &pace{began: now, stop: stopTime(ctx, c.config.Reserve, now)}
+	return &pace{began: now, stop: deadline.Stop(ctx, c.config.Reserve, now)}
 }
 
 // repairShare divides the time of a compaction: the result is what repairs may take while there are hours to compact.
@@ -220,7 +221,7 @@ func (c *Store) compactHour(
 		}
 		p.longest = max(p.longest, c.config.Now().Sub(began))
 	}
-	if err := c.saveHour(ctx, hour, timeUp(p.stop, c.config.Now)); err != nil {
+	if err := c.saveHour(ctx, hour, deadline.Passed(p.stop, c.config.Now)); err != nil {
 		return false, err
 	}
 	if err := c.moveWatermark(ctx, watermark, hour+1); err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -123,7 +123,7 @@ func TestFingerprintsOfAnImportThatFails(t *testing.T) {
 	table := &fingerprintsTable{Table: w.table, commits: errors.New("the table is down")}
 	w.table = table
 	w.put("raw/a.log", records(0, 2000, time.Second))
-	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.log"}); err == nil || len(table.fingerprints) > 0 {
+	if _, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/a.log"}); err == nil || len(table.fingerprints) > 0 {
 		t.Fatalf("%v, %d changes of fingerprints", err, len(table.fingerprints))
 	}
 	table.commits = nil

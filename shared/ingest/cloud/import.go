@@ -13,18 +13,15 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
+	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
 )
-
-// Log names one raw log.
-type Log struct {
-	Key     string
-	Version string // of the object, when the bucket keeps versions; "" for the latest
-	Format  string // name of the format of a log that was refused without it; "" to detect it
-}
 
 // ErrUnfinished means that the time was up before the end of the log. The lines read so far are imported, and importing
 // the log again continues after them. Each call that returns ErrUnfinished has imported lines, so that a log is
@@ -49,9 +46,9 @@ const maxOvertaken = 10
 // An error of kind fault.Invalid means that the log is refused. Import has written a note about it to the quarantine,
 // and importing the log again has the same result. After any other error, including ErrUnfinished, the log should be
 // imported again.
-func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
+func (c *Store) Import(ctx context.Context, log rawlog.Log) (ingest.Report, error) {
 	began := c.config.Now()
-	timeUp := timeUp(stopTime(ctx, c.config.Reserve, c.config.Now()), c.config.Now)
+	timeUp := deadline.Passed(deadline.Stop(ctx, c.config.Reserve, c.config.Now()), c.config.Now)
 	for overtaken := 0; ; overtaken++ {
 		report, raw, err := c.importOnce(ctx, log, timeUp)
 		if errors.Is(err, errOvertaken) && overtaken < maxOvertaken {
@@ -66,7 +63,7 @@ func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 			}
 		}
 		if err == nil || fault.KindOf(err) == fault.Invalid {
-			if failed := c.recordArrival(ctx, raw); failed != nil {
+			if failed := arrivals.Record(ctx, c.table, raw, c.pause); failed != nil {
 				err = fault.Wrap(fault.Unavailable, errors.Join(err, failed), "record the arrival of the log")
 			}
 		}
@@ -80,7 +77,7 @@ func (c *Store) Import(ctx context.Context, log Log) (ingest.Report, error) {
 
 // importOnce makes one attempt: it opens the log, converts, commits and publishes. It describes the log that it read.
 func (c *Store) importOnce(
-	ctx context.Context, log Log, timeUp func() bool,
+	ctx context.Context, log rawlog.Log, timeUp func() bool,
 ) (report ingest.Report, info blob.Info, err error) {
 	raw, err := blob.Open(ctx, c.raw, log.Key, log.Version)
 	if err != nil {
@@ -92,7 +89,7 @@ func (c *Store) importOnce(
 }
 
 func (c *Store) importOpen(
-	ctx context.Context, log Log, raw *blob.Reader, timeUp func() bool,
+	ctx context.Context, log rawlog.Log, raw *blob.Reader, timeUp func() bool,
 ) (report ingest.Report, err error) {
 	dir, err := os.MkdirTemp(c.config.Scratch, "import-")
 	if err != nil {
@@ -101,7 +98,7 @@ func (c *Store) importOpen(
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
 	staged := &stagingArea{cloud: c, attempt: newAttempt(), began: c.config.Now()}
-	ledger := &familyLedger{table: c.table, now: c.config.Now}
+	ledger := ledgertable.New(c.table, c.config.Now)
 	options := c.config.Options
 	switch {
 	case log.Format != "":
@@ -119,13 +116,13 @@ func (c *Store) importOpen(
 		return c.lookUpFingerprints(ctx, source, slots, fingerprints)
 	}
 	options.Quarantined = func(source string, generation int) (int64, error) {
-		return ledger.quarantined(source, generation, c.config.Now()), nil
+		return ledger.Quarantined(source, generation, c.config.Now()), nil
 	}
-	ledger.origin = origin{version: log.Version, from: options.From, until: options.Until}
+	ledger.Origin = ledgertable.Origin{Version: log.Version, From: options.From, Until: options.Until}
 	if horizon := options.Arrival.Add(-options.Horizon); options.Horizon > 0 && horizon.After(options.From) {
-		ledger.origin.from = horizon
+		ledger.Origin.From = horizon
 	}
-	options.Path = "raw/" + strings.TrimPrefix(strings.TrimPrefix(log.Key, HistoryPrefix), "raw/")
+	options.Path = "raw/" + strings.TrimPrefix(strings.TrimPrefix(log.Key, rawlog.HistoryPrefix), "raw/")
 	conversion, err := ingest.Convert(ctx, log.Key, raw, ledger, dir, options)
 	report = conversion.Report
 	if older := (*ingest.OlderCopy)(nil); errors.As(err, &older) {
@@ -135,7 +132,7 @@ func (c *Store) importOpen(
 	case err != nil:
 		return report, errors.Join(err, staged.remove(ctx))
 	case conversion.New:
-		ledger.origin.base, ledger.origin.report = conversion.Base, report
+		ledger.Origin.Base, ledger.Origin.Report = conversion.Base, report
 		err = c.commit(ctx, ledger, staged, &conversion)
 		report = conversion.Report
 		if err == nil {
@@ -151,7 +148,7 @@ func (c *Store) importOpen(
 		report.Quarantine = "" // the next attempt puts the lines there
 		return report, err
 	}
-	err = c.settle(ctx, func(o lakestate.OpenImport) bool { return ledger.covers(o.Family) })
+	err = c.settle(ctx, func(o lakestate.OpenImport) bool { return ledger.Covers(o.Family) })
 	if err == nil {
 		err = c.antedate(ctx, ledger, options.Arrival)
 	}
@@ -162,7 +159,7 @@ func (c *Store) importOpen(
 		return report, err
 	}
 	if !conversion.Stopped { // otherwise the time is up
-		if moved, err := c.moveOld(ctx, ledger); err != nil || moved.Sources > 0 {
+		if moved, err := ledger.MoveOld(ctx, c.config.Move, c.config.Copies); err != nil || moved.Sources > 0 {
 			c.config.Moved(ctx, moved, err)
 		}
 	}
@@ -177,10 +174,10 @@ func (c *Store) importOpen(
 
 // antedate changes the arrival of the open imports that may be of a log to that of the log, if it arrived before them.
 // It may consist of lines that they have imported from a later copy of it, and that readers do not see yet.
-func (c *Store) antedate(ctx context.Context, ledger *familyLedger, arrival time.Time) error {
+func (c *Store) antedate(ctx context.Context, ledger *ledgertable.Ledger, arrival time.Time) error {
 	_, err := c.changeState(ctx, func(s *lakestate.State) (changed bool) {
 		for id, o := range s.Open {
-			if ledger.covers(o.Family) && o.Rebuilds == "" && o.Arrived.After(arrival) {
+			if ledger.Covers(o.Family) && o.Rebuilds == "" && o.Arrived.After(arrival) {
 				o.Arrived = arrival.UTC()
 				s.Open[id] = o
 				changed = true
@@ -193,12 +190,12 @@ func (c *Store) antedate(ctx context.Context, ledger *familyLedger, arrival time
 
 // horizon returns the horizon of a log and the time when the log arrived. That is the time when it was put, so that a
 // log that waits for its import keeps its records.
-func (c *Store) horizon(log Log, raw blob.Info) (horizon time.Duration, arrival time.Time) {
+func (c *Store) horizon(log rawlog.Log, raw blob.Info) (horizon time.Duration, arrival time.Time) {
 	arrival = c.config.Now()
 	if raw.Modified.Before(arrival) {
 		arrival = raw.Modified
 	}
-	if strings.HasPrefix(log.Key, HistoryPrefix) {
+	if strings.HasPrefix(log.Key, rawlog.HistoryPrefix) {
 		return 0, arrival
 	}
 	return c.config.Horizon, arrival
@@ -208,7 +205,7 @@ func (c *Store) horizon(log Log, raw blob.Info) (horizon time.Duration, arrival 
 // log may be delivered in any order. It compares the two logs if the longer one is still in the bucket. Otherwise, or
 // if they differ, it returns the error refused.
 func (c *Store) olderCopy(
-	ctx context.Context, log Log, of ingest.Entry, refused error,
+	ctx context.Context, log rawlog.Log, of ingest.Entry, refused error,
 ) (report ingest.Report, err error) {
 	longer, err := blob.Open(ctx, c.raw, of.Name, "")
 	if errors.Is(err, blob.ErrNotFound) {
@@ -235,7 +232,7 @@ func (c *Store) olderCopy(
 // compacted hours, and adds it to the open imports, so that no compaction merges an hour to which the import may still
 // add objects.
 func (c *Store) commit(
-	ctx context.Context, ledger *familyLedger, staged *stagingArea, conversion *ingest.Conversion,
+	ctx context.Context, ledger *ledgertable.Ledger, staged *stagingArea, conversion *ingest.Conversion,
 ) error {
 	e := &conversion.Entry
 	e.At = c.config.Now()
@@ -250,7 +247,7 @@ func (c *Store) commit(
 		if err != nil {
 			return fmt.Errorf("put %s: %w", conversion.Report.Quarantine, err)
 		}
-		ledger.origin.quarantined = kept.Size()
+		ledger.Origin.Quarantined = kept.Size()
 		if err := staged.quarantine(ctx, conversion.RejectedFile, conversion.Report.Quarantine); err != nil {
 			return err
 		}
@@ -258,10 +255,10 @@ func (c *Store) commit(
 	if err := staged.writeIndex(ctx); err != nil {
 		return err
 	}
-	if err := ledger.place(ctx, e); err != nil {
+	if err := ledger.Place(ctx, e); err != nil {
 		return err
 	}
-	changes, err := ledger.changes(ctx, *e, staged.attempt)
+	changes, err := ledger.Changes(ctx, *e, staged.attempt)
 	if err != nil {
 		return err
 	}
@@ -271,24 +268,24 @@ func (c *Store) commit(
 			return nil
 		}
 		// Either the response to an earlier call was lost, or another writer was first.
-		held, lookup := ledger.holds(ctx, *e, staged.attempt)
+		held, lookup := ledger.Holds(ctx, *e, staged.attempt)
 		if lookup != nil {
 			return errors.Join(err, lookup)
 		}
 		if held {
 			return nil
 		}
-		if !errors.Is(err, lakestate.ErrConflict) || conflicts == maxConflicts {
+		if !errors.Is(err, lakestate.ErrConflict) || conflicts == lakestate.MaxConflicts {
 			return fmt.Errorf("commit import: %w", err)
 		}
-		same, err := ledger.refresh(ctx, e.Log)
+		same, err := ledger.Refresh(ctx, e.Log)
 		if err != nil {
 			return err
 		}
 		if !same {
 			return errors.Join(errOvertaken, staged.remove(ctx))
 		}
-		if changes, err = ledger.changes(ctx, *e, staged.attempt); err != nil {
+		if changes, err = ledger.Changes(ctx, *e, staged.attempt); err != nil {
 			return err
 		}
 		if err := c.pause(ctx, conflicts); err != nil {
@@ -323,16 +320,13 @@ func (c *Store) tryCommit(
 	if s.Open == nil {
 		s.Open = map[string]lakestate.OpenImport{}
 	}
-	s.Open[importID(e.Source, e.Generation)] = o
+	s.Open[ledgertable.ImportID(e.Source, e.Generation)] = o
 	opened, err := lakestate.ChangeOf(item, s)
 	if err != nil {
 		return err
 	}
 	return c.table.Write(ctx, append(changes[:len(changes):len(changes)], opened)...)
 }
-
-// importID returns the key of an open import.
-func importID(source string, generation int) string { return fmt.Sprintf("%s#%d", source, generation) }
 
 func extentOf(objects []lake.Object) lake.Extent {
 	var e lake.Extent
@@ -378,7 +372,7 @@ const (
 )
 
 // refuse writes a note that a log is refused as a whole, with the reason.
-func (c *Store) refuse(ctx context.Context, log Log, reason error) error {
+func (c *Store) refuse(ctx context.Context, log rawlog.Log, reason error) error {
 	why := refusal{Key: log.Key, Version: log.Version, At: c.config.Now().UTC(), Reason: reason.Error()}
 	if unknown, is := errors.AsType[*logformat.UnrecognizedError](reason); is {
 		why.Members, why.Map = unknown.ShownMembers(), unknown.Map

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/orrery/orrery/shared/blob"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -55,7 +55,7 @@ func (c *Store) publish(ctx context.Context, id string, o lakestate.OpenImport) 
 			return lakestate.AddFresh(ctx, c.table, s.Watermark, fresh)
 		}
 	}
-	s, err := changeState(ctx, c.table, func(s *lakestate.State) bool {
+	s, err := lakestate.Update(ctx, c.table, func(s *lakestate.State) bool {
 		if _, open := s.Open[id]; !open || o.Late > s.Watermark {
 			return false
 		}

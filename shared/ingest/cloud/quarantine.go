@@ -20,6 +20,8 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
@@ -41,7 +43,7 @@ func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 			continue
 		}
 		source := ledger.Source{ID: id}
-		if e, err := c.importOf(ctx, id, generation); err == nil {
+		if e, err := ledgertable.Find(ctx, c.table, id, generation); err == nil {
 			source.Name, source.Format = e.Name, e.Format
 		} else if fault.KindOf(err) != fault.NotFound {
 			return nil, err
@@ -98,43 +100,6 @@ func (c *Store) withScratch(pattern string, do func(dir string) error) error {
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
 	return errors.Join(do(dir), os.RemoveAll(dir))
-}
-
-// importOf returns the number of lines and the name of an import, and the format of its source. An error of kind
-// fault.NotFound means that the ledger does not have it, or that an earlier version imported the beginning of the log.
-func (c *Store) importOf(ctx context.Context, source string, generation int) (ingest.Entry, error) {
-	unknown := fault.New(fault.NotFound, "the ledger does not have import %d of source %s", generation, source)
-	var family sourceFamilyItem
-	item, err := c.table.Get(ctx, sourceFamilyKey(source))
-	if err == nil {
-		err = item.Read(&family)
-	}
-	if err != nil {
-		return ingest.Entry{}, err
-	}
-	if item.Revision == 0 {
-		return ingest.Entry{}, unknown
-	}
-	var s sourceItem
-	if item, err = c.table.Get(ctx, itemKey(family.Family, "source#"+source)); err == nil {
-		err = item.Read(&s)
-	}
-	if err != nil {
-		return ingest.Entry{}, err
-	}
-	var i importItem
-	if item, err = c.table.Get(ctx, itemKey(family.Family, importSort(source, generation))); err == nil {
-		err = item.Read(&i)
-	}
-	if err != nil {
-		return ingest.Entry{}, err
-	}
-	if item.Revision == 0 {
-		return ingest.Entry{}, unknown
-	}
-	return ingest.Entry{
-		Source: source, Generation: generation, Name: i.Name, Format: s.Format, Lines: i.Lines, Family: family.Family,
-	}, nil
 }
 
 // RetryReport is the result of Retry.
@@ -244,7 +209,7 @@ func (c *Store) retryObject(
 }
 
 // retriedPrefix begins the keys of the logs of records that retries put.
-const retriedPrefix = HistoryPrefix + "quarantine/"
+const retriedPrefix = rawlog.HistoryPrefix + "quarantine/"
 
 // recordFormat is the name of the format of records.
 const recordFormat = "orrery"
@@ -264,7 +229,7 @@ func (c *Store) convertRejected(
 	ctx context.Context, file, name, list, dir string, options ingest.Options,
 ) error {
 	id, generation, _ := ingest.ParseQuarantineName(strings.TrimPrefix(name, quarantineRoot))
-	of, err := c.importOf(ctx, id, generation)
+	of, err := ledgertable.Find(ctx, c.table, id, generation)
 	if err != nil {
 		return err
 	}
@@ -387,14 +352,14 @@ func writeLines(file string, n int, line func(i int) ([]byte, error)) (err error
 // and sends it again. If the log is still refused, its import writes another note. If it cannot be sent, the note is
 // put back, so that the log can be found again.
 func (c *Store) Release(
-	ctx context.Context, key string, send func(ctx context.Context, log Log, put time.Time) error,
+	ctx context.Context, key string, send func(ctx context.Context, log rawlog.Log, put time.Time) error,
 ) error {
 	raw, err := c.raw.Head(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return fault.Wrap(fault.NotFound, err, "there is no log %s in the raw bucket", key)
 	}
 	if err == nil {
-		err = c.release(ctx, Log{Key: key}, raw.Modified, send)
+		err = c.release(ctx, rawlog.Log{Key: key}, raw.Modified, send)
 	}
 	if err != nil {
 		return fmt.Errorf("send %s again: %w", key, err)
@@ -403,7 +368,7 @@ func (c *Store) Release(
 }
 
 func (c *Store) release(
-	ctx context.Context, log Log, put time.Time, send func(ctx context.Context, log Log, put time.Time) error,
+	ctx context.Context, log rawlog.Log, put time.Time, send func(ctx context.Context, log rawlog.Log, put time.Time) error,
 ) error {
 	return c.withScratch("release-", func(dir string) error {
 		removed := map[string]string{} // files with what is removed, by name

@@ -2,7 +2,6 @@ package cloud
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -28,19 +29,11 @@ const (
 	rebuildAgain = 24 * time.Hour
 )
 
-// notRebuildable is the reason why a lost object cannot be rebuilt.
-type notRebuildable string
-
-func (n notRebuildable) Error() string { return string(n) }
-
-// The reasons. Operators read them after "object … cannot be rebuilt:".
+// Reasons that the buckets have.
 const (
-	noSource  notRebuildable = "the ledger does not have the source of its rows, because an earlier version imported it"
-	noMembers notRebuildable = "it is not recorded which objects were merged into it, because an earlier version did so"
-	noPeriod  notRebuildable = "an earlier version imported its log, and did not record the period of its records"
-	noRules   notRebuildable = "its log was imported with other rules than those of this version"
-	noLog     notRebuildable = "the bucket of raw logs does not have its log with the content that was imported"
-	nameTaken notRebuildable = "another object has its name in the bucket of the lake"
+	noMembers ledgertable.NotRebuildable = "it is not recorded which objects were merged into it, because an earlier version did so"
+	noLog     ledgertable.NotRebuildable = "the bucket of raw logs does not have its log with the content that was imported"
+	nameTaken ledgertable.NotRebuildable = "another object has its name in the bucket of the lake"
 )
 
 // rebuild makes the rows of lost objects again from the raw logs, one object after the other, until the time is up. An
@@ -59,7 +52,7 @@ func (c *Store) rebuild(ctx context.Context, timeUp func() bool, report *Compact
 			report.Unfinished = true
 			return nil
 		}
-		var reason notRebuildable
+		var reason ledgertable.NotRebuildable
 		switch err := c.rebuildObject(ctx, lost, timeUp, report); {
 		case errors.Is(err, ingest.ErrStopped):
 			report.Unfinished = true
@@ -123,10 +116,10 @@ func (c *Store) rebuildObject(
 	}
 	present := map[string]lineSet{}
 	for _, i := range imports {
-		if _, open := s.Open[i.id()]; open {
+		if _, open := s.Open[i.ID()]; open {
 			return nil // its rows are not all visible yet
 		}
-		present[i.past.Entry.Source] = lineSet{}
+		present[i.Past.Entry.Source] = lineSet{}
 	}
 	if whole, err := c.visibleLines(ctx, s, lost.Hour, present, timeUp, report); err != nil || !whole {
 		return err
@@ -232,19 +225,8 @@ func (c *Store) publishRebuilt(
 	return c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Attempt == staged.attempt })
 }
 
-// pastImport is an import in the ledger with the names under which its log may be in the bucket.
-type pastImport struct {
-	past       ingest.Past
-	generation int
-	from       time.Time
-	until      time.Time
-	logs       []Log
-}
-
-func (p pastImport) id() string { return importID(p.past.Entry.Source, p.generation) }
-
 // importsOf returns the imports that a lost object has rows of.
-func (c *Store) importsOf(ctx context.Context, lost lakestate.LostObject) ([]pastImport, error) {
+func (c *Store) importsOf(ctx context.Context, lost lakestate.LostObject) ([]ledgertable.PastImport, error) {
 	names := []string{lost.Name}
 	if _, _, ok := lake.SourceOf(lost.Name); !ok {
 		var err error
@@ -252,27 +234,27 @@ func (c *Store) importsOf(ctx context.Context, lost lakestate.LostObject) ([]pas
 			return nil, err
 		}
 	}
-	ledgers := map[string]*familyLedger{} // by source
+	ledgers := map[string]*ledgertable.Ledger{} // by source
 	known := map[string]bool{}
-	var list []pastImport
+	var list []ledgertable.PastImport
 	for _, name := range names {
 		source, part, ok := lake.SourceOf(name)
 		if !ok {
-			return nil, noSource
+			return nil, ledgertable.NoSource
 		}
 		if ledgers[source] == nil {
-			l, err := c.ledgerOf(ctx, source)
+			l, err := ledgertable.OfSource(ctx, c.table, source)
 			if err != nil {
 				return nil, err
 			}
 			ledgers[source] = l
 		}
-		i, err := ledgers[source].importOf(source, part)
+		i, err := ledgers[source].ImportOf(source, part)
 		if err != nil {
 			return nil, err
 		}
-		if !known[i.id()] {
-			known[i.id()] = true
+		if !known[i.ID()] {
+			known[i.ID()] = true
 			list = append(list, i)
 		}
 	}
@@ -297,81 +279,18 @@ func (c *Store) membersOf(ctx context.Context, lost lakestate.LostObject) ([]str
 	return nil, noMembers
 }
 
-// ledgerOf returns the ledger of a source.
-func (c *Store) ledgerOf(ctx context.Context, source string) (*familyLedger, error) {
-	item, err := c.table.Get(ctx, sourceFamilyKey(source))
-	var of sourceFamilyItem
-	if err == nil {
-		err = item.Read(&of)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read ledger: %w", err)
-	}
-	if of.Family == "" {
-		return nil, noSource
-	}
-	r, err := readFamily(ctx, c.table, of.Family, source)
-	l := &familyLedger{homes: map[string]string{}, sources: map[string]sourceItem{}}
-	l.add(of.Family, r)
-	return l, err
-}
-
-// importOf returns the import that has made an object of a source.
-func (l *familyLedger) importOf(source string, part int) (pastImport, error) {
-	var of []importItem // oldest first
-	for _, i := range l.imports {
-		if i.Source == source {
-			of = append(of, i)
-		}
-	}
-	slices.SortFunc(of, func(a, b importItem) int { return a.Generation - b.Generation })
-	n := slices.IndexFunc(of, func(i importItem) bool { return part < i.Parts })
-	if n < 0 {
-		return pastImport{}, noSource
-	}
-	i := of[n]
-	switch {
-	case i.Until == 0:
-		return pastImport{}, noPeriod
-	case i.Rules != ingest.Rules:
-		return pastImport{}, noRules
-	}
-	p := pastImport{
-		past: ingest.Past{
-			Entry: ingest.Entry{
-				Source: source, Format: l.sources[source].Format, Length: i.Length, Lines: i.Lines, Records: i.Records,
-			},
-			Base: ingest.Entry{Length: i.BaseLength, Lines: i.BaseLines, Terminated: i.BaseTerminated},
-		},
-		generation: i.Generation,
-		from:       time.UnixMilli(i.From),
-		until:      time.UnixMilli(i.Until),
-		logs:       []Log{{Key: i.Name, Version: i.Version}},
-	}
-	if sum, err := hex.DecodeString(i.Sum); err != nil || copy(p.past.Entry.Sum[:], sum) != len(sum) {
-		return pastImport{}, fmt.Errorf("ledger: import %d of source %s has the hash %q", i.Generation, source, i.Sum)
-	}
-	// The log may have got another name since, and the logs of later imports begin with its content.
-	for _, later := range slices.Backward(of[n:]) {
-		if log := (Log{Key: later.Name}); !slices.Contains(p.logs, log) {
-			p.logs = append(p.logs, log)
-		}
-	}
-	return p, nil
-}
-
 // reconvert makes the wanted rows of an import again from the first of its logs that still has the content.
 func (c *Store) reconvert(
-	ctx context.Context, i pastImport, dir string, timeUp func() bool, wanted func(*lake.Row) bool,
+	ctx context.Context, i ledgertable.PastImport, dir string, timeUp func() bool, wanted func(*lake.Row) bool,
 ) (files []string, err error) {
 	options := c.config.Options
-	options.From, options.Until, options.Stop = i.from, i.until, timeUp
-	for n, log := range i.logs {
+	options.From, options.Until, options.Stop = i.From, i.Until, timeUp
+	for n, log := range i.Logs {
 		sub := filepath.Join(dir, fmt.Sprint(n))
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return nil, fmt.Errorf("make scratch directory: %w", err)
 		}
-		files, err := c.reconvertLog(ctx, log, i.past, sub, options, wanted)
+		files, err := c.reconvertLog(ctx, log, i.Past, sub, options, wanted)
 		other := errors.Is(err, blob.ErrNotFound) || errors.Is(err, ingest.ErrOtherLog) ||
 			fault.KindOf(err) == fault.Invalid
 		if !other {
@@ -382,7 +301,7 @@ func (c *Store) reconvert(
 }
 
 func (c *Store) reconvertLog(
-	ctx context.Context, log Log, past ingest.Past, dir string, options ingest.Options, wanted func(*lake.Row) bool,
+	ctx context.Context, log rawlog.Log, past ingest.Past, dir string, options ingest.Options, wanted func(*lake.Row) bool,
 ) (files []string, err error) {
 	raw, err := blob.Open(ctx, c.raw, log.Key, log.Version)
 	if err != nil {
@@ -443,7 +362,7 @@ func visibleFolder(s lakestate.State, hour lake.Partition) string {
 }
 
 // noteAttempt records in the state why a lost object could not be rebuilt, or "" if the time was up.
-func (c *Store) noteAttempt(ctx context.Context, lost lakestate.LostObject, reason notRebuildable) error {
+func (c *Store) noteAttempt(ctx context.Context, lost lakestate.LostObject, reason ledgertable.NotRebuildable) error {
 	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
 		i := slices.IndexFunc(s.Lost, lost.Same)
 		if i >= 0 {

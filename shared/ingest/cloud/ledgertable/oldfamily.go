@@ -1,4 +1,4 @@
-package cloud
+package ledgertable
 
 import (
 	"context"
@@ -48,8 +48,8 @@ const (
 )
 
 const (
-	// moveAfter is how long only this version must have committed imports of an old family before its sources move. It is
-	// longer than a function runs, and leaves time for a rollback.
+	// moveAfter is how long only this version must have committed imports of an old family before its sources move. It
+	// is longer than a function runs, and leaves time for a rollback.
 	moveAfter = 24 * time.Hour
 	// moveTogether is the number of items that are copied in one transaction. DynamoDB allows 100.
 	moveTogether = 90
@@ -63,7 +63,7 @@ func (o oldFamily) isOpen() bool {
 }
 
 // readOld reads the old family of the log, unless its sources have moved.
-func (l *familyLedger) readOld(ctx context.Context) (err error) {
+func (l *Ledger) readOld(ctx context.Context) (err error) {
 	l.old = oldFamily{id: ledger.Family(l.text)}
 	if l.old.guard, err = l.table.Get(ctx, familyKey(l.old.id)); err != nil {
 		return fmt.Errorf("read ledger: %w", err)
@@ -169,7 +169,7 @@ func remember(ctx context.Context, table lakestate.Table, log, family string) er
 		if err == nil {
 			err = table.Write(ctx, change)
 		}
-		if !errors.Is(err, lakestate.ErrConflict) || conflicts == maxConflicts {
+		if !errors.Is(err, lakestate.ErrConflict) || conflicts == lakestate.MaxConflicts {
 			return err
 		}
 	}
@@ -196,12 +196,13 @@ type Moved struct {
 	Left    int // that are not moved yet
 }
 
-// moveOld begins the move of the old family of a log that was imported, or moves the next sources.
-func (c *Store) moveOld(ctx context.Context, l *familyLedger) (Moved, error) {
+// MoveOld begins the move of the old family of a log that was imported, or moves the next sources, at most so many,
+// some of them at the same time.
+func (l *Ledger) MoveOld(ctx context.Context, most, together int) (Moved, error) {
 	moved := Moved{Family: l.old.id}
 	switch {
 	case l.old.isOpen():
-		return moved, c.beginMove(ctx, l.old.id)
+		return moved, l.beginMove(ctx, l.old.id)
 	case l.old.item.Imports != oldMoving:
 		return moved, nil
 	}
@@ -209,16 +210,16 @@ func (c *Store) moveOld(ctx context.Context, l *familyLedger) (Moved, error) {
 		return s.ID <= l.old.item.After
 	})
 	slices.SortFunc(left, func(a, b sourceItem) int { return strings.Compare(a.ID, b.ID) })
-	page := left[:min(len(left), c.config.Move)]
+	page := left[:min(len(left), most)]
 	imports := map[string][]importItem{}
 	for _, i := range l.old.records.imports {
 		imports[i.Source] = append(imports[i.Source], i)
 	}
 	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(c.config.Copies)
+	group.SetLimit(together)
 	for _, s := range page {
 		group.Go(func() error {
-			_, err := l.old.move(working, c.table, s, imports[s.ID])
+			_, err := l.old.move(working, l.table, s, imports[s.ID])
 			return err
 		})
 	}
@@ -229,28 +230,28 @@ func (c *Store) moveOld(ctx context.Context, l *familyLedger) (Moved, error) {
 	if moved.Sources, moved.Left = len(page), len(left)-len(page); moved.Left > 0 {
 		item = oldFamilyItem{Imports: oldMoving, After: page[len(page)-1].ID}
 	}
-	return moved, c.advanceMove(ctx, l.old.guard, item)
+	return moved, l.advanceMove(ctx, l.old.guard, item)
 }
 
 // beginMove begins the move of an open family if it is time.
-func (c *Store) beginMove(ctx context.Context, family string) error {
+func (l *Ledger) beginMove(ctx context.Context, family string) error {
 	old := oldFamily{id: family}
 	var err error
-	if old.guard, err = c.table.Get(ctx, familyKey(family)); err == nil {
+	if old.guard, err = l.table.Get(ctx, familyKey(family)); err == nil {
 		err = old.guard.Read(&old.item)
 	}
 	since := old.item.Since
-	if err != nil || !old.isOpen() || since.IsZero() || c.config.Now().Sub(since) < moveAfter {
+	if err != nil || !old.isOpen() || since.IsZero() || l.now().Sub(since) < moveAfter {
 		return err
 	}
-	return c.advanceMove(ctx, old.guard, oldFamilyItem{Imports: oldMoving})
+	return l.advanceMove(ctx, old.guard, oldFamilyItem{Imports: oldMoving})
 }
 
 // advanceMove writes the state of a move, unless another process was first.
-func (c *Store) advanceMove(ctx context.Context, guard lakestate.Item, item oldFamilyItem) error {
+func (l *Ledger) advanceMove(ctx context.Context, guard lakestate.Item, item oldFamilyItem) error {
 	change, err := lakestate.ChangeOf(guard, item)
 	if err == nil {
-		err = c.table.Write(ctx, change)
+		err = l.table.Write(ctx, change)
 	}
 	if errors.Is(err, lakestate.ErrConflict) {
 		return nil

@@ -1,4 +1,4 @@
-package cloud
+package arrivals
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -18,8 +20,8 @@ const (
 	DefaultSendLimit = 1000
 	// sendEarlierAfter is the time after which a log that an earlier version may have imported is sent a second time.
 	sendEarlierAfter = 30 * 24 * time.Hour
-	// compareEvery is the time after which a scheduled run compares all logs again. The schedule starts runs that are an
-	// hour apart, a little more or less.
+	// compareEvery is the time after which a scheduled run compares all logs again. The schedule starts runs that are
+	// an hour apart, a little more or less.
 	compareEvery = 23*time.Hour + 30*time.Minute
 	// compareBehind is how long ago Backlog.Handled must be for a scheduled run to compare all logs before that time.
 	compareBehind = time.Hour
@@ -30,13 +32,13 @@ const (
 )
 
 // Reconciliation compares the raw logs in a bucket with those that have arrived, and sends messages about the others.
-// It finds logs whose notification was lost, and logs whose message became a dead letter that expired. If a run compares
-// all logs, the time to which the lake is complete follows from it, see lakestate.Backlog.
+// It finds logs whose notification was lost, and logs whose message became a dead letter that expired. If a run
+// compares all logs, the time to which the lake is complete follows from it, see lakestate.Backlog.
 type Reconciliation struct {
 	Raw   blob.Store
 	Table lakestate.Table
 	// Send sends a message about a log, which was put at that time. Several messages about a log do no harm.
-	Send func(ctx context.Context, log Log, put time.Time) error
+	Send func(ctx context.Context, log rawlog.Log, put time.Time) error
 	Now  func() time.Time
 
 	// MinAge is the age from which a log should have arrived; 0 for DefaultMinAge, negative for none. Younger logs may
@@ -49,8 +51,8 @@ type Reconciliation struct {
 	Scheduled bool
 }
 
-// ReconcileReport describes a run.
-type ReconcileReport struct {
+// Report describes a run.
+type Report struct {
 	Listed  int // logs in the bucket
 	Arrived int // logs that were imported or refused
 	Recent  int // logs that may still be on their way
@@ -82,7 +84,7 @@ var reconcileKey = lakestate.Key{Partition: "reconcile", Sort: "state"}
 
 // Run compares all logs once. It begins where the run before it was cut off by its deadline, or came to a lost log that
 // the limit did not allow to send. Then it compares the logs before that place.
-func (r Reconciliation) Run(ctx context.Context) (ReconcileReport, error) {
+func (r Reconciliation) Run(ctx context.Context) (Report, error) {
 	if r.MinAge == 0 {
 		r.MinAge = DefaultMinAge
 	}
@@ -94,7 +96,7 @@ func (r Reconciliation) Run(ctx context.Context) (ReconcileReport, error) {
 		Reconciliation: r,
 		began:          began,
 		missedBefore:   began.Add(-max(0, r.MinAge)),
-		timeUp:         timeUp(stopTime(ctx, DefaultReserve, r.Now()), r.Now),
+		timeUp:         deadline.Passed(deadline.Stop(ctx, deadline.DefaultReserve, r.Now()), r.Now),
 	}
 	err := run.all(ctx)
 	run.report.Elapsed = r.Now().Sub(began)
@@ -117,7 +119,7 @@ type reconcileRun struct {
 
 	previous string  // key of the log before the one that is compared
 	next     *string // key after which the next run begins; nil if it may begin anywhere
-	report   ReconcileReport
+	report   Report
 }
 
 // all compares all logs and writes the state for the next run.
@@ -182,8 +184,8 @@ func (r *reconcileRun) due(ctx context.Context, state reconcileState) (bool, err
 	return r.began.Sub(s.Backlog.Handled()) >= compareBehind, err
 }
 
-// compared records in the state of the lake that all logs were compared. Every log that was put before the run began was
-// listed. An arrived log is visible to readers, or was refused, or its import is open and in that state.
+// compared records in the state of the lake that all logs were compared. Every log that was put before the run began
+// was listed. An arrived log is visible to readers, or was refused, or its import is open and in that state.
 func (r *reconcileRun) compared(ctx context.Context) error {
 	through := r.began.Add(-clockMargin).UTC()
 	if !r.missing.IsZero() && r.missing.Before(through) {
@@ -191,14 +193,14 @@ func (r *reconcileRun) compared(ctx context.Context) error {
 	}
 	compared := func(s *lakestate.State) bool { return s.Backlog.Compared(through, r.lost) }
 	atOnce := func(context.Context, int) error { return nil } // no other writer waits for this one
-	_, err := changeState(ctx, r.Table, compared, nil, atOnce)
+	_, err := lakestate.Update(ctx, r.Table, compared, nil, atOnce)
 	return err
 }
 
 // firstArrival returns the time when the first log was put whose arrival was recorded, or now if there is none.
 func (r *reconcileRun) firstArrival(ctx context.Context) (time.Time, error) {
 	first := r.Now().UTC()
-	for item, err := range r.Table.Between(ctx, arrivals, RawPrefix, endOfRaw) {
+	for item, err := range r.Table.Between(ctx, partition, rawlog.Prefix, endOfRaw) {
 		var a arrival
 		if err == nil {
 			err = item.Read(&a)
@@ -221,7 +223,7 @@ const endOfRaw = "raw0"
 func (r *reconcileRun) compare(ctx context.Context, after, upTo string) (done bool, err error) {
 	r.previous = after
 	var page []blob.Info
-	for info, err := range r.Raw.List(ctx, RawPrefix, after) {
+	for info, err := range r.Raw.List(ctx, rawlog.Prefix, after) {
 		if err != nil {
 			return false, err
 		}
@@ -251,7 +253,7 @@ func (r *reconcileRun) comparePage(ctx context.Context, page []blob.Info) (done 
 		listed[info.Name] = true
 	}
 	items := map[string]lakestate.Item{}
-	for item, err := range r.Table.Between(ctx, arrivals, page[0].Name, page[len(page)-1].Name) {
+	for item, err := range r.Table.Between(ctx, partition, page[0].Name, page[len(page)-1].Name) {
 		if err != nil {
 			return false, err
 		}
@@ -284,7 +286,7 @@ func (r *reconcileRun) continueAfter(key string) {
 // compareLog compares one log with its item, and sends the log if it has not arrived. Like the handler of the queue, it
 // ignores objects that are no logs.
 func (r *reconcileRun) compareLog(ctx context.Context, raw blob.Info, item lakestate.Item) error {
-	if NoLog(raw.Name) != "" {
+	if rawlog.NoLog(raw.Name) != "" {
 		return nil
 	}
 	var known arrival
@@ -330,7 +332,7 @@ func earliest(at, t time.Time) time.Time {
 }
 
 func (r *reconcileRun) send(ctx context.Context, raw blob.Info) error {
-	return r.Send(ctx, Log{Key: raw.Name}, raw.Modified)
+	return r.Send(ctx, rawlog.Log{Key: raw.Name}, raw.Modified)
 }
 
 // sendEarlier sends a log that may have been imported by an earlier version, and writes that down. Otherwise logs that

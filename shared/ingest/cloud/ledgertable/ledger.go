@@ -1,4 +1,5 @@
-package cloud
+// Package ledgertable has the ledger of the imports of raw logs, in the table of the state of the lake.
+package ledgertable
 
 import (
 	"bytes"
@@ -18,9 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
-)
-
-// familyLedger is the part of the ledger that one log needs. A family is a partition of the table, ingest#<family>. It
+) // Ledger is the part of the ledger that one log needs. A family is a partition of the table, ingest#<family>. It
 // has the sources with the same name and the same first line, see ledger.LogFamily:
 //
 //	source#<id>                     a log as it grows
@@ -41,12 +40,12 @@ import (
 // deliveries of one log are converted at the same time, one of them is committed. The other starts again and finds no
 // new lines.
 // If only other logs with the same name were imported meanwhile, it reads the families again and commits.
-type familyLedger struct {
+type Ledger struct {
 	table   lakestate.Table
 	now     func() time.Time
 	log     string // its name
 	text    []byte // its beginning
-	origin  origin
+	Origin  Origin
 	own     string                    // family of new sources
 	guards  map[string]lakestate.Item // by name, as read
 	old     oldFamily
@@ -55,15 +54,20 @@ type familyLedger struct {
 	imports []importItem
 }
 
-var _ ingest.Ledger = (*familyLedger)(nil)
+var _ ingest.Ledger = (*Ledger)(nil)
 
-// origin is what an import item records besides the entry, so that its rows can be made again.
-type origin struct {
-	version     string       // of the raw log
-	base        ingest.Entry // where the import begins
-	from, until time.Time    // the times that its records may have
-	report      ingest.Report
-	quarantined int64 // bytes of the rejected lines that were kept
+// New returns the ledger of a log, which the first call of a method of ingest.Ledger names.
+func New(table lakestate.Table, now func() time.Time) *Ledger {
+	return &Ledger{table: table, now: now}
+}
+
+// Origin is what an import item records besides the entry, so that its rows can be made again.
+type Origin struct {
+	Version     string       // of the raw log
+	Base        ingest.Entry // where the import begins
+	From, Until time.Time    // the times that its records may have
+	Report      ingest.Report
+	Quarantined int64 // bytes of the rejected lines that were kept
 }
 
 // guardItem is the guard of a name.
@@ -150,14 +154,14 @@ func itemKey(family, sort string) lakestate.Key {
 	return lakestate.Key{Partition: "ingest#" + family, Sort: sort}
 }
 
-func (i importItem) id() string { return importID(i.Source, i.Generation) }
+func (i importItem) id() string { return ImportID(i.Source, i.Generation) }
 
 func importSort(source string, generation int) string {
 	return fmt.Sprintf("import#%s#%06d", source, generation)
 }
 
 // load reads the families of a log with a beginning, once.
-func (l *familyLedger) load(ctx context.Context, log string, text []byte) error {
+func (l *Ledger) load(ctx context.Context, log string, text []byte) error {
 	if l.sources != nil {
 		return nil
 	}
@@ -167,7 +171,7 @@ func (l *familyLedger) load(ctx context.Context, log string, text []byte) error 
 
 // read reads the families. It reads the guards first, so that the commit fails if another import is committed during
 // the reading, and the old family before those to which its sources move.
-func (l *familyLedger) read(ctx context.Context) error {
+func (l *Ledger) read(ctx context.Context) error {
 	l.guards, l.homes = map[string]lakestate.Item{}, map[string]string{}
 	l.sources, l.imports = map[string]sourceItem{}, nil
 	if err := l.readOld(ctx); err != nil {
@@ -248,7 +252,7 @@ func readFamily(ctx context.Context, table lakestate.Table, family, source strin
 }
 
 // add adds the records of a family, without those that are known: a source that moves is in two families.
-func (l *familyLedger) add(family string, r records) {
+func (l *Ledger) add(family string, r records) {
 	for _, s := range r.sources {
 		if _, known := l.sources[s.ID]; !known {
 			l.sources[s.ID], l.homes[s.ID] = s, family
@@ -265,15 +269,15 @@ func (l *familyLedger) add(family string, r records) {
 	}
 }
 
-// covers reports whether open imports of a family may be of the log.
-func (l *familyLedger) covers(family string) bool {
+// Covers reports whether open imports of a family may be of the log.
+func (l *Ledger) Covers(family string) bool {
 	return family == l.old.id || family == ledger.LogFamily(l.log, l.text) || family == ledger.LogFamily(l.log, nil) ||
 		family == ledger.LogFamily("", l.text) || family == ledger.LogFamily("", nil)
 }
 
 // Candidates returns the imports that may be of the log, of the sources whose first head is a prefix of the text,
 // shortest first.
-func (l *familyLedger) Candidates(ctx context.Context, log string, text []byte) ([]ingest.Entry, error) {
+func (l *Ledger) Candidates(ctx context.Context, log string, text []byte) ([]ingest.Entry, error) {
 	if err := l.load(ctx, log, text); err != nil {
 		return nil, err
 	}
@@ -322,7 +326,7 @@ func (l *familyLedger) Candidates(ctx context.Context, log string, text []byte) 
 
 // Beginning returns a source that may be of the log and has a head that is longer than the text and begins with it, or
 // "".
-func (l *familyLedger) Beginning(ctx context.Context, log string, text []byte) (string, error) {
+func (l *Ledger) Beginning(ctx context.Context, log string, text []byte) (string, error) {
 	if err := l.load(ctx, log, text); err != nil {
 		return "", err
 	}
@@ -350,7 +354,7 @@ func (l *familyLedger) Beginning(ctx context.Context, log string, text []byte) (
 }
 
 // Head returns the head of a source.
-func (l *familyLedger) Head(ctx context.Context, source string) ([]byte, error) {
+func (l *Ledger) Head(ctx context.Context, source string) ([]byte, error) {
 	item, err := l.table.Get(ctx, itemKey(l.homes[source], "head#"+source))
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
@@ -358,9 +362,9 @@ func (l *familyLedger) Head(ctx context.Context, source string) ([]byte, error) 
 	return headOf(item)
 }
 
-// quarantined returns the size in bytes of the rejected lines of a source that are in quarantine, without those of the
+// Quarantined returns the size in bytes of the rejected lines of a source that are in quarantine, without those of the
 // import with a generation. The bucket removes them after ingest.QuarantineDays.
-func (l *familyLedger) quarantined(source string, without int, now time.Time) (size int64) {
+func (l *Ledger) Quarantined(source string, without int, now time.Time) (size int64) {
 	since := now.AddDate(0, 0, -ingest.QuarantineDays)
 	for _, i := range l.imports {
 		if i.Source == source && i.Generation != without && i.At.After(since) {
@@ -371,13 +375,13 @@ func (l *familyLedger) quarantined(source string, without int, now time.Time) (s
 }
 
 // Knows reports whether a source with that id exists.
-func (l *familyLedger) Knows(_ context.Context, source string) (bool, error) {
+func (l *Ledger) Knows(_ context.Context, source string) (bool, error) {
 	_, known := l.sources[source]
 	return known, nil
 }
 
-// place sets the family of an entry: that of its source. A source in an old family that has ended moves first.
-func (l *familyLedger) place(ctx context.Context, e *ingest.Entry) (err error) {
+// Place sets the family of an entry: that of its source. A source in an old family that has ended moves first.
+func (l *Ledger) Place(ctx context.Context, e *ingest.Entry) (err error) {
 	e.Family = l.own
 	if e.Generation == 1 {
 		return nil
@@ -404,7 +408,7 @@ type write struct {
 }
 
 // guarded returns the guards of a commit, which fails if they have changed.
-func (l *familyLedger) guarded(e ingest.Entry) (list []write, err error) {
+func (l *Ledger) guarded(e ingest.Entry) (list []write, err error) {
 	names := []string{l.log}
 	if e.Generation > 1 && l.sources[e.Source].Log == "" && e.Family != l.old.id && l.log != "" {
 		names = append(names, "")
@@ -424,8 +428,8 @@ func (l *familyLedger) guarded(e ingest.Entry) (list []write, err error) {
 	return list, nil
 }
 
-// changes returns the changes of the table that commit an entry that has its place.
-func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt string) ([]lakestate.Change, error) {
+// Changes returns the changes of the table that commit an entry that has its place.
+func (l *Ledger) Changes(ctx context.Context, e ingest.Entry, attempt string) ([]lakestate.Change, error) {
 	list, err := l.guarded(e)
 	if err != nil {
 		return nil, err
@@ -452,19 +456,19 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 			Objects:    len(e.Objects),
 			Attempt:    attempt,
 
-			Version:        l.origin.version,
-			BaseLength:     l.origin.base.Length,
-			BaseLines:      l.origin.base.Lines,
-			BaseTerminated: l.origin.base.Terminated,
-			From:           l.origin.from.UnixMilli(),
-			Until:          l.origin.until.UnixMilli(),
-			Quarantined:    l.origin.quarantined,
-			Judged:         l.origin.report.Judged,
-			Seen:           l.origin.report.Seen,
-			SeenIn:         l.origin.report.SeenIn,
+			Version:        l.Origin.Version,
+			BaseLength:     l.Origin.Base.Length,
+			BaseLines:      l.Origin.Base.Lines,
+			BaseTerminated: l.Origin.Base.Terminated,
+			From:           l.Origin.From.UnixMilli(),
+			Until:          l.Origin.Until.UnixMilli(),
+			Quarantined:    l.Origin.Quarantined,
+			Judged:         l.Origin.Report.Judged,
+			Seen:           l.Origin.Report.Seen,
+			SeenIn:         l.Origin.Report.SeenIn,
 
-			Absent:  l.origin.report.Absent,
-			Misfits: l.origin.report.Misfits,
+			Absent:  l.Origin.Report.Absent,
+			Misfits: l.Origin.Report.Misfits,
 		}})
 	family, err := l.table.Get(ctx, sourceFamilyKey(e.Source))
 	if err != nil {
@@ -506,10 +510,10 @@ func (l *familyLedger) changes(ctx context.Context, e ingest.Entry, attempt stri
 	return append(changes, fence...), err
 }
 
-// refresh reads the families again if a guard has changed. It reports whether everything that concerns the log is as
+// Refresh reads the families again if a guard has changed. It reports whether everything that concerns the log is as
 // before: then an import of the log that was converted before can still be committed, even if other logs of the same
 // name were imported meanwhile.
-func (l *familyLedger) refresh(ctx context.Context, log string) (same bool, err error) {
+func (l *Ledger) Refresh(ctx context.Context, log string) (same bool, err error) {
 	same = true
 	for _, guard := range append(slices.Collect(maps.Values(l.guards)), l.old.guard) {
 		item, err := l.table.Get(ctx, guard.Key)
@@ -529,7 +533,7 @@ func (l *familyLedger) refresh(ctx context.Context, log string) (same bool, err 
 }
 
 // concerning returns the number of the imports of each source that may be of the log, or has an import that may be.
-func (l *familyLedger) concerning(log string) map[string]int {
+func (l *Ledger) concerning(log string) map[string]int {
 	imports, concerned := map[string]int{}, map[string]int{}
 	for _, i := range l.imports {
 		imports[i.Source]++
@@ -542,8 +546,8 @@ func (l *familyLedger) concerning(log string) map[string]int {
 	return concerned
 }
 
-// holds reports whether the import was committed by that attempt.
-func (l *familyLedger) holds(ctx context.Context, e ingest.Entry, attempt string) (bool, error) {
+// Holds reports whether the import was committed by that attempt.
+func (l *Ledger) Holds(ctx context.Context, e ingest.Entry, attempt string) (bool, error) {
 	item, err := l.table.Get(ctx, itemKey(e.Family, importSort(e.Source, e.Generation)))
 	var i importItem
 	if err == nil {
@@ -585,3 +589,7 @@ func headOf(item lakestate.Item) ([]byte, error) {
 	}
 	return text, nil
 }
+
+// ImportID returns the key of an open import.
+// ImportID returns the id of an import: the key of the open import in the state.
+func ImportID(source string, generation int) string { return fmt.Sprintf("%s#%d", source, generation) }

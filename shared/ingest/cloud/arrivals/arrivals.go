@@ -1,4 +1,5 @@
-package cloud
+// Package arrivals records which raw logs have arrived, and finds those that were lost on their way.
+package arrivals
 
 import (
 	"context"
@@ -10,11 +11,11 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// arrivals is the partition of the table that has an item for every raw log which has arrived: which was imported to
+// partition is the partition of the table that has an item for every raw log which has arrived: which was imported to
 // its end, or refused. The sort key is the key of the log, so that the items have the order of a listing.
-const arrivals = "arrived"
+const partition = "arrived"
 
-func arrivalKey(log string) lakestate.Key { return lakestate.Key{Partition: arrivals, Sort: log} }
+func arrivalKey(log string) lakestate.Key { return lakestate.Key{Partition: partition, Sort: log} }
 
 // arrival is the item of a raw log. It describes the object as a listing of the bucket does.
 type arrival struct {
@@ -37,11 +38,13 @@ func (a arrival) isOf(raw blob.Info) bool {
 	return a.ETag == now.ETag && a.Size == now.Size || a.Put.After(now.Put)
 }
 
-// recordArrival records that a raw log has arrived, unless the log has been replaced and the later content has arrived
-// already.
-func (c *Store) recordArrival(ctx context.Context, raw blob.Info) error {
+// Record records that a raw log has arrived, unless the log has been replaced and the later content has arrived
+// already. pause waits after a conflict, with its number.
+func Record(
+	ctx context.Context, table lakestate.Table, raw blob.Info, pause func(ctx context.Context, n int) error,
+) error {
 	for conflicts := 0; ; conflicts++ {
-		item, err := c.table.Get(ctx, arrivalKey(raw.Name))
+		item, err := table.Get(ctx, arrivalKey(raw.Name))
 		var known arrival
 		if err == nil {
 			err = item.Read(&known)
@@ -54,12 +57,12 @@ func (c *Store) recordArrival(ctx context.Context, raw blob.Info) error {
 		}
 		change, err := lakestate.ChangeOf(item, arrivalOf(raw))
 		if err == nil {
-			err = c.table.Write(ctx, change)
+			err = table.Write(ctx, change)
 		}
-		if !errors.Is(err, lakestate.ErrConflict) || conflicts == maxConflicts {
+		if !errors.Is(err, lakestate.ErrConflict) || conflicts == lakestate.MaxConflicts {
 			return err
 		}
-		if err := c.pause(ctx, conflicts); err != nil {
+		if err := pause(ctx, conflicts); err != nil {
 			return fmt.Errorf("wait for another import of the log: %w", err)
 		}
 	}
