@@ -10,8 +10,9 @@ import (
 // writer made progress.
 const MaxConflicts = 100
 
-// Update is Store.changeState with a table and a function that waits after the conflict n. The transaction also
-// has the changes of beside, unless it is nil.
+// Update changes the state of the lake with a function, and returns the resulting state. The function may be called
+// several times, and reports whether it has changed the state. The same transaction has the change that beside returns,
+// unless beside is nil. pause waits after a conflict, with its number.
 func Update(
 	ctx context.Context, table Table, alter func(*State) bool,
 	beside func(State) (Change, error), pause func(ctx context.Context, n int) error,

@@ -9,7 +9,7 @@ const LongestHorizonDays = 36_500
 const (
 	// LongestRun is the longest that AWS lets a function run.
 	LongestRun = 15 * time.Minute
-	// ShortestIngest is the shortest time in which ingest gets work done: it stops cloud.DefaultReserve before its
+	// ShortestIngest is the shortest time in which ingest gets work done: it stops deadline.DefaultReserve before its
 	// deadline, so that the work it has done is published.
 	ShortestIngest = 2 * time.Minute
 	// Deliveries is how often the queue of raw logs delivers a message before it becomes a dead letter. With the delays

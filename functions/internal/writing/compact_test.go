@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -167,7 +168,7 @@ func (w *backlog) damage(n int) (name string) {
 }
 
 // run lets the function run as Lambda does: until the deadline.
-func (w *backlog) run() (report cloud.CompactReport) {
+func (w *backlog) run() (report compaction.Report) {
 	w.t.Helper()
 	answer, err := w.invoke()
 	if err == nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -164,7 +165,7 @@ func (p parts) ingest(now func() time.Time) *function.Function {
 
 // compact returns a function that answers every event with the report of a compaction.
 func (p parts) compact(now func() time.Time) *function.Function {
-	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
+	handle := func(ctx context.Context, _ json.RawMessage) (compaction.Report, error) {
 		p.logAges(ctx, now()) // first, because a run that is killed logs nothing afterwards
 		looked := p.cloud.ObserveQueues(ctx, p.queue, p.deadLetters)
 		report, err := p.cloud.Compact(ctx, time.Time{})

@@ -3,19 +3,22 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	randv2 "math/rand/v2"
 	"os"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
 	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
+	"github.com/orrery/orrery/shared/ingest/cloud/publication"
+	"github.com/orrery/orrery/shared/ingest/cloud/repair"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/pause"
@@ -76,10 +79,9 @@ type Config struct {
 // Store imports and compacts as datadir.Store does on one machine. It keeps no state in memory between calls, so any
 // number of Stores may work on one lake.
 type Store struct {
-	config Config
-	raw    blob.Store
-	lake   blob.Store
-	table  lakestate.Table
+	*publication.Publisher
+	config    Config
+	compactor *compaction.Compactor
 }
 
 // New returns a Store.
@@ -87,33 +89,15 @@ func New(config Config) (*Store, error) {
 	if config.Raw == nil || config.Lake == nil || config.Table == nil || config.Now == nil || config.Scratch == "" {
 		return nil, errors.New("cloud: Raw, Lake, Table, Scratch and Now must be set")
 	}
-	if config.FromYear == 0 {
-		config.FromYear = DefaultFromYear
-	}
-	if config.Grace == 0 {
-		config.Grace = DefaultGrace
-	}
-	if config.Keep == 0 {
-		config.Keep = DefaultKeep
-	}
-	if config.Group == 0 {
-		config.Group = DefaultGroup
-	}
-	if config.GroupTime == 0 {
-		config.GroupTime = DefaultGroupTime
-	}
-	if config.Reserve == 0 {
-		config.Reserve = deadline.DefaultReserve
-	}
-	if config.Copies == 0 {
-		config.Copies = DefaultCopies
-	}
-	if config.Footers == 0 {
-		config.Footers = DefaultFooters
-	}
-	if config.Move == 0 {
-		config.Move = DefaultMove
-	}
+	config.FromYear = cmp.Or(config.FromYear, DefaultFromYear)
+	config.Grace = cmp.Or(config.Grace, DefaultGrace)
+	config.Keep = cmp.Or(config.Keep, DefaultKeep)
+	config.Group = cmp.Or(config.Group, DefaultGroup)
+	config.GroupTime = cmp.Or(config.GroupTime, DefaultGroupTime)
+	config.Reserve = cmp.Or(config.Reserve, deadline.DefaultReserve)
+	config.Copies = cmp.Or(config.Copies, DefaultCopies)
+	config.Footers = cmp.Or(config.Footers, DefaultFooters)
+	config.Move = cmp.Or(config.Move, DefaultMove)
 	if config.Unlisted == nil {
 		config.Unlisted = func(context.Context, string, error) {}
 	}
@@ -127,32 +111,25 @@ func New(config Config) (*Store, error) {
 	if err := errors.Join(os.RemoveAll(config.Scratch), os.MkdirAll(config.Scratch, 0o700)); err != nil {
 		return nil, fmt.Errorf("make scratch directory: %w", err)
 	}
-	return &Store{config: config, raw: config.Raw, lake: config.Lake, table: config.Table}, nil
+	publisher := &publication.Publisher{
+		Lake: bucket.Lake{Store: config.Lake}, Table: config.Table, Scratch: config.Scratch, Copies: config.Copies,
+		Unlisted: config.Unlisted, Now: config.Now, Pause: config.Pause,
+	}
+	return &Store{publisher, config, &compaction.Compactor{
+		Publisher: publisher,
+		Repairer:  &repair.Repairer{Publisher: publisher, Raw: config.Raw, Options: config.Options},
+		Grace:     config.Grace, Keep: config.Keep, Group: config.Group, GroupTime: config.GroupTime,
+		Reserve: config.Reserve, Footers: config.Footers,
+	}}, nil
 }
-
-// Prefixes of names in the bucket of the lake. Engines ignore names under lake/ that begin with an underscore. The
-// prefix of the lists of values is lake/_values/, see listsName.
-const (
-	lakeRoot       = "lake/"
-	stagingRoot    = "lake/_staging/"    // <attempt>/…: objects that are not committed or not published yet
-	planRoot       = "lake/_plans/"      // yyyy/MM/dd/HH.json: plan of the compaction of an hour
-	mergedRoot     = "lake/_merged/"     // yyyy/MM/dd/HH.json: the plan after the fresh objects were removed
-	quarantineRoot = "quarantine/lines/" // <source>.ndjson: lines that are not records
-	refusedRoot    = "quarantine/whole/" // <key of the raw log>.…: logs that were not imported
-	// <name>.<hash>.parquet: damaged objects of the lake; .parquet.json: the reason
-	damagedRoot = "quarantine/damaged/"
-)
-
-// pause waits before repetition n, from 0: for a random time of about 10 ms at first and of about one second at most.
-func (c *Store) pause(ctx context.Context, n int) error {
-	most := 20 * time.Millisecond << min(n, 6)
-	return c.config.Pause(ctx, most/2+randv2.N(most/2))
-}
-
-// newAttempt returns a unique name for an attempt at an import.
-func newAttempt() string { return rand.Text() }
 
 // period returns the period of records that are imported, which is the period that queries can see.
 func (c *Store) period() (from, until time.Time) {
-	return time.Date(c.config.FromYear, 1, 1, 0, 0, 0, 0, time.UTC), c.config.Now().Add(lake.ProjectedAhead)
+	return time.Date(c.config.FromYear, 1, 1, 0, 0, 0, 0, time.UTC), c.Now().Add(lake.ProjectedAhead)
+}
+
+// Compact merges the objects of every hour that is due and before until, unless until is zero, and repairs damaged
+// objects. See Compactor.Compact.
+func (c *Store) Compact(ctx context.Context, until time.Time) (compaction.Report, error) {
+	return c.compactor.Compact(ctx, until)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
@@ -102,7 +103,7 @@ func (w *world) importLog(key, content string) ingest.Report {
 	return report
 }
 
-func (w *world) compact() cloud.CompactReport {
+func (w *world) compact() compaction.Report {
 	w.t.Helper()
 	report, err := w.cloud().Compact(w.t.Context(), time.Time{})
 	if err != nil {

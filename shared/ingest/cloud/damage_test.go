@@ -227,8 +227,8 @@ func TestExaminationContinues(t *testing.T) {
 	}
 }
 
-// TestRepairsShareTheTime has suspects that take more time than there is, or that cannot be read. A superseded object is
-// removed and a lost one is rebuilt all the same.
+// TestRepairsShareTheTime has suspects that take more time than there is, or that cannot be read. A superseded object
+// is removed and a lost one is rebuilt all the same.
 func TestRepairsShareTheTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		takes time.Duration

@@ -231,8 +231,8 @@ func TestReadsPerImportAreConstant(t *testing.T) {
 	}
 }
 
-// TestReadsOfOneName imports logs of one name, as a server has them whose logs are in folders by date. Their number does
-// not change what an import reads, except that the header of a log may be that of the newest ones.
+// TestReadsOfOneName imports logs of one name, as a server has them whose logs are in folders by date. Their number
+// does not change what an import reads, except that the header of a log may be that of the newest ones.
 func TestReadsOfOneName(t *testing.T) {
 	const newest = 32
 	w := newWorld(t)

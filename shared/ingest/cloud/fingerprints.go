@@ -55,7 +55,7 @@ func (c *Store) lookUpFingerprints(
 	}
 	found, read := map[string][]ingest.Fingerprint{}, 0
 	for _, slot := range slots {
-		for item, err := range c.table.Between(ctx, fingerprintsPartition(slot), fingerprintsPrefix, fingerprintsEnd) {
+		for item, err := range c.Table.Between(ctx, fingerprintsPartition(slot), fingerprintsPrefix, fingerprintsEnd) {
 			if err != nil {
 				return found, fmt.Errorf("read fingerprints: %w", err)
 			}
@@ -83,7 +83,7 @@ func (c *Store) lookUpFingerprints(
 // putFingerprints stores the fingerprints of an import that is committed. If the process dies before, the records of
 // the import are not noticed in later logs.
 func (c *Store) putFingerprints(ctx context.Context, e ingest.Entry, fingerprints map[ingest.FingerprintSlot][]ingest.Fingerprint) error {
-	expires := c.config.Now().Add(fingerprintsKept)
+	expires := c.Now().Add(fingerprintsKept)
 	var changes []lakestate.Change
 	for _, slot := range slices.Sorted(maps.Keys(fingerprints)) {
 		item := lakestate.Item{Key: lakestate.Key{
@@ -101,7 +101,7 @@ func (c *Store) putFingerprints(ctx context.Context, e ingest.Entry, fingerprint
 		changes = append(changes, change)
 	}
 	for together := range slices.Chunk(changes, fingerprintsTogether) {
-		err := c.table.Write(ctx, together...)
+		err := c.Table.Write(ctx, together...)
 		if errors.Is(err, lakestate.ErrConflict) {
 			err = c.replaceFingerprints(ctx, together)
 		}
@@ -116,12 +116,12 @@ func (c *Store) putFingerprints(ctx context.Context, e ingest.Entry, fingerprint
 // two attempts do so at the same time, the fingerprints of one of them stay: those of the same records.
 func (c *Store) replaceFingerprints(ctx context.Context, changes []lakestate.Change) error {
 	for _, change := range changes {
-		item, err := c.table.Get(ctx, change.Key)
+		item, err := c.Table.Get(ctx, change.Key)
 		if err != nil {
 			return err
 		}
 		change.Seen = item.Revision
-		if err := c.table.Write(ctx, change); err != nil && !errors.Is(err, lakestate.ErrConflict) {
+		if err := c.Table.Write(ctx, change); err != nil && !errors.Is(err, lakestate.ErrConflict) {
 			return err
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
@@ -34,16 +35,16 @@ const Refused = "refused"
 // refused or have no records, whose ID is their key.
 func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 	var all []ingest.Rejected
-	for info, err := range c.lake.List(ctx, quarantineRoot, "") {
+	for info, err := range c.Lake.List(ctx, bucket.QuarantineRoot, "") {
 		if err != nil {
 			return nil, err
 		}
-		id, generation, ok := ingest.ParseQuarantineName(strings.TrimPrefix(info.Name, quarantineRoot))
+		id, generation, ok := ingest.ParseQuarantineName(strings.TrimPrefix(info.Name, bucket.QuarantineRoot))
 		if !ok {
 			continue
 		}
 		source := ledger.Source{ID: id}
-		if e, err := ledgertable.Find(ctx, c.table, id, generation); err == nil {
+		if e, err := ledgertable.Find(ctx, c.Table, id, generation); err == nil {
 			source.Name, source.Format = e.Name, e.Format
 		} else if fault.KindOf(err) != fault.NotFound {
 			return nil, err
@@ -52,16 +53,16 @@ func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 			return nil, err
 		}
 	}
-	for info, err := range c.lake.List(ctx, refusedRoot, "") {
+	for info, err := range c.Lake.List(ctx, bucket.RefusedRoot, "") {
 		if err != nil {
 			return nil, err
 		}
-		name := strings.TrimPrefix(info.Name, refusedRoot)
+		name := strings.TrimPrefix(info.Name, bucket.RefusedRoot)
 		if key, ok := strings.CutSuffix(name, linesSuffix); ok {
 			all, err = c.addRejected(ctx, all, ledger.Source{ID: key, Name: key}, info.Name)
 		} else if key, ok := strings.CutSuffix(name, refusalSuffix); ok {
 			var note refusal
-			if err = c.readJSON(ctx, info.Name, &note); err == nil {
+			if err = c.Lake.ReadJSON(ctx, info.Name, &note); err == nil {
 				all = append(all, ingest.Rejected{
 					Source: ledger.Source{ID: key, Name: key}, Code: Refused, First: ingest.RejectedLine{Message: note.message()},
 					Map: note.Map,
@@ -81,7 +82,7 @@ func (c *Store) addRejected(
 ) (list []ingest.Rejected, err error) {
 	err = c.withScratch("quarantine-", func(dir string) error {
 		file := filepath.Join(dir, "rejected")
-		if err := c.download(ctx, name, file); err != nil {
+		if err := c.Lake.Download(ctx, name, file); err != nil {
 			return err
 		}
 		all, err = ingest.AddRejected(all, source, file)
@@ -95,7 +96,7 @@ func (c *Store) addRejected(
 
 // withScratch calls do with a new scratch directory, and removes it afterwards.
 func (c *Store) withScratch(pattern string, do func(dir string) error) error {
-	dir, err := os.MkdirTemp(c.config.Scratch, pattern)
+	dir, err := os.MkdirTemp(c.Scratch, pattern)
 	if err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
@@ -137,11 +138,11 @@ func (c *Store) Retry(ctx context.Context, id string, options ingest.Options) (R
 func (c *Store) quarantineOf(ctx context.Context, beginning string) (id string, names []string, err error) {
 	objects := map[string][]string{}
 	var ids []string
-	for info, err := range c.lake.List(ctx, quarantineRoot+beginning, "") {
+	for info, err := range c.Lake.List(ctx, bucket.QuarantineRoot+beginning, "") {
 		if err != nil {
 			return "", nil, err
 		}
-		source, _, ok := ingest.ParseQuarantineName(strings.TrimPrefix(info.Name, quarantineRoot))
+		source, _, ok := ingest.ParseQuarantineName(strings.TrimPrefix(info.Name, bucket.QuarantineRoot))
 		if !ok {
 			continue
 		}
@@ -166,15 +167,15 @@ func (c *Store) retryObject(
 	ctx context.Context, name, dir string, options ingest.Options, report *RetryReport,
 ) error {
 	file := filepath.Join(dir, "rejected")
-	if err := c.download(ctx, name, file); err != nil {
+	if err := c.Lake.Download(ctx, name, file); err != nil {
 		return err
 	}
-	sum, err := fileSum(file)
+	sum, err := bucket.FileSum(file)
 	if err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(strings.TrimPrefix(name, quarantineRoot), ".ndjson")
-	list := quarantineRoot + base + "." + sum + retriedSuffix
+	base := strings.TrimSuffix(strings.TrimPrefix(name, bucket.QuarantineRoot), ".ndjson")
+	list := bucket.QuarantineRoot + base + "." + sum + retriedSuffix
 	retried, err := c.retriedLines(ctx, list, dir)
 	if errors.Is(err, blob.ErrNotFound) {
 		if err := c.convertRejected(ctx, file, name, list, dir, options); err != nil {
@@ -203,9 +204,9 @@ func (c *Store) retryObject(
 	}
 	report.Logs = append(report.Logs, key)
 	if left == 0 {
-		return c.lake.Delete(ctx, name)
+		return c.Lake.Delete(ctx, name)
 	}
-	return c.putFile(ctx, name, filepath.Join(dir, "left"), blob.Always)
+	return c.Lake.PutFile(ctx, name, filepath.Join(dir, "left"), blob.Always)
 }
 
 // retriedPrefix begins the keys of the logs of records that retries put.
@@ -228,8 +229,8 @@ type retriedLine struct {
 func (c *Store) convertRejected(
 	ctx context.Context, file, name, list, dir string, options ingest.Options,
 ) error {
-	id, generation, _ := ingest.ParseQuarantineName(strings.TrimPrefix(name, quarantineRoot))
-	of, err := ledgertable.Find(ctx, c.table, id, generation)
+	id, generation, _ := ingest.ParseQuarantineName(strings.TrimPrefix(name, bucket.QuarantineRoot))
+	of, err := ledgertable.Find(ctx, c.Table, id, generation)
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (c *Store) convertRejected(
 	if err := writeLines(written, len(lines), func(i int) ([]byte, error) { return json.Marshal(lines[i]) }); err != nil {
 		return err
 	}
-	if err := c.putFile(ctx, list, written, blob.IfAbsent); !errors.Is(err, blob.ErrExists) {
+	if err := c.Lake.PutFile(ctx, list, written, blob.IfAbsent); !errors.Is(err, blob.ErrExists) {
 		return err
 	}
 	return nil // another retry was first
@@ -267,7 +268,7 @@ func (c *Store) convertRejected(
 // retriedLines reads a list.
 func (c *Store) retriedLines(ctx context.Context, list, dir string) (lines []retriedLine, err error) {
 	file := filepath.Join(dir, "retried-list")
-	if err := c.download(ctx, list, file); err != nil {
+	if err := c.Lake.Download(ctx, list, file); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(file)
@@ -294,7 +295,7 @@ func (c *Store) putRecords(ctx context.Context, key string, lines []retriedLine,
 	if err != nil {
 		return fmt.Errorf("put %s: %w", key, err)
 	}
-	err = c.raw.Put(ctx, key, f, blob.IfAbsent)
+	err = c.config.Raw.Put(ctx, key, f, blob.IfAbsent)
 	if errors.Is(err, blob.ErrExists) {
 		err = nil
 	}
@@ -354,7 +355,7 @@ func writeLines(file string, n int, line func(i int) ([]byte, error)) (err error
 func (c *Store) Release(
 	ctx context.Context, key string, send func(ctx context.Context, log rawlog.Log, put time.Time) error,
 ) error {
-	raw, err := c.raw.Head(ctx, key)
+	raw, err := c.config.Raw.Head(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return fault.Wrap(fault.NotFound, err, "there is no log %s in the raw bucket", key)
 	}
@@ -372,9 +373,9 @@ func (c *Store) release(
 ) error {
 	return c.withScratch("release-", func(dir string) error {
 		removed := map[string]string{} // files with what is removed, by name
-		for i, name := range []string{refusedRoot + log.Key + refusalSuffix, refusedRoot + log.Key + linesSuffix} {
+		for i, name := range []string{bucket.RefusedRoot + log.Key + refusalSuffix, bucket.RefusedRoot + log.Key + linesSuffix} {
 			file := filepath.Join(dir, strconv.Itoa(i))
-			err := c.download(ctx, name, file)
+			err := c.Lake.Download(ctx, name, file)
 			if errors.Is(err, blob.ErrNotFound) {
 				continue
 			}
@@ -383,7 +384,7 @@ func (c *Store) release(
 			}
 			removed[name] = file
 		}
-		err := c.lake.Delete(ctx, slices.Collect(maps.Keys(removed))...)
+		err := c.Lake.Delete(ctx, slices.Collect(maps.Keys(removed))...)
 		if err == nil {
 			err = send(ctx, log, put)
 		}
@@ -392,7 +393,7 @@ func (c *Store) release(
 		}
 		ctx := context.WithoutCancel(ctx)
 		for name, file := range removed { // unless an import has written another note
-			if back := c.putFile(ctx, name, file, blob.IfAbsent); !errors.Is(back, blob.ErrExists) {
+			if back := c.Lake.PutFile(ctx, name, file, blob.IfAbsent); !errors.Is(back, blob.ErrExists) {
 				err = errors.Join(err, back)
 			}
 		}

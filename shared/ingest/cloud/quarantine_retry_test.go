@@ -224,8 +224,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseWithFormat: a log in JSON of no known format stays in the bucket. The list has its members and mappings that
-// fit, with which the log is imported.
+// TestReleaseWithFormat: a log in JSON of no known format stays in the bucket. The list has its members and mappings
+// that fit, with which the log is imported.
 func TestReleaseWithFormat(t *testing.T) {
 	w := newWorld(t)
 	const first = `{"timestamp":"2026-03-01T10:00:00Z","client_ip":"192.0.2.1","status":200,"request_id":"r0"}` + "\n"

@@ -15,7 +15,9 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/client"
-) // Configuration is where saved filters and scheduled reports are.
+)
+
+// Configuration is where saved filters and scheduled reports are.
 type Configuration struct {
 	target.Target
 	Config string `help:"Configuration of saved filters and scheduled reports." default:"prod" placeholder:"CONFIG"`

@@ -12,7 +12,9 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
-) // Is reports whether a stream is a terminal.
+)
+
+// Is reports whether a stream is a terminal.
 func Is(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -19,7 +19,9 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
-) // Ledger is the part of the ledger that one log needs. A family is a partition of the table, ingest#<family>. It
+)
+
+// Ledger is the part of the ledger that one log needs. A family is a partition of the table, ingest#<family>. It
 // has the sources with the same name and the same first line, see ledger.LogFamily:
 //
 //	source#<id>                     a log as it grows
@@ -591,5 +593,4 @@ func headOf(item lakestate.Item) ([]byte, error) {
 }
 
 // ImportID returns the key of an open import.
-// ImportID returns the id of an import: the key of the open import in the state.
 func ImportID(source string, generation int) string { return fmt.Sprintf("%s#%d", source, generation) }

@@ -215,8 +215,8 @@ func firstSent(message events.SQSMessage) (at time.Time, known bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
-// SendLog puts a message about a log into a queue, in the form of the bucket's notifications, and with the format of the
-// log if it has one. put is when the log was put.
+// SendLog puts a message about a log into a queue, in the form of the bucket's notifications, and with the format of
+// the log if it has one. put is when the log was put.
 func SendLog(ctx context.Context, m Messages, bucket string, log rawlog.Log, put time.Time) error {
 	r := sentRecord{Format: log.Format}
 	r.EventName = created + "Put"

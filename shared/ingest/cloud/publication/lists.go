@@ -1,4 +1,4 @@
-package cloud
+package publication
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -36,15 +37,15 @@ const (
 	makingTimeout = 30 * time.Second
 )
 
-// listsName returns the name in the bucket of the lists of an object.
-func listsName(object string) string {
-	return lakeRoot + completionindex.Name(strings.TrimPrefix(object, lakeRoot))
+// ListsName returns the name in the bucket of the lists of an object.
+func ListsName(object string) string {
+	return bucket.LakeRoot + completionindex.Name(strings.TrimPrefix(object, bucket.LakeRoot))
 }
 
-func listsNames(objects []string) []string {
+func ListsNames(objects []string) []string {
 	names := make([]string, len(objects))
 	for i, name := range objects {
-		names[i] = listsName(name)
+		names[i] = ListsName(name)
 	}
 	return names
 }
@@ -57,22 +58,22 @@ func (o stagedObject) listsFile() string { return o.Staged + ".values" }
 const maxUnlisted = 3
 
 // stageLists stages the lists of a staged object.
-func (s *stagingArea) stageLists(ctx context.Context, o *stagedObject, file string) {
+func (s *Area) stageLists(ctx context.Context, o *stagedObject, file string) {
 	if s.unlisted.Load() >= maxUnlisted {
 		return
 	}
-	if o.Listed = s.cloud.putLists(ctx, o.Name, s.name(o.listsFile()), file); !o.Listed {
+	if o.Listed = s.publisher.PutLists(ctx, o.Name, s.name(o.listsFile()), file); !o.Listed {
 		s.unlisted.Add(1)
 	}
 }
 
-// putLists makes the lists of an object, which is in a file, and puts them under a name. It reports whether it has.
-func (c *Store) putLists(ctx context.Context, object, name, file string) bool {
+// PutLists makes the lists of an object, which is in a file, and puts them under a name. It reports whether it has.
+func (p *Publisher) PutLists(ctx context.Context, object, name, file string) bool {
 	text, err := listsIn(ctx, file)
 	if err == nil {
-		err = c.putText(ctx, name, text)
+		err = p.putText(ctx, name, text)
 	}
-	return c.listed(ctx, object, err)
+	return p.listed(ctx, object, err)
 }
 
 // listsIn makes the lists of an object in a file, unless that takes too long.
@@ -82,28 +83,28 @@ func listsIn(ctx context.Context, file string) ([]byte, error) {
 	return scan.ValueLists(ctx, file)
 }
 
-func (c *Store) putText(ctx context.Context, name string, text []byte) error {
+func (p *Publisher) putText(ctx context.Context, name string, text []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, listsTimeout)
 	defer cancel()
-	return c.lake.Put(ctx, name, bytes.NewReader(text), blob.Always)
+	return p.Lake.Put(ctx, name, bytes.NewReader(text), blob.Always)
 }
 
 // listed reports whether an object has its lists, which is so without an error.
-func (c *Store) listed(ctx context.Context, object string, err error) bool {
+func (p *Publisher) listed(ctx context.Context, object string, err error) bool {
 	if err != nil {
-		c.config.Unlisted(ctx, object, err)
+		p.Unlisted(ctx, object, err)
 	}
 	return err == nil
 }
 
 // copyStagedLists copies the staged lists of an import, those of the newest hours first.
-func (c *Store) copyStagedLists(ctx context.Context, staged *stagingArea, boundary lake.Partition) {
+func (p *Publisher) copyStagedLists(ctx context.Context, staged *Area, boundary lake.Partition) {
 	newest := slices.Clone(staged.list.Objects)
 	slices.SortStableFunc(newest, func(a, b stagedObject) int { return cmp.Compare(b.Partition, a.Partition) })
 	limited, cancel := context.WithTimeout(ctx, listsTimeout)
 	defer cancel()
 	var group errgroup.Group
-	group.SetLimit(c.config.Copies)
+	group.SetLimit(p.Copies)
 	for _, object := range newest {
 		if !object.Listed {
 			continue
@@ -112,7 +113,7 @@ func (c *Store) copyStagedLists(ctx context.Context, staged *stagingArea, bounda
 			if err := limited.Err(); err != nil {
 				return err
 			}
-			err := c.copyTo(limited, staged.name(object.listsFile()), listsName(object.finalName(boundary)))
+			err := p.Lake.CopyTo(limited, staged.name(object.listsFile()), ListsName(object.finalName(boundary)))
 			if errors.Is(err, blob.ErrNotFound) {
 				return nil // another process has published the import and removed what was staged
 			}
@@ -120,27 +121,27 @@ func (c *Store) copyStagedLists(ctx context.Context, staged *stagingArea, bounda
 		})
 	}
 	if err := group.Wait(); err != nil {
-		c.config.Unlisted(ctx, "objects of the attempt "+staged.attempt, err)
+		p.Unlisted(ctx, "objects of the attempt "+staged.Attempt, err)
 	}
 }
 
-// copyLists puts the lists of an object under the name of its copy. An object that an earlier version has written has
-// none; then copyLists makes them.
-func (c *Store) copyLists(ctx context.Context, from, to string) {
-	text, err := c.readLists(ctx, from)
+// CopyLists puts the lists of an object under the name of its copy. An object that an earlier version has written has
+// none; then CopyLists makes them.
+func (p *Publisher) CopyLists(ctx context.Context, from, to string) {
+	text, err := p.readLists(ctx, from)
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
-		err = c.makeLists(ctx, from, to)
+		err = p.makeLists(ctx, from, to)
 	case err == nil:
-		err = c.putText(ctx, listsName(to), text)
+		err = p.putText(ctx, ListsName(to), text)
 	}
-	c.listed(ctx, to, err)
+	p.listed(ctx, to, err)
 }
 
-func (c *Store) readLists(ctx context.Context, object string) ([]byte, error) {
+func (p *Publisher) readLists(ctx context.Context, object string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, listsTimeout)
 	defer cancel()
-	r, err := blob.Open(ctx, c.lake, listsName(object), "")
+	r, err := blob.Open(ctx, p.Lake, ListsName(object), "")
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +150,8 @@ func (c *Store) readLists(ctx context.Context, object string) ([]byte, error) {
 }
 
 // makeLists makes the lists of an object in the bucket, and puts them under the name of its copy.
-func (c *Store) makeLists(ctx context.Context, from, to string) (err error) {
-	dir, err := os.MkdirTemp(c.config.Scratch, "lists-")
+func (p *Publisher) makeLists(ctx context.Context, from, to string) (err error) {
+	dir, err := os.MkdirTemp(p.Scratch, "lists-")
 	if err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
@@ -158,12 +159,12 @@ func (c *Store) makeLists(ctx context.Context, from, to string) (err error) {
 	file := filepath.Join(dir, "object.parquet")
 	limited, cancel := context.WithTimeout(ctx, makingTimeout)
 	defer cancel()
-	if err := c.download(limited, from, file); err != nil {
+	if err := p.Lake.Download(limited, from, file); err != nil {
 		return err
 	}
 	text, err := listsIn(ctx, file)
 	if err != nil {
 		return err
 	}
-	return c.putText(ctx, listsName(to), text)
+	return p.putText(ctx, ListsName(to), text)
 }

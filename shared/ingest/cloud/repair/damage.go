@@ -1,4 +1,4 @@
-package cloud
+package repair
 
 import (
 	"bytes"
@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -24,12 +24,12 @@ const maxLost = 1000
 // setAside keeps a damaged object in the quarantine, with a note about the reason, and lists it in the state as lost.
 // It does not remove the object: the caller does so, or makes readers read other objects. Every step may be repeated,
 // and several compactions may do so at the same time.
-func (c *Store) setAside(ctx context.Context, hour lake.Partition, name, sum string, reason error) error {
+func (r *Repairer) setAside(ctx context.Context, hour lake.Partition, name, sum string, reason error) error {
 	kept := damagedName(name, sum)
-	if err := c.copyVerified(ctx, name, kept); err != nil {
+	if err := r.Lake.CopyVerified(ctx, name, kept); err != nil {
 		return fmt.Errorf("set aside damaged object %s: %w", name, err)
 	}
-	now := c.config.Now().UTC()
+	now := r.Now().UTC()
 	note, err := json.MarshalIndent(struct {
 		Object string    `json:"object"`
 		Kept   string    `json:"kept"`
@@ -39,11 +39,11 @@ func (c *Store) setAside(ctx context.Context, hour lake.Partition, name, sum str
 	if err != nil {
 		return err
 	}
-	if err := c.lake.Put(ctx, kept+".json", bytes.NewReader(append(note, '\n')), blob.Always); err != nil {
+	if err := r.Lake.Put(ctx, kept+".json", bytes.NewReader(append(note, '\n')), blob.Always); err != nil {
 		return err
 	}
 	tooMany := false
-	_, err = c.changeState(ctx, func(s *lakestate.State) bool {
+	_, err = r.ChangeState(ctx, func(s *lakestate.State) bool {
 		lost := lakestate.LostObject{Name: lake.NameOf(name), Hour: hour, At: now}
 		if s.HasLost(lost.Name) {
 			return false
@@ -57,30 +57,27 @@ func (c *Store) setAside(ctx context.Context, hour lake.Partition, name, sum str
 	})
 	if err == nil && tooMany {
 		err = fmt.Errorf("object %s is damaged, and %d objects are lost already: see the notes in %s",
-			name, maxLost, damagedRoot)
+			name, maxLost, bucket.DamagedRoot)
 	}
 	return err
 }
 
 // damagedName returns the name in the quarantine of a damaged object with that SHA-256.
 func damagedName(name, sum string) string {
-	return fmt.Sprintf("%s%s.%.16s.parquet", damagedRoot, strings.TrimSuffix(lake.NameOf(name), ".parquet"), sum)
+	return fmt.Sprintf("%s%s.%.16s.parquet", bucket.DamagedRoot, strings.TrimSuffix(lake.NameOf(name), ".parquet"), sum)
 }
 
-// localCopy is a local copy of an object.
-type localCopy struct{ name, path string }
-
-// setAsideDamaged examines the objects of a merge that has failed, and sets the damaged ones aside. It returns the
+// SetAsideDamaged examines the objects of a merge that has failed, and sets the damaged ones aside. It returns the
 // others. If no object is damaged, it returns the error of the merge.
-func (c *Store) setAsideDamaged(
-	ctx context.Context, hour lake.Partition, copies []localCopy, failed error, report *CompactReport,
-) ([]localCopy, error) {
-	var whole []localCopy
+func (r *Repairer) SetAsideDamaged(
+	ctx context.Context, hour lake.Partition, copies []bucket.LocalCopy, failed error, report *Report,
+) ([]bucket.LocalCopy, error) {
+	var whole []bucket.LocalCopy
 	for _, object := range copies {
 		if err := ctx.Err(); err != nil {
 			return nil, errors.Join(failed, err)
 		}
-		damage := ingest.Verify(object.path)
+		damage := ingest.Verify(object.Path)
 		if damage == nil {
 			whole = append(whole, object)
 			continue
@@ -88,17 +85,17 @@ func (c *Store) setAsideDamaged(
 		if local := (*fs.PathError)(nil); errors.As(damage, &local) {
 			return nil, errors.Join(failed, damage) // of the local disk
 		}
-		sum, err := fileSum(object.path)
+		sum, err := bucket.FileSum(object.Path)
 		if err != nil {
 			return nil, errors.Join(failed, err)
 		}
-		if err := c.sameContent(ctx, object.name, sum); err != nil {
+		if err := r.sameContent(ctx, object.Name, sum); err != nil {
 			return nil, errors.Join(failed, err)
 		}
-		if err := c.setAside(ctx, hour, object.name, sum, damage); err != nil {
+		if err := r.setAside(ctx, hour, object.Name, sum, damage); err != nil {
 			return nil, err
 		}
-		report.Damaged = append(report.Damaged, object.name)
+		report.Damaged = append(report.Damaged, object.Name)
 	}
 	if len(whole) == len(copies) {
 		return nil, failed
@@ -108,15 +105,10 @@ func (c *Store) setAsideDamaged(
 
 // sameContent returns an error if the content of an object is not what was read from it before, so that a mistake of a
 // transfer is never taken for damage.
-func (c *Store) sameContent(ctx context.Context, name, sum string) error {
-	stored, err := c.contentSum(ctx, name)
+func (r *Repairer) sameContent(ctx context.Context, name, sum string) error {
+	stored, err := r.Lake.Sum(ctx, name)
 	if err == nil && stored != sum {
 		err = fmt.Errorf("read %s: two reads have the SHA-256 %s and %s", name, sum, stored)
 	}
 	return err
-}
-
-// withoutLost returns the names of objects that the state does not list as lost.
-func withoutLost(s lakestate.State, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.HasLost(lake.NameOf(name)) })
 }

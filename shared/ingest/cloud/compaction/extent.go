@@ -1,4 +1,4 @@
-package cloud
+package compaction
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -20,8 +21,8 @@ import (
 // unless no object is left, because the rows of removed objects are not known.
 //
 // An import that is published meanwhile changes the version of the state. Then nothing is changed.
-func (c *Store) narrowExtent(ctx context.Context) error {
-	s, _, err := lakestate.Load(ctx, c.table)
+func (c *Compactor) narrowExtent(ctx context.Context) error {
+	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil || s.Extent.Rows == 0 {
 		return err
 	}
@@ -32,7 +33,7 @@ func (c *Store) narrowExtent(ctx context.Context) error {
 	if err != nil || narrowed == s.Extent {
 		return err
 	}
-	_, err = c.changeState(ctx, func(current *lakestate.State) bool {
+	_, err = c.ChangeState(ctx, func(current *lakestate.State) bool {
 		if current.Version != s.Version {
 			return false
 		}
@@ -49,7 +50,7 @@ func (c *Store) narrowExtent(ctx context.Context) error {
 func isLost(o lakestate.LostObject) bool { return o.Rebuilt.IsZero() }
 
 // extentWithin returns the extent of the objects that readers see, as far as the extent of the state covers it.
-func (c *Store) extentWithin(ctx context.Context, s lakestate.State) (lake.Extent, error) {
+func (c *Compactor) extentWithin(ctx context.Context, s lakestate.State) (lake.Extent, error) {
 	e := s.Extent
 	first, last := lake.PartitionOf(e.MinTsMs), lake.PartitionOf(e.MaxTsMs)
 	from, found, err := c.firstVisible(ctx, s.Watermark, first, last)
@@ -81,15 +82,15 @@ func (c *Store) extentWithin(ctx context.Context, s lakestate.State) (lake.Exten
 }
 
 // firstVisible returns the first hour from from to to, both included, with objects that readers see.
-func (c *Store) firstVisible(
+func (c *Compactor) firstVisible(
 	ctx context.Context, watermark, from, to lake.Partition,
 ) (hour lake.Partition, found bool, err error) {
 	for _, part := range []struct {
 		root     string
 		from, to lake.Partition
 	}{
-		{compactRoot, from, min(to, watermark-1)},
-		{freshRoot, max(from, watermark), to},
+		{bucket.CompactRoot, from, min(to, watermark-1)},
+		{bucket.FreshRoot, max(from, watermark), to},
 	} {
 		if part.from > part.to {
 			continue
@@ -104,7 +105,7 @@ func (c *Store) firstVisible(
 
 // lastVisible returns the last hour from from to to, both included, with objects that readers see. Hour from has some.
 // Because objects are listed in ascending order, it bisects the hours, unless the last one has objects.
-func (c *Store) lastVisible(ctx context.Context, watermark, from, to lake.Partition) (lake.Partition, error) {
+func (c *Compactor) lastVisible(ctx context.Context, watermark, from, to lake.Partition) (lake.Partition, error) {
 	for middle := to; from < to; middle = from + (to-from+1)/2 {
 		hour, found, err := c.firstVisible(ctx, watermark, middle, to)
 		if err != nil {
@@ -120,13 +121,13 @@ func (c *Store) lastVisible(ctx context.Context, watermark, from, to lake.Partit
 }
 
 // firstFilled returns the first hour at or after from with objects under a root.
-func (c *Store) firstFilled(ctx context.Context, root string, from lake.Partition) (lake.Partition, bool, error) {
-	for info, err := range c.lake.List(ctx, root, root+from.String()+"/") {
+func (c *Compactor) firstFilled(ctx context.Context, root string, from lake.Partition) (lake.Partition, bool, error) {
+	for info, err := range c.Lake.List(ctx, root, root+from.String()+"/") {
 		if err != nil {
 			return 0, false, err
 		}
-		hour, ok := hourOf(strings.TrimPrefix(info.Name, root))
-		if ok && isObject(info) {
+		hour, ok := bucket.HourOf(strings.TrimPrefix(info.Name, root))
+		if ok && bucket.IsObject(info) {
 			return hour, true, nil
 		}
 	}
@@ -134,25 +135,21 @@ func (c *Store) firstFilled(ctx context.Context, root string, from lake.Partitio
 }
 
 // extentOfHour returns the extent of the objects of an hour that readers see. It downloads one object at a time.
-func (c *Store) extentOfHour(ctx context.Context, watermark, hour lake.Partition) (e lake.Extent, err error) {
-	folder := freshFolder(hour)
-	if hour < watermark {
-		folder = compactFolder(hour)
-	}
-	dir, err := os.MkdirTemp(c.config.Scratch, "extent-")
+func (c *Compactor) extentOfHour(ctx context.Context, watermark, hour lake.Partition) (e lake.Extent, err error) {
+	dir, err := os.MkdirTemp(c.Scratch, "extent-")
 	if err != nil {
 		return lake.Extent{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "object.parquet")
-	for info, err := range c.lake.List(ctx, folder, "") {
+	for info, err := range c.Lake.List(ctx, bucket.VisibleFolder(watermark, hour), "") {
 		if err != nil {
 			return lake.Extent{}, err
 		}
-		if !isObject(info) {
+		if !bucket.IsObject(info) {
 			continue
 		}
-		if err := c.download(ctx, info.Name, file); err != nil {
+		if err := c.Lake.Download(ctx, info.Name, file); err != nil {
 			return lake.Extent{}, err
 		}
 		object, err := ingest.ExtentOf(file)

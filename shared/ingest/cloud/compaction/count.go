@@ -1,4 +1,4 @@
-package cloud
+package compaction
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -22,21 +23,21 @@ const (
 	countEvery = 24 * time.Hour
 	// countAgain is when the records are counted again after a count that has not succeeded.
 	countAgain = 6 * time.Hour
-	// maxCounted is the maximum number of objects whose records are counted, two years of compacted hours. It takes some
-	// ten seconds, and costs a cent.
+	// maxCounted is the maximum number of objects whose records are counted, two years of compacted hours. It takes
+	// some ten seconds, and costs a cent.
 	maxCounted = 20_000
 )
 
-// countRecords corrects the number of records of the extent from the footers of the objects that readers see, and records
-// the sizes of their columns for estimates. It does nothing while an object is lost or an import is open, and with more
-// objects than maxCounted. Then the number stays unknown, if it is. Of several compactions, one counts at a time, and its
-// correction is made once.
-func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
-	s, _, err := lakestate.Load(ctx, c.table)
+// countRecords corrects the number of records of the extent from the footers of the objects that readers see, and
+// records the sizes of their columns for estimates. It does nothing while an object is lost or an import is open, and
+// with more objects than maxCounted. Then the number stays unknown, if it is. Of several compactions, one counts at a
+// time, and its correction is made once.
+func (c *Compactor) countRecords(ctx context.Context, timeUp func() bool) error {
+	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil {
 		return err
 	}
-	now := c.config.Now().UTC()
+	now := c.Now().UTC()
 	switch {
 	case !s.Shrunk && now.Sub(s.Counted) < countEvery, now.Sub(s.CountBegan) < countAgain:
 		return nil
@@ -48,7 +49,7 @@ func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
 		return err
 	}
 	mine := false
-	_, err = c.changeState(ctx, func(current *lakestate.State) bool {
+	_, err = c.ChangeState(ctx, func(current *lakestate.State) bool {
 		mine = current.CountBegan.Equal(s.CountBegan) && current.Counted.Equal(s.Counted)
 		current.CountBegan = now
 		return mine
@@ -64,7 +65,7 @@ func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
 		return err
 	}
 	total := sum.hours.Total()
-	_, err = c.changeState(ctx, func(current *lakestate.State) bool {
+	_, err = c.ChangeState(ctx, func(current *lakestate.State) bool {
 		if !current.CountBegan.Equal(now) || hasShrunk(s, *current) || slices.ContainsFunc(current.Lost, isLost) {
 			return false
 		}
@@ -76,10 +77,10 @@ func (c *Store) countRecords(ctx context.Context, timeUp func() bool) error {
 		return err
 	}
 	maps.DeleteFunc(sum.hours, func(hour lake.Partition, _ lakestate.ColumnSizes) bool { return hour >= s.Watermark })
-	if err := lakestate.SaveColumnSizes(ctx, c.table, total); err != nil {
+	if err := lakestate.SaveColumnSizes(ctx, c.Table, total); err != nil {
 		return err
 	}
-	return lakestate.SaveHours(ctx, c.table, now, sum.hours)
+	return lakestate.SaveHours(ctx, c.Table, now, sum.hours)
 }
 
 // hasShrunk reports whether objects were removed between two states.
@@ -90,14 +91,14 @@ func hasShrunk(before, after lakestate.State) bool {
 
 // countable lists the objects that readers of a state see. It returns nil if there are too many, or if the lake has
 // changed meanwhile: a listing may have objects of imports that readers do not see yet.
-func (c *Store) countable(ctx context.Context, s lakestate.State) ([]blob.Info, error) {
+func (c *Compactor) countable(ctx context.Context, s lakestate.State) ([]blob.Info, error) {
 	first, last := lake.PartitionOf(s.Extent.MinTsMs), lake.PartitionOf(s.Extent.MaxTsMs)
 	var objects []blob.Info
-	for info, err := range lakestate.NewListing(c.lake).Objects(ctx, s.Watermark, first, last) {
+	for info, err := range lakestate.NewListing(c.Lake).Objects(ctx, s.Watermark, first, last) {
 		if err != nil {
 			return nil, err
 		}
-		if !isObject(info) {
+		if !bucket.IsObject(info) {
 			continue
 		}
 		if len(objects) == maxCounted {
@@ -105,7 +106,7 @@ func (c *Store) countable(ctx context.Context, s lakestate.State) ([]blob.Info, 
 		}
 		objects = append(objects, info)
 	}
-	now, _, err := lakestate.Load(ctx, c.table)
+	now, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil || now.Version != s.Version || len(now.Open) > 0 {
 		return nil, err
 	}
@@ -134,19 +135,19 @@ func (s *contents) add(name string, size, rows int64, columns map[string]int64) 
 // saveHour records the sizes of the columns of an hour that was just compacted, from the footers of its objects.
 // Nothing waits for them: if they cannot be read or stored now, they are recorded when the records are counted. The
 // error is only that of ctx.
-func (c *Store) saveHour(ctx context.Context, hour lake.Partition, timeUp func() bool) error {
+func (c *Compactor) saveHour(ctx context.Context, hour lake.Partition, timeUp func() bool) error {
 	var objects []blob.Info
-	for info, err := range c.lake.List(ctx, compactFolder(hour), "") {
+	for info, err := range c.Lake.List(ctx, bucket.CompactFolder(hour), "") {
 		if err != nil {
 			return ctx.Err()
 		}
-		if isObject(info) {
+		if bucket.IsObject(info) {
 			objects = append(objects, info)
 		}
 	}
 	sum, err := c.sizesOf(ctx, objects, timeUp)
 	if err == nil {
-		err = lakestate.SaveHours(ctx, c.table, c.config.Now(), sum.hours)
+		err = lakestate.SaveHours(ctx, c.Table, c.Now(), sum.hours)
 	}
 	if err != nil {
 		return ctx.Err()
@@ -155,10 +156,10 @@ func (c *Store) saveHour(ctx context.Context, hour lake.Partition, timeUp func()
 }
 
 // sizesOf returns the sums of the rows of objects and of the sizes of their columns.
-func (c *Store) sizesOf(ctx context.Context, objects []blob.Info, timeUp func() bool) (*contents, error) {
+func (c *Compactor) sizesOf(ctx context.Context, objects []blob.Info, timeUp func() bool) (*contents, error) {
 	sum := &contents{hours: lakestate.ColumnsByHour{}}
 	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(c.config.Footers)
+	group.SetLimit(c.Footers)
 	for _, info := range objects {
 		if timeUp() {
 			group.Go(func() error { return errNotCounted })
@@ -171,8 +172,8 @@ func (c *Store) sizesOf(ctx context.Context, objects []blob.Info, timeUp func() 
 
 // addSizes adds the rows and columns of an object. The error is errNotCounted if the object is gone or replaced, also
 // while it is read, or is no object that this version can read.
-func (c *Store) addSizes(ctx context.Context, info blob.Info, sum *contents) (err error) {
-	in, err := blob.Open(ctx, c.lake, info.Name, "")
+func (c *Compactor) addSizes(ctx context.Context, info blob.Info, sum *contents) (err error) {
+	in, err := blob.Open(ctx, c.Lake, info.Name, "")
 	if errors.Is(err, blob.ErrNotFound) {
 		return errNotCounted
 	}

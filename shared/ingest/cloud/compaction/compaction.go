@@ -1,34 +1,47 @@
-package cloud
+// Package compaction merges the objects of each hour of a lake into few, while it is read, and removes the superseded
+// ones.
+package compaction
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
+	"github.com/orrery/orrery/shared/ingest/cloud/publication"
+	"github.com/orrery/orrery/shared/ingest/cloud/repair"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// CompactReport is the result of a compaction.
-type CompactReport struct {
+// Compactor compacts a lake.
+type Compactor struct {
+	*publication.Publisher
+	Repairer *repair.Repairer
+
+	Grace     time.Duration // how long after its end an hour waits for late records
+	Keep      time.Duration // how long superseded objects are kept
+	Group     int64         // the maximum size in bytes of the objects that are merged into one
+	GroupTime time.Duration // how long the merge of a group of that size is expected to take
+	Reserve   time.Duration // how long before the deadline of the context work stops
+	Footers   int           // footers read at a time
+}
+
+// Report is the result of a compaction.
+type Report struct {
 	Hours   int // hours with objects that the watermark passed
 	Objects int // objects of these hours before
 	Merged  int // objects of these hours now, without those of late records
 	Removed int // removed objects: superseded ones and those of abandoned imports
-	// Damaged lists the objects that this compaction has set aside, because they cannot be read.
-	Damaged []string `json:",omitempty"`
+	repair.Report
 	// Newer lists the objects that this compaction has copied as they are, because a newer program wrote them with
 	// columns that this program does not know.
-	Newer []string `json:",omitempty"`
-	// Rebuilt lists the lost objects whose rows readers see again, and NotRebuilt those that could not be rebuilt, with
-	// the reason.
-	Rebuilt    []string          `json:",omitempty"`
-	NotRebuilt map[string]string `json:",omitempty"`
-	Unfinished bool              // the time was up before everything was done
-	Watermark  lake.Partition
-	Elapsed    time.Duration
+	Newer     []string `json:",omitempty"`
+	Watermark lake.Partition
+	Elapsed   time.Duration
 }
 
 // Compact merges the objects of every hour that ended longer ago than the grace, and before until unless until is zero.
@@ -40,14 +53,14 @@ type CompactReport struct {
 //
 // It stops before the deadline of the context and sets Unfinished. The next call continues. Repairs come first, so that
 // each call makes some, however many hours are left to be compacted.
-func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactReport, err error) {
-	began := c.config.Now()
-	due := lake.PartitionOf(began.Add(-c.config.Grace).UnixMilli())
+func (c *Compactor) Compact(ctx context.Context, until time.Time) (report Report, err error) {
+	began := c.Now()
+	due := lake.PartitionOf(began.Add(-c.Grace).UnixMilli())
 	if !until.IsZero() {
 		due = min(due, lake.PartitionOf(until.UnixMilli()))
 	}
 	p := c.newPace(ctx)
-	s, _, err := lakestate.Load(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, c.Table)
 	backlog := false
 	if err == nil {
 		_, backlog, err = c.firstFresh(ctx, s.Watermark, due)
@@ -58,15 +71,15 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 	unrepaired := c.makeRepairs(ctx, p, backlog, &report) // which must not stop the watermark
 	err = c.compactDue(ctx, due, p, &report)
 	if err == nil {
-		err = c.settle(ctx, func(lakestate.OpenImport) bool { return true })
+		err = c.Settle(ctx, func(lakestate.OpenImport) bool { return true })
 	}
 	if err == nil {
 		err = c.narrowExtent(ctx)
 	}
 	if err == nil {
-		err = c.countRecords(ctx, deadline.Passed(p.stop, c.config.Now))
+		err = c.countRecords(ctx, deadline.Passed(p.stop, c.Now))
 	}
-	report.Elapsed = c.config.Now().Sub(began)
+	report.Elapsed = c.Now().Sub(began)
 	if err = errors.Join(err, unrepaired); err != nil {
 		return report, fmt.Errorf("compact: %w", err)
 	}
@@ -76,24 +89,24 @@ func (c *Store) Compact(ctx context.Context, until time.Time) (report CompactRep
 // makeRepairs examines suspects, removes superseded objects, and rebuilds lost ones, until the time is up. Suspects get
 // at most half of the time, and suspects and superseded objects together three quarters. A failure of one of the three
 // does not keep the others from their work.
-func (c *Store) makeRepairs(ctx context.Context, p *pace, backlog bool, report *CompactReport) error {
+func (c *Compactor) makeRepairs(ctx context.Context, p *pace, backlog bool, report *Report) error {
 	stop := p.repairs(backlog)
 	quarters := func(n time.Duration) func() bool {
 		if stop.IsZero() {
-			return deadline.Passed(stop, c.config.Now)
+			return deadline.Passed(stop, c.Now)
 		}
-		return deadline.Passed(p.began.Add(n*stop.Sub(p.began)/4), c.config.Now)
+		return deadline.Passed(p.began.Add(n*stop.Sub(p.began)/4), c.Now)
 	}
 	return errors.Join(
-		c.examineSuspects(ctx, quarters(2), report),
+		c.Repairer.ExamineSuspects(ctx, quarters(2), &report.Report),
 		c.sweep(ctx, quarters(3), report),
-		c.rebuild(ctx, quarters(4), report),
+		c.Repairer.Rebuild(ctx, quarters(4), &report.Report),
 	)
 }
 
 // compactDue compacts the hours before due, until the time is up.
-func (c *Store) compactDue(ctx context.Context, due lake.Partition, p *pace, report *CompactReport) error {
-	timeUp := deadline.Passed(p.stop, c.config.Now)
+func (c *Compactor) compactDue(ctx context.Context, due lake.Partition, p *pace, report *Report) error {
+	timeUp := deadline.Passed(p.stop, c.Now)
 	for more := true; more; {
 		if timeUp() {
 			report.Unfinished = true
@@ -113,9 +126,9 @@ type pace struct {
 	longest     time.Duration // that a group has taken so far
 }
 
-func (c *Store) newPace(ctx context.Context) *pace {
-	now := c.config.Now()
-	return &pace{began: now, stop: deadline.Stop(ctx, c.config.Reserve, now)}
+func (c *Compactor) newPace(ctx context.Context) *pace {
+	now := c.Now()
+	return &pace{began: now, stop: deadline.Stop(ctx, c.Reserve, now)}
 }
 
 // repairShare divides the time of a compaction: the result is what repairs may take while there are hours to compact.
@@ -132,17 +145,17 @@ func (p *pace) repairs(backlog bool) time.Time {
 // fits reports whether there is time to merge group n of a plan. A group is expected to take as long as usual for its
 // size, and as long as any group before it. Half of the time of the compaction is always enough, so that every group is
 // begun some time.
-func (c *Store) fits(p *pace, of plan, n int) bool {
+func (c *Compactor) fits(p *pace, of bucket.Plan, n int) bool {
 	if p.stop.IsZero() {
 		return true
 	}
-	size := c.config.Group
+	size := c.Group
 	if n < len(of.Bytes) {
 		size = of.Bytes[n]
 	}
-	expected := time.Duration(float64(c.config.GroupTime) * float64(size) / float64(c.config.Group))
+	expected := time.Duration(float64(c.GroupTime) * float64(size) / float64(c.Group))
 	expected = min(max(expected, p.longest), p.stop.Sub(p.began)/2)
-	return !c.config.Now().Add(expected).After(p.stop)
+	return !c.Now().Add(expected).After(p.stop)
 }
 
 // compactNext makes the next step, which depends on the state of the lake, and reports whether there may be more steps:
@@ -152,17 +165,17 @@ func (c *Store) fits(p *pace, of plan, n int) bool {
 //	                     hours and move the watermark past it, or to closed if none of them has objects
 //
 // If a process dies in the middle of a step, the state is still one of these two, and the next call continues from it.
-func (c *Store) compactNext(
-	ctx context.Context, due lake.Partition, p *pace, report *CompactReport,
+func (c *Compactor) compactNext(
+	ctx context.Context, due lake.Partition, p *pace, report *Report,
 ) (more bool, err error) {
-	s, _, err := lakestate.Load(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil {
 		return false, err
 	}
 	report.Watermark = s.Watermark
 	if s.Watermark == s.Closed {
 		// Interrupted imports are published first, because their objects also belong to fresh hours.
-		if err := c.settle(ctx, func(lakestate.OpenImport) bool { return true }); err != nil {
+		if err := c.Settle(ctx, func(lakestate.OpenImport) bool { return true }); err != nil {
 			return false, err
 		}
 		hour, found, err := c.firstFresh(ctx, s.Watermark, due)
@@ -171,7 +184,7 @@ func (c *Store) compactNext(
 		}
 		return true, c.close(ctx, s.Watermark, hour+1)
 	}
-	if err := c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Boundary < s.Closed }); err != nil {
+	if err := c.Settle(ctx, func(o lakestate.OpenImport) bool { return o.Boundary < s.Closed }); err != nil {
 		return false, err
 	}
 	hour, found, err := c.firstFresh(ctx, s.Watermark, s.Closed)
@@ -186,8 +199,8 @@ func (c *Store) compactNext(
 
 // close makes boundary the first hour to which imports may add fresh objects. It applies to imports that are committed
 // afterwards.
-func (c *Store) close(ctx context.Context, watermark, boundary lake.Partition) error {
-	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
+func (c *Compactor) close(ctx context.Context, watermark, boundary lake.Partition) error {
+	_, err := c.ChangeState(ctx, func(s *lakestate.State) bool {
 		if s.Watermark != watermark || s.Closed >= boundary {
 			return false // another compaction has made progress
 		}
@@ -198,15 +211,15 @@ func (c *Store) close(ctx context.Context, watermark, boundary lake.Partition) e
 }
 
 // compactHour merges a closed hour and moves the watermark past it.
-func (c *Store) compactHour(
-	ctx context.Context, watermark, hour lake.Partition, p *pace, report *CompactReport,
+func (c *Compactor) compactHour(
+	ctx context.Context, watermark, hour lake.Partition, p *pace, report *Report,
 ) (more bool, err error) {
 	of, err := c.planFor(ctx, hour)
 	if err != nil {
 		return false, err
 	}
 	// If the watermark has moved, the hour may have been compacted and swept, and this plan may be a new one for it.
-	s, _, err := lakestate.Load(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil || s.Watermark != watermark {
 		return true, err
 	}
@@ -215,13 +228,13 @@ func (c *Store) compactHour(
 			report.Unfinished = true
 			return false, nil
 		}
-		began := c.config.Now()
+		began := c.Now()
 		if err := c.merge(ctx, hour, group, withoutLost(s, group), report); err != nil {
 			return false, fmt.Errorf("hour %s: %w", hour, err)
 		}
-		p.longest = max(p.longest, c.config.Now().Sub(began))
+		p.longest = max(p.longest, c.Now().Sub(began))
 	}
-	if err := c.saveHour(ctx, hour, deadline.Passed(p.stop, c.config.Now)); err != nil {
+	if err := c.saveHour(ctx, hour, deadline.Passed(p.stop, c.Now)); err != nil {
 		return false, err
 	}
 	if err := c.moveWatermark(ctx, watermark, hour+1); err != nil {
@@ -236,9 +249,9 @@ func (c *Store) compactHour(
 }
 
 // moveWatermark makes readers read the hours before to from the compacted objects.
-func (c *Store) moveWatermark(ctx context.Context, from, to lake.Partition) error {
-	now := c.config.Now().UTC()
-	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
+func (c *Compactor) moveWatermark(ctx context.Context, from, to lake.Partition) error {
+	now := c.Now().UTC()
+	_, err := c.ChangeState(ctx, func(s *lakestate.State) bool {
 		if s.Watermark != from {
 			return false // another compaction has moved it
 		}
@@ -263,7 +276,12 @@ func withMove(moves []lakestate.Move, m lakestate.Move) []lakestate.Move {
 }
 
 // firstFresh returns the first hour with fresh objects that is at or after from and before to.
-func (c *Store) firstFresh(ctx context.Context, from, to lake.Partition) (lake.Partition, bool, error) {
-	hour, found, err := c.firstFilled(ctx, freshRoot, from)
+func (c *Compactor) firstFresh(ctx context.Context, from, to lake.Partition) (lake.Partition, bool, error) {
+	hour, found, err := c.firstFilled(ctx, bucket.FreshRoot, from)
 	return hour, found && hour < to, err
+}
+
+// withoutLost returns the names of objects that the state does not list as lost.
+func withoutLost(s lakestate.State, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.HasLost(lake.NameOf(name)) })
 }

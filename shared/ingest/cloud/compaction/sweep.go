@@ -1,24 +1,21 @@
-package cloud
+package compaction
 
 import (
 	"context"
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
+	"github.com/orrery/orrery/shared/ingest/cloud/publication"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// abandonedAfter is the age from which an attempt that is not committed is considered abandoned. No import runs that
-// long.
-const abandonedAfter = 24 * time.Hour
-
 // sweep removes fresh objects that were superseded so long ago that no query reads them any more, and the staged
 // objects of abandoned imports.
-func (c *Store) sweep(ctx context.Context, timeUp func() bool, report *CompactReport) error {
+func (c *Compactor) sweep(ctx context.Context, timeUp func() bool, report *Report) error {
 	if err := c.sweepSuperseded(ctx, timeUp, report); err != nil {
 		return err
 	}
@@ -26,12 +23,12 @@ func (c *Store) sweep(ctx context.Context, timeUp func() bool, report *CompactRe
 }
 
 // sweepSuperseded removes the objects in the plans of old moves, then the plans, and then the moves in the state.
-func (c *Store) sweepSuperseded(ctx context.Context, timeUp func() bool, report *CompactReport) error {
-	s, _, err := lakestate.Load(ctx, c.table)
+func (c *Compactor) sweepSuperseded(ctx context.Context, timeUp func() bool, report *Report) error {
+	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil {
 		return err
 	}
-	old := func(m lakestate.Move) bool { return c.config.Now().Sub(m.Last) >= c.config.Keep }
+	old := func(m lakestate.Move) bool { return c.Now().Sub(m.Last) >= c.Keep }
 	var upTo lake.Partition
 	for _, m := range s.Moves {
 		if old(m) {
@@ -41,11 +38,11 @@ func (c *Store) sweepSuperseded(ctx context.Context, timeUp func() bool, report 
 	if upTo == 0 {
 		return nil
 	}
-	for info, err := range c.lake.List(ctx, planRoot, "") {
+	for info, err := range c.Lake.List(ctx, bucket.PlanRoot, "") {
 		if err != nil {
 			return err
 		}
-		hour, ok := hourOf(strings.TrimPrefix(info.Name, planRoot))
+		hour, ok := bucket.HourOf(strings.TrimPrefix(info.Name, bucket.PlanRoot))
 		if !ok || hour >= upTo {
 			continue
 		}
@@ -57,7 +54,7 @@ func (c *Store) sweepSuperseded(ctx context.Context, timeUp func() bool, report 
 			return err
 		}
 	}
-	_, err = c.changeState(ctx, func(s *lakestate.State) bool {
+	_, err = c.ChangeState(ctx, func(s *lakestate.State) bool {
 		var recent []lakestate.Move
 		for _, m := range s.Moves {
 			if m.To > upTo {
@@ -71,9 +68,9 @@ func (c *Store) sweepSuperseded(ctx context.Context, timeUp func() bool, report 
 	return err
 }
 
-func (c *Store) sweepHour(ctx context.Context, hour lake.Partition, report *CompactReport) error {
-	var p plan
-	err := c.readJSON(ctx, planName(hour), &p)
+func (c *Compactor) sweepHour(ctx context.Context, hour lake.Partition, report *Report) error {
+	var p bucket.Plan
+	err := c.Lake.ReadJSON(ctx, bucket.PlanName(hour), &p)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil // another sweep has removed the plan and its objects
 	}
@@ -81,27 +78,27 @@ func (c *Store) sweepHour(ctx context.Context, hour lake.Partition, report *Comp
 		return err
 	}
 	// Rebuilding a merged object needs its sources after the plan is gone.
-	if err := c.copyTo(ctx, planName(hour), mergedName(hour)); err != nil {
+	if err := c.Lake.CopyTo(ctx, bucket.PlanName(hour), bucket.MergedName(hour)); err != nil {
 		if errors.Is(err, blob.ErrNotFound) {
 			return nil // another sweep has removed the plan and its objects
 		}
 		return err
 	}
 	for _, group := range p.Groups {
-		names := slices.Concat(listsNames(group), group, []string{versionsName(hour, groupName(hour, group))})
-		if err := c.lake.Delete(ctx, names...); err != nil {
+		names := slices.Concat(publication.ListsNames(group), group, []string{versionsName(hour, bucket.GroupName(hour, group))})
+		if err := c.Lake.Delete(ctx, names...); err != nil {
 			return err
 		}
 		report.Removed += len(group)
 	}
-	return c.lake.Delete(ctx, planName(hour))
+	return c.Lake.Delete(ctx, bucket.PlanName(hour))
 }
 
 // sweepStaged removes the staged objects of abandoned attempts.
-func (c *Store) sweepStaged(ctx context.Context, report *CompactReport) error {
+func (c *Compactor) sweepStaged(ctx context.Context, report *Report) error {
 	var abandoned []string
-	before := c.config.Now().Add(-abandonedAfter)
-	for info, err := range c.lake.List(ctx, stagingRoot, "") {
+	before := c.Now().Add(-publication.AbandonedAfter)
+	for info, err := range c.Lake.List(ctx, bucket.StagingRoot, "") {
 		if err != nil {
 			return err
 		}
@@ -113,7 +110,7 @@ func (c *Store) sweepStaged(ctx context.Context, report *CompactReport) error {
 		return nil
 	}
 	// The state must be read after the listing: every attempt that is committed by now is open in it, or published.
-	s, _, err := lakestate.Load(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil {
 		return err
 	}
@@ -123,11 +120,11 @@ func (c *Store) sweepStaged(ctx context.Context, report *CompactReport) error {
 	}
 	var names []string
 	for _, name := range abandoned {
-		attempt, _, _ := strings.Cut(strings.TrimPrefix(name, stagingRoot), "/")
+		attempt, _, _ := strings.Cut(strings.TrimPrefix(name, bucket.StagingRoot), "/")
 		if !committed[attempt] {
 			names = append(names, name)
 		}
 	}
 	report.Removed += len(names)
-	return c.lake.Delete(ctx, names...)
+	return c.Lake.Delete(ctx, names...)
 }

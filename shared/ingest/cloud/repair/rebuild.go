@@ -1,4 +1,4 @@
-package cloud
+package repair
 
 import (
 	"context"
@@ -15,7 +15,9 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
+	"github.com/orrery/orrery/shared/ingest/cloud/publication"
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -36,16 +38,16 @@ const (
 	nameTaken ledgertable.NotRebuildable = "another object has its name in the bucket of the lake"
 )
 
-// rebuild makes the rows of lost objects again from the raw logs, one object after the other, until the time is up. An
+// Rebuild makes the rows of lost objects again from the raw logs, one object after the other, until the time is up. An
 // object that takes longer is begun again by another run, after the objects that have waited longer.
-func (c *Store) rebuild(ctx context.Context, timeUp func() bool, report *CompactReport) error {
-	s, err := c.forgetRebuilt(ctx)
+func (r *Repairer) Rebuild(ctx context.Context, timeUp func() bool, report *Report) error {
+	s, err := r.forgetRebuilt(ctx)
 	if err != nil {
 		return err
 	}
 	byAttempt := func(a, b lakestate.LostObject) int { return a.Tried.Compare(b.Tried) }
 	for _, lost := range slices.SortedStableFunc(slices.Values(s.Lost), byAttempt) {
-		if !c.rebuildDue(lost) || !settled(s, lost.Hour) {
+		if !r.rebuildDue(lost) || !settled(s, lost.Hour) {
 			continue
 		}
 		if timeUp() {
@@ -53,12 +55,12 @@ func (c *Store) rebuild(ctx context.Context, timeUp func() bool, report *Compact
 			return nil
 		}
 		var reason ledgertable.NotRebuildable
-		switch err := c.rebuildObject(ctx, lost, timeUp, report); {
+		switch err := r.rebuildObject(ctx, lost, timeUp, report); {
 		case errors.Is(err, ingest.ErrStopped):
 			report.Unfinished = true
-			return c.noteAttempt(ctx, lost, "")
+			return r.noteAttempt(ctx, lost, "")
 		case errors.As(err, &reason):
-			if err := c.noteAttempt(ctx, lost, reason); err != nil {
+			if err := r.noteAttempt(ctx, lost, reason); err != nil {
 				return err
 			}
 			if report.NotRebuilt == nil {
@@ -73,18 +75,18 @@ func (c *Store) rebuild(ctx context.Context, timeUp func() bool, report *Compact
 }
 
 // forgetRebuilt removes the objects from the state that were rebuilt so long ago that no query runs which began before.
-func (c *Store) forgetRebuilt(ctx context.Context) (lakestate.State, error) {
-	return c.changeState(ctx, func(s *lakestate.State) bool {
+func (r *Repairer) forgetRebuilt(ctx context.Context) (lakestate.State, error) {
+	return r.ChangeState(ctx, func(s *lakestate.State) bool {
 		n := len(s.Lost)
 		s.Lost = slices.DeleteFunc(s.Lost, func(o lakestate.LostObject) bool {
-			return !o.Rebuilt.IsZero() && c.config.Now().Sub(o.Rebuilt) >= engine.KeepSuperseded
+			return !o.Rebuilt.IsZero() && r.Now().Sub(o.Rebuilt) >= engine.KeepSuperseded
 		})
 		return len(s.Lost) < n
 	})
 }
 
-func (c *Store) rebuildDue(lost lakestate.LostObject) bool {
-	now := c.config.Now()
+func (r *Repairer) rebuildDue(lost lakestate.LostObject) bool {
+	now := r.Now()
 	return lost.Rebuilt.IsZero() && now.Sub(lost.At) >= rebuildAfter &&
 		(lost.Reason == "" || now.Sub(lost.Tried) >= rebuildAgain)
 }
@@ -99,10 +101,10 @@ func settled(s lakestate.State, hour lake.Partition) bool {
 //
 // The hour must not have changed between the comparison and the commit: no other rows of the same imports may be lost
 // or rebuilt meanwhile.
-func (c *Store) rebuildObject(
-	ctx context.Context, lost lakestate.LostObject, timeUp func() bool, report *CompactReport,
+func (r *Repairer) rebuildObject(
+	ctx context.Context, lost lakestate.LostObject, timeUp func() bool, report *Report,
 ) (err error) {
-	s, _, err := lakestate.Load(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, r.Table)
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (c *Store) rebuildObject(
 	if !slices.ContainsFunc(before, lost.Same) || !settled(s, lost.Hour) || rebuilding(s, lost.Hour) {
 		return nil // another compaction has changed the hour; the next run continues
 	}
-	imports, err := c.importsOf(ctx, lost)
+	imports, err := r.importsOf(ctx, lost)
 	if err != nil {
 		return err
 	}
@@ -121,10 +123,10 @@ func (c *Store) rebuildObject(
 		}
 		present[i.Past.Entry.Source] = lineSet{}
 	}
-	if whole, err := c.visibleLines(ctx, s, lost.Hour, present, timeUp, report); err != nil || !whole {
+	if whole, err := r.visibleLines(ctx, s, lost.Hour, present, timeUp, report); err != nil || !whole {
 		return err
 	}
-	dir, err := os.MkdirTemp(c.config.Scratch, "rebuild-")
+	dir, err := os.MkdirTemp(r.Scratch, "rebuild-")
 	if err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
@@ -138,7 +140,7 @@ func (c *Store) rebuildObject(
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return fmt.Errorf("make scratch directory: %w", err)
 		}
-		made, err := c.reconvert(ctx, i, sub, timeUp, missing)
+		made, err := r.reconvert(ctx, i, sub, timeUp, missing)
 		if err != nil {
 			return err
 		}
@@ -150,9 +152,9 @@ func (c *Store) rebuildObject(
 	}
 	if len(files) == 0 { // all rows are visible
 		found := false
-		_, err := c.changeState(ctx, func(s *lakestate.State) bool {
+		_, err := r.ChangeState(ctx, func(s *lakestate.State) bool {
 			if found = unchanged(s); found {
-				s.MarkRebuilt(lost.Name, c.config.Now())
+				s.MarkRebuilt(lost.Name, r.Now())
 			}
 			return found
 		})
@@ -161,13 +163,13 @@ func (c *Store) rebuildObject(
 		}
 		return err
 	}
-	return c.publishRebuilt(ctx, lost, dir, files, unchanged, report)
+	return r.publishRebuilt(ctx, lost, dir, files, unchanged, report)
 }
 
 // publishRebuilt publishes rebuilt rows as an import is published, if the hour is unchanged.
-func (c *Store) publishRebuilt(
+func (r *Repairer) publishRebuilt(
 	ctx context.Context, lost lakestate.LostObject, dir string, files []string,
-	unchanged func(*lakestate.State) bool, report *CompactReport,
+	unchanged func(*lakestate.State) bool, report *Report,
 ) error {
 	file := filepath.Join(dir, "rebuilt.parquet")
 	object, err := ingest.Merge(dir, filepath.Base(file), files)
@@ -175,39 +177,39 @@ func (c *Store) publishRebuilt(
 		return err
 	}
 	object.Path = lake.FreshName(lost.Hour, path.Base(lost.Name))
-	staged := &stagingArea{cloud: c, attempt: newAttempt(), began: c.config.Now()}
-	if err := staged.add(ctx, file, object); err != nil {
+	staged := r.NewArea()
+	if err := staged.Add(ctx, file, object); err != nil {
 		return err
 	}
-	if err := staged.writeIndex(ctx); err != nil {
+	if err := staged.WriteIndex(ctx); err != nil {
 		return err
 	}
-	s, _, err := lakestate.Load(ctx, c.table)
+	s, _, err := lakestate.Load(ctx, r.Table)
 	if err != nil {
 		return err
 	}
-	name := staged.list.Objects[0].finalName(s.Closed)
-	if _, err := c.lake.Head(ctx, name); !errors.Is(err, blob.ErrNotFound) {
+	name := staged.FinalNames(s.Closed)[0]
+	if _, err := r.Lake.Head(ctx, name); !errors.Is(err, blob.ErrNotFound) {
 		if err == nil {
 			err = nameTaken
 		}
-		return errors.Join(err, staged.remove(ctx))
+		return errors.Join(err, staged.Remove(ctx))
 	}
 	id, committed := "rebuild#"+lost.Name, false
-	_, err = c.changeState(ctx, func(s *lakestate.State) bool {
-		if o, open := s.Open[id]; open && o.Attempt == staged.attempt {
+	_, err = r.ChangeState(ctx, func(s *lakestate.State) bool {
+		if o, open := s.Open[id]; open && o.Attempt == staged.Attempt {
 			committed = true // the response to an earlier call was lost
 			return false
 		}
-		if !unchanged(s) || staged.list.Objects[0].finalName(s.Closed) != name ||
-			c.config.Now().Sub(staged.began) > abandonedAfter/2 {
+		if !unchanged(s) || staged.FinalNames(s.Closed)[0] != name ||
+			r.Now().Sub(staged.Began) > publication.AbandonedAfter/2 {
 			return false
 		}
 		if s.Open == nil {
 			s.Open = map[string]lakestate.OpenImport{}
 		}
 		s.Open[id] = lakestate.OpenImport{
-			Attempt:  staged.attempt,
+			Attempt:  staged.Attempt,
 			Boundary: s.Closed,
 			Extent:   object.Extent(),
 			Rebuilds: lost.Name,
@@ -219,18 +221,18 @@ func (c *Store) publishRebuilt(
 		return err // the rows may be committed; then the next run publishes them
 	}
 	if !committed {
-		return staged.remove(ctx)
+		return staged.Remove(ctx)
 	}
 	report.Rebuilt = append(report.Rebuilt, lost.Name)
-	return c.settle(ctx, func(o lakestate.OpenImport) bool { return o.Attempt == staged.attempt })
+	return r.Settle(ctx, func(o lakestate.OpenImport) bool { return o.Attempt == staged.Attempt })
 }
 
 // importsOf returns the imports that a lost object has rows of.
-func (c *Store) importsOf(ctx context.Context, lost lakestate.LostObject) ([]ledgertable.PastImport, error) {
+func (r *Repairer) importsOf(ctx context.Context, lost lakestate.LostObject) ([]ledgertable.PastImport, error) {
 	names := []string{lost.Name}
 	if _, _, ok := lake.SourceOf(lost.Name); !ok {
 		var err error
-		if names, err = c.membersOf(ctx, lost); err != nil {
+		if names, err = r.membersOf(ctx, lost); err != nil {
 			return nil, err
 		}
 	}
@@ -243,7 +245,7 @@ func (c *Store) importsOf(ctx context.Context, lost lakestate.LostObject) ([]led
 			return nil, ledgertable.NoSource
 		}
 		if ledgers[source] == nil {
-			l, err := ledgertable.OfSource(ctx, c.table, source)
+			l, err := ledgertable.OfSource(ctx, r.Table, source)
 			if err != nil {
 				return nil, err
 			}
@@ -262,16 +264,16 @@ func (c *Store) importsOf(ctx context.Context, lost lakestate.LostObject) ([]led
 }
 
 // membersOf returns the names of the objects that a merged object was made of.
-func (c *Store) membersOf(ctx context.Context, lost lakestate.LostObject) ([]string, error) {
+func (r *Repairer) membersOf(ctx context.Context, lost lakestate.LostObject) ([]string, error) {
 	digest := strings.TrimSuffix(path.Base(lost.Name), ".parquet")
-	for _, name := range []string{planName(lost.Hour), mergedName(lost.Hour)} {
-		var p plan
-		err := c.readJSON(ctx, name, &p)
+	for _, name := range []string{bucket.PlanName(lost.Hour), bucket.MergedName(lost.Hour)} {
+		var p bucket.Plan
+		err := r.Lake.ReadJSON(ctx, name, &p)
 		if err != nil && !errors.Is(err, blob.ErrNotFound) {
 			return nil, err
 		}
 		for _, group := range p.Groups {
-			if groupDigest(group) == digest {
+			if bucket.GroupDigest(group) == digest {
 				return group, nil
 			}
 		}
@@ -280,17 +282,17 @@ func (c *Store) membersOf(ctx context.Context, lost lakestate.LostObject) ([]str
 }
 
 // reconvert makes the wanted rows of an import again from the first of its logs that still has the content.
-func (c *Store) reconvert(
+func (r *Repairer) reconvert(
 	ctx context.Context, i ledgertable.PastImport, dir string, timeUp func() bool, wanted func(*lake.Row) bool,
 ) (files []string, err error) {
-	options := c.config.Options
+	options := r.Options
 	options.From, options.Until, options.Stop = i.From, i.Until, timeUp
 	for n, log := range i.Logs {
 		sub := filepath.Join(dir, fmt.Sprint(n))
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			return nil, fmt.Errorf("make scratch directory: %w", err)
 		}
-		files, err := c.reconvertLog(ctx, log, i.Past, sub, options, wanted)
+		files, err := r.reconvertLog(ctx, log, i.Past, sub, options, wanted)
 		other := errors.Is(err, blob.ErrNotFound) || errors.Is(err, ingest.ErrOtherLog) ||
 			fault.KindOf(err) == fault.Invalid
 		if !other {
@@ -300,10 +302,10 @@ func (c *Store) reconvert(
 	return nil, noLog
 }
 
-func (c *Store) reconvertLog(
+func (r *Repairer) reconvertLog(
 	ctx context.Context, log rawlog.Log, past ingest.Past, dir string, options ingest.Options, wanted func(*lake.Row) bool,
 ) (files []string, err error) {
-	raw, err := blob.Open(ctx, c.raw, log.Key, log.Version)
+	raw, err := blob.Open(ctx, r.Raw, log.Key, log.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -313,33 +315,33 @@ func (c *Store) reconvertLog(
 
 // visibleLines adds the lines of the visible objects of an hour to the sets of their sources. whole is false if it has
 // found a damaged object; then that object must be dealt with first. If the time is up, the error is ingest.ErrStopped.
-func (c *Store) visibleLines(
+func (r *Repairer) visibleLines(
 	ctx context.Context, s lakestate.State, hour lake.Partition, present map[string]lineSet,
-	timeUp func() bool, report *CompactReport,
+	timeUp func() bool, report *Report,
 ) (whole bool, err error) {
-	dir, err := os.MkdirTemp(c.config.Scratch, "visible-")
+	dir, err := os.MkdirTemp(r.Scratch, "visible-")
 	if err != nil {
 		return false, fmt.Errorf("make scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "object.parquet")
-	for info, err := range c.lake.List(ctx, visibleFolder(s, hour), "") {
+	for info, err := range r.Lake.List(ctx, bucket.VisibleFolder(s.Watermark, hour), "") {
 		if err != nil {
 			return false, err
 		}
-		if !isObject(info) {
+		if !bucket.IsObject(info) {
 			continue
 		}
 		if timeUp() {
 			return false, ingest.ErrStopped
 		}
-		if err := c.download(ctx, info.Name, file); errors.Is(err, blob.ErrNotFound) {
+		if err := r.Lake.Download(ctx, info.Name, file); errors.Is(err, blob.ErrNotFound) {
 			return false, nil // another compaction has removed it
 		} else if err != nil {
 			return false, err
 		}
 		if ingest.Verify(file) != nil {
-			return false, c.examine(ctx, info.Name, report)
+			return false, r.examine(ctx, info.Name, report)
 		}
 		err = ingest.EachPlace(file, func(source string, line int64) {
 			if lines, wanted := present[source]; wanted {
@@ -353,20 +355,12 @@ func (c *Store) visibleLines(
 	return true, nil
 }
 
-// visibleFolder returns the folder of the objects of an hour that readers read.
-func visibleFolder(s lakestate.State, hour lake.Partition) string {
-	if hour < s.Watermark {
-		return compactFolder(hour)
-	}
-	return freshFolder(hour)
-}
-
 // noteAttempt records in the state why a lost object could not be rebuilt, or "" if the time was up.
-func (c *Store) noteAttempt(ctx context.Context, lost lakestate.LostObject, reason ledgertable.NotRebuildable) error {
-	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
+func (r *Repairer) noteAttempt(ctx context.Context, lost lakestate.LostObject, reason ledgertable.NotRebuildable) error {
+	_, err := r.ChangeState(ctx, func(s *lakestate.State) bool {
 		i := slices.IndexFunc(s.Lost, lost.Same)
 		if i >= 0 {
-			s.Lost[i].Tried, s.Lost[i].Reason = c.config.Now().UTC(), reason.Error()
+			s.Lost[i].Tried, s.Lost[i].Reason = r.Now().UTC(), reason.Error()
 		}
 		return i >= 0
 	})

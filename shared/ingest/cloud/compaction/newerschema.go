@@ -1,4 +1,4 @@
-package cloud
+package compaction
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -32,13 +33,13 @@ type versions map[string]int
 // versionsName returns the name of the versions of the group that an object is named for.
 func versionsName(hour lake.Partition, object string) string {
 	digest := object[strings.LastIndex(object, "/")+1:]
-	return planRoot + hour.String() + "." + strings.TrimSuffix(digest, ".parquet") + ".json"
+	return bucket.PlanRoot + hour.String() + "." + strings.TrimSuffix(digest, ".parquet") + ".json"
 }
 
 // splitNewer separates the objects that this program cannot merge.
-func splitNewer(copies []localCopy) (mergeable, newer []localCopy) {
+func splitNewer(copies []bucket.LocalCopy) (mergeable, newer []bucket.LocalCopy) {
 	for _, object := range copies {
-		if ingest.IsNewer(object.path) {
+		if ingest.IsNewer(object.Path) {
 			newer = append(newer, object)
 		} else {
 			mergeable = append(mergeable, object)
@@ -49,16 +50,16 @@ func splitNewer(copies []localCopy) (mergeable, newer []localCopy) {
 
 // wholeNewer returns those of the objects of a newer schema that are not damaged, and sets the others aside. Merging
 // does not read these objects, so nothing else would find the damage.
-func (c *Store) wholeNewer(
-	ctx context.Context, hour lake.Partition, newer []localCopy, report *CompactReport,
-) (whole []localCopy, err error) {
+func (c *Compactor) wholeNewer(
+	ctx context.Context, hour lake.Partition, newer []bucket.LocalCopy, report *Report,
+) (whole []bucket.LocalCopy, err error) {
 	for _, object := range newer {
-		damage := ingest.Verify(object.path)
+		damage := ingest.Verify(object.Path)
 		if damage == nil {
 			whole = append(whole, object)
 			continue
 		}
-		if _, err := c.setAsideDamaged(ctx, hour, []localCopy{object}, damage, report); err != nil {
+		if _, err := c.Repairer.SetAsideDamaged(ctx, hour, []bucket.LocalCopy{object}, damage, &report.Report); err != nil {
 			return nil, err
 		}
 	}
@@ -66,20 +67,20 @@ func (c *Store) wholeNewer(
 }
 
 // putVersions records the versions of the objects of a group.
-func (c *Store) putVersions(ctx context.Context, name string, copies []localCopy) error {
+func (c *Compactor) putVersions(ctx context.Context, name string, copies []bucket.LocalCopy) error {
 	v := versions{}
 	for _, object := range copies {
-		version, err := ingest.SchemaVersion(object.path)
+		version, err := ingest.SchemaVersion(object.Path)
 		if local := (*fs.PathError)(nil); errors.As(err, &local) {
 			return err // of the local disk
 		}
-		v[object.name] = version
+		v[object.Name] = version
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	err = c.lake.Put(ctx, name, bytes.NewReader(text), blob.IfAbsent)
+	err = c.Lake.Put(ctx, name, bytes.NewReader(text), blob.IfAbsent)
 	if errors.Is(err, blob.ErrExists) {
 		return nil // another compaction has read the same versions
 	}
@@ -88,11 +89,11 @@ func (c *Store) putVersions(ctx context.Context, name string, copies []localCopy
 
 // copyNewer copies those objects of a group that are newer than the object of the group, name. group are the objects
 // that are not lost.
-func (c *Store) copyNewer(
-	ctx context.Context, hour lake.Partition, name string, group []string, report *CompactReport,
+func (c *Compactor) copyNewer(
+	ctx context.Context, hour lake.Partition, name string, group []string, report *Report,
 ) error {
 	var all versions
-	err := c.readJSON(ctx, versionsName(hour, name), &all)
+	err := c.Lake.ReadJSON(ctx, versionsName(hour, name), &all)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil // the object has all rows of the group
 	}
@@ -107,9 +108,9 @@ func (c *Store) copyNewer(
 		if all[object] <= merged {
 			continue
 		}
-		own := groupName(hour, []string{object})
-		c.copyLists(ctx, object, own)
-		if err := c.copyVerified(ctx, object, own); err != nil {
+		own := bucket.GroupName(hour, []string{object})
+		c.CopyLists(ctx, object, own)
+		if err := c.Lake.CopyVerified(ctx, object, own); err != nil {
 			return err
 		}
 		report.Merged++
@@ -119,7 +120,7 @@ func (c *Store) copyNewer(
 }
 
 // noteNewer adds an object to the report if this program cannot merge its version.
-func (r *CompactReport) noteNewer(object string, version int) {
+func (r *Report) noteNewer(object string, version int) {
 	if version > lake.SchemaVersion() {
 		r.Newer = append(r.Newer, object)
 	}
@@ -127,8 +128,8 @@ func (r *CompactReport) noteNewer(object string, version int) {
 
 // schemaVersion returns the version of the schema of an object in the bucket. It reads only the footer. The version is
 // 0 if the object is damaged.
-func (c *Store) schemaVersion(ctx context.Context, name string) (version int, err error) {
-	in, err := blob.Open(ctx, c.lake, name, "")
+func (c *Compactor) schemaVersion(ctx context.Context, name string) (version int, err error) {
+	in, err := blob.Open(ctx, c.Lake, name, "")
 	if err != nil {
 		return 0, err
 	}
