@@ -224,7 +224,9 @@ func membersOf(line []byte) (names []string, values [][]byte, err error) {
 		return nil
 	})
 	if err != nil {
-		return nil, nil, &record.Reject{Code: record.BadJSON, Message: fmt.Sprintf("not a record of CloudFront: %v", err)}
+		return nil, nil, &record.Reject{
+			Code: record.BadJSON, Message: fmt.Sprintf("not a record of CloudFront: %v", err),
+		}
 	}
 	return names, values, nil
 }

@@ -301,8 +301,8 @@ func Of(function string) []Grant {
 	return joined(grants)
 }
 
-// joined returns the same permissions with one grant for each action on a place, which has all patterns of the action. A
-// transaction may need several patterns, and AWS does not document that several statements can allow it together.
+// joined returns the same permissions with one grant for each action on a place, which has all patterns of the action.
+// A transaction may need several patterns, and AWS does not document that several statements can allow it together.
 func joined(grants []Grant) []Grant {
 	var all []Grant
 	for _, g := range grants {

@@ -63,7 +63,9 @@ func (n Names) Resources() Resources {
 
 // Reaching returns the resources with those that destinations of scheduled reports need. partition is that of the
 // deployment, and arn returns the ARN of a resource of a service in its account and region.
-func (in Resources) Reaching(n destination.Needs, partition string, arn func(service, resource string) string) Resources {
+func (in Resources) Reaching(
+	n destination.Needs, partition string, arn func(service, resource string) string,
+) Resources {
 	if m := n.Mail; m != nil {
 		// Which identities SES checks depends on what is verified, and in the sandbox those of the receivers are among
 		// them. The conditions restrict the mail instead.

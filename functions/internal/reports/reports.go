@@ -1,5 +1,5 @@
-// Package reports builds the functions that make scheduled reports: report-tick queues the runs that are due, and report
-// makes and delivers them.
+// Package reports builds the functions that make scheduled reports: report-tick queues the runs that are due, and
+// report makes and delivers them.
 package reports
 
 import (
@@ -48,8 +48,8 @@ func storesOf(items table.Table, files blob.Store) Stores {
 	return Stores{document.Over(items), runs.Over(items, files), keys.Over(items)}
 }
 
-// Tick returns the function that queues the reports that are due. A schedule starts it, and it ignores the content of its
-// event.
+// Tick returns the function that queues the reports that are due. A schedule starts it, and it ignores the content of
+// its event.
 func Tick(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	f, e, err := function.Begin("report-tick", lookup)
 	if err != nil {

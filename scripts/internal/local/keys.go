@@ -58,9 +58,9 @@ func asKeys(s *keysqlite.Store, err error) (Keys, error) {
 	return s, nil
 }
 
-// existingKeys are the keys of a folder in which the file of keys cannot be created: the folder is read-only, or the disk
-// is full. There are none until the file exists. A program with more permissions, or with more space, may create it at any
-// time, and from then on callers need a key.
+// existingKeys are the keys of a folder in which the file of keys cannot be created: the folder is read-only, or the
+// disk is full. There are none until the file exists. A program with more permissions, or with more space, may create
+// it at any time, and from then on callers need a key.
 type existingKeys struct {
 	path    string
 	refusal error // why keys cannot be created
@@ -134,7 +134,9 @@ func OpenTableKeys(ctx context.Context, table string) (Keys, error) {
 		return nil, fmt.Errorf("read the AWS configuration: %w", err)
 	}
 	if cfg.Region == "" {
-		return nil, errors.New("the region of the table is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one")
+		return nil, errors.New(
+			"the region of the table is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one",
+		)
 	}
 	return tableKeys{keys.Over(tabledynamo.New(tabledynamo.NewClient(cfg), table))}, nil
 }

@@ -1,5 +1,5 @@
-// Package local is the composition root of the product on one machine. It builds the engine, the importer, the stores of
-// documents and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
+// Package local is the composition root of the product on one machine. It builds the engine, the importer, the stores
+// of documents and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
 package local
 
 import (

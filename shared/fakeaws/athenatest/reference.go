@@ -107,10 +107,12 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 			"total_count total_sum total_min total_max first_asn first_country first_organization" +
 			percentileColumns(shape.Percentiles))
 		for _, r := range a.TopX {
-			t.add(withPercentiles(shape.Percentiles, r.Percentiles, r.Label, r.Key, r.Requests, r.Blocked, r.Bots, r.Challenges, r.Human, r.Monitored,
+			t.add(withPercentiles(shape.Percentiles, r.Percentiles, r.Label, r.Key, r.Requests, r.Blocked, r.Bots,
+				r.Challenges, r.Human, r.Monitored,
 				r.BytesSent, r.RequestLength,
 				r.Origin.Count, r.Origin.Sum, r.Origin.Min, r.Origin.Max, r.Svc.Count, r.Svc.Sum, r.Svc.Min, r.Svc.Max,
-				r.Total.Count, r.Total.Sum, r.Total.Min, r.Total.Max, r.FirstASN, r.FirstCountry, r.FirstOrganization)...)
+				r.Total.Count, r.Total.Sum, r.Total.Min, r.Total.Max,
+				r.FirstASN, r.FirstCountry, r.FirstOrganization)...)
 		}
 		return t.Result
 	case query.Facets:

@@ -31,10 +31,10 @@ func (s Scope) callsOfDelivery(c Credential, operation string, in members, body 
 	return nil, fmt.Errorf("the operation is unknown")
 }
 
-// callsOfMail returns the calls of a mail. SES checks the identity that sends it, in the sandbox those of its receivers,
-// too, and the configuration set, which is that of the identity unless the request names one. The request shows neither
-// what is verified nor whether there is such a set, so the calls are those of an account in the sandbox in which addresses
-// are verified, and the identity of the sender has a set.
+// callsOfMail returns the calls of a mail. SES checks the identity that sends it, in the sandbox those of its
+// receivers, too, and the configuration set, which is that of the identity unless the request names one. The request
+// shows neither what is verified nor whether there is such a set, so the calls are those of an account in the sandbox
+// in which addresses are verified, and the identity of the sender has a set.
 //
 // See https://docs.aws.amazon.com/ses/latest/dg/control-user-access.html and
 // https://docs.aws.amazon.com/ses/latest/dg/managing-configuration-sets.html#default-config-sets.
@@ -72,7 +72,9 @@ func (s Scope) callsOfMail(c Credential, body []byte) ([]permissions.Call, error
 	for _, sender := range senders {
 		keys := map[string][]string{permissions.FromAddress: {sender}, permissions.Recipients: receivers}
 		on := func(resource string) {
-			calls = append(calls, permissions.Call{Action: "ses:SendRawEmail", Resource: s.arn(c, resource), Keys: keys})
+			calls = append(
+				calls, permissions.Call{Action: "ses:SendRawEmail", Resource: s.arn(c, resource), Keys: keys},
+			)
 		}
 		on("identity/" + sender)
 		for _, receiver := range receivers {

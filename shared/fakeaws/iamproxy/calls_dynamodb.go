@@ -57,7 +57,9 @@ func (s Scope) callsOfDynamoDB(c Credential, operation string, body []byte) ([]p
 		if strings.HasPrefix(table, "arn:") {
 			resource = table
 		}
-		return permissions.Call{Action: "dynamodb:" + action, Resource: resource, Keys: map[string][]string{permissions.LeadingKeys: keys}}
+		return permissions.Call{
+			Action: "dynamodb:" + action, Resource: resource, Keys: map[string][]string{permissions.LeadingKeys: keys},
+		}
 	}
 	switch operation {
 	case "GetItem", "PutItem", "UpdateItem", "DeleteItem":
@@ -104,9 +106,11 @@ func (in tableRequest) keyOfQuery() (string, error) {
 }
 
 // callsOfTransaction returns a call for each action of a transaction, with the keys of all its operations: IAM has no
-// action for the transaction itself, and AWS does not document whether one statement must allow all of its keys. This is
-// the stricter reading.
-func (in tableRequest) callsOfTransaction(call func(action, table string, keys ...string) permissions.Call) ([]permissions.Call, error) {
+// action for the transaction itself, and AWS does not document whether one statement must allow all of its keys. This
+// is the stricter reading.
+func (in tableRequest) callsOfTransaction(
+	call func(action, table string, keys ...string) permissions.Call,
+) ([]permissions.Call, error) {
 	tables := map[string]string{} // by action
 	var keys []string
 	for _, one := range in.TransactItems {

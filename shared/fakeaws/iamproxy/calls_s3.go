@@ -100,7 +100,8 @@ func callsOfDeletion(bucket string, body []byte) ([]permissions.Call, error) {
 	return calls, nil
 }
 
-// onVersion returns a call on an object in a bucket, which is named by its ARN. Those on a version of it have an action of their own.
+// onVersion returns a call on an object in a bucket, which is named by its ARN. Those on a version of it have an action
+// of their own.
 func onVersion(action, version, bucket, key string) permissions.Call {
 	if version != "" {
 		action += "Version"
@@ -129,13 +130,16 @@ func callsOfObject(r *http.Request, partition, bucket, key string, query url.Val
 	case r.Method == http.MethodDelete && upload != "":
 		return []permissions.Call{on("s3:AbortMultipartUpload")}, onlyParameters(query, "uploadId")
 	case r.Method == http.MethodDelete:
-		return []permissions.Call{onVersion("s3:DeleteObject", version, bucket, key)}, onlyParameters(query, "versionId")
+		call := onVersion("s3:DeleteObject", version, bucket, key)
+		return []permissions.Call{call}, onlyParameters(query, "versionId")
 	}
 	return nil, fmt.Errorf("the operation is unknown")
 }
 
 // callsOfPut returns the calls of a write: of the object, and of whatever its headers ask for.
-func callsOfPut(r *http.Request, partition string, on func(action string) permissions.Call) ([]permissions.Call, error) {
+func callsOfPut(
+	r *http.Request, partition string, on func(action string) permissions.Call,
+) ([]permissions.Call, error) {
 	calls := []permissions.Call{on("s3:PutObject")}
 	if source := r.Header.Get("X-Amz-Copy-Source"); source != "" {
 		get, err := callOfSource(partition, source)

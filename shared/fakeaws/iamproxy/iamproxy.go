@@ -1,5 +1,6 @@
-// Package iamproxy enforces the permissions of functions on the requests that they send to servers which check none, such
-// as LocalStack. A request that IAM would deny gets the response that AWS would give and does not reach the server.
+// Package iamproxy enforces the permissions of functions on the requests that they send to servers which check none,
+// such as LocalStack. A request that IAM would deny gets the response that AWS would give and does not reach the
+// server.
 package iamproxy
 
 import (

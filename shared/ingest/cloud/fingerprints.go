@@ -71,7 +71,8 @@ func (c *Store) lookUpFingerprints(
 				return found, err
 			}
 			for ; len(fingerprints.Fingerprints) >= 8; fingerprints.Fingerprints = fingerprints.Fingerprints[8:] {
-				if fingerprint := ingest.Fingerprint(binary.BigEndian.Uint64(fingerprints.Fingerprints)); wanted[fingerprint] {
+				fingerprint := ingest.Fingerprint(binary.BigEndian.Uint64(fingerprints.Fingerprints))
+				if wanted[fingerprint] {
 					found[of] = append(found[of], fingerprint)
 				}
 			}
@@ -82,12 +83,15 @@ func (c *Store) lookUpFingerprints(
 
 // putFingerprints stores the fingerprints of an import that is committed. If the process dies before, the records of
 // the import are not noticed in later logs.
-func (c *Store) putFingerprints(ctx context.Context, e ingest.Entry, fingerprints map[ingest.FingerprintSlot][]ingest.Fingerprint) error {
+func (c *Store) putFingerprints(
+	ctx context.Context, e ingest.Entry, fingerprints map[ingest.FingerprintSlot][]ingest.Fingerprint,
+) error {
 	expires := c.Now().Add(fingerprintsKept)
 	var changes []lakestate.Change
 	for _, slot := range slices.Sorted(maps.Keys(fingerprints)) {
 		item := lakestate.Item{Key: lakestate.Key{
-			Partition: fingerprintsPartition(slot), Sort: fmt.Sprintf("%s%s#%d", fingerprintsPrefix, e.Source, e.Generation),
+			Partition: fingerprintsPartition(slot),
+			Sort:      fmt.Sprintf("%s%s#%d", fingerprintsPrefix, e.Source, e.Generation),
 		}}
 		var m fingerprintItem
 		for _, fingerprint := range fingerprints[slot] {

@@ -64,8 +64,8 @@ func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 			var note refusal
 			if err = c.Lake.ReadJSON(ctx, info.Name, &note); err == nil {
 				all = append(all, ingest.Rejected{
-					Source: ledger.Source{ID: key, Name: key}, Code: Refused, First: ingest.RejectedLine{Message: note.message()},
-					Map: note.Map,
+					Source: ledger.Source{ID: key, Name: key}, Code: Refused,
+					First: ingest.RejectedLine{Message: note.message()}, Map: note.Map,
 				})
 			}
 		}
@@ -125,7 +125,9 @@ func (c *Store) Retry(ctx context.Context, id string, options ingest.Options) (R
 		return report, err
 	}
 	for _, name := range names {
-		err := c.withScratch("retry-", func(dir string) error { return c.retryObject(ctx, name, dir, options, &report) })
+		err := c.withScratch(
+			"retry-", func(dir string) error { return c.retryObject(ctx, name, dir, options, &report) },
+		)
 		if err != nil {
 			return report, fmt.Errorf("import %s: %w", name, err)
 		}
@@ -157,7 +159,9 @@ func (c *Store) quarantineOf(ctx context.Context, beginning string) (id string, 
 	case len(ids) == 0:
 		return "", nil, fault.New(fault.NotFound, "there are no lines of import %q in quarantine", beginning)
 	case len(ids) > 1:
-		return "", nil, fault.New(fault.Invalid, "several imports begin with %q: %s", beginning, strings.Join(ids, ", "))
+		return "", nil, fault.New(
+			fault.Invalid, "several imports begin with %q: %s", beginning, strings.Join(ids, ", "),
+		)
 	}
 	return ids[0], objects[ids[0]], nil
 }
@@ -240,7 +244,8 @@ func (c *Store) convertRejected(
 	options.From, options.Until = c.period()
 	var mu sync.Mutex
 	var lines []retriedLine
-	retry := ingest.Retry{File: file, Generation: generation, Lines: of.Lines, Newest: of, Keep: func(row *lake.Row) bool {
+	retry := ingest.Retry{File: file, Generation: generation, Lines: of.Lines, Newest: of}
+	retry.Keep = func(row *lake.Row) bool {
 		text := record.AppendJSON(nil, row, nil)
 		// A line stays if its record would not be the same in a log of records: the text of a line that is not UTF-8
 		// would be lost, and a line of a log has a maximum length.
@@ -250,13 +255,15 @@ func (c *Store) convertRejected(
 			lines = append(lines, retriedLine{row.Line, text})
 		}
 		return false
-	}}
+	}
 	if _, err := ingest.ConvertRejected(ctx, retry, dir, options); err != nil || len(lines) == 0 {
 		return err
 	}
 	slices.SortFunc(lines, func(a, b retriedLine) int { return cmp.Compare(a.Line, b.Line) })
 	written := filepath.Join(dir, "list")
-	if err := writeLines(written, len(lines), func(i int) ([]byte, error) { return json.Marshal(lines[i]) }); err != nil {
+	if err := writeLines(
+		written, len(lines), func(i int) ([]byte, error) { return json.Marshal(lines[i]) },
+	); err != nil {
 		return err
 	}
 	if err := c.Lake.PutFile(ctx, list, written, blob.IfAbsent); !errors.Is(err, blob.ErrExists) {
@@ -369,11 +376,14 @@ func (c *Store) Release(
 }
 
 func (c *Store) release(
-	ctx context.Context, log rawlog.Log, put time.Time, send func(ctx context.Context, log rawlog.Log, put time.Time) error,
+	ctx context.Context, log rawlog.Log, put time.Time,
+	send func(ctx context.Context, log rawlog.Log, put time.Time) error,
 ) error {
 	return c.withScratch("release-", func(dir string) error {
 		removed := map[string]string{} // files with what is removed, by name
-		for i, name := range []string{bucket.RefusedRoot + log.Key + refusalSuffix, bucket.RefusedRoot + log.Key + linesSuffix} {
+		for i, name := range []string{
+			bucket.RefusedRoot + log.Key + refusalSuffix, bucket.RefusedRoot + log.Key + linesSuffix,
+		} {
 			file := filepath.Join(dir, strconv.Itoa(i))
 			err := c.Lake.Download(ctx, name, file)
 			if errors.Is(err, blob.ErrNotFound) {

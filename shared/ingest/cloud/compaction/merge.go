@@ -162,7 +162,8 @@ func (c *Compactor) mergeWhole(
 	if err == nil {
 		return copies, nil
 	}
-	if copies, err = c.Repairer.SetAsideDamaged(ctx, hour, copies, err, &report.Report); err != nil || len(copies) == 0 {
+	copies, err = c.Repairer.SetAsideDamaged(ctx, hour, copies, err, &report.Report)
+	if err != nil || len(copies) == 0 {
 		return nil, err
 	}
 	return copies, mergeCopies(file, copies)

@@ -59,7 +59,9 @@ func (c *Compactor) wholeNewer(
 			whole = append(whole, object)
 			continue
 		}
-		if _, err := c.Repairer.SetAsideDamaged(ctx, hour, []bucket.LocalCopy{object}, damage, &report.Report); err != nil {
+		if _, err := c.Repairer.SetAsideDamaged(
+			ctx, hour, []bucket.LocalCopy{object}, damage, &report.Report,
+		); err != nil {
 			return nil, err
 		}
 	}

@@ -85,7 +85,9 @@ func (c *Compactor) sweepHour(ctx context.Context, hour lake.Partition, report *
 		return err
 	}
 	for _, group := range p.Groups {
-		names := slices.Concat(publication.ListsNames(group), group, []string{versionsName(hour, bucket.GroupName(hour, group))})
+		names := slices.Concat(
+			publication.ListsNames(group), group, []string{versionsName(hour, bucket.GroupName(hour, group))},
+		)
 		if err := c.Lake.Delete(ctx, names...); err != nil {
 			return err
 		}

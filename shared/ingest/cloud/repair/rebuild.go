@@ -303,7 +303,8 @@ func (r *Repairer) reconvert(
 }
 
 func (r *Repairer) reconvertLog(
-	ctx context.Context, log rawlog.Log, past ingest.Past, dir string, options ingest.Options, wanted func(*lake.Row) bool,
+	ctx context.Context, log rawlog.Log, past ingest.Past, dir string, options ingest.Options,
+	wanted func(*lake.Row) bool,
 ) (files []string, err error) {
 	raw, err := blob.Open(ctx, r.Raw, log.Key, log.Version)
 	if err != nil {
@@ -356,7 +357,9 @@ func (r *Repairer) visibleLines(
 }
 
 // noteAttempt records in the state why a lost object could not be rebuilt, or "" if the time was up.
-func (r *Repairer) noteAttempt(ctx context.Context, lost lakestate.LostObject, reason ledgertable.NotRebuildable) error {
+func (r *Repairer) noteAttempt(
+	ctx context.Context, lost lakestate.LostObject, reason ledgertable.NotRebuildable,
+) error {
 	_, err := r.ChangeState(ctx, func(s *lakestate.State) bool {
 		i := slices.IndexFunc(s.Lost, lost.Same)
 		if i >= 0 {
