@@ -241,14 +241,14 @@ func ByAccessKey(prefix string) func(*http.Request) string {
 	}
 }
 
-// Proxy returns a reverse proxy whose requests are guarded. backend returns the server of a service, such as "s3". The
-// proxy streams bodies.
+// Proxy returns a reverse proxy that denies requests without permission. backend returns the server of a service, such
+// as "s3". The proxy streams bodies.
 func (g *Transport) Proxy(backend func(service string) *url.URL) http.Handler {
 	return &httputil.ReverseProxy{
 		Transport:     g,
 		FlushInterval: -1,
 		Rewrite: func(p *httputil.ProxyRequest) {
-			c, _ := CredentialOf(p.In) // the guard denies a request without
+			c, _ := CredentialOf(p.In) // a request without is denied
 			to := backend(c.Service)
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, to.Host
 			p.Out.Header.Del("Expect") // the server has answered it

@@ -16,10 +16,10 @@ import (
 	"github.com/orrery/orrery/shared/report/destination"
 )
 
-// gate is the guarded proxy between the functions and the servers. LocalStack checks no permissions; behind the gate, a
+// gate is the proxy between the functions and the servers. LocalStack checks no permissions; behind the gate, a
 // function that lacks a grant fails as it would on AWS.
 type gate struct {
-	guard  *iamproxy.Transport
+	iam    *iamproxy.Transport
 	server *http.Server
 	url    string
 	ready  chan struct{} // closed when resources is set
@@ -36,7 +36,7 @@ func (d *Deployment) startGuard(ctx context.Context) error {
 	if err := g.connect("", d.Endpoint); err != nil {
 		return err
 	}
-	g.guard = iamproxy.New(iamproxy.Config{
+	g.iam = iamproxy.New(iamproxy.Config{
 		Function: iamproxy.ByAccessKey(Name + "-"), // which the plugin of LocalStack sets
 		Policy:   g.policy,
 		Account:  Account,
@@ -56,7 +56,7 @@ func (d *Deployment) startGuard(ctx context.Context) error {
 		return err
 	}
 	g.url = "http://" + listener.Addr().String()
-	g.server = &http.Server{Handler: g.guard.Proxy(g.backend), ReadHeaderTimeout: time.Minute}
+	g.server = &http.Server{Handler: g.iam.Proxy(g.backend), ReadHeaderTimeout: time.Minute}
 	go func() { _ = g.server.Serve(listener) }() // it ends by Close
 	d.gate = g
 	return d.setVariables("AWS_ENDPOINT_URL="+g.url, "AWS_ENDPOINT_URL_ATHENA="+g.url)
@@ -126,7 +126,7 @@ func (g *gate) backend(service string) *url.URL {
 func (g *gate) deny(reason string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.guard.Record && !slices.Contains(g.denied, reason) {
+	if g.iam.Record && !slices.Contains(g.denied, reason) {
 		g.denied = append(g.denied, reason)
 	}
 }
@@ -136,5 +136,5 @@ func (g *gate) deny(reason string) {
 func (d *Deployment) Permissions() (calls permissions.Calls, denied []string, in permissions.Resources) {
 	d.gate.mu.Lock()
 	defer d.gate.mu.Unlock()
-	return d.gate.guard.Calls(), slices.Clone(d.gate.denied), d.gate.resources
+	return d.gate.iam.Calls(), slices.Clone(d.gate.denied), d.gate.resources
 }

@@ -6,13 +6,13 @@ import (
 	"syscall"
 )
 
-// errNotPublic is the error of a webhook whose host has an address of a network that is not public. It does not have the
-// address.
+// errNotPublic is the error of a webhook whose host has an address of a network that is not public. It does not have
+// the address.
 var errNotPublic = errors.New("its host does not have a public address")
 
-// guard is called with each address before it is dialled. This is after its name was resolved, so a name that has another
-// address each time cannot evade it.
-func (s Sender) guard(_, address string, _ syscall.RawConn) error {
+// requirePublic is called with each address before it is dialled. This is after its name was resolved, so a name that
+// has another address each time cannot evade it.
+func (s Sender) requirePublic(_, address string, _ syscall.RawConn) error {
 	public := s.public
 	if public == nil {
 		public = isPublic
@@ -43,7 +43,8 @@ func isPublic(a netip.Addr) bool {
 	return true
 }
 
-// globalUnicast has all public addresses of IPv6. NAT64 (64:ff9b::/96), unique local and site local addresses are outside.
+// globalUnicast has all public addresses of IPv6. NAT64 (64:ff9b::/96), unique local and site local addresses are
+// outside.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 // special are the other prefixes that are not public.
