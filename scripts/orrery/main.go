@@ -1,5 +1,20 @@
 // Command orrery runs the product on one machine: it serves the API over a folder of Parquet objects, imports logs and
 // generated records into that folder, and queries it. README.md at the top of the repository shows how to use it.
+//
+// Each command has a file. The packages below internal have what commands share:
+//
+//	target      what a command is about: a folder, a server, a cluster, a deployment
+//	question    a question from the command line: filter, period, parameters
+//	answers     the answer, as a table, in CSV or a result a line, and what is missing from it
+//	export      all records of a query, part after part
+//	documents   saved filters, reports and planets, through the API
+//	scheduled   scheduled reports and their runs, printed
+//	logs        lines, files and imports of logs, and the reports of imports
+//	httpserver  HTTP and HTTPS: timeouts, certificates, networks
+//	watch       watched folders
+//	terminal    streams, tables, progress
+//	exit        exit codes
+//	memory      limits of memory
 package main
 
 import (
