@@ -107,7 +107,7 @@ func parseTime(flag, text string) (time.Time, error) {
 	return time.Time{}, exit.With(exit.Usage, message)
 }
 
-// intoData imports the records like those of a log.
+// intoData imports the records as a log.
 func (g *generateCommand) intoData(ctx context.Context, c terminal.Console, options gen.Options) error {
 	product, err := local.Open(ctx, string(g.Data))
 	if err != nil {

@@ -346,7 +346,7 @@ func sameSettings(a, b []string) bool {
 	return len(one) == len(other)
 }
 
-// useSource sets the files of the command to those of the source with its name, and returns the source.
+// useSource sets the files of the command to the files of the source that it names, and returns the source.
 func (i *importCommand) useSource() (source.Source, error) {
 	usage := func(format string, args ...any) error {
 		return exit.With(exit.Usage, fmt.Sprintf(format, args...))

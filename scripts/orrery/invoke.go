@@ -141,8 +141,8 @@ func (i *invokeCommand) program(
 	return path, nil
 }
 
-// environment returns the environment of the function: that of this process, the variables that Lambda sets, a folder
-// for temporary files, and those of --env.
+// environment returns the environment of the function: the variables of this process and of Lambda, a folder for
+// temporary files, and the variables of --env.
 func (i *invokeCommand) environment(temporary string) []string {
 	env := append([]string{"AWS_REGION=us-east-1"}, os.Environ()...)
 	return append(append(env, "AWS_LAMBDA_FUNCTION_NAME="+i.Function, "TMPDIR="+temporary), i.Env...)

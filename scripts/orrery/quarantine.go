@@ -189,7 +189,7 @@ func printRetried(c terminal.Console, id string, records, rejected int64) error 
 	return err
 }
 
-// places returns the databases of places: those of --geoip, or those with which the log was imported.
+// places returns the databases of --geoip, or else the databases with which the log was imported.
 func (q *quarantineCommand) places(ctx context.Context, store *datadir.Store, id string) ([]string, error) {
 	if len(q.GeoIP) > 0 {
 		return logs.AbsolutePaths(q.GeoIP)

@@ -62,8 +62,8 @@ func (r *reconcileCommand) Run(ctx context.Context, c terminal.Console) error {
 	return printReconciled(c, report)
 }
 
-// lambdaClient returns a client that waits as long as a function can run, and does not repeat requests, each of which
-// would start another run.
+// lambdaClient returns a client that waits as long as a function can run. It does not repeat requests, because each
+// request starts a run.
 func lambdaClient(ctx context.Context) (*lambda.Client, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {

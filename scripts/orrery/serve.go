@@ -136,7 +136,7 @@ func (s *serveCommand) ownKey() (string, error) {
 	return *s.APIKey, nil
 }
 
-// open opens the product over the folder's records or those of a cluster.
+// open opens the product over the records of the folder or of a cluster.
 func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 	if s.Trino == "" {
 		return local.Open(ctx, string(s.Data))

@@ -23,11 +23,7 @@ import (
 
 // Reconcile returns the function that sends raw logs again which have not arrived. A schedule starts it.
 func Reconcile(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin("reconcile", lookup)
-	if err != nil {
-		return nil, err
-	}
-	c, err := function.LoadAWS(ctx)
+	f, e, c, err := function.BeginOnAWS(ctx, "reconcile", lookup)
 	if err != nil {
 		return nil, err
 	}

@@ -64,11 +64,7 @@ type parts struct {
 }
 
 func open(ctx context.Context, name string, lookup function.Lookup, temp string, log *slog.Logger) (parts, error) {
-	f, e, err := function.Begin(name, lookup)
-	if err != nil {
-		return parts{}, err
-	}
-	c, err := function.LoadAWS(ctx)
+	f, e, c, err := function.BeginOnAWS(ctx, name, lookup)
 	if err != nil {
 		return parts{}, err
 	}

@@ -14,8 +14,8 @@ type Queue interface {
 }
 
 // ObserveQueues records in the state of the lake whether all queues of messages about raw logs are empty. The time to
-// which the lake is complete follows from that, see lakestate.Backlog. The queues are that of Import and that of its
-// dead letters.
+// which the lake is complete follows from that, see lakestate.Backlog. The queues are the queue of Import and its
+// queue of dead letters.
 func (c *Store) ObserveQueues(ctx context.Context, queues ...Queue) error {
 	at := c.Now().UTC()
 	for _, q := range queues {

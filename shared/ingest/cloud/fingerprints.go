@@ -117,7 +117,7 @@ func (c *Store) putFingerprints(
 }
 
 // replaceFingerprints replaces the fingerprints that an earlier version wrote for an attempt that was not committed. If
-// two attempts do so at the same time, the fingerprints of one of them stay: those of the same records.
+// two attempts do so at the same time, the fingerprints of one of them stay; both are of the same records.
 func (c *Store) replaceFingerprints(ctx context.Context, changes []lakestate.Change) error {
 	for _, change := range changes {
 		item, err := c.Table.Get(ctx, change.Key)

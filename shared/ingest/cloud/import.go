@@ -168,8 +168,8 @@ func (c *Store) importOpen(
 	return report, nil
 }
 
-// antedate changes the arrival of the open imports that may be of a log to that of the log, if it arrived before them.
-// It may consist of lines that they have imported from a later copy of it, and that readers do not see yet.
+// antedate sets the arrival of the open imports that may be of a log to the arrival of the log, if the log arrived
+// earlier. It may consist of lines that they have imported from a later copy of it, and that readers do not see yet.
 func (c *Store) antedate(ctx context.Context, ledger *ledgertable.Ledger, arrival time.Time) error {
 	_, err := c.ChangeState(ctx, func(s *lakestate.State) (changed bool) {
 		for id, o := range s.Open {

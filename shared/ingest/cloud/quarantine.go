@@ -112,8 +112,8 @@ type RetryReport struct {
 }
 
 // Retry puts the rejected lines of a source that are records now as a log into the raw bucket, where they are imported
-// like any log, and removes them from quarantine. id is that of the source or its unique beginning. If the options have
-// no format, that of the source is used.
+// like any log, and removes them from quarantine. id is the id of the source or its unique beginning. If the options
+// have no format, Retry uses the format of the source.
 //
 // Each line is imported once: of each object with rejected lines, the first retry that finds records writes their list,
 // which determines the log and what stays in quarantine. Every later step may be repeated, at the same time and by

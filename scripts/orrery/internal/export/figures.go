@@ -31,7 +31,7 @@ func (f *figures) add(more *figures) {
 	f.CostUSD = sum(f.CostUSD, more.CostUSD)
 }
 
-// sum returns the sum of two figures, of which one that is not known counts as zero.
+// sum returns the sum of two figures. An unknown figure counts as zero.
 func sum[N int64 | float64](a, b *N) *N {
 	switch {
 	case a == nil:

@@ -24,7 +24,7 @@ type part struct {
 	records recordList
 	answer  answers.Answer // its meta; not its results
 	meta    object
-	figures *figures // of its request; nil for the parts of an export before the last one, which has those of all
+	figures *figures // of its request; in an export, the last part has the sums, and the others have nil
 }
 
 // recordList is a list of records: search.Records, or a page of the API.
@@ -34,7 +34,7 @@ type recordList interface {
 }
 
 // Source passes the records of a query to visit, part by part. It ends after the part without a next one, or with an
-// error, which may be that of visit.
+// error, possibly the error of visit.
 type Source func(ctx context.Context, parameters map[string]any, visit func(part) error) error
 
 // Records returns the source of the records of a query: the pages of a server; of a folder the first page, which shows
@@ -116,7 +116,7 @@ type page []jx.Raw
 func (p page) Len() int                            { return len(p) }
 func (p page) AppendJSON(dst []byte, i int) []byte { return append(dst, p[i]...) }
 
-// pageOf reads a page, of which nearly all bytes are records. The records share memory with the text.
+// pageOf reads a page. The records share memory with the text, because nearly all of it is records.
 func pageOf(text []byte) (p part, err error) {
 	var records page
 	readResults := func(d *jx.Decoder, name []byte) error {
@@ -233,7 +233,7 @@ func (p *encodedParts) encode(read part, head []byte, earlier int) encodedPart {
 		}
 	}
 	count := read.records.Len()
-	read.records = nil // of which the text is kept from now on
+	read.records = nil // from now on, the text has them
 	return encodedPart{part: read, count: count, text: text}
 }
 

@@ -93,8 +93,8 @@ type Printer interface {
 	encoder() func(dst, record []byte) ([]byte, error)
 	// between returns what comes between two records.
 	between() string
-	// end returns what comes after the last record. meta is that of the last part, and skipped are the objects that
-	// were skipped for all parts.
+	// end returns what comes after the last record. meta is the meta of the last part, and skipped lists the objects
+	// that any part skipped.
 	end(meta object, skipped []string) ([]byte, error)
 }
 

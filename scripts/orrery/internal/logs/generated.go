@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
-// ImportGenerated imports the records of a generator like those of a log.
+// ImportGenerated imports the records of a generator as a log.
 func ImportGenerated(
 	ctx context.Context, store *datadir.Store, name string, options gen.Options, stderr io.Writer,
 ) (ingest.Report, error) {

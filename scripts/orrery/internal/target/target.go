@@ -29,7 +29,7 @@ type Target struct {
 // AfterApply refuses an empty --api-key, because a user who gives one expects that it is sent. The variable may be
 // empty, which means that it is not set.
 func (t *Target) AfterApply(c *kong.Context) error {
-	for _, p := range c.Path { // of what is on the command line
+	for _, p := range c.Path { // the flags on the command line
 		if p.Flag != nil && p.Flag.Name == "api-key" && strings.TrimSpace(t.APIKey) == "" {
 			return errors.New("--api-key is empty: set it to a key of the server, or leave it out to send none")
 		}

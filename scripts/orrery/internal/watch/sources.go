@@ -16,7 +16,7 @@ import (
 )
 
 // Sources returns the files of the sources of a data folder for a watching server, and a function that closes
-// their databases. A source without databases and maximum age of its own has those of the server. It warns of files
+// their databases. A source without databases or a maximum age uses the settings of the server. It warns of files
 // that several sources have.
 func Sources(
 	stderr io.Writer, data target.Folder, databases []string, horizon time.Duration,

@@ -44,7 +44,7 @@ type Reconciliation struct {
 	// MinAge is the age from which a log should have arrived; 0 for DefaultMinAge, negative for none. Younger logs may
 	// be on their way.
 	MinAge time.Duration
-	// Limit is the maximum number of lost logs that a run sends, and also that of earlier logs; 0 for DefaultSendLimit.
+	// Limit is the maximum number of lost logs that a run sends, and also of earlier logs; 0 for DefaultSendLimit.
 	Limit int
 	// Scheduled has the run do nothing unless the last comparison was a day ago, or the time before which all messages
 	// were handled is more than an hour ago: the queue always has messages then, or logs were lost.

@@ -34,8 +34,8 @@ type Compactor struct {
 type Report struct {
 	Hours   int // hours with objects that the watermark passed
 	Objects int // objects of these hours before
-	Merged  int // objects of these hours now, without those of late records
-	Removed int // removed objects: superseded ones and those of abandoned imports
+	Merged  int // objects of these hours now, without objects of late records
+	Removed int // removed objects: superseded, or left by abandoned imports
 	repair.Report
 	// Newer lists the objects that this compaction has copied as they are, because a newer program wrote them with
 	// columns that this program does not know.
@@ -120,7 +120,7 @@ func (c *Compactor) compactDue(ctx context.Context, due lake.Partition, p *pace,
 	return nil
 }
 
-// pace is the time of a compaction, and what it has measured of its groups.
+// pace is the time of a compaction, and the longest time of its groups.
 type pace struct {
 	began, stop time.Time     // stop is zero if there is no deadline
 	longest     time.Duration // that a group has taken so far

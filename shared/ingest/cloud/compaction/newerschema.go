@@ -48,7 +48,7 @@ func splitNewer(copies []bucket.LocalCopy) (mergeable, newer []bucket.LocalCopy)
 	return mergeable, newer
 }
 
-// wholeNewer returns those of the objects of a newer schema that are not damaged, and sets the others aside. Merging
+// wholeNewer returns the objects of a newer schema that are not damaged, and sets the others aside. Merging
 // does not read these objects, so nothing else would find the damage.
 func (c *Compactor) wholeNewer(
 	ctx context.Context, hour lake.Partition, newer []bucket.LocalCopy, report *Report,

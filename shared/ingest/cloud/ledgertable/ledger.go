@@ -34,7 +34,7 @@ import (
 //
 // One more item of each source leads from its id to its family: ingest#source#<id>, family.
 //
-// Sources without a name are those of an early version. Every log may be one of them, so its import also reads the
+// An early version recorded sources without a name. Every log may be one of them, so its import also reads the
 // family without a name and with its first line. See oldFamily for the sources that earlier versions have recorded
 // elsewhere.
 //
@@ -364,8 +364,8 @@ func (l *Ledger) Head(ctx context.Context, source string) ([]byte, error) {
 	return headOf(item)
 }
 
-// Quarantined returns the size in bytes of the rejected lines of a source that are in quarantine, without those of the
-// import with a generation. The bucket removes them after ingest.QuarantineDays.
+// Quarantined returns the size in bytes of the rejected lines of a source that are in quarantine. It leaves out one
+// import, by its generation. The bucket removes lines after ingest.QuarantineDays.
 func (l *Ledger) Quarantined(source string, without int, now time.Time) (size int64) {
 	since := now.AddDate(0, 0, -ingest.QuarantineDays)
 	for _, i := range l.imports {
@@ -382,7 +382,7 @@ func (l *Ledger) Knows(_ context.Context, source string) (bool, error) {
 	return known, nil
 }
 
-// Place sets the family of an entry: that of its source. A source in an old family that has ended moves first.
+// Place sets the family of an entry to the family of its source. A source in an old family that has ended moves first.
 func (l *Ledger) Place(ctx context.Context, e *ingest.Entry) (err error) {
 	e.Family = l.own
 	if e.Generation == 1 {
@@ -437,7 +437,7 @@ func (l *Ledger) Changes(ctx context.Context, e ingest.Entry, attempt string) ([
 		return nil, err
 	}
 	if e.Generation > 1 && l.sources[e.Source].Log != e.Log {
-		e.Head = nil // the first import is of an earlier version; its head may be that of any log
+		e.Head = nil // an earlier version made the first import; its head may belong to any log
 	}
 	list = append(list,
 		write{lakestate.Item{Key: itemKey(e.Family, importSort(e.Source, e.Generation))}, importItem{

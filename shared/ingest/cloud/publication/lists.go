@@ -24,7 +24,7 @@ import (
 
 // Every object has the lists of its values next to it, in another folder. They follow it: they are staged, copied and
 // removed with it. Readers find lists by the objects, so lists without an object do no harm. Therefore they are put
-// before an object of which no later step would make them, and removed before it.
+// before an object if no later step would make them, and removed before it.
 //
 // Nothing waits for lists. The functions of this file return no errors: an object without lists is whole.
 
@@ -97,7 +97,7 @@ func (p *Publisher) listed(ctx context.Context, object string, err error) bool {
 	return err == nil
 }
 
-// copyStagedLists copies the staged lists of an import, those of the newest hours first.
+// copyStagedLists copies the staged lists of an import, newest hours first.
 func (p *Publisher) copyStagedLists(ctx context.Context, staged *Area, boundary lake.Partition) {
 	newest := slices.Clone(staged.list.Objects)
 	slices.SortStableFunc(newest, func(a, b stagedObject) int { return cmp.Compare(b.Partition, a.Partition) })

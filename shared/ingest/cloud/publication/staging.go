@@ -30,7 +30,7 @@ type Area struct {
 	Began     time.Time
 	Arrived   time.Time // when the log was put into the raw bucket
 
-	unlisted atomic.Int32 // objects of which the lists of values could not be put
+	unlisted atomic.Int32 // objects whose lists of values could not be put
 
 	mu      sync.Mutex
 	list    stagingIndex

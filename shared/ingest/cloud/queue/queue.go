@@ -1,4 +1,4 @@
-// Package queue imports the raw logs of which a bucket sends notifications through SQS.
+// Package queue imports the raw logs that a bucket announces through SQS.
 package queue
 
 import (
