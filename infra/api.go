@@ -190,8 +190,8 @@ func otherPaths(p Props) map[string]string {
 	return paths
 }
 
-// gatewayPath returns the path by which the gateway knows a route. All paths of scheduled reports are one, because a stack
-// may have no more than 500 resources: one function reads, the other one writes.
+// gatewayPath returns the path by which the gateway knows a route. All paths of scheduled reports are one, because a
+// stack may have no more than 500 resources: one function reads, the other one writes.
 func gatewayPath(route string) string {
 	const reports = "/conf/{config}/reports/"
 	if strings.HasPrefix(route, reports) {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // function is one Lambda function: its row in the table of functions, and the further settings that AWS needs.

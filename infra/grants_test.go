@@ -13,12 +13,13 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxytest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/report/definition"
@@ -29,7 +30,6 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
-	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
 // TestGrantsCoverStoreActions runs the stores of the table with the permissions of a function that uses each, and then

@@ -18,9 +18,9 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 func TestNagFindsNothing(t *testing.T) {
@@ -653,8 +653,8 @@ func TestLimits(t *testing.T) {
 	if kept := time.Duration(defaults.ResultDays) * day; kept <= lambdas.KeepQueries {
 		t.Errorf("results are kept for %v, queries for %v", kept, lambdas.KeepQueries)
 	}
-	if lambdas.ShortestIngest <= cloud.DefaultReserve {
-		t.Errorf("a run of %v is too short for a reserve of %v", lambdas.ShortestIngest, cloud.DefaultReserve)
+	if lambdas.ShortestIngest <= deadline.DefaultReserve {
+		t.Errorf("a run of %v is too short for a reserve of %v", lambdas.ShortestIngest, deadline.DefaultReserve)
 	}
 	// The hour to spare covers a run of compact, see engine.KeepSuperseded.
 	if spare := engine.KeepSuperseded - engine.LongestExecution; spare <= needsOf[compactName].timeout {

@@ -27,6 +27,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report/runs"
 )
@@ -181,8 +182,8 @@ type importOf struct {
 	err    error
 }
 
-func (i importOf) Import(context.Context, cloud.Log) (ingest.Report, error) { return i.report, i.err }
-func (i importOf) Resend(context.Context) error                             { return nil }
+func (i importOf) Import(context.Context, rawlog.Log) (ingest.Report, error) { return i.report, i.err }
+func (i importOf) Resend(context.Context) error                              { return nil }
 
 // noMessages is a queue that takes messages and has none.
 type noMessages struct{}

@@ -205,7 +205,9 @@ func firstYear(ctx context.Context, c aws.Config, p Props) finding {
 	}
 	var state lakestate.State
 	if err == nil {
-		state, _, err = lakestate.Load(ctx, lakestate.Over(tabledynamo.New(tabledynamo.NewClient(c), outputs[tableOutput])))
+		state, _, err = lakestate.Load(
+			ctx, lakestate.Over(tabledynamo.New(tabledynamo.NewClient(c), outputs[tableOutput])),
+		)
 	}
 	if err != nil {
 		return unreadable(subject, "the oldest record is unknown", err, "cloudformation:DescribeStacks on the stack "+
@@ -219,7 +221,8 @@ func firstYear(ctx context.Context, c aws.Config, p Props) finding {
 		oldest.Format(time.DateTime), p.ProjectionFrom)}
 	if oldest.Year() < p.ProjectionFrom {
 		f.remedy = fmt.Sprintf("Queries of earlier times would fail. Deploy with -c projection-from=%d. If the time of "+
-			"that record is wrong, remove its object from the lake bucket, and wait for the next compaction.", oldest.Year())
+			"that record is wrong, remove its object from the lake bucket, and wait for the next compaction.",
+			oldest.Year())
 	}
 	return f
 }

@@ -228,7 +228,8 @@ func (p Props) check() (mistakes []error) {
 	}
 	refuse(permissionsLength(settings.Needs()) > mostPermissions,
 		"property reports: a policy of IAM cannot have the permissions for so many destinations and domains")
-	refuse(len(p.Reports) > mostReports, "property reports: must have at most %d bytes, not %d", mostReports, len(p.Reports))
+	refuse(len(p.Reports) > mostReports, "property reports: must have at most %d bytes, not %d", mostReports,
+		len(p.Reports))
 	refuse(p.QuietHours < 1 || p.QuietHours > 168, // an alarm judges a week at most
 		"property quiet-hours: must be 1 to 168, not %d", p.QuietHours)
 	for _, s := range p.settings() {

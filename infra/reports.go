@@ -13,7 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/report/destination"
 )
 
@@ -24,7 +24,8 @@ const tickMinutes = 5
 // that: report-tick sends a message about each report that is unfinished and that no instance works on.
 const hiddenTimes = 6
 
-// addReportQueue adds the queue between report-tick and report. Its messages are not data: report-tick sends them again.
+// addReportQueue adds the queue between report-tick and report. Its messages are not data: report-tick sends them
+// again.
 func (a *apiStack) addReportQueue(p Props) {
 	dead := newQueue(a.stack, "ReportDeadLetters", p.Name+"-report-dead-letters")
 	a.reportQueue = awssqs.NewQueue(a.stack, jsii.String("ReportQueue"), &awssqs.QueueProps{
@@ -44,11 +45,12 @@ func (a *apiStack) addReportQueue(p Props) {
 // feedReports connects report to its queue. Each run of the function gets one message, and few of them run at once, so
 // that reports leave instances and queries of Athena to requests.
 func (a *apiStack) feedReports(report awslambda.Function) {
-	report.AddEventSource(awslambdaeventsources.NewSqsEventSource(a.reportQueue, &awslambdaeventsources.SqsEventSourceProps{
-		BatchSize:               jsii.Number(1),
-		ReportBatchItemFailures: jsii.Bool(true),
-		MaxConcurrency:          jsii.Number(lambdas.ReportConcurrency),
-	}))
+	report.AddEventSource(awslambdaeventsources.NewSqsEventSource(a.reportQueue,
+		&awslambdaeventsources.SqsEventSourceProps{
+			BatchSize:               jsii.Number(1),
+			ReportBatchItemFailures: jsii.Bool(true),
+			MaxConcurrency:          jsii.Number(lambdas.ReportConcurrency),
+		}))
 }
 
 // mostReports is the maximum length of the property reports. All variables of a function together have at most 4 KB.
@@ -81,8 +83,8 @@ func (p Props) destinations() destination.Settings {
 	return s
 }
 
-// reportsText returns the text of the property reports: an object of the context of cdk.json, its text, or the name of a
-// file with it. It is written without spaces.
+// reportsText returns the text of the property reports: an object of the context of cdk.json, its text, or the name of
+// a file with it. It is written without spaces.
 func reportsText(given any) (string, error) {
 	text, isText := given.(string)
 	if !isText {

@@ -48,13 +48,58 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// TestTestkitIsForTests: nothing that runs in production imports a package of testkit, such as the reference evaluation.
+// TestTestkitIsForTests: nothing that runs in production imports a package of testkit, such as the reference evaluation,
+// or one that stands in for AWS.
 func TestTestkitIsForTests(t *testing.T) {
-	isTestkit := func(name string) bool { return strings.HasPrefix(name, "testkit/") }
+	isForTests := func(name string) bool {
+		return strings.HasPrefix(name, "testkit/") || strings.HasPrefix(name, "fakeaws/") || strings.HasSuffix(name, "test")
+	}
 	for _, row := range readTable(t) {
-		if slices.ContainsFunc(row.imports, isTestkit) && !isTestkit(row.name) && !strings.HasSuffix(row.name, "test") {
+		if slices.ContainsFunc(row.imports, isForTests) && !isForTests(row.name) {
 			t.Errorf("%s imports %s", row.name, row.imports)
 		}
+	}
+}
+
+// TestFoldersFormNoCircle: the folders below shared, each with its packages for tests, can be read in an order in which
+// each folder imports only folders before it.
+func TestFoldersFormNoCircle(t *testing.T) {
+	imports := map[string][]string{} // by folder
+	err := filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() || path == "." {
+			return err
+		}
+		top := func(name string) string { folder, _, _ := strings.Cut(filepath.ToSlash(name), "/"); return folder }
+		inside, _ := importsOf(t, path)
+		for _, name := range inside {
+			if top(name) != top(path) {
+				imports[top(path)] = append(imports[top(path)], top(name))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(imports) < 20 {
+		t.Fatalf("only %d folders import another", len(imports))
+	}
+	read := map[string]bool{}
+	var visit func(folder string, way []string)
+	visit = func(folder string, way []string) {
+		if at := slices.Index(way, folder); at >= 0 {
+			t.Fatalf("a circle: %s", strings.Join(append(way[at:], folder), " → "))
+		}
+		if read[folder] {
+			return
+		}
+		for _, next := range imports[folder] {
+			visit(next, append(slices.Clone(way), folder))
+		}
+		read[folder] = true
+	}
+	for folder := range imports {
+		visit(folder, nil)
 	}
 }
 

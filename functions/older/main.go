@@ -16,7 +16,7 @@ import (
 
 func main() {
 	logger := function.SetLog("older", os.Stderr)
-	maker := reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: asking.Many}
+	maker := reportapi.Maker{AtOnce: asking.Many}
 	function, err := wire.Older(context.Background(), os.LookupEnv, logger, maker)
 	if err != nil {
 		log.Fatal(err)

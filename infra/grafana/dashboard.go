@@ -185,7 +185,9 @@ func (p panel) object(id int, at gridPos) panelObject {
 		o.Options = object{"reduceOptions": object{"calcs": []string{"sum"}, "fields": "", "values": false}}
 	case chart:
 		o.Targets[0].Format = "timeseries"
-		o.Options = object{"legend": object{"displayMode": "list", "placement": "bottom"}, "tooltip": object{"mode": "multi"}}
+		o.Options = object{
+			"legend": object{"displayMode": "list", "placement": "bottom"}, "tooltip": object{"mode": "multi"},
+		}
 		if p.route == "histogram" {
 			defaults["custom"] = object{"drawStyle": "bars", "fillOpacity": 60, "stacking": object{"mode": "normal"}}
 		}

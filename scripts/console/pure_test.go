@@ -164,7 +164,7 @@ func filters(t *testing.T) (mistaken, valid []string) {
 	slices.Sort(texts)
 	for _, text := range slices.Compact(texts) {
 		switch parsed := filter.Parse(text); {
-		case parsed.Form != filter.QueryString || !utf8.ValidString(text): // which no page can send
+		case parsed.Syntax != filter.QueryString || !utf8.ValidString(text): // which no page can send
 		case len(parsed.Problems) > 0:
 			mistaken = append(mistaken, text)
 		case len(parsed.Conditions) > 0:

@@ -16,6 +16,11 @@ import (
 	"github.com/orrery/orrery/scripts/internal/bench"
 	"github.com/orrery/orrery/scripts/internal/bench/screen"
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/httpserver"
+	"github.com/orrery/orrery/scripts/orrery/internal/logs"
+	"github.com/orrery/orrery/scripts/orrery/internal/memory"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
@@ -34,13 +39,13 @@ type benchCommand struct {
 }
 
 // Run measures this machine and prints one table. It fails if answers differ, but never because of a measured time.
-func (b *benchCommand) Run(ctx context.Context, c console) error {
+func (b *benchCommand) Run(ctx context.Context, c terminal.Console) error {
 	if b.Console {
 		return b.measureConsole(ctx, c, screen.Options{})
 	}
 	report, err := bench.Run(ctx, bench.Options{
 		Dir: b.Dir, Records: b.Records, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
-		Progress: c.err, Open: openForBench,
+		Progress: c.Err, Open: openForBench,
 	})
 	if err != nil {
 		return err
@@ -49,16 +54,16 @@ func (b *benchCommand) Run(ctx context.Context, c console) error {
 }
 
 // print prints a report as JSON or as a table.
-func (b *benchCommand) print(c console, report interface{ WriteTable(w io.Writer) error }) error {
+func (b *benchCommand) print(c terminal.Console, report interface{ WriteTable(w io.Writer) error }) error {
 	if b.JSON {
-		return json.NewEncoder(c.out).Encode(report)
+		return json.NewEncoder(c.Out).Encode(report)
 	}
-	return report.WriteTable(c.out)
+	return report.WriteTable(c.Out)
 }
 
 // measureConsole measures the console with a day of as many records as the demo day, and prints the report. It fails if
 // there is no browser or a screen gets no answer, never because of a figure.
-func (b *benchCommand) measureConsole(ctx context.Context, c console, o screen.Options) (err error) {
+func (b *benchCommand) measureConsole(ctx context.Context, c terminal.Console, o screen.Options) (err error) {
 	if o.Browser, err = browser.Find(os.LookupEnv); err != nil {
 		return err
 	}
@@ -75,7 +80,7 @@ func (b *benchCommand) measureConsole(ctx context.Context, c console, o screen.O
 	}
 	if extent.Rows == 0 {
 		options := gen.Options{Records: demoRecords, Seed: 1, From: o.From, To: o.To}
-		if _, err := importGenerated(ctx, product.Store, "day", options, c.err); err != nil {
+		if _, err := logs.ImportGenerated(ctx, product.Store, "day", options, c.Err); err != nil {
 			return err
 		}
 	}
@@ -87,7 +92,7 @@ func (b *benchCommand) measureConsole(ctx context.Context, c console, o screen.O
 	if err != nil {
 		return fmt.Errorf("listen on a loopback port: %w", err)
 	}
-	server := newServer(handler, slog.New(slog.DiscardHandler))
+	server := httpserver.New(handler, slog.New(slog.DiscardHandler))
 	go func() { _ = server.Serve(listener) }() // until Close; if it ends earlier, the browser gets no answer
 	defer func() { err = errors.Join(err, server.Close()) }()
 	o.URL = "http://" + listener.Addr().String() + "/"
@@ -118,7 +123,7 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 			return product.Handler(local.ServeOptions{Access: access, Log: slog.New(slog.DiscardHandler)})
 		},
 		Import: func(ctx context.Context, name, format string, r io.Reader) error {
-			defer forImport()()
+			defer memory.ForImport()()
 			_, err := product.Store.Import(ctx, name, r, ingest.Options{Format: format})
 			return err
 		},
@@ -128,13 +133,15 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 		},
 		Export: func(ctx context.Context, filter string, w io.Writer) error {
 			q := queryCommand{Route: string(search.Logs), Filter: []string{filter}, All: true, Format: "csv"}
-			q.Data = folder(dir)
-			return q.Run(ctx, console{out: w, err: io.Discard})
+			q.Data = target.Folder(dir)
+			return q.Run(ctx, terminal.Console{Out: w, Err: io.Discard})
 		},
 		Report: func(ctx context.Context, filter string, w io.Writer) error {
-			r := reportRunCommand{Filter: []string{filter}, TZ: "UTC", Template: "traffic", Compare: "previous", Format: "html"}
-			r.Data = folder(dir)
-			return r.Run(ctx, console{out: w, err: io.Discard})
+			r := reportRunCommand{
+				Filter: []string{filter}, TZ: "UTC", Template: "traffic", Compare: "previous", Format: "html",
+			}
+			r.Data = target.Folder(dir)
+			return r.Run(ctx, terminal.Console{Out: w, Err: io.Discard})
 		},
 		Index:   product.Store.Index(),
 		Handler: handler,

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/scripts/internal/bench/screen"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
@@ -17,7 +18,7 @@ func TestBenchConsoleNeedsABrowser(t *testing.T) {
 	t.Setenv(browser.Variable, "")
 	b := &benchCommand{Dir: t.TempDir(), Console: true}
 	var out bytes.Buffer
-	err := b.Run(t.Context(), console{in: strings.NewReader(""), out: &out, err: &out})
+	err := b.Run(t.Context(), terminal.Console{In: strings.NewReader(""), Out: &out, Err: &out})
 	if !errors.Is(err, browser.ErrMissing) || out.Len() > 0 {
 		t.Errorf("%v, %s", err, out.String())
 	}
@@ -31,7 +32,7 @@ func TestBenchConsole(t *testing.T) {
 	b := &benchCommand{Dir: t.TempDir(), JSON: true}
 	var out, errs bytes.Buffer
 	o := screen.Options{Loads: 1, Events: 400, Navigations: 24}
-	if err := b.measureConsole(t.Context(), console{in: strings.NewReader(""), out: &out, err: &errs}, o); err != nil {
+	if err := b.measureConsole(t.Context(), terminal.Console{In: strings.NewReader(""), Out: &out, Err: &errs}, o); err != nil {
 		t.Fatal(err)
 	}
 	var report screen.Report

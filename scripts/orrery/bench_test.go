@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // TestCommandsForBench: the benchmark measures the export of the command, with all records, and its report.
@@ -12,8 +15,8 @@ func TestCommandsForBench(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	var errs bytes.Buffer
 	code := run(t.Context(), []string{"generate", "--records", "300", "--data", data, "--from", "2026-01-01", "--to", "2026-01-02"},
-		console{in: strings.NewReader(""), out: &errs, err: &errs})
-	if code != exitDone {
+		terminal.Console{In: strings.NewReader(""), Out: &errs, Err: &errs})
+	if code != exit.Done {
 		t.Fatal(errs.String())
 	}
 	product, err := openForBench(t.Context(), data)

@@ -6,10 +6,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
-// TestEmptyKeyOfAClient: a key that is empty on the command line is refused by every command that sends keys, and nothing
-// is sent. An empty variable is like none.
+// TestEmptyKeyOfAClient: a key that is empty on the command line is refused by every command that sends keys, and
+// nothing is sent. An empty variable is like none.
 func TestEmptyKeyOfAClient(t *testing.T) {
 	var sent []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +26,7 @@ func TestEmptyKeyOfAClient(t *testing.T) {
 		for _, key := range []string{"", " "} {
 			_, stderr, code := inProcess(t, append(strings.Fields(command), "--url", s.URL, "--api-key", key)...)
 			const want = "--api-key is empty: set it to a key of the server, or leave it out to send none"
-			if code != exitUsage || !strings.Contains(stderr, want) || len(sent) > 0 {
+			if code != exit.Usage || !strings.Contains(stderr, want) || len(sent) > 0 {
 				t.Errorf("%s with the key %q: exit code %d, sent %q\n%s", command, key, code, sent, stderr)
 			}
 		}
@@ -39,7 +41,7 @@ func TestEmptyKeyOfAClient(t *testing.T) {
 			args = append(args, "--api-key", test.flag)
 		}
 		_, stderr, code := inProcess(t, args...)
-		if code != exitDone || len(sent) != 1 || sent[0] != test.want {
+		if code != exit.Done || len(sent) != 1 || sent[0] != test.want {
 			t.Errorf("variable %q, flag %q: exit code %d, sent %q\n%s", test.variable, test.flag, code, sent, stderr)
 		}
 	}

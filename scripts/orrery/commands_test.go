@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
@@ -40,378 +41,378 @@ func TestCommands(t *testing.T) {
 	}{
 		"parse prints both forms": {
 			args: []string{"parse", `status=404, timestamp between 2026-01-02 and 2026-01-01`},
-			code: exitDone, stdout: `"op":"eq","value":404`,
+			code: exit.Done, stdout: `"op":"eq","value":404`,
 		},
 		"parse points at mistakes": {
 			args: []string{"parse", `hots=a, ` + tourDay},
-			code: exitFailed, stderr: "^^^^",
+			code: exit.Failed, stderr: "^^^^",
 		},
 		"parse reads standard input": {
 			args:   []string{"parse", "-"},
 			stdin:  tourDay + "\n",
-			code:   exitDone,
+			code:   exit.Done,
 			stdout: "timestamp between 2026-01-01 00:00:00 and 2026-01-02 00:00:00",
 		},
 		"fields lists the catalogue": {
 			args: []string{"fields"},
-			code: exitDone, stdout: "upstream_response_time",
+			code: exit.Done, stdout: "upstream_response_time",
 		},
 		"explain shows Athena's SQL": {
 			args: []string{"explain", "topx", tourDay, "--data", data, "--engine", "athena"},
-			code: exitDone, stdout: "datehour BETWEEN '2026/01/01/00'",
+			code: exit.Done, stdout: "datehour BETWEEN '2026/01/01/00'",
 		},
 		"explain shows the SQL that replaces the scan": {
 			args: []string{"explain", "topx", tourDay, "--data", data},
-			code: exitDone, stdout: "(run only if the scan cannot answer)",
+			code: exit.Done, stdout: "(run only if the scan cannot answer)",
 		},
 		"explain shows DuckDB's SQL": {
 			args: []string{"explain", "logs", tourDay, "--data", data},
-			code: exitDone, stdout: "read_parquet",
+			code: exit.Done, stdout: "read_parquet",
 		},
 		"explain reports what the query reads": {
 			args: []string{"explain", "stats", tourDay, "--data", data},
-			code: exitDone, stdout: "partitions 24, from 2026/01/01/00 to 2026/01/01/23",
+			code: exit.Done, stdout: "partitions 24, from 2026/01/01/00 to 2026/01/01/23",
 		},
 		"explain has the estimate of a dry run": {
 			args: []string{"explain", "stats", tourDay, "--data", data},
-			code: exitDone, stdout: "== estimate\npartitions 24\nobjects    24\n",
+			code: exit.Done, stdout: "== estimate\npartitions 24\nobjects    24\n",
 		},
 		"query --dry-run prints the estimate": {
 			args: []string{"query", "stats", tourDay, "--data", data, "--dry-run", "--format", "table"},
-			code: exitDone, stdout: "partitions 24\nobjects    24\n",
+			code: exit.Done, stdout: "partitions 24\nobjects    24\n",
 		},
 		"query --dry-run prints no results": {
 			args: []string{"query", "stats", tourDay, "--data", data, "--dry-run"},
-			code: exitDone, stdout: `{"data":{"results":[]},"meta":{`,
+			code: exit.Done, stdout: `{"data":{"results":[]},"meta":{`,
 		},
 		"query --dry-run prints the estimate of values": {
 			args: []string{"query", "values", "country", "--data", data, "--dry-run", "--format", "table"},
-			code: exitDone, stdout: "objects    20\n",
+			code: exit.Done, stdout: "objects    20\n",
 		},
 		"query --dry-run does not go with --all": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--dry-run", "--all"},
-			code: exitUsage, stderr: "without --all",
+			code: exit.Usage, stderr: "without --all",
 		},
 		"query --dry-run has no CSV": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--dry-run", "--format", "csv"},
-			code: exitUsage, stderr: "without --all and --format csv",
+			code: exit.Usage, stderr: "without --all and --format csv",
 		},
 		"query --dry-run prints the estimate of a diff": {
 			args: []string{
 				"query", "diff", tourDay, "--select", "status=404", "--data", data, "--dry-run", "--format", "table",
 			},
-			code: exitDone, stdout: "partitions 24\nobjects    24\n",
+			code: exit.Done, stdout: "partitions 24\nobjects    24\n",
 		},
 		"query --dry-run has the errors of a query": {
 			args: []string{"query", "logs", "hots=1, " + tourDay, "--data", data, "--dry-run"},
-			code: exitFailed, stderr: "corrected: host=1",
+			code: exit.Failed, stderr: "corrected: host=1",
 		},
 		"explain shows the stages of values": {
 			args: []string{
 				"explain", "values", "country", "--data", data, "--prefix", "Ge", "--limit", "5", "--period", tourDay,
 			},
-			code: exitDone, stdout: "shape  values limit=5 of=country",
+			code: exit.Done, stdout: "shape  values limit=5 of=country",
 		},
 		"explain reports what values read": {
 			args: []string{"explain", "values", "country", "--data", data, "--counts", "--period", tourDay},
-			code: exitDone, stdout: "by         scan\npartitions 24, from 2026/01/01/00",
+			code: exit.Done, stdout: "by         scan\npartitions 24, from 2026/01/01/00",
 		},
 		"explain prints no SQL of values": {
 			args: []string{"explain", "values", "country", "--engine", "athena", "--period", tourDay},
-			code: exitFailed, stderr: "values are found without SQL",
+			code: exit.Failed, stderr: "values are found without SQL",
 		},
 		"explain needs a period of values": {
 			args: []string{"explain", "values", "country"},
-			code: exitUsage, stderr: "--period or --last 24h",
+			code: exit.Usage, stderr: "--period or --last 24h",
 		},
 		"explain has one period of values": {
 			args: []string{"explain", "values", "country", "--last", "1h", "--period", tourDay},
-			code: exitUsage, stderr: "use one of them",
+			code: exit.Usage, stderr: "use one of them",
 		},
 		"explain has the period of others in the filter": {
 			args: []string{"explain", "stats", tourDay, "--period", tourDay},
-			code: exitUsage, stderr: "--period is for values",
+			code: exit.Usage, stderr: "--period is for values",
 		},
 		"explain finds no text in other than values": {
 			args: []string{"explain", "stats", tourDay, "--prefix", "a"},
-			code: exitUsage, stderr: "--prefix, --contains and --counts are for values",
+			code: exit.Usage, stderr: "--prefix, --contains and --counts are for values",
 		},
 		"the last hour has a short form": {
 			args: []string{"query", "stats", "-1h", "--data", data, "--format", "json"},
-			code: exitDone, stdout: `"results":[`,
+			code: exit.Done, stdout: `"results":[`,
 		},
 		"explain works without data": {
 			args: []string{"explain", "logs", tourDay, "--data", filepath.Join(data, "none")},
-			code: exitDone, stdout: "there is no data",
+			code: exit.Done, stdout: "there is no data",
 		},
 		"query prints JSON unless on a terminal": {
 			args: []string{"query", "stats", tourDay, "--data", data},
-			code: exitDone, stdout: `{"data":{"results":[`,
+			code: exit.Done, stdout: `{"data":{"results":[`,
 		},
 		"query prints one result per line as ndjson": {
 			args: []string{
 				"query", "logs", tourDay, "--data", data, "--limit", "2", "--format", "ndjson", "--fields", "ip",
 			},
-			code: exitDone, stdout: "{\"ip\":\"",
+			code: exit.Done, stdout: "{\"ip\":\"",
 		},
 		"query refuses raw cells of another format": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--raw"},
-			code: exitUsage, stderr: "--raw is an option of --format csv",
+			code: exit.Usage, stderr: "--raw is an option of --format csv",
 		},
 		"query prints the API's error with the corrected filter": {
 			args: []string{"query", "logs", "hots=1, " + tourDay, "--data", data},
-			code: exitFailed, stderr: "corrected: host=1",
+			code: exit.Failed, stderr: "corrected: host=1",
 		},
 		"query names an invalid parameter": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--limit", "9999"},
-			code: exitFailed, stderr: "limit",
+			code: exit.Failed, stderr: "limit",
 		},
 		"query refuses a limit of 0": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--limit", "0"},
-			code: exitFailed, stderr: "limit",
+			code: exit.Failed, stderr: "limit",
 		},
 		"query refuses an empty segment": {
 			args: []string{"query", "stats", tourDay, "--data", data, "--segment", ""},
-			code: exitFailed, stderr: "segment: empty",
+			code: exit.Failed, stderr: "segment: empty",
 		},
 		"query reports that more records match": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--limit", "2", "--format", "ndjson"},
-			code: exitDone, stderr: "more records match than the 2 printed",
+			code: exit.Done, stderr: "more records match than the 2 printed",
 		},
 		"query refuses a folder that is not a data folder": {
 			args: []string{"query", "logs", tourDay, "--data", foreign},
-			code: exitFailed, stderr: "holds other things, such as junk.log",
+			code: exit.Failed, stderr: "holds other things, such as junk.log",
 		},
 		"explain refuses a folder that is not a data folder": {
 			args: []string{"explain", "logs", tourDay, "--data", foreign},
-			code: exitFailed, stderr: "is not a data folder",
+			code: exit.Failed, stderr: "is not a data folder",
 		},
 		"import refuses a folder that is not a data folder": {
 			args: []string{"import", "--data", foreign, junk},
-			code: exitFailed, stderr: "is not a data folder",
+			code: exit.Failed, stderr: "is not a data folder",
 		},
 		"serve refuses a folder that is not a data folder": {
 			args: []string{"serve", "--data", foreign, "--listen", "127.0.0.1:0"},
-			code: exitFailed, stderr: "is not a data folder",
+			code: exit.Failed, stderr: "is not a data folder",
 		},
 		"key create refuses a folder that is not a data folder": {
 			args: []string{"key", "create", "a", "--scope", "data:read", "--data", foreign},
-			code: exitFailed, stderr: "is not a data folder",
+			code: exit.Failed, stderr: "is not a data folder",
 		},
 		"query of an empty folder suggests an import": {
 			args: []string{"query", "logs", tourDay, "--data", t.TempDir()},
-			code: exitFailed, stderr: "import a log",
+			code: exit.Failed, stderr: "import a log",
 		},
 		"serve refuses an empty key": {
 			args: []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--api-key", ""},
-			code: exitUsage, stderr: "the API key is empty",
+			code: exit.Usage, stderr: "the API key is empty",
 		},
 		"serve refuses a blank key": {
 			args: []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--api-key", " "},
-			code: exitUsage, stderr: "the API key is empty",
+			code: exit.Usage, stderr: "the API key is empty",
 		},
 		"planet put refuses an empty ETag": {
 			args:  []string{"planet", "put", "prod", "--data", data, "--if-match", ""},
-			stdin: aPlanet, code: exitFailed, stderr: "header.If-Match: empty",
+			stdin: aPlanet, code: exit.Failed, stderr: "header.If-Match: empty",
 		},
 		"query of a missing folder suggests an import": {
 			args: []string{"query", "logs", tourDay, "--data", filepath.Join(data, "none")},
-			code: exitFailed, stderr: "import a log",
+			code: exit.Failed, stderr: "import a log",
 		},
 		"import exits with 3 if it rejects lines": {
 			args: []string{"import", "--data", t.TempDir(), junk},
-			code: exitRejected, stdout: "junk.log: 1 record, 1 rejected, ",
+			code: exit.Rejected, stdout: "junk.log: 1 record, 1 rejected, ",
 		},
 		"compact reports what it merged": {
 			args: []string{"compact", "--data", data},
-			code: exitDone, stdout: "merged 0 objects of 0 hours",
+			code: exit.Done, stdout: "merged 0 objects of 0 hours",
 		},
 		"import names a missing file": {
 			args: []string{"import", "--data", t.TempDir(), "none.log"},
-			code: exitFailed, stderr: "none.log",
+			code: exit.Failed, stderr: "none.log",
 		},
 		"import refuses a bad format string": {
 			args: []string{"import", "--data", t.TempDir(), "--log-format", "%h %u", junk},
-			code: exitUsage, stderr: "no variable of the time",
+			code: exit.Usage, stderr: "no variable of the time",
 		},
 		"import refuses a format with a format string": {
 			args: []string{"import", "--data", t.TempDir(), "--log-format", "%h %t", "--format", "alb", junk},
-			code: exitUsage, stderr: "--format and --log-format define two formats",
+			code: exit.Usage, stderr: "--format and --log-format define two formats",
 		},
 		"import reads a log by its format string": {
 			args: []string{"import", "--data", t.TempDir(), "--log-format", "$msec $remote_addr $status", spaced},
-			code: exitDone, stdout: "(format string)",
+			code: exit.Done, stdout: "(format string)",
 		},
 		"import reads a log by a pattern": {
 			args: []string{
 				"import", "--data", t.TempDir(), "--pattern", `(?P<timestamp>\S+) (?P<ip>\S+) (?P<status>\d+)`, spaced,
 			},
-			code: exitDone, stdout: "(pattern)",
+			code: exit.Done, stdout: "(pattern)",
 		},
 		"import refuses a pattern without a time": {
 			args: []string{"import", "--data", t.TempDir(), "--pattern", `(?P<ip>\S+)`, junk},
-			code: exitUsage, stderr: "no group has the name timestamp",
+			code: exit.Usage, stderr: "no group has the name timestamp",
 		},
 		"import refuses two formats": {
 			args: []string{"import", "--data", t.TempDir(), "--log-format", "%h %t", "--pattern", "x", junk},
-			code: exitUsage, stderr: "leave out one of them",
+			code: exit.Usage, stderr: "leave out one of them",
 		},
 		"import reads other logs in JSON by mappings": {
 			args: []string{
 				"import", "--data", t.TempDir(), "--map", "timestamp=at", "--map", "request_time=took_ms/1000", mapped,
 			},
-			code: exitDone, stdout: "(mapped JSON)",
+			code: exit.Done, stdout: "(mapped JSON)",
 		},
 		"import names the place of a mistake in a mapping": {
 			args: []string{"import", "--data", t.TempDir(), "--map", "request_time=took_ms/x", mapped},
-			code: exitUsage, stderr: `map request_time=took_ms/x: column 22: "x" is not a number`,
+			code: exit.Usage, stderr: `map request_time=took_ms/x: column 22: "x" is not a number`,
 		},
 		"import lists the formats for an unknown name": {
 			args: []string{"import", "--data", t.TempDir(), "--format", "haproxy", junk},
-			code: exitUsage, stderr: "use one of auto, orrery, aws-waf",
+			code: exit.Usage, stderr: "use one of auto, orrery, aws-waf",
 		},
 		"import shows the first line of a log of no known format": {
 			args: []string{"import", "--data", t.TempDir(), spaced},
-			code: exitFailed, stderr: "begins with",
+			code: exit.Failed, stderr: "begins with",
 		},
 		"formats lists every format": {
-			args: []string{"formats"}, code: exitDone, stdout: "--pattern REGEXP",
+			args: []string{"formats"}, code: exit.Done, stdout: "--pattern REGEXP",
 		},
 		"formats describes a format": {
-			args: []string{"formats", "nginx"}, code: exitDone, stdout: "the path stays percent-encoded",
+			args: []string{"formats", "nginx"}, code: exit.Done, stdout: "the path stays percent-encoded",
 		},
 		"formats describes a format string": {
 			args: []string{"formats", "--log-format", `$remote_addr [$time_local] "$request" $status $http_x_team`},
-			code: exitDone, stdout: "| `ip` | $remote_addr |\n| `method`, `path`, `query`, `protocol`, `arguments`, `path_parts` | $request |",
+			code: exit.Done, stdout: "| `ip` | $remote_addr |\n| `method`, `path`, `query`, `protocol`, `arguments`, `path_parts` | $request |",
 		},
 		"formats describes a format string of Apache": {
-			args: []string{"formats", "--log-format", `%h %t "%r" %>s %D`}, code: exitDone, stdout: "| `request_time` | %D |",
+			args: []string{"formats", "--log-format", `%h %t "%r" %>s %D`}, code: exit.Done, stdout: "| `request_time` | %D |",
 		},
 		"formats describes a format string as a name": {
-			args: []string{"formats", `%h %t "%r" %>s %D`}, code: exitDone, stdout: "| `request_time` | %D |",
+			args: []string{"formats", `%h %t "%r" %>s %D`}, code: exit.Done, stdout: "| `request_time` | %D |",
 		},
 		"formats describes a pattern": {
-			args: []string{"formats", "--pattern", `(?P<timestamp>\S+) (?P<peer>\S+)`}, code: exitDone,
+			args: []string{"formats", "--pattern", `(?P<timestamp>\S+) (?P<peer>\S+)`}, code: exit.Done,
 			stdout: "| `timestamp`, `time_period` | timestamp |\n| `ip`, `proxy[\"peer\"]` | peer |\n| `proxy[\"log_rest\"]` | the rest",
 		},
 		"formats describes mappings": {
-			args: []string{"formats", "--map", "timestamp=at", "--map", "request_time=took.ms/1000"}, code: exitDone,
+			args: []string{"formats", "--map", "timestamp=at", "--map", "request_time=took.ms/1000"}, code: exit.Done,
 			stdout: "| `request_time` | took.ms/1000 |",
 		},
 		"formats refuses an invalid format string": {
-			args: []string{"formats", "--log-format", "$remote_addr"}, code: exitUsage, stderr: "there is no variable of the time",
+			args: []string{"formats", "--log-format", "$remote_addr"}, code: exit.Usage, stderr: "there is no variable of the time",
 		},
 		"formats refuses two formats": {
-			args: []string{"formats", "nginx", "--pattern", "x"}, code: exitUsage,
+			args: []string{"formats", "nginx", "--pattern", "x"}, code: exit.Usage,
 			stderr: "the name of a format and --pattern define two formats",
 		},
 		"formats refuses an unknown name": {
-			args: []string{"formats", "squid"}, code: exitUsage, stderr: "unknown format",
+			args: []string{"formats", "squid"}, code: exit.Usage, stderr: "unknown format",
 		},
 		"import refuses a folder as a log": {
 			args: []string{"import", "--data", t.TempDir(), t.TempDir()},
-			code: exitFailed, stderr: "is a folder",
+			code: exit.Failed, stderr: "is a folder",
 		},
 		"import refuses an unknown field": {
 			args: []string{"import", "--data", t.TempDir(), "--set", "hots=a", junk},
-			code: exitFailed, stderr: "hots",
+			code: exit.Failed, stderr: "hots",
 		},
 		"import explains the format of --set": {
 			args: []string{"import", "--data", t.TempDir(), "--set", "branch", junk},
-			code: exitUsage, stderr: "FIELD=VALUE",
+			code: exit.Usage, stderr: "FIELD=VALUE",
 		},
 		"a table shows the requested fields": {
 			args: []string{
 				"query", "logs", tourDay, "--data", data, "--limit", "1", "--format", "table", "--fields",
 				"country, asn",
 			},
-			code: exitDone, stdout: "country",
+			code: exit.Done, stdout: "country",
 		},
 		"a table without rows reports the period of the data, and the period to ask for": {
 			args: []string{
 				"query", "logs", "timestamp between 1990-01-01 and 1990-01-02", "--data", data, "--format",
 				"table",
 			},
-			code: exitDone, stderr: "UTC, so ask for \"timestamp between 2026-01-01 00:0",
+			code: exit.Done, stderr: "UTC, so ask for \"timestamp between 2026-01-01 00:0",
 		},
 		"a period after the newest record has the same remedy": {
 			args: []string{
 				"query", "topx", "timestamp between 2990-01-01 and 2990-01-02", "--data", data, "--format",
 				"table",
 			},
-			code: exitDone, stderr: "no records match; the data covers 2026-01-01 00:0",
+			code: exit.Done, stderr: "no records match; the data covers 2026-01-01 00:0",
 		},
 		"a limit is no error": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--limit", "1"},
-			code: exitDone, stderr: "raise --limit",
+			code: exit.Done, stderr: "raise --limit",
 		},
 		"a limit is an error with --strict": {
 			args: []string{"query", "logs", tourDay, "--data", data, "--limit", "1", "--strict"},
-			code: exitIncomplete, stderr: "--strict is set",
+			code: exit.Incomplete, stderr: "--strict is set",
 		},
 		"nothing is missing with --strict": {
 			args: []string{"query", "topx", tourDay, "--data", data, "--strict"},
-			code: exitDone, stdout: `"results"`,
+			code: exit.Done, stdout: `"results"`,
 		},
 		"version prints the version of Go": {
 			args: []string{"version"},
-			code: exitDone, stdout: "(go1.",
+			code: exit.Done, stdout: "(go1.",
 		},
 		"--version is the same": {
 			args: []string{"--version"},
-			code: exitDone, stdout: "(go1.",
+			code: exit.Done, stdout: "(go1.",
 		},
 		"serve refuses a short key for other machines": {
 			args: []string{"serve", "--data", t.TempDir(), "--listen", "0.0.0.0:0", "--api-key", "short"},
-			code: exitUsage, stderr: "at least 16 random ones",
+			code: exit.Usage, stderr: "at least 16 random ones",
 		},
 		"serve needs both files for HTTPS": {
 			args: []string{"serve", "--data", t.TempDir(), "--tls-cert", "cert.pem"},
-			code: exitUsage, stderr: "--tls-key",
+			code: exit.Usage, stderr: "--tls-key",
 		},
 		"ddl prints Trino's tables": {
 			args: []string{"ddl", "--location", "s3://b/lake", "--from-year", "2026"},
-			code: exitDone, stdout: "external_location = 's3://b/lake/fresh/'",
+			code: exit.Done, stdout: "external_location = 's3://b/lake/fresh/'",
 		},
 		"ddl prints Athena's tables": {
 			args: []string{"ddl", "--dialect", "athena", "--location", "s3://b/lake", "--from-year", "2026"},
-			code: exitDone, stdout: "CREATE EXTERNAL TABLE IF NOT EXISTS `traffic`.`traffic_fresh`",
+			code: exit.Done, stdout: "CREATE EXTERNAL TABLE IF NOT EXISTS `traffic`.`traffic_fresh`",
 		},
 		"ddl explains the format of --location": {
 			args: []string{"ddl", "--location", "/data/lake", "--from-year", "2026"},
-			code: exitUsage, stderr: "s3://bucket",
+			code: exit.Usage, stderr: "s3://bucket",
 		},
 		"serve explains the format of --trino": {
 			args: []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--trino", "trino:8080"},
-			code: exitUsage, stderr: "https://trino.example:8443",
+			code: exit.Usage, stderr: "https://trino.example:8443",
 		},
 		"serve refuses --watch with a cluster": {
 			args: []string{"serve", "--data", t.TempDir(), "--trino", "http://127.0.0.1:1", "--watch"},
-			code: exitUsage, stderr: "orrery import",
+			code: exit.Usage, stderr: "orrery import",
 		},
 		"generate refuses two destinations": {
 			args: []string{"generate", "--records", "5", "--data", data, "--output", "-"},
-			code: exitUsage, stderr: "--output FILE",
+			code: exit.Usage, stderr: "--output FILE",
 		},
 		"generate requires a destination": {
 			args: []string{"generate", "--records", "5"},
-			code: exitUsage, stderr: "--data",
+			code: exit.Usage, stderr: "--data",
 		},
 		"generate explains the format of times": {
 			args: []string{"generate", "--records", "5", "--output", "-", "--from", "yesterday"},
-			code: exitUsage, stderr: "2026-01-31",
+			code: exit.Usage, stderr: "2026-01-31",
 		},
 		"generate writes to standard output": {
 			args: []string{"generate", "--records", "5", "--output", "-"},
-			code: exitDone, stdout: `"request_id"`,
+			code: exit.Done, stdout: `"request_id"`,
 		},
 		"an unknown command is a usage error": {
 			args: []string{"qeury"},
-			code: exitUsage, stderr: "query",
+			code: exit.Usage, stderr: "query",
 		},
 		"--help prints the help": {
 			args: []string{"--help"},
-			code: exitDone, stdout: "serve",
+			code: exit.Done, stdout: "serve",
 		},
 	}
 	for name, test := range tests {
@@ -444,7 +445,7 @@ func TestRefusedFoldersStayUnchanged(t *testing.T) {
 		{"import", "-"}, {"serve", "--listen", "127.0.0.1:0"},
 	} {
 		_, stderr, code := orrery(t, "", append(args, "--data", foreign)...)
-		if code != exitFailed || !strings.Contains(stderr, "is not a data folder") {
+		if code != exit.Failed || !strings.Contains(stderr, "is not a data folder") {
 			t.Errorf("%s: exit code %d, %s", strings.Join(args, " "), code, stderr)
 		}
 	}
@@ -460,9 +461,9 @@ func TestEmptyKeyInTheEnvironment(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // a server that starts in spite of the key stops at once
 	var stderr bytes.Buffer
-	c := console{in: strings.NewReader(""), out: io.Discard, err: &stderr}
+	c := terminal.Console{In: strings.NewReader(""), Out: io.Discard, Err: &stderr}
 	code := run(ctx, []string{"serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0"}, c)
-	if code != exitUsage || !strings.Contains(stderr.String(), "the API key is empty") {
+	if code != exit.Usage || !strings.Contains(stderr.String(), "the API key is empty") {
 		t.Errorf("exit code %d, %s", code, &stderr)
 	}
 }
@@ -474,7 +475,7 @@ func TestQueryReportsUnreadableHours(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	_, stderr, code := orrery(t, "", "generate", "--records", "500", "--data", data,
 		"--from", "2026-01-01", "--to", "2026-01-02")
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	objects, err := filepath.Glob(filepath.Join(data, "lake", "fresh", "2026", "01", "01", "05", "*.parquet"))
@@ -494,7 +495,7 @@ func TestQueryReportsUnreadableHours(t *testing.T) {
 				args = append(args, "--select", "status>=400")
 			}
 			stdout, stderr, code := orrery(t, "", args...)
-			if code != exitIncomplete || stdout == "" || !strings.Contains(stderr, "1 object") ||
+			if code != exit.Incomplete || stdout == "" || !strings.Contains(stderr, "1 object") ||
 				!strings.Contains(stderr, "fresh/2026/01/01/05/") {
 				t.Errorf("%s as %s: exit code %d, standard error %q, %d bytes of answer",
 					route, format, code, stderr, len(stdout))
@@ -509,7 +510,7 @@ func TestQueryReportsUnreadableHours(t *testing.T) {
 		_, stderr, code = orrery(t, "", append([]string{"query", "logs", hour, "--data", data}, args...)...)
 		unreadable := strings.Index(stderr, "unreadable: fresh/2026/01/01/05/")
 		nothing := strings.Index(stderr, "no records match in the objects that could be read; the data covers")
-		if code != exitIncomplete || unreadable < 0 || nothing < unreadable {
+		if code != exit.Incomplete || unreadable < 0 || nothing < unreadable {
 			t.Errorf("%v without records: exit code %d, %s", args, code, stderr)
 		}
 	}
@@ -523,11 +524,11 @@ func TestGenerateFiles(t *testing.T) {
 		file := filepath.Join(folder, name)
 		_, stderr, code := orrery(t, "", "generate", "--records", "500", "--nasty", "--output", file,
 			"--from", "2026-01-01", "--to", "2026-01-02")
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("generate %s: %s", name, stderr)
 		}
 		out, stderr, code := orrery(t, "", "import", "--data", data, file)
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("import %s exited %d: %s%s", name, code, out, stderr)
 		}
 		want := "500 records"
@@ -544,9 +545,9 @@ func TestGenerateFiles(t *testing.T) {
 func TestDataFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("ORRERY_DATA", "")
-	c := console{in: strings.NewReader(`{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}`),
-		out: io.Discard, err: io.Discard}
-	if code := run(t.Context(), []string{"import", "-"}, c); code != exitDone {
+	c := terminal.Console{In: strings.NewReader(`{"processing_stage":6,"timestamp":"2026-01-01T10:00:00Z"}`),
+		Out: io.Discard, Err: io.Discard}
+	if code := run(t.Context(), []string{"import", "-"}, c); code != exit.Done {
 		t.Fatalf("import exited %d", code)
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 || entries[0].Name() != ".orrery" {
@@ -554,9 +555,9 @@ func TestDataFolder(t *testing.T) {
 	}
 	t.Setenv("ORRERY_DATA", "elsewhere")
 	var out bytes.Buffer
-	c.out = &out
+	c.Out = &out
 	code := run(t.Context(), []string{"generate", "--records", "3", "--output", "-"}, c)
-	if code != exitDone || strings.Count(out.String(), "\n") != 3 {
+	if code != exit.Done || strings.Count(out.String(), "\n") != 3 {
 		t.Errorf("generate exited %d with %d lines", code, strings.Count(out.String(), "\n"))
 	}
 }
@@ -585,7 +586,7 @@ func TestImportGrowingFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		stdout, stderr, code := orrery(t, step.text, append([]string{"import", "--data", data}, step.args...)...)
-		if code != exitDone || !strings.Contains(stdout, step.stdout) || !strings.Contains(stderr, step.stderr) {
+		if code != exit.Done || !strings.Contains(stdout, step.stdout) || !strings.Contains(stderr, step.stderr) {
 			t.Errorf("%s: exit %d\n%s%s", step.name, code, stdout, stderr)
 		}
 		if step.stderr == "" && strings.Contains(stderr, "unfinished") {
@@ -620,12 +621,12 @@ func TestImportAs(t *testing.T) {
 	} {
 		stdout, stderr, code := orrery(t, step.text, append([]string{"import", "--data", data}, step.args...)...)
 		want := fmt.Sprintf(": %s, 0 rejected", terminal.Counted(step.records, "record"))
-		if code != exitDone || !strings.Contains(stdout, want) {
+		if code != exit.Done || !strings.Contains(stdout, want) {
 			t.Errorf("%s: exit %d, want %q\n%s%s", step.name, code, want, stdout, stderr)
 		}
 	}
 	_, stderr, code := orrery(t, "", "import", "--data", data, "--as", file, file, copied)
-	if code != exitUsage || !strings.Contains(stderr, "--as is the path of one log") {
+	if code != exit.Usage || !strings.Contains(stderr, "--as is the path of one log") {
 		t.Errorf("two files: exit %d: %s", code, stderr)
 	}
 }

@@ -8,25 +8,28 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/memory"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 type compactCommand struct {
-	Data folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Data target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 }
 
 // Run merges the objects of every hour that has several. A server over the same folder keeps answering requests.
-func (k *compactCommand) Run(ctx context.Context, c console) error {
-	if err := k.Data.mustExist(); err != nil {
+func (k *compactCommand) Run(ctx context.Context, c terminal.Console) error {
+	if err := k.Data.MustExist(); err != nil {
 		return err
 	}
-	defer forImport()()
+	defer memory.ForImport()()
 	product, err := local.Open(ctx, string(k.Data))
 	if err != nil {
 		return err
 	}
-	bar := terminal.NewProgress(c.err, -1, "compacting hours", false)
+	bar := terminal.NewProgress(c.Err, -1, "compacting hours", false)
 	report, err := product.Store.Compact(ctx, datadir.CompactOptions{Progress: func(done, total int) {
 		bar.ChangeMax(total)
 		terminal.Show(bar, int64(done))
@@ -35,23 +38,27 @@ func (k *compactCommand) Run(ctx context.Context, c console) error {
 		return err
 	}
 	for _, name := range report.Newer {
-		if _, err := fmt.Fprintf(c.err, "%s was written by a newer orrery and is not merged\n", terminal.Printable(name)); err != nil {
+		if _, err := fmt.Fprintf(
+			c.Err, "%s was written by a newer orrery and is not merged\n", terminal.Printable(name),
+		); err != nil {
 			return err
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(report.Damaged)) {
-		_, err := fmt.Fprintf(c.err, "%s is not merged, and answers leave it out: %s; restore the file from a backup, "+
-			"or import its logs into a new folder\n", terminal.Printable(name), terminal.Printable(report.Damaged[name]))
+		_, err := fmt.Fprintf(c.Err, "%s is not merged, and answers leave it out: %s; restore the file from a backup, "+
+			"or import its logs into a new folder\n", terminal.Printable(name),
+			terminal.Printable(report.Damaged[name]))
 		if err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(c.out,
+	_, err = fmt.Fprintf(c.Out,
 		"merged %s of %s (%s, %d to %s), removed %s no longer needed\n",
-		terminal.Counted(report.Objects, "object"), terminal.Counted(report.Hours, "hour"), terminal.Counted(report.Rows, "record"),
+		terminal.Counted(report.Objects, "object"), terminal.Counted(report.Hours, "hour"),
+		terminal.Counted(report.Rows, "record"),
 		report.Before, terminal.Counted(report.After, "byte"), terminal.Counted(report.Removed, "file"))
 	if err == nil && len(report.Damaged) > 0 {
-		return &exitError{code: exitIncomplete}
+		return &exit.Error{Code: exit.Incomplete}
 	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/orrery/orrery/scripts/internal/cost"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 type costCommand struct {
@@ -27,54 +29,54 @@ type costCommand struct {
 const costSample = 50_000
 
 // Run measures generated records and prints the cost of a month for each number of requests, with its assumptions.
-func (k *costCommand) Run(c console) error {
+func (k *costCommand) Run(c terminal.Console) error {
 	for name, value := range map[string]float64{
 		"--requests-per-day": slices.Min(k.RequestsPerDay), "--queries-per-day": k.QueriesPerDay,
 		"--exports-per-day": k.ExportsPerDay, "--export-records": k.ExportRecords, "--reports-per-day": k.ReportsPerDay,
 		"--period-hours": k.PeriodHours, "--raw-days": k.RawDays, "--lake-days": k.LakeDays,
 	} {
 		if value < 0 {
-			return &exitError{code: exitUsage, message: name + " must not be negative"}
+			return exit.With(exit.Usage, name+" must not be negative")
 		}
 	}
 	size, err := cost.Measure(costSample)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "A record has %.0f bytes as JSON, %.0f compressed, %.0f in Parquet. A query reads",
+	fmt.Fprintf(c.Out, "A record has %.0f bytes as JSON, %.0f compressed, %.0f in Parquet. A query reads",
 		size.JSON, size.Raw, size.Parquet)
 	for i, route := range slices.Sorted(maps.Keys(size.Route)) {
-		fmt.Fprintf(c.out, "%s %.1f (%s)", strings.Repeat(",", min(i, 1)), size.Route[route], route)
+		fmt.Fprintf(c.Out, "%s %.1f (%s)", strings.Repeat(",", min(i, 1)), size.Route[route], route)
 	}
-	fmt.Fprint(c.out, " bytes of each record of its period. Percentiles read")
+	fmt.Fprint(c.Out, " bytes of each record of its period. Percentiles read")
 	for i, route := range slices.Sorted(maps.Keys(size.Percentiles)) {
-		fmt.Fprintf(c.out, "%s %.1f (%s)", strings.Repeat(",", min(i, 1)), size.Percentiles[route], route)
+		fmt.Fprintf(c.Out, "%s %.1f (%s)", strings.Repeat(",", min(i, 1)), size.Percentiles[route], route)
 	}
-	fmt.Fprint(c.out, " more.\n\n")
-	fmt.Fprintf(c.out, "USD per month in %s, by recorded requests per day:\n\n", k.Region)
+	fmt.Fprint(c.Out, " more.\n\n")
+	fmt.Fprintf(c.Out, "USD per month in %s, by recorded requests per day:\n\n", k.Region)
 	if err := k.print(c, size); err != nil {
 		return err
 	}
-	fmt.Fprint(c.out, "\nA daily report costs")
+	fmt.Fprint(c.Out, "\nA daily report costs")
 	for i, requests := range k.RequestsPerDay {
-		fmt.Fprintf(c.out, "%s $%.4f at %s", strings.Repeat(",", min(i, 1)),
+		fmt.Fprintf(c.Out, "%s $%.4f at %s", strings.Repeat(",", min(i, 1)),
 			cost.OfReport(requests, size, cost.Regions[k.Region]), grouped(requests))
 	}
-	fmt.Fprintln(c.out, " requests a day.")
-	fmt.Fprintf(c.out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, "+
+	fmt.Fprintln(c.Out, " requests a day.")
+	fmt.Fprintf(c.Out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, "+
 		"%g exports of %s records, and %g daily reports. Raw logs are kept for %g days, queryable data for %g days.\n",
 		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords), k.ReportsPerDay,
 		k.RawDays, k.LakeDays)
 	for _, sentence := range cost.Assumptions {
-		fmt.Fprintln(c.out, "-", sentence)
+		fmt.Fprintln(c.Out, "-", sentence)
 	}
-	_, err = fmt.Fprintln(c.out, "- Prices:", cost.PricesOf+".")
+	_, err = fmt.Fprintln(c.Out, "- Prices:", cost.PricesOf+".")
 	return err
 }
 
 // print prints one column for each number of requests.
-func (k *costCommand) print(c console, size cost.Bytes) error {
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+func (k *costCommand) print(c terminal.Console, size cost.Bytes) error {
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	var bills [][]cost.Item
 	for _, requests := range k.RequestsPerDay {
 		load := cost.Load{

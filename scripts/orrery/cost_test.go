@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/cost"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/asking"
@@ -21,8 +23,8 @@ func TestCost(t *testing.T) {
 		t.Skip("long and sequential, so the race detector finds nothing in it; skipped with -short")
 	}
 	var out, errs bytes.Buffer
-	c := console{out: &out, err: &errs}
-	if code := run(t.Context(), []string{"cost"}, c); code != exitDone {
+	c := terminal.Console{Out: &out, Err: &errs}
+	if code := run(t.Context(), []string{"cost"}, c); code != exit.Done {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	for _, want := range []string{
@@ -49,16 +51,16 @@ func TestCost(t *testing.T) {
 	if !strings.Contains(string(page), want) {
 		t.Errorf("the README about deployments does not say that %s", want)
 	}
-	if code := run(t.Context(), []string{"cost", "--queries-per-day=-1"}, c); code != exitUsage {
+	if code := run(t.Context(), []string{"cost", "--queries-per-day=-1"}, c); code != exit.Usage {
 		t.Errorf("a negative number of queries: exit %d", code)
 	}
-	if code := run(t.Context(), []string{"cost", "--exports-per-day=-1"}, c); code != exitUsage {
+	if code := run(t.Context(), []string{"cost", "--exports-per-day=-1"}, c); code != exit.Usage {
 		t.Errorf("a negative number of exports: exit %d", code)
 	}
 }
 
-// TestReportsCostWhatIsEstimated: what the questions of a daily report read according to the bill is what the estimates of
-// the questions say about the same records.
+// TestReportsCostWhatIsEstimated: what the questions of a daily report read according to the bill is what the estimates
+// of the questions say about the same records.
 func TestReportsCostWhatIsEstimated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential, so the race detector finds nothing in it; skipped with -short")
@@ -71,7 +73,7 @@ func TestReportsCostWhatIsEstimated(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	_, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(records), "--seed", "1",
 		"--from", "2026-01-01 12:00", "--to", "2026-01-01 13:00", "--data", data)
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	s := startServer(t, data, "--no-demo")
@@ -100,7 +102,7 @@ func TestReportsCostWhatIsEstimated(t *testing.T) {
 	}
 	mail, stderr, code := orrery(t, "", "report", "run", "--data", data, "--format", "mail", "--to", "ops@example.com",
 		"timestamp between 2026-01-01 and 2026-01-02")
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	if len(mail) < 75_000 || len(mail) > 125_000 {

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -15,7 +17,7 @@ type ddlCommand struct {
 
 // Run prints the statements for the engine's own client. A year has 8,760 hourly partitions, which the engine considers
 // when it plans a query.
-func (d *ddlCommand) Run(c console) error {
+func (d *ddlCommand) Run(c terminal.Console) error {
 	print, create := lake.Table.TrinoDDL, "CREATE SCHEMA IF NOT EXISTS "
 	if d.Dialect == "athena" {
 		print, create = lake.Table.AthenaDDL, "CREATE DATABASE IF NOT EXISTS "
@@ -26,12 +28,12 @@ func (d *ddlCommand) Run(c console) error {
 			Schema: d.Schema, Name: name, Location: lake.TableLocation(d.Location, name), FromYear: d.FromYear,
 		})
 		if err != nil {
-			return &exitError{code: exitUsage, message: err.Error()}
+			return exit.With(exit.Usage, err.Error())
 		}
 		statements = append(statements, text)
 	}
 	for _, text := range statements {
-		if _, err := fmt.Fprintf(c.out, "%s;\n\n", text); err != nil {
+		if _, err := fmt.Fprintf(c.Out, "%s;\n\n", text); err != nil {
 			return err
 		}
 	}

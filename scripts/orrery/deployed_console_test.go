@@ -30,13 +30,13 @@ func testConsoleFiles(t *testing.T, s *targets) {
 		if name == "index.html" {
 			path = "/"
 		}
-		if got, _ := anonymous.ask(t, question{method: "GET", path: path}); got != status {
+		if got, _ := anonymous.ask(t, apiRequest{method: "GET", path: path}); got != status {
 			t.Errorf("%s: %d", path, got)
 		}
 	}
-	anonymous.ask(t, question{method: "GET", path: "/", header: map[string]string{"Accept-Encoding": "gzip"}})
-	anonymous.ask(t, question{method: "GET", path: "/console/main-aaaaaaaa.js"})
-	anonymous.ask(t, question{method: "POST", path: "/"})
+	anonymous.ask(t, apiRequest{method: "GET", path: "/", header: map[string]string{"Accept-Encoding": "gzip"}})
+	anonymous.ask(t, apiRequest{method: "GET", path: "/console/main-aaaaaaaa.js"})
+	anonymous.ask(t, apiRequest{method: "POST", path: "/"})
 }
 
 // testConsole walks through the console of the deployment in a browser: a key is entered, the dashboard leads to the
@@ -84,7 +84,7 @@ func testConsole(t *testing.T, s *targets) {
 	t.Logf("the walk took %.1f s", time.Since(began).Seconds())
 
 	const saved = "/api/v4.0/conf/walked/planets"
-	if r, body := s.askOne(t, s.deployed, question{method: "GET", path: saved}); r.StatusCode != http.StatusOK ||
+	if r, body := s.askOne(t, s.deployed, apiRequest{method: "GET", path: saved}); r.StatusCode != http.StatusOK ||
 		!strings.Contains(string(body), `"name":"__default__walked"`) {
 		t.Errorf("%s: %d %s", saved, r.StatusCode, body)
 	}

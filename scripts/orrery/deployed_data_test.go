@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // testData puts the same logs into the deployment of the folder dir and imports them into the server's folder, and
@@ -33,7 +34,7 @@ func testData(t *testing.T, d *localaws.Deployment, dir string, s *targets, data
 	for _, log := range logs {
 		files = append(files, log.file)
 		_, stderr, code := orrery(t, "", "import", "--data", data, "--as", pathInBucket(data, log.file), log.file)
-		if code != exitDone && code != exitRejected {
+		if code != exit.Done && code != exit.Rejected {
 			t.Fatalf("import %s: exit %d: %s", log.file, code, stderr)
 		}
 	}
@@ -45,7 +46,7 @@ func testData(t *testing.T, d *localaws.Deployment, dir string, s *targets, data
 	} {
 		stdout, stderr, code := orrery(t, "", append([]string{"put", "--history"}, put...)...)
 		under := ": put as s3://" + d.Outputs["RawBucketName"] + "/raw/history/"
-		if code != exitDone || strings.Count(stdout, under) != len(put)-2 {
+		if code != exit.Done || strings.Count(stdout, under) != len(put)-2 {
 			t.Fatalf("put %s: exit %d: %s%s", put, code, stdout, stderr)
 		}
 	}
@@ -85,7 +86,7 @@ func testLogs(t *testing.T) []testLog {
 	for i, log := range all {
 		arguments := []string{"generate", "--records", strconv.Itoa(log.records), "--output", log.file}
 		arguments = append(arguments, days[i]...)
-		if _, stderr, code := orrery(t, "", arguments...); code != exitDone {
+		if _, stderr, code := orrery(t, "", arguments...); code != exit.Done {
 			t.Fatalf("generate: exit %d: %s", code, stderr)
 		}
 		if err := os.Chtimes(log.file, written, written); err != nil { // the command put has the date in the key
@@ -185,7 +186,7 @@ const (
 func countDeployed(t *testing.T, s *targets, period string) (requests int) {
 	t.Helper()
 	parameters := url.Values{"filters": {period}, "segment": {"86400"}}
-	response, body := s.askDeployed(t, question{method: "GET", path: "/api/v4.0/data/stats?" + parameters.Encode()})
+	response, body := s.askDeployed(t, apiRequest{method: "GET", path: "/api/v4.0/data/stats?" + parameters.Encode()})
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("stats: %d %s", response.StatusCode, body)
 	}
@@ -249,13 +250,13 @@ func askData(t *testing.T, s *targets, filters ...string) {
 	})
 }
 
-// testReferences checks that both targets give a record the same reference, because their sources have the same ids, and
-// that the reference leads to the record, without a period.
+// testReferences checks that both targets give a record the same reference, because their sources have the same ids,
+// and that the reference leads to the record, without a period.
 func testReferences(t *testing.T, s *targets) {
 	ask := func(filter string) []byte {
 		t.Helper()
 		parameters := url.Values{"filters": {filter}, "fields": {"record_ref,request_id"}, "limit": {"3"}}
-		status, body := s.ask(t, question{method: "GET", path: "/api/v4.0/data/logs?" + parameters.Encode()})
+		status, body := s.ask(t, apiRequest{method: "GET", path: "/api/v4.0/data/logs?" + parameters.Encode()})
 		if status != http.StatusOK {
 			t.Fatalf("%s: %d %s", filter, status, body)
 		}
@@ -282,7 +283,7 @@ func testReferences(t *testing.T, s *targets) {
 
 // dataQuestions returns requests with each filter to every route. It alternates between the base paths and between the
 // parameters, so that every parameter is used with each base path.
-func dataQuestions(t *testing.T, filters []string) (all []question) {
+func dataQuestions(t *testing.T, filters []string) (all []apiRequest) {
 	for i, filter := range filters {
 		base := bases[i%len(bases)]
 		for route, turns := range map[string][]url.Values{
@@ -304,7 +305,7 @@ func dataQuestions(t *testing.T, filters []string) (all []question) {
 			}
 			parameters := turns[i/len(bases)%len(turns)]
 			parameters.Set("filters", filter)
-			all = append(all, question{method: "GET", path: base + "/data/" + route + "?" + parameters.Encode()})
+			all = append(all, apiRequest{method: "GET", path: base + "/data/" + route + "?" + parameters.Encode()})
 		}
 		if i%2 == 0 {
 			continue
@@ -314,16 +315,16 @@ func dataQuestions(t *testing.T, filters []string) (all []question) {
 			t.Fatal(err)
 		}
 		post := bases[(i+1)%len(bases)] + "/data/logs"
-		all = append(all, question{"POST", post, string(body), map[string]string{"Content-Type": "application/json"}})
+		all = append(all, apiRequest{"POST", post, string(body), map[string]string{"Content-Type": "application/json"}})
 	}
 	day := "filters=" + url.QueryEscape(wholeDay)
 	for _, query := range []string{
 		"stats?segment=3600&group_by=tags&figures=percentiles&", "topx?limit=3&figures=percentiles&",
 	} {
-		all = append(all, question{method: "GET", path: "/api/v4.0/data/" + query + day})
+		all = append(all, apiRequest{method: "GET", path: "/api/v4.0/data/" + query + day})
 	}
 	for _, query := range []string{"", day + "&limit=9999", "filters=x&fliters=y", day + "&segment=7"} {
-		all = append(all, question{method: "GET", path: "/api/v4.0/data/stats?" + query})
+		all = append(all, apiRequest{method: "GET", path: "/api/v4.0/data/stats?" + query})
 	}
 	return all
 }
@@ -331,7 +332,7 @@ func dataQuestions(t *testing.T, filters []string) (all []question) {
 // testLongQueries starts a query with Prefer: respond-async, polls for the answer, and cancels another query.
 func testLongQueries(t *testing.T, d *localaws.Deployment, s *targets) {
 	path := "/api/v4.0/data/topx?" + url.Values{"filters": {"status != 200, " + wholeDay}}.Encode()
-	async := question{method: "GET", path: path, header: map[string]string{"Prefer": "respond-async"}}
+	async := apiRequest{method: "GET", path: path, header: map[string]string{"Prefer": "respond-async"}}
 	started, body := s.askOne(t, s.deployed, async)
 	location := started.Header.Get("Location")
 	if started.StatusCode != http.StatusAccepted || location == "" || started.Header.Get("Retry-After") == "" {
@@ -339,24 +340,24 @@ func testLongQueries(t *testing.T, d *localaws.Deployment, s *targets) {
 	}
 	at := s.pathOf(t, started)
 	anonymous := &targets{deployed: s.deployed}
-	response, _ := anonymous.askOne(t, s.deployed, question{method: "GET", path: at})
+	response, _ := anonymous.askOne(t, s.deployed, apiRequest{method: "GET", path: at})
 	if response.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the answer without a key: %d", response.StatusCode)
 	}
 	var status int
 	waitFor(t, d, "the answer at "+at, func() bool {
 		var response reply
-		response, body = s.askOne(t, s.deployed, question{method: "GET", path: at})
+		response, body = s.askOne(t, s.deployed, apiRequest{method: "GET", path: at})
 		status = response.StatusCode
 		return status != http.StatusAccepted
 	})
-	_, waited := s.ask(t, question{method: "GET", path: path})
+	_, waited := s.ask(t, apiRequest{method: "GET", path: path})
 	if status != http.StatusOK || fmt.Sprint(comparable(body)) != fmt.Sprint(comparable(waited)) {
 		t.Errorf("the polled answer differs: %d\n%s\n%s", status, body, waited)
 	}
 	path = "/api/v4.0/data/topx?" + url.Values{"filters": {"status != 202, " + wholeDay}}.Encode()
-	started, _ = s.askOne(t, s.deployed, question{method: "GET", path: path, header: async.header})
-	response, body = s.askOne(t, s.deployed, question{method: "DELETE", path: s.pathOf(t, started)})
+	started, _ = s.askOne(t, s.deployed, apiRequest{method: "GET", path: path, header: async.header})
+	response, body = s.askOne(t, s.deployed, apiRequest{method: "DELETE", path: s.pathOf(t, started)})
 	// A conflict means that the query has finished.
 	if response.StatusCode >= http.StatusBadRequest && response.StatusCode != http.StatusConflict {
 		t.Errorf("cancel: %d %s", response.StatusCode, body)
@@ -418,11 +419,11 @@ func testKilled(t *testing.T, d *localaws.Deployment, s *targets, data string) {
 	log := filepath.Join(t.TempDir(), "killed.ndjson")
 	_, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(records), "--seed", "77",
 		"--from", "2026-01-01 08:00", "--to", "2026-01-01 12:00", "--output", log)
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	as := pathInBucket(data, log)
-	if _, stderr, code := orrery(t, "", "import", "--data", data, "--as", as, log); code != exitDone {
+	if _, stderr, code := orrery(t, "", "import", "--data", data, "--as", as, log); code != exit.Done {
 		t.Fatal(stderr)
 	}
 	before := countDeployed(t, s, wholeDay)
@@ -475,11 +476,11 @@ func testLost(t *testing.T, d *localaws.Deployment, s *targets, data string) {
 	log := filepath.Join(t.TempDir(), "lost.ndjson")
 	_, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(records), "--seed", "78",
 		"--from", "2026-01-01 14:00", "--to", "2026-01-01 16:00", "--output", log)
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	as := pathInBucket(data, log)
-	if _, stderr, code := orrery(t, "", "import", "--data", data, "--as", as, log); code != exitDone {
+	if _, stderr, code := orrery(t, "", "import", "--data", data, "--as", as, log); code != exit.Done {
 		t.Fatal(stderr)
 	}
 	before := countDeployed(t, s, wholeDay)

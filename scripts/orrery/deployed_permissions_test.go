@@ -20,7 +20,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // testMessages sends messages as an operator may write them: they name no version of the log. One is about a log that
@@ -171,7 +171,7 @@ func testPermissions(t *testing.T, d *localaws.Deployment, s *targets) {
 	}
 	// A long answer is read from its object.
 	path := bases[0] + "/data/logs?" + url.Values{"filters": {wholeDay}, "limit": {"1000"}}.Encode()
-	if status, body := s.ask(t, question{method: "GET", path: path}); status != http.StatusOK {
+	if status, body := s.ask(t, apiRequest{method: "GET", path: path}); status != http.StatusOK {
 		t.Errorf("%s: %d %.500s", path, status, body)
 	}
 	calls, denied, resources := d.Permissions()

@@ -97,7 +97,7 @@ func testReports(t *testing.T, d *localaws.Deployment, s *targets) {
 	// A report at once has the same figures as that of the server on this machine.
 	parameters := url.Values{"filters": {wholeDay}, "format": {"csv"}}.Encode()
 	waitFor(t, d, "the report of a request", func() bool {
-		r, answer := s.askOne(t, s.deployed, question{method: "GET", path: bases[0] + "/data/report?" + parameters})
+		r, answer := s.askOne(t, s.deployed, apiRequest{method: "GET", path: bases[0] + "/data/report?" + parameters})
 		if r.StatusCode == http.StatusGatewayTimeout && r.Header.Get("Retry-After") != "" {
 			return false
 		}
@@ -190,7 +190,7 @@ func (s *targets) report(t *testing.T, method, path, body string) (reply, []byte
 	if body != "" {
 		header["Content-Type"] = "application/json"
 	}
-	return s.askOne(t, s.deployed, question{method, bases[0] + "/conf/prod/reports" + path, body, header})
+	return s.askOne(t, s.deployed, apiRequest{method, bases[0] + "/conf/prod/reports" + path, body, header})
 }
 
 // reportDestinations creates what the property reports names, and returns the URL of a queue that gets the messages of

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/keys"
 )
@@ -159,14 +160,14 @@ type targets struct {
 	deployed, local string // URLs before /api/…
 }
 
-// question is one request to both targets.
-type question struct {
+// apiRequest is one request to both targets.
+type apiRequest struct {
 	method, path, body string
 	header             map[string]string
 }
 
 // ask sends a request to both targets, checks that the responses are the same, and returns that of the deployment.
-func (s *targets) ask(t *testing.T, q question) (status int, body []byte) {
+func (s *targets) ask(t *testing.T, q apiRequest) (status int, body []byte) {
 	t.Helper()
 	local, localBody := s.askOne(t, s.local, q)
 	deployed, body := s.askDeployed(t, q)
@@ -192,7 +193,7 @@ func (s *targets) ask(t *testing.T, q question) (status int, body []byte) {
 	return deployed.StatusCode, body
 }
 
-func (s *targets) askOne(t *testing.T, base string, q question) (reply, []byte) {
+func (s *targets) askOne(t *testing.T, base string, q apiRequest) (reply, []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), q.method, base+q.path, strings.NewReader(q.body))
 	if err != nil {
@@ -209,13 +210,13 @@ func (s *targets) askOne(t *testing.T, base string, q question) (reply, []byte) 
 
 // askDeployed sends a request to the deployment. If the gateway times out, because this machine is slow, it polls for
 // the answer.
-func (s *targets) askDeployed(t *testing.T, q question) (reply, []byte) {
+func (s *targets) askDeployed(t *testing.T, q apiRequest) (reply, []byte) {
 	t.Helper()
 	response, body := s.askOne(t, s.deployed, q)
 	if response.StatusCode != http.StatusGatewayTimeout || response.Header.Get("Location") == "" {
 		return response, body
 	}
-	at := question{method: "GET", path: s.pathOf(t, response)}
+	at := apiRequest{method: "GET", path: s.pathOf(t, response)}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for range 180 {
@@ -297,22 +298,22 @@ var bases = api.BasePaths()
 func testUnauthenticated(t *testing.T, s *targets) {
 	for _, base := range bases {
 		anonymous := &targets{deployed: s.deployed, local: s.local}
-		status, _ := anonymous.ask(t, question{method: "GET", path: base + "/data/fields"})
+		status, _ := anonymous.ask(t, apiRequest{method: "GET", path: base + "/data/fields"})
 		if status != http.StatusUnauthorized {
 			t.Errorf("without a key: %d", status)
 		}
 		wrong := &targets{key: s.key + "x", deployed: s.deployed, local: s.local}
-		wrong.ask(t, question{method: "GET", path: base + "/conf/prod/planets"})
-		s.ask(t, question{method: "PATCH", path: base + "/data/fields"})
-		s.ask(t, question{method: "DELETE", path: base + "/conf/prod/planets/__default__"})
-		s.ask(t, question{method: "GET", path: base + "/data/nothing"})
-		s.ask(t, question{method: "GET", path: base + "/data/queries/none"})
+		wrong.ask(t, apiRequest{method: "GET", path: base + "/conf/prod/planets"})
+		s.ask(t, apiRequest{method: "PATCH", path: base + "/data/fields"})
+		s.ask(t, apiRequest{method: "DELETE", path: base + "/conf/prod/planets/__default__"})
+		s.ask(t, apiRequest{method: "GET", path: base + "/data/nothing"})
+		s.ask(t, apiRequest{method: "GET", path: base + "/data/queries/none"})
 	}
-	s.ask(t, question{method: "GET", path: "/healthz"})
-	s.ask(t, question{method: "GET", path: "/elsewhere/at/all?x=1"})
+	s.ask(t, apiRequest{method: "GET", path: "/healthz"})
+	s.ask(t, apiRequest{method: "GET", path: "/elsewhere/at/all?x=1"})
 	// The gateway itself answers requests to a path that is only a prefix of the routes.
 	for _, path := range []string{"/api/v4.0", "/api/v4.0/data"} {
-		response, body := s.askOne(t, s.deployed, question{method: "GET", path: path})
+		response, body := s.askOne(t, s.deployed, apiRequest{method: "GET", path: path})
 		var answer struct {
 			Code      int    `json:"code"`
 			Message   string `json:"message"`
@@ -344,22 +345,22 @@ func testFilters(t *testing.T, s *targets) {
 	gzipped := map[string]string{"Accept-Encoding": "gzip"}
 	textOfJSON := map[string]string{"Content-Type": "application/json", "Accept": "text/plain"}
 	for _, base := range bases {
-		s.ask(t, question{method: "GET", path: base + "/data/fields"})
-		s.ask(t, question{method: "GET", path: base + "/data/fields", header: gzipped})
-		s.ask(t, question{method: "GET", path: base + "/data/fields?x=1"})
+		s.ask(t, apiRequest{method: "GET", path: base + "/data/fields"})
+		s.ask(t, apiRequest{method: "GET", path: base + "/data/fields", header: gzipped})
+		s.ask(t, apiRequest{method: "GET", path: base + "/data/fields?x=1"})
 		parse := base + "/data/timeline/parse"
 		for _, filter := range filters {
 			object, err := json.Marshal(map[string]string{"filters": filter})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.ask(t, question{"POST", parse, string(object), map[string]string{"Content-Type": "application/json"}})
-			s.ask(t, question{"POST", parse, filter, map[string]string{"Content-Type": "text/plain; charset=utf-8"}})
-			s.ask(t, question{"POST", parse, string(object), textOfJSON})
+			s.ask(t, apiRequest{"POST", parse, string(object), map[string]string{"Content-Type": "application/json"}})
+			s.ask(t, apiRequest{"POST", parse, filter, map[string]string{"Content-Type": "text/plain; charset=utf-8"}})
+			s.ask(t, apiRequest{"POST", parse, string(object), textOfJSON})
 		}
 		long := filters[0] + strings.Repeat(`, host != "shop.example"`, 20_000)
-		s.ask(t, question{"POST", parse, long, map[string]string{"Content-Type": "text/plain"}})
-		s.ask(t, question{"POST", parse, strings.Repeat("x", 1<<20+1), map[string]string{"Content-Type": "text/plain"}})
+		s.ask(t, apiRequest{"POST", parse, long, map[string]string{"Content-Type": "text/plain"}})
+		s.ask(t, apiRequest{"POST", parse, strings.Repeat("x", 1<<20+1), map[string]string{"Content-Type": "text/plain"}})
 	}
 }
 
@@ -376,29 +377,29 @@ func testPlanets(t *testing.T, s *targets) {
 	for i, base := range bases {
 		planets := base + "/conf/prod/planets"
 		entry := planets + "/__default__"
-		s.ask(t, question{method: "GET", path: planets})
-		s.ask(t, question{method: "GET", path: base + "/conf/none/planets"})
-		s.ask(t, question{"PUT", entry, settings(fmt.Sprint("earth ", i), ""), plain})
-		response, _ := s.askOne(t, s.deployed, question{method: "GET", path: planets})
+		s.ask(t, apiRequest{method: "GET", path: planets})
+		s.ask(t, apiRequest{method: "GET", path: base + "/conf/none/planets"})
+		s.ask(t, apiRequest{"PUT", entry, settings(fmt.Sprint("earth ", i), ""), plain})
+		response, _ := s.askOne(t, s.deployed, apiRequest{method: "GET", path: planets})
 		tag := response.Header.Get("Etag")
-		s.ask(t, question{method: "GET", path: planets, header: map[string]string{"If-None-Match": tag}})
-		s.ask(t, question{"PUT", entry, settings("mars", `,"extra":{"kept":true}`), with("If-Match", tag)})
-		s.ask(t, question{"PUT", entry, settings("venus", ""), with("If-Match", tag)})
-		s.ask(t, question{"PUT", entry, settings("big", `,"logo":"`+strings.Repeat("x", 100_000)+`"`), plain})
-		s.ask(t, question{"PUT", entry, settings("too big", `,"logo":"`+strings.Repeat("x", 360_000)+`"`), plain})
-		s.ask(t, question{"PUT", entry, `{"name":""}`, plain})
-		s.ask(t, question{"PUT", planets + "/other", settings("x", ""), plain})
+		s.ask(t, apiRequest{method: "GET", path: planets, header: map[string]string{"If-None-Match": tag}})
+		s.ask(t, apiRequest{"PUT", entry, settings("mars", `,"extra":{"kept":true}`), with("If-Match", tag)})
+		s.ask(t, apiRequest{"PUT", entry, settings("venus", ""), with("If-Match", tag)})
+		s.ask(t, apiRequest{"PUT", entry, settings("big", `,"logo":"`+strings.Repeat("x", 100_000)+`"`), plain})
+		s.ask(t, apiRequest{"PUT", entry, settings("too big", `,"logo":"`+strings.Repeat("x", 360_000)+`"`), plain})
+		s.ask(t, apiRequest{"PUT", entry, `{"name":""}`, plain})
+		s.ask(t, apiRequest{"PUT", planets + "/other", settings("x", ""), plain})
 		made := fmt.Sprintf("%s/conf/made%d/planets/__default__", base, i)
-		created, _ := s.ask(t, question{"PUT", made, settings("new", ""), with("If-None-Match", "*")})
+		created, _ := s.ask(t, apiRequest{"PUT", made, settings("new", ""), with("If-None-Match", "*")})
 		if created != http.StatusOK {
 			t.Errorf("creating a planet: %d", created)
 		}
-		s.ask(t, question{method: "GET", path: entry + "/versions"})
-		s.ask(t, question{method: "GET", path: entry + "/versions/2"})
-		s.ask(t, question{method: "GET", path: entry + "/versions/99"})
-		s.ask(t, question{method: "POST", path: entry + "/versions/1/restore"})
-		s.ask(t, question{method: "GET", path: planets, header: map[string]string{"Accept": "text/html"}})
-		s.ask(t, question{method: "GET", path: planets})
+		s.ask(t, apiRequest{method: "GET", path: entry + "/versions"})
+		s.ask(t, apiRequest{method: "GET", path: entry + "/versions/2"})
+		s.ask(t, apiRequest{method: "GET", path: entry + "/versions/99"})
+		s.ask(t, apiRequest{method: "POST", path: entry + "/versions/1/restore"})
+		s.ask(t, apiRequest{method: "GET", path: planets, header: map[string]string{"Accept": "text/html"}})
+		s.ask(t, apiRequest{method: "GET", path: planets})
 	}
 }
 
@@ -407,26 +408,26 @@ func testSavedFilters(t *testing.T, s *targets) {
 	for i, base := range bases {
 		list := base + "/conf/prod/filters"
 		entry := fmt.Sprintf("%s/attack-%d", list, i)
-		if status, body := s.ask(t, question{
+		if status, body := s.ask(t, apiRequest{
 			"PUT", entry, `{"filters":"blocked is true, path=\"/login\"","title":"Attack"}`, asJSON,
 		}); status != http.StatusOK {
 			t.Errorf("saving a filter: %d %s", status, body)
 		}
-		response, _ := s.askOne(t, s.deployed, question{method: "GET", path: entry})
+		response, _ := s.askOne(t, s.deployed, apiRequest{method: "GET", path: entry})
 		tag := response.Header.Get("Etag")
 		with := map[string]string{"Content-Type": "application/json", "If-Match": tag}
-		s.ask(t, question{method: "GET", path: entry})
-		s.ask(t, question{method: "GET", path: entry, header: map[string]string{"If-None-Match": tag}})
-		s.ask(t, question{"PUT", entry, `{"filters":"status>=500"}`, with})
-		s.ask(t, question{"PUT", entry, `{"filters":"status>=400"}`, with})
-		s.ask(t, question{"PUT", entry, `{"filters":"statsu>=400"}`, asJSON})
-		s.ask(t, question{method: "GET", path: list})
-		s.ask(t, question{method: "GET", path: entry + "/versions"})
-		s.ask(t, question{method: "GET", path: entry + "/versions/1"})
-		s.ask(t, question{method: "DELETE", path: entry})
-		s.ask(t, question{method: "GET", path: entry})
-		s.ask(t, question{method: "POST", path: entry + "/versions/1/restore"})
-		s.ask(t, question{method: "GET", path: list})
+		s.ask(t, apiRequest{method: "GET", path: entry})
+		s.ask(t, apiRequest{method: "GET", path: entry, header: map[string]string{"If-None-Match": tag}})
+		s.ask(t, apiRequest{"PUT", entry, `{"filters":"status>=500"}`, with})
+		s.ask(t, apiRequest{"PUT", entry, `{"filters":"status>=400"}`, with})
+		s.ask(t, apiRequest{"PUT", entry, `{"filters":"statsu>=400"}`, asJSON})
+		s.ask(t, apiRequest{method: "GET", path: list})
+		s.ask(t, apiRequest{method: "GET", path: entry + "/versions"})
+		s.ask(t, apiRequest{method: "GET", path: entry + "/versions/1"})
+		s.ask(t, apiRequest{method: "DELETE", path: entry})
+		s.ask(t, apiRequest{method: "GET", path: entry})
+		s.ask(t, apiRequest{method: "POST", path: entry + "/versions/1/restore"})
+		s.ask(t, apiRequest{method: "GET", path: list})
 	}
 }
 
@@ -441,22 +442,22 @@ func testKeys(t *testing.T, d *localaws.Deployment, s *targets) (revoked string)
 	asJSON := map[string]string{"Content-Type": "application/json"}
 	planets := bases[0] + "/conf/prod/planets"
 	for _, c := range []struct {
-		question
+		apiRequest
 		status int
 		text   string
 	}{
-		{question{method: "GET", path: bases[0] + "/data/fields"}, http.StatusOK, `"acl_triggers"`},
-		{question{method: "GET", path: planets}, http.StatusNotFound, "no configuration"}, // of another branch
-		{question{"PUT", planets + "/__default__", `{"name":"x"}`, asJSON}, http.StatusForbidden, "conf:write"},
-		{question{method: "GET", path: topx}, http.StatusOK, `branch in (\"staging\")`},
+		{apiRequest{method: "GET", path: bases[0] + "/data/fields"}, http.StatusOK, `"acl_triggers"`},
+		{apiRequest{method: "GET", path: planets}, http.StatusNotFound, "no configuration"}, // of another branch
+		{apiRequest{"PUT", planets + "/__default__", `{"name":"x"}`, asJSON}, http.StatusForbidden, "conf:write"},
+		{apiRequest{method: "GET", path: topx}, http.StatusOK, `branch in (\"staging\")`},
 	} {
-		response, body := reader.askOne(t, s.deployed, c.question)
+		response, body := reader.askOne(t, s.deployed, c.apiRequest)
 		if response.StatusCode != c.status || !bytes.Contains(body, []byte(c.text)) {
 			t.Errorf("%s %s with a key to read one branch: %d, want %d and %q: %.500s",
 				c.method, c.path, response.StatusCode, c.status, c.text, body)
 		}
 	}
-	if _, stderr, code := orrery(t, "", "key", "revoke", "reader", "--table", table); code != exitDone {
+	if _, stderr, code := orrery(t, "", "key", "revoke", "reader", "--table", table); code != exit.Done {
 		t.Errorf("revoke exited %d: %s", code, stderr)
 	}
 	return reader.key
@@ -477,7 +478,7 @@ func useDeployment(t *testing.T, d *localaws.Deployment) {
 func testRevoked(t *testing.T, d *localaws.Deployment, s *targets, key string) {
 	holder := &targets{deployed: s.deployed, key: key}
 	waitFor(t, d, "a revoked key to be refused", func() bool {
-		response, _ := holder.askOne(t, s.deployed, question{method: "GET", path: bases[0] + "/data/fields"})
+		response, _ := holder.askOne(t, s.deployed, apiRequest{method: "GET", path: bases[0] + "/data/fields"})
 		return response.StatusCode == http.StatusUnauthorized
 	})
 }
@@ -499,8 +500,8 @@ func testUpgrade(t *testing.T, d *localaws.Deployment, output *lockedBuffer, s *
 	}
 	askData(t, s, wholeDay, dataFilters[1])
 	for _, base := range bases {
-		s.ask(t, question{method: "GET", path: base + "/conf/prod/planets"})
-		s.ask(t, question{method: "GET", path: base + "/conf/prod/planets/__default__/versions"})
+		s.ask(t, apiRequest{method: "GET", path: base + "/conf/prod/planets"})
+		s.ask(t, apiRequest{method: "GET", path: base + "/conf/prod/planets/__default__/versions"})
 	}
 }
 
@@ -533,7 +534,7 @@ func testSecondDeploy(t *testing.T, d *localaws.Deployment, output *lockedBuffer
 	if diff := cmp.Diff(resources, resourcesOf(t, d, localaws.Name+"-data")); diff != "" {
 		t.Error(diff)
 	}
-	s.ask(t, question{method: "GET", path: "/api/v4.0/conf/prod/planets"})
+	s.ask(t, apiRequest{method: "GET", path: "/api/v4.0/conf/prod/planets"})
 }
 
 // showFunctions prints the end of each function's log.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // TestDeployedUp runs `orrery up` without a flag, as in its documentation, several times in the same folder: it is
@@ -58,7 +59,7 @@ func TestDeployedUp(t *testing.T) {
 	tooLong := time.AfterFunc(5*time.Minute, func() { _ = hiding.command.Process.Kill() })
 	_ = hiding.command.Wait() // its state has the exit code
 	tooLong.Stop()
-	if refusal := "start it with `orrery up --from-year " + oldest + "`"; hiding.command.ProcessState.ExitCode() != exitFailed ||
+	if refusal := "start it with `orrery up --from-year " + oldest + "`"; hiding.command.ProcessState.ExitCode() != exit.Failed ||
 		!strings.Contains(hiding.output.String(), refusal) {
 		t.Errorf("a first year after the oldest record: %s\n%s", hiding.command.ProcessState, hiding.output)
 	}
@@ -193,7 +194,7 @@ func upLog(t *testing.T, seed int) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), fmt.Sprintf("up%d.ndjson.gz", seed))
 	if _, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(upRecords), "--seed", strconv.Itoa(seed),
-		"--from", upDay, "--to", upDay+" 06:00", "--output", file); code != exitDone {
+		"--from", upDay, "--to", upDay+" 06:00", "--output", file); code != exit.Done {
 		t.Fatalf("generate: exit %d: %s", code, stderr)
 	}
 	return file
@@ -262,7 +263,7 @@ const upPlanet = "/api/v4.0/conf/prod/planets"
 
 func (up *upRun) setPlanet(t *testing.T) {
 	t.Helper()
-	planet := question{
+	planet := apiRequest{
 		method: http.MethodPut, path: upPlanet + "/__default__",
 		body:   `{"name":"kept","trusted_nets":[],"ichallenge":{"attrs":{},"lang":{},"palette":[],"position":{}}}`,
 		header: map[string]string{"Content-Type": "application/json"},
@@ -274,7 +275,7 @@ func (up *upRun) setPlanet(t *testing.T) {
 
 func (up *upRun) checkPlanet(t *testing.T) {
 	t.Helper()
-	response, body := up.targets().askDeployed(t, question{method: http.MethodGet, path: upPlanet})
+	response, body := up.targets().askDeployed(t, apiRequest{method: http.MethodGet, path: upPlanet})
 	if response.StatusCode != http.StatusOK || !bytes.Contains(body, []byte(`"kept"`)) {
 		t.Errorf("get the planet: %d %s", response.StatusCode, body)
 	}
@@ -300,7 +301,7 @@ func (up *upRun) end(t *testing.T, pid int, signal syscall.Signal) {
 		t.Fatal(err)
 	}
 	_ = up.command.Wait() // its state has the exit code
-	if code := up.command.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := up.command.ProcessState.ExitCode(); code != exit.Interrupted {
 		t.Errorf("exit code %d\n%s", code, up.output)
 	}
 	if !strings.Contains(up.output.String(), "Interrupted. ") {

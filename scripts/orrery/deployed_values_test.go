@@ -21,7 +21,7 @@ func testValues(t *testing.T, s *targets) {
 	fields := []string{"country", "method", "status", "blocked", `security_config["acl_active"]`, "upstream_status"}
 	for _, field := range fields {
 		parameters := url.Values{"field": {field}, "filters": {hour}, "limit": {"50"}}
-		status, body := s.ask(t, question{method: "GET", path: "/api/v4.0/data/values?" + parameters.Encode()})
+		status, body := s.ask(t, apiRequest{method: "GET", path: "/api/v4.0/data/values?" + parameters.Encode()})
 		if err := json.Unmarshal(body, &answer); err != nil {
 			t.Fatal(err)
 		}
@@ -29,13 +29,13 @@ func testValues(t *testing.T, s *targets) {
 			t.Errorf("%s: %d %s", field, status, body)
 		}
 	}
-	s.ask(t, question{
+	s.ask(t, apiRequest{
 		method: "POST", path: bases[0] + "/data/values",
 		body:   `{"field":"method","prefix":"p","filters":"` + hour + `"}`,
 		header: map[string]string{"Content-Type": "application/json"},
 	})
 	// The deployment keeps no lists of addresses.
-	response, body := s.askOne(t, s.deployed, question{method: "GET", path: "/api/v4.0/data/values?field=ip"})
+	response, body := s.askOne(t, s.deployed, apiRequest{method: "GET", path: "/api/v4.0/data/values?field=ip"})
 	answer.Data.Results, answer.Meta.Unavailable = nil, ""
 	if err := json.Unmarshal(body, &answer); err != nil {
 		t.Fatal(err)

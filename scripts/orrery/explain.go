@@ -9,6 +9,11 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/answers"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/question"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/lake"
@@ -18,28 +23,28 @@ import (
 )
 
 type explainCommand struct {
-	Shape  string `arg:"" enum:"${routes}" help:"One of ${enum}."`
-	Filter string `arg:"" optional:"" help:"A filter in either form; - reads it from standard input. For values: a field."`
-	Engine string `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
-	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	parameterFlags
-	lastFlag
-	cluster
-	periodFlag
+	Shape  string        `arg:"" enum:"${routes}" help:"One of ${enum}."`
+	Filter string        `arg:"" optional:"" help:"A filter in either form; - reads it from standard input. For values: a field."`
+	Engine string        `enum:"local,duckdb,athena,trino" default:"local" help:"local, duckdb, athena or trino."`
+	Data   target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	question.ParameterFlags
+	question.LastFlag
+	target.Cluster
+	question.PeriodFlag
 }
 
 // Run prints every stage between the filter's text and the query, then the SQL of one engine. For the local engine, or
 // the cluster of --trino, it also prints what the query would read. It does not run the query.
-func (e *explainCommand) Run(ctx context.Context, c console) error {
-	request, err := e.request(c.in)
+func (e *explainCommand) Run(ctx context.Context, c terminal.Console) error {
+	request, err := e.request(c.In)
 	if err != nil {
 		return err
 	}
 	q, stages, err := search.Stages(ctx, request)
 	if err != nil {
-		return drawn(err, c.err)
+		return question.Drawn(err, c.Err)
 	}
-	out := c.shown()
+	out := c.Shown()
 	for _, stage := range stages {
 		if err := writeStage(out, stage.Name, stage.Text); err != nil {
 			return err
@@ -61,20 +66,20 @@ func (e *explainCommand) Run(ctx context.Context, c console) error {
 // request returns the question.
 func (e *explainCommand) request(stdin io.Reader) (search.Request, error) {
 	r := search.Request{Route: search.Route(e.Shape), Now: search.Present(time.Now())}
-	e.setIn(&r)
-	if wrong := misuse(e.Shape, e.Last, e.periodFlag, e.parameterFlags); wrong != "" {
-		return r, &exitError{code: exitUsage, message: wrong}
+	e.SetIn(&r)
+	if wrong := question.Misuse(e.Shape, e.Last, e.PeriodFlag, e.ParameterFlags); wrong != "" {
+		return r, exit.With(exit.Usage, wrong)
 	}
-	if e.Shape != valuesRoute {
-		text, err := filterText(e.Filter, stdin)
-		r.Filters = e.before(text)
+	if e.Shape != string(search.Values) {
+		text, err := question.FilterText(e.Filter, stdin)
+		r.Filters = e.Before(text)
 		return r, err
 	}
-	if r.Filters = e.condition(); e.Period != nil {
+	if r.Filters = e.Condition(); e.Period != nil {
 		r.Filters = *e.Period
 	}
 	if e.Filter == "" || r.Filters == "" {
-		return r, &exitError{code: exitUsage, message: "name a field, such as country, and a period: --period or --last 24h"}
+		return r, exit.With(exit.Usage, "name a field, such as country, and a period: --period or --last 24h")
 	}
 	r.Field = e.Filter
 	return r, nil
@@ -114,7 +119,7 @@ func (e *explainCommand) explainFolder(ctx context.Context, w io.Writer, request
 
 // explainCluster prints the plan of the cluster.
 func (e *explainCommand) explainCluster(ctx context.Context, w io.Writer, request search.Request) error {
-	client, err := e.connect()
+	client, err := e.Connect()
 	if err != nil {
 		return err
 	}
@@ -142,7 +147,7 @@ func explainBy(ctx context.Context, w io.Writer, s *search.Service, name string,
 	if _, err := fmt.Fprintln(w, "== estimate"); err != nil {
 		return err
 	}
-	return writeEstimate(w, *estimate)
+	return answers.WriteEstimate(w, *estimate)
 }
 
 func writeStage(w io.Writer, name, text string) error {

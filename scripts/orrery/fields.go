@@ -5,14 +5,15 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/catalog"
 )
 
 type fieldsCommand struct{}
 
 // Run prints the catalogue, one field per line.
-func (fieldsCommand) Run(c console) error {
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+func (fieldsCommand) Run(c terminal.Console) error {
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "field\ttype\toperators\tkeys\texample\tmeaning")
 	for _, f := range catalog.Describe() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n",

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/documents"
+	"github.com/orrery/orrery/scripts/orrery/internal/question"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/client"
-	"github.com/orrery/orrery/shared/savedfilter"
 )
 
 type filterCommand struct {
@@ -24,15 +23,15 @@ type filterCommand struct {
 type filterPutCommand struct {
 	Name   string `arg:"" help:"Name: a-z, 0-9 and -."`
 	Filter string `arg:"" help:"A filter in either form; - reads it from standard input."`
-	configuration
+	documents.Configuration
 	Title       *string `help:"A title for lists."`
 	Description *string `help:"What the filter is for."`
 	IfMatch     *string `help:"Replace the filter only if it still has this ETag." placeholder:"ETAG"`
 }
 
 // Run saves a filter and prints its canonical form.
-func (f *filterPutCommand) Run(ctx context.Context, c console) error {
-	text, err := filterText(f.Filter, c.in)
+func (f *filterPutCommand) Run(ctx context.Context, c terminal.Console) error {
+	text, err := question.FilterText(f.Filter, c.In)
 	if err != nil {
 		return err
 	}
@@ -46,109 +45,79 @@ func (f *filterPutCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	answer, header, err := f.do(ctx, c, http.MethodPut, filterPath(f.Name), body, ifMatch(f.IfMatch))
+	answer, header, err := f.Do(
+		ctx, c, http.MethodPut, documents.FilterPath(f.Name), body, documents.IfMatch(f.IfMatch),
+	)
 	if err != nil {
-		return drawRefusal(err, map[string]any{"filters": text}, c.err)
+		return question.DrawRefusal(err, map[string]any{"filters": text}, c.Err)
 	}
 	return printFilter(c, answer, header)
 }
 
 type filterGetCommand struct {
 	Name string `arg:"" help:"Name of the filter."`
-	configuration
+	documents.Configuration
 	Version *int `help:"A version; default: the newest." placeholder:"N"`
 }
 
 // Run prints the filter in its canonical form. The ETag, for --if-match, goes to standard error.
-func (f *filterGetCommand) Run(ctx context.Context, c console) error {
-	answer, header, err := f.do(ctx, c, http.MethodGet, versionPath(filterPath(f.Name), f.Version), nil, nil)
+func (f *filterGetCommand) Run(ctx context.Context, c terminal.Console) error {
+	answer, header, err := f.Do(
+		ctx, c, http.MethodGet, documents.VersionPath(documents.FilterPath(f.Name), f.Version), nil, nil,
+	)
 	if err != nil {
 		return err
 	}
 	return printFilter(c, answer, header)
 }
 
-func printFilter(c console, answer []byte, header http.Header) error {
-	saved, err := decoded[api.SavedFilter](answer)
+func printFilter(c terminal.Console, answer []byte, header http.Header) error {
+	saved, err := documents.Decoded[api.SavedFilter](answer)
 	if err != nil {
 		return err
 	}
-	printETag(c.err, header)
-	_, err = fmt.Fprintln(c.shown(), saved.Filters)
+	documents.PrintETag(c.Err, header)
+	_, err = fmt.Fprintln(c.Shown(), saved.Filters)
 	return err
 }
 
-type filterListCommand struct{ configuration }
+type filterListCommand struct{ documents.Configuration }
 
 // Run prints a line per filter: name, filter, title.
-func (f *filterListCommand) Run(ctx context.Context, c console) error {
-	answer, _, err := f.do(ctx, c, http.MethodGet, "/filters", nil, nil)
+func (f *filterListCommand) Run(ctx context.Context, c terminal.Console) error {
+	answer, _, err := f.Do(ctx, c, http.MethodGet, "/filters", nil, nil)
 	if err != nil {
 		return err
 	}
-	list, err := decoded[api.SavedFilters](answer)
+	list, err := documents.Decoded[api.SavedFilters](answer)
 	if err != nil {
 		return err
 	}
-	w := terminal.NewTable(c.out)
+	w := terminal.NewTable(c.Out)
 	fmt.Fprintln(w, "NAME\tFILTER\tTITLE")
 	for _, one := range list.Filters {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", one.Name, oneLine(one.Filters), oneLine(one.Title))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", one.Name, terminal.OneLine(one.Filters), terminal.OneLine(one.Title))
 	}
 	return w.Flush()
 }
 
 type filterDeleteCommand struct {
 	Name string `arg:"" help:"Name of the filter."`
-	configuration
+	documents.Configuration
 	IfMatch *string `help:"Delete the filter only if it still has this ETag." placeholder:"ETAG"`
 }
 
 // Run deletes a filter.
-func (f *filterDeleteCommand) Run(ctx context.Context, c console) error {
-	return f.delete(ctx, c, filterPath(f.Name), f.Name, f.IfMatch)
+func (f *filterDeleteCommand) Run(ctx context.Context, c terminal.Console) error {
+	return f.Delete(ctx, c, documents.FilterPath(f.Name), f.Name, f.IfMatch)
 }
 
 type filterVersionsCommand struct {
 	Name string `arg:"" help:"Name of the filter."`
-	configuration
+	documents.Configuration
 }
 
 // Run prints a line per version, newest first.
-func (f *filterVersionsCommand) Run(ctx context.Context, c console) error {
-	return f.printVersions(ctx, c, filterPath(f.Name))
-}
-
-// withSaved returns the filter of a command line: at most one text, and names of saved filters, each after an @. All of
-// them must hold.
-func withSaved(ctx context.Context, api *client.Client, config string, args []string, c console) (string, error) {
-	text, given := "", false
-	var saved []savedfilter.Filter
-	for _, arg := range args {
-		name, isName := strings.CutPrefix(arg, "@")
-		switch {
-		case isName:
-			path := configPath(config) + filterPath(name)
-			answer, err := api.Do(ctx, client.Request{Method: http.MethodGet, Path: path})
-			if err != nil {
-				return "", err
-			}
-			f, err := decoded[savedfilter.Filter](answer.Body)
-			if err != nil {
-				return "", err
-			}
-			saved = append(saved, f)
-		case given:
-			return "", &exitError{code: exitUsage, message: fmt.Sprintf(
-				"there are two filters, %q and %q; write one filter in quotes, and the names of saved filters with @",
-				text, arg)}
-		default:
-			var err error
-			if text, err = filterText(arg, c.in); err != nil {
-				return "", err
-			}
-			given = true
-		}
-	}
-	return savedfilter.With(text, saved), nil
+func (f *filterVersionsCommand) Run(ctx context.Context, c terminal.Console) error {
+	return f.PrintVersions(ctx, c, documents.FilterPath(f.Name))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // TestSavedFilters saves a filter, queries with it in a folder and on a server, and deletes it.
@@ -11,7 +13,7 @@ func TestSavedFilters(t *testing.T) {
 	must := func(args ...string) (stdout, stderr string) {
 		t.Helper()
 		stdout, stderr, code := orrery(t, "", args...)
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("%s: exit code %d, %s", strings.Join(args, " "), code, stderr)
 		}
 		return stdout, stderr
@@ -59,28 +61,28 @@ func TestSavedFilters(t *testing.T) {
 		stderr string
 	}{
 		"an unknown name": {
-			[]string{"query", "logs", tourDay, "@nothing"}, exitFailed, `no filter "nothing"`,
+			[]string{"query", "logs", tourDay, "@nothing"}, exit.Failed, `no filter "nothing"`,
 		},
 		"another configuration": {
-			[]string{"query", "logs", tourDay, "@posts", "--config", "x"}, exitFailed, `no filter "posts"`,
+			[]string{"query", "logs", tourDay, "@posts", "--config", "x"}, exit.Failed, `no filter "posts"`,
 		},
 		"two filters": {
-			[]string{"query", "logs", tourDay, "status=404"}, exitUsage, "there are two filters",
+			[]string{"query", "logs", tourDay, "status=404"}, exit.Usage, "there are two filters",
 		},
 		"no period": {
-			[]string{"query", "logs", "@posts"}, exitFailed, "no period",
+			[]string{"query", "logs", "@posts"}, exit.Failed, "no period",
 		},
 		"a mistake in a saved filter": {
-			[]string{"filter", "put", "a", "hots=a"}, exitFailed, "^^^^",
+			[]string{"filter", "put", "a", "hots=a"}, exit.Failed, "^^^^",
 		},
 		"an outdated ETag": {
-			[]string{"filter", "put", "posts", "status=1", "--if-match", `"9-0"`}, exitFailed, "has changed",
+			[]string{"filter", "put", "posts", "status=1", "--if-match", `"9-0"`}, exit.Failed, "has changed",
 		},
 		"deletion with an empty ETag": {
-			[]string{"filter", "delete", "posts", "--if-match", ""}, exitFailed, "header.If-Match: empty",
+			[]string{"filter", "delete", "posts", "--if-match", ""}, exit.Failed, "header.If-Match: empty",
 		},
 		"a name with a capital letter": {
-			[]string{"filter", "put", "Posts", "status=1"}, exitFailed, "path.name",
+			[]string{"filter", "put", "Posts", "status=1"}, exit.Failed, "path.name",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/logs"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/logformat"
 )
 
@@ -17,16 +20,16 @@ type formatsCommand struct {
 }
 
 // Run prints the description of one format, or a line for each format.
-func (f *formatsCommand) Run(c console) error {
-	format, err := definedFormat("the name of a format", f.Name, f.Layout, f.Pattern, f.Map)
+func (f *formatsCommand) Run(c terminal.Console) error {
+	format, err := logs.DefinedFormat("the name of a format", f.Name, f.Layout, f.Pattern, f.Map)
 	if err != nil {
-		return &exitError{code: exitUsage, message: err.Error()}
+		return exit.With(exit.Usage, err.Error())
 	}
 	if format != nil {
-		_, err := fmt.Fprint(c.out, cmp.Or(logformat.Table(format), logformat.Describe(f.Name)))
+		_, err := fmt.Fprint(c.Out, cmp.Or(logformat.Table(format), logformat.Describe(f.Name)))
 		return err
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	for _, name := range logformat.Names() {
 		text, _, _ := strings.Cut(logformat.Describe(name), "\n\n")
 		first, _, _ := strings.Cut(strings.ReplaceAll(text, "\n", " "), ". ")

@@ -15,25 +15,26 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/logs"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/gen"
-	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
 type generateCommand struct {
-	Records int    `required:"" help:"Number of records." placeholder:"N"`
-	Seed    uint64 `default:"1" help:"The same seed gives the same records."`
-	From    string `help:"Start of the period (default: a day before --to)." placeholder:"TIME"`
-	To      string `help:"End of the period (default: the current hour)." placeholder:"TIME"`
-	Nasty   bool   `help:"Put hostile text into every field."`
-	Data    folder `help:"Folder to import into; without --output, the default is ORRERY_DATA." placeholder:"DIR"`
-	Output  string `help:"File to write to instead (.gz, .zst: compressed); - is standard output." placeholder:"FILE"`
-	Force   bool   `help:"Replace the file if it exists, without a question."`
+	Records int           `required:"" help:"Number of records." placeholder:"N"`
+	Seed    uint64        `default:"1" help:"The same seed gives the same records."`
+	From    string        `help:"Start of the period (default: a day before --to)." placeholder:"TIME"`
+	To      string        `help:"End of the period (default: the current hour)." placeholder:"TIME"`
+	Nasty   bool          `help:"Put hostile text into every field."`
+	Data    target.Folder `help:"Folder to import into; without --output, the default is ORRERY_DATA." placeholder:"DIR"`
+	Output  string        `help:"File to write to instead (.gz, .zst: compressed); - is standard output." placeholder:"FILE"`
+	Force   bool          `help:"Replace the file if it exists, without a question."`
 }
 
 // Run generates the records. It writes to a temporary file and renames it, so that the output file is never partial.
-func (g *generateCommand) Run(ctx context.Context, c console) error {
+func (g *generateCommand) Run(ctx context.Context, c terminal.Console) error {
 	from, to, err := g.period(time.Now())
 	if err != nil {
 		return err
@@ -46,28 +47,28 @@ func (g *generateCommand) Run(ctx context.Context, c console) error {
 		return g.intoData(ctx, c, options)
 	}
 	if g.Output == "-" {
-		return writeRecords(ctx, c.out, options, c.err)
+		return writeRecords(ctx, c.Out, options, c.Err)
 	}
 	if info, err := os.Stat(g.Output); err == nil && info.Mode().IsRegular() && !g.Force {
-		replace, err := c.confirms(ctx, g.Output+" exists. Replace it?")
+		replace, err := c.Confirms(ctx, g.Output+" exists. Replace it?")
 		if err != nil {
 			return err
 		}
 		if !replace {
-			return &exitError{code: exitUsage, message: g.Output + " exists; --force replaces it"}
+			return exit.With(exit.Usage, g.Output+" exists; --force replaces it")
 		}
 	}
-	return writeFile(g.Output, func(w io.Writer) error { return writeRecords(ctx, w, options, c.err) })
+	return writeFile(g.Output, func(w io.Writer) error { return writeRecords(ctx, w, options, c.Err) })
 }
 
 // place decides where the records go: to exactly one place, which the caller must name.
 func (g *generateCommand) place() error {
 	if g.Data == "" && g.Output == "" {
-		g.Data = folder(os.Getenv("ORRERY_DATA"))
+		g.Data = target.Folder(os.Getenv("ORRERY_DATA"))
 	}
 	if (g.Data == "") == (g.Output == "") {
-		return &exitError{code: exitUsage, message: "name one destination: " +
-			"--data DIR imports the records, --output FILE writes them to a file (- is standard output)"}
+		return exit.With(exit.Usage, "name one destination: "+
+			"--data DIR imports the records, --output FILE writes them to a file (- is standard output)")
 	}
 	return nil
 }
@@ -86,10 +87,10 @@ func (g *generateCommand) period(now time.Time) (from, to time.Time, err error) 
 		}
 	}
 	if !from.Before(to) {
-		return from, to, &exitError{code: exitUsage, message: "--from must be before --to"}
+		return from, to, exit.With(exit.Usage, "--from must be before --to")
 	}
 	if g.Records < 1 {
-		return from, to, &exitError{code: exitUsage, message: "--records must be at least 1"}
+		return from, to, exit.With(exit.Usage, "--records must be at least 1")
 	}
 	return from, to, nil
 }
@@ -103,37 +104,24 @@ func parseTime(flag, text string) (time.Time, error) {
 		}
 	}
 	message := fmt.Sprintf("%s: %q is not a time such as 2026-01-31 or 2026-01-31T10:00:00Z", flag, text)
-	return time.Time{}, &exitError{code: exitUsage, message: message}
+	return time.Time{}, exit.With(exit.Usage, message)
 }
 
-// intoData imports the records like those of a log.
-func (g *generateCommand) intoData(ctx context.Context, c console, options gen.Options) error {
+// intoData imports the records as a log.
+func (g *generateCommand) intoData(ctx context.Context, c terminal.Console, options gen.Options) error {
 	product, err := local.Open(ctx, string(g.Data))
 	if err != nil {
 		return err
 	}
 	name := fmt.Sprintf("generated-%d-%d-%s", g.Seed, g.Records, options.From.Format("20060102T150405"))
-	report, err := importGenerated(ctx, product.Store, name, options, c.err)
+	report, err := logs.ImportGenerated(ctx, product.Store, name, options, c.Err)
 	if closing := product.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {
 		return err
 	}
-	return printReport(c.out, report)
-}
-
-// importGenerated imports the records of a generator like those of a log.
-func importGenerated(
-	ctx context.Context, store *datadir.Store, name string, options gen.Options, stderr io.Writer,
-) (ingest.Report, error) {
-	defer forImport()()
-	bar := terminal.NewProgress(stderr, int64(options.Records), "generating records", false)
-	report, err := store.Import(ctx, name, gen.New(options), ingest.Options{
-		Format:   "orrery",
-		Progress: func(p ingest.Progress) { terminal.Show(bar, p.Records) },
-	})
-	return report, errors.Join(err, bar.Finish())
+	return logs.PrintReport(c.Out, report)
 }
 
 // writeRecords writes the records as NDJSON until ctx ends.

@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // TestGenerateAsksOnATerminal: an existing file is replaced only if the answer is yes.
@@ -28,14 +31,14 @@ func TestGenerateAsksOnATerminal(t *testing.T) {
 			}
 			var out strings.Builder
 			code := run(t.Context(), []string{"generate", "--records", "2", "--output", file},
-				console{in: program, out: &out, err: program})
+				terminal.Console{In: program, Out: &out, Err: program})
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := exitUsage
+			want := exit.Usage
 			if replaced {
-				want = exitDone
+				want = exit.Done
 			}
 			if code != want || (string(text) != "mine") != replaced {
 				t.Errorf("exit code %d, the file has %q", code, text)
@@ -56,12 +59,12 @@ func TestGenerateIsInterruptedAtTheQuestion(t *testing.T) {
 	interrupt()
 	var out strings.Builder
 	args := []string{"generate", "--records", "2", "--output", file}
-	code := run(ctx, args, console{in: program, out: &out, err: program})
+	code := run(ctx, args, terminal.Console{In: program, Out: &out, Err: program})
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code != exitInterrupted || string(text) != "mine" {
+	if code != exit.Interrupted || string(text) != "mine" {
 		t.Errorf("exit code %d, the file has %q", code, text)
 	}
 }
@@ -94,11 +97,11 @@ func TestEscapesOfFiltersAreNotPrinted(t *testing.T) {
 				}
 				shown <- all.String()
 			}()
-			code := run(t.Context(), args, console{in: strings.NewReader(""), out: program, err: io.Discard})
+			code := run(t.Context(), args, terminal.Console{In: strings.NewReader(""), Out: program, Err: io.Discard})
 			if _, err := fmt.Fprintln(program, end); err != nil {
 				t.Fatal(err)
 			}
-			if got := <-shown; code != exitDone || strings.ContainsRune(got, '\x1b') || !strings.Contains(got, `\u{1b}[2K`) {
+			if got := <-shown; code != exit.Done || strings.ContainsRune(got, '\x1b') || !strings.Contains(got, `\u{1b}[2K`) {
 				t.Errorf("exit code %d: %q", code, got)
 			}
 			if stdout, _, _ := runHere(t.Context(), "", args...); !strings.ContainsRune(stdout, '\x1b') {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/geoip/geoiptest"
 )
 
@@ -23,7 +24,7 @@ func TestImportWithPlacesOfClients(t *testing.T) {
 		},
 	})
 	data := filepath.Join(dir, "data")
-	if _, stderr, code := orrery(t, "", "import", "--data", data, "--geoip", database, log); code != exitDone {
+	if _, stderr, code := orrery(t, "", "import", "--data", data, "--geoip", database, log); code != exit.Done {
 		t.Fatal(stderr)
 	}
 	stdout, stderr, _ := orrery(t, "", "query", "logs", "--data", data, "--format", "ndjson", "--fields", "country",
@@ -31,7 +32,7 @@ func TestImportWithPlacesOfClients(t *testing.T) {
 	if !strings.Contains(stdout, `{"country":"France"}`) {
 		t.Errorf("%s\n%s", stdout, stderr)
 	}
-	if _, stderr, code := orrery(t, "", "import", "--data", data, "--geoip", log, log); code == exitDone ||
+	if _, stderr, code := orrery(t, "", "import", "--data", data, "--geoip", log, log); code == exit.Done ||
 		!strings.Contains(stderr, "access.log is not a database of MaxMind") {
 		t.Errorf("%d: %s", code, stderr)
 	}

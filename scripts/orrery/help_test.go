@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // TestHelpHasTheDefaults: the help of every command has the default of each of its flags.
@@ -18,7 +20,7 @@ func TestHelpHasTheDefaults(t *testing.T) {
 			path = append([]string{node.Name}, path...)
 		}
 		help, stderr, code := inProcess(t, append(path, "--help")...)
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("%s: exit code %d: %s", command.Path(), code, stderr)
 		}
 		for _, group := range command.AllFlags(true) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,22 +9,27 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/logs"
+	"github.com/orrery/orrery/scripts/orrery/internal/memory"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/ingest/source"
 	"github.com/orrery/orrery/shared/logformat"
 )
 
 type importCommand struct {
-	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into." placeholder:"DIR"`
-	Format string `default:"auto" help:"Format; 'orrery formats' lists them; auto: the first lines decide." placeholder:"NAME"`
-	linesFlags
+	Data   target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder to import into." placeholder:"DIR"`
+	Format string        `default:"auto" help:"Format; 'orrery formats' lists them; auto: the first lines decide." placeholder:"NAME"`
+	logs.LinesFlags
 
 	Source string `help:"Source of orrery.toml in the folder: its files and options." placeholder:"NAME"`
 
@@ -37,24 +41,14 @@ type importCommand struct {
 	unlisted error // what could not be read when the files of the source were listed
 }
 
-// linesFlags describe how lines become records. A format that they define excludes --format, the flag of the command.
-type linesFlags struct {
-	Layout  string   `name:"log-format" help:"Format string: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
-	Pattern string   `help:"Regular expression whose named groups are fields." placeholder:"REGEXP"`
-	Map     []string `sep:"none" help:"For logs in JSON: the member that is a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
-	Zone    string   `help:"Time zone of times without one; default: UTC." placeholder:"ZONE"`
-	GeoIP   []string `name:"geoip" sep:"none" help:"MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
-	Set     []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
-}
-
 // Run imports the logs one by one. A log that cannot be read does not prevent the import of the others.
-func (i *importCommand) Run(ctx context.Context, c console) (err error) {
+func (i *importCommand) Run(ctx context.Context, c terminal.Console) (err error) {
 	options, places, err := i.options()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, places.Close()) }()
-	defer forImport()()
+	defer memory.ForImport()()
 	product, err := local.Open(ctx, string(i.Data))
 	if err != nil {
 		return err
@@ -65,10 +59,11 @@ func (i *importCommand) Run(ctx context.Context, c console) (err error) {
 		reports, err := i.one(ctx, c, product.Store, file, options)
 		for _, report := range reports {
 			rejected += report.RejectedLines()
-			err = errors.Join(err, printReport(c.out, report), printAbsent(c.err, report), printLeft(c.err, report),
-				i.printColumns(c.err, report))
+			err = errors.Join(err, logs.PrintReport(c.Out, report), logs.PrintAbsent(c.Err, report),
+				logs.PrintLeft(c.Err, report),
+				i.printColumns(c.Err, report))
 			if err == nil && report.Known > 0 {
-				err = i.printThere(ctx, c.err, product.Store, report, options)
+				err = i.printThere(ctx, c.Err, product.Store, report, options)
 			}
 		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
@@ -77,12 +72,12 @@ func (i *importCommand) Run(ctx context.Context, c console) (err error) {
 	}
 	if failed = errors.Join(failed, product.Close()); failed != nil {
 		if ingest.OnlyDoubts(failed) {
-			return &exitError{code: exitDoubt, message: failed.Error()}
+			return exit.With(exit.Doubt, failed.Error())
 		}
 		return failed
 	}
 	if rejected > 0 {
-		return &exitError{code: exitRejected}
+		return &exit.Error{Code: exit.Rejected}
 	}
 	return nil
 }
@@ -94,9 +89,9 @@ func (i *importCommand) options() (ingest.Options, *geoip.Databases, error) {
 		if err != nil {
 			return ingest.Options{}, nil, err
 		}
-		return optionsOf(s)
+		return logs.OptionsOf(s)
 	}
-	defaults, err := defaultsOf(i.Set)
+	defaults, err := logs.DefaultsOf(i.Set)
 	if err != nil {
 		return ingest.Options{}, nil, err
 	}
@@ -106,88 +101,31 @@ func (i *importCommand) options() (ingest.Options, *geoip.Databases, error) {
 	case i.As != "" && len(i.Files) > 1:
 		err = errors.New("--as is the path of one log; import the files one by one")
 	default:
-		i.Format, err = i.format(i.Format)
+		i.Format, err = i.FormatName(i.Format)
 	}
 	if err != nil {
-		return ingest.Options{}, nil, &exitError{code: exitUsage, message: err.Error()}
+		return ingest.Options{}, nil, exit.With(exit.Usage, err.Error())
 	}
 	places, err := geoip.Open(i.GeoIP)
 	if err != nil {
 		return ingest.Options{}, nil, err
 	}
 	options := ingest.Options{Format: i.Format, Zone: i.Zone, Defaults: defaults, Complete: places.Complete}
-	if options.GeoIP, err = absolute(i.GeoIP); err != nil {
+	if options.GeoIP, err = logs.AbsolutePaths(i.GeoIP); err != nil {
 		return ingest.Options{}, nil, errors.Join(err, places.Close())
 	}
 	return options, places, nil
 }
 
-// absolute returns the absolute paths of files.
-func absolute(files []string) ([]string, error) {
-	var paths []string
-	for _, file := range files {
-		path, err := filepath.Abs(file)
-		if err != nil {
-			return nil, fmt.Errorf("find folder: %w", err)
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
-}
-
-// format returns the name of the format that one of the flags, or --format with that name, defines, or auto.
-func (l *linesFlags) format(name string) (string, error) {
-	if name == autoFormat {
-		name = ""
-	}
-	f, err := definedFormat("--format", name, l.Layout, l.Pattern, l.Map)
-	if err != nil || f == nil {
-		return autoFormat, err
-	}
-	return f.Name(), nil
-}
-
-// autoFormat is the default of --format.
-const autoFormat = "auto"
-
-// definedFormat returns the format with a name, which the user has given as the flag or argument called of, or the one
-// that a format string, a pattern or mappings define. It returns nil if none of them is given.
-func definedFormat(of, name, layout, pattern string, mappings []string) (logformat.Format, error) {
-	var flags []string // that define a format
-	for _, flag := range []struct {
-		name string
-		set  bool
-	}{
-		{of, name != ""}, {"--log-format", layout != ""}, {"--pattern", pattern != ""}, {"--map", len(mappings) > 0},
-	} {
-		if flag.set {
-			flags = append(flags, flag.name)
-		}
-	}
-	switch {
-	case len(flags) > 1:
-		return nil, fmt.Errorf("%s define two formats; leave out one of them", strings.Join(flags[:2], " and "))
-	case len(flags) == 0:
-		return nil, nil
-	case layout != "":
-		return logformat.ByFormatString(layout)
-	case pattern != "":
-		return logformat.ByPattern(pattern)
-	case len(mappings) > 0:
-		return logformat.ByMapping(mappings)
-	}
-	return logformat.ByName(name)
-}
-
 // one imports one log, or the logs in one archive.
 func (i *importCommand) one(
-	ctx context.Context, c console, store *datadir.Store, file string, options ingest.Options,
+	ctx context.Context, c terminal.Console, store *datadir.Store, file string, options ingest.Options,
 ) (reports []ingest.Report, err error) {
-	name, in, size, err := openLog(file, c.in)
+	name, in, size, err := logs.Open(file, c.In)
 	if err != nil {
 		return nil, err
 	}
-	bar := terminal.NewProgress(c.err, size, name, true)
+	bar := terminal.NewProgress(c.Err, size, name, true)
 	path := i.As
 	if path == "" && size >= 0 {
 		path = file
@@ -214,38 +152,18 @@ func (i *importCommand) one(
 		return reports, errors.Join(err, closing)
 	}
 	for _, log := range slices.Sorted(maps.Keys(unrecognized)) {
-		printUnrecognized(c.err, log, unrecognized[log])
+		logs.PrintUnrecognized(c.Err, log, unrecognized[log])
 		member, _ := strings.CutPrefix(log, name+"/")
 		if log == name {
 			member = ""
 		}
-		i.printSuggestion(c.err, file, member, unrecognized[log])
+		i.printSuggestion(c.Err, file, member, unrecognized[log])
 	}
 	return reports, err
 }
 
-// maxShownLine is the number of bytes of a line that an error shows.
-const maxShownLine = 400
-
-// printUnrecognized prints the first line of a log, why each format does not match it, and where the one that matches
-// the most of it stops.
-func printUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) {
-	fmt.Fprintf(w, "%s begins with\n  %.*q\n", terminal.Printable(log), maxShownLine, e.First)
-	if e.Wrapped != nil {
-		return
-	}
-	for _, miss := range e.Missed {
-		fmt.Fprintf(w, "  %-13s %s\n", miss.Format, terminal.Printable(miss.Reason))
-	}
-	nearest := slices.MaxFunc(e.Missed, func(a, b logformat.Miss) int { return cmp.Compare(a.Column, b.Column) })
-	if e.Members == nil && nearest.Column > 1 {
-		fmt.Fprintf(w, "%s is the nearest, and stops here:\n%s\n", nearest.Format,
-			logformat.Excerpt([]byte(e.First), nearest.Column))
-	}
-}
-
-// printSuggestion prints the members of a log in JSON, and the command that imports it with mappings that fit. member is
-// the path of the log in an archive, or "".
+// printSuggestion prints the members of a log in JSON, and the command that imports it with mappings that fit. member
+// is the path of the log in an archive, or "".
 func (i *importCommand) printSuggestion(w io.Writer, file, member string, e *logformat.UnrecognizedError) {
 	if len(e.Members) == 0 {
 		return
@@ -256,10 +174,12 @@ func (i *importCommand) printSuggestion(w io.Writer, file, member string, e *log
 	case e.Wrapped != nil && len(e.Wrapped.Map) > 0:
 		how, what = "these mappings fit what is inside", logformat.MapFlags(e.Wrapped.Map)
 	case len(e.Map) == 0:
-		fmt.Fprintln(w, "these are not the members of requests; if the log is about requests, write a --map for each field")
+		fmt.Fprintln(
+			w, "these are not the members of requests; if the log is about requests, write a --map for each field",
+		)
 		return
 	case i.Source != "":
-		how, what = "this line of the source fits", tomlOf(e.Map)
+		how, what = "this line of the source fits", logs.TOMLOf(e.Map)
 	case member != "":
 		how = "unpack the archive; then this command imports the log"
 		what = i.withMappings(filepath.Join(filepath.Dir(file), filepath.FromSlash(member)), e.Map)
@@ -279,7 +199,7 @@ func (i *importCommand) withMappings(file string, mappings []string) string {
 			words = append(words, flag, logformat.ShellWord(value))
 		}
 	}
-	if i.Data != defaultFolder {
+	if i.Data != target.DefaultFolder {
 		add("--data", string(i.Data))
 	}
 	words = append(words, logformat.MapFlags(mappings))
@@ -305,155 +225,6 @@ func (i *importCommand) withMappings(file string, mappings []string) string {
 	return strings.Join(append(words, logformat.ShellWord(file)), " ")
 }
 
-// tomlOf returns the line of a source in orrery.toml with mappings.
-func tomlOf(mappings []string) string {
-	pairs := make([]string, len(mappings))
-	for i, mapping := range mappings {
-		field, path, _ := strings.Cut(mapping, "=")
-		pairs[i] = fmt.Sprintf("%s = %s", field, strconv.Quote(path))
-	}
-	return "map = { " + strings.Join(pairs, ", ") + " }"
-}
-
-// openLog opens a log and returns its name and its size in bytes, which is -1 unless it is a regular file.
-func openLog(file string, stdin io.Reader) (name string, in io.ReadCloser, size int64, err error) {
-	if file == "-" {
-		return "standard input", io.NopCloser(stdin), -1, nil
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return "", nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a folder; name the logs in it, such as %s", file, filepath.Join(file, "*.gz"))
-	}
-	if err != nil {
-		return "", nil, 0, errors.Join(err, f.Close())
-	}
-	size = info.Size()
-	if !info.Mode().IsRegular() {
-		size = -1
-	}
-	return filepath.Base(file), f, size, nil
-}
-
-// defaultsOf parses the values of --set.
-func defaultsOf(set []string) ([]ingest.Default, error) {
-	var defaults []ingest.Default
-	for _, s := range set {
-		field, value, ok := strings.Cut(s, "=")
-		if !ok || field == "" {
-			message := fmt.Sprintf("--set %s: write FIELD=VALUE, such as --set branch=prod", s)
-			return nil, &exitError{code: exitUsage, message: message}
-		}
-		defaults = append(defaults, ingest.Default{Field: field, Value: value})
-	}
-	return defaults, nil
-}
-
-// printReport prints the result of an import: one line, one for each reason of rejected lines, and one for their place.
-func printReport(w io.Writer, r ingest.Report) error {
-	if r.Left > 0 && r.Records+r.RejectedLines()+r.Known == 0 {
-		_, err := fmt.Fprintf(w, "%s: no records yet: its last line has no newline\n", terminal.Printable(r.Name))
-		return err
-	}
-	text := fmt.Sprintf("%s: %s, %d rejected, %.1f s",
-		terminal.Printable(r.Name), terminal.Counted(r.Records, "record"), r.RejectedLines(), r.Elapsed.Seconds())
-	if r.Format != "" {
-		text += " (" + formatText(r.Format) + ")"
-	}
-	if r.Known > 0 {
-		text += fmt.Sprintf("; %s imported before", terminal.Counted(r.Known, "line"))
-	}
-	if r.Overlaps() {
-		text += fmt.Sprintf("; %d of the first %d records were in the data already", r.Seen, r.Judged)
-	}
-	if r.Invalid > 0 {
-		text += fmt.Sprintf("; %d had text that is not Unicode, which is stored unchanged", r.Invalid)
-	}
-	text += misfitsText(r.Misfits)
-	text += "\n"
-	for _, reason := range r.Reasons() {
-		text += fmt.Sprintf("  rejected %d: %s\n", r.Rejected[reason], reason)
-	}
-	if r.First != "" {
-		text += "  " + strings.ReplaceAll(r.First, "\n", "\n  ") + "\n"
-	}
-	if r.Quarantine != "" {
-		text += fmt.Sprintf("  saved with line numbers and reasons in %s\n", terminal.Printable(r.Quarantine))
-	}
-	if r.Unsaved > 0 {
-		text += fmt.Sprintf("  %d of them are only counted, because 100 MB of lines of this log or its archive are saved\n",
-			r.Unsaved)
-	}
-	_, err := io.WriteString(w, text)
-	return err
-}
-
-// misfitsText reports the values that are of a wrong type for their fields.
-func misfitsText(misfits map[string]int64) string {
-	if len(misfits) == 0 {
-		return ""
-	}
-	total := int64(0)
-	var fields []string
-	for _, field := range slices.Sorted(maps.Keys(misfits)) {
-		total += misfits[field]
-		fields = append(fields, fmt.Sprintf("%s %d", field, misfits[field]))
-	}
-	verb := "are"
-	if total == 1 {
-		verb = "is"
-	}
-	return fmt.Sprintf("; %s of a wrong type %s in log_rest (%s)", terminal.Counted(total, "value"), verb, strings.Join(fields, ", "))
-}
-
-// absentText reports what no record of an import has, or is "".
-func absentText(r ingest.Report) string {
-	if len(r.Absent) == 0 {
-		return ""
-	}
-	var names []string
-	for _, name := range r.Absent {
-		article := "a "
-		if name == "address" {
-			article = "an "
-		}
-		names = append(names, article+name)
-	}
-	last := len(names) - 1
-	text := "no record has " + names[last]
-	if last > 0 {
-		text = "no record has " + strings.Join(names[:last], ", ") + " or " + names[last]
-	}
-	if slices.Equal(r.Absent, []string{"host"}) {
-		text += "; --set host=NAME sets it"
-	}
-	return text
-}
-
-// printAbsent prints what no record has.
-func printAbsent(w io.Writer, r ingest.Report) error {
-	text := absentText(r)
-	if text == "" {
-		return nil
-	}
-	_, err := fmt.Fprintf(w, "%s: %s\n", terminal.Printable(r.Name), text)
-	return err
-}
-
-// printLeft reports a last line that was left, and how to import it.
-func printLeft(w io.Writer, r ingest.Report) error {
-	if r.Left == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintf(w, "%s: 1 unfinished line at the end (%s without newline) is left for "+
-		"the next import; if the file is complete, import it again with --take-last\n",
-		terminal.Printable(r.Name), terminal.Counted(r.Left, "byte"))
-	return err
-}
-
 // printColumns reports columns that the format of a log has no fields for, and how to import them.
 func (i *importCommand) printColumns(w io.Writer, r ingest.Report) error {
 	if r.Columns == "" {
@@ -468,4 +239,142 @@ func (i *importCommand) printColumns(w io.Writer, r ingest.Report) error {
 		"with the variables of your server in their places, if it writes others\n",
 		terminal.Printable(r.Name), terminal.Printable(i.dataFlag()), r.Source, with, r.Columns)
 	return err
+}
+
+// printThere reports lines that an earlier import has taken with other settings, and how to import them anew.
+func (i *importCommand) printThere(
+	ctx context.Context, w io.Writer, store *datadir.Store, report ingest.Report, options ingest.Options,
+) error {
+	var set []string
+	for _, d := range options.Defaults {
+		set = append(set, d.Field+"="+d.Value)
+	}
+	sources, err := store.Imports(ctx)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(sources, func(s ledger.Source) bool { return s.ID == report.Source })
+	if at < 0 {
+		return nil
+	}
+	earlier, lines := sources[at], "these lines are"
+	if report.Bytes > 0 { // the last import is this one
+		if earlier.Before == nil {
+			return nil
+		}
+		earlier.Settings, earlier.GeoIP, earlier.Known = earlier.Before.Settings, earlier.Before.GeoIP, earlier.Before.Known
+		lines = "the lines before the new ones are"
+	}
+	without := len(set)+len(options.GeoIP) == 0
+	sameFormat := isFormat(options, earlier.Format)
+	sameValues := earlier.Known && sameSettings(set, earlier.Settings) && slices.Equal(options.GeoIP, earlier.GeoIP) ||
+		!earlier.Known && without
+	if sameFormat && sameValues {
+		return nil
+	}
+	_, err = fmt.Fprintf(w, "%s: %s there already, imported as format %s with %s, which stays as it is. "+
+		"To import them anew, run orrery forget %s%s, and then this command again\n",
+		terminal.Printable(report.Name), lines, logs.FormatText(earlier.Format),
+		terminal.Printable(settingsText(earlier)),
+		terminal.Printable(i.dataFlag()), earlier.ID)
+	return err
+}
+
+// isFormat reports whether an import with these options reads lines as the format with that name does.
+func isFormat(options ingest.Options, name string) bool {
+	format := options.Format
+	if format == "" || format == logs.AutoFormat {
+		format = name
+	}
+	if options.Zone == "" {
+		return format == name
+	}
+	f, err := logformat.ByName(format)
+	if err == nil {
+		f, err = logformat.InZone(f, options.Zone)
+	}
+	return err == nil && f.Name() == name
+}
+
+// settingsText returns the flags with which a log was imported.
+func settingsText(s ledger.Source) string {
+	if !s.Known {
+		return "settings that are not known"
+	}
+	var flags []string
+	for _, setting := range s.Settings {
+		flags = append(flags, "--set "+setting)
+	}
+	for _, file := range s.GeoIP {
+		flags = append(flags, "--geoip "+file)
+	}
+	switch {
+	case len(flags) == 0:
+		return "no --set and no --geoip"
+	case len(s.Settings) == 0:
+		flags = append([]string{"no --set and"}, flags...)
+	}
+	return strings.Join(flags, " ")
+}
+
+// dataFlag returns the flag --data for a printed command, if it is needed.
+func (i *importCommand) dataFlag() string {
+	if i.Data == target.DefaultFolder {
+		return ""
+	}
+	return "--data " + logformat.ShellWord(string(i.Data)) + " "
+}
+
+// sameSettings reports whether the settings are the same. Of two values for a field, the first one counts.
+func sameSettings(a, b []string) bool {
+	first := func(list []string) map[string]string {
+		values := map[string]string{}
+		for _, setting := range list {
+			field, value, _ := strings.Cut(setting, "=")
+			if _, has := values[field]; !has {
+				values[field] = value
+			}
+		}
+		return values
+	}
+	one, other := first(a), first(b)
+	for field, value := range one {
+		if got, has := other[field]; !has || got != value {
+			return false
+		}
+	}
+	return len(one) == len(other)
+}
+
+// useSource sets the files of the command to the files of the source that it names, and returns the source.
+func (i *importCommand) useSource() (source.Source, error) {
+	usage := func(format string, args ...any) error {
+		return exit.With(exit.Usage, fmt.Sprintf(format, args...))
+	}
+	if len(i.Files) > 0 || i.Format != "auto" || i.Layout != "" || i.Pattern != "" || i.Zone != "" || i.As != "" ||
+		len(i.Map)+len(i.GeoIP)+len(i.Set) > 0 {
+		return source.Source{}, usage("--source has its files and options in %s; leave out the others", source.FileName)
+	}
+	sources, err := source.Read(string(i.Data))
+	if err != nil {
+		return source.Source{}, usage("%v", err)
+	}
+	at := slices.IndexFunc(sources, func(s source.Source) bool { return s.Name == i.Source })
+	if at < 0 {
+		var names []string
+		for _, s := range sources {
+			names = append(names, s.Name)
+		}
+		return source.Source{}, usage(
+			"there is no source %q in %s/%s; it has %q", i.Source, i.Data, source.FileName, names,
+		)
+	}
+	s := sources[at]
+	if i.Files, i.unlisted = s.List(); len(i.Files) > 0 {
+		return s, nil
+	}
+	if i.unlisted != nil {
+		return s, i.unlisted
+	}
+	return s, fmt.Errorf("source %s has no files: nothing matches %q", s.Name, slices.Concat(s.Files, s.Folders))
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/geoip/geoiptest"
 )
 
@@ -33,7 +34,7 @@ func listed(t *testing.T, data string, flags ...string) []importRow {
 	t.Helper()
 	stdout, stderr, code := orrery(t, "", append([]string{"imports", "--data", data, "--format", "json"}, flags...)...)
 	var rows []importRow
-	if err := json.Unmarshal([]byte(stdout), &rows); code != exitDone || err != nil {
+	if err := json.Unmarshal([]byte(stdout), &rows); code != exit.Done || err != nil {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	return rows
@@ -62,12 +63,12 @@ func TestImportInZone(t *testing.T) {
 		}
 	}
 	write("10:05:03")
-	step("an unknown zone", "", `did you mean "Europe/Berlin"?`, exitFailed, "--zone", "Europe/Berln", log)
-	step("the first import", "1 record, 0 rejected", "", exitDone, "--zone", "Europe/Berlin", log)
+	step("an unknown zone", "", `did you mean "Europe/Berlin"?`, exit.Failed, "--zone", "Europe/Berln", log)
+	step("the first import", "1 record, 0 rejected", "", exit.Done, "--zone", "Europe/Berlin", log)
 	write("10:05:03", "11:05:03")
-	step("the grown log without the flag", "haproxy-http, Europe/Berlin); 1 line imported before", "", exitDone, log)
-	step("the same zone again", "0 records", "", exitDone, "--zone", "Europe/Berlin", log)
-	step("another zone", "0 records", "there already, imported as format haproxy-http, Europe/Berlin", exitDone,
+	step("the grown log without the flag", "haproxy-http, Europe/Berlin); 1 line imported before", "", exit.Done, log)
+	step("the same zone again", "0 records", "", exit.Done, "--zone", "Europe/Berlin", log)
+	step("another zone", "0 records", "there already, imported as format haproxy-http, Europe/Berlin", exit.Done,
 		"--zone", "Asia/Kolkata", log)
 	rows := listed(t, data)
 	if len(rows) != 1 || rows[0].Records != 2 || rows[0].From.Format(time.TimeOnly) != "08:05:03" ||
@@ -88,10 +89,10 @@ func TestImportNamesColumns(t *testing.T) {
 	_, flag, found := strings.Cut(stderr, "--log-format '")
 	flag, _, _ = strings.Cut(flag, "'\n")
 	id := listed(t, data)[0].ID
-	if code != exitDone || !found || !strings.Contains(stderr, "run orrery forget --data "+data+" "+id+",") {
+	if code != exit.Done || !found || !strings.Contains(stderr, "run orrery forget --data "+data+" "+id+",") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	if _, stderr, code := inProcess(t, "forget", "--data", data, id); code != exitDone {
+	if _, stderr, code := inProcess(t, "forget", "--data", data, id); code != exit.Done {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	t.Run("of a source", func(t *testing.T) {
@@ -109,12 +110,12 @@ func TestImportNamesColumns(t *testing.T) {
 		inProcess(t, "forget", "--data", folder, listed(t, folder)[0].ID)
 		configure(list + "log-format = " + line + "\n")
 		stdout, again, code := inProcess(t, "import", "--data", folder, "--source", "web")
-		if !found || code != exitDone || !strings.Contains(stdout, "1 record,") || strings.Contains(again, "columns") {
+		if !found || code != exit.Done || !strings.Contains(stdout, "1 record,") || strings.Contains(again, "columns") {
 			t.Errorf("%s, and then exit %d: %s%s", stderr, code, stdout, again)
 		}
 	})
 	stdout, stderr, code := inProcess(t, "import", "--data", data, "--log-format", flag, log)
-	if code != exitDone || !strings.Contains(stdout, "1 record,") || strings.Contains(stderr, "columns") {
+	if code != exit.Done || !strings.Contains(stdout, "1 record,") || strings.Contains(stderr, "columns") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 	out, _, _ := inProcess(t, "query", "logs", "request_time=0.125034, timestamp between 2026-05-17 and 2026-05-18",
@@ -134,26 +135,26 @@ func TestForgetAndImportAnew(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s%s", name, code, out, problems)
 		}
 	}
-	step("the first import", "100 records", "", exitDone, "import", log)
+	step("the first import", "100 records", "", exit.Done, "import", log)
 	rows := listed(t, data)
 	if len(rows) != 1 || rows[0].Name != "access.log" || rows[0].Format != "combined" && rows[0].Format != "common" ||
 		rows[0].Records != 100 || rows[0].From.Format("15:04:05") != "00:00:03" {
 		t.Fatalf("%+v", rows)
 	}
 	id := rows[0].ID
-	step("a second import with a value", "0 records", "run orrery forget --data "+data+" "+id, exitDone,
+	step("a second import with a value", "0 records", "run orrery forget --data "+data+" "+id, exit.Done,
 		"import", "--set", "host=blog.example", log)
-	step("an unknown import", "", `there is no import "x"`, exitFailed, "forget", "x")
-	step("the beginning of an ID", "forgot "+id+" (access.log): 100 records of 2 hours; ", "", exitDone, "forget", id[:6])
-	step("forgotten already", id+" (access.log) was forgotten at", "", exitDone, "forget", id)
+	step("an unknown import", "", `there is no import "x"`, exit.Failed, "forget", "x")
+	step("the beginning of an ID", "forgot "+id+" (access.log): 100 records of 2 hours; ", "", exit.Done, "forget", id[:6])
+	step("forgotten already", id+" (access.log) was forgotten at", "", exit.Done, "forget", id)
 	if rows := listed(t, data); len(rows) != 0 {
 		t.Errorf("%+v", rows)
 	}
-	step("the import with a value", "100 records", "", exitDone, "import", "--set", "host=blog.example", log)
-	step("the same import again", "0 records", "", exitDone, "import", "--set", "host=blog.example", log)
+	step("the import with a value", "100 records", "", exit.Done, "import", "--set", "host=blog.example", log)
+	step("the same import again", "0 records", "", exit.Done, "import", "--set", "host=blog.example", log)
 	step("again without the value", "0 records", "these lines are there already, imported as format "+rows[0].Format+
 		" with --set host=blog.example, which stays as it is. To import them anew, run orrery forget --data "+data,
-		exitDone, "import", log)
+		exit.Done, "import", log)
 	rows = listed(t, data, "--all")
 	if len(rows) != 2 || rows[0].Forgotten == nil || rows[1].Forgotten != nil || rows[1].Set[0] != "host=blog.example" {
 		t.Errorf("%+v", rows)
@@ -163,7 +164,7 @@ func TestForgetAndImportAnew(t *testing.T) {
 	if strings.Count(out, `"blog.example"`) != 100 {
 		t.Errorf("%d records have the host", strings.Count(out, `"blog.example"`))
 	}
-	step("a table", "id ", "", exitDone, "imports")
+	step("a table", "id ", "", exit.Done, "imports")
 }
 
 // TestQuarantineFlagsOfFormats: lines are imported again with each flag that defines a format, with values and places.
@@ -197,16 +198,16 @@ func TestQuarantineFlagsOfFormats(t *testing.T) {
 			if err := os.WriteFile(log, []byte(first+test.line+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, stderr, code := inProcess(t, "import", "--data", data, "--format", "orrery", log); code != exitRejected {
+			if _, stderr, code := inProcess(t, "import", "--data", data, "--format", "orrery", log); code != exit.Rejected {
 				t.Fatalf("exit %d: %s", code, stderr)
 			}
 			retry := append([]string{"quarantine", "--data", data, "--import", listed(t, data)[0].ID}, test.args...)
 			_, stderr, code := inProcess(t, append(retry, "--format", "combined")...)
-			if code != exitUsage || !strings.Contains(stderr, "define two formats") {
+			if code != exit.Usage || !strings.Contains(stderr, "define two formats") {
 				t.Errorf("with two formats: exit %d, %s", code, stderr)
 			}
 			stdout, stderr, code := inProcess(t, append(retry, "--set", "host=a.example", "--geoip", geo)...)
-			if code != exitDone || !strings.HasSuffix(stdout, ": 1 record, 0 still rejected\n") {
+			if code != exit.Done || !strings.HasSuffix(stdout, ": 1 record, 0 still rejected\n") {
 				t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 			}
 			stdout, stderr, _ = inProcess(t, "query", "logs", "timestamp between 2026-05-17 and 2026-05-18, status=204",
@@ -243,7 +244,7 @@ func TestImportOfGrownLogWithOtherSettings(t *testing.T) {
 					t.Fatal(err)
 				}
 				stdout, stderr, code := orrery(t, "", slices.Concat([]string{"import", "--data", data}, args, []string{log})...)
-				if code != exitDone || !strings.Contains(stdout, ": 50 records") {
+				if code != exit.Done || !strings.Contains(stdout, ": 50 records") {
 					t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
 				}
 				if step == 0 {
@@ -267,11 +268,11 @@ func TestImportDoubts(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{"a wrong format", []string{"--format", "orrery", log}, exitDoubt, "", "nothing was imported. The first is line 1: "},
-		{"the right one", []string{log}, exitDone, "100 records", ""},
-		{"a part of the log", []string{tail}, exitDoubt, "", "40 of the first 40 records are in the data already"},
-		{"the part, anyway", []string{"--anyway", tail}, exitDone, "40 of the first 40 records were in the data", ""},
-		{"a part without time to judge", []string{accessLog(t, "few.log", 60, 3)}, exitDone, "3 records", ""},
+		{"a wrong format", []string{"--format", "orrery", log}, exit.Doubt, "", "nothing was imported. The first is line 1: "},
+		{"the right one", []string{log}, exit.Done, "100 records", ""},
+		{"a part of the log", []string{tail}, exit.Doubt, "", "40 of the first 40 records are in the data already"},
+		{"the part, anyway", []string{"--anyway", tail}, exit.Done, "40 of the first 40 records were in the data", ""},
+		{"a part without time to judge", []string{accessLog(t, "few.log", 60, 3)}, exit.Done, "3 records", ""},
 	} {
 		stdout, stderr, code := orrery(t, "", append([]string{"import", "--data", data}, step.args...)...)
 		if code != step.code || !strings.Contains(stdout, step.stdout) || !strings.Contains(stderr, step.stderr) {
@@ -296,9 +297,9 @@ func TestImportReportsDoubtsAndFailures(t *testing.T) {
 		code  int
 		wants []string
 	}{
-		"two doubts":            {[]string{log, other}, exitDoubt, []string{doubt, "import b.log: "}},
-		"a doubt and a failure": {[]string{log, missing}, exitFailed, []string{doubt, missing}},
-		"a failure and a doubt": {[]string{missing, log}, exitFailed, []string{doubt, missing}},
+		"two doubts":            {[]string{log, other}, exit.Doubt, []string{doubt, "import b.log: "}},
+		"a doubt and a failure": {[]string{log, missing}, exit.Failed, []string{doubt, missing}},
+		"a failure and a doubt": {[]string{missing, log}, exit.Failed, []string{doubt, missing}},
 	} {
 		args := []string{"import", "--data", data, "--format", "orrery"}
 		_, stderr, code := orrery(t, "", append(args, step.files...)...)
@@ -322,13 +323,13 @@ func TestGrownLogKeepsItsMapping(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, stderr, code := orrery(t, "", append([]string{"import", "--data", data, log}, args...)...)
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
 	}
 	const period = "timestamp between 2026-05-17 10:00 and 2026-05-17 10:01"
 	stdout, stderr, code := orrery(t, "", "query", "logs", "--data", data, "--fields", "ip", "--format", "ndjson", period)
-	if want := `{"ip":"203.0.113.8"}` + "\n" + `{"ip":"203.0.113.7"}` + "\n"; code != exitDone || stdout != want {
+	if want := `{"ip":"203.0.113.8"}` + "\n" + `{"ip":"203.0.113.7"}` + "\n"; code != exit.Done || stdout != want {
 		t.Errorf("exit %d, %s%s", code, stdout, stderr)
 	}
 }
@@ -348,7 +349,7 @@ func TestImportsShowHowALogWasImported(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"import", "--data", data, "--map", "timestamp=at", "--geoip", database, log}
-	if _, stderr, code := orrery(t, "", args...); code != exitRejected {
+	if _, stderr, code := orrery(t, "", args...); code != exit.Rejected {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	stdout, _, _ := orrery(t, "", "imports", "--data", data)
@@ -364,7 +365,7 @@ func TestImportsShowHowALogWasImported(t *testing.T) {
 		t.Error(stderr)
 	}
 	stdout, stderr, code := orrery(t, "", "quarantine", "--data", data, "--import", rows[0].ID, "--format", "combined")
-	if code != exitDone || !strings.Contains(stdout, ": 1 record, ") {
+	if code != exit.Done || !strings.Contains(stdout, ": 1 record, ") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	rows = listed(t, data)
@@ -376,7 +377,7 @@ func TestImportsShowHowALogWasImported(t *testing.T) {
 	if strings.Count(stdout, `"France"`) != 2 {
 		t.Errorf("the places of both records:\n%s", stdout)
 	}
-	if _, stderr, code := orrery(t, "", "forget", "--data", data, rows[0].ID); code != exitDone {
+	if _, stderr, code := orrery(t, "", "forget", "--data", data, rows[0].ID); code != exit.Done {
 		t.Error(stderr)
 	}
 }
@@ -389,20 +390,20 @@ func TestQuarantineCommand(t *testing.T) {
 	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code := orrery(t, "", "import", "--data", data, "--format", "orrery", log); code != exitRejected {
+	if _, stderr, code := orrery(t, "", "import", "--data", data, "--format", "orrery", log); code != exit.Rejected {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	stdout, _, code := orrery(t, "", "quarantine", "--data", data)
-	if code != exitDone || !strings.Contains(stdout, "mixed.log  bad_json  2      2     192.0.2.7 - - [17/May") {
+	if code != exit.Done || !strings.Contains(stdout, "mixed.log  bad_json  2      2     192.0.2.7 - - [17/May") {
 		t.Errorf("exit %d\n%s", code, stdout)
 	}
 	id := listed(t, data)[0].ID
 	stdout, stderr, code := orrery(t, "", "quarantine", "--data", data, "--import", id, "--format", "combined")
-	if code != exitDone || stdout != id+": 1 record, 1 still rejected\n" {
+	if code != exit.Done || stdout != id+": 1 record, 1 still rejected\n" {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	stdout, _, code = orrery(t, "", "quarantine", "--data", data)
-	if code != exitDone || !strings.Contains(stdout, `bad_line  1      3     tab\u{9}here`) {
+	if code != exit.Done || !strings.Contains(stdout, `bad_line  1      3     tab\u{9}here`) {
 		t.Errorf("exit %d\n%s", code, stdout)
 	}
 	var rows []rejectedRow
@@ -435,7 +436,7 @@ func TestQuarantineRefusesFlagsWithoutEffect(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, stderr, code := runHere(t.Context(), "", append([]string{"quarantine"}, test.args...)...)
-			if code != exitUsage || !strings.Contains(stderr, test.stderr) {
+			if code != exit.Usage || !strings.Contains(stderr, test.stderr) {
 				t.Errorf("exit code %d, %s", code, stderr)
 			}
 		})

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/runtimeapi"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
@@ -27,12 +29,12 @@ type invokeCommand struct {
 
 // Run starts the function's program with a Runtime API on this machine, sends it the event, and prints the response.
 // The function's log goes to standard error.
-func (i *invokeCommand) Run(ctx context.Context, c console) (err error) {
+func (i *invokeCommand) Run(ctx context.Context, c terminal.Console) (err error) {
 	f, known := lambdas.Named(i.Function)
 	if !known {
 		names := strings.Join(functionNames(), ", ")
 		message := fmt.Sprintf("unknown function %q; use one of %s", i.Function, names)
-		return &exitError{code: exitUsage, message: message}
+		return exit.With(exit.Usage, message)
 	}
 	payload, err := i.payload(c)
 	if err != nil {
@@ -52,7 +54,7 @@ func (i *invokeCommand) Run(ctx context.Context, c console) (err error) {
 		return err
 	}
 	began := time.Now()
-	logs := &lastLine{to: c.err}
+	logs := &lastLine{to: c.Err}
 	options := runtimeapi.Options{Bootstrap: bootstrap, Env: i.environment(temporary), Logs: logs}
 	process, err := runtimeapi.Start(options)
 	if err != nil {
@@ -63,13 +65,13 @@ func (i *invokeCommand) Run(ctx context.Context, c console) (err error) {
 	if err = errors.Join(err, process.Close()); err != nil {
 		return fmt.Errorf("invoke %s: %w%s", f.Name, err, logs.message())
 	}
-	if _, err := fmt.Fprintf(c.shown(), "%s\n", indented(answer.Payload)); err != nil {
+	if _, err := fmt.Fprintf(c.Shown(), "%s\n", indented(answer.Payload)); err != nil {
 		return err
 	}
 	if answer.Failed {
-		return &exitError{code: exitFailed, message: fmt.Sprintf("the function %s failed; the error is above", f.Name)}
+		return exit.With(exit.Failed, fmt.Sprintf("the function %s failed; the error is above", f.Name))
 	}
-	fmt.Fprintf(c.err, "%s answered %.1f ms after it was started\n", f.Name, float64(took.Microseconds())/1000)
+	fmt.Fprintf(c.Err, "%s answered %.1f ms after it was started\n", f.Name, float64(took.Microseconds())/1000)
 	return nil
 }
 
@@ -108,9 +110,9 @@ func (l *lastLine) message() string {
 }
 
 // payload reads the event, which must be JSON because Lambda accepts nothing else.
-func (i *invokeCommand) payload(c console) (payload []byte, err error) {
+func (i *invokeCommand) payload(c terminal.Console) (payload []byte, err error) {
 	if i.Event == "-" {
-		payload, err = io.ReadAll(c.in)
+		payload, err = io.ReadAll(c.In)
 	} else {
 		payload, err = os.ReadFile(i.Event)
 	}
@@ -122,7 +124,9 @@ func (i *invokeCommand) payload(c console) (payload []byte, err error) {
 
 // program returns the path of the bootstrap to run. Without --bootstrap it builds one in folder, with the options of
 // scripts/build.sh, but for this machine.
-func (i *invokeCommand) program(ctx context.Context, f lambdas.Function, folder string, c console) (string, error) {
+func (i *invokeCommand) program(
+	ctx context.Context, f lambdas.Function, folder string, c terminal.Console,
+) (string, error) {
 	if i.Bootstrap != "" {
 		return filepath.Abs(i.Bootstrap)
 	}
@@ -130,15 +134,15 @@ func (i *invokeCommand) program(ctx context.Context, f lambdas.Function, folder 
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc",
 		"-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stdout, build.Stderr = c.err, c.err
+	build.Stdout, build.Stderr = c.Err, c.Err
 	if err := build.Run(); err != nil {
 		return "", fmt.Errorf("build the function %s, which needs Go and a checkout of the repository: %w", f.Name, err)
 	}
 	return path, nil
 }
 
-// environment returns the environment of the function: that of this process, the variables that Lambda sets, a folder
-// for temporary files, and those of --env.
+// environment returns the environment of the function: the variables of this process and of Lambda, a folder for
+// temporary files, and the variables of --env.
 func (i *invokeCommand) environment(temporary string) []string {
 	env := append([]string{"AWS_REGION=us-east-1"}, os.Environ()...)
 	return append(append(env, "AWS_LAMBDA_FUNCTION_NAME="+i.Function, "TMPDIR="+temporary), i.Env...)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // TestInvoke builds functions and runs their programs.
@@ -29,36 +31,36 @@ func TestInvoke(t *testing.T) {
 		stdout, stderr string // substrings
 	}{
 		"the answer goes to standard output": {
-			args: []string{"not-found", event}, code: exitDone,
+			args: []string{"not-found", event}, code: exit.Done,
 			stdout: `"statusCode": 404`, stderr: `"request_id":"c6af9ac6-7b61-11e6"`,
 		},
 		"-e sets a variable": {
-			args: []string{"not-found", "-", "-e", "ORRERY_VERSION=7.8.9"}, stdin: `{"doctor":true}`, code: exitDone,
+			args: []string{"not-found", "-", "-e", "ORRERY_VERSION=7.8.9"}, stdin: `{"doctor":true}`, code: exit.Done,
 			stdout: `"version": "7.8.9"`, stderr: "ms after it was started",
 		},
 		"a failed function sets the exit code": {
-			args: []string{"not-found", "-"}, stdin: `{}`, code: exitFailed,
+			args: []string{"not-found", "-"}, stdin: `{}`, code: exit.Failed,
 			stdout: `"errorMessage": "the event is not a request`, stderr: "the error is above",
 		},
 		"a function that does not start fails": {
-			args: []string{"topx", event, "-e", "ORRERY_TABLE="}, code: exitFailed,
+			args: []string{"topx", event, "-e", "ORRERY_TABLE="}, code: exit.Failed,
 			stderr: "\n  ORRERY_WORKGROUP: the Athena workgroup that queries run in, such as orrery-interactive\n" +
 				"Set a variable with -e NAME=VALUE",
 		},
 		"the error names a missing variable": {
-			args: []string{"parse", event, "-e", "ORRERY_TABLE=", "-e", "ORRERY_VERSION=1"}, code: exitFailed,
+			args: []string{"parse", event, "-e", "ORRERY_TABLE=", "-e", "ORRERY_VERSION=1"}, code: exit.Failed,
 			stderr: `"level":"ERROR","msg":"function parse`,
 		},
 		"an unknown function is a usage error": {
-			args: []string{"top", event}, code: exitUsage,
+			args: []string{"top", event}, code: exit.Usage,
 			stderr: "use one of topx, stats",
 		},
 		"an event must be JSON": {
-			args: []string{"topx", "-"}, stdin: `{`, code: exitFailed,
+			args: []string{"topx", "-"}, stdin: `{`, code: exit.Failed,
 			stderr: "not JSON",
 		},
 		"a missing program is an error": {
-			args: []string{"topx", event, "--bootstrap", filepath.Join(folder, "none")}, code: exitFailed,
+			args: []string{"topx", event, "--bootstrap", filepath.Join(folder, "none")}, code: exit.Failed,
 			stderr: "none",
 		},
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -20,8 +22,8 @@ type keyCommand struct {
 
 // keyStore is the place of the keys: a data folder, or the table of a deployment.
 type keyStore struct {
-	Data  folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA"`
-	Table string `help:"DynamoDB table of a deployment to use instead, with the SDK's variables." placeholder:"NAME"`
+	Data  target.Folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA"`
+	Table string        `help:"DynamoDB table of a deployment to use instead, with the SDK's variables." placeholder:"NAME"`
 }
 
 // mustExist returns an error for a folder without data, for commands that create no key.
@@ -29,7 +31,7 @@ func (k keyStore) mustExist() error {
 	if k.Table != "" {
 		return nil
 	}
-	return k.Data.mustExist()
+	return k.Data.MustExist()
 }
 
 // use opens the keys, calls f and closes them.
@@ -55,7 +57,7 @@ type keyCreateCommand struct {
 
 // Run prints only the key to standard output. Nothing else can show it later. A branch is also the name of a
 // configuration.
-func (k *keyCreateCommand) Run(ctx context.Context, c console) error {
+func (k *keyCreateCommand) Run(ctx context.Context, c terminal.Console) error {
 	grant := keys.Grant{Name: k.Name, Scopes: k.Scope, Branches: k.Branch}
 	if k.Expires != "" {
 		var err error
@@ -68,9 +70,9 @@ func (k *keyCreateCommand) Run(ctx context.Context, c console) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.err, "key %s for %s: %s on %s. It is shown only once:\n",
+		fmt.Fprintf(c.Err, "key %s for %s: %s on %s. It is shown only once:\n",
 			key.ID, key.Name, scopesText(key.Scopes), branchesText(key.Branches))
-		_, err = fmt.Fprintln(c.out, secret)
+		_, err = fmt.Fprintln(c.Out, secret)
 		return err
 	})
 }
@@ -78,7 +80,7 @@ func (k *keyCreateCommand) Run(ctx context.Context, c console) error {
 type keyListCommand struct{ keyStore }
 
 // Run prints a table of all keys, oldest first.
-func (k *keyListCommand) Run(ctx context.Context, c console) error {
+func (k *keyListCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err := k.mustExist(); err != nil {
 		return err
 	}
@@ -88,12 +90,12 @@ func (k *keyListCommand) Run(ctx context.Context, c console) error {
 			return err
 		}
 		now := time.Now()
-		w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "id\tname\tstate\tscopes\tbranches\tcreated\texpires\trevoked")
 		for _, key := range list {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
 				key.ID, key.Name, key.State(now), scopesText(key.Scopes), branchesText(key.Branches),
-				timeText(key.Created), timeText(key.Expires), timeText(key.Revoked))
+				terminal.Time(key.Created), terminal.Time(key.Expires), terminal.Time(key.Revoked))
 		}
 		return w.Flush()
 	})
@@ -105,7 +107,7 @@ type keyRevokeCommand struct {
 }
 
 // Run revokes one key.
-func (k *keyRevokeCommand) Run(ctx context.Context, c console) error {
+func (k *keyRevokeCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err := k.mustExist(); err != nil {
 		return err
 	}
@@ -114,8 +116,8 @@ func (k *keyRevokeCommand) Run(ctx context.Context, c console) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.err, "key %s of %s was revoked at %s; running servers refuse it within a minute\n",
-			key.ID, key.Name, timeText(key.Revoked))
+		fmt.Fprintf(c.Err, "key %s of %s was revoked at %s; running servers refuse it within a minute\n",
+			key.ID, key.Name, terminal.Time(key.Revoked))
 		return nil
 	})
 }
@@ -133,12 +135,4 @@ func branchesText(branches []string) string {
 		return "all branches"
 	}
 	return strings.Join(branches, ",")
-}
-
-// timeText returns a time in UTC to the second, or "-" for the zero time.
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.UTC().Format(time.RFC3339)
 }

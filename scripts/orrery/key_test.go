@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 )
 
@@ -21,7 +22,7 @@ var (
 func createKey(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, stderr, code := orrery(t, "", append([]string{"key", "create"}, args...)...)
-	if code != exitDone || !secretLine.MatchString(stdout) || strings.Contains(stderr, strings.TrimSpace(stdout)) {
+	if code != exit.Done || !secretLine.MatchString(stdout) || strings.Contains(stderr, strings.TrimSpace(stdout)) {
 		t.Fatalf("key create exited %d with output %q and %q", code, stdout, stderr)
 	}
 	return strings.TrimSpace(stdout)
@@ -32,7 +33,7 @@ func TestKeyIsShownOnce(t *testing.T) {
 	secret := createKey(t, "shop team", "--data", data, "--scope", "data:read", "--scope", "conf:read",
 		"--branch", "staging", "--expires", "2999-01-31")
 	list, stderr, code := orrery(t, "", "key", "list", "--data", data)
-	if code != exitDone || !strings.Contains(list, "shop team  usable  conf:read,data:read  staging   ") ||
+	if code != exit.Done || !strings.Contains(list, "shop team  usable  conf:read,data:read  staging   ") ||
 		!strings.Contains(list, "2999-01-31T00:00:00Z") {
 		t.Errorf("list exited %d: %s%s", code, list, stderr)
 	}
@@ -49,7 +50,7 @@ func TestKeyIsShownOnce(t *testing.T) {
 		}
 	}
 	_, stderr, code = orrery(t, "", "key", "revoke", idLine.FindStringSubmatch(list)[1], "--data", data)
-	if code != exitDone || !strings.Contains(stderr, "was revoked") {
+	if code != exit.Done || !strings.Contains(stderr, "was revoked") {
 		t.Errorf("revoke exited %d: %s", code, stderr)
 	}
 	if list, _, _ := orrery(t, "", "key", "list", "--data", data); !strings.Contains(list, "revoked") {
@@ -85,31 +86,31 @@ func TestKeyCommandErrors(t *testing.T) {
 	}{
 		"no scope": {
 			[]string{"create", "n", "--data", data},
-			exitUsage, "--scope",
+			exit.Usage, "--scope",
 		},
 		"an unknown scope": {
 			[]string{"create", "n", "--data", data, "--scope", "all"},
-			exitFailed, "data:read, conf:read, conf:write",
+			exit.Failed, "data:read, conf:read, conf:write",
 		},
 		"an invalid expiry": {
 			[]string{"create", "n", "--data", data, "--scope", "data:read", "--expires", "soon"},
-			exitUsage, "2026-01-31",
+			exit.Usage, "2026-01-31",
 		},
 		"an invalid name": {
 			[]string{"create", "-", "--data", data, "--scope", "data:read"},
-			exitFailed, `"-" is not a valid key name`,
+			exit.Failed, `"-" is not a valid key name`,
 		},
 		"a folder without data": {
 			[]string{"list", "--data", filepath.Join(data, "none")},
-			exitFailed, "there is no data",
+			exit.Failed, "there is no data",
 		},
 		"an unknown key": {
 			[]string{"revoke", "n", "--data", data},
-			exitFailed, `no key has the ID "n"`,
+			exit.Failed, `no key has the ID "n"`,
 		},
 		"a table without a region": {
 			[]string{"list", "--table", "t"},
-			exitFailed, "AWS_REGION",
+			exit.Failed, "AWS_REGION",
 		},
 	}
 	for name, test := range tests {
@@ -150,7 +151,7 @@ func TestServeWithKeys(t *testing.T) {
 	reader := createKey(t, "console", "--data", data, "--scope", "conf:read")
 	elsewhere := createKey(t, "shop", "--data", data, "--scope", "conf:read", "--branch", "staging")
 	revoked := createKey(t, "revoked", "--data", data, "--scope", "conf:read")
-	if _, stderr, code := orrery(t, "", "key", "revoke", "revoked", "--data", data); code != exitDone {
+	if _, stderr, code := orrery(t, "", "key", "revoke", "revoked", "--data", data); code != exit.Done {
 		t.Fatalf("revoke exited %d: %s", code, stderr)
 	}
 	for name, test := range map[string]struct {
@@ -188,15 +189,15 @@ func TestKeysOfADeployment(t *testing.T) {
 		"AWS_REGION":                "us-east-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
 	})
 	createKey(t, "console", "--table", table, "--scope", "data:read")
-	if _, stderr, code := orrery(t, "", "key", "revoke", "console", "--table", table); code != exitDone {
+	if _, stderr, code := orrery(t, "", "key", "revoke", "console", "--table", table); code != exit.Done {
 		t.Errorf("revoke exited %d: %s", code, stderr)
 	}
 	list, stderr, code := orrery(t, "", "key", "list", "--table", table)
-	if code != exitDone || !strings.Contains(list, "console  revoked  data:read") {
+	if code != exit.Done || !strings.Contains(list, "console  revoked  data:read") {
 		t.Errorf("list exited %d: %s%s", code, list, stderr)
 	}
 	list, stderr, code = orrery(t, "", "key", "list", "--table", table+"-none")
-	if code != exitFailed || !strings.Contains(stderr, "ResourceNotFound") {
+	if code != exit.Failed || !strings.Contains(stderr, "ResourceNotFound") {
 		t.Errorf("a missing table: exit %d: %s%s", code, list, stderr)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // written writes a file of the given lines and returns its path.
@@ -25,7 +27,7 @@ func written(t *testing.T, name string, lines ...string) string {
 // imported imports a log into a data folder.
 func imported(t *testing.T, data string, args ...string) {
 	t.Helper()
-	if _, stderr, code := orrery(t, "", append([]string{"import", "--data", data}, args...)...); code != exitDone {
+	if _, stderr, code := orrery(t, "", append([]string{"import", "--data", data}, args...)...); code != exit.Done {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 }
@@ -58,7 +60,7 @@ func addresses(t *testing.T, data, filter string) (digits, stderr string) {
 	t.Helper()
 	stdout, stderr, code := inProcess(t, "query", "logs", "--data", data, "--format", "ndjson", "--fields", "ip",
 		"timestamp between 2026-05-17 and 2026-05-18"+filter)
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatalf("%s: exit %d: %s", filter, code, stderr)
 	}
 	for line := range strings.Lines(stdout) {
@@ -195,7 +197,7 @@ func TestFolderOfAnEarlierVersion(t *testing.T) {
 	}
 	check("at first", true, map[string]string{"": "321", byLevel: "", byText: "", others: "321", ", status=200": "3"})
 	if _, stderr, code := inProcess(t, "query", "logs", "--data", data, "--strict",
-		"timestamp between 2026-05-17 and 2026-05-18"+byLevel); code != exitIncomplete {
+		"timestamp between 2026-05-17 and 2026-05-18"+byLevel); code != exit.Incomplete {
 		t.Errorf("--strict: exit %d: %s", code, stderr)
 	}
 
@@ -209,7 +211,7 @@ func TestFolderOfAnEarlierVersion(t *testing.T) {
 		t.Errorf("whole records: %s%s", stdout, stderr)
 	}
 
-	if _, stderr, code := orrery(t, "", "compact", "--data", data); code != exitDone {
+	if _, stderr, code := orrery(t, "", "compact", "--data", data); code != exit.Done {
 		t.Fatalf("compact: exit %d: %s", code, stderr)
 	}
 	check("compacted", false, both)
@@ -217,7 +219,7 @@ func TestFolderOfAnEarlierVersion(t *testing.T) {
 	old := "app.jsonl"
 	for _, row := range listed(t, data) {
 		if row.Name == old {
-			if _, stderr, code := orrery(t, "", "forget", "--data", data, row.ID); code != exitDone {
+			if _, stderr, code := orrery(t, "", "forget", "--data", data, row.ID); code != exit.Done {
 				t.Fatalf("forget: exit %d: %s", code, stderr)
 			}
 		}
@@ -236,7 +238,7 @@ func TestValuesOfAWrongType(t *testing.T) {
 	const at = `{"timestamp":"2026-05-17T10:00:00Z","path":"/a",`
 	stdout, stderr, code := inProcess(t, "import", "--data", data, "--format", "orrery", written(t, "app.jsonl",
 		at+`"ip":"203.0.113.1","host":{"name":"x"},"status":"ok"}`, at+`"ip":"203.0.113.2","status":"200"}`))
-	if want := "; 2 values of a wrong type are in log_rest (host 1, status 1)"; code != exitDone ||
+	if want := "; 2 values of a wrong type are in log_rest (host 1, status 1)"; code != exit.Done ||
 		!strings.Contains(stdout, want) {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
@@ -249,7 +251,7 @@ func TestValuesOfAWrongType(t *testing.T) {
 	}
 	stdout, stderr, code = inProcess(t, "import", "--data", t.TempDir(), "--format", "orrery", written(t, "one.jsonl",
 		at+`"ip":"203.0.113.1","host":{"name":"x"}}`))
-	if want := "; 1 value of a wrong type is in log_rest (host 1)"; code != exitDone || !strings.Contains(stdout, want) {
+	if want := "; 1 value of a wrong type is in log_rest (host 1)"; code != exit.Done || !strings.Contains(stdout, want) {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 	for filter, want := range map[string]string{

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // buildWithoutCgo builds the command as on a machine without a C compiler.
@@ -62,7 +64,7 @@ func TestBuildWithoutCgo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			args := []string{"query", c.route, tourDay + c.condition, "--data", data, "--format", "ndjson"}
 			want, stderr, code := orrery(t, "", args...)
-			if code != exitDone || want == "" {
+			if code != exit.Done || want == "" {
 				t.Fatalf("with DuckDB: exit code %d, %s; answer %q", code, stderr, want)
 			}
 			if got := without(t, args...); got != want {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/answers"
 )
 
 // programBlock is a program of a page, without its language.
@@ -46,7 +48,7 @@ func TestProgramsOfTheGuide(t *testing.T) {
 		return string(out)
 	}
 	t.Run("curl prints an answer", func(t *testing.T) {
-		var a answer
+		var a answers.Answer
 		out := shown(t, "sh", "-c", programs["sh"])
 		if err := json.Unmarshal([]byte(out), &a); err != nil || len(a.Data.Results) == 0 {
 			t.Errorf("%.200s: %v", out, err)

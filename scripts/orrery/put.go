@@ -8,9 +8,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
-
 	"github.com/orrery/orrery/scripts/internal/rawbucket"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/logs"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
@@ -26,12 +27,12 @@ type putCommand struct {
 }
 
 // Run puts the logs one by one. A log that cannot be put does not prevent that others are put.
-func (p *putCommand) Run(ctx context.Context, c console) error {
+func (p *putCommand) Run(ctx context.Context, c terminal.Console) error {
 	names, err := rawbucket.Names(p.Files, p.Name)
 	if err != nil {
-		return &exitError{code: exitUsage, message: err.Error()}
+		return exit.With(exit.Usage, err.Error())
 	}
-	bucket, err := rawBucketOf(ctx, p.Stack, p.Dir, p.Region)
+	bucket, err := target.RawBucket(ctx, p.Stack, p.Dir, p.Region)
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (p *putCommand) Run(ctx context.Context, c console) error {
 		if err == nil {
 			continue
 		}
-		fmt.Fprintf(c.err, "orrery: %s: %v\n", terminal.Printable(file), terminal.Printable(err.Error()))
+		fmt.Fprintf(c.Err, "orrery: %s: %v\n", terminal.Printable(file), terminal.Printable(err.Error()))
 		if isRefusal(err) {
 			refused = true
 		} else {
@@ -53,9 +54,9 @@ func (p *putCommand) Run(ctx context.Context, c console) error {
 	}
 	switch {
 	case failed:
-		return &exitError{code: exitFailed}
+		return &exit.Error{Code: exit.Failed}
 	case refused:
-		return &exitError{code: exitUsage}
+		return &exit.Error{Code: exit.Usage}
 	}
 	return nil
 }
@@ -66,26 +67,11 @@ func isRefusal(err error) bool {
 	return errors.As(err, &refused)
 }
 
-// rawBucketOf returns the bucket of raw logs of the deployment with a name or, if dir is not empty, of the one that runs
-// in a folder. region may be empty.
-func rawBucketOf(ctx context.Context, stack, dir, region string) (*rawbucket.Bucket, error) {
-	if dir != "" {
-		return rawbucket.OfFolder(dir)
-	}
-	var options []func(*config.LoadOptions) error
-	if region != "" {
-		options = append(options, config.WithRegion(region))
-	}
-	configuration, err := config.LoadDefaultConfig(ctx, options...)
-	if err != nil {
-		return nil, fmt.Errorf("read the AWS configuration: %w", err)
-	}
-	return rawbucket.OfStack(ctx, configuration, stack)
-}
-
 // one puts one log.
-func (p *putCommand) one(ctx context.Context, c console, bucket *rawbucket.Bucket, file, name string) (err error) {
-	f, finish, err := openFile(ctx, file, c.in)
+func (p *putCommand) one(
+	ctx context.Context, c terminal.Console, bucket *rawbucket.Bucket, file, name string,
+) (err error) {
+	f, finish, err := openFile(ctx, file, c.In)
 	if err != nil {
 		return err
 	}
@@ -99,12 +85,12 @@ func (p *putCommand) one(ctx context.Context, c console, bucket *rawbucket.Bucke
 		notes, err = append(notes, err.Error()), nil
 	}
 	for _, note := range notes {
-		fmt.Fprintf(c.err, "%s: %s\n", terminal.Printable(file), terminal.Printable(note))
+		fmt.Fprintf(c.Err, "%s: %s\n", terminal.Printable(file), terminal.Printable(note))
 	}
 	if err != nil {
 		return err
 	}
-	bar := terminal.NewProgress(c.err, log.Size, name, true)
+	bar := terminal.NewProgress(c.Err, log.Size, name, true)
 	at, err := bucket.Put(ctx, log, p.History, func(sent int64) { terminal.Show(bar, sent) })
 	if err = errors.Join(err, bar.Finish()); err != nil {
 		return err
@@ -117,7 +103,7 @@ func openFile(ctx context.Context, file string, stdin io.Reader) (f *os.File, fi
 	if file == rawbucket.Stdin {
 		return rawbucket.Spool(ctx, stdin)
 	}
-	_, in, size, err := openLog(file, stdin)
+	_, in, size, err := logs.Open(file, stdin)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,16 +116,19 @@ func openFile(ctx context.Context, file string, stdin io.Reader) (f *os.File, fi
 }
 
 // printPut reports where a log is.
-func printPut(c console, file string, bucket *rawbucket.Bucket, log *rawbucket.Log, at rawbucket.Placed) error {
+func printPut(
+	c terminal.Console, file string, bucket *rawbucket.Bucket, log *rawbucket.Log, at rawbucket.Placed,
+) error {
 	verb := "put as"
 	if at.Already {
 		verb = "is there already, as"
 	}
 	if log.Left > 0 {
-		fmt.Fprintf(c.err, "%s: 1 unfinished line at the end (%s without newline) is left for the next put; "+
-			"if the file is complete, put it again with --take-last\n", terminal.Printable(file), terminal.Counted(log.Left, "byte"))
+		fmt.Fprintf(c.Err, "%s: 1 unfinished line at the end (%s without newline) is left for the next put; "+
+			"if the file is complete, put it again with --take-last\n", terminal.Printable(file),
+			terminal.Counted(log.Left, "byte"))
 	}
-	_, err := fmt.Fprintf(c.out, "%s: %s s3://%s/%s (%s, %d bytes)\n",
+	_, err := fmt.Fprintf(c.Out, "%s: %s s3://%s/%s (%s, %d bytes)\n",
 		terminal.Printable(file), verb, bucket.Name, terminal.Printable(at.Key), log.Format, log.Size)
 	return err
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/filelock"
 )
@@ -52,7 +54,7 @@ func runningDeployment(t *testing.T, endpoint string, outputs map[string]string)
 // runHere runs a command in this process.
 func runHere(ctx context.Context, stdin string, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
-	code = run(ctx, args, console{in: strings.NewReader(stdin), out: &out, err: &errs})
+	code = run(ctx, args, terminal.Console{In: strings.NewReader(stdin), Out: &out, Err: &errs})
 	return out.String(), errs.String(), code
 }
 
@@ -83,80 +85,80 @@ func TestPut(t *testing.T) {
 		want   map[string]string // the objects
 	}{
 		{
-			rule: "a log is put", args: []string{"recent.log"}, code: exitDone,
+			rule: "a log is put", args: []string{"recent.log"}, code: exit.Done,
 			stdout: "recent.log: put as s3://raw-logs/raw/2026/11/21/recent.log (orrery, ", want: map[string]string{
 				day + "recent.log": recent,
 			},
 		},
 		{
-			rule: "a log that is there is not put again", args: []string{"recent.log", "recent.log"}, code: exitDone,
+			rule: "a log that is there is not put again", args: []string{"recent.log", "recent.log"}, code: exit.Done,
 			stdout: "recent.log: is there already, as s3://raw-logs/raw/2026/11/21/recent.log (",
 			want:   map[string]string{day + "recent.log": recent},
 		},
 		{
-			rule: "an old log is refused, and others are put", args: []string{"old.log", "recent.log"}, code: exitUsage,
+			rule: "an old log is refused, and others are put", args: []string{"old.log", "recent.log"}, code: exit.Usage,
 			stderr: "orrery: old.log: the newest records are of ", want: map[string]string{day + "recent.log": recent},
 		},
 		{
-			rule: "an old log is put under the history", args: []string{"old.log", "--history"}, code: exitDone,
+			rule: "an old log is put under the history", args: []string{"old.log", "--history"}, code: exit.Done,
 			stdout: "raw/history/2026/11/21/old.log", want: map[string]string{"raw/history/2026/11/21/old.log": old},
 		},
 		{
-			rule: "years without partitions are refused", args: []string{"ancient.log", "--history"}, code: exitUsage,
+			rule: "years without partitions are refused", args: []string{"ancient.log", "--history"}, code: exit.Usage,
 			stderr: "orrery up --from-year ", want: map[string]string{},
 		},
 		{
-			rule: "a refused log may be put anyway", args: []string{"ancient.log", "--anyway"}, code: exitDone,
+			rule: "a refused log may be put anyway", args: []string{"ancient.log", "--anyway"}, code: exit.Done,
 			stderr: "ancient.log: the log has records of ", want: map[string]string{day + "ancient.log": ancient},
 		},
 		{
-			rule: "a file that is not a log fails", args: []string{"text.txt", "old.log", "--anyway"}, code: exitFailed,
+			rule: "a file that is not a log fails", args: []string{"text.txt", "old.log", "--anyway"}, code: exit.Failed,
 			stderr: "orrery: text.txt: the first line does not look like a known log format",
 			want:   map[string]string{day + "old.log": old},
 		},
 		{
-			rule: "JSON of no known format is refused", args: []string{"cdn.jsonl"}, code: exitUsage,
+			rule: "JSON of no known format is refused", args: []string{"cdn.jsonl"}, code: exit.Usage,
 			stderr: "orrery: cdn.jsonl: the log is in JSON of no known format", want: map[string]string{},
 		},
 		{
 			rule: "JSON of no known format may be put anyway, to be imported with mappings", args: []string{"cdn.jsonl", "--anyway"},
-			code: exitDone, stderr: "orrery quarantine --import KEY --map ip=client_ip\n", stdout: "cdn.jsonl (unknown format, ",
+			code: exit.Done, stderr: "orrery quarantine --import KEY --map ip=client_ip\n", stdout: "cdn.jsonl (unknown format, ",
 			want: map[string]string{day + "cdn.jsonl": cdn},
 		},
 		{
-			rule: "a failure counts more than a refusal", args: []string{"text.txt", "old.log"}, code: exitFailed,
+			rule: "a failure counts more than a refusal", args: []string{"text.txt", "old.log"}, code: exit.Failed,
 			stderr: "orrery: old.log: ", want: map[string]string{},
 		},
 		{
-			rule: "an unfinished line is left", args: []string{"cut.log"}, code: exitDone,
+			rule: "an unfinished line is left", args: []string{"cut.log"}, code: exit.Done,
 			stderr: "cut.log: 1 unfinished line at the end (10 bytes", want: map[string]string{day + "cut.log": recent},
 		},
 		{
-			rule: "a complete file has no unfinished line", args: []string{"cut.log", "--take-last"}, code: exitDone,
+			rule: "a complete file has no unfinished line", args: []string{"cut.log", "--take-last"}, code: exit.Done,
 			want: map[string]string{day + "cut.log": recent + recent[:10]},
 		},
 		{
 			rule: "two logs of one name are refused", args: []string{"web1/access.log", "web2/access.log"},
-			code: exitUsage, stderr: "--name HOST/access.log", want: map[string]string{},
+			code: exit.Usage, stderr: "--name HOST/access.log", want: map[string]string{},
 		},
 		{
 			rule: "a log may have a name", args: []string{"web1/access.log", "--name", "web1/access.log"},
-			code: exitDone, want: map[string]string{"raw/web1/2026/11/21/access.log": recent},
+			code: exit.Done, want: map[string]string{"raw/web1/2026/11/21/access.log": recent},
 		},
 		{
-			rule: "standard input needs a name", args: []string{"-"}, stdin: recent, code: exitUsage, stderr: "--name",
+			rule: "standard input needs a name", args: []string{"-"}, stdin: recent, code: exit.Usage, stderr: "--name",
 			want: map[string]string{},
 		},
 		{
-			rule: "standard input is put", args: []string{"-", "--name", "a.log"}, stdin: recent, code: exitDone,
+			rule: "standard input is put", args: []string{"-", "--name", "a.log"}, stdin: recent, code: exit.Done,
 			stdout: "-: put as s3://raw-logs/raw/", want: map[string]string{"a.log": recent},
 		},
 		{
-			rule: "a missing file fails", args: []string{"none.log"}, code: exitFailed, stderr: "none.log",
+			rule: "a missing file fails", args: []string{"none.log"}, code: exit.Failed, stderr: "none.log",
 			want: map[string]string{},
 		},
 		{
-			rule: "a folder fails", args: []string{"web1"}, code: exitFailed, stderr: "is a folder",
+			rule: "a folder fails", args: []string{"web1"}, code: exit.Failed, stderr: "is a folder",
 			want: map[string]string{},
 		},
 	}
@@ -185,7 +187,7 @@ func TestPut(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, stderr, code := runHere(ctx, "", "put", "--dir", dir, "recent.log")
-		if code != exitInterrupted || !strings.Contains(stderr, "interrupted; no partial results are left") {
+		if code != exit.Interrupted || !strings.Contains(stderr, "interrupted; no partial results are left") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 		if got := objectsOf(t, client, false); len(got) > 0 {
@@ -195,7 +197,7 @@ func TestPut(t *testing.T) {
 	t.Run("a folder without a deployment fails", func(t *testing.T) {
 		dir := t.TempDir()
 		_, stderr, code := runHere(t.Context(), "", "put", "--dir", dir, "recent.log")
-		if code != exitFailed || !strings.Contains(stderr, "start one with `orrery up --dir "+dir+"`") {
+		if code != exit.Failed || !strings.Contains(stderr, "start one with `orrery up --dir "+dir+"`") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 	})
@@ -204,13 +206,13 @@ func TestPut(t *testing.T) {
 			"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true",
 		})
 		_, stderr, code := runHere(t.Context(), "", "put", "--stack", "a", "--region", "eu-central-1", "recent.log")
-		if code != exitFailed || !strings.Contains(stderr, "there are no AWS credentials: set AWS_PROFILE") {
+		if code != exit.Failed || !strings.Contains(stderr, "there are no AWS credentials: set AWS_PROFILE") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 	})
 	t.Run("a deployment is required", func(t *testing.T) {
 		_, stderr, code := runHere(t.Context(), "", "put", "recent.log")
-		if code != exitUsage || !strings.Contains(stderr, "--stack=NAME or --dir=DIR") {
+		if code != exit.Usage || !strings.Contains(stderr, "--stack=NAME or --dir=DIR") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 	})

@@ -10,53 +10,57 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/logs"
+	"github.com/orrery/orrery/scripts/orrery/internal/memory"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/logformat"
 )
 
 type quarantineCommand struct {
-	Data   folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Stack  string `xor:"deployment" help:"Name of a deployment on AWS, instead of --data." placeholder:"NAME"`
-	Dir    string `xor:"deployment" help:"Folder of a running orrery up --dir, instead of --data." placeholder:"DIR"`
-	Region string `help:"With --stack: region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
-	Import string `help:"ID of an import, or its unique beginning: import its lines again, with the format, the values and the databases of the log unless others are given; those that are records now leave the quarantine. Of a deployment also the key of a log that was refused, which is imported with the format given." placeholder:"ID"`
-	Format string `default:"auto" help:"Format; auto: that of the log." placeholder:"NAME"`
+	Data   target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Stack  string        `xor:"deployment" help:"Name of a deployment on AWS, instead of --data." placeholder:"NAME"`
+	Dir    string        `xor:"deployment" help:"Folder of a running orrery up --dir, instead of --data." placeholder:"DIR"`
+	Region string        `help:"With --stack: region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
+	Import string        `help:"ID of an import, or its unique beginning: import its lines again, with the format, the values and the databases of the log unless others are given; those that are records now leave the quarantine. Of a deployment also the key of a log that was refused, which is imported with the format given." placeholder:"ID"`
+	Format string        `default:"auto" help:"Format; auto: that of the log." placeholder:"NAME"`
 
-	linesFlags
+	logs.LinesFlags
 
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
 // Run lists rejected lines by import and reason, with an example for each, or imports them again.
-func (q *quarantineCommand) Run(ctx context.Context, c console) error {
+func (q *quarantineCommand) Run(ctx context.Context, c terminal.Console) error {
 	if unused := q.unused(); unused != "" {
-		return &exitError{code: exitUsage, message: unused}
+		return exit.With(exit.Usage, unused)
 	}
-	defaults, err := defaultsOf(q.Set)
+	defaults, err := logs.DefaultsOf(q.Set)
 	if err != nil {
 		return err
 	}
-	format, err := q.format(q.Format)
+	format, err := q.FormatName(q.Format)
 	if err != nil {
-		return &exitError{code: exitUsage, message: err.Error()}
+		return exit.With(exit.Usage, err.Error())
 	}
 	options := ingest.Options{Format: format, Zone: q.Zone, Defaults: defaults}
 	if q.Stack != "" || q.Dir != "" {
 		return q.ofDeployment(ctx, c, options)
 	}
-	if err := q.Data.mustExist(); err != nil {
+	if err := q.Data.MustExist(); err != nil {
 		return err
 	}
 	if q.Import == "" {
-		return withStore(ctx, q.Data, func(store *datadir.Store) error { return q.list(ctx, c, store) })
+		return logs.WithStore(ctx, q.Data, func(store *datadir.Store) error { return q.list(ctx, c, store) })
 	}
-	defer forImport()()
-	return withStore(ctx, q.Data, func(store *datadir.Store) error {
-		id, err := findImport(ctx, store, q.Import)
+	defer memory.ForImport()()
+	return logs.WithStore(ctx, q.Data, func(store *datadir.Store) error {
+		id, err := logs.FindImport(ctx, store, q.Import)
 		if err != nil {
 			id = q.Import // perhaps of a log without records
 		}
@@ -75,8 +79,8 @@ func (q *quarantineCommand) Run(ctx context.Context, c console) error {
 
 // unused returns why the given flags about lines would have no effect, or "" if no such flag is given or all are used.
 func (q *quarantineCommand) unused() string {
-	ofRefused := (q.Stack != "" || q.Dir != "") && strings.HasPrefix(q.Import, cloud.RawPrefix)
-	described := q.Format != autoFormat || q.Layout+q.Pattern != "" || len(q.Map) > 0
+	ofRefused := (q.Stack != "" || q.Dir != "") && strings.HasPrefix(q.Import, rawlog.Prefix)
+	described := q.Format != logs.AutoFormat || q.Layout+q.Pattern != "" || len(q.Map) > 0
 	var flags []string
 	for _, flag := range []struct {
 		name  string
@@ -105,7 +109,7 @@ func (q *quarantineCommand) unused() string {
 
 // formatInZone returns the name of a format that reads times in a zone, if one is given, or "" to detect the format.
 func formatInZone(name, zone string) (string, error) {
-	if name == autoFormat {
+	if name == logs.AutoFormat {
 		return "", nil
 	}
 	if zone == "" {
@@ -116,14 +120,14 @@ func formatInZone(name, zone string) (string, error) {
 		f, err = logformat.InZone(f, zone)
 	}
 	if err != nil {
-		return "", &exitError{code: exitUsage, message: err.Error()}
+		return "", exit.With(exit.Usage, err.Error())
 	}
 	return f.Name(), nil
 }
 
 // ofDeployment lists or imports again what is in the quarantine of a deployment.
-func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options ingest.Options) (err error) {
-	bucket, err := rawBucketOf(ctx, q.Stack, q.Dir, q.Region)
+func (q *quarantineCommand) ofDeployment(ctx context.Context, c terminal.Console, options ingest.Options) (err error) {
+	bucket, err := target.RawBucket(ctx, q.Stack, q.Dir, q.Region)
 	if err != nil {
 		return err
 	}
@@ -139,7 +143,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 	switch {
 	case q.Import == "":
 		return q.list(ctx, c, deployed)
-	case strings.HasPrefix(q.Import, cloud.RawPrefix):
+	case strings.HasPrefix(q.Import, rawlog.Prefix):
 		format, err := formatInZone(options.Format, q.Zone)
 		if err != nil {
 			return err
@@ -147,11 +151,13 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 		if err := deployed.Release(ctx, q.Import, format); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.out, "%s: sent again; if it is still refused, it will be listed again\n", terminal.Printable(q.Import))
+		_, err = fmt.Fprintf(
+			c.Out, "%s: sent again; if it is still refused, it will be listed again\n", terminal.Printable(q.Import),
+		)
 		return err
 	}
-	defer forImport()()
-	if options.GeoIP, err = absolute(q.GeoIP); err != nil {
+	defer memory.ForImport()()
+	if options.GeoIP, err = logs.AbsolutePaths(q.GeoIP); err != nil {
 		return err
 	}
 	return withPlaces(options, func(options ingest.Options) error {
@@ -160,7 +166,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c console, options
 			return err
 		}
 		for _, key := range report.Logs {
-			fmt.Fprintf(c.err, "the records are imported from s3://%s/%s\n", bucket.Name, terminal.Printable(key))
+			fmt.Fprintf(c.Err, "the records are imported from s3://%s/%s\n", bucket.Name, terminal.Printable(key))
 		}
 		return printRetried(c, report.Source, report.Records, report.Rejected)
 	})
@@ -176,15 +182,17 @@ func withPlaces(options ingest.Options, retry func(ingest.Options) error) error 
 	return errors.Join(retry(options), places.Close())
 }
 
-func printRetried(c console, id string, records, rejected int64) error {
-	_, err := fmt.Fprintf(c.out, "%s: %s, %d still rejected\n", terminal.Printable(id), terminal.Counted(records, "record"), rejected)
+func printRetried(c terminal.Console, id string, records, rejected int64) error {
+	_, err := fmt.Fprintf(
+		c.Out, "%s: %s, %d still rejected\n", terminal.Printable(id), terminal.Counted(records, "record"), rejected,
+	)
 	return err
 }
 
-// places returns the databases of places: those of --geoip, or those with which the log was imported.
+// places returns the databases of --geoip, or else the databases with which the log was imported.
 func (q *quarantineCommand) places(ctx context.Context, store *datadir.Store, id string) ([]string, error) {
 	if len(q.GeoIP) > 0 {
-		return absolute(q.GeoIP)
+		return logs.AbsolutePaths(q.GeoIP)
 	}
 	sources, err := store.Imports(ctx)
 	for _, s := range sources {
@@ -210,7 +218,7 @@ type rejectedRow struct {
 }
 
 // list prints what a data folder or a deployment has in quarantine.
-func (q *quarantineCommand) list(ctx context.Context, c console, store interface {
+func (q *quarantineCommand) list(ctx context.Context, c terminal.Console, store interface {
 	Quarantine(ctx context.Context) ([]ingest.Rejected, error)
 }) error {
 	all, err := store.Quarantine(ctx)
@@ -225,12 +233,13 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store interface
 		}
 	}
 	if q.JSON {
-		return json.NewEncoder(c.shown()).Encode(rows)
+		return json.NewEncoder(c.Shown()).Encode(rows)
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "import\tname\treason\tlines\tline\texample")
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", terminal.Printable(r.Import), cmp.Or(terminal.Printable(r.Name), "-"), r.Reason,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\n", terminal.Printable(r.Import),
+			cmp.Or(terminal.Printable(r.Name), "-"), r.Reason,
 			r.Lines, r.Line, terminal.Printable(beginningOf(cmp.Or(r.Example, r.Message))))
 	}
 	if err := w.Flush(); err != nil {
@@ -238,7 +247,7 @@ func (q *quarantineCommand) list(ctx context.Context, c console, store interface
 	}
 	for _, r := range rows {
 		if len(r.Map) > 0 {
-			fmt.Fprintf(c.err, "%s is in JSON of no known format; this command imports it with mappings that fit:\n  %s\n",
+			fmt.Fprintf(c.Err, "%s is in JSON of no known format; this command imports it with mappings that fit:\n  %s\n",
 				terminal.Printable(r.Name), terminal.Printable(q.withMappings(r.Import, r.Map)))
 		}
 	}

@@ -13,11 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabletest"
 )
@@ -106,7 +108,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		if err := raw.Put(t.Context(), key, strings.NewReader(text), blob.Always); err != nil {
 			t.Fatal(err)
 		}
-		report, err := functions.Import(t.Context(), cloud.Log{Key: key})
+		report, err := functions.Import(t.Context(), rawlog.Log{Key: key})
 		if err != nil && fault.KindOf(err) != fault.Invalid {
 			t.Fatal(err)
 		}
@@ -117,7 +119,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	command := func(args ...string) (stdout, stderr string) {
 		t.Helper()
 		stdout, stderr, code := runHere(t.Context(), "", append([]string{"quarantine", "--dir", dir}, args...)...)
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		return stdout, stderr
@@ -147,7 +149,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		if err := raw.Put(t.Context(), key, strings.NewReader(log), blob.Always); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := functions.Import(t.Context(), cloud.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
+		if _, err := functions.Import(t.Context(), rawlog.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
 			t.Fatal(err)
 		}
 		_, messages := command()
@@ -161,7 +163,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		if !strings.Contains(sent, `"orreryFormat":"zone:Europe/Berlin:map:[\"ip=\\\"client ip\\\"\"]"`) {
 			t.Errorf("sent %s", sent)
 		}
-		if _, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir, "--import", key, "--zone", "Europe/Berlin"); code != exitUsage {
+		if _, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir, "--import", key, "--zone", "Europe/Berlin"); code != exit.Usage {
 			t.Errorf("a zone without a format: exit code %d: %s", code, stderr)
 		}
 	})
@@ -176,7 +178,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 		if err := raw.Put(t.Context(), key, strings.NewReader("a,b\n"), blob.Always); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := functions.Import(t.Context(), cloud.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
+		if _, err := functions.Import(t.Context(), rawlog.Log{Key: key}); fault.KindOf(err) != fault.Invalid {
 			t.Fatal(err)
 		}
 		if list, _ := command(); !strings.Contains(list, `raw/\u{202e}.csv`) || strings.Contains(list, "\u202e") {
@@ -186,7 +188,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	t.Run("an unknown import", func(t *testing.T) {
 		for _, id := range []string{"none", "raw/none.log"} {
 			_, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir, "--import", id)
-			if code != exitFailed || !strings.Contains(stderr, "there ") || !strings.Contains(stderr, id) {
+			if code != exit.Failed || !strings.Contains(stderr, "there ") || !strings.Contains(stderr, id) {
 				t.Errorf("%s: exit code %d: %s", id, code, stderr)
 			}
 		}
@@ -194,7 +196,7 @@ func TestQuarantineOfADeployment(t *testing.T) {
 	t.Run("a deployment without outputs", func(t *testing.T) {
 		dir := runningDeployment(t, server.URL, map[string]string{"RawBucketName": "raw-logs"})
 		_, stderr, code := runHere(t.Context(), "", "quarantine", "--dir", dir)
-		if code != exitFailed || !strings.Contains(stderr, "no output LakeBucketName") {
+		if code != exit.Failed || !strings.Contains(stderr, "no output LakeBucketName") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 	})

@@ -17,6 +17,9 @@ import (
 	"testing"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/answers"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // interrupting is a writer that cancels a context at the first write.
@@ -36,18 +39,18 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 	command := func(ctx context.Context, args ...string) (stdout, stderr string, code int) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		code = run(ctx, args, console{in: strings.NewReader(""), out: &out, err: &errs})
+		code = run(ctx, args, terminal.Console{In: strings.NewReader(""), Out: &out, Err: &errs})
 		return out.String(), errs.String(), code
 	}
 	_, stderr, code := command(t.Context(), "generate", "--records", "6000", "--data", data,
 		"--from", "2026-01-01", "--to", "2026-01-02")
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	query := []string{"query", "logs", tourDay, "--data", data, "--fields", "timestamp,request_id"}
 	all := append(slices.Clone(query), "--all")
 	lines, stderr, code := command(t.Context(), append(all, "--format", "ndjson")...)
-	if code != exitDone || stderr != "" {
+	if code != exit.Done || stderr != "" {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	list := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
@@ -62,7 +65,7 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 	})
 	t.Run("as one answer of the API", func(t *testing.T) {
 		stdout, _, _ := command(t.Context(), append(all, "--format", "json")...)
-		var got answer
+		var got answers.Answer
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +81,7 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 		pages, server := recordsOfAPI(t, data)
 		for _, target := range [][]string{{"--data", data}, {"--url", server}} {
 			args := append([]string{"query", "logs", tourDay, "--all", "--format", "csv"}, target...)
-			if got, stderr, code := command(t.Context(), args...); code != exitDone || got != pages {
+			if got, stderr, code := command(t.Context(), args...); code != exit.Done || got != pages {
 				t.Errorf("%s: exit code %d, %d bytes, the pages have %d: %s", target[0], code, len(got), len(pages), stderr)
 			}
 		}
@@ -86,7 +89,7 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 	t.Run("as an empty answer if none match", func(t *testing.T) {
 		args := []string{"query", "logs", tourDay + ", status=999", "--data", data, "--all", "--format", "json"}
 		stdout, stderr, code := command(t.Context(), args...)
-		if code != exitDone || !strings.HasPrefix(stdout, `{"data":{"results":[]},"meta":{`) {
+		if code != exit.Done || !strings.HasPrefix(stdout, `{"data":{"results":[]},"meta":{`) {
 			t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 		}
 	})
@@ -94,14 +97,14 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		first, errs := &interrupting{cancel: cancel}, bytes.Buffer{}
-		code := run(ctx, all, console{in: strings.NewReader(""), out: first, err: &errs})
+		code := run(ctx, all, terminal.Console{In: strings.NewReader(""), Out: first, Err: &errs})
 		token := regexp.MustCompile(`interrupted; (\d+) records are printed; .* --cursor (\S+) `)
 		found := token.FindStringSubmatch(errs.String())
-		if code != exitInterrupted || found == nil {
+		if code != exit.Interrupted || found == nil {
 			t.Fatalf("exit code %d: %s", code, errs.String())
 		}
 		rest, stderr, code := command(t.Context(), append(all, "--cursor", found[2])...)
-		if code != exitDone || first.Len() == 0 || first.String()+rest != lines {
+		if code != exit.Done || first.Len() == 0 || first.String()+rest != lines {
 			t.Errorf("exit code %d: %d and %d of %d bytes: %s", code, first.Len(), len(rest), len(lines), stderr)
 		}
 	})
@@ -111,14 +114,14 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 			append(slices.Clone(all), "--limit", "5"),
 			{"query", "stats", tourDay, "--data", data, "--all"},
 		} {
-			if _, stderr, code := command(t.Context(), wrong...); code != exitUsage || !strings.Contains(stderr, "--all") {
+			if _, stderr, code := command(t.Context(), wrong...); code != exit.Usage || !strings.Contains(stderr, "--all") {
 				t.Errorf("%q: exit code %d: %s", wrong, code, stderr)
 			}
 		}
 	})
 	t.Run("a mistake of the filter is drawn", func(t *testing.T) {
 		_, stderr, code := command(t.Context(), "query", "logs", "hots=1, "+tourDay, "--data", data, "--all")
-		if code != exitFailed || !strings.Contains(stderr, "corrected: host=1") {
+		if code != exit.Failed || !strings.Contains(stderr, "corrected: host=1") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // TestQueryPrintsTheCSVOfTheAPI compares the output of the command with the answers of the API, byte by byte.
@@ -20,7 +21,7 @@ func TestQueryPrintsTheCSVOfTheAPI(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	_, stderr, code := orrery(t, "", "generate", "--records", "300", "--data", data,
 		"--from", "2026-01-01", "--to", "2026-01-02")
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	product, err := local.Open(t.Context(), data)
@@ -59,7 +60,7 @@ func TestQueryPrintsTheCSVOfTheAPI(t *testing.T) {
 			args := append([]string{"query", c.route, tourDay, "--url", server.URL, "--format", "csv"}, c.flags...)
 			query := "?format=csv&filters=" + url.QueryEscape(tourDay) + c.parameters
 			stdout, stderr, code := orrery(t, "", args...)
-			if code != exitDone {
+			if code != exit.Done {
 				t.Fatal(stderr)
 			}
 			response, err := http.Get(server.URL + "/api/v4.0/data/" + c.route + query)

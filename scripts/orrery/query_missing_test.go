@@ -11,13 +11,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // inProcess runs a command in this process.
 func inProcess(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(t.Context(), args, console{in: strings.NewReader(""), out: &out, err: &errs})
+	code = run(t.Context(), args, terminal.Console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return out.String(), errs.String(), code
 }
 
@@ -41,24 +44,24 @@ func TestQueryReportsWhatAnAnswerLacks(t *testing.T) {
 		meta, stderr    string
 		usually, strict int // exit codes
 	}{
-		"nothing":            {"", "", exitDone, exitDone},
-		"no late records":    {`,"late":0`, "", exitDone, exitDone},
-		"unknown late ones":  {`,"late":null`, "", exitDone, exitDone},
-		"late records":       {`,"late":3`, "3 records arrived late", exitDone, exitIncomplete},
-		"records past limit": {`,"truncated":{"reason":"limit"}`, "raise --limit", exitDone, exitIncomplete},
-		"records past size":  {`,"truncated":{"reason":"bytes"}`, "its size limit", exitDone, exitIncomplete},
-		"demo records":       {`,"demo":true`, "generated records of a demo day", exitDone, exitIncomplete},
-		"saturated sums":     {`,"saturated":["sum_of_x"]`, "is printed: sum_of_x\n", exitDone, exitIncomplete},
+		"nothing":            {"", "", exit.Done, exit.Done},
+		"no late records":    {`,"late":0`, "", exit.Done, exit.Done},
+		"unknown late ones":  {`,"late":null`, "", exit.Done, exit.Done},
+		"late records":       {`,"late":3`, "3 records arrived late", exit.Done, exit.Incomplete},
+		"records past limit": {`,"truncated":{"reason":"limit"}`, "raise --limit", exit.Done, exit.Incomplete},
+		"records past size":  {`,"truncated":{"reason":"bytes"}`, "its size limit", exit.Done, exit.Incomplete},
+		"demo records":       {`,"demo":true`, "generated records of a demo day", exit.Done, exit.Incomplete},
+		"saturated sums":     {`,"saturated":["sum_of_x"]`, "is printed: sum_of_x\n", exit.Done, exit.Incomplete},
 		"old objects": {
 			`,"estimate":{"lacking":[{"name":"log_rest","objects":2}]}`, "wrote 2 objects of the period without log_rest",
-			exitDone, exitIncomplete,
+			exit.Done, exit.Incomplete,
 		},
 		"late logs": {
 			`,"complete_through":"2026-01-01T12:00:00Z"`, "complete through 2026-01-01T12:00:00Z",
-			exitDone, exitIncomplete,
+			exit.Done, exit.Incomplete,
 		},
 		"skipped objects": {
-			`,"skipped":["fresh/a.parquet"]`, "  unreadable: fresh/a.parquet\n", exitIncomplete, exitIncomplete,
+			`,"skipped":["fresh/a.parquet"]`, "  unreadable: fresh/a.parquet\n", exit.Incomplete, exit.Incomplete,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,17 +95,17 @@ func TestQueryReportsWhatValuesLack(t *testing.T) {
 		meta, stderr string
 		strict       int // exit code
 	}{
-		"nothing":               {`,"exact":true,"scope":{"objects":2,"of":2}`, "", exitDone},
-		"some objects":          {`,"exact":false,"scope":{"objects":1,"of":2}`, "1 of 2 objects looked at", exitIncomplete},
-		"an unknown number":     {`,"exact":false`, "only the newest data was looked at", exitIncomplete},
-		"all of them":           {`,"exact":false,"unavailable":"no lists"`, "there are no values: no lists", exitIncomplete},
-		"values past the limit": {`,"exact":true,"truncated":{"reason":"limit"}`, "more values", exitIncomplete},
+		"nothing":               {`,"exact":true,"scope":{"objects":2,"of":2}`, "", exit.Done},
+		"some objects":          {`,"exact":false,"scope":{"objects":1,"of":2}`, "1 of 2 objects looked at", exit.Incomplete},
+		"an unknown number":     {`,"exact":false`, "only the newest data was looked at", exit.Incomplete},
+		"all of them":           {`,"exact":false,"unavailable":"no lists"`, "there are no values: no lists", exit.Incomplete},
+		"values past the limit": {`,"exact":true,"truncated":{"reason":"limit"}`, "more values", exit.Incomplete},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := answeringServer(t, `[{"value":"a"}]`, test.meta)
 			for _, format := range []string{"json", "ndjson", "table"} {
 				for _, strict := range []bool{false, true} {
-					args, want := []string{"query", "values", "host", "--url", server, "--format", format}, exitDone
+					args, want := []string{"query", "values", "host", "--url", server, "--format", format}, exit.Done
 					if strict {
 						args, want = append(args, "--strict"), test.strict
 					}
@@ -160,7 +163,7 @@ func TestQueryReportsThePeriodOfTheData(t *testing.T) {
 				if format == "json" {
 					want = ""
 				}
-				if _, stderr, code := inProcess(t, args...); code != exitDone || stderr != want {
+				if _, stderr, code := inProcess(t, args...); code != exit.Done || stderr != want {
 					t.Errorf("%s: exit code %d\n got %q\nwant %q", format, code, stderr, want)
 				}
 			}
@@ -170,7 +173,7 @@ func TestQueryReportsThePeriodOfTheData(t *testing.T) {
 		server := answeringServer(t, "[]", ","+within)
 		for _, format := range []string{"ndjson", "csv"} {
 			_, stderr, code := inProcess(t, "query", "logs", tourDay, "--url", server, "--all", "--format", format)
-			if want := "no records match" + covers + "\n"; code != exitDone || stderr != want {
+			if want := "no records match" + covers + "\n"; code != exit.Done || stderr != want {
 				t.Errorf("%s: exit code %d, %q", format, code, stderr)
 			}
 		}
@@ -180,7 +183,7 @@ func TestQueryReportsThePeriodOfTheData(t *testing.T) {
 		for format, want := range map[string]string{"ndjson": "", "csv": "", "table": "no further records match\n"} {
 			_, stderr, code := inProcess(t,
 				"query", "logs", tourDay, "--url", server, "--since", "x", "--format", format)
-			if code != exitDone || stderr != want {
+			if code != exit.Done || stderr != want {
 				t.Errorf("%s: exit code %d, %q", format, code, stderr)
 			}
 		}
@@ -214,7 +217,7 @@ func TestQueryAllSumsTheFigures(t *testing.T) {
 		}))
 		defer server.Close()
 		stdout, stderr, code := inProcess(t, "query", "logs", tourDay, "--url", server.URL, "--all", "--format", "json")
-		if code != exitIncomplete {
+		if code != exit.Incomplete {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		var got figuresOfAnswer
@@ -231,7 +234,7 @@ func TestQueryAllSumsTheFigures(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "data")
 		_, stderr, code := inProcess(t, "generate", "--records", "3000", "--data", data,
 			"--from", "2026-01-01", "--to", "2026-01-02")
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatal(stderr)
 		}
 		ask := func(args ...string) (a figuresOfAnswer) {
@@ -239,7 +242,7 @@ func TestQueryAllSumsTheFigures(t *testing.T) {
 			stdout, stderr, code := inProcess(t, append([]string{
 				"query", "logs", tourDay, "--data", data, "--format", "json", "--fields", "ip",
 			}, args...)...)
-			if code != exitDone {
+			if code != exit.Done {
 				t.Fatal(stderr)
 			}
 			if err := json.Unmarshal([]byte(stdout), &a); err != nil {

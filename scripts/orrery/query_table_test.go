@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/answers"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // TestTablesOfQueries compares the tables of answers that are no rows by themselves. Values are escaped for a terminal.
@@ -89,13 +92,13 @@ func TestTablesOfQueries(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := answer{route: c.query.Route}
+			a := answers.Answer{Route: c.query.Route}
 			if err := json.Unmarshal([]byte(c.answer), &a); err != nil {
 				t.Fatal(err)
 			}
 			var stdout, stderr bytes.Buffer
 			c.query.Format = "table"
-			if err := c.query.print([]byte(c.answer), a, console{out: &stdout, err: &stderr}); err != nil {
+			if err := c.query.print([]byte(c.answer), a, terminal.Console{Out: &stdout, Err: &stderr}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.stdout, stdout.String()); diff != "" {

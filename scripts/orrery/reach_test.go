@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // TestPreviewPrintsWhatDestinationsAre: also those that the operator has removed since the report was written.
@@ -32,7 +34,7 @@ webhook-secret-parameter = "/orrery/siem-secret"
 	write(mail + destinations)
 	out, stderr, code := orrery(t, "", "report", "put", "daily", "--data", data, "--period", "day", "--mail", "ops@example.com",
 		"--to", "archive", "--to", "alerts", "--to", "chat", "--to", "siem")
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(out, stderr)
 	}
 	for _, test := range []struct{ rule, settings, want string }{
@@ -58,7 +60,7 @@ reaches  ops@example.com: nobody, because orrery.toml has no mail
 		t.Run(test.rule, func(t *testing.T) {
 			write(test.settings)
 			out, stderr, code := orrery(t, "", "report", "preview", "daily", "--data", data)
-			if code != exitDone || !strings.Contains(out, test.want) || !strings.Contains(stderr, "nothing was sent") {
+			if code != exit.Done || !strings.Contains(out, test.want) || !strings.Contains(stderr, "nothing was sent") {
 				t.Errorf("exit code %d\n%s\n%s", code, out, stderr)
 			}
 		})

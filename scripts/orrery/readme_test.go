@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 var update = flag.Bool("update", false, "update the outputs in the READMEs")
@@ -130,7 +132,7 @@ func shown(t *testing.T, line string) string {
 		t.Fatalf("a page contains a command that the test cannot run: %s", line)
 	}
 	var out bytes.Buffer
-	run(t.Context(), words[1:], console{in: strings.NewReader(""), out: &out, err: &out})
+	run(t.Context(), words[1:], terminal.Console{In: strings.NewReader(""), Out: &out, Err: &out})
 	text := out.String()
 	for _, as := range replacements {
 		text = as.pattern.ReplaceAllString(text, as.text)

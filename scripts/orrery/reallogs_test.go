@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // realLogs returns a folder of real logs, which may be next to the repository but is not part of it.
@@ -40,7 +42,7 @@ func TestRealLogs(t *testing.T) {
 	for name, counted := range realCounts {
 		want := fmt.Sprintf(": %d records, 0 rejected", counted.records)
 		out, stderr, code := orrery(t, "", "import", "--data", data, "--set", "branch=prod", filepath.Join(logs, name))
-		if code != exitDone || !strings.Contains(out, want) {
+		if code != exit.Done || !strings.Contains(out, want) {
 			t.Errorf("import %s exited %d: %s%s, want %q", name, code, out, stderr, want)
 		}
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
@@ -26,13 +27,13 @@ type reconcileCommand struct {
 
 // Run invokes the function reconcile of a deployment and prints its report. The function has the permissions and the
 // deadline that scheduled runs have.
-func (r *reconcileCommand) Run(ctx context.Context, c console) error {
+func (r *reconcileCommand) Run(ctx context.Context, c terminal.Console) error {
 	switch {
 	case r.Stack == "":
-		return &exitError{code: exitUsage, message: "only a deployment in AWS can lose logs: name it with --stack NAME; " +
-			"for a data folder, import the files again, which imports nothing twice"}
+		return exit.With(exit.Usage, "only a deployment in AWS can lose logs: name it with --stack NAME; "+
+			"for a data folder, import the files again, which imports nothing twice")
 	case r.Limit < 0 || r.MinAge < 0:
-		return &exitError{code: exitUsage, message: "--limit and --min-age must not be negative"}
+		return exit.With(exit.Usage, "--limit and --min-age must not be negative")
 	}
 	event, err := json.Marshal(map[string]any{"limit": r.Limit, "min_age": r.MinAge.String()})
 	if err != nil {
@@ -54,15 +55,15 @@ func (r *reconcileCommand) Run(ctx context.Context, c console) error {
 	case answer.FunctionError != nil:
 		return fmt.Errorf("the function %s failed: %s", name, answer.Payload)
 	}
-	var report cloud.ReconcileReport
+	var report arrivals.Report
 	if err := json.Unmarshal(answer.Payload, &report); err != nil {
 		return fmt.Errorf("read the report of %s: %w", name, err)
 	}
 	return printReconciled(c, report)
 }
 
-// lambdaClient returns a client that waits as long as a function can run, and does not repeat requests, each of which
-// would start another run.
+// lambdaClient returns a client that waits as long as a function can run. It does not repeat requests, because each
+// request starts a run.
 func lambdaClient(ctx context.Context) (*lambda.Client, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -78,19 +79,20 @@ func lambdaClient(ctx context.Context) (*lambda.Client, error) {
 	}), nil
 }
 
-func printReconciled(c console, r cloud.ReconcileReport) error {
-	_, err := fmt.Fprintf(c.out, "compared %s in %.1f s: %d arrived, %d may be on their way\n"+
+func printReconciled(c terminal.Console, r arrivals.Report) error {
+	_, err := fmt.Fprintf(c.Out, "compared %s in %.1f s: %d arrived, %d may be on their way\n"+
 		"sent %s again\n",
-		terminal.Counted(r.Listed, "log"), r.Elapsed.Seconds(), r.Arrived, r.Recent, terminal.Counted(r.Lost, "lost log"))
+		terminal.Counted(r.Listed, "log"), r.Elapsed.Seconds(), r.Arrived, r.Recent,
+		terminal.Counted(r.Lost, "lost log"))
 	if err == nil && r.Earlier+r.EarlierSent > 0 {
-		_, err = fmt.Fprintf(c.out, "sent %s again that an earlier version may have imported; "+
+		_, err = fmt.Fprintf(c.Out, "sent %s again that an earlier version may have imported; "+
 			"of those sent before, %d did not arrive\n", terminal.Counted(r.Earlier, "log"), r.EarlierSent)
 	}
 	if err == nil && r.Left > 0 {
-		_, err = fmt.Fprintf(c.out, "left %s for the next run, because of the limit\n", terminal.Counted(r.Left, "log"))
+		_, err = fmt.Fprintf(c.Out, "left %s for the next run, because of the limit\n", terminal.Counted(r.Left, "log"))
 	}
 	if err == nil && r.Unfinished {
-		_, err = fmt.Fprintln(c.out, "the time was up before all logs were compared; the next run continues")
+		_, err = fmt.Fprintln(c.Out, "the time was up before all logs were compared; the next run continues")
 	}
 	return err
 }

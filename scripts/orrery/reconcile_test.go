@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // lambdaServer starts a server that answers invocations, and has the command use it. The returned function returns the
@@ -55,7 +57,7 @@ func TestReconcileCommand(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			last := lambdaServer(t, http.StatusOK, nil, test.answer)
 			stdout, stderr, code := orrery(t, "", append([]string{"reconcile"}, strings.Fields(test.args)...)...)
-			if code != exitDone || stdout != test.want || stderr != "" {
+			if code != exit.Done || stdout != test.want || stderr != "" {
 				t.Errorf("exit %d, output %q, error %q", code, stdout, stderr)
 			}
 			if last() != test.request {
@@ -76,12 +78,12 @@ func TestReconcileCommandErrors(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"the function fails", "--stack shop", 200, failed, `{"errorMessage":"the table is down"}`, exitFailed,
+		{"the function fails", "--stack shop", 200, failed, `{"errorMessage":"the table is down"}`, exit.Failed,
 			`the function shop-reconcile failed: {"errorMessage":"the table is down"}`},
-		{"there is no such deployment", "--stack shop", 404, unknown, `{"Message":"Function not found"}`, exitFailed,
+		{"there is no such deployment", "--stack shop", 404, unknown, `{"Message":"Function not found"}`, exit.Failed,
 			"there is no function shop-reconcile in this account and region"},
-		{"a data folder has nothing to reconcile", "", 500, nil, "", exitUsage, "import the files again"},
-		{"a negative limit", "--stack shop --limit=-1", 500, nil, "", exitUsage, "must not be negative"},
+		{"a data folder has nothing to reconcile", "", 500, nil, "", exit.Usage, "import the files again"},
+		{"a negative limit", "--stack shop --limit=-1", 500, nil, "", exit.Usage, "must not be negative"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lambdaServer(t, test.status, test.header, test.answer)
@@ -93,7 +95,7 @@ func TestReconcileCommandErrors(t *testing.T) {
 	}
 	t.Run("the region is unknown", func(t *testing.T) {
 		configureAWS(t, nil)
-		if _, stderr, code := orrery(t, "", "reconcile", "--stack", "shop"); code != exitFailed ||
+		if _, stderr, code := orrery(t, "", "reconcile", "--stack", "shop"); code != exit.Failed ||
 			!strings.Contains(stderr, "set AWS_REGION") {
 			t.Errorf("exit %d, error %q", code, stderr)
 		}

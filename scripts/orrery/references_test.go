@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // TestQueryByReference: the references of records are printed in every form, and each leads back to its record.
@@ -15,12 +18,12 @@ func TestQueryByReference(t *testing.T) {
 	command := func(args ...string) (stdout, stderr string, code int) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		code = run(t.Context(), args, console{in: strings.NewReader(""), out: &out, err: &errs})
+		code = run(t.Context(), args, terminal.Console{In: strings.NewReader(""), Out: &out, Err: &errs})
 		return out.String(), errs.String(), code
 	}
 	_, stderr, code := command("generate", "--records", "2600", "--data", data,
 		"--from", "2026-01-01", "--to", "2026-01-02")
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	query := func(filter string, more ...string) (stdout, stderr string, code int) {
@@ -35,7 +38,7 @@ func TestQueryByReference(t *testing.T) {
 	var last linked
 	t.Run("every record has its own", func(t *testing.T) {
 		lines, stderr, code := query(tourDay, "--fields", "record_ref,request_id", "--all", "--format", "ndjson")
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		for line := range strings.Lines(lines) {
@@ -50,7 +53,7 @@ func TestQueryByReference(t *testing.T) {
 	})
 	t.Run("as CSV", func(t *testing.T) {
 		table, stderr, code := query(tourDay, "--fields", "record_ref,request_id", "--all", "--format", "csv")
-		if code != exitDone || !strings.HasPrefix(table, "record_ref,request_id\r\n") ||
+		if code != exit.Done || !strings.HasPrefix(table, "record_ref,request_id\r\n") ||
 			!strings.Contains(table, "\n"+last.Ref+","+last.ID+"\r\n") {
 			t.Errorf("exit code %d: %s%.200s", code, stderr, table)
 		}
@@ -59,7 +62,7 @@ func TestQueryByReference(t *testing.T) {
 		for _, format := range []string{"json", "ndjson", "csv"} {
 			stdout, stderr, code := query(`record_ref="`+last.Ref+`"`, "--format", format)
 			printed := strings.Contains(stdout, `"record_ref":`) || strings.Contains(stdout, ",record_ref,")
-			if code != exitDone || !strings.Contains(stdout, last.ID) || printed {
+			if code != exit.Done || !strings.Contains(stdout, last.ID) || printed {
 				t.Errorf("%s: exit code %d: %s%s", format, code, stdout, stderr)
 			}
 		}
@@ -71,14 +74,14 @@ func TestQueryByReference(t *testing.T) {
 				break
 			}
 			stdout, stderr, code := query("record_ref="+ref, "--fields", "request_id", "--format", "ndjson")
-			if code != exitDone || stdout != `{"request_id":"`+id+`"}`+"\n" {
+			if code != exit.Done || stdout != `{"request_id":"`+id+`"}`+"\n" {
 				t.Errorf("exit code %d: %s%s, want %s", code, stdout, stderr, id)
 			}
 		}
 	})
 	t.Run("a part of a reference is drawn as a mistake", func(t *testing.T) {
 		_, stderr, code := query("record_ref=" + last.Ref[:30])
-		if code != exitFailed || !strings.Contains(stderr, "is not a reference to a record") ||
+		if code != exit.Failed || !strings.Contains(stderr, "is not a reference to a record") ||
 			!strings.Contains(stderr, "^^^^") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/documents"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/memory"
+	"github.com/orrery/orrery/scripts/orrery/internal/question"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/query"
@@ -39,7 +42,7 @@ type reportCommand struct {
 
 type reportRunCommand struct {
 	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. Or the name of a scheduled report."`
-	configuration
+	documents.Configuration
 	Last     report.Unit `enum:",hour,day,week,month" default:"" help:"The last hour, day, week or month; without it the filter has a period."`
 	TZ       string      `name:"tz" help:"Time zone of the calendar, such as Europe/Berlin." default:"UTC" placeholder:"ZONE"`
 	Template string      `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes."`
@@ -54,7 +57,7 @@ type reportRunCommand struct {
 }
 
 // Run asks the questions of the report and prints it. What is missing in it is also printed to standard error.
-func (r *reportRunCommand) Run(ctx context.Context, c console) error {
+func (r *reportRunCommand) Run(ctx context.Context, c terminal.Console) error {
 	if name, ok := r.scheduled(); ok {
 		return r.makeNow(ctx, c, name)
 	}
@@ -62,23 +65,23 @@ func (r *reportRunCommand) Run(ctx context.Context, c console) error {
 		r.Format = "html"
 	}
 	if r.Open && r.Format != "html" {
-		return &exitError{code: exitUsage, message: "--open shows a page, so it is for --format html"}
+		return exit.With(exit.Usage, "--open shows a page, so it is for --format html")
 	}
 	if len(r.Filter) == 0 && r.Last == "" {
-		return &exitError{code: exitUsage, message: "name a period: --last week, or a filter with one"}
+		return exit.With(exit.Usage, "name a period: --last week, or a filter with one")
 	}
-	defer limitMemory(reportLimit)()
-	server, done, err := r.connect(ctx, c.err)
+	defer memory.Limit(memory.Report)()
+	server, done, err := r.Connect(ctx, c.Err)
 	if err != nil {
 		return err
 	}
 	text := ""
 	if len(r.Filter) > 0 {
-		text, err = withSaved(ctx, server, r.Config, r.Filter, c)
+		text, err = question.WithSaved(ctx, server, r.Config, r.Filter, c)
 	}
 	var model report.Report
 	if err == nil {
-		model, err = r.ask(ctx, server, c.err, text)
+		model, err = r.ask(ctx, server, c.Err, text)
 	}
 	if err = errors.Join(err, done()); err != nil {
 		return err
@@ -86,7 +89,7 @@ func (r *reportRunCommand) Run(ctx context.Context, c console) error {
 	if err := r.write(ctx, c, model); err != nil {
 		return err
 	}
-	return reportMissing(c.err, model)
+	return reportMissing(c.Err, model)
 }
 
 // ask asks the questions of the report, with progress on a terminal.
@@ -104,9 +107,9 @@ func (r *reportRunCommand) ask(
 	var param *asking.ParamError
 	switch {
 	case errors.As(err, &mistakes):
-		return model, drawn(mistakes, stderr)
+		return model, question.Drawn(mistakes, stderr)
 	case errors.As(err, &param):
-		return model, &exitError{code: exitUsage, message: param.Error()}
+		return model, exit.With(exit.Usage, param.Error())
 	}
 	return model, err
 }
@@ -132,7 +135,7 @@ func (s clientSource) Ask(ctx context.Context, route string, params map[string]s
 }
 
 // write prints the report, writes it to a file, or shows it.
-func (r *reportRunCommand) write(ctx context.Context, c console, model report.Report) error {
+func (r *reportRunCommand) write(ctx context.Context, c terminal.Console, model report.Report) error {
 	text, err := r.print(model)
 	if err != nil {
 		return err
@@ -146,13 +149,13 @@ func (r *reportRunCommand) write(ctx context.Context, c console, model report.Re
 		file = filepath.Join(folder, "report.html") // stays, because the browser reads it later
 	}
 	if file == "" {
-		_, err := c.shown().Write(text)
+		_, err := c.Shown().Write(text)
 		return err
 	}
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.err, "orrery: the report is in %s\n", terminal.Printable(file))
+	fmt.Fprintf(c.Err, "orrery: the report is in %s\n", terminal.Printable(file))
 	if r.Open {
 		return showFile(ctx, file)
 	}
@@ -169,12 +172,10 @@ func (r *reportRunCommand) print(model report.Report) ([]byte, error) {
 	case "json":
 		return model.JSON(), nil
 	case "mail":
-		return mail.Write(model, mail.Envelope{From: cmp.Or(r.From, defaultSender), To: r.To, Date: model.End()})
+		return mail.Write(model, mail.Envelope{From: r.From, To: r.To, Date: model.End()})
 	}
 	return model.Text(), nil
 }
-
-const defaultSender = "Orrery <orrery@localhost>"
 
 // reportMissing prints what is missing in a report. If parts or objects are missing, it returns an error with exit code
 // 5.
@@ -183,7 +184,7 @@ func reportMissing(stderr io.Writer, model report.Report) error {
 		fmt.Fprintf(stderr, "orrery: %s\n", terminal.Printable(notice))
 	}
 	if len(model.Failed)+len(model.Run.Skipped) > 0 {
-		return &exitError{code: exitIncomplete, message: "the report is incomplete"}
+		return exit.With(exit.Incomplete, "the report is incomplete")
 	}
 	return nil
 }

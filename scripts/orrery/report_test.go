@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/report"
 )
 
@@ -28,28 +29,28 @@ func TestReport(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{"text by default", []string{tourDay, "--data", data}, exitDone, "VERDICT: ", ""},
-		{"json", []string{tourDay, "--data", data, "--format", "json"}, exitDone, `"verdict": {`, ""},
-		{"csv", []string{tourDay, "--data", data, "--format", "csv"}, exitDone, "figure,requests,requests,", ""},
-		{"a mail", []string{tourDay, "--data", data, "--format", "mail", "--to", "ops@example.com"}, exitDone,
+		{"text by default", []string{tourDay, "--data", data}, exit.Done, "VERDICT: ", ""},
+		{"json", []string{tourDay, "--data", data, "--format", "json"}, exit.Done, `"verdict": {`, ""},
+		{"csv", []string{tourDay, "--data", data, "--format", "csv"}, exit.Done, "figure,requests,requests,", ""},
+		{"a mail", []string{tourDay, "--data", data, "--format", "mail", "--to", "ops@example.com"}, exit.Done,
 			"Content-Type: multipart/mixed;", ""},
-		{"a mail without a valid sender", []string{tourDay, "--data", data, "--format", "mail", "--from", "x"}, exitFailed, "",
+		{"a mail without a valid sender", []string{tourDay, "--data", data, "--format", "mail", "--from", "x"}, exit.Failed, "",
 			"the sender \"x\""},
-		{"html to a file", []string{tourDay, "--data", data, "--format", "html", "--output", page}, exitDone, "",
+		{"html to a file", []string{tourDay, "--data", data, "--format", "html", "--output", page}, exit.Done, "",
 			"the report is in " + page},
-		{"the last week has no requests", []string{"--last", "week", "--data", data}, exitDone, "No requests are in this period",
+		{"the last week has no requests", []string{"--last", "week", "--data", data}, exit.Done, "No requests are in this period",
 			"No requests are in this period. The newest record is of"},
-		{"an attack report", []string{tourDay, "--data", data, "--template", "attack", "--compare", "none"}, exitDone,
+		{"an attack report", []string{tourDay, "--data", data, "--template", "attack", "--compare", "none"}, exit.Done,
 			"orrery report run --template attack --compare none", ""},
-		{"the same weekday", []string{tourDay, "--data", data, "--compare", "same-weekday"}, exitDone,
+		{"the same weekday", []string{tourDay, "--data", data, "--compare", "same-weekday"}, exit.Done,
 			"orrery report run --compare same-weekday", ""},
-		{"no period", []string{"--data", data}, exitUsage, "", "name a period"},
-		{"a filter without a period", []string{"host=a", "--data", data}, exitFailed, "", "period"},
-		{"a mistake in the filter", []string{"hots=1, " + tourDay, "--data", data}, exitFailed, "", "corrected: host=1"},
-		{"two periods", []string{tourDay, "--last", "week", "--data", data}, exitUsage, "", "filters: it has a period"},
-		{"an unknown zone", []string{tourDay, "--tz", "Berlin", "--data", data}, exitUsage, "", `there is no time zone "Berlin"`},
-		{"no folder of data", []string{tourDay, "--data", filepath.Join(data, "none")}, exitFailed, "", "there is no data"},
-		{"a page cannot be text", []string{tourDay, "--data", data, "--open", "--format", "csv"}, exitUsage, "", "--format html"},
+		{"no period", []string{"--data", data}, exit.Usage, "", "name a period"},
+		{"a filter without a period", []string{"host=a", "--data", data}, exit.Failed, "", "period"},
+		{"a mistake in the filter", []string{"hots=1, " + tourDay, "--data", data}, exit.Failed, "", "corrected: host=1"},
+		{"two periods", []string{tourDay, "--last", "week", "--data", data}, exit.Usage, "", "filters: it has a period"},
+		{"an unknown zone", []string{tourDay, "--tz", "Berlin", "--data", data}, exit.Usage, "", `there is no time zone "Berlin"`},
+		{"no folder of data", []string{tourDay, "--data", filepath.Join(data, "none")}, exit.Failed, "", "there is no data"},
+		{"a page cannot be text", []string{tourDay, "--data", data, "--open", "--format", "csv"}, exit.Usage, "", "--format html"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			out, stderr, code := orrery(t, "", append([]string{"report", "run"}, test.args...)...)
@@ -88,7 +89,7 @@ func TestReportIsOpened(t *testing.T) {
 		}
 		out, stderr, code := orrery(t, "", append([]string{"report", "run", "--open", "--data", data}, args...)...)
 		file, err := os.ReadFile(opened)
-		if code != exitDone || out != "" || err != nil || slices.Contains(args, own) && string(file) != own {
+		if code != exit.Done || out != "" || err != nil || slices.Contains(args, own) && string(file) != own {
 			t.Fatalf("exit code %d, opened %q, %v\n%s%s", code, file, err, out, stderr)
 		}
 		if page, err := os.ReadFile(string(file)); err != nil || !strings.HasPrefix(string(page), "<!doctype html>") {
@@ -97,7 +98,7 @@ func TestReportIsOpened(t *testing.T) {
 	}
 	opener("echo no display; exit 3")
 	_, stderr, code := orrery(t, "", "report", "run", tourDay, "--data", data, "--open")
-	if code != exitFailed || !strings.Contains(stderr, "in a browser: exit status 3 no display") {
+	if code != exit.Failed || !strings.Contains(stderr, "in a browser: exit status 3 no display") {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
@@ -139,14 +140,14 @@ func reportOf(t *testing.T, args ...string) report.Document {
 	t.Helper()
 	out, stderr, code := orrery(t, "", append([]string{"report", "run", "--format", "json"}, args...)...)
 	var d report.Document
-	if err := json.Unmarshal([]byte(out), &d); err != nil || code != exitDone {
+	if err := json.Unmarshal([]byte(out), &d); err != nil || code != exit.Done {
 		t.Fatalf("exit code %d: %v\n%s", code, err, stderr)
 	}
 	return d
 }
 
-// TestReportOfRealLog compares every number of a weekly report about a real log with the data routes, and of a daily one,
-// because the log begins and ends within a week.
+// TestReportOfRealLog compares every number of a weekly report about a real log with the data routes, and of a daily
+// one, because the log begins and ends within a week.
 func TestReportOfRealLog(t *testing.T) {
 	logs, there := realLogs(t)
 	if !there {
@@ -154,7 +155,7 @@ func TestReportOfRealLog(t *testing.T) {
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	log := filepath.Join(logs, "semicomplete-2015.combined.log.gz")
-	if out, stderr, code := orrery(t, "", "import", "--data", data, log); code != exitDone {
+	if out, stderr, code := orrery(t, "", "import", "--data", data, log); code != exit.Done {
 		t.Fatalf("import exited %d: %s%s", code, out, stderr)
 	}
 	const (
@@ -202,7 +203,7 @@ func TestReportOfGeneratedTraffic(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	if out, stderr, code := orrery(t, "", "generate", "--records", "8000", "--seed", "5",
 		"--from", "2026-01-01", "--to", "2026-01-03",
-		"--data", data); code != exitDone {
+		"--data", data); code != exit.Done {
 		t.Fatalf("generate exited %d: %s%s", code, out, stderr)
 	}
 	const (
@@ -468,7 +469,7 @@ func (r realReport) examples(got []report.Record) {
 func (r realReport) foot() {
 	r.t.Helper()
 	table, stderr, code := orrery(r.t, "", "report", "run", "--format", "csv", "--data", r.data, r.now)
-	if code != exitDone {
+	if code != exit.Done {
 		r.t.Fatalf("exit code %d\n%s", code, stderr)
 	}
 	want := fmt.Sprintf("\nabout,Records,\"%s of the period, %s of the previous one\",",
@@ -496,7 +497,7 @@ func (q querier) results(route, filters string, args ...string) []map[string]any
 	var answer struct {
 		Data struct{ Results []map[string]any }
 	}
-	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != exitDone {
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != exit.Done {
 		q.t.Fatalf("query %s %s exited %d: %v %s", route, filters, code, err, stderr)
 	}
 	q.known[asked] = answer.Data.Results

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 const reportSettings = `
@@ -39,28 +41,28 @@ func TestScheduledReports(t *testing.T) {
 		stdout, stderr string
 	}{
 		{"a report is scheduled", []string{"put", "weekly", "host = shop.example", "--period", "week", "--tz", "Europe/Berlin",
-			"--mail", "ops@example.com", "--to", "archive", "--title", "The shop"}, exitDone,
+			"--mail", "ops@example.com", "--to", "archive", "--title", "The shop"}, exit.Done,
 			"report    weekly  The shop\nfilter    host=\"shop.example\"\nbranches  all\nmade      every monday at 07:00 Europe/Berlin\n" +
 				"next      Mon 20", `ETag: "1-`},
-		{"it is listed", []string{"list"}, exitDone, "weekly  every monday at 07:00 Europe/Berlin  archive, ops@example.com  host=\"shop.example\"", ""},
-		{"it is shown", []string{"show", "weekly"}, exitDone, "mail      ops@example.com\nto        archive\n", `ETag: "1-`},
-		{"it is shown in json", []string{"show", "weekly", "--json"}, exitDone, `"weekday": "monday"`, ""},
-		{"its preview sends nothing", []string{"preview", "weekly"}, exitDone, "mail      ops@example.com\n", "nothing was sent"},
-		{"it is paused", []string{"pause", "weekly"}, exitDone, "next      none: it is paused", ""},
-		{"it is resumed", []string{"pause", "weekly", "--resume"}, exitDone, "next      Mon 20", ""},
-		{"its versions", []string{"versions", "weekly"}, exitDone, "3        ", ""},
-		{"an earlier version", []string{"show", "weekly", "--version", "2"}, exitDone, "it is paused", ""},
-		{"another etag", []string{"put", "weekly", "--period", "week", "--to", "archive", "--if-match", `"1-0"`}, exitFailed, "", "has changed"},
-		{"an hourly report of attacks", []string{"put", "hourly", "--period", "hour", "--when", "attacks", "--to", "archive"}, exitDone,
+		{"it is listed", []string{"list"}, exit.Done, "weekly  every monday at 07:00 Europe/Berlin  archive, ops@example.com  host=\"shop.example\"", ""},
+		{"it is shown", []string{"show", "weekly"}, exit.Done, "mail      ops@example.com\nto        archive\n", `ETag: "1-`},
+		{"it is shown in json", []string{"show", "weekly", "--json"}, exit.Done, `"weekday": "monday"`, ""},
+		{"its preview sends nothing", []string{"preview", "weekly"}, exit.Done, "mail      ops@example.com\n", "nothing was sent"},
+		{"it is paused", []string{"pause", "weekly"}, exit.Done, "next      none: it is paused", ""},
+		{"it is resumed", []string{"pause", "weekly", "--resume"}, exit.Done, "next      Mon 20", ""},
+		{"its versions", []string{"versions", "weekly"}, exit.Done, "3        ", ""},
+		{"an earlier version", []string{"show", "weekly", "--version", "2"}, exit.Done, "it is paused", ""},
+		{"another etag", []string{"put", "weekly", "--period", "week", "--to", "archive", "--if-match", `"1-0"`}, exit.Failed, "", "has changed"},
+		{"an hourly report of attacks", []string{"put", "hourly", "--period", "hour", "--when", "attacks", "--to", "archive"}, exit.Done,
 			"made      every hour UTC\nsent      only if there was an attack\n", ""},
-		{"an unknown destination", []string{"put", "x", "--period", "day", "--to", "slack"}, exitFailed, "",
+		{"an unknown destination", []string{"put", "x", "--period", "day", "--to", "slack"}, exit.Failed, "",
 			`deliver.0.to: there is no destination "slack"; there are archive`},
-		{"another domain", []string{"put", "x", "--period", "day", "--mail", "a@example.org"}, exitFailed, "",
+		{"another domain", []string{"put", "x", "--period", "day", "--mail", "a@example.org"}, exit.Failed, "",
 			"mail to example.org is not allowed; the operator allows example.com"},
-		{"a mistake in the filter", []string{"put", "x", "hots=a", "--period", "day", "--to", "archive"}, exitFailed, "", "^^^^"},
-		{"no period", []string{"put", "x", "--to", "archive"}, exitUsage, "", "--period"},
-		{"it is deleted", []string{"delete", "weekly"}, exitDone, "", "deleted weekly"},
-		{"it is not there", []string{"show", "weekly"}, exitFailed, "", "there is no report"},
+		{"a mistake in the filter", []string{"put", "x", "hots=a", "--period", "day", "--to", "archive"}, exit.Failed, "", "^^^^"},
+		{"no period", []string{"put", "x", "--to", "archive"}, exit.Usage, "", "--period"},
+		{"it is deleted", []string{"delete", "weekly"}, exit.Done, "", "deleted weekly"},
+		{"it is not there", []string{"show", "weekly"}, exit.Failed, "", "there is no report"},
 	} {
 		t.Run(step.rule, func(t *testing.T) {
 			args := append([]string{"report", step.args[0], "--data", data}, step.args[1:]...)
@@ -77,11 +79,11 @@ func TestMistakeInTheSettingsOfReports(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte("[mail]\nserver = \"x\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code := orrery(t, "", "report", "list", "--data", data); code != exitDone || !strings.Contains(stderr, "mail.server") {
+	if _, stderr, code := orrery(t, "", "report", "list", "--data", data); code != exit.Done || !strings.Contains(stderr, "mail.server") {
 		t.Errorf("list: exit code %d, %s", code, stderr)
 	}
 	_, stderr, code := orrery(t, "", "serve", "--data", data, "--no-demo", "--listen", "127.0.0.1:0")
-	if code != exitFailed || !strings.Contains(stderr, "mail.server (ORRERY_MAIL_SERVER)") {
+	if code != exit.Failed || !strings.Contains(stderr, "mail.server (ORRERY_MAIL_SERVER)") {
 		t.Errorf("serve: exit code %d, %s", code, stderr)
 	}
 }
@@ -89,7 +91,7 @@ func TestMistakeInTheSettingsOfReports(t *testing.T) {
 // TestScheduledReportIsMadeNow: a report that is asked for by its name is made and delivered by this process.
 func TestScheduledReportIsMadeNow(t *testing.T) {
 	data := reportFolder(t)
-	if out, stderr, code := orrery(t, "", "report", "put", "daily", "--data", data, "--period", "day", "--tz", "Europe/Berlin", "--to", "archive"); code != exitDone {
+	if out, stderr, code := orrery(t, "", "report", "put", "daily", "--data", data, "--period", "day", "--tz", "Europe/Berlin", "--to", "archive"); code != exit.Done {
 		t.Fatal(out, stderr)
 	}
 	for _, step := range []struct {
@@ -98,14 +100,14 @@ func TestScheduledReportIsMadeNow(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{"the last period", []string{"daily"}, exitDone, "state    delivered\n", "orrery: queued"},
-		{"a period in the zone of the report", []string{"daily", "--from", "2026-01-05", "--to", "2026-01-06 12:00"}, exitDone,
+		{"the last period", []string{"daily"}, exit.Done, "state    delivered\n", "orrery: queued"},
+		{"a period in the zone of the report", []string{"daily", "--from", "2026-01-05", "--to", "2026-01-06 12:00"}, exit.Done,
 			"period   2026-01-04T23:00:00Z to 2026-01-06T11:00:00Z\n", ""},
-		{"it is there already", []string{"daily", "--from", "2026-01-05", "--to", "2026-01-06 12:00"}, exitDone, "archive  delivered\n", ""},
-		{"the last week", []string{"daily", "--last", "week"}, exitDone, "state    delivered\n", ""},
-		{"half a period", []string{"daily", "--from", "2026-01-05"}, exitUsage, "", "--from and --to"},
-		{"no time", []string{"daily", "--from", "monday", "--to", "2026-01-06"}, exitUsage, "", `--from: "monday" is not a time`},
-		{"an unknown report", []string{"weekly"}, exitFailed, "", "there is no report"},
+		{"it is there already", []string{"daily", "--from", "2026-01-05", "--to", "2026-01-06 12:00"}, exit.Done, "archive  delivered\n", ""},
+		{"the last week", []string{"daily", "--last", "week"}, exit.Done, "state    delivered\n", ""},
+		{"half a period", []string{"daily", "--from", "2026-01-05"}, exit.Usage, "", "--from and --to"},
+		{"no time", []string{"daily", "--from", "monday", "--to", "2026-01-06"}, exit.Usage, "", `--from: "monday" is not a time`},
+		{"an unknown report", []string{"weekly"}, exit.Failed, "", "there is no report"},
 	} {
 		t.Run(step.rule, func(t *testing.T) {
 			out, stderr, code := orrery(t, "", append([]string{"report", "run", "--data", data}, step.args...)...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -29,7 +30,7 @@ func TestSchemathesis(t *testing.T) {
 		scopes = append(scopes, string(scope))
 	}
 	key, stderr, code := orrery(t, "", "key", "create", "tester", "--data", data, "--scope", strings.Join(scopes, ","))
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatalf("key create exited %d: %s", code, stderr)
 	}
 	s := startServer(t, data, "--no-demo")

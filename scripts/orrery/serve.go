@@ -8,13 +8,17 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/httpserver"
+	"github.com/orrery/orrery/scripts/orrery/internal/logs"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/scripts/orrery/internal/watch"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest"
@@ -24,45 +28,37 @@ import (
 )
 
 type serveCommand struct {
-	Data    folder  `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Listen  string  `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
-	Public  string  `name:"public-url" env:"ORRERY_PUBLIC_URL" help:"Address at which readers reach console and API, for links and commands in reports." placeholder:"URL"`
-	APIKey  *string `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
-	Metrics string  `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
-	Watch   bool    `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
-	Horizon *days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35. Sources may have their own max-age." placeholder:"DAYS"`
-	Demo    bool    `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
-	certificate
+	Data    target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Listen  string        `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
+	Public  string        `name:"public-url" env:"ORRERY_PUBLIC_URL" help:"Address at which readers reach console and API, for links and commands in reports." placeholder:"URL"`
+	APIKey  *string       `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
+	Metrics string        `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
+	Watch   bool          `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
+	Horizon *watch.Days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35. Sources may have their own max-age." placeholder:"DAYS"`
+	Demo    bool          `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
+	httpserver.Certificate
 
-	Proxies []network `name:"trusted-proxy" sep:"," env:"ORRERY_TRUSTED_PROXIES" help:"Proxy whose X-Forwarded-For names the clients, by which wrong keys are counted: its address, or a narrow network of proxies only, because every machine there can name any client; may be repeated." placeholder:"NETWORK"`
+	Proxies []httpserver.Network `name:"trusted-proxy" sep:"," env:"ORRERY_TRUSTED_PROXIES" help:"Proxy whose X-Forwarded-For names the clients, by which wrong keys are counted: its address, or a narrow network of proxies only, because every machine there can name any client; may be repeated." placeholder:"NETWORK"`
 
 	GeoIP []string `name:"geoip" sep:"none" help:"With --watch: MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
-	cluster
+	target.Cluster
 }
-
-// Timeouts of the server.
-const (
-	headerWait = 10 * time.Second // for the headers of a request
-	bodyWait   = 60 * time.Second // for a whole request
-	idleWait   = 2 * time.Minute  // for the next request of a connection
-	drainWait  = 30 * time.Second // for running requests at shutdown
-)
 
 // demoRecords is the number of records of the demo day.
 const demoRecords = 100_000
 
 // Run serves until ctx ends, then waits for running requests. On any address other than a loopback address, it requires
 // a key.
-func (s *serveCommand) Run(ctx context.Context, c console, k clock) (err error) {
+func (s *serveCommand) Run(ctx context.Context, c terminal.Console, k clock) (err error) {
 	if s.Watch && s.Trino != "" {
-		return &exitError{code: exitUsage, message: "--watch imports into the folder, but --trino queries the " +
-			"cluster; import with 'orrery import' and copy the objects to the storage of the cluster"}
+		return exit.With(exit.Usage, "--watch imports into the folder, but --trino queries the "+
+			"cluster; import with 'orrery import' and copy the objects to the storage of the cluster")
 	}
-	if err := s.certificate.check(); err != nil {
+	if err := s.Certificate.Check(); err != nil {
 		return err
 	}
 	if wrong := link.Check(s.Public); wrong != "" {
-		return &exitError{code: exitUsage, message: "--public-url: " + wrong}
+		return exit.With(exit.Usage, "--public-url: "+wrong)
 	}
 	apiKey, err := s.ownKey()
 	if err != nil {
@@ -79,10 +75,10 @@ func (s *serveCommand) Run(ctx context.Context, c console, k clock) (err error) 
 		return err
 	}
 	if err := errors.Join(local.CheckAddress(s.Listen, keyed), local.CheckKey(s.Listen, apiKey)); err != nil {
-		return &exitError{code: exitUsage, message: err.Error()}
+		return exit.With(exit.Usage, err.Error())
 	}
-	if !s.certificate.given() && !local.Loopback(s.Listen) {
-		fmt.Fprintf(c.err, "warning: requests to %s and their keys are not encrypted: set --tls-cert and --tls-key, "+
+	if !s.Certificate.Given() && !local.Loopback(s.Listen) {
+		fmt.Fprintf(c.Err, "warning: requests to %s and their keys are not encrypted: set --tls-cert and --tls-key, "+
 			"or put a proxy that serves HTTPS before it\n", terminal.Printable(s.Listen))
 	}
 	// Listen before generating the demo day, so that an address in use is reported at once and not a minute later.
@@ -113,9 +109,9 @@ func (s *serveCommand) listenForMetrics(ctx context.Context) (net.Listener, erro
 	}
 	host, port, err := net.SplitHostPort(s.Metrics)
 	if err != nil {
-		return nil, &exitError{code: exitUsage, message: fmt.Sprintf(
+		return nil, exit.With(exit.Usage, fmt.Sprintf(
 			"%q is not an address for --metrics-listen; write PORT with a colon before it, such as :9464, or HOST:PORT",
-			s.Metrics)}
+			s.Metrics))
 	}
 	if host == "" {
 		host = "127.0.0.1"
@@ -134,27 +130,27 @@ func (s *serveCommand) ownKey() (string, error) {
 		return "", nil
 	}
 	if strings.TrimSpace(*s.APIKey) == "" {
-		return "", &exitError{code: exitUsage, message: "the API key is empty: " +
-			"set --api-key or ORRERY_API_KEY to a value, or set neither to serve without a key"}
+		return "", exit.With(exit.Usage, "the API key is empty: "+
+			"set --api-key or ORRERY_API_KEY to a value, or set neither to serve without a key")
 	}
 	return *s.APIKey, nil
 }
 
-// open opens the product over the folder's records or those of a cluster.
+// open opens the product over the records of the folder or of a cluster.
 func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 	if s.Trino == "" {
 		return local.Open(ctx, string(s.Data))
 	}
-	client, err := s.connect()
+	client, err := s.Connect()
 	if err != nil {
-		return nil, &exitError{code: exitUsage, message: err.Error()}
+		return nil, exit.With(exit.Usage, err.Error())
 	}
 	return local.OpenTrino(ctx, string(s.Data), client)
 }
 
 // serve serves on the listener until ctx ends.
 func (s *serveCommand) serve(
-	ctx context.Context, c console, k clock, product *local.Product, access local.Access,
+	ctx context.Context, c terminal.Console, k clock, product *local.Product, access local.Access,
 	listener, forMetrics net.Listener,
 ) (err error) {
 	places, err := geoip.Open(s.GeoIP)
@@ -162,11 +158,11 @@ func (s *serveCommand) serve(
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, places.Close()) }()
-	databases, err := absolute(s.GeoIP)
+	databases, err := logs.AbsolutePaths(s.GeoIP)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	sources, closeSources, err := s.sources(c.err, databases)
+	sources, closeSources, err := s.sources(c.Err, databases)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -179,10 +175,10 @@ func (s *serveCommand) serve(
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	logger := slog.New(slog.NewJSONHandler(c.err, nil))
+	logger := slog.New(slog.NewJSONHandler(c.Err, nil))
 	metrics := product.Metrics()
 	options := local.ServeOptions{
-		Access: &access, Proxies: networksOf(s.Proxies), Log: logger, Version: version(), Metrics: metrics,
+		Access: &access, Proxies: httpserver.Prefixes(s.Proxies), Log: logger, Version: version(), Metrics: metrics,
 		Address: s.Public,
 	}
 	handler, err := product.Handler(options)
@@ -193,16 +189,16 @@ func (s *serveCommand) serve(
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	server := newServer(handler, logger)
+	server := httpserver.New(handler, logger)
 	ended := make(chan error, 2)
-	go func() { ended <- s.certificate.serve(server, listener, logger) }()
+	go func() { ended <- s.Certificate.Serve(server, listener, logger) }()
 	if forMetrics != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", metrics)
-		server := newServer(mux, logger)
+		server := httpserver.New(mux, logger)
 		go func() { ended <- server.Serve(forMetrics) }()
 		defer func() { _ = server.Close() }() // a scrape has no effects, so it is not waited for
-		fmt.Fprintf(c.err, "Metrics are on http://%s/metrics.\n", reachable(forMetrics.Addr()))
+		fmt.Fprintf(c.Err, "Metrics are on http://%s/metrics.\n", httpserver.Reachable(forMetrics.Addr()))
 	}
 	var watching sync.WaitGroup
 	background, stop := context.WithCancel(ctx)
@@ -212,24 +208,24 @@ func (s *serveCommand) serve(
 	}()
 	if s.Watch {
 		options := ingest.Options{Horizon: s.horizon(), Complete: places.Complete, GeoIP: databases}
-		watching.Go(func() { watch(background, product.Store, options, sources, logger) })
+		watching.Go(func() { watch.Run(background, product.Store, options, sources, logger) })
 	}
 	if reports != nil {
 		watching.Go(func() { reports.Loop(background, k.minutes()) })
 	}
 	scheme := "http://"
-	if s.certificate.given() {
+	if s.Certificate.Given() {
 		scheme = "https://"
 	}
-	s.welcome(c.err, scheme+reachable(listener.Addr()), extent, keyed)
+	s.welcome(c.Err, scheme+httpserver.Reachable(listener.Addr()), extent, keyed)
 
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	fmt.Fprintln(c.err, "stopping: waiting for running requests")
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainWait)
+	fmt.Fprintln(c.Err, "stopping: waiting for running requests")
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), httpserver.DrainWait)
 	defer cancel()
 	return server.Shutdown(drain)
 }
@@ -241,7 +237,7 @@ func (s *serveCommand) sources(
 	if !s.Watch {
 		return nil, func() error { return nil }, nil
 	}
-	return watchedSources(stderr, s.Data, databases, s.horizon())
+	return watch.Sources(stderr, s.Data, databases, s.horizon())
 }
 
 // horizon returns the horizon of watched files.
@@ -249,23 +245,13 @@ func (s *serveCommand) horizon() time.Duration {
 	if s.Horizon == nil {
 		return ingest.DefaultHorizon
 	}
-	return s.Horizon.duration()
-}
-
-// newServer returns a server with the timeouts of this file.
-func newServer(handler http.Handler, logger *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: headerWait,
-		ReadTimeout:       bodyWait,
-		IdleTimeout:       idleWait,
-		MaxHeaderBytes:    1 << 20, // the request line contains the filter
-		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-	}
+	return s.Horizon.Duration()
 }
 
 // ensureData generates a demo day if there are no records.
-func (s *serveCommand) ensureData(ctx context.Context, c console, product *local.Product) (lake.Extent, error) {
+func (s *serveCommand) ensureData(
+	ctx context.Context, c terminal.Console, product *local.Product,
+) (lake.Extent, error) {
 	if !s.Demo {
 		product.WithoutDemo()
 	}
@@ -274,11 +260,11 @@ func (s *serveCommand) ensureData(ctx context.Context, c console, product *local
 		return extent, err
 	}
 	to := time.Now().UTC().Truncate(time.Second)
-	fmt.Fprintf(c.err, "there is no data in %s yet: generating a demo day of %d records, which the first import removes "+
+	fmt.Fprintf(c.Err, "there is no data in %s yet: generating a demo day of %d records, which the first import removes "+
 		"(--no-demo prevents this)\n", terminal.Printable(string(s.Data)), demoRecords)
 	options := gen.Options{Records: demoRecords, Seed: 1, From: to.Add(-24 * time.Hour), To: to}
 	err = product.MakeDemo(ctx, func(store *datadir.Store) error {
-		_, err := importGenerated(ctx, store, "demo-day", options, c.err)
+		_, err := logs.ImportGenerated(ctx, store, "demo-day", options, c.Err)
 		return err
 	})
 	if err != nil {
@@ -324,12 +310,4 @@ func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, key
 		fmt.Fprintf(w, "  # %s\n  curl -sG '%s/api/v4.0/data/%s'%s --data-urlencode 'filters=%s%s'\n\n",
 			try.title, base, try.route, key, period, try.filter)
 	}
-}
-
-// reachable returns an address that this machine can connect to: localhost instead of the unspecified address.
-func reachable(a net.Addr) string {
-	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
-	}
-	return a.String()
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/report/delivery/deliverytest"
 )
 
@@ -37,12 +39,13 @@ func serveAt(t *testing.T, data string, now time.Time) *minuteServer {
 	k := clock{func() time.Time { return now }, func() <-chan time.Time { return s.minutes }}
 	go func() {
 		defer close(over)
-		s.ended <- runAt(ctx, args, console{in: strings.NewReader(""), out: io.Discard, err: s.log}, k)
+		s.ended <- runAt(ctx, args, terminal.Console{In: strings.NewReader(""), Out: io.Discard, Err: s.log}, k)
 	}()
 	return s
 }
 
-// minute makes a minute. It returns when the server begins to run the reports, which it does one minute after the other.
+// minute makes a minute. It returns when the server begins to run the reports, which it does one minute after the
+// other.
 func (s *minuteServer) minute() {
 	s.t.Helper()
 	select {
@@ -56,7 +59,7 @@ func (s *minuteServer) minute() {
 func (s *minuteServer) end() {
 	s.t.Helper()
 	s.stop()
-	if code := <-s.ended; code != exitDone {
+	if code := <-s.ended; code != exit.Done {
 		s.t.Errorf("the server ended with %d:\n%s", code, s.log)
 	}
 }
@@ -66,7 +69,7 @@ func (s *minuteServer) end() {
 func queueDaily(t *testing.T, data string, to ...string) time.Time {
 	t.Helper()
 	args := append([]string{"report", "put", "daily", "--data", data, "--period", "day", "--at", "07:00"}, to...)
-	if out, stderr, code := inProcess(t, args...); code != exitDone {
+	if out, stderr, code := inProcess(t, args...); code != exit.Done {
 		t.Fatal(out, stderr)
 	}
 	evening := time.Now().UTC().Truncate(24 * time.Hour).Add(3*24*time.Hour + 20*time.Hour)
@@ -94,8 +97,8 @@ func TestServeRunsScheduledReports(t *testing.T) {
 	}
 }
 
-// TestServeEndsWhileAReportRuns: a server that is interrupted while it delivers a report ends, and the next one delivers
-// the report.
+// TestServeEndsWhileAReportRuns: a server that is interrupted while it delivers a report ends, and the next one
+// delivers the report.
 func TestServeEndsWhileAReportRuns(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // a mail server that says nothing
 	if err != nil {

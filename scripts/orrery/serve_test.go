@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/answers"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 const tourDay = "timestamp between 2026-01-01 and 2026-01-02"
@@ -20,7 +23,7 @@ func tourData(t *testing.T) string {
 	data := filepath.Join(t.TempDir(), "data")
 	_, stderr, code := orrery(t, "", "generate", "--records", "3000", "--seed", "3",
 		"--from", "2026-01-01", "--to", "2026-01-02", "--data", data)
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatalf("generate exited %d: %s", code, stderr)
 	}
 	return data
@@ -71,7 +74,7 @@ func TestServe(t *testing.T) {
 		textForm := tourDay + ", blocked is true"
 		jsonForm := `{"AND":[{"field":"timestamp","op":"between","value":["2026-01-01","2026-01-02"]},` +
 			`{"field":"blocked","op":"is","value":true}]}`
-		var answers []string
+		var given []string
 		for _, request := range []struct{ base, filters string }{
 			{"/api/v4.0", textForm}, {"/api/v4", textForm}, {"/api/v4.3", textForm}, {"/api/v4.0", jsonForm},
 		} {
@@ -79,7 +82,7 @@ func TestServe(t *testing.T) {
 			if status != http.StatusOK {
 				t.Fatalf("%s answered %d: %s", request.base, status, body)
 			}
-			var a answer
+			var a answers.Answer
 			if err := json.Unmarshal(body, &a); err != nil {
 				t.Fatal(err)
 			}
@@ -87,17 +90,17 @@ func TestServe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			answers = append(answers, string(results))
+			given = append(given, string(results))
 		}
-		if len(answers[0]) < 100 || len(slices.Compact(answers)) != 1 {
-			t.Errorf("answers differ or are empty: %.300q", answers)
+		if len(given[0]) < 100 || len(slices.Compact(given)) != 1 {
+			t.Errorf("answers differ or are empty: %.300q", given)
 		}
 	})
 	t.Run("the command puts and gets a planet through the server", func(t *testing.T) {
 		settings := `{"name":"prod planet","trusted_nets":[{"address":"192.0.2.0/24","comment":"office"}],` +
 			`"ichallenge":{"attrs":{},"lang":{},"palette":["#fff"],"position":{}}}`
 		out, stderr, code := orrery(t, settings, "planet", "put", "prod", "--url", s.base)
-		if code != exitDone || out != "Successfully updated entry\n" {
+		if code != exit.Done || out != "Successfully updated entry\n" {
 			t.Fatalf("put exited %d: %s%s", code, out, stderr)
 		}
 		out, _, _ = orrery(t, "", "planet", "get", "prod", "--url", s.base)
@@ -107,7 +110,7 @@ func TestServe(t *testing.T) {
 	})
 	t.Run("an address other than loopback requires a key", func(t *testing.T) {
 		_, stderr, code := orrery(t, "", "serve", "--listen", "0.0.0.0:0", "--data", t.TempDir())
-		if code != exitUsage || !strings.Contains(stderr, "ORRERY_API_KEY") {
+		if code != exit.Usage || !strings.Contains(stderr, "ORRERY_API_KEY") {
 			t.Errorf("exit %d: %s", code, stderr)
 		}
 	})
@@ -139,7 +142,7 @@ func TestServeDemo(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", command, err)
 		}
-		var a answer
+		var a answers.Answer
 		if err := json.Unmarshal(out, &a); err != nil || len(a.Data.Results) == 0 {
 			t.Errorf("%s answered %.200s", command, out)
 		}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 // handleHangup gives commands that the tests start the default action for SIGHUP, even if the tests run under nohup:
@@ -64,7 +66,7 @@ func checkInterrupted(t *testing.T, command *exec.Cmd, s syscall.Signal) {
 		t.Fatal(err)
 	}
 	_ = command.Wait() // its state has the exit code
-	if code := command.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := command.ProcessState.ExitCode(); code != exit.Interrupted {
 		t.Errorf("exit code %d: %s", code, command.ProcessState)
 	}
 }

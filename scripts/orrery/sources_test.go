@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
+	"github.com/orrery/orrery/scripts/orrery/internal/watch"
 	"github.com/orrery/orrery/shared/geoip/geoiptest"
 )
 
@@ -42,7 +45,7 @@ func TestImportSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := orrery(t, "", "import", "--data", data, "--source", "shop")
-	if code != exitRejected || !strings.Contains(stdout, "shop.1: 1 record, ") ||
+	if code != exit.Rejected || !strings.Contains(stdout, "shop.1: 1 record, ") ||
 		!strings.Contains(stdout, "shop.2: 0 records, 1 rejected") ||
 		!strings.Contains(stdout, "rejected 1: too_old") || strings.Contains(stdout, "other") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
@@ -59,7 +62,7 @@ func TestImportSource(t *testing.T) {
 	} {
 		t.Run("refuses "+name, func(t *testing.T) {
 			_, stderr, code := orrery(t, "", append([]string{"import", "--data", data}, test.args...)...)
-			if code == exitDone || !strings.Contains(stderr, test.want) {
+			if code == exit.Done || !strings.Contains(stderr, test.want) {
 				t.Errorf("exit %d: %s", code, stderr)
 			}
 		})
@@ -72,7 +75,7 @@ func TestImportSource(t *testing.T) {
 		{"serve", "--data", data, "--watch", "--listen", "127.0.0.1:0"},
 	} {
 		_, stderr, code := orrery(t, "", args...)
-		if code == exitDone || !strings.Contains(stderr, "orrery.toml: line 3: source.shop.forma: there is no such key") {
+		if code == exit.Done || !strings.Contains(stderr, "orrery.toml: line 3: source.shop.forma: there is no such key") {
 			t.Errorf("%s: exit %d: %s", args[0], code, stderr)
 		}
 	}
@@ -100,7 +103,7 @@ func TestImportSourceWithAllOptions(t *testing.T) {
 	for _, test := range []struct {
 		source string
 		code   int
-	}{{"wrong", exitRejected}, {"right", exitDone}} {
+	}{{"wrong", exit.Rejected}, {"right", exit.Done}} {
 		stdout, stderr, code := inProcess(t, "import", "--data", data, "--source", test.source)
 		if code != test.code {
 			t.Errorf("source %s: exit %d\n%s%s", test.source, code, stdout, stderr)
@@ -140,7 +143,7 @@ func importsBesideUnreadable(t *testing.T, logs, config string) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := orrery(t, "", "import", "--data", data, "--source", "shop")
-	if code != exitFailed || !strings.Contains(stdout, "z.log: 1 record,") ||
+	if code != exit.Failed || !strings.Contains(stdout, "z.log: 1 record,") ||
 		!strings.Contains(stderr, "cannot read ") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
@@ -163,9 +166,9 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 		horizon time.Duration
 	}
 	const day = 24 * time.Hour
-	given, none := days(7), days(0)
+	given, none := watch.Days(7), watch.Days(0)
 	for name, test := range map[string]struct {
-		horizon *days
+		horizon *watch.Days
 		want    []options
 	}{
 		"given":     {&given, []options{{server, 7 * day}, {own, 2 * day}, {server, 0}}},
@@ -173,7 +176,7 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 		"not given": {nil, []options{{server, 35 * day}, {own, 2 * day}, {server, 0}}},
 	} {
 		t.Run("horizon "+name, func(t *testing.T) {
-			serve := &serveCommand{Data: folder(data), Watch: true, Horizon: test.horizon}
+			serve := &serveCommand{Data: target.Folder(data), Watch: true, Horizon: test.horizon}
 			watched, closeAll, err := serve.sources(io.Discard, []string{server})
 			if err != nil {
 				t.Fatal(err)
@@ -210,7 +213,7 @@ func TestSourcesWithTheSameFiles(t *testing.T) {
 		}
 	}
 	var stderr strings.Builder
-	watched, closeAll, err := (&serveCommand{Data: folder(data), Watch: true}).sources(&stderr, nil)
+	watched, closeAll, err := (&serveCommand{Data: target.Folder(data), Watch: true}).sources(&stderr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +254,7 @@ func TestServeWatchesSources(t *testing.T) {
 	if err := s.waitFor(`"msg":"imported"`); err != nil {
 		t.Fatal(err)
 	}
-	if stdout, stderr, code := orrery(t, "", "import", "--data", other, "--source", "shop"); code != exitDone {
+	if stdout, stderr, code := orrery(t, "", "import", "--data", other, "--source", "shop"); code != exit.Done {
 		t.Errorf("import: exit %d\n%s%s", code, stdout, stderr)
 	}
 	day := time.Now().UTC()

@@ -11,32 +11,34 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
 )
 
 type statusCommand struct {
-	target
+	target.Target
 	Stack  string `help:"Deployment in AWS, its property name, instead of --url." placeholder:"NAME"`
 	Hours  int    `default:"12" help:"Number of hours in the table, the newest first."`
 	Format string `enum:"auto,table,json" default:"auto" help:"table or json; auto: by terminal."`
 }
 
 // Run prints the status of a server, of a deployment or of a folder.
-func (s *statusCommand) Run(ctx context.Context, c console) error {
+func (s *statusCommand) Run(ctx context.Context, c terminal.Console) error {
 	switch {
 	case s.Stack != "" && s.URL != "":
-		return &exitError{code: exitUsage, message: "--stack and --url name two servers; give one of them"}
+		return exit.With(exit.Usage, "--stack and --url name two servers; give one of them")
 	case s.Hours < 0:
-		return &exitError{code: exitUsage, message: "--hours must not be negative"}
+		return exit.With(exit.Usage, "--hours must not be negative")
 	}
 	if s.Stack != "" {
 		var err error
-		if s.URL, err = urlOfStack(ctx, s.Stack); err != nil {
+		if s.URL, err = target.URLOfStack(ctx, s.Stack); err != nil {
 			return err
 		}
 	}
-	server, done, err := s.connect(ctx, c.err)
+	server, done, err := s.Connect(ctx, c.Err)
 	if err != nil {
 		return err
 	}
@@ -44,15 +46,15 @@ func (s *statusCommand) Run(ctx context.Context, c console) error {
 	if err := errors.Join(err, done()); err != nil {
 		return err
 	}
-	if s.Format == "json" || s.Format == "auto" && !terminal.Is(c.out) {
-		_, err := c.shown().Write(append(response.Body, '\n'))
+	if s.Format == "json" || s.Format == "auto" && !terminal.Is(c.Out) {
+		_, err := c.Shown().Write(append(response.Body, '\n'))
 		return err
 	}
 	answer, err := client.DecodeStatus(response.Body)
 	if err != nil {
 		return err
 	}
-	return s.print(c.out, answer, time.Now())
+	return s.print(c.Out, answer, time.Now())
 }
 
 // print prints a status as a table: a line for each member, then the newest hours.
@@ -78,7 +80,9 @@ func (s *statusCommand) print(out io.Writer, a client.Status, now time.Time) err
 		line("quarantine", quarantineText(i.Quarantined))
 	}
 	if p := a.Price; p != nil {
-		line("price", fmt.Sprintf("$%g for each TB, at least %s for each query", p.USDPerTB, terminal.Bytes(p.MinimumBytes)))
+		line("price", fmt.Sprintf(
+			"$%g for each TB, at least %s for each query", p.USDPerTB, terminal.Bytes(p.MinimumBytes),
+		))
 	}
 	if wait := a.Limits.Wait; wait != nil {
 		line("wait", fmt.Sprintf("%g s for a query", *wait))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/client"
 )
 
@@ -20,7 +21,7 @@ func TestStatusOfAFolder(t *testing.T) {
 	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code := runHere(t.Context(), "", "import", "--data", data, log); code != exitRejected {
+	if _, stderr, code := runHere(t.Context(), "", "import", "--data", data, log); code != exit.Rejected {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	for rule, c := range map[string]struct {
@@ -30,23 +31,23 @@ func TestStatusOfAFolder(t *testing.T) {
 		without string   // a text that is not in it
 	}{
 		"a table has a line for each member": {
-			[]string{"--format", "table"}, exitDone, []string{
+			[]string{"--format", "table"}, exit.Done, []string{
 				"records     2 from 2026-01-01T10:00:00Z to 2026-01-01T11:00:00Z\n", " in 2 objects\n",
 				"quarantine  1 line, the newest bad_json\n", "routes      topx stats ", "\nwait        60 s for a query\n",
 				"\nhour           objects  records", "\n2026/01/01/11  1        1 ", "\n2026/01/01/10  1        1 ",
 			}, "price",
 		},
 		"hours can be left out": {
-			[]string{"--format", "table", "--hours", "1"}, exitDone, []string{"\n2026/01/01/11  1"}, "2026/01/01/10  1",
+			[]string{"--format", "table", "--hours", "1"}, exit.Done, []string{"\n2026/01/01/11  1"}, "2026/01/01/10  1",
 		},
 		"elsewhere than on a terminal it is the answer of the API": {
-			nil, exitDone, []string{`{"data":{"version":"dev","engine":"`, `"records":2,"objects":2,`, `"key":null}}`}, "\n{",
+			nil, exit.Done, []string{`{"data":{"version":"dev","engine":"`, `"records":2,"objects":2,`, `"key":null}}`}, "\n{",
 		},
 		"two servers are one too many": {
-			[]string{"--stack", "orrery", "--url", "http://localhost"}, exitUsage, []string{"give one of them"}, "records",
+			[]string{"--stack", "orrery", "--url", "http://localhost"}, exit.Usage, []string{"give one of them"}, "records",
 		},
 		"a folder without data is an error": {
-			[]string{"--data", filepath.Join(data, "none")}, exitFailed, []string{"there is no data in"}, "records",
+			[]string{"--data", filepath.Join(data, "none")}, exit.Failed, []string{"there is no data in"}, "records",
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -89,11 +90,11 @@ func TestStatusOfAStack(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	stdout, stderr, code := runHere(t.Context(), "", "status", "--stack", "shop")
-	if code != exitDone || !strings.Contains(stdout, `"name":"Bearer secret"`) {
+	if code != exit.Done || !strings.Contains(stdout, `"name":"Bearer secret"`) {
 		t.Errorf("exit %d: %s %s", code, stdout, stderr)
 	}
 	_, stderr, code = runHere(t.Context(), "", "status", "--stack", "store")
-	if code != exitFailed || !strings.Contains(stderr, "there is no stack store-api in eu-central-1") {
+	if code != exit.Failed || !strings.Contains(stderr, "there is no stack store-api in eu-central-1") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

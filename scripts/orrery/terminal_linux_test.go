@@ -15,6 +15,9 @@ import (
 	"unicode"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // newTerminal returns the two ends of a pseudoterminal: that of the person and that of the program. They are closed
@@ -75,20 +78,20 @@ func TestQueryAllShowsProgress(t *testing.T) {
 	}
 	tty, written := openTerminal(t)
 	var out bytes.Buffer
-	code := run(t.Context(), args, console{in: strings.NewReader(""), out: &out, err: tty})
+	code := run(t.Context(), args, terminal.Console{In: strings.NewReader(""), Out: &out, Err: tty})
 	shown := written()
-	if code != exitDone || !regexp.MustCompile(`records \(2500/-\)(?s:.*)\r +\r$`).MatchString(shown) {
+	if code != exit.Done || !regexp.MustCompile(`records \(2500/-\)(?s:.*)\r +\r$`).MatchString(shown) {
 		t.Errorf("exit code %d, on the terminal %q", code, shown)
 	}
 	var plain, stderr bytes.Buffer
-	code = run(t.Context(), args, console{in: strings.NewReader(""), out: &plain, err: &stderr})
-	if code != exitDone || stderr.Len() > 0 || plain.String() != out.String() {
+	code = run(t.Context(), args, terminal.Console{In: strings.NewReader(""), Out: &plain, Err: &stderr})
+	if code != exit.Done || stderr.Len() > 0 || plain.String() != out.String() {
 		t.Errorf("without a terminal: exit code %d, %q; %d bytes, %d on a terminal", code, &stderr, plain.Len(), out.Len())
 	}
 }
 
-// TestAnswersAreShownOnATerminal: a terminal gets no control or direction characters of records in any format. What goes
-// elsewhere is exact.
+// TestAnswersAreShownOnATerminal: a terminal gets no control or direction characters of records in any format. What
+// goes elsewhere is exact.
 func TestAnswersAreShownOnATerminal(t *testing.T) {
 	folder := t.TempDir()
 	data, log := filepath.Join(folder, "data"), filepath.Join(folder, "a.ndjson")
@@ -103,7 +106,7 @@ func TestAnswersAreShownOnATerminal(t *testing.T) {
 	if err := os.WriteFile(log, append(record, '\n'), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, code := inProcess(t, "import", "--data", data, log); code != exitDone {
+	if _, stderr, code := inProcess(t, "import", "--data", data, log); code != exit.Done {
 		t.Fatal(stderr)
 	}
 	for _, form := range []string{"csv", "json", "ndjson", "csv --all", "json --all", "ndjson --all", "table"} {
@@ -113,9 +116,9 @@ func TestAnswersAreShownOnATerminal(t *testing.T) {
 			}, strings.Fields(form)...)
 			tty, written := openTerminal(t)
 			var stderr bytes.Buffer
-			code := run(t.Context(), args, console{in: strings.NewReader(""), out: tty, err: &stderr})
+			code := run(t.Context(), args, terminal.Console{In: strings.NewReader(""), Out: tty, Err: &stderr})
 			shown := written()
-			if code != exitDone || !strings.Contains(shown, `\u{9b}2J\u{7f}\u{202e}\u{2066}\u{200b}\u{feff}`) {
+			if code != exit.Done || !strings.Contains(shown, `\u{9b}2J\u{7f}\u{202e}\u{2066}\u{200b}\u{feff}`) {
 				t.Errorf("exit code %d, %s: %q", code, &stderr, shown)
 			}
 			rest := strings.NewReplacer("\r\n", "", "\n", "").Replace(shown)
@@ -126,7 +129,7 @@ func TestAnswersAreShownOnATerminal(t *testing.T) {
 				return
 			}
 			exact, _, code := inProcess(t, args...)
-			if code != exitDone || !strings.Contains(strings.ReplaceAll(exact, `\u2028`, "\u2028"), hostile) {
+			if code != exit.Done || !strings.Contains(strings.ReplaceAll(exact, `\u2028`, "\u2028"), hostile) {
 				t.Errorf("exit code %d, elsewhere: %q", code, exact)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
@@ -34,20 +35,20 @@ func TestEscapesOfNamesAreNotPrinted(t *testing.T) {
 		args []string
 		code int
 	}{
-		{"the reports of an import", []string{"import", "--data", data, log}, exitRejected},
-		{"a second import with other values", []string{"import", "--data", data, "--set", "host=\x1b[2K", log}, exitDone},
-		{"a log of unknown format", []string{"import", "--data", data, unknown}, exitFailed},
-		{"a log that does not exist", []string{"import", "--data", data, log + ".gz"}, exitFailed},
-		{"the imports", []string{"imports", "--data", data}, exitDone},
-		{"the quarantine", []string{"quarantine", "--data", data}, exitDone},
-		{"an import that does not exist", []string{"quarantine", "--data", data, "--import", "\x1b[2K"}, exitFailed},
-		{"an unknown flag", []string{"import", "--data", data, "--\x1b[2K", log}, exitUsage},
-		{"an unknown command", []string{"\x1b[2K"}, exitUsage},
-		{"an unexpected argument", []string{"imports", "\x1b[2K"}, exitUsage},
-		{"a value of a flag", []string{"query", "logs", "x", "--last", "\x1b[2K", "--data", data}, exitFailed},
-		{"a filter with a mistake", []string{"parse", "hots=\x1b[2K, status=404"}, exitFailed},
-		{"a folder that does not exist", []string{"imports", "--data", data + "2"}, exitFailed},
-		{"a name of a key", []string{"key", "create", "\x1b[2K", "--scope", "data:read", "--data", data}, exitFailed},
+		{"the reports of an import", []string{"import", "--data", data, log}, exit.Rejected},
+		{"a second import with other values", []string{"import", "--data", data, "--set", "host=\x1b[2K", log}, exit.Done},
+		{"a log of unknown format", []string{"import", "--data", data, unknown}, exit.Failed},
+		{"a log that does not exist", []string{"import", "--data", data, log + ".gz"}, exit.Failed},
+		{"the imports", []string{"imports", "--data", data}, exit.Done},
+		{"the quarantine", []string{"quarantine", "--data", data}, exit.Done},
+		{"an import that does not exist", []string{"quarantine", "--data", data, "--import", "\x1b[2K"}, exit.Failed},
+		{"an unknown flag", []string{"import", "--data", data, "--\x1b[2K", log}, exit.Usage},
+		{"an unknown command", []string{"\x1b[2K"}, exit.Usage},
+		{"an unexpected argument", []string{"imports", "\x1b[2K"}, exit.Usage},
+		{"a value of a flag", []string{"query", "logs", "x", "--last", "\x1b[2K", "--data", data}, exit.Failed},
+		{"a filter with a mistake", []string{"parse", "hots=\x1b[2K, status=404"}, exit.Failed},
+		{"a folder that does not exist", []string{"imports", "--data", data + "2"}, exit.Failed},
+		{"a name of a key", []string{"key", "create", "\x1b[2K", "--scope", "data:read", "--data", data}, exit.Failed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			stdout, stderr, code := runHere(t.Context(), "", test.args...)
@@ -70,7 +71,7 @@ func TestEscapesOfNamesAreNotPrinted(t *testing.T) {
 	} {
 		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {
 			stdout, stderr, code := runHere(t.Context(), "{}", append(args, "--url", server.URL)...)
-			if code != exitDone || strings.ContainsRune(stdout, '\x1b') || !strings.Contains(stdout, `\u{1b}[2K`) {
+			if code != exit.Done || strings.ContainsRune(stdout, '\x1b') || !strings.Contains(stdout, `\u{1b}[2K`) {
 				t.Errorf("exit code %d: %q %q", code, stdout, stderr)
 			}
 		})
@@ -78,7 +79,7 @@ func TestEscapesOfNamesAreNotPrinted(t *testing.T) {
 	for _, args := range [][]string{{"filter", "get", "a"}, {"planet", "get", "prod"}} {
 		t.Run("the ETag of "+args[0]+" get", func(t *testing.T) {
 			_, stderr, code := runHere(t.Context(), "", append(args, "--url", server.URL)...)
-			if code != exitDone || stderr != `ETag: "\u{9b}2K"`+"\n" {
+			if code != exit.Done || stderr != `ETag: "\u{9b}2K"`+"\n" {
 				t.Errorf("exit code %d: %q", code, stderr)
 			}
 		})

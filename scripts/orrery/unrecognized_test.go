@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -23,7 +24,7 @@ func TestUnrecognizedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := inProcess(t, "import", "--data", t.TempDir(), log)
-	if code != exitFailed || stdout != "" {
+	if code != exit.Failed || stdout != "" {
 		t.Errorf("exit code %d, printed %q", code, stdout)
 	}
 	for _, flag := range []string{"--log-format", "--pattern"} {
@@ -58,14 +59,14 @@ func TestRejectedLineIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := inProcess(t, "import", "--data", t.TempDir(), log)
-	if code != exitRejected || !strings.Contains(stdout, want) {
+	if code != exit.Rejected || !strings.Contains(stdout, want) {
 		t.Errorf("exit code %d, printed\n%s%s\nwant\n%s", code, stdout, stderr, want)
 	}
 	if err := os.WriteFile(log, []byte(strings.Repeat(line+"20x 5\n", 20)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, stderr, code = inProcess(t, "import", "--data", t.TempDir(), log)
-	if doubt := strings.ReplaceAll(strings.Replace(want, "line 2", "line 1", 1), "\n  ", "\n")[2:]; code != exitDoubt ||
+	if doubt := strings.ReplaceAll(strings.Replace(want, "line 2", "line 1", 1), "\n  ", "\n")[2:]; code != exit.Doubt ||
 		!strings.Contains(stderr, "The first is "+doubt) {
 		t.Errorf("exit code %d, printed\n%s\nwant\n%s", code, stderr, doubt)
 	}
@@ -91,7 +92,7 @@ func TestObjectsThatAreNoRecords(t *testing.T) {
 		`"path":"/a"},"host":"shop.example","response_status":404}`)
 	dump := written(t, "status.jsonl", `{"timestamp":1779012303,"version":6,"connections":{"accepted":1}}`)
 	stdout, stderr, code := inProcess(t, "import", "--data", data, "--set", "branch=a b", cdn, dump)
-	if code != exitDoubt || stdout != "" {
+	if code != exit.Doubt || stdout != "" {
 		t.Errorf("exit code %d, printed %q", code, stdout)
 	}
 	for _, want := range []string{
@@ -110,7 +111,7 @@ func TestObjectsThatAreNoRecords(t *testing.T) {
 		t.Fatalf("suggestions other than one:\n%s", stderr)
 	}
 	args := pasted(t, suggested)
-	if stdout, stderr, code = inProcess(t, args[1:]...); code != exitDone || !strings.Contains(stdout, "1 record,") ||
+	if stdout, stderr, code = inProcess(t, args[1:]...); code != exit.Done || !strings.Contains(stdout, "1 record,") ||
 		strings.Contains(stderr, "no record has") {
 		t.Errorf("%s: exit %d: %s%s", suggested, code, stdout, stderr)
 	}
@@ -121,7 +122,7 @@ func TestObjectsThatAreNoRecords(t *testing.T) {
 		t.Errorf("imported %s%s, want %s", stdout, stderr, want)
 	}
 	stdout, stderr, code = inProcess(t, "import", "--data", data, "--format", "orrery", dump)
-	if code != exitDone || !strings.Contains(stdout, "1 record,") ||
+	if code != exit.Done || !strings.Contains(stdout, "1 record,") ||
 		!strings.Contains(stderr, "no record has an address, a method, a host, a path or a status\n") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
@@ -137,8 +138,8 @@ func pasted(t *testing.T, command string) []string {
 	return strings.Split(strings.TrimSuffix(string(words), "\n"), "\n")
 }
 
-// TestSuggestedCommands: the command for a log in JSON of no known format imports it, wherever the log is, and keeps the
-// other flags.
+// TestSuggestedCommands: the command for a log in JSON of no known format imports it, wherever the log is, and keeps
+// the other flags.
 func TestSuggestedCommands(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
@@ -188,7 +189,7 @@ func TestSuggestedCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"import", "--data", filepath.Join(t.TempDir(), "the data")}, test.args...)
 			_, stderr, code := runHere(t.Context(), test.stdin, args...)
-			if code != exitDoubt {
+			if code != exit.Doubt {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			for line, want := range test.after {
@@ -199,7 +200,7 @@ func TestSuggestedCommands(t *testing.T) {
 				for _, part := range parts[1:] {
 					command, _, _ := strings.Cut(part, "\n")
 					stdout, messages, code := runHere(t.Context(), test.stdin, pasted(t, command)[1:]...)
-					if code != exitDone || !strings.Contains(stdout, ": 1 record,") || strings.Contains(messages, "an address") {
+					if code != exit.Done || !strings.Contains(stdout, ": 1 record,") || strings.Contains(messages, "an address") {
 						t.Errorf("%s: exit code %d: %s%s", command, code, stdout, messages)
 					}
 					if strings.Contains(command, "--zone") != strings.Contains(strings.Join(test.args, " "), "--zone") {
@@ -217,7 +218,7 @@ func TestMappedTextThatIsNoBoolean(t *testing.T) {
 	log := written(t, "waf.jsonl", `{"timestamp":"2026-05-17T10:05:03Z","ip":"203.0.113.1","Action":"block"}`,
 		`{"timestamp":"2026-05-17T10:05:04Z","ip":"203.0.113.2","Action":"pass"}`)
 	_, stderr, code := inProcess(t, "import", "--data", data, "--map", "blocked=Action", log)
-	if code != exitFailed || !strings.Contains(stderr, `--map 'blocked=Action=="block"'`) {
+	if code != exit.Failed || !strings.Contains(stderr, `--map 'blocked=Action=="block"'`) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	source := "[source.waf]\nfiles = [\"" + log + "\"]\nmap = { blocked = 'Action==\"block\"' }\n"
@@ -225,7 +226,7 @@ func TestMappedTextThatIsNoBoolean(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := inProcess(t, "import", "--data", data, "--source", "waf")
-	if code != exitDone || !strings.Contains(stdout, "waf.jsonl: 2 records") {
+	if code != exit.Done || !strings.Contains(stdout, "waf.jsonl: 2 records") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 	for filter, want := range map[string]string{

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/keys"
 )
@@ -22,19 +23,19 @@ type upCommand struct {
 
 // Run deploys the stacks to this machine, prints how to use the deployment, and runs until ctx ends. Then it stops
 // every process. The data stays in the folder for the next run.
-func (u *upCommand) Run(ctx context.Context, c console) error {
+func (u *upCommand) Run(ctx context.Context, c terminal.Console) error {
 	defer uninterrupted()()
-	screen := newUpScreen(c.err)
+	screen := terminal.NewSteps(c.Err)
 	acknowledged := make(chan struct{})
 	context.AfterFunc(ctx, func() {
 		defer close(acknowledged)
-		screen.line("Interrupted. It takes some seconds to stop every process.")
+		screen.Line("Interrupted. It takes some seconds to stop every process.")
 	})
 	err := u.serve(ctx, c, screen)
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		<-acknowledged
 		message := "interrupted; all processes are stopped, and the data stays in " + u.Dir
-		return &exitError{code: exitInterrupted, message: message}
+		return exit.With(exit.Interrupted, message)
 	}
 	return err
 }
@@ -48,17 +49,17 @@ func uninterrupted() (resume func()) {
 }
 
 // serve runs the deployment until ctx ends.
-func (u *upCommand) serve(ctx context.Context, c console, screen *upScreen) (err error) {
+func (u *upCommand) serve(ctx context.Context, c terminal.Console, screen *terminal.Steps) (err error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	screen.line(fmt.Sprintf("Starting a deployment in %s; %s has the details.", u.Dir, localaws.LogFile(u.Dir)))
+	screen.Line(fmt.Sprintf("Starting a deployment in %s; %s has the details.", u.Dir, localaws.LogFile(u.Dir)))
 	d, err := localaws.Start(ctx, localaws.Options{
-		Root: root, Dir: u.Dir, FromYear: u.FromYear, Step: screen.step,
-		Denied: func(reason string) { screen.line("denied: " + reason) },
+		Root: root, Dir: u.Dir, FromYear: u.FromYear, Step: screen.Step,
+		Denied: func(reason string) { screen.Line("denied: " + reason) },
 	})
-	screen.stop()
+	screen.Stop()
 	if err != nil {
 		return u.withLog(ctx, c, err)
 	}
@@ -74,7 +75,7 @@ func (u *upCommand) serve(ctx context.Context, c console, screen *upScreen) (err
 const lastLines = 20
 
 // withLog prints the end of the log before an error of a step. It returns the error.
-func (u *upCommand) withLog(ctx context.Context, c console, failed error) error {
+func (u *upCommand) withLog(ctx context.Context, c terminal.Console, failed error) error {
 	if ctx.Err() != nil || !localaws.FromTool(failed) {
 		return failed
 	}
@@ -83,15 +84,17 @@ func (u *upCommand) withLog(ctx context.Context, c console, failed error) error 
 		return failed // which is more important
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	fmt.Fprintf(c.err, "The end of %s:\n", localaws.LogFile(u.Dir))
+	fmt.Fprintf(c.Err, "The end of %s:\n", localaws.LogFile(u.Dir))
 	for _, line := range lines[max(0, len(lines)-lastLines):] {
-		fmt.Fprintln(c.err, "  "+terminal.Printable(line, '\t'))
+		fmt.Fprintln(c.Err, "  "+terminal.Printable(line, '\t'))
 	}
 	return failed
 }
 
 // welcome prints how to use the deployment. The API's URL, on standard output, comes last.
-func (u *upCommand) welcome(ctx context.Context, c console, d *localaws.Deployment, screen *upScreen) error {
+func (u *upCommand) welcome(
+	ctx context.Context, c terminal.Console, d *localaws.Deployment, screen *terminal.Steps,
+) error {
 	key, err := d.Key(ctx, "up", keys.DataRead, keys.ConfRead, keys.ConfWrite)
 	if err != nil {
 		return err
@@ -103,11 +106,11 @@ func (u *upCommand) welcome(ctx context.Context, c console, d *localaws.Deployme
 	if strings.ContainsAny(dir, " '\"$\\") {
 		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
 	}
-	screen.line(fmt.Sprintf(`  import a log:  orrery put FILE --dir %s
+	screen.Line(fmt.Sprintf(`  import a log:  orrery put FILE --dir %s
   ask:           curl -u :%s %s/api/v4.0/data/fields
   AWS programs:  %s has the endpoint; %s has the functions' logs
 Ctrl-C stops it, and the data stays. The API is at:`,
 		dir, key, d.API, filepath.Join(u.Dir, "deployment.json"), filepath.Join(u.Dir, "localstack", "functions")))
-	_, err = fmt.Fprintln(c.out, d.API)
+	_, err = fmt.Fprintln(c.Out, d.API)
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 // upCheckout changes to a folder that `orrery up` takes for a checkout, with these scripts.
@@ -47,7 +49,7 @@ func TestUpShowsTheEndOfTheLog(t *testing.T) {
 		"servers/localstack.sh": `[ "$1" = stop ] || ` + hanging,
 	})
 	stdout, stderr, code := orrery(t, "", "up")
-	if code != exitFailed || stdout != "" {
+	if code != exit.Failed || stdout != "" {
 		t.Errorf("exit %d, output %q", code, stdout)
 	}
 	for _, want := range []string{
@@ -82,13 +84,13 @@ func TestUpAcknowledgesAnInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	stderr := &interruptingWriter{text: "Starting a deployment", interrupt: interrupt}
 	var stdout bytes.Buffer
-	code := run(ctx, []string{"up", "--dir", "other"}, console{out: &stdout, err: stderr})
+	code := run(ctx, []string{"up", "--dir", "other"}, terminal.Console{Out: &stdout, Err: stderr})
 	want := `Starting a deployment in other; other/up.log has the details.
 Interrupted. It takes some seconds to stop every process.
 orrery: interrupted; all processes are stopped, and the data stays in other
 `
-	if code != exitInterrupted || stderr.String() != want || stdout.Len() > 0 {
-		t.Errorf("exit %d, want %d; output %q; standard error:\n%s", code, exitInterrupted, &stdout, stderr)
+	if code != exit.Interrupted || stderr.String() != want || stdout.Len() > 0 {
+		t.Errorf("exit %d, want %d; output %q; standard error:\n%s", code, exit.Interrupted, &stdout, stderr)
 	}
 	if left, err := filepath.Glob("other/tmp-*"); err != nil || len(left) > 0 {
 		t.Error(left, err)
@@ -161,7 +163,7 @@ esac
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			_ = command.Wait() // the exit code is in the state
-			if code := command.ProcessState.ExitCode(); code != exitInterrupted {
+			if code := command.ProcessState.ExitCode(); code != exit.Interrupted {
 				t.Errorf("exit code %d: %s", code, command.ProcessState)
 			}
 			// Reading the file ends when all processes that have it open have ended.
@@ -184,36 +186,4 @@ func pipe(t *testing.T) (r, w *os.File) {
 	}
 	t.Cleanup(func() { _, _ = r.Close(), w.Close() })
 	return r, w
-}
-
-func TestUpScreen(t *testing.T) {
-	var plain, terminal bytes.Buffer
-	for _, s := range []*upScreen{newUpScreen(&plain), {w: &terminal, moving: true, ended: make(chan struct{})}} {
-		s.step("build", false)
-		s.step("start", false)
-		s.step("build", true)
-		s.line("denied: x")
-		s.stop()
-	}
-	withoutTimes := func(b *bytes.Buffer) string {
-		var out strings.Builder
-		for _, line := range strings.SplitAfter(b.String(), "\n") {
-			for _, part := range strings.SplitAfter(line, "\x1b[K") {
-				if _, rest, ok := strings.Cut(part, " s  "); ok {
-					part = rest
-				}
-				fmt.Fprint(&out, part)
-			}
-		}
-		return out.String()
-	}
-	if got, want := withoutTimes(&plain), "build: done\ndenied: x\n"; got != want {
-		t.Errorf("without a terminal: %q, want %q", got, want)
-	}
-	const clear = "\r\x1b[K"
-	want := clear + "build …" + clear + "build, start …" + clear + "build: done\n" + "start …" +
-		clear + "denied: x\n" + "start …" + clear
-	if got := withoutTimes(&terminal); got != want {
-		t.Errorf("on a terminal: %q, want %q", got, want)
-	}
 }

@@ -5,20 +5,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
 func TestQueryValues(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	_, stderr, code := orrery(t, "", "generate", "--records", "500", "--data", data,
 		"--from", "2026-01-01", "--to", "2026-01-03")
-	if code != exitDone {
+	if code != exit.Done {
 		t.Fatal(stderr)
 	}
 	const hour = "timestamp between 2026-01-01 20:00 and 2026-01-01 20:59:59"
 	ask := func(t *testing.T, args ...string) (stdout, stderr string) {
 		t.Helper()
 		stdout, stderr, code := orrery(t, "", append([]string{"query", "values", "--data", data}, args...)...)
-		if code != exitDone {
+		if code != exit.Done {
 			t.Fatalf("exit code %d, %s", code, stderr)
 		}
 		return stdout, stderr
@@ -62,7 +64,7 @@ func TestQueryValues(t *testing.T) {
 	})
 	t.Run("other queries take no period", func(t *testing.T) {
 		_, stderr, code := orrery(t, "", "query", "logs", hour, "--data", data, "--period", hour)
-		if code != exitUsage || !strings.Contains(stderr, "--period is for values") {
+		if code != exit.Usage || !strings.Contains(stderr, "--period is for values") {
 			t.Errorf("exit code %d, %q", code, stderr)
 		}
 	})

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 )
 
 type versionCommand struct{}
 
 // Run prints the version.
-func (versionCommand) Run(c console) error {
-	_, err := fmt.Fprintf(c.out, "orrery %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func (versionCommand) Run(c terminal.Console) error {
+	_, err := fmt.Fprintf(c.Out, "orrery %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 

@@ -36,7 +36,7 @@ type Results[T any] struct {
 }
 
 // formOf returns the form of a filter according to the header "syntax", or 0 if its first character decides.
-func formOf(h http.Header) filter.Form {
+func formOf(h http.Header) filter.Syntax {
 	if strings.EqualFold(h.Get("Syntax"), "string_query") {
 		return filter.QueryString
 	}
@@ -58,7 +58,7 @@ func (s *server) answerData(c *call, to search.Route, args arguments) error {
 		return errDryForm
 	}
 	r := search.Request{
-		Route: to, Form: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID, Now: s.present(),
+		Route: to, Syntax: formOf(c.r.Header), Branches: c.caller.Branches, Caller: c.callerID, Now: s.present(),
 	}
 	for name, value := range args {
 		r.Set(name, value) // all but those of the form of the answer

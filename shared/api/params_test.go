@@ -79,7 +79,7 @@ func TestParametersReachTheSearch(t *testing.T) {
 	}{
 		"the header syntax forces the string form": {
 			get("/api/v4.0/data/topx?filters={}", "syntax: string_query"),
-			search.Request{Route: search.TopX, Filters: "{}", Form: filter.QueryString},
+			search.Request{Route: search.TopX, Filters: "{}", Syntax: filter.QueryString},
 		},
 		"the short base path": {
 			get("/api/v4/data/stats?filters=x&segment=1h&group_by=hostname"),

@@ -75,8 +75,8 @@ func relativeTimes(all []query.RelativeTime) string {
 	return strings.Join(texts, ", ")
 }
 
-func parseFilter(text string, form filter.Form) filter.Filter {
-	if form == filter.QueryString {
+func parseFilter(text string, syntax filter.Syntax) filter.Filter {
+	if syntax == filter.QueryString {
 		return filter.ParseQueryString(text)
 	}
 	return filter.Parse(text)

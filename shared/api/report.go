@@ -44,7 +44,7 @@ type Ask func(ctx context.Context, route string, params map[string]string) ([]by
 // ReportRequest is a request for a report. Empty members have defaults.
 type ReportRequest struct {
 	Filters   string
-	Form      filter.Form
+	Form      filter.Syntax
 	MediaType string
 	Template  string
 	Compare   string
@@ -254,7 +254,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 				body, err = nil, reasonOf(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 			}
 		}()
-		r := search.Request{Route: search.Route(to), Form: filter.QueryString, Branches: branches, Caller: caller}
+		r := search.Request{Route: search.Route(to), Syntax: filter.QueryString, Branches: branches, Caller: caller}
 		for name, value := range params {
 			r.Set(name, value)
 		}

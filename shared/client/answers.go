@@ -2,7 +2,8 @@ package client
 
 import "github.com/orrery/orrery/shared/answer"
 
-// The results of the routes. Tags named doc describe the members. Decoded into any, a value is a string, a float64 or a bool.
+// The results of the routes. Tags named doc describe the members. Decoded into any, a value is a string, a float64 or a
+// bool.
 type (
 	// Timeline has the security statistics of a segment.
 	Timeline    = answer.TimelineResult
@@ -28,7 +29,8 @@ type (
 	Value = answer.ValueResult
 )
 
-// Stats is the traffic of a segment, or of one group in a segment. Percentiles is nil unless Question.Figures asks for them.
+// Stats is the traffic of a segment, or of one group in a segment. Percentiles is nil unless Question.Figures asks for
+// them.
 type Stats struct {
 	answer.StatsResult
 	Hostname string `json:"hostname"` // "" if grouped by a field

@@ -1,5 +1,5 @@
-// Package client is a client of the API, for programs in Go. It answers with types, reads all pages of records, waits for
-// queries that outlive their requests, and repeats requests that a busy server refuses.
+// Package client is a client of the API, for programs in Go. It answers with types, reads all pages of records, waits
+// for queries that outlive their requests, and repeats requests that a busy server refuses.
 //
 // It depends on the standard library alone. Package api and its README.md describe the API itself.
 package client
@@ -29,8 +29,8 @@ type Client struct {
 	// HTTP sends the requests; nil for http.DefaultClient. A timeout of it must be longer than the time limit of the
 	// server, which is 29 seconds on AWS.
 	HTTP *http.Client
-	// Retries is how often a request is repeated that the server refuses with 429 or 503; 0 for DefaultRetries, negative
-	// for never.
+	// Retries is how often a request is repeated that the server refuses with 429 or 503; 0 for DefaultRetries,
+	// negative for never.
 	Retries int
 	// Busy is called before the client waits for a server that has refused a request with 429 or 503; nil: nothing is.
 	Busy func(refused *Error, wait time.Duration)
@@ -65,9 +65,9 @@ type Response struct {
 
 // Do sends a request and returns the answer. It waits for a query that outlives its request: it asks for the answer in
 // the intervals of Retry-After until the query has ended. It repeats requests that the server refused because it was
-// busy, unless they change something, after the time in Retry-After, which may be up to a minute. An answer that reports
-// a failure is an *Error. If the deadline of ctx is before the next request, Do does not wait for it: it returns the
-// *Error of the refusal, or context.DeadlineExceeded while a query is running.
+// busy, unless they change something, after the time in Retry-After, which may be up to a minute. An answer that
+// reports a failure is an *Error. If the deadline of ctx is before the next request, Do does not wait for it: it
+// returns the *Error of the refusal, or context.DeadlineExceeded while a query is running.
 func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	for attempt := 0; ; attempt++ {
 		response, at, err := c.send(ctx, r)
@@ -155,8 +155,8 @@ func pauseOf(h http.Header, attempt int) time.Duration {
 	return min(wait, maxPause)
 }
 
-// pauseBusy waits for d: for a running query, or because of a refusal if it is not nil. It returns an error at once if the
-// deadline of ctx is earlier.
+// pauseBusy waits for d: for a running query, or because of a refusal if it is not nil. It returns an error at once if
+// the deadline of ctx is earlier.
 func (c *Client) pauseBusy(ctx context.Context, d time.Duration, refusal *Error) error {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d && ctx.Err() == nil {
 		if refusal != nil {

@@ -9,8 +9,8 @@ import (
 	"net/http"
 )
 
-// Question is a question about data. Its members are the parameters of the routes; every route refuses those that it does
-// not have.
+// Question is a question about data. Its members are the parameters of the routes; every route refuses those that it
+// does not have.
 type Question struct {
 	Filters  string `json:"filters,omitempty"`  // a filter in either form, with a period or a record_ref
 	Limit    int    `json:"limit,omitempty"`    // 0 for the default of the route
@@ -65,8 +65,8 @@ func (c *Client) Logs(ctx context.Context, q Question) (Answer[Record], error) {
 	return ask[Record](ctx, c, "logs", q)
 }
 
-// Records returns all records, newest first, and reads one page after the other. Question.Limit is the length of a page.
-// An error ends the sequence.
+// Records returns all records, newest first, and reads one page after the other. Question.Limit is the length of a
+// page. An error ends the sequence.
 func (c *Client) Records(ctx context.Context, q Question) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for {

@@ -1,6 +1,6 @@
-// Package completionindex defines the lists of values that are kept beside each object of a lake in the cloud: the commonest
-// values of some fields, for each branch. Completion reads them instead of running a query. They only help: a lake
-// without them has the same records.
+// Package completionindex defines the lists of values that are kept beside each object of a lake in the cloud: the
+// commonest values of some fields, for each branch. Completion reads them instead of running a query. They only help: a
+// lake without them has the same records.
 package completionindex
 
 import (

@@ -75,7 +75,8 @@ type Starter interface {
 	Start(ctx context.Context, q query.Query) (Execution, error)
 	// Poll reports how far an execution of q is. It returns the execution to poll next, which differs from x if the
 	// engine had to restart the query. The engine clamps a restarted query to the extent of the data at that time, so q
-	// need not be clamped. If the execution has failed and asking again would not help, p is Done and err is the failure.
+	// need not be clamped. If the execution has failed and asking again would not help, p is Done and err is the
+	// failure.
 	Poll(ctx context.Context, x Execution, q query.Query) (next Execution, p Progress, err error)
 	// Wait polls until the execution has ended. If ctx ends first, the execution continues and x remains valid.
 	Wait(ctx context.Context, x Execution, q query.Query) (Execution, error)

@@ -33,8 +33,8 @@ func NewMemory(limit, share int64) *Memory {
 	return &Memory{limit: limit, share: share, by: map[string]int64{}}
 }
 
-// Take takes bytes for a query of the caller. It returns false, and takes nothing, if that is more than what is left, or
-// more than the share of the caller.
+// Take takes bytes for a query of the caller. It returns false, and takes nothing, if that is more than what is left,
+// or more than the share of the caller.
 func (m *Memory) Take(caller string, bytes int64) bool {
 	if m == nil {
 		return true

@@ -11,7 +11,7 @@ import (
 // Filter is a parsed filter. Its spans refer to Text.
 type Filter struct {
 	Text       string
-	Form       Form
+	Syntax     Syntax
 	Conditions []Condition // the conditions that were parsed, in the order of the text
 	Incomplete []Condition // conditions with only a field, and possibly a key, that a lookup can use
 	Problems   Errors      // mistakes of syntax; query.Bind adds mistakes of meaning and reports all of them
@@ -43,12 +43,12 @@ func unreadable(text string) (Errors, bool) {
 	return nil, false
 }
 
-// Form is one of the two languages of a filter.
-type Form uint8
+// Syntax is one of the two languages of a filter.
+type Syntax uint8
 
 const (
-	QueryString Form = iota + 1 // status=404, timestamp between 2026-01-01 and 2026-01-02
-	JSON                        // {"AND":[{"field":"status","op":"eq","value":404}, …]}
+	QueryString Syntax = iota + 1 // status=404, timestamp between 2026-01-01 and 2026-01-02
+	JSON                          // {"AND":[{"field":"status","op":"eq","value":404}, …]}
 )
 
 // Span is a part of the filter's text. Offset and Length count UTF-8 bytes.

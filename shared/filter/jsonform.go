@@ -13,7 +13,7 @@ import (
 //
 // Mistakes are in Problems; the conditions without mistakes are parsed nevertheless.
 func ParseJSON(text string) Filter {
-	f := Filter{Text: text, Form: JSON}
+	f := Filter{Text: text, Syntax: JSON}
 	if errs, bad := unreadable(text); bad {
 		f.Problems = errs
 		return f

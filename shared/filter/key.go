@@ -32,8 +32,8 @@ func patternKey(pattern string) Key {
 
 // MemberText returns the correction of field.member in the place of a field's name: headers["host"], or in JSON,
 // inside the quotes of the name, headers","key":"host.
-func MemberText(form Form, field, member string) string {
-	if form == QueryString {
+func MemberText(syntax Syntax, field, member string) string {
+	if syntax == QueryString {
 		return field + "[" + quote(member) + "]"
 	}
 	if !plainKey(member) {

@@ -275,15 +275,15 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseForm(t *testing.T) {
-	for text, form := range map[string]filter.Form{
+	for text, syntax := range map[string]filter.Syntax{
 		``:         filter.QueryString,
 		`a=1`:      filter.QueryString,
 		` {`:       filter.JSON,
 		"\n[]":     filter.JSON,
 		"\ufeff{}": filter.JSON,
 	} {
-		if got := filter.Parse(text).Form; got != form {
-			t.Errorf("Parse(%q).Form = %d, want %d", text, got, form)
+		if got := filter.Parse(text).Syntax; got != syntax {
+			t.Errorf("Parse(%q).Syntax = %d, want %d", text, got, syntax)
 		}
 	}
 }

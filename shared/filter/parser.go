@@ -9,13 +9,13 @@ import "strings"
 // Mistakes are in Problems; the conditions without mistakes are parsed nevertheless.
 func ParseQueryString(text string) Filter {
 	if errs, bad := unreadable(text); bad {
-		return Filter{Text: text, Form: QueryString, Problems: errs}
+		return Filter{Text: text, Syntax: QueryString, Problems: errs}
 	}
 	p := parser{lexer: lexer{text}}
 	p.filters()
 	return Filter{
 		Text:       text,
-		Form:       QueryString,
+		Syntax:     QueryString,
 		Conditions: p.conditions,
 		Incomplete: p.incomplete,
 		Problems:   p.errs.Sorted(),

@@ -24,7 +24,7 @@ func (f Filter) Within(v Value, from, to int) Span {
 	at := func(target int) int {
 		read, i := 0, 0
 		for read < target && i < len(source) {
-			size, width := escapeSize(source[i:], f.Form)
+			size, width := escapeSize(source[i:], f.Syntax)
 			read, i = read+size, i+width
 		}
 		return min(start+1+i, end)
@@ -34,11 +34,11 @@ func (f Filter) Within(v Value, from, to int) Span {
 
 // escapeSize returns the number of bytes in the value (size) and in the filter (width) of the character or escape at
 // the start of s.
-func escapeSize(s string, form Form) (size, width int) {
+func escapeSize(s string, syntax Syntax) (size, width int) {
 	switch {
 	case s[0] != '\\' || len(s) == 1:
 		return 1, 1
-	case form == QueryString:
+	case syntax == QueryString:
 		if s[1] == '"' || s[1] == '\\' {
 			return 1, 2
 		}

@@ -36,7 +36,7 @@ func TestREADME(t *testing.T) {
 		if len(f.Problems) > 0 {
 			t.Errorf("an example has mistakes:\n%s", filter.Draw(text, f.Problems))
 		}
-		if (f.Form == filter.JSON) != (kind == "json filter") {
+		if (f.Syntax == filter.JSON) != (kind == "json filter") {
 			t.Errorf("an example is tagged %q:\n%s", kind, text)
 		}
 		checkRoundTrip(t, f)

@@ -26,7 +26,7 @@ func Tokens(f Filter) []Token {
 	if _, bad := unreadable(f.Text); bad {
 		return nil
 	}
-	if f.Form == JSON {
+	if f.Syntax == JSON {
 		(&jsonReader{text: f.Text, tokens: &tokens}).document()
 		return tokens
 	}

@@ -30,7 +30,7 @@ type Conversion struct {
 	New          bool   // the entry must be committed
 	RejectedFile string // file of the rejected lines; "" if there are none
 	Stopped      bool   // Options.Stop ended the conversion before the end of the log
-	Marks        map[MarkSlot][]Mark
+	Fingerprints map[FingerprintSlot][]Fingerprint
 }
 
 // FamilyOf returns the family of sources of a log with this beginning.
@@ -212,7 +212,9 @@ func (p *pipeline) conversion(at position) Conversion {
 	if e.Head != nil {
 		e.Head = e.Head[:min(int64(len(e.Head)), e.Length)]
 	}
-	c := Conversion{Entry: e, Base: at.base, Report: p.report, Stopped: p.lines.stopped, Marks: p.marks.slots}
+	c := Conversion{
+		Entry: e, Base: at.base, Report: p.report, Stopped: p.lines.stopped, Fingerprints: p.fingerprints.slots,
+	}
 	c.Report.Name, c.Report.Source, c.Report.Format, c.Report.Known = e.Name, e.Source, e.Format, at.base.Lines
 	c.Report.Left = p.lines.left
 	c.New = e.Length != at.base.Length && (!at.fresh || e.Records > 0)

@@ -36,8 +36,8 @@ const (
 	encodingLeast = 16
 )
 
-// hasZeros reports whether nearly all bytes of a text are zero, or not, as in groups of four bytes with this form: '0' is
-// a zero, '.' is not.
+// hasZeros reports whether nearly all bytes of a text are zero, or not, as in groups of four bytes with this form: '0'
+// is a zero, '.' is not.
 func hasZeros(text []byte, form string) bool {
 	text = text[:min(len(text), encodingBytes)]
 	fit := 0
@@ -49,8 +49,8 @@ func hasZeros(text []byte, form string) bool {
 	return mostly(fit, text)
 }
 
-// ebcdic are the ranges of the codes of letters, digits, ASCII marks, the space and ends of lines in EBCDIC, in which the
-// code pages agree.
+// ebcdic are the ranges of the codes of letters, digits, ASCII marks, the space and ends of lines in EBCDIC, in which
+// the code pages agree.
 var ebcdic = [][2]byte{
 	{0x15, 0x15}, {0x25, 0x25}, {0x40, 0x40}, {0x4b, 0x50}, {0x5a, 0x5e}, {0x60, 0x61}, {0x6b, 0x6f}, {0x7a, 0x7f},
 	{0x81, 0x89}, {0x91, 0x99}, {0xa2, 0xa9}, {0xc1, 0xc9}, {0xd1, 0xd9}, {0xe2, 0xe9}, {0xf0, 0xf9},

@@ -255,8 +255,8 @@ func (o *objectFile) close() error { return errors.Join(o.reader.Close(), o.file
 // StagedName returns the file name of an object in the staging directory.
 func StagedName(name string) string { return strings.ReplaceAll(name, "/", "_") }
 
-// SizesIn returns the number of rows of an object, and the compressed sizes of its columns. It reads the first four bytes
-// and the footer.
+// SizesIn returns the number of rows of an object, and the compressed sizes of its columns. It reads the first four
+// bytes and the footer.
 func SizesIn(r io.ReaderAt, size int64) (rows int64, columns map[string]int64, err error) {
 	object, err := parquet.OpenColumns(r, size)
 	if err != nil {

@@ -23,8 +23,8 @@ type Options struct {
 	Memory   int64          // approximate limit of the rows in memory, in bytes; 0 for DefaultMemory
 	Workers  int            // number of goroutines that decode and write; 0 for DefaultWorkers
 
-	// Complete, if set, is called with each record after the defaults are set, to set what else the record lacks. Several
-	// goroutines call it at the same time. An error ends the import.
+	// Complete, if set, is called with each record after the defaults are set, to set what else the record lacks.
+	// Several goroutines call it at the same time. An error ends the import.
 	Complete func(row *lake.Row) error
 	GeoIP    []string // files of the databases that Complete uses, for the ledger
 
@@ -55,9 +55,9 @@ type Options struct {
 	// its first records are in them already.
 	Objects func(hours []lake.Partition) ([]string, error)
 
-	// Marked, if set, looks up marks. An import of a new source then counts which of its first records have marks of other
-	// sources, and Conversion.Marks has those of the import.
-	Marked LookUpMarks
+	// LookUp, if set, looks up fingerprints. An import of a new source then counts which of its first records have
+	// fingerprints of other sources, and Conversion.Fingerprints has those of the import.
+	LookUp FingerprintLookup
 
 	// OnObject, if set, is called with every object and its file once the object is verified. It may remove the file.
 	// Several goroutines call it at the same time. Readers must not see the object before the import is committed.
@@ -123,9 +123,9 @@ type Report struct {
 	// Of the first Judged records of a new source, Seen are in the lake already, most of them in the source SeenIn.
 	Judged, Seen int
 	SeenIn       string
-	Sampled      bool // Judged and Seen count marks, which about one of sixteen records has
-	// Unchecked is why it is not known whether the first records are in the lake already, or why that will not be known of
-	// later logs with the records of this one; or "".
+	Sampled      bool // Judged and Seen count fingerprints, which about one of sixteen records has
+	// Unchecked is why it is not known whether the first records are in the lake already, or why that will not be known
+	// of later logs with the records of this one; or "".
 	Unchecked string
 
 	// Forgotten is the forgotten source to which the log belongs, of which a Watcher has imported nothing; or "".

@@ -53,7 +53,8 @@ func (o *overlap) add(rows []lake.Row) (enough bool) {
 	return len(o.first) == overlapRecords
 }
 
-// lookFor counts the first records of the new source that are in the lake, once. last means that no further ones follow.
+// lookFor counts the first records of the new source that are in the lake, once. last means that no further ones
+// follow.
 func (p *pipeline) lookFor(rows []lake.Row, last bool) error {
 	o := &p.overlap
 	if o.objects == nil || !o.add(rows) && !last {
@@ -76,7 +77,7 @@ func (p *pipeline) lookFor(rows []lake.Row, last bool) error {
 func (r Report) Overlaps() bool {
 	least := overlapLeast
 	if r.Sampled {
-		least = overlapLeastMarks
+		least = overlapLeastFingerprints
 	}
 	return r.Judged >= least && 2*r.Seen > r.Judged
 }

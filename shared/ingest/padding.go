@@ -12,9 +12,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxPadding is the maximum number of zero bytes after the end of compressed data. Programs that write blocks of a fixed
-// length, such as those for tapes, fill up the last block with them. More zeros are rather a part of the file that was
-// lost.
+// maxPadding is the maximum number of zero bytes after the end of compressed data. Programs that write blocks of a
+// fixed length, such as those for tapes, fill up the last block with them. More zeros are rather a part of the file
+// that was lost.
 const maxPadding = 1 << 20
 
 // isPadding reports whether the rest of r is a padding.
@@ -89,8 +89,8 @@ func (g *gzipMembers) next() error {
 	return nil
 }
 
-// paddedBzip2 reads the text of a bzip2 decoder, which reads all streams of a file, and accepts a padding after the last
-// one. The decoder must read through zeros, and no further than it needs.
+// paddedBzip2 reads the text of a bzip2 decoder, which reads all streams of a file, and accepts a padding after the
+// last one. The decoder must read through zeros, and no further than it needs.
 type paddedBzip2 struct {
 	text  io.Reader
 	zeros *zeros

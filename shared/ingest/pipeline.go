@@ -53,8 +53,8 @@ type pipeline struct {
 	has      essentialSet // what some record has
 	openLost bool
 
-	overlap overlap
-	marks   marks
+	overlap      overlap
+	fingerprints fingerprints
 
 	judged bool      // doubt has judged the first lines
 	first  rejection // the first rejected line
@@ -87,23 +87,23 @@ func newPipeline(in *input, at position, e Entry, format logformat.Format, stagi
 		options.Workers = DefaultWorkers
 	}
 	p := &pipeline{
-		in:      in,
-		format:  format,
-		entry:   e,
-		staging: staging,
-		options: options,
-		lines:   newLineReader(in, at, options),
-		batches: make(chan batch),
-		jobs:    make(chan job, options.Workers),
-		results: make(chan result),
-		read:    make(chan int, 1),
-		buffer:  newBuffer(),
-		held:    map[int]*decodedBatch{},
-		parts:   e.Parts,
-		bad:     quarantine{path: filepath.Join(staging, QuarantineFile), left: QuarantineBytes},
-		report:  Report{Rejected: map[record.Code]int64{}},
-		overlap: overlap{hours: map[lake.Partition]struct{}{}},
-		marks:   marks{known: options.Marked, fresh: at.fresh, slots: map[MarkSlot][]Mark{}},
+		in:           in,
+		format:       format,
+		entry:        e,
+		staging:      staging,
+		options:      options,
+		lines:        newLineReader(in, at, options),
+		batches:      make(chan batch),
+		jobs:         make(chan job, options.Workers),
+		results:      make(chan result),
+		read:         make(chan int, 1),
+		buffer:       newBuffer(),
+		held:         map[int]*decodedBatch{},
+		parts:        e.Parts,
+		bad:          quarantine{path: filepath.Join(staging, QuarantineFile), left: QuarantineBytes},
+		report:       Report{Rejected: map[record.Code]int64{}},
+		overlap:      overlap{hours: map[lake.Partition]struct{}{}},
+		fingerprints: fingerprints{known: options.LookUp, fresh: at.fresh, slots: map[FingerprintSlot][]Fingerprint{}},
 	}
 	if at.fresh {
 		p.overlap.objects = options.Objects
@@ -160,7 +160,7 @@ func (p *pipeline) check() error {
 	if err := errors.Join(p.doubt(true), p.lookFor(nil, true)); err != nil {
 		return err
 	}
-	p.marks.lookFor(p.entry.Source, &p.report)
+	p.fingerprints.lookFor(p.entry.Source, &p.report)
 	p.report.Unsaved = p.bad.unsaved
 	slices.SortFunc(p.objects, byName)
 	var rows int64
@@ -352,7 +352,7 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 	if err := errors.Join(p.doubt(false), p.lookFor(d.rows, false)); err != nil {
 		return err
 	}
-	p.marks.add(d.rows)
+	p.fingerprints.add(d.rows)
 	p.buffer.add(d)
 	if len(p.buffer.seen) > MaxPartitions {
 		return tooManyPartitions(p.buffer.seen)

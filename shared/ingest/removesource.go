@@ -8,9 +8,9 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
-// RemoveSource writes the rows of the object in the file path that are not of a source to one verified object, a file with
-// that name in dir. It compares every value of every row written with the rows read. It returns the number of rows of
-// the source. If no other rows are in the object, it writes nothing and returns an object without rows.
+// RemoveSource writes the rows of the object in the file path that are not of a source to one verified object, a file
+// with that name in dir. It compares every value of every row written with the rows read. It returns the number of rows
+// of the source. If no other rows are in the object, it writes nothing and returns an object without rows.
 func RemoveSource(dir, name, path, source string) (others lake.Object, dropped int64, err error) {
 	rows := func(yield func(parquet.Raw, error) bool) {
 		dropped = 0

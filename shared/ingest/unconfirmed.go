@@ -20,8 +20,8 @@ type UnconfirmedError struct{ message string }
 
 func (e *UnconfirmedError) Error() string { return e.message }
 
-// OnlyDoubts reports whether nothing else has failed: every error that err joins is an UnconfirmedError, or that of a log whose
-// lines are JSON objects of no known format.
+// OnlyDoubts reports whether nothing else has failed: every error that err joins is an UnconfirmedError, or that of a
+// log whose lines are JSON objects of no known format.
 func OnlyDoubts(err error) bool {
 	switch e := err.(type) { //nolint:errorlint // it takes joined errors apart
 	case *UnconfirmedError:
@@ -36,8 +36,8 @@ func OnlyDoubts(err error) bool {
 	return false
 }
 
-// doubt judges the first lines of an import. It returns an UnconfirmedError if most of them are rejected. last means that no
-// further lines follow.
+// doubt judges the first lines of an import. It returns an UnconfirmedError if most of them are rejected. last means
+// that no further lines follow.
 func (p *pipeline) doubt(last bool) error {
 	if !p.options.Cautious || p.judged {
 		return nil
@@ -57,7 +57,8 @@ func (p *pipeline) doubt(last bool) error {
 // mostlyRejected is the error of a log of which most lines are not records.
 func mostlyRejected(rejected, total int64, format string, first rejection) error {
 	return &UnconfirmedError{fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
-		"The first is %s\nName the right --format, or import the other lines with --anyway", rejected, total, format, first)}
+		"The first is %s\nName the right --format, or import the other lines with --anyway", rejected, total, format,
+		first)}
 }
 
 // String returns the number of the line, why it is not a record, and its text with a mark where it stops being one.

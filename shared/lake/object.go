@@ -24,6 +24,15 @@ func (o Object) Has(column string) bool {
 	return has || o.ColumnBytes == nil
 }
 
+// Paths returns the paths of objects.
+func Paths(objects []Object) []string {
+	paths := make([]string, len(objects))
+	for i, o := range objects {
+		paths[i] = o.Path
+	}
+	return paths
+}
+
 // Extent is the time that published objects cover. Ledgers and manifests keep it as JSON.
 type Extent struct {
 	MinTsMs int64 `json:"min_ts_ms"`

@@ -13,8 +13,8 @@ import "time"
 // One message can hide from both counts: the one that replaces the message about a log that is imported in part. Times
 // soon after such a message do not count.
 //
-// A queue that always has messages proves nothing either. A comparison of all raw logs with those that have arrived does,
-// and it also finds the logs of which S3 sent no message.
+// A queue that always has messages proves nothing either. A comparison of all raw logs with those that have arrived
+// does, and it also finds the logs of which S3 sent no message.
 type Backlog struct {
 	// Through is a time such that every log that was put before it is imported, refused, or an open import. It is zero
 	// as long as no such time is known.
@@ -57,9 +57,9 @@ func (b *Backlog) SawEmpty(at time.Time) bool {
 	return true
 }
 
-// Compared records that all raw logs were compared with those that have arrived. Every log that was put before through has
-// arrived, except logs that an earlier version may have imported. Lost is when the oldest log was put that should have
-// arrived, or zero. Compared reports whether b has changed.
+// Compared records that all raw logs were compared with those that have arrived. Every log that was put before through
+// has arrived, except logs that an earlier version may have imported. Lost is when the oldest log was put that should
+// have arrived, or zero. Compared reports whether b has changed.
 func (b *Backlog) Compared(through, lost time.Time) bool {
 	before := *b
 	b.advance(through)

@@ -8,13 +8,13 @@ type Imports struct {
 	At       time.Time `json:"at,omitzero"`    // of the latest import
 	Rejected int64     `json:"rejected,omitempty"`
 	Code     string    `json:"code,omitempty"` // reason of the newest rejected line
-	// Whole is set if Rejected has the lines of all imports. It is not if an earlier version, which did not sum them up,
-	// has imported logs.
+	// Whole is set if Rejected has the lines of all imports. It is not if an earlier version, which did not sum them
+	// up, has imported logs.
 	Whole bool `json:"whole,omitempty"`
 }
 
-// AddImport adds a committed import to the sums: that of the log with the key, with so many rejected lines, of which the
-// last one has the code.
+// AddImport adds a committed import to the sums: that of the log with the key, with so many rejected lines, of which
+// the last one has the code.
 func (s *State) AddImport(key string, at time.Time, rejected int64, code string) {
 	i := &s.Imports
 	if i.At.IsZero() {

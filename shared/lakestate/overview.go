@@ -23,8 +23,8 @@ var _ status.Source = (*Overview)(nil)
 func NewOverview(table Table, listing *Listing) *Overview { return &Overview{table, listing} }
 
 // Status describes the lake. The numbers of records of hours are not known. The number of all records is not known once
-// objects have been removed or are lost, and those of objects and bytes are not known of a lake with too many objects to
-// list them.
+// objects have been removed or are lost, and those of objects and bytes are not known of a lake with too many objects
+// to list them.
 func (o *Overview) Status(ctx context.Context) (status.Status, error) {
 	s, _, err := Load(ctx, o.table)
 	if err != nil {

@@ -33,7 +33,8 @@ type State struct {
 	Lost    []LostObject `json:"lost,omitempty"`
 	Backlog Backlog      `json:"backlog,omitzero"`
 	Imports Imports      `json:"imports,omitzero"`
-	// Shrunk is set if objects were removed whose rows the extent still counts. It is reset when they are counted again.
+	// Shrunk is set if objects were removed whose rows the extent still counts. It is reset when they are counted
+	// again.
 	Shrunk bool `json:"shrunk,omitempty"`
 	// Counted is when the rows of the extent were last counted from the objects.
 	Counted time.Time `json:"counted,omitzero"`

@@ -9,7 +9,7 @@ const LongestHorizonDays = 36_500
 const (
 	// LongestRun is the longest that AWS lets a function run.
 	LongestRun = 15 * time.Minute
-	// ShortestIngest is the shortest time in which ingest gets work done: it stops cloud.DefaultReserve before its
+	// ShortestIngest is the shortest time in which ingest gets work done: it stops deadline.DefaultReserve before its
 	// deadline, so that the work it has done is published.
 	ShortestIngest = 2 * time.Minute
 	// Deliveries is how often the queue of raw logs delivers a message before it becomes a dead letter. With the delays
@@ -27,7 +27,8 @@ const (
 	LongestReport = 9 * time.Minute
 	// ReportReserve is the part of LongestReport that is left for the deliveries when the queries must have ended.
 	ReportReserve = 2 * time.Minute
-	// ReportConcurrency is how many scheduled reports are made at once: the least that an event source can be limited to.
+	// ReportConcurrency is how many scheduled reports are made at once: the least that an event source can be limited
+	// to.
 	ReportConcurrency = 2
 	// ReportDeliveries is how often the queue delivers a message about a run before it becomes a dead letter. The run
 	// itself goes on: report-tick sends a message about each run that has not ended.

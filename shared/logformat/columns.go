@@ -51,8 +51,8 @@ func countComplete(text string, lines [][]byte) (n int) {
 	return n
 }
 
-// serverColumns are columns that servers write after the combined format: the controller of nginx for Kubernetes, also in
-// older versions; Traefik; Apache with the duration.
+// serverColumns are columns that servers write after the combined format: the controller of nginx for Kubernetes, also
+// in older versions; Traefik; Apache with the duration.
 var serverColumns = []struct {
 	columns string
 	apache  bool // they are variables of Apache
@@ -92,7 +92,9 @@ func (l *combinedLine) withColumns() (candidates []string) {
 			candidates = append(candidates, nginx+server.columns)
 		}
 	}
-	nginx += strings.Join([]string{"", " $request_time", " $request_time $upstream_response_time"}[l.timings:l.timings+1], "")
+	nginx += strings.Join(
+		[]string{"", " $request_time", " $request_time $upstream_response_time"}[l.timings:l.timings+1], "",
+	)
 	rest := l.rest
 	for n := 1; len(rest) > 0; n++ {
 		column := columnPattern.Find(rest)

@@ -241,8 +241,8 @@ func isVirtualHost(word []byte) bool {
 	return isAddress(host) || isHostName(bytes.TrimPrefix(host, []byte("*.")))
 }
 
-// isFullHost reports whether a word must be a host, and cannot be the name of a user: an address, a name with a port, or
-// a name with dots. A name with one dot may be that of a user, such as ann.smith, unless it ends like a domain.
+// isFullHost reports whether a word must be a host, and cannot be the name of a user: an address, a name with a port,
+// or a name with dots. A name with one dot may be that of a user, such as ann.smith, unless it ends like a domain.
 func isFullHost(word []byte) bool {
 	if !bytes.ContainsAny(word, ".:") {
 		return string(word) == "localhost"

@@ -65,8 +65,8 @@ func (d *Directives) Add(p []byte) {
 }
 
 // fromDirective returns the text from the first line on that may be a directive: it begins with '#', perhaps after a
-// quote, or the text ends after the quote, or it begins like a byte order mark. If within is true, the text begins within
-// a line.
+// quote, or the text ends after the quote, or it begins like a byte order mark. If within is true, the text begins
+// within a line.
 func fromDirective(text []byte, within bool) []byte {
 	if !within && (text[0] == '#' || text[0] == ByteOrderMark[0] || bytes.HasPrefix(text, []byte(`"#`)) || string(text) == `"`) {
 		return text

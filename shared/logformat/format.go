@@ -35,7 +35,8 @@ type Format interface {
 
 // Formats lists the formats in the order in which detection prefers them.
 var Formats = []Format{
-	native{}, awsWAF{}, caddy{}, nginxJSON, cloudFront, w3c{name: w3cName}, alb{}, envoy, istio, haproxyHTTP, combined{},
+	native{}, awsWAF{}, caddy{}, nginxJSON, cloudFront, w3c{name: w3cName}, alb{}, envoy, istio, haproxyHTTP,
+	combined{},
 }
 
 // aliases are further names of formats.
@@ -115,8 +116,8 @@ func badLine(format string, args ...any) error {
 	return &record.Reject{Code: BadLine, Message: fmt.Sprintf(format, args...)}
 }
 
-// ByteOrderMark is the UTF-8 byte order mark. A line may begin with it, because the log does, or because the log consists
-// of several that do. It is not part of the line.
+// ByteOrderMark is the UTF-8 byte order mark. A line may begin with it, because the log does, or because the log
+// consists of several that do. It is not part of the line.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
 // detectLines is the number of lines that Detect reads.
@@ -249,12 +250,4 @@ func (e *UnrecognizedError) ShownMembers() string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
-}
-
-// counted returns a number of things. noun is the name of one.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

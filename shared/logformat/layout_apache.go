@@ -73,7 +73,9 @@ func apacheVariable(format string) (v variable, text, rest string, err error) {
 	}
 	m := apacheName.FindStringSubmatch(format)
 	if m == nil {
-		return variable{}, "", "", layoutError("no variable of Apache begins with %.20q; write %%%% for a percent sign", format)
+		return variable{}, "", "", layoutError(
+			"no variable of Apache begins with %.20q; write %%%% for a percent sign", format,
+		)
 	}
 	argument, letter := m[1], m[2]
 	if argument != "" {

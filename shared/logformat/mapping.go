@@ -20,8 +20,8 @@ const mappingPrefix = "map:"
 // IsMapping reports whether the name of a format consists of mappings.
 func IsMapping(name string) bool { return strings.HasPrefix(name, mappingPrefix) }
 
-// ByMapping returns the format of logs with one JSON object per line. The mappings are the places of the fields in it. A
-// mapping has the form
+// ByMapping returns the format of logs with one JSON object per line. The mappings are the places of the fields in it.
+// A mapping has the form
 //
 //	mapping = FIELD "=" path [ ( "/" | "*" ) number | "==" text ] .
 //	path    = name { "." name } .
@@ -237,7 +237,9 @@ func (p *mappingParser) spaces() {
 func (p *mappingParser) scale() (*big.Rat, error) {
 	operator := p.text[p.at]
 	if operator != '/' && operator != '*' {
-		return nil, mappingError(p.text, p.at, "write a dot before a member, / or * before a number, or == before a text")
+		return nil, mappingError(
+			p.text, p.at, "write a dot before a member, / or * before a number, or == before a text",
+		)
 	}
 	p.at++
 	p.spaces()

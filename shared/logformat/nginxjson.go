@@ -45,7 +45,8 @@ var nginxAliases = []namedVariable{
 
 // nginxOrder lists the variables of nginx of which a line may have several for one field, the preferred ones first.
 var nginxOrder = []string{
-	"request", "request_uri", "msec", "time_iso8601", "time_local", "remote_addr", "body_bytes_sent", "bytes_sent", "host",
+	"request", "request_uri", "msec", "time_iso8601", "time_local", "remote_addr", "body_bytes_sent", "bytes_sent",
+	"host",
 }
 
 // nginxJSONNames lists the names of members, the preferred ones first. The member uri may have a query.

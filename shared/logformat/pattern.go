@@ -63,8 +63,8 @@ func newPattern(name, text string) (Format, error) {
 	return p, nil
 }
 
-// patternGroups lists the groups that do not simply have the name of the field with their text. In a name that ends with
-// _ms or _us, the unit of a duration is milliseconds or microseconds instead of seconds.
+// patternGroups lists the groups that do not simply have the name of the field with their text. In a name that ends
+// with _ms or _us, the unit of a duration is milliseconds or microseconds instead of seconds.
 var patternGroups = map[string]variable{
 	"timestamp":              {role: roleTime, unit: timeAny},
 	"ip":                     {role: roleClient},

@@ -14,8 +14,8 @@ import (
 // guess is a field for which suggestMappings looks for a member.
 type guess struct {
 	field string
-	// names are usual names of the member, the preferred ones first. A name stands for all names with the same letters and
-	// digits, and for paths that end in them: clientip is client_ip, clientIP, and the member ip of client.
+	// names are usual names of the member, the preferred ones first. A name stands for all names with the same letters
+	// and digits, and for paths that end in them: clientip is client_ip, clientIP, and the member ip of client.
 	names string
 	fits  func(text []byte) bool // whether a value can be the field
 	// instead are fields that have a mapping already and make this one unnecessary.
@@ -24,8 +24,8 @@ type guess struct {
 	weight int
 }
 
-// leastWeight is the weight of the fields that suggested mappings have at least. An address or a status alone is also in
-// logs of connections, of alerts and of the state of a server.
+// leastWeight is the weight of the fields that suggested mappings have at least. An address or a status alone is also
+// in logs of connections, of alerts and of the state of a server.
 const leastWeight = 2
 
 const clientNames = "clientip remoteip sourceip srcip clientaddress remoteaddress sourceaddress clientaddr remoteaddr " +
@@ -138,8 +138,8 @@ func leavesOf(lines [][]byte) (leaves []jsonLeaf) {
 	return leaves
 }
 
-// isCalled reports whether the names of the path, or its last ones, have the letters and digits of a name. Dots divide a
-// name, too.
+// isCalled reports whether the names of the path, or its last ones, have the letters and digits of a name. Dots divide
+// a name, too.
 func (l jsonLeaf) isCalled(name string) bool {
 	text := ""
 	for _, part := range slices.Backward(strings.Split(pathText(l.path), ".")) {
@@ -245,7 +245,8 @@ func MapFlags(mappings []string) string {
 // ShellWord returns a word as a shell reads it, in quotes if it needs them.
 func ShellWord(word string) string {
 	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_./@=:,-+", c)
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.ContainsRune("_./@=:,-+", c)
 	}
 	if word != "" && !strings.ContainsFunc(word, func(c rune) bool { return !plain(c) }) {
 		return word

@@ -14,8 +14,8 @@ type request struct {
 	method, authority, path, query, protocol []byte
 }
 
-// parseRequest parses a request line: GET http://host:80/path?query HTTP/1.1, also without a protocol. ok is false for any other text, such as
-// the first bytes of a TLS handshake sent to a port without TLS.
+// parseRequest parses a request line: GET http://host:80/path?query HTTP/1.1, also without a protocol. ok is false for
+// any other text, such as the first bytes of a TLS handshake sent to a port without TLS.
 func parseRequest(line []byte) (r request, ok bool) {
 	method, rest, ok := bytes.Cut(line, []byte(" "))
 	if !ok || !isMethod(method) {

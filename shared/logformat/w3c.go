@@ -188,8 +188,12 @@ func (f w3c) Convert(dst, line []byte) ([]byte, error) {
 		values = splitW3C(line)
 	}
 	columns := f.fields.columns
-	if len(values) != len(columns) {
-		return nil, badLine("the line has %s, but #Fields lists %d", counted(len(values), "value"), len(columns))
+	if n := len(values); n != len(columns) {
+		noun := "values"
+		if n == 1 {
+			noun = "value"
+		}
+		return nil, badLine("the line has %d %s, but #Fields lists %d", n, noun, len(columns))
 	}
 	c := layoutLine{o: newObject(dst)}
 	if f.fields.local {
@@ -220,7 +224,9 @@ func membersOf(line []byte) (names []string, values [][]byte, err error) {
 		return nil
 	})
 	if err != nil {
-		return nil, nil, &record.Reject{Code: record.BadJSON, Message: fmt.Sprintf("not a record of CloudFront: %v", err)}
+		return nil, nil, &record.Reject{
+			Code: record.BadJSON, Message: fmt.Sprintf("not a record of CloudFront: %v", err),
+		}
 	}
 	return names, values, nil
 }

@@ -12,8 +12,8 @@ const mostWork = 1 << 30
 // linear in the text, but the factor can be as large as the program: (a?){1000} tries a thousand instructions at every
 // byte.
 //
-// WorkOf returns about the number of instructions that an engine may have to try at one byte. These are the instructions
-// of repeats and options, because a text can be in many places of them at once, and the classes of
+// WorkOf returns about the number of instructions that an engine may have to try at one byte. These are the
+// instructions of repeats and options, because a text can be in many places of them at once, and the classes of
 // characters. Literal text counts only inside repeats. Of alternatives, the outermost ones count: the others are not
 // tried before a literal text has matched.
 func WorkOf(re *syntax.Regexp) int { return workOf(re, false, false) }

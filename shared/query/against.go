@@ -143,7 +143,7 @@ func (q Query) compared(shape Diff) (Query, error) {
 			Field: field, Op: filter.Between,
 			Terms: []Term{{Source: field.Sources[0], Test: IntRange{Min: &from, Max: &to}}},
 		}},
-		Filter: filter.Filter{Form: q.Filter.Form, Conditions: []filter.Condition{canonicalPeriod(q.Period)}},
+		Filter: filter.Filter{Syntax: q.Filter.Syntax, Conditions: []filter.Condition{canonicalPeriod(q.Period)}},
 	}
 	q.Scope.FromMs, q.Scope.ToMs = min(from, other.FromMs), max(to, other.ToMs)
 	q.Shape = shape

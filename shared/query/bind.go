@@ -35,7 +35,7 @@ func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 		Scope:      Scope{Period: b.period},
 		Conditions: b.conditions,
 		Shape:      shape,
-		Filter:     filter.Filter{Form: f.Form, Conditions: b.canonical},
+		Filter:     filter.Filter{Syntax: f.Syntax, Conditions: b.canonical},
 		Relative:   b.relative,
 	}
 	if b.periodAt < 0 && !b.periodFollows {

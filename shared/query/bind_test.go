@@ -229,7 +229,7 @@ func TestBindFilterWithoutText(t *testing.T) {
 		{Field: filter.Word{Text: "cookies"}, Key: &filter.Key{Text: "["}, Op: filter.Eq, Values: value("a")},
 		{Field: filter.Word{Text: "host"}, Op: filter.Eq, Values: value(strings.Repeat("long", 99) + "\x00")},
 	}
-	_, err := query.Bind(filter.Filter{Form: filter.QueryString, Conditions: conditions}, query.Logs{})
+	_, err := query.Bind(filter.Filter{Syntax: filter.QueryString, Conditions: conditions}, query.Logs{})
 	want := strings.Join([]string{
 		"malformed regular expression: unclosed (; the language is RE2",
 		"operator eq takes one value, not 2",

@@ -98,9 +98,9 @@ func unknownField(word filter.Word) filter.Error {
 	return e
 }
 
-// operatorMissing names operators as the form of the filter does: > in a query string, gt in JSON.
+// operatorMissing names operators as the syntax of the filter does: > in a query string, gt in JSON.
 func operatorMissing(
-	form filter.Form, field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition,
+	syntax filter.Syntax, field *catalog.Field, sources []catalog.Source, op filter.Op, c *filter.Condition,
 ) filter.Error {
 	where := fmt.Sprintf("field %q", field.Name)
 	if c.Key != nil {
@@ -108,17 +108,17 @@ func operatorMissing(
 	}
 	var names []string
 	for _, has := range catalog.OpsOf(sources) {
-		names = append(names, opText(form, has))
+		names = append(names, opText(syntax, has))
 	}
 	return filter.Error{
 		Code: codeOperatorMissing, Span: c.OpSpan, Pointer: "op", Expected: names,
 		Message: fmt.Sprintf("operator %s does not apply to %s (%s); it has %s",
-			opText(form, op), where, typesOf(sources), strings.Join(names, ", ")),
+			opText(syntax, op), where, typesOf(sources), strings.Join(names, ", ")),
 	}
 }
 
-func opText(form filter.Form, op filter.Op) string {
-	if form == filter.QueryString {
+func opText(syntax filter.Syntax, op filter.Op) string {
+	if syntax == filter.QueryString {
 		return catalog.OperatorOf(op).Symbol
 	}
 	return op.String()
@@ -142,7 +142,7 @@ func keyNotTaken(field *catalog.Field, key *filter.Key) filter.Error {
 	}
 }
 
-func unknownKey(form filter.Form, field *catalog.Field, key *filter.Key) filter.Error {
+func unknownKey(syntax filter.Syntax, field *catalog.Field, key *filter.Key) filter.Error {
 	members := field.Members()
 	e := filter.Error{
 		Code: codeUnknownKey, Span: key.Span, Pointer: "key", Expected: members,
@@ -154,7 +154,7 @@ func unknownKey(form filter.Form, field *catalog.Field, key *filter.Key) filter.
 	if e.Suggestion = filter.Nearest(strings.Trim(key.Text, "^$"), members); e.Suggestion != "" {
 		e.Message += fmt.Sprintf("; did you mean %q?", e.Suggestion)
 		fixed := e.Suggestion
-		if form == filter.JSON || !key.Exact {
+		if syntax == filter.JSON || !key.Exact {
 			fixed = "^" + fixed + "$"
 		}
 		e.Fix = &filter.Edit{Span: key.Span, Text: fixed}

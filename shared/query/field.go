@@ -34,7 +34,7 @@ func (b *binder) bindOp(field *catalog.Field, sources []catalog.Source, c *filte
 	if slices.ContainsFunc(sources, func(s catalog.Source) bool { return takes(s, op) }) {
 		return op, true
 	}
-	b.fail(operatorMissing(b.filter.Form, field, sources, op, c))
+	b.fail(operatorMissing(b.filter.Syntax, field, sources, op, c))
 	return op, false
 }
 

@@ -14,7 +14,7 @@ func (b *binder) fail(e filter.Error) {
 	if e.Pointer != "field" && e.Pointer != "" && b.addToParserError(e) {
 		return
 	}
-	if b.filter.Form == filter.JSON && b.pointer != "" {
+	if b.filter.Syntax == filter.JSON && b.pointer != "" {
 		e.Pointer = strings.TrimSuffix(b.pointer+"/"+e.Pointer, "/")
 	} else {
 		e.Pointer = ""
@@ -58,10 +58,10 @@ func (b *binder) mergeDotted(c *filter.Condition, e filter.Error) filter.Error {
 		member = e.Suggestion
 	}
 	if found, ok := catalog.Lookup(field); ok && found.Keys != catalog.NoKey && member != "" {
-		text := filter.MemberText(b.filter.Form, field, member)
+		text := filter.MemberText(b.filter.Syntax, field, member)
 		was := e.Suggestion
 		e.Suggestion, e.Fix = text, &filter.Edit{Span: whole, Text: text}
-		if b.filter.Form == filter.JSON {
+		if b.filter.Syntax == filter.JSON {
 			e.Suggestion = `"field":"` + text + `"`
 		}
 		e.Message = strings.Replace(e.Message, strconv.Quote(was), e.Suggestion, 1)
@@ -89,7 +89,7 @@ func (b *binder) fixed(rebind func(fixed filter.Filter) error) string {
 			return ""
 		}
 	}
-	f := parseAs(b.filter.Form, text)
+	f := parseAs(b.filter.Syntax, text)
 	if b.periodMisplaced {
 		if len(f.Problems) > 0 {
 			return "" // printing the filter would lose the part that the parser did not read
@@ -104,8 +104,8 @@ func (b *binder) fixed(rebind func(fixed filter.Filter) error) string {
 	return text
 }
 
-func parseAs(form filter.Form, text string) filter.Filter {
-	if form == filter.JSON {
+func parseAs(syntax filter.Syntax, text string) filter.Filter {
+	if syntax == filter.JSON {
 		return filter.ParseJSON(text)
 	}
 	return filter.ParseQueryString(text)

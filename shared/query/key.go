@@ -36,7 +36,7 @@ func (b *binder) bindKey(field *catalog.Field, c *filter.Condition) ([]catalog.S
 	sources := slices.Clone(field.Sources)
 	sources = slices.DeleteFunc(sources, func(s catalog.Source) bool { return !key.key.Matches(s.Name) })
 	if len(sources) == 0 {
-		b.fail(b.mergeDotted(c, unknownKey(b.filter.Form, field, c.Key)))
+		b.fail(b.mergeDotted(c, unknownKey(b.filter.Syntax, field, c.Key)))
 		return nil, boundKey{}, false
 	}
 	return sources, key, true

@@ -28,5 +28,5 @@ func BindSelection(f filter.Filter, opts ...Option) (Selection, error) {
 			return err
 		})
 	}
-	return Selection{b.conditions, filter.Filter{Form: f.Form, Conditions: b.canonical}}, nil
+	return Selection{b.conditions, filter.Filter{Syntax: f.Syntax, Conditions: b.canonical}}, nil
 }

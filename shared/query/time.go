@@ -32,7 +32,7 @@ func (b *binder) bindPeriod() {
 	}
 	c := &conditions[b.periodAt]
 	b.pointer = c.Pointer
-	if b.filter.Form == filter.JSON && b.periodAt > 0 {
+	if b.filter.Syntax == filter.JSON && b.periodAt > 0 {
 		b.periodMisplaced = true
 		b.fail(periodNotFirst(c))
 	}

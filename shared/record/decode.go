@@ -235,8 +235,8 @@ func (d *Decoder) inexact(f *field, value []byte) {
 	}
 }
 
-// takes reports whether a value that leaves the column of the field empty is of the field's type nevertheless: null, names
-// without values, or a number that is too large, as a literal or as text.
+// takes reports whether a value that leaves the column of the field empty is of the field's type nevertheless: null,
+// names without values, or a number that is too large, as a literal or as text.
 func (f *field) takes(value []byte) bool {
 	if f.notOfLine() || string(value) == "null" || f.pairs != nil && value[0] == '{' {
 		return true

@@ -11,10 +11,10 @@ import (
 // catalogue. Fields that the record lacks are omitted.
 //
 // svcid and svcsessionid are printed only if names contains them. They are cookies, so a record with all fields has
-// them among its cookies. record_ref is printed only if names contains it, too. It is the reference to the row. A member
-// of that name of the line that was ingested is printed as ingested_record_ref, with all fields. The field log_rest is
-// printed only if names contains it, too, because a record with all fields has its values among the others: values that
-// their fields cannot have as the members of an object log_rest.
+// them among its cookies. record_ref is printed only if names contains it, too. It is the reference to the row. A
+// member of that name of the line that was ingested is printed as ingested_record_ref, with all fields. The field
+// log_rest is printed only if names contains it, too, because a record with all fields has its values among the others:
+// values that their fields cannot have as the members of an object log_rest.
 func AppendJSON(dst []byte, row *lake.Row, names []string) []byte {
 	e := encoder{dst: append(dst, '{'), row: row}
 	if row.Extra != nil {

@@ -8,9 +8,9 @@
 // exceptions: such lists become objects, timestamp becomes RFC 3339 in UTC with the same number of digits, time_period
 // is added if it is absent, invalid Unicode becomes U+FFFD, and values that their fields cannot have, such as
 // "status":"ok", become members of an object log_rest. Row.Extra contains everything that the typed columns cannot
-// represent: unknown fields, this object, null as opposed to absent, "status":"200", integers over 64 bits, seconds finer
-// than a microsecond, unexpected shapes. A field in Extra is printed instead of its column. The column contains the nearest typed value, so
-// that filters find it, unless the value is null or a number that is too large.
+// represent: unknown fields, this object, null as opposed to absent, "status":"200", integers over 64 bits, seconds
+// finer than a microsecond, unexpected shapes. A field in Extra is printed instead of its column. The column contains
+// the nearest typed value, so that filters find it, unless the value is null or a number that is too large.
 //
 // Of members with equal names only the last counts, as in encoding/json and in browsers. If this or U+FFFD loses
 // information, Row.RawLine contains the line and Notes reports it.

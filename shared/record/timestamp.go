@@ -15,7 +15,8 @@ type instant struct {
 
 // parseTime parses the timestamps of logs: year, month, day, then 'T', 't', '_' or a space, then hour, minute and an
 // optional second with an optional fraction after '.' or ',', then a zone: Z, ±hh, ±hhmm or ±hh:mm, optionally after a
-// space. Without a zone the time is in UTC. A leap second is the next second. A number alone is Unix time, see parseUnix.
+// space. Without a zone the time is in UTC. A leap second is the next second. A number alone is Unix time, see
+// parseUnix.
 func parseTime(b []byte) (t instant, ok bool) {
 	if isNumber(b) {
 		return parseUnix(b)

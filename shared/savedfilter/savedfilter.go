@@ -70,7 +70,7 @@ func Stored(text string) (Filter, error) {
 // first one, of text if it has a period. Text may be empty.
 func With(text string, saved []Filter) string {
 	asked := filter.Parse(text)
-	if asked.Form == filter.JSON {
+	if asked.Syntax == filter.JSON {
 		return withJSON(asked, saved)
 	}
 	parts := make([]string, 0, 1+len(saved))
@@ -96,7 +96,7 @@ func withJSON(asked filter.Filter, saved []Filter) string {
 		period := all[at]
 		all = slices.Insert(slices.Delete(all, at, at+1), 0, period) // the JSON form requires it to be the first
 	}
-	return filter.FormatJSON(filter.Filter{Form: filter.JSON, Conditions: all})
+	return filter.FormatJSON(filter.Filter{Syntax: filter.JSON, Conditions: all})
 }
 
 func isPeriod(c filter.Condition) bool {

@@ -107,7 +107,7 @@ func (r Request) diff() (query.Shape, error) {
 		shape.Against, err = query.ParseAgainst(r.Against, clock)
 		return shape, againstError(err)
 	}
-	shape.Select, err = query.BindSelection(parse(r.Select, r.Form), query.WithClock(clock))
+	shape.Select, err = query.BindSelection(parse(r.Select, r.Syntax), query.WithClock(clock))
 	var wrong *query.FilterError
 	switch {
 	case errors.As(err, &wrong):

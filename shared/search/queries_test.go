@@ -683,7 +683,7 @@ func TestRequestIsStored(t *testing.T) {
 	a := newStarter(t)
 	defer close(a.open)
 	want := search.Request{
-		Route: search.Logs, Form: filter.QueryString, Limit: "7", Fields: "ip,host",
+		Route: search.Logs, Syntax: filter.QueryString, Limit: "7", Fields: "ip,host",
 		Branches: []string{"main", ""}, Caller: "c", Now: time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC),
 		Filters: "timestamp between 2026-01-01 and 2026-01-02,\n host=\"ä\\\\ <&>\u2028\"",
 	}

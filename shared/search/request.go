@@ -40,7 +40,7 @@ const MaxLogs = 2500
 type Request struct {
 	Route    Route
 	Filters  string
-	Form     filter.Form // 0: determined by the first character
+	Syntax   filter.Syntax // 0: determined by the first character
 	Limit    string
 	Segment  string
 	TZ       string

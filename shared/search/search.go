@@ -125,7 +125,7 @@ func bind(ctx context.Context, r Request) (query.Query, error) {
 	if err != nil {
 		return query.Query{}, err
 	}
-	f := parse(r.Filters, r.Form)
+	f := parse(r.Filters, r.Syntax)
 	if err := engine.ContextError(ctx, ctx.Err()); err != nil {
 		return query.Query{}, err
 	}
@@ -151,8 +151,8 @@ func bind(ctx context.Context, r Request) (query.Query, error) {
 	return paged(r, q)
 }
 
-func parse(text string, form filter.Form) filter.Filter {
-	switch form {
+func parse(text string, syntax filter.Syntax) filter.Filter {
+	switch syntax {
 	case filter.QueryString:
 		return filter.ParseQueryString(text)
 	case filter.JSON:

@@ -100,7 +100,7 @@ const noValueFinder = "this deployment keeps no lists of values; facets counts t
 // withPeriod returns a request for values with a period.
 func (s *Service) withPeriod(r Request, data freshness) Request {
 	if r.Filters == "" {
-		r.Filters, r.Form = s.newestPeriod(data, r.Branches != nil), filter.QueryString
+		r.Filters, r.Syntax = s.newestPeriod(data, r.Branches != nil), filter.QueryString
 	}
 	return r
 }

@@ -187,8 +187,9 @@ func (f *File) write(ctx context.Context, change func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// IsFull reports whether err is SQLite's error for a disk without space. Only the file of shared memory of a write-ahead
-// log has an error of its own for this. It is made when the first process opens the file, even if that only reads.
+// IsFull reports whether err is SQLite's error for a disk without space. Only the file of shared memory of a
+// write-ahead log has an error of its own for this. It is made when the first process opens the file, even if that only
+// reads.
 func IsFull(err error) bool {
 	var e *sqlite.Error
 	return hasCode(err, sqlite3.SQLITE_FULL) || errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE

@@ -59,8 +59,8 @@ func appendText(dst, text []byte, raw bool) []byte {
 	return appendCell(dst, append([]byte{'\''}, text...))
 }
 
-// formulaBegins has the characters with which a spreadsheet takes a cell for a formula, and those that it leaves out before
-// one. Some take the full-width signs of East Asian keyboards for the others.
+// formulaBegins has the characters with which a spreadsheet takes a cell for a formula, and those that it leaves out
+// before one. Some take the full-width signs of East Asian keyboards for the others.
 const formulaBegins = "=+-@\t\r\n\x00＝＋－＠"
 
 // appendCell appends a cell, in quotes if it needs them. The quotes in it are doubled.
@@ -79,8 +79,8 @@ func appendCell(dst, text []byte) []byte {
 	}
 }
 
-// needsQuotes reports whether encoding/csv puts a cell in quotes. Besides cells with commas, quotes and line ends, these
-// are cells that begin with a space, and the end of data in Postgres.
+// needsQuotes reports whether encoding/csv puts a cell in quotes. Besides cells with commas, quotes and line ends,
+// these are cells that begin with a space, and the end of data in Postgres.
 func needsQuotes(text []byte) bool {
 	if len(text) == 0 {
 		return false

@@ -109,7 +109,8 @@ func refused(err error, resource string) error {
 		return fmt.Errorf("%s did not answer within %s", resource, timeout)
 	case strings.Contains(err.Error(), "get credentials: "): // the SDK has no type for it
 		return fmt.Errorf("%s cannot be requested: there are no AWS credentials; set AWS_PROFILE, "+
-			"or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (a deployed function uses the credentials of its role)", resource)
+			"or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (a deployed function uses the credentials of its role)",
+			resource)
 	case !errors.As(err, &api):
 		return fmt.Errorf("%s cannot be reached: check the network, AWS_REGION, "+
 			"and AWS_ENDPOINT_URL if it is set", resource)

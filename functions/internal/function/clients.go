@@ -7,11 +7,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// LoadAWS reads the configuration that clients of AWS need: the region, credentials and, for emulators, endpoints. The
+// BeginOnAWS is like Begin, and also returns the configuration that clients of AWS need.
+func BeginOnAWS(ctx context.Context, name string, lookup Lookup) (lambdas.Function, Environment, aws.Config, error) {
+	f, e, err := Begin(name, lookup)
+	if err != nil {
+		return f, e, aws.Config{}, err
+	}
+	c, err := loadAWS(ctx)
+	return f, e, c, err
+}
+
+// loadAWS reads the configuration that clients of AWS need: the region, credentials and, for emulators, endpoints. The
 // SDK reads it from variables of its own.
-func LoadAWS(ctx context.Context) (aws.Config, error) {
+func loadAWS(ctx context.Context) (aws.Config, error) {
 	c, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		return c, fmt.Errorf("read the configuration of AWS: %w", err)

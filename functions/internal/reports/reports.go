@@ -1,5 +1,5 @@
-// Package reports builds the functions that make scheduled reports: report-tick queues the runs that are due, and report
-// makes and delivers them.
+// Package reports builds the functions that make scheduled reports: report-tick queues the runs that are due, and
+// report makes and delivers them.
 package reports
 
 import (
@@ -48,14 +48,10 @@ func storesOf(items table.Table, files blob.Store) Stores {
 	return Stores{document.Over(items), runs.Over(items, files), keys.Over(items)}
 }
 
-// Tick returns the function that queues the reports that are due. A schedule starts it, and it ignores the content of its
-// event.
+// Tick returns the function that queues the reports that are due. A schedule starts it, and it ignores the content of
+// its event.
 func Tick(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin("report-tick", lookup)
-	if err != nil {
-		return nil, err
-	}
-	c, err := function.LoadAWS(ctx)
+	f, e, c, err := function.BeginOnAWS(ctx, "report-tick", lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +121,11 @@ func (s Stores) config(log *slog.Logger, now func() time.Time) worker.Config {
 
 // Make returns the function that makes and delivers scheduled reports. SQS messages name their runs.
 func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin("report", lookup)
+	f, e, c, err := function.BeginOnAWS(ctx, "report", lookup)
 	if err != nil {
 		return nil, err
 	}
 	settings, err := destination.ReadJSON(e.Reports)
-	if err != nil {
-		return nil, err
-	}
-	c, err := function.LoadAWS(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,8 @@ func New(c aws.Config, items table.Table, e function.Environment) (Path, error) 
 		Client: client, S3: objects, States: states, Workgroup: e.Workgroup, Database: e.Database,
 		Sizes:    lakestate.NewListing(s3.New(objects, e.LakeBucket)),
 		Columns:  lakestate.NewColumns(state, time.Now),
-		FromYear: e.ProjectionFrom, DamageReports: lakestate.NewDamageReports(state, time.Now), ReuseFor: reuseResults, Now: time.Now,
+		FromYear: e.ProjectionFrom, DamageReports: lakestate.NewDamageReports(state, time.Now), ReuseFor: reuseResults,
+		Now: time.Now,
 	})
 	if err != nil {
 		return Path{}, err

@@ -26,11 +26,7 @@ type parts struct {
 }
 
 func begin(ctx context.Context, name string, lookup function.Lookup) (parts, error) {
-	f, e, err := function.Begin(name, lookup)
-	if err != nil {
-		return parts{}, err
-	}
-	c, err := function.LoadAWS(ctx)
+	f, e, c, err := function.BeginOnAWS(ctx, name, lookup)
 	if err != nil {
 		return parts{}, err
 	}

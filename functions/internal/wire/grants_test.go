@@ -9,7 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
@@ -28,8 +28,8 @@ func TestValuesUsesItsGrants(t *testing.T) {
 		t.Fatalf("%s %v", response, err)
 	}
 	judged := func(a permissions.Atom) bool { return a.Task == "finding values" && a.On != permissions.Items }
-	calls := permissions.Calls{f.Name: w.guard.Calls()[f.Name]}
-	for _, mistake := range permissions.Review(w.guard.Names.Resources(), calls, judged) {
+	calls := permissions.Calls{f.Name: w.iam.Calls()[f.Name]}
+	for _, mistake := range permissions.Review(w.iam.Names.Resources(), calls, judged) {
 		t.Error(mistake)
 	}
 	if permissions.AsksAthena(f.Name) {
@@ -38,7 +38,7 @@ func TestValuesUsesItsGrants(t *testing.T) {
 }
 
 // TestGrantsThatWereMissing has a row for each grant without which an earlier version failed on AWS. The function has
-// no other grant for what it does, so the guard denies it as soon as the grant is removed.
+// no other grant for what it does, so the proxy denies it as soon as the grant is removed.
 func TestGrantsThatWereMissing(t *testing.T) {
 	for _, test := range []struct {
 		name, function string
@@ -72,14 +72,14 @@ func TestGrantsThatWereMissing(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, test.function)
 			f, _ := lambdas.Named(test.function)
-			end := w.guard.As(f.Name)
+			end := w.iam.As(f.Name)
 			if err := test.use(w, f); err != nil {
 				t.Error(err)
 			}
 			end()
 			judged := func(a permissions.Atom) bool { return a.String() == test.grant }
-			resources := w.guard.Names.Resources()
-			for _, mistake := range permissions.Review(resources, w.guard.Calls(), judged) {
+			resources := w.iam.Names.Resources()
+			for _, mistake := range permissions.Review(resources, w.iam.Calls(), judged) {
 				t.Error(mistake)
 			}
 			if mistakes := permissions.Review(resources, nil, judged); len(mistakes) != 1 {

@@ -108,7 +108,7 @@ func newKillable(t *testing.T, client *dynamodb.Client, table string) *killable 
 		t.Fatal(err)
 	}
 	k.searching(e)
-	k.guard.As("report")
+	k.iam.As("report")
 	return k
 }
 

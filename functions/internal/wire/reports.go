@@ -23,8 +23,8 @@ func ReadingReports(ctx context.Context, lookup function.Lookup, log *slog.Logge
 	return scheduled(ctx, "report-get", lookup, log)
 }
 
-// WritingReports wires the function that writes scheduled reports and requests runs: report-put. Without destinations, it
-// refuses reports that have some.
+// WritingReports wires the function that writes scheduled reports and requests runs: report-put. Without destinations,
+// it refuses reports that have some.
 func WritingReports(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	return scheduled(ctx, "report-put", lookup, log)
 }
@@ -90,8 +90,8 @@ func describing(c api.Config) api.Config {
 // function.
 type described struct{ api.Reports }
 
-// reportSchema is the schema of reports in JSON, which orrery serve derives from the code that makes them. A test compares
-// the two, and -update writes it.
+// reportSchema is the schema of reports in JSON, which orrery serve derives from the code that makes them. A test
+// compares the two, and -update writes it.
 //
 //go:embed reportschema.json
 var reportSchema []byte

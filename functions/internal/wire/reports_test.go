@@ -16,7 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -135,7 +135,7 @@ func TestReportUsesTheWorkgroupOfReports(t *testing.T) {
 	}
 	w.invoke("report-delivered")
 	started := 0
-	for _, call := range w.guard.Calls()["report"] {
+	for _, call := range w.iam.Calls()["report"] {
 		if call.Action == "athena:StartQueryExecution" {
 			started++
 			if !strings.HasSuffix(call.Resource, "workgroup/orrery-reports") {
@@ -177,8 +177,8 @@ func TestReportStopsQueriesOfACancelledRun(t *testing.T) {
 	judged := func(a permissions.Atom) bool {
 		return a.On == permissions.ReportsWorkgroup && a.Action == "athena:StopQueryExecution"
 	}
-	calls := permissions.Calls{f.Name: w.guard.Calls()[f.Name]}
-	for _, mistake := range permissions.Review(w.guard.Names.Resources(), calls, judged) {
+	calls := permissions.Calls{f.Name: w.iam.Calls()[f.Name]}
+	for _, mistake := range permissions.Review(w.iam.Names.Resources(), calls, judged) {
 		t.Error(mistake)
 	}
 }

@@ -27,7 +27,9 @@ func Status(ctx context.Context, name string, lookup function.Lookup, log *slog.
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	states := lakestate.NewStates(state, time.Now)
 	checks := append(tableChecks(p.client, e, time.Now), statusChecks(states, bucket, e, time.Now)...)
-	return newHTTP(p.row, e, log, describing(api.Config{Keys: p.callers, Status: newDeployed(state, bucket, e)}), checks)
+	return newHTTP(
+		p.row, e, log, describing(api.Config{Keys: p.callers, Status: newDeployed(state, bucket, e)}), checks,
+	)
 }
 
 // deployed is a deployment that knows its status.

@@ -43,13 +43,16 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/fakeaws/athenatest"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxytest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/lists"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
@@ -58,9 +61,6 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 	"github.com/orrery/orrery/shared/table/tabletest"
-	"github.com/orrery/orrery/shared/testkit/athenatest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
-	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
 // at returns the time of the events.
@@ -82,7 +82,7 @@ type world struct {
 	cancel    func() // is called when a query waits; nil: nothing is
 	preparing bool   // an earlier event is being sent, which does not wait for its query
 
-	guard     *iamproxytest.Network // functions have their permissions of the deployment
+	iam       *iamproxytest.Network // functions have their permissions of the deployment
 	table     *dynamodb.Client
 	raw, lake blob.Store
 	ledger    lakestate.Table
@@ -102,8 +102,8 @@ func newWorld(t *testing.T, event string) *world {
 	ctx := &deadline{Context: t.Context(), exceeded: make(chan struct{})}
 	w := &world{t: t, ledger: lakestate.Over(&tabletest.Memory{}), event: event, release: make(chan struct{}), ctx: ctx}
 	w.log = slog.New(slog.NewJSONHandler(&w.logs, nil))
-	w.guard = iamproxytest.New(t, names(t), nil)
-	w.table = tableServer(t, w.guard, w.is("-table-down"))
+	w.iam = iamproxytest.New(t, names(t), nil)
+	w.table = tableServer(t, w.iam, w.is("-table-down"))
 	w.filters, w.runs = document.Over(&tabletest.Memory{}), runs.Over(&tabletest.Memory{}, &blobtest.Memory{})
 	w.planets = planet.Over(w.filters, at)
 	return w
@@ -145,7 +145,7 @@ func names(t *testing.T) permissions.Names {
 // function returns a function, which acts from then on: events are sent to one function at a time.
 func (w *world) function(f lambdas.Function) *function.Function {
 	w.t.Helper()
-	w.guard.As(f.Name)
+	w.iam.As(f.Name)
 	e, err := environmentOf(f)
 	if err != nil {
 		w.t.Fatal(err)
@@ -352,7 +352,7 @@ func (w *world) searching(e function.Environment) {
 	server := httptest.NewServer(w.athena)
 	w.t.Cleanup(server.Close)
 	w.client = awsathena.New(awsathena.Options{
-		HTTPClient:   &http.Client{Transport: w.guard},
+		HTTPClient:   &http.Client{Transport: w.iam},
 		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: staticCredentials, Retryer: aws.NopRetryer{},
 	})
 	athenaEngine, err := athena.New(athena.Config{
@@ -383,7 +383,7 @@ func (w *world) queryID() search.QueryID {
 // objectsOf returns the bucket of a lake with the rows, 200 bytes each. Queries list it.
 func (w *world) objectsOf(rows []lake.Row, watermark lake.Partition, bucket string) blob.Store {
 	w.t.Helper()
-	store := s3.New(s3test.New(w.t, w.guard, bucket), bucket)
+	store := s3.New(s3test.New(w.t, w.iam, bucket), bucket)
 	sizes := map[string]int{}
 	for _, row := range rows {
 		hour := lake.PartitionOf(row.TsMs)
@@ -393,7 +393,7 @@ func (w *world) objectsOf(rows []lake.Row, watermark lake.Partition, bucket stri
 		}
 		sizes[name] += 200
 	}
-	end := w.guard.As("") // the test puts the objects
+	end := w.iam.As("") // the test puts the objects
 	defer end()
 	for name, bytes := range sizes {
 		if err := store.Put(w.t.Context(), name, strings.NewReader(strings.Repeat("x", bytes)), blob.Always); err != nil {
@@ -424,14 +424,14 @@ func (w *world) finding(finder *lists.Engine) *search.Service {
 // listsOf returns the bucket of a lake with the rows and the lists of their values.
 func (w *world) listsOf(rows []lake.Row, watermark lake.Partition, bucket string) blob.Store {
 	w.t.Helper()
-	store := s3.New(s3test.New(w.t, w.guard, bucket), bucket)
+	store := s3.New(s3test.New(w.t, w.iam, bucket), bucket)
 	objects := &enginetest.Store{Dir: w.t.TempDir()}
 	objects.Fill(w.t, rows, watermark)
 	all, err := objects.Objects(w.t.Context(), -1<<40, 1<<40)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer w.guard.As("")() // the test puts the objects
+	defer w.iam.As("")() // the test puts the objects
 	for _, o := range all {
 		content, err := os.ReadFile(o.Path)
 		if err != nil {
@@ -517,9 +517,9 @@ func records(t *testing.T) []lake.Row {
 func (w *world) writer(f lambdas.Function, e function.Environment) *function.Function {
 	w.t.Helper()
 	if w.raw == nil {
-		client := s3test.New(w.t, w.guard, e.RawBucket, e.LakeBucket)
+		client := s3test.New(w.t, w.iam, e.RawBucket, e.LakeBucket)
 		w.raw, w.lake = s3.New(client, e.RawBucket), s3.New(client, e.LakeBucket)
-		end := w.guard.As("") // the test puts the logs
+		end := w.iam.As("") // the test puts the logs
 		w.putLogs()
 		end()
 	}

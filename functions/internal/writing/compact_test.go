@@ -18,6 +18,8 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -132,7 +134,7 @@ func newBacklog(t *testing.T, hours int, group time.Duration) *backlog {
 		if err := raw.Put(t.Context(), key, strings.NewReader(text.String()), blob.Always); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.Import(t.Context(), cloud.Log{Key: key}); err != nil && hours > 0 {
+		if _, err := store.Import(t.Context(), rawlog.Log{Key: key}); err != nil && hours > 0 {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +168,7 @@ func (w *backlog) damage(n int) (name string) {
 }
 
 // run lets the function run as Lambda does: until the deadline.
-func (w *backlog) run() (report cloud.CompactReport) {
+func (w *backlog) run() (report compaction.Report) {
 	w.t.Helper()
 	answer, err := w.invoke()
 	if err == nil {

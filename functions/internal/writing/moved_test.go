@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -55,7 +55,7 @@ func TestIngestMovesSources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := p.cloud.Import(t.Context(), cloud.Log{Key: "raw/a.log"})
+			report, err := p.cloud.Import(t.Context(), rawlog.Log{Key: "raw/a.log"})
 			if err != nil || report.Records != 1 {
 				t.Errorf("%d records, %v", report.Records, err)
 			}

@@ -13,8 +13,9 @@ import (
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob/s3"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
@@ -22,11 +23,7 @@ import (
 
 // Reconcile returns the function that sends raw logs again which have not arrived. A schedule starts it.
 func Reconcile(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	f, e, err := function.Begin("reconcile", lookup)
-	if err != nil {
-		return nil, err
-	}
-	c, err := function.LoadAWS(ctx)
+	f, e, c, err := function.BeginOnAWS(ctx, "reconcile", lookup)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +47,13 @@ func reconcile(
 	f lambdas.Function, e function.Environment, log *slog.Logger,
 	client *dynamodb.Client, s Stores, now func() time.Time,
 ) *function.Function {
-	handle := func(ctx context.Context, event reconcileEvent) (cloud.ReconcileReport, error) {
+	handle := func(ctx context.Context, event reconcileEvent) (arrivals.Report, error) {
 		r, err := event.reconciliation()
 		if err != nil {
-			return cloud.ReconcileReport{}, err
+			return arrivals.Report{}, err
 		}
 		r.Raw, r.Table, r.Now = s.Raw, s.Table, now
-		r.Send = func(ctx context.Context, raw cloud.Log, put time.Time) error {
+		r.Send = func(ctx context.Context, raw rawlog.Log, put time.Time) error {
 			if err := queue.SendLog(ctx, s.Queue, e.RawBucket, raw, put); err != nil {
 				return err
 			}
@@ -81,13 +78,13 @@ func reconcile(
 	return function.New(f, e, function.HandlerOf(handle),
 		doctor.Table(client, e.Table, "reconcile"),
 		doctor.Clock(client, e.Table, "reconcile", now),
-		doctor.Bucket("raw bucket", s.Raw, e.RawBucket, cloud.RawPrefix),
+		doctor.Bucket("raw bucket", s.Raw, e.RawBucket, rawlog.Prefix),
 		doctor.RawQueue(s.Queue, e.RawQueue),
 	)
 }
 
 // reconciliation returns the settings of the event.
-func (e reconcileEvent) reconciliation() (r cloud.Reconciliation, err error) {
+func (e reconcileEvent) reconciliation() (r arrivals.Reconciliation, err error) {
 	if e.Limit < 0 {
 		return r, errors.New("limit must not be negative")
 	}

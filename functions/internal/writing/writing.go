@@ -23,6 +23,8 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -62,11 +64,7 @@ type parts struct {
 }
 
 func open(ctx context.Context, name string, lookup function.Lookup, temp string, log *slog.Logger) (parts, error) {
-	f, e, err := function.Begin(name, lookup)
-	if err != nil {
-		return parts{}, err
-	}
-	c, err := function.LoadAWS(ctx)
+	f, e, c, err := function.BeginOnAWS(ctx, name, lookup)
 	if err != nil {
 		return parts{}, err
 	}
@@ -112,7 +110,7 @@ func newParts(
 		Unlisted: func(ctx context.Context, object string, err error) {
 			log.WarnContext(ctx, "no lists of values", "object", object, "error", err)
 		},
-		Moved: func(ctx context.Context, moved cloud.Moved, err error) {
+		Moved: func(ctx context.Context, moved ledgertable.Moved, err error) {
 			fields := []any{"family", moved.Family, "sources", moved.Sources, "left", moved.Left}
 			if err != nil {
 				log.WarnContext(ctx, "sources of the ledger not moved", append(fields, "error", err)...)
@@ -163,7 +161,7 @@ func (p parts) ingest(now func() time.Time) *function.Function {
 
 // compact returns a function that answers every event with the report of a compaction.
 func (p parts) compact(now func() time.Time) *function.Function {
-	handle := func(ctx context.Context, _ json.RawMessage) (cloud.CompactReport, error) {
+	handle := func(ctx context.Context, _ json.RawMessage) (compaction.Report, error) {
 		p.logAges(ctx, now()) // first, because a run that is killed logs nothing afterwards
 		looked := p.cloud.ObserveQueues(ctx, p.queue, p.deadLetters)
 		report, err := p.cloud.Compact(ctx, time.Time{})
@@ -194,8 +192,8 @@ func (p parts) compact(now func() time.Time) *function.Function {
 	return function.New(p.row, p.environment, function.HandlerOf(handle), checks...)
 }
 
-// logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has no
-// newest record, and compaction is not behind.
+// logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has
+// no newest record, and compaction is not behind.
 func (p parts) logAges(ctx context.Context, now time.Time) {
 	state, _, err := lakestate.Load(ctx, p.table)
 	switch {

@@ -144,8 +144,8 @@ func measureNeighbour(ctx context.Context, o Options, product Product) (n Neighb
 	return n, errors.Join(ctx.Err(), bar.Finish())
 }
 
-// post sends a body to a data route, reads the whole answer and returns its status. A 5xx is an error, except a 504 with
-// Location, which only says that the query takes longer than an answer may.
+// post sends a body to a data route, reads the whole answer and returns its status. A 5xx is an error, except a 504
+// with Location, which only says that the query takes longer than an answer may.
 func (c client) post(ctx context.Context, route string, body []byte) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/api/v4.0/data/"+route, bytes.NewReader(body))
 	if err != nil {

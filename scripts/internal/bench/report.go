@@ -129,7 +129,9 @@ func (q Comparison) estimateRow() Row {
 		Met:  &within,
 	}
 	if q.BytesScanned > 0 {
-		row.Ratio = fmt.Sprintf("%.2f…%.2f", float64(e.Low)/float64(q.BytesScanned), float64(e.High)/float64(q.BytesScanned))
+		row.Ratio = fmt.Sprintf(
+			"%.2f…%.2f", float64(e.Low)/float64(q.BytesScanned), float64(e.High)/float64(q.BytesScanned),
+		)
 	}
 	return row
 }
@@ -165,7 +167,9 @@ func (r Report) storageRows() []Row {
 		},
 		{
 			What: "storage before compaction",
-			Ours: fmt.Sprintf("%.1f B/record, %d objects", float64(r.Import.Bytes)/float64(r.Records), r.Import.Objects),
+			Ours: fmt.Sprintf(
+				"%.1f B/record, %d objects", float64(r.Import.Bytes)/float64(r.Records), r.Import.Objects,
+			),
 		},
 		{What: "compaction", Ours: fmt.Sprintf("%.1f s", r.Import.CompactSeconds)},
 		{

@@ -76,7 +76,9 @@ func measureFullDays(ctx context.Context, o Options) (WeekReport, error) {
 		var page lineCounter
 		page.show = func(int64) error { return nil }
 		began := time.Now()
-		if err := product.Report(ctx, period(o.weekStart(), Day.AddDate(0, 0, 1).Sub(o.weekStart())), &page); err != nil {
+		if err := product.Report(
+			ctx, period(o.weekStart(), Day.AddDate(0, 0, 1).Sub(o.weekStart())), &page,
+		); err != nil {
 			return result, fmt.Errorf("make the report about the week: %w", err)
 		}
 		took := time.Since(began).Seconds()

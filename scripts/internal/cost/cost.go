@@ -103,7 +103,8 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	small := 2 * queries                           // for saved filters and the status
 	requests := asked + queries + small            // with requests for values
 	gets := (asked*l.PeriodHours + questions*24) * objects * getsPerObject
-	lists := asked*listings(l.PeriodHours*objects) + questions*listings(24*objects) + queries*listings(l.LakeDays*24*objects)
+	lists := asked*listings(l.PeriodHours*objects) + questions*listings(24*objects) +
+		queries*listings(l.LakeDays*24*objects)
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
 	var items []Item

@@ -10,8 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/engine/local"
 )
 
-// The memory of DuckDB is 2 GB, of which the queries of one caller get a half. Beyond it, DuckDB writes temporary files into
-// the data directory.
+// The memory of DuckDB is 2 GB, of which the queries of one caller get a half. Beyond it, DuckDB writes temporary files
+// into the data directory.
 const (
 	duckDBs     = 2
 	memoryLimit = "1GB" // of each

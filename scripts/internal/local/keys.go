@@ -52,7 +52,9 @@ func OpenTableKeys(ctx context.Context, table string) (Keys, error) {
 		return nil, fmt.Errorf("read the AWS configuration: %w", err)
 	}
 	if cfg.Region == "" {
-		return nil, errors.New("the region of the table is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one")
+		return nil, errors.New(
+			"the region of the table is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one",
+		)
 	}
 	return tableKeys{keys.Over(tabledynamo.New(tabledynamo.NewClient(cfg), table))}, nil
 }

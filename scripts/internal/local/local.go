@@ -1,5 +1,5 @@
-// Package local is the composition root of the product on one machine. It builds the engine, the importer, the stores of
-// documents and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
+// Package local is the composition root of the product on one machine. It builds the engine, the importer, the stores
+// of documents and the HTTP API over a data directory. Outside functions, no other package chooses implementations.
 package local
 
 import (
@@ -248,7 +248,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Now:       time.Now,
 		Console:   console.Files,
 		Page:      page.Files,
-		Reports:   reportapi.Maker{Sender: "Orrery <orrery@localhost>", AtOnce: asking.Few},
+		Reports:   reportapi.Maker{AtOnce: asking.Few},
 		Address:   s.Address,
 		Version:   s.Version,
 	}

@@ -59,8 +59,8 @@ func (p *Product) reportSettings(s ServeOptions) (destination.Settings, error) {
 }
 
 // ReportRunner returns what runs the scheduled reports of the folder that are due by a clock, or nil if the folder is
-// read-only or its disk was full. The links of reports are those of the settings, or lead to the address of the options.
-// The options must have an Access.
+// read-only or its disk was full. The links of reports are those of the settings, or lead to the address of the
+// options. The options must have an Access.
 func (p *Product) ReportRunner(s ServeOptions, now func() time.Time) (*worker.Runner, error) {
 	if p.reports.runs == nil || p.reports.readOnly {
 		return nil, nil
@@ -91,8 +91,8 @@ func (p *Product) reportRunner(
 	})
 }
 
-// completeThrough returns through which time the data is complete, or the zero time if the engine cannot know it. At the
-// start of a server that watches a folder, nothing is complete.
+// completeThrough returns through which time the data is complete, or the zero time if the engine cannot know it. At
+// the start of a server that watches a folder, nothing is complete.
 func (p *Product) completeThrough(ctx context.Context) (time.Time, error) {
 	_, complete, err := p.freshness(ctx)
 	if p.Store != nil && complete.IsZero() {

@@ -9,8 +9,8 @@ import (
 
 var _ status.Source = (*Product)(nil)
 
-// Status describes the product: its data directory, with the records of the demo day if queries are answered from it, or
-// what a cluster reports.
+// Status describes the product: its data directory, with the records of the demo day if queries are answered from it,
+// or what a cluster reports.
 func (p *Product) Status(ctx context.Context) (found status.Status, err error) {
 	if p.Store != nil {
 		found, err = p.ofFolder(ctx)
@@ -36,8 +36,8 @@ func (p *Product) ofFolder(ctx context.Context) (found status.Status, err error)
 	return demo, err
 }
 
-// ofCluster returns what a cluster knows: the period of the records, which it is asked for at most every ten seconds. It
-// does not know their number, because it asks about the newest hours only, nor the objects that hold them.
+// ofCluster returns what a cluster knows: the period of the records, which it is asked for at most every ten seconds.
+// It does not know their number, because it asks about the newest hours only, nor the objects that hold them.
 func ofCluster(ctx context.Context, e engine.Engine) (found status.Status, err error) {
 	if found.Extent, err = e.Extent(ctx); err != nil {
 		return status.Status{}, err

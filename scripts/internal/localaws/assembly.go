@@ -17,7 +17,9 @@ func (d *Deployment) assembly() string { return filepath.Join(d.options.Dir, "cd
 // app returns the arguments by which the CDK finds the templates. If the templates would be the same, it reuses the
 // ones of the last deployment in the folder, because making them takes longer than deploying them. After a deployment,
 // the caller must call remember.
-func (d *Deployment) app(ctx context.Context, properties []string) (arguments []string, remember func() error, err error) {
+func (d *Deployment) app(
+	ctx context.Context, properties []string,
+) (arguments []string, remember func() error, err error) {
 	inputs, err := d.inputs(ctx, properties)
 	if err != nil {
 		return nil, nil, err

@@ -217,7 +217,9 @@ func (d *Deployment) checkYear(ctx context.Context) error {
 	if year, err := strconv.Atoi(last[yearOutput]); err == nil && d.options.FromYear <= year {
 		return nil // queries found the records from that year on
 	}
-	state, _, err := lakestate.Load(ctx, lakestate.Over(tabledynamo.New(tabledynamo.NewClient(d.Config()), last[tableOutput])))
+	state, _, err := lakestate.Load(
+		ctx, lakestate.Over(tabledynamo.New(tabledynamo.NewClient(d.Config()), last[tableOutput])),
+	)
 	if err != nil {
 		return err
 	}

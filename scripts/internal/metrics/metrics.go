@@ -1,5 +1,5 @@
-// Package metrics collects figures of a server for Prometheus. README.md lists them. Only the command uses it: functions
-// on AWS have the metrics of CloudWatch.
+// Package metrics collects figures of a server for Prometheus. README.md lists them. Only the command uses it:
+// functions on AWS have the metrics of CloudWatch.
 package metrics
 
 import (
@@ -55,7 +55,8 @@ func New(s Source) *Metrics {
 		engine:   counter("orrery_engine_seconds_total", "Time in the engine, as answers report it.", routeLabel),
 		scanned:  counter("orrery_engine_scanned_bytes_total", "Bytes read, as answers report them.", routeLabel),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "orrery_http_request_duration_seconds", Help: "Time from a request to its answer.", Buckets: durations,
+			Name: "orrery_http_request_duration_seconds", Help: "Time from a request to its answer.",
+			Buckets: durations,
 		}, []string{routeLabel}),
 	}
 	registry := prometheus.NewRegistry()

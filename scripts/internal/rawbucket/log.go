@@ -46,10 +46,10 @@ const (
 // maxSampled is the maximum length of the text that is decompressed to see the last lines of a log.
 const maxSampled = 2 << 30
 
-// Read reads a file and returns it as a log with a name in the bucket. It refuses what the import would refuse, except for
-// logs in JSON of no known format, which can be imported with a format once they are in the bucket. If the
-// log is growing, another process may still write to the file; then a last line without newline is left, unless the
-// file is compressed, because the line may be incomplete. The file must stay open.
+// Read reads a file and returns it as a log with a name in the bucket. It refuses what the import would refuse, except
+// for logs in JSON of no known format, which can be imported with a format once they are in the bucket. If the log is
+// growing, another process may still write to the file; then a last line without newline is left, unless the file is
+// compressed, because the line may be incomplete. The file must stay open.
 func Read(ctx context.Context, f *os.File, name string, growing bool) (*Log, error) {
 	info, err := f.Stat()
 	if err != nil {

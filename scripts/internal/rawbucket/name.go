@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 )
 
@@ -107,7 +107,7 @@ func keys(name string, modified time.Time, history bool) [2]string {
 	}
 	prefix := rawFolder
 	if history {
-		prefix = cloud.HistoryPrefix
+		prefix = rawlog.HistoryPrefix
 	}
 	return [2]string{prefix + withDay(name, modified), prefix + withTime(name, modified)}
 }

@@ -23,6 +23,7 @@ import (
 	blobs3 "github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
@@ -358,7 +359,7 @@ func TestLogsCountOnce(t *testing.T) {
 			if err != nil || at.Already {
 				t.Fatal(at, err)
 			}
-			report, err := store.Import(t.Context(), cloud.Log{Key: at.Key})
+			report, err := store.Import(t.Context(), rawlog.Log{Key: at.Key})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 )
@@ -48,10 +49,10 @@ func (b *Bucket) Quarantine(scratch string) (*Quarantine, error) {
 	return &Quarantine{store, b.Name, queue.NewSQS(sqs.NewFromConfig(b.aws), b.outputs[queueOutput])}, nil
 }
 
-// Release has a log imported again that was refused or has no records. format is the name of its format, or "" to detect
-// it again.
+// Release has a log imported again that was refused or has no records. format is the name of its format, or "" to
+// detect it again.
 func (q *Quarantine) Release(ctx context.Context, key, format string) error {
-	return q.Store.Release(ctx, key, func(ctx context.Context, log cloud.Log, put time.Time) error {
+	return q.Store.Release(ctx, key, func(ctx context.Context, log rawlog.Log, put time.Time) error {
 		log.Format = format
 		return queue.SendLog(ctx, q.messages, q.bucket, log, put)
 	})

@@ -27,8 +27,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/orrery/orrery/shared/engine/trino"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // options are the flags. Scan limits are in bytes; 0 means no limit. Without S3, results

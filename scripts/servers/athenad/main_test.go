@@ -17,8 +17,8 @@ import (
 
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // TestTablesAreCreated creates the tables on a real Trino and queries them through Athena's client.

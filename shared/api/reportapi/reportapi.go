@@ -54,7 +54,7 @@ func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]by
 // requestOf returns the request of the API as a request for a report.
 func (m Maker) requestOf(r api.ReportRequest) asking.Request {
 	return asking.Request{
-		Filters: r.Filters, Form: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
+		Filters: r.Filters, Syntax: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
 		Title: r.Title, Link: r.Link, Server: r.Server, Now: r.Now, AtOnce: m.AtOnce,
 	}
 }

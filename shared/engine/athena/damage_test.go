@@ -10,9 +10,9 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // suspects records the names of reported objects.

@@ -157,8 +157,8 @@ func requestError(err error) error {
 	return err
 }
 
-// isGone reports whether err is the error of a request for the result of an execution that has succeeded, and the result
-// is not in its bucket. Athena calls the request invalid, with various messages.
+// isGone reports whether err is the error of a request for the result of an execution that has succeeded, and the
+// result is not in its bucket. Athena calls the request invalid, with various messages.
 func isGone(err error) bool {
 	var invalid *types.InvalidRequestException
 	var missing *s3types.NoSuchKey

@@ -8,11 +8,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // TestExpiredResult asks the same question of the same data again, after the result has expired in its bucket. Athena

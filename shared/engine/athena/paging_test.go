@@ -13,11 +13,11 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/fakeaws/athenatest"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/testkit/athenatest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // twoTables are the tables of a lake: the compacted hours, and the hours as they were imported. A statement reads the

@@ -16,9 +16,9 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/rows"
+	"github.com/orrery/orrery/shared/fakeaws/athenatest"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/testkit/athenatest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // bucket stores objects in memory.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // register registers a query with the backend as a service runs it: clamped to the extent of the data.

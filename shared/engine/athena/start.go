@@ -143,8 +143,8 @@ func statement(q query.Query, version int64) (sql string, scans int, _ error) {
 const maxBytes = 262_144
 
 // token returns the client request token of a statement. It is the same for equal requests over equal data on one day,
-// so that Athena starts only one execution for them and a request can be repeated when its response is lost. Results are
-// kept for a day at least, but not as long as Athena knows tokens.
+// so that Athena starts only one execution for them and a request can be repeated when its response is lost. Results
+// are kept for a day at least, but not as long as Athena knows tokens.
 func (e *Engine) token(sql string, version int64, requested time.Time, attempt int) string {
 	hash := sha256.New()
 	_, _ = fmt.Fprintf(hash, "%q %q %q %d %d %s %d %q",

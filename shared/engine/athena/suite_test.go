@@ -15,10 +15,10 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/fakeaws/athenatest"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/testkit/athenatest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // now is the time in all tests of this package.

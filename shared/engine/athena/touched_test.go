@@ -12,11 +12,11 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/fakeaws/athenatest"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
-	"github.com/orrery/orrery/shared/testkit/athenatest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // objects are the objects of a lake. They know their sizes, and how many bytes a statement touches.

@@ -14,12 +14,12 @@ import (
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/table/tabletest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 )
 
 // overTrino returns a function that makes an engine over a real Trino behind the emulator of Athena.

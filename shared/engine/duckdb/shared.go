@@ -80,7 +80,8 @@ func (s *Shared) started(i int) bool {
 	return err == nil
 }
 
-// take returns the engine for a query of the caller of the context, and a function to be called when the query has ended.
+// take returns the engine for a query of the caller of the context, and a function to be called when the query has
+// ended.
 func (s *Shared) take(ctx context.Context) (_ *Engine, done func()) {
 	caller := engine.CallerOf(ctx)
 	s.mu.Lock()

@@ -135,8 +135,8 @@ func mostOfRecords(limit int, objects []lake.Object, records []int64) int64 {
 	return min(whole, int64(math.Ceil(largest*float64(limit))))
 }
 
-// columnSizes returns the sizes of the columns that a query reads and, for a query for logs, the bytes of the columns of
-// records in each object.
+// columnSizes returns the sizes of the columns that a query reads and, for a query for logs, the bytes of the columns
+// of records in each object.
 func columnSizes(q query.Query, objects []lake.Object) (sizes []engine.ColumnSize, records []int64) {
 	var ofRecords []string
 	if logs, ok := q.Shape.(query.Logs); ok {

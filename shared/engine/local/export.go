@@ -33,8 +33,8 @@ type visitError struct{ err error }
 func (e *visitError) Error() string { return e.err.Error() }
 
 // Export finds the places of some ten thousand records and reads them in parts, and so on. If an object cannot be read,
-// compaction may have replaced it, so Export continues with the present objects after the last record visited. An object
-// that still cannot be read is left out and named in Cost.Skipped.
+// compaction may have replaced it, so Export continues with the present objects after the last record visited. An
+// object that still cannot be read is left out and named in Cost.Skipped.
 func (e *Engine) Export(ctx context.Context, q query.Query, visit func(engine.ExportPart) error) error {
 	x := &export{engine: e, query: q, visit: visit, next: min(firstPart, e.sizes.rows)}
 	for again := false; ; {

@@ -108,8 +108,8 @@ func (e *Engine) firstRows(
 	}
 }
 
-// rowsAt reads some columns of the rows at the given places, in their order. It returns parquet.ErrMemory if they exceed
-// the budget.
+// rowsAt reads some columns of the rows at the given places, in their order. It returns parquet.ErrMemory if they
+// exceed the budget.
 func (e *Engine) rowsAt(
 	ctx context.Context, places []engine.Place, columns []string, budget *parquet.Budget,
 ) ([]*lake.Row, error) {

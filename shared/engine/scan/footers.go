@@ -78,7 +78,9 @@ func checkFooter(object lake.Object, footer *parquet.ColumnReader) error {
 	}
 	for column, bytes := range footer.ColumnBytes() {
 		if known, ok := object.ColumnBytes[column]; ok && known != bytes {
-			return fmt.Errorf("column %s of the file has %d bytes, but the object has %d: it was replaced", column, bytes, known)
+			return fmt.Errorf(
+				"column %s of the file has %d bytes, but the object has %d: it was replaced", column, bytes, known,
+			)
 		}
 	}
 	return nil

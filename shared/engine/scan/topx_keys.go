@@ -426,9 +426,9 @@ func (k *keys) takeSlowest() error {
 	return nil
 }
 
-// rankByTime ranks the candidates by each time. A key's average is at most its highest average in any row group. So only
-// the slowest keys of each row group are candidates, and more of them until the averages of all others are proven to be
-// lower. rankByTime reports whether they are.
+// rankByTime ranks the candidates by each time. A key's average is at most its highest average in any row group. So
+// only the slowest keys of each row group are candidates, and more of them until the averages of all others are proven
+// to be lower. rankByTime reports whether they are.
 //
 // Two texts with the same hash are summed up as one key, which can hide that one of them has a high average. That
 // average is at most the key's highest average in any row group. A key is a suspect if with this average it could be

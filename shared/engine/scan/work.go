@@ -19,7 +19,8 @@ import (
 const maxPatternWork = 4e9
 
 // CheckPatterns checks that the patterns of q can be tried within seconds on the texts of the records that meet the
-// other conditions. So a caller learns nothing about records that those exclude. Patterns with little work have no limit.
+// other conditions. So a caller learns nothing about records that those exclude. Patterns with little work have no
+// limit.
 //
 // Errors: engine.PatternWorkError, ErrUnsupported, *engine.ObjectError, ctx's own.
 func CheckPatterns(ctx context.Context, q query.Query, objects []lake.Object, o Options) error {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// WorkerPools are the workers of scans. The scans that a caller runs at the same time share workers: a worker reads a row
-// group for all scans that need it, one scan after the other, and each column only once. So the scans take less
+// WorkerPools are the workers of scans. The scans that a caller runs at the same time share workers: a worker reads a
+// row group for all scans that need it, one scan after the other, and each column only once. So the scans take less
 // processor time, and together the memory of only one row group per worker. The zero value is ready for use.
 type WorkerPools struct {
 	mu       sync.Mutex

@@ -13,8 +13,8 @@ import (
 )
 
 // Explain returns the statements that Run would send, and the hours that the cluster would read for them. Most queries
-// for logs need only the first of their statements. The plan has no objects and bytes, because they are not known before
-// a query has run.
+// for logs need only the first of their statements. The plan has no objects and bytes, because they are not known
+// before a query has run.
 func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error) {
 	state, err := e.state(ctx)
 	if err != nil {

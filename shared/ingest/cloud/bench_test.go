@@ -24,7 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/gen"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabletest"
 )
@@ -51,7 +51,7 @@ func BenchmarkRawObjectToRow(b *testing.B) {
 		key := fmt.Sprintf("raw/%d.gz", seed)
 		w.put(key, gzipped(b, string(text)))
 		b.StartTimer()
-		if report, err := c.Import(b.Context(), cloud.Log{Key: key}); err != nil || report.Records != records {
+		if report, err := c.Import(b.Context(), rawlog.Log{Key: key}); err != nil || report.Records != records {
 			b.Fatal(report, err)
 		}
 	}
@@ -82,7 +82,7 @@ func TestImportHugeLog(t *testing.T) {
 	runtime.GC()
 	resetPeak(t)
 	began := time.Now()
-	report, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/huge.gz"})
+	report, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/huge.gz"})
 	if err != nil {
 		t.Fatal(err)
 	}

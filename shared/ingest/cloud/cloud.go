@@ -3,19 +3,22 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	randv2 "math/rand/v2"
 	"os"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
+	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
+	"github.com/orrery/orrery/shared/ingest/cloud/publication"
+	"github.com/orrery/orrery/shared/ingest/cloud/repair"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/pause"
@@ -30,9 +33,6 @@ const (
 	DefaultGroup = 256 << 20
 	// DefaultGroupTime is how long the merge of a group of that size is expected to take. It usually takes 160 s.
 	DefaultGroupTime = 4 * time.Minute
-	// DefaultReserve is how long before the deadline of the context work stops, at a point from which another call can
-	// continue.
-	DefaultReserve = 90 * time.Second
 	// DefaultCopies is the number of objects that are copied at the same time when an import is published.
 	DefaultCopies = 8
 	// DefaultFooters is the number of footers that are read at the same time to count records and sizes.
@@ -41,23 +41,7 @@ const (
 	DefaultMove = 250
 	// DefaultFromYear is the first year that the tables have partitions for.
 	DefaultFromYear = 2000
-	// HistoryPrefix is the prefix of the keys of raw logs to which the horizon does not apply. Old logs are put there.
-	// It is no part of the names of logs, so that a log that is put there, too, is not imported twice.
-	HistoryPrefix = "raw/history/"
-	// RawPrefix is the prefix of the keys of all raw logs.
-	RawPrefix = "raw/"
 )
-
-// NoLog returns the reason why an object of the raw bucket with that key is no log, or "" if it may be one.
-func NoLog(key string) string {
-	switch {
-	case strings.HasSuffix(key, "/"):
-		return "a console has created it to show a folder"
-	case path.Base(key) == "ELBAccessLogTestFile":
-		return "a load balancer has put it to test whether it may write"
-	}
-	return ""
-}
 
 // Config is the configuration of a Store.
 type Config struct {
@@ -85,7 +69,7 @@ type Config struct {
 	Unlisted func(ctx context.Context, object string, err error)
 	// Moved, if set, is called when an import has moved sources of the ledger, or could not, with the error. The next
 	// import of a log with the same first line continues.
-	Moved func(ctx context.Context, moved Moved, err error)
+	Moved func(ctx context.Context, moved ledgertable.Moved, err error)
 
 	Now func() time.Time
 	// Pause waits before an attempt is repeated; nil waits in real time.
@@ -95,10 +79,9 @@ type Config struct {
 // Store imports and compacts as datadir.Store does on one machine. It keeps no state in memory between calls, so any
 // number of Stores may work on one lake.
 type Store struct {
-	config Config
-	raw    blob.Store
-	lake   blob.Store
-	table  lakestate.Table
+	*publication.Publisher
+	config    Config
+	compactor *compaction.Compactor
 }
 
 // New returns a Store.
@@ -106,38 +89,20 @@ func New(config Config) (*Store, error) {
 	if config.Raw == nil || config.Lake == nil || config.Table == nil || config.Now == nil || config.Scratch == "" {
 		return nil, errors.New("cloud: Raw, Lake, Table, Scratch and Now must be set")
 	}
-	if config.FromYear == 0 {
-		config.FromYear = DefaultFromYear
-	}
-	if config.Grace == 0 {
-		config.Grace = DefaultGrace
-	}
-	if config.Keep == 0 {
-		config.Keep = DefaultKeep
-	}
-	if config.Group == 0 {
-		config.Group = DefaultGroup
-	}
-	if config.GroupTime == 0 {
-		config.GroupTime = DefaultGroupTime
-	}
-	if config.Reserve == 0 {
-		config.Reserve = DefaultReserve
-	}
-	if config.Copies == 0 {
-		config.Copies = DefaultCopies
-	}
-	if config.Footers == 0 {
-		config.Footers = DefaultFooters
-	}
-	if config.Move == 0 {
-		config.Move = DefaultMove
-	}
+	config.FromYear = cmp.Or(config.FromYear, DefaultFromYear)
+	config.Grace = cmp.Or(config.Grace, DefaultGrace)
+	config.Keep = cmp.Or(config.Keep, DefaultKeep)
+	config.Group = cmp.Or(config.Group, DefaultGroup)
+	config.GroupTime = cmp.Or(config.GroupTime, DefaultGroupTime)
+	config.Reserve = cmp.Or(config.Reserve, deadline.DefaultReserve)
+	config.Copies = cmp.Or(config.Copies, DefaultCopies)
+	config.Footers = cmp.Or(config.Footers, DefaultFooters)
+	config.Move = cmp.Or(config.Move, DefaultMove)
 	if config.Unlisted == nil {
 		config.Unlisted = func(context.Context, string, error) {}
 	}
 	if config.Moved == nil {
-		config.Moved = func(context.Context, Moved, error) {}
+		config.Moved = func(context.Context, ledgertable.Moved, error) {}
 	}
 	if config.Pause == nil {
 		config.Pause = pause.For
@@ -146,55 +111,25 @@ func New(config Config) (*Store, error) {
 	if err := errors.Join(os.RemoveAll(config.Scratch), os.MkdirAll(config.Scratch, 0o700)); err != nil {
 		return nil, fmt.Errorf("make scratch directory: %w", err)
 	}
-	return &Store{config: config, raw: config.Raw, lake: config.Lake, table: config.Table}, nil
-}
-
-// Prefixes of names in the bucket of the lake. Engines ignore names under lake/ that begin with an underscore. The
-// prefix of the lists of values is lake/_values/, see listsName.
-const (
-	lakeRoot       = "lake/"
-	stagingRoot    = "lake/_staging/"    // <attempt>/…: objects that are not committed or not published yet
-	planRoot       = "lake/_plans/"      // yyyy/MM/dd/HH.json: plan of the compaction of an hour
-	mergedRoot     = "lake/_merged/"     // yyyy/MM/dd/HH.json: the plan after the fresh objects were removed
-	quarantineRoot = "quarantine/lines/" // <source>.ndjson: lines that are not records
-	refusedRoot    = "quarantine/whole/" // <key of the raw log>.…: logs that were not imported
-	// <name>.<hash>.parquet: damaged objects of the lake; .parquet.json: the reason
-	damagedRoot = "quarantine/damaged/"
-)
-
-// pause waits before repetition n, from 0: for a random time of about 10 ms at first and of about one second at most.
-func (c *Store) pause(ctx context.Context, n int) error {
-	most := 20 * time.Millisecond << min(n, 6)
-	return c.config.Pause(ctx, most/2+randv2.N(most/2))
-}
-
-// newAttempt returns a unique name for an attempt at an import.
-func newAttempt() string { return rand.Text() }
-
-// stopTime returns when work must stop: the reserve before the deadline of the context, or half of the initial time
-// before it if that is shorter. It returns the zero time if there is no deadline.
-func stopTime(ctx context.Context, reserve time.Duration, now time.Time) time.Time {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return time.Time{}
+	publisher := &publication.Publisher{
+		Lake: bucket.Lake{Store: config.Lake}, Table: config.Table, Scratch: config.Scratch, Copies: config.Copies,
+		Unlisted: config.Unlisted, Now: config.Now, Pause: config.Pause,
 	}
-	return deadline.Add(-min(reserve, deadline.Sub(now)/2))
-}
-
-// timeUp returns a function that reports whether it is stop, unless that is zero. The first call of the function always
-// returns false, so that every call of the Store makes progress.
-func timeUp(stop time.Time, now func() time.Time) func() bool {
-	called := false
-	return func() bool {
-		if !called || stop.IsZero() {
-			called = true
-			return false
-		}
-		return !now().Before(stop)
-	}
+	return &Store{publisher, config, &compaction.Compactor{
+		Publisher: publisher,
+		Repairer:  &repair.Repairer{Publisher: publisher, Raw: config.Raw, Options: config.Options},
+		Grace:     config.Grace, Keep: config.Keep, Group: config.Group, GroupTime: config.GroupTime,
+		Reserve: config.Reserve, Footers: config.Footers,
+	}}, nil
 }
 
 // period returns the period of records that are imported, which is the period that queries can see.
 func (c *Store) period() (from, until time.Time) {
-	return time.Date(c.config.FromYear, 1, 1, 0, 0, 0, 0, time.UTC), c.config.Now().Add(lake.ProjectedAhead)
+	return time.Date(c.config.FromYear, 1, 1, 0, 0, 0, 0, time.UTC), c.Now().Add(lake.ProjectedAhead)
+}
+
+// Compact merges the objects of every hour that is due and before until, unless until is zero, and repairs damaged
+// objects. See Compactor.Compact.
+func (c *Store) Compact(ctx context.Context, until time.Time) (compaction.Report, error) {
+	return c.compactor.Compact(ctx, until)
 }

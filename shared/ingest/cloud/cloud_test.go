@@ -19,12 +19,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -93,14 +96,14 @@ func (w *world) put(key, content string) {
 func (w *world) importLog(key, content string) ingest.Report {
 	w.t.Helper()
 	w.put(key, content)
-	report, err := w.cloud().Import(w.t.Context(), cloud.Log{Key: key})
+	report, err := w.cloud().Import(w.t.Context(), rawlog.Log{Key: key})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return report
 }
 
-func (w *world) compact() cloud.CompactReport {
+func (w *world) compact() compaction.Report {
 	w.t.Helper()
 	report, err := w.cloud().Compact(w.t.Context(), time.Time{})
 	if err != nil {
@@ -285,7 +288,7 @@ func TestImportSnapshotsInAnyOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.put("raw/a", records(0, 4000, time.Second))
-	_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a"})
+	_, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/a"})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a copy of a log that is gone: %v, want kind Invalid", err)
 	}
@@ -332,7 +335,7 @@ func TestImportQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 			config := w.config()
 			config.Horizon, config.Raw = test.horizon, putAt{w.raw, arrival}
 			w.time = w.time.Add(test.waits)
-			report, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: test.key})
+			report, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: test.key})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -346,7 +349,7 @@ func TestImportQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 		w := newWorld(t)
 		w.importLog("raw/a.log", atTime(arrival))
 		w.put("raw/history/a.log", atTime(arrival))
-		report, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/history/a.log"})
+		report, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/history/a.log"})
 		if err != nil || report.Records != 0 || report.Known != 1 {
 			t.Errorf("%+v, %v", report, err)
 		}
@@ -361,7 +364,7 @@ func TestImportQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 			records int64
 		}{{"raw/a.log", 0}, {"raw/history/a.log", 1}} {
 			w.put(test.key, atTime(arrival.Add(-2*horizon)))
-			report, err := c.Import(t.Context(), cloud.Log{Key: test.key})
+			report, err := c.Import(t.Context(), rawlog.Log{Key: test.key})
 			if err != nil || report.Records != test.records || report.RejectedLines() != 1-test.records {
 				t.Errorf("%s: %+v, %v", test.key, report, err)
 			}
@@ -374,7 +377,7 @@ func TestImportShorterLogInPlaceOfTheImportedOne(t *testing.T) {
 	w.importLog("raw/a.log", records(0, 6000, time.Second))
 	// The first 4000 lines are longer than the head, so the ledger cannot distinguish the log from an older copy.
 	w.put("raw/a.log", records(0, 4000, time.Second)+records(9000, 9010, time.Second))
-	_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.log"})
+	_, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/a.log"})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("got %v, want kind Invalid: the imported log is gone, so that its copies cannot be known", err)
 	}
@@ -427,11 +430,11 @@ func TestFailedImportReportsNoQuarantine(t *testing.T) {
 			w.put("raw/a.log", text)
 			config := w.config()
 			config.Table, config.Lake = failingWrites{w.table}, refusingStore{w.lake, "quarantine/"}
-			report, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a.log"})
+			report, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a.log"})
 			if err == nil || report.Quarantine != "" {
 				t.Errorf("%+v, %v", report, err)
 			}
-			if report, err = w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.log"}); err != nil || report.Quarantine == "" {
+			if report, err = w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/a.log"}); err != nil || report.Quarantine == "" {
 				t.Errorf("%+v, %v", report, err)
 			}
 		})
@@ -483,7 +486,7 @@ func TestImportWritesNotesAboutRefusedLogs(t *testing.T) {
 			w := newWorld(t)
 			w.put("raw/a.gz", content)
 			for range 2 {
-				_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.gz"})
+				_, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/a.gz"})
 				if err == nil {
 					t.Fatal("the log was imported")
 				}
@@ -533,7 +536,7 @@ func TestImportFailsWhenConnectionsBreak(t *testing.T) {
 				w.put("raw/a", content)
 				config := w.config()
 				config.Raw = brokenStore{w.raw, int64(len(content) * share / 4)}
-				_, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"})
+				_, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a"})
 				if !errors.Is(err, blob.ErrBroken) || fault.KindOf(err) == fault.Invalid {
 					t.Errorf("%v", err)
 				}
@@ -625,7 +628,7 @@ func TestImportContinuesAfterTimeIsUp(t *testing.T) {
 	c := w.cloudOf(config)
 	parts := 0
 	for ; ; parts++ {
-		_, err := c.Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, cloud.Log{Key: "raw/a.gz"})
+		_, err := c.Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, rawlog.Log{Key: "raw/a.gz"})
 		if err == nil {
 			break
 		}
@@ -649,7 +652,7 @@ func TestImportWithoutProgressIsNotUnfinished(t *testing.T) {
 	w.put("raw/old", strings.ReplaceAll(records(0, 20_000, time.Second), "2026-", "1999-"))
 	config := w.config()
 	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
-	_, err := w.cloudOf(config).Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, cloud.Log{Key: "raw/old"})
+	_, err := w.cloudOf(config).Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, rawlog.Log{Key: "raw/old"})
 	if err == nil || errors.Is(err, cloud.ErrUnfinished) || fault.KindOf(err) == fault.Invalid {
 		t.Errorf("%v", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -225,7 +226,7 @@ func TestColumnsAfterInterruptions(t *testing.T) {
 			}
 			w.put("raw/a.log", attack("a", 0, 400)+attack("a", 1, 40))
 			imported := interrupted(func(c *cloud.Store) error {
-				_, err := c.Import(t.Context(), cloud.Log{Key: "raw/a.log"})
+				_, err := c.Import(t.Context(), rawlog.Log{Key: "raw/a.log"})
 				return err
 			})
 			w.importLog("raw/b.log", attack("b", 1, 4))

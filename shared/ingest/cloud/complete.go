@@ -13,11 +13,11 @@ type Queue interface {
 	Waiting(ctx context.Context) (int, error)
 }
 
-// ObserveQueues records in the state of the lake whether all queues of messages about raw logs are empty. The time to which the
-// lake is complete follows from that, see lakestate.Backlog. The queues are that of Import and that of its dead
-// letters.
+// ObserveQueues records in the state of the lake whether all queues of messages about raw logs are empty. The time to
+// which the lake is complete follows from that, see lakestate.Backlog. The queues are the queue of Import and its
+// queue of dead letters.
 func (c *Store) ObserveQueues(ctx context.Context, queues ...Queue) error {
-	at := c.config.Now().UTC()
+	at := c.Now().UTC()
 	for _, q := range queues {
 		n, err := q.Waiting(ctx)
 		if err != nil {
@@ -27,7 +27,7 @@ func (c *Store) ObserveQueues(ctx context.Context, queues ...Queue) error {
 			return nil
 		}
 	}
-	_, err := c.changeState(ctx, func(s *lakestate.State) bool { return s.Backlog.SawEmpty(at) })
+	_, err := c.ChangeState(ctx, func(s *lakestate.State) bool { return s.Backlog.SawEmpty(at) })
 	if err != nil {
 		return fmt.Errorf("look at the queues: %w", err)
 	}
@@ -36,8 +36,8 @@ func (c *Store) ObserveQueues(ctx context.Context, queues ...Queue) error {
 
 // Resend records in the state of the lake that a message is about to be replaced by another one with the same logs.
 func (c *Store) Resend(ctx context.Context) error {
-	at := c.config.Now().UTC()
-	_, err := c.changeState(ctx, func(s *lakestate.State) bool {
+	at := c.Now().UTC()
+	_, err := c.ChangeState(ctx, func(s *lakestate.State) bool {
 		if !s.Backlog.Resent.Before(at) {
 			return false
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
@@ -104,7 +105,7 @@ func TestCompleteThrough(t *testing.T) {
 		w.put("raw/b", strings.ReplaceAll(records(0, 5, time.Minute), `:"r`, `:"b`))
 		config := w.config()
 		config.Lake = refusingStore{w.lake, "lake/fresh/"}
-		_, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/b"})
+		_, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/b"})
 		if !errors.Is(err, errRefused) {
 			t.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func TestCompleteThrough(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.importLog("raw/b.1", short+strings.ReplaceAll(records(5, 9, time.Minute), `:"r`, `:"b`))
-		if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/b"}); err != nil { // all its lines are known
+		if _, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/b"}); err != nil { // all its lines are known
 			t.Fatal(err)
 		}
 		w.time = w.time.Add(time.Hour)

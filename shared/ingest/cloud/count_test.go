@@ -13,7 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -118,7 +118,7 @@ func TestCompactCountsRecords(t *testing.T) {
 			w.lake = ordinary
 			_, err := w.cloud().Compact(t.Context(), time.Time{})
 			if err == nil {
-				_, err = w.cloud().Import(t.Context(), cloud.Log{Key: "raw/b.log"})
+				_, err = w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/b.log"})
 			}
 			return err
 		}}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -227,8 +227,8 @@ func TestExaminationContinues(t *testing.T) {
 	}
 }
 
-// TestRepairsShareTheTime has suspects that take more time than there is, or that cannot be read. A superseded object is
-// removed and a lost one is rebuilt all the same.
+// TestRepairsShareTheTime has suspects that take more time than there is, or that cannot be read. A superseded object
+// is removed and a lost one is rebuilt all the same.
 func TestRepairsShareTheTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		takes time.Duration
@@ -317,7 +317,7 @@ func TestObjectDamagedBeforeItsImportIsPublished(t *testing.T) {
 	}
 	config := w.config()
 	config.Lake, config.Copies, config.Footers = store, 1, 1
-	if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"}); err != nil {
+	if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a"}); err != nil {
 		t.Error(err)
 	}
 	if store.harmed != 2 {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
@@ -173,7 +175,7 @@ func TestReadsPerImportAreConstant(t *testing.T) {
 	config := w.config()
 	config.Table, config.Move = table, 3_000
 	left := map[string]int{}
-	config.Moved = func(_ context.Context, moved cloud.Moved, err error) {
+	config.Moved = func(_ context.Context, moved ledgertable.Moved, err error) {
 		if err != nil {
 			t.Error(err)
 		}
@@ -184,7 +186,7 @@ func TestReadsPerImportAreConstant(t *testing.T) {
 		t.Helper()
 		w.put(key, text)
 		table.requests, table.items, table.bytes = 0, 0, 0
-		report, err := store.Import(t.Context(), cloud.Log{Key: key})
+		report, err := store.Import(t.Context(), rawlog.Log{Key: key})
 		if err != nil || report.Records != records {
 			t.Fatalf("%d records, %v", report.Records, err)
 		}
@@ -229,8 +231,8 @@ func TestReadsPerImportAreConstant(t *testing.T) {
 	}
 }
 
-// TestReadsOfOneName imports logs of one name, as a server has them whose logs are in folders by date. Their number does
-// not change what an import reads, except that the header of a log may be that of the newest ones.
+// TestReadsOfOneName imports logs of one name, as a server has them whose logs are in folders by date. Their number
+// does not change what an import reads, except that the header of a log may be that of the newest ones.
 func TestReadsOfOneName(t *testing.T) {
 	const newest = 32
 	w := newWorld(t)
@@ -243,7 +245,7 @@ func TestReadsOfOneName(t *testing.T) {
 		key := fmt.Sprintf("raw/%s/web1/w3c.log", testTime.Add(time.Duration(n)*time.Hour).Format("2006/01/02/15"))
 		w.put(key, cloudFrontLog(n, lines))
 		table.requests, table.items = 0, 0
-		if r, err := store.Import(t.Context(), cloud.Log{Key: key}); err != nil || r.Records != records {
+		if r, err := store.Import(t.Context(), rawlog.Log{Key: key}); err != nil || r.Records != records {
 			t.Fatalf("log %d: %d records, %v", n, r.Records, err)
 		}
 		return [2]int{table.requests, table.items}
@@ -363,10 +365,10 @@ func TestUnfinishedImportMovesNothing(t *testing.T) {
 	config := w.config()
 	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
 	moves := 0
-	config.Moved = func(context.Context, cloud.Moved, error) { moves++ }
+	config.Moved = func(context.Context, ledgertable.Moved, error) { moves++ }
 	store := w.cloudOf(config)
 	for parts := 0; ; parts++ {
-		_, err := store.Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, cloud.Log{Key: cloudFrontKey(20)})
+		_, err := store.Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, rawlog.Log{Key: cloudFrontKey(20)})
 		finished := err == nil
 		if !finished && !errors.Is(err, cloud.ErrUnfinished) || parts > 50 {
 			t.Fatalf("part %d: %v", parts, err)
@@ -404,7 +406,7 @@ func TestMoveKilledAtEveryRequest(t *testing.T) {
 				tasks = append(tasks, func(store *cloud.Store) error {
 					w.time = testTime.Add(at)
 					w.put(key, text)
-					_, err := store.Import(t.Context(), cloud.Log{Key: key})
+					_, err := store.Import(t.Context(), rawlog.Log{Key: key})
 					return err
 				})
 			}
@@ -465,7 +467,7 @@ func TestMoveOverUnreliableNetwork(t *testing.T) {
 		config := d.config()
 		config.Copies, config.Move = 1, 2
 		moved := map[string]int{}
-		config.Moved = func(_ context.Context, m cloud.Moved, _ error) { moved[m.Family] += m.Sources }
+		config.Moved = func(_ context.Context, m ledgertable.Moved, _ error) { moved[m.Family] += m.Sources }
 		store := d.cloudOf(config)
 		importing := func(key, text string) {
 			d.put(key, text)
@@ -474,7 +476,7 @@ func TestMoveOverUnreliableNetwork(t *testing.T) {
 				faulttest.Lose, faulttest.FailLate, faulttest.Duplicate, faulttest.Cut)
 			defer func() { d.network.Script = faulttest.Never }()
 			for attempts := 1; ; attempts++ {
-				_, err := store.Import(t.Context(), cloud.Log{Key: key})
+				_, err := store.Import(t.Context(), rawlog.Log{Key: key})
 				if err == nil {
 					return
 				}
@@ -609,7 +611,7 @@ func TestEarlierVersionAtTheSameTime(t *testing.T) {
 						config := w.config()
 						config.Move = test.move
 						w.put(cloudFrontKey(20+n), cloudFrontLog(20+n, 2))
-						if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: cloudFrontKey(20 + n)}); err != nil {
+						if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: cloudFrontKey(20 + n)}); err != nil {
 							t.Fatal(err)
 						}
 						w.time = w.time.Add(day)
@@ -631,7 +633,7 @@ func TestEarlierVersionAtTheSameTime(t *testing.T) {
 					config.Table, config.Copies, config.Move = table, 1, test.move
 					w.put(key, text)
 					before := w.state().Extent.Rows
-					if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: key}); err != nil {
+					if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: key}); err != nil {
 						t.Fatal(err)
 					}
 					requests = min(requests, n)
@@ -695,7 +697,7 @@ func TestGrowingFirstLine(t *testing.T) {
 			for range 2 {
 				for _, text := range copies {
 					w.put("raw/a.log", text)
-					_, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/a.log"})
+					_, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/a.log"})
 					if err != nil && fault.KindOf(err) != fault.Invalid {
 						t.Fatal(err)
 					}

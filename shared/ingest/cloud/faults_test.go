@@ -18,17 +18,19 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxytest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
-	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
 // deployment is a world over S3's protocol, and over DynamoDB if a server is available. Every request goes through a
@@ -89,7 +91,7 @@ func (d *deployment) tasks() []func() error {
 func (d *deployment) importing(key string) func() error {
 	return func() error {
 		defer d.guard.As("ingest")()
-		_, err := d.sequential().Import(d.ctx, cloud.Log{Key: key})
+		_, err := d.sequential().Import(d.ctx, rawlog.Log{Key: key})
 		return err
 	}
 }
@@ -99,9 +101,9 @@ func (d *deployment) importing(key string) func() error {
 func (d *deployment) reconciling(sent *[]string) func() error {
 	return func() error {
 		defer d.guard.As("reconcile")()
-		_, err := cloud.Reconciliation{
+		_, err := arrivals.Reconciliation{
 			Raw: d.raw, Table: d.table, Now: future,
-			Send: func(_ context.Context, log cloud.Log, _ time.Time) error {
+			Send: func(_ context.Context, log rawlog.Log, _ time.Time) error {
 				*sent = append(*sent, log.Key)
 				return nil
 			},
@@ -333,14 +335,14 @@ func TestRefusalsUnderFaults(t *testing.T) {
 					d.put("raw/x", test.text)
 					first := d.network.Requests() + n
 					d.network.Script = script(first)
-					_, err := d.sequential().Import(t.Context(), cloud.Log{Key: "raw/x"})
+					_, err := d.sequential().Import(t.Context(), rawlog.Log{Key: "raw/x"})
 					reached = d.network.Requests() > first
 					d.network.Script = faulttest.Never
 					final := err == nil || fault.KindOf(err) == fault.Invalid
 					if final && len(d.names("quarantine/")) == 0 {
 						t.Fatalf("request %d: %v, but there is no note", n, err)
 					}
-					_, err = d.sequential().Import(t.Context(), cloud.Log{Key: "raw/x"})
+					_, err = d.sequential().Import(t.Context(), rawlog.Log{Key: "raw/x"})
 					refused := fault.KindOf(err) == fault.Invalid
 					if refused != test.refused || !refused && err != nil {
 						t.Fatalf("request %d: second attempt: %v", n, err)

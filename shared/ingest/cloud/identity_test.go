@@ -7,6 +7,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ingesttest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -21,7 +22,7 @@ type testLake struct {
 func (l testLake) Import(t *testing.T, path string, content []byte) {
 	t.Helper()
 	l.put(path, string(content))
-	if _, err := l.store.Import(t.Context(), cloud.Log{Key: path}); err != nil {
+	if _, err := l.store.Import(t.Context(), rawlog.Log{Key: path}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -102,7 +103,7 @@ func TestImportOvertakenByAnother(t *testing.T) {
 			config.Table = &interruptedTable{w.table, test.atList, family, func() {
 				ingesttest.Import(t, testLake{w, other}, test.path, test.ids)
 			}}
-			if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "web1/access.log"}); err != nil {
+			if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "web1/access.log"}); err != nil {
 				t.Fatal(err)
 			}
 			test.want["z"] = 1

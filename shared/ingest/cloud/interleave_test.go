@@ -19,11 +19,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -445,7 +448,7 @@ func (p *play) importLog(a *actor, key string) {
 			p.t.Error(err)
 		}
 	}
-	_, err := p.cloudOf(a).Import(context.Background(), cloud.Log{Key: key})
+	_, err := p.cloudOf(a).Import(context.Background(), rawlog.Log{Key: key})
 	p.unlessFault(a, err)
 	if err == nil {
 		delete(p.queue, key)
@@ -464,9 +467,9 @@ func (p *play) look(a *actor) {
 // others.
 func (p *play) reconcile(a *actor) {
 	before := p.backlog()
-	_, err := cloud.Reconciliation{
+	_, err := arrivals.Reconciliation{
 		Raw: steppedStore{p.raw, a}, Table: steppedTable{p.table, a}, Now: p.now,
-		Send: func(context.Context, cloud.Log, time.Time) error { return nil },
+		Send: func(context.Context, rawlog.Log, time.Time) error { return nil },
 	}.Run(context.Background())
 	p.unlessFault(a, err)
 	if p.backlog().Through.After(before.Through) {

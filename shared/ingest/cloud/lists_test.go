@@ -19,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/completionindex"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -95,7 +96,7 @@ func TestEveryObjectHasLists(t *testing.T) {
 		w.put("raw/a", records(0, 20, 10*time.Minute))
 		config := w.config()
 		config.Lake = refusingStore{w.lake, "lake/fresh/"}
-		if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"}); !errors.Is(err, errRefused) {
+		if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a"}); !errors.Is(err, errRefused) {
 			t.Fatal(err)
 		}
 		if lists := w.names("lake/_values/"); len(lists) > 0 {
@@ -201,7 +202,7 @@ func TestRecordsDoNotNeedLists(t *testing.T) {
 			for i, text := range []string{records(0, 20, 10*time.Minute), records(100, 104, time.Minute)} {
 				key := fmt.Sprintf("raw/%d", i)
 				w.put(key, text)
-				if _, err := w.cloudOf(config()).Import(t.Context(), cloud.Log{Key: key}); err != nil {
+				if _, err := w.cloudOf(config()).Import(t.Context(), rawlog.Log{Key: key}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -253,7 +254,7 @@ func TestRequestsForListsEnd(t *testing.T) {
 	for i, text := range []string{records(0, 20, 10*time.Minute), records(100, 104, time.Minute)} {
 		key := fmt.Sprintf("raw/%d", i)
 		w.put(key, text)
-		if _, err := c.Import(t.Context(), cloud.Log{Key: key}); err != nil {
+		if _, err := c.Import(t.Context(), rawlog.Log{Key: key}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -278,7 +279,7 @@ func TestFailuresOfListsAreFew(t *testing.T) {
 		tried++
 		return errRefused
 	}}
-	report, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"})
+	report, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a"})
 	if err != nil || report.Objects != 40 || tried == 0 || tried > 5 {
 		t.Errorf("%d of %d lists were tried, %v", tried, report.Objects, err)
 	}

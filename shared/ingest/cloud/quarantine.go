@@ -20,6 +20,9 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
+	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
@@ -32,16 +35,16 @@ const Refused = "refused"
 // refused or have no records, whose ID is their key.
 func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 	var all []ingest.Rejected
-	for info, err := range c.lake.List(ctx, quarantineRoot, "") {
+	for info, err := range c.Lake.List(ctx, bucket.QuarantineRoot, "") {
 		if err != nil {
 			return nil, err
 		}
-		id, generation, ok := ingest.ParseQuarantineName(strings.TrimPrefix(info.Name, quarantineRoot))
+		id, generation, ok := ingest.ParseQuarantineName(strings.TrimPrefix(info.Name, bucket.QuarantineRoot))
 		if !ok {
 			continue
 		}
 		source := ledger.Source{ID: id}
-		if e, err := c.importOf(ctx, id, generation); err == nil {
+		if e, err := ledgertable.Find(ctx, c.Table, id, generation); err == nil {
 			source.Name, source.Format = e.Name, e.Format
 		} else if fault.KindOf(err) != fault.NotFound {
 			return nil, err
@@ -50,19 +53,19 @@ func (c *Store) Quarantine(ctx context.Context) ([]ingest.Rejected, error) {
 			return nil, err
 		}
 	}
-	for info, err := range c.lake.List(ctx, refusedRoot, "") {
+	for info, err := range c.Lake.List(ctx, bucket.RefusedRoot, "") {
 		if err != nil {
 			return nil, err
 		}
-		name := strings.TrimPrefix(info.Name, refusedRoot)
+		name := strings.TrimPrefix(info.Name, bucket.RefusedRoot)
 		if key, ok := strings.CutSuffix(name, linesSuffix); ok {
 			all, err = c.addRejected(ctx, all, ledger.Source{ID: key, Name: key}, info.Name)
 		} else if key, ok := strings.CutSuffix(name, refusalSuffix); ok {
 			var note refusal
-			if err = c.readJSON(ctx, info.Name, &note); err == nil {
+			if err = c.Lake.ReadJSON(ctx, info.Name, &note); err == nil {
 				all = append(all, ingest.Rejected{
-					Source: ledger.Source{ID: key, Name: key}, Code: Refused, First: ingest.RejectedLine{Message: note.message()},
-					Map: note.Map,
+					Source: ledger.Source{ID: key, Name: key}, Code: Refused,
+					First: ingest.RejectedLine{Message: note.message()}, Map: note.Map,
 				})
 			}
 		}
@@ -79,7 +82,7 @@ func (c *Store) addRejected(
 ) (list []ingest.Rejected, err error) {
 	err = c.withScratch("quarantine-", func(dir string) error {
 		file := filepath.Join(dir, "rejected")
-		if err := c.download(ctx, name, file); err != nil {
+		if err := c.Lake.Download(ctx, name, file); err != nil {
 			return err
 		}
 		all, err = ingest.AddRejected(all, source, file)
@@ -93,48 +96,11 @@ func (c *Store) addRejected(
 
 // withScratch calls do with a new scratch directory, and removes it afterwards.
 func (c *Store) withScratch(pattern string, do func(dir string) error) error {
-	dir, err := os.MkdirTemp(c.config.Scratch, pattern)
+	dir, err := os.MkdirTemp(c.Scratch, pattern)
 	if err != nil {
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
 	return errors.Join(do(dir), os.RemoveAll(dir))
-}
-
-// importOf returns the number of lines and the name of an import, and the format of its source. An error of kind
-// fault.NotFound means that the ledger does not have it, or that an earlier version imported the beginning of the log.
-func (c *Store) importOf(ctx context.Context, source string, generation int) (ingest.Entry, error) {
-	unknown := fault.New(fault.NotFound, "the ledger does not have import %d of source %s", generation, source)
-	var family sourceFamilyItem
-	item, err := c.table.Get(ctx, sourceFamilyKey(source))
-	if err == nil {
-		err = item.Read(&family)
-	}
-	if err != nil {
-		return ingest.Entry{}, err
-	}
-	if item.Revision == 0 {
-		return ingest.Entry{}, unknown
-	}
-	var s sourceItem
-	if item, err = c.table.Get(ctx, itemKey(family.Family, "source#"+source)); err == nil {
-		err = item.Read(&s)
-	}
-	if err != nil {
-		return ingest.Entry{}, err
-	}
-	var i importItem
-	if item, err = c.table.Get(ctx, itemKey(family.Family, importSort(source, generation))); err == nil {
-		err = item.Read(&i)
-	}
-	if err != nil {
-		return ingest.Entry{}, err
-	}
-	if item.Revision == 0 {
-		return ingest.Entry{}, unknown
-	}
-	return ingest.Entry{
-		Source: source, Generation: generation, Name: i.Name, Format: s.Format, Lines: i.Lines, Family: family.Family,
-	}, nil
 }
 
 // RetryReport is the result of Retry.
@@ -146,8 +112,8 @@ type RetryReport struct {
 }
 
 // Retry puts the rejected lines of a source that are records now as a log into the raw bucket, where they are imported
-// like any log, and removes them from quarantine. id is that of the source or its unique beginning. If the options have
-// no format, that of the source is used.
+// like any log, and removes them from quarantine. id is the id of the source or its unique beginning. If the options
+// have no format, Retry uses the format of the source.
 //
 // Each line is imported once: of each object with rejected lines, the first retry that finds records writes their list,
 // which determines the log and what stays in quarantine. Every later step may be repeated, at the same time and by
@@ -159,7 +125,9 @@ func (c *Store) Retry(ctx context.Context, id string, options ingest.Options) (R
 		return report, err
 	}
 	for _, name := range names {
-		err := c.withScratch("retry-", func(dir string) error { return c.retryObject(ctx, name, dir, options, &report) })
+		err := c.withScratch(
+			"retry-", func(dir string) error { return c.retryObject(ctx, name, dir, options, &report) },
+		)
 		if err != nil {
 			return report, fmt.Errorf("import %s: %w", name, err)
 		}
@@ -172,11 +140,11 @@ func (c *Store) Retry(ctx context.Context, id string, options ingest.Options) (R
 func (c *Store) quarantineOf(ctx context.Context, beginning string) (id string, names []string, err error) {
 	objects := map[string][]string{}
 	var ids []string
-	for info, err := range c.lake.List(ctx, quarantineRoot+beginning, "") {
+	for info, err := range c.Lake.List(ctx, bucket.QuarantineRoot+beginning, "") {
 		if err != nil {
 			return "", nil, err
 		}
-		source, _, ok := ingest.ParseQuarantineName(strings.TrimPrefix(info.Name, quarantineRoot))
+		source, _, ok := ingest.ParseQuarantineName(strings.TrimPrefix(info.Name, bucket.QuarantineRoot))
 		if !ok {
 			continue
 		}
@@ -191,7 +159,9 @@ func (c *Store) quarantineOf(ctx context.Context, beginning string) (id string, 
 	case len(ids) == 0:
 		return "", nil, fault.New(fault.NotFound, "there are no lines of import %q in quarantine", beginning)
 	case len(ids) > 1:
-		return "", nil, fault.New(fault.Invalid, "several imports begin with %q: %s", beginning, strings.Join(ids, ", "))
+		return "", nil, fault.New(
+			fault.Invalid, "several imports begin with %q: %s", beginning, strings.Join(ids, ", "),
+		)
 	}
 	return ids[0], objects[ids[0]], nil
 }
@@ -201,15 +171,15 @@ func (c *Store) retryObject(
 	ctx context.Context, name, dir string, options ingest.Options, report *RetryReport,
 ) error {
 	file := filepath.Join(dir, "rejected")
-	if err := c.download(ctx, name, file); err != nil {
+	if err := c.Lake.Download(ctx, name, file); err != nil {
 		return err
 	}
-	sum, err := fileSum(file)
+	sum, err := bucket.FileSum(file)
 	if err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(strings.TrimPrefix(name, quarantineRoot), ".ndjson")
-	list := quarantineRoot + base + "." + sum + retriedSuffix
+	base := strings.TrimSuffix(strings.TrimPrefix(name, bucket.QuarantineRoot), ".ndjson")
+	list := bucket.QuarantineRoot + base + "." + sum + retriedSuffix
 	retried, err := c.retriedLines(ctx, list, dir)
 	if errors.Is(err, blob.ErrNotFound) {
 		if err := c.convertRejected(ctx, file, name, list, dir, options); err != nil {
@@ -238,13 +208,13 @@ func (c *Store) retryObject(
 	}
 	report.Logs = append(report.Logs, key)
 	if left == 0 {
-		return c.lake.Delete(ctx, name)
+		return c.Lake.Delete(ctx, name)
 	}
-	return c.putFile(ctx, name, filepath.Join(dir, "left"), blob.Always)
+	return c.Lake.PutFile(ctx, name, filepath.Join(dir, "left"), blob.Always)
 }
 
 // retriedPrefix begins the keys of the logs of records that retries put.
-const retriedPrefix = HistoryPrefix + "quarantine/"
+const retriedPrefix = rawlog.HistoryPrefix + "quarantine/"
 
 // recordFormat is the name of the format of records.
 const recordFormat = "orrery"
@@ -263,8 +233,8 @@ type retriedLine struct {
 func (c *Store) convertRejected(
 	ctx context.Context, file, name, list, dir string, options ingest.Options,
 ) error {
-	id, generation, _ := ingest.ParseQuarantineName(strings.TrimPrefix(name, quarantineRoot))
-	of, err := c.importOf(ctx, id, generation)
+	id, generation, _ := ingest.ParseQuarantineName(strings.TrimPrefix(name, bucket.QuarantineRoot))
+	of, err := ledgertable.Find(ctx, c.Table, id, generation)
 	if err != nil {
 		return err
 	}
@@ -274,7 +244,8 @@ func (c *Store) convertRejected(
 	options.From, options.Until = c.period()
 	var mu sync.Mutex
 	var lines []retriedLine
-	retry := ingest.Retry{File: file, Generation: generation, Lines: of.Lines, Newest: of, Keep: func(row *lake.Row) bool {
+	retry := ingest.Retry{File: file, Generation: generation, Lines: of.Lines, Newest: of}
+	retry.Keep = func(row *lake.Row) bool {
 		text := record.AppendJSON(nil, row, nil)
 		// A line stays if its record would not be the same in a log of records: the text of a line that is not UTF-8
 		// would be lost, and a line of a log has a maximum length.
@@ -284,16 +255,18 @@ func (c *Store) convertRejected(
 			lines = append(lines, retriedLine{row.Line, text})
 		}
 		return false
-	}}
+	}
 	if _, err := ingest.ConvertRejected(ctx, retry, dir, options); err != nil || len(lines) == 0 {
 		return err
 	}
 	slices.SortFunc(lines, func(a, b retriedLine) int { return cmp.Compare(a.Line, b.Line) })
 	written := filepath.Join(dir, "list")
-	if err := writeLines(written, len(lines), func(i int) ([]byte, error) { return json.Marshal(lines[i]) }); err != nil {
+	if err := writeLines(
+		written, len(lines), func(i int) ([]byte, error) { return json.Marshal(lines[i]) },
+	); err != nil {
 		return err
 	}
-	if err := c.putFile(ctx, list, written, blob.IfAbsent); !errors.Is(err, blob.ErrExists) {
+	if err := c.Lake.PutFile(ctx, list, written, blob.IfAbsent); !errors.Is(err, blob.ErrExists) {
 		return err
 	}
 	return nil // another retry was first
@@ -302,7 +275,7 @@ func (c *Store) convertRejected(
 // retriedLines reads a list.
 func (c *Store) retriedLines(ctx context.Context, list, dir string) (lines []retriedLine, err error) {
 	file := filepath.Join(dir, "retried-list")
-	if err := c.download(ctx, list, file); err != nil {
+	if err := c.Lake.Download(ctx, list, file); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(file)
@@ -329,7 +302,7 @@ func (c *Store) putRecords(ctx context.Context, key string, lines []retriedLine,
 	if err != nil {
 		return fmt.Errorf("put %s: %w", key, err)
 	}
-	err = c.raw.Put(ctx, key, f, blob.IfAbsent)
+	err = c.config.Raw.Put(ctx, key, f, blob.IfAbsent)
 	if errors.Is(err, blob.ErrExists) {
 		err = nil
 	}
@@ -387,14 +360,14 @@ func writeLines(file string, n int, line func(i int) ([]byte, error)) (err error
 // and sends it again. If the log is still refused, its import writes another note. If it cannot be sent, the note is
 // put back, so that the log can be found again.
 func (c *Store) Release(
-	ctx context.Context, key string, send func(ctx context.Context, log Log, put time.Time) error,
+	ctx context.Context, key string, send func(ctx context.Context, log rawlog.Log, put time.Time) error,
 ) error {
-	raw, err := c.raw.Head(ctx, key)
+	raw, err := c.config.Raw.Head(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		return fault.Wrap(fault.NotFound, err, "there is no log %s in the raw bucket", key)
 	}
 	if err == nil {
-		err = c.release(ctx, Log{Key: key}, raw.Modified, send)
+		err = c.release(ctx, rawlog.Log{Key: key}, raw.Modified, send)
 	}
 	if err != nil {
 		return fmt.Errorf("send %s again: %w", key, err)
@@ -403,13 +376,16 @@ func (c *Store) Release(
 }
 
 func (c *Store) release(
-	ctx context.Context, log Log, put time.Time, send func(ctx context.Context, log Log, put time.Time) error,
+	ctx context.Context, log rawlog.Log, put time.Time,
+	send func(ctx context.Context, log rawlog.Log, put time.Time) error,
 ) error {
 	return c.withScratch("release-", func(dir string) error {
 		removed := map[string]string{} // files with what is removed, by name
-		for i, name := range []string{refusedRoot + log.Key + refusalSuffix, refusedRoot + log.Key + linesSuffix} {
+		for i, name := range []string{
+			bucket.RefusedRoot + log.Key + refusalSuffix, bucket.RefusedRoot + log.Key + linesSuffix,
+		} {
 			file := filepath.Join(dir, strconv.Itoa(i))
-			err := c.download(ctx, name, file)
+			err := c.Lake.Download(ctx, name, file)
 			if errors.Is(err, blob.ErrNotFound) {
 				continue
 			}
@@ -418,7 +394,7 @@ func (c *Store) release(
 			}
 			removed[name] = file
 		}
-		err := c.lake.Delete(ctx, slices.Collect(maps.Keys(removed))...)
+		err := c.Lake.Delete(ctx, slices.Collect(maps.Keys(removed))...)
 		if err == nil {
 			err = send(ctx, log, put)
 		}
@@ -427,7 +403,7 @@ func (c *Store) release(
 		}
 		ctx := context.WithoutCancel(ctx)
 		for name, file := range removed { // unless an import has written another note
-			if back := c.putFile(ctx, name, file, blob.IfAbsent); !errors.Is(back, blob.ErrExists) {
+			if back := c.Lake.PutFile(ctx, name, file, blob.IfAbsent); !errors.Is(back, blob.ErrExists) {
 				err = errors.Join(err, back)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 )
 
 // mixedLog is a log of five records with four other lines, of which two are records of the format combined.
@@ -44,7 +44,7 @@ func (w *world) importRetried() (records int64) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		report, err := w.cloud().Import(w.t.Context(), cloud.Log{Key: info.Name})
+		report, err := w.cloud().Import(w.t.Context(), rawlog.Log{Key: info.Name})
 		if err != nil || report.RejectedLines() > 0 {
 			w.t.Fatalf("%+v, %v", report, err)
 		}
@@ -188,7 +188,7 @@ func TestRetryLeavesNothing(t *testing.T) {
 func TestRelease(t *testing.T) {
 	w := newWorld(t)
 	w.put("raw/x.csv", "a,b\n")
-	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/x.csv"}); fault.KindOf(err) != fault.Invalid {
+	if _, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/x.csv"}); fault.KindOf(err) != fault.Invalid {
 		t.Fatal(err)
 	}
 	w.importLog("raw/old.log", `{"processing_stage":6,"timestamp":"1960-01-01T00:00:00Z"}`+"\n")
@@ -197,7 +197,7 @@ func TestRelease(t *testing.T) {
 		t.Errorf("quarantine (-want +got):\n%s", diff)
 	}
 	full := errors.New("the queue refuses it")
-	refusing := func(context.Context, cloud.Log, time.Time) error { return full }
+	refusing := func(context.Context, rawlog.Log, time.Time) error { return full }
 	for _, key := range []string{"raw/x.csv", "raw/old.log"} {
 		if err := w.cloud().Release(t.Context(), key, refusing); !errors.Is(err, full) {
 			t.Error(err)
@@ -207,7 +207,7 @@ func TestRelease(t *testing.T) {
 		t.Errorf("quarantine after logs that could not be sent (-want +got):\n%s", diff)
 	}
 	var sent []string
-	send := func(_ context.Context, log cloud.Log, _ time.Time) error {
+	send := func(_ context.Context, log rawlog.Log, _ time.Time) error {
 		sent = append(sent, log.Key)
 		return nil
 	}
@@ -224,13 +224,13 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseWithFormat: a log in JSON of no known format stays in the bucket. The list has its members and mappings that
-// fit, with which the log is imported.
+// TestReleaseWithFormat: a log in JSON of no known format stays in the bucket. The list has its members and mappings
+// that fit, with which the log is imported.
 func TestReleaseWithFormat(t *testing.T) {
 	w := newWorld(t)
 	const first = `{"timestamp":"2026-03-01T10:00:00Z","client_ip":"192.0.2.1","status":200,"request_id":"r0"}` + "\n"
 	w.put("raw/cdn.jsonl", first)
-	if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: "raw/cdn.jsonl"}); fault.KindOf(err) != fault.Invalid {
+	if _, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/cdn.jsonl"}); fault.KindOf(err) != fault.Invalid {
 		t.Fatal(err)
 	}
 	if _, err := w.raw.Head(t.Context(), "raw/cdn.jsonl"); err != nil {
@@ -244,8 +244,8 @@ func TestReleaseWithFormat(t *testing.T) {
 	if !strings.HasSuffix(all[0].First.Message, advice) {
 		t.Errorf("the list has %q", all[0].First.Message)
 	}
-	var sent cloud.Log
-	send := func(_ context.Context, log cloud.Log, _ time.Time) error {
+	var sent rawlog.Log
+	send := func(_ context.Context, log rawlog.Log, _ time.Time) error {
 		sent = log
 		return nil
 	}

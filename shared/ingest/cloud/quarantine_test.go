@@ -11,7 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// TestQuarantineIsBounded: of a log that grows, a limited number of rejected lines is kept, however often it is imported.
+// TestQuarantineIsBounded: of a log that grows, a limited number of rejected lines is kept, however often it is
+// imported.
 func TestQuarantineIsBounded(t *testing.T) {
 	garbage := strings.Repeat("garbage\n", 500)
 	beginning := records(0, 10, time.Second) + garbage

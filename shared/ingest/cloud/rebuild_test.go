@@ -18,11 +18,11 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/ingest"
-	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // lose damages an object, and lets a query report it and a compaction set it aside.
@@ -327,7 +327,7 @@ func TestRebuildKeepsRejectedLinesOut(t *testing.T) {
 	text := records(0, 30, time.Minute)
 	w.put("raw/a", text)
 	w.time = testTime.Add(70 * time.Minute)
-	if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"}); err != nil {
+	if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a"}); err != nil {
 		t.Fatal(err)
 	}
 	w.expect(each(10, 30))
@@ -343,7 +343,7 @@ func TestRebuildOfLogInSeveralParts(t *testing.T) {
 	config := w.config()
 	config.Options = ingest.Options{Memory: 4 << 20, Workers: 1}
 	w.put("raw/a", records(0, 20_000, 100*time.Millisecond))
-	if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"}); err != nil {
+	if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a"}); err != nil {
 		t.Fatal(err)
 	}
 	objects := w.names("lake/fresh/")
@@ -463,7 +463,7 @@ func TestRebuildReadsTheImportedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := d.guard.As("ingest")
-	_, err = d.cloud().Import(t.Context(), cloud.Log{Key: key, Version: aws.ToString(first.VersionId)})
+	_, err = d.cloud().Import(t.Context(), rawlog.Log{Key: key, Version: aws.ToString(first.VersionId)})
 	end()
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ import (
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
 )
@@ -29,12 +31,12 @@ func newReconciled(t *testing.T) *world {
 }
 
 // reconcile runs a reconciliation with a limit, 0 for the default, and returns the keys that were sent.
-func (w *world) reconcile(ctx context.Context, limit int) ([]string, cloud.ReconcileReport) {
+func (w *world) reconcile(ctx context.Context, limit int) ([]string, arrivals.Report) {
 	w.t.Helper()
 	sent := []string{}
-	report, err := cloud.Reconciliation{
+	report, err := arrivals.Reconciliation{
 		Raw: w.raw, Table: w.table, Now: w.now, Limit: limit,
-		Send: func(_ context.Context, log cloud.Log, _ time.Time) error {
+		Send: func(_ context.Context, log rawlog.Log, _ time.Time) error {
 			sent = append(sent, log.Key)
 			return nil
 		},
@@ -54,7 +56,7 @@ func (w *world) expectSent(want ...string) {
 	}
 }
 
-func expectReport(t *testing.T, got, want cloud.ReconcileReport) {
+func expectReport(t *testing.T, got, want arrivals.Report) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(got, "Elapsed")); diff != "" {
 		t.Errorf("the report differs (-want +got):\n%s", diff)
@@ -74,7 +76,7 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 		if len(sent) > 0 {
 			t.Errorf("sent %v", sent)
 		}
-		expectReport(t, report, cloud.ReconcileReport{Listed: 2, Arrived: 2})
+		expectReport(t, report, arrivals.Report{Listed: 2, Arrived: 2})
 	})
 	t.Run("the test file of a load balancer is no log", func(t *testing.T) {
 		w := newReconciled(t)
@@ -87,7 +89,7 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 		w.put("raw/lost", records(0, 3, 0))
 		w.time = w.time.Add(6*time.Hour - time.Second)
 		_, report := w.reconcile(t.Context(), 0)
-		expectReport(t, report, cloud.ReconcileReport{Listed: 2, Arrived: 1, Recent: 1})
+		expectReport(t, report, arrivals.Report{Listed: 2, Arrived: 1, Recent: 1})
 		w.time = w.time.Add(time.Second)
 		w.expectSent("raw/lost")
 	})
@@ -106,7 +108,7 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 		w.put("raw/a", records(0, 3, 0))
 		config := w.config()
 		config.Table = failingWrites{w.table}
-		if _, err := w.cloudOf(config).Import(t.Context(), cloud.Log{Key: "raw/a"}); err == nil {
+		if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a"}); err == nil {
 			t.Fatal("the import has not failed")
 		}
 		w.time = w.time.Add(7 * time.Hour)
@@ -118,7 +120,7 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 		config := w.config()
 		config.Now = func() time.Time { w.time = w.time.Add(time.Minute); return w.time }
 		ctx := deadline{t.Context(), w.time.Add(15 * time.Minute)}
-		if _, err := w.cloudOf(config).Import(ctx, cloud.Log{Key: "raw/a"}); !errors.Is(err, cloud.ErrUnfinished) {
+		if _, err := w.cloudOf(config).Import(ctx, rawlog.Log{Key: "raw/a"}); !errors.Is(err, cloud.ErrUnfinished) {
 			t.Fatal(err)
 		}
 		w.time = w.time.Add(7 * time.Hour)
@@ -130,7 +132,7 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 		w.put("other/a", "")
 		w.time = w.time.Add(7 * time.Hour)
 		_, report := w.reconcile(t.Context(), 0)
-		expectReport(t, report, cloud.ReconcileReport{Listed: 1, Arrived: 1})
+		expectReport(t, report, arrivals.Report{Listed: 1, Arrived: 1})
 	})
 	t.Run("an earlier version of a log that is imported late changes nothing", func(t *testing.T) {
 		w := newReconciled(t)
@@ -139,7 +141,7 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 		late := w.cloudOf(config)
 		w.importLog("raw/a", records(0, 3, 0)+records(3, 4, 0))
 		w.put("raw/a", records(0, 3, 0))
-		if _, err := late.Import(t.Context(), cloud.Log{Key: "raw/a"}); err != nil {
+		if _, err := late.Import(t.Context(), rawlog.Log{Key: "raw/a"}); err != nil {
 			t.Fatal(err)
 		}
 		w.put("raw/a", records(0, 3, 0)+records(3, 4, 0))
@@ -224,7 +226,7 @@ func TestScheduledReconciliation(t *testing.T) {
 	run := func(after time.Duration, due bool, why string) {
 		t.Helper()
 		w.time = testTime.Add(after)
-		report, err := cloud.Reconciliation{Raw: w.raw, Table: w.table, Now: w.now, Scheduled: true}.Run(t.Context())
+		report, err := arrivals.Reconciliation{Raw: w.raw, Table: w.table, Now: w.now, Scheduled: true}.Run(t.Context())
 		if err != nil || report.NotDue == due || (report.Listed > 0) != due {
 			t.Errorf("after %v: %s: %+v %v", after, why, report, err)
 		}
@@ -266,7 +268,7 @@ func TestReconcileKnowsFinishedLogs(t *testing.T) {
 				key = "raw/0.1"
 			}
 			w.put(key, text)
-			_, err := w.cloud().Import(t.Context(), cloud.Log{Key: key})
+			_, err := w.cloud().Import(t.Context(), rawlog.Log{Key: key})
 			if err != nil && fault.KindOf(err) != fault.Invalid {
 				t.Fatal(err)
 			}
@@ -290,7 +292,7 @@ func TestReconcileLimit(t *testing.T) {
 		if got := strings.Join(sent, " "); got != want {
 			t.Errorf("sent %s, want %s", got, want)
 		}
-		expectReport(t, report, cloud.ReconcileReport{Listed: 6, Arrived: 1, Lost: 2, Left: 3})
+		expectReport(t, report, arrivals.Report{Listed: 6, Arrived: 1, Lost: 2, Left: 3})
 	}
 }
 
@@ -333,16 +335,16 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 		if diff := cmp.Diff([]string{"raw/imported", "raw/lost"}, sent); diff != "" {
 			t.Error(diff)
 		}
-		expectReport(t, report, cloud.ReconcileReport{Listed: 4, Arrived: 1, Earlier: 2, Left: 1})
+		expectReport(t, report, arrivals.Report{Listed: 4, Arrived: 1, Earlier: 2, Left: 1})
 		for _, key := range sent {
-			if _, err := w.cloud().Import(t.Context(), cloud.Log{Key: key}); err != nil {
+			if _, err := w.cloud().Import(t.Context(), rawlog.Log{Key: key}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		w.expect(map[string]int{"r50": 1, "r51": 1, "r60": 1}) // an earlier version has imported the other rows
 		w.expectSent("raw/poison")
 		_, report = w.reconcile(t.Context(), 0)
-		expectReport(t, report, cloud.ReconcileReport{Listed: 4, Arrived: 3, EarlierSent: 1})
+		expectReport(t, report, arrivals.Report{Listed: 4, Arrived: 3, EarlierSent: 1})
 		w.time = w.time.Add(30 * 24 * time.Hour)
 		w.expectSent("raw/poison")
 	})
@@ -360,7 +362,7 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 		if diff := cmp.Diff([]string{"raw/1/0", "raw/3/lost"}, sent); diff != "" {
 			t.Error(diff)
 		}
-		expectReport(t, report, cloud.ReconcileReport{Listed: 12, Arrived: 1, Lost: 1, Earlier: 1, Left: 9})
+		expectReport(t, report, arrivals.Report{Listed: 12, Arrived: 1, Lost: 1, Earlier: 1, Left: 9})
 	})
 	t.Run("one that arrives during the run is not marked as sent", func(t *testing.T) {
 		w := newReconciled(t)
@@ -368,9 +370,9 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 		w.put("raw/a", records(0, 3, 0))
 		w.time = w.time.Add(8 * time.Hour)
 		for range 2 {
-			_, err := cloud.Reconciliation{
+			_, err := arrivals.Reconciliation{
 				Raw: w.raw, Table: w.table, Now: w.now,
-				Send: func(ctx context.Context, log cloud.Log, _ time.Time) error {
+				Send: func(ctx context.Context, log rawlog.Log, _ time.Time) error {
 					_, err := w.cloud().Import(ctx, log)
 					return err
 				},
@@ -380,7 +382,7 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 			}
 		}
 		_, report := w.reconcile(t.Context(), 0)
-		expectReport(t, report, cloud.ReconcileReport{Listed: 2, Arrived: 2})
+		expectReport(t, report, arrivals.Report{Listed: 2, Arrived: 2})
 	})
 }
 
@@ -404,7 +406,7 @@ func TestReconcileManyLogs(t *testing.T) {
 	}
 	w.time = w.time.Add(7 * time.Hour)
 	sent, report := w.reconcile(t.Context(), logs)
-	expectReport(t, report, cloud.ReconcileReport{Listed: logs + 1, Arrived: 11, Lost: logs - 10})
+	expectReport(t, report, arrivals.Report{Listed: logs + 1, Arrived: 11, Lost: logs - 10})
 	if !slices.IsSorted(sent) || slices.ContainsFunc(sent, func(key string) bool { return arrived[key] }) {
 		t.Errorf("sent logs that have arrived, or in another order")
 	}
@@ -415,9 +417,9 @@ func TestReconcileReturnsErrors(t *testing.T) {
 	w.put("raw/lost", "x\n")
 	w.time = w.time.Add(7 * time.Hour)
 	down := errors.New("the queue is down")
-	run := cloud.Reconciliation{
+	run := arrivals.Reconciliation{
 		Raw: w.raw, Table: w.table, Now: w.now,
-		Send: func(context.Context, cloud.Log, time.Time) error { return down },
+		Send: func(context.Context, rawlog.Log, time.Time) error { return down },
 	}
 	if _, err := run.Run(t.Context()); !errors.Is(err, down) {
 		t.Errorf("got %v, want %v", err, down)

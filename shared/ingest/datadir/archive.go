@@ -11,9 +11,9 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 )
 
-// ImportAll imports a log, or every log in an archive, and calls report with the name and the result of each. It imports
-// each member of an archive as if the archive were unpacked in its folder: a log that was imported before it was put
-// into the archive is the same log. The error has those of all logs.
+// ImportAll imports a log, or every log in an archive, and calls report with the name and the result of each. It
+// imports each member of an archive as if the archive were unpacked in its folder: a log that was imported before it
+// was put into the archive is the same log. The error has those of all logs.
 func (s *Store) ImportAll(
 	ctx context.Context, name string, r io.Reader, options ingest.Options, report func(string, ingest.Report, error),
 ) error {

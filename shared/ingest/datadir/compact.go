@@ -157,9 +157,9 @@ func withoutNewer(objects []lake.Object, report *CompactReport) []lake.Object {
 	return mergeable
 }
 
-// mergeHour replaces the objects of an hour by one object with the same rows. Of all compactions, only the holder of the
-// hour's lock removes objects from the hour. If Forget has removed one meanwhile, the hour is left as it is. Objects
-// that imports have added meanwhile are kept.
+// mergeHour replaces the objects of an hour by one object with the same rows. Of all compactions, only the holder of
+// the hour's lock removes objects from the hour. If Forget has removed one meanwhile, the hour is left as it is.
+// Objects that imports have added meanwhile are kept.
 func (s *Store) mergeHour(
 	ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, report *CompactReport,
 ) (err error) {
@@ -244,7 +244,7 @@ func (s *Store) sweep(
 	if err != nil {
 		return err
 	}
-	known := namesOf(listed.Objects)
+	known := lake.Paths(listed.Objects)
 	var gone []manifest.Name
 	for _, old := range listed.Superseded {
 		known = append(known, old.Name.Name)

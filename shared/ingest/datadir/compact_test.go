@@ -35,7 +35,7 @@ func objectPaths(t testing.TB, s *Store) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return namesOf(objects)
+	return lake.Paths(objects)
 }
 
 func compact(t testing.TB, s *Store, options CompactOptions) CompactReport {

@@ -34,8 +34,8 @@ func (s *Store) sources(ctx context.Context) ([]ledger.Source, error) {
 	return l.Sources(ctx)
 }
 
-// withoutRetries joins the sources that an earlier version made of rejected lines with those of the lines, unless one of
-// the two is forgotten.
+// withoutRetries joins the sources that an earlier version made of rejected lines with those of the lines, unless one
+// of the two is forgotten.
 func withoutRetries(sources []ledger.Source) (joined []ledger.Source) {
 	at := map[string]int{}
 	for _, s := range sources {
@@ -69,8 +69,8 @@ type ForgetReport struct {
 	Before    bool  // the source was forgotten before, and nothing was done
 }
 
-// Forget takes all rows of a source out of the lake, and the lines of its log that are in quarantine. Readers see either
-// all of the rows or none. The log can then be imported anew, as another source; a Watcher does not do so.
+// Forget takes all rows of a source out of the lake, and the lines of its log that are in quarantine. Readers see
+// either all of the rows or none. The log can then be imported anew, as another source; a Watcher does not do so.
 //
 // The files of objects that Forget replaces are kept for queries that have begun before, until Compact removes them.
 // If an object that may have rows of the source cannot be read, Forget changes nothing: it returns an error of kind
@@ -255,7 +255,9 @@ func (s *Store) planRemoval(
 
 // planHour stages the objects that replace those of one hour. It plans again if a compaction has replaced the objects
 // meanwhile. The error is unreadableObjects if some cannot be read.
-func (s *Store) planHour(ctx context.Context, source string, hour lake.Partition, staging string) (*hourRemoval, error) {
+func (s *Store) planHour(
+	ctx context.Context, source string, hour lake.Partition, staging string,
+) (*hourRemoval, error) {
 	for {
 		objects, err := s.index.Objects(ctx, hour, hour)
 		if err != nil {

@@ -131,8 +131,8 @@ func (s *Store) importLocked(
 	return report, errors.Join(err, s.discard(ctx, key, staging))
 }
 
-// discard removes the staging directory of a family, whose lock the caller holds. It keeps the directory if a change was
-// committed and could not be made, for example because the disk is full: the next change of the index makes it.
+// discard removes the staging directory of a family, whose lock the caller holds. It keeps the directory if a change
+// was committed and could not be made, for example because the disk is full: the next change of the index makes it.
 func (s *Store) discard(ctx context.Context, family, staging string) error {
 	ctx = context.WithoutCancel(ctx)
 	imports, err := s.ledger.Unpublished(ctx)

@@ -280,9 +280,9 @@ type RetryReport struct {
 }
 
 // Retry imports the lines of a source that are in quarantine, and removes those from it that are records now. The
-// records belong to the source, with the numbers of their lines, so that Forget takes them out, too. If the options have
-// no format, that of the source is used, and likewise for the defaults. Each line is imported once: one change of the
-// ledger decides about the records and the quarantine, and after a crash the next command completes it.
+// records belong to the source, with the numbers of their lines, so that Forget takes them out, too. If the options
+// have no format, that of the source is used, and likewise for the defaults. Each line is imported once: one change of
+// the ledger decides about the records and the quarantine, and after a crash the next command completes it.
 //
 // An error of kind fault.Invalid means that the ledger does not have the source, because no line of its log was a
 // record. The next import of the log reads all of its lines again.

@@ -21,7 +21,6 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
 	"github.com/orrery/orrery/shared/ingest/ledger"
-	"github.com/orrery/orrery/shared/lake"
 )
 
 // Store is a data directory:
@@ -195,9 +194,9 @@ const ledgerFile = "ledger.db"
 // DemoDir returns the directory of a demo day, which is a data directory of its own. The first import removes it.
 func (s *Store) DemoDir() string { return filepath.Join(s.dir, "demo") }
 
-// removeDemo removes the demo day if there are records. A directory of that name that is not a data directory belongs to
-// the user and is kept. Other processes may still read the files: a system that cannot remove open files leaves them, but
-// nothing answers from them any more.
+// removeDemo removes the demo day if there are records. A directory of that name that is not a data directory belongs
+// to the user and is kept. Other processes may still read the files: a system that cannot remove open files leaves
+// them, but nothing answers from them any more.
 func (s *Store) removeDemo(ctx context.Context) error {
 	extent, err := s.index.Extent(ctx)
 	if err != nil || extent.Rows == 0 {
@@ -252,8 +251,8 @@ func (s *Store) recover(ctx context.Context) error {
 }
 
 // begin waits for the right to change the index, publishes the imports that other processes have committed but not
-// published, and makes the removals that they have recorded. Every change of the index begins here, so after a crash the next change makes the index agree with the
-// ledger.
+// published, and makes the removals that they have recorded. Every change of the index begins here, so after a crash
+// the next change makes the index agree with the ledger.
 func (s *Store) begin(ctx context.Context) (*manifest.Update, error) {
 	update, err := s.index.Begin(ctx)
 	if err != nil {
@@ -339,15 +338,6 @@ func syncUpTo(dir string) error {
 		dir = filepath.Dir(dir)
 	}
 	return nil
-}
-
-// namesOf returns the names of objects.
-func namesOf(objects []lake.Object) []string {
-	names := make([]string, len(objects))
-	for i, o := range objects {
-		names[i] = o.Path
-	}
-	return names
 }
 
 // cannotWrite is the error of a data directory that is read-only, or whose disk is full.

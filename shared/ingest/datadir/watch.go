@@ -34,9 +34,9 @@ const (
 
 // Watcher imports the files of a directory and its subdirectories. It does not move or remove files: the ledger records
 // which have been imported. When a file has grown, the Watcher imports its new lines. It leaves a last line without
-// newline until then, as with Options.Growing. It imports nothing of a log that was forgotten. It ignores files that are
-// still being written: their names begin with '.' or '_', or end in .part or .tmp. Of a plain log that is written to
-// all the time, it imports the complete lines every BusyTime.
+// newline until then, as with Options.Growing. It imports nothing of a log that was forgotten. It ignores files that
+// are still being written: their names begin with '.' or '_', or end in .part or .tmp. Of a plain log that is written
+// to all the time, it imports the complete lines every BusyTime.
 //
 // A file that is refused for its content is imported again when it has changed. After any other failure, such as that
 // of a full disk, the Watcher tries again after BusyTime, and waits twice as long after each further failure, up to
@@ -164,8 +164,8 @@ func (w *Watcher) Run(ctx context.Context, ticks <-chan time.Time, report func(F
 	}
 }
 
-// Poll imports the files that have not changed for SettleTime, and plain files that have new lines for BusyTime, and calls
-// report with the result of each. What cannot be read is reported by the first poll that meets it, and the others
+// Poll imports the files that have not changed for SettleTime, and plain files that have new lines for BusyTime, and
+// calls report with the result of each. What cannot be read is reported by the first poll that meets it, and the others
 // continue. Poll returns errors of the ledger, and that of a data directory that cannot be changed.
 func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResult)) error {
 	if err := w.begin(ctx); err != nil {
@@ -271,8 +271,8 @@ func (w *Watcher) nameOf(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// look records the state of a file, and imports the file if its state has not changed for SettleTime, or if it is a plain
-// file that has new lines for BusyTime.
+// look records the state of a file, and imports the file if its state has not changed for SettleTime, or if it is a
+// plain file that has new lines for BusyTime.
 func (p *poll) look(ctx context.Context, path string, e fs.DirEntry, options ingest.Options) error {
 	if p.present[path] {
 		return nil // of a set before

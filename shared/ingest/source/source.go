@@ -83,7 +83,9 @@ func Read(folder string) ([]Source, error) {
 			err = errors.New("the name of a source has letters, digits, '-' and '_' only")
 		}
 		if err != nil {
-			return nil, tomlfile.Mistake(file, lineOf(text, name, key), strings.TrimSuffix("source."+name+"."+key, "."), err.Error())
+			return nil, tomlfile.Mistake(
+				file, lineOf(text, name, key), strings.TrimSuffix("source."+name+"."+key, "."), err.Error(),
+			)
 		}
 		s.Name = name
 		sources = append(sources, s)
@@ -390,8 +392,8 @@ func Unreadable(err error) (unreadable []*UnreadableError, other error) {
 }
 
 // Walk calls visit with the path of each file in a folder and its subfolders that is not still being written. The
-// folder may be a symbolic link. An error of visit ends the walk. A folder that cannot be read does not: the error joins
-// an *UnreadableError for each. One of them is for the folder itself if it does not exist.
+// folder may be a symbolic link. An error of visit ends the walk. A folder that cannot be read does not: the error
+// joins an *UnreadableError for each. One of them is for the folder itself if it does not exist.
 func Walk(folder string, visit func(path string, e fs.DirEntry) error) error {
 	root := folder + string(filepath.Separator) // follows a link
 	var unreadable error
@@ -415,8 +417,8 @@ func Walk(folder string, visit func(path string, e fs.DirEntry) error) error {
 	return errors.Join(unreadable, err)
 }
 
-// Unfinished reports whether a name is that of a file that is still being written: it begins with '.' or '_', or ends in
-// .part or .tmp.
+// Unfinished reports whether a name is that of a file that is still being written: it begins with '.' or '_', or ends
+// in .part or .tmp.
 func Unfinished(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") ||
 		strings.HasSuffix(name, ".part") || strings.HasSuffix(name, ".tmp")

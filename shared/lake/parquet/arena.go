@@ -24,8 +24,9 @@ func (b *Budget) take(bytes int64) { b.left.Add(-bytes) }
 
 func (b *Budget) exhausted() bool { return b.left.Load() < 0 }
 
-// arena allocates the values of the rows of one call in chunks, which is several times cheaper than one by one. It never
-// reuses memory, so rows stay valid as long as they are referenced. Rows share memory, so it must not be modified.
+// arena allocates the values of the rows of one call in chunks, which is several times cheaper than one by one. It
+// never reuses memory, so rows stay valid as long as they are referenced. Rows share memory, so it must not be
+// modified.
 type arena struct {
 	*Budget
 	rows int // that the call reads

@@ -11,8 +11,8 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// cursor reads single rows of one column of one row group. It keeps the dictionary and the last page. It moves forward in
-// the page, so reading rows in ascending order is fastest. It goes back to a mark.
+// cursor reads single rows of one column of one row group. It keeps the dictionary and the last page. It moves forward
+// in the page, so reading rows in ascending order is fastest. It goes back to a mark.
 type cursor struct {
 	*pageReader
 	object *object

@@ -1,6 +1,6 @@
 // Package lists finds values of fields for completion in the lists that imports and compactions keep beside the objects
-// of a lake in the cloud, see package completionindex. It runs no query and reads no record, so it answers in some tens of
-// milliseconds and costs next to nothing.
+// of a lake in the cloud, see package completionindex. It runs no query and reads no record, so it answers in some tens
+// of milliseconds and costs next to nothing.
 package lists
 
 import (

@@ -140,8 +140,8 @@ func (e *Engine) read(ctx context.Context, objects []blob.Info) ([]content, erro
 	return contents, nil
 }
 
-// keepAll keeps the lists of objects, of which some may be kept already. If all kept lists were too large, it keeps only
-// these.
+// keepAll keeps the lists of objects, of which some may be kept already. If all kept lists were too large, it keeps
+// only these.
 func (e *Engine) keepAll(objects []blob.Info, contents []content) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

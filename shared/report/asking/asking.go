@@ -30,11 +30,11 @@ type Source interface {
 
 // Request is a request for a report.
 type Request struct {
-	Filters  string      // in either form; with a period, unless Last is set
-	Form     filter.Form // 0: determined by the first character
-	Last     report.Unit // the last hour, day, week or month before Now; "": the period is in the filter
-	Now      time.Time   // relative times are relative to it, too; if it is zero, the filter has none
-	Zone     string      // IANA name, also of today and yesterday; "" for UTC
+	Filters  string        // in either form; with a period, unless Last is set
+	Syntax   filter.Syntax // 0: determined by the first character
+	Last     report.Unit   // the last hour, day, week or month before Now; "": the period is in the filter
+	Now      time.Time     // relative times are relative to it, too; if it is zero, the filter has none
+	Zone     string        // IANA name, also of today and yesterday; "" for UTC
 	Template report.Template
 	Compare  string // Previous, SameWeekday or None; "" is Previous
 	Title    string
@@ -181,7 +181,7 @@ func SettingOf(r Request) (report.Setting, error) {
 		return s, err
 	}
 	f := filter.Parse(r.Filters)
-	if r.Form == filter.QueryString {
+	if r.Syntax == filter.QueryString {
 		f = filter.ParseQueryString(r.Filters)
 	}
 	clock := query.WithClock(query.Clock{Now: r.Now, Zone: location})

@@ -28,22 +28,22 @@ var members = []string{
 	"title", "filters", "period", "at", "weekday", "tz", "template", "compare", "when", "deliver", "max_bytes", "paused",
 }
 
-// Parse reads a definition from JSON. form is that of the filter; 0: determined by its first character. The error has
+// Parse reads a definition from JSON. syntax is the syntax of the filter; 0: determined by its first character. The error has
 // all mistakes: Problems, or, if there are none, a *query.FilterError.
-func Parse(body []byte, form filter.Form, rules Rules) (Definition, error) {
-	return parse(body, form, rules, Definition{})
+func Parse(body []byte, syntax filter.Syntax, rules Rules) (Definition, error) {
+	return parse(body, syntax, rules, Definition{})
 }
 
 // ParsePause reads a body that pauses a report and changes nothing else. Its filter and its destinations are not checked
 // again, so a report can be paused when the operator has removed a destination. ok is false if it is another body.
-func ParsePause(body []byte, form filter.Form, old Definition) (d Definition, ok bool) {
-	d, err := parse(body, form, Rules{}, old)
+func ParsePause(body []byte, syntax filter.Syntax, old Definition) (d Definition, ok bool) {
+	d, err := parse(body, syntax, Rules{}, old)
 	old.Paused, old.Reason = true, ""
 	return d, err == nil && reflect.DeepEqual(d, old)
 }
 
 // parse is Parse, but the title, the filter and the destinations of the definition old are accepted as they are.
-func parse(body []byte, form filter.Form, rules Rules, old Definition) (Definition, error) {
+func parse(body []byte, syntax filter.Syntax, rules Rules, old Definition) (Definition, error) {
 	var p Problems
 	found, ok := p.object(nil, body, members)
 	if !ok {
@@ -74,7 +74,7 @@ func parse(body []byte, form filter.Form, rules Rules, old Definition) (Definiti
 	}
 	p.times(found, &d)
 	p.combinations(d)
-	canonical, err := p.filter(found, form, old.Filters)
+	canonical, err := p.filter(found, syntax, old.Filters)
 	d.Filters = canonical
 	if len(p) > 0 {
 		return Definition{}, p
@@ -313,7 +313,7 @@ func conditions(value json.RawMessage) (text string, ok bool) {
 }
 
 // filter returns the canonical filter, which has no period. The filter old is accepted as it is.
-func (p *Problems) filter(found map[string]json.RawMessage, form filter.Form, old string) (string, error) {
+func (p *Problems) filter(found map[string]json.RawMessage, syntax filter.Syntax, old string) (string, error) {
 	value, given := found["filters"]
 	if !given {
 		return "", nil
@@ -330,7 +330,7 @@ func (p *Problems) filter(found map[string]json.RawMessage, form filter.Form, ol
 		return old, nil
 	}
 	f := filter.Parse(text)
-	if form == filter.QueryString {
+	if syntax == filter.QueryString {
 		f = filter.ParseQueryString(text)
 	}
 	bound, err := query.BindConditions(f)

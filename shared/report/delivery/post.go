@@ -122,7 +122,7 @@ func (s Sender) client() *http.Client {
 		config = s.TLS.Clone()
 	}
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
-	dialer := &net.Dialer{Timeout: postTimeout, Control: s.guard, Resolver: s.resolver}
+	dialer := &net.Dialer{Timeout: postTimeout, Control: s.requirePublic, Resolver: s.resolver}
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy: nil, DialContext: dialer.DialContext, TLSClientConfig: config,

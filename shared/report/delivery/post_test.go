@@ -341,7 +341,7 @@ func TestPublicAddresses(t *testing.T) {
 		if isPublic(a) != want {
 			t.Errorf("%s: got %v, want %v", address, !want, want)
 		}
-		err := (Sender{}).guard("tcp", netip.AddrPortFrom(a, 443).String(), nil)
+		err := (Sender{}).requirePublic("tcp", netip.AddrPortFrom(a, 443).String(), nil)
 		if (err == nil) != want {
 			t.Errorf("%s: %v", address, err)
 		}

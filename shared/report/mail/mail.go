@@ -13,6 +13,7 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -23,9 +24,12 @@ import (
 	"github.com/orrery/orrery/shared/report/definition"
 )
 
+// DefaultSender is the sender of a mail that names none, such as a draft.
+const DefaultSender = "Orrery <orrery@localhost>"
+
 // Envelope has the settings of a mail besides the report.
 type Envelope struct {
-	From string   // "Orrery <orrery@example.com>"
+	From string   // "Orrery <orrery@example.com>"; "": DefaultSender
 	To   []string // may be empty: the mail is a draft
 	Date time.Time
 	Run  string // id of the run, for the header X-Orrery-Run; "": there is none
@@ -40,7 +44,7 @@ func Write(r report.Report, e Envelope) ([]byte, error) {
 	id := sha256.Sum256(bytes.Join([][]byte{text, page, picture, attached, table, []byte(e.Run)}, nil))
 
 	m := mime.NewMsg(mime.WithNoDefaultUserAgent())
-	if err := m.From(e.From); err != nil {
+	if err := m.From(cmp.Or(e.From, DefaultSender)); err != nil {
 		return nil, fmt.Errorf("the sender %q: %w", e.From, err)
 	}
 	if len(e.To) > 0 {

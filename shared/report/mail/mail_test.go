@@ -194,6 +194,18 @@ func checkParts(t *testing.T, r report.Report, text []byte) {
 	}
 }
 
+func TestDraftHasASender(t *testing.T) {
+	draft := envelope
+	draft.From, draft.To = "", nil
+	message, err := netmail.ReadMessage(bytes.NewReader(write(t, weekly(t, "", "a"), draft)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := message.Header.Get("From"); got != `"Orrery" <orrery@localhost>` {
+		t.Errorf("the sender is %s", got)
+	}
+}
+
 func TestSameReportSameMail(t *testing.T) {
 	first := write(t, weekly(t, "", "a"), envelope)
 	if second := write(t, weekly(t, "", "a"), envelope); !bytes.Equal(first, second) {

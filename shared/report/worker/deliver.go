@@ -44,7 +44,7 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 	failed := make([]error, len(run.Deliveries))
 	for i, d := range run.Deliveries {
 		if d.State == runs.Waiting && isDue(d.Next, r.Now()) {
-			group.Go(func() { failed[i] = guard(func() error { return h.deliverTo(ctx, i) }) })
+			group.Go(func() { failed[i] = catchPanic(func() error { return h.deliverTo(ctx, i) }) })
 		}
 	}
 	group.Wait()
@@ -223,7 +223,7 @@ func (h *handover) within(ctx context.Context, to definition.Destination, files 
 	ended := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		o.err = guard(func() (err error) { o.note, err = h.Deliver.Deliver(ctx, to, files); return err })
+		o.err = catchPanic(func() (err error) { o.note, err = h.Deliver.Deliver(ctx, to, files); return err })
 		ended <- o
 	}()
 	select {

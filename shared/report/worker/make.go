@@ -57,7 +57,7 @@ func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error)
 		return false, err
 	}
 	var result rendered
-	err = guard(func() (err error) {
+	err = catchPanic(func() (err error) {
 		result, err = r.render(ctx, *run, stored, data == late, afterAttack(earlier))
 		return err
 	})
@@ -219,7 +219,7 @@ type questions struct {
 func (q questions) Ask(ctx context.Context, route string, params map[string]string) (body []byte, err error) {
 	ctx, cancel := context.WithDeadline(ctx, q.until)
 	defer cancel()
-	err = guard(func() (err error) { body, err = q.from.Ask(ctx, route, params); return err })
+	err = catchPanic(func() (err error) { body, err = q.from.Ask(ctx, route, params); return err })
 	if err == nil {
 		return body, nil
 	}

@@ -120,14 +120,14 @@ func (r *Runner) Loop(ctx context.Context, ticks <-chan time.Time) {
 			return
 		case <-ticks:
 		}
-		if err := guard(func() error { return r.Tick(ctx) }); err != nil && ctx.Err() == nil {
+		if err := catchPanic(func() error { return r.Tick(ctx) }); err != nil && ctx.Err() == nil {
 			r.Log.Error("scheduled reports", "error", err)
 		}
 	}
 }
 
-// guard calls a function, and returns a panic of it as a *panicError.
-func guard(f func() error) (err error) {
+// catchPanic calls a function, and returns a panic of it as a *panicError.
+func catchPanic(f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = &panicError{cause, debug.Stack()}
@@ -225,7 +225,7 @@ func (r *Runner) Advance(ctx context.Context, id string) error {
 	if !canContinue(run, r.Now()) {
 		return nil
 	}
-	err = guard(func() error { return r.advance(ctx, run) })
+	err = catchPanic(func() error { return r.advance(ctx, run) })
 	if err == nil || fault.KindOf(err) == fault.Conflict { // another worker was faster
 		return nil
 	}
@@ -251,7 +251,7 @@ func (r *Runner) queue(ctx context.Context) (failed error) {
 		list, err := r.Documents.List(ctx, definition.Kind, config)
 		failed = errors.Join(failed, err)
 		for _, one := range list {
-			if err := guard(func() error { return r.queueReport(ctx, config, one) }); err != nil {
+			if err := catchPanic(func() error { return r.queueReport(ctx, config, one) }); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("report %s of configuration %s: %w", one.Name, config, err))
 			}
 		}

@@ -23,17 +23,17 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/fakeaws/athenatest"
+	"github.com/orrery/orrery/shared/fakeaws/emulator"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxytest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
+	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/table/tabletest"
-	"github.com/orrery/orrery/shared/testkit/athenatest"
-	"github.com/orrery/orrery/shared/testkit/emulator"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
-	"github.com/orrery/orrery/shared/testkit/iamproxytest"
 )
 
 // deployment has an Athena and a table of queries, which the instances of a function share.

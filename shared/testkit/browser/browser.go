@@ -49,8 +49,8 @@ func Find(lookup func(name string) (value string, set bool)) (string, error) {
 // startTime is how long the browser may take to start.
 const startTime = time.Minute
 
-// Start starts the browser. A tab of it is a context that chromedp.NewContext derives from the returned one. The browser
-// ends with ctx, or when end is called.
+// Start starts the browser. A tab of it is a context that chromedp.NewContext derives from the returned one. The
+// browser ends with ctx, or when end is called.
 func Start(ctx context.Context, path string) (session context.Context, end func(), err error) {
 	// A sandbox needs rights that containers do not have. The browser opens only pages of this project.
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,

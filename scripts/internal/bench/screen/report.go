@@ -66,7 +66,9 @@ func (r Report) MarshalJSON() ([]byte, error) {
 
 // WriteTable prints the table for people.
 func (r Report) WriteTable(w io.Writer) error {
-	if _, err := fmt.Fprintf(w, "the console in a browser; min / median of %d loads with an empty cache\n\n", r.Loads); err != nil {
+	if _, err := fmt.Fprintf(
+		w, "the console in a browser; min / median of %d loads with an empty cache\n\n", r.Loads,
+	); err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

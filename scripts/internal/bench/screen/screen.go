@@ -1,5 +1,5 @@
-// Package screen measures the console in a browser: how soon it paints and is complete, how smoothly a long list scrolls,
-// and whether its memory grows.
+// Package screen measures the console in a browser: how soon it paints and is complete, how smoothly a long list
+// scrolls, and whether its memory grows.
 package screen
 
 import (
@@ -187,8 +187,8 @@ func loadOnce(session context.Context, o Options) (painted, completed float64, e
 	return painted, completed, err
 }
 
-// scroll adds pages to the list until it has so many rows, and scrolls from the first to the last, five rows a frame. It
-// returns the number of rows and the lengths of the frames.
+// scroll adds pages to the list until it has so many rows, and scrolls from the first to the last, five rows a frame.
+// It returns the number of rows and the lengths of the frames.
 const scroll = `(async (wanted) => {
 	const frame = () => new Promise(requestAnimationFrame);
 	const until = async (ready) => { while (!ready()) await frame(); };

@@ -47,8 +47,8 @@ func Number(text string) string {
 // maxCell is the maximum number of characters of a value that a table shows.
 const maxCell = 60
 
-// Cell returns a value in the format of a table: text without quotes, status counts as 200:12. It escapes what Printable
-// escapes.
+// Cell returns a value in the format of a table: text without quotes, status counts as 200:12. It escapes what
+// Printable escapes.
 func Cell(value json.RawMessage) string {
 	var text string
 	var counts []struct {

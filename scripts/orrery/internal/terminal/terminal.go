@@ -20,8 +20,8 @@ func Is(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Printable escapes the control and direction characters of a text, which could rewrite the terminal's lines, except those
-// in keep.
+// Printable escapes the control and direction characters of a text, which could rewrite the terminal's lines, except
+// those in keep.
 func Printable(text string, keep ...rune) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -34,7 +34,8 @@ func Printable(text string, keep ...rune) string {
 	return b.String()
 }
 
-// PrintableWriter writes texts printable, which may have several lines. Each call writes whole characters and line ends.
+// PrintableWriter writes texts printable, which may have several lines. Each call writes whole characters and line
+// ends.
 type PrintableWriter struct{ To io.Writer }
 
 func (w PrintableWriter) Write(text []byte) (int, error) {
@@ -76,4 +77,15 @@ func Bytes(n int64) string {
 		value, unit = value/1000, larger
 	}
 	return fmt.Sprintf("%.4g %s", value, unit)
+}
+
+// OneLine returns text without characters that break a table or the terminal.
+func OneLine(text string) string { return Printable(strings.Join(strings.Fields(text), " ")) }
+
+// Time returns a time in UTC to the second, or "-" for the zero time.
+func Time(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339)
 }

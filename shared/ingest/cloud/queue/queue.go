@@ -1,4 +1,4 @@
-// Package queue imports the raw logs of which a bucket sends notifications through SQS.
+// Package queue imports the raw logs that a bucket announces through SQS.
 package queue
 
 import (
@@ -13,14 +13,16 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 )
 
 // Importer imports one log. *cloud.Store implements it.
 type Importer interface {
-	Import(ctx context.Context, log cloud.Log) (ingest.Report, error)
+	Import(ctx context.Context, log rawlog.Log) (ingest.Report, error)
 	// Resend records that a message is about to be replaced by another one with the same logs.
 	Resend(ctx context.Context) error
 }
@@ -109,7 +111,7 @@ func (h *Handler) message(ctx context.Context, message events.SQSMessage) outcom
 
 // importLog imports one log and reports the result to the log of the function. A refused log is done: the importer has
 // written a note about it to the quarantine, an alarm counts it, and another delivery would have the same result.
-func (h *Handler) importLog(ctx context.Context, message events.SQSMessage, log cloud.Log) outcome {
+func (h *Handler) importLog(ctx context.Context, message events.SQSMessage, log rawlog.Log) outcome {
 	report, err := h.Importer.Import(ctx, log)
 	fields := []any{
 		"message", message.MessageId, "key", log.Key, "source", report.Source, "format", report.Format,
@@ -213,9 +215,9 @@ func firstSent(message events.SQSMessage) (at time.Time, known bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
-// SendLog puts a message about a log into a queue, in the form of the bucket's notifications, and with the format of the
-// log if it has one. put is when the log was put.
-func SendLog(ctx context.Context, m Messages, bucket string, log cloud.Log, put time.Time) error {
+// SendLog puts a message about a log into a queue, in the form of the bucket's notifications, and with the format of
+// the log if it has one. put is when the log was put.
+func SendLog(ctx context.Context, m Messages, bucket string, log rawlog.Log, put time.Time) error {
 	r := sentRecord{Format: log.Format}
 	r.EventName = created + "Put"
 	r.S3.Bucket.Name = bucket
@@ -247,7 +249,7 @@ const created = "ObjectCreated:"
 
 // logsOf returns the logs that the notification in a message names. There are none in the test event that S3 sends when
 // notifications are set up.
-func (h *Handler) logsOf(ctx context.Context, body string) ([]cloud.Log, error) {
+func (h *Handler) logsOf(ctx context.Context, body string) ([]rawlog.Log, error) {
 	var notification struct {
 		Event   string
 		Records []struct {
@@ -265,7 +267,7 @@ func (h *Handler) logsOf(ctx context.Context, body string) ([]cloud.Log, error) 
 	if len(notification.Records) == 0 {
 		return nil, errors.New("the body is not an S3 notification: it has no records")
 	}
-	var logs []cloud.Log
+	var logs []rawlog.Log
 	for _, r := range notification.Records {
 		// Keys are encoded as in HTML forms: a space as a plus, a plus as %2B.
 		key, err := url.QueryUnescape(r.S3.Object.Key)
@@ -275,14 +277,14 @@ func (h *Handler) logsOf(ctx context.Context, body string) ([]cloud.Log, error) 
 		if !strings.HasPrefix(r.EventName, created) {
 			continue // a removal
 		}
-		if reason := cloud.NoLog(key); reason != "" {
+		if reason := rawlog.NoLog(key); reason != "" {
 			h.Log.InfoContext(ctx, "ignored", "key", key, "reason", reason)
 			continue
 		}
 		if r.S3.Bucket.Name != h.Bucket {
 			return nil, fmt.Errorf("the notification is of bucket %q, not of %q", r.S3.Bucket.Name, h.Bucket)
 		}
-		logs = append(logs, cloud.Log{Key: key, Version: r.S3.Object.VersionID, Format: r.Format})
+		logs = append(logs, rawlog.Log{Key: key, Version: r.S3.Object.VersionID, Format: r.Format})
 	}
 	return logs, nil
 }

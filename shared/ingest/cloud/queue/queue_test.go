@@ -13,10 +13,12 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/record"
 )
 
@@ -24,7 +26,7 @@ var testTime = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
 // importer records the requested logs, and fails for the keys in errs.
 type importer struct {
-	logs  []cloud.Log
+	logs  []rawlog.Log
 	errs  map[string]error
 	time  time.Time
 	takes time.Duration
@@ -35,7 +37,7 @@ type importer struct {
 
 func (i *importer) now() time.Time { return i.time }
 
-func (i *importer) Import(_ context.Context, log cloud.Log) (ingest.Report, error) {
+func (i *importer) Import(_ context.Context, log rawlog.Log) (ingest.Report, error) {
 	i.logs = append(i.logs, log)
 	i.time = i.time.Add(i.takes)
 	report := ingest.Report{Source: "source", Records: 7}
@@ -56,12 +58,12 @@ func (i *importer) Resend(context.Context) error {
 	return i.resendErr
 }
 
-type deadline struct {
+type ending struct {
 	context.Context
 	at time.Time
 }
 
-func (d deadline) Deadline() (time.Time, bool) { return d.at, true }
+func (d ending) Deadline() (time.Time, bool) { return d.at, true }
 
 // sent is a message that a handler sent.
 type sent struct {
@@ -116,7 +118,7 @@ func (i *importer) handleWith(t *testing.T, m *messages, bodies ...string) (fail
 			Attributes: map[string]string{"SentTimestamp": "1772359200000"}, // testTime
 		})
 	}
-	response, err := h.Handle(deadline{t.Context(), testTime.Add(15 * time.Minute)}, batch)
+	response, err := h.Handle(ending{t.Context(), testTime.Add(15 * time.Minute)}, batch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,7 @@ func TestHandleDecodesKeys(t *testing.T) {
 		notification("ObjectCreated:Put", "logs", "raw/a+b%20c%2Bd", "raw/%C3%BC%25.gz"),
 		notification("ObjectCreated:CompleteMultipartUpload", "logs", "raw/plain"),
 	)
-	want := []cloud.Log{
+	want := []rawlog.Log{
 		{Key: "raw/a b c+d", Version: "v1"},
 		{Key: "raw/ü%.gz", Version: "v1"},
 		{Key: "raw/plain", Version: "v1"},
@@ -154,7 +156,7 @@ func TestHandleDecodesKeys(t *testing.T) {
 
 func TestHandleImportsSentLogs(t *testing.T) {
 	var m messages
-	logs := []cloud.Log{{Key: "raw/a b+c/ü%.gz"}, {Key: "raw/plain", Version: "v+2"}, {Key: "raw/a", Format: `map:["ip=a"]`}}
+	logs := []rawlog.Log{{Key: "raw/a b+c/ü%.gz"}, {Key: "raw/plain", Version: "v+2"}, {Key: "raw/a", Format: `map:["ip=a"]`}}
 	for _, log := range logs {
 		if err := queue.SendLog(t.Context(), &m, "logs", log, testTime); err != nil {
 			t.Fatal(err)
@@ -356,7 +358,7 @@ func TestHandleReturnsEmptyListOfFailures(t *testing.T) {
 	}
 }
 
-func keysOf(logs []cloud.Log) string {
+func keysOf(logs []rawlog.Log) string {
 	keys := make([]string, len(logs))
 	for i, log := range logs {
 		keys[i] = log.Key

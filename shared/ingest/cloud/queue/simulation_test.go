@@ -16,11 +16,15 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
+	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
+	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -135,7 +139,7 @@ func (s *simulation) run(t *testing.T, h *queue.Handler, timeout time.Duration) 
 		if m.first != "" {
 			message.MessageAttributes = map[string]events.SQSMessageAttribute{"first_sent": {StringValue: &m.first}}
 		}
-		ctx := deadline{t.Context(), s.time.Add(timeout)}
+		ctx := ending{t.Context(), s.time.Add(timeout)}
 		response, err := h.Handle(ctx, events.SQSEvent{Records: []events.SQSMessage{message}})
 		if err != nil {
 			t.Fatal(err)
@@ -199,7 +203,7 @@ const (
 	convertSpeed = 500_000
 )
 
-func (l *largeLogs) Import(ctx context.Context, log cloud.Log) (ingest.Report, error) {
+func (l *largeLogs) Import(ctx context.Context, log rawlog.Log) (ingest.Report, error) {
 	l.calls++
 	if l.chance(0.3) {
 		l.time = l.time.Add(time.Duration(l.random.Int64N(int64(time.Minute))))
@@ -208,7 +212,7 @@ func (l *largeLogs) Import(ctx context.Context, log cloud.Log) (ingest.Report, e
 	known := l.imported[log.Key]
 	l.time = l.time.Add(time.Duration(known) * time.Second / readSpeed)
 	end, _ := ctx.Deadline()
-	allowed := int64(end.Add(-cloud.DefaultReserve).Sub(l.time).Seconds() * convertSpeed)
+	allowed := int64(end.Add(-deadline.DefaultReserve).Sub(l.time).Seconds() * convertSpeed)
 	added := min(l.size-known, allowed)
 	l.time = l.time.Add(time.Duration(added) * time.Second / convertSpeed)
 	l.imported[log.Key] += added
@@ -262,7 +266,7 @@ type flaky struct {
 	importing bool
 }
 
-func (f *flaky) Import(ctx context.Context, log cloud.Log) (ingest.Report, error) {
+func (f *flaky) Import(ctx context.Context, log rawlog.Log) (ingest.Report, error) {
 	f.left = -1
 	if f.chance(0.3) {
 		f.left = f.random.IntN(30)
@@ -361,16 +365,16 @@ func (t flakyTable) Between(ctx context.Context, partition, from, to string) ite
 }
 
 // reconcile sends the logs again that have not arrived, until nothing fails.
-func (f *flaky) reconcile(t *testing.T, raw blob.Store, table lakestate.Table) cloud.ReconcileReport {
+func (f *flaky) reconcile(t *testing.T, raw blob.Store, table lakestate.Table) arrivals.Report {
 	t.Helper()
 	for range 100 {
 		f.left = -1
 		if f.chance(0.5) {
 			f.left = f.random.IntN(10)
 		}
-		report, err := cloud.Reconciliation{
+		report, err := arrivals.Reconciliation{
 			Raw: flakyBlobs{raw, f}, Table: flakyTable{table, f}, Now: f.now,
-			Send: func(ctx context.Context, log cloud.Log, put time.Time) error {
+			Send: func(ctx context.Context, log rawlog.Log, put time.Time) error {
 				return queue.SendLog(ctx, f, "logs", log, put)
 			},
 		}.Run(t.Context())
@@ -380,7 +384,7 @@ func (f *flaky) reconcile(t *testing.T, raw blob.Store, table lakestate.Table) c
 		}
 	}
 	t.Fatal("100 reconciliations failed")
-	return cloud.ReconcileReport{}
+	return arrivals.Report{}
 }
 
 // TestEveryRowIsImportedOnce imports small logs with the real store. Each call has the time for a part of a log. The
@@ -542,7 +546,7 @@ func TestLostNotifications(t *testing.T) {
 			if len(f.dead) > 0 || f.sent <= logs {
 				t.Errorf("%d dead letters; %d messages", len(f.dead), f.sent)
 			}
-			f.time = f.time.Add(cloud.DefaultMinAge)
+			f.time = f.time.Add(arrivals.DefaultMinAge)
 			if report := f.reconcile(t, raw, table); report.Arrived != 3 || report.Lost != 2 {
 				t.Errorf("the notifications of 2 of 5 logs were lost: %+v", report)
 			}

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
+	"github.com/orrery/orrery/shared/fakeaws/iamproxytest"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
-	"github.com/orrery/orrery/shared/lambdas/permissions"
-	"github.com/orrery/orrery/shared/testkit/iamproxytest"
+	"github.com/orrery/orrery/shared/permissions"
 )
 
 // newSQS returns a queue on a server that answers every request with the status and the body. requests returns the

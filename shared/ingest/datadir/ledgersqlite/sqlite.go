@@ -366,7 +366,7 @@ INSERT INTO source (id, head_length, head_sha256, format, log, family) VALUES (?
 
 // MarkPublished records that the index lists the objects of the import.
 func (l *Ledger) MarkPublished(ctx context.Context, e ledger.Entry) error {
-	names, err := json.Marshal(namesOf(e.Objects))
+	names, err := json.Marshal(lake.Paths(e.Objects))
 	if err == nil {
 		const statement = `UPDATE import SET published = 1, objects = ? WHERE source = ? AND generation = ?`
 		_, err = l.db.ExecContext(ctx, statement, string(names), e.Source, e.Generation)
@@ -419,14 +419,6 @@ func (l *Ledger) RememberWatched(ctx context.Context, path string, size int64, c
 		return failed("write ledger", err)
 	}
 	return nil
-}
-
-func namesOf(objects []lake.Object) []string {
-	names := make([]string, len(objects))
-	for i, o := range objects {
-		names[i] = o.Path
-	}
-	return names
 }
 
 // failed adds the action to an error. It wraps fs.ErrPermission if SQLite reports that the file is read-only, and

@@ -81,7 +81,8 @@ func (s *Store) Extent(context.Context) (lake.Extent, error) {
 	return s.head.Extent, nil
 }
 
-// Sequence returns the number of changes, which is that of the latest one. As long as it stays the same, so does the data.
+// Sequence returns the number of changes, which is that of the latest one. As long as it stays the same, so does the
+// data.
 func (s *Store) Sequence(context.Context) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

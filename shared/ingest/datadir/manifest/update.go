@@ -189,8 +189,8 @@ func byHour(c Change) map[lake.Partition]Change {
 	return hours
 }
 
-// change applies a change with that number to the manifest and reports whether the manifest differs afterwards. Removing
-// an object that is not listed is an error, because rows would be lost or counted twice.
+// change applies a change with that number to the manifest and reports whether the manifest differs afterwards.
+// Removing an object that is not listed is an error, because rows would be lost or counted twice.
 func (h *hourManifest) change(c Change, number int64) (altered bool, err error) {
 	first, last := h.changesOf(c.Remove, number)
 	for _, o := range c.Add {

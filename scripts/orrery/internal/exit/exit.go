@@ -1,0 +1,52 @@
+// Package exit has the exit codes of the commands, and errors that have one.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+)
+
+// Exit codes, the same for every command.
+const (
+	Done        = 0
+	Failed      = 1 // standard error has the reason
+	Usage       = 2 // the command line is invalid
+	Rejected    = 3 // imported, but some lines were rejected and put into quarantine
+	Doubt       = 4 // not imported, because it is probably a mistake, or is JSON of no known format
+	Incomplete  = 5 // answered or compacted, but some objects could not be read
+	Interrupted = 130
+)
+
+// Error is an error with its own exit code. The message is empty if it has been printed already.
+type Error struct {
+	Code    int
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// With returns an error with an exit code and a message.
+func With(code int, message string) error { return &Error{Code: code, Message: message} }
+
+// CodeOf prints an error and returns its exit code.
+func CodeOf(err error, ctx context.Context, stderr io.Writer) int {
+	var own *Error
+	switch {
+	case err == nil:
+		return Done
+	case errors.As(err, &own):
+		if own.Message != "" {
+			fmt.Fprintln(stderr, "orrery:", terminal.Printable(own.Message, '\n', '\t'))
+		}
+		return own.Code
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(stderr, "orrery: interrupted; no partial results are left, run the command again to continue")
+		return Interrupted
+	}
+	fmt.Fprintln(stderr, "orrery:", terminal.Printable(err.Error(), '\n', '\t')) // names of files may contain any character
+	return Failed
+}
