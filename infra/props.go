@@ -102,8 +102,8 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "horizon-days", int: &p.HorizonDays,
-			doc: "Days before a log arrives from which on its records are kept, except under `raw/history/`; " +
-				"older records are quarantined; 0 keeps all.",
+			doc: "Maximum age of a record, in days, when its log arrives; older records are quarantined. 0 keeps all. " +
+				"Logs under `raw/history/` are exempt.",
 		},
 		{name: "raw-days", int: &p.RawDays, doc: "Days until raw logs are deleted; 0 keeps them."},
 		{name: "lake-days", int: &p.LakeDays, doc: "Days until queryable data is deleted; 0 keeps it."},
@@ -122,9 +122,13 @@ func (p *Props) settings() []setting {
 		{name: "reports-cutoff", int: &p.ReportsCutoff, doc: "Maximum number of bytes that a query of a report scans."},
 		{
 			name: "requests-per-second", int: &p.RequestsPerSecond,
-			doc: "Rate limit of the gateway; a data route gets half, and so do [older base paths](#older-base-paths).",
+			doc: "Rate limit of the gateway, in requests per second; each data route gets half, and so do the " +
+				"[older base paths](#older-base-paths).",
 		},
-		{name: "burst", int: &p.Burst, doc: "Burst limit of the gateway, in requests, divided in the same way."},
+		{
+			name: "burst", int: &p.Burst,
+			doc: "Burst limit of the gateway, in requests; each data route and the older base paths get half of it, too.",
+		},
 		{
 			name: "gateway-account", bool: &p.GatewayAccount,
 			doc: "`false` if the account's role for gateway logs is set elsewhere.",
@@ -139,12 +143,12 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "reserve-concurrency", bool: &p.ReserveConcurrency,
-			doc: "`true` reserves these instances, one each for `compact` and `reconcile`, and 2 for `report`; " +
+			doc: "`true` reserves the instances of `ingest`, one each for `compact` and `reconcile`, and 2 for `report`; " +
 				"the account must keep 100 unreserved.",
 		},
 		{
 			name: "compact-minutes", int: &p.CompactMinutes,
-			doc: "Minutes from one run of `compact` to the next; `complete_through` lags by one to two of them.",
+			doc: "Minutes between runs of `compact`; `complete_through` lags by one to two such intervals.",
 		},
 		{
 			name: "reports", text: &p.Reports,
