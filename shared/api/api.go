@@ -8,7 +8,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -19,12 +18,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/orrery/orrery/shared/api/access"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/status"
 )
 
@@ -37,7 +36,7 @@ type Config struct {
 	Documents document.Store // for the routes of saved filters and scheduled reports
 	Status    status.Source  // for the route of the status
 	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered
-	Seals     keys.Seals     // of keys without one of their own; nil: their tokens are valid in this process only
+	TokenKeys keys.TokenKeys // of keys without one of their own; nil: their tokens are valid in this process only
 	Proxies   []netip.Prefix // whose X-Forwarded-For names the clients; nil: that of the connection is the client
 	Log       *slog.Logger   // one record per request
 	Now       func() time.Time
@@ -66,14 +65,6 @@ type Config struct {
 	Maintenance         func() bool // reports whether planets and saved filters are read-only; nil: never
 }
 
-// Prepare waits until a request of the caller may be parsed. release ends this time.
-type Prepare func(ctx context.Context, caller string) (release func(), err error)
-
-// Searcher searches the records: *search.Service.
-type Searcher interface {
-	Search(ctx context.Context, r search.Request) (search.Result, error)
-}
-
 // New returns the handler of the configured routes. The error names every part that is missing from the Config.
 func New(c Config) (http.Handler, error) {
 	if missing := c.missing(); len(missing) > 0 {
@@ -91,7 +82,10 @@ func New(c Config) (http.Handler, error) {
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}
 	}
-	s := &server{Config: c, mux: http.NewServeMux(), wrong: newKeyThrottle(c.Now), seal: keys.NewSeal()}
+	s := &server{
+		Config: c, mux: http.NewServeMux(),
+		access: access.New(access.Config{Keys: c.Keys, TokenKeys: c.TokenKeys, Proxies: c.Proxies, Now: c.Now}),
+	}
 	routes := s.routes()
 	s.register(routes)
 	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version, s.Address) })
@@ -102,10 +96,13 @@ func New(c Config) (http.Handler, error) {
 func (c Config) missing() []string {
 	var searches, keepsPlanets, keepsFilters, hasStatus bool
 	for _, r := range (&server{Config: c}).routes() {
-		searches = searches || r.searches && c.serves(r.id)
-		keepsPlanets = keepsPlanets || r.tag == planetsTag && c.serves(r.id)
-		keepsFilters = keepsFilters || (r.tag == filtersTag || r.tag == reportsTag) && c.serves(r.id)
-		hasStatus = hasStatus || r.path == statusPath && c.serves(r.id)
+		if !c.serves(r.id) {
+			continue
+		}
+		searches = searches || r.searches
+		keepsPlanets = keepsPlanets || r.tag == planetsTag
+		keepsFilters = keepsFilters || r.tag == filtersTag || r.tag == reportsTag
+		hasStatus = hasStatus || r.id == statusID
 	}
 	var fields []string
 	for _, field := range []struct {
@@ -134,8 +131,7 @@ type server struct {
 	mux     *http.ServeMux
 	openapi func() []byte // returns the document; builds it once
 	paths   []string      // of routes without path parameters, for suggestions
-	wrong   *keyThrottle
-	seal    keys.Seal // of keys without one
+	access  *access.Access
 }
 
 // ServeHTTP answers a request, even if a handler panics.
@@ -166,4 +162,18 @@ func (s *server) dispatch(c *call) error {
 	}
 	s.mux.ServeHTTP(c.w, c.r)
 	return nil
+}
+
+// checkOrigin refuses requests that a web page of another site may have sent. Everybody may read the health and the page.
+func (s *server) checkOrigin(r *http.Request) error {
+	if r.URL.Path == healthPath {
+		return nil
+	}
+	if err := s.access.CheckHost(r); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == pagePath {
+		return nil
+	}
+	return s.access.CheckPage(r)
 }

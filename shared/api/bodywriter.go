@@ -47,18 +47,19 @@ func (c *bodyWriter) close(meta search.Meta) error {
 	return c.err
 }
 
-// resultsBody encodes results that must not be truncated.
-func resultsBody[T any](e encoding, l layout, results []T, meta search.Meta, limit int) *limitedBuffer {
-	out := &limitedBuffer{limit: limit}
+// resultsBody encodes the results of a route, which must not be truncated. The body is nil if its length is more than
+// maxAnswer.
+func resultsBody[T any](e encoding, as form, to search.Route, results []T, meta search.Meta) (body []byte, length int) {
+	out := &limitedBuffer{limit: maxAnswer}
 	compressing(e, out, func(w compressor) error {
-		c := bodyWriter{w: w, layout: l}
+		c := bodyWriter{w: w, layout: layoutFor(as, to, nil, meta.TZ)}
 		c.open()
 		for i := range results {
 			c.add(c.next(encode(results[i])))
 		}
 		return c.close(meta)
 	})
-	return out
+	return out.kept.Bytes(), out.written
 }
 
 // limitedBuffer is a buffer that discards its contents at the limit. It still counts the bytes written.

@@ -32,9 +32,7 @@ type acceptedCodings struct {
 // none reports whether no coding is accepted.
 func (a acceptedCodings) none() bool { return a.best == identity && !a.plain }
 
-// codings parses the Accept-Encoding headers of the request.
-func (c *call) codings() acceptedCodings { return codingsOf(c.r.Header.Values("Accept-Encoding")) }
-
+// codingsOf parses Accept-Encoding headers.
 func codingsOf(accept []string) acceptedCodings {
 	wanted := qualities(strings.Join(accept, ","))
 	qualityOf := func(name string) (float64, bool) {
@@ -115,10 +113,11 @@ func compressing(e encoding, out io.Writer, write func(w compressor) error) {
 		err = w.Close()
 	}
 	if err != nil {
-		panic("api: an answer cannot be compressed: " + err.Error())
+		panic("content: an answer cannot be compressed: " + err.Error())
 	}
 }
 
+// compress returns a compressed body.
 func compress(body []byte, e encoding) []byte {
 	var out bytes.Buffer
 	compressing(e, &out, func(w compressor) error {
@@ -126,23 +125,4 @@ func compress(body []byte, e encoding) []byte {
 		return err
 	})
 	return out.Bytes()
-}
-
-// A strong ETag identifies the bytes sent, so the compressed forms of a version have ETags of their own. Clients may
-// send back any of them.
-
-func encodedETag(etag string, e encoding) string {
-	if e == identity {
-		return etag
-	}
-	return strings.TrimSuffix(etag, `"`) + "-" + string(e) + `"`
-}
-
-func plainETag(etag string) string {
-	for _, e := range encodings {
-		if bare, ok := strings.CutSuffix(etag, "-"+string(e)+`"`); ok {
-			return bare + `"`
-		}
-	}
-	return etag
 }

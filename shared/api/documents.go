@@ -14,7 +14,7 @@ import (
 
 // documents serves a kind of documents: its routes list them, and read, write, delete and restore their versions.
 type documents struct {
-	*server
+	*resourceServer
 	store document.Store
 	limit int64 // of a body, in bytes
 	// find returns the document in the path: named, unless a configuration has one document of the kind.
@@ -62,18 +62,18 @@ func (d documents) routes(t documentTexts) []route {
 	all := "/conf/{config}/" + t.tag
 	one := all + "/{" + t.param + "}"
 	found := []response{
-		{http.StatusOK, "The " + t.it + ".", t.one, true},
-		{http.StatusNotModified, "The client has it already.", nil, true},
+		{status: http.StatusOK, doc: "The " + t.it + ".", value: t.one, etag: true},
+		{status: http.StatusNotModified, doc: "The client has it already.", etag: true},
 	}
 	versions := []response{
-		{http.StatusOK, "Every version, newest first; also of a deleted " + t.it + ".", Versions{}, false},
+		{status: http.StatusOK, doc: "Every version, newest first; also of a deleted " + t.it + ".", value: Versions{}},
 	}
 	reading := []int{http.StatusNotFound, http.StatusUnprocessableEntity}
 	putting := slices.Concat(bodyErrors, writeErrors, []int{http.StatusBadRequest})
-	list := []response{{http.StatusOK, "The " + t.noun + "s, by name.", t.listed, false}}
-	stored := []response{{http.StatusOK, "The " + t.it + " as it was stored.", t.one, true}}
-	deleted := []response{{http.StatusNoContent, "The " + t.it + " was deleted.", nil, false}}
-	restored := []response{{http.StatusOK, "The " + t.it + " of the version.", t.one, true}}
+	list := []response{{status: http.StatusOK, doc: "The " + t.noun + "s, by name.", value: t.listed}}
+	stored := []response{{status: http.StatusOK, doc: "The " + t.it + " as it was stored.", value: t.one, etag: true}}
+	deleted := []response{{status: http.StatusNoContent, doc: "The " + t.it + " was deleted."}}
+	restored := []response{{status: http.StatusOK, doc: "The " + t.it + " of the version.", value: t.one, etag: true}}
 	routes := []route{
 		{
 			id: t.tag, method: http.MethodGet, path: all, summary: "List " + t.noun + "s", doc: t.list,
@@ -120,7 +120,7 @@ func (d documents) routes(t documentTexts) []route {
 // named returns a function that returns the document of a kind whose name is a parameter of the path.
 func named(kind document.Kind, param, noun string) func(c *call) (document.ID, error) {
 	return func(c *call) (document.ID, error) {
-		config, err := c.config()
+		config, err := configOf(c)
 		if err != nil {
 			return document.ID{}, err
 		}
@@ -134,7 +134,7 @@ func named(kind document.Kind, param, noun string) func(c *call) (document.ID, e
 
 // answerList sends the documents of a configuration, unless they are too large for an answer.
 func (d documents) answerList(c *call) error {
-	config, err := c.config()
+	config, err := configOf(c)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (d documents) getVersion(c *call) error {
 	if err != nil {
 		return err
 	}
-	number, err := c.version()
+	number, err := versionOf(c)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (d documents) versions(c *call) error {
 	if len(infos) == 0 {
 		return document.NotFound(id, 0)
 	}
-	c.sendVersions(infos)
+	sendVersions(c, infos)
 	return nil
 }
 
@@ -218,16 +218,11 @@ func (d documents) put(c *call) error {
 	if err != nil {
 		return err
 	}
-	sent, err := c.body(d.limit, jsonType)
-	if err != nil {
+	var with replacement
+	err = c.parse(d.limit, []string{jsonType}, func(sent sentBody) (err error) {
+		with, err = d.parse(c, sent.text)
 		return err
-	}
-	release, err := d.prepare(c)
-	if err != nil {
-		return err
-	}
-	with, err := d.parse(c, sent.text)
-	release()
+	})
 	if err != nil {
 		return err
 	}
@@ -240,7 +235,7 @@ func (d documents) restore(c *call) error {
 	if err != nil {
 		return err
 	}
-	number, err := c.version()
+	number, err := versionOf(c)
 	if err != nil {
 		return err
 	}
@@ -311,7 +306,7 @@ func (d documents) change(c *call) (id document.ID, change document.Change, err 
 	if d.Maintenance() {
 		return document.ID{}, document.Change{}, errMaintenance()
 	}
-	change, err = d.server.change(c)
+	change, err = d.resourceServer.change(c)
 	return id, change, err
 }
 

@@ -20,7 +20,7 @@ func TestOneMoreKindOfDocuments(t *testing.T) {
 	test := newTestServer(t)
 	s := test.Config.Handler.(*server)
 	notes := documents{
-		server: s, store: s.Documents, limit: 100, find: named("note", "note", "note"),
+		resourceServer: &resourceServer{ResourceConfig{Now: s.Now, Maintenance: s.Maintenance}}, store: s.Documents, limit: 100, find: named("note", "note", "note"),
 		parse: func(_ *call, body []byte) (replacement, error) {
 			var n note
 			if err := json.Unmarshal(body, &n); err != nil {

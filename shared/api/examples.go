@@ -90,8 +90,8 @@ func readMessage(text string) message {
 }
 
 // content returns the body with its type.
-func (m message) content() content {
-	sent := content{text: []byte(m.body)}
+func (m message) content() sentBody {
+	sent := sentBody{text: []byte(m.body)}
 	for _, line := range strings.Split(m.head, "\n")[1:] {
 		name, value, _ := strings.Cut(line, ":")
 		if textproto.CanonicalMIMEHeaderKey(name) == "Content-Type" {

@@ -32,9 +32,9 @@ type SavedFilter struct {
 }
 
 // filterRoutes returns the routes of saved filters.
-func (s *server) filterRoutes() []route {
+func (s *resourceServer) filterRoutes() []route {
 	d := documents{
-		server: s, store: s.Documents, limit: savedfilter.MaxBytes, find: named(savedfilter.Kind, "name", "saved filter"),
+		resourceServer: s, store: s.Documents, limit: savedfilter.MaxBytes, find: named(savedfilter.Kind, "name", "saved filter"),
 		parse: readSavedFilter, show: showFilter, list: s.listFilters,
 	}
 	return d.routes(documentTexts{
@@ -59,19 +59,17 @@ var (
 	}
 	titleParam = param{
 		name: "title", doc: "A title for lists.", example: "Server errors", read: readText,
-		schema: &huma.Schema{Type: "string", MaxLength: whole(savedfilter.MaxTitle)},
+		schema: &huma.Schema{Type: "string", MaxLength: new(savedfilter.MaxTitle)},
 	}
 	descriptionParam = param{
 		name: "description", doc: "What the filter is for.", example: "Answers that the origin failed to give.",
 		read:   readText,
-		schema: &huma.Schema{Type: "string", MaxLength: whole(savedfilter.MaxDescription)},
+		schema: &huma.Schema{Type: "string", MaxLength: new(savedfilter.MaxDescription)},
 	}
 )
 
-func whole(n int) *int { return &n }
-
 // listFilters returns the saved filters of a configuration.
-func (s *server) listFilters(c *call, config string) (any, error) {
+func (s *resourceServer) listFilters(c *call, config string) (any, error) {
 	list, err := s.Documents.List(c.r.Context(), savedfilter.Kind, config)
 	if err != nil {
 		return nil, err

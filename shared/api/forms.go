@@ -15,16 +15,8 @@ import (
 	"github.com/orrery/orrery/shared/tabular"
 )
 
-const (
-	csvType    = "text/csv"
-	ndjsonType = "application/x-ndjson"
-)
-
-const (
-	formatName = "format"
-	csvName    = "csv"
-	csvRaw     = "raw"
-)
+// csvRaw is the value of the parameter csv.
+const csvRaw = "raw"
 
 // formats maps the values of the parameter format to media types.
 var formats = map[string]string{"json": jsonType, "csv": csvType, "ndjson": ndjsonType}
@@ -93,10 +85,10 @@ type form struct {
 	raw       bool // of CSV: cells are not guarded
 }
 
-// formFor returns the form of an answer that is offered in the given media types. The parameter format takes precedence
-// over Accept.
-func (c *call) formFor(args arguments, offers []string) (form, error) {
-	f := form{mediaType: c.accepted(offers)}
+// formFor returns the form of an answer that is offered in the given media types: by the parameter format or else by the
+// Accept headers.
+func formFor(accept []string, args arguments, offers []string) (form, error) {
+	f := form{mediaType: negotiate(accept, offers...)}
 	if name := args[formatName]; name != "" {
 		mediaType, known := formats[name]
 		if !known {
@@ -136,14 +128,6 @@ func errFormat(name string, offered []string) error {
 	}
 	return e
 }
-
-// accepted returns the one of the media types that the client prefers, or "" if it accepts none of them.
-func (c *call) accepted(offers []string) string {
-	return negotiate(c.r.Header.Values("Accept"), offers...)
-}
-
-// choosesForm reports whether the route has parameters for the form of its answer.
-func (r *route) choosesForm() bool { return find(r.params, formatName) != nil }
 
 // formQuery returns the parameters of the form as the query of a location, so that the answer there has the same form.
 func formQuery(args arguments) string {
@@ -320,6 +304,21 @@ var metaHeaders = []metaHeader{
 		}
 		return dollars(m.Estimate.CostUSD.Low) + "-" + dollars(m.Estimate.CostUSD.High)
 	}},
+}
+
+// documented returns the media types other than JSON of a route that offers these media types, and the docs of the headers
+// that only such answers have.
+func documented(offers []string) (texts []string, headers map[string]string) {
+	for _, mediaType := range []string{csvType, ndjsonType} {
+		if slices.Contains(offers, mediaType) {
+			texts = append(texts, mediaType)
+		}
+	}
+	headers = map[string]string{"Content-Disposition": "Name of a file to save the answer in. Not with JSON."}
+	for _, one := range metaHeaders {
+		headers[one.name] = one.doc + " Not with JSON."
+	}
+	return texts, headers
 }
 
 // dollars prints a price without an exponent.

@@ -22,6 +22,19 @@ type records interface {
 // bodies are bodies of answers that were sent, whose memory the next ones use. Each has up to maxAnswer bytes.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// withLogs calls send with an answer of logs that has as many of the records as fit, and with its meta. fields are those
+// that the request names, or nil. The body is valid until send returns.
+func withLogs(
+	e encoding, as form, found records, fields []string, meta search.Meta, send func(body []byte, meta search.Meta),
+) {
+	newLayout := func() layout { return layoutFor(as, search.Logs, fields, "") }
+	body := bodies.Get().(*bytes.Buffer)
+	defer bodies.Put(body)
+	body.Reset()
+	meta = writeLogs(body, e, newLayout, found, meta, maxAnswer)
+	send(body.Bytes(), meta)
+}
+
 // writeLogs encodes an answer of logs of at most limit bytes into an empty buffer. It stops before the first record that
 // might not fit, and then sets Truncated and Next of the meta that it returns.
 //

@@ -11,61 +11,17 @@ import (
 	"regexp"
 	"runtime/debug"
 	"time"
-
-	"github.com/orrery/orrery/shared/keys"
 )
 
-// call is the state of a request.
-type call struct {
-	r        *http.Request
-	w        *meter
-	id       string
-	began    time.Time
-	route    *route      // nil until it is found
-	caller   keys.Caller // zero until authenticated
-	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
-	client   string      // address of the client
-	keyID    string      // ID of the key; "" if no key is needed
-	seal     *seal       // of the tokens of logs; nil if the key sees all branches
-	wrongKey string      // the beginning of the hash of an unknown key, for the log
-	accepts  string      // media type of the answer
-
-	formQuery   string // of the location of the query
-	filters     string // as sent, for error messages; never logged
-	fingerprint string // of the filter; "" until it is bound
-	scanned     int64  // bytes read by the engine
-	engine      time.Duration
-	abandoned   bool // the client disconnected before the answer
-	failed      bool // the query whose answer the client asks for has failed, so asking again does not help
+// Observation describes a request that was answered.
+type Observation struct {
+	Route   string // operation id, or "none"
+	Status  int    // 499 if the client disconnected before the answer
+	Elapsed time.Duration
+	Sent    int64         // bytes of the body
+	Engine  time.Duration // of the query, as its answer reports it
+	Scanned int64         // bytes that the engine read for it
 }
-
-// meter records the status and size of a response.
-type meter struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-	lost   bool // a write failed
-}
-
-func (m *meter) WriteHeader(status int) {
-	if m.status == 0 {
-		m.status = status
-	}
-	m.ResponseWriter.WriteHeader(status)
-}
-
-func (m *meter) Write(p []byte) (int, error) {
-	if m.status == 0 {
-		m.status = http.StatusOK
-	}
-	n, err := m.ResponseWriter.Write(p)
-	m.bytes += int64(n)
-	m.lost = m.lost || err != nil
-	return n, err
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 type callKey struct{}
 
@@ -83,7 +39,10 @@ func randomID() string {
 
 // begin assigns the request id and sets the headers that all responses have.
 func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{w: &meter{ResponseWriter: w}, began: s.Now(), id: r.Header.Get("X-Request-Id"), client: s.clientOf(r)}
+	c := &call{
+		w: &meter{ResponseWriter: w}, began: s.Now(), id: r.Header.Get("X-Request-Id"), client: s.access.ClientOf(r),
+		prepare: s.Prepare,
+	}
 	if !goodID.MatchString(c.id) {
 		c.id = s.NewID()
 	}
@@ -112,11 +71,11 @@ func (s *server) finish(c *call) {
 		status = statusGone
 	}
 	elapsed := s.Now().Sub(c.began)
-	s.Observe(Observation{c.routeID(), status, elapsed, c.w.bytes, c.engine, c.scanned})
+	s.Observe(Observation{routeID(c), status, elapsed, c.w.bytes, c.engine, c.scanned})
 	attributes := []slog.Attr{
 		slog.String("request_id", c.id),
 		slog.String("method", c.r.Method),
-		slog.String("route", c.routeID()),
+		slog.String("route", routeID(c)),
 		slog.Int("status", status),
 		slog.Float64("ms", float64(elapsed.Microseconds())/1000),
 		slog.Int64("bytes", c.w.bytes),
@@ -124,8 +83,8 @@ func (s *server) finish(c *call) {
 	if c.caller.Name != "" {
 		attributes = append(attributes, slog.String("key", c.caller.Name))
 	}
-	if c.wrongKey != "" {
-		attributes = append(attributes, slog.String("unknown_key", c.wrongKey), slog.String("address", c.client))
+	if c.caller.WrongKey != "" {
+		attributes = append(attributes, slog.String("unknown_key", c.caller.WrongKey), slog.String("address", c.client))
 	}
 	if c.fingerprint != "" {
 		attributes = append(attributes, slog.String("fingerprint", c.fingerprint))
@@ -139,11 +98,8 @@ func (s *server) finish(c *call) {
 // statusGone is the logged status if the client disconnected before the answer.
 const statusGone = 499
 
-// gone reports whether the client disconnected, which it may also do after the answer. A timeout is not a disconnect:
-// the client still waits for the answer.
-func (c *call) gone() bool { return errors.Is(c.r.Context().Err(), context.Canceled) }
-
-func (c *call) routeID() string {
+// routeID returns the operation id of the route for the log.
+func routeID(c *call) string {
 	if c.route == nil {
 		return "none"
 	}

@@ -16,9 +16,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/orrery/orrery/shared/catalog"
-	"github.com/orrery/orrery/shared/planet"
 )
 
 // builder holds an OpenAPI document under construction.
@@ -47,10 +44,10 @@ func describe(routes []route, version, address string) []byte {
 			{URL: address + basePaths[2], Description: "The same, for newer clients"},
 		},
 		Tags: []*huma.Tag{
-			{Name: "data", Description: "Recorded traffic"},
-			{Name: "planets", Description: "Settings of planets, and their history"},
-			{Name: "filters", Description: "Saved filters, and their history"},
-			{Name: "service", Description: "The service itself"},
+			{Name: dataTag, Description: "Recorded traffic"},
+			{Name: planetsTag, Description: "Settings of planets, and their history"},
+			{Name: filtersTag, Description: "Saved filters, and their history"},
+			{Name: serviceTag, Description: "The service itself"},
 		},
 		Components: &huma.Components{Schemas: d.schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 			"key": {
@@ -61,7 +58,6 @@ func describe(routes []route, version, address string) []byte {
 			"basic":  {Type: "http", Scheme: "basic", Description: "The API key as user or as password."},
 		}},
 	}
-	d.schemas.Map()["LogRecord"] = recordSchema()
 	for i := range routes {
 		if routes[i].tag != "" {
 			d.add(&routes[i])
@@ -133,13 +129,14 @@ func schemaName(t reflect.Type, hint string) string {
 	return name
 }
 
+// add adds a route.
 func (d *builder) add(to *route) {
 	op := &huma.Operation{
 		Method: to.method, Path: to.path, OperationID: to.id, Tags: []string{to.tag},
 		Summary: to.summary, Description: to.doc, Responses: map[string]*huma.Response{},
 	}
 	for _, name := range bracedNames(to.path) {
-		p := find(pathParams, name)
+		p := pathParam(name)
 		p.required = true
 		op.Parameters = append(op.Parameters, p.openAPI("path"))
 	}
@@ -168,20 +165,9 @@ func (d *builder) add(to *route) {
 		op.Description = strings.TrimSpace(op.Description)
 	}
 	d.AddOperation(op)
-	if !to.underBase() {
+	if to.atRoot {
 		d.Paths[to.path].Servers = []*huma.Server{{URL: d.address + "/"}}
 	}
-}
-
-// allErrors returns the error statuses of the route, including those of every route under a base path.
-func (r *route) allErrors() []int {
-	all := slices.Clone(r.errors)
-	if r.underBase() {
-		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable,
-			http.StatusMethodNotAllowed, http.StatusTooManyRequests, http.StatusInternalServerError)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 var braced = regexp.MustCompile(`\{([a-z_]+)\}`)
@@ -192,17 +178,6 @@ func bracedNames(path string) []string {
 		names = append(names, match[1])
 	}
 	return names
-}
-
-// notEmpty returns the schema of a parameter, which may not be the empty text, except of a required filter: there it is
-// a mistake in the filter.
-func (p *param) notEmpty(schema *huma.Schema) *huma.Schema {
-	if schema.Type != "string" || schema.Enum != nil || mayBeEmpty([]param{*p}, p.name) {
-		return schema
-	}
-	one, stricter := 1, *schema
-	stricter.MinLength = &one
-	return &stricter
 }
 
 func (p *param) openAPI(in string) *huma.Param {
@@ -242,31 +217,6 @@ func (d *builder) requestBody(to *route) *huma.RequestBody {
 	return body
 }
 
-// memberSchema returns the schema of an object with the parameters as members.
-func memberSchema(params []param) *huma.Schema {
-	s := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
-	for _, p := range params {
-		member := p.schema
-		if p.body != nil {
-			member = p.body
-		}
-		s.Properties[p.name] = p.notEmpty(member)
-		if p.required {
-			s.Required = append(s.Required, p.name)
-		}
-	}
-	return s
-}
-
-// formSchema returns the schema of a form with the parameters as text fields.
-func formSchema(params []param) *huma.Schema {
-	fields := slices.Clone(params)
-	for i := range fields {
-		fields[i].body = nil
-	}
-	return memberSchema(fields)
-}
-
 func (d *builder) response(to *route, a response) *huma.Response {
 	r := &huma.Response{Description: a.doc, Headers: map[string]*huma.Param{"X-Request-Id": requestIDHeader}}
 	if a.etag {
@@ -278,25 +228,21 @@ func (d *builder) response(to *route, a response) *huma.Response {
 			r.Headers["Location"] = locationHeader
 		}
 	}
-	if a.value == nil {
+	for name, doc := range a.headers {
+		r.Headers[name] = textHeader(doc)
+	}
+	if a.value == nil && a.texts == nil {
 		return r
 	}
-	schema, ok := a.value.(*huma.Schema)
-	if !ok {
-		schema = d.schemas.Schema(reflect.TypeOf(a.value), true, "")
+	r.Content = map[string]*huma.MediaType{}
+	if a.value != nil {
+		r.Content[jsonType] = &huma.MediaType{Schema: d.schemaOf(a.value)}
 	}
-	r.Content = map[string]*huma.MediaType{jsonType: {Schema: schema}}
-	switch to.id {
-	case "parse":
-		r.Content[textType] = textContent()
-	case metricsID:
-		r.Content = map[string]*huma.MediaType{textType: textContent()}
+	if a.other != nil {
+		r.Content[jsonType].Schema = &huma.Schema{AnyOf: []*huma.Schema{d.schemaOf(a.value), d.schemaOf(a.other)}}
 	}
-	switch {
-	case a.status == http.StatusOK && to.ofGet() == reportID:
-		addReports(r, d.schemas.Schema(reflect.TypeFor[Estimated](), true, ""))
-	case a.status == http.StatusOK && to.choosesForm():
-		addTables(r, to.offers)
+	for _, mediaType := range a.texts {
+		r.Content[mediaType] = &huma.MediaType{Schema: &huma.Schema{Type: "string"}}
 	}
 	addExamples(r.Content, examplesOf(to.id, a.status))
 	for mediaType, content := range r.Content {
@@ -308,20 +254,13 @@ func (d *builder) response(to *route, a response) *huma.Response {
 	return r
 }
 
-// addTables adds the forms of a data answer other than JSON.
-func addTables(r *huma.Response, offers []string) {
-	for _, mediaType := range []string{csvType, ndjsonType} {
-		if slices.Contains(offers, mediaType) {
-			r.Content[mediaType] = textContent()
-		}
+// schemaOf returns a schema, or the schema of the type of a value.
+func (d *builder) schemaOf(value any) *huma.Schema {
+	if schema, ok := value.(*huma.Schema); ok {
+		return schema
 	}
-	for _, one := range metaHeaders {
-		r.Headers[one.name] = textHeader(one.doc + " Not with JSON.")
-	}
-	r.Headers["Content-Disposition"] = textHeader("Name of a file to save the answer in. Not with JSON.")
+	return d.schemas.Schema(reflect.TypeOf(value), true, "")
 }
-
-func textContent() *huma.MediaType { return &huma.MediaType{Schema: &huma.Schema{Type: "string"}} }
 
 func (d *builder) errorResponse(to *route, status int) *huma.Response {
 	r := &huma.Response{
@@ -371,16 +310,13 @@ func examplesAsText(examples []*example) []*example {
 			asText := *e
 			asText.response = message{
 				head: strings.Replace(e.response.head, jsonType, textType+"; charset=utf-8", 1),
-				body: strings.TrimRight(string(body.text()), "\n"),
+				body: strings.TrimRight(string(body.Text()), "\n"),
 			}
 			list = append(list, &asText)
 		}
 	}
 	return list
 }
-
-// runsOn reports whether the query of the route can outlive its request.
-func (r *route) runsOn() bool { return find(r.headers, preferHeader.name) != nil }
 
 var (
 	retryAfterHeader = &huma.Param{
@@ -437,109 +373,4 @@ func membersOfForm(fields []field) map[string]any {
 		members[f.name] = f.value
 	}
 	return members
-}
-
-// logRecord is the Go type of records in the document. Its schema is made from the catalogue.
-type logRecord struct{}
-
-// Schema implements huma.SchemaProvider.
-func (logRecord) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Ref: "#/components/schemas/LogRecord"}
-}
-
-// recordSchema returns the schema of a record, with the fields of the catalogue. Types are left out and other members
-// are allowed, because records keep what was ingested.
-func recordSchema() *huma.Schema {
-	s := &huma.Schema{
-		Type: "object", Properties: map[string]*huma.Schema{},
-		Description: "One recorded request: every member as it was recorded, " +
-			"including members that are not in the catalogue.",
-	}
-	for i := range catalog.Fields {
-		f := &catalog.Fields[i]
-		s.Properties[f.Name] = &huma.Schema{Description: f.Doc}
-	}
-	return s
-}
-
-// CanonicalFilter is the canonical JSON form of a filter.
-type CanonicalFilter struct {
-	AND []CanonicalCondition `json:"AND"`
-}
-
-// CanonicalCondition is a condition of a CanonicalFilter. Its members are in this order.
-type CanonicalCondition struct {
-	Field string `json:"field" example:"status"`
-	Key   string `json:"key,omitempty" example:"^name$"`
-	Op    string `json:"op" example:"not eq"`
-	Value any    `json:"value" doc:"A value, or a list of values"`
-}
-
-// queryResultSchema returns the schema of the answers of all data routes.
-func queryResultSchema() *huma.Schema {
-	s := &huma.Schema{}
-	for _, name := range []string{
-		"TopXResult", "StatsResult", "TimelineResult", "FacetResult", "HistogramResult", "DiffResult", "LogRecord",
-	} {
-		s.AnyOf = append(s.AnyOf, &huma.Schema{Ref: "#/components/schemas/" + name + "Container"})
-	}
-	return s
-}
-
-// filterBodySchema returns the schema of the JSON bodies of the parse route.
-func filterBodySchema() *huma.Schema {
-	condition := &huma.Schema{Type: "object", AdditionalProperties: true}
-	return &huma.Schema{AnyOf: []*huma.Schema{
-		memberSchema([]param{filtersParam, dayZoneParam}),
-		{Type: "object", AdditionalProperties: true, Description: "A JSON filter, or one condition."},
-		{Type: "array", Items: condition, Description: "The conditions of a JSON filter."},
-		{Type: "string", Description: "A filter as text."},
-	}}
-}
-
-// settingsSchema returns the schema of planet settings; withID makes the id required.
-func settingsSchema(withID bool) *huma.Schema {
-	text := func() *huma.Schema { return &huma.Schema{Type: "string"} }
-	empty := func() *huma.Schema { return &huma.Schema{Type: "string", MaxLength: new(int)} }
-	open := func() *huma.Schema { return &huma.Schema{Type: "object", AdditionalProperties: true} }
-	s := &huma.Schema{
-		Type: "object", AdditionalProperties: true, Required: []string{"name", "trusted_nets", "ichallenge"},
-		Properties: map[string]*huma.Schema{
-			"id":   text(),
-			"name": {Type: "string", Pattern: `\S`},
-			"trusted_nets": {Type: "array", Items: &huma.Schema{OneOf: []*huma.Schema{
-				{
-					Type: "object", AdditionalProperties: true, Required: []string{"address", "comment"},
-					Properties: map[string]*huma.Schema{
-						"source": {Type: "string", Enum: []any{planet.SourceIP}, Default: planet.SourceIP},
-						"address": {
-							Type: "string", MinLength: whole(1), Pattern: `^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$`,
-							Description: "An IP address or a network, v4 or v6; no two may be the same network.",
-						},
-						"gf_id":   empty(),
-						"comment": text(),
-					},
-				},
-				{
-					Type: "object", AdditionalProperties: true, Required: []string{"source", "gf_id", "comment"},
-					Properties: map[string]*huma.Schema{
-						"source":  {Type: "string", Enum: []any{planet.SourceGlobalFilter}},
-						"gf_id":   {Type: "string", Pattern: `\S`, Description: "Id of a global filter."},
-						"address": empty(),
-						"comment": text(),
-					},
-				},
-			}}},
-			"ichallenge": {
-				Type: "object", AdditionalProperties: true, Required: []string{"attrs", "lang", "palette", "position"},
-				Properties: map[string]*huma.Schema{
-					"attrs": open(), "lang": open(), "palette": {Type: "array", Items: text()}, "position": open(),
-				},
-			},
-		},
-	}
-	if withID {
-		s.Required = append(s.Required, "id")
-	}
-	return s
 }

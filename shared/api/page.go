@@ -31,13 +31,13 @@ var pageTypes = map[string]string{
 const consolePage = "index.html"
 
 // console serves the page of the console.
-func (s *server) console(c *call) error {
+func (s *serviceServer) console(c *call) error {
 	return s.consoleNamed(c, consolePage)
 }
 
 // consoleFile serves what the page of the console loads. The page itself is only at its own place, to which its links
 // are relative.
-func (s *server) consoleFile(c *call) error {
+func (s *serviceServer) consoleFile(c *call) error {
 	name := c.r.PathValue("file")
 	if name == consolePage {
 		return errNoRoute(c.r.URL.Path, "")
@@ -48,7 +48,7 @@ func (s *server) consoleFile(c *call) error {
 // hashedName matches the names that have a hash of the file's contents.
 var hashedName = regexp.MustCompile(`-[a-z2-7]{8}\.[a-z]+$`)
 
-func (s *server) consoleNamed(c *call, name string) error {
+func (s *serviceServer) consoleNamed(c *call, name string) error {
 	contentType, body, err := fileOf(s.Console, name)
 	if err != nil {
 		return errNoRoute(c.r.URL.Path, "")
@@ -60,7 +60,7 @@ func (s *server) consoleNamed(c *call, name string) error {
 		c.send(answer{status: http.StatusOK, contentType: contentType, body: body})
 		return nil
 	}
-	return c.sendFile(contentType, body)
+	return sendFile(c, contentType, body)
 }
 
 // fileOf returns a file of a page and its type.
@@ -74,7 +74,7 @@ func fileOf(files fs.FS, name string) (contentType string, body []byte, err erro
 }
 
 // pageFolder leads to the interactive page, whose links are relative to a folder.
-func (s *server) pageFolder(c *call) error {
+func (s *serviceServer) pageFolder(c *call) error {
 	if s.Page == nil {
 		return errNoRoute(c.r.URL.Path, "")
 	}
@@ -84,7 +84,7 @@ func (s *server) pageFolder(c *call) error {
 }
 
 // page serves the files of the interactive page.
-func (s *server) page(c *call) error {
+func (s *serviceServer) page(c *call) error {
 	name := c.r.PathValue("file")
 	if name == "" {
 		name = "index.html"
@@ -94,23 +94,23 @@ func (s *server) page(c *call) error {
 		return errNoRoute(c.r.URL.Path, "")
 	}
 	c.w.Header().Set("Content-Security-Policy", pagePolicy)
-	return c.sendFile(contentType, body)
+	return sendFile(c, contentType, body)
 }
 
 // document serves the OpenAPI document.
-func (s *server) document(c *call) error {
-	return c.sendFile("application/openapi+json", s.openapi())
+func (s *serviceServer) document(c *call) error {
+	return sendFile(c, "application/openapi+json", s.Document())
 }
 
 // sendFile sends a file that changes only with the program, or 304 if the client has it.
-func (c *call) sendFile(contentType string, body []byte) error {
+func sendFile(c *call, contentType string, body []byte) error {
 	etag := fmt.Sprintf(`"%x"`, sha256.Sum256(body))
 	c.sendIfModified(answer{status: http.StatusOK, contentType: contentType, body: body, etag: etag})
 	return nil
 }
 
 // health answers that the process is running.
-func (s *server) health(c *call) error {
+func (s *serviceServer) health(c *call) error {
 	c.sendJSON(http.StatusOK, Health{"ok"})
 	return nil
 }

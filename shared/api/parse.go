@@ -1,15 +1,13 @@
 package api
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"mime/multipart"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
@@ -18,19 +16,15 @@ import (
 )
 
 // parse converts a filter to its canonical JSON form or, if text/plain is accepted, to its canonical query string.
-func (s *server) parse(c *call) error {
+func (s *dataServer) parse(c *call) error {
 	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 		return err
 	}
-	sent, err := c.body(maxFilterBody, c.route.body.types...)
-	if err != nil {
-		return err
-	}
-	release, err := s.prepare(c)
-	if err != nil {
-		return err
-	}
-	defer release()
+	return c.parse(maxFilterBody, c.route.body.types, func(sent sentBody) error { return s.convert(c, sent) })
+}
+
+// convert answers with the canonical form of the filter in a body.
+func (s *dataServer) convert(c *call, sent sentBody) error {
 	args, err := filterOf(sent, c.route.params)
 	if err != nil {
 		return err
@@ -84,7 +78,7 @@ func parseFilter(text string, form filter.Form) filter.Filter {
 
 // filterOf returns the filter in a body of the parse route: the member "filters" of an object, a JSON filter itself,
 // the field "filters" of a form, or the whole text. Objects and forms may have the other parameters, too.
-func filterOf(sent content, params []param) (arguments, error) {
+func filterOf(sent sentBody, params []param) (arguments, error) {
 	switch sent.mediaType {
 	case jsonType:
 		return filterOfJSON(sent.text, params)
@@ -113,26 +107,6 @@ func filterOfForm(text string, params []param) (arguments, error) {
 		return onlyFilter(unescape(text)), nil
 	}
 	return onlyFilter(text), nil
-}
-
-// partsOf returns the fields of a multipart form. The value of a file field is the content of the file.
-func partsOf(sent content) ([]field, error) {
-	parts := multipart.NewReader(bytes.NewReader(sent.text), sent.boundary)
-	var fields []field
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return fields, nil
-		}
-		if err != nil {
-			return nil, details{notMultipart(err)}
-		}
-		value, err := io.ReadAll(part)
-		if err != nil {
-			return nil, details{notMultipart(err)}
-		}
-		fields = append(fields, field{part.FormName(), string(value)})
-	}
 }
 
 // filterOfJSON returns the filter in a JSON body. An object without members of a filter must have the member "filters".
@@ -167,7 +141,7 @@ type Fields struct {
 }
 
 // fields serves the catalogue.
-func (s *server) fields(c *call) error {
+func (s *dataServer) fields(c *call) error {
 	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 		return err
 	}
@@ -175,4 +149,28 @@ func (s *server) fields(c *call) error {
 	v.Data.Results = catalog.Describe()
 	c.sendJSON(http.StatusOK, v)
 	return nil
+}
+
+// CanonicalFilter is the canonical JSON form of a filter.
+type CanonicalFilter struct {
+	AND []CanonicalCondition `json:"AND"`
+}
+
+// CanonicalCondition is a condition of a CanonicalFilter. Its members are in this order.
+type CanonicalCondition struct {
+	Field string `json:"field" example:"status"`
+	Key   string `json:"key,omitempty" example:"^name$"`
+	Op    string `json:"op" example:"not eq"`
+	Value any    `json:"value" doc:"A value, or a list of values"`
+}
+
+// filterBodySchema returns the schema of the JSON bodies of the parse route.
+func filterBodySchema() *huma.Schema {
+	condition := &huma.Schema{Type: "object", AdditionalProperties: true}
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		memberSchema([]param{filtersParam, dayZoneParam}),
+		{Type: "object", AdditionalProperties: true, Description: "A JSON filter, or one condition."},
+		{Type: "array", Items: condition, Description: "The conditions of a JSON filter."},
+		{Type: "string", Description: "A filter as text."},
+	}}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -28,18 +30,19 @@ type Running struct {
 	QueueMS   float64        `json:"queue_ms,omitempty" doc:"Milliseconds in a queue so far"`
 }
 
-// asynchronously starts the query of a data request and answers with the location of its result.
-func (s *server) asynchronously(c *call, r search.Request) error {
+// asynchronously starts the query of a data request and answers with the location of its result, which has a query.
+func (s *dataServer) asynchronously(c *call, r search.Request, query string) error {
 	id, err := s.Queries.Begin(c.r.Context(), r)
 	if err != nil {
 		return err
 	}
 	c.w.Header().Set("Preference-Applied", respondAsync)
-	c.w.Header().Set("Location", locationOf(id)+c.formQuery)
-	return c.sendRunning(Running{ID: id, Status: "running"}, time.Second)
+	c.w.Header().Set("Location", locationOf(id)+query)
+	return sendRunning(c, Running{ID: id, Status: "running"}, time.Second)
 }
 
-func (c *call) sendRunning(body Running, wait time.Duration) error {
+// sendRunning answers that a query is running, and when to ask again.
+func sendRunning(c *call, body Running, wait time.Duration) error {
 	c.w.Header().Set("Retry-After", wholeSeconds(wait))
 	c.sendJSON(http.StatusAccepted, body)
 	return nil
@@ -67,38 +70,37 @@ func prefersAsync(prefer []string) bool {
 }
 
 // queryStatus sends the answer of the data route when the query is done.
-func (s *server) queryStatus(c *call) error {
+func (s *dataServer) queryStatus(c *call) error {
 	id, args, err := s.query(c)
 	if err != nil {
 		return err
 	}
-	status, err := s.Queries.Status(c.r.Context(), id, c.asker())
+	status, err := s.Queries.Status(c.r.Context(), id, askerOf(c))
 	c.filters, c.failed = status.Request.Filters, status.Done && err != nil
 	switch {
 	case err != nil:
-		return err
+		return stillRunning(c, err, "")
 	case !status.Done:
 		elapsed := s.Now().Sub(status.Began)
-		return c.sendRunning(Running{
+		return sendRunning(c, Running{
 			ID: id, Status: "running", ElapsedMS: float64(elapsed.Milliseconds()),
 			// It is longer if the query joined an execution that was in the queue before.
 			QueueMS: float64(min(status.Queue, elapsed).Milliseconds()),
 		}, s.Queries.RetryAfter(status))
 	}
-	as, err := c.formFor(args, offersOf(status.Request.Route))
+	as, err := formFor(c.r.Header.Values("Accept"), args, offersOf(status.Request.Route))
 	if err != nil {
 		return err
 	}
-	if status.Request.Route == search.Logs {
-		if c.seal, err = s.sealFor(c); err != nil {
-			return err
-		}
+	tokens, err := s.tokensFor(c, status.Request.Route)
+	if err != nil {
+		return err
 	}
-	return sendResult(c, status.Request.Route, status.Result, as)
+	return sendResult(c, status.Request.Route, status.Result, as, tokens)
 }
 
 // queryCancel stops a query.
-func (s *server) queryCancel(c *call) error {
+func (s *dataServer) queryCancel(c *call) error {
 	id, _, err := s.query(c)
 	if err != nil {
 		return err
@@ -106,7 +108,7 @@ func (s *server) queryCancel(c *call) error {
 	if err := c.noBody(); err != nil {
 		return err
 	}
-	if err := s.Queries.Cancel(c.r.Context(), id, c.asker()); err != nil {
+	if err := s.Queries.Cancel(c.r.Context(), id, askerOf(c)); err != nil {
 		return err
 	}
 	c.send(answer{status: http.StatusNoContent})
@@ -114,7 +116,7 @@ func (s *server) queryCancel(c *call) error {
 }
 
 // query returns the id in the path and the parameters.
-func (s *server) query(c *call) (search.QueryID, arguments, error) {
+func (s *dataServer) query(c *call) (search.QueryID, arguments, error) {
 	args, err := readQuery(c.r.URL.RawQuery, c.route.params)
 	if err != nil {
 		return "", nil, err
@@ -125,14 +127,28 @@ func (s *server) query(c *call) (search.QueryID, arguments, error) {
 	return search.QueryID(c.r.PathValue("id")), args, nil
 }
 
-func (c *call) asker() search.Asker {
-	return search.Asker{Caller: c.callerID, Branches: c.caller.Branches}
+// askerOf returns the caller as the one who asks about a query.
+func askerOf(c *call) search.Asker {
+	return search.Asker{Caller: c.caller.Owner, Branches: c.caller.Branches}
 }
 
-// stillRunning adds the location of the query if err is that it is still running.
-func (c *call) stillRunning(err error) {
+// stillRunning returns an error. If it says that a query is still running, the response gets the location of the query,
+// with the parameters of its form.
+func stillRunning(c *call, err error, query string) error {
 	var running *search.TimeoutError
 	if errors.As(err, &running) {
-		c.w.Header().Set("Location", locationOf(running.ID)+c.formQuery)
+		c.w.Header().Set("Location", locationOf(running.ID)+query)
 	}
+	return err
+}
+
+// queryResultSchema returns the schema of the answers of all data routes.
+func queryResultSchema() *huma.Schema {
+	s := &huma.Schema{}
+	for _, name := range []string{
+		"TopXResult", "StatsResult", "TimelineResult", "FacetResult", "HistogramResult", "DiffResult", "LogRecord",
+	} {
+		s.AnyOf = append(s.AnyOf, &huma.Schema{Ref: "#/components/schemas/" + name + "Container"})
+	}
+	return s
 }

@@ -3,22 +3,16 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/api/access"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
-	"github.com/orrery/orrery/shared/pause"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -37,10 +31,6 @@ type Reports interface {
 	Estimate(ctx context.Context, ask Ask, r ReportRequest) (search.Meta, error)
 }
 
-// Ask returns the answer of a data route in JSON, with the permissions of the caller of a report. If its bytes are
-// rounded up, the member unrounded has the exact ones, of which a report shows only a rounded sum.
-type Ask func(ctx context.Context, route string, params map[string]string) ([]byte, error)
-
 // ReportRequest is a request for a report. Empty members have defaults.
 type ReportRequest struct {
 	Filters   string
@@ -55,11 +45,7 @@ type ReportRequest struct {
 	Now       time.Time // what relative times are relative to
 }
 
-const (
-	reportID = "report"
-	htmlType = "text/html"
-	mailType = "message/rfc822"
-)
+const reportID = "report"
 
 // reportFormats maps the values of the parameter format to media types.
 var reportFormats = map[string]string{
@@ -70,14 +56,14 @@ var reportFormats = map[string]string{
 var reportOffers = []string{htmlType, textType, csvType, jsonType, mailType}
 
 // reportRoutes returns the route of reports, if there are any, and its POST form.
-func (s *server) reportRoutes() []route {
+func (s *dataServer) reportRoutes() []route {
 	if s.Reports == nil {
 		return nil
 	}
 	get := route{
 		id:       reportID,
 		path:     "/data/report",
-		tag:      "data",
+		tag:      dataTag,
 		searches: true,
 		summary:  "Report about a period",
 		doc: "A report for people: verdict, figures, chart, attackers, targets, rules, what got through, what changed. " +
@@ -87,10 +73,13 @@ func (s *server) reportRoutes() []route {
 		offers:  reportOffers,
 		params:  reportParams(),
 		headers: []param{syntaxHeader},
-		answers: []response{{http.StatusOK, "The report.", s.Reports.Document(), false}},
-		errors:  queryErrors,
+		answers: []response{{
+			status: http.StatusOK, doc: "The report.", value: s.Reports.Document(), other: Estimated{},
+			texts: []string{htmlType, textType, csvType, mailType},
+		}},
+		errors: queryErrors,
 	}
-	return s.bothForms(get, s.answerReport)
+	return bothForms(get, s.answerReport)
 }
 
 func reportParams() []param {
@@ -119,18 +108,8 @@ func reportParams() []param {
 	}
 }
 
-// addReports adds the forms of a report other than JSON, and dry, the answer of a dry run, to the document.
-func addReports(r *huma.Response, dry *huma.Schema) {
-	r.Content[jsonType].Schema = &huma.Schema{AnyOf: []*huma.Schema{r.Content[jsonType].Schema, dry}}
-	for _, mediaType := range reportOffers {
-		if mediaType != jsonType {
-			r.Content[mediaType] = textContent()
-		}
-	}
-}
-
 // answerReport answers with a report, or with its estimate.
-func (s *server) answerReport(c *call, args arguments) error {
+func (s *dataServer) answerReport(c *call, args arguments) error {
 	c.filters = args[filtersParam.name]
 	switch dry, err := search.DryRun(args[dryRunName]); {
 	case err != nil:
@@ -149,7 +128,7 @@ func (s *server) answerReport(c *call, args arguments) error {
 	}
 	body, err := s.makeReport(c, s.reportRequest(c, args, mediaType))
 	if err != nil {
-		return err
+		return stillRunning(c, err, "")
 	}
 	if mediaType == htmlType {
 		c.w.Header().Set("Content-Security-Policy", s.Reports.Policy())
@@ -160,7 +139,7 @@ func (s *server) answerReport(c *call, args arguments) error {
 }
 
 // reportRequest returns the request for a report in a media type.
-func (s *server) reportRequest(c *call, args arguments, mediaType string) ReportRequest {
+func (s *dataServer) reportRequest(c *call, args arguments, mediaType string) ReportRequest {
 	r := ReportRequest{
 		Filters: c.filters, Form: formOf(c.r.Header), MediaType: mediaType, Template: args["template"],
 		Compare: args["compare"], Zone: args["tz"], Title: args["title"], Link: args["link"],
@@ -174,7 +153,7 @@ func (s *server) reportRequest(c *call, args arguments, mediaType string) Report
 
 // makeReport makes a report within the time that a request has. Queries that take longer go on, and a repeated request
 // joins them.
-func (s *server) makeReport(c *call, r ReportRequest) ([]byte, error) {
+func (s *dataServer) makeReport(c *call, r ReportRequest) ([]byte, error) {
 	ctx, ask := c.r.Context(), s.asker(c)
 	if s.ReportTimeout == 0 {
 		return s.Reports.Make(ctx, ask, r)
@@ -190,14 +169,9 @@ func (s *server) makeReport(c *call, r ReportRequest) ([]byte, error) {
 		return answer, err
 	}, r)
 	if late.Load() || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil, errReportGoesOn
+		return nil, ErrReportGoesOn
 	}
 	return body, err
-}
-
-// errReportGoesOn is the error of a report whose questions are not all answered yet. A later request has their answers.
-var errReportGoesOn = &fault.Error{
-	Kind: fault.Timeout, Message: "some questions of the report are not answered yet", RetryAfter: 5 * time.Second,
 }
 
 func reportFormatNames() []string {
@@ -211,147 +185,14 @@ func reportFormatNames() []string {
 
 // consoleOf returns the address of the console for links. The Host header is not trusted, because a client or a proxy may
 // send any: only a loopback name leads nowhere else.
-func (s *server) consoleOf(r *http.Request) string {
+func (s *dataServer) consoleOf(r *http.Request) string {
 	switch {
 	case s.Address != "":
 		return s.Address
-	case !loopbackName(r.Host):
+	case !access.LoopbackName(r.Host):
 		return ""
 	case r.TLS != nil:
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
-}
-
-// asker returns the function by which a report asks its questions. Each is a request of the caller. The log has why
-// questions failed.
-func (s *server) asker(c *call) Ask {
-	ask := askAs(s.Search, s.Queries, c.caller.Branches, c.callerID)
-	return func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
-		body, err := ask(ctx, to, params)
-		var part *partError
-		if errors.As(err, &part) && part.reason == internalReason {
-			s.Log.LogAttrs(ctx, slog.LevelError, "question of a report failed", slog.String("request_id", c.id),
-				slog.String("route", to), slog.Any("error", part.cause))
-		}
-		return body, err
-	}
-}
-
-// AskAs returns a function that asks questions with the permissions of a caller, who is limited to branches, unless
-// they are nil. Questions of one caller count together. If s also implements Queries, a question that takes longer than
-// an answer may is asked again until its answer is there, or ctx ends.
-func AskAs(s Searcher, branches []string, caller string) Ask {
-	queries, _ := s.(Queries)
-	return askAs(s, queries, branches, caller)
-}
-
-// askAs is AskAs. queries may be nil.
-func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
-	return func(ctx context.Context, to string, params map[string]string) (body []byte, err error) {
-		defer func() { // reports ask in goroutines of their own, in which a panic would end the process
-			if cause := recover(); cause != nil {
-				body, err = nil, reasonOf(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
-			}
-		}()
-		r := search.Request{Route: search.Route(to), Form: filter.QueryString, Branches: branches, Caller: caller}
-		for name, value := range params {
-			r.Set(name, value)
-		}
-		result, err := s.Search(ctx, r)
-		var running *search.TimeoutError
-		if queries != nil && errors.As(err, &running) {
-			result, err = await(ctx, queries, running, search.Asker{Caller: caller, Branches: branches})
-		}
-		if err != nil {
-			return nil, reasonOf(err)
-		}
-		return jsonOf(resultsOf(search.Route(to), result), result.Meta, result.Unrounded()), nil
-	}
-}
-
-// await asks for the answer of a running query until it is there. If ctx ends first, the error is that the query is
-// running; who asks the question again later joins it.
-func await(ctx context.Context, queries Queries, running *search.TimeoutError, by search.Asker) (search.Result, error) {
-	for wait := running.RetryAfter; ; {
-		if pause.For(ctx, wait) != nil {
-			return search.Result{}, running
-		}
-		status, err := queries.Status(ctx, running.ID, by)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return search.Result{}, running
-		case err != nil || status.Done:
-			return status.Result, err
-		}
-		wait = queries.RetryAfter(status)
-	}
-}
-
-// resultsOf returns the results of a data route, as the route sends them.
-func resultsOf(to search.Route, r search.Result) any {
-	switch to {
-	case search.Logs:
-		return r.Logs
-	case search.Stats:
-		return r.Stats
-	case search.Timeline:
-		return r.Timeline
-	case search.TopX:
-		shortenKeys(r.TopX)
-		return r.TopX
-	case search.Facets:
-		shortenValues(r.Facets)
-		return r.Facets
-	case search.Histogram:
-		return r.Histogram
-	case search.Diff:
-		shortenFindings(r.Diff)
-		return r.Diff
-	}
-	panic(fmt.Sprintf("api: no part of a report is from route %q", to))
-}
-
-// jsonOf returns the container of results, which are a list in JSON. unrounded is for reports only, which round the
-// bytes of all questions together; nil: the bytes are not rounded.
-func jsonOf(results any, meta search.Meta, unrounded *search.BytesEstimate) []byte {
-	var body struct {
-		Data struct {
-			Results any `json:"results"`
-		} `json:"data"`
-		Meta      search.Meta           `json:"meta"`
-		Unrounded *search.BytesEstimate `json:"unrounded,omitempty"`
-	}
-	body.Data.Results, body.Meta, body.Unrounded = results, meta, unrounded
-	return encode(body)
-}
-
-// internalReason is the reason for readers, who do not learn the causes of internal failures.
-const internalReason = "the query failed; the log of the server has the cause"
-
-// partError is the error of a question, with the reason that a report prints.
-type partError struct {
-	reason string
-	cause  error
-}
-
-func (e *partError) Error() string { return e.reason }
-func (e *partError) Unwrap() error { return e.cause }
-
-// reasonOf returns an error with a reason for readers.
-func reasonOf(err error) error {
-	reason := internalReason
-	var known *fault.Error
-	var wrong *query.FilterError
-	switch {
-	case errors.As(err, new(*search.TimeoutError)):
-		reason = "the query takes longer than an answer may; ask again for its answer"
-	case errors.As(err, &wrong):
-		reason = strings.SplitN(wrong.Error(), "\n", 2)[0]
-	case errors.As(err, &known):
-		reason = known.Message
-	case errors.Is(err, context.DeadlineExceeded):
-		reason = "the query took too long"
-	}
-	return &partError{reason, err}
 }

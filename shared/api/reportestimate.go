@@ -18,7 +18,7 @@ type NoResults struct {
 }
 
 // estimateReport answers with what the questions of a report would read and cost.
-func (s *server) estimateReport(c *call, args arguments) error {
+func (s *dataServer) estimateReport(c *call, args arguments) error {
 	switch name := args[formatName]; {
 	case name == "json":
 	case name != "":
@@ -28,7 +28,7 @@ func (s *server) estimateReport(c *call, args arguments) error {
 	}
 	meta, err := s.Reports.Estimate(c.r.Context(), s.asker(c), s.reportRequest(c, args, jsonType))
 	if err != nil {
-		return err
+		return stillRunning(c, err, "")
 	}
 	c.send(answer{status: http.StatusOK, contentType: jsonType, body: jsonOf([]struct{}{}, meta, nil)})
 	return nil

@@ -30,7 +30,7 @@ type NextReport struct {
 }
 
 // listedReport adds what is known of the runs to a report.
-func (s *server) listedReport(c *call, config string, report ScheduledReport) (ListedReport, error) {
+func (s *resourceServer) listedReport(c *call, config string, report ScheduledReport) (ListedReport, error) {
 	v := ListedReport{ScheduledReport: report}
 	if s.Runs == nil {
 		return v, nil

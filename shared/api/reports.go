@@ -22,13 +22,8 @@ type ScheduledReport struct {
 	ETag     string    `json:"etag" doc:"For If-Match"`
 }
 
-const (
-	reportsTag = "reports"
-	onePath    = "/conf/{config}/reports/{report}"
-)
-
 // definitionRoutes returns the routes of scheduled reports, if there are any.
-func (s *server) definitionRoutes() []route {
+func (s *resourceServer) definitionRoutes() []route {
 	if s.Definitions == nil {
 		return nil
 	}
@@ -46,9 +41,9 @@ func (s *server) definitionRoutes() []route {
 }
 
 // scheduledReports returns the scheduled reports as documents. A caller sees those that are only about its branches.
-func (s *server) scheduledReports() documents {
+func (s *resourceServer) scheduledReports() documents {
 	return documents{
-		server: s, store: s.Documents, limit: definition.MaxBody, find: named(definition.Kind, "report", "scheduled report"),
+		resourceServer: s, store: s.Documents, limit: definition.MaxBody, find: named(definition.Kind, "report", "scheduled report"),
 		parse: s.readReport, show: showReport, list: s.listReports,
 		visible: func(c *call, text string) (bool, error) {
 			stored, err := definition.Read(text)
@@ -61,7 +56,7 @@ func (s *server) scheduledReports() documents {
 
 // definitionSchema returns the schema of a report in a request.
 func definitionSchema() *huma.Schema {
-	registry := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schema := huma.SchemaFromType(registry, reflect.TypeFor[definition.Definition]())
 	delete(schema.Properties, "paused_because")
 	schema.Required = []string{"period", "deliver"}
@@ -82,32 +77,32 @@ const timePattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 // limitDefinition adds what a definition is refused for and a schema can describe.
 func limitDefinition(schema *huma.Schema) {
 	of := schema.Properties
-	of["title"].Pattern, of["title"].MaxLength = titlePattern, whole(definition.MaxTitle)
+	of["title"].Pattern, of["title"].MaxLength = titlePattern, new(definition.MaxTitle)
 	of["at"].Pattern = timePattern
 	of["tz"].Pattern = dayZoneParam.schema.Pattern
 	for _, day := range definition.Weekdays {
 		of["weekday"].Enum = append(of["weekday"].Enum, day)
 	}
-	of["max_bytes"].Minimum = float(1)
+	of["max_bytes"].Minimum = new(1.0)
 	deliver := of["deliver"]
-	deliver.Nullable, deliver.MinItems, deliver.MaxItems = false, whole(1), whole(definition.MaxDestinations)
+	deliver.Nullable, deliver.MinItems, deliver.MaxItems = false, new(1), new(definition.MaxDestinations)
 	deliver.Items = &huma.Schema{OneOf: []*huma.Schema{
 		{
 			Type: "object", AdditionalProperties: false, Required: []string{"mail"},
 			Properties: map[string]*huma.Schema{"mail": {
-				Type: "array", MinItems: whole(1), MaxItems: whole(definition.MaxAddresses),
-				Items: &huma.Schema{Type: "string", MinLength: whole(1), Pattern: "@"},
+				Type: "array", MinItems: new(1), MaxItems: new(definition.MaxAddresses),
+				Items: &huma.Schema{Type: "string", MinLength: new(1), Pattern: "@"},
 			}},
 		},
 		{
 			Type: "object", AdditionalProperties: false, Required: []string{"to"},
-			Properties: map[string]*huma.Schema{"to": {Type: "string", MinLength: whole(1)}},
+			Properties: map[string]*huma.Schema{"to": {Type: "string", MinLength: new(1)}},
 		},
 	}}
 }
 
 // listReports returns the scheduled reports of a configuration that the caller may see.
-func (s *server) listReports(c *call, config string) (any, error) {
+func (s *resourceServer) listReports(c *call, config string) (any, error) {
 	list, err := s.Documents.List(c.r.Context(), definition.Kind, config)
 	if err != nil {
 		return nil, err
@@ -133,7 +128,7 @@ func (s *server) listReports(c *call, config string) (any, error) {
 }
 
 // readReport reads a definition from the body of a request. A report whose definition is no longer valid can be paused.
-func (s *server) readReport(c *call, body []byte) (replacement, error) {
+func (s *resourceServer) readReport(c *call, body []byte) (replacement, error) {
 	form := formOf(c.r.Header)
 	d, wrong := definition.Parse(body, form, *s.Definitions)
 	return replacedBy(c, func(old definition.Definition) (definition.Definition, error) {
@@ -148,7 +143,7 @@ func (s *server) readReport(c *call, body []byte) (replacement, error) {
 }
 
 // readAgain reads the definition of an earlier version, of which a destination may no longer exist.
-func (s *server) readAgain(c *call, text string) (replacement, error) {
+func (s *resourceServer) readAgain(c *call, text string) (replacement, error) {
 	stored, err := definition.Read(text)
 	if err != nil {
 		return nil, err
@@ -165,8 +160,8 @@ func (s *server) readAgain(c *call, text string) (replacement, error) {
 func replacedBy(
 	c *call, replace func(old definition.Definition) (definition.Definition, error),
 ) (replacement, error) {
-	if !c.caller.Allows(keys.DataRead) {
-		return nil, errScope(keys.DataRead)
+	if err := c.caller.Require(keys.DataRead); err != nil {
+		return nil, err
 	}
 	return func(text string) (string, error) {
 		var old definition.Stored
@@ -187,7 +182,7 @@ func replacedBy(
 // storedBy returns a definition with the branches and the key of the caller. Whoever only pauses or resumes a report does
 // not change them, except the key if the server paused the report because of it.
 func storedBy(c *call, d definition.Definition, old definition.Stored) definition.Stored {
-	stored := definition.Stored{Definition: d, Branches: c.caller.Branches, Key: c.keyID}
+	stored := definition.Stored{Definition: d, Branches: c.caller.Branches, Key: c.caller.KeyID}
 	same := old.Definition
 	same.Paused, same.Reason = d.Paused, d.Reason
 	if d.Paused == old.Paused || !reflect.DeepEqual(d, same) {
@@ -211,13 +206,4 @@ func scheduledReportOf(name string, v document.Version) (ScheduledReport, error)
 func showReport(id document.ID, v document.Version) ([]byte, error) {
 	report, err := scheduledReportOf(id.Name, v)
 	return encode(report), err
-}
-
-// detailsOf returns the mistakes in a definition as details of an error.
-func detailsOf(p definition.Problems) details {
-	list := make(details, len(p))
-	for i, one := range p {
-		list[i] = Detail(one)
-	}
-	return list
 }

@@ -47,6 +47,9 @@ type ReportDelivery struct {
 	Reason   string             `json:"reason,omitempty" doc:"Why it failed, or which addresses were refused"`
 }
 
+// onePath is the path of a scheduled report.
+const onePath = "/conf/{config}/reports/{report}"
+
 // mostRuns is the maximum number of runs in an answer.
 const mostRuns = 200
 
@@ -54,7 +57,7 @@ const mostRuns = 200
 const mostDays = 366
 
 // runRoutes returns the routes of runs, if there are any.
-func (s *server) runRoutes() []route {
+func (s *resourceServer) runRoutes() []route {
 	if s.Definitions == nil || s.Runs == nil {
 		return nil
 	}
@@ -77,8 +80,8 @@ func (s *server) runRoutes() []route {
 			},
 			body: &requestBody{doc: "The period.", types: []string{jsonType}},
 			answers: []response{
-				{http.StatusOK, "There is a run about this period.", ReportRun{}, false},
-				{http.StatusAccepted, "The run was queued.", ReportRun{}, false},
+				{status: http.StatusOK, doc: "There is a run about this period.", value: ReportRun{}},
+				{status: http.StatusAccepted, doc: "The run was queued.", value: ReportRun{}},
 			},
 			errors: slices.Concat(bodyErrors, reading, []int{http.StatusInsufficientStorage}),
 			handle: s.runReport,
@@ -92,7 +95,7 @@ func (s *server) runRoutes() []route {
 			doc:     fmt.Sprintf("The newest %d, also of a deleted report.", mostRuns),
 			scope:   keys.ReportRead,
 			offers:  offers,
-			answers: []response{{http.StatusOK, "The runs, those that were due last first.", ReportRuns{}, false}},
+			answers: []response{{status: http.StatusOK, doc: "The runs, those that were due last first.", value: ReportRuns{}}},
 			errors:  reading,
 			handle:  s.listRuns,
 		},
@@ -104,7 +107,7 @@ func (s *server) runRoutes() []route {
 			summary: "Read a run",
 			scope:   keys.ReportRead,
 			offers:  offers,
-			answers: []response{{http.StatusOK, "The run.", ReportRun{}, false}},
+			answers: []response{{status: http.StatusOK, doc: "The run.", value: ReportRun{}}},
 			errors:  reading,
 			handle:  s.getRun,
 		},
@@ -119,7 +122,7 @@ func timeParam(name, doc, example string) param {
 }
 
 // runReport queues a run about a period.
-func (s *server) runReport(c *call) error {
+func (s *resourceServer) runReport(c *call) error {
 	id, v, err := s.scheduledReports().current(c)
 	if err != nil {
 		return err
@@ -127,8 +130,8 @@ func (s *server) runReport(c *call) error {
 	if s.Maintenance() {
 		return errMaintenance()
 	}
-	if !c.caller.Allows(keys.DataRead) {
-		return errScope(keys.DataRead)
+	if err := c.caller.Require(keys.DataRead); err != nil {
+		return err
 	}
 	sent, err := c.body(definition.MaxBody, jsonType)
 	if err != nil {
@@ -161,7 +164,7 @@ func (s *server) runReport(c *call) error {
 }
 
 // request stores a run, or queues it again if it has failed or was missed, or if a destination has refused it.
-func (s *server) request(ctx context.Context, run runs.Run) (_ runs.Run, queued bool, err error) {
+func (s *resourceServer) request(ctx context.Context, run runs.Run) (_ runs.Run, queued bool, err error) {
 	err = s.Runs.Create(ctx, run)
 	if fault.KindOf(err) != fault.Conflict {
 		return run, true, err
@@ -186,7 +189,7 @@ func incomplete(r runs.Run) bool {
 }
 
 // periodOf reads the period of a request.
-func (s *server) periodOf(args arguments) (from, to time.Time, err error) {
+func (s *resourceServer) periodOf(args arguments) (from, to time.Time, err error) {
 	var wrong details
 	if from, err = time.Parse(time.RFC3339, args["from"]); err != nil {
 		wrong = append(wrong, badTimeOf(args["from"], "from"))
@@ -212,7 +215,7 @@ func (s *server) periodOf(args arguments) (from, to time.Time, err error) {
 }
 
 // listRuns sends the runs of a report that the caller may see.
-func (s *server) listRuns(c *call) error {
+func (s *resourceServer) listRuns(c *call) error {
 	id, _, err := s.scheduledReports().newest(c)
 	if err != nil {
 		return err
@@ -232,7 +235,7 @@ func (s *server) listRuns(c *call) error {
 }
 
 // getRun sends a run.
-func (s *server) getRun(c *call) error {
+func (s *resourceServer) getRun(c *call) error {
 	id, _, err := s.scheduledReports().newest(c)
 	if err != nil {
 		return err

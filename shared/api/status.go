@@ -11,8 +11,6 @@ import (
 	"github.com/orrery/orrery/shared/status"
 )
 
-const statusPath = "/status"
-
 // InstallationStatus is the answer of /status.
 type InstallationStatus struct {
 	Data Installation `json:"data"`
@@ -102,27 +100,27 @@ type InstallationKey struct {
 	Expires  *string      `json:"expires" nullable:"true" doc:"When it is refused; null: never"`
 }
 
-// statusRoutes returns the route of the status.
-func (s *server) statusRoutes() []route {
-	return []route{{
-		id:      "status",
+// statusRoute returns the route of the status.
+func (s *serviceServer) statusRoute() route {
+	return route{
+		id:      statusID,
 		method:  http.MethodGet,
-		path:    statusPath,
-		tag:     "service",
+		path:    "/status",
+		tag:     serviceTag,
 		summary: "Status of the data and of the key",
 		doc: "What the server has and allows: the period of the records, to which time they are complete, their number, " +
 			"objects and hours, the imports, the price, limits and routes, and the key of the request. No data is " +
 			"read. What the server cannot know is null.",
 		scope:   keys.DataRead,
 		offers:  offers,
-		answers: []response{{http.StatusOK, "The status.", InstallationStatus{}, false}},
+		answers: []response{{status: http.StatusOK, doc: "The status.", value: InstallationStatus{}}},
 		errors:  []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 		handle:  s.status,
-	}}
+	}
 }
 
 // status answers with what the installation knows of itself.
-func (s *server) status(c *call) error {
+func (s *serviceServer) status(c *call) error {
 	if _, err := readQuery(c.r.URL.RawQuery, nil); err != nil {
 		return err
 	}
@@ -138,15 +136,15 @@ func (s *server) status(c *call) error {
 	if limited {
 		answer.hideOthers()
 	}
-	if s.Keys != nil {
-		answer.Key = keyOf(c.caller)
+	if s.NeedsKey {
+		answer.Key = keyOf(c.caller.Caller)
 	}
 	c.sendJSON(http.StatusOK, InstallationStatus{answer})
 	return nil
 }
 
 // installation returns the status as the API prints it, without the key.
-func (s *server) installation(known status.Status) Installation {
+func (s *serviceServer) installation(known status.Status) Installation {
 	a := Installation{
 		Version: s.Version, Engine: known.Engine, Complete: printed(known.Complete),
 		Records: known.Records, Objects: known.Objects, Bytes: known.Bytes, Demo: known.Demo,
@@ -201,12 +199,12 @@ func limitsOf(known status.Status) InstallationLimits {
 
 // features returns the ids of the routes of the API, without their POST forms. On AWS other functions answer most of
 // them.
-func (s *server) features(known status.Status) []string {
+func (s *serviceServer) features(known status.Status) []string {
 	ids := []string{}
-	for _, r := range s.routes() {
+	for _, r := range s.Routes() {
 		twin := r.id != r.ofGet()
 		missing := r.id == string(search.Values) && !known.Values
-		if r.tag != "" && r.underBase() && !twin && !missing {
+		if r.tag != "" && !r.atRoot && !twin && !missing {
 			ids = append(ids, r.id)
 		}
 	}
@@ -234,4 +232,4 @@ func orNil(text string) *string {
 	return &text
 }
 
-func maxLimit(of search.Route) int { return search.ParameterOf(of, limitName).Max }
+func maxLimit(of search.Route) int { return search.ParameterOf(of, "limit").Max }

@@ -125,7 +125,7 @@ func TestStatusHidesOthers(t *testing.T) {
 func TestStatusListsTheRoutes(t *testing.T) {
 	var want []string
 	for _, r := range new(server).routes() { // this server has no reports
-		if r.underBase() && r.id == r.ofGet() {
+		if !r.atRoot && r.id == r.ofGet() {
 			want = append(want, r.id)
 		}
 	}

@@ -18,7 +18,7 @@ type Route struct {
 func Routes() []Route {
 	var all []Route
 	for _, r := range everyRoute() {
-		if r.underBase() {
+		if !r.atRoot {
 			all = append(all, Route{r.id, r.method, r.path})
 		}
 	}

@@ -91,7 +91,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	with := api.Config{
-		Keys: p.callers, Seals: keys.Over(p.table), Search: path.Service, Queries: path.Service,
+		Keys: p.callers, TokenKeys: keys.Over(p.table), Search: path.Service, Queries: path.Service,
 	}
 	return newHTTP(p.row, p.environment, log, with, searchChecks(p, path))
 }

@@ -43,7 +43,7 @@ func Older(
 	}
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	c := reportNow(e, api.Config{
-		Keys: p.callers, Seals: keys.Over(p.table),
+		Keys: p.callers, TokenKeys: keys.Over(p.table),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
 		Status:  newDeployed(lakestate.Over(p.table), bucket, e),
 		Planets: planet.Over(p.table, time.Now), Documents: document.Over(p.table),

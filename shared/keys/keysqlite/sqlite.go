@@ -58,7 +58,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	err = s.file.Prepare(ctx, schemaVersion, create)
 	if err == nil {
-		err = s.addSeals(ctx)
+		err = s.addTokenKeys(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open keys %s: %w", path, err), s.Close())
@@ -72,7 +72,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	has, err := hasSeals(ctx, s.file)
+	has, err := hasTokenKeys(ctx, s.file)
 	if err == nil {
 		if !has {
 			s.columns = columns + ", NULL"
@@ -85,24 +85,24 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// addSeals adds what files lack to which an earlier version wrote: the column of seals, and the seals of its keys.
+// addTokenKeys adds the column of token keys to a file of an earlier version, and makes a token key for each of its keys.
 // That version can still use the file, because its statements name their columns.
-func (s *Store) addSeals(ctx context.Context) error {
+func (s *Store) addTokenKeys(ctx context.Context) error {
 	return s.file.Write(ctx, func(tx *sql.Tx) error {
-		has, err := hasSeals(ctx, tx)
+		has, err := hasTokenKeys(ctx, tx)
 		if err == nil && !has {
 			_, err = tx.ExecContext(ctx, "ALTER TABLE keys ADD COLUMN seal BLOB")
 		}
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE keys SET seal = randomblob(?) WHERE seal IS NULL", len(keys.Seal{}))
+		_, err = tx.ExecContext(ctx, "UPDATE keys SET seal = randomblob(?) WHERE seal IS NULL", len(keys.TokenKey{}))
 		return err
 	})
 }
 
-// hasSeals reports whether the file has the column of seals.
-func hasSeals(ctx context.Context, in sqlitefile.Querier) (has bool, err error) {
+// hasTokenKeys reports whether the file has the column of token keys.
+func hasTokenKeys(ctx context.Context, in sqlitefile.Querier) (has bool, err error) {
 	const count = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'seal'"
 	err = in.QueryRowContext(ctx, count).Scan(&has)
 	return has, err
@@ -142,7 +142,7 @@ func (s *Store) Create(ctx context.Context, k keys.Key) error {
 		_, err := tx.ExecContext(ctx,
 			"INSERT INTO keys ("+s.columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			k.ID, k.Hash[:], k.Name, string(scopes), string(branches),
-			k.Created.UnixMilli(), millis(k.Expires), millis(k.Revoked), blob(k.Seal))
+			k.Created.UnixMilli(), millis(k.Expires), millis(k.Revoked), blob(k.TokenKey))
 		if err != nil {
 			return fmt.Errorf("create key %s: %w", k.ID, err)
 		}
@@ -199,22 +199,22 @@ func (s *Store) Revoke(ctx context.Context, id string, at time.Time) error {
 func scan(row interface{ Scan(...any) error }) (keys.Key, error) {
 	var (
 		k                keys.Key
-		hash, seal       []byte
+		hash, tokenKey   []byte
 		scopes, branches string
 		created          int64
 		expires, revoked sql.NullInt64
 	)
-	if err := row.Scan(&k.ID, &hash, &k.Name, &scopes, &branches, &created, &expires, &revoked, &seal); err != nil {
+	if err := row.Scan(&k.ID, &hash, &k.Name, &scopes, &branches, &created, &expires, &revoked, &tokenKey); err != nil {
 		return keys.Key{}, err
 	}
 	if len(hash) != len(k.Hash) {
 		return keys.Key{}, fmt.Errorf("the hash of key %s has %d bytes", k.ID, len(hash))
 	}
 	copy(k.Hash[:], hash)
-	if seal != nil && len(seal) != len(k.Seal) {
-		return keys.Key{}, fmt.Errorf("the seal of key %s has %d bytes", k.ID, len(seal))
+	if tokenKey != nil && len(tokenKey) != len(k.TokenKey) {
+		return keys.Key{}, fmt.Errorf("the token key of key %s has %d bytes", k.ID, len(tokenKey))
 	}
-	copy(k.Seal[:], seal)
+	copy(k.TokenKey[:], tokenKey)
 	err := errors.Join(json.Unmarshal([]byte(scopes), &k.Scopes), json.Unmarshal([]byte(branches), &k.Branches))
 	if err != nil {
 		return keys.Key{}, fmt.Errorf("key %s: %w", k.ID, err)
@@ -231,8 +231,8 @@ func millis(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
 }
 
-// blob returns a seal as the value of a column; the zero seal is NULL.
-func blob(s keys.Seal) any {
+// blob returns a token key as the value of a column; the zero token key is NULL.
+func blob(s keys.TokenKey) any {
 	if s.IsZero() {
 		return nil
 	}

@@ -109,7 +109,7 @@ func TestOtherFileIsAnError(t *testing.T) {
 	}
 }
 
-// TestFilesOfEarlierVersions: the keys of a file without seals are found. Each gets its own seal when the file is
+// TestFilesOfEarlierVersions: the keys of a file without token keys are found. Each gets its own when the file is
 // opened for writing, and keeps it. The earlier version can still create keys.
 func TestFilesOfEarlierVersions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.db")
@@ -137,33 +137,33 @@ func TestFilesOfEarlierVersions(t *testing.T) {
 	earlier(`CREATE TABLE keys (id TEXT NOT NULL PRIMARY KEY, hash BLOB NOT NULL, name TEXT NOT NULL, scopes TEXT NOT NULL,
 		branches TEXT NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER, revoked_ms INTEGER) STRICT, WITHOUT ROWID`,
 		"PRAGMA user_version = 1", insert("one"), insert("two"))
-	sealOf := func(s *keysqlite.Store, word string) keys.Seal {
+	tokenKeyOf := func(s *keysqlite.Store, word string) keys.TokenKey {
 		t.Helper()
 		k, err := s.Find(t.Context(), keystest.Key(word, 0).ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return k.Seal
+		return k.TokenKey
 	}
 	readOnly, err := keysqlite.OpenReadOnly(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seal := sealOf(readOnly, "one"); !seal.IsZero() {
-		t.Errorf("read-only: %x", [32]byte(seal))
+	if tokenKey := tokenKeyOf(readOnly, "one"); !tokenKey.IsZero() {
+		t.Errorf("read-only: %x", [32]byte(tokenKey))
 	}
 	if err := readOnly.Close(); err != nil {
 		t.Error(err)
 	}
-	first := sealOf(open(t, path), "one")
+	first := tokenKeyOf(open(t, path), "one")
 	earlier(insert("three"))
 	later := open(t, path)
-	if sealOf(later, "one") != first {
-		t.Error("opening the file again changed a seal")
+	if tokenKeyOf(later, "one") != first {
+		t.Error("opening the file again changed a token key")
 	}
 	for _, word := range []string{"two", "three"} {
-		if seal := sealOf(later, word); seal.IsZero() || seal == first {
-			t.Errorf("the seal of key %s is %x, that of key one %x", word, [32]byte(seal), [32]byte(first))
+		if tokenKey := tokenKeyOf(later, word); tokenKey.IsZero() || tokenKey == first {
+			t.Errorf("the token key of key %s is %x, that of key one %x", word, [32]byte(tokenKey), [32]byte(first))
 		}
 	}
 }
@@ -181,11 +181,11 @@ func TestExistingFileIsRead(t *testing.T) {
 	s := open(t, path)
 	full, bare, revoked := keystest.Key("full", 0), keystest.Key("bare", 1), keystest.Key("revoked", 2)
 	full.Branches, full.Expires = []string{"a/b", "prod", "ünï"}, keystest.At.Add(time.Hour)
-	full.Seal, revoked.Revoked = keys.Seal{0, 1, 254, 255}, keystest.At.Add(time.Minute)
+	full.TokenKey, revoked.Revoked = keys.TokenKey{0, 1, 254, 255}, keystest.At.Add(time.Minute)
 	list, err := s.List(t.Context())
 	for i := range list {
-		if i > 0 { // Open has given them seals
-			list[i].Seal = keys.Seal{}
+		if i > 0 { // Open has given them token keys
+			list[i].TokenKey = keys.TokenKey{}
 		}
 	}
 	if diff := cmp.Diff([]keys.Key{full, bare, revoked}, list); diff != "" || err != nil {

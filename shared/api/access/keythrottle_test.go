@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -55,30 +56,36 @@ func (k *revocable) lookups() int {
 	return len(k.looked)
 }
 
-// ask authenticates a request with these headers and returns the status of its answer.
-func (s *server) ask(t *testing.T, headers ...string) int {
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+// ask authenticates a request with these headers and returns the status that answers the error.
+func (a *Access) ask(t *testing.T, headers ...string) int {
+	h := http.Header{}
 	for i := 0; i < len(headers); i += 2 {
-		r.Header.Add(headers[i], headers[i+1])
+		h.Add(headers[i], headers[i+1])
 	}
-	c := &call{r: r, route: &route{scope: keys.DataRead}, client: "192.0.2.1:1"}
-	if err := s.authenticate(c); err != nil {
-		return s.errorOf(c, err).Code
+	_, err := a.Authenticate(t.Context(), h, "192.0.2.1:1", keys.DataRead)
+	switch {
+	case err == nil:
+		return http.StatusOK
+	case fault.KindOf(err) == fault.Unauthorized:
+		return http.StatusUnauthorized
+	case fault.KindOf(err) == fault.TooMany:
+		return http.StatusTooManyRequests
 	}
-	return http.StatusOK
+	t.Error(err)
+	return 0
 }
 
-func serverWithKeys(k keys.Callers) *server {
-	return &server{Config: Config{Keys: k}, wrong: newKeyThrottle(func() time.Time { return time.Unix(0, 0) })}
+func withKeys(k keys.Callers) *Access {
+	return New(Config{Keys: k, Now: func() time.Time { return time.Unix(0, 0) }})
 }
 
 func TestGuesses(t *testing.T) {
 	const apiKey, authorization = "X-API-Key", "Authorization"
 	t.Run("a right key beside them does not hide them", func(t *testing.T) {
 		known := newRevocable("s3cret")
-		s := serverWithKeys(known)
+		a := withKeys(known)
 		for i := range 40 {
-			code := s.ask(t, apiKey, fmt.Sprint("guess-", i), authorization, "Bearer s3cret")
+			code := a.ask(t, apiKey, fmt.Sprint("guess-", i), authorization, "Bearer s3cret")
 			if code != http.StatusOK {
 				t.Fatalf("after %d guesses: %d", i, code)
 			}
@@ -86,25 +93,25 @@ func TestGuesses(t *testing.T) {
 		if n := known.lookups(); n != maxWrongKeys+1 {
 			t.Errorf("%d keys were looked up", n)
 		}
-		if code := s.ask(t, apiKey, "guess"); code != http.StatusTooManyRequests {
+		if code := a.ask(t, apiKey, "guess"); code != http.StatusTooManyRequests {
 			t.Errorf("a further guess: %d", code)
 		}
 	})
 	t.Run("a revoked key is a guess", func(t *testing.T) {
 		known := newRevocable("s3cret", "old")
-		s := serverWithKeys(known)
-		s.ask(t, apiKey, "s3cret")
-		s.ask(t, apiKey, "old")
+		a := withKeys(known)
+		a.ask(t, apiKey, "s3cret")
+		a.ask(t, apiKey, "old")
 		known.revoke("old")
 		for i := range maxWrongKeys {
-			if code := s.ask(t, apiKey, "old"); code != http.StatusUnauthorized {
+			if code := a.ask(t, apiKey, "old"); code != http.StatusUnauthorized {
 				t.Fatalf("after %d requests: %d", i, code)
 			}
 		}
-		if code := s.ask(t, apiKey, "old"); code != http.StatusTooManyRequests {
+		if code := a.ask(t, apiKey, "old"); code != http.StatusTooManyRequests {
 			t.Errorf("a further request: %d", code)
 		}
-		if code := s.ask(t, apiKey, "s3cret"); code != http.StatusOK {
+		if code := a.ask(t, apiKey, "s3cret"); code != http.StatusOK {
 			t.Errorf("another key: %d", code)
 		}
 	})
@@ -125,12 +132,12 @@ func TestGuesses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			known := newRevocable()
 			known.gate = make(chan struct{})
-			s := serverWithKeys(known)
+			a := withKeys(known)
 			var unknown, refused atomic.Int64
 			var all sync.WaitGroup
 			for i := range 100 {
 				all.Go(func() {
-					switch code := s.ask(t, apiKey, fmt.Sprint("guess-", i)); code {
+					switch code := a.ask(t, apiKey, fmt.Sprint("guess-", i)); code {
 					case http.StatusUnauthorized:
 						unknown.Add(1)
 					case http.StatusTooManyRequests:
@@ -155,11 +162,11 @@ func TestGuesses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			known := newRevocable("s3cret")
 			known.gate = make(chan struct{})
-			s := serverWithKeys(known)
+			a := withKeys(known)
 			var all sync.WaitGroup
 			for range 100 {
 				all.Go(func() {
-					if code := s.ask(t, apiKey, "s3cret"); code != http.StatusOK {
+					if code := a.ask(t, apiKey, "s3cret"); code != http.StatusOK {
 						t.Errorf("%d", code)
 					}
 				})
@@ -214,13 +221,13 @@ func TestClientBehindProxies(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := &server{Config: Config{Proxies: test.proxies}}
+			a := New(Config{Proxies: test.proxies})
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.RemoteAddr = test.remote
 			for _, value := range test.forwarded {
 				r.Header.Add("X-Forwarded-For", value)
 			}
-			if got := s.clientOf(r); got != test.want {
+			if got := a.ClientOf(r); got != test.want {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})

@@ -17,16 +17,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/access"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// sealedKeys are a key that sees all branches, two that see staging, and one that an earlier version issued.
-var sealedKeys = keys.Static{
-	keys.HashOf("all"):   {Name: "all", Scopes: keys.Scopes(), Seal: keys.Seal{9}},
-	keys.HashOf("one"):   {Name: "one", Scopes: keys.Scopes(), Branches: []string{"staging"}, Seal: keys.Seal{1}},
-	keys.HashOf("other"): {Name: "other", Scopes: keys.Scopes(), Branches: []string{"staging"}, Seal: keys.Seal{2}},
+// limitedKeys are a key that sees all branches, two that see staging, and one that an earlier version issued.
+var limitedKeys = keys.Static{
+	keys.HashOf("all"):   {Name: "all", Scopes: keys.Scopes(), TokenKey: keys.TokenKey{9}},
+	keys.HashOf("one"):   {Name: "one", Scopes: keys.Scopes(), Branches: []string{"staging"}, TokenKey: keys.TokenKey{1}},
+	keys.HashOf("other"): {Name: "other", Scopes: keys.Scopes(), Branches: []string{"staging"}, TokenKey: keys.TokenKey{2}},
 	keys.HashOf("old"):   {Name: "old", Scopes: keys.Scopes(), Branches: []string{"staging"}},
 }
 
@@ -103,7 +104,7 @@ func TestTokensOfLimitedKeys(t *testing.T) {
 				o := newOracle(t)
 				o.rows = sharedLogs(random, 60, gap)
 				service := newSearch(t, o, 0)
-				s := newServer(t, func(c *Config) { c.Keys, c.Search, c.Queries = sealedKeys, service, service })
+				s := newServer(t, func(c *Config) { c.Keys, c.Search, c.Queries = limitedKeys, service, service })
 				want := readPage(t, askLogs(t, s, key, "limit", "2500"))
 				if len(want.Data.Results) == 0 || len(want.Data.Results) == len(o.rows) {
 					t.Fatalf("the key sees %d of %d records", len(want.Data.Results), len(o.rows))
@@ -167,7 +168,7 @@ func TestTokensOfOtherKeys(t *testing.T) {
 	o := newOracle(t)
 	o.rows = sharedLogs(rand.New(rand.NewPCG(2, 0)), 60, 1000)
 	service := newSearch(t, o, 0)
-	s := newServer(t, func(c *Config) { c.Keys, c.Search, c.Queries = sealedKeys, service, service })
+	s := newServer(t, func(c *Config) { c.Keys, c.Search, c.Queries = limitedKeys, service, service })
 	own, other := readPage(t, askLogs(t, s, "one", "limit", "3")), readPage(t, askLogs(t, s, "other", "limit", "3"))
 	all := readPage(t, askLogs(t, s, "all", "limit", "3"))
 	changed := []byte(*own.Meta.Next)
@@ -181,9 +182,9 @@ func TestTokensOfOtherKeys(t *testing.T) {
 		"an own head is no cursor":                   {"one", "cursor", own.Meta.Head, 422},
 		"a cursor of another key is refused":         {"one", "cursor", *other.Meta.Next, 422},
 		"a head of another key is refused":           {"one", "since", other.Meta.Head, 422},
-		"a cursor that is not sealed is refused":     {"one", "cursor", *all.Meta.Next, 422},
-		"a head that is not sealed is refused":       {"one", "since", all.Meta.Head, 422},
-		"a sealed cursor is no cursor of other keys": {"all", "cursor", *own.Meta.Next, 422},
+		"a cursor that is not encrypted is refused":  {"one", "cursor", *all.Meta.Next, 422},
+		"a head that is not encrypted is refused":    {"one", "since", all.Meta.Head, 422},
+		"an encrypted cursor is of no use to others": {"all", "cursor", *own.Meta.Next, 422},
 		"a changed cursor is refused":                {"one", "cursor", string(changed), 422},
 		"a cut cursor is refused":                    {"one", "cursor", (*own.Meta.Next)[:20], 422},
 		"a text is refused":                          {"one", "since", "yesterday", 422},
@@ -201,24 +202,24 @@ func TestTokensOfOtherKeys(t *testing.T) {
 	}
 }
 
-// keptSeals makes seals, and keeps them by the ID of the key.
-type keptSeals map[string]keys.Seal
+// keptTokenKeys makes token keys, and keeps them by the ID of the key.
+type keptTokenKeys map[string]keys.TokenKey
 
-func (k keptSeals) SealOf(_ context.Context, id string) (keys.Seal, error) {
+func (k keptTokenKeys) TokenKeyOf(_ context.Context, id string) (keys.TokenKey, error) {
 	if _, made := k[id]; !made {
-		k[id] = keys.NewSeal()
+		k[id] = keys.NewTokenKey()
 	}
 	return k[id], nil
 }
 
-// TestTokensOfKeysWithoutSeals: if their seals are kept, every process opens the tokens of keys that an earlier version
-// issued. A key with a seal of its own needs none.
-func TestTokensOfKeysWithoutSeals(t *testing.T) {
+// TestTokensOfKeysWithoutTokenKeys: if their token keys are kept, every process reads the tokens of API keys that an earlier
+// version issued.
+func TestTokensOfKeysWithoutTokenKeys(t *testing.T) {
 	o := newOracle(t)
 	o.rows = sharedLogs(rand.New(rand.NewPCG(3, 0)), 60, 1000)
-	service, kept := newSearch(t, o, 0), keptSeals{}
+	service, kept := newSearch(t, o, 0), keptTokenKeys{}
 	process := func() *testServer {
-		return newServer(t, func(c *Config) { c.Keys, c.Seals, c.Search, c.Queries = sealedKeys, kept, service, service })
+		return newServer(t, func(c *Config) { c.Keys, c.TokenKeys, c.Search, c.Queries = limitedKeys, kept, service, service })
 	}
 	first := readPage(t, askLogs(t, process(), "old", "limit", "3"))
 	second := readPage(t, askLogs(t, process(), "old", "limit", "3", "cursor", *first.Meta.Next))
@@ -232,22 +233,22 @@ func TestTokensOfKeysWithoutSeals(t *testing.T) {
 	}
 	readPage(t, askLogs(t, process(), "one", "limit", "3"))
 	if id := keys.IDOf(keys.HashOf("old")); len(kept) != 1 || kept[id].IsZero() {
-		t.Errorf("there are %d seals", len(kept))
+		t.Errorf("there are %d token keys", len(kept))
 	}
 }
 
-// brokenSeals is a store of seals that cannot be reached.
-type brokenSeals struct{}
+// brokenTokenKeys is a store of token keys that cannot be reached.
+type brokenTokenKeys struct{}
 
-func (brokenSeals) SealOf(context.Context, string) (keys.Seal, error) {
-	return keys.Seal{}, fault.New(fault.Unavailable, "no table")
+func (brokenTokenKeys) TokenKeyOf(context.Context, string) (keys.TokenKey, error) {
+	return keys.TokenKey{}, fault.New(fault.Unavailable, "no table")
 }
 
-func TestTokensWithoutTheStoreOfSeals(t *testing.T) {
+func TestTokensWithoutTheStoreOfTokenKeys(t *testing.T) {
 	o := newOracle(t)
 	service := newSearch(t, o, 0)
 	s := newServer(t, func(c *Config) {
-		c.Keys, c.Seals, c.Search, c.Queries = sealedKeys, brokenSeals{}, service, service
+		c.Keys, c.TokenKeys, c.Search, c.Queries = limitedKeys, brokenTokenKeys{}, service, service
 	})
 	for key, want := range map[string]int{"old": 503, "one": 200, "all": 200} {
 		if r := askLogs(t, s, key); r.StatusCode != want {
@@ -256,13 +257,13 @@ func TestTokensWithoutTheStoreOfSeals(t *testing.T) {
 	}
 }
 
-// TestLongestSealedCursor: the room that an answer leaves for its cursor is enough.
-func TestLongestSealedCursor(t *testing.T) {
+// TestLongestEncryptedCursor: the room that an answer leaves for its cursor is enough.
+func TestLongestEncryptedCursor(t *testing.T) {
 	for n := range 100 {
 		token := base64.RawURLEncoding.EncodeToString(make([]byte, n))
-		sealed := newSeal(keys.Seal{1}).close(token)
-		if got := (sealedRecords{fixedCursor(len(token)), nil}).LongestNext(); got != len(sealed) {
-			t.Fatalf("a token of %d bytes has %d characters, not %d", n, len(sealed), got)
+		encrypted := access.NewTokens(keys.TokenKey{1}).Encrypt(token)
+		if got := (encryptedRecords{fixedCursor(len(token)), nil}).LongestNext(); got != len(encrypted) {
+			t.Fatalf("a token of %d bytes has %d characters, not %d", n, len(encrypted), got)
 		}
 	}
 }

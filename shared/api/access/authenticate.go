@@ -1,7 +1,8 @@
-package api
+package access
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
@@ -11,53 +12,55 @@ import (
 )
 
 // localCaller is the caller of a server that needs no key.
-var localCaller = keys.Caller{Name: "local", Scopes: keys.Scopes()}
+var localCaller = Caller{Caller: keys.Caller{Name: "local", Scopes: keys.Scopes()}}
 
-// authenticate finds the caller and checks that it has the scope of the route.
-func (s *server) authenticate(c *call) error {
-	if c.route.scope == "" {
-		return nil
+// Authenticate returns the caller who has a key in the headers of a request from a client. It returns an error unless the
+// key has the scope.
+func (a *Access) Authenticate(ctx context.Context, h http.Header, client string, scope keys.Scope) (c Caller, err error) {
+	if a.Keys == nil {
+		return localCaller, nil
 	}
-	if s.Keys == nil {
-		c.caller = localCaller
-		return nil
-	}
-	candidates := credentials(c.r.Header)
+	candidates := credentials(h)
 	if len(candidates) == 0 {
-		return errNoKey()
+		return c, errNoKey()
 	}
-	guess := s.wrong.begin(networkOf(c.client))
+	guess := a.throttle.begin(networkOf(client))
 	defer guess.end()
 	var failure error
 	for _, key := range candidates {
 		hash := keys.HashOf(key)
-		switch may, err := guess.mayTry(c.r.Context(), hash); {
+		switch may, err := guess.mayTry(ctx, hash); {
 		case err != nil:
-			return err
+			return c, err
 		case !may:
 			failure = errWrongKeys() // the next candidate may still be known
 			continue
 		}
-		caller, ok, err := s.Keys.Find(c.r.Context(), hash)
+		caller, ok, err := a.Keys.Find(ctx, hash)
 		if err != nil {
 			failure = err // the same
 			continue
 		}
 		if guess.found(hash, ok); ok {
-			c.caller, c.callerID, c.keyID = caller, callerIDOf(key), keys.IDOf(hash)
-			if !caller.Allows(c.route.scope) {
-				return errScope(c.route.scope)
-			}
-			return nil
+			c.Caller, c.Owner, c.KeyID = caller, ownerOf(key), keys.IDOf(hash)
+			return c, c.Require(scope)
 		}
-		c.wrongKey = cmp.Or(c.wrongKey, shownHash(hash))
+		c.WrongKey = cmp.Or(c.WrongKey, shownHash(hash))
 	}
-	return cmp.Or(failure, errUnknownKey())
+	return c, cmp.Or(failure, errUnknownKey())
 }
 
-// callerIDOf returns an identifier of the owner of a key. It reveals neither the key nor the hash under which the key
+// Require returns an error unless the key of the caller has a scope.
+func (c Caller) Require(scope keys.Scope) error {
+	if !c.Allows(scope) {
+		return errScope(scope)
+	}
+	return nil
+}
+
+// ownerOf returns an identifier of the owner of a key. It reveals neither the key nor the hash under which the key
 // is stored.
-func callerIDOf(key string) string {
+func ownerOf(key string) string {
 	hash := keys.HashOf("caller " + key)
 	return hex.EncodeToString(hash[:16])
 }

@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"net/http"
@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// clientOf returns the address of the client of a request. It is that of the connection, unless that is a proxy of the
+// ClientOf returns the address of the client of a request. It is that of the connection, unless that is a proxy of the
 // configuration: then X-Forwarded-For names the client. Any client can send that header, so only what such proxies have
 // appended to it counts: from the end, the first address that is not one of theirs.
-func (s *server) clientOf(r *http.Request) string {
+func (a *Access) ClientOf(r *http.Request) string {
 	client := r.RemoteAddr
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, before := range slices.Backward(forwarded) {
 		before = strings.TrimSpace(before)
-		if _, ok := ipOf(before); !ok || !s.isProxy(client) {
+		if _, ok := ipOf(before); !ok || !a.isProxy(client) {
 			break
 		}
 		client = before
@@ -24,9 +24,9 @@ func (s *server) clientOf(r *http.Request) string {
 }
 
 // isProxy reports whether an address is one of a proxy of the configuration.
-func (s *server) isProxy(address string) bool {
+func (a *Access) isProxy(address string) bool {
 	ip, ok := ipOf(address)
-	return ok && slices.ContainsFunc(s.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
+	return ok && slices.ContainsFunc(a.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // ipOf returns the IP address in an address with or without a port. An address behind API Gateway has no port.

@@ -1,4 +1,4 @@
-package api
+package access
 
 import (
 	"net"
@@ -8,36 +8,35 @@ import (
 	"strings"
 )
 
-// checkOrigin prevents web pages of other sites from using the API through a browser that can reach this server.
-//
-// A server without keys answers only requests to a loopback name, because another site's host name may resolve to this
-// machine, and refuses requests from pages of other origins. A server with keys refuses only writes from such pages,
-// which the browser may send with saved credentials.
-func (s *server) checkOrigin(r *http.Request) error {
-	if r.URL.Path == healthPath {
-		return nil
-	}
-	if s.Keys == nil && !loopbackName(r.Host) {
+// Web pages of other sites must not use the API through a browser that can reach this server.
+
+// CheckHost returns an error if the server needs no key and the request is not to a loopback name, because the host name
+// of another site may resolve to this machine.
+func (a *Access) CheckHost(r *http.Request) error {
+	if a.Keys == nil && !LoopbackName(r.Host) {
 		return errForeignHost()
 	}
-	if !strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == pagePath {
-		return nil
-	}
+	return nil
+}
+
+// CheckPage returns an error if a page of another origin must not send the request. A server without keys refuses all
+// requests from such pages. A server with keys refuses only writes, which the browser may send with saved credentials.
+func (a *Access) CheckPage(r *http.Request) error {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if (s.Keys == nil || !reads) && s.foreignPage(r) {
+	if (a.Keys == nil || !reads) && a.foreignPage(r) {
 		return errForeignPage()
 	}
 	return nil
 }
 
 // foreignPage reports whether a page of another origin sent the request, according to the browser.
-func (s *server) foreignPage(r *http.Request) bool {
+func (a *Access) foreignPage(r *http.Request) bool {
 	if strings.EqualFold(r.Header.Get("Sec-Fetch-Site"), "cross-site") {
 		return true
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		u, err := url.Parse(origin)
-		if err != nil || !strings.EqualFold(u.Host, r.Host) || !s.ownScheme(r, u.Scheme) {
+		if err != nil || !strings.EqualFold(u.Host, r.Host) || !a.ownScheme(r, u.Scheme) {
 			return true // includes "null", the origin of a page that hides its own
 		}
 	}
@@ -46,15 +45,15 @@ func (s *server) foreignPage(r *http.Request) bool {
 
 // ownScheme reports whether a page of this server may have the scheme. A server with keys may be behind a proxy that
 // terminates TLS. Headers of proxies are not considered, because any client can send them.
-func (s *server) ownScheme(r *http.Request, scheme string) bool {
+func (a *Access) ownScheme(r *http.Request, scheme string) bool {
 	if r.TLS != nil {
 		return strings.EqualFold(scheme, "https")
 	}
-	return strings.EqualFold(scheme, "http") || s.Keys != nil && strings.EqualFold(scheme, "https")
+	return strings.EqualFold(scheme, "http") || a.Keys != nil && strings.EqualFold(scheme, "https")
 }
 
-// loopbackName reports whether a Host header is a loopback name or address.
-func loopbackName(host string) bool {
+// LoopbackName reports whether a Host header is a loopback name or address.
+func LoopbackName(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
