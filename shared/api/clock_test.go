@@ -76,7 +76,7 @@ func TestPresent(t *testing.T) {
 		for i := range 500 {
 			fmt.Fprintf(&filters, ", timestamp between now-%dm and now", 10+i)
 		}
-		header := parse(t, of(0), textType, filters.String()).Header.Get(relativeHeader)
+		header := parse(t, of(0), textType, filters.String()).Header.Get("X-Orrery-Relative-Times")
 		if len(header) > 1000 || !strings.HasPrefix(header, "now-9m=2026-01-02T19:55:50Z, now=") ||
 			!strings.HasSuffix(header, ", and 482 more") {
 			t.Errorf("%d bytes: %.80s … %s", len(header), header, header[max(0, len(header)-80):])

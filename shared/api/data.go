@@ -32,10 +32,6 @@ type DataConfig struct {
 
 type dataServer struct{ DataConfig }
 
-// maxFilterBody is the maximum length of a body with a filter: a filter of 1 MB in which every character is escaped,
-// and the other parameters.
-const maxFilterBody = 2_100_000
-
 // Container is the answer of a data route.
 type Container[T any] struct {
 	Data Results[T]  `json:"data"`

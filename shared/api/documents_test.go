@@ -3,9 +3,15 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/document/documentsqlite"
+	"github.com/orrery/orrery/shared/document/documenttest"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -17,10 +23,18 @@ type note struct {
 
 // TestOneMoreKindOfDocuments: a kind needs its name, how it is read, and how it is shown.
 func TestOneMoreKindOfDocuments(t *testing.T) {
-	test := newTestServer(t)
-	s := test.Config.Handler.(*server)
+	store, err := documentsqlite.Open(t.Context(), filepath.Join(t.TempDir(), "documents.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := &resourceServer{ResourceConfig{Now: func() time.Time { return documenttest.At }, Maintenance: func() bool { return false }}}
 	notes := documents{
-		resourceServer: &resourceServer{ResourceConfig{Now: s.Now, Maintenance: s.Maintenance}}, store: s.Documents, limit: 100, find: named("note", "note", "note"),
+		resourceServer: s, store: store, limit: 100, find: named("note", "note", "note"),
 		parse: func(_ *call, body []byte) (replacement, error) {
 			var n note
 			if err := json.Unmarshal(body, &n); err != nil {
@@ -30,14 +44,22 @@ func TestOneMoreKindOfDocuments(t *testing.T) {
 		},
 		show: func(id document.ID, v document.Version) ([]byte, error) { return encode(note{id.Name, v.Text}), nil },
 		list: func(c *call, config string) (any, error) {
-			list, err := s.Documents.List(c.r.Context(), "note", config)
+			list, err := store.List(c.r.Context(), "note", config)
 			return len(list), err
 		},
 	}
-	s.register(notes.routes(documentTexts{
+	mux := http.NewServeMux()
+	for _, to := range notes.routes(documentTexts{
 		id: "note", tag: "notes", param: "note", noun: "note", it: "note", read: keys.ConfRead, write: keys.ConfWrite,
-	}))
-	const all, one = "/api/v4.0/conf/prod/notes", "/api/v4.0/conf/prod/notes/first"
+	}) {
+		mux.HandleFunc(to.method+" "+to.path, func(w http.ResponseWriter, r *http.Request) {
+			c := &call{r: r, w: &meter{ResponseWriter: w}, route: &to}
+			if err := to.handle(c); err != nil {
+				w.WriteHeader(problemOf(err, errorRequest{}).Code)
+			}
+		})
+	}
+	const all, one = "/conf/prod/notes", "/conf/prod/notes/first"
 	const first, second = `{"name":"first","text":"one"}`, `{"name":"first","text":"two"}`
 	for _, step := range []struct {
 		method, path, body string
@@ -60,13 +82,12 @@ func TestOneMoreKindOfDocuments(t *testing.T) {
 		{"POST", one + "/versions/1/restore", "", http.StatusOK, first},
 		{"GET", one, "", http.StatusOK, first},
 	} {
-		head := step.method + " " + step.path + " HTTP/1.1\nHost: localhost"
-		if step.body != "" {
-			head += "\nContent-Type: application/json"
-		}
-		r := test.send(t, message{head: head, body: step.body})
-		if r.StatusCode != step.status || step.want != "" && string(r.body) != step.want {
-			t.Errorf("%s %s: %s %s, want %d %s", step.method, step.path, r.Status, r.body, step.status, step.want)
+		r := httptest.NewRequestWithContext(t.Context(), step.method, step.path, strings.NewReader(step.body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		if w.Code != step.status || step.want != "" && w.Body.String() != step.want {
+			t.Errorf("%s %s: %d %s, want %d %s", step.method, step.path, w.Code, w.Body, step.status, step.want)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package api
 import (
 	"fmt"
 	"net/http"
-
-	"github.com/orrery/orrery/shared/fault"
 )
 
 func errMethod(method, allow string) error {
@@ -20,14 +18,4 @@ func errTransferEncoding() error {
 func errNoEncoding() error {
 	return &refusal{status: http.StatusNotAcceptable, message: "Accept-Encoding refuses every form of the answer, " +
 		"which is available as zstd, as gzip, or not compressed (identity)"}
-}
-
-func errNoRoute(path, near string) error {
-	if near != "" {
-		return fault.New(fault.NotFound, "there is no route %s; did you mean %s?", path, near)
-	}
-	if path == "/" {
-		return fault.New(fault.NotFound, "there is no console here; /openapi.json lists the routes of the API")
-	}
-	return fault.New(fault.NotFound, "there is no route %s; /openapi.json lists the routes", path)
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"mime"
@@ -111,6 +112,30 @@ func examplesOf(operation string, status int) []*example {
 	for _, e := range examples() {
 		if (operation == "" || e.operation == operation) && (status == 0 || e.status == status) {
 			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// errorsAsText returns error examples converted to text. Mistakes of a filter are left out: their text contains the
+// filter, which the JSON does not have.
+func errorsAsText(examples []*example) []*example {
+	var list []*example
+	for _, e := range examples {
+		var body Error
+		if e.response.mediaType() != jsonType {
+			continue
+		}
+		if err := json.Unmarshal([]byte(e.response.body), &body); err != nil {
+			panic(fmt.Sprintf("api: example %s: %v", e.name, err))
+		}
+		if len(body.Errors) == 0 {
+			asText := *e
+			asText.response = message{
+				head: strings.Replace(e.response.head, jsonType, textType+"; charset=utf-8", 1),
+				body: strings.TrimRight(string(body.Text()), "\n"),
+			}
+			list = append(list, &asText)
 		}
 	}
 	return list

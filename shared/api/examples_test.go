@@ -439,7 +439,7 @@ var shownHeaders = []string{
 	"X-Orrery-Truncated", "X-Orrery-Saturated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Late",
 	"X-Orrery-Num-Of-Requests", "X-Orrery-Exact", "X-Orrery-Percentiles-Error", "X-Orrery-Cached-Age",
 	"X-Orrery-Bytes-Scanned", "X-Orrery-Cost-USD", "X-Orrery-Estimated-Bytes", "X-Orrery-Estimated-Cost-USD",
-	relativeHeader,
+	"X-Orrery-Relative-Times",
 }
 
 // show formats a response as in the examples, with indented JSON.

@@ -93,7 +93,7 @@ func readSavedFilter(c *call, body []byte) (replacement, error) {
 		return nil, wrong
 	}
 	c.filters = args["filters"]
-	f, err := savedfilter.New(parseFilter(c.filters, formOf(c.r.Header)), args["title"], args["description"])
+	f, err := savedfilter.New(parseFilter(c.filters, c.r.Header), args["title"], args["description"])
 	if err != nil {
 		return nil, err
 	}

@@ -28,3 +28,11 @@ func formOf(h http.Header) filter.Form {
 	}
 	return 0
 }
+
+// parseFilter parses a filter of a request, whose headers may name its form.
+func parseFilter(text string, h http.Header) filter.Filter {
+	if formOf(h) == filter.QueryString {
+		return filter.ParseQueryString(text)
+	}
+	return filter.Parse(text)
+}

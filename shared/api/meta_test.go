@@ -69,8 +69,8 @@ func TestReadmeListsTheMembersOfMeta(t *testing.T) {
 		t.Run(r.id, func(t *testing.T) {
 			const period = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:05"
 			parameters := map[string]string{"filters": period}
-			if find(r.params, selectName) != nil {
-				parameters[selectName] = "blocked is true"
+			if find(r.params, "select") != nil {
+				parameters["select"] = "blocked is true"
 			}
 			if find(r.params, "field") != nil {
 				parameters["field"] = "country"

@@ -274,7 +274,7 @@ func (d *builder) errorResponse(to *route, status int) *huma.Response {
 	if status == http.StatusNotAcceptable { // not possible for a client that accepts text
 		delete(r.Content, textType)
 	}
-	if _, retry := retryAfter[status]; retry {
+	if Repeatable(status) {
 		r.Headers["Retry-After"] = retryAfterHeader
 	}
 	if status == http.StatusGatewayTimeout && to.runsOn() {
@@ -286,36 +286,12 @@ func (d *builder) errorResponse(to *route, status int) *huma.Response {
 	}
 	addExamples(r.Content, examples)
 	if text := r.Content[textType]; text != nil && text.Examples == nil {
-		addExamples(r.Content, examplesAsText(examples))
+		addExamples(r.Content, errorsAsText(examples))
 	}
 	if text := r.Content[textType]; text != nil && text.Examples == nil {
 		addExamples(r.Content, examplesOf("", status))
 	}
 	return r
-}
-
-// examplesAsText returns error examples converted to text. Mistakes of a filter are left out: their text contains the
-// filter, which the JSON does not have.
-func examplesAsText(examples []*example) []*example {
-	var list []*example
-	for _, e := range examples {
-		var body Error
-		if e.response.mediaType() != jsonType {
-			continue
-		}
-		if err := json.Unmarshal([]byte(e.response.body), &body); err != nil {
-			panic(fmt.Sprintf("api: example %s: %v", e.name, err))
-		}
-		if len(body.Errors) == 0 {
-			asText := *e
-			asText.response = message{
-				head: strings.Replace(e.response.head, jsonType, textType+"; charset=utf-8", 1),
-				body: strings.TrimRight(string(body.Text()), "\n"),
-			}
-			list = append(list, &asText)
-		}
-	}
-	return list
 }
 
 var (

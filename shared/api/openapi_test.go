@@ -50,7 +50,7 @@ func TestDocumentShowsExamples(t *testing.T) {
 		for method, op := range item.Operations() {
 			for _, p := range op.Parameters {
 				// The page would send an example unasked: a header, or a token of another query.
-				unasked := p.Value.In == "header" || p.Value.Name == cursorName || p.Value.Name == sinceName
+				unasked := p.Value.In == "header" || p.Value.Name == "cursor" || p.Value.Name == "since"
 				if !unasked && p.Value.Example == nil {
 					t.Errorf("%s %s: parameter %s has no example", method, path, p.Value.Name)
 				}
@@ -79,7 +79,7 @@ func TestErrorsAsText(t *testing.T) {
 	errors := slices.DeleteFunc(examplesOf("", 0), func(e *example) bool {
 		return e.status < 400 || e.status == http.StatusNotAcceptable // not possible for a client that accepts text
 	})
-	for _, e := range examplesAsText(errors) {
+	for _, e := range errorsAsText(errors) {
 		t.Run(e.file, func(t *testing.T) {
 			request := e.request
 			request.head += "\nAccept: text/plain"

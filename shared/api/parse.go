@@ -34,7 +34,7 @@ func (s *dataServer) convert(c *call, sent sentBody) error {
 	if err != nil {
 		return err
 	}
-	q, err := query.Bind(parseFilter(c.filters, formOf(c.r.Header)), query.Logs{}, query.WithClock(clock))
+	q, err := query.Bind(parseFilter(c.filters, c.r.Header), query.Logs{}, query.WithClock(clock))
 	if err != nil {
 		return err
 	}
@@ -67,13 +67,6 @@ func relativeTimes(all []query.RelativeTime) string {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, ", ")
-}
-
-func parseFilter(text string, form filter.Form) filter.Filter {
-	if form == filter.QueryString {
-		return filter.ParseQueryString(text)
-	}
-	return filter.Parse(text)
 }
 
 // filterOf returns the filter in a body of the parse route: the member "filters" of an object, a JSON filter itself,

@@ -33,3 +33,13 @@ func errAnswerTooLarge(sent int) error {
 var ErrReportGoesOn = &fault.Error{
 	Kind: fault.Timeout, Message: "some questions of the report are not answered yet", RetryAfter: 5 * time.Second,
 }
+
+func errNoRoute(path, near string) error {
+	if near != "" {
+		return fault.New(fault.NotFound, "there is no route %s; did you mean %s?", path, near)
+	}
+	if path == "/" {
+		return fault.New(fault.NotFound, "there is no console here; /openapi.json lists the routes of the API")
+	}
+	return fault.New(fault.NotFound, "there is no route %s; /openapi.json lists the routes", path)
+}

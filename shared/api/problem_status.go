@@ -95,6 +95,9 @@ var retryAfter = map[int]time.Duration{
 	http.StatusGatewayTimeout:     30 * time.Second,
 }
 
+// Repeatable reports whether responses with a status say when to send the request again.
+func Repeatable(status int) bool { return retryAfter[status] > 0 }
+
 // SetHeaders sets the headers of the error response.
 func (e Error) SetHeaders(h http.Header) {
 	var refused *refusal

@@ -9,6 +9,10 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
+// maxFilterBody is the maximum length of a body with a filter: a filter of 1 MB in which every character is escaped,
+// and the other parameters.
+const maxFilterBody = 2_100_000
+
 // Names of the parameters that select the representation of an answer.
 const (
 	formatName = "format"
