@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/client"
 )
 
@@ -80,7 +80,7 @@ func (s configuration) printVersions(ctx context.Context, c console, path string
 
 // printVersions prints a line per version of an answer.
 func printVersions(out io.Writer, answer []byte) error {
-	list, err := decoded[api.Versions](answer)
+	list, err := decoded[resource.Versions](answer)
 	if err != nil {
 		return err
 	}

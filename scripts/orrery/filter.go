@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/savedfilter"
 )
@@ -69,7 +69,7 @@ func (f *filterGetCommand) Run(ctx context.Context, c console) error {
 }
 
 func printFilter(c console, answer []byte, header http.Header) error {
-	saved, err := decoded[api.SavedFilter](answer)
+	saved, err := decoded[resource.SavedFilter](answer)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (f *filterListCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	list, err := decoded[api.SavedFilters](answer)
+	list, err := decoded[resource.SavedFilters](answer)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/planet"
 )
 
@@ -49,7 +49,7 @@ func (p *planetPutCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	answer, err := decoded[api.Message](body)
+	answer, err := decoded[resource.Message](body)
 	if err != nil {
 		return err
 	}

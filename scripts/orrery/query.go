@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/tabular"
@@ -292,12 +292,12 @@ func (q *queryCommand) columns() []string {
 
 // writeCSV prints the results as the API's answer in CSV does.
 func (q *queryCommand) writeCSV(w io.Writer, results []json.RawMessage) error {
-	table, ok := api.TableOf(search.Route(q.Route), q.fields())
+	table, ok := representation.TableOf(search.Route(q.Route), q.fields())
 	if !ok {
 		return &exitError{code: exitUsage, message: q.Route + " has no table; use another --format"}
 	}
 	if table.Raw = q.Raw; q.has("tz") {
-		table = api.WithLocalTimes(table)
+		table = representation.WithLocalTimes(table)
 	}
 	encoder := tabular.NewEncoder(table)
 	if _, err := w.Write(encoder.Head()); err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/tabular"
 )
@@ -115,7 +115,7 @@ func (q *queryCommand) allPrinter() (recordPrinter, error) {
 	case q.Format == "auto" || q.Format == "ndjson":
 		return linePrinter{}, nil
 	case q.Format == "csv":
-		table, _ := api.TableOf(search.Logs, q.fields())
+		table, _ := representation.TableOf(search.Logs, q.fields())
 		table.Raw = q.Raw
 		return csvPrinter{table, q.has("cursor")}, nil
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/pause"
@@ -42,7 +42,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) 
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	path := "/conf/" + url.PathEscape(r.Config) + "/reports/" + url.PathEscape(name)
-	one, err := asked[api.ScheduledReport](ctx, server, client.Request{Method: http.MethodGet, Path: path})
+	one, err := asked[resource.ScheduledReport](ctx, server, client.Request{Method: http.MethodGet, Path: path})
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) 
 	if err != nil {
 		return err
 	}
-	run, err := asked[api.ReportRun](ctx, server, client.Request{Method: http.MethodPost, Path: path + "/run", Body: body})
+	run, err := asked[resource.ReportRun](ctx, server, client.Request{Method: http.MethodPost, Path: path + "/run", Body: body})
 	for state := runs.State(""); err == nil && !settled(run); {
 		if run.State != state {
 			state = run.State
@@ -66,7 +66,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c console, name string) 
 			err = runner.Advance(ctx, run.ID)
 		}
 		if err == nil {
-			run, err = asked[api.ReportRun](ctx, server, client.Request{Method: http.MethodGet, Path: path + "/runs/" + run.ID})
+			run, err = asked[resource.ReportRun](ctx, server, client.Request{Method: http.MethodGet, Path: path + "/runs/" + run.ID})
 		}
 		if err == nil && runner != nil && !settled(run) { // a server is at it
 			err = pause.For(ctx, time.Second)
@@ -150,7 +150,7 @@ func timeOf(flag, text string, location *time.Location) (time.Time, error) {
 }
 
 // settled reports whether a run has ended, or is tried again only later.
-func settled(run api.ReportRun) bool {
+func settled(run resource.ReportRun) bool {
 	if run.State.Ended() || run.State == runs.Queued && run.Reason != "" {
 		return true
 	}
@@ -163,7 +163,7 @@ func settled(run api.ReportRun) bool {
 }
 
 // printRun prints a run and its deliveries. A run that has failed is an error.
-func printRun(c console, run api.ReportRun) error {
+func printRun(c console, run resource.ReportRun) error {
 	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "run\t%s\nperiod\t%s to %s\nstate\t%s\n", run.ID, run.From.Format(time.RFC3339), run.To.Format(time.RFC3339), run.State)
 	if run.Verdict != "" {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/schedule"
 	"github.com/orrery/orrery/shared/zone"
@@ -22,27 +22,27 @@ import (
 type scheduledReports struct{ configuration }
 
 // read returns a report, or one of its versions, with its ETag.
-func (s scheduledReports) read(ctx context.Context, c console, name string, version *int) (api.ScheduledReport, error) {
+func (s scheduledReports) read(ctx context.Context, c console, name string, version *int) (resource.ScheduledReport, error) {
 	answer, _, err := s.do(ctx, c, http.MethodGet, versionPath(reportPath(name), version), nil, nil)
 	if err != nil {
-		return api.ScheduledReport{}, err
+		return resource.ScheduledReport{}, err
 	}
-	return decoded[api.ScheduledReport](answer)
+	return decoded[resource.ScheduledReport](answer)
 }
 
 // put writes a report.
 func (s scheduledReports) put(
 	ctx context.Context, c console, name string, body any, header http.Header,
-) (api.ScheduledReport, error) {
+) (resource.ScheduledReport, error) {
 	sent, err := json.Marshal(body)
 	if err != nil {
-		return api.ScheduledReport{}, err
+		return resource.ScheduledReport{}, err
 	}
 	answer, _, err := s.do(ctx, c, http.MethodPut, reportPath(name), sent, header)
 	if err != nil {
-		return api.ScheduledReport{}, err
+		return resource.ScheduledReport{}, err
 	}
-	return decoded[api.ScheduledReport](answer)
+	return decoded[resource.ScheduledReport](answer)
 }
 
 type reportPutCommand struct {
@@ -109,7 +109,7 @@ func (r *reportListCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	list, err := decoded[api.ScheduledReports](answer)
+	list, err := decoded[resource.ScheduledReports](answer)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (r *reportRunsCommand) Run(ctx context.Context, c console) error {
 	if err != nil {
 		return err
 	}
-	list, err := decoded[api.ReportRuns](answer)
+	list, err := decoded[resource.ReportRuns](answer)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (r *reportRunsCommand) Run(ctx context.Context, c console) error {
 }
 
 // remarks returns what is to be known about a run.
-func remarks(run api.ReportRun) string {
+func remarks(run resource.ReportRun) string {
 	var list []string
 	if run.Incomplete {
 		list = append(list, "incomplete data")
@@ -256,7 +256,7 @@ func (r *reportDeleteCommand) Run(ctx context.Context, c console) error {
 }
 
 // printScheduled prints a report and its next period for people.
-func printScheduled(out io.Writer, one api.ScheduledReport, now time.Time) error {
+func printScheduled(out io.Writer, one resource.ScheduledReport, now time.Time) error {
 	d := one.Definition
 	w := terminal.NewTable(out)
 	fmt.Fprintf(w, "report\t%s\n", strings.TrimRight(one.Name+"  "+oneLine(d.Title), " "))

@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/content/contenttest"
+	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/service"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
@@ -25,7 +29,7 @@ func TestRefusedEncodings(t *testing.T) {
 	if got := only.Header.Get("Content-Encoding"); got != "gzip" {
 		t.Fatalf("%s, Content-Encoding %q", only.Status, got)
 	}
-	if !bytes.Equal(decompress(t, gzipEncoding, only.body), plain.body) {
+	if !bytes.Equal(contenttest.Decompress(t, content.Gzip, only.body), plain.body) {
 		t.Errorf("%s", only.body)
 	}
 	for _, refusing := range []string{"*;q=0", "identity;q=0", "br, *;q=0"} {
@@ -39,17 +43,17 @@ func TestRefusedEncodings(t *testing.T) {
 func TestCompression(t *testing.T) {
 	s := newTestServer(t)
 	bare := s.send(t, get("/api/v4.0/data/fields")).body
-	for _, e := range []encoding{zstdEncoding, gzipEncoding} {
+	for _, e := range []content.Coding{content.Zstd, content.Gzip} {
 		r := s.send(t, get("/api/v4.0/data/fields", "Accept-Encoding: "+string(e)))
 		sent := r.body
 		if got := r.Header.Get("Content-Encoding"); got != string(e) {
 			t.Errorf("%s: header %q", e, got)
 		}
-		if !bytes.Equal(decompress(t, e, sent), bare) || len(sent) > len(bare)/2 {
+		if !bytes.Equal(contenttest.Decompress(t, e, sent), bare) || len(sent) > len(bare)/2 {
 			t.Errorf("%s: %d of %d bytes", e, len(sent), len(bare))
 		}
 	}
-	if r := s.send(t, get(healthPath, "Accept-Encoding: gzip")); r.Header.Get("Content-Encoding") != "" {
+	if r := s.send(t, get(service.HealthPath, "Accept-Encoding: gzip")); r.Header.Get("Content-Encoding") != "" {
 		t.Error("a few bytes were compressed")
 	}
 }
@@ -65,21 +69,21 @@ func TestETagOfCompressedPlanetIsValidForWriting(t *testing.T) {
 	s := newTestServer(t)
 	big := fmt.Sprintf(planetFormat, strings.Repeat("logo ", 1000))
 	write := func(etag string) reply {
-		return s.send(t, message{head: putPlanetHead + "\nIf-Match: " + etag, body: big})
+		return s.send(t, examples.Message{Head: putPlanetHead + "\nIf-Match: " + etag, Body: big})
 	}
 	if r := write("*"); r.StatusCode != http.StatusOK {
 		t.Fatal(r.Status)
 	}
 	r := s.send(t, get("/api/v4.0/conf/prod/planets", "Accept-Encoding: gzip"))
-	etag, read := r.Header.Get("ETag"), decompress(t, gzipEncoding, r.body)
+	etag, read := r.Header.Get("ETag"), contenttest.Decompress(t, content.Gzip, r.body)
 	if !strings.HasSuffix(etag, `-gzip"`) || !bytes.Contains(read, []byte(`{"id":"__default__","name":"p"`)) {
 		t.Fatalf("ETag %s, body %s", etag, read)
 	}
 	for sent, want := range map[string]string{
-		etag:                   etag,
-		`"0-other", W/` + etag: "W/" + etag,
-		plainETag(etag):        plainETag(etag),
-		"*":                    plainETag(etag),
+		etag:                    etag,
+		`"0-other", W/` + etag:  "W/" + etag,
+		content.PlainETag(etag): content.PlainETag(etag),
+		"*":                     content.PlainETag(etag),
 	} {
 		r := s.send(t, get("/api/v4.0/conf/prod/planets", "Accept-Encoding: gzip", "If-None-Match: "+sent))
 		if got := r.Header.Get("ETag"); r.StatusCode != http.StatusNotModified || got != want {
@@ -117,7 +121,7 @@ func TestPlanetLimitFitsTheBody(t *testing.T) {
 	s := newTestServer(t)
 	for size, want := range map[int]int{planet.MaxBytes: 200, planet.MaxBytes + 1: 413} {
 		text := fmt.Sprintf(planetFormat, strings.Repeat("x", size-len(planetFormat)+2))
-		r := s.send(t, message{head: putPlanetHead, body: text})
+		r := s.send(t, examples.Message{Head: putPlanetHead, Body: text})
 		if r.StatusCode != want {
 			t.Errorf("%d bytes: %s, want %d", len(text), r.Status, want)
 		}

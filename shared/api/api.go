@@ -19,6 +19,10 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api/access"
+	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/openapi"
+	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/api/service"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
@@ -29,16 +33,16 @@ import (
 
 // Config configures the API.
 type Config struct {
-	Search    Searcher       // for the data routes
-	Queries   Queries        // usually the same as Search; nil: queries end with their requests
-	Prepare   Prepare        // called before the body of a request is parsed; nil: nothing is
-	Planets   planet.Store   // for the planet routes
-	Documents document.Store // for the routes of saved filters and scheduled reports
-	Status    status.Source  // for the route of the status
-	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered
-	TokenKeys keys.TokenKeys // of keys without one of their own; nil: their tokens are valid in this process only
-	Proxies   []netip.Prefix // whose X-Forwarded-For names the clients; nil: that of the connection is the client
-	Log       *slog.Logger   // one record per request
+	Search    answering.Searcher // for the data routes
+	Queries   answering.Queries  // usually the same as Search; nil: queries end with their requests
+	Prepare   route.Prepare      // called before the body of a request is parsed; nil: nothing is
+	Planets   planet.Store       // for the planet routes
+	Documents document.Store     // for the routes of saved filters and scheduled reports
+	Status    status.Source      // for the route of the status
+	Keys      keys.Callers       // nil: no key is needed, and only requests from this machine are answered
+	TokenKeys keys.TokenKeys     // of keys without one of their own; nil: their tokens are valid in this process only
+	Proxies   []netip.Prefix     // whose X-Forwarded-For names the clients; nil: that of the connection is the client
+	Log       *slog.Logger       // one record per request
 	Now       func() time.Time
 	NewID     func() string // of requests; nil: random
 
@@ -47,7 +51,7 @@ type Config struct {
 	Definitions *definition.Rules // what scheduled reports may do; nil: there are none
 	Runs        runs.Store        // of scheduled reports; nil: they are not made
 
-	Reports Reports // makes the reports of GET /data/report; nil: there is no such route
+	Reports answering.Reports // makes the reports of GET /data/report; nil: there is no such route
 	// ReportTimeout is how long a request waits for its report. If questions are not answered by then, it is refused, and
 	// may be repeated: their queries go on. 0: each question has its own limit.
 	ReportTimeout time.Duration
@@ -88,7 +92,7 @@ func New(c Config) (http.Handler, error) {
 	}
 	routes := s.routes()
 	s.register(routes)
-	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version, s.Address) })
+	s.openapi = sync.OnceValue(func() []byte { return openapi.Describe(routes, s.Version, s.Address) })
 	return s, nil
 }
 
@@ -96,13 +100,13 @@ func New(c Config) (http.Handler, error) {
 func (c Config) missing() []string {
 	var searches, keepsPlanets, keepsFilters, hasStatus bool
 	for _, r := range (&server{Config: c}).routes() {
-		if !c.serves(r.id) {
+		if !c.serves(r.ID) {
 			continue
 		}
-		searches = searches || r.searches
-		keepsPlanets = keepsPlanets || r.tag == planetsTag
-		keepsFilters = keepsFilters || r.tag == filtersTag || r.tag == reportsTag
-		hasStatus = hasStatus || r.id == statusID
+		searches = searches || r.Searches
+		keepsPlanets = keepsPlanets || r.Tag == route.PlanetsTag
+		keepsFilters = keepsFilters || r.Tag == route.FiltersTag || r.Tag == route.ReportsTag
+		hasStatus = hasStatus || r.ID == service.StatusID
 	}
 	var fields []string
 	for _, field := range []struct {
@@ -144,35 +148,35 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // dispatch passes the request to its route, or returns an error if there is none.
-func (s *server) dispatch(c *call) error {
-	if len(c.r.TransferEncoding) > 0 {
+func (s *server) dispatch(c *route.Call) error {
+	if len(c.Request.TransferEncoding) > 0 {
 		// With a Content-Length, too, the request may end elsewhere for a proxy, which then takes a part of it for the
 		// request of another client. Package net/http removes that header before a handler sees it, so the request is
 		// refused with or without it.
 		return errTransferEncoding()
 	}
-	if err := s.checkOrigin(c.r); err != nil {
+	if err := s.checkOrigin(c.Request); err != nil {
 		return err
 	}
-	if c.r.Method == http.MethodOptions {
+	if c.Request.Method == http.MethodOptions {
 		return s.options(c)
 	}
-	if s.pattern(c.r) == "" {
-		return s.noRoute(c.r)
+	if s.pattern(c.Request) == "" {
+		return s.noRoute(c.Request)
 	}
-	s.mux.ServeHTTP(c.w, c.r)
+	s.mux.ServeHTTP(c.Writer, c.Request)
 	return nil
 }
 
 // checkOrigin refuses requests that a web page of another site may have sent. Everybody may read the health and the page.
 func (s *server) checkOrigin(r *http.Request) error {
-	if r.URL.Path == healthPath {
+	if r.URL.Path == service.HealthPath {
 		return nil
 	}
 	if err := s.access.CheckHost(r); err != nil {
 		return err
 	}
-	if !strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == pagePath {
+	if !strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == service.PagePath {
 		return nil
 	}
 	return s.access.CheckPage(r)

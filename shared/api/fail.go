@@ -3,26 +3,30 @@ package api
 import (
 	"log/slog"
 	"net/http"
+
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/problem"
+	"github.com/orrery/orrery/shared/api/route"
 )
 
 // fail sends an error response and logs the cause of a 5xx.
-func (s *server) fail(c *call, err error) {
-	e := problemOf(err, errorRequest{ID: c.id, Place: place(c.r), Filters: c.filters, Gone: c.gone(), Failed: c.failed})
+func (s *server) fail(c *route.Call, err error) {
+	e := problem.Of(err, problem.Request{ID: c.ID, Place: place(c.Request), Filters: c.Filters, Gone: c.Gone(), Failed: c.Failed})
 	if e.Code >= 500 {
-		if c.abandoned = c.gone(); !c.abandoned {
-			s.Log.LogAttrs(c.r.Context(), e.Level(), e.Event(), slog.String("request_id", c.id),
+		if c.Abandoned = c.Gone(); !c.Abandoned {
+			s.Log.LogAttrs(c.Request.Context(), e.Level(), e.Event(), slog.String("request_id", c.ID),
 				slog.String("route", routeID(c)), slog.String("error", err.Error()))
 		}
 	}
-	if c.w.status != 0 {
+	if c.Writer.Status != 0 {
 		return // the response has begun; the client sees from its length that it is incomplete
 	}
-	e.SetHeaders(c.w.Header())
-	body, contentType := e.Text(), textType
-	if c.accepted([]string{jsonType, textType}) != textType {
-		body, contentType = encode(e), jsonType
+	e.SetHeaders(c.Writer.Header())
+	body, contentType := e.Text(), content.Text
+	if c.Accepted([]string{content.JSON, content.Text}) != content.Text {
+		body, contentType = content.Encode(e), content.JSON
 	}
-	c.send(answer{status: e.Code, contentType: contentType, body: body})
+	c.Send(route.Answer{Status: e.Code, ContentType: contentType, Body: body})
 }
 
 // place returns the location of the parameters: "query", or "body" of a POST.

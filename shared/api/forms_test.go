@@ -13,6 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/content/contenttest"
+	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
@@ -29,17 +34,17 @@ func TestFormOfAnswer(t *testing.T) {
 		path, accept string
 		want         string // type of the answer, or status
 	}{
-		"json is the default":                    {logs, "", jsonType},
-		"a browser gets json":                    {logs, "text/html,application/xml;q=0.9,*/*;q=0.8", jsonType},
-		"any text is json":                       {logs, "text/*", jsonType},
-		"plain text is json":                     {logs, "application/json;q=0.9,text/plain", jsonType},
-		"json comes before csv":                  {logs, "text/csv, application/json", jsonType},
+		"json is the default":                    {logs, "", content.JSON},
+		"a browser gets json":                    {logs, "text/html,application/xml;q=0.9,*/*;q=0.8", content.JSON},
+		"any text is json":                       {logs, "text/*", content.JSON},
+		"plain text is json":                     {logs, "application/json;q=0.9,text/plain", content.JSON},
+		"json comes before csv":                  {logs, "text/csv, application/json", content.JSON},
 		"accept selects csv":                     {logs, "text/csv; charset=utf-8", "text/csv; charset=utf-8"},
-		"accept selects ndjson":                  {logs, "application/x-ndjson", ndjsonType},
-		"the quality decides":                    {logs, "application/json;q=0.1, application/x-ndjson;q=0.2", ndjsonType},
-		"the format comes before accept":         {logs + "format=csv", jsonType, "text/csv; charset=utf-8"},
-		"json as a format comes before accept":   {logs + "format=json", "text/csv", jsonType},
-		"the format makes any accept acceptable": {logs + "format=ndjson", "image/png", ndjsonType},
+		"accept selects ndjson":                  {logs, "application/x-ndjson", content.NDJSON},
+		"the quality decides":                    {logs, "application/json;q=0.1, application/x-ndjson;q=0.2", content.NDJSON},
+		"the format comes before accept":         {logs + "format=csv", content.JSON, "text/csv; charset=utf-8"},
+		"json as a format comes before accept":   {logs + "format=json", "text/csv", content.JSON},
+		"the format makes any accept acceptable": {logs + "format=ndjson", "image/png", content.NDJSON},
 		"no acceptable form":                     {logs, "image/png", "406"},
 		"figures have csv":                       {stats, "text/csv", "text/csv; charset=utf-8"},
 		"figures have no ndjson":                 {stats, "application/x-ndjson", "406"},
@@ -60,7 +65,7 @@ func TestFormOfAnswer(t *testing.T) {
 			r := s.send(t, get(strings.TrimRight(c.path, "&"), headers...))
 			got := r.Header.Get("Content-Type")
 			if r.StatusCode >= 400 {
-				if got != jsonType {
+				if got != content.JSON {
 					t.Errorf("an error of type %s", got)
 				}
 				got = fmt.Sprint(r.StatusCode)
@@ -74,12 +79,12 @@ func TestFormOfAnswer(t *testing.T) {
 
 // TestRouteWithoutTable: a route whose results have no table has JSON only, and no parameters for other forms.
 func TestRouteWithoutTable(t *testing.T) {
-	list := offersOf("a route without a table")
-	if params := formatParams(list); slices.Contains(list, csvType) || params != nil {
+	list := representation.OffersOf("a route without a table")
+	if params := list.Parameters(); slices.Contains(list, content.CSV) || params != nil {
 		t.Errorf("offers %v, parameters %v", list, params)
 	}
 	for _, to := range []search.Route{search.Stats, search.Timeline, search.TopX, search.Facets, search.Histogram} {
-		if list := offersOf(to); !slices.Contains(list, csvType) || len(formatParams(list)) != 2 {
+		if list := representation.OffersOf(to); !slices.Contains(list, content.CSV) || len(list.Parameters()) != 2 {
 			t.Errorf("%s offers %v", to, list)
 		}
 	}
@@ -171,7 +176,7 @@ func TestTablesHaveTheResults(t *testing.T) {
 			route, parameters, _ := strings.Cut(path, "&")
 			address := "/api/v4.0/data/" + route + filters + "&" + parameters
 			address = strings.TrimRight(address, "&")
-			var plain Container[map[string]json.RawMessage]
+			var plain answering.Container[map[string]json.RawMessage]
 			if err := json.Unmarshal(s.send(t, get(address)).body, &plain); err != nil {
 				t.Fatal(err)
 			}
@@ -218,13 +223,13 @@ func TestTableIsCompressedAndHasAHead(t *testing.T) {
 	s := newTestServer(t)
 	path := logsPath + "&format=csv"
 	plain := s.send(t, get(path))
-	for _, e := range []encoding{zstdEncoding, gzipEncoding} {
+	for _, e := range []content.Coding{content.Zstd, content.Gzip} {
 		r := s.send(t, get(path, "Accept-Encoding: "+string(e)))
-		if got := decompress(t, e, r.body); r.Header.Get("Content-Encoding") != string(e) || !bytes.Equal(got, plain.body) {
+		if got := contenttest.Decompress(t, e, r.body); r.Header.Get("Content-Encoding") != string(e) || !bytes.Equal(got, plain.body) {
 			t.Errorf("%s: %q", e, got)
 		}
 	}
-	head := s.send(t, message{head: "HEAD " + path + " HTTP/1.1\nHost: localhost"})
+	head := s.send(t, examples.Message{Head: "HEAD " + path + " HTTP/1.1\nHost: localhost"})
 	if diff := cmp.Diff(plain.Header, head.Header); diff != "" || len(head.body) > 0 {
 		t.Errorf("headers of GET and HEAD (-GET +HEAD):\n%s", diff)
 	}
@@ -333,7 +338,7 @@ func TestHeadersOfATable(t *testing.T) {
 // TestReadmeListsTheHeadersOfTables: the guide and the OpenAPI document have every header.
 func TestReadmeListsTheHeadersOfTables(t *testing.T) {
 	document := string(newTestServer(t).send(t, get("/openapi.json")).body)
-	_, headers := documented(recordOffers)
+	_, headers := representation.OffersOf(search.Logs).Documented()
 	delete(headers, "Content-Disposition") // is in a sentence
 	for name := range headers {
 		if !strings.Contains(readme(t), "\n| `"+name+"` |") {
@@ -365,10 +370,10 @@ func TestLocationKeepsTheForm(t *testing.T) {
 		}
 	}
 	bare := "/api/v4.0/data/queries/" + queryID
-	if r := s.send(t, get(bare, "Accept: application/x-ndjson")); r.Header.Get("Content-Type") != ndjsonType {
+	if r := s.send(t, get(bare, "Accept: application/x-ndjson")); r.Header.Get("Content-Type") != content.NDJSON {
 		t.Errorf("%s %s", r.Status, r.Header.Get("Content-Type"))
 	}
-	cancel := message{head: "DELETE " + place + " HTTP/1.1\nHost: localhost"}
+	cancel := examples.Message{Head: "DELETE " + place + " HTTP/1.1\nHost: localhost"}
 	if r := s.send(t, cancel); r.StatusCode != http.StatusNoContent {
 		t.Errorf("DELETE of the location: %s %s", r.Status, r.body)
 	}

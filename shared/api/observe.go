@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"runtime/debug"
 	"time"
+
+	"github.com/orrery/orrery/shared/api/route"
 )
 
 // Observation describes a request that was answered.
@@ -26,7 +28,7 @@ type Observation struct {
 type callKey struct{}
 
 // callOf returns the call of a request from its context.
-func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+func callOf(ctx context.Context) *route.Call { return ctx.Value(callKey{}).(*route.Call) }
 
 // goodID is the form of request ids accepted from a proxy: safe in logs and headers.
 var goodID = regexp.MustCompile(`\A[A-Za-z0-9._-]{8,64}\z`)
@@ -38,17 +40,17 @@ func randomID() string {
 }
 
 // begin assigns the request id and sets the headers that all responses have.
-func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{
-		w: &meter{ResponseWriter: w}, began: s.Now(), id: r.Header.Get("X-Request-Id"), client: s.access.ClientOf(r),
-		prepare: s.Prepare,
+func (s *server) begin(w http.ResponseWriter, r *http.Request) *route.Call {
+	c := &route.Call{
+		Writer: &route.Meter{ResponseWriter: w}, Began: s.Now(), ID: r.Header.Get("X-Request-Id"), Client: s.access.ClientOf(r),
+		Prepare: s.Prepare,
 	}
-	if !goodID.MatchString(c.id) {
-		c.id = s.NewID()
+	if !goodID.MatchString(c.ID) {
+		c.ID = s.NewID()
 	}
-	c.r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	c.Request = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	h := w.Header()
-	h.Set("X-Request-Id", c.id)
+	h.Set("X-Request-Id", c.ID)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -59,49 +61,49 @@ func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
 }
 
 // finish answers after a panic and writes the access log, which has no headers, filters, parameters or keys.
-func (s *server) finish(c *call) {
+func (s *server) finish(c *route.Call) {
 	if cause := recover(); cause != nil {
 		if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(cause)
 		}
 		s.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	}
-	status := c.w.status
-	if c.abandoned || c.w.lost {
+	status := c.Writer.Status
+	if c.Abandoned || c.Writer.Lost {
 		status = statusGone
 	}
-	elapsed := s.Now().Sub(c.began)
-	s.Observe(Observation{routeID(c), status, elapsed, c.w.bytes, c.engine, c.scanned})
+	elapsed := s.Now().Sub(c.Began)
+	s.Observe(Observation{routeID(c), status, elapsed, c.Writer.Bytes, c.Engine, c.Scanned})
 	attributes := []slog.Attr{
-		slog.String("request_id", c.id),
-		slog.String("method", c.r.Method),
+		slog.String("request_id", c.ID),
+		slog.String("method", c.Request.Method),
 		slog.String("route", routeID(c)),
 		slog.Int("status", status),
 		slog.Float64("ms", float64(elapsed.Microseconds())/1000),
-		slog.Int64("bytes", c.w.bytes),
+		slog.Int64("bytes", c.Writer.Bytes),
 	}
-	if c.caller.Name != "" {
-		attributes = append(attributes, slog.String("key", c.caller.Name))
+	if c.Caller.Name != "" {
+		attributes = append(attributes, slog.String("key", c.Caller.Name))
 	}
-	if c.caller.WrongKey != "" {
-		attributes = append(attributes, slog.String("unknown_key", c.caller.WrongKey), slog.String("address", c.client))
+	if c.Caller.WrongKey != "" {
+		attributes = append(attributes, slog.String("unknown_key", c.Caller.WrongKey), slog.String("address", c.Client))
 	}
-	if c.fingerprint != "" {
-		attributes = append(attributes, slog.String("fingerprint", c.fingerprint))
+	if c.Fingerprint != "" {
+		attributes = append(attributes, slog.String("fingerprint", c.Fingerprint))
 	}
-	if c.scanned > 0 {
-		attributes = append(attributes, slog.Int64("bytes_scanned", c.scanned))
+	if c.Scanned > 0 {
+		attributes = append(attributes, slog.Int64("bytes_scanned", c.Scanned))
 	}
-	s.Log.LogAttrs(c.r.Context(), slog.LevelInfo, "request", attributes...)
+	s.Log.LogAttrs(c.Request.Context(), slog.LevelInfo, "request", attributes...)
 }
 
 // statusGone is the logged status if the client disconnected before the answer.
 const statusGone = 499
 
 // routeID returns the operation id of the route for the log.
-func routeID(c *call) string {
-	if c.route == nil {
+func routeID(c *route.Call) string {
+	if c.Route == nil {
 		return "none"
 	}
-	return c.route.id
+	return c.Route.ID
 }

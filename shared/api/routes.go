@@ -6,21 +6,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/problem"
+	"github.com/orrery/orrery/shared/api/resource"
+	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/api/service"
 	"github.com/orrery/orrery/shared/filter"
 )
 
 // routes returns the table of routes.
-func (s *server) routes() []route {
+func (s *server) routes() []route.Route {
 	return slices.Concat(
-		DataRoutes(DataConfig{
+		answering.Routes(answering.Config{
 			Search: s.Search, Queries: s.Queries, Reports: s.Reports, ReportTimeout: s.ReportTimeout, Access: s.access,
 			Address: s.Address, Now: s.Now, PresentStep: s.PresentStep, Log: s.Log,
 		}),
-		ResourceRoutes(ResourceConfig{
+		resource.Routes(resource.Config{
 			Planets: s.Planets, Documents: s.Documents, Definitions: s.Definitions, Runs: s.Runs, Now: s.Now,
 			RequirePrecondition: s.RequirePrecondition, Maintenance: s.Maintenance,
 		}),
-		ServiceRoutes(ServiceConfig{
+		service.Routes(service.Config{
 			Status: s.Status, NeedsKey: s.Keys != nil, Version: s.Version, Metrics: s.Metrics, Console: s.Console,
 			Page: s.Page, Routes: s.routes, Document: func() []byte { return s.openapi() },
 		}),
@@ -28,29 +33,29 @@ func (s *server) routes() []route {
 }
 
 // register adds routes to the mux.
-func (s *server) register(routes []route) {
+func (s *server) register(routes []route.Route) {
 	for i := range routes {
 		to := &routes[i]
 		bases := []string{""}
-		if !to.atRoot {
-			bases = basePaths
-			if !strings.Contains(to.path, "{") {
-				s.paths = append(s.paths, basePaths[0]+to.path)
+		if !to.AtRoot {
+			bases = route.BasePaths
+			if !strings.Contains(to.Path, "{") {
+				s.paths = append(s.paths, route.BasePaths[0]+to.Path)
 			}
 		}
 		for _, base := range bases {
-			s.mux.HandleFunc(to.method+" "+base+to.path, func(_ http.ResponseWriter, r *http.Request) { s.run(to, r) })
+			s.mux.HandleFunc(to.Method+" "+base+to.Path, func(_ http.ResponseWriter, r *http.Request) { s.run(to, r) })
 		}
 	}
 }
 
 // run answers a request to a route.
-func (s *server) run(to *route, r *http.Request) {
+func (s *server) run(to *route.Route, r *http.Request) {
 	c := callOf(r.Context())
-	c.r, c.route = r, to // r has the path values
-	if !s.serves(to.id) {
-		c.route = nil
-		s.fail(c, errNoRoute(r.URL.Path, ""))
+	c.Request, c.Route = r, to // r has the path values
+	if !s.serves(to.ID) {
+		c.Route = nil
+		s.fail(c, problem.NoRoute(r.URL.Path, ""))
 		return
 	}
 	if err := s.handle(c); err != nil {
@@ -58,28 +63,28 @@ func (s *server) run(to *route, r *http.Request) {
 	}
 }
 
-func (s *server) handle(c *call) error {
-	if c.route.scope != "" {
+func (s *server) handle(c *route.Call) error {
+	if c.Route.Scope != "" {
 		var err error
-		if c.caller, err = s.access.Authenticate(c.r.Context(), c.r.Header, c.client, c.route.scope); err != nil {
+		if c.Caller, err = s.access.Authenticate(c.Request.Context(), c.Request.Header, c.Client, c.Route.Scope); err != nil {
 			return err
 		}
 	}
-	if offers := c.route.offers; offers != nil {
-		if c.accepts = c.accepted(offers); c.accepts == "" && !c.route.choosesForm() {
-			return errNotAcceptable(offers)
+	if offers := c.Route.Offers; offers != nil {
+		if c.Accepts = c.Accepted(offers); c.Accepts == "" && !c.Route.HasFormat() {
+			return problem.NotAcceptable(offers)
 		}
-		if c.codings().none() {
+		if c.Codings().None() {
 			return errNoEncoding()
 		}
 	}
-	return c.route.handle(c)
+	return c.Route.Handle(c)
 }
 
 // pattern returns the pattern of the mux that matches a request, or "". Paths that are not clean do not match: the mux
 // would redirect them with an HTML response.
 func (s *server) pattern(r *http.Request) string {
-	if p := r.URL.EscapedPath(); p != pagePath && (!strings.HasPrefix(p, "/") || path.Clean(p) != p) {
+	if p := r.URL.EscapedPath(); p != service.PagePath && (!strings.HasPrefix(p, "/") || path.Clean(p) != p) {
 		return ""
 	}
 	_, pattern := s.mux.Handler(r)
@@ -91,17 +96,17 @@ func (s *server) noRoute(r *http.Request) error {
 	if allow := s.allowed(r); allow != "" {
 		return errMethod(r.Method, allow)
 	}
-	return errNoRoute(r.URL.Path, filter.Nearest(r.URL.Path, s.paths))
+	return problem.NoRoute(r.URL.Path, filter.Nearest(r.URL.Path, s.paths))
 }
 
 // options answers OPTIONS. It sends no CORS headers, because other origins may not use the API.
-func (s *server) options(c *call) error {
-	allow := s.allowed(c.r)
+func (s *server) options(c *route.Call) error {
+	allow := s.allowed(c.Request)
 	if allow == "" {
-		return s.noRoute(c.r)
+		return s.noRoute(c.Request)
 	}
-	c.w.Header().Set("Allow", allow)
-	c.send(answer{status: http.StatusNoContent})
+	c.Writer.Header().Set("Allow", allow)
+	c.Send(route.Answer{Status: http.StatusNoContent})
 	return nil
 }
 
@@ -127,7 +132,7 @@ func (s *server) allowed(r *http.Request) string {
 func RouteIDs() []string {
 	var ids []string
 	for _, r := range everyRoute() {
-		ids = append(ids, r.id)
+		ids = append(ids, r.ID)
 	}
 	return ids
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/service"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
@@ -125,14 +126,14 @@ func TestStatusHidesOthers(t *testing.T) {
 func TestStatusListsTheRoutes(t *testing.T) {
 	var want []string
 	for _, r := range new(server).routes() { // this server has no reports
-		if !r.atRoot && r.id == r.ofGet() {
-			want = append(want, r.id)
+		if !r.AtRoot && r.ID == r.OfGet() {
+			want = append(want, r.ID)
 		}
 	}
 	for name, source := range map[string]installed{"found": {Values: true}, "not found": {}} {
 		t.Run("values are "+name, func(t *testing.T) {
 			s := newServer(t, func(c *Config) { c.Status = source })
-			var answer InstallationStatus
+			var answer service.InstallationStatus
 			got := s.send(t, get("/api/v4/status"))
 			if err := json.Unmarshal(got.body, &answer); err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/console"
@@ -138,5 +139,5 @@ func newHTTP(
 	if err != nil {
 		return nil, err
 	}
-	return function.New(f, e, lambdahttp.New(handler, api.WriteError, log), checks...), nil
+	return function.New(f, e, lambdahttp.New(handler, problem.WriteError, log), checks...), nil
 }

@@ -46,13 +46,13 @@ func (a *Access) Tokens(ctx context.Context, caller Caller) (*Tokens, error) {
 	case caller.Branches == nil:
 		return nil, nil
 	case !caller.TokenKey.IsZero():
-		return NewTokens(caller.TokenKey), nil
+		return newTokens(caller.TokenKey), nil
 	case a.TokenKeys == nil:
-		return NewTokens(a.process), nil
+		return newTokens(a.process), nil
 	}
 	kept, err := a.TokenKeys.TokenKeyOf(ctx, caller.KeyID)
 	if err != nil {
 		return nil, err
 	}
-	return NewTokens(kept), nil
+	return newTokens(kept), nil
 }

@@ -28,8 +28,8 @@ const (
 	maxEncrypted = 4_000           // characters of an encrypted token, which is hardly longer than a token
 )
 
-// NewTokens returns the encryption with a token key.
-func NewTokens(secret keys.TokenKey) *Tokens {
+// newTokens returns the encryption with a token key.
+func newTokens(secret keys.TokenKey) *Tokens {
 	derived, err := hkdf.Key(sha256.New, secret[:], nil, "tokens of logs", 64)
 	if err != nil {
 		panic("access: derive keys: " + err.Error()) // the length is possible

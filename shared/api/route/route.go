@@ -1,0 +1,104 @@
+// Package route has the table of routes, and what a handler gets: the call of a request.
+package route
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/keys"
+)
+
+// BasePaths have the same routes. The first one is documented; the vendor's newer clients use /api/v4.3.
+var BasePaths = []string{"/api/v4.0", "/api/v4", "/api/v4.3"}
+
+// Route is a row of the table of routes, which is also the source of the OpenAPI document.
+type Route struct {
+	ID       string // operation id; names the route in logs and examples
+	Method   string
+	Path     string
+	AtRoot   bool   // the path is not below the base paths
+	Tag      string // group in the document; "": not in the document
+	Searches bool   // uses the engine
+	Summary  string
+	Doc      string
+	Scope    keys.Scope            // required of the caller; "": none
+	Offers   []string              // media types of answers, the default first; nil: any
+	Params   []parameter.Parameter // of the query, or members of the body
+	Headers  []parameter.Parameter // that it reads
+	Body     *RequestBody
+	Answers  []Response
+	Errors   []int // statuses in addition to those of every route
+	Handle   func(*Call) error
+}
+
+// RequestBody describes a request body.
+type RequestBody struct {
+	Doc   string
+	Types []string
+	JSON  *huma.Schema // of the JSON; nil: the route's parameters
+}
+
+// Response describes a response that is not an error.
+type Response struct {
+	Status  int
+	Doc     string
+	Value   any               // a value of the Go type of the JSON, or a *huma.Schema; nil: there is no JSON
+	Other   any               // of another type that the JSON may have; nil: none
+	Texts   []string          // media types besides JSON
+	Headers map[string]string // their docs by their names, besides those of every response
+	ETag    bool
+}
+
+// Error statuses that several routes have.
+var (
+	QueryErrors = []int{
+		http.StatusBadRequest,
+		http.StatusUnprocessableEntity,
+		http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout,
+	}
+	BodyErrors  = []int{http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+	WriteErrors = []int{
+		http.StatusNotFound,
+		http.StatusPreconditionFailed,
+		http.StatusUnprocessableEntity,
+		http.StatusPreconditionRequired,
+		http.StatusInsufficientStorage,
+	}
+)
+
+// Tags of routes: their groups in the OpenAPI document.
+const (
+	DataTag    = "data"
+	PlanetsTag = "planets"
+	FiltersTag = "filters"
+	ReportsTag = "reports"
+	ServiceTag = "service"
+)
+
+// PostSuffix ends the id of the POST form of a route.
+const PostSuffix = "-post"
+
+// OfGet returns the id of a route, or of the route of which it is the POST form.
+func (r *Route) OfGet() string { return strings.TrimSuffix(r.ID, PostSuffix) }
+
+// HasFormat reports whether the route has parameters for the form of its answer.
+func (r *Route) HasFormat() bool { return parameter.Find(r.Params, parameter.FormatName) != nil }
+
+// RunsOn reports whether the query of the route can outlive its request.
+func (r *Route) RunsOn() bool { return parameter.Find(r.Headers, parameter.Prefer.Name) != nil }
+
+// AllErrors returns the error statuses of the route, including those of every route under a base path.
+func (r *Route) AllErrors() []int {
+	all := slices.Clone(r.Errors)
+	if !r.AtRoot {
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable,
+			http.StatusMethodNotAllowed, http.StatusTooManyRequests, http.StatusInternalServerError)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
