@@ -1,10 +1,11 @@
-// Package api is the HTTP API: the data routes, planet settings, saved filters, the status, the OpenAPI document, the
-// console and the interactive page.
+// Package api is the HTTP API: the data routes, planet settings, saved filters, scheduled reports, the status, the OpenAPI
+// document, the console and the interactive page.
 // README.md beside this file lists routes, parameters, errors, limits and authentication.
 //
-// A request passes through these files in order: observe.go assigns an id, origincheck.go refuses foreign web pages,
-// routes.go finds the route, authenticate.go finds the caller, params.go reads the parameters, a handler answers, and
-// answer.go sends the answer. Errors become responses in errors.go, the only file that maps them to status codes.
+// A request passes through the packages below this one: observe.go assigns an id, access refuses foreign web pages,
+// routes.go finds the route, access finds the caller, parameter reads the parameters, a handler of answering, resource or
+// service answers, representation writes results, and route sends the answer. Errors become responses in problem, the only
+// package that maps them to status codes.
 package api
 
 import (

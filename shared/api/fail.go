@@ -23,7 +23,7 @@ func (s *server) fail(c *route.Call, err error) {
 	}
 	e.SetHeaders(c.Writer.Header())
 	body, contentType := e.Text(), content.Text
-	if c.Accepted([]string{content.JSON, content.Text}) != content.Text {
+	if c.Accepted(content.Offers) != content.Text {
 		body, contentType = content.Encode(e), content.JSON
 	}
 	c.Send(route.Answer{Status: e.Code, ContentType: contentType, Body: body})

@@ -63,6 +63,7 @@ func (s *server) run(to *route.Route, r *http.Request) {
 	}
 }
 
+// handle passes the request to the handler of its route if the caller may use the route and accepts an answer.
 func (s *server) handle(c *route.Call) error {
 	if c.Route.Scope != "" {
 		var err error
@@ -126,13 +127,4 @@ func (s *server) allowed(r *http.Request) string {
 		return ""
 	}
 	return strings.Join(append(methods, http.MethodOptions), ", ")
-}
-
-// RouteIDs returns the operation ids of all routes, including those outside the base paths, for Config.Serves.
-func RouteIDs() []string {
-	var ids []string
-	for _, r := range everyRoute() {
-		ids = append(ids, r.ID)
-	}
-	return ids
 }

@@ -27,6 +27,15 @@ func Routes() []Route {
 	return all
 }
 
+// RouteIDs returns the operation ids of all routes, including those outside the base paths, for Config.Serves.
+func RouteIDs() []string {
+	var ids []string
+	for _, r := range everyRoute() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
 // everyRoute returns the table of routes of a server that has all of them.
 func everyRoute() []route.Route {
 	every := &server{Config: Config{Definitions: &definition.Rules{}, Runs: struct{ runs.Store }{}, Reports: noReports{}}}

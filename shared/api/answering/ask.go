@@ -92,7 +92,7 @@ func resultsOf(to search.Route, r search.Result) any {
 		shortenFindings(r.Diff)
 		return r.Diff
 	}
-	panic(fmt.Sprintf("api: no part of a report is from route %q", to))
+	panic(fmt.Sprintf("answering: no part of a report is from route %q", to))
 }
 
 // jsonOf returns the container of results, which are a list in JSON. unrounded is for reports only, which round the

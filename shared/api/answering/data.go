@@ -119,7 +119,7 @@ func sendResult(c *route.Call, to search.Route, result search.Result, as represe
 		shortenFound(result.Values)
 		return sendResults(c, to, result.Values, result.Meta, as)
 	}
-	panic(fmt.Sprintf("api: no answer for route %q", to))
+	panic(fmt.Sprintf("answering: no answer for route %q", to))
 }
 
 // sendLogs sends as many records as fit into an answer.

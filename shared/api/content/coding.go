@@ -25,7 +25,7 @@ var codings = []Coding{Zstd, Gzip}
 
 // Codings is what Accept-Encoding headers accept.
 type Codings struct {
-	Best  Coding // the one that they prefer; of equal ones the first of encodings, before identity
+	Best  Coding // the one that they prefer; of equal ones the first of codings, before Identity
 	Plain bool   // they accept an answer that is not compressed
 }
 

@@ -1,3 +1,4 @@
+// Package examples has requests and their responses. Tests send the requests to a server, and the OpenAPI document shows both.
 package examples
 
 import (
@@ -16,8 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/api/problem"
 )
 
-// exampleFiles are the examples of the OpenAPI document. A test sends the requests to a server and compares the
-// responses. A file is named OPERATION.STATUS.NAME.http and has the format
+// A file is named OPERATION.STATUS.NAME.http and has the format
 //
 //	A summary in one line.
 //	given: optional settings of the server; see the test
@@ -29,6 +29,7 @@ import (
 //go:embed *.http
 var exampleFiles embed.FS
 
+// All returns all examples.
 var All = sync.OnceValue(readExamples)
 
 // Example is a request and its response.
@@ -74,11 +75,11 @@ func readExample(file, text string) (*Example, error) {
 	request, response, ok2 := strings.Cut(rest, "--- response\n")
 	parts := strings.SplitN(strings.TrimSuffix(file, ".http"), ".", 3)
 	if !ok1 || !ok2 || len(parts) != 3 {
-		return nil, fmt.Errorf("api: example %s does not have the format that examples.go describes", file)
+		return nil, fmt.Errorf("examples: example %s does not have the format of the comment in examples.go", file)
 	}
 	status, err := strconv.Atoi(parts[1])
 	if err != nil {
-		return nil, fmt.Errorf("api: example %s: %w", file, err)
+		return nil, fmt.Errorf("examples: example %s: %w", file, err)
 	}
 	e := &Example{File: file, Operation: parts[0], Status: status, Name: parts[2]}
 	e.Summary, about, _ = strings.Cut(about, "\n")
@@ -89,6 +90,7 @@ func readExample(file, text string) (*Example, error) {
 	return e, nil
 }
 
+// ReadMessage reads a request or a response as a file has it.
 func ReadMessage(text string) Message {
 	head, body, _ := strings.Cut(text, "\n\n")
 	return Message{strings.TrimRight(head, "\n"), strings.TrimRight(body, "\n")}
@@ -131,7 +133,7 @@ func ErrorsAsText(examples []*Example) []*Example {
 			continue
 		}
 		if err := json.Unmarshal([]byte(e.Response.Body), &body); err != nil {
-			panic(fmt.Sprintf("api: example %s: %v", e.Name, err))
+			panic(fmt.Sprintf("examples: example %s: %v", e.Name, err))
 		}
 		if len(body.Errors) == 0 {
 			asText := *e

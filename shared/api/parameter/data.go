@@ -13,7 +13,7 @@ import (
 // and the other parameters.
 const MaxBody = 2_100_000
 
-// Names of the parameters that select the representation of an answer.
+// Names of the parameters that choose the representation of an answer.
 const (
 	FormatName = "format"
 	CSVName    = "csv"
@@ -28,7 +28,7 @@ var (
 	DayZone = Of(search.ParameterOf(search.Logs, "tz"))
 )
 
-// Of returns a parameter of data routes.
+// Of returns a parameter of data routes as routes have it.
 func Of(of search.Parameter) Parameter {
 	p := Parameter{Name: of.Name, Doc: of.Doc, Required: of.Required, Schema: &huma.Schema{Type: "string", Pattern: of.Pattern}}
 	if of.Example != "" {
@@ -63,7 +63,7 @@ func Of(of search.Parameter) Parameter {
 		p.Schema.MaxLength = new(of.Max)
 		p.Body, p.Read = textOrInteger(p.Schema), readTextOrInteger
 	default:
-		panic(fmt.Sprintf("api: no form for parameters of kind %d", of.Kind))
+		panic(fmt.Sprintf("parameter: no form for parameters of kind %d", of.Kind))
 	}
 	return p
 }
@@ -72,7 +72,7 @@ func integerParam(of search.Parameter) Parameter {
 	number := func(text string) float64 {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			panic("api: read the parameter " + of.Name + ": " + err.Error())
+			panic("parameter: read the parameter " + of.Name + ": " + err.Error())
 		}
 		return float64(n)
 	}

@@ -16,6 +16,7 @@ func repeated(loc ...any) problem.Detail {
 	return problem.Detail{Loc: loc, Msg: "given more than once", Type: "value_error.repeated"}
 }
 
+// Empty is the detail of a parameter or header with an empty value.
 func Empty(loc ...any) problem.Detail {
 	return problem.Detail{Loc: loc, Msg: "empty: leave it out, or give it a value", Type: "value_error.empty"}
 }

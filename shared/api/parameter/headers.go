@@ -29,7 +29,7 @@ func SyntaxOf(h http.Header) filter.Form {
 	return 0
 }
 
-// ParseFilter parses a filter of a request, whose headers may name its form.
+// ParseFilter parses a filter of a request. The headers may name its form.
 func ParseFilter(text string, h http.Header) filter.Filter {
 	if SyntaxOf(h) == filter.QueryString {
 		return filter.ParseQueryString(text)

@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/api/problem"
 )
 
+// member is a member of a JSON object.
 type member struct {
 	Name  string
 	Value json.RawMessage

@@ -1,3 +1,4 @@
+// Package parameter describes the parameters of routes, for the OpenAPI document, and reads them from queries, forms and JSON.
 package parameter
 
 import (
@@ -16,12 +17,13 @@ type Parameter struct {
 	Doc      string
 	Required bool
 	Schema   *huma.Schema // of the query parameter
-	Body     *huma.Schema // of the member; nil: schema
+	Body     *huma.Schema // of the member; nil: Schema
 	Example  any
-	// read converts the member to the text of a parameter, or returns the type that it must have.
+	// Read converts the member to the text of a parameter, or returns the type that it must have.
 	Read func(json.RawMessage) (text string, want string)
 }
 
+// names returns the names of parameters.
 func names(params []Parameter) []string {
 	list := make([]string, len(params))
 	for i, p := range params {
@@ -125,9 +127,10 @@ func mayBeEmpty(params []Parameter, name string) bool {
 	return name == Filters.Name && Find(params, name).Required
 }
 
-// isFilter reports whether a parameter has a filter, of which package filter reports the mistakes.
+// isFilter reports whether a parameter is a filter. Package filter reports the mistakes in it.
 func isFilter(name string) bool { return name == Filters.Name || name == selectName }
 
+// Find returns the parameter with a name, or nil.
 func Find(params []Parameter, name string) *Parameter {
 	for i := range params {
 		if params[i].Name == name {

@@ -9,12 +9,13 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 )
 
-// MaxVersion is the largest number that is taken for that of a version.
+// MaxVersion is the largest number that a version can have in a path.
 const MaxVersion = math.MaxInt32
 
 // InPath returns the parameter of paths with a name.
 func InPath(name string) *Parameter { return Find(pathParams, name) }
 
+// pathParams are the parameters of paths.
 var pathParams = []Parameter{
 	{
 		Name:    "config",

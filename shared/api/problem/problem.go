@@ -82,6 +82,7 @@ func Of(err error, r Request) Error {
 	return e
 }
 
+// problem returns the body by the kind of the error.
 func (r Request) problem(err error) Error {
 	e := Error{RequestID: r.ID}
 	var (

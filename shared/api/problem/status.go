@@ -46,7 +46,7 @@ func statusOf(kind fault.Kind) int {
 	case fault.Timeout:
 		return http.StatusGatewayTimeout
 	}
-	panic(fmt.Sprintf("api: no status for kind %d", kind))
+	panic(fmt.Sprintf("problem: no status for kind %d", kind))
 }
 
 // fixedSentences are the messages of 5xx errors. Their causes are only logged.
@@ -59,7 +59,7 @@ var fixedSentences = map[int]string{
 		"ask for a shorter period or less, or try again after the time in Retry-After",
 }
 
-// failedSentences replace those that are about asking again, if the query of a client has failed.
+// failedSentences replace the fixed sentences about asking again if the query of a client has failed.
 var failedSentences = map[int]string{
 	http.StatusServiceUnavailable: "the query failed because the service was busy or a part of it was down; " +
 		"send the request itself again",

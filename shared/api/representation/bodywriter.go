@@ -49,7 +49,7 @@ func (c *bodyWriter) close(meta search.Meta) error {
 }
 
 // Results encodes the results of a route, which must not be truncated. The body is nil if its length is more than
-// maxAnswer.
+// content.MaxAnswer.
 func Results[T any](e content.Coding, as Choice, to search.Route, results []T, meta search.Meta) (body []byte, length int) {
 	out := &limitedBuffer{limit: content.MaxAnswer}
 	content.Compressing(e, out, func(w content.Compressor) error {

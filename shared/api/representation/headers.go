@@ -165,7 +165,7 @@ func periodName(p search.MetaPeriod) string {
 func minuteOf(instant string) string {
 	t, err := time.Parse(time.RFC3339, instant)
 	if err != nil {
-		panic("api: the period of an answer: " + err.Error()) // package search has printed it
+		panic("representation: the period of an answer: " + err.Error()) // package search has printed it
 	}
 	return t.Format("20060102T1504")
 }

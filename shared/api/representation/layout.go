@@ -24,7 +24,7 @@ func layoutFor(f Choice, to search.Route, fields []string, tz string) layout {
 	case content.CSV:
 		table, ok := TableOf(to, fields)
 		if !ok {
-			panic(fmt.Sprintf("api: no table for route %q", to))
+			panic(fmt.Sprintf("representation: no table for route %q", to))
 		}
 		if table.Raw = f.raw; tz != "" {
 			table = WithLocalTimes(table)
@@ -68,7 +68,7 @@ func (l csvLayout) open() []byte { return l.encoder.Head() }
 func (l csvLayout) result(text []byte, _ bool) []byte {
 	rows, err := l.encoder.Rows(text)
 	if err != nil {
-		panic("api: a result has no row: " + err.Error())
+		panic("representation: a result has no row: " + err.Error())
 	}
 	return rows
 }

@@ -1,3 +1,5 @@
+// Package resource has the routes of what a configuration keeps: its planet, saved filters, scheduled reports and their runs.
+// All but the runs are documents with versions; documents.go has what their routes have in common.
 package resource
 
 import (
@@ -25,7 +27,7 @@ type Config struct {
 
 type server struct{ Config }
 
-// Routes returns the routes of configurations: planets, saved filters, scheduled reports and their runs.
+// Routes returns the routes of configurations.
 func Routes(c Config) []route.Route {
 	s := &server{c}
 	return slices.Concat(s.planetRoutes(), s.filterRoutes(), s.definitionRoutes(), s.runRoutes())

@@ -40,7 +40,7 @@ func (c *Call) Body(limit int64, want ...string) (parameter.Body, error) {
 	return parameter.Body{Text: text, MediaType: mediaType, Boundary: options["boundary"]}, nil
 }
 
-// Parse calls read with a body, as body returns it, when the body of the caller may be parsed.
+// Parse waits until the body of the caller may be parsed, and then calls read with what Body returns.
 func (c *Call) Parse(limit int64, types []string, read func(sent parameter.Body) error) error {
 	sent, err := c.Body(limit, types...)
 	if err != nil {

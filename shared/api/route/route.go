@@ -1,4 +1,4 @@
-// Package route has the table of routes, and what a handler gets: the call of a request.
+// Package route has the row of the table of routes, and the call of a request, which the handler of the row answers.
 package route
 
 import (

@@ -1,3 +1,5 @@
+// Package service has the routes of the service itself: its status, metrics and health, the OpenAPI document, the console
+// and the interactive page.
 package service
 
 import (
@@ -36,8 +38,7 @@ const (
 	documentPath = "/openapi.json"
 )
 
-// Routes returns the routes of the service itself: its status, metrics and health, the OpenAPI document, the
-// console and the interactive page.
+// Routes returns the routes of the service.
 func Routes(c Config) []route.Route {
 	s := &server{c}
 	return slices.Concat([]route.Route{s.statusRoute()}, s.metricsRoutes(), []route.Route{
