@@ -99,14 +99,14 @@ func New(c Config) (http.Handler, error) {
 
 // missing lists the required fields that are not set, in the order of Config.
 func (c Config) missing() []string {
-	var searches, keepsPlanets, keepsFilters, hasStatus bool
+	var searches, keepsPlanets, keepsOthers, hasStatus bool
 	for _, r := range (&server{Config: c}).routes() {
 		if !c.serves(r.ID) {
 			continue
 		}
 		searches = searches || r.Searches
 		keepsPlanets = keepsPlanets || r.Tag == route.PlanetsTag
-		keepsFilters = keepsFilters || r.Tag == route.FiltersTag || r.Tag == route.ReportsTag
+		keepsOthers = keepsOthers || r.Tag != route.PlanetsTag && strings.HasPrefix(r.Path, "/conf/")
 		hasStatus = hasStatus || r.ID == service.StatusID
 	}
 	var fields []string
@@ -116,7 +116,7 @@ func (c Config) missing() []string {
 	}{
 		{"Search", searches && c.Search == nil},
 		{"Planets", keepsPlanets && c.Planets == nil},
-		{"Documents", keepsFilters && c.Documents == nil},
+		{"Documents", keepsOthers && c.Documents == nil},
 		{"Status", hasStatus && c.Status == nil},
 		{"Log", c.Log == nil},
 		{"Now", c.Now == nil},

@@ -49,12 +49,6 @@ func Describe(routes []route.Route, version, address string) []byte {
 			{URL: address + route.BasePaths[1], Description: "The same, for clients that use a short version"},
 			{URL: address + route.BasePaths[2], Description: "The same, for newer clients"},
 		},
-		Tags: []*huma.Tag{
-			{Name: route.DataTag, Description: "Recorded traffic"},
-			{Name: route.PlanetsTag, Description: "Settings of planets, and their history"},
-			{Name: route.FiltersTag, Description: "Saved filters, and their history"},
-			{Name: route.ServiceTag, Description: "The service itself"},
-		},
 		Components: &huma.Components{Schemas: d.schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 			"key": {
 				Type: "apiKey", In: "header", Name: "x-api-key",
@@ -69,8 +63,10 @@ func Describe(routes []route.Route, version, address string) []byte {
 			d.add(&routes[i])
 		}
 	}
-	if slices.ContainsFunc(routes, func(r route.Route) bool { return r.Tag == route.ReportsTag }) {
-		d.Tags = append(d.Tags, &huma.Tag{Name: route.ReportsTag, Description: "Scheduled reports, their history and their runs"})
+	for _, tag := range route.Tags {
+		if slices.ContainsFunc(routes, func(r route.Route) bool { return r.Tag == tag.Name }) {
+			d.Tags = append(d.Tags, &huma.Tag{Name: tag.Name, Description: tag.Doc})
+		}
 	}
 	for _, schema := range d.schemas.Map() {
 		loosen(schema)

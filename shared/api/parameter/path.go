@@ -13,7 +13,13 @@ import (
 const MaxVersion = math.MaxInt32
 
 // InPath returns the parameter of paths with a name.
-func InPath(name string) *Parameter { return Find(pathParams, name) }
+func InPath(name string) *Parameter {
+	p := Find(pathParams, name)
+	if p == nil {
+		panic("parameter: pathParams has no row for " + name)
+	}
+	return p
+}
 
 // pathParams are the parameters of paths.
 var pathParams = []Parameter{

@@ -71,7 +71,7 @@ var (
 	}
 )
 
-// Tags of routes: their groups in the OpenAPI document.
+// Names of the groups of routes.
 const (
 	DataTag    = "data"
 	PlanetsTag = "planets"
@@ -79,6 +79,18 @@ const (
 	ReportsTag = "reports"
 	ServiceTag = "service"
 )
+
+// Tag is a group of routes.
+type Tag struct{ Name, Doc string }
+
+// Tags are the groups in the order of the OpenAPI document, which leaves out those without a route.
+var Tags = []Tag{
+	{DataTag, "Recorded traffic"},
+	{PlanetsTag, "Settings of planets, and their history"},
+	{FiltersTag, "Saved filters, and their history"},
+	{ServiceTag, "The service itself"},
+	{ReportsTag, "Scheduled reports, their history and their runs"},
+}
 
 // PostSuffix ends the id of the POST form of a route.
 const PostSuffix = "-post"
