@@ -1,11 +1,11 @@
-// Package api is the HTTP API: the data routes, planet settings, saved filters, scheduled reports, the status, the OpenAPI
-// document, the console and the interactive page.
-// README.md beside this file lists routes, parameters, errors, limits and authentication.
+// Package api is the HTTP API: the data routes, planet settings, saved filters, scheduled reports, the status, the
+// OpenAPI document, the console and the interactive page. README.md beside this file lists routes, parameters, errors,
+// limits and authentication.
 //
 // A request passes through the packages below this one: observe.go assigns an id, access refuses foreign web pages,
-// routes.go finds the route, access finds the caller, parameter reads the parameters, a handler of answering, resource or
-// service answers, representation writes results, and route sends the answer. Errors become responses in problem, the only
-// package that maps them to status codes.
+// routes.go finds the route, access finds the caller, parameter reads the parameters, a handler of answering, resource
+// or service answers, representation writes results, and route sends the answer. Errors become responses in problem,
+// the only package that maps them to status codes.
 package api
 
 import (
@@ -42,12 +42,12 @@ type Config struct {
 	Status    status.Source      // for the route of the status
 	Keys      keys.Callers       // nil: no key is needed, and only requests from this machine are answered
 	TokenKeys keys.TokenKeys     // of keys without one of their own; nil: their tokens are valid in this process only
-	Proxies   []netip.Prefix     // whose X-Forwarded-For names the clients; nil: that of the connection is the client
+	Proxies   []netip.Prefix     // whose X-Forwarded-For names the clients; nil: the connection is the client
 	Log       *slog.Logger       // one record per request
 	Now       func() time.Time
 	NewID     func() string // of requests; nil: random
 
-	PresentStep time.Duration // to whole ones of which the present of relative times is rounded; 0: search.PresentStep
+	PresentStep time.Duration // by which the present of relative times advances; 0: search.PresentStep
 
 	Definitions *definition.Rules // what scheduled reports may do; nil: there are none
 	Runs        runs.Store        // of scheduled reports; nil: they are not made
@@ -169,7 +169,8 @@ func (s *server) dispatch(c *route.Call) error {
 	return nil
 }
 
-// checkOrigin refuses requests that a web page of another site may have sent. Everybody may read the health and the page.
+// checkOrigin refuses requests that a web page of another site may have sent. Everybody may read the health and the
+// page.
 func (s *server) checkOrigin(r *http.Request) error {
 	if r.URL.Path == service.HealthPath {
 		return nil

@@ -153,7 +153,7 @@ func TestSearchIsLimitedToTheBranchesOfTheKey(t *testing.T) {
 }
 
 // TestReferencesOfOtherBranchesAnswerNothing: a link to a record of another branch finds nothing, on any route, and its
-// answer is that of a link to a record that does not exist.
+// answer is the answer for a link to a record that does not exist.
 func TestReferencesOfOtherBranchesAnswerNothing(t *testing.T) {
 	s := newTestServer(t, "keys")
 	ask := func(path, key string) reply {

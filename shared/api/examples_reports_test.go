@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/report/runs"
 )
 
-// Maker makes the reports of the examples. The package that makes reports imports this one, so a test outside of it sets
-// the variable.
+// Maker makes the reports of the examples. The package that makes reports imports this one, so a test outside of it
+// sets the variable.
 var Maker answering.Reports
 
 func init() {

@@ -235,7 +235,7 @@ func TestTableIsCompressedAndHasAHead(t *testing.T) {
 	}
 }
 
-// TestTableThatIsTooLargeIsAnError: the bytes of a table count, not those of its records.
+// TestTableThatIsTooLargeIsAnError: the limit is about the bytes of the table, not about the bytes of its records.
 func TestTableThatIsTooLargeIsAnError(t *testing.T) {
 	h := &searchSpy{finds: search.Result{Meta: search.Meta{
 		Period: search.MetaPeriod{From: "2026-01-01T20:00:00Z", To: "2026-01-01T22:00:00Z"},

@@ -183,7 +183,8 @@ func TestDocumentIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestServersOfTheDocument: clients that are generated from the document reach a server behind a proxy, also below a path.
+// TestServersOfTheDocument: clients that are generated from the document reach a server behind a proxy, also below a
+// path.
 func TestServersOfTheDocument(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                          "/api/v4.0 /",

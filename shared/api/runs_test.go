@@ -46,7 +46,8 @@ func TestRunReport(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, got)
 		}
 	}
-	// A run that has failed, or that a destination has refused, is queued again, but not for the destinations that have it.
+	// A run that has failed, or that a destination has refused, is queued again, but not for the destinations that have
+	// it.
 	for _, state := range []runs.State{runs.Failed, runs.Delivered} {
 		stored, err := store.Run(t.Context(), run.ID)
 		if err != nil {

@@ -78,7 +78,8 @@ func deployment() status.Source {
 }
 
 // TestStatusHidesOthers: a key that is limited to branches gets no number, name or source of the data, whatever the
-// installation knows. Only the minute of its newest record, to which time it is complete, and what concerns every caller remain.
+// installation knows. Only the minute of its newest record, to which time it is complete, and what concerns every
+// caller remain.
 func TestStatusHidesOthers(t *testing.T) {
 	for name, source := range map[string]status.Source{"one machine": oneMachine(), "deployment": deployment()} {
 		t.Run(name, func(t *testing.T) {

@@ -124,7 +124,7 @@ func TestTokensOfLimitedKeys(t *testing.T) {
 						break
 					}
 					if next := *page.Meta.Next; shows(t, next, o.rows) || table.Header.Get("X-Orrery-Next") != next {
-						t.Errorf("the cursor %s shows a record, or is not that of the table", next)
+						t.Errorf("the cursor %s shows a record, or differs from the cursor of the table", next)
 					}
 					lengths[strconv.Itoa(len(*page.Meta.Next))] = true
 					cursor = []string{"limit", "7", "cursor", *page.Meta.Next}
@@ -211,8 +211,8 @@ func (k keptTokenKeys) TokenKeyOf(_ context.Context, id string) (keys.TokenKey, 
 	return k[id], nil
 }
 
-// TestTokensOfKeysWithoutTokenKeys: if their token keys are kept, every process reads the tokens of API keys that an earlier
-// version issued.
+// TestTokensOfKeysWithoutTokenKeys: if their token keys are kept, every process reads the tokens of API keys that an
+// earlier version issued.
 func TestTokensOfKeysWithoutTokenKeys(t *testing.T) {
 	o := newOracle(t)
 	o.rows = sharedLogs(rand.New(rand.NewPCG(3, 0)), 60, 1000)

@@ -14,8 +14,8 @@ import (
 // localCaller is the caller of a server that needs no key.
 var localCaller = Caller{Caller: keys.Caller{Name: "local", Scopes: keys.Scopes()}}
 
-// Authenticate returns the caller who has a key in the headers of a request from a client. It returns an error unless the
-// key has the scope.
+// Authenticate returns the caller who has a key in the headers of a request from a client. It returns an error unless
+// the key has the scope.
 func (a *Access) Authenticate(ctx context.Context, h http.Header, client string, scope keys.Scope) (c Caller, err error) {
 	if a.Keys == nil {
 		return localCaller, nil

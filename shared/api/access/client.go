@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ClientOf returns the address of the client of a request. It is that of the connection, unless that is a proxy of the
-// configuration: then X-Forwarded-For names the client. Any client can send that header, so only what such proxies have
-// appended to it counts: from the end, the first address that is not one of theirs.
+// ClientOf returns the address of the client of a request: the address of the connection, or, if a proxy of the
+// configuration has it, the address in X-Forwarded-For. Any client can send that header, so only what such proxies have
+// appended to it counts: from the end, the first address that no proxy of the configuration has.
 func (a *Access) ClientOf(r *http.Request) string {
 	client := r.RemoteAddr
 	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")

@@ -25,7 +25,7 @@ type keyThrottle struct {
 // guessCount counts the requests of an address.
 type guessCount struct {
 	wrong   int           // that had an unknown key
-	open    int           // of which keys are being looked up
+	open    int           // whose keys are being looked up
 	decided chan struct{} // is closed when one of these is decided
 }
 
@@ -50,7 +50,7 @@ type guess struct {
 func (w *keyThrottle) begin(address netip.Prefix) *guess { return &guess{limits: w, address: address} }
 
 // mayTry reports whether a key may be looked up. Every key may if it was right the last time, or if the address has not
-// sent too many unknown ones. Requests of which keys are being looked up may turn out to be wrong; if the limit depends
+// sent too many unknown ones. Requests whose keys are being looked up may turn out to be wrong; if the limit depends
 // on them, mayTry waits. So requests at the same time cannot try more keys than one after the other.
 func (g *guess) mayTry(ctx context.Context, key keys.Hash) (bool, error) {
 	for {

@@ -10,8 +10,8 @@ import (
 
 // Web pages of other sites must not use the API through a browser that can reach this server.
 
-// CheckHost returns an error if the server needs no key and the request is not to a loopback name, because the host name
-// of another site may resolve to this machine.
+// CheckHost returns an error if the server needs no key and the request is not to a loopback name, because the host
+// name of another site may resolve to this machine.
 func (a *Access) CheckHost(r *http.Request) error {
 	if a.Keys == nil && !LoopbackName(r.Host) {
 		return errForeignHost()

@@ -15,8 +15,8 @@ import (
 // the source and the line of a record. The lines of two records of a log show how many records are between them, also
 // records of other branches. The owner of the key cannot read an encrypted token, and no other key can use it.
 //
-// An encrypted token is in base64url: the nonce, then the token with AES-256-GCM. The nonce is a keyed hash of the token,
-// so equal tokens stay equal, and different ones do not share a nonce.
+// An encrypted token is in base64url: the nonce, then the token with AES-256-GCM. The nonce is a keyed hash of the
+// token, so equal tokens stay equal, and different ones do not share a nonce.
 type Tokens struct {
 	box     cipher.AEAD
 	hashKey []byte

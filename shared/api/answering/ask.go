@@ -18,7 +18,7 @@ import (
 )
 
 // Ask returns the answer of a data route in JSON, with the permissions of the caller of a report. If its bytes are
-// rounded up, the member unrounded has the exact ones, of which a report shows only a rounded sum.
+// rounded up, the member unrounded has the exact ones. A report shows only their rounded sum.
 type Ask func(ctx context.Context, route string, params map[string]string) ([]byte, error)
 
 // AskAs returns a function that asks questions with the permissions of a caller, who is limited to branches, unless

@@ -67,7 +67,7 @@ func (s *server) answerData(c *route.Call, to search.Route, args parameter.Argum
 		Route: to, Form: parameter.SyntaxOf(c.Request.Header), Branches: c.Caller.Branches, Caller: c.Caller.Owner, Now: s.present(),
 	}
 	for name, value := range args {
-		r.Set(name, value) // all but those of the form of the answer
+		r.Set(name, value) // except the parameters that choose the representation
 	}
 	tokens, err := s.tokensFor(c, to)
 	if err != nil {

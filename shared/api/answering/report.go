@@ -24,15 +24,15 @@ import (
 // Reports makes reports: reportapi.Maker. It is not a part of this package, so that programs that make no reports stay
 // small.
 type Reports interface {
-	// Make returns a report in the media type of the request. It asks its questions with ask. Errors are those of
-	// Searcher.
+	// Make returns a report in the media type of the request. It asks its questions with ask. It returns the
+	// errors of Searcher.
 	Make(ctx context.Context, ask Ask, r ReportRequest) ([]byte, error)
 	// Policy returns the Content-Security-Policy of reports in HTML.
 	Policy() string
 	// Document returns a value of the type of reports in JSON.
 	Document() any
-	// Estimate returns the meta of a dry run of a report: what all of its questions would read and cost together. Errors
-	// are those of Make.
+	// Estimate returns the meta of a dry run of a report: what all of its questions would read and cost together. It
+	// returns the errors of Make.
 	Estimate(ctx context.Context, ask Ask, r ReportRequest) (search.Meta, error)
 }
 
@@ -188,8 +188,8 @@ func reportFormatNames() []string {
 	return names
 }
 
-// consoleOf returns the address of the console for links. The Host header is not trusted, because a client or a proxy may
-// send any: only a loopback name leads nowhere else.
+// consoleOf returns the address of the console for links. The Host header is not trusted, because a client or a proxy
+// may send any: only a loopback name leads nowhere else.
 func (s *server) consoleOf(r *http.Request) string {
 	switch {
 	case s.Address != "":

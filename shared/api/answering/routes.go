@@ -1,5 +1,5 @@
-// Package answering has the data routes: questions about records and their answers, queries that outlive their requests,
-// filters, and reports.
+// Package answering has the data routes: questions about records and their answers, queries that outlive their
+// requests, filters, and reports.
 package answering
 
 import (

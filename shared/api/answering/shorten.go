@@ -86,7 +86,7 @@ func shortName(name *string) (_ *string, cut bool) {
 
 // shortened cuts a text that has more than maxKey characters, and appends its hash.
 func shortened(text string) (_ string, cut bool) {
-	if len(text) <= maxKey { // bytes, of which there are at least as many as characters
+	if len(text) <= maxKey { // a text has at least as many bytes as characters
 		return text, false
 	}
 	runes := []rune(text)

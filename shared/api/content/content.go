@@ -1,5 +1,5 @@
-// Package content is what HTTP knows of the content of messages: media types and content codings, their negotiation, and
-// entity tags.
+// Package content is what HTTP knows of the content of messages: media types and content codings, their negotiation,
+// and entity tags.
 package content
 
 import (

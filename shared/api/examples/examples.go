@@ -1,4 +1,5 @@
-// Package examples has requests and their responses. Tests send the requests to a server, and the OpenAPI document shows both.
+// Package examples has requests and their responses. Tests send the requests to a server, and the OpenAPI document
+// shows both.
 package examples
 
 import (

@@ -1,8 +1,8 @@
 // Package openapi writes the OpenAPI document of the table of routes. The server answers by the same table.
 //
-// The document is built with huma's OpenAPI types and schema registry. Nothing else of huma is used. The purpose of huma's
-// own routing is to decode and validate requests, but filters need the raw query, and its validation cannot report places
-// and suggestions as ours does.
+// The document is built with huma's OpenAPI types and schema registry. Nothing else of huma is used. The purpose of
+// huma's own routing is to decode and validate requests, but filters need the raw query, and its validation cannot
+// report places and suggestions as ours does.
 package openapi
 
 import (

@@ -63,8 +63,8 @@ func ReadFilters(value json.RawMessage) (text, want string) {
 	return "", "a string, an object or a list"
 }
 
-// ReadText reads a string. Bytes that are not UTF-8 stay in it, so that an error can name their place; package json would
-// replace them.
+// ReadText reads a string. Bytes that are not UTF-8 stay in it, so that an error can name their place; package json
+// would replace them.
 func ReadText(value json.RawMessage) (text, want string) {
 	if value[0] != '"' {
 		return "", "a string"
@@ -97,8 +97,8 @@ func validPrefix(text []byte) (n int) {
 	return n
 }
 
-// readInteger reads an integer in any JSON notation: 10, 10.0 and 1e1 are the same. It may also be text with the digits,
-// as in a query.
+// readInteger reads an integer in any JSON notation: 10, 10.0 and 1e1 are the same. It may also be text with the
+// digits, as in a query.
 func readInteger(value json.RawMessage) (text, want string) {
 	if digits, want := ReadText(value); want == "" && strings.Trim(digits, "0123456789") == "" {
 		return digits, ""

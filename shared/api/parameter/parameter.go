@@ -1,4 +1,5 @@
-// Package parameter describes the parameters of routes, for the OpenAPI document, and reads them from queries, forms and JSON.
+// Package parameter describes the parameters of routes, for the OpenAPI document, and reads them from queries, forms
+// and JSON.
 package parameter
 
 import (

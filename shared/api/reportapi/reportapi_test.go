@@ -157,7 +157,7 @@ func TestParameters(t *testing.T) {
 }
 
 // TestLinksOfReports: links lead to the configured address, or to this machine, but never to what a Host header names.
-// A command sends the key to the configured address, or to that of the reader, but never to that of a link in the
+// A command sends the key to the configured address, or to the address of the reader, but never to a link in the
 // question.
 func TestLinksOfReports(t *testing.T) {
 	for _, test := range []struct{ rule, address, host, link, want string }{

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// encodedRecords is records in their layout. Goroutines encode blocks of them, because this takes most of the time of an answer
-// with many records.
+// encodedRecords is records in their layout. Goroutines encode blocks of them, because this takes most of the time of
+// an answer with many records.
 type encodedRecords struct {
 	found   Records
 	layouts sync.Pool // of type layout

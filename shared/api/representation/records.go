@@ -36,8 +36,8 @@ func (c Choice) SendLogs(
 	send(body.Bytes(), meta)
 }
 
-// writeLogs encodes an answer of logs of at most limit bytes into an empty buffer. It stops before the first record that
-// might not fit, and then sets Truncated and Next of the meta that it returns.
+// writeLogs encodes an answer of logs of at most limit bytes into an empty buffer. It stops before the first record
+// that might not fit, and then sets Truncated and Next of the meta that it returns.
 //
 // The compressed length of a record is known only after a flush. Until then its uncompressed length is counted, which
 // compression cannot exceed by much. The compressor is flushed only when the limit seems reached, some dozens of times

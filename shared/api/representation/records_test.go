@@ -172,8 +172,8 @@ func (r *countedRecords) AppendJSON(dst []byte, i int) []byte {
 	return r.textRecords.AppendJSON(dst, i)
 }
 
-// TestRecordsAreEncodedWithinBounds: few bytes are encoded before they are needed, also if the first record is short and
-// the others are long.
+// TestRecordsAreEncodedWithinBounds: few bytes are encoded before they are needed, also if the first record is short
+// and the others are long.
 func TestRecordsAreEncodedWithinBounds(t *testing.T) {
 	const long = 100_000
 	found := &countedRecords{textRecords: textRecords{[]byte("{}")}}

@@ -1,5 +1,5 @@
-// Package representation writes the results of data routes in the media type that a client chooses: JSON, CSV, or lines of
-// JSON.
+// Package representation writes the results of data routes in the media type that a client chooses: JSON, CSV, or lines
+// of JSON.
 package representation
 
 import (
@@ -22,11 +22,12 @@ const csvRaw = "raw"
 // formats maps the values of the parameter format to media types.
 var formats = map[string]string{"json": content.JSON, "csv": content.CSV, "ndjson": content.NDJSON}
 
-// Offers are the media types of the answers of a route, the default first. Text is for errors and comes before the tables,
-// so that a client that accepts text/* receives JSON.
+// Offers are the media types of the answers of a route, the default first. Text is for errors and comes before the
+// tables, so that a client that accepts text/* receives JSON.
 type Offers []string
 
-// OffersOf returns the media types of the answers of a data route. A route whose results have no table offers JSON only.
+// OffersOf returns the media types of the answers of a data route. A route whose results have no table offers JSON
+// only.
 func OffersOf(to search.Route) Offers {
 	if _, ok := TableOf(to, nil); !ok {
 		return content.Offers
@@ -128,8 +129,8 @@ func UnknownFormat(name string, offered []string) error {
 	return e
 }
 
-// QueryOf returns the parameters that choose the representation as the query of a location, so that the answer there has
-// the same one.
+// QueryOf returns the parameters that choose the representation as the query of a location, so that the answer there
+// has the same one.
 func QueryOf(args parameter.Arguments) string {
 	query := ""
 	for _, name := range []string{parameter.FormatName, parameter.CSVName} {

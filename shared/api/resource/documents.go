@@ -314,9 +314,9 @@ func (d documents) change(c *route.Call) (id document.ID, change document.Change
 	return id, change, err
 }
 
-// write calls write with the text of the document that it replaces, if the kind has documents that a caller may not see.
-// Then the caller must see that document, and the change fails if another one replaces it meanwhile. In this case write is
-// called again, unless the precondition of the caller does not hold.
+// write calls write with the text of the document that it replaces, if the kind has documents that a caller may not
+// see. Then the caller must see that document, and the change fails if another one replaces it meanwhile. In this case
+// write is called again, unless the precondition of the caller does not hold.
 func (d documents) write(
 	c *route.Call, id document.ID, change document.Change, write func(change document.Change, old string) error,
 ) error {
@@ -358,8 +358,8 @@ func (d documents) write(
 	}
 }
 
-// last returns the newest version and its text. The text of a deletion is that of the version before it: every writer saw
-// the version before its own, so whoever may see a version may see those before it.
+// last returns the newest version and its text. For a deletion it returns the text of the version before: every writer
+// saw the version before its own, so whoever may see a version may see all versions before it.
 func (d documents) last(ctx context.Context, id document.ID) (newest document.Version, text string, err error) {
 	if newest, err = d.store.Newest(ctx, id); err != nil {
 		return newest, "", err
@@ -371,8 +371,9 @@ func (d documents) last(ctx context.Context, id document.ID) (newest document.Ve
 	return newest, before.Text, err
 }
 
-// seen returns the newest version of a document, which may be a deletion. The error is of kind fault.NotFound if the caller
-// may not see the document. A handler reads the newest version once, because the next one may be hidden from the caller.
+// seen returns the newest version of a document, which may be a deletion. The error is of kind fault.NotFound if the
+// caller may not see the document. A handler reads the newest version once, because the next one may be hidden from the
+// caller.
 func (d documents) seen(c *route.Call, id document.ID) (document.Version, error) {
 	if d.visible == nil {
 		return d.store.Newest(c.Request.Context(), id)

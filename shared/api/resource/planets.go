@@ -157,8 +157,8 @@ func settingsSchema(withID bool) *huma.Schema {
 	return s
 }
 
-// planets returns the planets as documents. Their routes differ from those of others: there is one planet in a
-// configuration, which is never deleted, and clients expect a message as the answer to a write.
+// planets returns the planets as documents. Their routes differ from the routes of other documents: a configuration has
+// one planet, which is never deleted, and clients expect a message as the answer to a write.
 func (s *server) planets() documents {
 	return documents{
 		server: s, store: planetStore{s.Planets}, limit: planet.MaxBytes,

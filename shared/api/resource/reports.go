@@ -145,7 +145,7 @@ func (s *server) readReport(c *route.Call, body []byte) (replacement, error) {
 	})
 }
 
-// readAgain reads the definition of an earlier version, of which a destination may no longer exist.
+// readAgain reads the definition of an earlier version. Its destinations may no longer exist.
 func (s *server) readAgain(c *route.Call, text string) (replacement, error) {
 	stored, err := definition.Read(text)
 	if err != nil {
@@ -182,8 +182,8 @@ func replacedBy(
 	}, nil
 }
 
-// storedBy returns a definition with the branches and the key of the caller. Whoever only pauses or resumes a report does
-// not change them, except the key if the server paused the report because of it.
+// storedBy returns a definition with the branches and the key of the caller. Whoever only pauses or resumes a report
+// does not change them, except the key if the server paused the report because of it.
 func storedBy(c *route.Call, d definition.Definition, old definition.Stored) definition.Stored {
 	stored := definition.Stored{Definition: d, Branches: c.Caller.Branches, Key: c.Caller.KeyID}
 	same := old.Definition

@@ -1,4 +1,4 @@
-// Package resource has the routes of what a configuration keeps: its planet, saved filters, scheduled reports and their runs.
+// Package resource has the routes of configurations: planets, saved filters, scheduled reports and their runs.
 // All but the runs are documents with versions; documents.go has what their routes have in common.
 package resource
 

@@ -9,8 +9,8 @@ import (
 	"github.com/orrery/orrery/shared/api/access"
 )
 
-// Call is a request to a route, from its arrival to its answer. A handler reads the request and sends the answer; what it
-// learns about the query is for the log and for error messages.
+// Call is a request to a route, from its arrival to its answer. A handler reads the request and sends the answer; what
+// it learns about the query is for the log and for error messages.
 type Call struct {
 	Request *http.Request
 	Writer  *Meter

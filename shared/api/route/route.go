@@ -31,7 +31,7 @@ type Route struct {
 	Headers  []parameter.Parameter // that it reads
 	Body     *RequestBody
 	Answers  []Response
-	Errors   []int // statuses in addition to those of every route
+	Errors   []int // statuses, besides the ones that AllErrors adds
 	Handle   func(*Call) error
 }
 
@@ -49,7 +49,7 @@ type Response struct {
 	Value   any               // a value of the Go type of the JSON, or a *huma.Schema; nil: there is no JSON
 	Other   any               // of another type that the JSON may have; nil: none
 	Texts   []string          // media types besides JSON
-	Headers map[string]string // their docs by their names, besides those of every response
+	Headers map[string]string // docs by name, besides the headers of every response
 	ETag    bool
 }
 
@@ -95,7 +95,7 @@ var Tags = []Tag{
 // PostSuffix ends the id of the POST form of a route.
 const PostSuffix = "-post"
 
-// OfGet returns the id of a route, or of the route of which it is the POST form.
+// OfGet returns the id of the route. The POST form of a route has the id of its GET form.
 func (r *Route) OfGet() string { return strings.TrimSuffix(r.ID, PostSuffix) }
 
 // HasFormat reports whether the route has parameters for the form of its answer.
@@ -104,7 +104,7 @@ func (r *Route) HasFormat() bool { return parameter.Find(r.Params, parameter.For
 // RunsOn reports whether the query of the route can outlive its request.
 func (r *Route) RunsOn() bool { return parameter.Find(r.Headers, parameter.Prefer.Name) != nil }
 
-// AllErrors returns the error statuses of the route, including those of every route under a base path.
+// AllErrors returns the error statuses of the route, including the errors of every route under a base path.
 func (r *Route) AllErrors() []int {
 	all := slices.Clone(r.Errors)
 	if !r.AtRoot {

@@ -1,5 +1,5 @@
-// Package service has the routes of the service itself: its status, metrics and health, the OpenAPI document, the console
-// and the interactive page.
+// Package service has the routes of the service itself: its status, metrics and health, the OpenAPI document, the
+// console and the interactive page.
 package service
 
 import (

@@ -28,14 +28,15 @@ var members = []string{
 	"title", "filters", "period", "at", "weekday", "tz", "template", "compare", "when", "deliver", "max_bytes", "paused",
 }
 
-// Parse reads a definition from JSON. form is that of the filter; 0: determined by its first character. The error has
-// all mistakes: Problems, or, if there are none, a *query.FilterError.
+// Parse reads a definition from JSON. form is the form of the filter; 0: determined by its first character. The error
+// has all mistakes: Problems, or, if there are none, a *query.FilterError.
 func Parse(body []byte, form filter.Form, rules Rules) (Definition, error) {
 	return parse(body, form, rules, Definition{})
 }
 
-// ParsePause reads a body that pauses a report and changes nothing else. Its filter and its destinations are not checked
-// again, so a report can be paused when the operator has removed a destination. ok is false if it is another body.
+// ParsePause reads a body that pauses a report and changes nothing else. Its filter and its destinations are not
+// checked again, so a report can be paused when the operator has removed a destination. ok is false if it is another
+// body.
 func ParsePause(body []byte, form filter.Form, old Definition) (d Definition, ok bool) {
 	d, err := parse(body, form, Rules{}, old)
 	old.Paused, old.Reason = true, ""
@@ -196,7 +197,7 @@ func (p *Problems) combinations(d Definition) {
 	}
 }
 
-// destinations reads the destinations, of which there must be one. Those of old are accepted as they are.
+// destinations reads the destinations. There must be at least one. It accepts the destinations in old as they are.
 func (p *Problems) destinations(found map[string]json.RawMessage, rules Rules, old []Destination) []Destination {
 	value, given := found["deliver"]
 	if !given {
@@ -262,14 +263,15 @@ func (p *Problems) destination(i int, value json.RawMessage, rules Rules) (d Des
 	return d, ok
 }
 
-// DomainOf returns the domain of an address, as it is written, and whether it is one of domains, which are in lower case.
+// DomainOf returns the domain of an address, as it is written, and whether it is one of domains, which are in lower
+// case.
 func DomainOf(address string, domains []string) (domain string, ok bool) {
 	domain = address[strings.LastIndexByte(address, '@')+1:]
 	return domain, slices.Contains(domains, strings.ToLower(domain))
 }
 
-// LowerDomain returns an address with its domain in lower case. AWS compares the domains of receivers with those of a
-// permission letter by letter.
+// LowerDomain returns an address with its domain in lower case. AWS compares the domains of receivers with the domains
+// of a permission letter by letter.
 func LowerDomain(address string) string {
 	at := strings.LastIndexByte(address, '@') + 1
 	return address[:at] + strings.ToLower(address[at:])

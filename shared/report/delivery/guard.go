@@ -6,12 +6,12 @@ import (
 	"syscall"
 )
 
-// errNotPublic is the error of a webhook whose host has an address of a network that is not public. It does not have the
-// address.
+// errNotPublic is the error of a webhook whose host has an address of a network that is not public. It does not have
+// the address.
 var errNotPublic = errors.New("its host does not have a public address")
 
-// guard is called with each address before it is dialled. This is after its name was resolved, so a name that has another
-// address each time cannot evade it.
+// guard is called with each address before it is dialled. This is after its name was resolved, so a name that has
+// another address each time cannot evade it.
 func (s Sender) guard(_, address string, _ syscall.RawConn) error {
 	public := s.public
 	if public == nil {
@@ -24,9 +24,9 @@ func (s Sender) guard(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// isPublic reports whether an address is one of a machine on the Internet. The lists follow the registries of special
-// addresses of IANA. Addresses of IPv4 within those of IPv6 (mapped, NAT64, 6to4, Teredo) are not public, whatever they
-// lead to, except that mapped ones are treated as those of IPv4.
+// isPublic reports whether an address belongs to a machine on the Internet. The lists follow the registries of special
+// addresses of IANA. IPv6 addresses that contain an IPv4 address (NAT64, 6to4, Teredo) are not public, whatever they
+// lead to. A mapped address counts as its IPv4 address.
 func isPublic(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
@@ -43,7 +43,8 @@ func isPublic(a netip.Addr) bool {
 	return true
 }
 
-// globalUnicast has all public addresses of IPv6. NAT64 (64:ff9b::/96), unique local and site local addresses are outside.
+// globalUnicast has all public addresses of IPv6. NAT64 (64:ff9b::/96), unique local and site local addresses are
+// outside.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 // special are the other prefixes that are not public.
