@@ -61,7 +61,7 @@ func (s *server) answerData(c *route.Call, to search.Route, args parameter.Argum
 		return err
 	}
 	if args[dryRunName] == "true" && as.MediaType != content.JSON {
-		return errDryForm
+		return errDryRun
 	}
 	r := search.Request{
 		Route: to, Form: parameter.SyntaxOf(c.Request.Header), Branches: c.Caller.Branches, Caller: c.Caller.Owner, Now: s.present(),
@@ -86,8 +86,8 @@ func (s *server) answerData(c *route.Call, to search.Route, args parameter.Argum
 	return sendResult(c, to, result, as, tokens)
 }
 
-// errDryForm is the error of a dry run in a form of results, which has no place for an estimate.
-var errDryForm = &search.ParamError{
+// errDryRun is the error of a dry run whose representation has no place for an estimate.
+var errDryRun = &search.ParamError{
 	Param: parameter.FormatName, Message: "a dry run has no results, so its answer is JSON only", Suggestion: "format=json",
 }
 
@@ -127,7 +127,7 @@ func sendLogs(c *route.Call, result search.Result, as representation.Choice, tok
 	e := c.Codings().Best
 	found, meta := encryptTokens(tokens, result.Logs, result.Meta)
 	as.SendLogs(e, found, result.Logs.Fields(), meta, func(body []byte, meta search.Meta) {
-		as.Describe(c.Writer.Header(), search.Logs, meta)
+		as.SetHeaders(c.Writer.Header(), search.Logs, meta)
 		c.Send(route.Answer{Status: http.StatusOK, ContentType: as.MediaType, Coding: e, Body: body})
 	})
 	return nil
@@ -140,7 +140,7 @@ func sendResults[T any](c *route.Call, to search.Route, results []T, meta search
 	if length > content.MaxAnswer {
 		return problem.AnswerTooLarge(length)
 	}
-	as.Describe(c.Writer.Header(), to, meta)
+	as.SetHeaders(c.Writer.Header(), to, meta)
 	c.Send(route.Answer{Status: http.StatusOK, ContentType: as.MediaType, Coding: e, Body: body})
 	return nil
 }

@@ -136,7 +136,7 @@ func askerOf(c *route.Call) search.Asker {
 }
 
 // stillRunning returns an error. If it says that a query is still running, the response gets the location of the query,
-// with the parameters of its form.
+// with the parameters of its representation.
 func stillRunning(c *route.Call, err error, query string) error {
 	var running *search.TimeoutError
 	if errors.As(err, &running) {

@@ -26,7 +26,7 @@ func (s *server) estimateReport(c *route.Call, args parameter.Arguments) error {
 	switch name := args[parameter.FormatName]; {
 	case name == "json":
 	case name != "":
-		return errDryForm
+		return errDryRun
 	case c.Accepted([]string{content.JSON}) == "":
 		return problem.NotAcceptable([]string{content.JSON})
 	}

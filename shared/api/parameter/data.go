@@ -63,7 +63,7 @@ func Of(of search.Parameter) Parameter {
 		p.Schema.MaxLength = new(of.Max)
 		p.Body, p.Read = textOrInteger(p.Schema), readTextOrInteger
 	default:
-		panic(fmt.Sprintf("parameter: no form for parameters of kind %d", of.Kind))
+		panic(fmt.Sprintf("parameter: no schema for parameters of kind %d", of.Kind))
 	}
 	return p
 }

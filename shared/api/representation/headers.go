@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// metaHeader is a response header with a part of meta, for forms that do not contain it.
+// metaHeader is a response header with a part of meta, for representations that do not contain it.
 type metaHeader struct {
 	name, doc string
 	value     func(m *search.Meta) string // "": no such header
@@ -128,8 +128,8 @@ func (o Offers) Documented() (texts []string, headers map[string]string) {
 // dollars prints a price without an exponent.
 func dollars(price float64) string { return strconv.FormatFloat(price, 'f', -1, 64) }
 
-// Describe sets the headers of an answer of a route that has no meta in its body.
-func (c Choice) Describe(h http.Header, to search.Route, meta search.Meta) {
+// SetHeaders sets the headers of an answer of a route that has no meta in its body.
+func (c Choice) SetHeaders(h http.Header, to search.Route, meta search.Meta) {
 	if c.MediaType == content.JSON {
 		return
 	}

@@ -18,7 +18,7 @@ type layout interface {
 	close(meta search.Meta) []byte
 }
 
-// layoutFor returns the layout of a form, for the results of a route. tz is the zone of their segments, or "".
+// layoutFor returns the layout of a representation, for the results of a route. tz is the zone of their segments, or "".
 func layoutFor(f Choice, to search.Route, fields []string, tz string) layout {
 	switch f.MediaType {
 	case content.CSV:

@@ -225,7 +225,7 @@ func TestTableStopsAtTheLimit(t *testing.T) {
 					return
 				}
 				header := http.Header{}
-				as.Describe(header, search.Logs, meta)
+				as.SetHeaders(header, search.Logs, meta)
 				name := `attachment; filename="orrery-logs-20260101T2000-20260102T2200-incomplete.`
 				if !strings.HasPrefix(header.Get("Content-Disposition"), name) ||
 					header.Get("X-Orrery-Truncated") != "bytes" || n >= len(records) {

@@ -98,7 +98,7 @@ const PostSuffix = "-post"
 // OfGet returns the id of the route. The POST form of a route has the id of its GET form.
 func (r *Route) OfGet() string { return strings.TrimSuffix(r.ID, PostSuffix) }
 
-// HasFormat reports whether the route has parameters for the form of its answer.
+// HasFormat reports whether the route has parameters that choose the representation of its answer.
 func (r *Route) HasFormat() bool { return parameter.Find(r.Params, parameter.FormatName) != nil }
 
 // RunsOn reports whether the query of the route can outlive its request.

@@ -26,7 +26,7 @@ import (
 // logsPath is a request of whole records; the period has all of them.
 const logsPath = "/api/v4.0/data/logs?filters=timestamp%20between%202026-01-01%20and%202026-01-02"
 
-func TestFormOfAnswer(t *testing.T) {
+func TestRepresentationOfAnAnswer(t *testing.T) {
 	s := newTestServer(t)
 	const stats = statsPath + "&"
 	const logs = logsPath + "&fields=ip&"
@@ -77,7 +77,7 @@ func TestFormOfAnswer(t *testing.T) {
 	}
 }
 
-// TestRouteWithoutTable: a route whose results have no table has JSON only, and no parameters for other forms.
+// TestRouteWithoutTable: a route whose results have no table has JSON only, and no parameters for others.
 func TestRouteWithoutTable(t *testing.T) {
 	list := representation.OffersOf("a route without a table")
 	if params := list.Parameters(); slices.Contains(list, content.CSV) || params != nil {
@@ -350,8 +350,8 @@ func TestReadmeListsTheHeadersOfTables(t *testing.T) {
 	}
 }
 
-// TestLocationKeepsTheForm: the location of a query has the form that was asked for, and other forms on request.
-func TestLocationKeepsTheForm(t *testing.T) {
+// TestLocationKeepsTheRepresentation: the location of a query has the representation that was asked for, and others on request.
+func TestLocationKeepsTheRepresentation(t *testing.T) {
 	s := newTestServer(t)
 	const raw = logsPath + "&fields=ip&format=csv&csv=raw"
 	started := s.send(t, get(raw, "Prefer: respond-async"))
@@ -380,7 +380,7 @@ func TestLocationKeepsTheForm(t *testing.T) {
 
 	s = newTestServer(t, "query that ends") // of stats
 	if r := s.send(t, get(bare, "Accept: application/x-ndjson")); r.StatusCode != http.StatusNotAcceptable {
-		t.Errorf("a form that the route of the query does not offer: %s", r.Status)
+		t.Errorf("a representation that the route of the query does not offer: %s", r.Status)
 	}
 	s = newTestServer(t, "slow query")
 	if r := s.send(t, get(statsPath+"&format=csv")); r.Header.Get("Location") != "queries/"+queryID+"?format=csv" {
