@@ -48,6 +48,9 @@ type Results[T any] struct {
 	Results []T `json:"results"`
 }
 
+// dryRunName is the name of the parameter of dry runs.
+const dryRunName = "dry_run"
+
 // present returns what relative times are relative to. It is the same on all routes.
 func (s *server) present() time.Time {
 	return search.PresentIn(s.Now(), cmp.Or(s.PresentStep, search.PresentStep))

@@ -6,10 +6,13 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/parameter"
 	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -175,6 +178,18 @@ func (s *server) dataRoute(to search.Route, get route.Route, result any) []route
 	return bothForms(get, func(c *route.Call, args parameter.Arguments) error { return s.answerData(c, to, args) })
 }
 
+// paramsOf returns the parameters of a data route.
+func paramsOf(to search.Route, offers representation.Offers) []parameter.Parameter {
+	var list []parameter.Parameter
+	for _, p := range search.ParametersOf(to) {
+		if p.Name == dryRunName { // the last one
+			list = append(list, offers.Parameters()...)
+		}
+		list = append(list, parameter.Of(p))
+	}
+	return list
+}
+
 // valuesRoute returns the route of values and its POST form. It always answers at once.
 func (s *server) valuesRoute() []route.Route {
 	get := route.Route{
@@ -228,4 +243,28 @@ func bothForms(get route.Route, answer func(c *route.Call, args parameter.Argume
 		return answer(c, args)
 	}
 	return []route.Route{get, post}
+}
+
+// logRecord is the Go type of records in the document. Its schema is made from the catalogue.
+type logRecord struct{}
+
+// Schema implements huma.SchemaProvider.
+func (logRecord) Schema(r huma.Registry) *huma.Schema {
+	r.Map()["LogRecord"] = recordSchema()
+	return &huma.Schema{Ref: "#/components/schemas/LogRecord"}
+}
+
+// recordSchema returns the schema of a record, with the fields of the catalogue. Types are left out and other members
+// are allowed, because records keep what was ingested.
+func recordSchema() *huma.Schema {
+	s := &huma.Schema{
+		Type: "object", Properties: map[string]*huma.Schema{},
+		Description: "One recorded request: every member as it was recorded, " +
+			"including members that are not in the catalogue.",
+	}
+	for i := range catalog.Fields {
+		f := &catalog.Fields[i]
+		s.Properties[f.Name] = &huma.Schema{Description: f.Doc}
+	}
+	return s
 }

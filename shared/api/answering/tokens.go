@@ -23,7 +23,7 @@ func decryptTokens(tokens *access.Tokens, r *search.Request) error {
 	for _, one := range []struct {
 		param string
 		token *string
-	}{{sinceName, &r.Since}, {cursorName, &r.Cursor}} {
+	}{{"since", &r.Since}, {"cursor", &r.Cursor}} {
 		if *one.token == "" {
 			continue
 		}
