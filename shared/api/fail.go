@@ -1,7 +1,6 @@
 package api
 
 import (
-	"log/slog"
 	"net/http"
 
 	"github.com/orrery/orrery/shared/api/content"
@@ -14,8 +13,7 @@ func (s *server) fail(c *route.Call, err error) {
 	e := problem.Of(err, problem.Request{ID: c.ID, Place: place(c.Request), Filters: c.Filters, Gone: c.Gone(), Failed: c.Failed})
 	if e.Code >= 500 {
 		if c.Abandoned = c.Gone(); !c.Abandoned {
-			s.Log.LogAttrs(c.Request.Context(), e.Level(), e.Event(), slog.String("request_id", c.ID),
-				slog.String("route", routeID(c)), slog.String("error", err.Error()))
+			e.Log(c.Request.Context(), s.Log, routeID(c))
 		}
 	}
 	if c.Writer.Status != 0 {

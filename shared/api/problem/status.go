@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -123,21 +124,23 @@ func (e Error) SetHeaders(h http.Header) {
 	}
 }
 
-// Event returns the name of the failure in the log, on which alarms depend.
-func (e Error) Event() string {
+// Log logs the cause of the error of a request to a route.
+func (e Error) Log(ctx context.Context, log *slog.Logger, route string) {
+	event := "failed"
 	switch {
 	case fault.KindOf(e.cause) == fault.Damaged:
-		return "damaged object" // an alarm counts these events
+		event = "damaged object" // an alarm counts these events
 	case goesOn(e.cause):
-		return "still running" // the alarm about failed requests leaves these out
+		event = "still running" // the alarm about failed requests leaves these out
 	}
-	return "failed"
+	log.LogAttrs(ctx, e.level(), event, slog.String("request_id", e.RequestID), slog.String("route", route),
+		slog.String("error", e.cause.Error()))
 }
 
-// Level returns the log level of the failure. It is a warning if a query was refused because too many run, or if it is
+// level returns the log level of the failure. It is a warning if a query was refused because too many run, or if it is
 // still running: that is normal operation. Unlike a failure of a component, a refusal wraps no cause. That a folder is
 // read-only is the decision of its operator.
-func (e Error) Level() slog.Level {
+func (e Error) level() slog.Level {
 	if fault.KindOf(e.cause) == fault.ReadOnly {
 		return slog.LevelInfo
 	}
