@@ -45,7 +45,7 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		do func(t *testing.T, open openTable)
 	}{
 		"keys":            {function.knowsCallers, readKeys},
-		"seals":           {is("logs", "query-status"), useSeals},
+		"seals":           {is("logs", "query-status"), useTokenKeys},
 		"reading planets": {func(f function) bool { return strings.HasPrefix(f.Name, "planet-") }, readPlanets},
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
 		"reading filters": {func(f function) bool { return strings.HasPrefix(f.Name, "filter-") }, readFilters},
@@ -188,8 +188,8 @@ func readKeys(t *testing.T, open openTable) {
 	}
 }
 
-func useSeals(t *testing.T, open openTable) {
-	if _, err := keys.Over(tabledynamo.New(open(t))).SealOf(t.Context(), "none"); err != nil {
+func useTokenKeys(t *testing.T, open openTable) {
+	if _, err := keys.Over(tabledynamo.New(open(t))).TokenKeyOf(t.Context(), "none"); err != nil {
 		t.Error(err)
 	}
 }

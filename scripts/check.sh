@@ -169,7 +169,7 @@ unit() {
 race() {
 	say "tests with the race detector, generated cases fewer"
 	local detect=(go test -race -short -vet=off -timeout 30m)
-	"${detect[@]}" ./shared/api ./shared/client ./shared/engine/{athena,duckdb,rows,scan,trino} ./shared/ingest ./shared/ingest/cloud/queue \
+	"${detect[@]}" ./shared/api ./shared/api/{access,answering,representation} ./shared/client ./shared/engine/{athena,duckdb,rows,scan,trino} ./shared/ingest ./shared/ingest/cloud/queue \
 		./shared/ingest/datadir/{ledgersqlite,manifest} ./shared/keys/... ./shared/lake/... ./shared/lakestate/lists ./shared/report/{delivery,worker} ./shared/search/... \
 		./shared/document ./shared/sqlitefile ./shared/status ./shared/table/tabletest ./scripts/internal/{local,localaws,runtimeapi} ./scripts/servers/athenad \
 		-skip 'AnswersFollowTheDocument|Damage|Differential|DocumentIsDeterministic|EqualHashes|Examples|LargeLogsCancel|Mutations|TouchedColumns|Unreadable|Versions'

@@ -20,6 +20,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/keys"
@@ -89,7 +90,7 @@ func (memory) Explain(context.Context, query.Query) (engine.Plan, error) {
 }
 
 // costly is a search of a managed engine with an unreadable object, whose answers have every member of meta.
-type costly struct{ api.Searcher }
+type costly struct{ answering.Searcher }
 
 func (c costly) Search(ctx context.Context, r search.Request) (search.Result, error) {
 	result, err := c.Searcher.Search(ctx, r)

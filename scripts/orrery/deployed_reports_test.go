@@ -19,7 +19,7 @@ import (
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/report/runs"
 )
 
@@ -44,7 +44,7 @@ func testReports(t *testing.T, d *localaws.Deployment, s *targets) {
 	if r, answer := s.report(t, "PUT", "/other", `{"period":"day","deliver":[{"to":"none"}]}`); r.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a destination that does not exist: %d %s", r.StatusCode, answer)
 	}
-	request := func(name string) (run api.ReportRun) {
+	request := func(name string) (run resource.ReportRun) {
 		t.Helper()
 		const period = `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`
 		for _, status := range []int{http.StatusAccepted, http.StatusOK} {
@@ -56,7 +56,7 @@ func testReports(t *testing.T, d *localaws.Deployment, s *targets) {
 		return run
 	}
 	daily, chat := request("daily"), request("chat") // the next run of report-tick sends messages about them
-	until := func(run *api.ReportRun, there func() bool) {
+	until := func(run *resource.ReportRun, there func() bool) {
 		t.Helper()
 		waitFor(t, d, "the report "+run.Report, func() bool {
 			_, answer := s.report(t, "GET", "/"+run.Report+"/runs/"+run.ID, "")
@@ -65,7 +65,7 @@ func testReports(t *testing.T, d *localaws.Deployment, s *targets) {
 	}
 	until(&daily, func() bool { return daily.State == runs.Delivered || daily.State == runs.Failed })
 	until(&chat, func() bool { return chat.Deliveries[0].Reason != "" || chat.State == runs.Delivered })
-	if daily.State != runs.Delivered || daily.Partial || slices.ContainsFunc(daily.Deliveries, func(d api.ReportDelivery) bool {
+	if daily.State != runs.Delivered || daily.Partial || slices.ContainsFunc(daily.Deliveries, func(d resource.ReportDelivery) bool {
 		return d.State != runs.Sent
 	}) {
 		t.Errorf("%+v", daily)

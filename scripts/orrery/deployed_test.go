@@ -126,11 +126,11 @@ func testResources(t *testing.T, d *localaws.Deployment) {
 	}
 }
 
-// resource is a resource of a stack.
-type resource struct{ Name, Type, ID, Status string }
+// stackResource is a resource of a stack.
+type stackResource struct{ Name, Type, ID, Status string }
 
 // resourcesOf returns the resources of a stack.
-func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) (list []resource) {
+func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) (list []stackResource) {
 	t.Helper()
 	answer, err := cloudformation.NewFromConfig(d.Config()).DescribeStackResources(t.Context(),
 		&cloudformation.DescribeStackResourcesInput{StackName: &stack})
@@ -138,7 +138,7 @@ func resourcesOf(t *testing.T, d *localaws.Deployment, stack string) (list []res
 		t.Fatal(err)
 	}
 	for _, r := range answer.StackResources {
-		list = append(list, resource{
+		list = append(list, stackResource{
 			Name:   aws.ToString(r.LogicalResourceId),
 			Type:   aws.ToString(r.ResourceType),
 			ID:     aws.ToString(r.PhysicalResourceId),

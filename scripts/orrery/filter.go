@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/documents"
 	"github.com/orrery/orrery/scripts/orrery/internal/question"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 )
 
 type filterCommand struct {
@@ -72,7 +72,7 @@ func (f *filterGetCommand) Run(ctx context.Context, c terminal.Console) error {
 }
 
 func printFilter(c terminal.Console, answer []byte, header http.Header) error {
-	saved, err := documents.Decoded[api.SavedFilter](answer)
+	saved, err := documents.Decoded[resource.SavedFilter](answer)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (f *filterListCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	list, err := documents.Decoded[api.SavedFilters](answer)
+	list, err := documents.Decoded[resource.SavedFilters](answer)
 	if err != nil {
 		return err
 	}

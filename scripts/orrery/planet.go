@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/documents"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/planet"
 )
 
@@ -52,7 +52,7 @@ func (p *planetPutCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	answer, err := documents.Decoded[api.Message](body)
+	answer, err := documents.Decoded[resource.Message](body)
 	if err != nil {
 		return err
 	}

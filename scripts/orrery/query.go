@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/memory"
 	"github.com/orrery/orrery/scripts/orrery/internal/question"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -199,7 +199,7 @@ func (q *queryCommand) allPrinter() (export.Printer, error) {
 	case q.Format == "auto" || q.Format == "ndjson":
 		return export.Lines{}, nil
 	case q.Format == "csv":
-		table, _ := api.TableOf(search.Logs, q.Fields())
+		table, _ := representation.TableOf(search.Logs, q.Fields())
 		table.Raw = q.Raw
 		return export.CSV{Table: table, Continues: q.Has("cursor")}, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/scheduled"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/pause"
@@ -43,7 +43,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c terminal.Console, name
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	path := "/conf/" + url.PathEscape(r.Config) + "/reports/" + url.PathEscape(name)
-	one, err := documents.Ask[api.ScheduledReport](ctx, server, client.Request{Method: http.MethodGet, Path: path})
+	one, err := documents.Ask[resource.ScheduledReport](ctx, server, client.Request{Method: http.MethodGet, Path: path})
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c terminal.Console, name
 	if err != nil {
 		return err
 	}
-	run, err := documents.Ask[api.ReportRun](
+	run, err := documents.Ask[resource.ReportRun](
 		ctx, server, client.Request{Method: http.MethodPost, Path: path + "/run", Body: body},
 	)
 	for state := runs.State(""); err == nil && !scheduled.Settled(run); {
@@ -69,7 +69,7 @@ func (r *reportRunCommand) makeNow(ctx context.Context, c terminal.Console, name
 			err = runner.Advance(ctx, run.ID)
 		}
 		if err == nil {
-			run, err = documents.Ask[api.ReportRun](
+			run, err = documents.Ask[resource.ReportRun](
 				ctx, server, client.Request{Method: http.MethodGet, Path: path + "/runs/" + run.ID},
 			)
 		}

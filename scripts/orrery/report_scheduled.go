@@ -12,7 +12,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/question"
 	"github.com/orrery/orrery/scripts/orrery/internal/scheduled"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/report/definition"
 )
 
@@ -22,27 +22,27 @@ type scheduledReports struct{ documents.Configuration }
 // read returns a report, or one of its versions, with its ETag.
 func (s scheduledReports) read(
 	ctx context.Context, c terminal.Console, name string, version *int,
-) (api.ScheduledReport, error) {
+) (resource.ScheduledReport, error) {
 	answer, _, err := s.Do(ctx, c, http.MethodGet, documents.VersionPath(documents.ReportPath(name), version), nil, nil)
 	if err != nil {
-		return api.ScheduledReport{}, err
+		return resource.ScheduledReport{}, err
 	}
-	return documents.Decoded[api.ScheduledReport](answer)
+	return documents.Decoded[resource.ScheduledReport](answer)
 }
 
 // put writes a report.
 func (s scheduledReports) put(
 	ctx context.Context, c terminal.Console, name string, body any, header http.Header,
-) (api.ScheduledReport, error) {
+) (resource.ScheduledReport, error) {
 	sent, err := json.Marshal(body)
 	if err != nil {
-		return api.ScheduledReport{}, err
+		return resource.ScheduledReport{}, err
 	}
 	answer, _, err := s.Do(ctx, c, http.MethodPut, documents.ReportPath(name), sent, header)
 	if err != nil {
-		return api.ScheduledReport{}, err
+		return resource.ScheduledReport{}, err
 	}
-	return documents.Decoded[api.ScheduledReport](answer)
+	return documents.Decoded[resource.ScheduledReport](answer)
 }
 
 type reportPutCommand struct {
@@ -110,7 +110,7 @@ func (r *reportListCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	list, err := documents.Decoded[api.ScheduledReports](answer)
+	list, err := documents.Decoded[resource.ScheduledReports](answer)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (r *reportRunsCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	list, err := documents.Decoded[api.ReportRuns](answer)
+	list, err := documents.Decoded[resource.ReportRuns](answer)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/service"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -47,7 +50,7 @@ func TestKeys(t *testing.T) {
 			if body := r.body; r.StatusCode != test.want {
 				t.Errorf("%s, want %d\n%s", r.Status, test.want, body)
 			}
-			if r.StatusCode >= 400 && r.Header.Get("Content-Type") != jsonType {
+			if r.StatusCode >= 400 && r.Header.Get("Content-Type") != content.JSON {
 				t.Errorf("an error of type %s", r.Header.Get("Content-Type"))
 			}
 		})
@@ -60,7 +63,7 @@ func TestOneKeyAllowsEverything(t *testing.T) {
 		"/data/fields": "GET", "/conf/prod/planets": "GET", "/conf/prod/planets/__default__/versions/1/restore": "POST",
 	} {
 		head := method + " /api/v4.0" + path + " HTTP/1.1\nHost: api.example\nAuthorization: Bearer s3cret"
-		r := s.send(t, message{head: head})
+		r := s.send(t, examples.Message{Head: head})
 		if r.StatusCode != http.StatusOK {
 			t.Errorf("%s %s: %s", method, path, r.Status)
 		}
@@ -210,7 +213,7 @@ func TestGuard(t *testing.T) {
 		},
 		"a link to the console":                 {"GET", "/", "localhost", "Sec-Fetch-Site: cross-site", false, 200},
 		"a link to the page":                    {"GET", "/api/", "localhost", "Sec-Fetch-Site: cross-site", false, 200},
-		"a health check by address":             {"GET", healthPath, "10.0.0.1", "", false, 200},
+		"a health check by address":             {"GET", service.HealthPath, "10.0.0.1", "", false, 200},
 		"the page by a rebound name":            {"GET", "/", "evil.example", "", false, 403},
 		"every host name is accepted with keys": {"GET", planets, "api.example", "", true, 200},
 		"pages may read with keys": {
@@ -274,11 +277,11 @@ func TestGuard(t *testing.T) {
 			if header != "" {
 				head += "\n" + header
 			}
-			r := newTestServer(t, setup...).send(t, message{head: head})
+			r := newTestServer(t, setup...).send(t, examples.Message{Head: head})
 			if body := r.body; r.StatusCode != test.want {
 				t.Errorf("%s, want %d\n%s", r.Status, test.want, body)
 			}
-			if r.StatusCode >= 400 && r.Header.Get("Content-Type") != jsonType {
+			if r.StatusCode >= 400 && r.Header.Get("Content-Type") != content.JSON {
 				t.Errorf("an error of type %s", r.Header.Get("Content-Type"))
 			}
 		})
@@ -291,8 +294,8 @@ func TestSavedFiltersAreShared(t *testing.T) {
 	const path = " /api/v4.0/conf/staging/filters/slow HTTP/1.1\nHost: localhost\nX-API-Key: "
 	put := func(key, text string) reply {
 		t.Helper()
-		return s.send(t, message{
-			head: "PUT" + path + key + "\nContent-Type: application/json", body: `{"filters":"` + text + `"}`,
+		return s.send(t, examples.Message{
+			Head: "PUT" + path + key + "\nContent-Type: application/json", Body: `{"filters":"` + text + `"}`,
 		})
 	}
 	for i, pair := range [][2]string{{"full-key", "branch-key"}, {"branch-key", "full-key"}} {
@@ -300,7 +303,7 @@ func TestSavedFiltersAreShared(t *testing.T) {
 		if r := put(pair[0], text); r.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %s %s", pair[0], r.Status, r.body)
 		}
-		r := s.send(t, message{head: "GET" + path + pair[1]})
+		r := s.send(t, examples.Message{Head: "GET" + path + pair[1]})
 		if r.StatusCode != http.StatusOK || !bytes.Contains(r.body, []byte(`"filters":"`+text+`"`)) {
 			t.Errorf("%s: %s %s", pair[1], r.Status, r.body)
 		}

@@ -1,14 +1,14 @@
-// Package api is the HTTP API: the data routes, planet settings, saved filters, the status, the OpenAPI document, the
-// console and the interactive page.
-// README.md beside this file lists routes, parameters, errors, limits and authentication.
+// Package api is the HTTP API: the data routes, planet settings, saved filters, scheduled reports, the status, the
+// OpenAPI document, the console and the interactive page. README.md beside this file lists routes, parameters, errors,
+// limits and authentication.
 //
-// A request passes through these files in order: observe.go assigns an id, origincheck.go refuses foreign web pages,
-// routes.go finds the route, authenticate.go finds the caller, params.go reads the parameters, a handler answers, and
-// answer.go sends the answer. Errors become responses in errors.go, the only file that maps them to status codes.
+// A request passes through the packages below this one: observe.go assigns an id, access refuses foreign web pages,
+// routes.go finds the route, access finds the caller, parameter reads the parameters, a handler of answering, resource
+// or service answers, representation writes results, and route sends the answer. Errors become responses in problem,
+// the only package that maps them to status codes.
 package api
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -19,35 +19,39 @@ import (
 	"sync"
 	"time"
 
+	"github.com/orrery/orrery/shared/api/access"
+	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/openapi"
+	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/api/service"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
-	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/status"
 )
 
 // Config configures the API.
 type Config struct {
-	Search    Searcher       // for the data routes
-	Queries   Queries        // usually the same as Search; nil: queries end with their requests
-	Prepare   Prepare        // called before the body of a request is parsed; nil: nothing is
-	Planets   document.Store // for the planet routes
-	Documents document.Store // for the routes of saved filters and scheduled reports
-	Status    status.Source  // for the route of the status
-	Keys      keys.Callers   // nil: no key is needed, and only requests from this machine are answered
-	Seals     keys.Seals     // of keys without one of their own; nil: their tokens are valid in this process only
-	Proxies   []netip.Prefix // whose X-Forwarded-For names the clients; nil: that of the connection is the client
-	Log       *slog.Logger   // one record per request
+	Search    answering.Searcher // for the data routes
+	Queries   answering.Queries  // usually the same as Search; nil: queries end with their requests
+	Prepare   route.Prepare      // called before the body of a request is parsed; nil: nothing is
+	Planets   document.Store     // for the planet routes
+	Documents document.Store     // for the routes of saved filters and scheduled reports
+	Status    status.Source      // for the route of the status
+	Keys      keys.Callers       // nil: no key is needed, and only requests from this machine are answered
+	TokenKeys keys.TokenKeys     // of keys without one of their own; nil: their tokens are valid in this process only
+	Proxies   []netip.Prefix     // whose X-Forwarded-For names the clients; nil: the connection is the client
+	Log       *slog.Logger       // one record per request
 	Now       func() time.Time
 	NewID     func() string // of requests; nil: random
 
-	PresentStep time.Duration // to whole ones of which the present of relative times is rounded; 0: search.PresentStep
+	PresentStep time.Duration // by which the present of relative times advances; 0: search.PresentStep
 
 	Definitions *definition.Rules // what scheduled reports may do; nil: there are none
 	Runs        runs.Store        // of scheduled reports; nil: they are not made
 
-	Reports Reports // makes the reports of GET /data/report; nil: there is no such route
+	Reports answering.Reports // makes the reports of GET /data/report; nil: there is no such route
 	// ReportTimeout is how long a request waits for its report. If questions are not answered by then, it is refused, and
 	// may be repeated: their queries go on. 0: each question has its own limit.
 	ReportTimeout time.Duration
@@ -63,14 +67,6 @@ type Config struct {
 	Version             string      // of the program, for the OpenAPI document
 	RequirePrecondition bool        // planets and saved filters are written only with If-Match or If-None-Match
 	Maintenance         func() bool // reports whether planets and saved filters are read-only; nil: never
-}
-
-// Prepare waits until a request of the caller may be parsed. release ends this time.
-type Prepare func(ctx context.Context, caller string) (release func(), err error)
-
-// Searcher searches the records: *search.Service.
-type Searcher interface {
-	Search(ctx context.Context, r search.Request) (search.Result, error)
 }
 
 // New returns the handler of the configured routes. The error names every part that is missing from the Config.
@@ -90,21 +86,27 @@ func New(c Config) (http.Handler, error) {
 	if c.Observe == nil {
 		c.Observe = func(Observation) {}
 	}
-	s := &server{Config: c, mux: http.NewServeMux(), wrong: newKeyThrottle(c.Now), seal: keys.NewSeal()}
+	s := &server{
+		Config: c, mux: http.NewServeMux(),
+		access: access.New(access.Config{Keys: c.Keys, TokenKeys: c.TokenKeys, Proxies: c.Proxies, Now: c.Now}),
+	}
 	routes := s.routes()
 	s.register(routes)
-	s.openapi = sync.OnceValue(func() []byte { return describe(routes, s.Version, s.Address) })
+	s.openapi = sync.OnceValue(func() []byte { return openapi.Describe(routes, s.Version, s.Address) })
 	return s, nil
 }
 
 // missing lists the required fields that are not set, in the order of Config.
 func (c Config) missing() []string {
-	var searches, keepsPlanets, keepsFilters, hasStatus bool
+	var searches, keepsPlanets, keepsOthers, hasStatus bool
 	for _, r := range (&server{Config: c}).routes() {
-		searches = searches || r.searches && c.serves(r.id)
-		keepsPlanets = keepsPlanets || r.tag == planetsTag && c.serves(r.id)
-		keepsFilters = keepsFilters || (r.tag == filtersTag || r.tag == reportsTag) && c.serves(r.id)
-		hasStatus = hasStatus || r.path == statusPath && c.serves(r.id)
+		if !c.serves(r.ID) {
+			continue
+		}
+		searches = searches || r.Searches
+		keepsPlanets = keepsPlanets || r.Tag == route.PlanetsTag
+		keepsOthers = keepsOthers || r.Tag != route.PlanetsTag && strings.HasPrefix(r.Path, "/conf/")
+		hasStatus = hasStatus || r.ID == service.StatusID
 	}
 	var fields []string
 	for _, field := range []struct {
@@ -113,7 +115,7 @@ func (c Config) missing() []string {
 	}{
 		{"Search", searches && c.Search == nil},
 		{"Planets", keepsPlanets && c.Planets == nil},
-		{"Documents", keepsFilters && c.Documents == nil},
+		{"Documents", keepsOthers && c.Documents == nil},
 		{"Status", hasStatus && c.Status == nil},
 		{"Log", c.Log == nil},
 		{"Now", c.Now == nil},
@@ -133,8 +135,7 @@ type server struct {
 	mux     *http.ServeMux
 	openapi func() []byte // returns the document; builds it once
 	paths   []string      // of routes without path parameters, for suggestions
-	wrong   *keyThrottle
-	seal    keys.Seal // of keys without one
+	access  *access.Access
 }
 
 // ServeHTTP answers a request, even if a handler panics.
@@ -147,22 +148,37 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // dispatch passes the request to its route, or returns an error if there is none.
-func (s *server) dispatch(c *call) error {
-	if len(c.r.TransferEncoding) > 0 {
+func (s *server) dispatch(c *route.Call) error {
+	if len(c.Request.TransferEncoding) > 0 {
 		// With a Content-Length, too, the request may end elsewhere for a proxy, which then takes a part of it for the
 		// request of another client. Package net/http removes that header before a handler sees it, so the request is
 		// refused with or without it.
 		return errTransferEncoding()
 	}
-	if err := s.checkOrigin(c.r); err != nil {
+	if err := s.checkOrigin(c.Request); err != nil {
 		return err
 	}
-	if c.r.Method == http.MethodOptions {
+	if c.Request.Method == http.MethodOptions {
 		return s.options(c)
 	}
-	if s.pattern(c.r) == "" {
-		return s.noRoute(c.r)
+	if s.pattern(c.Request) == "" {
+		return s.noRoute(c.Request)
 	}
-	s.mux.ServeHTTP(c.w, c.r)
+	s.mux.ServeHTTP(c.Writer, c.Request)
 	return nil
+}
+
+// checkOrigin refuses requests that a web page of another site may have sent. Everybody may read the health and the
+// page.
+func (s *server) checkOrigin(r *http.Request) error {
+	if r.URL.Path == service.HealthPath {
+		return nil
+	}
+	if err := s.access.CheckHost(r); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == service.PagePath {
+		return nil
+	}
+	return s.access.CheckPage(r)
 }

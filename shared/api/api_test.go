@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/service"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/search"
@@ -30,15 +32,15 @@ func (h *searchSpy) Search(_ context.Context, r search.Request) (search.Result, 
 	return h.finds, nil
 }
 
-func get(path string, headers ...string) message {
+func get(path string, headers ...string) examples.Message {
 	lines := append([]string{"GET " + path + " HTTP/1.1", "Host: localhost"}, headers...)
-	return message{head: strings.Join(lines, "\n")}
+	return examples.Message{Head: strings.Join(lines, "\n")}
 }
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	s := newTestServer(t)
 	for _, path := range []string{
-		"/", "/openapi.json", healthPath, "/nothing", "/api/v4.0/data/fields", "/api/v4.0/data/logs",
+		"/", "/openapi.json", service.HealthPath, "/nothing", "/api/v4.0/data/fields", "/api/v4.0/data/logs",
 	} {
 		r := s.send(t, get(path))
 		for name, want := range map[string]string{
@@ -57,11 +59,11 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 			t.Errorf("%s may be stored", path)
 		}
 	}
-	given := s.send(t, get(healthPath, "X-Request-Id: from-the-proxy.1")).Header.Get("X-Request-Id")
+	given := s.send(t, get(service.HealthPath, "X-Request-Id: from-the-proxy.1")).Header.Get("X-Request-Id")
 	if given != "from-the-proxy.1" {
 		t.Errorf("the id of the proxy became %q", given)
 	}
-	if forged := s.send(t, get(healthPath, `X-Request-Id: a" b`)).Header.Get("X-Request-Id"); forged != requestID {
+	if forged := s.send(t, get(service.HealthPath, `X-Request-Id: a" b`)).Header.Get("X-Request-Id"); forged != requestID {
 		t.Errorf("an invalid id became %q", forged)
 	}
 }
@@ -69,7 +71,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	s := newTestServer(t)
 	full := s.send(t, get("/api/v4.0/data/fields"))
-	head := s.send(t, message{head: "HEAD /api/v4.0/data/fields HTTP/1.1\nHost: localhost"})
+	head := s.send(t, examples.Message{Head: "HEAD /api/v4.0/data/fields HTTP/1.1\nHost: localhost"})
 	if full.ContentLength < 1000 || head.ContentLength != full.ContentLength || len(head.body) > 0 {
 		t.Errorf("GET has %d bytes, HEAD reports %d", full.ContentLength, head.ContentLength)
 	}

@@ -13,6 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/planet"
@@ -24,16 +28,16 @@ import (
 // TestBranchesReachEverySearch: each data route passes the branches of the key to the search, by GET and by POST.
 func TestBranchesReachEverySearch(t *testing.T) {
 	for _, r := range (&server{}).routes() {
-		if !r.searches || strings.Contains(r.path, "{") {
+		if !r.Searches || strings.Contains(r.Path, "{") {
 			continue
 		}
-		t.Run(r.id, func(t *testing.T) {
+		t.Run(r.ID, func(t *testing.T) {
 			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
-			m := get("/api/v4.0"+r.path+"?filters=x"+alsoRequired("&%s=x", r), "X-API-Key: branch-key")
-			if r.method == http.MethodPost {
-				m = post("/api/v4.0"+r.path, jsonType, `{"filters":"x"`+alsoRequired(`,"%s":"x"`, r)+`}`)
-				m.head += "\nX-API-Key: branch-key"
+			m := get("/api/v4.0"+r.Path+"?filters=x"+alsoRequired("&%s=x", r), "X-API-Key: branch-key")
+			if r.Method == http.MethodPost {
+				m = post("/api/v4.0"+r.Path, content.JSON, `{"filters":"x"`+alsoRequired(`,"%s":"x"`, r)+`}`)
+				m.Head += "\nX-API-Key: branch-key"
 			}
 			s.send(t, m)
 			if diff := cmp.Diff([]string{"staging"}, h.request.Branches); diff != "" {
@@ -44,10 +48,10 @@ func TestBranchesReachEverySearch(t *testing.T) {
 }
 
 // alsoRequired prints the required parameters of a route besides the filter.
-func alsoRequired(format string, r route) (text string) {
-	for _, p := range r.params {
-		if p.required && p.name != filtersParam.name {
-			text += fmt.Sprintf(format, p.name)
+func alsoRequired(format string, r route.Route) (text string) {
+	for _, p := range r.Params {
+		if p.Required && p.Name != parameter.Filters.Name {
+			text += fmt.Sprintf(format, p.Name)
 		}
 	}
 	return text
@@ -66,28 +70,28 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 		mustPut(config)
 		saveFilters(t, filters, config)
 	}
-	ask := func(r route, config string) reply {
+	ask := func(r route.Route, config string) reply {
 		t.Helper()
 		path := strings.NewReplacer("{config}", config, "{entry_id}", planet.EntryID, "{version}", "1",
-			"{name}", "server-errors").Replace(r.path)
-		head := fmt.Sprintf("%s /api/v4.0%s HTTP/1.1\nHost: localhost\nX-API-Key: branch-key", r.method, path)
-		m := message{head: head}
-		if r.method == http.MethodPut {
-			m.head += "\nContent-Type: application/json"
-			m.body = string(planettest.Settings(t, "written").JSON())
-			if r.tag == filtersTag {
-				m.body = `{"filters":"status=404"}`
+			"{name}", "server-errors").Replace(r.Path)
+		head := fmt.Sprintf("%s /api/v4.0%s HTTP/1.1\nHost: localhost\nX-API-Key: branch-key", r.Method, path)
+		m := examples.Message{Head: head}
+		if r.Method == http.MethodPut {
+			m.Head += "\nContent-Type: application/json"
+			m.Body = string(planettest.Settings(t, "written").JSON())
+			if r.Tag == route.FiltersTag {
+				m.Body = `{"filters":"status=404"}`
 			}
 		}
 		return s.send(t, m)
 	}
 	tried := 0
 	for _, r := range (&server{}).routes() {
-		if !strings.Contains(r.path, "{config}") {
+		if !strings.Contains(r.Path, "{config}") {
 			continue
 		}
 		tried++
-		t.Run(r.id, func(t *testing.T) {
+		t.Run(r.ID, func(t *testing.T) {
 			missing := ask(r, "missing")
 			for _, config := range []string{"hidden", "Staging", "staging2", "prod"} {
 				got := ask(r, config)
@@ -145,7 +149,7 @@ func TestSearchIsLimitedToTheBranchesOfTheKey(t *testing.T) {
 }
 
 // TestReferencesOfOtherBranchesAnswerNothing: a link to a record of another branch finds nothing, on any route, and its
-// answer is that of a link to a record that does not exist.
+// answer is the answer for a link to a record that does not exist.
 func TestReferencesOfOtherBranchesAnswerNothing(t *testing.T) {
 	s := newTestServer(t, "keys")
 	ask := func(path, key string) reply {
@@ -221,15 +225,15 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 		string(search.Values):    {"field": "host"},
 	}
 	for _, r := range (&server{}).routes() {
-		if !r.searches || strings.Contains(r.path, "{") {
+		if !r.Searches || strings.Contains(r.Path, "{") {
 			continue
 		}
-		id := r.ofGet()
+		id := r.OfGet()
 		for _, filters := range []string{period, period + `, branch!="staging"`, period + `, not status<0`} {
 			if id == string(search.Values) && filters != period {
 				continue // the filter of values is only a period
 			}
-			t.Run(r.id+" "+filters, func(t *testing.T) {
+			t.Run(r.ID+" "+filters, func(t *testing.T) {
 				values, members := url.Values{"filters": {filters}}, map[string]any{"filters": filters}
 				for name, value := range further[id] {
 					values.Set(name, value)
@@ -243,10 +247,10 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 					t.Fatal(err)
 				}
 				ask := func(key string) string {
-					m := get("/api/v4.0"+r.path+"?"+values.Encode(), "X-API-Key: "+key)
-					if r.method == http.MethodPost {
-						m = post("/api/v4.0"+r.path, jsonType, string(body))
-						m.head += "\nX-API-Key: " + key
+					m := get("/api/v4.0"+r.Path+"?"+values.Encode(), "X-API-Key: "+key)
+					if r.Method == http.MethodPost {
+						m = post("/api/v4.0"+r.Path, content.JSON, string(body))
+						m.Head += "\nX-API-Key: " + key
 					}
 					got := s.send(t, m)
 					if got.StatusCode != http.StatusOK {

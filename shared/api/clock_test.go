@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/examples"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -14,7 +16,7 @@ func TestPresent(t *testing.T) {
 	parse := func(t *testing.T, s *testServer, contentType, body string) reply {
 		t.Helper()
 		m := post("/api/v4.0/data/timeline/parse", contentType, body)
-		m.head += "\nAccept: text/plain"
+		m.Head += "\nAccept: text/plain"
 		r := s.send(t, m)
 		if r.StatusCode != http.StatusOK {
 			t.Fatalf("%s\n%s", r.Status, r.body)
@@ -34,14 +36,14 @@ func TestPresent(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("is the same on all routes in steps of %s", step), func(t *testing.T) {
 			s := of(step)
-			canonical := string(parse(t, s, textType, "timestamp between now and now").body)
+			canonical := string(parse(t, s, content.Text, "timestamp between now and now").body)
 			if !strings.Contains(canonical, want) {
 				t.Errorf("parse returns %s, want %s", canonical, want)
 			}
 			for _, path := range []string{
 				"topx?", "stats?", "timeline?", "facets?", "histogram?", "diff?select=x&", "logs?", "values?field=host&",
 			} {
-				r := s.send(t, message{head: "GET /api/v4.0/data/" + path + "filters=x HTTP/1.1\nHost: localhost"})
+				r := s.send(t, examples.Message{Head: "GET /api/v4.0/data/" + path + "filters=x HTTP/1.1\nHost: localhost"})
 				if got := h.request.Now.Format(time.DateTime); r.StatusCode != http.StatusOK || got != want {
 					t.Errorf("%s: %s, the present is %s, want %s", path, r.Status, got, want)
 				}
@@ -52,8 +54,8 @@ func TestPresent(t *testing.T) {
 		s := of(0)
 		const want = "2026-01-02 18:30:00" // the midnight of 3 January
 		for contentType, body := range map[string]string{
-			jsonType: `{"filters":"timestamp between today and now","tz":"Asia/Kolkata"}`,
-			formType: "filters=timestamp+between+today+and+now&tz=Asia/Kolkata",
+			content.JSON: `{"filters":"timestamp between today and now","tz":"Asia/Kolkata"}`,
+			content.Form: "filters=timestamp+between+today+and+now&tz=Asia/Kolkata",
 		} {
 			if got := string(parse(t, s, contentType, body).body); !strings.Contains(got, want) {
 				t.Errorf("%s: parse returns %s, want %s", contentType, got, want)
@@ -62,8 +64,8 @@ func TestPresent(t *testing.T) {
 		for _, path := range []string{
 			"topx?", "stats?", "timeline?", "facets?", "histogram?", "diff?select=x&", "logs?", "values?field=host&",
 		} {
-			r := s.send(t, message{
-				head: "GET /api/v4.0/data/" + path + "filters=x&tz=Asia/Kolkata HTTP/1.1\nHost: localhost",
+			r := s.send(t, examples.Message{
+				Head: "GET /api/v4.0/data/" + path + "filters=x&tz=Asia/Kolkata HTTP/1.1\nHost: localhost",
 			})
 			if r.StatusCode != http.StatusOK || h.request.TZ != "Asia/Kolkata" {
 				t.Errorf("%s: %s, tz %q", path, r.Status, h.request.TZ)
@@ -76,7 +78,7 @@ func TestPresent(t *testing.T) {
 		for i := range 500 {
 			fmt.Fprintf(&filters, ", timestamp between now-%dm and now", 10+i)
 		}
-		header := parse(t, of(0), textType, filters.String()).Header.Get(relativeHeader)
+		header := parse(t, of(0), content.Text, filters.String()).Header.Get("X-Orrery-Relative-Times")
 		if len(header) > 1000 || !strings.HasPrefix(header, "now-9m=2026-01-02T19:55:50Z, now=") ||
 			!strings.HasSuffix(header, ", and 482 more") {
 			t.Errorf("%d bytes: %.80s … %s", len(header), header, header[max(0, len(header)-80):])

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/planet/planettest"
@@ -11,9 +12,9 @@ import (
 	"github.com/orrery/orrery/shared/report/runs"
 )
 
-// Maker makes the reports of the examples. The package that makes reports imports this one, so a test outside of it sets
-// the variable.
-var Maker Reports
+// Maker makes the reports of the examples. The package that makes reports imports this one, so a test outside of it
+// sets the variable.
+var Maker answering.Reports
 
 func init() {
 	specials["reports at once"] = func(_ testing.TB, c *Config) { c.Reports = Maker }

@@ -22,7 +22,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/access"
+	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/examples"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
@@ -46,20 +51,20 @@ var update = flag.Bool("update", false, "rewrite the answers of the examples; re
 
 // TestExamples sends the request of every example to a server and compares the whole response.
 func TestExamples(t *testing.T) {
-	for _, e := range examples() {
-		t.Run(e.file, func(t *testing.T) {
-			s := newTestServer(t, e.setup...)
-			got := s.show(t, s.send(t, e.request))
+	for _, e := range examples.All() {
+		t.Run(e.File, func(t *testing.T) {
+			s := newTestServer(t, e.Setup...)
+			got := s.show(t, s.send(t, e.Request))
 			if *update {
 				writeExample(t, e, got)
 				return
 			}
-			if diff := cmp.Diff(e.response.head+"\n\n"+e.response.body, got); diff != "" {
+			if diff := cmp.Diff(e.Response.Head+"\n\n"+e.Response.Body, got); diff != "" {
 				t.Errorf("answer (-example +server); if the server is right, run with -update and read the diff:\n%s",
 					diff)
 			}
-			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", e.status)) {
-				t.Errorf("the name of the file has status %d, the answer is %s", e.status, got)
+			if !strings.HasPrefix(got, fmt.Sprintf("HTTP/1.1 %d ", e.Status)) {
+				t.Errorf("the name of the file has status %d, the answer is %s", e.Status, got)
 			}
 		})
 	}
@@ -70,35 +75,35 @@ func TestExamples(t *testing.T) {
 func TestEveryRouteAndErrorHasAnExample(t *testing.T) {
 	routes := append(everyRoute(), routesWithMetrics()...)
 	for i := range routes {
-		if routes[i].tag == "" {
+		if routes[i].Tag == "" {
 			continue
 		}
-		for _, a := range routes[i].answers {
-			if len(examplesOf(routes[i].id, a.status)) == 0 {
-				t.Errorf("route %s has no example of status %d", routes[i].id, a.status)
+		for _, a := range routes[i].Answers {
+			if len(examples.Of(routes[i].ID, a.Status)) == 0 {
+				t.Errorf("route %s has no example of status %d", routes[i].ID, a.Status)
 			}
 		}
-		for _, status := range routes[i].allErrors() {
-			if len(examplesOf("", status)) == 0 {
-				t.Errorf("route %s has an error %d, which no example shows", routes[i].id, status)
+		for _, status := range routes[i].AllErrors() {
+			if len(examples.Of("", status)) == 0 {
+				t.Errorf("route %s has an error %d, which no example shows", routes[i].ID, status)
 			}
 		}
 	}
-	for _, e := range examples() {
-		i := slices.IndexFunc(routes, func(r route) bool { return r.id == e.operation })
+	for _, e := range examples.All() {
+		i := slices.IndexFunc(routes, func(r route.Route) bool { return r.ID == e.Operation })
 		if i < 0 {
-			t.Errorf("%s is of no route", e.file)
+			t.Errorf("%s is of no route", e.File)
 			continue
 		}
-		if r := routes[i]; e.status >= 400 && !slices.Contains(r.allErrors(), e.status) {
-			t.Errorf("%s shows a status that the document does not name", e.file)
+		if r := routes[i]; e.Status >= 400 && !slices.Contains(r.AllErrors(), e.Status) {
+			t.Errorf("%s shows a status that the document does not name", e.File)
 		}
 	}
 }
 
-func writeExample(t *testing.T, e *example, response string) {
+func writeExample(t *testing.T, e *examples.Example, response string) {
 	t.Helper()
-	path := filepath.Join("examples", e.file)
+	path := filepath.Join("examples", e.File)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -225,8 +230,14 @@ var specials = map[string]func(testing.TB, *Config){
 // guessedKeys refuses callers as if unknown keys had come from their address.
 type guessedKeys struct{}
 
-func (guessedKeys) Find(context.Context, keys.Hash) (keys.Caller, bool, error) {
-	return keys.Caller{}, false, errWrongKeys()
+func (guessedKeys) Find(ctx context.Context, _ keys.Hash) (keys.Caller, bool, error) {
+	a := access.New(access.Config{Keys: keys.Static{}, Now: func() time.Time { return planettest.At }})
+	for {
+		_, err := a.Authenticate(ctx, http.Header{"X-Api-Key": {"guess"}}, "192.0.2.1", keys.DataRead)
+		if fault.KindOf(err) == fault.TooMany {
+			return keys.Caller{}, false, err
+		}
+	}
 }
 
 // unwritable is a store that can only be read.
@@ -284,7 +295,7 @@ func newSearch(t testing.TB, e engine.Engine, timeout time.Duration) *search.Ser
 }
 
 // pending starts a query of a caller without a key.
-func pending(t testing.TB, c *Config) Queries {
+func pending(t testing.TB, c *Config) answering.Queries {
 	t.Helper()
 	const filters = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:01:59"
 	begin(t, c, search.Request{Route: search.Stats, Filters: filters})
@@ -298,7 +309,7 @@ func begin(t testing.TB, c *Config, r search.Request) {
 	}
 }
 
-func ended(t testing.TB, q Queries) {
+func ended(t testing.TB, q answering.Queries) {
 	t.Helper()
 	for {
 		status, err := q.Status(t.Context(), queryID, search.Asker{})
@@ -373,14 +384,14 @@ type reply struct {
 }
 
 // send sends a request as written, plus Content-Length if it has a body, and reads the response.
-func (s *testServer) send(t testing.TB, m message) reply {
+func (s *testServer) send(t testing.TB, m examples.Message) reply {
 	t.Helper()
-	head := strings.ReplaceAll(m.head, "\n", "\r\n")
-	if m.body != "" {
-		head += fmt.Sprintf("\r\nContent-Length: %d", len(m.body))
+	head := strings.ReplaceAll(m.Head, "\n", "\r\n")
+	if m.Body != "" {
+		head += fmt.Sprintf("\r\nContent-Length: %d", len(m.Body))
 	}
-	method, _, _ := strings.Cut(m.head, " ")
-	return s.sendRaw(t, method, head+"\r\nConnection: close\r\n\r\n"+m.body)
+	method, _, _ := strings.Cut(m.Head, " ")
+	return s.sendRaw(t, method, head+"\r\nConnection: close\r\n\r\n"+m.Body)
 }
 
 func (s *testServer) sendRaw(t testing.TB, method, request string) reply {
@@ -410,7 +421,7 @@ var shownHeaders = []string{
 	"X-Orrery-Truncated", "X-Orrery-Saturated", "X-Orrery-Next", "X-Orrery-Head", "X-Orrery-Late",
 	"X-Orrery-Num-Of-Requests", "X-Orrery-Exact", "X-Orrery-Percentiles-Error", "X-Orrery-Cached-Age",
 	"X-Orrery-Bytes-Scanned", "X-Orrery-Cost-USD", "X-Orrery-Estimated-Bytes", "X-Orrery-Estimated-Cost-USD",
-	relativeHeader,
+	"X-Orrery-Relative-Times",
 }
 
 // show formats a response as in the examples, with indented JSON.
@@ -425,7 +436,7 @@ func (s *testServer) show(t testing.TB, r reply) string {
 		}
 	}
 	b.WriteString("\n")
-	if r.Header.Get("Content-Type") == jsonType && len(body) > 0 {
+	if r.Header.Get("Content-Type") == content.JSON && len(body) > 0 {
 		var laidOut bytes.Buffer
 		if err := json.Indent(&laidOut, body, "", "  "); err != nil {
 			t.Fatalf("the body is not JSON: %v\n%s", err, body)
@@ -492,7 +503,7 @@ func (o *oracle) Explain(context.Context, query.Query) (engine.Plan, error) {
 }
 
 // withGaps is a search that could not read two objects.
-type withGaps struct{ Searcher }
+type withGaps struct{ answering.Searcher }
 
 func (g withGaps) Search(ctx context.Context, r search.Request) (search.Result, error) {
 	result, err := g.Searcher.Search(ctx, r)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -72,7 +73,7 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 		Search: searcher, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Status: installed{},
 	})
-	for _, e := range []encoding{identity, gzipEncoding, zstdEncoding} {
+	for _, e := range []content.Coding{content.Identity, content.Gzip, content.Zstd} {
 		ask := func() (allocated uint64, sent int) {
 			const target = "http://localhost/api/v4.0/data/logs?limit=2500" +
 				"&filters=timestamp%20between%202026-01-01%20and%202026-01-02"
@@ -85,7 +86,7 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return after.TotalAlloc - before.TotalAlloc, w.bytes
 		}
-		const most = 8 * maxAnswer // a buffer that grows leaves its earlier, smaller arrays behind
+		const most = 8 * content.MaxAnswer // a buffer that grows leaves its earlier, smaller arrays behind
 		allocated, sent := ask()
 		for range 8 { // compressors are kept for the next answer, but not always with the race detector
 			if allocated <= most {
@@ -93,7 +94,7 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 			}
 			allocated, sent = ask()
 		}
-		if allocated > most || sent == 0 || sent > maxAnswer {
+		if allocated > most || sent == 0 || sent > content.MaxAnswer {
 			t.Errorf("%q: %d bytes allocated for %d sent", e, allocated, sent)
 		}
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/metatest"
+	"github.com/orrery/orrery/shared/api/parameter"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -63,31 +65,31 @@ func TestReadmeListsTheMembersOfMeta(t *testing.T) {
 	}
 	s := newTestServer(t)
 	for _, r := range (&server{}).routes() {
-		if !r.searches || strings.Contains(r.path, "{") {
+		if !r.Searches || strings.Contains(r.Path, "{") {
 			continue
 		}
-		t.Run(r.id, func(t *testing.T) {
+		t.Run(r.ID, func(t *testing.T) {
 			const period = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:05"
 			parameters := map[string]string{"filters": period}
-			if find(r.params, selectName) != nil {
-				parameters[selectName] = "blocked is true"
+			if parameter.Find(r.Params, "select") != nil {
+				parameters["select"] = "blocked is true"
 			}
-			if find(r.params, "field") != nil {
+			if parameter.Find(r.Params, "field") != nil {
 				parameters["field"] = "country"
 			}
 			values := url.Values{}
 			for name, value := range parameters {
 				values.Set(name, value)
 			}
-			m := get("/api/v4.0" + r.path + "?" + values.Encode())
-			if r.method == "POST" {
+			m := get("/api/v4.0" + r.Path + "?" + values.Encode())
+			if r.Method == "POST" {
 				body, err := json.Marshal(parameters)
 				if err != nil {
 					t.Fatal(err)
 				}
-				m = post("/api/v4.0"+r.path, jsonType, string(body))
+				m = post("/api/v4.0"+r.Path, content.JSON, string(body))
 			}
-			route := r.ofGet()
+			route := r.OfGet()
 			metatest.Check(t, members, route, metatest.OneMachine, s.send(t, m).body)
 		})
 	}

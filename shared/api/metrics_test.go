@@ -11,6 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -28,7 +30,7 @@ func someMetrics(t testing.TB) http.Handler {
 }
 
 // routesWithMetrics returns the table of routes of a server with metrics, but without reports.
-func routesWithMetrics() []route {
+func routesWithMetrics() []route.Route {
 	return (&server{Config: Config{Metrics: http.NotFoundHandler()}}).routes()
 }
 
@@ -63,7 +65,7 @@ func TestDocumentOfMetrics(t *testing.T) {
 		if (found != nil) != has {
 			t.Fatalf("a server with metrics %v: the document has the route: %v", has, found != nil)
 		}
-		if has && found.Get.Responses.Value("200").Value.Content[textType] == nil {
+		if has && found.Get.Responses.Value("200").Value.Content[content.Text] == nil {
 			t.Error("the answer is not text")
 		}
 	}

@@ -12,65 +12,23 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/api/route"
 )
 
-// call is the state of a request.
-type call struct {
-	r        *http.Request
-	w        *meter
-	id       string
-	began    time.Time
-	route    *route      // nil until it is found
-	caller   keys.Caller // zero until authenticated
-	callerID string      // owner of the key, who alone may ask about its queries; "" if no key is needed
-	client   string      // address of the client
-	keyID    string      // ID of the key; "" if no key is needed
-	seal     *seal       // of the tokens of logs; nil if the key sees all branches
-	wrongKey string      // the beginning of the hash of an unknown key, for the log
-	accepts  string      // media type of the answer
-
-	formQuery   string // of the location of the query
-	filters     string // as sent, for error messages; never logged
-	fingerprint string // of the filter; "" until it is bound
-	scanned     int64  // bytes read by the engine
-	engine      time.Duration
-	abandoned   bool // the client disconnected before the answer
-	failed      bool // the query whose answer the client asks for has failed, so asking again does not help
+// Observation describes a request that was answered.
+type Observation struct {
+	Route   string // operation id, or "none"
+	Status  int    // 499 if the client disconnected before the answer
+	Elapsed time.Duration
+	Sent    int64         // bytes of the body
+	Engine  time.Duration // of the query, as its answer reports it
+	Scanned int64         // bytes that the engine read for it
 }
-
-// meter records the status and size of a response.
-type meter struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-	lost   bool // a write failed
-}
-
-func (m *meter) WriteHeader(status int) {
-	if m.status == 0 {
-		m.status = status
-	}
-	m.ResponseWriter.WriteHeader(status)
-}
-
-func (m *meter) Write(p []byte) (int, error) {
-	if m.status == 0 {
-		m.status = http.StatusOK
-	}
-	n, err := m.ResponseWriter.Write(p)
-	m.bytes += int64(n)
-	m.lost = m.lost || err != nil
-	return n, err
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 type callKey struct{}
 
 // callOf returns the call of a request from its context.
-func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+func callOf(ctx context.Context) *route.Call { return ctx.Value(callKey{}).(*route.Call) }
 
 // goodID is the form of request ids accepted from a proxy: safe in logs and headers.
 var goodID = regexp.MustCompile(`\A[A-Za-z0-9._-]{8,64}\z`)
@@ -82,14 +40,17 @@ func randomID() string {
 }
 
 // begin assigns the request id and sets the headers that all responses have.
-func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
-	c := &call{w: &meter{ResponseWriter: w}, began: s.Now(), id: r.Header.Get("X-Request-Id"), client: s.clientOf(r)}
-	if !goodID.MatchString(c.id) {
-		c.id = s.NewID()
+func (s *server) begin(w http.ResponseWriter, r *http.Request) *route.Call {
+	c := &route.Call{
+		Writer: &route.Meter{ResponseWriter: w}, Began: s.Now(), ID: r.Header.Get("X-Request-Id"), Client: s.access.ClientOf(r),
+		Prepare: s.Prepare,
 	}
-	c.r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	if !goodID.MatchString(c.ID) {
+		c.ID = s.NewID()
+	}
+	c.Request = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	h := w.Header()
-	h.Set("X-Request-Id", c.id)
+	h.Set("X-Request-Id", c.ID)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
@@ -100,52 +61,49 @@ func (s *server) begin(w http.ResponseWriter, r *http.Request) *call {
 }
 
 // finish answers after a panic and writes the access log, which has no headers, filters, parameters or keys.
-func (s *server) finish(c *call) {
+func (s *server) finish(c *route.Call) {
 	if cause := recover(); cause != nil {
 		if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(cause)
 		}
 		s.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	}
-	status := c.w.status
-	if c.abandoned || c.w.lost {
+	status := c.Writer.Status
+	if c.Abandoned || c.Writer.Lost {
 		status = statusGone
 	}
-	elapsed := s.Now().Sub(c.began)
-	s.Observe(Observation{c.routeID(), status, elapsed, c.w.bytes, c.engine, c.scanned})
+	elapsed := s.Now().Sub(c.Began)
+	s.Observe(Observation{routeID(c), status, elapsed, c.Writer.Bytes, c.Engine, c.Scanned})
 	attributes := []slog.Attr{
-		slog.String("request_id", c.id),
-		slog.String("method", c.r.Method),
-		slog.String("route", c.routeID()),
+		slog.String("request_id", c.ID),
+		slog.String("method", c.Request.Method),
+		slog.String("route", routeID(c)),
 		slog.Int("status", status),
 		slog.Float64("ms", float64(elapsed.Microseconds())/1000),
-		slog.Int64("bytes", c.w.bytes),
+		slog.Int64("bytes", c.Writer.Bytes),
 	}
-	if c.caller.Name != "" {
-		attributes = append(attributes, slog.String("key", c.caller.Name))
+	if c.Caller.Name != "" {
+		attributes = append(attributes, slog.String("key", c.Caller.Name))
 	}
-	if c.wrongKey != "" {
-		attributes = append(attributes, slog.String("unknown_key", c.wrongKey), slog.String("address", c.client))
+	if c.Caller.WrongKey != "" {
+		attributes = append(attributes, slog.String("unknown_key", c.Caller.WrongKey), slog.String("address", c.Client))
 	}
-	if c.fingerprint != "" {
-		attributes = append(attributes, slog.String("fingerprint", c.fingerprint))
+	if c.Fingerprint != "" {
+		attributes = append(attributes, slog.String("fingerprint", c.Fingerprint))
 	}
-	if c.scanned > 0 {
-		attributes = append(attributes, slog.Int64("bytes_scanned", c.scanned))
+	if c.Scanned > 0 {
+		attributes = append(attributes, slog.Int64("bytes_scanned", c.Scanned))
 	}
-	s.Log.LogAttrs(c.r.Context(), slog.LevelInfo, "request", attributes...)
+	s.Log.LogAttrs(c.Request.Context(), slog.LevelInfo, "request", attributes...)
 }
 
 // statusGone is the logged status if the client disconnected before the answer.
 const statusGone = 499
 
-// gone reports whether the client disconnected, which it may also do after the answer. A timeout is not a disconnect:
-// the client still waits for the answer.
-func (c *call) gone() bool { return errors.Is(c.r.Context().Err(), context.Canceled) }
-
-func (c *call) routeID() string {
-	if c.route == nil {
+// routeID returns the operation id of the route for the log.
+func routeID(c *route.Call) string {
+	if c.Route == nil {
 		return "none"
 	}
-	return c.route.id
+	return c.Route.ID
 }

@@ -15,13 +15,18 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/openapi"
+	"github.com/orrery/orrery/shared/api/parameter"
 )
 
 // loadDocument reads the document with a library that shares no code with the one that wrote it.
 func loadDocument(t *testing.T) *openapi3.T {
 	t.Helper()
 	s := newTestServer(t, "scheduled reports", "reports at once", "metrics")
-	body := s.send(t, message{head: "GET /openapi.json HTTP/1.1\nHost: localhost"}).body
+	body := s.send(t, examples.Message{Head: "GET /openapi.json HTTP/1.1\nHost: localhost"}).body
 	loader := openapi3.NewLoader()
 	document, err := loader.LoadFromData(body)
 	if err != nil {
@@ -50,7 +55,7 @@ func TestDocumentShowsExamples(t *testing.T) {
 		for method, op := range item.Operations() {
 			for _, p := range op.Parameters {
 				// The page would send an example unasked: a header, or a token of another query.
-				unasked := p.Value.In == "header" || p.Value.Name == cursorName || p.Value.Name == sinceName
+				unasked := p.Value.In == "header" || p.Value.Name == "cursor" || p.Value.Name == "since"
 				if !unasked && p.Value.Example == nil {
 					t.Errorf("%s %s: parameter %s has no example", method, path, p.Value.Name)
 				}
@@ -63,9 +68,9 @@ func TestDocumentShowsExamples(t *testing.T) {
 				}
 			}
 			for status, response := range op.Responses.Map() {
-				for mediaType, content := range response.Value.Content {
+				for mediaType, found := range response.Value.Content {
 					// Reports as pages and as mails are long.
-					if len(content.Examples) == 0 && mediaType != htmlType && mediaType != mailType {
+					if len(found.Examples) == 0 && mediaType != content.HTML && mediaType != content.Mail {
 						t.Errorf("%s %s: status %s has no example of %s", method, path, status, mediaType)
 					}
 				}
@@ -76,15 +81,15 @@ func TestDocumentShowsExamples(t *testing.T) {
 
 // TestErrorsAsText: the text errors in the document, which are converted from JSON examples, are what the server sends.
 func TestErrorsAsText(t *testing.T) {
-	errors := slices.DeleteFunc(examplesOf("", 0), func(e *example) bool {
-		return e.status < 400 || e.status == http.StatusNotAcceptable // not possible for a client that accepts text
+	errors := slices.DeleteFunc(examples.Of("", 0), func(e *examples.Example) bool {
+		return e.Status < 400 || e.Status == http.StatusNotAcceptable // not possible for a client that accepts text
 	})
-	for _, e := range examplesAsText(errors) {
-		t.Run(e.file, func(t *testing.T) {
-			request := e.request
-			request.head += "\nAccept: text/plain"
-			s := newTestServer(t, e.setup...)
-			if diff := cmp.Diff(e.response.head+"\n\n"+e.response.body, s.show(t, s.send(t, request))); diff != "" {
+	for _, e := range examples.ErrorsAsText(errors) {
+		t.Run(e.File, func(t *testing.T) {
+			request := e.Request
+			request.Head += "\nAccept: text/plain"
+			s := newTestServer(t, e.Setup...)
+			if diff := cmp.Diff(e.Response.Head+"\n\n"+e.Response.Body, s.show(t, s.send(t, request))); diff != "" {
 				t.Errorf("answer (-document +server):\n%s", diff)
 			}
 		})
@@ -98,12 +103,12 @@ func TestAnswersFollowTheDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range examples() {
-		if e.operation == "health" || e.operation == metricsID || e.status == http.StatusMethodNotAllowed {
+	for _, e := range examples.All() {
+		if e.Operation == "health" || e.Operation == "metrics" || e.Status == http.StatusMethodNotAllowed {
 			continue // outside the base path; no operation
 		}
-		t.Run(e.file, func(t *testing.T) {
-			request := e.httpRequest(t)
+		t.Run(e.File, func(t *testing.T) {
+			request := httpRequest(t, e)
 			found, parameters, err := router.FindRoute(request)
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +120,7 @@ func TestAnswersFollowTheDocument(t *testing.T) {
 					IncludeResponseStatus: true,
 				},
 			}
-			if e.status < 300 {
+			if e.Status < 300 {
 				if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
 					t.Errorf("request: %v", err)
 				}
@@ -125,16 +130,16 @@ func TestAnswersFollowTheDocument(t *testing.T) {
 	}
 }
 
-func validateResponse(t *testing.T, in *openapi3filter.RequestValidationInput, e *example) {
+func validateResponse(t *testing.T, in *openapi3filter.RequestValidationInput, e *examples.Example) {
 	t.Helper()
 	out := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: in,
-		Status:                 e.status,
-		Header:                 http.Header{"X-Request-Id": {requestID}, "Content-Type": {e.response.mediaType()}},
-		Body:                   io.NopCloser(strings.NewReader(e.response.body)),
+		Status:                 e.Status,
+		Header:                 http.Header{"X-Request-Id": {requestID}, "Content-Type": {e.Response.MediaType()}},
+		Body:                   io.NopCloser(strings.NewReader(e.Response.Body)),
 		Options:                in.Options,
 	}
-	if slices.Contains([]string{textType, csvType, ndjsonType}, e.response.mediaType()) {
+	if slices.Contains([]string{content.Text, content.CSV, content.NDJSON}, e.Response.MediaType()) {
 		return // any text is valid
 	}
 	if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
@@ -143,18 +148,20 @@ func validateResponse(t *testing.T, in *openapi3filter.RequestValidationInput, e
 }
 
 // httpRequest returns the request of an example for the validator, which needs an escaped URL.
-func (e *example) httpRequest(t *testing.T) *http.Request {
+func httpRequest(t *testing.T, e *examples.Example) *http.Request {
 	t.Helper()
-	lines := strings.Split(e.request.head, "\n")
+	lines := strings.Split(e.Request.Head, "\n")
 	line := strings.Fields(lines[0])
 	path, query, _ := strings.Cut(line[1], "?")
 	values := url.Values{}
-	for _, pair := range strings.Split(query, "&") {
-		if name, value, ok := strings.Cut(pair, "="); ok {
-			values.Add(name, unescape(value))
-		}
+	fields, err := parameter.Body{Text: []byte(query), MediaType: content.Form}.Fields()
+	if err != nil {
+		t.Fatal(err)
 	}
-	r, err := http.NewRequest(line[0], path+"?"+values.Encode(), strings.NewReader(e.request.body))
+	for _, f := range fields {
+		values.Add(f.Name, f.Value)
+	}
+	r, err := http.NewRequest(line[0], path+"?"+values.Encode(), strings.NewReader(e.Request.Body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,15 +175,16 @@ func (e *example) httpRequest(t *testing.T) *http.Request {
 // TestDocumentIsDeterministic: clients keep it in files.
 func TestDocumentIsDeterministic(t *testing.T) {
 	s := &server{}
-	if !bytes.Equal(describe(s.routes(), "1", ""), describe(s.routes(), "1", "")) {
+	if !bytes.Equal(openapi.Describe(s.routes(), "1", ""), openapi.Describe(s.routes(), "1", "")) {
 		t.Error("two documents of one program differ")
 	}
-	if !json.Valid(describe(s.routes(), "1", "")) {
+	if !json.Valid(openapi.Describe(s.routes(), "1", "")) {
 		t.Error("the document is not JSON")
 	}
 }
 
-// TestServersOfTheDocument: clients that are generated from the document reach a server behind a proxy, also below a path.
+// TestServersOfTheDocument: clients that are generated from the document reach a server behind a proxy, also below a
+// path.
 func TestServersOfTheDocument(t *testing.T) {
 	for address, want := range map[string]string{
 		"":                          "/api/v4.0 /",

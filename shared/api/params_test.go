@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/query"
@@ -56,25 +58,9 @@ func percent(s string) string {
 	return b.String()
 }
 
-func TestUnescapeKeepsInvalidEscapes(t *testing.T) {
-	for sent, want := range map[string]string{
-		"100%":      "100%",
-		"%":         "%",
-		"%2":        "%2",
-		"%zz":       "%zz",
-		"%2525":     "%25",
-		"a+b%2Bc":   "a b+c",
-		"%e2%82%AC": "€",
-	} {
-		if got := unescape(sent); got != want {
-			t.Errorf("unescape(%q) = %q, want %q", sent, got, want)
-		}
-	}
-}
-
 func TestParametersReachTheSearch(t *testing.T) {
 	tests := map[string]struct {
-		request message
+		request examples.Message
 		want    search.Request
 	}{
 		"the header syntax forces the string form": {
@@ -86,16 +72,16 @@ func TestParametersReachTheSearch(t *testing.T) {
 			search.Request{Route: search.Stats, Filters: "x", Segment: "1h", GroupBy: "hostname"},
 		},
 		"POST with a JSON filter": {
-			post("/api/v4.0/data/logs", jsonType,
+			post("/api/v4.0/data/logs", content.JSON,
 				`{"filters": {"AND": [ {"a": 1.0} ]}, "limit": 12, "fields": ["ip", "host"]}`),
 			search.Request{Route: search.Logs, Filters: `{"AND": [ {"a": 1.0} ]}`, Limit: "12", Fields: "ip,host"},
 		},
 		"POST with an integer in another notation": {
-			post("/api/v4.0/data/logs", jsonType, `{"filters": "x", "limit": 1.20e1}`),
+			post("/api/v4.0/data/logs", content.JSON, `{"filters": "x", "limit": 1.20e1}`),
 			search.Request{Route: search.Logs, Filters: "x", Limit: "12"},
 		},
 		"POST with a cache breaker": {
-			post("/api/v4.0/data/logs", jsonType, `{"_": 1, "filters": "x", "_t": [], "_": null}`),
+			post("/api/v4.0/data/logs", content.JSON, `{"_": 1, "filters": "x", "_t": [], "_": null}`),
 			search.Request{Route: search.Logs, Filters: "x"},
 		},
 		"POST with text": {
@@ -104,35 +90,35 @@ func TestParametersReachTheSearch(t *testing.T) {
 			search.Request{Route: search.Timeline, Filters: `a="b"`, Segment: "5m"},
 		},
 		"POST with a number of seconds": {
-			post("/api/v4/data/timeline", jsonType, `{"filters": "x", "segment": 300}`),
+			post("/api/v4/data/timeline", content.JSON, `{"filters": "x", "segment": 300}`),
 			search.Request{Route: search.Timeline, Filters: "x", Segment: "300"},
 		},
 		"POST with digits in place of an integer": {
-			post("/api/v4/data/logs", jsonType, `{"filters": "x", "limit": "10"}`),
+			post("/api/v4/data/logs", content.JSON, `{"filters": "x", "limit": "10"}`),
 			search.Request{Route: search.Logs, Filters: "x", Limit: "10"},
 		},
 		"POST with digits in place of the least number": {
-			post("/api/v4/data/diff", jsonType, `{"filters": "x", "against": "1d", "least": "7"}`),
+			post("/api/v4/data/diff", content.JSON, `{"filters": "x", "against": "1d", "least": "7"}`),
 			search.Request{Route: search.Diff, Filters: "x", Against: "1d", Least: "7"},
 		},
 		"POST with text in place of booleans": {
-			post("/api/v4/data/values", jsonType, `{"field": "host", "counts": "true"}`),
+			post("/api/v4/data/values", content.JSON, `{"field": "host", "counts": "true"}`),
 			search.Request{Route: search.Values, Field: "host", Counts: "true"},
 		},
 		"POST with a dry run as text": {
-			post("/api/v4/data/topx", jsonType, `{"filters": "x", "dry_run": "false"}`),
+			post("/api/v4/data/topx", content.JSON, `{"filters": "x", "dry_run": "false"}`),
 			search.Request{Route: search.TopX, Filters: "x", DryRun: "false"},
 		},
 		"POST with a number in place of a part of a value": {
-			post("/api/v4/data/values", jsonType, `{"field": "status", "prefix": 40}`),
+			post("/api/v4/data/values", content.JSON, `{"field": "status", "prefix": 40}`),
 			search.Request{Route: search.Values, Field: "status", Prefix: "40"},
 		},
 		"POST with digits in place of a number of seconds": {
-			post("/api/v4/data/timeline", jsonType, `{"filters": "x", "segment": "300"}`),
+			post("/api/v4/data/timeline", content.JSON, `{"filters": "x", "segment": "300"}`),
 			search.Request{Route: search.Timeline, Filters: "x", Segment: "300"},
 		},
 		"POST with names as text": {
-			post("/api/v4/data/logs", jsonType, `{"filters": "x", "fields": "ip,host"}`),
+			post("/api/v4/data/logs", content.JSON, `{"filters": "x", "fields": "ip,host"}`),
 			search.Request{Route: search.Logs, Filters: "x", Fields: "ip,host"},
 		},
 	}
@@ -154,8 +140,8 @@ func TestParametersReachTheSearch(t *testing.T) {
 // present is the present of relative times in the tests.
 var present = search.Present(planettest.At)
 
-func post(path, contentType, body string) message {
-	return message{head: "POST " + path + " HTTP/1.1\nHost: localhost\nContent-Type: " + contentType, body: body}
+func post(path, contentType, body string) examples.Message {
+	return examples.Message{Head: "POST " + path + " HTTP/1.1\nHost: localhost\nContent-Type: " + contentType, Body: body}
 }
 
 func TestInvalidBodies(t *testing.T) {
@@ -163,39 +149,39 @@ func TestInvalidBodies(t *testing.T) {
 		path, contentType, body string
 		want                    int
 	}{
-		"a repeated member":     {"/data/logs", jsonType, `{"filters": "x", "filters": "y"}`, 422},
-		"no filters":            {"/data/logs", jsonType, `{}`, 422},
-		"null filters":          {"/data/logs", jsonType, `{"filters": null}`, 422},
-		"a list":                {"/data/logs", jsonType, `[]`, 422},
-		"limit with a fraction": {"/data/logs", jsonType, `{"filters": "x", "limit": 1.5}`, 422},
-		"limit null":            {"/data/logs", jsonType, `{"filters": "x", "limit": null}`, 422},
-		"limit as other text":   {"/data/logs", jsonType, `{"filters": "x", "limit": "ten"}`, 422},
-		"limit as a negative":   {"/data/logs", jsonType, `{"filters": "x", "limit": "-1"}`, 422},
-		"limit as no text":      {"/data/logs", jsonType, `{"filters": "x", "limit": ""}`, 422},
-		"a boolean as a number": {"/data/logs", jsonType, `{"filters": "x", "dry_run": 1}`, 422},
-		"a cursor as a number":  {"/data/logs", jsonType, `{"filters": "x", "cursor": 1}`, 422},
-		"a prefix as a list":    {"/data/values", jsonType, `{"field": "host", "prefix": ["a"]}`, 422},
-		"fields of numbers":     {"/data/logs", jsonType, `{"filters": "x", "fields": [1]}`, 422},
+		"a repeated member":     {"/data/logs", content.JSON, `{"filters": "x", "filters": "y"}`, 422},
+		"no filters":            {"/data/logs", content.JSON, `{}`, 422},
+		"null filters":          {"/data/logs", content.JSON, `{"filters": null}`, 422},
+		"a list":                {"/data/logs", content.JSON, `[]`, 422},
+		"limit with a fraction": {"/data/logs", content.JSON, `{"filters": "x", "limit": 1.5}`, 422},
+		"limit null":            {"/data/logs", content.JSON, `{"filters": "x", "limit": null}`, 422},
+		"limit as other text":   {"/data/logs", content.JSON, `{"filters": "x", "limit": "ten"}`, 422},
+		"limit as a negative":   {"/data/logs", content.JSON, `{"filters": "x", "limit": "-1"}`, 422},
+		"limit as no text":      {"/data/logs", content.JSON, `{"filters": "x", "limit": ""}`, 422},
+		"a boolean as a number": {"/data/logs", content.JSON, `{"filters": "x", "dry_run": 1}`, 422},
+		"a cursor as a number":  {"/data/logs", content.JSON, `{"filters": "x", "cursor": 1}`, 422},
+		"a prefix as a list":    {"/data/values", content.JSON, `{"field": "host", "prefix": ["a"]}`, 422},
+		"fields of numbers":     {"/data/logs", content.JSON, `{"filters": "x", "fields": [1]}`, 422},
 		"fields null": {
-			"/data/logs", jsonType, `{"filters": "x", "fields": [null]}`, 422,
+			"/data/logs", content.JSON, `{"filters": "x", "fields": [null]}`, 422,
 		},
-		"parameters in the query": {"/data/logs?limit=1", jsonType, `{"filters": "x"}`, 422},
+		"parameters in the query": {"/data/logs?limit=1", content.JSON, `{"filters": "x"}`, 422},
 		"another character set": {
 			"/data/logs", "application/json; charset=latin1", `{"filters": "x"}`, 415,
 		},
 		"not a media type": {"/data/logs", "json", `{"filters": "x"}`, 415},
 		"a filter over 1 MB": {
-			"/data/timeline/parse", textType, strings.Repeat("x", 1_000_001), 400,
+			"/data/timeline/parse", content.Text, strings.Repeat("x", 1_000_001), 400,
 		},
-		"parse of an unknown member": {"/data/timeline/parse", jsonType, `{"filtres": "x"}`, 422},
-		"parse of a number":          {"/data/timeline/parse", jsonType, `5`, 422},
-		"parse of broken JSON":       {"/data/timeline/parse", jsonType, `{"filters"`, 422},
-		"parse with a parameter":     {"/data/timeline/parse?filters=x", textType, `x`, 422},
+		"parse of an unknown member": {"/data/timeline/parse", content.JSON, `{"filtres": "x"}`, 422},
+		"parse of a number":          {"/data/timeline/parse", content.JSON, `5`, 422},
+		"parse of broken JSON":       {"/data/timeline/parse", content.JSON, `{"filters"`, 422},
+		"parse with a parameter":     {"/data/timeline/parse?filters=x", content.Text, `x`, 422},
 		"parse of a broken multipart": {
 			"/data/timeline/parse", "multipart/form-data; boundary=x", `x`, 422,
 		},
 		"parse of a multipart without boundary": {
-			"/data/timeline/parse", multipartType, part("filters", "x") + "--x--", 422,
+			"/data/timeline/parse", content.Multipart, part("filters", "x") + "--x--", 422,
 		},
 		"parse of a multipart with an unknown field": {
 			"/data/timeline/parse", "multipart/form-data; boundary=x", part("filter", "x") + "--x--", 422,
@@ -210,20 +196,20 @@ func TestInvalidBodies(t *testing.T) {
 		"parse of another multipart": {
 			"/data/timeline/parse", "multipart/mixed; boundary=x", part("filters", "x") + "--x--", 415,
 		},
-		"parse of a form with a repeated field": {"/data/timeline/parse", formType, "filters=x&filters=y", 422},
-		"parse of a form with an unknown field": {"/data/timeline/parse", formType, "x=y&filters=x", 422},
-		"parse of a form with encoded names":    {"/data/timeline/parse", formType, "f%69lters=x&filters=y", 422},
+		"parse of a form with a repeated field": {"/data/timeline/parse", content.Form, "filters=x&filters=y", 422},
+		"parse of a form with an unknown field": {"/data/timeline/parse", content.Form, "x=y&filters=x", 422},
+		"parse of a form with encoded names":    {"/data/timeline/parse", content.Form, "f%69lters=x&filters=y", 422},
 		"restore with a body": {
-			"/conf/prod/planets/__default__/versions/1/restore", jsonType, `{}`, 422,
+			"/conf/prod/planets/__default__/versions/1/restore", content.JSON, `{}`, 422,
 		},
 		"restore of a version with a leading zero": {
-			"/conf/prod/planets/__default__/versions/01/restore", textType, ``, 422,
+			"/conf/prod/planets/__default__/versions/01/restore", content.Text, ``, 422,
 		},
-		"a limit of 1e999": {"/data/logs", jsonType, `{"filters": "x", "limit": 1e999}`, 422},
+		"a limit of 1e999": {"/data/logs", content.JSON, `{"filters": "x", "limit": 1e999}`, 422},
 		"restore of an unknown version": {
-			"/conf/prod/planets/__default__/versions/9/restore", textType, ``, 404,
+			"/conf/prod/planets/__default__/versions/9/restore", content.Text, ``, 404,
 		},
-		"restore of another entry": {"/conf/prod/planets/x/versions/1/restore", textType, ``, 404},
+		"restore of another entry": {"/conf/prod/planets/x/versions/1/restore", content.Text, ``, 404},
 	}
 	s := newTestServer(t)
 	for name, test := range tests {
@@ -234,8 +220,8 @@ func TestInvalidBodies(t *testing.T) {
 			}
 		})
 	}
-	long := post("/api/v4.0/data/logs", jsonType, "")
-	long.head += fmt.Sprintf("\nContent-Length: %d", maxFilterBody+1)
+	long := post("/api/v4.0/data/logs", content.JSON, "")
+	long.Head += fmt.Sprintf("\nContent-Length: %d", parameter.MaxBody+1)
 	if r := s.send(t, long); r.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("a Content-Length above the limit: %s", r.Status)
 	}
@@ -244,8 +230,8 @@ func TestInvalidBodies(t *testing.T) {
 func TestContentEncodings(t *testing.T) {
 	s := newTestServer(t)
 	send := func(coding string) reply {
-		r := post("/api/v4.0/data/logs", jsonType, `{"filters": "timestamp between 2026-01-01 and 2026-01-02"}`)
-		r.head += "\nContent-Encoding: " + coding
+		r := post("/api/v4.0/data/logs", content.JSON, `{"filters": "timestamp between 2026-01-01 and 2026-01-02"}`)
+		r.Head += "\nContent-Encoding: " + coding
 		return s.send(t, r)
 	}
 	t.Run("a compressed body is refused with a message about its coding", func(t *testing.T) {
@@ -268,9 +254,11 @@ func TestInvalidUTF8(t *testing.T) {
 	const period = "timestamp between 2026-01-01 and 2026-01-02, "
 	escaped := strings.ReplaceAll(period, " ", "%20")
 	const stats, logs, parse = "/api/v4.0/data/stats", "/api/v4.0/data/logs", "/api/v4.0/data/timeline/parse"
-	body := func(path, text string) message { return post(path, jsonType, strings.ReplaceAll(text, "FF", "\xff")) }
+	body := func(path, text string) examples.Message {
+		return post(path, content.JSON, strings.ReplaceAll(text, "FF", "\xff"))
+	}
 	for name, test := range map[string]struct {
-		request message
+		request examples.Message
 		want    int
 		place   string
 	}{
@@ -285,9 +273,9 @@ func TestInvalidUTF8(t *testing.T) {
 			body(logs, `{"filters":"x","fields":["ip","FF"]}`), 422, `"loc":["body","fields"]`,
 		},
 		"the title of a saved filter": {
-			message{
-				head: "PUT /api/v4.0/conf/prod/filters/a HTTP/1.1\nHost: localhost\nContent-Type: " + jsonType,
-				body: `{"filters":"status=404","title":"` + "\xff\"}",
+			examples.Message{
+				Head: "PUT /api/v4.0/conf/prod/filters/a HTTP/1.1\nHost: localhost\nContent-Type: " + content.JSON,
+				Body: `{"filters":"status=404","title":"` + "\xff\"}",
 			}, 422, `"loc":["body","title"]`,
 		},
 	} {
@@ -308,25 +296,25 @@ func TestParseAcceptsEveryKindOfBody(t *testing.T) {
 		`{"field":"path","op":"eq","value":"/a%20b"}]}`
 	const multipart = "multipart/form-data; boundary=x"
 	file := strings.Replace(part("filters", text), `"filters"`, `"filters"; filename="f.txt"`, 1)
-	tests := map[string]message{
-		"text":                            post("", textType, text),
-		"object":                          post("", jsonType, `{"filters": "`+text+`"}`),
-		"object with JSON":                post("", jsonType, `{"filters": `+want+`}`),
-		"JSON text":                       post("", jsonType, `"`+text+`"`),
-		"canonical JSON":                  post("", jsonType, want),
-		"list of conditions":              post("", jsonType, want[len(`{"AND":`):len(want)-1]),
-		"JSON as text":                    post("", textType, want),
-		"form":                            post("", formType, "_=1&filters="+percent(text)+"&_x"),
+	tests := map[string]examples.Message{
+		"text":                            post("", content.Text, text),
+		"object":                          post("", content.JSON, `{"filters": "`+text+`"}`),
+		"object with JSON":                post("", content.JSON, `{"filters": `+want+`}`),
+		"JSON text":                       post("", content.JSON, `"`+text+`"`),
+		"canonical JSON":                  post("", content.JSON, want),
+		"list of conditions":              post("", content.JSON, want[len(`{"AND":`):len(want)-1]),
+		"JSON as text":                    post("", content.Text, want),
+		"form":                            post("", content.Form, "_=1&filters="+percent(text)+"&_x"),
 		"multipart":                       post("", multipart, part("_", "1")+part("filters", text)+"--x--"),
 		"multipart with a file":           post("", multipart, file+"--x--"),
-		"object with a cache breaker":     post("", jsonType, `{"_": 1, "filters": "`+text+`", "_": 2}`),
-		"a form that is the text itself":  post("", formType, text),
-		"a form that is the encoded text": post("", formType, percent(text)),
+		"object with a cache breaker":     post("", content.JSON, `{"_": 1, "filters": "`+text+`", "_": 2}`),
+		"a form that is the text itself":  post("", content.Form, text),
+		"a form that is the encoded text": post("", content.Form, percent(text)),
 	}
 	s := newTestServer(t)
 	for name, request := range tests {
 		t.Run(name, func(t *testing.T) {
-			request.head = strings.Replace(request.head, "POST ", "POST /api/v4/data/timeline/parse", 1)
+			request.Head = strings.Replace(request.Head, "POST ", "POST /api/v4/data/timeline/parse", 1)
 			if got := string(s.send(t, request).body); got != want {
 				t.Errorf("got %s\nwant %s", got, want)
 			}
@@ -349,24 +337,25 @@ func TestUnknownParameter(t *testing.T) {
 			"if it belongs to the filter, write the & before it as %26",
 		"b=2&filters=a=1": "unknown parameter; this route has filters, segment, group_by",
 	} {
-		_, err := readQuery(query, []param{filtersParam, {name: "segment"}, {name: "group_by"}})
-		var wrong details
+		_, err := parameter.ReadQuery(query, []parameter.Parameter{parameter.Filters, {Name: "segment"}, {Name: "group_by"}})
+		var wrong problem.Details
 		if !errors.As(err, &wrong) || len(wrong) != 1 || wrong[0].Msg != want {
 			t.Errorf("%s: %v, want %s", query, err, want)
 		}
 	}
-	_, err := readQuery("filters=x&b", nil)
+	_, err := parameter.ReadQuery("filters=x&b", nil)
 	if err == nil || !strings.Contains(err.Error(), "this route takes no parameters") {
 		t.Errorf("a route without parameters: %v", err)
 	}
 	routes := (&server{}).routes()
 	for i := range routes {
-		if routes[i].tag != "data" {
+		if routes[i].Tag != "data" {
 			continue
 		}
-		for _, name := range names(routes[i].params) {
-			if !slices.Contains(dataParams, name) {
-				t.Errorf("dataParams lacks %s of %s", name, routes[i].id)
+		for _, p := range routes[i].Params {
+			_, err := parameter.ReadQuery("filters=x&"+p.Name+"=1", []parameter.Parameter{parameter.Filters})
+			if err != nil && strings.Contains(err.Error(), "%26") {
+				t.Errorf("the parameter %s of %s is taken for a part of the filter", p.Name, routes[i].ID)
 			}
 		}
 	}
@@ -374,39 +363,23 @@ func TestUnknownParameter(t *testing.T) {
 
 // TestAtMostTwentyDetails: the answer to a body with a million unknown names is not large.
 func TestAtMostTwentyDetails(t *testing.T) {
-	var wrong details
-	_, err := readQuery(strings.Repeat("a&", 1000)+"filters=x", []param{filtersParam})
-	if !errors.As(err, &wrong) || len(wrong) != maxDetails {
+	var wrong problem.Details
+	_, err := parameter.ReadQuery(strings.Repeat("a&", 1000)+"filters=x", []parameter.Parameter{parameter.Filters})
+	if !errors.As(err, &wrong) || len(wrong) != 20 {
 		t.Errorf("query: %v", err)
 	}
 	body := `{"filters": "x"` + strings.Repeat(`, "a": 1`, 1000) + "}"
-	_, err = readBody([]byte(body), []param{filtersParam})
-	if !errors.As(err, &wrong) || len(wrong) != maxDetails {
+	_, err = parameter.ReadBody([]byte(body), []parameter.Parameter{parameter.Filters})
+	if !errors.As(err, &wrong) || len(wrong) != 20 {
 		t.Errorf("body: %v", err)
 	}
 }
 
 func TestErrorsOfPostNameTheBody(t *testing.T) {
-	request := post("/api/v4.0/data/logs", jsonType,
+	request := post("/api/v4.0/data/logs", content.JSON,
 		`{"filters": "timestamp between 2026-01-01 and 2026-01-02", "limit": 2501}`)
 	body := newTestServer(t).send(t, request).body
 	if !bytes.Contains(body, []byte(`"loc":["body","limit"]`)) {
 		t.Errorf("%s", body)
 	}
-}
-
-func FuzzUnescape(f *testing.F) {
-	for _, seed := range []string{"", "a b", "%", "+", "é;{}", "\x00\xff"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if got := unescape(url.QueryEscape(text)); got != text {
-			t.Errorf("%q came back as %q", text, got)
-		}
-		args, err := readQuery("filters="+url.QueryEscape(text)+"&_x", []param{filtersParam})
-		if err != nil || args["filters"] != text {
-			t.Errorf("%q came back as %q, %v", text, args["filters"], err)
-		}
-		unescape(text)
-	})
 }

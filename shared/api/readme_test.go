@@ -11,6 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/api/problem"
+	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/fault"
 )
 
@@ -49,8 +53,8 @@ func TestReadmeListsTheRoutes(t *testing.T) {
 	var want, got []string
 	routes := routesWithMetrics()
 	for i := range routes {
-		if routes[i].tag != "" {
-			want = append(want, strings.Join([]string{routes[i].method, routes[i].path, string(routes[i].scope)}, " "))
+		if routes[i].Tag != "" {
+			want = append(want, strings.Join([]string{routes[i].Method, routes[i].Path, string(routes[i].Scope)}, " "))
 		}
 	}
 	for _, row := range table(t, "Routes") {
@@ -66,10 +70,10 @@ func TestReadmeListsTheRoutesOfReports(t *testing.T) {
 	var want, got []string
 	for _, r := range everyRoute() {
 		switch {
-		case r.tag == reportsTag:
-			want = append(want, r.method+" "+r.path)
-		case r.id == reportID && !strings.Contains(readme(t), "`"+r.method+" "+r.path+"`"):
-			t.Errorf("README.md does not describe %s %s", r.method, r.path)
+		case r.Tag == route.ReportsTag:
+			want = append(want, r.Method+" "+r.Path)
+		case r.ID == "report" && !strings.Contains(readme(t), "`"+r.Method+" "+r.Path+"`"):
+			t.Errorf("README.md does not describe %s %s", r.Method, r.Path)
 		}
 	}
 	for _, row := range table(t, "Scheduled reports") {
@@ -85,36 +89,36 @@ func TestReadmeListsTheParameters(t *testing.T) {
 	for _, row := range table(t, "Parameters") {
 		for _, id := range strings.Fields(row[1]) {
 			routes := (&server{}).routes()
-			i := slices.IndexFunc(routes, func(r route) bool { return r.id == id })
+			i := slices.IndexFunc(routes, func(r route.Route) bool { return r.ID == id })
 			if i < 0 {
 				t.Fatalf("there is no route %s", id)
 			}
-			p := find(routes[i].params, row[0])
+			p := parameter.Find(routes[i].Params, row[0])
 			if p == nil {
 				t.Errorf("%s has no parameter %s", id, row[0])
 				continue
 			}
-			if most := p.schema.Maximum; most != nil && !strings.Contains(row[2], "1…"+strconv.Itoa(int(*most))) {
+			if most := p.Schema.Maximum; most != nil && !strings.Contains(row[2], "1…"+strconv.Itoa(int(*most))) {
 				t.Errorf("%s of %s is at most %v, but %s in README.md", row[0], id, *most, row[2])
 			}
-			if standard, ok := p.schema.Default.(float64); ok && row[3] != strconv.Itoa(int(standard)) {
+			if standard, ok := p.Schema.Default.(float64); ok && row[3] != strconv.Itoa(int(standard)) {
 				t.Errorf("%s of %s is %v by default, but %s in README.md", row[0], id, standard, row[3])
 			}
-			for _, value := range p.schema.Enum {
+			for _, value := range p.Schema.Enum {
 				if !strings.Contains(row[2], fmt.Sprint(value)) {
 					t.Errorf("%s of %s may be %s, but %s in README.md", row[0], id, value, row[2])
 				}
 			}
-			if standard := p.schema.Default; p.schema.Enum != nil && standard != nil && row[3] != standard {
+			if standard := p.Schema.Default; p.Schema.Enum != nil && standard != nil && row[3] != standard {
 				t.Errorf("%s of %s is %s by default, but %s in README.md", row[0], id, standard, row[3])
 			}
 			listed[id+" "+row[0]] = true
 		}
 	}
 	for _, r := range (&server{}).routes() {
-		for _, p := range r.params {
-			if r.id == r.ofGet() && !listed[r.id+" "+p.name] {
-				t.Errorf("README.md does not list %s of %s", p.name, r.id)
+		for _, p := range r.Params {
+			if r.ID == r.OfGet() && !listed[r.ID+" "+p.Name] {
+				t.Errorf("README.md does not list %s of %s", p.Name, r.ID)
 			}
 		}
 	}
@@ -128,7 +132,7 @@ func TestReadmeListsTheErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(examplesOf("", status)) == 0 {
+		if len(examples.Of("", status)) == 0 {
 			t.Errorf("no example shows status %d", status)
 		}
 		got = append(got, status)
@@ -136,10 +140,10 @@ func TestReadmeListsTheErrors(t *testing.T) {
 	var want []int
 	routes := (&server{}).routes()
 	for i := range routes {
-		want = append(want, routes[i].allErrors()...)
+		want = append(want, routes[i].AllErrors()...)
 	}
 	for kind := fault.Internal; kind < fault.Canceled; kind++ {
-		want = append(want, statusOf(kind))
+		want = append(want, problem.Of(fault.New(kind, "no"), problem.Request{}).Code)
 	}
 	slices.Sort(want)
 	if diff := cmp.Diff(slices.Compact(want), got); diff != "" {
@@ -163,7 +167,7 @@ func TestReadmeRequestsAreAnswered(t *testing.T) {
 			case strings.Contains(pair[1], "/metrics"):
 				s = newTestServer(t, "metrics")
 			}
-			got := string(s.send(t, readMessage(pair[1])).body)
+			got := string(s.send(t, examples.ReadMessage(pair[1])).body)
 			got = strings.TrimRight(strings.ReplaceAll(got, "\r\n", "\n"), "\n")
 			if diff := cmp.Diff(pair[3], got); diff != "" {
 				t.Errorf("answer (-README +server):\n%s", diff)

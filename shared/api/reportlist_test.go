@@ -8,6 +8,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -23,10 +24,10 @@ func TestListedReports(t *testing.T) {
 		specials["scheduled reports"](t, c)
 		c.Keys, store = reportKeys, c.Runs
 	})
-	listed := func(key string) ScheduledReports {
+	listed := func(key string) resource.ScheduledReports {
 		t.Helper()
 		status, body := s.ask(t, key, "GET", path, "")
-		var list ScheduledReports
+		var list resource.ScheduledReports
 		if err := json.Unmarshal([]byte(body), &list); err != nil || status != 200 {
 			t.Fatalf("%d %s %v", status, body, err)
 		}
@@ -41,7 +42,7 @@ func TestListedReports(t *testing.T) {
 	put("full-key", "weekly", weekly)
 	one := listed("read-key").Reports[0]
 	monday := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) // after the clock of the server, which is on a Friday
-	next := &NextReport{Due: monday.Add(7 * time.Hour), From: monday.AddDate(0, 0, -7), To: monday}
+	next := &resource.NextReport{Due: monday.Add(7 * time.Hour), From: monday.AddDate(0, 0, -7), To: monday}
 	if diff := cmp.Diff(next, one.Next); diff != "" || one.Name != "weekly" || one.Version != 1 || one.Last != nil {
 		t.Errorf("before the first run: %+v\nnext (-want +got):\n%s", one, diff)
 	}

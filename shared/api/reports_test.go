@@ -10,6 +10,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/orrery/orrery/shared/api/examples"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
@@ -55,7 +56,7 @@ func (s reportServer) ask(t *testing.T, key, method, path, body string, headers 
 	if body != "" {
 		head = append(head, "Content-Type: application/json")
 	}
-	r := s.send(t, message{head: strings.Join(head, "\n"), body: body})
+	r := s.send(t, examples.Message{Head: strings.Join(head, "\n"), Body: body})
 	return r.StatusCode, string(r.body)
 }
 
@@ -373,7 +374,7 @@ func TestDocumentOfScheduledReports(t *testing.T) {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}
-	r := s.send(t, message{head: "PUT /api/v4.0/conf/prod/reports/weekly HTTP/1.1\nHost: localhost\nContent-Type: application/json", body: weekly})
+	r := s.send(t, examples.Message{Head: "PUT /api/v4.0/conf/prod/reports/weekly HTTP/1.1\nHost: localhost\nContent-Type: application/json", Body: weekly})
 	var value any
 	if err := json.Unmarshal(r.body, &value); err != nil {
 		t.Fatal(err)

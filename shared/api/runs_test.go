@@ -8,6 +8,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/report/runs"
 )
@@ -32,7 +33,7 @@ const aDay = `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`
 func TestRunReport(t *testing.T) {
 	s, store := newRunServer(t)
 	status, body := s.ask(t, "full-key", "POST", weeklyPath+"/run", aDay)
-	var run ReportRun
+	var run resource.ReportRun
 	if err := json.Unmarshal([]byte(body), &run); err != nil || status != 202 || run.State != runs.Queued || run.By != "console" ||
 		!run.Due.Equal(planettest.At) || len(run.Deliveries) != 1 || run.Deliveries[0].To != "archive" {
 		t.Fatalf("%d %s %v", status, body, err)
@@ -45,7 +46,8 @@ func TestRunReport(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, got)
 		}
 	}
-	// A run that has failed, or that a destination has refused, is queued again, but not for the destinations that have it.
+	// A run that has failed, or that a destination has refused, is queued again, but not for the destinations that have
+	// it.
 	for _, state := range []runs.State{runs.Failed, runs.Delivered} {
 		stored, err := store.Run(t.Context(), run.ID)
 		if err != nil {
@@ -58,7 +60,7 @@ func TestRunReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, body = s.ask(t, "full-key", "POST", weeklyPath+"/run", aDay)
-		run = ReportRun{}
+		run = resource.ReportRun{}
 		if err := json.Unmarshal([]byte(body), &run); err != nil || status != 202 || run.State != runs.Queued || run.Reason != "" ||
 			run.Verdict != "" || run.Incomplete || run.Partial || run.Ended != nil ||
 			run.Deliveries[0].State != runs.Sent || run.Deliveries[1].State != runs.Waiting {
@@ -102,7 +104,7 @@ func TestBranchesOfRuns(t *testing.T) {
 		t.Fatal(body)
 	}
 	status, body := s.ask(t, "team-key", "POST", path+"/run", aDay)
-	var run ReportRun
+	var run resource.ReportRun
 	if err := json.Unmarshal([]byte(body), &run); err != nil || status != 202 {
 		t.Fatalf("%d %s", status, body)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/api/service"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
@@ -77,7 +78,8 @@ func deployment() status.Source {
 }
 
 // TestStatusHidesOthers: a key that is limited to branches gets no number, name or source of the data, whatever the
-// installation knows. Only the minute of its newest record, to which time it is complete, and what concerns every caller remain.
+// installation knows. Only the minute of its newest record, to which time it is complete, and what concerns every
+// caller remain.
 func TestStatusHidesOthers(t *testing.T) {
 	for name, source := range map[string]status.Source{"one machine": oneMachine(), "deployment": deployment()} {
 		t.Run(name, func(t *testing.T) {
@@ -125,14 +127,14 @@ func TestStatusHidesOthers(t *testing.T) {
 func TestStatusListsTheRoutes(t *testing.T) {
 	var want []string
 	for _, r := range new(server).routes() { // this server has no reports
-		if r.underBase() && r.id == r.ofGet() {
-			want = append(want, r.id)
+		if !r.AtRoot && r.ID == r.OfGet() {
+			want = append(want, r.ID)
 		}
 	}
 	for name, source := range map[string]installed{"found": {Values: true}, "not found": {}} {
 		t.Run("values are "+name, func(t *testing.T) {
 			s := newServer(t, func(c *Config) { c.Status = source })
-			var answer InstallationStatus
+			var answer service.InstallationStatus
 			got := s.send(t, get("/api/v4/status"))
 			if err := json.Unmarshal(got.body, &answer); err != nil {
 				t.Fatal(err)

@@ -3,6 +3,8 @@ package api
 import (
 	"slices"
 
+	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
 )
@@ -18,23 +20,32 @@ type Route struct {
 func Routes() []Route {
 	var all []Route
 	for _, r := range everyRoute() {
-		if r.underBase() {
-			all = append(all, Route{r.id, r.method, r.path})
+		if !r.AtRoot {
+			all = append(all, Route{r.ID, r.Method, r.Path})
 		}
 	}
 	return all
 }
 
+// RouteIDs returns the operation ids of all routes, including those outside the base paths, for Config.Serves.
+func RouteIDs() []string {
+	var ids []string
+	for _, r := range everyRoute() {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
 // everyRoute returns the table of routes of a server that has all of them.
-func everyRoute() []route {
+func everyRoute() []route.Route {
 	every := &server{Config: Config{Definitions: &definition.Rules{}, Runs: struct{ runs.Store }{}, Reports: noReports{}}}
 	return every.routes()
 }
 
 // noReports stands for reports in the table of routes.
-type noReports struct{ Reports }
+type noReports struct{ answering.Reports }
 
 func (noReports) Document() any { return nil }
 
 // BasePaths returns the base paths. All have the same routes.
-func BasePaths() []string { return slices.Clone(basePaths) }
+func BasePaths() []string { return slices.Clone(route.BasePaths) }

@@ -39,8 +39,8 @@ type Caller struct {
 	Scopes   []Scope  // permitted operations
 	Branches []string // visible branches and configurations; empty: all
 
-	Expires time.Time // when the key is refused; zero: never
-	Seal    Seal      // of the key, which the caller does not know; zero: the key has none
+	Expires  time.Time // when the key is refused; zero: never
+	TokenKey TokenKey  // of the key, which the caller does not know; zero: the key has none
 }
 
 // Allows reports whether the caller has a scope.

@@ -25,7 +25,7 @@ type Key struct {
 	Created  time.Time // UTC in whole milliseconds, like all times here
 	Expires  time.Time // refused from then on; zero: never
 	Revoked  time.Time // refused since then; zero: not revoked
-	Seal     Seal      // of the server; zero: an earlier version issued the key
+	TokenKey TokenKey  // of the server; zero: an earlier version issued the key
 }
 
 // Store stores keys and never removes them. Package keystest has the test suite for implementations.
@@ -66,7 +66,7 @@ func Issue(ctx context.Context, store Store, g Grant, now time.Time) (secret str
 		Branches: sorted(g.Branches),
 		Created:  truncate(now),
 		Expires:  truncate(g.Expires),
-		Seal:     NewSeal(),
+		TokenKey: NewTokenKey(),
 	}
 	if err := store.Create(ctx, k); err != nil {
 		return "", Key{}, fmt.Errorf("store key %s: %w", k.ID, err)
@@ -119,7 +119,7 @@ const usable = "usable"
 
 // caller returns the caller that the key belongs to.
 func (k Key) caller() Caller {
-	return Caller{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches, Expires: k.Expires, Seal: k.Seal}
+	return Caller{Name: k.Name, Scopes: k.Scopes, Branches: k.Branches, Expires: k.Expires, TokenKey: k.TokenKey}
 }
 
 // IDOf returns the ID of the key with the hash.

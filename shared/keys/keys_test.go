@@ -41,10 +41,10 @@ func TestIssueStoresOnlyTheHash(t *testing.T) {
 	want := keys.Key{
 		ID: keys.IDOf(keys.HashOf(secret)), Hash: keys.HashOf(secret),
 		Name: "report", Scopes: []keys.Scope{keys.ConfRead, keys.DataRead},
-		Branches: []string{"a", "b"}, Created: keystest.At, Expires: keystest.At.Add(time.Hour), Seal: k.Seal,
+		Branches: []string{"a", "b"}, Created: keystest.At, Expires: keystest.At.Add(time.Hour), TokenKey: k.TokenKey,
 	}
-	if k.Seal.IsZero() {
-		t.Error("the key has no seal")
+	if k.TokenKey.IsZero() {
+		t.Error("the key has no token key")
 	}
 	list, err := s.List(t.Context())
 	if diff := cmp.Diff([]keys.Key{want}, list); diff != "" || err != nil {
@@ -54,12 +54,12 @@ func TestIssueStoresOnlyTheHash(t *testing.T) {
 		t.Error(diff)
 	}
 	again, other, err := keys.Issue(t.Context(), s, g, keystest.At)
-	if err != nil || again == secret || other.Seal == k.Seal {
-		t.Errorf("the same grant gave the same key or seal, %v", err)
+	if err != nil || again == secret || other.TokenKey == k.TokenKey {
+		t.Errorf("the same grant gave the same key or token key, %v", err)
 	}
-	digits := strings.Trim(fmt.Sprintf("%d", k.Seal[:]), "[]")
+	digits := strings.Trim(fmt.Sprintf("%d", k.TokenKey[:]), "[]")
 	if text := fmt.Sprintf("%v %+v", k, k); strings.Contains(text, digits) {
-		t.Errorf("the seal is printed: %s", text)
+		t.Errorf("the token key is printed: %s", text)
 	}
 }
 
@@ -171,8 +171,8 @@ type cacheTest struct {
 	hash   keys.Hash
 	id     string
 
-	expires time.Time
-	seal    keys.Seal
+	expires  time.Time
+	tokenKey keys.TokenKey
 }
 
 func newCacheTest(t *testing.T, expires time.Time) *cacheTest {
@@ -184,7 +184,7 @@ func newCacheTest(t *testing.T, expires time.Time) *cacheTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.hash, b.id, b.seal = keys.HashOf(secret), k.ID, k.Seal
+	b.hash, b.id, b.tokenKey = keys.HashOf(secret), k.ID, k.TokenKey
 	return b
 }
 
@@ -199,7 +199,7 @@ func (b *cacheTest) wants(after time.Duration, ok bool, finds int) {
 	}
 	want := keys.Caller{}
 	if ok {
-		want = keys.Caller{Name: "n", Scopes: reading, Branches: []string{"staging"}, Expires: b.expires, Seal: b.seal}
+		want = keys.Caller{Name: "n", Scopes: reading, Branches: []string{"staging"}, Expires: b.expires, TokenKey: b.tokenKey}
 	}
 	if diff := cmp.Diff(want, key); diff != "" {
 		b.t.Errorf("after %s: %s", after, diff)
@@ -226,7 +226,7 @@ func TestRevokedKeyIsRefusedWithinAMinute(t *testing.T) {
 // TestEveryInstanceRefusesARevokedKey: each instance refuses the key at most a minute after the revocation.
 func TestEveryInstanceRefusesARevokedKey(t *testing.T) {
 	b := newCacheTest(t, time.Time{})
-	other := &cacheTest{t: t, store: &storeSpy{Store: b.store.Store}, hash: b.hash, id: b.id, seal: b.seal}
+	other := &cacheTest{t: t, store: &storeSpy{Store: b.store.Store}, hash: b.hash, id: b.id, tokenKey: b.tokenKey}
 	other.cached = keys.NewCache(other.store, func() time.Time { return other.now })
 	b.wants(0, true, 1)
 	other.wants(30*time.Second, true, 1)

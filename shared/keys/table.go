@@ -16,7 +16,7 @@ import (
 //
 //	hash name scopes created_ms   and optionally branches expires_ms revoked_ms seal
 //
-// Keys that an earlier version issued have no seal, see SealOf.
+// The attribute seal is the token key. Keys that an earlier version issued have none, see TokenKeyOf.
 //
 // Keys are never removed, so their items do not have the attribute "expires".
 const (
@@ -29,19 +29,19 @@ const (
 	createdAttribute  = "created_ms"
 	expiresAttribute  = "expires_ms"
 	revokedAttribute  = "revoked_ms"
-	sealAttribute     = "seal" // 64 hexadecimal digits
+	tokenKeyAttribute = "seal" // 64 hexadecimal digits
 )
 
-// sealsPartition is the partition key of the seals of keys without one of their own. The sort key is the ID of the key.
-// These seals are not in the items of the keys, because functions that answer requests may not change keys.
-const sealsPartition = "seals"
+// tokenKeysPartition is the partition key of the token keys of API keys without one of their own. The sort key is the ID
+// of the API key. These token keys are items of their own, because functions that answer requests may not change API keys.
+const tokenKeysPartition = "seals"
 
-// Items implements Store and Seals over a table.
+// Items implements Store and TokenKeys over a table.
 type Items struct{ table table.Table }
 
 var (
-	_ Store = (*Items)(nil)
-	_ Seals = (*Items)(nil)
+	_ Store     = (*Items)(nil)
+	_ TokenKeys = (*Items)(nil)
 )
 
 // Over returns a store over a table.
@@ -127,17 +127,17 @@ func (s *Items) Revoke(ctx context.Context, id string, at time.Time) error {
 	return nil
 }
 
-// SealOf implements Seals. Of several calls that make a seal at the same time, the first one decides.
-func (s *Items) SealOf(ctx context.Context, id string) (Seal, error) {
-	item, err := s.table.Get(ctx, table.Key{Partition: sealsPartition, Sort: id})
+// TokenKeyOf implements TokenKeys. Of several calls that make a token key at the same time, the first one decides.
+func (s *Items) TokenKeyOf(ctx context.Context, id string) (TokenKey, error) {
+	item, err := s.table.Get(ctx, table.Key{Partition: tokenKeysPartition, Sort: id})
 	if err == nil && !item.Exists() {
-		item.Attributes = table.Attributes{sealAttribute: digits(NewSeal())}
+		item.Attributes = table.Attributes{tokenKeyAttribute: digits(NewTokenKey())}
 		item, err = s.first(ctx, item)
 	}
 	if err != nil {
-		return Seal{}, fmt.Errorf("find the seal of key %s: %w", id, err)
+		return TokenKey{}, fmt.Errorf("find the token key of key %s: %w", id, err)
 	}
-	return bytesOf(item, sealAttribute)
+	return bytesOf(item, tokenKeyAttribute)
 }
 
 func itemOf(k Key) table.Item {
@@ -157,8 +157,8 @@ func itemOf(k Key) table.Item {
 	if !k.Revoked.IsZero() {
 		attributes[revokedAttribute] = k.Revoked.UnixMilli()
 	}
-	if !k.Seal.IsZero() {
-		attributes[sealAttribute] = digits(k.Seal)
+	if !k.TokenKey.IsZero() {
+		attributes[tokenKeyAttribute] = digits(k.TokenKey)
 	}
 	return table.Item{Key: table.Key{Partition: partition, Sort: k.ID}, Attributes: attributes}
 }
@@ -181,8 +181,8 @@ func keyOf(item table.Item) (Key, error) {
 		return Key{}, err
 	}
 	k.Hash = hash
-	if _, ok := item.Attributes[sealAttribute]; ok {
-		if k.Seal, err = bytesOf(item, sealAttribute); err != nil {
+	if _, ok := item.Attributes[tokenKeyAttribute]; ok {
+		if k.TokenKey, err = bytesOf(item, tokenKeyAttribute); err != nil {
 			return Key{}, err
 		}
 	}

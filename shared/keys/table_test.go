@@ -28,7 +28,7 @@ func TestItems(t *testing.T) {
 	const items = "testdata/items.json"
 	full, bare, revoked := keystest.Key("full", 0), keystest.Key("bare", 1), keystest.Key("revoked", 2)
 	full.Branches, full.Expires = []string{"a/b", "prod", "ünï"}, keystest.At.Add(time.Hour)
-	full.Seal = keys.Seal{0, 1, 254, 255}
+	full.TokenKey = keys.TokenKey{0, 1, 254, 255}
 	memory := &tabletest.Memory{}
 	s, at := keys.Over(memory), keystest.At.Add(time.Minute)
 	for _, k := range []keys.Key{full, bare, revoked} {
@@ -39,7 +39,7 @@ func TestItems(t *testing.T) {
 	if err := s.Revoke(t.Context(), revoked.ID, at); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.SealOf(t.Context(), bare.ID); err != nil {
+	if _, err := s.TokenKeyOf(t.Context(), bare.ID); err != nil {
 		t.Fatal(err)
 	}
 	tabletest.Equal(t, memory, items, "seal")
@@ -49,8 +49,8 @@ func TestItems(t *testing.T) {
 	if diff := cmp.Diff([]keys.Key{full, bare, revoked}, list); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if seal, err := s.SealOf(t.Context(), bare.ID); err != nil || seal.IsZero() {
-		t.Error(seal, err)
+	if tokenKey, err := s.TokenKeyOf(t.Context(), bare.ID); err != nil || tokenKey.IsZero() {
+		t.Error(tokenKey, err)
 	}
 }
 
@@ -85,12 +85,12 @@ func TestEveryCallUnderFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := map[string]func(s *keys.Items, word string) error{
-		"Create": func(s *keys.Items, word string) error { return s.Create(t.Context(), keystest.Key(word, 1)) },
-		"again":  func(s *keys.Items, _ string) error { return s.Create(t.Context(), there) },
-		"List":   func(s *keys.Items, _ string) error { _, err := s.List(t.Context()); return err },
-		"Find":   func(s *keys.Items, _ string) error { _, err := s.Find(t.Context(), there.ID); return err },
-		"Revoke": func(s *keys.Items, _ string) error { return s.Revoke(t.Context(), there.ID, keystest.At) },
-		"SealOf": func(s *keys.Items, word string) error { _, err := s.SealOf(t.Context(), word); return err },
+		"Create":     func(s *keys.Items, word string) error { return s.Create(t.Context(), keystest.Key(word, 1)) },
+		"again":      func(s *keys.Items, _ string) error { return s.Create(t.Context(), there) },
+		"List":       func(s *keys.Items, _ string) error { _, err := s.List(t.Context()); return err },
+		"Find":       func(s *keys.Items, _ string) error { _, err := s.Find(t.Context(), there.ID); return err },
+		"Revoke":     func(s *keys.Items, _ string) error { return s.Revoke(t.Context(), there.ID, keystest.At) },
+		"TokenKeyOf": func(s *keys.Items, word string) error { _, err := s.TokenKeyOf(t.Context(), word); return err },
 	}
 	for name, call := range calls {
 		for _, f := range tabletest.Survivable {
@@ -118,26 +118,26 @@ func TestEveryCallUnderFaults(t *testing.T) {
 	}
 }
 
-// TestSealsOfKeys: all processes get the same seal of a key, also if they ask for it at the same time. Seals are not
+// TestTokenKeys: all processes get the same token key of a key, also if they ask for it at the same time. Token keys are not
 // among the keys.
-func TestSealsOfKeys(t *testing.T) {
+func TestTokenKeys(t *testing.T) {
 	s := keys.Over(&tabletest.Memory{})
-	seals := make([]keys.Seal, 8)
+	made := make([]keys.TokenKey, 8)
 	var all sync.WaitGroup
-	for i := range seals {
+	for i := range made {
 		all.Go(func() {
 			var err error
-			if seals[i], err = s.SealOf(context.Background(), "a"); err != nil {
+			if made[i], err = s.TokenKeyOf(context.Background(), "a"); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	if seals[0].IsZero() || len(slices.Compact(seals)) != 1 {
-		t.Error("the key has no seal, or several")
+	if made[0].IsZero() || len(slices.Compact(made)) != 1 {
+		t.Error("the key has no token key, or several")
 	}
-	if other, err := s.SealOf(t.Context(), "b"); err != nil || other == seals[0] {
-		t.Error("two keys have one seal", err)
+	if other, err := s.TokenKeyOf(t.Context(), "b"); err != nil || other == made[0] {
+		t.Error("two keys have one token key", err)
 	}
 	if list, err := s.List(t.Context()); err != nil || len(list) > 0 {
 		t.Errorf("there are %d keys, %v", len(list), err)

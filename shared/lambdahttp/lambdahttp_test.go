@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/problem"
 )
 
 // invoke sends an event to a handler and decodes the answer like the gateway.
@@ -29,7 +29,7 @@ func invoke(
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := New(handler, api.WriteError, slog.New(slog.DiscardHandler)).Invoke(ctx, payload)
+	answer, err := New(handler, problem.WriteError, slog.New(slog.DiscardHandler)).Invoke(ctx, payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestLargestAnswer(t *testing.T) {
 
 func wantError(t *testing.T, response events.APIGatewayProxyResponse, body []byte, status int, message string) {
 	t.Helper()
-	var e api.Error
+	var e problem.Error
 	if err := json.Unmarshal(body, &e); err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
@@ -237,7 +237,7 @@ func TestRequestEndsBeforeTheFunction(t *testing.T) {
 }
 
 func TestOtherEventsAreErrors(t *testing.T) {
-	h := New(http.NotFoundHandler(), api.WriteError, slog.New(slog.DiscardHandler))
+	h := New(http.NotFoundHandler(), problem.WriteError, slog.New(slog.DiscardHandler))
 	for name, payload := range map[string]string{
 		"payload 2.0 of an HTTP API": `{"version":"2.0","rawPath":"/x","requestContext":{"http":{"method":"GET"}}}`,
 		"a queue":                    `{"Records":[]}`,

@@ -22,6 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -79,7 +80,7 @@ func (a *searchSpy) Search(_ context.Context, r search.Request) (search.Result, 
 	return search.Result{}, nil
 }
 
-func newAPI(t *testing.T, searcher api.Searcher) http.Handler {
+func newAPI(t *testing.T, searcher answering.Searcher) http.Handler {
 	t.Helper()
 	handler, err := api.New(api.Config{
 		Search: searcher, Keys: keys.OneKey("key"), Log: slog.New(slog.DiscardHandler), Now: time.Now,

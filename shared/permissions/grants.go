@@ -57,7 +57,7 @@ var (
 		{Items, []string{"keys"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 	}}
 
-	// The seals of keys that an earlier version issued are items of their own: functions that answer requests may not
+	// The token keys of API keys that an earlier version issued are items of their own: functions that answer requests may not
 	// change keys.
 	sealing = Task{"sealing tokens", []Grant{
 		{Items, []string{"seals"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},

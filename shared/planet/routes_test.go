@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/planet"
@@ -23,7 +25,7 @@ import (
 
 // noSearch, noDocuments and noStatus are parts of a server that gets requests for planets only.
 type (
-	noSearch    struct{ api.Searcher }
+	noSearch    struct{ answering.Searcher }
 	noDocuments struct{ document.Store }
 	noStatus    struct{ status.Source }
 )
@@ -97,7 +99,7 @@ func (d *deployment) do(ctx context.Context, method, path, body string, header .
 // checkRefusal checks the format of an error, and that it does not reveal the implementation.
 func checkRefusal(t *testing.T, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
-	var e api.Error
+	var e problem.Error
 	err := json.Unmarshal(w.Body.Bytes(), &e)
 	if err != nil || w.Code != status || e.Code != status || e.RequestID == "" {
 		t.Errorf("status %d, want %d, %v: %s", w.Code, status, err, w.Body)

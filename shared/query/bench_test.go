@@ -23,7 +23,7 @@ func BenchmarkParseAndBindTenConditions(b *testing.B) {
 	}
 }
 
-// BenchmarkFindings looks at 60,000 values, of which a quarter are findings and many are equal.
+// BenchmarkFindings looks at 60,000 values. A quarter are findings, and many are equal.
 func BenchmarkFindings(b *testing.B) {
 	term := query.DiffTerm{Distinct: 60_000}
 	for i := range 60_000 {

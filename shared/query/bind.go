@@ -9,7 +9,7 @@ import (
 // Bind resolves a filter for one shape: it looks up fields and converts values to their types. Figures of the shape
 // that are zero get their defaults.
 //
-// The error is a *FilterError with every mistake of the filter, including those of its syntax, or an error of kind
+// The error is a *FilterError with every mistake of the filter, including mistakes of syntax, or an error of kind
 // fault.Invalid when the filter is right but the shape's segments are not.
 func Bind(f filter.Filter, shape Shape, opts ...Option) (Query, error) {
 	b := newBinder(f)

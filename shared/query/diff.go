@@ -11,8 +11,8 @@ import (
 )
 
 // Diff asks which values of some dimensions are more or less frequent among the selected records than among the others,
-// the baseline. The selected records are those of the query's period if there is another period to compare with, and
-// otherwise those for which the selection holds.
+// the baseline. If there is another period to compare with, the query's period selects the records; otherwise the
+// selection does.
 type Diff struct {
 	By    []Dimension // 1…16
 	Limit int         // findings, 1…80
@@ -37,7 +37,7 @@ const (
 	DefaultLeast    = 5
 )
 
-// Sides counts the selected requests and those of the baseline.
+// Sides counts the selected requests and the requests of the baseline.
 type Sides struct{ Selected, Baseline int64 }
 
 // DiffAnswer is the answer to Diff: exact counts, from which Findings are computed. It is empty if no record matches.
@@ -172,7 +172,7 @@ func (f *firstFindings) add(c candidate) {
 }
 
 // cannotReach reports whether the score of a value is certainly less than least. Twice the statistic of Pearson's test
-// is an upper bound of that of the G-test, and takes no logarithms.
+// is an upper bound of the statistic of the G-test, and takes no logarithms.
 func cannotReach(least float64, n, all Sides) bool {
 	a, b := float64(n.Selected), float64(n.Baseline)
 	selected, baseline := float64(all.Selected), float64(all.Baseline)
@@ -248,8 +248,8 @@ type DiffRow struct {
 	Sides
 }
 
-// DiffOf returns the answer for the rows of a result, which are ordered by dimension and value. The error is that of
-// Diff.CheckValues.
+// DiffOf returns the answer for the rows of a result, which are ordered by dimension and value. It returns the error
+// of Diff.CheckValues.
 func DiffOf(rows []DiffRow, shape Diff) (DiffAnswer, error) {
 	var a DiffAnswer
 	values := 0

@@ -96,8 +96,8 @@ func TestFindings(t *testing.T) {
 	})
 }
 
-// TestFewerFindingsAreTheFirst: a smaller limit leaves out the last findings, and changes nothing else. Many findings are
-// equal in difference and score.
+// TestFewerFindingsAreTheFirst: a smaller limit leaves out the last findings, and changes nothing else. Many findings
+// are equal in difference and score.
 func TestFewerFindingsAreTheFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 12))
 	all := query.Sides{Selected: 1000, Baseline: 1000}
@@ -134,8 +134,8 @@ func TestFewerFindingsAreTheFirst(t *testing.T) {
 	}
 }
 
-// TestFindingsAreFrequent checks that engines may leave out values for which Frequent does not hold, and that the
-// direction of a score is that of the shares.
+// TestFindingsAreFrequent checks that engines may leave out values for which Frequent does not hold, and that a
+// score has the direction of the shares.
 func TestFindingsAreFrequent(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 11))
 	found := 0

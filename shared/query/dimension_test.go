@@ -199,8 +199,8 @@ func FuzzParseDimensions(f *testing.F) {
 	})
 }
 
-// TestSeriesAddUp checks that the series of a segment add up to the requests of the timeline, for dimensions of which a
-// record has at most one value.
+// TestSeriesAddUp checks that the series of a segment add up to the requests of the timeline, for dimensions with
+// at most one value in a record.
 func TestSeriesAddUp(t *testing.T) {
 	rows := querytest.Rows(rand.New(rand.NewPCG(3, 4)), 200)
 	const all = "timestamp between 2026-01-01 and 2026-01-03"

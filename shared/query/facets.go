@@ -36,7 +36,7 @@ type FacetValue struct {
 	Flagged
 }
 
-// Flagged counts requests, and those of them that have a flag.
+// Flagged counts requests, and how many of them have each flag.
 type Flagged struct{ Requests, Blocked, Challenges, Monitored, Human int64 }
 
 // Rest returns the requests, and the blocked ones, of the values that are not in the answer.

@@ -164,8 +164,7 @@ func testKind(test Test) int {
 	panic("query: unknown test")
 }
 
-// uniteTerms merges terms of which any may hold: terms that test the same values become one term with the union of
-// their sets.
+// uniteTerms merges alternative terms: terms that test the same values become one term with the union of their sets.
 func uniteTerms(terms []Term) []Term {
 	var united []Term
 	index := map[string]int{}

@@ -77,7 +77,8 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestCountDurations counts lists of every length in which each power of ten occurs, also negative ones and the longest.
+// TestCountDurations counts lists of every length in which each power of ten occurs, also negative ones and the
+// longest.
 func TestCountDurations(t *testing.T) {
 	var all []int64
 	for unit := int64(1); ; unit *= 10 {
@@ -113,7 +114,7 @@ func TestCountDurations(t *testing.T) {
 	}
 }
 
-// TestRanksOfManyDurations compares percentiles with those of the exact durations, sorted.
+// TestRanksOfManyDurations compares percentiles with the exact durations, sorted.
 func TestRanksOfManyDurations(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 600; n++ {

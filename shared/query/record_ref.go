@@ -74,7 +74,7 @@ func periodOf(refs []lake.Ref) Period {
 // noPeriod contains no instant.
 var noPeriod = Period{FromMs: 0, ToMs: -1}
 
-// refs returns the references of which a matching record must have one. ok is false if no condition requires that.
+// refs returns references; a matching record must have one of them. ok is false if no condition requires that.
 func (q Query) refs() (refs []lake.Ref, ok bool) {
 	for _, c := range q.Conditions {
 		more, required := c.refs()

@@ -63,8 +63,8 @@ func (b *binder) resolveTimes() {
 	b.filter.Conditions = conditions
 }
 
-// relativeTime finds the word of a relative time, in any case. A word of which it is only the beginning is none.
-// Without the flag i, no other letters are taken for those of the words, as ſ is for s.
+// relativeTime finds the word of a relative time, in any case. A longer word that begins with it does not
+// match. Without the flag i, no other letter stands for a letter of the words, as ſ would for s.
 var relativeTime = regexp.MustCompile(
 	`(?s)\A([nN][oO][wW]|[tT][oO][dD][aA][yY]|[yY][eE][sS][tT][eE][rR][dD][aA][yY])(\z|[^a-zA-Z].*)`)
 

@@ -170,8 +170,8 @@ func TestMistakesInRelativeTimes(t *testing.T) {
 	})
 }
 
-// FuzzRelativeTime checks that any text as a time is a mistake in the text, or stands for a time of which the canonical
-// filter has the absolute form.
+// FuzzRelativeTime checks that any text as a time is a mistake in the text, or stands for a time that the canonical
+// filter has in absolute form.
 func FuzzRelativeTime(f *testing.F) {
 	for _, text := range []string{
 		"now", "now-15m", "today", "yesterday", "now-15x", "now+5m", "now 5m", "-1h", "NOW", "now-", "today-1d", "now-0s",

@@ -28,14 +28,14 @@ const (
 )
 
 // Segments lists the possible lengths of a segment, in seconds: 1 m, 5 m, 15 m, 1 h, 6 h, 1, 2, 4, 8 … 4096 days, which
-// is enough for every period that a filter can have. LocalSegments lists those of segments by a local clock.
+// is enough for every period that a filter can have. LocalSegments lists the lengths by a local clock.
 var Segments = []int64{
 	60, 300, 900, 3600, 6 * 3600, day, 2 * day, 4 * day, 8 * day, 16 * day, 32 * day, 64 * day, 128 * day,
 	256 * day, 512 * day, 1024 * day, 2048 * day, 4096 * day,
 }
 
-// Length returns a length of time as parameters take it and messages print it: in the largest unit of which it is a
-// whole number, as 90s, 5m, 1h or 4d.
+// Length returns a length of time as parameters take it and messages print it: in the largest unit that
+// divides it, as 90s, 5m, 1h or 4d.
 func Length(seconds int64) string {
 	for _, unit := range []struct {
 		seconds int64

@@ -11,8 +11,8 @@ const (
 	week = 7 * day
 )
 
-// LocalSegments lists the possible lengths of a segment by a local clock, in seconds: those of Segments from an hour
-// on, and a week.
+// LocalSegments lists the possible lengths of a segment by a local clock, in seconds: the lengths of Segments from an
+// hour on, and a week.
 var LocalSegments = []int64{
 	hour, 6 * hour, day, 2 * day, 4 * day, week, 8 * day, 16 * day, 32 * day, 64 * day, 128 * day,
 	256 * day, 512 * day, 1024 * day, 2048 * day, 4096 * day,
@@ -25,14 +25,14 @@ type Segmentation struct {
 	bounds  []int64 // by a local clock: the starts, ascending, then the end of the last; nil: aligned to the epoch
 }
 
-// Segmentation returns the segments of a span, of which there are none in shapes without segments. The span is the
-// period of the query or a part of it.
+// Segmentation returns the segments of a span. Shapes without segments have none. The span is the period of the query
+// or a part of it.
 //
 // By a local clock, a segment of up to a day begins when the clock reads a multiple of its length since midnight, and a
 // longer one when it reads midnight: the midnight of the first day of the period and every so many days later, or, for
-// weeks, that of a Monday. If the clock skips such a reading, the segment begins when the clock has skipped it. If the
-// clock has the reading twice, the segment begins with the first one. So a day of 23 or 25 hours is one segment. Only
-// an hour that the clock reads twice is two segments, because one would count twice as much as its neighbours.
+// weeks, the midnight of a Monday. If the clock skips such a reading, the segment begins when the clock has skipped it.
+// If the clock has the reading twice, the segment begins with the first one. So a day of 23 or 25 hours is one segment.
+// Only an hour that the clock reads twice is two segments, because one would count twice as much as its neighbours.
 func (q Query) Segmentation(span Period) Segmentation {
 	seconds, zone := segmentOf(q.Shape)
 	s := Segmentation{seconds: seconds}
@@ -59,8 +59,8 @@ func segmentOf(shape Shape) (seconds int64, zone *time.Location) {
 	return 0, nil
 }
 
-// Start returns the start, in Unix seconds, of the segment that contains an instant of the span. For instants outside
-// it may be that of the first or the last segment.
+// Start returns the start, in Unix seconds, of the segment that contains an instant of the span. For an
+// instant outside, it may return the start of the first or the last segment.
 func (s Segmentation) Start(tsMs int64) int64 {
 	if s.bounds == nil {
 		return SegmentStart(tsMs, s.seconds)
@@ -76,7 +76,7 @@ func (s Segmentation) EndMs(start int64) int64 {
 	return s.bounds[s.index(start*1000)+1] * 1000
 }
 
-// Count returns the number of segments from that of one instant to that of another, both included.
+// Count returns the number of segments from the segment of one instant to the segment of another, both included.
 func (s Segmentation) Count(fromMs, toMs int64) int64 {
 	if s.bounds == nil {
 		return (SegmentStart(toMs, s.seconds)-SegmentStart(fromMs, s.seconds))/s.seconds + 1
@@ -119,7 +119,7 @@ func (s Segmentation) Runs() []SegmentRun {
 // localBounds returns the starts of the segments that contain an instant of the span, by the clock of a zone, and the
 // end of the last of them.
 //
-// It reads the clock as a number of seconds, as if the clock were that of UTC, so that multiples of a length can be
+// It reads the clock as a number of seconds, as if the clock were in UTC, so that multiples of a length can be
 // computed, and goes through the time from one change of the clock to the next.
 func localBounds(span, period Period, seconds int64, zone *time.Location) []int64 {
 	from, to := SegmentStart(span.FromMs, 1), SegmentStart(max(span.FromMs, span.ToMs), 1)

@@ -8,18 +8,18 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// TimeBounds is the time in which records can match a query. It is computed once, and then asked about every object and row
-// group.
+// TimeBounds is the time in which records can match a query. It is computed once, and then asked about every object and
+// row group.
 type TimeBounds struct {
 	spans []Period
 	times []int64 // of the references to records in the spans, ascending; only if linked
-	// linked reports that a matching record must be one of those of references, so that it has one of the times.
+	// linked reports that references name every matching record, so that each has one of the times.
 	linked bool
 }
 
-// TimeBounds returns the time in which records can match: the scope, narrowed by every further condition on the timestamp,
-// by the times of references to records, and by the places between which logs are. A reference to a record outside of
-// this time matches nothing, so that it does not widen what is read.
+// TimeBounds returns the time in which records can match: the scope, narrowed by every further condition on the
+// timestamp, by the times of references to records, and by the places between which logs are. A reference to a record
+// outside of this time matches nothing, so that it does not widen what is read.
 func (q Query) TimeBounds() TimeBounds {
 	r := TimeBounds{spans: q.periods()}
 	refs, linked := q.refs()

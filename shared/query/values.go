@@ -55,8 +55,8 @@ func (f Find) Passes(value string) bool {
 
 func (f Find) begins(value string) bool { return strings.HasPrefix(Fold(value), f.text) }
 
-// Compare orders values that pass the test: those that begin with the text come first, then the order is that of their
-// bytes.
+// Compare orders values that pass the test: those that begin with the text come first, then bytes
+// decide.
 func (f Find) Compare(a, b string) int {
 	if !f.prefix && f.text != "" {
 		switch begins := f.begins(a); {

@@ -13,7 +13,7 @@ func (q Query) PatternWork() (work int64) {
 	return work
 }
 
-// allConditions returns the conditions of the query and those of the selection of a diff.
+// allConditions returns the conditions of the query and of the selection of a diff.
 func (q Query) allConditions() []Condition {
 	if d, ok := q.Shape.(Diff); ok {
 		return slices.Concat(q.Conditions, d.Select.Conditions)
@@ -21,7 +21,7 @@ func (q Query) allConditions() []Condition {
 	return q.Conditions
 }
 
-// WithPatterns returns the conditions that have patterns, and those of the selection of a diff.
+// WithPatterns returns the conditions that have patterns, of the query and of the selection of a diff.
 func (q Query) WithPatterns() []Condition {
 	return slices.DeleteFunc(slices.Clone(q.allConditions()), func(c Condition) bool { return !c.HasPatterns() })
 }

@@ -20,7 +20,8 @@ func Present(now time.Time) time.Time { return PresentIn(now, PresentStep) }
 // PresentIn returns the present of relative times at a moment, in whole steps.
 func PresentIn(now time.Time, step time.Duration) time.Time { return now.UTC().Truncate(step) }
 
-// at returns the request with its present, which is now unless it has one. A page of logs has that of the first page.
+// at returns the request with its present, which is now unless it has one. A page of logs has the present of the
+// first page.
 func (s *Service) at(r Request, now time.Time) Request {
 	if c, ok := parseCursor(r.Cursor); ok && r.Route == Logs && !c.Now.IsZero() {
 		r.Now = c.Now

@@ -133,7 +133,7 @@ func hideOthersIn(m *Meta) {
 	}
 }
 
-// hideOthers removes the time of the oldest record, and rounds that of the newest one down to its minute.
+// hideOthers removes the time of the oldest record, and rounds the time of the newest one down to its minute.
 func (f *freshness) hideOthers() {
 	f.Oldest = nil
 	if f.Newest != nil {
@@ -152,7 +152,7 @@ const billStep = 10_000_000
 // inSteps rounds up to whole steps, at least one: no bytes would mean that nobody has records in the period.
 func inSteps(bytes int64) int64 { return max(1, (bytes+billStep-1)/billStep) * billStep }
 
-// priceInSteps returns the price of the bytes rounded up, where price is that of the bytes.
+// priceInSteps returns the price of the bytes rounded up. price is the price of the bytes.
 func priceInSteps(price float64, bytes int64) float64 {
 	if bytes <= billStep {
 		return price

@@ -88,7 +88,7 @@ func TestDryRun(t *testing.T) {
 			}
 		})
 	}
-	t.Run("errors of a request are those of the run", func(t *testing.T) {
+	t.Run("a request has the errors of its run", func(t *testing.T) {
 		for _, r := range []search.Request{
 			{Route: search.Stats, Filters: "hots=1"},
 			{Route: search.Stats, Filters: request.Filters, Segment: "7"},

@@ -13,12 +13,12 @@ import (
 var ErrNoExport = fault.New(fault.Internal, "the engine has no export")
 
 // Export passes all records of a request for logs to visit, in parts that are like the pages of Search: each has the
-// meta of a page, of which Next continues after the part. The limit of the request counts for nothing. The last part has
+// meta of a page, whose Next continues after the part. The limit of the request counts for nothing. The last part has
 // no records; only its meta has the number of late records. An error of visit ends the export, which returns it
 // unchanged.
 //
-// Export is for one caller, who waits as long as it takes: no limit of queries or of time holds. Errors are ErrNoExport
-// and those of Search.
+// Export is for one caller, who waits as long as it takes: no limit of queries or of time holds. It returns ErrNoExport
+// and the errors of Search.
 func (s *Service) Export(ctx context.Context, r Request, visit func(part Result) error) error {
 	exporter, ok := s.engine.(engine.Exporter)
 	if !ok {

@@ -28,7 +28,7 @@ func (r Records) AppendJSON(dst []byte, i int) []byte {
 	return record.AppendJSON(dst, r.rows[i], r.fields)
 }
 
-// Size returns about how many bytes record i has in memory, of which it has fewer as JSON.
+// Size returns about how many bytes record i has in memory. It has fewer as JSON.
 func (r Records) Size(i int) int { return int(r.rows[i].Memory()) }
 
 // MarshalJSON prints all records as a list.

@@ -19,7 +19,7 @@ const hour = "timestamp between 2026-01-01 10:00 and 2026-01-01 11:00"
 // hourMs is the beginning of the period of hour.
 const hourMs = 1767261600000
 
-// crowd returns n records of the hour, many of which have the same time.
+// crowd returns n records of the hour. Many have the same time.
 func crowd(random *rand.Rand, n int) []*lake.Row {
 	rows := make([]*lake.Row, n)
 	for i := range rows {

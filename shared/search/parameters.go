@@ -10,8 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Parameter is a parameter of data routes. If its default, limits or meaning depend on the route, it has several rows in the
-// table.
+// Parameter is a parameter of data routes. If its default, limits or meaning depend on the route, it has several rows
+// in the table.
 type Parameter struct {
 	Name     string
 	Routes   []Route
@@ -40,8 +40,8 @@ const (
 	PartKind                  // a part of a value of a field
 )
 
-// Parameters is the table of the parameters of the data routes. The documentation lists those of a route in this order.
-// The parameters of the form of an answer are in package api.
+// Parameters is the table of the parameters of the data routes. The documentation lists the parameters of a route in
+// this order. The parameters that choose the representation are in package api/representation.
 var Parameters = []Parameter{
 	{
 		Name: "filters", Kind: FilterKind, Routes: without(Values), Required: true,

@@ -38,7 +38,7 @@ type Status struct {
 }
 
 // Begin starts the query of a request, or joins an equal query of the same caller that is running. It does not wait for
-// the answer. Errors are the same as those of Search.
+// the answer. It returns the errors of Search.
 func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	r = s.at(r, s.now())
 	q, err := s.bind(ctx, r)
@@ -64,8 +64,8 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 // returned.
 //
 // Errors: fault.NotFound if the id is unknown or the query belongs to another caller. Otherwise it is the error with
-// which the query failed, or one that does not concern the query; then the status has the request. In the first case, it
-// is Done, and asking again does not help.
+// which the query failed, or one that does not concern the query; then the status has the request. In the first case,
+// it is Done, and asking again does not help.
 func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, error) {
 	run, stored, err := s.find(ctx, id, by)
 	if err != nil {

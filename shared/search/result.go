@@ -42,7 +42,7 @@ type freshness struct {
 	Newest   *int64 `json:"newest_ms,omitempty"`           // of the newest record; nil if there is none
 	Oldest   *int64 `json:"oldest_ms,omitempty"`           // of the oldest record; nil also in queries of earlier versions
 	Complete *int64 `json:"complete_through_ms,omitempty"` // every log handed in before is in the data; nil if unknown
-	Demo     bool   `json:"demo,omitempty"`                // the records are those of a demo day
+	Demo     bool   `json:"demo,omitempty"`                // the records are a demo day
 	Change   int64  `json:"change,omitempty"`              // the latest one, of engine.Arrivals; 0 if unknown
 }
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Sum returns the estimate of several queries together, of which atOnce run at the same time; 0: all. What is not known
-// of one of them is not known of all. The queries may read the same objects, so there are at least as many objects as
-// of each. The bytes of a caller who is limited to branches are rounded up once: the queries have one bill.
+// Sum returns the estimate of several queries together, if atOnce of them run at the same time; 0: all. What is not
+// known of one of them is not known of all. The queries may read the same objects, so there are at least as many
+// objects as of each. The bytes of a caller who is limited to branches are rounded up once: the queries have one bill.
 func Sum(list []*Estimate, atOnce int) *Estimate {
 	sum := &Estimate{
 		Partitions: mostOf(list, func(e *Estimate) *int { return e.Partitions }),

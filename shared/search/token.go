@@ -20,8 +20,8 @@ import (
 // place. The filter comes from the request and the branches from the caller's key, whatever the token contains, and a
 // period other than the filter's is refused. The checksum finds tokens that were cut or changed by mistake.
 //
-// The lines of places show how many records are between those of a caller. So package api encrypts the tokens of callers
-// that are limited to branches.
+// The lines of places show how many other records are between the records of a caller. So package api encrypts the
+// tokens of callers that are limited to branches.
 const (
 	tokenVersion  = 1
 	cursorToken   = 'c'

@@ -58,7 +58,7 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 	if found.More {
 		meta.Truncated = &Truncated{Reason: "limit"}
 	}
-	if r.Branches == nil && found.Unavailable == "" { // numbers of objects would be those of all branches
+	if r.Branches == nil && found.Unavailable == "" { // the numbers of objects are of all branches
 		meta.Scope = &LookedAt{Objects: found.Looked, Of: found.Of}
 	}
 	meta.ElapsedMS = milliseconds(s.now().Sub(began))
@@ -105,8 +105,8 @@ func (s *Service) withPeriod(r Request, data freshness) Request {
 	return r
 }
 
-// newestPeriod returns a filter for the newest 24 hours of the data. For a caller who is limited to branches, they end with
-// the minute of the newest record.
+// newestPeriod returns a filter for the newest 24 hours of the data. For a caller who is limited to branches, they end
+// with the minute of the newest record.
 func (s *Service) newestPeriod(data freshness, limited bool) string {
 	to := s.now().UnixMilli()
 	switch {

@@ -19,7 +19,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/document"
@@ -150,7 +150,7 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 
 // Path holds the dependencies to make and deliver reports.
 type Path struct {
-	Search   api.Searcher
+	Search   answering.Searcher
 	States   engine.States
 	Settings destination.Settings
 	Deliver  worker.Deliverer
@@ -165,7 +165,7 @@ func MakeOver(
 	c := s.config(log, now)
 	c.Settings, c.Deliver, c.AtOnce, c.Pause = path.Settings, path.Deliver, asking.Many, path.Pause
 	c.Ask = func(branches []string, key string) asking.Source {
-		return source(api.AskAs(path.Search, branches, "report "+key))
+		return source(answering.AskAs(path.Search, branches, "report "+key))
 	}
 	c.Complete = func(ctx context.Context) (time.Time, error) {
 		state, err := path.States.State(ctx)
@@ -206,7 +206,7 @@ func advance(ctx context.Context, runner *worker.Runner, body string) error {
 
 // source asks the questions of a report. A question ends some time before the function does. The report is then made
 // without its answer.
-type source api.Ask
+type source answering.Ask
 
 // Ask implements asking.Source.
 func (s source) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {

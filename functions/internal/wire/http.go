@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/page"
+	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
@@ -91,7 +92,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 		return nil, err
 	}
 	with := api.Config{
-		Keys: p.callers, Seals: keys.Over(p.table), Search: path.Service, Queries: path.Service,
+		Keys: p.callers, TokenKeys: keys.Over(p.table), Search: path.Service, Queries: path.Service,
 	}
 	return newHTTP(p.row, p.environment, log, with, searchChecks(p, path))
 }
@@ -138,5 +139,5 @@ func newHTTP(
 	if err != nil {
 		return nil, err
 	}
-	return function.New(f, e, lambdahttp.New(handler, api.WriteError, log), checks...), nil
+	return function.New(f, e, lambdahttp.New(handler, problem.WriteError, log), checks...), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/keys"
@@ -22,7 +23,7 @@ import (
 // Older wires the function that answers every route below the older base paths. It has the parts of all functions that
 // it stands for. maker makes its reports.
 func Older(
-	ctx context.Context, lookup function.Lookup, log *slog.Logger, maker api.Reports,
+	ctx context.Context, lookup function.Lookup, log *slog.Logger, maker answering.Reports,
 ) (*function.Function, error) {
 	p, err := begin(ctx, lambdas.Older, lookup)
 	if err != nil {
@@ -43,7 +44,7 @@ func Older(
 	}
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
 	c := reportNow(e, api.Config{
-		Keys: p.callers, Seals: keys.Over(p.table),
+		Keys: p.callers, TokenKeys: keys.Over(p.table),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
 		Status:  newDeployed(lakestate.Over(p.table), bucket, e),
 		Planets: planet.Over(document.Over(p.table), time.Now), Documents: document.Over(p.table),
@@ -55,9 +56,9 @@ func Older(
 }
 
 // byRoute has a read path for values and one for all other questions.
-type byRoute struct{ values, others api.Searcher }
+type byRoute struct{ values, others answering.Searcher }
 
-// Search implements api.Searcher.
+// Search implements answering.Searcher.
 func (b byRoute) Search(ctx context.Context, r search.Request) (search.Result, error) {
 	if r.Route == search.Values {
 		return b.values.Search(ctx, r)

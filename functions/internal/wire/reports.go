@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/destination"
@@ -58,7 +59,7 @@ func rulesOf(e function.Environment) (*definition.Rules, error) {
 
 // ReportNow wires the function that makes reports about a period at once: report-now. maker makes them.
 func ReportNow(
-	ctx context.Context, lookup function.Lookup, log *slog.Logger, maker api.Reports,
+	ctx context.Context, lookup function.Lookup, log *slog.Logger, maker answering.Reports,
 ) (*function.Function, error) {
 	p, err := begin(ctx, "report-now", lookup)
 	if err != nil {
@@ -88,7 +89,7 @@ func describing(c api.Config) api.Config {
 
 // described stands for reports in the description of the API. The code that makes reports would double the size of a
 // function.
-type described struct{ api.Reports }
+type described struct{ answering.Reports }
 
 // reportSchema is the schema of reports in JSON, which orrery serve derives from the code that makes them. A test
 // compares the two, and -update writes it.
@@ -96,7 +97,7 @@ type described struct{ api.Reports }
 //go:embed reportschema.json
 var reportSchema []byte
 
-// Document implements api.Reports.
+// Document implements answering.Reports.
 func (described) Document() any {
 	var schema map[string]any
 	if err := json.Unmarshal(reportSchema, &schema); err != nil {

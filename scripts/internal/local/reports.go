@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/report/asking"
@@ -84,7 +84,7 @@ func (p *Product) reportRunner(
 		AtOnce:  asking.Few,
 		Deliver: delivery.Sender{Settings: settings, AWS: deliveryaws.Default()},
 		Ask: func(branches []string, key string) asking.Source {
-			return reportSource{p, api.AskAs(p.Search, branches, "report "+key)}
+			return reportSource{p, answering.AskAs(p.Search, branches, "report "+key)}
 		},
 		Complete: p.completeThrough,
 		Key:      func(ctx context.Context, id string) (string, error) { return access.whyUnusable(ctx, id, now()) },
@@ -104,7 +104,7 @@ func (p *Product) completeThrough(ctx context.Context) (time.Time, error) {
 // reportSource answers the questions of a report, each from one set of records.
 type reportSource struct {
 	product *Product
-	ask     api.Ask
+	ask     answering.Ask
 }
 
 // Ask implements asking.Source.

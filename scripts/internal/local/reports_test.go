@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/report"
@@ -130,9 +130,9 @@ const dailyReport = `{"period":"day","deliver":[{"mail":["ops@example.com"]},{"t
 func TestScheduledReports(t *testing.T) {
 	s := newReportTest(t)
 	key, _ := s.key("shop")
-	var stored api.ScheduledReport
+	var stored resource.ScheduledReport
 	s.ask(key, "PUT", "/daily", dailyReport, &stored)
-	var run api.ReportRun
+	var run resource.ReportRun
 	s.ask(key, "POST", "/daily/run", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`, &run)
 	s.tick()
 	s.tick()
@@ -173,7 +173,7 @@ func TestScheduledReports(t *testing.T) {
 	}
 	s.now = s.now.Add(6 * time.Hour)
 	s.tick()
-	var list api.ReportRuns
+	var list resource.ReportRuns
 	s.ask(key, "GET", "/daily/runs", "", &list)
 	states := map[runs.State]int{}
 	for _, run := range list.Runs {
@@ -305,9 +305,9 @@ func TestPasswordOfMail(t *testing.T) {
 func TestMaxBytesOfKeysOfBranches(t *testing.T) {
 	s := newReportTest(t)
 	key, _ := s.key("shop")
-	var stored api.ScheduledReport
+	var stored resource.ScheduledReport
 	s.ask(key, "PUT", "/daily", `{"period":"day","max_bytes":10000000,"deliver":[{"to":"archive"}]}`, &stored)
-	var run api.ReportRun
+	var run resource.ReportRun
 	s.ask(key, "POST", "/daily/run", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`, &run)
 	s.tick()
 	s.ask(key, "GET", "/daily/runs/"+run.ID, "", &run)
@@ -319,7 +319,7 @@ func TestMaxBytesOfKeysOfBranches(t *testing.T) {
 func TestReportsOfRevokedKeysArePaused(t *testing.T) {
 	s := newReportTest(t)
 	key, id := s.key()
-	var stored api.ScheduledReport
+	var stored resource.ScheduledReport
 	s.ask(key, "PUT", "/daily", dailyReport, &stored)
 	if _, err := keys.Revoke(t.Context(), s.access.Keys, id, time.Now()); err != nil {
 		t.Fatal(err)

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Estimate implements api.Reports. The meta is that of the first question about all requests of the report, with the
-// estimate of all questions. If a question fails, its part would be missing in the report: a warning names the part,
-// and the others are estimated. The error is that of the first question if no question about all requests can be
-// estimated.
-func (m Maker) Estimate(ctx context.Context, ask api.Ask, r api.ReportRequest) (search.Meta, error) {
+// Estimate implements answering.Reports. It returns the meta of the first question about all requests of the report,
+// with the estimate of all questions. If a question fails, its part would be missing in the report: a warning names the
+// part, and the others are estimated. If no question about all requests can be estimated, Estimate returns the error of
+// the first one.
+func (m Maker) Estimate(ctx context.Context, ask answering.Ask, r answering.ReportRequest) (search.Meta, error) {
 	setting, err := asking.SettingOf(m.requestOf(r))
 	if err != nil {
 		return search.Meta{}, errorOf(err)

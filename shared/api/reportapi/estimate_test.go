@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
@@ -37,7 +38,7 @@ func (e *estimating) Search(ctx context.Context, r search.Request) (search.Resul
 }
 
 // post sends a request with a JSON body to the API over a searcher.
-func post(t *testing.T, s api.Searcher, accept, body string) *httptest.ResponseRecorder {
+func post(t *testing.T, s answering.Searcher, accept, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	handler, err := api.New(api.Config{
 		Search: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
@@ -86,7 +87,7 @@ func TestDryRun(t *testing.T) {
 	t.Run("the estimates of the questions are added", func(t *testing.T) {
 		s := &estimating{}
 		w := post(t, s, "", dry(`,"compare":"none"`))
-		var answer api.Estimated
+		var answer answering.Estimated
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
@@ -103,7 +104,7 @@ func TestDryRun(t *testing.T) {
 	})
 	t.Run("what is rounded up is rounded once", func(t *testing.T) {
 		w := post(t, &estimating{unrounded: &search.BytesEstimate{Low: 1, High: 500_000}}, "", dry(""))
-		var answer api.Estimated
+		var answer answering.Estimated
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
@@ -118,7 +119,7 @@ func TestDryRun(t *testing.T) {
 			search.Diff:     errors.New("10.0.0.7 is down"),
 		}}}
 		w := post(t, s, "", dry(""))
-		var answer api.Estimated
+		var answer answering.Estimated
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}

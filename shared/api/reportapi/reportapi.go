@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/mail"
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Maker makes reports: api.Reports.
+// Maker makes reports: answering.Reports.
 type Maker struct {
 	// Sender is the sender of reports that are mails.
 	Sender string
@@ -21,17 +21,17 @@ type Maker struct {
 	AtOnce int
 }
 
-var _ api.Reports = Maker{}
+var _ answering.Reports = Maker{}
 
 // source asks the questions of a report.
-type source api.Ask
+type source answering.Ask
 
 func (s source) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
 	return s(ctx, route, params)
 }
 
-// Make implements api.Reports.
-func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]byte, error) {
+// Make implements answering.Reports.
+func (m Maker) Make(ctx context.Context, ask answering.Ask, r answering.ReportRequest) ([]byte, error) {
 	model, err := asking.Run(ctx, source(ask), m.requestOf(r))
 	if err != nil {
 		return nil, errorOf(err)
@@ -52,7 +52,7 @@ func (m Maker) Make(ctx context.Context, ask api.Ask, r api.ReportRequest) ([]by
 }
 
 // requestOf returns the request of the API as a request for a report.
-func (m Maker) requestOf(r api.ReportRequest) asking.Request {
+func (m Maker) requestOf(r answering.ReportRequest) asking.Request {
 	return asking.Request{
 		Filters: r.Filters, Syntax: r.Form, Template: report.Template(r.Template), Compare: r.Compare, Zone: r.Zone,
 		Title: r.Title, Link: r.Link, Server: r.Server, Now: r.Now, AtOnce: m.AtOnce,
@@ -68,8 +68,8 @@ func errorOf(err error) error {
 	return err
 }
 
-// Policy implements api.Reports.
+// Policy implements answering.Reports.
 func (Maker) Policy() string { return report.PagePolicy }
 
-// Document implements api.Reports.
+// Document implements answering.Reports.
 func (Maker) Document() any { return report.Document{} }

@@ -18,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/api/reportapi"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
@@ -156,7 +157,7 @@ func TestParameters(t *testing.T) {
 }
 
 // TestLinksOfReports: links lead to the configured address, or to this machine, but never to what a Host header names.
-// A command sends the key to the configured address, or to that of the reader, but never to that of a link in the
+// A command sends the key to the configured address, or to the address of the reader, but never to a link in the
 // question.
 func TestLinksOfReports(t *testing.T) {
 	for _, test := range []struct{ rule, address, host, link, want string }{
@@ -252,7 +253,7 @@ func TestErrors(t *testing.T) {
 // TestReportWithinTheTimeOfARequest: a report with a question that is not answered in time is not sent without it. The
 // request can be repeated.
 func TestReportWithinTheTimeOfARequest(t *testing.T) {
-	ask := func(s api.Searcher, timeout time.Duration) *httptest.ResponseRecorder {
+	ask := func(s answering.Searcher, timeout time.Duration) *httptest.ResponseRecorder {
 		handler, err := api.New(api.Config{
 			Search: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) },
 			Reports: reportapi.Maker{}, ReportTimeout: timeout, Serves: []string{"report"},
@@ -271,7 +272,7 @@ func TestReportWithinTheTimeOfARequest(t *testing.T) {
 	late := &searcher{fail: map[search.Route]error{search.Diff: &search.TimeoutError{ID: "1"}}}
 	for _, test := range []struct {
 		rule    string
-		by      api.Searcher
+		by      answering.Searcher
 		timeout time.Duration
 		status  int
 	}{

@@ -58,7 +58,7 @@ func newStoreIsEmpty(t *testing.T, s keys.Store) {
 func createdKeyIsFound(t *testing.T, s keys.Store) {
 	full := Key("full", 0)
 	full.Branches, full.Expires = []string{"a/b", "prod", "ünï", `with "quotes", and more`}, At.Add(time.Hour)
-	full.Seal = keys.Seal{0, 1, 254, 255}
+	full.TokenKey = keys.TokenKey{0, 1, 254, 255}
 	for _, want := range []keys.Key{full, Key("bare", 1)} {
 		mustCreate(t, s, want)
 		got, err := s.Find(t.Context(), want.ID)

@@ -238,7 +238,7 @@ func (g *generator) textValues(c *filter.Condition, sample string) {
 	}
 }
 
-// references sets the values of a condition on references: mostly those of the records.
+// references sets the values of a condition on references: mostly references to the records.
 func (g *generator) references(c *filter.Condition) {
 	one := func() string {
 		row := g.row

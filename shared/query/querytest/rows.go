@@ -10,7 +10,7 @@ import (
 )
 
 // Rows returns n small random records. Every column is absent, hostile, or one of a few values that repeat. The records
-// are not realistic; those of package gen are.
+// are not realistic; package gen makes realistic ones.
 func Rows(r *rand.Rand, n int) []*lake.Row {
 	rows := make([]*lake.Row, n)
 	for i := range rows {

@@ -65,8 +65,8 @@ const Few = 4
 const Many = 8
 
 // Run returns a report. A question that fails is a part that is missing in the report. The error is a
-// *query.FilterError for the filter, a *ParamError for another part of the request, that of the context, or, if no
-// question could be answered, that of the first one.
+// *query.FilterError for the filter, a *ParamError for another part of the request, the error of the context, or,
+// if no question could be answered, the error of the first one.
 func Run(ctx context.Context, from Source, r Request) (report.Report, error) {
 	s, err := SettingOf(r)
 	if err != nil {
@@ -75,8 +75,8 @@ func Run(ctx context.Context, from Source, r Request) (report.Report, error) {
 	return Make(ctx, from, s, r.AtOnce, r.Done)
 }
 
-// Make returns the report of a setting. It asks atOnce questions at the same time; 0: all. Its errors are those of Run,
-// except errors about the request. done may be nil.
+// Make returns the report of a setting. It asks atOnce questions at the same time; 0: all. It returns the errors of
+// Run, except errors about the request. done may be nil.
 func Make(
 	ctx context.Context, from Source, s report.Setting, atOnce int, done func(done, all int),
 ) (report.Report, error) {

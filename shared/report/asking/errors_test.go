@@ -108,7 +108,7 @@ func (rounding) Ask(context.Context, string, map[string]string) ([]byte, error) 
 }
 
 // TestBytesAreRoundedOnce: what a report has read is rounded up once for a caller who is limited to branches. Its price
-// is that of its queries, of which each is charged for 10 MB at least.
+// is the sum of its queries. Each is charged for 10 MB at least.
 func TestBytesAreRoundedOnce(t *testing.T) {
 	r := run(t, rounding{}, asking.Request{Filters: secondDay})
 	if n := r.Run.Questions; r.Run.Bytes != 20_000_000 || n != 21 || math.Abs(*r.Run.CostUSD-0.00005*21) > 1e-9 {

@@ -196,7 +196,7 @@ func (p *Problems) combinations(d Definition) {
 	}
 }
 
-// destinations reads the destinations, of which there must be one. Those of old are accepted as they are.
+// destinations reads the destinations. There must be at least one. It accepts the destinations in old as they are.
 func (p *Problems) destinations(found map[string]json.RawMessage, rules Rules, old []Destination) []Destination {
 	value, given := found["deliver"]
 	if !given {
@@ -262,14 +262,15 @@ func (p *Problems) destination(i int, value json.RawMessage, rules Rules) (d Des
 	return d, ok
 }
 
-// DomainOf returns the domain of an address, as it is written, and whether it is one of domains, which are in lower case.
+// DomainOf returns the domain of an address, as it is written, and whether it is one of domains, which are in lower
+// case.
 func DomainOf(address string, domains []string) (domain string, ok bool) {
 	domain = address[strings.LastIndexByte(address, '@')+1:]
 	return domain, slices.Contains(domains, strings.ToLower(domain))
 }
 
-// LowerDomain returns an address with its domain in lower case. AWS compares the domains of receivers with those of a
-// permission letter by letter.
+// LowerDomain returns an address with its domain in lower case. AWS compares the domains of receivers with the domains
+// of a permission letter by letter.
 func LowerDomain(address string) string {
 	at := strings.LastIndexByte(address, '@') + 1
 	return address[:at] + strings.ToLower(address[at:])

@@ -109,7 +109,7 @@ func FuzzHostileMessages(f *testing.F) {
 	})
 }
 
-// linked matches texts of which mail programs make links.
+// linked matches texts that mail programs turn into links.
 var linked = regexp.MustCompile(`(?i)[\pL\pN]\.[\pL][\pL\pN-]|://|\b(?:javascript|vbscript|mailto|data|tel|file):[^\s:]|[\pL\pN]@[\pL\pN]|\\\\[\pL\pN]`)
 
 // hostile returns a report with a value of the data in every place that has one.

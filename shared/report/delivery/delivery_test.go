@@ -34,7 +34,7 @@ func sender(s *deliverytest.Server, remote bool) Sender {
 	}
 }
 
-// certificate returns the settings of a server with a certificate, and those of a client that trusts it.
+// certificate returns the settings of a server with a certificate, and of a client that trusts it.
 func certificate(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil) // its certificate is for 127.0.0.1

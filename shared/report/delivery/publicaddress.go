@@ -24,9 +24,9 @@ func (s Sender) requirePublic(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// isPublic reports whether an address is one of a machine on the Internet. The lists follow the registries of special
-// addresses of IANA. Addresses of IPv4 within those of IPv6 (mapped, NAT64, 6to4, Teredo) are not public, whatever they
-// lead to, except that mapped ones are treated as those of IPv4.
+// isPublic reports whether an address belongs to a machine on the Internet. The lists follow the registries of special
+// addresses of IANA. IPv6 addresses that contain an IPv4 address (NAT64, 6to4, Teredo) are not public, whatever they
+// lead to. A mapped address counts as its IPv4 address.
 func isPublic(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	if !a.IsGlobalUnicast() || a.IsPrivate() {

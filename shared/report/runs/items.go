@@ -14,8 +14,8 @@ import (
 //	runs#c#r   0001767337200000#i
 //	unfinished 0001767337200000#i until the run has ended
 //
-// The number in the sort keys is due_ms, when the run was due. It is that of the schedule (scheduled is 1) if the run is
-// requested again later. The attribute run is the run in JSON, and files is the list of its files.
+// The number in the sort keys is due_ms, when the run was due. A scheduled run (scheduled is 1) keeps the time of its
+// schedule if it is requested again later. The attribute run is the run in JSON, and files is the list of its files.
 const (
 	runPrefix           = "run#"
 	runKey              = "run"
@@ -29,8 +29,8 @@ const (
 	filesAttribute     = "files"
 )
 
-// keep is how long runs that have ended are kept. Then the table removes their items. It is longer than the longest period
-// of a report, so that the latest run of a report is there.
+// keep is how long runs that have ended are kept. Then the table removes their items. It is longer than the longest
+// period of a report, so that the latest run of a report is there.
 const keep = 400 * 24 * time.Hour
 
 // entry is a run with what is stored besides.

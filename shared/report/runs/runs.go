@@ -66,7 +66,7 @@ type Delivery struct {
 	Destination definition.Destination
 	State       DeliveryState
 	Attempts    int
-	Unknown     int       // attempts of which the outcome is not known, because the worker ended
+	Unknown     int       // attempts with an unknown outcome, because the worker ended
 	At          time.Time // when it was delivered, or tried last
 	Next        time.Time
 	Reason      string   // why it failed, or which addresses were refused
@@ -137,9 +137,9 @@ type Store interface {
 	Latest(ctx context.Context, config, report string) (time.Time, error)
 	// Unfinished returns the runs that have not ended, those that were due first first.
 	Unfinished(ctx context.Context) ([]Run, error)
-	// Update replaces a run durably, and increases its revision, and adds files. Only rendered runs have files: those of a
-	// run with another state are removed. The error is of kind fault.Conflict if the run has another revision, because of
-	// another writer.
+	// Update replaces a run durably, and increases its revision, and adds files. Only rendered runs have files: the files
+	// of a run with another state are removed. The error is of kind fault.Conflict if the run has another revision,
+	// because of another writer.
 	Update(ctx context.Context, r Run, files ...File) error
 	// Files returns the files of a run, by delivery and name. The error is ErrLost if some are missing or damaged.
 	Files(ctx context.Context, id string) ([]File, error)

@@ -125,7 +125,7 @@ func (s *Items) Update(ctx context.Context, r Run, files ...File) error {
 	}
 	after := entry{Run: r, dueMs: before.dueMs, scheduled: before.scheduled}
 	after.Revision++
-	if r.By == "" { // the time of a scheduled run stays that of its schedule when it is requested again
+	if r.By == "" { // a scheduled run keeps the time of its schedule when it is requested again
 		after.dueMs, after.scheduled = r.Due.UnixMilli(), true
 	}
 	if r.State == Rendered {

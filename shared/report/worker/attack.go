@@ -41,8 +41,8 @@ func afterAttack(earlier []runs.Run) bool {
 	return false
 }
 
-// earlier returns the scheduled runs about the hours before that of a scheduled hourly run which asked the same
-// questions, the latest first. Other runs have none.
+// earlier returns the scheduled runs that asked the same questions about the hours before the hour of a scheduled
+// hourly run, the latest first. Other runs have none.
 func (r *Runner) earlier(ctx context.Context, run runs.Run, stored definition.Stored) ([]runs.Run, error) {
 	if stored.Period != definition.Hour || run.By != "" {
 		return nil, nil

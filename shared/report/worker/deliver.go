@@ -39,7 +39,7 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 	}
 	r.splitForbidden(&run)
 	h := &handover{Runner: r, asked: run, since: since, run: run, files: files}
-	h.run.Deliveries = slices.Clone(run.Deliveries) // those of asked are read without a lock
+	h.run.Deliveries = slices.Clone(run.Deliveries) // the deliveries of asked are read without a lock
 	var group sync.WaitGroup
 	failed := make([]error, len(run.Deliveries))
 	for i, d := range run.Deliveries {
@@ -55,8 +55,8 @@ func (r *Runner) deliver(ctx context.Context, run runs.Run) error {
 	return err
 }
 
-// causeOf returns the first error that is no conflict, or else the first one. A write that fails after it had its effect
-// makes the next write of the same run a conflict, though no other worker has it.
+// causeOf returns the first error that is no conflict, or else the first one. A write that fails after it had its
+// effect makes the next write of the same run a conflict, though no other worker has it.
 func causeOf(failed []error) error {
 	for _, err := range failed {
 		if err != nil && fault.KindOf(err) != fault.Conflict {
@@ -80,7 +80,7 @@ func (r *Runner) files(ctx context.Context, run runs.Run) ([]runs.File, error) {
 	return files, nil
 }
 
-// unreadable handles a rendered run of which files cannot be read. The report is made again if they are lost, or cannot be
+// unreadable handles a rendered run whose files cannot be read. The report is made again if they are lost, or cannot be
 // read as long as deliveries are repeated. Other errors may pass until the next tick.
 func (r *Runner) unreadable(ctx context.Context, run *runs.Run, since time.Time, cause error) error {
 	lost := errors.Is(cause, runs.ErrLost) || r.deliveriesAreOver(since)
@@ -163,15 +163,15 @@ func (h *handover) deliverTo(ctx context.Context, index int) error {
 func (r *Runner) placeAt(to definition.Destination) *semaphore.Weighted {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.busy[to.To] == nil { // that of the mail server is ""
+	if r.busy[to.To] == nil { // "" is the mail server
 		r.busy[to.To] = semaphore.NewWeighted(atOnce)
 	}
 	return r.busy[to.To]
 }
 
 // begin records that a delivery begins. It returns nil if the delivery must not be made now: the report may have been
-// paused since it was rendered, and a delivery that does not end before ctx is left to the next tick, because its outcome
-// would not be recorded. Its record and that of the end of the run may each take recordTime.
+// paused since it was rendered, and a delivery that does not end before ctx is left to the next tick, because its
+// outcome would not be recorded. Its record and the record of the end of the run may each take recordTime.
 func (h *handover) begin(ctx context.Context, index int) (*definition.Destination, error) {
 	decision, err := h.decide(ctx, h.asked)
 	if err != nil {
@@ -211,8 +211,8 @@ func left(d *runs.Delivery) definition.Destination {
 	return to
 }
 
-// within delivers. It returns an error when the time of a delivery is over, also if the destination goes on, as a folder
-// of a network may do.
+// within delivers. It returns an error when the time of a delivery is over, also if the destination goes on, as a
+// folder of a network may do.
 func (h *handover) within(ctx context.Context, to definition.Destination, files []runs.File) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, h.deliverTime)
 	defer cancel()

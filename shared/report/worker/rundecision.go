@@ -56,8 +56,8 @@ func (r *Runner) decide(ctx context.Context, run runs.Run) (s runDecision, err e
 }
 
 // since returns the time from which a run could go on and its waits count: when it was due, when it was queued, or when
-// its report was resumed, whichever was last. Other changes of the report give its runs no more time, because those of
-// a report that is written every hour would never end. A version that cannot be read counts as not paused.
+// its report was resumed, whichever was last. Other changes of the report give its runs no more time, because the
+// runs of a report that is written every hour would never end. A version that cannot be read counts as not paused.
 func (r *Runner) since(ctx context.Context, run runs.Run, newest document.Version) (time.Time, error) {
 	from := latest(run.Due, run.Queued)
 	id := definition.DocumentOf(run.Config, run.Report)

@@ -54,8 +54,8 @@ func newWaitingWorld(t *testing.T, reach func(w *world)) *world {
 	return w
 }
 
-// TestPausedRuns: a run in any state waits while its report is paused, whoever pauses it, and goes out when the report is
-// resumed.
+// TestPausedRuns: a run in any state waits while its report is paused, whoever pauses it, and goes out when the report
+// is resumed.
 func TestPausedRuns(t *testing.T) {
 	for state, reach := range waiting {
 		for _, test := range []struct {
@@ -101,8 +101,8 @@ func TestPausedRuns(t *testing.T) {
 	}
 }
 
-// TestRunsPausedForTooLong: a run ends as missed when a later one would have been due, and is listed. After that the report
-// is not made when it is resumed.
+// TestRunsPausedForTooLong: a run ends as missed when a later one would have been due, and is listed. After that the
+// report is not made when it is resumed.
 func TestRunsPausedForTooLong(t *testing.T) {
 	for state, reach := range waiting {
 		t.Run("a run that "+state, func(t *testing.T) {
@@ -193,8 +193,8 @@ func TestRunsOfDeletedReports(t *testing.T) {
 	}
 }
 
-// TestEditedRuns: a run belongs to the version that was in force when it was due, in whatever state it is when the report
-// is edited.
+// TestEditedRuns: a run belongs to the version that was in force when it was due, in whatever state it is when the
+// report is edited.
 func TestEditedRuns(t *testing.T) {
 	for state, reach := range waiting {
 		t.Run("a run that "+state, func(t *testing.T) {
@@ -209,8 +209,8 @@ func TestEditedRuns(t *testing.T) {
 	}
 }
 
-// TestKeysThatEndARun: a scheduled run whose key cannot be used ends only if the report has another key, which may not see
-// all of its branches. A run that was requested ends at once.
+// TestKeysThatEndARun: a scheduled run whose key cannot be used ends only if the report has another key, which may not
+// see all of its branches. A run that was requested ends at once.
 func TestKeysThatEndARun(t *testing.T) {
 	w := newWorld(t)
 	w.put("r", daily(func(s *definition.Stored) { s.Branches = nil }))
@@ -305,7 +305,7 @@ func TestVersionsOfManyDeliveries(t *testing.T) {
 	many := only(definition.Destination{To: "a"}, definition.Destination{To: "b"}, definition.Destination{To: "c"})
 	paused := func(s *definition.Stored) { s.Paused = true }
 	w.put("r", daily(many, paused))
-	w.put("r", daily(many)) // version 2 is that of the run
+	w.put("r", daily(many)) // the run has version 2
 	w.now, w.complete = monday, monday.Add(-7*time.Hour)
 	w.tick()
 	w.now, w.complete = monday.Add(time.Minute), time.Time{}

@@ -13,13 +13,13 @@ import (
 	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
-// tableRuns returns the store of runs of a deployment, over a table and a bucket in memory. Each write of both is a step
-// of the crash that fault returns, if it returns one.
+// tableRuns returns the store of runs of a deployment, over a table and a bucket in memory. Each write of both is a
+// step of the crash that fault returns, if it returns one.
 func tableRuns(fault func() *crash) runs.Store {
 	return runs.Over(&items{fault: fault}, &bucket{fault: fault})
 }
 
-// bucket is a bucket of which each write is a step.
+// bucket is a bucket; each write to it is a step.
 type bucket struct {
 	blobtest.Memory
 	fault func() *crash

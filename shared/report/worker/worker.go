@@ -1,10 +1,10 @@
 // Package worker runs scheduled reports: it finds those that are due, makes them when their data is there, and
 // delivers them.
 //
-// Every step is recorded before the next one begins, by a write that fails if another worker was faster. So after a crash
-// at any time, and with several workers, each destination gets each report at least once. A destination gets a report
-// twice only if a worker ends between the delivery and its record, or cannot write the record; the mails then have the
-// same X-Orrery-Run.
+// Every step is recorded before the next one begins, by a write that fails if another worker was faster. So after a
+// crash at any time, and with several workers, each destination gets each report at least once. A destination gets a
+// report twice only if a worker ends between the delivery and its record, or cannot write the record; the mails then
+// have the same X-Orrery-Run.
 package worker
 
 import (
@@ -144,8 +144,8 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.cause, e.stack) }
 
-// Tick queues the reports that are due, and continues all runs that can be continued: those of different reports at the
-// same time, and those of one report one after the other. A report that cannot be run does not stop the others.
+// Tick queues the reports that are due, and continues all runs that can be continued: the runs of different reports at
+// the same time, the runs of one report one after the other. A report that cannot be run does not stop the others.
 func (r *Runner) Tick(ctx context.Context) error {
 	trimmed := r.trim(ctx)
 	list, queued := r.continuable(ctx)
@@ -298,8 +298,8 @@ func (r *Runner) queueReport(ctx context.Context, config string, one document.Na
 	return nil
 }
 
-// versions returns the versions of a definition that decide what is due: the newest one, and those before it back to that
-// which was in force when the latest report was due, or with which the definition began.
+// versions returns the versions of a definition that decide what is due: the newest one, and those before it back to
+// that which was in force when the latest report was due, or with which the definition began.
 func (r *Runner) versions(
 	ctx context.Context, id document.ID, newest schedule.Version, done time.Time,
 ) ([]schedule.Version, error) {
@@ -323,8 +323,8 @@ func (r *Runner) versions(
 	return list, nil //nolint:nilerr // later reports do not depend on a damaged version
 }
 
-// takeOver makes a run that somebody requested the scheduled one, now that it is due. If it was requested before that, or
-// made before late logs had arrived, or has failed, it is queued, and every destination gets the report.
+// takeOver makes a run that somebody requested the scheduled one, now that it is due. If it was requested before that,
+// or made before late logs had arrived, or has failed, it is queued, and every destination gets the report.
 func (r *Runner) takeOver(ctx context.Context, tick schedule.Tick) error {
 	if tick.Missed {
 		return nil // there is a report
@@ -370,7 +370,8 @@ func runOf(tick schedule.Tick, now time.Time) runs.Run {
 	return run
 }
 
-// advance continues a run that can be continued. An error of kind fault.Conflict is that of another worker.
+// advance continues a run that can be continued. An error of kind fault.Conflict means that another worker
+// continues it.
 func (r *Runner) advance(ctx context.Context, run runs.Run) error {
 	if run.State != runs.Rendered {
 		made, err := r.make(ctx, &run)
@@ -405,8 +406,8 @@ func (r *Runner) update(ctx context.Context, run *runs.Run, files ...runs.File) 
 	return nil
 }
 
-// refused returns the number of destinations that have not got the report of a run, and will not get it; 0 of a missed run,
-// which is no failure.
+// refused returns the number of destinations that have not got the report of a run, and will not get it; 0 of a missed
+// run, which is no failure.
 func refused(run runs.Run) (n int) {
 	if run.State == runs.Missed {
 		return 0

@@ -20,6 +20,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/athena"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/enginetest"
@@ -445,7 +446,7 @@ func dataOf(t *testing.T, w *httptest.ResponseRecorder) string {
 // checkError checks that a response is an error as the API documents it and does not mention internals.
 func checkError(t *testing.T, what string, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
-	var e api.Error
+	var e problem.Error
 	err := json.Unmarshal(w.Body.Bytes(), &e)
 	if err != nil || w.Code != status || e.Code != status || e.RequestID == "" || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%s: status %d, want %d, %v: %v %s", what, w.Code, status, err, w.Header(), w.Body)

@@ -13,19 +13,19 @@ import (
 // Limits are the limits of a Limiter.
 type Limits struct {
 	AtOnce     int           // queries that use the engine at the same time; at least 1
-	PerCaller  int           // those of one caller; 0: AtOnce
+	PerCaller  int           // of one caller; 0: AtOnce
 	Waiting    int           // queries that wait; a caller with n of them needs more than n free places for another
 	RetryAfter time.Duration // of the error of a refused query
 
 	// Preparing is the number of requests of one caller that are parsed at the same time; one more can be of another
-	// caller. 0: no limit. MorePreparing is the number of those that wait, as Waiting is.
+	// caller. 0: no limit. MorePreparing is the number that waits, as Waiting is.
 	Preparing     int
 	MorePreparing int
 }
 
 // Limiter limits the number of queries that use the engine at the same time. Further queries wait, and are refused if
-// too many wait. Callers with waiting queries get released slots in turn, so that one caller's queries do not delay
-// those of all others. No caller can have more waiting queries than places are free, so the first caller gets half of
+// too many wait. Callers with waiting queries get released slots in turn, so that one caller's queries do not delay the
+// queries of all others. No caller can have more waiting queries than places are free, so the first caller gets half of
 // the places, the next one half of the rest, and a few callers never leave no place for another. A nil Limiter has no
 // limit.
 type Limiter struct {
@@ -60,9 +60,9 @@ func NewLimiter(l Limits) *Limiter {
 	return limiter
 }
 
-// Prepare is Acquire for the time in which a request of the caller is parsed, before it is a query. This time has a limit
-// of its own, because it is short: a request need not wait until long queries have ended, only to learn that it is wrong
-// or that it joins one of them.
+// Prepare is Acquire for the time in which a request of the caller is parsed, before it is a query. This time has a
+// limit of its own, because it is short: a request need not wait until long queries have ended, only to learn that it
+// is wrong or that it joins one of them.
 func (l *Limiter) Prepare(ctx context.Context, caller string) (release func(), err error) {
 	if l == nil {
 		return func() {}, nil
@@ -79,8 +79,8 @@ type Place struct {
 }
 
 // Enter takes a slot for a query of the caller or, if none is free, a place in the caller's line. The caller of Enter
-// calls Wait. Errors: fault.TooMany if too many queries of the caller wait, fault.Unavailable if too many of all callers
-// do.
+// calls Wait. Errors: fault.TooMany if too many queries of the caller wait, fault.Unavailable if too many of all
+// callers do.
 func (l *Limiter) Enter(caller string) (*Place, error) {
 	if l == nil {
 		return &Place{leave: func() {}}, nil
@@ -95,8 +95,8 @@ func (l *Limiter) Enter(caller string) (*Place, error) {
 // Waits reports whether the query had to enter a line.
 func (p *Place) Waits() bool { return p.slot != nil }
 
-// Wait waits for the slot and returns the function that releases it. Errors: fault.Timeout or fault.Canceled if ctx ends
-// first. The place is then given up.
+// Wait waits for the slot and returns the function that releases it. Errors: fault.Timeout or fault.Canceled if ctx
+// ends first. The place is then given up.
 func (p *Place) Wait(ctx context.Context) (release func(), err error) {
 	if !p.Waits() {
 		return p.leave, nil

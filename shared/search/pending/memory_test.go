@@ -7,7 +7,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// TestMemoryOfDiff: the values of a diff, which can be a hundred thousand, count like those of other answers.
+// TestMemoryOfDiff: the values of a diff, which can be a hundred thousand, count like the values of other answers.
 func TestMemoryOfDiff(t *testing.T) {
 	values := func(texts ...string) (list []query.DiffValue) {
 		for _, text := range texts {

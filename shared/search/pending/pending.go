@@ -53,7 +53,7 @@ type Store interface {
 	// stored.
 	Move(ctx context.Context, id ID, to engine.Execution) error
 	// Detach removes the key of a query, so that an equal request starts a new one. The query is still found by its ID.
-	// It is not an error if the key does not exist or is that of another query.
+	// It is not an error if the key does not exist or belongs to another query.
 	Detach(ctx context.Context, p Query) error
 	// Forget removes a query. Removing a query that is not stored is not an error.
 	Forget(ctx context.Context, p Query) error

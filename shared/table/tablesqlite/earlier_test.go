@@ -145,7 +145,7 @@ func TestDocumentsOfEarlierReleases(t *testing.T) {
 func TestKeysOfEarlierReleases(t *testing.T) {
 	full, bare, revoked := keystest.Key("full", 0), keystest.Key("bare", 1), keystest.Key("revoked", 2)
 	full.Branches, full.Expires = []string{"a/b", "prod", "ünï"}, keystest.At.Add(time.Hour)
-	full.Seal, revoked.Revoked = keys.Seal{0, 1, 254, 255}, keystest.At.Add(time.Minute)
+	full.TokenKey, revoked.Revoked = keys.TokenKey{0, 1, 254, 255}, keystest.At.Add(time.Minute)
 	path := copyOf(t, "keys.db")
 	for range 2 {
 		list, err := keys.Over(open(t, path, tablesqlite.Keys)).List(t.Context())
@@ -153,15 +153,15 @@ func TestKeysOfEarlierReleases(t *testing.T) {
 			t.Fatal(list, err)
 		}
 		for i, k := range []*keys.Key{&bare, &revoked} {
-			if k.Seal.IsZero() {
-				k.Seal = list[1+i].Seal
+			if k.TokenKey.IsZero() {
+				k.TokenKey = list[1+i].TokenKey
 			}
 		}
 		if diff := cmp.Diff([]keys.Key{full, bare, revoked}, list); diff != "" {
 			t.Error(diff)
 		}
 	}
-	if bare.Seal.IsZero() || revoked.Seal.IsZero() || bare.Seal == revoked.Seal {
+	if bare.TokenKey.IsZero() || revoked.TokenKey.IsZero() || bare.TokenKey == revoked.TokenKey {
 		t.Error("a key has no seal of its own")
 	}
 }
@@ -346,7 +346,7 @@ func TestReleaseBeforeWritesKeys(t *testing.T) {
 	path := copyOf(t, "keys.db")
 	in := open(t, path, tablesqlite.Keys)
 	known, k := keys.Over(in), keystest.Key("new", 9)
-	k.Seal = keys.NewSeal()
+	k.TokenKey = keys.NewTokenKey()
 	changed := func(want int64, statement string, args ...any) {
 		t.Helper()
 		if n := execute(t, path, statement, args...); n != want {
@@ -363,7 +363,7 @@ func TestReleaseBeforeWritesKeys(t *testing.T) {
 	}
 	const create = "INSERT INTO keys (id, hash, name, scopes, branches, created_ms, expires_ms, revoked_ms, seal) " +
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-	row := []any{k.ID, k.Hash[:], k.Name, `["conf:read","data:read"]`, "null", k.Created.UnixMilli(), nil, nil, k.Seal[:]}
+	row := []any{k.ID, k.Hash[:], k.Name, `["conf:read","data:read"]`, "null", k.Created.UnixMilli(), nil, nil, k.TokenKey[:]}
 	changed(1, create, row...)
 	expect(time.Time{})
 	changed(0, create, row...)

@@ -10,7 +10,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/question"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/tabular"
@@ -54,12 +54,12 @@ func (a Answer) WriteTable(c terminal.Console, flags question.ParameterFlags) (e
 
 // WriteCSV prints the results as the API's answer in CSV does.
 func (a Answer) WriteCSV(w io.Writer, flags question.ParameterFlags, raw bool) error {
-	table, ok := api.TableOf(search.Route(a.Route), flags.Fields())
+	table, ok := representation.TableOf(search.Route(a.Route), flags.Fields())
 	if !ok {
 		return exit.With(exit.Usage, a.Route+" has no table; use another --format")
 	}
 	if table.Raw = raw; flags.Has("tz") {
-		table = api.WithLocalTimes(table)
+		table = representation.WithLocalTimes(table)
 	}
 	encoder := tabular.NewEncoder(table)
 	if _, err := w.Write(encoder.Head()); err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/client"
 )
 
@@ -81,7 +81,7 @@ func (s Configuration) PrintVersions(ctx context.Context, c terminal.Console, pa
 
 // printVersions prints a line per version of an answer.
 func printVersions(out io.Writer, answer []byte) error {
-	list, err := Decoded[api.Versions](answer)
+	list, err := Decoded[resource.Versions](answer)
 	if err != nil {
 		return err
 	}

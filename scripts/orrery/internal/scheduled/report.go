@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/schedule"
 	"github.com/orrery/orrery/shared/zone"
 )
 
 // PrintReport prints a report and its next period for people.
-func PrintReport(out io.Writer, one api.ScheduledReport, now time.Time) error {
+func PrintReport(out io.Writer, one resource.ScheduledReport, now time.Time) error {
 	d := one.Definition
 	w := terminal.NewTable(out)
 	fmt.Fprintf(w, "report\t%s\n", strings.TrimRight(one.Name+"  "+terminal.OneLine(d.Title), " "))

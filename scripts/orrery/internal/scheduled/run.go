@@ -9,12 +9,12 @@ import (
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/report/runs"
 )
 
 // Settled reports whether a run has ended, or is tried again only later.
-func Settled(run api.ReportRun) bool {
+func Settled(run resource.ReportRun) bool {
 	if run.State.Ended() || run.State == runs.Queued && run.Reason != "" {
 		return true
 	}
@@ -27,7 +27,7 @@ func Settled(run api.ReportRun) bool {
 }
 
 // PrintRun prints a run and its deliveries. A run that has failed is an error.
-func PrintRun(c terminal.Console, run api.ReportRun) error {
+func PrintRun(c terminal.Console, run resource.ReportRun) error {
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "run\t%s\nperiod\t%s to %s\nstate\t%s\n", run.ID, run.From.Format(time.RFC3339),
 		run.To.Format(time.RFC3339), run.State)
@@ -54,7 +54,7 @@ func PrintRun(c terminal.Console, run api.ReportRun) error {
 }
 
 // Remarks returns what is to be known about a run.
-func Remarks(run api.ReportRun) string {
+func Remarks(run resource.ReportRun) string {
 	var list []string
 	if run.Incomplete {
 		list = append(list, "incomplete data")

@@ -234,7 +234,7 @@ func TestPublish(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if authorization := server.asked[0].header.Get("Authorization"); !strings.Contains(authorization, "/us-east-1/sns/aws4_request") {
-		t.Errorf("the region is not that of the topic: %s", authorization)
+		t.Errorf("the region is not the region of the topic: %s", authorization)
 	}
 }
 

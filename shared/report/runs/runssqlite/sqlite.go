@@ -152,7 +152,7 @@ func (s *Store) Update(ctx context.Context, r runs.Run, files ...runs.File) erro
 		return err
 	}
 	return s.file.Write(ctx, func(tx *sql.Tx) error {
-		// The time of a scheduled run stays that of its schedule when it is requested again.
+		// A scheduled run keeps the time of its schedule when it is requested again.
 		result, err := tx.ExecContext(ctx, `UPDATE runs SET ended = ?1, revision = ?2, run = ?3,
 			due_ms = CASE WHEN ?4 THEN ?5 ELSE due_ms END, scheduled = scheduled OR ?4 WHERE id = ?6 AND revision = ?7`,
 			r.State.Ended(), r.Revision, string(text), r.By == "", r.Due.UnixMilli(), r.ID, before)

@@ -1,0 +1,38 @@
+// Package content is what HTTP knows of the content of messages: media types and content codings, their negotiation,
+// and entity tags.
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Media types.
+const (
+	JSON      = "application/json"
+	Text      = "text/plain"
+	Form      = "application/x-www-form-urlencoded"
+	Multipart = "multipart/form-data"
+	CSV       = "text/csv"
+	NDJSON    = "application/x-ndjson"
+	HTML      = "text/html"
+	Mail      = "message/rfc822"
+)
+
+// Offers are the media types of most answers. Text is for errors.
+var Offers = []string{JSON, Text}
+
+// MaxAnswer is the maximum size in bytes of a data answer as sent, which may be compressed. In base64 it still fits
+// into the answer of a Lambda function, which is limited to 6 MB.
+const MaxAnswer = 4_000_000
+
+// Encode encodes a value of our own types as JSON, which cannot fail.
+func Encode(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("content: an answer cannot be encoded: " + err.Error())
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}

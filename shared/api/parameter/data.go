@@ -1,0 +1,103 @@
+package parameter
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/orrery/orrery/shared/search"
+)
+
+// MaxBody is the maximum length of a body with a filter: a filter of 1 MB in which every character is escaped,
+// and the other parameters.
+const MaxBody = 2_100_000
+
+// Names of the parameters that choose the representation of an answer.
+const (
+	FormatName = "format"
+	CSVName    = "csv"
+)
+
+// selectName is the name of the other parameter that is a filter.
+const selectName = "select"
+
+// Parameters of data routes that other routes have, too.
+var (
+	Filters = Of(search.ParameterOf(search.Logs, "filters"))
+	DayZone = Of(search.ParameterOf(search.Logs, "tz"))
+)
+
+// Of returns a parameter of data routes as routes have it.
+func Of(of search.Parameter) Parameter {
+	p := Parameter{Name: of.Name, Doc: of.Doc, Required: of.Required, Schema: &huma.Schema{Type: "string", Pattern: of.Pattern}}
+	if of.Example != "" {
+		p.Example = of.Example
+	}
+	if of.Default != "" {
+		p.Schema.Default = of.Default
+	}
+	switch of.Kind {
+	case search.TextKind:
+		p.Read = ReadText
+		for _, value := range of.Values {
+			p.Schema.Enum = append(p.Schema.Enum, value)
+		}
+	case search.IntegerKind:
+		return integerParam(of)
+	case search.BooleanKind:
+		return Boolean(of.Name, of.Doc)
+	case search.FilterKind:
+		p.Schema.MinLength, p.Body, p.Read = new(1), FilterSchema(1), ReadFilters
+	case search.NamesKind:
+		name := &huma.Schema{Type: "string", MinLength: new(1)}
+		if of.Pattern != "" {
+			name = &huma.Schema{Type: "string", Pattern: "^" + of.Pattern + "$"}
+			p.Schema.Pattern = "^" + of.Pattern + "(," + of.Pattern + ")*$"
+		}
+		p.Body, p.Read = namesSchema(name, of.Max), readNames
+	case search.LengthKind:
+		seconds := &huma.Schema{Type: "integer", Minimum: new(1.0)}
+		p.Body, p.Read = &huma.Schema{OneOf: []*huma.Schema{p.Schema, seconds}}, readLength
+	case search.PartKind:
+		p.Schema.MaxLength = new(of.Max)
+		p.Body, p.Read = textOrInteger(p.Schema), readTextOrInteger
+	default:
+		panic(fmt.Sprintf("parameter: no schema for parameters of kind %d", of.Kind))
+	}
+	return p
+}
+
+func integerParam(of search.Parameter) Parameter {
+	number := func(text string) float64 {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			panic("parameter: read the parameter " + of.Name + ": " + err.Error())
+		}
+		return float64(n)
+	}
+	schema := &huma.Schema{Type: "integer", Minimum: new(1.0), Default: number(of.Default)}
+	if of.Max > 0 {
+		schema.Maximum = new(float64(of.Max))
+	}
+	return Parameter{
+		Name: of.Name, Doc: of.Doc, Schema: schema, Body: orDigits(schema), Example: int(number(of.Example)), Read: readInteger,
+	}
+}
+
+// Boolean returns a parameter that is false by default.
+func Boolean(name, doc string) Parameter {
+	schema := &huma.Schema{Type: "boolean", Default: false}
+	return Parameter{Name: name, Doc: doc, Schema: schema, Body: orBooleanText(schema), Example: true, Read: readBoolean}
+}
+
+// dataParams are the names of the parameters of all data routes.
+var dataParams = append(parameterNames(), FormatName, CSVName)
+
+func parameterNames() []string {
+	var list []string
+	for _, p := range search.Parameters {
+		list = append(list, p.Name)
+	}
+	return list
+}

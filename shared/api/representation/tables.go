@@ -1,0 +1,129 @@
+package representation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/tabular"
+)
+
+// TableOf returns the table of the results of a route: its columns, and the rows of a result. fields are those that the
+// request of logs names; nil means all. ok is false if the route has no table.
+func TableOf(to search.Route, fields []string) (t tabular.Table, ok bool) {
+	switch to {
+	case search.Logs:
+		if fields != nil {
+			return tabular.Table{Columns: fields}, true
+		}
+		return tabular.Table{Columns: recordColumns(), Rest: "other"}, true
+	case search.Stats:
+		return tabular.Table{Columns: withoutLocalTimes[search.StatsResult]()}, true
+	case search.Timeline:
+		return tabular.Table{Columns: withoutLocalTimes[search.TimelineResult](), Rows: timelineRows}, true
+	case search.TopX:
+		return tabular.Table{Columns: tabular.Columns[search.TopXResult]()}, true
+	case search.Facets:
+		return tabular.Table{Columns: tabular.Columns[facetRow](), Rows: facetRows}, true
+	case search.Histogram:
+		return tabular.Table{Columns: withoutLocalTimes[search.HistogramResult]()}, true
+	case search.Diff:
+		return tabular.Table{Columns: tabular.Columns[diffRow](), Rows: diffRows}, true
+	}
+	return tabular.Table{}, false
+}
+
+// recordColumns returns the fields of whole records. They omit record_ref, and svcid, svcsessionid and log_rest, whose
+// values are in other fields.
+func recordColumns() []string {
+	return slices.DeleteFunc(catalog.Names(), func(name string) bool {
+		return name == "svcid" || name == "svcsessionid" || name == catalog.LogRest || name == catalog.RecordRef
+	})
+}
+
+// timelineRows returns the row of a segment, with counts of statuses as text such as "200=12 404=3". A spreadsheet
+// would read 200:12 as a time.
+func timelineRows(result tabular.Object) ([]tabular.Object, error) {
+	for _, name := range []string{"array_status_codes", "array_origin_status_codes"} {
+		var counts []search.StatusResult
+		if err := json.Unmarshal(result[name], &counts); err != nil {
+			return nil, fmt.Errorf("read the member %s of a result: %w", name, err)
+		}
+		texts := make([]string, len(counts))
+		for i, c := range counts {
+			texts[i] = fmt.Sprintf("%s=%d", c.Key, c.Value)
+		}
+		result[name] = content.Encode(strings.Join(texts, " "))
+	}
+	return []tabular.Object{result}, nil
+}
+
+// diffRow is a row of the table of a diff: a finding with the members of its two sides.
+type diffRow struct {
+	By                    string   `json:"by"`
+	Value                 any      `json:"value"`
+	SelectedNumOfRequests int64    `json:"selected_num_of_requests"`
+	SelectedShare         float64  `json:"selected_share"`
+	BaselineNumOfRequests int64    `json:"baseline_num_of_requests"`
+	BaselineShare         float64  `json:"baseline_share"`
+	Lift                  *float64 `json:"lift"`
+	Score                 float64  `json:"score"`
+	Condition             string   `json:"condition"`
+	Excluded              string   `json:"excluded"`
+	ValueTruncated        bool     `json:"value_truncated"`
+}
+
+// diffRows returns the row of a finding.
+func diffRows(result tabular.Object) ([]tabular.Object, error) {
+	for _, side := range []string{"selected", "baseline"} {
+		var of search.DiffSide
+		if err := json.Unmarshal(result[side], &of); err != nil {
+			return nil, fmt.Errorf("read the member %s of a result: %w", side, err)
+		}
+		result[side+"_num_of_requests"], result[side+"_share"] = content.Encode(of.NumOfRequests), content.Encode(of.Share)
+	}
+	return []tabular.Object{result}, nil
+}
+
+// facetRow is a row of the table of facets: a value, or the requests with other values, or those without a value.
+type facetRow struct {
+	By       string `json:"by"`
+	Type     string `json:"type"`
+	Distinct int64  `json:"distinct"`
+	Kind     string `json:"kind"`
+
+	search.FacetValueResult
+}
+
+// facetRows returns a row for each value, one of kind other unless a request can have several values, and one of kind
+// absent.
+func facetRows(result tabular.Object) ([]tabular.Object, error) {
+	var (
+		rows   []tabular.Object
+		values []tabular.Object
+		rest   tabular.Object
+	)
+	if err := json.Unmarshal(result["values"], &values); err != nil {
+		return nil, fmt.Errorf("read the values of a facet: %w", err)
+	}
+	if err := json.Unmarshal(result["rest"], &rest); err != nil {
+		return nil, fmt.Errorf("read the rest of a facet: %w", err)
+	}
+	add := func(kind string, row tabular.Object) {
+		row["by"], row["type"], row["distinct"] = result["by"], result["type"], result["distinct"]
+		row["kind"] = content.Encode(kind)
+		rows = append(rows, row)
+	}
+	for _, value := range values {
+		add("value", value)
+	}
+	if rest != nil {
+		add("other", rest)
+	}
+	add("absent", tabular.Object{"num_of_requests": result["num_of_absent"]})
+	return rows, nil
+}

@@ -1,0 +1,238 @@
+package service
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/status"
+)
+
+// InstallationStatus is the answer of /status.
+type InstallationStatus struct {
+	Data Installation `json:"data"`
+}
+
+// Installation describes what a server has and allows. A key that is limited to branches gets no numbers, names and
+// sources of others.
+type Installation struct {
+	Version  string              `json:"version" doc:"Of the program" example:"1.0.0"`
+	Engine   string              `json:"engine" doc:"That answers queries" enum:"scan,duckdb,athena,trino"`
+	Extent   *InstallationExtent `json:"extent" doc:"The period of the records; null if there are none"`
+	Complete *string             `json:"complete_through" nullable:"true" doc:"As in meta of a data answer; null if unknown"`
+	Records  *int64              `json:"records" nullable:"true" doc:"In the data; null if unknown, or for a key limited to branches"`
+	Objects  *int                `json:"objects" nullable:"true" doc:"Parquet objects that hold them; null like records"`
+	Bytes    *int64              `json:"bytes" nullable:"true" doc:"Of these objects; null like records"`
+	Hours    []InstallationHour  `json:"hours" doc:"The hours with records among the newest 72, newest first; null like records"`
+	Demo     bool                `json:"demo" doc:"The records are the demo day, as long as nothing is imported"`
+	Ingest   *InstallationIngest `json:"ingest" doc:"The imports; null if the server does not know them, or for a key limited to branches"`
+	Price    *InstallationPrice  `json:"price" doc:"Of queries; null if the engine charges nothing"`
+	Limits   InstallationLimits  `json:"limits"`
+	Features []string            `json:"features" doc:"Operation ids of the routes that it answers, without their POST forms"`
+	Key      *InstallationKey    `json:"key" doc:"The key of the request; null if the server requires none"`
+}
+
+// InstallationExtent is the period of the records. Both ends are included.
+type InstallationExtent struct {
+	From *string `json:"from" nullable:"true" doc:"RFC 3339, UTC; null for a key limited to branches"`
+	To   string  `json:"to" doc:"RFC 3339, UTC; for a key limited to branches, the minute of the newest record"`
+}
+
+// InstallationHour describes the objects of an hour.
+type InstallationHour struct {
+	Partition string `json:"partition" example:"2026/01/01/10"`
+	Objects   int    `json:"objects"`
+	Records   *int64 `json:"records" nullable:"true" doc:"null if unknown"`
+	Bytes     int64  `json:"bytes"`
+	Compacted bool   `json:"compacted" doc:"Nothing is left to merge"`
+}
+
+// InstallationIngest describes the imports.
+type InstallationIngest struct {
+	Watching    bool                    `json:"watching" doc:"Logs are imported when they are put into the folder or bucket of raw logs"`
+	LastSource  *string                 `json:"last_source" nullable:"true" doc:"Name of the log of the latest import; null if there was none"`
+	LastAt      *string                 `json:"last_at" nullable:"true" doc:"When it was imported"`
+	Quarantined InstallationQuarantined `json:"quarantined"`
+}
+
+// InstallationQuarantined describes the lines of imported logs that are not records.
+type InstallationQuarantined struct {
+	Lines      *int64  `json:"lines" nullable:"true" doc:"Of all imports; null if unknown"`
+	NewestCode *string `json:"newest_code" nullable:"true" doc:"Reason of the newest one; null if there is none, or its file is gone" example:"bad_json"`
+	Unreadable *string `json:"unreadable" nullable:"true" doc:"Name of the log of the newest one, if its file of such lines is damaged"`
+}
+
+// InstallationPrice is the price of queries.
+type InstallationPrice struct {
+	USDPerTB     float64 `json:"usd_per_tb" doc:"Of bytes that are read"`
+	MinimumBytes int64   `json:"minimum_bytes" doc:"That every query is charged for"`
+}
+
+// InstallationLimits are the limits of requests and answers.
+type InstallationLimits struct {
+	Filter   int               `json:"filter_bytes" doc:"Of a filter"`
+	Body     int               `json:"body_bytes" doc:"Of the body of a data request"`
+	Answer   int               `json:"answer_bytes" doc:"Of a data answer as sent"`
+	Segments int               `json:"segments" doc:"Of an answer, times series"`
+	By       int               `json:"by" doc:"Fields to group by"`
+	Limit    InstallationLimit `json:"limit" doc:"The largest limit of each data route"`
+	Wait     *float64          `json:"wait_seconds" nullable:"true" doc:"How long a request waits for its query; null if unknown"`
+}
+
+// InstallationLimit has the largest values of the parameter limit.
+type InstallationLimit struct {
+	TopX      int `json:"topx"`
+	Facets    int `json:"facets"`
+	Histogram int `json:"histogram"`
+	Diff      int `json:"diff"`
+	Values    int `json:"values"`
+	Logs      int `json:"logs"`
+}
+
+// InstallationKey describes a key, without the key itself.
+type InstallationKey struct {
+	Name     string       `json:"name"`
+	Scopes   []keys.Scope `json:"scopes"`
+	Branches []string     `json:"branches" doc:"That it is limited to; null: all"`
+	Expires  *string      `json:"expires" nullable:"true" doc:"When it is refused; null: never"`
+}
+
+// statusRoute returns the route of the status.
+func (s *server) statusRoute() route.Route {
+	return route.Route{
+		ID:      StatusID,
+		Method:  http.MethodGet,
+		Path:    "/status",
+		Tag:     route.ServiceTag,
+		Summary: "Status of the data and of the key",
+		Doc: "What the server has and allows: the period of the records, to which time they are complete, their number, " +
+			"objects and hours, the imports, the price, limits and routes, and the key of the request. No data is " +
+			"read. What the server cannot know is null.",
+		Scope:   keys.DataRead,
+		Offers:  content.Offers,
+		Answers: []route.Response{{Status: http.StatusOK, Doc: "The status.", Value: InstallationStatus{}}},
+		Errors:  []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
+		Handle:  s.status,
+	}
+}
+
+// status answers with what the installation knows of itself.
+func (s *server) status(c *route.Call) error {
+	if _, err := parameter.ReadQuery(c.Request.URL.RawQuery, nil); err != nil {
+		return err
+	}
+	known, err := s.Status.Status(c.Request.Context())
+	if err != nil {
+		return err
+	}
+	limited := c.Caller.Branches != nil
+	if limited {
+		known.Extent.MaxTsMs = time.UnixMilli(known.Extent.MaxTsMs).Truncate(time.Minute).UnixMilli()
+	}
+	answer := s.installation(known)
+	if limited {
+		answer.hideOthers()
+	}
+	if s.NeedsKey {
+		answer.Key = keyOf(c.Caller.Caller)
+	}
+	c.SendJSON(http.StatusOK, InstallationStatus{answer})
+	return nil
+}
+
+// installation returns the status as the API prints it, without the key.
+func (s *server) installation(known status.Status) Installation {
+	a := Installation{
+		Version: s.Version, Engine: known.Engine, Complete: printed(known.Complete),
+		Records: known.Records, Objects: known.Objects, Bytes: known.Bytes, Demo: known.Demo,
+		Limits: limitsOf(known), Features: s.features(known),
+	}
+	if e := known.Extent; e.Rows > 0 {
+		a.Extent = &InstallationExtent{
+			printed(time.UnixMilli(e.MinTsMs)), *printed(time.UnixMilli(e.MaxTsMs)),
+		}
+	}
+	if known.Hours != nil {
+		a.Hours = make([]InstallationHour, len(known.Hours))
+		for i, h := range known.Hours {
+			a.Hours[i] = InstallationHour{h.Partition.String(), h.Objects, h.Records, h.Bytes, h.Compacted}
+		}
+	}
+	if i := known.Ingest; i != nil {
+		a.Ingest = &InstallationIngest{
+			Watching: i.Watching, LastSource: orNil(i.LastSource), LastAt: printed(i.LastAt),
+			Quarantined: InstallationQuarantined{i.Rejected, orNil(i.Code), orNil(i.Unreadable)},
+		}
+	}
+	if p := known.Price; p != nil {
+		a.Price = &InstallationPrice{p.USDPerTB, p.MinimumBytes}
+	}
+	return a
+}
+
+// hideOthers removes what a key that is limited to branches must not learn about others.
+func (a *Installation) hideOthers() {
+	a.Records, a.Objects, a.Bytes, a.Hours, a.Ingest = nil, nil, nil, nil, nil
+	if a.Extent != nil {
+		a.Extent.From = nil
+	}
+}
+
+func limitsOf(known status.Status) InstallationLimits {
+	l := InstallationLimits{
+		Filter: filter.MaxText, Body: parameter.MaxBody, Answer: content.MaxAnswer,
+		Segments: query.MaxSegments, By: query.MaxDimensions,
+		Limit: InstallationLimit{
+			TopX: maxLimit(search.TopX), Facets: maxLimit(search.Facets), Histogram: maxLimit(search.Histogram),
+			Diff: maxLimit(search.Diff), Values: maxLimit(search.Values), Logs: maxLimit(search.Logs),
+		},
+	}
+	if known.Wait > 0 {
+		wait := known.Wait.Seconds()
+		l.Wait = &wait
+	}
+	return l
+}
+
+// features returns the ids of the routes of the API, without their POST forms. On AWS other functions answer most of
+// them.
+func (s *server) features(known status.Status) []string {
+	ids := []string{}
+	for _, r := range s.Routes() {
+		twin := r.ID != r.OfGet()
+		missing := r.ID == string(search.Values) && !known.Values
+		if r.Tag != "" && !r.AtRoot && !twin && !missing {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+func keyOf(caller keys.Caller) *InstallationKey {
+	return &InstallationKey{caller.Name, caller.Scopes, caller.Branches, printed(caller.Expires)}
+}
+
+// printed returns a time in RFC 3339, with milliseconds unless they are zero, or nil for the zero time.
+func printed(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format("2006-01-02T15:04:05.999Z07:00")
+	return &text
+}
+
+// orNil returns nil for "".
+func orNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func maxLimit(of search.Route) int { return search.ParameterOf(of, "limit").Max }
