@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -19,23 +18,30 @@ import (
 	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
-// chromium returns a started browser, for all tests of the package that call it with the same context.
+// chromium returns the browser, which all tests of the package share.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	if os.Getenv("ORRERY_TEST_CONSOLE") == "" {
 		t.Skip("ORRERY_TEST_CONSOLE is not set: it needs a browser, see scripts/tools/chromium.sh")
 	}
-	path, err := browser.Find(os.LookupEnv)
+	session, err := startedBrowser()
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, end, err := browser.Start(context.Background(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(end)
 	return session
 }
+
+var startedBrowser = sync.OnceValues(func() (context.Context, error) {
+	path, err := browser.Find(os.LookupEnv)
+	if err != nil {
+		return nil, err
+	}
+	session, end, err := browser.Start(context.Background(), path)
+	if err == nil {
+		atTheEnd(end)
+	}
+	return session, err
+})
 
 // tab is a tab of the browser. What goes wrong in it fails the test.
 type tab struct {
@@ -44,6 +50,15 @@ type tab struct {
 	base    string
 	faults  *browser.Faults
 	allowed []string // texts of faults that the test expects
+
+	// Of a tab that goes a walk.
+	s     *served
+	step  step           // that it goes
+	seen  map[string]any // what the walk has noted
+	query *longQuery     // that runs on the server
+	live  *arriving      // events that arrive
+	begun chan struct{}  // receives when the server gets what is to be written
+	end   chan struct{}  // closed to let it be written
 }
 
 // patience is how long a tab waits for what it should show. Walks that pass do not wait that long, also on a slow machine.
@@ -58,10 +73,7 @@ func newTab(t *testing.T, session context.Context, base string, width int64, sch
 	b.faults = browser.Watch(ctx, func(url string) bool { return strings.HasPrefix(url, base) })
 	b.run(
 		b.faults.Begin(),
-		emulation.SetDeviceMetricsOverride(width, 900, 1, width < 700),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}),
+		window(width), theme(scheme),
 	)
 	return b
 }
@@ -92,7 +104,7 @@ func (b *tab) run(actions ...chromedp.Action) {
 		ctx = b.ctx // the first action opens the tab, which must not end with the action
 	}
 	if err := chromedp.Run(ctx, actions...); err != nil {
-		b.t.Fatalf("%v\nthe page has: %s", err, b.text())
+		b.t.Fatalf("%s%v\nthe page has: %s", b.where(), err, b.text())
 	}
 }
 
@@ -123,11 +135,7 @@ func (b *tab) follow(fragment string) {
 // sees waits until the page shows a text, whatever its capitals.
 func (b *tab) sees(text string) {
 	b.t.Helper()
-	quoted, err := json.Marshal(strings.ToLower(text))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.holds(fmt.Sprintf("document.body.innerText.toLowerCase().includes(%s)", quoted), "shows "+text)
+	b.holds(fmt.Sprintf("document.body.innerText.toLowerCase().includes(%s)", inJS(strings.ToLower(text))), "shows "+text)
 }
 
 // holds waits until an expression is true.
@@ -143,16 +151,31 @@ func (b *tab) keeps(expression, meaning string) {
 	defer end()
 	for {
 		var ok bool
-		err := chromedp.Run(ctx, evaluated(expression, &ok)) // fails while a page is being loaded
+		err := chromedp.Run(ctx, evaluated(b.in(expression), &ok)) // fails while a page is being loaded
 		if err == nil && ok {
 			return
 		}
 		select {
 		case <-ctx.Done():
-			b.t.Fatalf("the page never %s: %v\nit has: %s", meaning, err, b.text())
+			b.t.Fatalf("%sthe page never %s: %v\nit has: %s", b.where(), meaning, err, b.text())
 		case <-time.After(30 * time.Millisecond):
 		}
 	}
+}
+
+// names are what expressions and statements of walks may use: $, $$ and seen.
+func (b *tab) names() string {
+	noted, err := json.Marshal(b.seen)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return "const $ = (selector) => document.querySelector(selector), $$ = (selector) => [...document.querySelectorAll(selector)], seen = " +
+		string(noted) + ";"
+}
+
+// in is an expression of a walk with the names that it may use.
+func (b *tab) in(expression string) string {
+	return "(() => { " + b.names() + " return (" + expression + "); })()"
 }
 
 // promised lets an evaluation wait for what the expression promises.
@@ -187,7 +210,7 @@ func (b *tab) answered() {
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
 	var v T
-	b.run(chromedp.Evaluate(expression, &v))
+	b.run(chromedp.Evaluate(b.in(expression), &v))
 	return v
 }
 
@@ -251,11 +274,7 @@ func (b *tab) fill(selector, text string) {
 // fragment returns the state of the page, unescaped.
 func (b *tab) fragment() string {
 	b.t.Helper()
-	text, err := url.QueryUnescape(value[string](b, "location.hash"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return text
+	return unescaped(b.t, value[string](b, "location.hash"))
 }
 
 // screenshot keeps a picture in the folder ORRERY_SCREENSHOTS, if that is set.
@@ -349,7 +368,7 @@ func (b *tab) until(is func() bool, meaning string) {
 	for !is() {
 		select {
 		case <-end:
-			b.t.Fatalf("the page never %s: it has: %s", meaning, b.text())
+			b.t.Fatalf("%sthe page never %s: it has: %s", b.where(), meaning, b.text())
 		case <-time.After(30 * time.Millisecond):
 		}
 	}
