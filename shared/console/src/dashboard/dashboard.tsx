@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact';
 import {
 	type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
 } from '../foundation/api';
-import { type Asked, together, type Unpriced, useAsked } from '../foundation/ask';
+import { type Asked, type Unpriced, useAsked } from '../foundation/ask';
 import { type Counted, useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
 import { mostSegments } from '../foundation/media';
-import { present } from '../foundation/running';
+import { presentPeriod } from '../foundation/running';
 import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from '../parts/answer';
 import { Chart } from '../parts/chart';
 import { Facets, Nothing } from '../parts/lazily';
@@ -18,11 +18,12 @@ import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
 import { Select } from '../parts/select';
 import { leadToData, never } from '../parts/start';
 import { besidesOf, Change, conditionOf, factOf, type TileName, TileOf } from '../parts/tile';
+import { together } from '../pure/asking';
 import { beginOf } from '../pure/coverage';
 import { add, filtersOf, type Value as FieldValue } from '../pure/filter';
 import { brief, bytes, seconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
-import { comparedWith, momentIn, previous, resolve, segmentFor } from '../pure/time';
+import { comparedWith, momentIn, previous, segmentFor } from '../pure/time';
 import { words } from '../texts/page';
 import standoutStyle from './standout.css';
 
@@ -56,8 +57,7 @@ interface Afforded {
 let plans = 0;
 
 function planOf(place: Place): Plan {
-	const period = resolve(periodOf(place), present());
-	if (!period) throw new Error(`no period: ${place.period}`);
+	const period = presentPeriod(place);
 	const periods = [period, comparedWith(place.against, period) ?? previous(period)];
 	const [now, before] = periods.map((p) => filtersOf(place.filter, p));
 	const [refused, refusedBefore] = periods.map((p) => filtersOf(add(place.filter, conditionOf.refused), p));
@@ -134,7 +134,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const chart = chartOf(console.place);
 	const parts = [timeline, facets, refused, timelineBefore, facetsBefore, refusedBefore, top];
 	const metas = parts.flatMap((part) => part.answer?.answer.meta ?? []);
-	const all = together([planned, ...parts]);
+	const all = together<Asked<unknown>>([planned, ...parts]);
 	useRefresh(all.state === 'done' && (planned.state === 'done' || isOutage(planned)));
 	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
 	const fits = <R extends Route>(part: Asked<Part<R>>): Answer<Routes[R]> | null =>
@@ -255,11 +255,11 @@ function Tiles({ now, before, begin, plan, age }: {
 	const none = begin === null ? words.noneBefore : words.begins(momentIn(begin, zone));
 	const compared = begin === null && before.requests !== 0;
 	return <section class={`tiles ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
-		{(Object.keys(words.tiles) as TileName[]).map((name) => name === 'requests'
-			? <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
-				before={compared ? before[name] : 0} none={none} />
-			: <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
-				before={compared ? before[name] : null} none="" />)}
+		{(Object.keys(words.tiles) as TileName[]).map((name) => {
+			const first = name === 'requests'; // it says for all why there is no change
+			return <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
+				before={compared ? before[name] : first ? 0 : null} none={first ? none : ''} />;
+		})}
 	</section>;
 }
 

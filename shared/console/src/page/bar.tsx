@@ -12,9 +12,9 @@ import { periodOf } from '../pure/fragment';
 import { tokensOf } from '../pure/lex';
 import { place as placeMistakes, type Placed } from '../pure/mistakes';
 import { expanded, savedNames } from '../pure/names';
+import { closed, type Completed, noOptions, stepped } from '../pure/options';
 import { periodCondition, resolve } from '../pure/time';
 import { words } from '../texts/page';
-import type { Completed, Completion } from './completion';
 import type { SavedFilter } from './saved';
 
 const Chips = lazy(() => import('./chips').then((m) => m.Chips), chipsStyle);
@@ -244,7 +244,7 @@ function useRun(show: (text: string) => void): [run: (text: string) => void, sto
 /** useCompletion is the state of the list of options. */
 function useCompletion() {
 	const console = useConsole();
-	const [state, setState] = useState<Completion & { active: number }>({ options: [], note: '', touched: false, active: 0 });
+	const [state, setState] = useState(noOptions);
 	const pending = useRef<AbortController | null>(null);
 	const names = useRef<{ list: Promise<SavedFilter[]>; own: AbortController } | null>(null); // asked for once, until the list is closed
 	const tell = useRef<(note: string) => void>(() => undefined); // whoever waits for them
@@ -263,19 +263,16 @@ function useCompletion() {
 			pending.current?.abort();
 			const { signal } = pending.current = new AbortController();
 			import('./completion').then((m) => !signal.aborted &&
-				m.complete(console, saved, text, caret, asked, signal, (found) => setState({ ...found, active: 0 })),
+				m.complete({ console, signal, saved, show: setState }, text, caret, asked),
 			() => undefined); // without it there are no options
 		},
 		close: () => {
 			pending.current?.abort();
 			names.current?.own.abort();
 			names.current = null;
-			setState((now) => (now.options.length === 0 && now.note === '' ? now : { ...now, options: [], note: '' }));
+			setState(closed);
 		},
-		move: (by: number) => setState((now) => ({
-			...now, touched: true,
-			active: now.touched ? (now.active + by + now.options.length) % now.options.length : by > 0 ? 0 : now.options.length - 1,
-		})),
+		move: (by: 1 | -1) => setState((now) => stepped(now, by)),
 	};
 }
 

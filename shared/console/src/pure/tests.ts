@@ -1,10 +1,12 @@
 // Tests of the pure modules, which the tests of scripts/console run in a browser.
 import { adviceOf } from './advice';
+import { after, type Asking, type Event, priced, together, unasked } from './asking';
 import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
 import { chipsOf, invertedAt, withLists, withoutAt } from './chips';
 import { moved, toggled } from './columns';
 import { expectedAt, type Field, fieldOptions, keyOptions, nextOptions, operatorOptions, soughtOf, take, valueOptions } from './complete';
+import { type Event as Completes, offered, placeAt } from './completing';
 import { beginOf } from './coverage';
 import { shell } from './curl';
 import { differenceOf, merge, pathText, type Side } from './difference';
@@ -22,9 +24,10 @@ import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
+import { closed, noOptions, stepped } from './options';
 import { groupsOf, piecesOf, withoutSecrets } from './parts';
 import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from './pieces';
-import { addUp, isHeavy, priceOf } from './price';
+import { addUp, type Estimate, isHeavy, priceOf } from './price';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
 import { factOfResult, type LogRecord, resultOf } from './record';
@@ -377,6 +380,57 @@ test('a question of which the size is not known waits if its period is long, or 
 	equal([isHeavy(addUp([light, unknown(day)])), isHeavy(addUp([light, unknown(2 * day)])), isHeavy(addUp([]))], [false, true, false]);
 	equal(priceOf(unknown(2 * day)), 'reads an unknown amount in a period of 2 d');
 	equal(priceOf(addUp([light, unknown(2 * day)])), 'reads at least 2.0 MB–8.0 MB');
+});
+
+test('a question waits, goes on and ends', () => {
+	const steps = (...events: Event<string>[]): Asking<string> => events.reduce<Asking<string>>(after, unasked);
+	const begun: Event<string> = { kind: 'begun', at: 5 };
+	const wait = (until: number | null): Event<string> => ({ kind: 'waiting', until });
+	const gone: Event<string> = { kind: 'failed', failure: 'gone', unreachable: true };
+	equal(steps(begun), { ...unasked, began: 5 });
+	equal(steps(begun, wait(7), wait(9), wait(null)).waiting, 9, 'one of two requests no longer waits');
+	equal(steps(begun, wait(7), wait(9), wait(null), wait(null)).waiting, null);
+	equal(steps(begun, wait(7), { kind: 'running', running: { queue: 3 } }), { ...unasked, began: 5, running: { queue: 3 }, busy: 1 });
+	equal(steps(begun, wait(7), { kind: 'answered', answer: 'a' }), { ...unasked, state: 'done', answer: 'a', began: 5 });
+	equal(steps(begun, { kind: 'answered', answer: 'a' }, { kind: 'begun', at: 6 }, gone).answer, 'a', 'an earlier answer stays');
+	equal(steps(begun, gone, begun, gone).attempts, 2);
+	equal(steps(begun, gone, begun).attempts, 1, 'as long as nothing has responded');
+	equal(steps(begun, gone, begun, { kind: 'failed', failure: 'no', unreachable: false }),
+		{ ...unasked, state: 'failed', failure: 'no', began: 5 }, 'something has responded');
+	equal(steps(begun, gone, begun, { kind: 'answered', answer: 'a' }).attempts, 0);
+	equal(steps(begun, { kind: 'held', estimate: { bytes: null, wait_ms: null } }, begun).estimate, null, 'it was run');
+	equal(steps(begun, wait(7), { kind: 'cancelled' }), { ...unasked, state: 'cancelled', began: 5 });
+});
+
+test('several questions are one', () => {
+	const ran: string[] = [];
+	const one = (name: string, change: Partial<Asking<string>>) =>
+		({ ...unasked, state: 'done' as const, ...change, run: () => ran.push(name), cancel: () => ran.push(`not ${name}`) });
+	const asked = together([one('a', { state: 'asking', began: 5 }), one('b', { state: 'asking', began: 3, waiting: 9 }), one('c', {})]);
+	equal([asked.state, asked.began, asked.waiting], ['asking', 3, 9]);
+	asked.cancel();
+	equal(ran, ['not a', 'not b', 'not c']);
+	const cancelled = together([one('a', { state: 'failed' }), one('b', { state: 'cancelled' })]);
+	equal(cancelled.state, 'cancelled');
+	cancelled.run();
+	equal(ran.at(-1), 'b', 'only what was cancelled is asked again');
+	equal(together([one('a', { state: 'failed' }), one('b', {})]).state, 'done', 'each part says that it failed');
+});
+
+test('questions that are heavy together are held, and those without an estimate fail apart', () => {
+	const bytes = (n: number): Estimate => ({ bytes: { low: n, high: n }, wait_ms: null });
+	const found = (...all: (Estimate | string)[]): PromiseSettledResult<Estimate>[] => all.map((one) =>
+		(typeof one === 'string' ? { status: 'rejected', reason: one } : { status: 'fulfilled', value: one }));
+	const [light, half] = [bytes(1), bytes(0.6e9)];
+	equal(priced(['a', 'b'], found(light, light), [], false), { through: [light, light], failures: new Map() });
+	equal('held' in priced(['a', 'b'], found(half, half), [], false), true);
+	equal('held' in priced(['a'], found(half), [half], false), true, 'with one that was let through');
+	equal(priced(['a', 'b'], found(light, 'away'), [], false), { failure: 'away' });
+	equal(priced(['a', 'b'], found('gone', 'away'), [], true), { failure: 'gone' }, 'none has an estimate');
+	const apart = priced(['a', 'b'], found(light, 'away'), [], true);
+	equal('failures' in apart && [...apart.failures], [['b', 'away']]);
+	const held = priced(['a', 'b'], found(bytes(2e9), 'away'), [], true);
+	equal('held' in held && held.held.unknown !== 0, true, 'the price is not that of all');
 });
 
 test('of the events that arrive, the newest are kept, and what is left out is known', () => {
@@ -785,6 +839,44 @@ test('after a whole value, the condition or the list goes on', () => {
 	equal(next('timestamp between "2026-01-01"'), ['timestamp between "2026-01-01" and ']);
 	equal(next('timestamp between "2026-01-01" and "2026-01-02"'), ['timestamp between "2026-01-01" and "2026-01-02", ']);
 	equal(next('country="Germany", '), []);
+});
+
+test('what is offered at the caret, before and after the server has answered', () => {
+	const fields: Field[] = ['country', 'host'].map((name) =>
+		({ name, type: 'string', operators: ['eq'], doc: '', group: '', groupable: true, sensitive: false }));
+	const at = (text: string) => placeAt(text, text.length);
+	const open = (text: string, asked = false) => offered(at(text), { kind: 'opened', fields, asked });
+	const labels = (text: string, event: Completes) => offered(at(text), event)?.options.map((one) => one.label);
+	equal(open('')?.options.length, 0, 'nothing in an empty text');
+	equal(open('', true)?.options.length, 2, 'unless the reader asks');
+	equal([open('coun')?.options[0]?.taken.text, open('coun')?.touched], ['country', true]);
+	equal(open('country=')?.touched, false);
+	equal(open('[{"field":"coun')?.options.length, 0, 'nothing in the JSON form');
+	equal(at('country').wants, null);
+	equal(at('country="Ger').wants, { kind: 'values', field: 'country', sought: { text: 'Ger', part: 'prefix' } });
+	const values: Completes = { kind: 'values', values: ['Germany', 'Greece'], unavailable: '' };
+	equal(labels('country="G', values), ['Germany', 'Greece']);
+	equal(labels('country="Germany"', { ...values, values: ['Germany'] }), ['Germany'], 'a whole value is followed by others');
+	equal(offered(at('country=5'), { ...values, values: [5] })?.options.length, 0, 'what is typed already is of no use');
+	equal(offered(at('host~'), { kind: 'values', values: [], unavailable: 'no lists' })?.note, 'no lists');
+	equal(open('host~"a')?.touched, false, 'any text may be a whole pattern');
+	equal(offered(at('host='), { kind: 'waiting', note: 'busy' }), { ...noOptions, note: 'busy' });
+	equal(at('host=a, @sh').wants, { kind: 'saved' });
+	equal(open('host=a, @sh'), null, 'the list stays until the names are there');
+	const shop = { name: 'shop', filters: 'host=shop', title: 'The shop' };
+	const saved: Completes = { kind: 'saved', list: [shop, { name: 'other', filters: 'a=b' }] };
+	equal(offered(at('host=a, @sh'), saved)?.options.map((one) => [one.label, one.detail, one.taken.text]),
+		[['@shop', 'The shop', 'host=a, host=shop']]);
+});
+
+test('keys move through options', () => {
+	const options = ['a', 'b', 'c'].map((label) => ({ label, insert: label, detail: '', taken: { text: label, caret: 1 } }));
+	const open = { ...noOptions, options };
+	equal([stepped(open, 1).active, stepped(open, -1).active], [0, 2], 'none was chosen yet');
+	equal(stepped(stepped(stepped(open, -1), 1), 1).active, 1, 'around the end');
+	equal(stepped({ ...open, touched: true }, -1).active, 2);
+	equal(closed({ ...open, note: 'busy' }), noOptions);
+	equal(closed(noOptions) === noOptions, true, 'nothing is drawn again');
 });
 
 const weekly: Definition = {

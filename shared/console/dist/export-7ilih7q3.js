@@ -1,4 +1,4 @@
-import{Sa as _,Ta as J,X as F,_ as N,a as z,da as W,ea as q,fa as D,ia as H,na as B,oa as o,s as y,t as $,u as I,v as j}from"./chunk-p7rdb6fq.js";function C(e){return e==="csv"?"csv":"ndjson"}function L(e,t){switch(e){case"csv":return{before:Z(t),between:h(""),behind:h("")};case"ndjson":return{before:h(""),between:h(""),behind:h("")};case"json":return{before:h(`[
+import{$ as N,Ta as _,Ua as J,Y as F,a as z,ea as W,fa as q,ga as D,ja as H,oa as B,pa as o,s as y,t as $,u as I,v as j}from"./chunk-g3a3psu5.js";function C(e){return e==="csv"?"csv":"ndjson"}function L(e,t){switch(e){case"csv":return{before:Z(t),between:h(""),behind:h("")};case"ndjson":return{before:h(""),between:h(""),behind:h("")};case"json":return{before:h(`[
 `),between:h(`,
 `),behind:h(`
 ]
