@@ -10,6 +10,7 @@ import { type Event as Completes, offered, placeAt } from './completing';
 import { beginOf } from './coverage';
 import { shell } from './curl';
 import { differenceOf, merge, pathText, type Side } from './difference';
+import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
 import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
@@ -33,6 +34,7 @@ import { readReason, shortReason } from './reason';
 import { factOfResult, type LogRecord, resultOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { requestAsCurl } from './replay';
+import { named, needsOf, queryOf, ranAs } from './run';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
 import { type Newest, stripOf } from './session';
@@ -1047,6 +1049,38 @@ test('what is searched in rows becomes a condition about the field in which most
 	equal(conditionFor(rows.filter((row) => holds(row, ['status'], '404')), names, '404', fields), 'status=404');
 	equal(conditionFor(rows, names, '40', fields), '', 'a part of a number is no condition');
 	equal(conditionFor(rows, names, 'zzz', fields), '');
+});
+
+test('an export goes on after a failure with the page that is not written yet', () => {
+	const steps = (...events: Exports[]): Exporting => events.reduce(afterPage, notBegun);
+	const begun: Exports = { kind: 'begun' };
+	const page = (next: string | null): Exports => ({ kind: 'written', events: 2, size: 9, skipped: next === null ? 0 : 1, next });
+	equal(steps(begun, page('b'), page(null)), { ...notBegun, state: 'running', events: 4, size: 18, skipped: 1 });
+	const failed = steps(begun, page('b'), { kind: 'running', note: 'long' }, { kind: 'failed', note: 'no' });
+	equal([failed.state, failed.note, failed.next, failed.events], ['failed', 'no', 'b', 2]);
+	equal(afterPage(failed, begun), { ...failed, state: 'running', note: '' });
+	equal(steps(begun, { kind: 'running', note: 'long' }, { kind: 'waiting', note: 'busy' }).note, 'busy');
+	equal(steps(begun, { kind: 'running', note: 'long' }, { kind: 'waiting', note: 'busy' }, { kind: 'waiting', note: '' }).note, 'long');
+	equal(steps(begun, { kind: 'running', note: 'long' }, page('b')).note, '', 'the next page is another query');
+	equal(steps({ kind: 'failed', note: 'no file' }).state, 'asked', 'it has not begun');
+	equal([steps(begun, page(null), { kind: 'closed' }).state, steps(begun, { kind: 'cancelled' }).state], ['done', 'cancelled']);
+});
+
+test('a filter runs as a query string', () => {
+	const now = Date.parse('2026-01-02T00:00Z');
+	equal(needsOf('status=200', '1h', now), { kind: 'nothing' });
+	equal(needsOf('@shop, status=200', '1h', now), { kind: 'names', names: ['shop'] });
+	equal(named('@shop, @none', [{ name: 'shop', filters: 'host=a' }]).unknown, ['none']);
+	equal(named('@shop, status=200', [{ name: 'shop', filters: 'host=a' }]), { text: 'host=a, status=200', unknown: [] });
+	const json = '[{"field":"status","op":"eq","value":200}]';
+	const needs = needsOf(json, '1h', now);
+	const sent = needs.kind === 'query' ? needs.sent : '';
+	equal(sent.includes('timestamp'), true, 'with the period');
+	const found = 'timestamp between 2026-01-01 23:00:00 and 2026-01-02 00:00:00, status=200';
+	equal(queryOf(json, sent, found, now), 'status=200');
+	equal(queryOf(json, json, found, now), found, 'its own period stays');
+	equal(ranAs(' status=200 ', now), { filter: 'status=200' });
+	equal(ranAs('timestamp between now-3h and now, status=200', now), { filter: 'status=200', period: '3h' });
 });
 
 test('pages of an export are one file', () => {
