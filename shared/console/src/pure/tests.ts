@@ -10,6 +10,7 @@ import { type Event as Completes, offered, placeAt } from './completing';
 import { beginOf } from './coverage';
 import { shell } from './curl';
 import { differenceOf, merge, pathText, type Side } from './difference';
+import { fragmentFor } from './draft';
 import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
 import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
@@ -1064,6 +1065,12 @@ test('an export goes on after a failure with the page that is not written yet', 
 	equal(steps(begun, { kind: 'running', note: 'long' }, page('b')).note, '', 'the next page is another query');
 	equal(steps({ kind: 'failed', note: 'no file' }).state, 'asked', 'it has not begun');
 	equal([steps(begun, page(null), { kind: 'closed' }).state, steps(begun, { kind: 'cancelled' }).state], ['done', 'cancelled']);
+});
+
+test('what is typed reaches the address at which it was typed', () => {
+	equal(fragmentFor(['#a', '#b'], '#a'), '#b');
+	equal(fragmentFor(['#a', '#b'], '#other'), null, 'the tab is elsewhere');
+	equal(fragmentFor(null, '#a'), null);
 });
 
 test('a filter runs as a query string', () => {
