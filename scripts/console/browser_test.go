@@ -147,20 +147,13 @@ func (b *tab) holds(expression, meaning string) {
 // keeps waits until an expression is true, or promises that.
 func (b *tab) keeps(expression, meaning string) {
 	b.t.Helper()
-	ctx, end := context.WithTimeout(b.ctx, patience)
-	defer end()
-	for {
+	b.untilIs(func() (bool, error) {
+		ctx, end := context.WithTimeout(b.ctx, patience)
+		defer end()
 		var ok bool
 		err := chromedp.Run(ctx, evaluated(b.in(expression), &ok)) // fails while a page is being loaded
-		if err == nil && ok {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			b.t.Fatalf("%sthe page never %s: %v\nit has: %s", b.where(), meaning, err, b.text())
-		case <-time.After(30 * time.Millisecond):
-		}
-	}
+		return ok, err
+	}, meaning)
 }
 
 // names are what expressions and statements of walks may use: $, $$ and seen.
@@ -295,12 +288,11 @@ func (b *tab) screenshot(name string) {
 func (b *tab) accessible(name string) {
 	b.t.Helper()
 	b.keeps(lasts("!document.querySelector('[aria-busy=true]')"), "has its answers") // older ones are dimmed meanwhile
-	script, err := os.ReadFile(filepath.Join(folder, "testdata", "axe", "axe.min.js"))
-	if err != nil {
-		b.t.Fatal(err)
+	if !value[bool](b, "'axe' in window") {                                          // what has been checked of the page before
+		b.run(chromedp.Evaluate(string(read(b.t, filepath.Join(folder, "testdata", "axe", "axe.min.js")))+";0", nil))
 	}
 	var report string
-	b.run(chromedp.Evaluate(string(script)+";0", nil), chromedp.Evaluate(`axe.run(document, {
+	b.run(chromedp.Evaluate(`axe.run(document, {
 		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 	}).then((result) => JSON.stringify({passes: result.passes.length, violations: result.violations.map(
 		(v) => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join(' | '))}))`,
@@ -364,11 +356,21 @@ func (b *tab) drag(fromX, fromY, toX, toY float64) {
 // until waits until a condition of the test is true.
 func (b *tab) until(is func() bool, meaning string) {
 	b.t.Helper()
+	b.untilIs(func() (bool, error) { return is(), nil }, meaning)
+}
+
+// untilIs waits until a condition is true. What it returns as an error is for the message.
+func (b *tab) untilIs(is func() (bool, error), meaning string) {
+	b.t.Helper()
 	end := time.After(patience)
-	for !is() {
+	for {
+		ok, err := is()
+		if ok && err == nil {
+			return
+		}
 		select {
 		case <-end:
-			b.t.Fatalf("%sthe page never %s: it has: %s", b.where(), meaning, b.text())
+			b.t.Fatalf("%sthe page never %s: %v\nit has: %s", b.where(), meaning, err, b.text())
 		case <-time.After(30 * time.Millisecond):
 		}
 	}

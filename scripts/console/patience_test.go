@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -49,29 +50,30 @@ func TestPatience(t *testing.T) {
 			t.Errorf("the settings were sent %d times", o.writes)
 		}
 	})
-	walk.through("that estimates wait for a busy service is said", func(t *testing.T, b *tab, s *served) {
-		b.do(allow("status of 429"))
-		var again atomic.Bool
-		seen := make(chan struct{})
-		b.do(answers(func(c *call) bool {
-			if !c.to("/data/logs") || c.body["dry_run"] != true {
+	// again is a call that is refused the first time, and answered when the channel is closed.
+	again := func(is, refuse func(c *call) bool) (first func(c *call) bool, then chan struct{}) {
+		var refused atomic.Bool
+		then = make(chan struct{})
+		return func(c *call) bool {
+			if !is(c) {
 				return false
 			}
-			if again.Swap(true) {
-				<-seen
+			if refused.Swap(true) {
+				<-then
 				return false
 			}
-			return c.throttle(0)
-		}), open("#/events?t="+demoDay), sees("The service is busy. It is asked again in"), closes(seen), sees("200 of "))
-	})
+			return refuse(c)
+		}, then
+	}
+	estimate, estimated := again(func(c *call) bool { return c.estimate("logs") }, func(c *call) bool { return c.throttle(0) })
+	walk("that estimates wait for a busy service is said",
+		allow("status of 429"), answers(estimate), open("#/events?t="+demoDay), sees("The service is busy. It is asked again in"),
+		closes(estimated), sees("200 of "))
 	walk.through("another notice is read before that of a wait goes on", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 503"))
 		var busy atomic.Bool
 		b.do(answers(func(c *call) bool {
-			if !busy.Load() || !c.api() {
-				return false
-			}
-			return c.busy(60)
+			return busy.Load() && c.api() && c.busy(60)
 		}), everyPage(`{
 			const usual = setTimeout;
 			window.setTimeout = (run, ms, ...rest) => (ms === 60_000 ? (window.askAgain = run, 0) : usual(run, ms, ...rest));
@@ -83,46 +85,14 @@ func TestPatience(t *testing.T) {
 			is("notices[notices.findIndex((one) => one.startsWith('The link is copied')) + 1]", ""), sets(&busy, false),
 			evaluate("askAgain()"), filterBegins("session="), holds("notices.at(-1) === ''", "waits no more"))
 	})
-	walk.through("the estimates of a dashboard that wait for a busy service can be stopped", func(t *testing.T, b *tab, s *served) {
-		b.do(allow("status of 429"))
-		var busy atomic.Bool
-		b.do(answers(func(c *call) bool {
-			if !busy.Load() || c.body["dry_run"] != true {
-				return false
-			}
-			return c.throttle(60)
-		}))
-		stops := func() {
-			t.Helper()
-			b.sees("The service is busy. It is asked again in")
-			b.click(".progress button", "Cancel")
-			b.sees("Cancelled.")
-		}
-		b.do(sets(&busy, true), open("#/?t="+demoDay))
-		stops()
-		b.do(sets(&busy, false), click(".progress button", "Ask again"), moreThan(20, ".list tbody tr"), answered(),
-			sets(&busy, true), keys("r"))
-		stops()
-	})
-	walk.through("how long a query has been in the queue is said", func(t *testing.T, b *tab, s *served) {
-		b.do(allow("status of 504"))
-		query := newLongQuery("topx")
-		answer := query.answer
-		b.do(answers(func(c *call) bool {
-			select {
-			case <-query.released:
-			default:
-				if c.r.Method == http.MethodGet && c.to("/data/queries/abc") {
-					c.w.Header().Set("Retry-After", "0")
-					c.w.WriteHeader(http.StatusAccepted)
-					fmt.Fprint(c.w, `{"id":"abc","status":"running","elapsed_ms":12000,"queue_ms":3000}`)
-					return true
-				}
-			}
-			return answer(c)
-		}), open("#/?t="+demoDay), sees(", of which 3.0 s in the queue. Its answer comes as soon as it is done."), closes(query.released),
-			answered())
-	})
+	stops := together(sees("The service is busy. It is asked again in"), click(".progress button", "Cancel"), sees("Cancelled."))
+	throttled := answers(func(c *call) bool { return c.estimate() && c.throttle(60) })
+	walk("the estimates of a dashboard that wait for a busy service can be stopped",
+		allow("status of 429"), throttled, open("#/?t="+demoDay), stops, answers(), click(".progress button", "Ask again"),
+		moreThan(20, ".list tbody tr"), answered(), throttled, keys("r"), stops)
+	walk("how long a query has been in the queue is said",
+		allow("status of 504"), runs("topx"), queued(), open("#/?t="+demoDay),
+		sees(", of which 3.0 s in the queue. Its answer comes as soon as it is done."), releases(), answered())
 	for name, one := range map[string]struct{ path, begun, more, offer string }{
 		"values":        {"/data/values", "country=", "Germ", "Germany"},
 		"saved filters": {"/filters", "@ger", "m", "@germans"},
@@ -137,95 +107,42 @@ func TestPatience(t *testing.T) {
 			holds(fmt.Sprintf("$('[role=option]')?.textContent.startsWith(%q)", one.offer), "offers the option"),
 			evaluate("localStorage.clear()"))
 	}
-	walk.through("what is said of a wait stays until its end", func(t *testing.T, b *tab, s *served) {
-		b.do(allow("status of 503"), sends(http.MethodPut, "/api/v4.0/conf/waits/filters/posts", `{"filters":"method=POST"}`))
-		ended := make(chan struct{})
-		var again atomic.Bool
-		b.do(answers(func(c *call) bool {
-			switch {
-			case !c.to("/filters"):
-				return false
-			case again.Swap(true):
-				<-ended
-				return false
-			}
-			return c.busy(0)
-		}), open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), evaluate(`localStorage.setItem('orrery.config', 'waits'); {
+	names, ended := again(func(c *call) bool { return c.to("/filters") }, func(c *call) bool { return c.busy(0) })
+	const busyNow = "$('.notice').textContent.startsWith('The service is busy')"
+	walk("what is said of a wait stays until its end",
+		allow("status of 503"), savedFilter("waits", "posts", "method=POST"), answers(names), open("#/?t="+demoDay),
+		moreThan(20, ".list tbody tr"), evaluate(`localStorage.setItem('orrery.config', 'waits'); {
 			const { setTimeout } = window;
 			const notices = [];
 			window.setTimeout = (run, ms, ...rest) => (ms === 3000 ? notices.push(run) : setTimeout(run, ms, ...rest));
 			window.fade = () => notices.forEach((run) => run());
-		}`), fill("#filter", "@posts"), click(".run", "Run"))
-		busy := "document.querySelector('.notice').textContent.startsWith('The service is busy')"
-		b.do(holds(busy, "says that it waits"), answered(), // so that everything is drawn
-			evaluate("fade()"), holds(busy, "still says it"), closes(ended), filterIs(`method="POST"`), text(".notice", ""),
-			evaluate("localStorage.clear()"))
-	})
-	walk.through("a part of the dashboard without an estimate is left out, and does not run before it has one", func(t *testing.T, b *tab, s *served) {
-		b.do(allow("status of 500"))
-		var asked atomic.Int32
-		var estimated atomic.Bool
-		b.do(answers(func(c *call) bool {
-			switch {
-			case c.question("topx"):
-				asked.Add(1)
-				return false
-			case !c.to("/data/topx"):
-				return false
-			case estimated.Load():
-				return c.changed(costly)
-			}
-			return c.fail()
-		}), open("#/?panel=explain&t="+demoDay), count(".explain tbody tr", 8),
-			textBegins(".explain .warning-of", "something went wrong"),
-			textBegins(".trouble.failed", "Top values: The question failed"),
-			holds(numberOf("requests")+" === 3000 && "+numberOf("clients")+" > 0 && $('.plot canvas')", "has the rest"),
-			accessible("part without an estimate"), screenshot("part-without-estimate"), sets(&estimated, true),
-			click(".trouble button", "Ask again"), textBegins(".trouble.held", "Top values: This is a heavy question"),
-			counts(&asked, 0), screenshot("part-held"), click(".trouble button", "Run it"),
-			holds("$$('.list tbody tr').length > 20 && !$('.trouble')", "has everything"))
-	})
-	walk.through("figures without estimates wait together once they are asked again", func(t *testing.T, b *tab, s *served) {
-		b.do(allow("status of 500"))
-		var asked, estimated atomic.Int32
-		var known atomic.Bool
-		b.do(answers(func(c *call) bool {
-			if c.question("facets") {
-				asked.Add(1)
-			}
-			if !c.to("/data/facets") || c.body["dry_run"] != true {
-				return false
-			}
-			estimated.Add(1)
-			if known.Load() {
-				return c.changed(func(meta map[string]any) {
-					meta["estimate"].(map[string]any)["bytes"] = map[string]any{"low": 0.9e9, "high": 0.9e9}
-				})
-			}
-			return c.fail()
-		}), open("#/?t="+demoDay), textBegins(".trouble.failed", "Figures: The question failed"), tile("requests", 3000), answered(),
-			counts(&estimated, 4), sets(&known, true), click(".trouble button", "Ask again"),
-			textHas(".trouble.held", "reads 2.7 GB"), answered(), count(".trouble", 1), counts(&asked, 1),
-			click(".trouble.held button", "Run it"), holds("!$('.trouble') && "+numberOf("clients")+" > 0", "has all figures"))
-	})
-	walk("what is heavy of a dashboard has no price in all while a part has no estimate",
-		allow("status of 500"), answers(func(c *call) bool {
-			if c.body["dry_run"] != true {
-				return false
-			}
-			if c.to("/data/topx") {
-				return c.fail()
-			}
-			return c.changed(costly)
-		}), open("#/?t="+demoDay), textHas(".trouble.held", "reads at least "), click(".trouble button", "Run it"),
+		}`), fill("#filter", "@posts"), click(".run", "Run"), holds(busyNow, "says that it waits"), answered(), // so that everything is drawn
+		evaluate("fade()"), holds(busyNow, "still says it"), closes(ended), filterIs(`method="POST"`), text(".notice", ""),
+		evaluate("localStorage.clear()"))
+	walk("a part of the dashboard without an estimate is left out, and does not run before it has one",
+		allow("status of 500"), answers(func(c *call) bool { return c.estimate("topx") && c.fail() }), open("#/?panel=explain&t="+demoDay),
+		count(".explain tbody tr", 8), textBegins(".explain .warning-of", "something went wrong"),
+		textBegins(".trouble.failed", "Top values: The question failed"),
+		holds(numberOf("requests")+" === 3000 && "+numberOf("clients")+" > 0 && $('.plot canvas')", "has the rest"),
+		accessible("part without an estimate"), screenshot("part-without-estimate"), answers(heavy("topx")),
+		click(".trouble button", "Ask again"), textBegins(".trouble.held", "Top values: This is a heavy question"), asked("topx", 0),
+		screenshot("part-held"), click(".trouble button", "Run it"),
 		holds("$$('.list tbody tr').length > 20 && !$('.trouble')", "has everything"))
-	walk.through("a catalogue of fields that could not be loaded is asked for with the next question", func(t *testing.T, b *tab, s *served) {
-		b.do(allow("status of 500"))
-		var asked atomic.Int32
-		b.do(answers(func(c *call) bool {
-			return c.to("/data/fields") && asked.Add(1) == 1 &&
-				c.fail()
-		}), open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), count("#split option", 1), keys("r"), moreThan(10, "#split option"),
-			answered(), keys("r"), answered(), counts(&asked, 2))
-	})
+	walk("figures without estimates wait together once they are asked again",
+		allow("status of 500"), answers(func(c *call) bool { return c.estimate("facets") && c.fail() }), open("#/?t="+demoDay),
+		textBegins(".trouble.failed", "Figures: The question failed"), tile("requests", 3000), answered(),
+		calls(4, func(one sent) bool { return strings.HasSuffix(one.path, "/facets") && one.body["dry_run"] == true }),
+		answers(func(c *call) bool {
+			return c.estimate("facets") && c.changed(func(meta map[string]any) {
+				meta["estimate"].(map[string]any)["bytes"] = map[string]any{"low": 0.9e9, "high": 0.9e9}
+			})
+		}), click(".trouble button", "Ask again"), textHas(".trouble.held", "reads 2.7 GB"), answered(), count(".trouble", 1),
+		asked("facets", 1), click(".trouble.held button", "Run it"), holds("!$('.trouble') && "+numberOf("clients")+" > 0", "has all figures"))
+	walk("what is heavy of a dashboard has no price in all while a part has no estimate",
+		allow("status of 500"), answers(func(c *call) bool { return c.estimate("topx") && c.fail() }, heavy()), open("#/?t="+demoDay), textHas(".trouble.held", "reads at least "), click(".trouble button", "Run it"),
+		holds("$$('.list tbody tr').length > 20 && !$('.trouble')", "has everything"))
+	walk("a catalogue of fields that could not be loaded is asked for with the next question",
+		allow("status of 500"), answers(func(c *call) bool { return c.to("/data/fields") && c.s.asked("fields") == 1 && c.fail() }),
+		open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), count("#split option", 1), keys("r"), moreThan(10, "#split option"),
+		answered(), keys("r"), answered(), asked("fields", 2))
 }

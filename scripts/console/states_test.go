@@ -16,6 +16,7 @@ import (
 type longQuery struct {
 	route     string
 	status    int           // of the response to the question
+	queued    bool          // it says how long it has been in the queue of the engine
 	asked     atomic.Int32  // questions, without those for estimates
 	polled    atomic.Int32  // questions about the answer
 	cancelled chan struct{} // closed when the query is cancelled
@@ -61,7 +62,8 @@ func (q *longQuery) answer(c *call) bool {
 		c.r.URL.Path, c.r.URL.RawQuery = "/api/v4.0/data/"+q.route, "filters=timestamp+between+2026-01-01+and+2026-01-02&limit=2"
 		return false
 	default:
-		return c.runsOn(http.StatusAccepted)
+		c.runsOn(http.StatusAccepted)
+		return !q.queued || c.say(`{"id":"abc","status":"running","elapsed_ms":12000,"queue_ms":3000}`)
 	}
 }
 
@@ -85,6 +87,9 @@ func cancelled() step {
 
 // releases ends the query that runs.
 func releases() step { return stepOf(func(b *tab) { close(b.query.released) }, "releases") }
+
+// queued lets the query that runs say that it has been in the queue of the engine.
+func queued() step { return stepOf(func(b *tab) { b.query.queued = true }, "queued") }
 
 // polled checks that the page has asked for the answer of the query that runs.
 func polled() step {

@@ -45,6 +45,9 @@ func (b *tab) do(steps ...step) {
 	b.t.Helper()
 	before := b.step
 	for _, one := range steps {
+		if before.at != "" && strings.HasPrefix(one.at, "steps_test.go:") {
+			one.at = before.at // a part of the step of the walk
+		}
 		b.step = one
 		one.run(b)
 	}
@@ -102,6 +105,16 @@ func does(actions ...chromedp.Action) step {
 // open loads the page at a fragment.
 func open(fragment string) step {
 	return stepOf(func(b *tab) { b.open(fragment) }, "open", fragment)
+}
+
+// openRecord loads the page at the newest record that matches conditions, which further expressions find as seen.record. The members
+// of the address are those behind its question mark.
+func openRecord(conditions, members string) step {
+	return stepOf(func(b *tab) {
+		record := firstRecord(b.t, b.s, conditions)
+		b.note("record", record)
+		b.open("#/events/" + record["record_ref"].(string) + "?" + members)
+	}, "open record", conditions)
 }
 
 // follow goes to a fragment within the page, as a link does.
