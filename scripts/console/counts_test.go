@@ -226,27 +226,18 @@ func TestCounts(t *testing.T) {
 			}
 		})
 	}
-	walk.through("the cursor stays on the way to its numbers, until the pointer leaves the chart", func(t *testing.T, b *tab, s *served) {
-		b.do(open("#/?seg=1h&t="+hours), visible(".u-over"), answered())
-		move := func(selector string) {
-			t.Helper()
-			var at []float64
-			b.run(chromedp.Evaluate(fmt.Sprintf("(({x, y, width, height}) => [x + width / 2, y + height / 2])"+
-				"(document.querySelector(%q).getBoundingClientRect())", selector), &at))
+	move := func(selector string) step {
+		return stepOf(func(b *tab) {
+			at := value[[]float64](b, fmt.Sprintf("(({x, y, width, height}) => [x + width / 2, y + height / 2])($(%q).getBoundingClientRect())", selector))
 			b.run(chromedp.MouseEvent(input.MouseMoved, at[0], at[1]))
-		}
-		whole := value[string](b, "document.querySelector('.legend .requests b').textContent")
-		const differs = "document.querySelector('.legend .requests b').textContent !== %q"
-		move(".chart .u-over")
-		b.do(holds(fmt.Sprintf(differs, whole), "has the numbers of the segment"))
-		move(".legend .requests b")
-		segment := value[string](b, "document.querySelector('.legend .requests a.count')?.textContent")
-		if segment == whole || segment == "" {
-			t.Errorf("the number in the legend is %q", segment)
-		}
-		move(".tile.requests .name")
-		b.do(holds("!("+fmt.Sprintf(differs, whole)+")", "has the numbers of the whole period again"))
-	})
+		}, "move", selector)
+	}
+	const legend = "$('.legend .requests b').textContent"
+	walk("the cursor stays on the way to its numbers, until the pointer leaves the chart",
+		open("#/?seg=1h&t="+hours), visible(".u-over"), answered(), note("whole", legend), move(".chart .u-over"),
+		holds(legend+" !== seen.whole", "has the numbers of the segment"), move(".legend .requests b"),
+		must("$('.legend .requests a.count')?.textContent && "+legend+" !== seen.whole", "the legend has no number of the segment"),
+		move(".tile.requests .name"), holds(legend+" === seen.whole", "has the numbers of the whole period again"))
 	walk("a share of the dashboard leads to events, the rest of its tile adds the condition",
 		open("#/?t="+demoDay), holds(numberOf("blocked")+" > 0", "has the figure"), click(".tile.blocked small a.count", ""),
 		holds("location.hash.startsWith('#/events') && $('.event')", "has the events"), back(), click(".tile.blocked button", ""),
@@ -274,16 +265,13 @@ func TestCounts(t *testing.T) {
 		b.do(click(".tile.human", ""),
 			holds(fmt.Sprintf("$('#filter').value === 'human is true' && location.hash.includes(%q)", "t="+demoDay), "has the requests of the tile"))
 	})
-	walk.through("a number is reached by keys, and Back leads to it again", func(t *testing.T, b *tab, s *served) {
-		b.do(open("#/?t="+demoDay), moreThan(50, ".list tbody tr"), answered(), focus(".list .value button"), keys(kb.Tab))
-		want := value[string](b, "document.activeElement.textContent")
-		if !value[bool](b, "document.activeElement.matches('td.blocked a.count')") {
-			t.Fatalf("the focus is on %s", value[string](b, "document.activeElement.outerHTML"))
-		}
-		b.do(enter(), sees(want+" shown"),
-			holds("$('#filter').value.endsWith(', blocked is true')", "has the conditions of the number"), back(),
-			holds("$('.list a.count') && $('#filter').value === ''", "has the numbers again"))
-	})
+	walk("a number is reached by keys, and Back leads to it again",
+		open("#/?t="+demoDay), moreThan(50, ".list tbody tr"), answered(), focus(".list .value button"), keys(kb.Tab),
+		must("document.activeElement.matches('td.blocked a.count')", "the focus is not on the number"),
+		note("number", "document.activeElement.textContent"), enter(),
+		holds("document.body.innerText.includes(`${seen.number} shown`)", "shows as many"),
+		holds("$('#filter').value.endsWith(', blocked is true')", "has the conditions of the number"), back(),
+		holds("$('.list a.count') && $('#filter').value === ''", "has the numbers again"))
 	walk("the tiles of addresses and bytes lead to events with them",
 		open("#/?t="+demoDay), holds(numberOf("clients")+" > 0", "has the figures"), click(".tile.clients", ""),
 		holds("$('.event') && $('.facet h4')?.textContent.startsWith('ip ')", "has the addresses"), back(),

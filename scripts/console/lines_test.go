@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -23,40 +22,24 @@ func (b *tab) figure(name string) int {
 func TestCharts(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 
-	walk.through("responses by class of status, of which one is kept", func(t *testing.T, b *tab, s *served) {
-		b.do(open("#/?t="+demoDay), sees("Requests over time"), click(".over-rows button", "Status"),
-			sees("Responses over time by status"), hashHas("chart=status"))
-		sum := value[int](b, "[...document.querySelectorAll('.series b')].reduce((sum, e) => sum + Number(e.textContent.replaceAll(',', '')), 0)")
-		if sum != 3000 {
-			t.Errorf("the classes have %d requests, want 3000", sum)
-		}
-		b.do(note("errors", "$$('.series li').find((e) => e.textContent.includes('4xx')).querySelector('b').textContent"),
-			click(".series button", "4xx"), click("[role=menuitem]", "Only"), filterIs("status between 400 and 499"),
-			holds("$('.tile.requests .number').textContent === seen.errors", "has the requests of the legend"),
-			count(".series li", 1), click(".over-rows button", "Results"), sees("Requests over time"), hashLacks("chart="))
-	})
-	walk.through("humans and others, and the statuses of origins", func(t *testing.T, b *tab, s *served) {
-		b.do(open("#/?chart=human&t="+demoDay), sees("Requests over time by humans and others"))
-		humans := b.figure("human")
-		if n := value[int](b, "Number(document.querySelector('.series b').textContent.replaceAll(',', ''))"); n != humans || n == 0 {
-			t.Errorf("the legend has %d requests of humans, the tile %d", n, humans)
-		}
-		b.do(click(".series button", "others"), click("[role=menuitem]", "Only"), filterIs("human not is true"),
-			holds(fmt.Sprintf("$('.tile.requests .number').textContent.replaceAll(',', '') === '%d'", 3000-humans), "has the others"),
-			open("#/?chart=origin&t="+demoDay), sees("Responses of the origin over time by status"), moreThan(1, ".series li"))
-	})
-	walk.through("the times of requests are asked for only where they are drawn", func(t *testing.T, b *tab, s *served) {
-		var asked atomic.Int32
-		b.do(answers(func(c *call) bool {
-			if c.to("/data/stats") && c.body["dry_run"] != true {
-				asked.Add(1)
-			}
-			return false
-		}), open("#/?t="+demoDay), sees("Requests over time"), answered(), counts(&asked, 0), click(".over-rows button", "Times"),
-			sees("Times of requests over time"), holds("/^up to [0-9.]+ m?s$/.test($('.series b')?.textContent)", "has the times"),
-			click(".chart button", "Show as table"), moreThan(100, ".numbers tbody tr"), accessible("times as a table"), reload(),
-			sees("Times of requests over time"))
-	})
+	walk("responses by class of status, of which one is kept",
+		open("#/?t="+demoDay), sees("Requests over time"), click(".over-rows button", "Status"), sees("Responses over time by status"),
+		hashHas("chart=status"), is("$$('.series b').reduce((sum, e) => sum + Number(e.textContent.replaceAll(',', '')), 0)", 3000),
+		note("errors", "$$('.series li').find((e) => e.textContent.includes('4xx')).querySelector('b').textContent"),
+		click(".series button", "4xx"), click("[role=menuitem]", "Only"), filterIs("status between 400 and 499"),
+		holds("$('.tile.requests .number').textContent === seen.errors", "has the requests of the legend"), count(".series li", 1),
+		click(".over-rows button", "Results"), sees("Requests over time"), hashLacks("chart="))
+	walk("humans and others, and the statuses of origins",
+		open("#/?chart=human&t="+demoDay), sees("Requests over time by humans and others"), note("humans", numberOf("human")),
+		must("seen.humans > 0 && Number($('.series b').textContent.replaceAll(',', '')) === seen.humans", "the legend has another number"),
+		click(".series button", "others"), click("[role=menuitem]", "Only"), filterIs("human not is true"),
+		holds(numberOf("requests")+" === 3000 - seen.humans", "has the others"), open("#/?chart=origin&t="+demoDay),
+		sees("Responses of the origin over time by status"), moreThan(1, ".series li"))
+	walk("the times of requests are asked for only where they are drawn",
+		open("#/?t="+demoDay), sees("Requests over time"), answered(), asked("stats", 0), click(".over-rows button", "Times"),
+		sees("Times of requests over time"), holds("/^up to [0-9.]+ m?s$/.test($('.series b')?.textContent)", "has the times"),
+		click(".chart button", "Show as table"), moreThan(100, ".numbers tbody tr"), accessible("times as a table"), reload(),
+		sees("Times of requests over time"))
 	walk("a heavy question about times waits, and the rest of the dashboard is there",
 		answers(heavy("stats")), open("#/?chart=latency&t="+demoDay), sees("This is a heavy question"),
 		text(".tile.requests .number", "3,000"), click("button", "Run it"), sees("9 of 10 are faster"))
@@ -111,68 +94,51 @@ func TestCharts(t *testing.T) {
 			t.Errorf("%d times, %d cells", found, cells)
 		}
 	})
-	walk.through("the top values by requests, also those of which none was blocked", func(t *testing.T, b *tab, s *served) {
-		b.do(open("#/?t="+demoDay), count(".list", 9), click(".over-rows button", "most requests first"),
-			hashHas("sort=requests"), holds("$$('.line').length === 2", "has the state of the further question"), count(".list", 9))
-		numbers := value[[]int](b, "[...document.querySelectorAll('.list')[2].querySelectorAll('td:nth-child(3)')].map((e) => Number(e.textContent.replaceAll(',', '')))")
-		for i := range numbers[1:] {
-			if numbers[i] < numbers[i+1] {
-				t.Errorf("the addresses have %v requests, which are not in order", numbers)
-			}
-		}
-		b.do(click(".list .value button", "Germany"), click("[role=menuitem]", "Without"), filterIs(`country!="Germany"`))
-	})
+	walk("the top values by requests, also those of which none was blocked",
+		open("#/?t="+demoDay), count(".list", 9), click(".over-rows button", "most requests first"), hashHas("sort=requests"),
+		count(".line", 2), // the state of the further question
+		count(".list", 9), note("numbers", "[...$$('.list')[2].querySelectorAll('td:nth-child(3)')].map((e) => Number(e.textContent.replaceAll(',', '')))"),
+		must("seen.numbers.length > 1 && seen.numbers.every((n, i) => i === 0 || n <= seen.numbers[i - 1])", "the addresses are not in order"),
+		click(".list .value button", "Germany"), click("[role=menuitem]", "Without"), filterIs(`country!="Germany"`))
 }
 
 // TestOverlay walks through the chart of two sides.
 func TestOverlay(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 	const hours = "2026-01-01T12:00Z..2026-01-01T23:59Z"
-	requests := func(t *testing.T, s *served, filters string) int {
-		t.Helper()
-		answer := conf(t, s, http.MethodPost, "/api/v4.0/data/facets", fmt.Sprintf(`{"filters":%q,"by":"method"}`, filters))
-		return numOfRequests(t, answer)
+	// requests notes how many requests of the data match a filter.
+	requests := func(name, filters string) step {
+		return stepOf(func(b *tab) {
+			b.note(name, numOfRequests(b.t, conf(b.t, b.s, http.MethodPost, "/api/v4.0/data/facets", fmt.Sprintf(`{"filters":%q,"by":"method"}`, filters))))
+		}, "requests", filters)
 	}
+	const day = "timestamp between 2026-01-01 and 2026-01-02, "
+	const first, last = "$('.overlay .series li:first-child b').textContent", "$('.overlay .series li:last-child b').textContent"
 
-	walk.through("a period and the one before, segment by segment", func(t *testing.T, b *tab, s *served) {
-		b.do(open("#/compare?t="+hours), sees("Both sides over time: Requests"), count(".overlay .series li", 2))
-		now := requests(t, s, "timestamp between 2026-01-01 12:00:00 and 2026-01-01 23:59:00")
-		before := requests(t, s, "timestamp between 2026-01-01 00:01:00 and 2026-01-01 11:59:59.999")
-		b.do(holds(fmt.Sprintf("$('.overlay .tile.requests .number').textContent.replaceAll(',', '') === '%d'", now), "has the requests"),
-			holds(fmt.Sprintf("$('.overlay .tile.requests .change').textContent.replaceAll(',', '').endsWith('was %d')", before), "has those before"),
-			click(".overlay .tile", "Blocked"), sees("Both sides over time: Blocked"),
-			holds("location.hash.includes('chart=blocked') && $('.tile.blocked button').ariaPressed === 'true'", "draws the blocked ones"),
-			focus(".overlay .plot"), keys(kb.ArrowRight), text(".overlay .moment", "2026-01-01 12:00, beside 2026-01-01 00:00"))
-		number := func(line string) string {
-			return "document.querySelector('.overlay .series li:" + line + "-child b').textContent"
-		}
-		b.do(holds(number("first")+" === '–' && "+number("last")+" !== '–'", "leaves out the first segment before, of which the period has a part"),
-			keys(kb.End), holds(number("last")+" === '–'", "leaves out the last segment, of which the period has a part"))
-	})
-	walk.through("some requests and the rest", func(t *testing.T, b *tab, s *served) {
-		b.do(open("#/compare?where=blocked+is+true&t="+demoDay), sees("Both sides over time"))
-		blocked := requests(t, s, "timestamp between 2026-01-01 and 2026-01-02, blocked is true")
-		b.do(holds(fmt.Sprintf("$('.overlay .tile.blocked .number').firstChild.textContent.replaceAll(',', '') === '%d'", blocked), "has the blocked requests"),
-			text(".overlay .tile.blocked .change", "others 0 · 0 %"),
-			holds(fmt.Sprintf("$('.overlay .tile.requests .change').textContent.replaceAll(',', '') === 'others %d'", 3000-blocked), "has the rest"))
-	})
-	walk.through("two filters on each other", func(t *testing.T, b *tab, s *served) {
-		var compared atomic.Int32
-		b.do(answers(func(c *call) bool {
-			if c.to("/data/diff") {
-				compared.Add(1)
-			}
-			return false
-		}), open(`#/compare?f=country="Germany"&f2=country="France"&t=`+demoDay), sees("Both sides over time"))
-		for i, country := range []string{"France", "Germany"} {
-			n := requests(t, s, fmt.Sprintf("timestamp between 2026-01-01 and 2026-01-02, country=%q", country))
-			b.holds(fmt.Sprintf("((e) => e.innerText.includes(%q) && e.querySelector('b').textContent.replaceAll(',', '') === '%d')"+
-				"(document.querySelectorAll('.overlay .series li')[%d])", country, n, i), "has the requests of "+country)
-		}
-		b.do(counts(&compared, 0), fill("#other", "blocked is true"), evaluate("$('#other').form.requestSubmit()"),
-			hashHas("f2=blocked+is+true"), holds("$('.overlay .series').innerText.includes('blocked is true')", "draws it"),
-			accessible("two filters"), click(".sides button", "the period before"), hashLacks("f2="), sees("These"))
-	})
+	walk("a period and the one before, segment by segment",
+		open("#/compare?t="+hours), sees("Both sides over time: Requests"), count(".overlay .series li", 2),
+		requests("now", "timestamp between 2026-01-01 12:00:00 and 2026-01-01 23:59:00"),
+		requests("before", "timestamp between 2026-01-01 00:01:00 and 2026-01-01 11:59:59.999"), tileOf("requests", "seen.now"),
+		holds("$('.overlay .tile.requests .change').textContent.replaceAll(',', '').endsWith(`was ${seen.before}`)", "has those before"),
+		click(".overlay .tile", "Blocked"), sees("Both sides over time: Blocked"),
+		holds("location.hash.includes('chart=blocked') && $('.tile.blocked button').ariaPressed === 'true'", "draws the blocked ones"),
+		focus(".overlay .plot"), keys(kb.ArrowRight), text(".overlay .moment", "2026-01-01 12:00, beside 2026-01-01 00:00"),
+		holds(first+" === '–' && "+last+" !== '–'", "leaves out the first segment before, of which the period has a part"),
+		keys(kb.End), holds(last+" === '–'", "leaves out the last segment, of which the period has a part"))
+	walk("some requests and the rest",
+		open("#/compare?where=blocked+is+true&t="+demoDay), sees("Both sides over time"), requests("blocked", day+"blocked is true"),
+		tileOf("blocked", "seen.blocked"), text(".overlay .tile.blocked .change", "others 0 · 0 %"),
+		holds("$('.overlay .tile.requests .change').textContent.replaceAll(',', '') === `others ${3000 - seen.blocked}`", "has the rest"))
+	line := func(i int, country string) step {
+		return holds(fmt.Sprintf("((e) => e.innerText.includes(%q) && e.querySelector('b').textContent.replaceAll(',', '') === String(seen[%[1]q]))"+
+			"($$('.overlay .series li')[%d])", country, i), "has the requests of "+country)
+	}
+	walk("two filters on each other",
+		open(`#/compare?f=country="Germany"&f2=country="France"&t=`+demoDay), sees("Both sides over time"),
+		requests("France", day+`country="France"`), requests("Germany", day+`country="Germany"`), line(0, "France"), line(1, "Germany"),
+		asked("diff", 0), fill("#other", "blocked is true"), evaluate("$('#other').form.requestSubmit()"), hashHas("f2=blocked+is+true"),
+		shows(".overlay .series", "blocked is true"), accessible("two filters"), click(".sides button", "the period before"),
+		hashLacks("f2="), sees("These"))
 	walk("another filter with mistakes",
 		allow("status of 400"), open(`#/compare?f2=hots="shop.example"&t=`+demoDay),
 		holds("$('.overlay')?.innerText.includes('unknown field')", "has the mistake"))

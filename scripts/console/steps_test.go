@@ -314,6 +314,11 @@ func tile(name string, n int) step {
 	return waits("tile", fmt.Sprintf("%s === %d", numberOf(name), n), name, n)
 }
 
+// tileOf is tile for a figure that an expression has.
+func tileOf(name, figure string) step {
+	return waits("tile", fmt.Sprintf("%s === %s", numberOf(name), figure), name, figure)
+}
+
 // answered waits until nothing is asked any more.
 func answered() step { return stepOf(func(b *tab) { b.answered() }, "answered") }
 
