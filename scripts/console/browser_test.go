@@ -51,9 +51,9 @@ type tab struct {
 	faults  *browser.Faults
 	allowed []string // texts of faults that the test expects
 
-	// Of a tab that goes a walk.
+	// For walks.
 	s     *served
-	step  step           // that it goes
+	step  step           // that runs
 	seen  map[string]any // what the walk has noted
 	query *longQuery     // that runs on the server
 	live  *arriving      // events that arrive

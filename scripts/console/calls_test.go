@@ -172,7 +172,7 @@ func refuses(suffix string, status int, message string) func(c *call) bool {
 // gone is a server that does not answer.
 func gone(c *call) bool { return c.hangUp() }
 
-// holdsWrites lets what replaces something wait, until letsWrite. writes waits until the page has sent it.
+// holdsWrites holds the requests that replace something until letsWrite. writes waits for the next one.
 func holdsWrites() step {
 	return stepOf(func(b *tab) {
 		begun, end := make(chan struct{}, 2), make(chan struct{})
@@ -191,7 +191,7 @@ func writes() step { return stepOf(func(b *tab) { b.do(receives(b.begun)) }, "wr
 
 func letsWrite() step { return stepOf(func(b *tab) { close(b.end) }, "lets write") }
 
-// needsKey refuses every call of the API without a key.
+// needsKey refuses every call of the API that has not the key.
 func needsKey(key string) func(c *call) bool {
 	return func(c *call) bool {
 		return c.api() && c.r.Header.Get("Authorization") != "Bearer "+key &&
@@ -210,7 +210,9 @@ func (c *call) read() error {
 	}
 	c.r.Body = io.NopCloser(bytes.NewReader(text))
 	if c.r.Method == http.MethodPost && len(text) > 0 {
-		return json.Unmarshal(text, &c.body)
+		if err := json.Unmarshal(text, &c.body); err != nil {
+			c.t.Errorf("%s: %v", c.r.URL.Path, err)
+		}
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func TestColumns(t *testing.T) {
 		holds("document.activeElement.closest('li').dataset.column === 'status'", "keeps the focus on the column"),
 		notices("Status is column 4 of 8"), click(".columns button", "Move Reason to the left"), hashHas("cols="), asked("logs", 0),
 		keys(kb.Escape), holds("!$('.columns') && document.activeElement.tagName === 'SUMMARY'", "closes the chooser"))
-	walk.through("a column is dragged", func(t *testing.T, b *tab, s *served) {
+	walk.run("a column is dragged", func(t *testing.T, b *tab, s *served) {
 		b.do(chooser(8))
 		b.box("document.querySelectorAll('.columns .grip')[4]")
 		box := value[[]float64](b, "[0, 4].flatMap((i) => (({x, y, width, height}) => [x + width / 2, y + height / 2])"+
@@ -89,7 +89,7 @@ func TestColumns(t *testing.T) {
 		holds("$('.menu').innerText.includes('Only') && $('.menu').innerText.includes('Same path')", "has the value and the row"),
 		click("[role=menuitem]", "5 minutes around"),
 		holds("$('#filter').value === '' && /t=2026-01-01T/.test(location.hash)", "has the minutes around"))
-	walk.through("the menu of a row asks for what the list does not have", func(t *testing.T, b *tab, s *served) {
+	walk.run("the menu of a row asks for what the list does not have", func(t *testing.T, b *tab, s *served) {
 		session := firstRecord(t, s, `blocked is true, session~".", query~"=....."`)["session"]
 		first := `#/events?cols=timestamp,status&f=blocked+is+true,+session~".",+query~"%3D....."&t=` + demoDay
 		b.do(open(first), sees("shown"), evaluate(`navigator.clipboard.write = async ([item]) => {
@@ -115,7 +115,7 @@ func TestColumns(t *testing.T) {
 		holds("$('#filter').value === '' && !$('.record')", "has all requests again"), open("#/?t="+demoDay),
 		moreThan(20, ".list tbody tr"), note("country", "$('.list .value button').textContent"), doubleClick(".list .value button"),
 		holds("$('#filter').value === `country=\"${seen.country}\"` && !$('.menu')", "keeps only the first country"))
-	walk.through("a double click opens no menu whose script comes later", func(t *testing.T, b *tab, s *served) {
+	walk.run("a double click opens no menu whose script comes later", func(t *testing.T, b *tab, s *served) {
 		loading, asked := make(chan struct{}), make(chan struct{})
 		ask := sync.OnceFunc(func() { close(asked) })
 		load := sync.OnceFunc(func() { close(loading) })
@@ -149,7 +149,7 @@ func TestColumns(t *testing.T) {
 		open("#/events?t="+demoDay), sees("200 of "), note("country", "$('#cell-1-5 .text').textContent"),
 		click("#cell-1-5 .acts span", "−"), // this browser has no mouse that could be over it
 		holds("$('#filter').value === `country!=\"${seen.country}\"` && !$('.record')", "leaves out the country"))
-	walk.through("a long touch opens the menu of a value, and no record", func(t *testing.T, b *tab, s *served) {
+	walk.run("a long touch opens the menu of a value, and no record", func(t *testing.T, b *tab, s *served) {
 		b.do(at(360), does(emulation.SetTouchEmulationEnabled(true)), open("#/events?t="+demoDay), sees("200 of "), exists("#quick-find"))
 		x, y := b.middle("#cell-1-2 .text")
 		b.do(does(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: x, Y: y}})), shows(".menu", "Only"),

@@ -190,7 +190,7 @@ func TestCounts(t *testing.T) {
 		{"the hours", "#/status", "document.querySelector('.hours a.count')", ".installation .numbers"},
 	}
 	for _, screen := range screens {
-		walk.through("numbers lead to as many events: "+screen.name, func(t *testing.T, b *tab, s *served) {
+		walk.run("numbers lead to as many events: "+screen.name, func(t *testing.T, b *tab, s *served) {
 			b.do(open(screen.fragment), holds(screen.ready, "has the numbers"))
 			switch screen.name {
 			case "the hours":
@@ -207,7 +207,7 @@ func TestCounts(t *testing.T) {
 		})
 	}
 	for name, chart := range map[string]string{"results": "", "status": "chart=status&", "a field": "by=country&", "two sides": "vs=previous&"} {
-		walk.through("the numbers at the cursor lead to the events of the segment: "+name, func(t *testing.T, b *tab, s *served) {
+		walk.run("the numbers at the cursor lead to the events of the segment: "+name, func(t *testing.T, b *tab, s *served) {
 			screen := ""
 			if name == "two sides" {
 				screen = "compare"
@@ -242,7 +242,7 @@ func TestCounts(t *testing.T) {
 		open("#/?t="+demoDay), holds(numberOf("blocked")+" > 0", "has the figure"), click(".tile.blocked small a.count", ""),
 		holds("location.hash.startsWith('#/events') && $('.event')", "has the events"), back(), click(".tile.blocked button", ""),
 		holds("location.hash.startsWith('#/?') && $('#filter').value === 'blocked is true'", "has the condition"))
-	walk.through("numbers of an earlier answer lead to what they count", func(t *testing.T, b *tab, s *served) {
+	walk.run("numbers of an earlier answer lead to what they count", func(t *testing.T, b *tab, s *served) {
 		b.do(answers(func(c *call) bool {
 			return c.estimate() && strings.Contains(c.filters(), "blocked") && c.changed(costly)
 		}), open("#/?panel=standout&t="+demoDay),
@@ -276,7 +276,7 @@ func TestCounts(t *testing.T) {
 		open("#/?t="+demoDay), holds(numberOf("clients")+" > 0", "has the figures"), click(".tile.clients", ""),
 		holds("$('.event') && $('.facet h4')?.textContent.startsWith('ip ')", "has the addresses"), back(),
 		click(".tile.bytes", ""), holds("$$('[role=columnheader]').some((e) => e.textContent === 'bytes_sent')", "has the bytes"))
-	walk.through("what stands out leads to its events", func(t *testing.T, b *tab, s *served) {
+	walk.run("what stands out leads to its events", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?panel=standout&t="+demoDay), exists(".stand-out li a.link"))
 		sentence := value[string](b, "document.querySelector('.stand-out li').textContent")
 		href := value[string](b, sentenceLink)

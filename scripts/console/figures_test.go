@@ -41,7 +41,7 @@ func TestFigures(t *testing.T) {
 			holds(fmt.Sprintf("%s !== 13 && !$('[aria-busy=true]')", numberOf("requests")), "has the answer"),
 			is(numberOf("requests"), want))
 	}
-	walk.through("a comparison has the figures of the dashboard", func(t *testing.T, b *tab, s *served) {
+	walk.run("a comparison has the figures of the dashboard", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/compare?vs=1d&t="+demoDay), sees("Both sides over time"))
 		for name, want := range map[string]int{"requests": 13, "blocked": 1, "challenged": 2, "human": 1, "refused": 3} {
 			if n := b.figure(name); n != want {
@@ -91,7 +91,7 @@ func TestPrices(t *testing.T) {
 		"dashboard": "#/?f=human+is+true&t=", "events": "#/events?cols=timestamp,status&t=", "record": "#/events/" + reference + "?t=",
 		"comparison": "#/compare?where=blocked+is+true&by=country&t=",
 	} {
-		walk.through("the explanation has the questions of the "+screen, func(t *testing.T, b *tab, s *served) {
+		walk.run("the explanation has the questions of the "+screen, func(t *testing.T, b *tab, s *served) {
 			b.do(open(address+demoDay), exists(".lists, .event, .findings"))
 			if screen == "record" {
 				b.do(exists(".evidence li"))
@@ -143,7 +143,7 @@ func TestPrices(t *testing.T) {
 	walk("a chart has its zone and the length of its segments",
 		open("#/?tz=Europe/Berlin&t="+demoDay), sees("each 5 min, Europe/Berlin"),
 		textHas(".chart figcaption", "segments of 5 min; peak"), textHas(".chart figcaption", "Times are of Europe/Berlin."))
-	walk.through("a catalogue that comes late uncovers what is not sensitive", func(t *testing.T, b *tab, s *served) {
+	walk.run("a catalogue that comes late uncovers what is not sensitive", func(t *testing.T, b *tab, s *served) {
 		held := make(chan struct{})
 		b.do(answers(func(c *call) bool {
 			if c.to("/data/fields") {

@@ -52,7 +52,7 @@ func TestFilterBar(t *testing.T) {
 		open("#/events?t="+demoDay), sees("200 of "), choose("typed"), focus("#filter"), keys("@"), count(names, 3), keys("g"),
 		count(names, 2), keys("e"), count(names, 1),
 		calls(1, func(one sent) bool { return one.method == http.MethodGet && strings.HasSuffix(one.path, "/filters") }))
-	walk.through("a filter that is typed on is not replaced by the one that was run before", func(t *testing.T, b *tab, s *served) {
+	walk.run("a filter that is typed on is not replaced by the one that was run before", func(t *testing.T, b *tab, s *served) {
 		b.do(savedFilter("late", "one", "blocked is true"))
 		asked, held := make(chan struct{}, 8), make(chan struct{})
 		b.do(answers(func(c *call) bool {
@@ -74,7 +74,7 @@ func TestFilterBar(t *testing.T) {
 		open("#/events?t="+demoDay), sees("200 of "), fill("#filter", `country="日本"`),
 		must(fmt.Sprintf(enters, true)+" && !location.hash.includes('country')", "the filter ran in the middle of a word"),
 		evaluate(fmt.Sprintf(enters, false)), hashHas("country"))
-	walk.through("an option is taken by a click, and a finger that moves over the options takes none", func(t *testing.T, b *tab, s *served) {
+	walk.run("an option is taken by a click, and a finger that moves over the options takes none", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 400"), // half a filter is checked
 			open("#/events?t="+demoDay), sees("200 of "), focus("#filter"))
 		const listed = "document.querySelectorAll('[role=option]').length === 12"
@@ -252,7 +252,7 @@ func TestExport(t *testing.T) {
 	const fields = "&fields=timestamp,method,status"
 	columns := "#/events?cols=timestamp,method,status&t=" + demoDay
 
-	walk.through("all events as csv, in memory", func(t *testing.T, b *tab, s *served) {
+	walk.run("all events as csv, in memory", func(t *testing.T, b *tab, s *served) {
 		b.do(open(columns), sees("200 of "),
 			evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined"), evaluate(keepFiles),
 			click(".over-rows button", "Export"), sees("6,000 events in 3 questions"), sees("The export reads"),
@@ -263,7 +263,7 @@ func TestExport(t *testing.T) {
 			t.Errorf("the file has %d bytes, the API has %d", len(got), len(want))
 		}
 	})
-	walk.through("all members as ndjson, to a file as they come; after a failure it goes on", func(t *testing.T, b *tab, s *served) {
+	walk.run("all members as ndjson, to a file as they come; after a failure it goes on", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 500"))
 		var pages int
 		b.do(answers(func(c *call) bool {
@@ -289,7 +289,7 @@ func TestExport(t *testing.T) {
 			t.Errorf("the file has %d bytes, the API has %d", len(got), len(want))
 		}
 	})
-	walk.through("all events as one list of json", func(t *testing.T, b *tab, s *served) {
+	walk.run("all events as one list of json", func(t *testing.T, b *tab, s *served) {
 		b.do(open(columns), sees("200 of "),
 			evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined"), evaluate(keepFiles),
 			click(".over-rows button", "Export"), click(".export label", "JSON, a list"),
@@ -308,7 +308,7 @@ func TestExport(t *testing.T) {
 			t.Errorf("the file has %d records with %d bytes, the API has %d bytes", len(records), lines.Len(), len(want))
 		}
 	})
-	walk.through("a heavy export says so before it begins", func(t *testing.T, b *tab, s *served) {
+	walk.run("a heavy export says so before it begins", func(t *testing.T, b *tab, s *served) {
 		var heavy atomic.Bool
 		var pages atomic.Int32
 		b.do(answers(func(c *call) bool {
@@ -321,7 +321,7 @@ func TestExport(t *testing.T) {
 			sees("This is a heavy export"), accessible("heavy export"), counts(&pages, 0), click(".export button", "Export"),
 			sees("Done: 6,000"))
 	})
-	walk.through("an export is cancelled", func(t *testing.T, b *tab, s *served) {
+	walk.run("an export is cancelled", func(t *testing.T, b *tab, s *served) {
 		held := make(chan struct{})
 		b.do(answers(func(c *call) bool {
 			if c.to("/data/logs") {

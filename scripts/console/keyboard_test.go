@@ -53,7 +53,7 @@ var byHumans = regexp.MustCompile(`The same rule: [0-9,]+ requests?, ([0-9,]+) o
 func TestKeyboardAlone(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 	for _, width := range []int64{768, 1280} {
-		walk.through(fmt.Sprint("from the attacker to the link, at ", width), func(t *testing.T, b *tab, s *served) {
+		walk.run(fmt.Sprint("from the attacker to the link, at ", width), func(t *testing.T, b *tab, s *served) {
 			b.do(at(width), allow("status of 400"), // half a condition is checked
 				open(""), sees("Requests over time"), keepCopies(), answered(),
 				// Who attacks?
@@ -114,7 +114,7 @@ func TestKeys(t *testing.T) {
 		text(".coloured .wrong", "hots"), chord("Enter", "Enter", input.ModifierAlt), filterIs(`path~"😀", host="shop.example"`),
 		chord("r", "KeyR", input.ModifierCtrl), text(".filters-of [aria-pressed=true]", "History"), keys(kb.Escape),
 		holds("!$('.filters-of') && document.activeElement.id === 'filter'", "is back in the bar"))
-	walk.through("screens by two keys, and rows by pages", func(t *testing.T, b *tab, s *served) {
+	walk.run("screens by two keys, and rows by pages", func(t *testing.T, b *tab, s *served) {
 		b.do(open(hour), sees("Requests over time"))
 		for keys, address := range map[string]string{"gc": "#/compare", "gp": "#/planets", "gs": "#/status", "gr": "#/reports"} {
 			b.leads(keys, address)
@@ -163,7 +163,7 @@ func TestFocus(t *testing.T) {
 		if (at === document.body || bar.contains(at) || !document.querySelector('main').contains(at)) return '';
 		return at.getBoundingClientRect().bottom <= bar.getBoundingClientRect().bottom ? at.outerHTML.slice(0, 200) : '';
 	})()`
-	walk.through("backwards, the bar at the top never covers it", func(t *testing.T, b *tab, s *served) {
+	walk.run("backwards, the bar at the top never covers it", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?f=status%3E%3D200,+host~e,+country~.&t="+demoDay), sees("Slowest targets"), answered(),
 			focus(".questions button:last-child"))
 		for range 150 {

@@ -57,7 +57,7 @@ const boxesOf = `((parts) => {
 func TestLayout(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 	for _, width := range []int64{360, 768, 1280, 1920} {
-		walk.through(fmt.Sprint(width), func(t *testing.T, b *tab, s *served) {
+		walk.run(fmt.Sprint(width), func(t *testing.T, b *tab, s *served) {
 			var out strings.Builder
 			b.do(at(width))
 			for _, layout := range layouts {

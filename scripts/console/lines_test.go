@@ -57,7 +57,7 @@ func TestCharts(t *testing.T) {
 			});
 		}).observe(document.body, { childList: true, subtree: true })`), click(".over-rows button", "Status"),
 		holds("/2026-01-01 00:00: 2xx [0-9]+, /.test($('.chart.lines [role=status]')?.textContent)", "announces the first segment"))
-	walk.through("a click on a segment selects it, the end of a drag does not", func(t *testing.T, b *tab, s *served) {
+	walk.run("a click on a segment selects it, the end of a drag does not", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m"), exists(".u-over"), dragAcross(".u-over", .2, .8),
 			holds(`/t=2026-01-01T10:[0-9:.]+Z\.\.2026-01-01T10:[0-9:.]+Z/.test(decodeURIComponent(location.hash))`, "has the period of the drag"),
 			back(), holds("location.hash.includes('T11:00Z') && $('.u-over')", "is back"))
@@ -71,7 +71,7 @@ func TestCharts(t *testing.T) {
 	walk("the legend of a table is that of the whole period",
 		open("#/?t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight), text(".legend .moment", "2026-01-01 00:00"),
 		click(".chart button", "Show as table"), textHas(".legend .key.requests", "3,000"))
-	walk.through("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {
+	walk.run("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {
 		answer := conf(t, s, http.MethodPost, "/api/v4.0/data/topx", `{"filters":"timestamp between 2026-01-01 and 2026-01-02","limit":1}`)
 		var read struct {
 			Data struct{ Results []struct{ Label, Key string } }

@@ -23,7 +23,7 @@ func TestPanels(t *testing.T) {
 		sees(`{"field":"blocked","op":"is","value":true}`), count(".explain tbody tr", 8), moreThan(3, ".columns-of li"),
 		sees("orrery explain logs"), keys(kb.Escape), lacks(".explain"), click("button.link", "explain"),
 		sees("What it would read and cost"))
-	walk.through("what the questions really read is beside the estimates, and a shorter period is offered with its price", func(t *testing.T, b *tab, s *served) {
+	walk.run("what the questions really read is beside the estimates, and a shorter period is offered with its price", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/events?panel=explain&t="+demoDay), sees("200 of "))
 		const rows = "[...document.querySelectorAll('.explain tbody tr')]"
 		b.do(holds(rows+".length === 3 && "+rows+".every((row) => /actually [0-9.]+ [kM]?B/.test(row.innerText))", "has what was read, also of all"),
@@ -31,7 +31,7 @@ func TestPanels(t *testing.T) {
 			holds("/^6h: [0-9].*B$/.test($$('.explain .row button.small').at(-1)?.textContent)", "offers six hours"),
 			click(".explain button", "1h: "), hashHas("t=2026-01-01T23:00Z..2026-01-02T00:00Z"))
 	})
-	walk.through("the questions about a record are told apart without the values of sensitive fields", func(t *testing.T, b *tab, s *served) {
+	walk.run("the questions about a record are told apart without the values of sensitive fields", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, session~"."`)
 		b.do(open("#/events/"+record["record_ref"].(string)+"?panel=explain&t="+demoDay),
 			holds("$('.explain tbody')?.innerText.includes('session=••••••')", "has the question about the session"))
@@ -61,7 +61,7 @@ func TestPanels(t *testing.T) {
 		count(".facet", 9), click("button", "Show more values"),
 		holds("$$('.facet').some((e) => e.querySelectorAll('li').length === 20)", "has twenty values"),
 		click("button", "Usual fields"), hashLacks("facets="))
-	walk.through("the values of fields beside the dashboard, in the groups of the catalogue", func(t *testing.T, b *tab, s *served) {
+	walk.run("the values of fields beside the dashboard, in the groups of the catalogue", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?by=method&t="+demoDay), sees("Requests over time by method"), keys("f"), count(".facet", 9),
 			holds("$$('.facet-group > h3').map((e) => e.textContent).join() === "+
 				"'Client,Request,Decision,Rules,Origin,Geography'", "has them in groups"),

@@ -56,7 +56,7 @@ func TestParts(t *testing.T) {
 		}), open("#/?by=country&t="+demoDay), textHas(".trouble.failed", "Figures: The question failed"), sees("id-of-the-request"),
 		answers(), click(".trouble button", "Ask again"),
 		holds(numberOf("requests")+" === 3000 && !$('.trouble')", "has the figures"))
-	walk.through("parts that fail apart are asked again by themselves", func(t *testing.T, b *tab, s *served) {
+	walk.run("parts that fail apart are asked again by themselves", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("ERR_"))
 		var gone atomic.Bool
 		b.do(sets(&gone, true))
@@ -89,7 +89,7 @@ func TestParts(t *testing.T) {
 	walk("another screen does not take over the field that splits the chart",
 		open("#/?by=country&t="+demoDay), tile("requests", 3000), click(".tile.requests", ""), sees("200 of "),
 		addressLacks("by="))
-	walk.through("a period that is chosen before the first answer stays", func(t *testing.T, b *tab, s *served) {
+	walk.run("a period that is chosen before the first answer stays", func(t *testing.T, b *tab, s *served) {
 		var estimates atomic.Bool
 		asked, released, estimated := make(chan struct{}, 8), make(chan struct{}), make(chan struct{})
 		b.do(answers(func(c *call) bool {
@@ -109,7 +109,7 @@ func TestParts(t *testing.T) {
 		allow("status of 504"), runs("topx"), loadAtOnce(), open("#/?f=status=200&t=30m"), sees("The query has been running"),
 		evaluate("location.hash += '&tz=Europe/Berlin'"), reload(), sees("The query has been running"), exists(".trouble"), sentOnce(),
 		releases(), answered())
-	walk.through("the links of the evidence have the period of what was counted", func(t *testing.T, b *tab, s *served) {
+	walk.run("the links of the evidence have the period of what was counted", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, reason~"."`)
 		var period atomic.Value
 		held := make(chan struct{})
@@ -133,7 +133,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 	})
-	walk.through("what each part of a page rests on is said beside it", func(t *testing.T, b *tab, s *served) {
+	walk.run("what each part of a page rests on is said beside it", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, reason~"."`)
 		b.do(open("#/events/" + record["record_ref"].(string) + "?panel=facets&t=" + demoDay))
 		for _, part := range []string{".facets", ".record-pane .record", ".evidence"} {

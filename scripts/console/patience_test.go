@@ -37,7 +37,7 @@ func (o *busyOnce) answer(c *call) bool {
 func TestPatience(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 
-	walk.through("everything that is read is asked for again once, and what changes something is not", func(t *testing.T, b *tab, s *served) {
+	walk.run("everything that is read is asked for again once, and what changes something is not", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 503"), planet("busy"))
 		o := &busyOnce{refused: map[string]bool{}}
 		b.do(answers(o.answer), open("#/?f=country%3DGermany&panel=explain&t="+demoDay), count(".chips li", 2),
@@ -69,7 +69,7 @@ func TestPatience(t *testing.T) {
 	walk("that estimates wait for a busy service is said",
 		allow("status of 429"), answers(estimate), open("#/events?t="+demoDay), sees("The service is busy. It is asked again in"),
 		closes(estimated), sees("200 of "))
-	walk.through("another notice is read before that of a wait goes on", func(t *testing.T, b *tab, s *served) {
+	walk.run("another notice is read before that of a wait goes on", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 503"))
 		var busy atomic.Bool
 		b.do(answers(func(c *call) bool {

@@ -211,7 +211,7 @@ func TestPlanets(t *testing.T) {
 		sees("trusted_nets in another order"), sees("10.0.0.0/8, 192.0.2.1"), click(".save-bar button", "Save 1 change"),
 		versions(2),
 		settings("order", `[{"address":"10.0.0.0/8","comment":""},{"address":"192.0.2.1"`))
-	walk.through("another layout of the same JSON is no change", func(t *testing.T, b *tab, s *served) {
+	walk.run("another layout of the same JSON is no change", func(t *testing.T, b *tab, s *served) {
 		b.do(planet("layout"), open("#/planets/layout?tab=json"), exists("textarea.json"))
 		b.do(fill("textarea.json", value[string](b, "$('textarea.json').value.replace('{', '{\\n')")), holds(`$('textarea.json').value.startsWith('{\n\n')`, "has the text as it was typed"),
 			lacks(".save-bar"))

@@ -16,7 +16,7 @@ import (
 func TestRecord(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 
-	walk.through("the other requests of the session lead to their records", func(t *testing.T, b *tab, s *served) {
+	walk.run("the other requests of the session lead to their records", func(t *testing.T, b *tab, s *served) {
 		var found struct {
 			Data struct {
 				Results []struct {
@@ -61,7 +61,7 @@ func TestRecord(t *testing.T) {
 		evaluate("$$('.triggers .value button').find((e) => e.textContent.includes(seen.record.acl_triggers.trigger_name)).click()"), click("[role=menuitem]", "Only"),
 		holds("$('#filter').value === `acl_triggers[\"trigger_name\"]=\"${seen.record.acl_triggers.trigger_name}\"`", "has the requests of the rule"),
 		sees("shown"))
-	walk.through("what to do has the requests to look at, and a ticket has the sentence and the link", func(t *testing.T, b *tab, s *served) {
+	walk.run("what to do has the requests to look at, and a ticket has the sentence and the link", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
 		reference, reason := record["record_ref"].(string), record["reason"].(string)
 		b.do(open("#/events/"+reference+"?t="+demoDay), sees("What to do"), sees("If it should have passed: exempt the "),

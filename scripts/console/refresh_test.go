@@ -131,7 +131,7 @@ func TestRefresh(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 	const rate = ".over-rows select:not([id])"
 
-	walk.through("live asks for the dashboard again, until it is switched off", func(t *testing.T, b *tab, s *served) {
+	walk.run("live asks for the dashboard again, until it is switched off", func(t *testing.T, b *tab, s *served) {
 		f := &recent{}
 		b.do(answers(f.answer), open("#/?t=30m"), sees("Requests over time"), answered())
 		if n := f.asked.Load(); n != 2 { // of the period, and of the one before
@@ -154,7 +154,7 @@ func TestRefresh(t *testing.T) {
 		{"what stands out", "#/?panel=standout", "diff", "", ".stand-out li"},
 		{"the busiest values", "#/?sort=requests", "facets", "requests", ".list tbody tr"},
 	} {
-		walk.through("live lets "+slow.name+" come before it asks again", func(t *testing.T, b *tab, s *served) {
+		walk.run("live lets "+slow.name+" come before it asks again", func(t *testing.T, b *tab, s *served) {
 			f := &recent{}
 			var waits, aborted atomic.Int32
 			released := make(chan struct{})
@@ -184,7 +184,7 @@ func TestRefresh(t *testing.T) {
 		})
 	}
 	for _, address := range []string{"#/?live=7", "#/?t=1h&live=7"} {
-		walk.through("live goes on when no requests arrive any more, at "+address, func(t *testing.T, b *tab, s *served) {
+		walk.run("live goes on when no requests arrive any more, at "+address, func(t *testing.T, b *tab, s *served) {
 			f := &recent{}
 			b.do(answers(f.answer), takeClock(), open(address),
 				holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers"))
@@ -208,7 +208,7 @@ func TestRefresh(t *testing.T) {
 	walk("live can be switched on before there are requests",
 		open("#/?t=30m"), sees("No requests in this period"), fill("#answer select", "30"),
 		sees("No requests since 2026-01-01 23:59"), hashHas("live=30"))
-	walk.through("live on the dashboard goes on after the server has failed, and asks nothing while the tab is hidden", func(t *testing.T, b *tab, s *served) {
+	walk.run("live on the dashboard goes on after the server has failed, and asks nothing while the tab is hidden", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 500"))
 		f := &recent{}
 		b.do(answers(f.answer), takeClock(), open("#/?t=30m&live=7"),
@@ -226,7 +226,7 @@ func TestRefresh(t *testing.T) {
 		b.do(answered(), lacks(".trouble, .old"))
 	})
 	for screen, address := range map[string]string{"dashboard": "#/?t=30m&live=7", "events": "#/events?t=30m&live=7"} {
-		walk.through("live stops 15 minutes after the last hand on the "+screen, func(t *testing.T, b *tab, s *served) {
+		walk.run("live stops 15 minutes after the last hand on the "+screen, func(t *testing.T, b *tab, s *served) {
 			asks := func(one sent) bool {
 				return one.body["since"] != nil || screen == "dashboard" && strings.HasSuffix(one.path, "/timeline") && one.body["dry_run"] == nil
 			}

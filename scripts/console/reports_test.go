@@ -135,7 +135,7 @@ func TestReports(t *testing.T) {
 		click("[role=tab]", "Versions"), click("[role=tab]", "Preview"),
 		holds("$('#about-from')?.value === '2026-01-01' && $('#about-to').value === '2026-01-02'", "has the period that was typed"),
 		fill("#about-from", "nonsense"), sees("Not a time"))
-	walk.through("a heavy preview waits until it is run, and its filter is in no address", func(t *testing.T, b *tab, s *served) {
+	walk.run("a heavy preview waits until it is run, and its filter is in no address", func(t *testing.T, b *tab, s *served) {
 		b.do(report("heavy", "weekly", weeklyShop), answers(heavy("report")), open("#/reports/heavy/weekly"), sees("every Monday at 07:00"),
 			fill("#report-filters", `session!="secret-session"`), click("[role=tab]", "Preview"), fill("#about-from", "2026-01-01"),
 			fill("#about-to", "2026-01-02"), click(".about button", "Preview"), textHas(".preview .held", "costs $1.50–$2.00"),
@@ -152,7 +152,7 @@ func TestReports(t *testing.T) {
 		holds("$('#report-at').value === '09:30' && $('#report-title').value === 'first'", "has both texts"),
 		click(".save-bar button", "Save"), sees("every Monday at 09:30"), lacks(".save-bar"),
 		stored("slow", "weekly", map[string]any{"title": "first", "at": "09:30"}))
-	walk.through("a report that is left while it is saved keeps what was typed since", func(t *testing.T, b *tab, s *served) {
+	walk.run("a report that is left while it is saved keeps what was typed since", func(t *testing.T, b *tab, s *served) {
 		b.do(report("left", "weekly", weeklyShop))
 		begun, end, done := make(chan struct{}, 2), make(chan struct{}), make(chan struct{})
 		b.do(answers(func(c *call) bool {
@@ -178,7 +178,7 @@ func TestReports(t *testing.T) {
 		holds(asks, "asks on another screen"), back(), click(".report-head button", "Delete"),
 		click("button", "Delete the report"), sees("There are no reports yet"),
 		holds("!("+asks+")", "does not ask when it is deleted"))
-	walk.through("a run is requested, and ends", func(t *testing.T, b *tab, s *served) {
+	walk.run("a run is requested, and ends", func(t *testing.T, b *tab, s *served) {
 		b.do(report("runs", "weekly", strings.Replace(weeklyShop, `{"mail":["ops@example.com"]},`, "", 1)))
 		var ended atomic.Bool
 		b.do(answers(func(c *call) bool {

@@ -21,7 +21,7 @@ func TestFurtherScreens(t *testing.T) {
 	walk("a screen is loaded when it is opened, once",
 		open("#/?t="+demoDay), sees("Requests over time"), files(0, ".js"), files(0, ".css"), leads("gs", "#/status"), sees("What it allows"),
 		leads("gd", "#/?"), sees("Requests over time"), click("nav a", "Status"), sees("What it allows"), files(1, ".js"), files(1, ".css"))
-	walk.through("the first page loads nothing besides what its document names", func(t *testing.T, b *tab, s *served) {
+	walk.run("the first page loads nothing besides what its document names", func(t *testing.T, b *tab, s *served) {
 		b.do(open(""), moreThan(20, ".list tbody tr"), answered())
 		first, _ := loaded(t)
 		var asked []string

@@ -17,7 +17,7 @@ func TestShare(t *testing.T) {
 	browser := chromium(t)
 	walk := walksAt(t, demo.address(t))
 
-	walk.through("the link to an answer that is not there yet asks its receiver for a key, and waits for the same answer", func(t *testing.T, b *tab, s *served) {
+	walk.run("the link to an answer that is not there yet asks its receiver for a key, and waits for the same answer", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 504", "status of 401"))
 		query := newLongQuery("topx")
 		b.do(answers(query.answer), open("#/?f=status=200&t=30m"), // without requests, so that nothing leads to another period
@@ -76,7 +76,7 @@ func TestAddress(t *testing.T) {
 	walk("what is searched in the rows stays after a reload, until something else is asked",
 		open("#/events?t="+demoDay), fill("#quick-find", "german"), sees(" of the 200 that are loaded"), reload(),
 		sees(" of the 200 that are loaded"), fieldIs("#quick-find", "german"), shortcut("["), hashLacks("find="))
-	walk.through("all rows that are loaded are printed", func(t *testing.T, b *tab, s *served) {
+	walk.run("all rows that are loaded are printed", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/events?t="+demoDay), exists(".event"))
 		rows := func() int { return value[int](b, "document.querySelectorAll('.event').length") }
 		if n := rows(); n == 0 || n > 60 {

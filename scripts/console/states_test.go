@@ -131,7 +131,7 @@ func TestStates(t *testing.T) {
 	walk("a query that is accepted is followed",
 		runs("topx"), accepted(), open("#/?t="+demoDay), sees("The query has been running"), tile("requests", 3000),
 		releases(), answered(), moreThan(0, ".list tbody tr"), sentOnce())
-	walk.through("after a reload, the page waits on for the same query", func(t *testing.T, b *tab, s *served) {
+	walk.run("after a reload, the page waits on for the same query", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 504"), runs("topx"), loadAtOnce(),
 			open("#/?f=status=200&t=30m"), // without requests, so that nothing leads to another period
 			sees("The query has been running"))
@@ -147,7 +147,7 @@ func TestStates(t *testing.T) {
 		}
 		b.do(releases(), answered(), holds("sessionStorage.length === 0", "has forgotten the query"))
 	})
-	walk.through("a question whose query a busy service does not follow after a reload is sent anew", func(t *testing.T, b *tab, s *served) {
+	walk.run("a question whose query a busy service does not follow after a reload is sent anew", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 504", "status of 429"))
 		query := newLongQuery("topx")
 		answer := query.answer
@@ -168,7 +168,7 @@ func TestStates(t *testing.T) {
 			until(func() bool { return query.asked.Load() == 2 }, "asks again"), counts(&refused, 2), closes(query.released),
 			answered(), lacks(".trouble.failed"))
 	})
-	walk.through("what is asked after a reload is of the present as soon as nothing runs any more", func(t *testing.T, b *tab, s *served) {
+	walk.run("what is asked after a reload is of the present as soon as nothing runs any more", func(t *testing.T, b *tab, s *served) {
 		b.do(allow("status of 504"))
 		query := newLongQuery("topx")
 		b.do(answers(query.answer), takeClock(), loadAtOnce(), open("#/?f=status=200&t=30m"), sees("The query has been running"),
@@ -290,7 +290,7 @@ func TestStates(t *testing.T) {
 	}
 	walk("nothing moves for readers who do not want that",
 		open("#/?t="+demoDay), sees("Requests over time"), motion("reduce"), is(duration, "0s"), motion("no-preference"), is(duration, "0.2s"))
-	walk.through("without scripts, there are links to the API", func(t *testing.T, b *tab, s *served) {
+	walk.run("without scripts, there are links to the API", func(t *testing.T, b *tab, s *served) {
 		b.do(does(emulation.SetScriptExecutionDisabled(true)), open(""), sees("The console needs JavaScript"))
 		links := value[[]string](b, "[...document.links].map((a) => a.href)")
 		if len(links) != 4 {
@@ -322,7 +322,7 @@ func TestViews(t *testing.T) {
 	const hours = "2026-01-01T12:00Z..2026-01-01T18:00Z"
 
 	const part = "2026-01-01T08:00Z..2026-01-01T23:00Z"
-	walk.through("the dashboard is compared with another period", func(t *testing.T, b *tab, s *served) {
+	walk.run("the dashboard is compared with another period", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?t="+hours), exists(".legend .before"), fill("#compared", "1d"), hashHas("vs=1d"),
 			shows(".tile.requests", "data from 2026-01-01 00:0")) // there is no data of the other period
 		if s.count(func(one sent) bool {
@@ -361,7 +361,7 @@ func TestViews(t *testing.T) {
 		holds("$('#filter').value === seen.condition", "has the condition"), back(), filterIs(""),
 		click(".stand-out > button", "Compare all values"), sees("What differs"),
 		holds("$('.one-side.selected').innerText.includes('blocked is true')", "compares the same"))
-	walk.through("the chart is split by a field", func(t *testing.T, b *tab, s *served) {
+	walk.run("the chart is split by a field", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?t="+demoDay), sees("Requests over time"), moreThan(20, "#split option"), fill("#split", "country"),
 			sees("Requests over time by country"),
 			holds("$('.split .plot canvas') && $$('.split .series li').length > 5", "has the lines"), accessible("split"),

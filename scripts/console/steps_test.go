@@ -10,28 +10,29 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
 
-// A step is something that a walk does in a tab, or waits for. A walk is a list of steps, which do interprets.
+// A step is something that a walk does in a tab, or waits for. A walk is a list of steps.
 //
-// Expressions of steps are JavaScript. $ is the first element of a selector, $$ has all of them, and seen has the values that
-// the walk has noted.
+// Expressions of steps are JavaScript. $(selector) is the first element, $$(selector) is an array of all elements, and seen has
+// the values that the walk has noted.
 type step struct {
-	name string // for messages
-	at   string // the line of the test
+	name string // of its constructor, with the arguments, for messages
+	at   string // the line of the test, for messages
 	run  func(b *tab)
 }
 
-// stepOf makes a step of what it does, and of the name of its constructor, which calls it directly, with arguments.
+// stepOf makes a step. Only constructors of steps call it: the line of the step is the line of their caller.
 func stepOf(run func(b *tab), name string, arguments ...any) step {
 	return madeAt(3, run, name, arguments...)
 }
 
-// madeAt makes a step of a line of the test, which is so many calls away.
+// madeAt is like stepOf for a caller that is a number of calls away.
 func madeAt(calls int, run func(b *tab), name string, arguments ...any) step {
 	_, file, line, _ := runtime.Caller(calls)
 	for _, argument := range arguments {
@@ -40,13 +41,13 @@ func madeAt(calls int, run func(b *tab), name string, arguments ...any) step {
 	return step{name: name, at: fmt.Sprintf("%s:%d", filepath.Base(file), line), run: run}
 }
 
-// do goes the steps of a walk, or some of them.
+// do runs steps.
 func (b *tab) do(steps ...step) {
 	b.t.Helper()
 	before := b.step
 	for _, one := range steps {
 		if before.at != "" && strings.HasPrefix(one.at, "steps_test.go:") {
-			one.at = before.at // a part of the step of the walk
+			one.at = before.at // the line of the walk is of more use
 		}
 		b.step = one
 		one.run(b)
@@ -54,7 +55,7 @@ func (b *tab) do(steps ...step) {
 	b.step = before
 }
 
-// where names the step that a tab goes, for messages.
+// where returns the place and the name of the step that runs, for messages.
 func (b *tab) where() string {
 	if b.step.at == "" {
 		return ""
@@ -62,10 +63,10 @@ func (b *tab) where() string {
 	return b.step.at + ": " + b.step.name + ": "
 }
 
-// A walker goes walks, each in a tab of its own before a server. The server is the same, and has a page of its own for each walk.
+// A walker runs walks at the same time. Each has a tab and an origin of its own, but all ask the same server.
 type walker func(name string, steps ...step)
 
-// walksAt returns a walker of the server at an address.
+// walksAt returns a walker for the server at an address.
 func walksAt(t *testing.T, address string) walker {
 	session := chromium(t)
 	return func(name string, steps ...step) {
@@ -74,20 +75,15 @@ func walksAt(t *testing.T, address string) walker {
 			s := behind(t, address)
 			b := newTab(t, session, s.url, 1280, "light")
 			b.s = s
-			defer b.check() // its faults tell why a walk did not go on
+			defer b.check() // also if a step failed: the faults of the page may be the reason
 			b.do(steps...)
 		})
 	}
 }
 
-// through goes a walk that is not only a list of steps.
-func (w walker) through(name string, run func(t *testing.T, b *tab, s *served)) {
-	w(name, through(run))
-}
-
-// through is a step for what other steps cannot say.
-func through(run func(t *testing.T, b *tab, s *served)) step {
-	return stepOf(func(b *tab) { run(b.t, b, b.s) }, "through")
+// run runs a walk that is more than a list of steps.
+func (w walker) run(name string, walk func(t *testing.T, b *tab, s *served)) {
+	w(name, stepOf(func(b *tab) { walk(b.t, b, b.s) }, "run"))
 }
 
 // together makes a step of several.
@@ -100,15 +96,14 @@ func does(actions ...chromedp.Action) step {
 	return stepOf(func(b *tab) { b.run(actions...) }, "does")
 }
 
-// Where the tab goes.
+// Steps that lead somewhere.
 
 // open loads the page at a fragment.
 func open(fragment string) step {
 	return stepOf(func(b *tab) { b.open(fragment) }, "open", fragment)
 }
 
-// openRecord loads the page at the newest record that matches conditions, which further expressions find as seen.record. The members
-// of the address are those behind its question mark.
+// openRecord loads the page at the newest record that matches conditions, and notes the record. The members are those of the address.
 func openRecord(conditions, members string) step {
 	return stepOf(func(b *tab) {
 		record := firstRecord(b.t, b.s, conditions)
@@ -133,8 +128,8 @@ func at(width int64) step {
 	return stepOf(func(b *tab) { b.run(window(width)) }, "at", width)
 }
 
-// inThemes goes steps in both themes, at each of some widths. The steps are made with one that checks what can be seen: with
-// axe-core, and whether it fits the window. Short tests have each width once, and each theme.
+// inThemes runs steps in both themes at each width. They get a step that checks and photographs what can be seen. Short tests run them
+// once at each width, and change the theme.
 func inThemes(widths []int64, steps func(shot func(name string) step) []step) step {
 	return stepOf(func(b *tab) {
 		for i, scheme := range []string{"light", "dark"} {
@@ -149,17 +144,17 @@ func inThemes(widths []int64, steps func(shot func(name string) step) []step) st
 	}, "in themes", widths)
 }
 
-// shot checks what can be seen, and keeps a picture of it.
+// shot checks what can be seen with axe-core, and that it fits the window. It keeps a picture.
 func shot(name string) step {
 	return together(screenshot(name), accessible(name), fits(name))
 }
 
-// everyPage runs a script before those of each page that the tab opens next.
+// everyPage runs a script on each page that is loaded from now on, before the page's own scripts.
 func everyPage(script string) step {
 	return stepOf(func(b *tab) { b.everyPage(script) }, "every page")
 }
 
-// What a reader does.
+// Steps that a reader takes.
 
 func click(selector, text string) step {
 	return stepOf(func(b *tab) { b.click(selector, text) }, "click", selector, text)
@@ -215,7 +210,7 @@ func evaluate(statement string) step {
 	return stepOf(func(b *tab) { b.evaluate(statement) }, "evaluate", statement)
 }
 
-// What the page must become.
+// Steps that wait for the page.
 
 // sees waits until the page shows a text.
 func sees(text string) step { return stepOf(func(b *tab) { b.sees(text) }, "sees", text) }
@@ -225,7 +220,7 @@ func waits(name, expression string, arguments ...any) step {
 	return madeAt(3, func(b *tab) { b.holds(expression, "became so") }, name, arguments...)
 }
 
-// holds waits until an expression is true, which means that the page does what the second text says.
+// holds waits until an expression is true. The meaning completes "the page never …" in messages.
 func holds(expression, meaning string) step {
 	return stepOf(func(b *tab) { b.holds(expression, meaning) }, "holds")
 }
@@ -322,7 +317,7 @@ func tileOf(name, figure string) step {
 // answered waits until nothing is asked any more.
 func answered() step { return stepOf(func(b *tab) { b.answered() }, "answered") }
 
-// What the page must be now.
+// Steps that check the page as it is now.
 
 // is checks that an expression has a value.
 func is[T comparable](expression string, want T) step {
@@ -369,7 +364,7 @@ func screenshot(name string) step {
 	return stepOf(func(b *tab) { b.screenshot(name) }, "screenshot", name)
 }
 
-// What the walk knows.
+// Steps about what the walk knows and allows.
 
 // note keeps the value of an expression, which further expressions find in seen.
 func note(name, expression string) step {
@@ -383,7 +378,7 @@ func (b *tab) note(name string, value any) {
 	b.seen[name] = value
 }
 
-// allow lets faults happen whose messages have one of some texts.
+// allow allows faults of the page whose messages contain one of the texts.
 func allow(texts ...string) step {
 	return stepOf(func(b *tab) { b.allowed = append(b.allowed, texts...) }, "allow")
 }
@@ -421,9 +416,10 @@ func pass(ms int) step {
 
 func loadAtOnce() step { return stepOf(func(b *tab) { b.loadAtOnce() }, "load at once") }
 
-// What the server has and does.
+// Steps about the server.
 
-// answers lets functions answer in place of the server, the first one that does. Without any, the server answers.
+// answers lets functions answer in place of the server. A function that returns false leaves the call to the next one, and finally to
+// the server.
 func answers(instead ...func(c *call) bool) step {
 	return stepOf(func(b *tab) { b.s.answer(instead...) }, "answers")
 }
@@ -437,7 +433,7 @@ func asked(route string, n int) step {
 	}, "asked", route, n)
 }
 
-// sends sends a request of somebody else.
+// sends sends a request as somebody else.
 func sends(method, path, body string) step {
 	return stepOf(func(b *tab) { conf(b.t, b.s, method, path, body) }, "sends", method, path)
 }
@@ -464,12 +460,12 @@ func versions(n int) step {
 	return waits("versions", fmt.Sprintf("$$('.versions li').length === %d", n), n)
 }
 
-// under opens the next pages under a prefix, as a stage has one.
+// under opens the next pages under a prefix, such as the name of a stage.
 func under(prefix string) step {
 	return stepOf(func(b *tab) { b.base = b.s.url + prefix }, "under", prefix)
 }
 
-// What the test knows.
+// Steps about variables of the test.
 
 // sets sets a variable of the test.
 func sets(variable *atomic.Bool, to bool) step {
@@ -488,12 +484,13 @@ func counts(counter *atomic.Int32, n int32) step {
 // closes closes a channel for which others wait.
 func closes(channel chan struct{}) step { return stepOf(func(*tab) { close(channel) }, "closes") }
 
-// receives waits for what is sent through a channel.
+// receives waits until something is sent through a channel, or the channel is closed.
 func receives(channel <-chan struct{}) step {
 	return stepOf(func(b *tab) {
 		select {
 		case <-channel:
-		case <-b.ctx.Done():
+		case <-time.After(patience):
+			b.t.Fatalf("%snothing came", b.where())
 		}
 	}, "receives")
 }

@@ -18,7 +18,7 @@ const computed = `[...document.querySelectorAll('main *:not(.line *, .uplot *)')
 // TestStyles checks that the style of a part of the page, which stays when the part has been left, changes no other part.
 func TestStyles(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
-	walk.through("each screen looks the same after all others", func(t *testing.T, b *tab, s *served) {
+	walk.run("each screen looks the same after all others", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/events?f=blocked+is+true&t="+demoDay), moreThan(5, ".event"), click(".event", "Blocked"),
 			holds("location.hash.startsWith('#/events/')", "has a record in its address"))
 		record, _, _ := strings.Cut(value[string](b, "location.hash"), "?")

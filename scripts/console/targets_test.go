@@ -81,7 +81,7 @@ func TestTargetsOfFingers(t *testing.T) {
 		sees("The export reads"), touchable("export"), open("#/events?panel=facets&t="+demoDay), exists(".facet li"),
 		touchable("events-values"), open(`#/events?f=host="nobody.example",+blocked+is+true&t=`+demoDay),
 		click("button", "Which condition is it?"), sees("keeps out all requests"), touchable("blame"))
-	requests.through("record", func(t *testing.T, b *tab, s *served) {
+	requests.run("record", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\[", query~"=....", session~"."`)
 		b.do(at(360), open("#/events/"+record["record_ref"].(string)+"?t="+demoDay), exists(".evidence li"), touchable("record"),
 			evaluate("$$('.record details').forEach((d) => { d.open = true; })"), touchable("record-open"))

@@ -54,7 +54,7 @@ func TestTour(t *testing.T) {
 		return value[[]string](b, fmt.Sprintf("[...document.querySelectorAll(%q)].map((e) => e.innerText.trim())", row+" > *"))
 	}
 
-	walk.through("the figures and the top values of the dashboard", func(t *testing.T, b *tab, s *served) {
+	walk.run("the figures and the top values of the dashboard", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), answered())
 		for tile, condition := range map[string]string{
 			"requests": "", "blocked": ", blocked is true", "challenged": `, result=\"Challenged\"`, "monitored": ", monitor is true",
@@ -81,7 +81,7 @@ func TestTour(t *testing.T) {
 			}
 		}
 	})
-	walk.through("the events, and the newest of them as a record", func(t *testing.T, b *tab, s *served) {
+	walk.run("the events, and the newest of them as a record", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true`)
 		b.do(open("#/events?f=blocked+is+true&t="+demoDay), sees("200 of "))
 		row := strings.Join(cells(b, ".event"), " ")
@@ -98,7 +98,7 @@ func TestTour(t *testing.T) {
 			t.Errorf("the record is of %s, want %s", line, want)
 		}
 	})
-	walk.through("the sides of a comparison, and what differs most", func(t *testing.T, b *tab, s *served) {
+	walk.run("the sides of a comparison, and what differs most", func(t *testing.T, b *tab, s *served) {
 		type side struct {
 			NumOfRequests int `json:"num_of_requests"`
 		}
@@ -120,7 +120,7 @@ func TestTour(t *testing.T) {
 	walk("the settings of a planet",
 		planet("prod"), open("#/planets/prod"),
 		holds("$('#planet-name')?.value === 'main' && $$('.nets tbody tr').length === 2", "has the settings"), answered())
-	walk.through("the report of the day", func(t *testing.T, b *tab, s *served) {
+	walk.run("the report of the day", func(t *testing.T, b *tab, s *served) {
 		b.do(report("prod", "weekly", `{"title":"The tour","period":"day","deliver":[{"to":"archive"}]}`), open("#/reports/prod"),
 			sees("The tour"), open("#/reports/prod/weekly?tab=preview"), fill("#about-from", "2026-01-01"),
 			fill("#about-to", "2026-01-02"), click(".about button", "Preview"))
@@ -129,7 +129,7 @@ func TestTour(t *testing.T) {
 		b.do(holds(fmt.Sprintf("$('.report-text')?.textContent.includes('%s of %s requests were blocked')",
 			grouped(blocked), grouped(all)), "has the report"), answered())
 	})
-	walk.through("the status, and the hours", func(t *testing.T, b *tab, s *served) {
+	walk.run("the status, and the hours", func(t *testing.T, b *tab, s *served) {
 		var status struct {
 			Data struct {
 				Records, Objects int
@@ -149,7 +149,7 @@ func TestTour(t *testing.T) {
 		}
 		b.do(answered())
 	})
-	walk.through("the explanation of what the dashboard reads", func(t *testing.T, b *tab, s *served) {
+	walk.run("the explanation of what the dashboard reads", func(t *testing.T, b *tab, s *served) {
 		estimate := answerTo[any](t, s, "topx", `{`+tourDay+`","limit":8,"dry_run":true}`).Meta.Estimate
 		b.do(open("#/?panel=explain&t="+demoDay), count(".explain tbody tr", 8), answered())
 		row := value[[]string](b, "[...[...document.querySelectorAll('.explain tbody tr')]"+
@@ -158,7 +158,7 @@ func TestTour(t *testing.T) {
 			t.Errorf("the row of the top values is %q, the API has %+v", row, estimate)
 		}
 	})
-	walk.through("a list of more than 10,000 events draws at most 60 rows wherever it is scrolled", func(t *testing.T, b *tab, s *served) {
+	walk.run("a list of more than 10,000 events draws at most 60 rows wherever it is scrolled", func(t *testing.T, b *tab, s *served) {
 		const half, height = "2026-01-01T12:00Z..2026-01-02T00:00Z", 28
 		n := answerTo[any](t, s, "facets", `{"filters":"timestamp between 2026-01-01 12:00:00 and 2026-01-02 00:00:00","by":["method"]}`).Meta.NumOfRequests
 		if n < 10_000 {

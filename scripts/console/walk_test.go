@@ -33,7 +33,7 @@ func TestConsole(t *testing.T) {
 		focus(".rows"), keys(kb.ArrowDown+kb.ArrowDown+kb.Enter), exists(".record .why"), note("before", "location.hash"), blur(), keys("j"),
 		holds("location.hash !== seen.before", "goes to the next record"), answered(), // until then, Esc cancels
 		keys(kb.Escape), lacks(".record"), focus(".rows"), keys(kb.ArrowRight+"+"), filterBegins("result="), keys(kb.End))
-	walk.through("older events are added until all are shown", func(t *testing.T, b *tab, s *served) {
+	walk.run("older events are added until all are shown", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/events?f=blocked+is+true&t="+demoDay), sees("200 of "))
 		for range 10 {
 			if value[bool](b, "document.body.innerText.includes('all ')") {
@@ -50,7 +50,7 @@ func TestConsole(t *testing.T) {
 		sees("blocked it: the client is over the limit"), sees("The same rule: "), sees("Rate limit"),
 		evaluate("$$('.record details').forEach((d) => { d.open = true; })"), sees("••••••"),
 		click(".leaf button.small", "Show the value"), sees("Hide the value"))
-	walk.through("sensitive values are neither shown nor copied until they are asked for", func(t *testing.T, b *tab, s *served) {
+	walk.run("sensitive values are neither shown nor copied until they are asked for", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\[", query~"=....", session~"."`)
 		secrets := secretsOf(record)
 		if len(secrets) < 2 {
@@ -111,7 +111,7 @@ func TestConsole(t *testing.T) {
 		open("#/?t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
 		holds("/2026-01-01 00:05: .*requests [0-9]+, challenged [0-9]+, blocked [0-9]+/.test("+
 			"$('.chart [role=status]').textContent)", "announces the second segment of five minutes"))
-	walk.through("the evidence is of the same host and period, and challenged requests have not passed", func(t *testing.T, b *tab, s *served) {
+	walk.run("the evidence is of the same host and period, and challenged requests have not passed", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, host~"."`)
 		paths := func(one sent) bool {
 			filters, _ := one.body["filters"].(string)
