@@ -370,7 +370,11 @@ func (b *tab) untilIs(is func() (bool, error), meaning string) {
 		}
 		select {
 		case <-end:
-			b.t.Fatalf("%sthe page never %s: %v\nit has: %s", b.where(), meaning, err, b.text())
+			reason := ""
+			if err != nil {
+				reason = ": " + err.Error()
+			}
+			b.t.Fatalf("%sthe page never %s%s\nit has: %s", b.where(), meaning, reason, b.text())
 		case <-time.After(30 * time.Millisecond):
 		}
 	}

@@ -10,10 +10,15 @@ let timer = 0;
 function keep(next: Draft): void {
 	clearTimeout(timer);
 	if (next) {
-		timer = setTimeout(writeTyped, typingPause);
+		timer = setTimeout(write, typingPause); // the tab still keeps it then: a reload may have begun with the address before
 		sessionStorage.setItem(setting, JSON.stringify(next));
 	} else if (draft) sessionStorage.removeItem(setting);
 	draft = next;
+}
+
+function write(): void {
+	const fragment = fragmentFor(draft, location.hash);
+	if (fragment !== null) history.replaceState(history.state, '', fragment);
 }
 
 /** keepTyped puts a fragment into the address after a pause. */
@@ -23,9 +28,8 @@ export function keepTyped(fragment: string): void {
 
 /** writeTyped puts it there now; also what a reload of the page left. */
 export function writeTyped(): void {
-	const fragment = fragmentFor(draft, location.hash);
+	write();
 	keep(null);
-	if (fragment !== null) history.replaceState(history.state, '', fragment);
 }
 
 /** forgetTyped leaves the address as it is, because the reader went elsewhere. */
