@@ -278,11 +278,15 @@ func TestExport(t *testing.T) {
 		}), open(columns), sees("200 of "), evaluate(`window.written = []; window.fileClosed = false;
 			window.showSaveFilePicker = async ({ suggestedName }) => ({ createWritable: async () => ({
 				write: async (content) => { window.suggested = suggestedName; window.written.push(new TextDecoder().decode(content)); },
-				close: async () => { window.fileClosed = true; }, abort: async () => undefined }) })`),
+				close: async () => {
+					if (window.written.length === 3 && !window.full) { window.full = true; throw new Error('the disk is full'); }
+					window.fileClosed = true;
+				}, abort: async () => undefined }) })`),
 			click(".over-rows button", "Export"), click(".export label", "NDJSON"), click(".export label", "all members"),
 			holds("!$('.export .primary').disabled", "has the price"), click(".export button", "Export"),
 			sees("Failed after 2,500"), sees("something went wrong on our side"), click(".export button", "Go on"),
-			sees("Done: 6,000"), holds("window.fileClosed && window.written.length === 3", "has written each page"))
+			sees("Failed after 6,000"), sees("the disk is full"), click(".export button", "Go on"), sees("Done: 6,000"),
+			holds("window.fileClosed && window.written.length === 3", "has written each page once"))
 		if got, want := value[string](b, "window.written.join('')"), all(t, s, "ndjson", ""); got != want {
 			t.Errorf("the file has %d bytes, the API has %d", len(got), len(want))
 		}

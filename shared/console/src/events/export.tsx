@@ -61,7 +61,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 	const goOn = async (r: Run): Promise<void> => {
 		happens({ kind: 'begun' });
 		try {
-			do await copyPage(api, { parameters, format, now: now.current }, r, happens); while (now.current.next !== null);
+			while (now.current.more) await copyPage(api, { parameters, format, now: now.current }, r, happens);
 			await r.sink.close(now.current.skipped > 0);
 			happens({ kind: 'closed' });
 		} catch (error) {

@@ -6,7 +6,8 @@ export interface Exporting {
 	state: State;
 	note: string; // what it waits for, or why it failed
 	long: string; // what is said while a query outlives its request; "" if none does
-	next: string | null; // cursor of the next page
+	more: boolean; // pages are left to write
+	next: string | null; // cursor of the next page; null: the first one
 	events: number;
 	size: number;
 	skipped: number; // objects that could not be read
@@ -22,7 +23,7 @@ export type Event =
 	| { kind: 'cancelled' }
 	| { kind: 'failed'; note: string };
 
-export const notBegun: Exporting = { state: 'asked', note: '', long: '', next: null, events: 0, size: 0, skipped: 0 };
+export const notBegun: Exporting = { state: 'asked', note: '', long: '', more: true, next: null, events: 0, size: 0, skipped: 0 };
 
 /** after returns how far an export is after something has happened. */
 export function after(now: Exporting, event: Event): Exporting {
@@ -32,7 +33,7 @@ export function after(now: Exporting, event: Event): Exporting {
 		case 'running': return { ...now, note: event.note, long: event.note };
 		case 'waiting': return { ...now, note: event.note || now.long };
 		case 'written': return {
-			...quiet, next: event.next, events: now.events + event.events, size: now.size + event.size,
+			...quiet, more: event.next !== null, next: event.next, events: now.events + event.events, size: now.size + event.size,
 			skipped: Math.max(now.skipped, event.skipped),
 		};
 		case 'closed': return { ...quiet, state: 'done' };

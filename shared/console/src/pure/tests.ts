@@ -1056,7 +1056,9 @@ test('an export goes on after a failure with the page that is not written yet', 
 	const steps = (...events: Exports[]): Exporting => events.reduce(afterPage, notBegun);
 	const begun: Exports = { kind: 'begun' };
 	const page = (next: string | null): Exports => ({ kind: 'written', events: 2, size: 9, skipped: next === null ? 0 : 1, next });
-	equal(steps(begun, page('b'), page(null)), { ...notBegun, state: 'running', events: 4, size: 18, skipped: 1 });
+	equal(steps(begun, page('b'), page(null)), { ...notBegun, state: 'running', more: false, events: 4, size: 18, skipped: 1 });
+	equal(steps(begun, page(null), { kind: 'failed', note: 'disk' }, begun).more, false,
+		'no page is written twice if the file cannot be closed');
 	const failed = steps(begun, page('b'), { kind: 'running', note: 'long' }, { kind: 'failed', note: 'no' });
 	equal([failed.state, failed.note, failed.next, failed.events], ['failed', 'no', 'b', 2]);
 	equal(afterPage(failed, begun), { ...failed, state: 'running', note: '' });
