@@ -63,6 +63,12 @@ func (c *call) fail() bool {
 	return c.refuse(http.StatusInternalServerError, "something went wrong on our side")
 }
 
+// notFound answers that there is nothing, in plain text, as servers do that are not the API.
+func (c *call) notFound() bool {
+	http.NotFound(c.w, c.r)
+	return true
+}
+
 // busy answers that the service is busy, and can be asked again after so many seconds.
 func (c *call) busy(seconds int) bool {
 	c.w.Header().Set("Retry-After", fmt.Sprint(seconds))

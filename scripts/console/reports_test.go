@@ -201,7 +201,7 @@ func TestReports(t *testing.T) {
 	})
 	walk("a server without reports says so",
 		allow("status of 404"),
-		answers(func(c *call) bool { return c.to("/reports") && c.refuse(http.StatusNotFound, "there is nothing here") }),
+		answers(func(c *call) bool { return c.to("/reports") && c.notFound() }),
 		open("#/reports/prod"), sees("This server schedules no reports"))
 	walk("reports by keys",
 		report("keys", "weekly", weeklyShop), open("#/reports/keys/weekly"), sees("every Monday at 07:00"),

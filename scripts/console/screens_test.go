@@ -40,7 +40,7 @@ func TestFurtherScreens(t *testing.T) {
 	})
 	walk("a screen that cannot be loaded is there after the page was loaded again",
 		allow("status of 404", "Failed to load resource", "ERR_", "MIME type"), answers(func(c *call) bool {
-			return strings.HasPrefix(c.r.URL.Path, "/console/status-") && c.refuse(http.StatusNotFound, "there is nothing here")
+			return strings.HasPrefix(c.r.URL.Path, "/console/status-") && c.notFound()
 		}), open("#/status?tz=Europe/Berlin"), sees("This screen could not be loaded"), accessible("not loaded"), answers(),
 		click("button", "Load the page again"), sees("What it allows"), sees("Europe/Berlin"))
 	walk("a screen is loaded under the prefix of a stage",
