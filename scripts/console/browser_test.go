@@ -21,14 +21,20 @@ import (
 // chromium returns the browser, which all tests of the package share.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
-	if os.Getenv("ORRERY_TEST_CONSOLE") == "" {
-		t.Skip("ORRERY_TEST_CONSOLE is not set: it needs a browser, see scripts/tools/chromium.sh")
-	}
+	needBrowser(t)
 	session, err := startedBrowser()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return session
+}
+
+// needBrowser skips a test where no browser is wanted.
+func needBrowser(t *testing.T) {
+	t.Helper()
+	if os.Getenv("ORRERY_TEST_CONSOLE") == "" {
+		t.Skip("ORRERY_TEST_CONSOLE is not set: it needs a browser, see scripts/tools/chromium.sh")
+	}
 }
 
 var startedBrowser = sync.OnceValues(func() (context.Context, error) {

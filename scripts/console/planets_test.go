@@ -230,10 +230,7 @@ func TestPlanets(t *testing.T) {
 
 // TestPlanetsOfAKeyForSettings opens the screen with a key that may not read data.
 func TestPlanetsOfAKeyForSettings(t *testing.T) {
-	program, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := program(t)
 	data := filepath.Join(tempDir(t), "data")
 	create := exec.Command(program, "key", "create", "settings", "--scope", "conf:read", "--scope", "conf:write", "--data", data)
 	create.Env = environment()

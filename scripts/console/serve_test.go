@@ -78,8 +78,18 @@ func (s *served) count(holds func(one sent) bool) int {
 
 var addressPattern = regexp.MustCompile(`answers on (http://[0-9.:]+)`)
 
-// program returns a build of the command, which can be given by ORRERY_TEST_PROGRAM.
-var program = sync.OnceValues(func() (string, error) {
+// program returns a build of the command, which can be given by ORRERY_TEST_PROGRAM. Only tests with a browser need it.
+func program(t *testing.T) string {
+	t.Helper()
+	needBrowser(t)
+	path, err := builtProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var builtProgram = sync.OnceValues(func() (string, error) {
 	if given := os.Getenv("ORRERY_TEST_PROGRAM"); given != "" {
 		return given, nil
 	}
@@ -162,10 +172,7 @@ func (s site) address(t *testing.T) string {
 // generated returns the command, and a data folder with a generated day.
 func generated(t *testing.T, records, seed string) (path, data string) {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path = program(t)
 	data = filepath.Join(tempDir(t), "data")
 	if records != "" {
 		generate := exec.Command(path, "generate", "--records", records, "--seed", seed, "--from", "2026-01-01",
@@ -192,10 +199,7 @@ func tempDir(t *testing.T) string {
 // serveLog starts the command with the records of a log, and returns its address.
 func serveLog(t *testing.T, log string) string {
 	t.Helper()
-	program, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := program(t)
 	folder := tempDir(t)
 	data, path := filepath.Join(folder, "data"), filepath.Join(folder, "access.log")
 	if err := os.WriteFile(path, []byte(log), 0o644); err != nil {
