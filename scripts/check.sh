@@ -177,9 +177,10 @@ race() {
 		-run 'AnyCompression|CompleteThrough|Concurrent|During|EveryObject|Grown|Huge|Interleaving|Interrupted|Parts|Replaced|RunPolls|While'
 }
 
-# browser shows each screen in a few of the themes and widths; release.sh shows it in all.
+# browser shows each screen in a few of the themes and widths; release.sh shows it in all. Walks wait much of the time, so one
+# more runs at once than there are processors.
 browser() {
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -timeout 20m ./scripts/console
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -parallel $(($(getconf _NPROCESSORS_ONLN) + 1)) -timeout 20m ./scripts/console
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -timeout 5m ./shared/report -run 'Browser|Pages|Readme'
 }
 

@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -19,23 +18,36 @@ import (
 	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
-// chromium returns a started browser, for all tests of the package that call it with the same context.
+// chromium returns the browser, which all tests of the package share.
 func chromium(t *testing.T) context.Context {
+	t.Helper()
+	needBrowser(t)
+	session, err := startedBrowser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+// needBrowser skips a test where no browser is wanted.
+func needBrowser(t *testing.T) {
 	t.Helper()
 	if os.Getenv("ORRERY_TEST_CONSOLE") == "" {
 		t.Skip("ORRERY_TEST_CONSOLE is not set: it needs a browser, see scripts/tools/chromium.sh")
 	}
+}
+
+var startedBrowser = sync.OnceValues(func() (context.Context, error) {
 	path, err := browser.Find(os.LookupEnv)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	session, end, err := browser.Start(context.Background(), path)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil {
+		atTheEnd(end)
 	}
-	t.Cleanup(end)
-	return session
-}
+	return session, err
+})
 
 // tab is a tab of the browser. What goes wrong in it fails the test.
 type tab struct {
@@ -44,6 +56,15 @@ type tab struct {
 	base    string
 	faults  *browser.Faults
 	allowed []string // texts of faults that the test expects
+
+	// For walks.
+	s     *served
+	step  step           // that runs
+	seen  map[string]any // what the walk has noted
+	query *longQuery     // that runs on the server
+	live  *arriving      // events that arrive
+	begun chan struct{}  // receives when the server gets what is to be written
+	end   chan struct{}  // closed to let it be written
 }
 
 // patience is how long a tab waits for what it should show. Walks that pass do not wait that long, also on a slow machine.
@@ -58,10 +79,7 @@ func newTab(t *testing.T, session context.Context, base string, width int64, sch
 	b.faults = browser.Watch(ctx, func(url string) bool { return strings.HasPrefix(url, base) })
 	b.run(
 		b.faults.Begin(),
-		emulation.SetDeviceMetricsOverride(width, 900, 1, width < 700),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}),
+		window(width), theme(scheme),
 	)
 	return b
 }
@@ -92,7 +110,7 @@ func (b *tab) run(actions ...chromedp.Action) {
 		ctx = b.ctx // the first action opens the tab, which must not end with the action
 	}
 	if err := chromedp.Run(ctx, actions...); err != nil {
-		b.t.Fatalf("%v\nthe page has: %s", err, b.text())
+		b.t.Fatalf("%s%v\nthe page has: %s", b.where(), err, b.text())
 	}
 }
 
@@ -123,11 +141,7 @@ func (b *tab) follow(fragment string) {
 // sees waits until the page shows a text, whatever its capitals.
 func (b *tab) sees(text string) {
 	b.t.Helper()
-	quoted, err := json.Marshal(strings.ToLower(text))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.holds(fmt.Sprintf("document.body.innerText.toLowerCase().includes(%s)", quoted), "shows "+text)
+	b.holds(fmt.Sprintf("document.body.innerText.toLowerCase().includes(%s)", inJS(strings.ToLower(text))), "shows "+text)
 }
 
 // holds waits until an expression is true.
@@ -139,20 +153,28 @@ func (b *tab) holds(expression, meaning string) {
 // keeps waits until an expression is true, or promises that.
 func (b *tab) keeps(expression, meaning string) {
 	b.t.Helper()
-	ctx, end := context.WithTimeout(b.ctx, patience)
-	defer end()
-	for {
+	b.untilIs(func() (bool, error) {
+		ctx, end := context.WithTimeout(b.ctx, patience)
+		defer end()
 		var ok bool
-		err := chromedp.Run(ctx, evaluated(expression, &ok)) // fails while a page is being loaded
-		if err == nil && ok {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			b.t.Fatalf("the page never %s: %v\nit has: %s", meaning, err, b.text())
-		case <-time.After(30 * time.Millisecond):
-		}
+		err := chromedp.Run(ctx, evaluated(b.in(expression), &ok)) // fails while a page is being loaded
+		return ok, err
+	}, meaning)
+}
+
+// names are what expressions and statements of walks may use: $, $$ and seen.
+func (b *tab) names() string {
+	noted, err := json.Marshal(b.seen)
+	if err != nil {
+		b.t.Fatal(err)
 	}
+	return "const $ = (selector) => document.querySelector(selector), $$ = (selector) => [...document.querySelectorAll(selector)], seen = " +
+		string(noted) + ";"
+}
+
+// in is an expression of a walk with the names that it may use.
+func (b *tab) in(expression string) string {
+	return "(() => { " + b.names() + " return (" + expression + "); })()"
 }
 
 // promised lets an evaluation wait for what the expression promises.
@@ -187,7 +209,7 @@ func (b *tab) answered() {
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
 	var v T
-	b.run(chromedp.Evaluate(expression, &v))
+	b.run(chromedp.Evaluate(b.in(expression), &v))
 	return v
 }
 
@@ -251,11 +273,7 @@ func (b *tab) fill(selector, text string) {
 // fragment returns the state of the page, unescaped.
 func (b *tab) fragment() string {
 	b.t.Helper()
-	text, err := url.QueryUnescape(value[string](b, "location.hash"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return text
+	return unescaped(b.t, value[string](b, "location.hash"))
 }
 
 // screenshot keeps a picture in the folder ORRERY_SCREENSHOTS, if that is set.
@@ -276,12 +294,11 @@ func (b *tab) screenshot(name string) {
 func (b *tab) accessible(name string) {
 	b.t.Helper()
 	b.keeps(lasts("!document.querySelector('[aria-busy=true]')"), "has its answers") // older ones are dimmed meanwhile
-	script, err := os.ReadFile(filepath.Join(folder, "testdata", "axe", "axe.min.js"))
-	if err != nil {
-		b.t.Fatal(err)
+	if !value[bool](b, "'axe' in window") {                                          // what has been checked of the page before
+		b.run(chromedp.Evaluate(string(read(b.t, filepath.Join(folder, "testdata", "axe", "axe.min.js")))+";0", nil))
 	}
 	var report string
-	b.run(chromedp.Evaluate(string(script)+";0", nil), chromedp.Evaluate(`axe.run(document, {
+	b.run(chromedp.Evaluate(`axe.run(document, {
 		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 	}).then((result) => JSON.stringify({passes: result.passes.length, violations: result.violations.map(
 		(v) => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join(' | '))}))`,
@@ -345,11 +362,25 @@ func (b *tab) drag(fromX, fromY, toX, toY float64) {
 // until waits until a condition of the test is true.
 func (b *tab) until(is func() bool, meaning string) {
 	b.t.Helper()
+	b.untilIs(func() (bool, error) { return is(), nil }, meaning)
+}
+
+// untilIs waits until a condition is true. What it returns as an error is for the message.
+func (b *tab) untilIs(is func() (bool, error), meaning string) {
+	b.t.Helper()
 	end := time.After(patience)
-	for !is() {
+	for {
+		ok, err := is()
+		if ok && err == nil {
+			return
+		}
 		select {
 		case <-end:
-			b.t.Fatalf("the page never %s: it has: %s", meaning, b.text())
+			reason := ""
+			if err != nil {
+				reason = ": " + err.Error()
+			}
+			b.t.Fatalf("%sthe page never %s%s\nit has: %s", b.where(), meaning, reason, b.text())
 		case <-time.After(30 * time.Millisecond):
 		}
 	}

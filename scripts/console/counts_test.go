@@ -163,8 +163,7 @@ const sentenceLink = "document.querySelector('.stand-out li a.link').getAttribut
 
 // TestCounts compares the numbers of the screens with the requests that they lead to, and looks for numbers that lead nowhere.
 func TestCounts(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 	const hours = "2026-01-01T06:00Z..2026-01-01T11:59:59.999Z"
 
 	tops := "document.querySelectorAll('.list tbody tr').length > 50"
@@ -191,36 +190,31 @@ func TestCounts(t *testing.T) {
 		{"the hours", "#/status", "document.querySelector('.hours a.count')", ".installation .numbers"},
 	}
 	for _, screen := range screens {
-		walk("numbers lead to as many events: "+screen.name, func(t *testing.T, b *tab, s *served) {
-			b.open(screen.fragment)
-			b.holds(screen.ready, "has the numbers")
+		walk.run("numbers lead to as many events: "+screen.name, func(t *testing.T, b *tab, s *served) {
+			b.do(open(screen.fragment), holds(screen.ready, "has the numbers"))
 			switch screen.name {
 			case "the hours":
 				b.click(".hours button", "Show as table")
 			case "the condition that is to blame":
 				b.click("button", "Which condition is it?")
 			}
-			b.holds(fmt.Sprintf("document.querySelector(%q)?.querySelector('a.count')", screen.part), "has links")
-			b.answered()
+			b.do(holds(fmt.Sprintf("$(%q)?.querySelector('a.count')", screen.part), "has links"), answered())
 			b.lead(s, screen.part)
 			if left := b.unlinked(screen.part); len(left) > 0 {
 				t.Errorf("numbers lead nowhere:\n%s", strings.Join(left, "\n"))
 			}
-			b.accessible(screen.name)
-			b.screenshot("numbers-" + strings.ReplaceAll(screen.name, " ", "-"))
+			b.do(accessible(screen.name), screenshot("numbers-"+strings.ReplaceAll(screen.name, " ", "-")))
 		})
 	}
 	for name, chart := range map[string]string{"results": "", "status": "chart=status&", "a field": "by=country&", "two sides": "vs=previous&"} {
-		walk("the numbers at the cursor lead to the events of the segment: "+name, func(t *testing.T, b *tab, s *served) {
+		walk.run("the numbers at the cursor lead to the events of the segment: "+name, func(t *testing.T, b *tab, s *served) {
 			screen := ""
 			if name == "two sides" {
 				screen = "compare"
 			}
-			b.open("#/" + screen + "?" + chart + "seg=1h&t=2026-01-01T12:30Z..2026-01-01T19:30Z")
-			b.run(chromedp.WaitVisible(".plot canvas"), chromedp.Focus(".plot"))
-			b.answered()
-			b.keys(kb.ArrowRight + kb.ArrowRight)
-			b.holds("/ 13:00/.test(document.querySelector('.chart .moment').textContent)", "is at the second segment")
+			b.do(open("#/"+screen+"?"+chart+"seg=1h&t=2026-01-01T12:30Z..2026-01-01T19:30Z"),
+				visible(".plot canvas"), focus(".plot"), answered(), keys(kb.ArrowRight+kb.ArrowRight),
+				holds("/ 13:00/.test($('.chart .moment').textContent)", "is at the second segment"))
 			b.lead(s, ".chart")
 			for _, link := range b.countLinks(".chart") {
 				if !strings.Contains(link.Href, "T13:00Z..") && !strings.Contains(link.Href, "T06:00Z..") {
@@ -232,104 +226,65 @@ func TestCounts(t *testing.T) {
 			}
 		})
 	}
-	walk("the cursor stays on the way to its numbers, until the pointer leaves the chart", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?seg=1h&t=" + hours)
-		b.run(chromedp.WaitVisible(".u-over"))
-		b.answered()
-		move := func(selector string) {
-			t.Helper()
-			var at []float64
-			b.run(chromedp.Evaluate(fmt.Sprintf("(({x, y, width, height}) => [x + width / 2, y + height / 2])"+
-				"(document.querySelector(%q).getBoundingClientRect())", selector), &at))
+	move := func(selector string) step {
+		return stepOf(func(b *tab) {
+			at := value[[]float64](b, fmt.Sprintf("(({x, y, width, height}) => [x + width / 2, y + height / 2])($(%q).getBoundingClientRect())", selector))
 			b.run(chromedp.MouseEvent(input.MouseMoved, at[0], at[1]))
-		}
-		whole := value[string](b, "document.querySelector('.legend .requests b').textContent")
-		const differs = "document.querySelector('.legend .requests b').textContent !== %q"
-		move(".chart .u-over")
-		b.holds(fmt.Sprintf(differs, whole), "has the numbers of the segment")
-		move(".legend .requests b")
-		segment := value[string](b, "document.querySelector('.legend .requests a.count')?.textContent")
-		if segment == whole || segment == "" {
-			t.Errorf("the number in the legend is %q", segment)
-		}
-		move(".tile.requests .name")
-		b.holds("!("+fmt.Sprintf(differs, whole)+")", "has the numbers of the whole period again")
-	})
-	walk("a share of the dashboard leads to events, the rest of its tile adds the condition", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.holds(numberOf("blocked")+" > 0", "has the figure")
-		b.click(".tile.blocked small a.count", "")
-		b.holds("location.hash.startsWith('#/events') && document.querySelector('.event')", "has the events")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.click(".tile.blocked button", "")
-		b.holds("location.hash.startsWith('#/?') && document.querySelector('#filter').value === 'blocked is true'", "has the condition")
-	})
-	walk("numbers of an earlier answer lead to what they count", func(t *testing.T, b *tab, s *served) {
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			body := bodyOf(t, r)
-			if filters, _ := body["filters"].(string); body["dry_run"] != true || !strings.Contains(filters, "blocked") {
-				return false
-			}
-			return changed(t, s, w, r, body, costly)
-		})
-		b.open("#/?panel=standout&t=" + demoDay)
-		b.holds("document.querySelector('.legend .requests a.count') && document.querySelectorAll('.list tbody tr').length > 50", "has numbers")
-		b.holds("document.querySelector('.stand-out li a.link')", "has sentences")
-		b.answered()
+		}, "move", selector)
+	}
+	const legend = "$('.legend .requests b').textContent"
+	walk("the cursor stays on the way to its numbers, until the pointer leaves the chart",
+		open("#/?seg=1h&t="+hours), visible(".u-over"), answered(), note("whole", legend), move(".chart .u-over"),
+		holds(legend+" !== seen.whole", "has the numbers of the segment"), move(".legend .requests b"),
+		must("$('.legend .requests a.count')?.textContent && "+legend+" !== seen.whole", "the legend has no number of the segment"),
+		move(".tile.requests .name"), holds(legend+" === seen.whole", "has the numbers of the whole period again"))
+	walk("a share of the dashboard leads to events, the rest of its tile adds the condition",
+		open("#/?t="+demoDay), holds(numberOf("blocked")+" > 0", "has the figure"), click(".tile.blocked small a.count", ""),
+		holds("location.hash.startsWith('#/events') && $('.event')", "has the events"), back(), click(".tile.blocked button", ""),
+		holds("location.hash.startsWith('#/?') && $('#filter').value === 'blocked is true'", "has the condition"))
+	walk.run("numbers of an earlier answer lead to what they count", func(t *testing.T, b *tab, s *served) {
+		b.do(answers(func(c *call) bool {
+			return c.estimate() && strings.Contains(c.filters(), "blocked") && c.changed(costly)
+		}), open("#/?panel=standout&t="+demoDay),
+			holds("$('.legend .requests a.count') && $$('.list tbody tr').length > 50", "has numbers"), exists(".stand-out li a.link"),
+			answered())
 		open := value[string](b, sentenceLink)
-		b.follow("#/?panel=standout&where=human+is+true&f=blocked+is+true&t=2026-01-01T06:00Z..2026-01-01T11:59:59.999Z")
-		b.holds("document.querySelector('.trouble.held')", "waits")
+		b.do(follow("#/?panel=standout&where=human+is+true&f=blocked+is+true&t=2026-01-01T06:00Z..2026-01-01T11:59:59.999Z"),
+			exists(".trouble.held"))
 		for _, part := range []string{".legend .requests", ".list td:nth-child(3)"} {
 			link := b.countLinks(part)[0]
 			if strings.Contains(link.Href, "blocked") || !strings.Contains(link.Href, "t="+demoDay) {
 				t.Errorf("%s leads to %s", link.Name, link.Href)
 			}
 		}
-		b.holds("document.querySelector('.stand-out .trouble.held')", "waits with what stands out, too")
+		b.do(exists(".stand-out .trouble.held"))
 		now := value[string](b, sentenceLink)
 		if counted(t, s, now) != counted(t, s, open) {
 			t.Errorf("a sentence led to %s, and leads to %s", open, now)
 		}
-		b.click(".tile.human", "")
-		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'human is true' && location.hash.includes(%q)", "t="+demoDay),
-			"has the requests of the tile")
+		b.do(click(".tile.human", ""),
+			holds(fmt.Sprintf("$('#filter').value === 'human is true' && location.hash.includes(%q)", "t="+demoDay), "has the requests of the tile"))
 	})
-	walk("a number is reached by keys, and Back leads to it again", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelectorAll('.list tbody tr').length > 50", "has the numbers")
-		b.answered()
-		b.run(chromedp.Focus(".list .value button"))
-		b.keys(kb.Tab)
-		want := value[string](b, "document.activeElement.textContent")
-		if !value[bool](b, "document.activeElement.matches('td.blocked a.count')") {
-			t.Fatalf("the focus is on %s", value[string](b, "document.activeElement.outerHTML"))
-		}
-		b.enter()
-		b.sees(want + " shown")
-		b.holds("document.querySelector('#filter').value.endsWith(', blocked is true')", "has the conditions of the number")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.holds("document.querySelector('.list a.count') && document.querySelector('#filter').value === ''", "has the numbers again")
-	})
-	walk("the tiles of addresses and bytes lead to events with them", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.holds(numberOf("clients")+" > 0", "has the figures")
-		b.click(".tile.clients", "")
-		b.holds("document.querySelector('.event') && document.querySelector('.facet h4')?.textContent.startsWith('ip ')", "has the addresses")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.click(".tile.bytes", "")
-		b.holds("[...document.querySelectorAll('[role=columnheader]')].some((e) => e.textContent === 'bytes_sent')", "has the bytes")
-	})
-	walk("what stands out leads to its events", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?panel=standout&t=" + demoDay)
-		b.holds("document.querySelector('.stand-out li a.link')", "has sentences")
+	walk("a number is reached by keys, and Back leads to it again",
+		open("#/?t="+demoDay), moreThan(50, ".list tbody tr"), answered(), focus(".list .value button"), keys(kb.Tab),
+		must("document.activeElement.matches('td.blocked a.count')", "the focus is not on the number"),
+		note("number", "document.activeElement.textContent"), enter(),
+		holds("document.body.innerText.includes(`${seen.number} shown`)", "shows as many"),
+		holds("$('#filter').value.endsWith(', blocked is true')", "has the conditions of the number"), back(),
+		holds("$('.list a.count') && $('#filter').value === ''", "has the numbers again"))
+	walk("the tiles of addresses and bytes lead to events with them",
+		open("#/?t="+demoDay), holds(numberOf("clients")+" > 0", "has the figures"), click(".tile.clients", ""),
+		holds("$('.event') && $('.facet h4')?.textContent.startsWith('ip ')", "has the addresses"), back(),
+		click(".tile.bytes", ""), holds("$$('[role=columnheader]').some((e) => e.textContent === 'bytes_sent')", "has the bytes"))
+	walk.run("what stands out leads to its events", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?panel=standout&t="+demoDay), exists(".stand-out li a.link"))
 		sentence := value[string](b, "document.querySelector('.stand-out li').textContent")
 		href := value[string](b, sentenceLink)
 		if n := strconv.Itoa(counted(t, s, href)); !strings.Contains(sentence, " of them ("+n+") have ") {
 			t.Errorf("%q leads to %s events", sentence, n)
 		}
-		b.accessible("what stands out")
-		b.click(".stand-out li a", "open")
-		b.holds("location.hash.startsWith('#/events') && document.querySelector('.event')", "has the events")
+		b.do(accessible("what stands out"), click(".stand-out li a", "open"),
+			holds("location.hash.startsWith('#/events') && $('.event')", "has the events"))
 	})
 }
 

@@ -16,8 +16,8 @@ func TestReadingAsCurl(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("there is no curl")
 	}
-	const key = "the-key-of-the-test"
-	s := serveReports(t, "--api-key", key)
+	key := locked.key
+	s := behind(t, locked.address(t))
 	confBy(t, s, key, http.MethodPut, fmt.Sprintf(planetBase, "shop")+"/__default__",
 		`{"name":"the settings of the shop","trusted_nets":[],`+challenge+`}`)
 	confBy(t, s, key, http.MethodPut, fmt.Sprintf(reportBase, "shop")+"/weekly", weeklyShop)

@@ -27,131 +27,56 @@ document.querySelector('[aria-label="Saved filters and history"]').click()`
 
 // TestFilterBar walks through saved filters, the history, and the conditions below the text.
 func TestFilterBar(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
-	save := func(t *testing.T, s *served, config, name, filter string) {
-		t.Helper()
-		conf(t, s, http.MethodPut, "/api/v4.0/conf/"+config+"/filters/"+name, fmt.Sprintf(`{"filters":%q}`, filter))
+	walk := walksAt(t, demo.address(t))
+	choose := func(config string) step {
+		return evaluate(fmt.Sprintf("localStorage.setItem('orrery.config', %q)", config))
 	}
-	const choose = `localStorage.setItem('orrery.config', %q)`
 
-	walk("a filter is saved, used by its name, and deleted", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"} // half a filter is checked on a slow machine
-		b.open(`#/events?f=blocked+is+true,+country="Germany"&t=` + demoDay)
-		b.sees("shown")
-		b.run(chromedp.Evaluate(fmt.Sprintf(choose, "bar"), nil))
-		b.click(".bar button", "Saved filters")
-		b.sees("has no saved filters")
-		b.fill("#filters-name", "German Blocks")
-		b.sees("Small letters")
-		b.fill("#filters-name", "german-blocks")
-		b.click(".saving button", "Save")
-		b.holds("document.querySelector('.found li')?.textContent.includes('@german-blocks')", "lists the filter")
-		b.click(".filters-of button", "Close")
-		b.click(".bar button", "Clear the filter")
-		b.run(chromedp.Focus("#filter"))
-		b.keys("@ger")
-		b.holds("document.querySelector('.completions [role=option]')?.textContent.startsWith('@german-blocks')", "offers the name")
-		b.keys(kb.Tab)
-		b.holds(`document.querySelector('#filter').value === 'blocked is true, country="Germany"'`, "has the conditions")
-		b.fill("#filter", "@german-blocks, method=GET")
-		b.click(".run", "Run")
-		b.holds(`document.querySelector('#filter').value === 'blocked is true, country="Germany", method=GET'`, "replaces the name")
-		b.keepNotices()
-		b.fill("#filter", "@nobody")
-		b.click(".run", "Run")
-		b.holds("window.notices.includes('There is no saved filter nobody.')", "says so")
-		b.click(".bar button", "Saved filters")
-		b.click(".filters-of button", "Delete @german-blocks")
-		b.sees("has no saved filters")
-		b.click(".filters-of button", "Undo the deletion of @german-blocks")
-		b.holds("document.querySelector('.found li')?.textContent.includes('@german-blocks')", "lists the filter again")
-		b.holds("![...document.querySelectorAll('.filters-of button')].some((e) => e.textContent.startsWith('Undo'))", "has nothing to undo")
-	})
-	walk("the server is asked once for the saved filters while a name is typed", func(t *testing.T, b *tab, s *served) {
-		for _, name := range []string{"german-blocks", "great", "other"} {
-			save(t, s, "typed", name, "host="+name)
-		}
-		var asked atomic.Int32
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/filters") {
-				asked.Add(1)
-			}
-			return false
-		})
-		b.allowed = []string{"status of 400"} // half a filter is checked on a slow machine
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.run(chromedp.Evaluate(fmt.Sprintf(choose, "typed"), nil), chromedp.Focus("#filter"))
-		for i, key := range []string{"@", "g", "e"} { // each leaves one name less
-			b.keys(key)
-			b.holds(fmt.Sprintf("document.querySelectorAll('.completions [role=option]').length === %d", 3-i), "offers the names")
-		}
-		if n := asked.Load(); n != 1 {
-			t.Errorf("the server was asked %d times", n)
-		}
-	})
-	walk("a filter that is typed on is not replaced by the one that was run before", func(t *testing.T, b *tab, s *served) {
-		save(t, s, "late", "one", "blocked is true")
+	walk("a filter is saved, used by its name, and deleted",
+		allow("status of 400"), // half a filter is checked on a slow machine
+		open(`#/events?f=blocked+is+true,+country="Germany"&t=`+demoDay), sees("shown"), choose("bar"),
+		click(".bar button", "Saved filters"), sees("has no saved filters"), fill("#filters-name", "German Blocks"),
+		sees("Small letters"), fill("#filters-name", "german-blocks"), click(".saving button", "Save"),
+		textHas(".found li", "@german-blocks"), click(".filters-of button", "Close"), click(".bar button", "Clear the filter"),
+		focus("#filter"), keys("@ger"), textBegins(".completions [role=option]", "@german-blocks"), keys(kb.Tab),
+		filterIs(`blocked is true, country="Germany"`), fill("#filter", "@german-blocks, method=GET"), click(".run", "Run"),
+		filterIs(`blocked is true, country="Germany", method=GET`), keepNotices(), fill("#filter", "@nobody"), click(".run", "Run"),
+		holds("window.notices.includes('There is no saved filter nobody.')", "says so"), click(".bar button", "Saved filters"),
+		click(".filters-of button", "Delete @german-blocks"), sees("has no saved filters"),
+		click(".filters-of button", "Undo the deletion of @german-blocks"), textHas(".found li", "@german-blocks"),
+		holds("!$$('.filters-of button').some((e) => e.textContent.startsWith('Undo'))", "has nothing to undo"))
+	const names = ".completions [role=option]"
+	walk("the server is asked once for the saved filters while a name is typed",
+		savedFilter("typed", "german-blocks", "host=german-blocks"), savedFilter("typed", "great", "host=great"),
+		savedFilter("typed", "other", "host=other"), forgetCalls(), allow("status of 400"), // half a filter is checked on a slow machine
+		open("#/events?t="+demoDay), sees("200 of "), choose("typed"), focus("#filter"), keys("@"), count(names, 3), keys("g"),
+		count(names, 2), keys("e"), count(names, 1),
+		calls(1, func(one sent) bool { return one.method == http.MethodGet && strings.HasSuffix(one.path, "/filters") }))
+	walk.run("a filter that is typed on is not replaced by the one that was run before", func(t *testing.T, b *tab, s *served) {
+		b.do(savedFilter("late", "one", "blocked is true"))
 		asked, held := make(chan struct{}, 8), make(chan struct{})
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/filters") {
+		b.do(answers(func(c *call) bool {
+			if c.r.Method == http.MethodGet && c.to("/filters") {
 				asked <- struct{}{}
-				select {
-				case <-held:
-				case <-r.Context().Done(): // the page no longer wants the answer
-				}
+				c.wait(held)
 			}
 			return false
-		})
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.run(chromedp.Evaluate(fmt.Sprintf(choose, "late"), nil))
-		b.run(chromedp.Evaluate("document.querySelector('#filter').blur()", nil))
-		b.fill("#filter", "@one")
-		b.click(".run", "Run")
-		<-asked
-		b.fill("#filter", "status=404")
-		close(held)
-		b.click(".run", "Run")
-		b.holds("location.hash.includes('404') && document.querySelector('#filter').value === 'status=404'", "runs what was typed last")
+		}), open("#/events?t="+demoDay), sees("200 of "), choose("late"), evaluate("$('#filter').blur()"),
+			fill("#filter", "@one"), click(".run", "Run"), receives(asked), fill("#filter", "status=404"), closes(held),
+			click(".run", "Run"),
+			holds("location.hash.includes('404') && $('#filter').value === 'status=404'", "runs what was typed last"))
 	})
-	walk("a filter in the JSON form that the server cannot read now does not run, and why is said", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 503"}
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasSuffix(r.URL.Path, "/data/timeline/parse") {
-				return false
-			}
-			w.Header().Set("Retry-After", "0")
-			return refuse(w, http.StatusServiceUnavailable, "the parser is away")
-		})
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.keepNotices()
-		b.fill("#filter", `[{"field":"status","op":"eq","value":404}]`)
-		b.click(".run", "Run")
-		b.holds("window.notices.includes('the parser is away')", "says why")
-		if strings.Contains(b.fragment(), "404") {
-			t.Errorf("the filter ran: %s", b.fragment())
-		}
-	})
-	walk("enter that ends a word of an input method does not run the filter", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.fill("#filter", `country="日本"`)
-		const enter = `document.querySelector('#filter').dispatchEvent(
-			new KeyboardEvent('keydown', {key: 'Enter', isComposing: %t, bubbles: true, cancelable: true}))`
-		if !value[bool](b, fmt.Sprintf(enter, true)) || value[bool](b, "location.hash.includes('country')") {
-			t.Error("the filter ran in the middle of a word")
-		}
-		b.run(chromedp.Evaluate(fmt.Sprintf(enter, false), nil))
-		b.holds("location.hash.includes('country')", "runs the filter with the next one")
-	})
-	walk("an option is taken by a click, and a finger that moves over the options takes none", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"} // half a filter is checked
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.run(chromedp.Focus("#filter"))
+	walk("a filter in the JSON form that the server cannot read now does not run, and why is said",
+		allow("status of 503"), answers(func(c *call) bool { return c.to("/data/timeline/parse") && c.busy(0) }), open("#/events?t="+demoDay), sees("200 of "), keepNotices(), fill("#filter", `[{"field":"status","op":"eq","value":404}]`),
+		click(".run", "Run"), notices("try again later"), addressLacks("404"))
+	const enters = "$('#filter').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', isComposing: %t, bubbles: true, cancelable: true}))"
+	walk("enter that ends a word of an input method does not run the filter",
+		open("#/events?t="+demoDay), sees("200 of "), fill("#filter", `country="日本"`),
+		must(fmt.Sprintf(enters, true)+" && !location.hash.includes('country')", "the filter ran in the middle of a word"),
+		evaluate(fmt.Sprintf(enters, false)), hashHas("country"))
+	walk.run("an option is taken by a click, and a finger that moves over the options takes none", func(t *testing.T, b *tab, s *served) {
+		b.do(allow("status of 400"), // half a filter is checked
+			open("#/events?t="+demoDay), sees("200 of "), focus("#filter"))
 		const listed = "document.querySelectorAll('[role=option]').length === 12"
 		unchanged := func(after string) {
 			t.Helper()
@@ -159,19 +84,15 @@ func TestFilterBar(t *testing.T) {
 				t.Errorf("the list, the filter or the focus changed after %s", after)
 			}
 		}
-		b.chord(" ", "Space", input.ModifierCtrl)
-		b.holds(listed, "offers twelve fields")
+		b.do(chord(" ", "Space", input.ModifierCtrl), holds(listed, "offers twelve fields"))
 		x, y := b.middle("#completion-3")
 		left := value[float64](b, "document.querySelector('#completions').getBoundingClientRect().x")
 		b.run(chromedp.MouseClickXY(left+3, y))
 		unchanged("a click beside the options")
 		name := value[string](b, "document.querySelector('#completion-3 code').textContent")
 		b.run(chromedp.MouseClickXY(x, y))
-		b.holds(fmt.Sprintf("document.querySelector('#filter').value.startsWith(%q) && document.activeElement.id === 'filter'", name),
-			"has the field")
-		b.fill("#filter", "")
-		b.chord(" ", "Space", input.ModifierCtrl)
-		b.holds(listed, "offers the fields again")
+		b.do(holds(fmt.Sprintf("$('#filter').value.startsWith(%q) && document.activeElement.id === 'filter'", name), "has the field"),
+			fill("#filter", ""), chord(" ", "Space", input.ModifierCtrl), holds(listed, "offers the fields again"))
 		x, y = b.middle("#completion-3")
 		b.run(input.DispatchTouchEvent(input.TouchStart, []*input.TouchPoint{{X: x, Y: y}}))
 		for _, moved := range []float64{20, 40, 60} {
@@ -180,250 +101,129 @@ func TestFilterBar(t *testing.T) {
 		b.run(input.DispatchTouchEvent(input.TouchEnd, []*input.TouchPoint{}))
 		unchanged("a finger moved over it")
 	})
-	walk("a filter is completed from the first field to the last sign, by keys", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"} // half a filter is checked
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.holds("document.querySelectorAll('#split option').length > 10", "has the catalogue of fields")
-		first := func(text string) {
-			t.Helper()
-			b.holds(fmt.Sprintf("document.querySelector('[role=option]')?.innerText.startsWith(%q)", text), "offers "+text)
-		}
-		is := func(text string) {
-			t.Helper()
-			b.holds(fmt.Sprintf("document.querySelector('#filter').value === %q", text), "has "+text)
-		}
-		b.run(chromedp.Focus("#filter"))
-		b.chord(" ", "Space", input.ModifierCtrl)
-		first("status")
-		b.holds("document.querySelectorAll('[role=option]').length === 12", "offers twelve fields")
-		b.holds("document.querySelector('[role=option] small').textContent === 'integer: status>=500'", "has the type and an example")
-		b.holds("document.querySelector('#filter').getAttribute('aria-activedescendant') === null", "chooses none")
-		b.accessible("completion")
-		b.screenshot("completion")
-		b.keys(kb.ArrowUp)
-		b.holds("document.querySelector('#filter').getAttribute('aria-activedescendant') === 'completion-11'", "chooses the last one")
-		b.keys(kb.Escape)
-		b.holds("!document.querySelector('[role=option]')", "offers nothing")
-		b.keys("path cont")
-		first("contains")
-		b.enter()
-		is(`path ~"(?i)"`)
-		b.keys("LOGI")
-		b.holds("document.querySelector('[role=option]')?.innerText.includes('login')", "offers values that contain it")
-		b.holds("document.querySelector('#filter').getAttribute('aria-activedescendant') === null", "leaves the pattern as it is")
-		b.keys(kb.ArrowDown)
-		b.enter()
-		b.holds(`document.querySelector('#filter').value.startsWith('path ~"(?i)/') && document.querySelector('#filter').value.endsWith('"')`,
-			"takes the value as a pattern")
-		first(",")
-		b.keys(kb.ArrowDown)
-		b.enter()
-		b.holds(`document.querySelector('#filter').value.endsWith('", ')`, "goes on")
-		first("status")
-		b.keys("path_parts[")
-		first("part1")
-		b.keys(kb.ArrowDown)
-		b.enter()
-		b.holds(`document.querySelector('#filter').value.endsWith(', path_parts["part1"]')`, "takes the key")
-	})
-	walk("filters that name sensitive fields are forgotten with the tab", func(t *testing.T, b *tab, s *served) {
-		b.open("#/status")
-		b.sees("What it allows")
-		b.run(chromedp.Evaluate(`localStorage.setItem('orrery.filters', JSON.stringify([{filter: 'session="of-old"', at: 1, requests: 1}]))`, nil))
-		b.follow(`#/events?f=session="abc"&t=` + demoDay)
-		b.run(chromedp.Reload())
-		b.sees("No requests in this period match the filter")
-		b.follow("#/events?f=status>%3D400&t=" + demoDay)
-		b.sees("shown")
-		b.holds("localStorage.getItem('orrery.filters')?.includes('status>=400')", "keeps the filter that is not sensitive")
-		if kept := value[string](b, "JSON.stringify(localStorage)"); strings.Contains(kept, "session") {
-			t.Errorf("the browser keeps %s", kept)
-		}
-		b.click(".bar button", "Clear the filter")
-		b.run(chromedp.Focus("#filter"))
-		b.keys(kb.ArrowUp)
-		b.holds("[...document.querySelectorAll('.found code')].map((e) => e.textContent).join() === 'status>=400,session=\"abc\",session=\"of-old\"'",
-			"has all of them in the history")
-	})
-	walk("a filter that somebody else changed is not replaced", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 412"}
-		b.open(`#/events?f=blocked+is+true&t=` + demoDay)
-		b.sees("shown")
-		save(t, s, "changed", "one", "status=404")
-		b.run(chromedp.Evaluate(fmt.Sprintf(choose, "changed"), nil))
-		b.click(".bar button", "Saved filters")
-		b.holds("document.querySelectorAll('.found li').length === 1", "lists the filter")
-		save(t, s, "changed", "one", "status=405")
-		b.fill("#filters-name", "one")
-		b.click(".filters-of button", "Replace")
-		b.sees("has changed since")
-		b.holds("document.querySelector('.found li').textContent.includes('status=405')", "has the newer filter")
-		b.click(".filters-of button", "Replace")
-		b.holds("document.querySelector('.found li').textContent.includes('blocked is true')", "replaces it then")
-	})
-	walk("what was asked is found again", func(t *testing.T, b *tab, s *served) {
-		b.open("#/status")
-		b.sees("What it allows")
-		for i, filter := range []string{`blocked+is+true`, `country+%3D+Germany`, `status>%3D400`} {
-			b.follow("#/?f=" + filter + "&t=" + demoDay)
-			b.holds(fmt.Sprintf("[localStorage, sessionStorage].flatMap((kept) => JSON.parse(kept.getItem('orrery.filters') ?? '[]')).length === %d",
-				i+1), "remembers "+filter)
-		}
-		b.click(".bar button", "Clear the filter")
-		b.run(chromedp.Focus("#filter"))
-		b.keys(kb.ArrowUp)
-		b.holds("document.querySelectorAll('.found li').length === 3", "has the history")
-		b.holds(`document.querySelector('.found code').textContent === 'status>=400'`, "has the newest first")
-		b.holds(`/^[0-9,]+ requests, \d+ (s|min) ago$/.test(document.querySelector('.found small').textContent)`, "has the number of requests")
-		b.keys("gmny")
-		b.holds("document.querySelectorAll('.found li').length === 1", "has the one with these letters")
-		b.accessible("history")
-		b.screenshot("history")
-		b.enter()
-		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "has the filter")
-		b.holds("location.hash.includes('Germany')", "has run it")
-		b.holds(`JSON.parse(localStorage.getItem('orrery.filters'))[0].filter === 'country="Germany"'`, "has remembered it again")
-		b.run(chromedp.Evaluate(historyAtOnce, nil))
-		b.click(".filters-of label", "Forget them")
-		b.holds("localStorage.getItem('orrery.filters') === null && sessionStorage.getItem('orrery.filters') !== null", "keeps them in the tab")
-		b.click(".filters-of button", "Forget all")
-		b.sees("No filter was asked yet")
-		b.holds("sessionStorage.getItem('orrery.filters') === null", "has forgotten them")
-		b.keys(kb.Escape)
-		b.holds("!document.querySelector('.filters-of') && document.activeElement.id === 'filter'", "is back in the bar")
-	})
-	walk("conditions are turned around and taken out one by one", func(t *testing.T, b *tab, s *served) {
-		b.open(`#/?f=blocked+is+true,+country+in+(Germany,+France),+status>%3D400&t=` + demoDay)
-		b.holds("document.querySelectorAll('.chips li').length === 4", "has the conditions")
-		b.click(".chips button", "Turn around: country in Germany, France")
-		b.holds("document.querySelector('#filter').value === 'blocked is true, country not in (Germany, France), status>=400'", "is turned around")
-		b.holds("document.querySelectorAll('.chips li').length === 4", "has the conditions again")
-		b.click(".chips button", "Take out: status ≥ 400")
-		b.holds("document.querySelector('#filter').value === 'blocked is true, country not in (Germany, France)'", "is taken out")
-		b.holds("document.querySelectorAll('.chips li').length === 3", "has one less")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.holds("document.querySelector('#filter').value.endsWith('status>=400')", "is back")
-		b.holds("document.querySelectorAll('.chips li').length === 4", "has all conditions")
-		b.click(".chips button", "as JSON")
-		b.holds(`JSON.parse(document.querySelector('#filter').value)[0].op === 'is'`, "has the JSON form")
-		b.click(".run", "Run")
-		b.holds(`document.querySelector('#filter').value.startsWith('blocked is true')`, "has the query string again")
-	})
-	walk("an OR about one field becomes a list", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"}
-		b.open(`#/?f=status%3D403+or+status%3D471&t=` + demoDay)
-		b.sees("OR is not part of this API")
-		b.click(".mistakes button", "Make it a list")
-		b.holds("document.querySelector('#filter').value === 'status in (403, 471)'", "has the list")
-		b.click(".run", "Run")
-		b.sees("Requests over time")
-	})
-	walk("a search in the rows becomes a condition", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.holds("document.querySelector('#quick-find')", "has the field")
-		b.keys("q")
-		b.holds("document.activeElement.id === 'quick-find'", "is in the field")
-		b.fill("#quick-find", "german")
-		b.sees("of the 200 that are loaded")
-		b.holds(`document.querySelector('.quick-find code')?.textContent === 'country~"(?i)german"'`, "has the condition")
-		b.holds("[...document.querySelectorAll('.event .cell.country')].every((e) => e.textContent.includes('Germany'))", "has only these rows")
-		b.enter()
-		b.holds(`document.querySelector('#filter').value === 'country~"(?i)german"' && document.querySelector('#quick-find').value === ''`,
-			"asks for all events")
-	})
-	walk("what is searched in the rows reaches the address after a pause, and is not lost before", func(t *testing.T, b *tab, s *served) {
-		b.everyPage(`{
-			const { setTimeout } = window;
-			const held = [];
-			window.setTimeout = (run, ms, ...rest) => (ms === 500 ? held.push(run) : setTimeout(run, ms, ...rest));
-			window.rest = () => held.splice(0).forEach((run) => run());
-			const replace = history.replaceState.bind(history);
-			window.replaced = 0;
-			history.replaceState = (...given) => {
-				replaced++;
-				replace(...given);
-			};
-		}`)
-		found := func(text string) {
-			t.Helper()
-			b.holds(fmt.Sprintf("document.querySelector('#quick-find')?.value === %q", text), "has the text")
-			b.sees("of the 200 that are loaded")
-		}
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.holds("document.querySelector('#quick-find')", "has the field")
-		b.run(chromedp.Focus("#quick-find"))
-		b.evaluate("replaced = 0")
-		b.keys("german")
-		found("german")
-		if n := value[int](b, "replaced"); n != 0 {
-			t.Errorf("the address was changed %d times", n)
-		}
-		b.run(chromedp.Reload())
-		found("german")
-		b.run(chromedp.Focus("#quick-find"))
-		b.keys(kb.End + "y")
-		found("germany")
-		b.evaluate("rest()")
-		b.holds("location.hash.includes('find=germany')", "has the text in its address")
-		b.keys(kb.Backspace)
-		found("german")
-		b.enter()
-		b.holds(`document.querySelector('#filter').value === 'country~"(?i)german"'`, "asks for all events")
-		b.evaluate("history.back()")
-		found("german")
-	})
-	walk("the dashboard on paper", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?f=blocked+is+true&t=" + demoDay)
-		b.sees("Requests over time")
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20 && document.querySelector('.plot canvas')", "has its answers")
-		b.run(emulation.SetEmulatedMedia().WithMedia("print"), chromedp.Evaluate("dispatchEvent(new Event('beforeprint'))", nil))
-		b.holds("document.documentElement.dataset.theme === 'light'", "is light")
-		b.holds(`getComputedStyle(document.querySelector('.top')).display === 'none' &&
-			getComputedStyle(document.querySelector('.run')).display === 'none' &&
-			document.querySelector('#filter').getBoundingClientRect().height > 0 &&
-			document.querySelector('#period').getBoundingClientRect().height > 0`, "has the question without the controls")
-		b.screenshot("print")
-		b.run(chromedp.Evaluate("dispatchEvent(new Event('afterprint'))", nil))
-		b.holds("document.documentElement.dataset.theme === 'auto'", "is as before")
-	})
-	walk("the lists are accessible, at all widths", func(t *testing.T, b *tab, s *served) {
-		save(t, s, "wide", "server-errors", "status>=500")
-		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{360, 768, 1280} {
-				b := newTab(t, browser, s.url, width, scheme)
-				b.open(`#/events?f=blocked+is+true,+country+in+(Germany,+France),+status>%3D400&t=` + demoDay)
-				b.holds("document.querySelectorAll('.chips li').length === 4", "has the conditions")
-				b.run(chromedp.Evaluate(fmt.Sprintf(choose, "wide"), nil))
-				for _, panel := range []string{"chips", "saved", "completion"} {
-					if panel == "completion" {
-						b.keys(kb.Escape)
-						b.fill("#filter", "")
-						b.chord(" ", "Space", input.ModifierCtrl)
-						b.holds("document.querySelectorAll('[role=option]').length === 12", "offers fields")
-					}
-					if panel == "saved" {
-						b.click(".bar button", "Saved filters")
-						b.holds("document.querySelector('.found li')", "has the filter")
-					}
-					b.screenshot(fmt.Sprintf("%s-%s-%d", panel, scheme, width))
-					b.accessible(panel)
-					if value[bool](b, "document.documentElement.scrollWidth > innerWidth") {
-						t.Errorf("%s is wider than the window of %d", panel, width)
-					}
-				}
-				b.check()
+	walk("a filter is completed from the first field to the last sign, by keys",
+		allow("status of 400"), // half a filter is checked
+		open("#/?t="+demoDay), sees("Requests over time"), moreThan(10, "#split option"),
+		focus("#filter"), chord(" ", "Space", input.ModifierCtrl),
+		textBegins("[role=option]", "status"),
+		count("[role=option]", 12), text("[role=option] small", "integer: status>=500"),
+		holds("$('#filter').getAttribute('aria-activedescendant') === null", "chooses none"), accessible("completion"),
+		screenshot("completion"), keys(kb.ArrowUp),
+		holds("$('#filter').getAttribute('aria-activedescendant') === 'completion-11'", "chooses the last one"),
+		keys(kb.Escape), lacks("[role=option]"), keys("path cont"),
+		textBegins("[role=option]", "contains"),
+		enter(),
+		filterIs(`path ~"(?i)"`),
+		keys("LOGI"), holds("$('[role=option]')?.innerText.includes('login')", "offers values that contain it"),
+		holds("$('#filter').getAttribute('aria-activedescendant') === null", "leaves the pattern as it is"), keys(kb.ArrowDown),
+		enter(),
+		holds(`$('#filter').value.startsWith('path ~"(?i)/') && $('#filter').value.endsWith('"')`, "takes the value as a pattern"),
+		textBegins("[role=option]", ","),
+		keys(kb.ArrowDown), enter(), holds(`$('#filter').value.endsWith('", ')`, "goes on"),
+		textBegins("[role=option]", "status"),
+		keys("path_parts["),
+		textBegins("[role=option]", "part1"),
+		keys(kb.ArrowDown), enter(), holds(`$('#filter').value.endsWith(', path_parts["part1"]')`, "takes the key"))
+	walk("filters that name sensitive fields are forgotten with the tab",
+		open("#/status"), sees("What it allows"),
+		evaluate(`localStorage.setItem('orrery.filters', JSON.stringify([{filter: 'session="of-old"', at: 1, requests: 1}]))`),
+		follow(`#/events?f=session="abc"&t=`+demoDay), reload(), sees("No requests in this period match the filter"),
+		follow("#/events?f=status>%3D400&t="+demoDay), sees("shown"),
+		holds("localStorage.getItem('orrery.filters')?.includes('status>=400')", "keeps the filter that is not sensitive"),
+		mustNot("JSON.stringify(localStorage).includes('session')", "the browser keeps a filter about sessions"),
+		click(".bar button", "Clear the filter"), focus("#filter"), keys(kb.ArrowUp),
+		holds(`$$('.found code').map((e) => e.textContent).join() === 'status>=400,session="abc",session="of-old"'`, "has all of them in the history"))
+	walk("a filter that somebody else changed is not replaced",
+		allow("status of 412"), open(`#/events?f=blocked+is+true&t=`+demoDay), sees("shown"),
+		savedFilter("changed", "one", "status=404"), choose("changed"),
+		click(".bar button", "Saved filters"), count(".found li", 1), savedFilter("changed", "one", "status=405"),
+		fill("#filters-name", "one"), click(".filters-of button", "Replace"), sees("has changed since"),
+		textHas(".found li", "status=405"), click(".filters-of button", "Replace"), textHas(".found li", "blocked is true"))
+	remembered := func(n int) step {
+		return holds(fmt.Sprintf("[localStorage, sessionStorage].flatMap((kept) => JSON.parse(kept.getItem('orrery.filters') ?? '[]')).length === %d",
+			n), "remembers the filter")
+	}
+	walk("what was asked is found again",
+		open("#/status"), sees("What it allows"),
+		follow("#/?f=blocked+is+true&t="+demoDay), remembered(1), follow("#/?f=country+%3D+Germany&t="+demoDay), remembered(2),
+		follow("#/?f=status>%3D400&t="+demoDay), remembered(3),
+		click(".bar button", "Clear the filter"), focus("#filter"), keys(kb.ArrowUp), count(".found li", 3),
+		text(".found code", "status>=400"),
+		holds(`/^[0-9,]+ requests, \d+ (s|min) ago$/.test($('.found small').textContent)`, "has the number of requests"),
+		keys("gmny"), count(".found li", 1), accessible("history"), screenshot("history"), enter(),
+		filterIs(`country="Germany"`), hashHas("Germany"),
+		holds(`JSON.parse(localStorage.getItem('orrery.filters'))[0].filter === 'country="Germany"'`, "has remembered it again"),
+		evaluate(historyAtOnce), click(".filters-of label", "Forget them"),
+		holds("localStorage.getItem('orrery.filters') === null && sessionStorage.getItem('orrery.filters') !== null", "keeps them in the tab"),
+		click(".filters-of button", "Forget all"), sees("No filter was asked yet"),
+		holds("sessionStorage.getItem('orrery.filters') === null", "has forgotten them"), keys(kb.Escape),
+		holds("!$('.filters-of') && document.activeElement.id === 'filter'", "is back in the bar"))
+	walk("conditions are turned around and taken out one by one",
+		open(`#/?f=blocked+is+true,+country+in+(Germany,+France),+status>%3D400&t=`+demoDay), count(".chips li", 4),
+		click(".chips button", "Turn around: country in Germany, France"),
+		filterIs("blocked is true, country not in (Germany, France), status>=400"), count(".chips li", 4),
+		click(".chips button", "Take out: status ≥ 400"), filterIs("blocked is true, country not in (Germany, France)"),
+		count(".chips li", 3), back(), holds("$('#filter').value.endsWith('status>=400')", "is back"), count(".chips li", 4),
+		click(".chips button", "as JSON"), holds("JSON.parse($('#filter').value)[0].op === 'is'", "has the JSON form"),
+		click(".run", "Run"), filterBegins("blocked is true"))
+	walk("an OR about one field becomes a list",
+		allow("status of 400"), open(`#/?f=status%3D403+or+status%3D471&t=`+demoDay), sees("OR is not part of this API"),
+		click(".mistakes button", "Make it a list"), filterIs("status in (403, 471)"), click(".run", "Run"),
+		sees("Requests over time"))
+	walk("a search in the rows becomes a condition",
+		open("#/events?t="+demoDay), sees("200 of "), exists("#quick-find"), keys("q"), focused("#quick-find"),
+		fill("#quick-find", "german"), sees("of the 200 that are loaded"), text(".quick-find code", `country~"(?i)german"`),
+		holds("$$('.event .cell.country').every((e) => e.textContent.includes('Germany'))", "has only these rows"), enter(),
+		holds(`$('#filter').value === 'country~"(?i)german"' && $('#quick-find').value === ''`, "asks for all events"))
+	found := func(text string) step {
+		return together(fieldIs("#quick-find", text), sees("of the 200 that are loaded"))
+	}
+	const heldPauses = `{
+		const { setTimeout } = window;
+		const held = [];
+		window.setTimeout = (run, ms, ...rest) => (ms === 500 ? held.push(run) : setTimeout(run, ms, ...rest));
+		window.rest = () => held.splice(0).forEach((run) => run());
+		const replace = history.replaceState.bind(history);
+		window.replaced = 0;
+		history.replaceState = (...given) => {
+			replaced++;
+			replace(...given);
+		};
+	}`
+	walk("what is searched in the rows reaches the address after a pause, and is not lost before",
+		everyPage(heldPauses), open("#/events?t="+demoDay), sees("200 of "), exists("#quick-find"), focus("#quick-find"),
+		evaluate("replaced = 0"), keys("german"), found("german"), is("replaced", 0), reload(), found("german"), focus("#quick-find"),
+		keys(kb.End+"y"), found("germany"), evaluate("rest()"), hashHas("find=germany"), keys(kb.Backspace), found("german"), enter(),
+		filterIs(`country~"(?i)german"`), back(), found("german"))
+	walk("what is searched in the rows is not lost if the pause ends when a reload has begun",
+		everyPage(heldPauses), open("#/events?t="+demoDay), sees("200 of "), exists("#quick-find"), focus("#quick-find"),
+		note("before", "location.hash"), keys("german"), found("german"), evaluate("rest()"), hashHas("find=german"),
+		evaluate("history.replaceState(history.state, '', seen.before)"), // the reload has the address from before
+		reload(), found("german"), hashHas("find=german"))
+	walk("the dashboard on paper",
+		open("#/?f=blocked+is+true&t="+demoDay), sees("Requests over time"),
+		holds("$$('.list tbody tr').length > 20 && $('.plot canvas')", "has its answers"),
+		does(emulation.SetEmulatedMedia().WithMedia("print")), evaluate("dispatchEvent(new Event('beforeprint'))"),
+		holds("document.documentElement.dataset.theme === 'light'", "is light"),
+		holds(`getComputedStyle($('.top')).display === 'none' &&
+			getComputedStyle($('.run')).display === 'none' &&
+			$('#filter').getBoundingClientRect().height > 0 &&
+			$('#period').getBoundingClientRect().height > 0`, "has the question without the controls"), screenshot("print"),
+		evaluate("dispatchEvent(new Event('afterprint'))"),
+		holds("document.documentElement.dataset.theme === 'auto'", "is as before"))
+	walk("the lists are accessible, at all widths",
+		savedFilter("wide", "server-errors", "status>=500"), inThemes([]int64{360, 768, 1280}, func(shot func(name string) step) []step {
+			return []step{
+				open(`#/events?f=blocked+is+true,+country+in+(Germany,+France),+status>%3D400&t=` + demoDay), count(".chips li", 4),
+				choose("wide"), shot("chips"), click(".bar button", "Saved filters"), exists(".found li"), shot("saved"), keys(kb.Escape),
+				fill("#filter", ""), chord(" ", "Space", input.ModifierCtrl), count("[role=option]", 12), shot("completion"),
 			}
-		}
-	})
+		}))
 }
 
 // TestExport walks through the export of all matching events.
 func TestExport(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "6000").address)
+	walk := walksAt(t, site{records: "6000", seed: "3"}.address(t))
 	// all returns what the API has, in one piece or in pages.
 	all := func(t *testing.T, s *served, format, fields string) string {
 		t.Helper()
@@ -450,75 +250,54 @@ func TestExport(t *testing.T) {
 	const fields = "&fields=timestamp,method,status"
 	columns := "#/events?cols=timestamp,method,status&t=" + demoDay
 
-	walk("all events as csv, in memory", func(t *testing.T, b *tab, s *served) {
-		b.open(columns)
-		b.sees("200 of ")
-		b.run(chromedp.Evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined", nil), chromedp.Evaluate(keepFiles, nil))
-		b.click(".over-rows button", "Export")
-		b.sees("6,000 events in 3 questions")
-		b.sees("The export reads")
-		b.accessible("export")
-		b.screenshot("export")
-		b.click(".export button", "Export")
-		b.sees("Done: 6,000")
-		b.holds("window.files.length === 1 && window.files[0].text", "has saved one file")
-		if name := value[string](b, "window.files[0].name"); name != "orrery-logs-20260101T0000-20260102T0000.csv" {
-			t.Errorf("the file is %s", name)
-		}
+	walk.run("all events as csv, in memory", func(t *testing.T, b *tab, s *served) {
+		b.do(open(columns), sees("200 of "),
+			evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined"), evaluate(keepFiles),
+			click(".over-rows button", "Export"), sees("6,000 events in 3 questions"), sees("The export reads"),
+			accessible("export"), screenshot("export"), click(".export button", "Export"), sees("Done: 6,000"),
+			holds("window.files.length === 1 && window.files[0].text", "has saved one file"),
+			is("window.files[0].name", "orrery-logs-20260101T0000-20260102T0000.csv"))
 		if got, want := value[string](b, "window.files[0].text"), all(t, s, "csv", fields); got != want {
 			t.Errorf("the file has %d bytes, the API has %d", len(got), len(want))
 		}
 	})
-	walk("all members as ndjson, to a file as they come; after a failure it goes on", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
+	walk.run("all members as ndjson, to a file as they come; after a failure it goes on", func(t *testing.T, b *tab, s *served) {
+		b.do(allow("status of 500"))
 		var pages int
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasSuffix(r.URL.Path, "/data/logs") {
+		b.do(answers(func(c *call) bool {
+			if !c.to("/data/logs") {
 				return false
 			}
-			if body := bodyOf(t, r); body["format"] != "ndjson" {
+			if c.body["format"] != "ndjson" {
 				return false
 			}
 			if pages++; pages != 2 {
 				return false
 			}
-			w.WriteHeader(http.StatusInternalServerError)
-			fmt.Fprint(w, `{"code":500,"message":"something went wrong on our side"}`)
-			return true
-		})
-		b.open(columns)
-		b.sees("200 of ")
-		b.run(chromedp.Evaluate(`window.written = []; window.fileClosed = false;
+			return c.fail()
+		}), open(columns), sees("200 of "), evaluate(`window.written = []; window.fileClosed = false;
 			window.showSaveFilePicker = async ({ suggestedName }) => ({ createWritable: async () => ({
 				write: async (content) => { window.suggested = suggestedName; window.written.push(new TextDecoder().decode(content)); },
-				close: async () => { window.fileClosed = true; }, abort: async () => undefined }) })`, nil))
-		b.click(".over-rows button", "Export")
-		b.click(".export label", "NDJSON")
-		b.click(".export label", "all members")
-		b.holds("!document.querySelector('.export .primary').disabled", "has the price")
-		b.click(".export button", "Export")
-		b.sees("Failed after 2,500")
-		b.sees("something went wrong on our side")
-		b.click(".export button", "Go on")
-		b.sees("Done: 6,000")
-		b.holds("window.fileClosed && window.written.length === 3", "has written each page")
+				close: async () => {
+					if (window.written.length === 3 && !window.full) { window.full = true; throw new Error('the disk is full'); }
+					window.fileClosed = true;
+				}, abort: async () => undefined }) })`),
+			click(".over-rows button", "Export"), click(".export label", "NDJSON"), click(".export label", "all members"),
+			holds("!$('.export .primary').disabled", "has the price"), click(".export button", "Export"),
+			sees("Failed after 2,500"), sees("something went wrong on our side"), click(".export button", "Go on"),
+			sees("Failed after 6,000"), sees("the disk is full"), click(".export button", "Go on"), sees("Done: 6,000"),
+			holds("window.fileClosed && window.written.length === 3", "has written each page once"))
 		if got, want := value[string](b, "window.written.join('')"), all(t, s, "ndjson", ""); got != want {
 			t.Errorf("the file has %d bytes, the API has %d", len(got), len(want))
 		}
 	})
-	walk("all events as one list of json", func(t *testing.T, b *tab, s *served) {
-		b.open(columns)
-		b.sees("200 of ")
-		b.run(chromedp.Evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined", nil), chromedp.Evaluate(keepFiles, nil))
-		b.click(".over-rows button", "Export")
-		b.click(".export label", "JSON, a list")
-		b.holds("!document.querySelector('.export .primary').disabled", "has the price")
-		b.click(".export button", "Export")
-		b.sees("Done: 6,000")
-		b.holds("window.files.length === 1 && window.files[0].text", "has saved one file")
-		if name := value[string](b, "window.files[0].name"); name != "orrery-logs-20260101T0000-20260102T0000.json" {
-			t.Errorf("the file is %s", name)
-		}
+	walk.run("all events as one list of json", func(t *testing.T, b *tab, s *served) {
+		b.do(open(columns), sees("200 of "),
+			evaluate("delete window.showSaveFilePicker; window.showSaveFilePicker = undefined"), evaluate(keepFiles),
+			click(".over-rows button", "Export"), click(".export label", "JSON, a list"),
+			holds("!$('.export .primary').disabled", "has the price"), click(".export button", "Export"), sees("Done: 6,000"),
+			holds("window.files.length === 1 && window.files[0].text", "has saved one file"),
+			is("window.files[0].name", "orrery-logs-20260101T0000-20260102T0000.json"))
 		var records []json.RawMessage
 		if err := json.Unmarshal([]byte(value[string](b, "window.files[0].text")), &records); err != nil {
 			t.Fatal(err)
@@ -531,58 +310,37 @@ func TestExport(t *testing.T) {
 			t.Errorf("the file has %d records with %d bytes, the API has %d bytes", len(records), lines.Len(), len(want))
 		}
 	})
-	walk("a heavy export says so before it begins", func(t *testing.T, b *tab, s *served) {
+	walk.run("a heavy export says so before it begins", func(t *testing.T, b *tab, s *served) {
 		var heavy atomic.Bool
 		var pages atomic.Int32
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			body := bodyOf(t, r)
-			if body["format"] != nil {
+		b.do(answers(func(c *call) bool {
+			if c.body["format"] != nil {
 				pages.Add(1)
 			}
-			return heavy.Load() && body["dry_run"] == true && changed(t, s, w, r, body, costly)
-		})
-		b.open(columns)
-		b.sees("200 of ")
-		b.evaluate("window.showSaveFilePicker = undefined; " + keepFiles)
-		heavy.Store(true)
-		b.click(".over-rows button", "Export")
-		b.sees("costs $4.50–$6.00") // of three pages
-		b.sees("This is a heavy export")
-		b.accessible("heavy export")
-		if n := pages.Load(); n != 0 {
-			t.Errorf("%d pages were asked for by themselves", n)
-		}
-		b.click(".export button", "Export")
-		b.sees("Done: 6,000")
+			return heavy.Load() && c.estimate() && c.changed(costly)
+		}), open(columns), sees("200 of "), evaluate("window.showSaveFilePicker = undefined; "+keepFiles), sets(&heavy, true),
+			click(".over-rows button", "Export"), sees("costs $4.50–$6.00"), // of three pages
+			sees("This is a heavy export"), accessible("heavy export"), counts(&pages, 0), click(".export button", "Export"),
+			sees("Done: 6,000"))
 	})
-	walk("an export is cancelled", func(t *testing.T, b *tab, s *served) {
+	walk.run("an export is cancelled", func(t *testing.T, b *tab, s *served) {
 		held := make(chan struct{})
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
-			if strings.HasSuffix(r.URL.Path, "/data/logs") {
-				if body := bodyOf(t, r); body["format"] != nil && body["cursor"] != nil {
-					select {
-					case <-held:
-					case <-r.Context().Done():
-					}
+		b.do(answers(func(c *call) bool {
+			if c.to("/data/logs") {
+				if c.body["format"] != nil && c.body["cursor"] != nil {
+					c.wait(held)
 				}
 			}
 			return false
-		})
+		}))
 		defer close(held)
-		b.open(columns)
-		b.sees("200 of ")
-		b.run(chromedp.Evaluate(`window.aborted = false;
+		b.do(open(columns), sees("200 of "), evaluate(`window.aborted = false;
 			window.showSaveFilePicker = async () => ({ createWritable: async () => ({
-				write: async () => undefined, close: async () => undefined, abort: async () => { window.aborted = true; } }) })`, nil))
-		b.click(".over-rows button", "Export")
-		b.holds("!document.querySelector('.export .primary').disabled", "has the price")
-		b.click(".export button", "Export")
-		b.sees("2,500 of 6,000")
-		b.click(".export button", "Cancel")
-		b.sees("Cancelled after 2,500")
-		b.holds("window.aborted", "removes what was written")
-		b.click(".export button", "Close")
-		b.holds("!document.querySelector('dialog')", "is closed")
+				write: async () => undefined, close: async () => undefined, abort: async () => { window.aborted = true; } }) })`),
+			click(".over-rows button", "Export"), holds("!$('.export .primary').disabled", "has the price"),
+			click(".export button", "Export"), sees("2,500 of 6,000"), click(".export button", "Cancel"),
+			sees("Cancelled after 2,500"), holds("window.aborted", "removes what was written"), click(".export button", "Close"),
+			lacks("dialog"))
 	})
 }
 

@@ -51,141 +51,78 @@ var byHumans = regexp.MustCompile(`The same rule: [0-9,]+ requests?, ([0-9,]+) o
 // TestKeyboardAlone finds who attacks, which requests these are, why one was blocked and whether that was right, and copies
 // a link to it: by keys only. Nothing is clicked, and no script moves the focus.
 func TestKeyboardAlone(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, "3000")
+	walk := walksAt(t, demo.address(t))
 	for _, width := range []int64{768, 1280} {
-		t.Run(fmt.Sprint("from the attacker to the link, at ", width), func(t *testing.T) {
-			t.Parallel()
-			b := newTab(t, browser, s.url, width, "light")
-			b.allowed = []string{"status of 400"} // half a condition is checked
-			b.open("")
-			b.sees("Requests over time")
-			b.run(chromedp.Evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }; 0`, nil))
-			b.answered()
-
-			// Who attacks?
-			b.keys(kb.Tab)
-			b.holds("document.activeElement.className === 'skip'", "offers to skip to the answer")
-			b.keys(kb.Enter)
-			b.holds("document.activeElement.id === 'answer'", "has skipped to the answer")
-			b.tabTo("at.textContent === 'What stands out'", 25)
-			b.keys(kb.Enter)
-			b.holds("document.querySelector('.stand-out li')", "says what stands out")
-			b.answered()
-			b.tabTo("at.closest('.stand-out li') && at.ariaLabel.startsWith('Only ')", 5)
-			wanted := value[string](b, "document.activeElement.ariaLabel.slice('Only '.length)")
-			b.keys(kb.Enter)
-			b.holds(fmt.Sprintf("document.querySelector('#filter').value === %q", wanted), "keeps only what stands out")
-
-			// Which requests?
-			b.addCondition("blocked is true")
-			b.holds("location.hash.includes('blocked+is+true')", "keeps only blocked requests")
-			b.leads("ge", "#/events")
-			b.sees("shown")
-			b.answered()
-			b.tabTo("at.role === 'grid'", 12)
-			b.keys(kb.ArrowDown + kb.ArrowDown + kb.ArrowUp)
-
-			// Why was it blocked?
-			b.keys(kb.Enter)
-			b.holds("/blocked it/.test(document.querySelector('.record .why')?.textContent)", "says why it was blocked")
-			b.holds("document.querySelectorAll('.evidence li').length > 0", "has the evidence")
-			b.answered()
-
-			// Is it a false positive?
-			b.tabTo("at.closest('.evidence li')", 30)
+		walk.run(fmt.Sprint("from the attacker to the link, at ", width), func(t *testing.T, b *tab, s *served) {
+			b.do(at(width), allow("status of 400"), // half a condition is checked
+				open(""), sees("Requests over time"), keepCopies(), answered(),
+				// Who attacks?
+				keys(kb.Tab), focused(".skip"), keys(kb.Enter), focused("#answer"), tabTo("at.textContent === 'What stands out'", 25),
+				keys(kb.Enter), exists(".stand-out li"), answered(), tabTo("at.closest('.stand-out li') && at.ariaLabel.startsWith('Only ')", 5),
+				note("wanted", "document.activeElement.ariaLabel.slice('Only '.length)"), keys(kb.Enter),
+				holds("$('#filter').value === seen.wanted", "keeps only what stands out"),
+				// Which requests?
+				addCondition("blocked is true"), hashHas("blocked+is+true"), leads("ge", "#/events"), sees("shown"), answered(),
+				tabTo("at.role === 'grid'", 12), keys(kb.ArrowDown+kb.ArrowDown+kb.ArrowUp),
+				// Why was it blocked?
+				keys(kb.Enter), textHas(".record .why", "blocked it"), exists(".evidence li"), answered(),
+				// Is it a false positive?
+				tabTo("at.closest('.evidence li')", 30))
 			evidence := value[string](b, "document.activeElement.closest('li').textContent")
 			found := byHumans.FindStringSubmatch(evidence)
 			if found == nil {
 				t.Fatalf("the evidence is %q", evidence)
 			}
-			b.keys(kb.Enter)
-			b.holds("document.querySelector('#filter').value.startsWith('reason=') && !document.querySelector('.record')", "has the requests of the rule")
-			b.answered()
-			b.addCondition("human is true")
 			humans := fmt.Sprintf("all %s shown", found[1])
 			if found[1] == "0" {
 				humans = "No requests in this period match the filter"
 			}
-			b.sees(humans)
-
-			// Share it.
-			b.keys("y")
-			b.holds("window.copied", "has copied the link")
-			link := value[string](b, "window.copied")
-			for _, part := range []string{"#/events?", "human+is+true", "..2026-01-0", "tz=UTC"} {
-				if !strings.Contains(link, part) {
-					t.Errorf("the link has no %s: %s", part, link)
-				}
-			}
-			b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
-			b.sees(humans)
-			b.check()
+			b.do(keys(kb.Enter), filterBegins("reason="), lacks(".record"), answered(), addCondition("human is true"), sees(humans),
+				// Share it.
+				keys("y"), copies("#/events?"), copies("human+is+true"), copies("..2026-01-0"), copies("tz=UTC"))
+			b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(value[string](b, "copied")))
+			b.do(sees(humans))
 		})
 	}
 }
 
 // TestKeys walks through the keys, menus and buttons that other walks do not use.
 func TestKeys(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 	const hour = "#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z"
-	period := func(b *tab, want string) {
-		b.t.Helper()
-		b.holds(fmt.Sprintf("location.hash.includes(%q)", "t="+want), "has the period "+want)
-	}
+	period := func(want string) step { return hashHas("t=" + want) }
 
-	walk("the buttons of the picker, and the keys that do the same", func(t *testing.T, b *tab, s *served) {
-		b.open(hour)
-		b.sees("Requests over time")
-		b.keys("]")
-		period(b, "2026-01-01T11:00Z..2026-01-01T12:00Z")
-		b.click(".picker button", "Later")
-		period(b, "2026-01-01T12:00Z..2026-01-01T13:00Z")
-		b.click(".picker button", "Earlier")
-		period(b, "2026-01-01T11:00Z..2026-01-01T12:00Z")
-		b.click(".picker button", "Twice as long")
-		period(b, "2026-01-01T10:30Z..2026-01-01T12:30Z")
-		b.click("#period", "")
-		b.click(".presets button", "3h")
-		period(b, "3h")
-		b.holds("!document.querySelector('.picker .panel')", "has closed the picker")
-		b.click("#period", "")
-		b.holds("document.activeElement.closest('.presets')", "has the focus in the picker")
-		b.fill("#end-From", "2026-01-01 09:00")
-		b.fill("#end-To", "soon")
-		b.holds("document.querySelector('#end-To').ariaInvalid === 'true' && document.querySelector('.picker .primary').disabled",
-			"refuses what is no time")
-		b.accessible("picker")
-		b.fill("#end-To", "2026-01-01 09:30")
-		b.click(".picker .primary", "Apply")
-		period(b, "2026-01-01T09:00Z..2026-01-01T09:30Z")
-	})
-	walk("the keys of the filter bar", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"}
-		b.open(hour)
-		b.sees("Requests over time")
-		b.fill("#filter", `path~"😀", hots="shop.example"`)
-		b.holds("document.querySelector('.coloured .wrong')?.textContent === 'hots'", "underlines the mistake behind an emoji")
-		b.chord("Enter", "Enter", input.ModifierAlt)
-		b.holds(`document.querySelector('#filter').value === 'path~"😀", host="shop.example"'`, "takes the corrected filter")
-		b.chord("r", "KeyR", input.ModifierCtrl)
-		b.holds("document.querySelector('.filters-of [aria-pressed=true]')?.textContent === 'History'",
-			"has opened the history")
-		b.keys(kb.Escape)
-		b.holds("!document.querySelector('.filters-of') && document.activeElement.id === 'filter'", "is back in the bar")
-	})
-	walk("screens by two keys, and rows by pages", func(t *testing.T, b *tab, s *served) {
-		b.open(hour)
-		b.sees("Requests over time")
+	walk("the buttons of the picker, and the keys that do the same",
+		open(hour), sees("Requests over time"), keys("]"),
+		period("2026-01-01T11:00Z..2026-01-01T12:00Z"),
+		click(".picker button", "Later"),
+		period("2026-01-01T12:00Z..2026-01-01T13:00Z"),
+		click(".picker button", "Earlier"),
+		period("2026-01-01T11:00Z..2026-01-01T12:00Z"),
+		click(".picker button", "Twice as long"),
+		period("2026-01-01T10:30Z..2026-01-01T12:30Z"),
+		click("#period", ""), click(".presets button", "3h"),
+		period("3h"),
+		lacks(".picker .panel"), click("#period", ""),
+		holds("document.activeElement.closest('.presets')", "has the focus in the picker"),
+		fill("#end-From", "2026-01-01 09:00"), fill("#end-To", "soon"),
+		holds("$('#end-To').ariaInvalid === 'true' && $('.picker .primary').disabled", "refuses what is no time"),
+		accessible("picker"), fill("#end-To", "2026-01-01 09:30"), click(".picker .primary", "Apply"),
+		period("2026-01-01T09:00Z..2026-01-01T09:30Z"))
+	walk("the keys of the filter bar",
+		allow("status of 400"), open(hour), sees("Requests over time"), fill("#filter", `path~"😀", hots="shop.example"`),
+		text(".coloured .wrong", "hots"), chord("Enter", "Enter", input.ModifierAlt), filterIs(`path~"😀", host="shop.example"`),
+		chord("r", "KeyR", input.ModifierCtrl), text(".filters-of [aria-pressed=true]", "History"), keys(kb.Escape),
+		holds("!$('.filters-of') && document.activeElement.id === 'filter'", "is back in the bar"))
+	walk.run("screens by two keys, and rows by pages", func(t *testing.T, b *tab, s *served) {
+		b.do(open(hour), sees("Requests over time"))
 		for keys, address := range map[string]string{"gc": "#/compare", "gp": "#/planets", "gs": "#/status", "gr": "#/reports"} {
 			b.leads(keys, address)
 			b.holds("document.activeElement.id === 'answer'", "has the focus in the answer")
 		}
-		b.leads("ge", "#/events")
-		b.sees("shown")
+		b.do(leads("ge", "#/events"), sees("shown"))
 		b.box("document.querySelector('.rows')") // which decides how long a page is
-		b.run(chromedp.Focus(".rows"))
+		b.do(focus(".rows"))
 		row := func(key string) int {
 			b.keys(key)
 			return value[int](b, "Number(document.querySelector('.rows').getAttribute('aria-activedescendant').split('-')[1])")
@@ -197,51 +134,28 @@ func TestKeys(t *testing.T) {
 			t.Errorf("the active rows are %d, %d, %d and %d", first, down, further, up)
 		}
 	})
-	walk("shortcuts of single letters are switched off", func(t *testing.T, b *tab, s *served) {
-		b.open(hour)
-		b.sees("Requests over time")
-		b.keys("?")
-		b.click("dialog label", "Shortcuts of single letters")
-		b.keys(kb.Escape)
-		b.holds("!document.querySelector('dialog')", "has closed the list")
-		before := b.fragment()
-		b.keys("]xgc")
-		if at := b.fragment(); at != before {
-			t.Errorf("the keys lead to %s", at)
-		}
-		b.run(chromedp.Reload())
-		b.sees("Requests over time")
-		b.keys("]")
-		if at := b.fragment(); at != before {
-			t.Errorf("after a reload, the keys lead to %s", at)
-		}
-		b.click(".top button", "?")
-		b.click("dialog label", "Shortcuts of single letters")
-		b.keys(kb.Escape)
-		b.holds("!document.querySelector('dialog')", "has closed the list")
-		b.keys("]")
-		period(b, "2026-01-01T11:00Z..2026-01-01T12:00Z")
-	})
-	walk("the right button opens the menu of a value", func(t *testing.T, b *tab, s *served) {
-		const press = `document.querySelector(%q).dispatchEvent(new MouseEvent('contextmenu', {bubbles: true, cancelable: true}))`
-		for address, selector := range map[string]string{hour: ".list .value button", "#/events?t=" + demoDay: ".event .cell.country"} {
-			b.open(address)
-			b.holds(fmt.Sprintf("document.querySelector(%q)", selector), "has "+selector)
-			b.answered()
-			if value[bool](b, fmt.Sprintf(press, selector)) {
-				t.Errorf("%s: the browser opens its own menu, too", selector)
-			}
-			b.holds("document.activeElement.role === 'menuitem'", "has the focus in the menu")
-			b.click("[role=menuitem]", "Without")
-			b.holds("document.querySelector('#filter').value.startsWith('country!=')", "is without the value")
-		}
-	})
+	walk("shortcuts of single letters are switched off",
+		open(hour), sees("Requests over time"), keys("?"), click("dialog label", "Shortcuts of single letters"),
+		keys(kb.Escape), lacks("dialog"), note("before", "decodeURIComponent(location.hash.replaceAll('+', ' '))"),
+		keys("]xgc"),
+		must("decodeURIComponent(location.hash.replaceAll('+', ' ')) === seen.before", "the address is another one"), reload(),
+		sees("Requests over time"), keys("]"),
+		must("decodeURIComponent(location.hash.replaceAll('+', ' ')) === seen.before", "the address is another one"),
+		click(".top button", "?"), click("dialog label", "Shortcuts of single letters"), keys(kb.Escape), lacks("dialog"),
+		keys("]"),
+		period("2026-01-01T11:00Z..2026-01-01T12:00Z"))
+	const press = `$(%q).dispatchEvent(new MouseEvent('contextmenu', {bubbles: true, cancelable: true}))`
+	opens := func(address, selector string) step {
+		return together(open(address), exists(selector), answered(), mustNot(fmt.Sprintf(press, selector), "the browser opens its own menu, too"),
+			focused("[role=menuitem]"), click("[role=menuitem]", "Without"), filterBegins("country!="))
+	}
+	walk("the right button opens the menu of a value",
+		opens(hour, ".list .value button"), opens("#/events?t="+demoDay, ".event .cell.country"))
 }
 
 // TestFocus checks where the focus is.
 func TestFocus(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 
 	const covered = `(() => {
 		const at = document.activeElement;
@@ -249,34 +163,23 @@ func TestFocus(t *testing.T) {
 		if (at === document.body || bar.contains(at) || !document.querySelector('main').contains(at)) return '';
 		return at.getBoundingClientRect().bottom <= bar.getBoundingClientRect().bottom ? at.outerHTML.slice(0, 200) : '';
 	})()`
-	walk("backwards, the bar at the top never covers it", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?f=status%3E%3D200,+host~e,+country~.&t=" + demoDay)
-		b.sees("Slowest targets")
-		b.answered()
-		b.run(chromedp.Focus(".questions button:last-child"))
+	walk.run("backwards, the bar at the top never covers it", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?f=status%3E%3D200,+host~e,+country~.&t="+demoDay), sees("Slowest targets"), answered(),
+			focus(".questions button:last-child"))
 		for range 150 {
 			b.run(chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(input.ModifierShift)))
 			if at := value[string](b, covered); at != "" {
 				t.Fatalf("the bar covers %s", at)
 			}
 		}
-		b.holds("scrollY < 1000", "has followed the focus upwards")
+		b.do(holds("scrollY < 1000", "has followed the focus upwards"))
 	})
-	walk("j takes the list of events wherever the focus is", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.answered()
-		b.keys("j")
-		b.holds("document.activeElement.role === 'grid' && document.activeElement.getAttribute('aria-activedescendant') === 'cell-0-0'",
-			"has the focus on the first row")
-		b.keys("j")
-		b.holds("document.activeElement.getAttribute('aria-activedescendant') === 'cell-1-0'", "has the focus on the second row")
-	})
-	walk("it is in the answer of the screen that a link led to", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.answered()
-		b.run(chromedp.Focus(".list td a.count"))
-		b.keys(kb.Enter)
-		b.holds("location.hash.startsWith('#/events') && document.activeElement.id === 'answer'", "has the focus in the answer")
-	})
+	walk("j takes the list of events wherever the focus is",
+		open("#/events?t="+demoDay), sees("200 of "), answered(), keys("j"),
+		holds("document.activeElement.role === 'grid' && document.activeElement.getAttribute('aria-activedescendant') === 'cell-0-0'", "has the focus on the first row"),
+		keys("j"),
+		holds("document.activeElement.getAttribute('aria-activedescendant') === 'cell-1-0'", "has the focus on the second row"))
+	walk("it is in the answer of the screen that a link led to",
+		open("#/?t="+demoDay), answered(), focus(".list td a.count"), keys(kb.Enter),
+		holds("location.hash.startsWith('#/events') && document.activeElement.id === 'answer'", "has the focus in the answer"))
 }

@@ -55,20 +55,15 @@ const boxesOf = `((parts) => {
 
 // TestLayout compares where the parts of the screens are with testdata/layout-WIDTH.txt.
 func TestLayout(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, "3000")
+	walk := walksAt(t, demo.address(t))
 	for _, width := range []int64{360, 768, 1280, 1920} {
-		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			t.Parallel()
-			b := newTab(t, browser, s.url, width, "light")
+		walk.run(fmt.Sprint(width), func(t *testing.T, b *tab, s *served) {
 			var out strings.Builder
+			b.do(at(width))
 			for _, layout := range layouts {
-				b.open(layout.fragment)
-				b.holds(layout.ready, "is complete")
-				b.answered()
+				b.do(open(layout.fragment), holds(layout.ready, "is complete"), answered())
 				fmt.Fprintf(&out, "-- %s --\n%s\n", layout.name, value[string](b, fmt.Sprintf("%s(%q)", boxesOf, layout.parts)))
 			}
-			b.check()
 			goldentest.Compare(t, filepath.Join("testdata", fmt.Sprintf("layout-%d.txt", width)), out.String())
 		})
 	}

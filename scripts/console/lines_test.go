@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -21,129 +20,58 @@ func (b *tab) figure(name string) int {
 
 // TestCharts walks through the other charts of the dashboard, and what a click in a chart does.
 func TestCharts(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 
-	walk("responses by class of status, of which one is kept", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.click(".over-rows button", "Status")
-		b.sees("Responses over time by status")
-		b.holds("location.hash.includes('chart=status')", "has the chart in its address")
-		sum := value[int](b, "[...document.querySelectorAll('.series b')].reduce((sum, e) => sum + Number(e.textContent.replaceAll(',', '')), 0)")
-		if sum != 3000 {
-			t.Errorf("the classes have %d requests, want 3000", sum)
-		}
-		errors := value[string](b, "[...document.querySelectorAll('.series li')].find((e) => e.textContent.includes('4xx')).querySelector('b').textContent")
-		b.click(".series button", "4xx")
-		b.click("[role=menuitem]", "Only")
-		b.holds("document.querySelector('#filter').value === 'status between 400 and 499'", "has the condition")
-		b.holds(fmt.Sprintf("document.querySelector('.tile.requests .number').textContent === %q", errors), "has the requests of the legend")
-		b.holds("document.querySelectorAll('.series li').length === 1", "draws the one class")
-		b.click(".over-rows button", "Results")
-		b.sees("Requests over time")
-		b.holds("!location.hash.includes('chart=')", "has the usual chart")
-	})
-	walk("humans and others, and the statuses of origins", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?chart=human&t=" + demoDay)
-		b.sees("Requests over time by humans and others")
-		humans := b.figure("human")
-		if n := value[int](b, "Number(document.querySelector('.series b').textContent.replaceAll(',', ''))"); n != humans || n == 0 {
-			t.Errorf("the legend has %d requests of humans, the tile %d", n, humans)
-		}
-		b.click(".series button", "others")
-		b.click("[role=menuitem]", "Only")
-		b.holds("document.querySelector('#filter').value === 'human not is true'", "has the condition")
-		b.holds(fmt.Sprintf("document.querySelector('.tile.requests .number').textContent.replaceAll(',', '') === '%d'", 3000-humans), "has the others")
-		b.open("#/?chart=origin&t=" + demoDay)
-		b.sees("Responses of the origin over time by status")
-		b.holds("document.querySelectorAll('.series li').length > 1", "has several classes")
-	})
-	walk("the times of requests are asked for only where they are drawn", func(t *testing.T, b *tab, s *served) {
-		var asked atomic.Int32
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
-			if strings.HasSuffix(r.URL.Path, "/data/stats") && bodyOf(t, r)["dry_run"] != true {
-				asked.Add(1)
-			}
-			return false
-		})
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.answered()
-		if n := asked.Load(); n > 0 {
-			t.Errorf("the times were asked for %d times", n)
-		}
-		b.click(".over-rows button", "Times")
-		b.sees("Times of requests over time")
-		b.holds("/^up to [0-9.]+ m?s$/.test(document.querySelector('.series b')?.textContent)", "has the times")
-		b.click(".chart button", "Show as table")
-		b.holds("document.querySelectorAll('.numbers tbody tr').length > 100", "has a row for each segment")
-		b.accessible("times as a table")
-		b.run(chromedp.Reload())
-		b.sees("Times of requests over time")
-	})
-	walk("a heavy question about times waits, and the rest of the dashboard is there", func(t *testing.T, b *tab, s *served) {
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasSuffix(r.URL.Path, "/data/stats") {
-				return false
-			}
-			body := bodyOf(t, r)
-			return body["dry_run"] == true && changed(t, s, w, r, body, costly)
-		})
-		b.open("#/?chart=latency&t=" + demoDay)
-		b.sees("This is a heavy question")
-		b.holds("document.querySelector('.tile.requests .number').textContent === '3,000'", "has the figures")
-		b.click("button", "Run it")
-		b.sees("9 of 10 are faster")
-	})
-	walk("the segments of another chart are announced", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?chart=status&t=" + demoDay)
-		b.run(chromedp.WaitVisible(".plot"), chromedp.Focus(".plot"))
-		b.keys(kb.ArrowRight + kb.ArrowRight)
-		b.holds("/2026-01-01 00:05: 2xx [0-9]+, /.test(document.querySelector('.chart [role=status]').textContent)", "announces the second segment")
-	})
-	walk("keys move the cursor of a chart as soon as it is there", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.evaluate(`new MutationObserver((_, observer) => {
-			const plot = document.querySelector('.chart.lines .plot');
+	walk("responses by class of status, of which one is kept",
+		open("#/?t="+demoDay), sees("Requests over time"), click(".over-rows button", "Status"), sees("Responses over time by status"),
+		hashHas("chart=status"), is("$$('.series b').reduce((sum, e) => sum + Number(e.textContent.replaceAll(',', '')), 0)", 3000),
+		note("errors", "$$('.series li').find((e) => e.textContent.includes('4xx')).querySelector('b').textContent"),
+		click(".series button", "4xx"), click("[role=menuitem]", "Only"), filterIs("status between 400 and 499"),
+		holds("$('.tile.requests .number').textContent === seen.errors", "has the requests of the legend"), count(".series li", 1),
+		click(".over-rows button", "Results"), sees("Requests over time"), hashLacks("chart="))
+	walk("humans and others, and the statuses of origins",
+		open("#/?chart=human&t="+demoDay), sees("Requests over time by humans and others"), note("humans", numberOf("human")),
+		must("seen.humans > 0 && Number($('.series b').textContent.replaceAll(',', '')) === seen.humans", "the legend has another number"),
+		click(".series button", "others"), click("[role=menuitem]", "Only"), filterIs("human not is true"),
+		holds(numberOf("requests")+" === 3000 - seen.humans", "has the others"), open("#/?chart=origin&t="+demoDay),
+		sees("Responses of the origin over time by status"), moreThan(1, ".series li"))
+	walk("the times of requests are asked for only where they are drawn",
+		open("#/?t="+demoDay), sees("Requests over time"), answered(), asked("stats", 0), click(".over-rows button", "Times"),
+		sees("Times of requests over time"), holds("/^up to [0-9.]+ m?s$/.test($('.series b')?.textContent)", "has the times"),
+		click(".chart button", "Show as table"), moreThan(100, ".numbers tbody tr"), accessible("times as a table"), reload(),
+		sees("Times of requests over time"))
+	walk("a heavy question about times waits, and the rest of the dashboard is there",
+		answers(heavy("stats")), open("#/?chart=latency&t="+demoDay), sees("This is a heavy question"),
+		text(".tile.requests .number", "3,000"), click("button", "Run it"), sees("9 of 10 are faster"))
+	walk("the segments of another chart are announced",
+		open("#/?chart=status&t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
+		holds("/2026-01-01 00:05: 2xx [0-9]+, /.test($('.chart [role=status]').textContent)", "announces the second segment"))
+	walk("keys move the cursor of a chart as soon as it is there",
+		open("#/?t="+demoDay), sees("Requests over time"), evaluate(`new MutationObserver((_, observer) => {
+			const plot = $('.chart.lines .plot');
 			if (!plot) return;
 			observer.disconnect();
 			requestAnimationFrame(() => { // the browser has not drawn it yet
 				plot.focus();
 				plot.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
 			});
-		}).observe(document.body, { childList: true, subtree: true })`)
-		b.click(".over-rows button", "Status")
-		b.holds("/2026-01-01 00:00: 2xx [0-9]+, /.test(document.querySelector('.chart.lines [role=status]')?.textContent)",
-			"announces the first segment")
-	})
-	walk("a click on a segment selects it, the end of a drag does not", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m")
-		b.holds("document.querySelector('.u-over')", "has the chart")
-		b.dragAcross(".u-over", .2, .8)
-		b.holds("/t=2026-01-01T10:[0-9:.]+Z\\.\\.2026-01-01T10:[0-9:.]+Z/.test(decodeURIComponent(location.hash))", "has the period of the drag")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.holds("location.hash.includes('T11:00Z') && document.querySelector('.u-over')", "is back")
+		}).observe(document.body, { childList: true, subtree: true })`), click(".over-rows button", "Status"),
+		holds("/2026-01-01 00:00: 2xx [0-9]+, /.test($('.chart.lines [role=status]')?.textContent)", "announces the first segment"))
+	walk.run("a click on a segment selects it, the end of a drag does not", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m"), exists(".u-over"), dragAcross(".u-over", .2, .8),
+			holds(`/t=2026-01-01T10:[0-9:.]+Z\.\.2026-01-01T10:[0-9:.]+Z/.test(decodeURIComponent(location.hash))`, "has the period of the drag"),
+			back(), holds("location.hash.includes('T11:00Z') && $('.u-over')", "is back"))
 		x, y, _, height := b.box("document.querySelector('.u-over')")
 		b.run(chromedp.MouseClickXY(x+2, y+height/2))
-		b.holds("decodeURIComponent(location.hash).includes('t=2026-01-01T10:00Z..2026-01-01T10:14:59.999Z')", "has the first segment")
+		b.do(holds("decodeURIComponent(location.hash).includes('t=2026-01-01T10:00Z..2026-01-01T10:14:59.999Z')", "has the first segment"))
 	})
-	walk("a drag that ends outside of the chart selects up to its edge", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m")
-		b.holds("document.querySelector('.u-over')", "has the chart")
-		b.dragAcross(".u-over", .5, 1.1)
-		b.holds("/t=2026-01-01T10:2[0-9][^.]*\\.\\.2026-01-01T10:4[0-9]/.test(decodeURIComponent(location.hash))", "has the later half")
-	})
-	walk("the legend of a table is that of the whole period", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.run(chromedp.WaitVisible(".plot"), chromedp.Focus(".plot"))
-		b.keys(kb.ArrowRight)
-		b.holds("document.querySelector('.legend .moment').textContent === '2026-01-01 00:00'", "has a segment")
-		b.click(".chart button", "Show as table")
-		b.holds("document.querySelector('.legend .key.requests').textContent.includes('3,000')", "has all requests")
-	})
-	walk("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {
+	walk("a drag that ends outside of the chart selects up to its edge",
+		open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m"), exists(".u-over"), dragAcross(".u-over", .5, 1.1),
+		holds(`/t=2026-01-01T10:2[0-9][^.]*\.\.2026-01-01T10:4[0-9]/.test(decodeURIComponent(location.hash))`, "has the later half"))
+	walk("the legend of a table is that of the whole period",
+		open("#/?t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight), text(".legend .moment", "2026-01-01 00:00"),
+		click(".chart button", "Show as table"), textHas(".legend .key.requests", "3,000"))
+	walk.run("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {
 		answer := conf(t, s, http.MethodPost, "/api/v4.0/data/topx", `{"filters":"timestamp between 2026-01-01 and 2026-01-02","limit":1}`)
 		var read struct {
 			Data struct{ Results []struct{ Label, Key string } }
@@ -151,8 +79,7 @@ func TestCharts(t *testing.T) {
 		if err := json.Unmarshal([]byte(answer), &read); err != nil {
 			t.Fatal(err)
 		}
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelectorAll('.slow tbody tr').length >= 5", "has the targets")
+		b.do(open("#/?t="+demoDay), holds("$$('.slow tbody tr').length >= 5", "has the targets"))
 		targets := value[[]string](b, "[...document.querySelectorAll('.slow tbody .value button')].map((e) => e.title)")
 		found := 0
 		for _, one := range read.Data.Results {
@@ -167,122 +94,64 @@ func TestCharts(t *testing.T) {
 			t.Errorf("%d times, %d cells", found, cells)
 		}
 	})
-	walk("the top values by requests, also those of which none was blocked", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelectorAll('.list').length === 9", "has nine lists")
-		b.click(".over-rows button", "most requests first")
-		b.holds("location.hash.includes('sort=requests')", "has the order in its address")
-		b.holds("[...document.querySelectorAll('.line')].length === 2", "has the state of the further question")
-		b.holds("document.querySelectorAll('.list').length === 9", "has nine lists")
-		numbers := value[[]int](b, "[...document.querySelectorAll('.list')[2].querySelectorAll('td:nth-child(3)')].map((e) => Number(e.textContent.replaceAll(',', '')))")
-		for i := range numbers[1:] {
-			if numbers[i] < numbers[i+1] {
-				t.Errorf("the addresses have %v requests, which are not in order", numbers)
-			}
-		}
-		b.click(".list .value button", "Germany")
-		b.click("[role=menuitem]", "Without")
-		b.holds(`document.querySelector('#filter').value === 'country!="Germany"'`, "is without Germany")
-	})
+	walk("the top values by requests, also those of which none was blocked",
+		open("#/?t="+demoDay), count(".list", 9), click(".over-rows button", "most requests first"), hashHas("sort=requests"),
+		count(".line", 2), // the state of the further question
+		count(".list", 9), note("numbers", "[...$$('.list')[2].querySelectorAll('td:nth-child(3)')].map((e) => Number(e.textContent.replaceAll(',', '')))"),
+		must("seen.numbers.length > 1 && seen.numbers.every((n, i) => i === 0 || n <= seen.numbers[i - 1])", "the addresses are not in order"),
+		click(".list .value button", "Germany"), click("[role=menuitem]", "Without"), filterIs(`country!="Germany"`))
 }
 
 // TestOverlay walks through the chart of two sides.
 func TestOverlay(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 	const hours = "2026-01-01T12:00Z..2026-01-01T23:59Z"
-	requests := func(t *testing.T, s *served, filters string) int {
-		t.Helper()
-		answer := conf(t, s, http.MethodPost, "/api/v4.0/data/facets", fmt.Sprintf(`{"filters":%q,"by":"method"}`, filters))
-		return numOfRequests(t, answer)
+	// requests notes how many requests of the data match a filter.
+	requests := func(name, filters string) step {
+		return stepOf(func(b *tab) {
+			b.note(name, numOfRequests(b.t, conf(b.t, b.s, http.MethodPost, "/api/v4.0/data/facets", fmt.Sprintf(`{"filters":%q,"by":"method"}`, filters))))
+		}, "requests", filters)
 	}
+	const day = "timestamp between 2026-01-01 and 2026-01-02, "
+	const first, last = "$('.overlay .series li:first-child b').textContent", "$('.overlay .series li:last-child b').textContent"
 
-	walk("a period and the one before, segment by segment", func(t *testing.T, b *tab, s *served) {
-		b.open("#/compare?t=" + hours)
-		b.sees("Both sides over time: Requests")
-		b.holds("document.querySelectorAll('.overlay .series li').length === 2", "has two lines")
-		now := requests(t, s, "timestamp between 2026-01-01 12:00:00 and 2026-01-01 23:59:00")
-		before := requests(t, s, "timestamp between 2026-01-01 00:01:00 and 2026-01-01 11:59:59.999")
-		b.holds(fmt.Sprintf("document.querySelector('.overlay .tile.requests .number').textContent.replaceAll(',', '') === '%d'", now), "has the requests")
-		b.holds(fmt.Sprintf("document.querySelector('.overlay .tile.requests .change').textContent.replaceAll(',', '').endsWith('was %d')", before), "has those before")
-		b.click(".overlay .tile", "Blocked")
-		b.sees("Both sides over time: Blocked")
-		b.holds("location.hash.includes('chart=blocked') && document.querySelector('.tile.blocked button').ariaPressed === 'true'", "draws the blocked ones")
-		b.run(chromedp.Focus(".overlay .plot"))
-		b.keys(kb.ArrowRight)
-		b.holds("document.querySelector('.overlay .moment').textContent === '2026-01-01 12:00, beside 2026-01-01 00:00'", "names both times")
-		number := func(line string) string {
-			return "document.querySelector('.overlay .series li:" + line + "-child b').textContent"
-		}
-		b.holds(number("first")+" === '–' && "+number("last")+" !== '–'", "leaves out the first segment before, of which the period has a part")
-		b.keys(kb.End)
-		b.holds(number("last")+" === '–'", "leaves out the last segment, of which the period has a part")
-	})
-	walk("some requests and the rest", func(t *testing.T, b *tab, s *served) {
-		b.open("#/compare?where=blocked+is+true&t=" + demoDay)
-		b.sees("Both sides over time")
-		blocked := requests(t, s, "timestamp between 2026-01-01 and 2026-01-02, blocked is true")
-		b.holds(fmt.Sprintf("document.querySelector('.overlay .tile.blocked .number').firstChild.textContent.replaceAll(',', '') === '%d'", blocked), "has the blocked requests")
-		b.holds("document.querySelector('.overlay .tile.blocked .change').textContent === 'others 0 · 0 %'", "has none of them in the rest")
-		b.holds(fmt.Sprintf("document.querySelector('.overlay .tile.requests .change').textContent.replaceAll(',', '') === 'others %d'", 3000-blocked), "has the rest")
-	})
-	walk("two filters on each other", func(t *testing.T, b *tab, s *served) {
-		var compared atomic.Int32
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
-			if strings.HasSuffix(r.URL.Path, "/data/diff") {
-				compared.Add(1)
+	walk("a period and the one before, segment by segment",
+		open("#/compare?t="+hours), sees("Both sides over time: Requests"), count(".overlay .series li", 2),
+		requests("now", "timestamp between 2026-01-01 12:00:00 and 2026-01-01 23:59:00"),
+		requests("before", "timestamp between 2026-01-01 00:01:00 and 2026-01-01 11:59:59.999"), tileOf("requests", "seen.now"),
+		holds("$('.overlay .tile.requests .change').textContent.replaceAll(',', '').endsWith(`was ${seen.before}`)", "has those before"),
+		click(".overlay .tile", "Blocked"), sees("Both sides over time: Blocked"),
+		holds("location.hash.includes('chart=blocked') && $('.tile.blocked button').ariaPressed === 'true'", "draws the blocked ones"),
+		focus(".overlay .plot"), keys(kb.ArrowRight), text(".overlay .moment", "2026-01-01 12:00, beside 2026-01-01 00:00"),
+		holds(first+" === '–' && "+last+" !== '–'", "leaves out the first segment before, of which the period has a part"),
+		keys(kb.End), holds(last+" === '–'", "leaves out the last segment, of which the period has a part"))
+	walk("some requests and the rest",
+		open("#/compare?where=blocked+is+true&t="+demoDay), sees("Both sides over time"), requests("blocked", day+"blocked is true"),
+		tileOf("blocked", "seen.blocked"), text(".overlay .tile.blocked .change", "others 0 · 0 %"),
+		holds("$('.overlay .tile.requests .change').textContent.replaceAll(',', '') === `others ${3000 - seen.blocked}`", "has the rest"))
+	line := func(i int, country string) step {
+		return holds(fmt.Sprintf("((e) => e.innerText.includes(%q) && e.querySelector('b').textContent.replaceAll(',', '') === String(seen[%[1]q]))"+
+			"($$('.overlay .series li')[%d])", country, i), "has the requests of "+country)
+	}
+	walk("two filters on each other",
+		open(`#/compare?f=country="Germany"&f2=country="France"&t=`+demoDay), sees("Both sides over time"),
+		requests("France", day+`country="France"`), requests("Germany", day+`country="Germany"`), line(0, "France"), line(1, "Germany"),
+		asked("diff", 0), fill("#other", "blocked is true"), evaluate("$('#other').form.requestSubmit()"), hashHas("f2=blocked+is+true"),
+		shows(".overlay .series", "blocked is true"), accessible("two filters"), click(".sides button", "the period before"),
+		hashLacks("f2="), sees("These"))
+	walk("another filter with mistakes",
+		allow("status of 400"), open(`#/compare?f2=hots="shop.example"&t=`+demoDay),
+		holds("$('.overlay')?.innerText.includes('unknown field')", "has the mistake"))
+	walk("the other charts are accessible, at all widths",
+		inThemes([]int64{360, 768, 1280}, func(shot func(name string) step) []step {
+			drawn := func(name, fragment string) step {
+				return together(open(fragment+"&t="+hours), exists(".lines .u-over"), shot("lines-"+name))
 			}
-			return false
-		})
-		b.open(`#/compare?f=country="Germany"&f2=country="France"&t=` + demoDay)
-		b.sees("Both sides over time")
-		for i, country := range []string{"France", "Germany"} {
-			n := requests(t, s, fmt.Sprintf("timestamp between 2026-01-01 and 2026-01-02, country=%q", country))
-			b.holds(fmt.Sprintf("((e) => e.innerText.includes(%q) && e.querySelector('b').textContent.replaceAll(',', '') === '%d')"+
-				"(document.querySelectorAll('.overlay .series li')[%d])", country, n, i), "has the requests of "+country)
-		}
-		if n := compared.Load(); n > 0 {
-			t.Errorf("the difference was asked for %d times", n)
-		}
-		b.fill("#other", "blocked is true")
-		b.run(chromedp.Evaluate("document.querySelector('#other').form.requestSubmit()", nil))
-		b.holds("location.hash.includes('f2=blocked+is+true')", "has the other filter in its address")
-		b.holds("document.querySelector('.overlay .series').innerText.includes('blocked is true')", "draws it")
-		b.accessible("two filters")
-		b.click(".sides button", "the period before")
-		b.holds("!location.hash.includes('f2=')", "compares periods again")
-		b.sees("These")
-	})
-	walk("another filter with mistakes", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"}
-		b.open(`#/compare?f2=hots="shop.example"&t=` + demoDay)
-		b.holds("document.querySelector('.overlay')?.innerText.includes('unknown field')", "has the mistake")
-	})
-	walk("the other charts are accessible, at all widths", func(t *testing.T, b *tab, s *served) {
-		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{360, 768, 1280} {
-				b := newTab(t, browser, s.url, width, scheme)
-				for name, at := range map[string]string{
-					"status": "#/?chart=status", "latency": "#/?chart=latency&sort=requests", "before": "#/compare?x=",
-					"filters": `#/compare?f=country="Germany"&f2=blocked+is+true`,
-				} {
-					b.open(at + "&t=" + hours)
-					b.holds("document.querySelector('.lines .u-over')", "has the chart")
-					b.screenshot(fmt.Sprintf("lines-%s-%s-%d", name, scheme, width))
-					b.accessible(name)
-					if value[bool](b, "document.documentElement.scrollWidth > innerWidth") {
-						t.Errorf("%s is wider than the window of %d", name, width)
-					}
-				}
-				b.check()
+			return []step{
+				drawn("status", "#/?chart=status"), drawn("latency", "#/?chart=latency&sort=requests"), drawn("before", "#/compare?x="),
+				drawn("filters", `#/compare?f=country="Germany"&f2=blocked+is+true`),
 			}
-		}
-	})
-}
-
-// costly makes the estimate of an answer one of a heavy question.
-func costly(meta map[string]any) {
-	meta["estimate"].(map[string]any)["cost_usd"] = map[string]any{"low": 1.5, "high": 2}
+		}))
 }
 
 // numOfRequests reads how many requests an answer is about.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -16,143 +15,79 @@ func facetOf(field string) string {
 
 // TestPanels walks through what opens beside an answer.
 func TestPanels(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 
-	walk("what a question means and would cost, by a key", func(t *testing.T, b *tab, s *served) {
-		b.open(`#/?f=blocked+is+true,+country+in+(Germany,France)&t=` + demoDay)
-		b.sees("Requests over time")
-		b.keys("x")
-		b.sees("What it would read and cost")
-		b.holds("location.hash.includes('panel=explain')", "has the panel in its address")
-		b.sees(`country in ("Germany", "France")`)
-		b.sees(`{"field":"blocked","op":"is","value":true}`)
-		b.holds("document.querySelectorAll('.explain tbody tr').length === 8", "has an estimate of each question, and of all")
-		b.holds("document.querySelectorAll('.columns-of li').length > 3", "has the columns")
-		b.sees("orrery explain logs")
-		b.keys(kb.Escape)
-		b.holds("!document.querySelector('.explain')", "closes the panel")
-		b.click("button.link", "explain")
-		b.sees("What it would read and cost")
-	})
-	walk("what the questions really read is beside the estimates, and a shorter period is offered with its price", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?panel=explain&t=" + demoDay)
-		b.sees("200 of ")
+	walk("what a question means and would cost, by a key",
+		open(`#/?f=blocked+is+true,+country+in+(Germany,France)&t=`+demoDay), sees("Requests over time"), keys("x"),
+		sees("What it would read and cost"), hashHas("panel=explain"), sees(`country in ("Germany", "France")`),
+		sees(`{"field":"blocked","op":"is","value":true}`), count(".explain tbody tr", 8), moreThan(3, ".columns-of li"),
+		sees("orrery explain logs"), keys(kb.Escape), lacks(".explain"), click("button.link", "explain"),
+		sees("What it would read and cost"))
+	walk.run("what the questions really read is beside the estimates, and a shorter period is offered with its price", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/events?panel=explain&t="+demoDay), sees("200 of "))
 		const rows = "[...document.querySelectorAll('.explain tbody tr')]"
-		b.holds(rows+".length === 3 && "+rows+".every((row) => /actually [0-9.]+ [kM]?B/.test(row.innerText))", "has what was read, also of all")
-		b.click(".explain button", "shorter period")
-		b.holds("/^6h: [0-9].*B$/.test([...document.querySelectorAll('.explain .row button.small')].at(-1)?.textContent)", "offers six hours")
-		b.click(".explain button", "1h: ")
-		b.holds("location.hash.includes('t=2026-01-01T23:00Z..2026-01-02T00:00Z')", "has the last hour")
+		b.do(holds(rows+".length === 3 && "+rows+".every((row) => /actually [0-9.]+ [kM]?B/.test(row.innerText))", "has what was read, also of all"),
+			click(".explain button", "shorter period"),
+			holds("/^6h: [0-9].*B$/.test($$('.explain .row button.small').at(-1)?.textContent)", "offers six hours"),
+			click(".explain button", "1h: "), hashHas("t=2026-01-01T23:00Z..2026-01-02T00:00Z"))
 	})
-	walk("the questions about a record are told apart without the values of sensitive fields", func(t *testing.T, b *tab, s *served) {
+	walk.run("the questions about a record are told apart without the values of sensitive fields", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, session~"."`)
-		b.open("#/events/" + record["record_ref"].(string) + "?panel=explain&t=" + demoDay)
-		b.holds("document.querySelector('.explain tbody')?.innerText.includes('session=••••••')", "has the question about the session")
+		b.do(open("#/events/"+record["record_ref"].(string)+"?panel=explain&t="+demoDay),
+			holds("$('.explain tbody')?.innerText.includes('session=••••••')", "has the question about the session"))
 		if text := value[string](b, "document.querySelector('.explain').innerText"); strings.Contains(text, record["session"].(string)) {
 			t.Errorf("the session is shown:\n%s", text)
 		}
 	})
-	walk("what a comparison would cost", func(t *testing.T, b *tab, s *served) {
-		b.open("#/compare?where=blocked+is+true&panel=explain&t=" + demoDay)
-		b.holds("document.querySelectorAll('.explain tbody th').length === 8", "has only the questions of the screen, and their sum")
-		b.holds("document.querySelector('.explain tbody th').textContent.startsWith('Comparison')", "has the comparison")
-	})
-	walk("a filter with mistakes is corrected", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"}
-		b.open(`#/?f=hots="shop.example"&panel=explain&t=` + demoDay)
-		b.sees("It has no meaning yet")
-		b.click(".explain button", "Use the corrected filter")
-		b.holds(`document.querySelector('#filter').value === 'host="shop.example"'`, "has the corrected filter")
-		b.sees("What it would read and cost")
-	})
-	walk("the values of fields, only and without", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.keys("f")
-		b.holds("document.querySelectorAll('.facet').length === 9", "has the usual fields")
-		b.click(".facet .value button", "Germany")
-		b.click("[role=menuitem]", "Only")
-		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "keeps only Germany")
-		b.holds(facetOf("country")+".querySelector('small').textContent === '1 value'", "counts the requests of the filter")
-		b.evaluate(facetOf("country") + ".querySelector('.value button').focus()")
-		b.keys("-")
-		b.holds(`document.querySelector('#filter').value === 'country!="Germany"'`, "is without Germany")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "is back")
-	})
-	walk("a field of the reader's own, with a key, and requests without it", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?panel=facets&t=" + demoDay)
-		b.holds("document.querySelectorAll('.facet').length === 9", "has the usual fields")
-		b.fill("#facet-field", `headers["referer"]`)
-		b.run(chromedp.Evaluate("document.querySelector('#facet-field').form.requestSubmit()", nil))
-		b.holds(facetOf(`headers["referer"]`)+"?.closest('.facet-group').querySelector('h3').textContent === 'Request'", "has the new field")
-		b.holds("document.querySelectorAll('.facet').length === 10", "has ten fields")
-		b.evaluate("[..." + facetOf(`headers["referer"]`) + ".querySelectorAll('.link')].find((e) => e.textContent.includes('without a value')).click()")
-		b.holds(`document.querySelector('#filter').value === 'not headers["referer"]~""'`, "keeps the requests without it")
-		b.sees("No request has this field")
-		b.click(".facet button", "Remove result")
-		b.holds("document.querySelectorAll('.facet').length === 9", "has one less")
-		b.click("button", "Show more values")
-		b.holds("[...document.querySelectorAll('.facet')].some((e) => e.querySelectorAll('li').length === 20)", "has twenty values")
-		b.click("button", "Usual fields")
-		b.holds("!location.hash.includes('facets=')", "has the usual fields again")
-	})
-	walk("the values of fields beside the dashboard, in the groups of the catalogue", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?by=method&t=" + demoDay)
-		b.sees("Requests over time by method")
-		b.keys("f")
-		b.holds("document.querySelectorAll('.facet').length === 9", "has the usual fields")
-		b.holds("[...document.querySelectorAll('.facet-group > h3')].map((e) => e.textContent).join() === "+
-			"'Client,Request,Decision,Rules,Origin,Geography'", "has them in groups")
-		b.click(".other-fields button", "Add upstream_status")
-		b.holds(facetOf("upstream_status")+"?.closest('.facet-group').ariaLabel === 'Origin'", "has the field in its group")
-		b.holds("location.hash.includes('by=method')", "splits the chart as before")
-		b.answered()
-		b.click(".facet .value button", "Germany")
-		b.click("[role=menuitem]", "Only")
-		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "keeps only Germany")
-		b.holds(facetOf("country")+".querySelector('small').textContent === '1 value'", "counts the requests of the filter")
-		b.answered()
-		b.holds(facetOf("reason"), "has the reasons")
+	walk("what a comparison would cost",
+		open("#/compare?where=blocked+is+true&panel=explain&t="+demoDay), count(".explain tbody th", 8),
+		textBegins(".explain tbody th", "Comparison"))
+	walk("a filter with mistakes is corrected",
+		allow("status of 400"), open(`#/?f=hots="shop.example"&panel=explain&t=`+demoDay), sees("It has no meaning yet"),
+		click(".explain button", "Use the corrected filter"), filterIs(`host="shop.example"`), sees("What it would read and cost"))
+	walk("the values of fields, only and without",
+		open("#/events?t="+demoDay), sees("200 of "), keys("f"), count(".facet", 9), click(".facet .value button", "Germany"),
+		click("[role=menuitem]", "Only"), filterIs(`country="Germany"`),
+		holds(facetOf("country")+".querySelector('small').textContent === '1 value'", "counts the requests of the filter"),
+		evaluate(facetOf("country")+".querySelector('.value button').focus()"), keys("-"), filterIs(`country!="Germany"`), back(),
+		filterIs(`country="Germany"`))
+	walk("a field of the reader's own, with a key, and requests without it",
+		open("#/events?panel=facets&t="+demoDay), count(".facet", 9), fill("#facet-field", `headers["referer"]`),
+		evaluate("$('#facet-field').form.requestSubmit()"),
+		holds(facetOf(`headers["referer"]`)+"?.closest('.facet-group').querySelector('h3').textContent === 'Request'", "has the new field"),
+		count(".facet", 10),
+		evaluate("[..."+facetOf(`headers["referer"]`)+".querySelectorAll('.link')].find((e) => e.textContent.includes('without a value')).click()"),
+		filterIs(`not headers["referer"]~""`), sees("No request has this field"), click(".facet button", "Remove result"),
+		count(".facet", 9), click("button", "Show more values"),
+		holds("$$('.facet').some((e) => e.querySelectorAll('li').length === 20)", "has twenty values"),
+		click("button", "Usual fields"), hashLacks("facets="))
+	walk.run("the values of fields beside the dashboard, in the groups of the catalogue", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?by=method&t="+demoDay), sees("Requests over time by method"), keys("f"), count(".facet", 9),
+			holds("$$('.facet-group > h3').map((e) => e.textContent).join() === "+
+				"'Client,Request,Decision,Rules,Origin,Geography'", "has them in groups"),
+			click(".other-fields button", "Add upstream_status"),
+			holds(facetOf("upstream_status")+"?.closest('.facet-group').ariaLabel === 'Origin'", "has the field in its group"),
+			hashHas("by=method"), answered(), click(".facet .value button", "Germany"), click("[role=menuitem]", "Only"),
+			filterIs(`country="Germany"`),
+			holds(facetOf("country")+".querySelector('small').textContent === '1 value'", "counts the requests of the filter"),
+			answered(), holds(facetOf("reason"), "has the reasons"))
 		if reason := value[string](b, facetOf("reason")+".querySelector('.value button').textContent"); strings.HasPrefix(reason, "Block - ") {
 			t.Errorf("the reason %q is not shortened", reason)
 		}
-		b.evaluate("[..." + facetOf("reason") + ".querySelectorAll('.link')].find((e) => e.textContent === 'only with a value').click()")
-		b.holds(`document.querySelector('#filter').value === 'country="Germany", reason~""'`, "has a further condition")
-		b.sees("Requests over time by method")
-		b.answered()
-		b.click("nav a", "Events")
-		b.holds(facetOf("upstream_status"), "has the values beside the events")
-		b.answered()
-		b.open("#/?panel=facets&facets=tags&t=" + demoDay)
-		b.holds("document.querySelectorAll('.facet h5').length === 4 && document.querySelectorAll('.facet li').length === 20", "has five tags of each group")
-		b.answered()
+		b.do(evaluate("[..."+facetOf("reason")+".querySelectorAll('.link')].find((e) => e.textContent === 'only with a value').click()"),
+			filterIs(`country="Germany", reason~""`), sees("Requests over time by method"), answered(), click("nav a", "Events"),
+			holds(facetOf("upstream_status"), "has the values beside the events"), answered(),
+			open("#/?panel=facets&facets=tags&t="+demoDay),
+			holds("$$('.facet h5').length === 4 && $$('.facet li').length === 20", "has five tags of each group"), answered())
 	})
-	walk("a field that cannot be grouped has its reason", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 422"}
-		b.open("#/events?panel=facets&by=timestamp&t=" + demoDay)
-		b.sees("200 of ")
-		b.holds("document.querySelector('.facets .trouble')?.textContent.includes('timestamp')", "names the field")
-		b.click(".facets button", "Usual fields")
-		b.holds("document.querySelectorAll('.facet').length === 9", "has the usual fields")
-	})
-	walk("the panels are accessible, at all widths", func(t *testing.T, b *tab, s *served) {
-		for _, scheme := range []string{"light", "dark"} {
-			for width, name := range map[int64]string{360: "360", 768: "768", 1280: "1280", 1920: "1920"} {
-				b := newTab(t, browser, s.url, width, scheme)
-				for _, at := range []struct{ screen, panel string }{{"", "explain"}, {"", "facets"}, {"events", "facets"}} {
-					panel := at.panel
-					b.open("#/" + at.screen + "?panel=" + panel + "&t=" + demoDay)
-					b.holds("document.querySelector('.columns-of li, .facet li')", "has the panel")
-					b.screenshot(strings.Join([]string{at.screen, panel, scheme, name}, "-"))
-					b.accessible(panel)
-					if value[bool](b, "document.documentElement.scrollWidth > innerWidth") {
-						t.Errorf("%s is wider than the window of %s", panel, name)
-					}
-				}
-				b.check()
+	walk("a field that cannot be grouped has its reason",
+		allow("status of 422"), open("#/events?panel=facets&by=timestamp&t="+demoDay), sees("200 of "),
+		textHas(".facets .trouble", "timestamp"), click(".facets button", "Usual fields"), count(".facet", 9))
+	walk("the panels are accessible, at all widths",
+		inThemes([]int64{360, 768, 1280, 1920}, func(shot func(name string) step) []step {
+			return []step{
+				open("#/?panel=explain&t=" + demoDay), exists(".columns-of li"), shot("explain"), open("#/?panel=facets&t=" + demoDay),
+				exists(".facet li"), shot("facets"), open("#/events?panel=facets&t=" + demoDay), exists(".facet li"), shot("events-facets"),
 			}
-		}
-	})
+		}))
 }

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -35,162 +34,96 @@ const manualTouch = `{
 
 // TestParts walks through parts of a page that depend on each other.
 func TestParts(t *testing.T) {
-	browser := chromium(t)
-	server := serve(t, "3000")
-	walk := walker(t, browser, server.address)
+	server := demo.address(t)
+	walk := walksAt(t, server)
 
-	walk("a split chart stays while the cursor moves, and dragging selects a period", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?by=country&t=" + demoDay)
-		b.holds("document.querySelector('.split .plot canvas')", "has the chart")
-		b.run(chromedp.Evaluate("document.querySelector('.split .plot canvas').dataset.first = 'yes'", nil), chromedp.Focus(".split .plot"))
-		b.keys(kb.ArrowRight + kb.ArrowRight)
-		b.holds("document.querySelector('.split .moment').textContent !== ''", "names the segment at the cursor")
-		if !value[bool](b, "document.querySelector('.split .plot canvas').dataset.first === 'yes'") {
-			t.Error("the chart was drawn anew")
-		}
-		b.dragAcross(".split .u-over", 0.25, 0.75)
-		b.holds("!location.hash.includes('t=2026-01-01T00:00Z') && location.hash.includes('t=2026-01-01T0')", "has a shorter period")
-		b.sees("Requests over time by country")
-	})
-	walk("a split chart leaves out a segment of which the period has a part", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?by=country&seg=5m&t=2026-01-01T10:00Z..2026-01-01T11:02Z")
-		b.run(chromedp.WaitVisible(".split .u-over"), chromedp.Focus(".split .plot"))
-		b.keys(kb.End)
-		b.holds("document.querySelector('.split .moment').textContent === '2026-01-01 11:00'", "names the last segment")
-		b.holds("[...document.querySelectorAll('.split .series b')].every((e) => e.textContent === '–')", "has no numbers for it")
-	})
-	walk("a dashboard with a split chart says that its figures failed", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			return isQuestion(t, r, "timeline") && !strings.Contains(bodyOf(t, r)["filters"].(string), "2025-12-31") &&
-				refuse(w, http.StatusInternalServerError, "something went wrong on our side")
-		})
-		b.open("#/?by=country&t=" + demoDay)
-		b.holds("document.querySelector('.trouble.failed')?.textContent.includes('Figures: The question failed')", "names the figures")
-		b.sees("id-of-the-request")
-		s.answer(nil)
-		b.click(".trouble button", "Ask again")
-		b.holds(numberOf("requests")+" === 3000 && !document.querySelector('.trouble')", "has the figures")
-	})
-	walk("parts that fail apart are asked again by themselves", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"ERR_"}
+	walk("a split chart stays while the cursor moves, and dragging selects a period",
+		open("#/?by=country&t="+demoDay), exists(".split .plot canvas"),
+		evaluate("$('.split .plot canvas').dataset.first = 'yes'"), focus(".split .plot"), keys(kb.ArrowRight+kb.ArrowRight),
+		holds("$('.split .moment').textContent !== ''", "names the segment at the cursor"),
+		must("$('.split .plot canvas').dataset.first === 'yes'", "the chart was drawn anew"),
+		dragAcross(".split .u-over", 0.25, 0.75),
+		holds("!location.hash.includes('t=2026-01-01T00:00Z') && location.hash.includes('t=2026-01-01T0')", "has a shorter period"),
+		sees("Requests over time by country"))
+	walk("a split chart leaves out a segment of which the period has a part",
+		open("#/?by=country&seg=5m&t=2026-01-01T10:00Z..2026-01-01T11:02Z"), visible(".split .u-over"), focus(".split .plot"),
+		keys(kb.End), text(".split .moment", "2026-01-01 11:00"),
+		holds("$$('.split .series b').every((e) => e.textContent === '–')", "has no numbers for it"))
+	walk("a dashboard with a split chart says that its figures failed",
+		allow("status of 500"), answers(func(c *call) bool {
+			return c.question("timeline") && !strings.Contains(c.filters(), "2025-12-31") &&
+				c.fail()
+		}), open("#/?by=country&t="+demoDay), textHas(".trouble.failed", "Figures: The question failed"), sees("id-of-the-request"),
+		answers(), click(".trouble button", "Ask again"),
+		holds(numberOf("requests")+" === 3000 && !$('.trouble')", "has the figures"))
+	walk.run("parts that fail apart are asked again by themselves", func(t *testing.T, b *tab, s *served) {
+		b.do(allow("ERR_"))
 		var gone atomic.Bool
-		gone.Store(true)
+		b.do(sets(&gone, true))
 		shown, failed := make(chan struct{}), make(chan struct{}, 8)
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
+		b.do(answers(func(c *call) bool {
 			switch {
 			case !gone.Load():
-			case isQuestion(t, r, "facets"): // only the beginning of the answer arrives
-				w.Header().Set("Content-Length", "1000")
-				_, _ = w.Write([]byte(`{"data":`))
-				_ = http.NewResponseController(w).Flush()
-				panic(http.ErrAbortHandler)
-			case isQuestion(t, r, "timeline") && strings.Contains(bodyOf(t, r)["filters"].(string), "2025-12-31"):
+			case c.question("facets"): // only the beginning of the answer arrives
+				c.w.Header().Set("Content-Length", "1000")
+				_, _ = c.w.Write([]byte(`{"data":`))
+				_ = http.NewResponseController(c.w).Flush()
+				return c.hangUp()
+			case c.question("timeline") && strings.Contains(c.filters(), "2025-12-31"):
 				<-shown
 				failed <- struct{}{}
-				panic(http.ErrAbortHandler)
+				return c.hangUp()
 			}
 			return false
-		})
-		b.open("#/?t=" + demoDay)
-		b.sees("Figures: The server does not answer")
-		close(shown)
-		<-failed
-		gone.Store(false)
-		b.holds(numberOf("clients")+" > 0 && !document.querySelector('.trouble')", "has all figures by itself")
+		}), open("#/?t="+demoDay), sees("Figures: The server does not answer"), closes(shown), receives(failed), sets(&gone, false),
+			holds(numberOf("clients")+" > 0 && !$('.trouble')", "has all figures by itself"))
 	})
-	walk("one form asks for the key, however many parts need it", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 401"}
-		b.open("#/?panel=standout&t=" + demoDay)
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20 && document.querySelector('.stand-out li')", "has its answers")
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			return strings.HasPrefix(r.URL.Path, "/api/") && bodyOf(t, r)["dry_run"] != true &&
-				r.Header.Get("Authorization") != "Bearer the-new-key" && refuse(w, http.StatusUnauthorized, "an API key is needed")
-		})
-		b.keys("r")
-		b.sees("This server needs an API key")
-		b.answered()
-		if n := value[int](b, "document.querySelectorAll('.trouble.key').length"); n != 1 {
-			t.Errorf("%d forms ask for the key", n)
-		}
-		b.accessible("key of several parts")
-		b.fill("#key", "the-new-key")
-		b.click("button", "Use the key")
-		b.holds("document.querySelector('.stand-out li') && !document.querySelector('.trouble')", "has the answers")
-	})
-	walk("another screen does not take over the field that splits the chart", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?by=country&t=" + demoDay)
-		b.holds(numberOf("requests")+" === 3000", "has the figures")
-		b.click(".tile.requests", "")
-		b.sees("200 of ")
-		if at := b.fragment(); strings.Contains(at, "by=") {
-			t.Errorf("the address is %s", at)
-		}
-	})
-	walk("a period that is chosen before the first answer stays", func(t *testing.T, b *tab, s *served) {
+	walk("one form asks for the key, however many parts need it",
+		allow("status of 401"), open("#/?panel=standout&t="+demoDay),
+		holds("$$('.list tbody tr').length > 20 && $('.stand-out li')", "has its answers"), answers(func(c *call) bool {
+			return c.api() && c.body["dry_run"] != true &&
+				c.r.Header.Get("Authorization") != "Bearer the-new-key" && c.refuse(http.StatusUnauthorized, "an API key is needed")
+		}), keys("r"), sees("This server needs an API key"), answered(), is("$$('.trouble.key').length", 1),
+		accessible("key of several parts"), fill("#key", "the-new-key"), click("button", "Use the key"),
+		holds("$('.stand-out li') && !$('.trouble')", "has the answers"))
+	walk("another screen does not take over the field that splits the chart",
+		open("#/?by=country&t="+demoDay), tile("requests", 3000), click(".tile.requests", ""), sees("200 of "),
+		addressLacks("by="))
+	walk.run("a period that is chosen before the first answer stays", func(t *testing.T, b *tab, s *served) {
 		var estimates atomic.Bool
 		asked, released, estimated := make(chan struct{}, 8), make(chan struct{}), make(chan struct{})
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
+		b.do(answers(func(c *call) bool {
 			switch {
-			case isQuestion(t, r, "timeline"):
+			case c.question("timeline"):
 				asked <- struct{}{}
 				<-released
-			case estimates.Load() && strings.HasSuffix(r.URL.Path, "/data/timeline") && bodyOf(t, r)["dry_run"] == true:
+			case estimates.Load() && c.estimate("timeline"):
 				<-estimated
 			}
 			return false
-		})
-		b.open("")
-		<-asked
-		<-asked
-		estimates.Store(true)
-		b.click("#period", "")
-		b.click(".presets button", "24h")
-		b.holds("location.hash.includes('t=24h')", "has the period")
-		close(released)
-		b.sees("No requests in this period")
-		close(estimated)
-		b.answered()
-		if at := b.fragment(); !strings.Contains(at, "t=24h") {
-			t.Errorf("the address is %s", at)
-		}
+		}), open(""), receives(asked), receives(asked), sets(&estimates, true), click("#period", ""), click(".presets button", "24h"),
+			hashHas("t=24h"), closes(released), sees("No requests in this period"), closes(estimated), answered(),
+			addressHas("t=24h"))
 	})
-	walk("a query is followed after a reload although the address shows it in another zone", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 504"}
-		query := newLongQuery("topx")
-		s.answer(query.answer(t))
-		b.loadAtOnce()
-		b.open("#/?f=status=200&t=30m")
-		b.sees("The query has been running")
-		b.run(chromedp.Evaluate("location.hash += '&tz=Europe/Berlin'", nil))
-		b.run(chromedp.Reload())
-		b.sees("The query has been running")
-		b.holds("document.querySelector('.trouble')", "has the other answers")
-		if n := query.asked.Load(); n != 1 {
-			t.Errorf("the query was asked %d times", n)
-		}
-		close(query.released)
-		b.answered()
-	})
-	walk("the links of the evidence have the period of what was counted", func(t *testing.T, b *tab, s *served) {
+	walk("a query is followed after a reload although the address shows it in another zone",
+		allow("status of 504"), runs("topx"), loadAtOnce(), open("#/?f=status=200&t=30m"), sees("The query has been running"),
+		evaluate("location.hash += '&tz=Europe/Berlin'"), reload(), sees("The query has been running"), exists(".trouble"), sentOnce(),
+		releases(), answered())
+	walk.run("the links of the evidence have the period of what was counted", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, reason~"."`)
 		var period atomic.Value
 		held := make(chan struct{})
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
-			if isQuestion(t, r, "facets") {
-				if asked := strings.SplitN(bodyOf(t, r)["filters"].(string), ",", 2); strings.HasPrefix(asked[1], " reason=") {
+		b.do(answers(func(c *call) bool {
+			if c.question("facets") {
+				if asked := strings.SplitN(c.filters(), ",", 2); strings.HasPrefix(asked[1], " reason=") {
 					period.Store(asked[0])
 				}
 				<-held
 			}
 			return false
-		})
-		b.open("#/events/" + record["record_ref"].(string) + "?t=900d")
-		b.sees("Is it a false positive?")
-		b.holds("Date.now() > performance.timeOrigin + 2500", "shows a later second")
-		close(held)
-		b.click(".evidence li button", "show")
-		b.holds("location.hash.includes('..')", "has an absolute period")
+		}), takeClock(), open("#/events/"+record["record_ref"].(string)+"?t=900d"), sees("Is it a false positive?"), pass(60_000),
+			closes(held),
+			click(".evidence li button", "show"), hashHas(".."))
 		at := b.fragment()
 		ends := strings.Split(strings.SplitN(at[strings.Index(at, "t=")+2:], "&", 2)[0], "..")
 		want := period.Load().(string)
@@ -200,55 +133,27 @@ func TestParts(t *testing.T) {
 			}
 		}
 	})
-	walk("what each part of a page rests on is said beside it", func(t *testing.T, b *tab, s *served) {
+	walk.run("what each part of a page rests on is said beside it", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, reason~"."`)
-		b.open("#/events/" + record["record_ref"].(string) + "?panel=facets&t=" + demoDay)
+		b.do(open("#/events/" + record["record_ref"].(string) + "?panel=facets&t=" + demoDay))
 		for _, part := range []string{".facets", ".record-pane .record", ".evidence"} {
 			b.holds(fmt.Sprintf("document.querySelector('%s > .line .honesty')", part), "has it in "+part)
 		}
-		b.accessible("what parts rest on")
-		b.open("#/?panel=standout&t=" + demoDay)
-		b.holds(`/% of them \([0-9,]+\) have .*% of the other requests \([0-9,]+\)/.test(document.querySelector('.stand-out li')?.textContent)`,
-			"has the numbers of requests")
+		b.do(accessible("what parts rest on"), open("#/?panel=standout&t="+demoDay),
+			holds(`/% of them \([0-9,]+\) have .*% of the other requests \([0-9,]+\)/.test($('.stand-out li')?.textContent)`, "has the numbers of requests"))
 	})
-	walk("a long touch opens the menu of a value, and its end no record", func(t *testing.T, _ *tab, s *served) {
-		b := newTab(t, browser, s.url, 360, "light")
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.evaluate(manualTouch)
-		for _, step := range []struct {
-			cell int // in the first row
-			item string
-			want string // pattern of the filter
-		}{
-			{1, "Only", `^(result="\w+"|upstream_status>=400)$`}, {2, "Without", `, status!=\d+$`},
-		} {
-			b.evaluate(fmt.Sprintf("touch('TouchStart', %d)", step.cell))
-			b.holds("longTouches.size === 1", "waits for a long touch")
-			b.evaluate("for (const run of [...longTouches.values()]) run(); longTouches.clear()")
-			b.holds("document.activeElement.role === 'menuitem'", "has the focus in the menu")
-			if value[bool](b, fmt.Sprintf("touch('TouchEnd', %d)", step.cell)) {
-				t.Error("the end of a long touch is also a click")
-			}
-			b.click("[role=menuitem]", step.item)
-			b.holds(fmt.Sprintf("new RegExp(%q).test(document.querySelector('#filter').value)", step.want), "has the condition")
-			b.answered()
-		}
-		b.holds("!document.querySelector('.record')", "shows the list")
-		b.check()
-	})
-	walk("a touch that moves does not act, also if its cell is drawn again", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		b.evaluate(manualTouch)
-		b.evaluate("touch('TouchStart', 1)")
-		b.holds("longTouches.size === 1", "waits for a long touch")
-		b.run(chromedp.Focus(".rows"))
-		b.keys(kb.ArrowRight)
-		b.holds("document.querySelector('#cell-0-1.active')", "has drawn the cell again")
-		b.evaluate("touch('TouchMove', 1)")
-		if n := value[int](b, "longTouches.size"); n != 0 {
-			t.Error("the touch acts although it moved")
-		}
-	})
+	// touched ends a long touch of a cell of the first row, and takes an item of its menu. The filter is then one of a pattern.
+	touched := func(cell int, item, want string) step {
+		return together(evaluate(fmt.Sprintf("touch('TouchStart', %d)", cell)), holds("longTouches.size === 1", "waits for a long touch"),
+			evaluate("for (const run of [...longTouches.values()]) run(); longTouches.clear()"), focused("[role=menuitem]"),
+			mustNot(fmt.Sprintf("touch('TouchEnd', %d)", cell), "the end of a long touch is also a click"), click("[role=menuitem]", item),
+			holds(fmt.Sprintf("new RegExp(%q).test($('#filter').value)", want), "has the condition"), answered())
+	}
+	walk("a long touch opens the menu of a value, and its end no record",
+		at(360), open("#/events?t="+demoDay), sees("200 of "), evaluate(manualTouch),
+		touched(1, "Only", `^(result="\w+"|upstream_status>=400)$`), touched(2, "Without", `, status!=\d+$`), lacks(".record"))
+	walk("a touch that moves does not act, also if its cell is drawn again",
+		open("#/events?t="+demoDay), sees("200 of "), evaluate(manualTouch), evaluate("touch('TouchStart', 1)"),
+		holds("longTouches.size === 1", "waits for a long touch"), focus(".rows"), keys(kb.ArrowRight), exists("#cell-0-1.active"),
+		evaluate("touch('TouchMove', 1)"), is("longTouches.size", 0))
 }

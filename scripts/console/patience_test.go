@@ -7,335 +7,142 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 // busyOnce refuses each read of the API the first time it is sent, and each write always. The service can be asked again at once.
 type busyOnce struct {
-	t *testing.T
-
 	mu      sync.Mutex
 	refused map[string]bool // requests, by method, path and body
 	writes  int
 }
 
-func (o *busyOnce) answer(w http.ResponseWriter, r *http.Request) bool {
-	if !strings.HasPrefix(r.URL.Path, "/api/") {
+func (o *busyOnce) answer(c *call) bool {
+	if !c.api() {
 		return false
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	request := fmt.Sprintf("%s %s %s", r.Method, r.URL.Path, readAll(o.t, r))
+	request := fmt.Sprint(c.r.Method, c.r.URL.Path, c.body)
 	switch {
-	case r.Method == http.MethodPut:
+	case c.r.Method == http.MethodPut:
 		o.writes++
 	case o.refused[request]:
 		return false
 	}
 	o.refused[request] = true
-	w.Header().Set("Retry-After", "0")
-	return refuse(w, http.StatusServiceUnavailable, "try again later")
+	return c.busy(0)
 }
 
 // TestPatience walks through pages of which the server does not answer some questions at once.
 func TestPatience(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 
-	walk("everything that is read is asked for again once, and what changes something is not", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 503"}
-		newPlanet(t, s, "busy")
-		o := &busyOnce{t: t, refused: map[string]bool{}}
-		s.answer(o.answer)
-		b.open("#/?f=country%3DGermany&panel=explain&t=" + demoDay)
-		b.holds("document.querySelectorAll('.chips li').length === 2", "has the condition that the server read")
-		b.holds("document.querySelectorAll('#split option').length > 10", "has the catalogue of fields")
-		b.holds("document.querySelector('.explain tbody tr') && document.querySelectorAll('.list tbody tr').length > 20", "has its answers")
-		b.open("#/planets/busy")
-		b.fill("#planet-name", "another")
-		b.click(".save-bar button", "Review")
-		b.click(".save-bar button", "Save 1 change")
-		b.sees("try again later")
+	walk.run("everything that is read is asked for again once, and what changes something is not", func(t *testing.T, b *tab, s *served) {
+		b.do(allow("status of 503"), planet("busy"))
+		o := &busyOnce{refused: map[string]bool{}}
+		b.do(answers(o.answer), open("#/?f=country%3DGermany&panel=explain&t="+demoDay), count(".chips li", 2),
+			moreThan(10, "#split option"), holds("$('.explain tbody tr') && $$('.list tbody tr').length > 20", "has its answers"),
+			open("#/planets/busy"), fill("#planet-name", "another"), click(".save-bar button", "Review"),
+			click(".save-bar button", "Save 1 change"), sees("try again later"))
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.writes != 1 {
 			t.Errorf("the settings were sent %d times", o.writes)
 		}
 	})
-	walk("that estimates wait for a busy service is said", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 429"}
-		var again atomic.Bool
-		seen := make(chan struct{})
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasSuffix(r.URL.Path, "/data/logs") || bodyOf(t, r)["dry_run"] != true {
+	// again is a call that is refused the first time, and answered when the channel is closed.
+	again := func(is, refuse func(c *call) bool) (first func(c *call) bool, then chan struct{}) {
+		var refused atomic.Bool
+		then = make(chan struct{})
+		return func(c *call) bool {
+			if !is(c) {
 				return false
 			}
-			if again.Swap(true) {
-				<-seen
+			if refused.Swap(true) {
+				<-then
 				return false
 			}
-			w.Header().Set("Retry-After", "0")
-			return refuse(w, http.StatusTooManyRequests, "too many requests")
-		})
-		b.open("#/events?t=" + demoDay)
-		b.sees("The service is busy. It is asked again in")
-		close(seen)
-		b.sees("200 of ")
-	})
-	walk("another notice is read before that of a wait goes on", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 503"}
+			return refuse(c)
+		}, then
+	}
+	estimate, estimated := again(func(c *call) bool { return c.estimate("logs") }, func(c *call) bool { return c.throttle(0) })
+	walk("that estimates wait for a busy service is said",
+		allow("status of 429"), answers(estimate), open("#/events?t="+demoDay), sees("The service is busy. It is asked again in"),
+		closes(estimated), sees("200 of "))
+	walk.run("another notice is read before that of a wait goes on", func(t *testing.T, b *tab, s *served) {
+		b.do(allow("status of 503"))
 		var busy atomic.Bool
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !busy.Load() || !strings.HasPrefix(r.URL.Path, "/api/") {
-				return false
-			}
-			w.Header().Set("Retry-After", "60")
-			return refuse(w, http.StatusServiceUnavailable, "try again later")
-		})
-		b.everyPage(`{
+		b.do(answers(func(c *call) bool {
+			return busy.Load() && c.api() && c.busy(60)
+		}), everyPage(`{
 			const usual = setTimeout;
 			window.setTimeout = (run, ms, ...rest) => (ms === 60_000 ? (window.askAgain = run, 0) : usual(run, ms, ...rest));
-		}`)
-		b.open("#/events?f=blocked+is+true,+session~.&t=" + demoDay)
-		b.sees("shown")
-		b.evaluate("navigator.clipboard.writeText = async () => {}; 0")
-		b.keepNotices()
-		busy.Store(true)
-		b.run(chromedp.Focus(".rows"))
-		b.keys("m")
-		b.click("[role=menuitem]", "Same session")
-		b.holds("notices.at(-1)?.startsWith('The service is busy')", "says that it waits")
-		b.keys("y")
-		b.holds("notices.some((one) => one.startsWith('The link is copied')) && notices.at(-1).startsWith('The service is busy')", "says both")
-		if next := value[string](b, "notices[notices.findIndex((one) => one.startsWith('The link is copied')) + 1]"); next != "" {
-			t.Errorf("the notice about the link was followed by %q before its time was over", next)
-		}
-		busy.Store(false)
-		b.evaluate("askAgain()")
-		b.holds("document.querySelector('#filter').value.startsWith('session=')", "has the requests of the session")
-		b.holds("notices.at(-1) === ''", "waits no more")
+		}`), open("#/events?f=blocked+is+true,+session~.&t="+demoDay), sees("shown"),
+			evaluate("navigator.clipboard.writeText = async () => {}; 0"), keepNotices(), sets(&busy, true), focus(".rows"),
+			keys("m"), click("[role=menuitem]", "Same session"),
+			holds("notices.at(-1)?.startsWith('The service is busy')", "says that it waits"), keys("y"),
+			holds("notices.some((one) => one.startsWith('The link is copied')) && notices.at(-1).startsWith('The service is busy')", "says both"),
+			is("notices[notices.findIndex((one) => one.startsWith('The link is copied')) + 1]", ""), sets(&busy, false),
+			evaluate("askAgain()"), filterBegins("session="), holds("notices.at(-1) === ''", "waits no more"))
 	})
-	walk("the estimates of a dashboard that wait for a busy service can be stopped", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 429"}
-		var busy atomic.Bool
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !busy.Load() || bodyOf(t, r)["dry_run"] != true {
-				return false
-			}
-			w.Header().Set("Retry-After", "60")
-			return refuse(w, http.StatusTooManyRequests, "too many requests")
-		})
-		stops := func() {
-			t.Helper()
-			b.sees("The service is busy. It is asked again in")
-			b.click(".progress button", "Cancel")
-			b.sees("Cancelled.")
-		}
-		busy.Store(true)
-		b.open("#/?t=" + demoDay)
-		stops()
-		busy.Store(false)
-		b.click(".progress button", "Ask again")
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the answer")
-		b.answered()
-		busy.Store(true)
-		b.keys("r")
-		stops()
-	})
-	walk("how long a query has been in the queue is said", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 504"}
-		query := newLongQuery("topx")
-		answer := query.answer(t)
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			select {
-			case <-query.released:
-			default:
-				if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/data/queries/abc") {
-					w.Header().Set("Retry-After", "0")
-					w.WriteHeader(http.StatusAccepted)
-					fmt.Fprint(w, `{"id":"abc","status":"running","elapsed_ms":12000,"queue_ms":3000}`)
-					return true
-				}
-			}
-			return answer(w, r)
-		})
-		b.open("#/?t=" + demoDay)
-		b.sees(", of which 3.0 s in the queue. Its answer comes as soon as it is done.")
-		close(query.released)
-		b.answered()
-	})
+	stops := together(sees("The service is busy. It is asked again in"), click(".progress button", "Cancel"), sees("Cancelled."))
+	throttled := answers(func(c *call) bool { return c.estimate() && c.throttle(60) })
+	walk("the estimates of a dashboard that wait for a busy service can be stopped",
+		allow("status of 429"), throttled, open("#/?t="+demoDay), stops, answers(), click(".progress button", "Ask again"),
+		moreThan(20, ".list tbody tr"), answered(), throttled, keys("r"), stops)
+	walk("how long a query has been in the queue is said",
+		allow("status of 504"), runs("topx"), queued(), open("#/?t="+demoDay),
+		sees(", of which 3.0 s in the queue. Its answer comes as soon as it is done."), releases(), answered())
 	for name, one := range map[string]struct{ path, begun, more, offer string }{
 		"values":        {"/data/values", "country=", "Germ", "Germany"},
 		"saved filters": {"/filters", "@ger", "m", "@germans"},
 	} {
-		walk("the completion of "+name+" says that it waits for a busy service", func(t *testing.T, b *tab, s *served) {
-			b.allowed = []string{"status of 503", "status of 400"} // half a filter is checked
-			conf(t, s, http.MethodPut, "/api/v4.0/conf/prod/filters/germans", `{"filters":"country=\"Germany\""}`)
-			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-				if !strings.HasSuffix(r.URL.Path, one.path) {
-					return false
-				}
-				w.Header().Set("Retry-After", "60")
-				return refuse(w, http.StatusServiceUnavailable, "try again later")
-			})
-			b.open("#/?t=" + demoDay)
-			b.holds("document.querySelectorAll('#split option').length > 10", "has the catalogue of fields")
-			b.evaluate("localStorage.setItem('orrery.config', 'prod')")
-			b.run(chromedp.Focus("#filter"))
-			b.keys(one.begun)
-			b.holds("document.querySelector('.completions[role=status]')?.textContent.startsWith('The service is busy. It is asked again in')",
-				"says why there are no options yet")
-			b.shortcut("Escape")
-			b.holds("!document.querySelector('.completions[role=status]')", "closes what it says")
-			s.answer(nil)
-			b.keys(one.more)
-			b.holds(fmt.Sprintf("document.querySelector('[role=option]')?.textContent.startsWith(%q)", one.offer), "offers the option")
-			b.evaluate("localStorage.clear()")
-		})
+		walk("the completion of "+name+" says that it waits for a busy service",
+			allow("status of 503", "status of 400"), // half a filter is checked
+			sends(http.MethodPut, "/api/v4.0/conf/prod/filters/germans", `{"filters":"country=\"Germany\""}`),
+			answers(func(c *call) bool { return c.to(one.path) && c.busy(60) }), open("#/?t="+demoDay),
+			moreThan(10, "#split option"), evaluate("localStorage.setItem('orrery.config', 'prod')"), focus("#filter"),
+			keys(one.begun), textBegins(".completions[role=status]", "The service is busy. It is asked again in"),
+			shortcut("Escape"), lacks(".completions[role=status]"), answers(), keys(one.more),
+			holds(fmt.Sprintf("$('[role=option]')?.textContent.startsWith(%q)", one.offer), "offers the option"),
+			evaluate("localStorage.clear()"))
 	}
-	walk("what is said of a wait stays until its end", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 503"}
-		conf(t, s, http.MethodPut, "/api/v4.0/conf/waits/filters/posts", `{"filters":"method=POST"}`)
-		ended := make(chan struct{})
-		var again atomic.Bool
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			switch {
-			case !strings.HasSuffix(r.URL.Path, "/filters"):
-				return false
-			case again.Swap(true):
-				<-ended
-				return false
-			}
-			w.Header().Set("Retry-After", "0")
-			return refuse(w, http.StatusServiceUnavailable, "try again later")
-		})
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the answer")
-		b.evaluate(`localStorage.setItem('orrery.config', 'waits'); {
+	names, ended := again(func(c *call) bool { return c.to("/filters") }, func(c *call) bool { return c.busy(0) })
+	const busyNow = "$('.notice').textContent.startsWith('The service is busy')"
+	walk("what is said of a wait stays until its end",
+		allow("status of 503"), savedFilter("waits", "posts", "method=POST"), answers(names), open("#/?t="+demoDay),
+		moreThan(20, ".list tbody tr"), evaluate(`localStorage.setItem('orrery.config', 'waits'); {
 			const { setTimeout } = window;
 			const notices = [];
 			window.setTimeout = (run, ms, ...rest) => (ms === 3000 ? notices.push(run) : setTimeout(run, ms, ...rest));
 			window.fade = () => notices.forEach((run) => run());
-		}`)
-		b.fill("#filter", "@posts")
-		b.click(".run", "Run")
-		busy := "document.querySelector('.notice').textContent.startsWith('The service is busy')"
-		b.holds(busy, "says that it waits")
-		b.answered() // so that everything is drawn
-		b.evaluate("fade()")
-		b.holds(busy, "still says it")
-		close(ended)
-		b.holds("document.querySelector('#filter').value === 'method=\"POST\"'", "has the conditions")
-		b.holds("document.querySelector('.notice').textContent === ''", "says it no longer")
-		b.evaluate("localStorage.clear()")
-	})
-	walk("a part of the dashboard without an estimate is left out, and does not run before it has one", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
-		var asked atomic.Int32
-		var estimated atomic.Bool
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			body := bodyOf(t, r)
-			switch {
-			case isQuestion(t, r, "topx"):
-				asked.Add(1)
-				return false
-			case !strings.HasSuffix(r.URL.Path, "/data/topx"):
-				return false
-			case estimated.Load():
-				return changed(t, s, w, r, body, costly)
-			}
-			return refuse(w, http.StatusInternalServerError, "something went wrong on our side")
-		})
-		b.open("#/?panel=explain&t=" + demoDay)
-		b.holds("document.querySelectorAll('.explain tbody tr').length === 8", "explains all questions")
-		b.holds("document.querySelector('.explain .warning-of')?.textContent.startsWith('something went wrong')", "says that one has no estimate")
-		b.holds("document.querySelector('.trouble.failed')?.textContent.startsWith('Top values: The question failed')", "names the part")
-		b.holds(numberOf("requests")+" === 3000 && "+numberOf("clients")+" > 0 && document.querySelector('.plot canvas')", "has the rest")
-		b.accessible("part without an estimate")
-		b.screenshot("part-without-estimate")
-		estimated.Store(true)
-		b.click(".trouble button", "Ask again")
-		b.holds("document.querySelector('.trouble.held')?.textContent.startsWith('Top values: This is a heavy question')", "waits with the part")
-		if n := asked.Load(); n != 0 {
-			t.Errorf("the part was asked for %d times by itself", n)
-		}
-		b.screenshot("part-held")
-		b.click(".trouble button", "Run it")
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20 && !document.querySelector('.trouble')", "has everything")
-	})
-	walk("figures without estimates wait together once they are asked again", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
-		var asked, estimated atomic.Int32
-		var known atomic.Bool
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if isQuestion(t, r, "facets") {
-				asked.Add(1)
-			}
-			body := bodyOf(t, r)
-			if !strings.HasSuffix(r.URL.Path, "/data/facets") || body["dry_run"] != true {
-				return false
-			}
-			estimated.Add(1)
-			if known.Load() {
-				return changed(t, s, w, r, body, func(meta map[string]any) {
-					meta["estimate"].(map[string]any)["bytes"] = map[string]any{"low": 0.9e9, "high": 0.9e9}
-				})
-			}
-			return refuse(w, http.StatusInternalServerError, "something went wrong on our side")
-		})
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelector('.trouble.failed')?.textContent.startsWith('Figures: The question failed')", "says why")
-		b.holds(numberOf("requests")+" === 3000", "has the other figures")
-		b.answered()
-		if n := estimated.Load(); n != 4 {
-			t.Errorf("there were %d questions about the estimates of four figures", n)
-		}
-		known.Store(true)
-		b.click(".trouble button", "Ask again")
-		b.holds("document.querySelector('.trouble.held')?.textContent.includes('reads 2.7 GB')", "runs one, and waits with the others")
-		b.answered()
-		b.holds("document.querySelectorAll('.trouble').length === 1", "has one price of them all")
-		if n := asked.Load(); n != 1 {
-			t.Errorf("%d of them were asked for by themselves", n)
-		}
-		b.click(".trouble.held button", "Run it")
-		b.holds("!document.querySelector('.trouble') && "+numberOf("clients")+" > 0", "has all figures")
-	})
-	walk("what is heavy of a dashboard has no price in all while a part has no estimate", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			body := bodyOf(t, r)
-			if body["dry_run"] != true {
-				return false
-			}
-			if strings.HasSuffix(r.URL.Path, "/data/topx") {
-				return refuse(w, http.StatusInternalServerError, "something went wrong on our side")
-			}
-			return changed(t, s, w, r, body, costly)
-		})
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelector('.trouble.held')?.textContent.includes('reads at least ')", "says that it is not all")
-		b.click(".trouble button", "Run it")
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20 && !document.querySelector('.trouble')", "has everything")
-	})
-	walk("a catalogue of fields that could not be loaded is asked for with the next question", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
-		var asked atomic.Int32
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			return strings.HasSuffix(r.URL.Path, "/data/fields") && asked.Add(1) == 1 &&
-				refuse(w, http.StatusInternalServerError, "something went wrong on our side")
-		})
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has its answers")
-		b.holds("document.querySelectorAll('#split option').length === 1", "has no fields to choose from")
-		b.keys("r")
-		b.holds("document.querySelectorAll('#split option').length > 10", "has the fields")
-		b.answered()
-		b.keys("r")
-		b.answered()
-		if n := asked.Load(); n != 2 {
-			t.Errorf("it was asked for %d times", n)
-		}
-	})
+		}`), fill("#filter", "@posts"), click(".run", "Run"), holds(busyNow, "says that it waits"), answered(), // so that everything is drawn
+		evaluate("fade()"), holds(busyNow, "still says it"), closes(ended), filterIs(`method="POST"`), text(".notice", ""),
+		evaluate("localStorage.clear()"))
+	walk("a part of the dashboard without an estimate is left out, and does not run before it has one",
+		allow("status of 500"), answers(func(c *call) bool { return c.estimate("topx") && c.fail() }), open("#/?panel=explain&t="+demoDay),
+		count(".explain tbody tr", 8), textBegins(".explain .warning-of", "something went wrong"),
+		textBegins(".trouble.failed", "Top values: The question failed"),
+		holds(numberOf("requests")+" === 3000 && "+numberOf("clients")+" > 0 && $('.plot canvas')", "has the rest"),
+		accessible("part without an estimate"), screenshot("part-without-estimate"), answers(heavy("topx")),
+		click(".trouble button", "Ask again"), textBegins(".trouble.held", "Top values: This is a heavy question"), asked("topx", 0),
+		screenshot("part-held"), click(".trouble button", "Run it"),
+		holds("$$('.list tbody tr').length > 20 && !$('.trouble')", "has everything"))
+	walk("figures without estimates wait together once they are asked again",
+		allow("status of 500"), answers(func(c *call) bool { return c.estimate("facets") && c.fail() }), open("#/?t="+demoDay),
+		textBegins(".trouble.failed", "Figures: The question failed"), tile("requests", 3000), answered(),
+		calls(4, func(one sent) bool { return strings.HasSuffix(one.path, "/facets") && one.body["dry_run"] == true }),
+		answers(func(c *call) bool {
+			return c.estimate("facets") && c.changed(func(meta map[string]any) {
+				meta["estimate"].(map[string]any)["bytes"] = map[string]any{"low": 0.9e9, "high": 0.9e9}
+			})
+		}), click(".trouble button", "Ask again"), textHas(".trouble.held", "reads 2.7 GB"), answered(), count(".trouble", 1),
+		asked("facets", 1), click(".trouble.held button", "Run it"), holds("!$('.trouble') && "+numberOf("clients")+" > 0", "has all figures"))
+	walk("what is heavy of a dashboard has no price in all while a part has no estimate",
+		allow("status of 500"), answers(func(c *call) bool { return c.estimate("topx") && c.fail() }, heavy()), open("#/?t="+demoDay), textHas(".trouble.held", "reads at least "), click(".trouble button", "Run it"),
+		holds("$$('.list tbody tr').length > 20 && !$('.trouble')", "has everything"))
+	walk("a catalogue of fields that could not be loaded is asked for with the next question",
+		allow("status of 500"), answers(func(c *call) bool { return c.to("/data/fields") && c.s.asked("fields") == 1 && c.fail() }),
+		open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), count("#split option", 1), keys("r"), moreThan(10, "#split option"),
+		answered(), keys("r"), answered(), asked("fields", 2))
 }

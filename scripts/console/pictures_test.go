@@ -33,7 +33,7 @@ func TestPictures(t *testing.T) {
 		t.Skip("ORRERY_PICTURES is not set: the pictures of the README stay as they are")
 	}
 	browser := chromium(t)
-	s := serve(t, "100000")
+	s := behind(t, site{records: "100000", seed: "3"}.address(t))
 	for _, p := range pictures {
 		b := newTab(t, browser, s.url, 1280, p.scheme)
 		b.open(p.fragment)

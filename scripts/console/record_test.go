@@ -9,16 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
 // TestRecord walks through what a record has beside the sentence and the numbers.
 func TestRecord(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 
-	walk("the other requests of the session lead to their records", func(t *testing.T, b *tab, s *served) {
+	walk.run("the other requests of the session lead to their records", func(t *testing.T, b *tab, s *served) {
 		var found struct {
 			Data struct {
 				Results []struct {
@@ -47,42 +45,27 @@ func TestRecord(t *testing.T) {
 		}
 		blocked := firstRecord(t, s, condition+", blocked is true") // the newest of them: others of the session are before it, or soon after
 		reference := blocked["record_ref"].(string)
-		b.open("#/events/" + reference + "?t=" + demoDay)
-		b.holds("document.querySelectorAll('.session .verdict').length > 1", "has the requests of the session")
-		b.holds("document.querySelectorAll('.session [aria-current]').length === 1", "marks its own")
-		b.accessible("session")
-		b.click(".session .verdict:not([aria-current])", "")
-		b.holds(fmt.Sprintf("!location.hash.includes(%q) && document.querySelector('.record .why')", reference), "has another record")
+		b.do(open("#/events/"+reference+"?t="+demoDay), moreThan(1, ".session .verdict"), count(".session [aria-current]", 1),
+			accessible("session"), click(".session .verdict:not([aria-current])", ""),
+			holds(fmt.Sprintf("!location.hash.includes(%q) && $('.record .why')", reference), "has another record"))
 	})
-	walk("what a rule matched is marked in the part of the request", func(t *testing.T, b *tab, s *served) {
-		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
-		matched := record["cf_triggers"].(map[string]any)["value"].(string)
-		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
-		b.holds("document.querySelector('.leaf.matched')?.textContent.includes('a rule matched it')", "marks the part")
-		b.click(".record button", "Show hidden values")
-		b.holds(fmt.Sprintf("document.querySelector('.leaf.matched mark')?.textContent === %q", matched), "marks the text")
-		b.accessible("what a rule matched")
-	})
-	walk("the rules that acted are a table, and its values have their menus", func(t *testing.T, b *tab, s *served) {
-		record := firstRecord(t, s, `reason~"^Block - acl"`)
-		rule := record["acl_triggers"].(map[string]any)["trigger_name"].(string)
-		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
-		b.holds("document.querySelector('.triggers')?.checkVisibility() && document.querySelector('.triggers caption').textContent === 'Access control'",
-			"has the rules of the access control in view")
-		b.click(".triggers .value button", rule)
-		b.click("[role=menuitem]", "Only")
-		b.holds(fmt.Sprintf(`document.querySelector('#filter').value === 'acl_triggers["trigger_name"]=%q'`, rule), "has the requests of the rule")
-		b.sees("shown")
-	})
-	walk("what to do has the requests to look at, and a ticket has the sentence and the link", func(t *testing.T, b *tab, s *served) {
+	walk("what a rule matched is marked in the part of the request",
+		openRecord(`reason~"^Block - content filter \\["`, "t="+demoDay), textHas(".leaf.matched", "a rule matched it"),
+		click(".record button", "Show hidden values"),
+		holds("$('.leaf.matched mark')?.textContent === seen.record.cf_triggers.value", "marks the text"), accessible("what a rule matched"))
+	walk("the rules that acted are a table, and its values have their menus",
+		openRecord(`reason~"^Block - acl"`, "t="+demoDay),
+		holds("$('.triggers')?.checkVisibility() && $('.triggers caption').textContent === 'Access control'",
+			"has the rules of the access control in view"),
+		exists(".triggers .value button"),
+		evaluate("$$('.triggers .value button').find((e) => e.textContent.includes(seen.record.acl_triggers.trigger_name)).click()"), click("[role=menuitem]", "Only"),
+		holds("$('#filter').value === `acl_triggers[\"trigger_name\"]=\"${seen.record.acl_triggers.trigger_name}\"`", "has the requests of the rule"),
+		sees("shown"))
+	walk.run("what to do has the requests to look at, and a ticket has the sentence and the link", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
 		reference, reason := record["record_ref"].(string), record["reason"].(string)
-		b.open("#/events/" + reference + "?t=" + demoDay)
-		b.sees("What to do")
-		b.sees("If it should have passed: exempt the ")
-		b.run(chromedp.Evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`, nil))
-		b.click(".record button", "Copy for a ticket")
-		b.holds("window.copied", "has copied it")
+		b.do(open("#/events/"+reference+"?t="+demoDay), sees("What to do"), sees("If it should have passed: exempt the "),
+			keepCopies(), click(".record button", "Copy for a ticket"), holds("window.copied", "has copied it"))
 		ticket := value[string](b, "window.copied")
 		for _, want := range []string{
 			"Result: Blocked\nWhy: Content filter ", "\nTime: 2026-01-01 ", " UTC\n", "\nAddress: " + record["ip"].(string),
@@ -97,47 +80,25 @@ func TestRecord(t *testing.T) {
 				t.Errorf("the ticket has the secret %q:\n%s", secret, ticket)
 			}
 		}
-		b.accessible("what to do")
-		b.click(".steps button", "show")
-		b.holds(fmt.Sprintf("document.querySelector('#filter').value === 'reason=' + JSON.stringify(%q) + ', human is true'", reason),
-			"has the people whom the rule stopped")
+		b.do(accessible("what to do"), click(".steps button", "show"),
+			holds(fmt.Sprintf("$('#filter').value === 'reason=' + JSON.stringify(%q) + ', human is true'", reason), "has the people whom the rule stopped"))
 	})
-	walk("a ticket is not copied without the catalogue, and the button says why", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
-		record := firstRecord(t, s, "blocked is true")
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			return strings.HasSuffix(r.URL.Path, "/data/fields") && refuse(w, http.StatusInternalServerError, "no fields now")
-		})
-		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
-		b.holds(`[...document.querySelectorAll('.record button')].some((e) => e.textContent === 'Copy for a ticket' && e.disabled &&
-			e.title.startsWith('Not possible without the list of fields'))`, "says why")
-	})
-	walk("tags are in groups by what they are about", func(t *testing.T, b *tab, s *served) {
-		record := firstRecord(t, s, `tags="geo-country:germany", blocked is true`)
-		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
-		b.holds("document.querySelectorAll('.tags').length > 1", "has the groups")
-		b.holds("[...document.querySelectorAll('.tags')].find((e) => e.textContent.includes('geo-country:germany'))"+
-			".querySelector('dt').textContent === 'tags of geography'", "has the country in its group")
-		if shown, all := value[int](b, "document.querySelectorAll('.tags .value').length"), len(record["tags"].([]any)); shown != all {
-			t.Errorf("%d of %d tags are shown", shown, all)
-		}
-	})
-	walk("where the time of a request went is a bar", func(t *testing.T, b *tab, s *served) {
-		record := firstRecord(t, s, `upstream_status=200, request_time>0.01`)
-		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
-		b.click(".group summary", "Timing")
-		b.holds("/It took .*gateway .*origin [0-9]/.test(document.querySelector('.timing figcaption')?.textContent)", "has the times in words")
-		b.holds("document.querySelector('.times .of-origin').offsetWidth > document.querySelector('.times .of-service').offsetWidth", "has the bar")
-		b.accessible("times")
-	})
-	walk("the link that a record copies has a period that stays", func(t *testing.T, b *tab, s *served) {
-		record := firstRecord(t, s, `blocked is true`)
-		reference := record["record_ref"].(string)
-		b.open("#/events/" + reference + "?t=24h")
-		b.run(chromedp.Evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`, nil))
-		b.click(".record button", "Copy link")
-		b.holds(fmt.Sprintf("window.copied?.includes(%q) && window.copied.includes('..') && !window.copied.includes('24h')", reference), "has copied it")
-	})
+	walk("a ticket is not copied without the catalogue, and the button says why",
+		allow("status of 500"), answers(refuses("/data/fields", http.StatusInternalServerError, "no fields now")),
+		openRecord("blocked is true", "t="+demoDay),
+		holds(`$$('.record button').some((e) => e.textContent === 'Copy for a ticket' && e.disabled &&
+			e.title.startsWith('Not possible without the list of fields'))`, "says why"))
+	walk("tags are in groups by what they are about",
+		openRecord(`tags="geo-country:germany", blocked is true`, "t="+demoDay), moreThan(1, ".tags"),
+		holds("$$('.tags').find((e) => e.textContent.includes('geo-country:germany')).querySelector('dt').textContent === 'tags of geography'",
+			"has the country in its group"), must("$$('.tags .value').length === seen.record.tags.length", "some tags are not shown"))
+	walk("where the time of a request went is a bar",
+		openRecord("upstream_status=200, request_time>0.01", "t="+demoDay), click(".group summary", "Timing"),
+		holds("/It took .*gateway .*origin [0-9]/.test($('.timing figcaption')?.textContent)", "has the times in words"),
+		holds("$('.times .of-origin').offsetWidth > $('.times .of-service').offsetWidth", "has the bar"), accessible("times"))
+	walk("the link that a record copies has a period that stays",
+		openRecord("blocked is true", "t=24h"), keepCopies(), click(".record button", "Copy link"),
+		holds("copied.includes(seen.record.record_ref) && copied.includes('..') && !copied.includes('24h')", "has copied it"))
 }
 
 // longSession returns a log with a session of many requests, one a second, of which two are blocked.
@@ -157,61 +118,30 @@ func longSession(requests, blocked int) string {
 
 // TestLongSession walks through a record in the middle of a session of thousands of requests.
 func TestLongSession(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serveLog(t, longSession(3000, 1000)).address)
+	walk := walksAt(t, serveLog(t, longSession(3000, 1000)))
 
-	open := func(t *testing.T, b *tab, s *served) {
-		t.Helper()
-		b.open("#/events/" + firstRecord(t, s, "blocked is true")["record_ref"].(string) + "?t=" + demoDay)
-		b.holds("document.querySelectorAll('.session .verdict').length === 41", "has the nearest requests of the session")
-	}
+	record := together(openRecord("blocked is true", "t="+demoDay), count(".session .verdict", 41)) // the nearest requests of the session
 	const titles = "[...document.querySelectorAll('.session .verdict')].map((e) => e.title.replace(/.*\\//, '')).join()"
-	walk("the record is among the requests of its session, and the others are reached from there", func(t *testing.T, b *tab, s *served) {
-		open(t, b, s)
-		var want []string
-		for i := 980; i <= 1020; i++ {
-			want = append(want, strconv.Itoa(i))
-		}
-		if got := value[string](b, titles); got != strings.Join(want, ",") {
-			t.Errorf("the strip has %s", got)
-		}
-		b.holds("document.querySelector('.session [aria-current]')?.title.endsWith('/1000')", "marks its own")
-		b.sees("The same session before: 1,000 requests, 999 of them passed.")
-		b.accessible("long session")
-		b.click(".session button.link", "earlier")
-		b.holds(`document.querySelector('#filter').value === 'session="long"'`, "has the session")
-		b.holds("document.querySelector('.event .target')?.textContent.startsWith('shop.example/980')", "begins where the strip did")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.click(".session button.link", "later")
-		b.sees("200 of ")
-		if at := b.fragment(); !strings.Contains(at, "t=2026-01-01T10:17Z..2026-01-01T10:46:40Z") {
-			t.Errorf("the address is %s", at)
-		}
-	})
-	walk("the session is a table, too, whose times lead to their records", func(t *testing.T, b *tab, s *served) {
-		open(t, b, s)
-		b.holds("document.querySelector('.evidence .honesty') && !document.querySelector('.evidence .line button')",
-			"offers no copy of questions with the id of the session")
-		b.click(".evidence button", "Show as table")
-		b.holds("document.querySelectorAll('.evidence tbody tr').length === 41", "has the same requests")
-		b.holds("document.querySelector('.evidence [aria-current=true]').closest('tr').textContent.endsWith('shop.example/1000')", "marks its own")
-		b.accessible("the session as a table")
-		before := b.fragment()
-		b.holds("document.querySelectorAll('.evidence ul.session button').length === 2", "leads to the others")
-		b.click(".evidence tbody tr:nth-child(20) a", "")
-		b.holds("document.querySelector('.evidence [aria-current]')?.closest('tr').textContent.endsWith('shop.example/999')", "has the one before")
-		if after := b.fragment(); after == before || !strings.Contains(after, "as=table") {
-			t.Errorf("the address is %s", after)
-		}
-	})
-	walk("the focus stays in the session from record to record", func(t *testing.T, b *tab, s *served) {
-		open(t, b, s)
-		before := b.fragment()
-		b.run(chromedp.Focus(".session [title$='/999']"))
-		b.keys(kb.Enter)
-		b.holds("document.activeElement.ariaCurrent === 'true' && document.activeElement.title.endsWith('/999')", "has the focus on the other request")
-		if b.fragment() == before {
-			t.Error("the record is the same")
-		}
-	})
+	var around []string
+	for i := 980; i <= 1020; i++ {
+		around = append(around, strconv.Itoa(i))
+	}
+	walk("the record is among the requests of its session, and the others are reached from there",
+		record, is(titles, strings.Join(around, ",")), holds("$('.session [aria-current]')?.title.endsWith('/1000')", "marks its own"),
+		sees("The same session before: 1,000 requests, 999 of them passed."), accessible("long session"),
+		click(".session button.link", "earlier"), filterIs(`session="long"`),
+		textBegins(".event .target", "shop.example/980"), // where the strip began
+		back(), click(".session button.link", "later"), sees("200 of "), addressHas("t=2026-01-01T10:17Z..2026-01-01T10:46:40Z"))
+	walk("the session is a table, too, whose times lead to their records",
+		record, holds("$('.evidence .honesty') && !$('.evidence .line button')", "offers no copy of questions with the id of the session"),
+		click(".evidence button", "Show as table"), count(".evidence tbody tr", 41),
+		holds("$('.evidence [aria-current=true]').closest('tr').textContent.endsWith('shop.example/1000')", "marks its own"),
+		accessible("the session as a table"), note("before", "location.hash"), count(".evidence ul.session button", 2),
+		click(".evidence tbody tr:nth-child(20) a", ""),
+		holds("$('.evidence [aria-current]')?.closest('tr').textContent.endsWith('shop.example/999')", "has the one before"),
+		must("location.hash !== seen.before && location.hash.includes('as=table')", "the address is another one"))
+	walk("the focus stays in the session from record to record",
+		record, note("before", "location.hash"), focus(".session [title$='/999']"), keys(kb.Enter),
+		holds("document.activeElement.ariaCurrent === 'true' && document.activeElement.title.endsWith('/999')",
+			"has the focus on the other request"), must("location.hash !== seen.before", "the record is the same"))
 }

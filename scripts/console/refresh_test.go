@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -74,14 +73,11 @@ const hide = `window.hidden = true; Object.defineProperty(document, 'hidden', {g
 // evaluate runs a statement in the page.
 func (b *tab) evaluate(statement string) {
 	b.t.Helper()
-	b.run(chromedp.Evaluate(statement+"; 0", nil))
+	b.run(chromedp.Evaluate("{ "+b.names()+statement+"; 0 }", nil))
 }
 
 // recent is a day of requests that looks as if it were the present: it answers about the generated day whatever the period is.
 type recent struct {
-	t *testing.T
-	s *served
-
 	asked     atomic.Int32 // questions about timelines: two in each round of the dashboard
 	expensive atomic.Bool  // the estimates are those of heavy questions
 	quiet     atomic.Bool  // nothing arrives any more: the answers are about the period, which has no requests
@@ -90,13 +86,12 @@ type recent struct {
 	ends []string // of the periods of the timelines
 }
 
-func (f *recent) answer(w http.ResponseWriter, r *http.Request) bool {
-	body := bodyOf(f.t, r)
-	filters, isText := body["filters"].(string)
-	if !isText || strings.HasSuffix(r.URL.Path, "/parse") {
+func (f *recent) answer(c *call) bool {
+	filters := c.filters()
+	if filters == "" || c.to("/parse") {
 		return false
 	}
-	if strings.HasSuffix(r.URL.Path, "/timeline") && body["dry_run"] != true {
+	if c.question("timeline") {
 		f.asked.Add(1)
 		f.mu.Lock()
 		f.ends = append(f.ends, filters[strings.Index(filters, " and ")+len(" and "):])
@@ -105,10 +100,10 @@ func (f *recent) answer(w http.ResponseWriter, r *http.Request) bool {
 	if f.quiet.Load() {
 		return false
 	}
-	body["filters"] = "timestamp between 2026-01-01 and 2026-01-02"
-	delete(body, "segment")
-	return changed(f.t, f.s, w, r, body, func(meta map[string]any) {
-		if f.expensive.Load() && body["dry_run"] == true {
+	c.body["filters"] = "timestamp between 2026-01-01 and 2026-01-02"
+	delete(c.body, "segment")
+	return c.changed(func(meta map[string]any) {
+		if f.expensive.Load() && c.estimate() {
 			costly(meta)
 		}
 	})
@@ -121,202 +116,134 @@ func (f *recent) latest() string {
 	return slices.Max(f.ends)
 }
 
+// ticksUntil ends pauses until an expression is true: while the page asks, the end of a pause does nothing.
+func ticksUntil(expression string) step {
+	return stepOf(func(b *tab) {
+		b.until(func() bool {
+			b.evaluate("tick()")
+			return value[bool](b, expression)
+		}, "has that")
+	}, "ticks until", expression)
+}
+
 // TestRefresh walks through screens that are asked for again and again.
 func TestRefresh(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 	const rate = ".over-rows select:not([id])"
 
-	walk("live asks for the dashboard again, until it is switched off", func(t *testing.T, b *tab, s *served) {
-		f := &recent{t: t, s: s}
-		s.answer(f.answer)
-		b.open("#/?t=30m")
-		b.sees("Requests over time")
-		b.answered()
+	walk.run("live asks for the dashboard again, until it is switched off", func(t *testing.T, b *tab, s *served) {
+		f := &recent{}
+		b.do(answers(f.answer), open("#/?t=30m"), sees("Requests over time"), answered())
 		if n := f.asked.Load(); n != 2 { // of the period, and of the one before
 			t.Errorf("the timelines were asked for %d times, want 2", n)
 		}
-		b.keys("l")
-		b.holds("location.hash.includes('live=30')", "is live")
-		b.keys("l")
-		b.holds("!location.hash.includes('live')", "is live no more")
-		b.open("#/?t=30m&live=1")
+		b.do(keys("l"), hashHas("live=30"), keys("l"), hashLacks("live"), open("#/?t=30m&live=1"))
 		for range 3 {
 			before := f.asked.Load()
 			b.until(func() bool { return f.asked.Load() >= before+2 }, "asks again")
 		}
-		f.expensive.Store(true)
-		b.sees("This is a heavy question")
-		b.holds("document.querySelector('.tile.requests .number').textContent === '3,000'", "keeps the answer before")
-		b.fill(rate, "0")
-		b.holds("!location.hash.includes('live')", "is live no more")
+		b.do(sets(&f.expensive, true), sees("This is a heavy question"), text(".tile.requests .number", "3,000"), fill(rate, "0"),
+			hashLacks("live"))
 	})
-	walk("a period that has ended is not live", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.keys("l")
-		b.holds("![...document.querySelectorAll('.over-rows label')].some((e) => e.textContent.startsWith('Live'))", "has no choice")
-		if at := b.fragment(); strings.Contains(at, "live") {
-			t.Errorf("the address is %s", at)
-		}
-	})
+	walk("a period that has ended is not live",
+		open("#/?t="+demoDay), sees("Requests over time"), keys("l"),
+		holds("!$$('.over-rows label').some((e) => e.textContent.startsWith('Live'))", "has no choice"), addressLacks("live"))
 	for _, slow := range []struct{ name, address, route, order, shown string }{
 		{"the times of requests", "#/?chart=latency", "stats", "", ".lines .u-over"},
 		{"a split chart", "#/?by=country", "histogram", "", ".split .u-over"},
 		{"what stands out", "#/?panel=standout", "diff", "", ".stand-out li"},
 		{"the busiest values", "#/?sort=requests", "facets", "requests", ".list tbody tr"},
 	} {
-		walk("live lets "+slow.name+" come before it asks again", func(t *testing.T, b *tab, s *served) {
-			f := &recent{t: t, s: s}
+		walk.run("live lets "+slow.name+" come before it asks again", func(t *testing.T, b *tab, s *served) {
+			f := &recent{}
 			var waits, aborted atomic.Int32
 			released := make(chan struct{})
-			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-				order, _ := bodyOf(t, r)["order"].(string)
-				if isQuestion(t, r, slow.route) && order == slow.order {
+			b.do(answers(func(c *call) bool {
+				order, _ := c.body["order"].(string)
+				if c.question(slow.route) && order == slow.order {
 					waits.Add(1)
 					select {
 					case <-released:
-					case <-r.Context().Done():
+					case <-c.r.Context().Done():
 						aborted.Add(1)
 						return true
 					}
 				}
-				return f.answer(w, r)
-			})
-			b.takeClock()
-			b.open(slow.address + "&t=30m&live=7")
-			b.until(func() bool { return waits.Load() == 1 }, "asks for it")
-			b.holds("pauses() > 0", "has the rest of the dashboard")
+				return f.answer(c)
+			}), takeClock(), open(slow.address+"&t=30m&live=7"), until(func() bool { return waits.Load() == 1 }, "asks for it"),
+				waiting())
 			asked := f.asked.Load()
-			b.evaluate("tick()")
-			b.evaluate("tick()")
-			close(released)
-			b.holds(fmt.Sprintf("document.querySelector(%q)", slow.shown), "shows it")
-			b.answered()
+			b.do(tick(), tick(), closes(released), holds(fmt.Sprintf("$(%q)", slow.shown), "shows it"),
+				answered())
 			if f.asked.Load() != asked || aborted.Load() > 0 {
 				t.Errorf("%d further questions, and %d were aborted", f.asked.Load()-asked, aborted.Load())
 			}
-			b.holds("pauses() > 0", "waits for the next answer")
-			b.evaluate("tick()")
-			b.until(func() bool { return f.asked.Load() >= asked+2 && waits.Load() == 2 }, "asks for everything again")
-			b.answered()
+			b.do(waiting(), tick(),
+				until(func() bool { return f.asked.Load() >= asked+2 && waits.Load() == 2 }, "asks for everything again"),
+				answered())
 		})
 	}
 	for _, address := range []string{"#/?live=7", "#/?t=1h&live=7"} {
-		walk("live goes on when no requests arrive any more, at "+address, func(t *testing.T, b *tab, s *served) {
-			f := &recent{t: t, s: s}
-			s.answer(f.answer)
-			b.takeClock()
-			b.open(address)
-			b.holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers")
+		walk.run("live goes on when no requests arrive any more, at "+address, func(t *testing.T, b *tab, s *served) {
+			f := &recent{}
+			b.do(answers(f.answer), takeClock(), open(address),
+				holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers"))
 			before := f.latest()
-			f.quiet.Store(true)
-			b.evaluate("pass(60_000)")
-			b.evaluate("tick()")
-			b.sees("No requests since 2026-01-01 23:59")
-			b.holds(numberOf("requests")+" === 0", "has no requests")
+			b.do(sets(&f.quiet, true), pass(60_000), tick(), sees("No requests since 2026-01-01 23:59"),
+				tile("requests", 0))
 			if now := f.latest(); now <= before {
 				t.Errorf("the periods end at %s, as those before at %s", now, before)
 			}
-			b.holds(fmt.Sprintf("document.querySelector(%q)?.value === '7'", rate), "keeps the control")
-			b.answered()
-			b.accessible("no requests")
+			b.do(holds(fmt.Sprintf("$(%q)?.value === '7'", rate), "keeps the control"), answered(), accessible("no requests"))
 			if at := b.fragment(); at != address {
 				t.Errorf("the address is %s", at)
 			}
-			f.quiet.Store(false)
-			b.holds("pauses() > 0", "waits for the next answer")
-			b.evaluate("tick()")
-			b.holds(numberOf("requests")+" === 3000", "has the next requests")
-			b.answered()
+			b.do(sets(&f.quiet, false), waiting(), tick(),
+				tile("requests", 3000), answered())
 		})
 	}
-	walk("a list of events that is live waits for the first one", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?live=30")
-		b.sees("No requests since 2026-01-01 23:59")
-		b.holds(fmt.Sprintf("document.querySelector(%q)?.value === '30'", rate), "keeps the control")
-	})
-	walk("live can be switched on before there are requests", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=30m")
-		b.sees("No requests in this period")
-		b.fill("#answer select", "30")
-		b.sees("No requests since 2026-01-01 23:59")
-		b.holds("location.hash.includes('live=30')", "is live")
-	})
-	walk("live on the dashboard goes on after the server has failed, and asks nothing while the tab is hidden", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
-		f := &recent{t: t, s: s}
-		s.answer(f.answer)
-		b.takeClock()
-		b.open("#/?t=30m&live=7")
-		b.holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers")
-		b.evaluate(hide)
+	walk("a list of events that is live waits for the first one",
+		open("#/events?live=30"), sees("No requests since 2026-01-01 23:59"),
+		holds(fmt.Sprintf("$(%q)?.value === '30'", rate), "keeps the control"))
+	walk("live can be switched on before there are requests",
+		open("#/?t=30m"), sees("No requests in this period"), fill("#answer select", "30"),
+		sees("No requests since 2026-01-01 23:59"), hashHas("live=30"))
+	walk.run("live on the dashboard goes on after the server has failed, and asks nothing while the tab is hidden", func(t *testing.T, b *tab, s *served) {
+		b.do(allow("status of 500"))
+		f := &recent{}
+		b.do(answers(f.answer), takeClock(), open("#/?t=30m&live=7"),
+			holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers"), evaluate(hide))
 		before := f.asked.Load()
-		b.evaluate("tick()")
-		b.evaluate("tick()")
-		b.evaluate("hidden = false")
-		b.evaluate("tick()")
-		b.until(func() bool { return f.asked.Load() >= before+2 }, "asks again")
-		b.answered()
+		b.do(tick(), tick(), evaluate("hidden = false"), tick(),
+			until(func() bool { return f.asked.Load() >= before+2 }, "asks again"), answered())
 		if n := f.asked.Load() - before; n != 2 {
 			t.Errorf("%d questions about timelines, want the 2 of one round", n)
 		}
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			return bodyOf(t, r)["dry_run"] == true && refuse(w, http.StatusInternalServerError, "something went wrong on our side")
-		})
-		until := func(expression, meaning string) { // while it asks, the end of a pause does nothing
-			t.Helper()
-			b.until(func() bool {
-				b.evaluate("tick()")
-				return value[bool](b, expression)
-			}, meaning)
-		}
-		until("document.body.innerText.includes('something went wrong on our side')", "says that it failed")
-		b.holds(numberOf("requests")+" === 3000", "keeps the answers before")
-		s.answer(f.answer)
-		until("!document.querySelector('.trouble, .old')", "asks again")
-		b.answered()
-		b.holds("!document.querySelector('.trouble, .old')", "has the next answers")
+		b.do(answers(func(c *call) bool { return c.estimate() && c.fail() }))
+		b.do(ticksUntil("document.body.innerText.includes('something went wrong on our side')"))
+		b.do(tile("requests", 3000), answers(f.answer))
+		b.do(ticksUntil("!$('.trouble, .old')"))
+		b.do(answered(), lacks(".trouble, .old"))
 	})
 	for screen, address := range map[string]string{"dashboard": "#/?t=30m&live=7", "events": "#/events?t=30m&live=7"} {
-		walk("live stops 15 minutes after the last hand on the "+screen, func(t *testing.T, b *tab, s *served) {
-			f, events := &recent{t: t, s: s}, &arriving{t: t, s: s}
-			var asked atomic.Int32
-			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-				body := bodyOf(t, r)
-				if body["since"] != nil || screen == "dashboard" && isQuestion(t, r, "timeline") {
-					asked.Add(1)
-				}
-				if screen == "events" {
-					return events.answer(w, r)
-				}
-				return f.answer(w, r)
-			})
-			b.takeClock()
-			b.open(address)
-			b.keepNotices()
+		walk.run("live stops 15 minutes after the last hand on the "+screen, func(t *testing.T, b *tab, s *served) {
+			asks := func(one sent) bool {
+				return one.body["since"] != nil || screen == "dashboard" && strings.HasSuffix(one.path, "/timeline") && one.body["dry_run"] == nil
+			}
+			source := (&recent{}).answer
+			if screen == "events" {
+				source = (&arriving{}).answer
+			}
+			b.do(answers(source), takeClock(), open(address), keepNotices())
 			goesOn := func() {
 				t.Helper()
-				b.holds("pauses() > 0", "waits for the next answer")
-				before := asked.Load()
-				b.evaluate("pass(600_000)")
-				b.evaluate("tick()")
-				b.until(func() bool { return asked.Load() > before }, "asks again")
-				b.answered()
+				b.do(waiting(), forgetCalls(), pass(600_000), tick(), until(func() bool { return s.count(asks) > 0 }, "asks again"), answered())
 			}
 			goesOn()
-			b.shortcut("Shift")
+			b.do(shortcut("Shift"))
 			goesOn()
-			b.holds("pauses() > 0", "waits for the next answer")
-			before := asked.Load()
-			b.evaluate("pass(301_000)")
-			b.evaluate("tick()")
-			b.holds("!location.hash.includes('live')", "is live no more")
-			b.holds("notices.some((text) => text.includes('nobody used the page for 15 minutes'))", "says so")
-			b.holds("pauses() === 0", "waits for nothing")
-			if n := asked.Load(); n != before {
-				t.Errorf("%d questions were asked then", n-before)
-			}
+			b.do(waiting(), forgetCalls(), pass(301_000), tick(), hashLacks("live"), notices("nobody used the page for 15 minutes"),
+				holds("pauses() === 0", "waits for nothing"), calls(0, asks))
 		})
 	}
 }

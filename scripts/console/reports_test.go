@@ -8,24 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
 )
-
-// serveReports starts the command with a generated day, a folder to which reports are written, and a mail server that is
-// never reached.
-func serveReports(t *testing.T, args ...string) *served {
-	t.Helper()
-	program, data := generated(t, "300", "3")
-	configureReports(t, data)
-	return start(t, program, data, args...)
-}
 
 // configureReports lets reports be sent from a data folder.
 func configureReports(t *testing.T, data string) {
@@ -54,387 +43,180 @@ func newReport(t *testing.T, s *served, config, name, body string) {
 const weeklyShop = `{"title":"The shop","filters":"status>=500","period":"week","tz":"Europe/Berlin",` +
 	`"deliver":[{"mail":["ops@example.com"]},{"to":"archive"}]}`
 
+// stored checks that a report has some members.
+func stored(config, name string, members map[string]any) step {
+	return stepOf(func(b *tab) {
+		var report map[string]any
+		if err := json.Unmarshal([]byte(conf(b.t, b.s, http.MethodGet, fmt.Sprintf(reportBase, config)+"/"+name, "")), &report); err != nil {
+			b.t.Fatal(err)
+		}
+		for member, want := range members {
+			if diff := cmp.Diff(want, report[member]); diff != "" {
+				b.t.Errorf("%s%s (-want +got):\n%s", b.where(), member, diff)
+			}
+		}
+	}, "stored", config, name)
+}
+
 // TestReports walks through the screen of the scheduled reports. Each walk has a configuration of its own.
 func TestReports(t *testing.T) {
-	browser := chromium(t)
-	server := serveReports(t)
-	walk := walker(t, browser, server.address)
-	stored := func(t *testing.T, s *served, config, name string) map[string]any {
-		t.Helper()
-		var report map[string]any
-		if err := json.Unmarshal([]byte(conf(t, s, http.MethodGet, fmt.Sprintf(reportBase, config)+"/"+name, "")), &report); err != nil {
-			t.Fatal(err)
-		}
-		return report
-	}
+	walk := walksAt(t, scheduled.address(t))
+	const asks = "!dispatchEvent(new Event('beforeunload', {cancelable: true}))"
 
-	walk("a report is created with a form", func(t *testing.T, b *tab, s *served) {
-		b.open("#/reports")
-		b.sees("Choose a configuration")
-		b.fill("#config", "new")
-		b.click(".configurations button", "Open")
-		b.sees("There are no reports yet")
-		b.fill("#report-name", "Daily Shop")
-		b.sees("Small letters")
-		b.fill("#report-name", "daily-shop")
-		b.click(".new-report button", "Create")
-		b.sees("Saving creates it")
-		b.holds("location.hash === '#/reports/new/daily-shop'", "has the report in its address")
-		b.fill("#report-title", "The shop, day by day")
-		b.fill("#report-filters", `host = "shop.example"`)
-		b.fill("#report-period", "day")
-		b.holds("!document.querySelector('#report-weekday')", "asks for no weekday")
-		b.fill("#report-at", "08:30")
-		b.fill("#report-tz", "Europe/Berlin")
-		b.fill("#report-compare", "same-weekday")
-		b.click(".receivers button", "Add a destination")
-		b.click(".receivers button", "Add mail")
-		b.fill("#receiver-1", "ops@example.com, boss@example.com")
-		b.fill("#report-max_bytes", "5000000")
-		b.click(".save-bar button", "Create the report")
-		b.sees("every day at 08:30 (Europe/Berlin)")
-		b.holds("!document.querySelector('.save-bar')", "has nothing left to save")
-		got := stored(t, s, "new", "daily-shop")
-		delete(got, "written")
-		delete(got, "etag")
-		text, err := json.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := `{"at":"08:30","branches":null,"by":"local","compare":"same-weekday","deliver":[{"to":"archive"},` +
-			`{"mail":["ops@example.com","boss@example.com"]}],"filters":"host=\"shop.example\"","max_bytes":5000000,"name":"daily-shop",` +
-			`"paused":false,"period":"day","template":"traffic","title":"The shop, day by day","tz":"Europe/Berlin","version":1,"when":"always"}`
-		if string(text) != want {
-			t.Errorf("the report is %s\nwant %s", text, want)
-		}
-		b.click("button", "All reports")
-		b.holds("document.querySelectorAll('.report-list tbody tr').length === 1", "lists the report")
-		b.sees("none yet")
-	})
-	walk("what is not valid is shown at its field", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 422", "status of 400"}
-		newReport(t, s, "wrong", "weekly", weeklyShop)
-		b.open("#/reports/wrong/weekly")
-		b.sees("every Monday at 07:00")
-		b.fill("#report-filters", `hots="shop.example"`)
-		b.holds(`document.querySelector('#report-filters-wrong')?.textContent.includes('unknown field "hots"')`, "has the mistake in the filter")
-		b.fill("#report-filters", "")
-		b.fill("#report-at", "7 o'clock")
-		b.fill("#receiver-0", "boss@gmail.com")
-		b.click(".save-bar button", "Save")
-		b.sees("2 parts of the report are not valid")
-		b.holds("document.querySelector('#receiver-0-wrong').textContent.includes('example.com')", "names the domains that are allowed")
-		b.holds("document.querySelector('#report-at').ariaInvalid === 'true'", "marks the time")
-		b.screenshot("report-wrong")
-		b.accessible("wrong report")
-	})
-	walk("an hourly report is sent only after attacks", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "hourly", "weekly", weeklyShop)
-		b.open("#/reports/hourly/weekly")
-		b.sees("every Monday at 07:00")
-		b.fill("#report-period", "hour")
-		b.sees("Hourly reports are sent only after attacks")
-		b.holds("document.querySelector('#report-when').value === 'attacks' && !document.querySelector('#report-at')", "has no time of day")
-		b.click(".save-bar button", "Save")
-		b.sees("every hour (Europe/Berlin)")
-		if got := stored(t, s, "hourly", "weekly"); got["when"] != "attacks" || got["period"] != "hour" {
-			t.Errorf("the report is %v", got)
-		}
-	})
-	walk("two who save at once are joined", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 412"}
-		newReport(t, s, "both", "weekly", weeklyShop)
-		b.open("#/reports/both/weekly")
-		b.sees("every Monday at 07:00")
-		b.fill("#report-title", "mine")
-		b.fill("#report-at", "09:00")
-		newReport(t, s, "both", "weekly", strings.Replace(strings.Replace(weeklyShop, "The shop", "theirs", 1), ">=500", ">=400", 1))
-		b.click(".save-bar button", "Save")
-		b.sees("Somebody else saved first")
-		b.holds("document.querySelectorAll('.choice').length === 1", "asks only about what both changed")
-		b.holds("document.querySelector('.merge .primary').disabled", "waits for the choice")
-		b.accessible("joined report")
-		b.click(".choice label", "Mine")
-		b.click("button", "Use the joined definition")
-		b.sees("2 changes are not saved")
-		b.click(".save-bar button", "Save")
-		b.holds("!document.querySelector('.save-bar')", "has nothing left to save")
-		if got := stored(t, s, "both", "weekly"); got["title"] != "mine" || got["at"] != "09:00" || got["filters"] != "status>=400" {
-			t.Errorf("the report is %v", got)
+	walk("a report is created with a form",
+		open("#/reports"), sees("Choose a configuration"), fill("#config", "new"), click(".configurations button", "Open"),
+		sees("There are no reports yet"), fill("#report-name", "Daily Shop"), sees("Small letters"),
+		fill("#report-name", "daily-shop"), click(".new-report button", "Create"), sees("Saving creates it"),
+		holds("location.hash === '#/reports/new/daily-shop'", "has the report in its address"),
+		fill("#report-title", "The shop, day by day"), fill("#report-filters", `host = "shop.example"`),
+		fill("#report-period", "day"), lacks("#report-weekday"), fill("#report-at", "08:30"),
+		fill("#report-tz", "Europe/Berlin"), fill("#report-compare", "same-weekday"),
+		click(".receivers button", "Add a destination"), click(".receivers button", "Add mail"),
+		fill("#receiver-1", "ops@example.com, boss@example.com"), fill("#report-max_bytes", "5000000"),
+		click(".save-bar button", "Create the report"), sees("every day at 08:30 (Europe/Berlin)"), lacks(".save-bar"),
+		stored("new", "daily-shop", map[string]any{
+			"at": "08:30", "branches": nil, "by": "local", "compare": "same-weekday", "deliver": []any{
+				map[string]any{"to": "archive"}, map[string]any{"mail": []any{"ops@example.com", "boss@example.com"}},
+			}, "filters": `host="shop.example"`, "max_bytes": 5e6, "name": "daily-shop", "paused": false, "period": "day",
+			"template": "traffic", "title": "The shop, day by day", "tz": "Europe/Berlin", "version": 1.0, "when": "always",
+		}),
+		click("button", "All reports"), count(".report-list tbody tr", 1), sees("none yet"))
+	walk("what is not valid is shown at its field",
+		allow("status of 422", "status of 400"), report("wrong", "weekly", weeklyShop), open("#/reports/wrong/weekly"),
+		sees("every Monday at 07:00"), fill("#report-filters", `hots="shop.example"`),
+		textHas("#report-filters-wrong", `unknown field "hots"`), fill("#report-filters", ""), fill("#report-at", "7 o'clock"),
+		fill("#receiver-0", "boss@gmail.com"), click(".save-bar button", "Save"), sees("2 parts of the report are not valid"),
+		textHas("#receiver-0-wrong", "example.com"), holds("$('#report-at').ariaInvalid === 'true'", "marks the time"),
+		screenshot("report-wrong"), accessible("wrong report"))
+	walk("an hourly report is sent only after attacks",
+		report("hourly", "weekly", weeklyShop), open("#/reports/hourly/weekly"), sees("every Monday at 07:00"),
+		fill("#report-period", "hour"), sees("Hourly reports are sent only after attacks"),
+		holds("$('#report-when').value === 'attacks' && !$('#report-at')", "has no time of day"),
+		click(".save-bar button", "Save"), sees("every hour (Europe/Berlin)"),
+		stored("hourly", "weekly", map[string]any{"when": "attacks", "period": "hour"}))
+	walk("two who save at once are joined",
+		allow("status of 412"), report("both", "weekly", weeklyShop), open("#/reports/both/weekly"),
+		sees("every Monday at 07:00"), fill("#report-title", "mine"), fill("#report-at", "09:00"),
+		report("both", "weekly", strings.Replace(strings.Replace(weeklyShop, "The shop", "theirs", 1), ">=500", ">=400", 1)),
+		click(".save-bar button", "Save"), sees("Somebody else saved first"), count(".choice", 1),
+		holds("$('.merge .primary').disabled", "waits for the choice"), accessible("joined report"),
+		click(".choice label", "Mine"), click("button", "Use the joined definition"), sees("2 changes are not saved"),
+		click(".save-bar button", "Save"), lacks(".save-bar"),
+		stored("both", "weekly", map[string]any{"title": "mine", "at": "09:00", "filters": "status>=400"}))
+	walk("pause, resume and delete",
+		report("pause", "weekly", weeklyShop), open("#/reports/pause/weekly"), click(".report-head button", "Pause"),
+		exists(".report-head .paused"),
+		stored("pause", "weekly", map[string]any{"paused": true, "title": "The shop"}),
+		click(".report-head button", "Resume"), lacks(".report-head .paused"), click(".report-head button", "Delete"),
+		sees("Its versions stay"), click("button", "Delete the report"), sees("There are no reports yet"))
+	walk("restoring shows the difference first, also of a deleted report",
+		report("old", "weekly", weeklyShop), report("old", "weekly", strings.Replace(weeklyShop, "The shop", "Another", 1)),
+		open("#/reports/old/weekly?tab=versions"), click(".versions li:last-child button", "1"), sees("What restoring it changes"),
+		holds("$$('.difference .side').map((e) => e.querySelector('code').textContent).join() === 'Another,The shop'", "has the difference"),
+		accessible("version of a report"), click("button", "Restore version 1"), fieldIs("#report-title", "The shop"),
+		click(".report-head button", "Delete"), click("button", "Delete the report"), sees("There are no reports yet"),
+		open("#/reports/old/weekly?tab=versions"), click(".versions li:nth-child(2) button", "3"),
+		click("button", "Restore version 3"), sees("every Monday at 07:00"))
+	walk("unsaved changes survive a reload",
+		allow("'beforeunload' confirmation"), report("kept", "weekly", weeklyShop), open("#/reports/kept/weekly"),
+		sees("every Monday at 07:00"), fill("#report-title", "later"), sees("1 change is not saved"),
+		evaluate("location.hash = '#/reports/kept'"), click(".report-list button", "weekly"), fieldIs("#report-title", "later"),
+		click(".save-bar button", "Discard"), fieldIs("#report-title", "The shop"))
+	walk("the preview is the report itself, with changes that are not saved",
+		report("preview", "weekly", weeklyShop), open("#/reports/preview/weekly"), sees("every Monday at 07:00"),
+		fill("#report-title", "What would be sent"), fill("#report-filters", ""), fill("#report-period", "day"),
+		fill("#report-compare", "same-weekday"), click("[role=tab]", "Preview"), sees("With the changes that are not saved"),
+		fill("#about-from", "2026-01-01"), fill("#about-to", "2026-01-02"), click(".about button", "Preview"),
+		textHas(".report-text", "What would be sent"), textHas(".report-text", "Requests"),
+		holds(`$('.report-text').textContent.replace(/\s+/g, ' ').includes('run --compare same-weekday')`, "compares as the report does"),
+		evaluate(keepFiles), click("button", "Save the page"),
+		holds("window.files[0]?.text?.startsWith('<!doctype html>')", "saves the page"),
+		is("window.files[0].name", "weekly-2026-01-01.html"), screenshot("report-preview"), accessible("preview"),
+		click("[role=tab]", "Versions"), click("[role=tab]", "Preview"),
+		holds("$('#about-from')?.value === '2026-01-01' && $('#about-to').value === '2026-01-02'", "has the period that was typed"),
+		fill("#about-from", "nonsense"), sees("Not a time"))
+	walk.run("a heavy preview waits until it is run, and its filter is in no address", func(t *testing.T, b *tab, s *served) {
+		b.do(report("heavy", "weekly", weeklyShop), answers(heavy("report")), open("#/reports/heavy/weekly"), sees("every Monday at 07:00"),
+			fill("#report-filters", `session!="secret-session"`), click("[role=tab]", "Preview"), fill("#about-from", "2026-01-01"),
+			fill("#about-to", "2026-01-02"), click(".about button", "Preview"), textHas(".preview .held", "costs $1.50–$2.00"),
+			asked("report", 0), accessible("heavy preview"), click(".preview button", "Run it"), textHas(".report-text", "Requests"))
+		if s.count(func(one sent) bool { return strings.Contains(one.url, "secret-session") }) > 0 {
+			t.Error("the filter is in an address")
 		}
 	})
-	walk("pause, resume and delete", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "pause", "weekly", weeklyShop)
-		b.open("#/reports/pause/weekly")
-		b.click(".report-head button", "Pause")
-		b.holds("document.querySelector('.report-head .paused')", "is paused")
-		if got := stored(t, s, "pause", "weekly"); got["paused"] != true || got["title"] != "The shop" {
-			t.Errorf("the report is %v", got)
-		}
-		b.click(".report-head button", "Resume")
-		b.holds("!document.querySelector('.report-head .paused')", "is not paused")
-		b.click(".report-head button", "Delete")
-		b.sees("Its versions stay")
-		b.click("button", "Delete the report")
-		b.sees("There are no reports yet")
-	})
-	walk("restoring shows the difference first, also of a deleted report", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "old", "weekly", weeklyShop)
-		newReport(t, s, "old", "weekly", strings.Replace(weeklyShop, "The shop", "Another", 1))
-		b.open("#/reports/old/weekly?tab=versions")
-		b.click(".versions li:last-child button", "1")
-		b.sees("What restoring it changes")
-		b.holds("[...document.querySelectorAll('.difference .side')].map((e) => e.querySelector('code').textContent).join() === 'Another,The shop'",
-			"has the difference")
-		b.accessible("version of a report")
-		b.click("button", "Restore version 1")
-		b.holds("document.querySelector('#report-title')?.value === 'The shop'", "is restored")
-		b.click(".report-head button", "Delete")
-		b.click("button", "Delete the report")
-		b.sees("There are no reports yet")
-		b.open("#/reports/old/weekly?tab=versions")
-		b.click(".versions li:nth-child(2) button", "3")
-		b.click("button", "Restore version 3")
-		b.sees("every Monday at 07:00")
-	})
-	walk("unsaved changes survive a reload", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"'beforeunload' confirmation"}
-		newReport(t, s, "kept", "weekly", weeklyShop)
-		b.open("#/reports/kept/weekly")
-		b.sees("every Monday at 07:00")
-		b.fill("#report-title", "later")
-		b.sees("1 change is not saved")
-		b.run(chromedp.Evaluate("location.hash = '#/reports/kept'", nil))
-		b.click(".report-list button", "weekly")
-		b.holds("document.querySelector('#report-title').value === 'later'", "has the change")
-		b.click(".save-bar button", "Discard")
-		b.holds("document.querySelector('#report-title').value === 'The shop'", "has the saved title again")
-	})
-	walk("the preview is the report itself, with changes that are not saved", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "preview", "weekly", weeklyShop)
-		b.open("#/reports/preview/weekly")
-		b.sees("every Monday at 07:00")
-		b.fill("#report-title", "What would be sent")
-		b.fill("#report-filters", "")
-		b.fill("#report-period", "day")
-		b.fill("#report-compare", "same-weekday")
-		b.click("[role=tab]", "Preview")
-		b.sees("With the changes that are not saved")
-		b.fill("#about-from", "2026-01-01")
-		b.fill("#about-to", "2026-01-02")
-		b.click(".about button", "Preview")
-		b.holds("document.querySelector('.report-text')?.textContent.includes('What would be sent')", "has the report")
-		b.holds("document.querySelector('.report-text').textContent.includes('Requests')", "has figures")
-		b.holds("document.querySelector('.report-text').textContent.replace(/\\s+/g, ' ').includes('run --compare same-weekday')",
-			"compares as the report does")
-		b.run(chromedp.Evaluate(keepFiles, nil))
-		b.click("button", "Save the page")
-		b.holds("window.files[0]?.text?.startsWith('<!doctype html>')", "saves the page")
-		if name := value[string](b, "window.files[0].name"); name != "weekly-2026-01-01.html" {
-			t.Errorf("the file is %s", name)
-		}
-		b.screenshot("report-preview")
-		b.accessible("preview")
-		b.click("[role=tab]", "Versions")
-		b.click("[role=tab]", "Preview")
-		b.holds("document.querySelector('#about-from')?.value === '2026-01-01' && document.querySelector('#about-to').value === '2026-01-02'",
-			"has the period that was typed")
-		b.fill("#about-from", "nonsense")
-		b.sees("Not a time")
-	})
-	walk("a heavy preview waits until it is run, and its filter is in no address", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "heavy", "weekly", weeklyShop)
-		var made atomic.Int32
-		var mu sync.Mutex
-		var addresses []string
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			mu.Lock()
-			addresses = append(addresses, r.URL.String())
-			mu.Unlock()
-			if !strings.HasSuffix(r.URL.Path, "/data/report") {
-				return false
-			}
-			body := bodyOf(t, r)
-			if body["dry_run"] != true {
-				made.Add(1)
-				return false
-			}
-			return changed(t, s, w, r, body, func(meta map[string]any) {
-				meta["estimate"].(map[string]any)["cost_usd"] = map[string]any{"low": 1.5, "high": 2}
-			})
-		})
-		b.open("#/reports/heavy/weekly")
-		b.sees("every Monday at 07:00")
-		b.fill("#report-filters", `session!="secret-session"`)
-		b.click("[role=tab]", "Preview")
-		b.fill("#about-from", "2026-01-01")
-		b.fill("#about-to", "2026-01-02")
-		b.click(".about button", "Preview")
-		b.holds("document.querySelector('.preview .held')?.textContent.includes('costs $1.50–$2.00')", "has the price")
-		if n := made.Load(); n != 0 {
-			t.Errorf("%d reports were made", n)
-		}
-		b.accessible("heavy preview")
-		b.click(".preview button", "Run it")
-		b.holds("document.querySelector('.report-text')?.textContent.includes('Requests')", "has the report")
-		mu.Lock()
-		defer mu.Unlock()
-		if i := slices.IndexFunc(addresses, func(a string) bool { return strings.Contains(a, "secret-session") }); i >= 0 {
-			t.Errorf("the server was asked for %s", addresses[i])
-		}
-	})
-	walk("what is typed while a report is saved stays", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "slow", "weekly", weeklyShop)
-		begun, end := make(chan struct{}, 2), make(chan struct{})
-		s.answer(func(_ http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodPut {
-				readAll(t, r)
-				begun <- struct{}{}
-				<-end
-			}
-			return false
-		})
-		b.open("#/reports/slow/weekly")
-		b.sees("every Monday at 07:00")
-		b.fill("#report-title", "first")
-		b.click(".save-bar button", "Save")
-		<-begun
-		b.fill("#report-at", "09:30")
-		b.sees("2 changes are not saved")
-		close(end)
-		b.sees("1 change is not saved")
-		b.holds("document.querySelector('#report-at').value === '09:30' && document.querySelector('#report-title').value === 'first'",
-			"has both texts")
-		b.click(".save-bar button", "Save")
-		b.sees("every Monday at 09:30")
-		b.holds("!document.querySelector('.save-bar')", "has nothing left to save")
-		if got := stored(t, s, "slow", "weekly"); got["title"] != "first" || got["at"] != "09:30" {
-			t.Errorf("the report is %v", got)
-		}
-	})
-	walk("a report that is left while it is saved keeps what was typed since", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "left", "weekly", weeklyShop)
+	walk("what is typed while a report is saved stays",
+		report("slow", "weekly", weeklyShop),
+		holdsWrites(), open("#/reports/slow/weekly"), sees("every Monday at 07:00"), fill("#report-title", "first"), click(".save-bar button", "Save"),
+		writes(), fill("#report-at", "09:30"), sees("2 changes are not saved"), letsWrite(),
+		sees("1 change is not saved"),
+		holds("$('#report-at').value === '09:30' && $('#report-title').value === 'first'", "has both texts"),
+		click(".save-bar button", "Save"), sees("every Monday at 09:30"), lacks(".save-bar"),
+		stored("slow", "weekly", map[string]any{"title": "first", "at": "09:30"}))
+	walk.run("a report that is left while it is saved keeps what was typed since", func(t *testing.T, b *tab, s *served) {
+		b.do(report("left", "weekly", weeklyShop))
 		begun, end, done := make(chan struct{}, 2), make(chan struct{}), make(chan struct{})
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if r.Method != http.MethodPut {
+		b.do(answers(func(c *call) bool {
+			if c.r.Method != http.MethodPut {
 				return false
 			}
-			readAll(t, r)
 			begun <- struct{}{}
 			<-end
-			s.direct.ServeHTTP(w, r)
+			s.direct.ServeHTTP(c.w, c.r)
 			close(done)
 			return true
-		})
-		b.open("#/reports/left/weekly")
-		b.sees("every Monday at 07:00")
-		b.fill("#report-title", "first")
-		b.click(".save-bar button", "Save")
-		<-begun
-		b.fill("#report-at", "09:30")
-		b.click("nav a", "Status")
-		b.sees("What it allows")
-		close(end)
-		<-done
-		b.holds("JSON.parse(sessionStorage['orrery.report.left.weekly']).base.title === 'first'", "keeps a draft of what was saved")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.sees("1 change is not saved")
-		b.holds("document.querySelector('#report-at').value === '09:30' && document.querySelector('#report-title').value === 'first'",
-			"has both texts")
+		}), open("#/reports/left/weekly"), sees("every Monday at 07:00"), fill("#report-title", "first"), click(".save-bar button", "Save"),
+			receives(begun), fill("#report-at", "09:30"), click("nav a", "Status"), sees("What it allows"), closes(end),
+			receives(done),
+			holds("JSON.parse(sessionStorage['orrery.report.left.weekly']).base.title === 'first'", "keeps a draft of what was saved"),
+			back(), sees("1 change is not saved"),
+			holds("$('#report-at').value === '09:30' && $('#report-title').value === 'first'", "has both texts"))
 	})
-	walk("the page asks before it is left as long as a report is not saved, on every screen", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "guarded", "weekly", weeklyShop)
-		const asks = "!dispatchEvent(new Event('beforeunload', {cancelable: true}))"
-		b.open("#/reports/guarded/weekly")
-		b.sees("every Monday at 07:00")
-		b.holds("!("+asks+")", "does not ask without a change")
-		b.fill("#report-title", "mine")
-		b.sees("1 change is not saved")
-		b.click("nav a", "Status")
-		b.sees("What it allows")
-		b.holds(asks, "asks on another screen")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.click(".report-head button", "Delete")
-		b.click("button", "Delete the report")
-		b.sees("There are no reports yet")
-		b.holds("!("+asks+")", "does not ask when it is deleted")
-	})
-	walk("a run is requested, and ends", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "runs", "weekly", strings.Replace(weeklyShop, `{"mail":["ops@example.com"]},`, "", 1))
+	walk("the page asks before it is left as long as a report is not saved, on every screen",
+		report("guarded", "weekly", weeklyShop),
+		open("#/reports/guarded/weekly"), sees("every Monday at 07:00"), holds("!("+asks+")", "does not ask without a change"),
+		fill("#report-title", "mine"), sees("1 change is not saved"), click("nav a", "Status"), sees("What it allows"),
+		holds(asks, "asks on another screen"), back(), click(".report-head button", "Delete"),
+		click("button", "Delete the report"), sees("There are no reports yet"),
+		holds("!("+asks+")", "does not ask when it is deleted"))
+	walk.run("a run is requested, and ends", func(t *testing.T, b *tab, s *served) {
+		b.do(report("runs", "weekly", strings.Replace(weeklyShop, `{"mail":["ops@example.com"]},`, "", 1)))
 		var ended atomic.Bool
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/weekly/runs") {
+		b.do(answers(func(c *call) bool {
+			if c.r.Method != http.MethodGet || !c.to("/weekly/runs") {
 				return false
 			}
 			if ended.Load() {
-				fmt.Fprint(w, failedRun)
+				fmt.Fprint(c.w, failedRun)
 				return true
 			}
 			answer := httptest.NewRecorder()
-			s.direct.ServeHTTP(answer, r)
-			fmt.Fprint(w, runState.ReplaceAllString(answer.Body.String(), `"state":"running"`)) // the run may have ended already
+			s.direct.ServeHTTP(answer, c.r)
+			fmt.Fprint(c.w, runState.ReplaceAllString(answer.Body.String(), `"state":"running"`)) // the run may have ended already
 			return true
-		})
-		b.open("#/reports/runs/weekly?tab=runs")
-		b.sees("There are no runs yet")
-		b.fill("#about-from", "2026-01-01")
-		b.fill("#about-to", "2026-01-02")
-		b.click(".about button", "Run now")
-		b.holds("document.querySelector('.runs .run-state')?.textContent.includes('is made')", "has the run")
-		ended.Store(true)
-		b.sees("the data is not there")
-		b.sees("made before its data was complete")
-		b.sees("mailbox is full")
-		b.accessible("runs")
-		b.screenshot("report-runs")
-		b.click("button", "Make it again")
-		ended.Store(false)
-		b.holds("document.querySelectorAll('.runs tbody tr').length === 1", "has one run of the period")
+		}), open("#/reports/runs/weekly?tab=runs"), sees("There are no runs yet"), fill("#about-from", "2026-01-01"),
+			fill("#about-to", "2026-01-02"), click(".about button", "Run now"), textHas(".runs .run-state", "is made"),
+			sets(&ended, true), sees("the data is not there"), sees("made before its data was complete"), sees("mailbox is full"),
+			accessible("runs"), screenshot("report-runs"), click("button", "Make it again"), sets(&ended, false),
+			count(".runs tbody tr", 1))
 	})
-	walk("a server without reports says so", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 404"}
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasSuffix(r.URL.Path, "/reports") {
-				return false
+	walk("a server without reports says so",
+		allow("status of 404"),
+		answers(func(c *call) bool { return c.to("/reports") && c.notFound() }),
+		open("#/reports/prod"), sees("This server schedules no reports"))
+	walk("reports by keys",
+		report("keys", "weekly", weeklyShop), open("#/reports/keys/weekly"), sees("every Monday at 07:00"),
+		focus("#report-tab-form"), keys(kb.ArrowRight),
+		holds("document.activeElement.id === 'report-tab-preview' && $('.preview')", "has the preview"), blur(), leads("gd", "#/?"),
+		leads("gr", "#/reports/keys"), exists(".report-list"))
+	walk("the reports are accessible, at all widths",
+		report("wide", "weekly", weeklyShop),
+		report("wide", "hourly-attacks", `{"period":"hour","when":"attacks","paused":true,"deliver":[{"to":"archive"}]}`),
+		inThemes([]int64{360, 768, 1280}, func(shot func(name string) step) []step {
+			return []step{
+				open("#/reports/wide"), sees("Reports of wide"), shot("reports"), open("#/reports/wide/weekly"), sees("Template"),
+				shot("reports-weekly"), open("#/reports/wide/weekly?tab=preview"), sees("Nothing is sent"), shot("reports-weekly-preview"),
 			}
-			http.NotFound(w, r)
-			return true
-		})
-		b.open("#/reports/prod")
-		b.sees("This server schedules no reports")
-	})
-	walk("reports by keys", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "keys", "weekly", weeklyShop)
-		b.open("#/reports/keys/weekly")
-		b.sees("every Monday at 07:00")
-		b.run(chromedp.Focus("#report-tab-form"))
-		b.keys(kb.ArrowRight)
-		b.holds("document.activeElement.id === 'report-tab-preview' && document.querySelector('.preview')", "has the preview")
-		b.run(chromedp.Evaluate("document.activeElement.blur()", nil))
-		b.leads("gd", "#/?")
-		b.leads("gr", "#/reports/keys")
-		b.holds("document.querySelector('.report-list')", "has the reports of the configuration")
-	})
-	t.Run("the reports are accessible, at all widths", func(t *testing.T) {
-		newReport(t, server, "wide", "weekly", weeklyShop)
-		newReport(t, server, "wide", "hourly-attacks", `{"period":"hour","when":"attacks","paused":true,"deliver":[{"to":"archive"}]}`)
-		for _, scheme := range []string{"light", "dark"} {
-			for _, width := range []int64{360, 768, 1280} {
-				b := newTab(t, browser, server.url, width, scheme)
-				for name, sees := range map[string]string{"": "Reports of wide", "/weekly": "Template", "/weekly?tab=preview": "Nothing is sent"} {
-					b.open("#/reports/wide" + name)
-					b.sees(sees)
-					shot := "reports" + strings.NewReplacer("/", "-", "?tab=", "-").Replace(name)
-					b.screenshot(fmt.Sprintf("%s-%s-%d", shot, scheme, width))
-					b.accessible(shot)
-					if value[bool](b, "document.documentElement.scrollWidth > innerWidth") {
-						t.Errorf("%s is wider than the window of %d", shot, width)
-					}
-				}
-				b.check()
-			}
-		}
-	})
+		}))
 }
 
 // runState is the state of a run, or of a delivery of it.
@@ -447,28 +229,15 @@ const failedRun = `{"runs":[{"id":"a","report":"weekly","version":1,"from":"2026
 
 // TestReportsWithKeys: a report is made with the key.
 func TestReportsWithKeys(t *testing.T) {
-	browser := chromium(t)
-	s := serveReports(t, "--api-key", "the-key-of-the-test")
-	b := newTab(t, browser, s.url, 1280, "light")
-	b.allowed = []string{"status of 401"}
-	b.open("#/reports/prod/weekly?tab=preview")
-	b.sees("This server needs an API key")
-	b.fill("#key", "the-key-of-the-test")
-	b.click("button", "Use the key")
-	b.sees("Nothing is sent")
-	b.fill("#about-from", "2026-01-01")
-	b.fill("#about-to", "2026-01-02")
-	b.click(".about button", "Preview")
-	b.holds("document.querySelector('.report-text')?.textContent.length > 1000", "has the report")
-	b.holds("!document.querySelector('.preview a')", "has no link")
-	b.run(chromedp.Evaluate(keepFiles, nil))
-	b.click("button", "Save the page")
-	b.holds("window.files.length === 1", "saves a file")
-	if name := value[string](b, "window.files[0].name"); name != "weekly-2026-01-01.html" {
-		t.Errorf("the file is %s", name)
-	}
-	b.holds("window.files[0].text?.startsWith('<!doctype html>')", "saves the page")
-	b.check()
+	walk := walksAt(t, locked.address(t))
+	walk("a report is made with the key, and saved as a page",
+		allow("status of 401"), open("#/reports/prod/weekly?tab=preview"), sees("This server needs an API key"),
+		fill("#key", "the-key-of-the-test"), click("button", "Use the key"), sees("Nothing is sent"), fill("#about-from", "2026-01-01"),
+		fill("#about-to", "2026-01-02"), click(".about button", "Preview"),
+		holds("$('.report-text')?.textContent.length > 1000", "has the report"), lacks(".preview a"), evaluate(keepFiles),
+		click("button", "Save the page"), holds("window.files.length === 1", "saves a file"),
+		is("window.files[0].name", "weekly-2026-01-01.html"),
+		holds("window.files[0].text?.startsWith('<!doctype html>')", "saves the page"))
 }
 
 // keepFiles keeps what the page lets the browser save, in place of saving it.

@@ -2,11 +2,10 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
-	"io"
 	"log"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,26 +26,70 @@ import (
 // demoDay is the period of the records of the tests.
 const demoDay = "2026-01-01T00:00Z..2026-01-02T00:00Z"
 
-// served is a running `orrery serve` with a generated day, behind a handler that can answer in its place.
+// served is a running `orrery serve`, behind a handler that can answer in its place and knows what was sent.
 type served struct {
 	url     string
 	address string       // of the server itself
 	direct  http.Handler // the same as a handler
 
 	mu      sync.Mutex
-	instead func(w http.ResponseWriter, r *http.Request) bool // reports whether it answered
+	instead []func(c *call) bool // the first that returns true has answered
+	calls   []sent
 }
 
-func (s *served) answer(instead func(w http.ResponseWriter, r *http.Request) bool) {
+// sent is a call of the API, or of a file of the page, that was sent.
+type sent struct {
+	method, url string
+	path        string
+	body        map[string]any
+}
+
+// answer lets functions answer in place of the server.
+func (s *served) answer(instead ...func(c *call) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.instead = instead
 }
 
+// asked returns how often a question was sent to a data route, without those for estimates.
+func (s *served) asked(route string) int {
+	return s.count(func(one sent) bool { return strings.HasSuffix(one.path, "/data/"+route) && one.body["dry_run"] != true })
+}
+
+// forget forgets the calls so far.
+func (s *served) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = nil
+}
+
+// count returns how many calls of the API were sent for which a condition holds.
+func (s *served) count(holds func(one sent) bool) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, one := range s.calls {
+		if holds(one) {
+			n++
+		}
+	}
+	return n
+}
+
 var addressPattern = regexp.MustCompile(`answers on (http://[0-9.:]+)`)
 
-// program returns a build of the command, which can be given by ORRERY_TEST_PROGRAM.
-var program = sync.OnceValues(func() (string, error) {
+// program returns a build of the command, which can be given by ORRERY_TEST_PROGRAM. Only tests with a browser need it.
+func program(t *testing.T) string {
+	t.Helper()
+	needBrowser(t)
+	path, err := builtProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var builtProgram = sync.OnceValues(func() (string, error) {
 	if given := os.Getenv("ORRERY_TEST_PROGRAM"); given != "" {
 		return given, nil
 	}
@@ -53,6 +97,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	atTheEnd(func() { _ = os.RemoveAll(folder) })
 	path := filepath.Join(folder, "orrery")
 	build := exec.Command("go", "build", "-o", path, "./scripts/orrery")
 	build.Dir = filepath.Join("..", "..")
@@ -62,31 +107,73 @@ var program = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// ends has what ends with the tests: the browser, servers, and their folders.
+var ends struct {
+	sync.Mutex
+	list []func()
+}
+
+func atTheEnd(end func()) {
+	ends.Lock()
+	defer ends.Unlock()
+	ends.list = append(ends.list, end)
+}
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if os.Getenv("ORRERY_TEST_CONSOLE") != "" && os.Getenv("ORRERY_TEST_PROGRAM") == "" {
-		if path, err := program(); err == nil {
-			_ = os.RemoveAll(filepath.Dir(path)) // files left in the temporary folder do no harm
-		}
+	for _, end := range slices.Backward(ends.list) {
+		end()
 	}
 	os.Exit(code)
 }
 
-// serve starts the command with a generated day, or without data if records is "".
-func serve(t *testing.T, records string, args ...string) *served {
+// site is what a server has. Tests that need the same share a server.
+type site struct {
+	records, seed string // of the generated day; without records there is no data
+	reports       bool   // are scheduled
+	key           string
+}
+
+var (
+	demo      = site{records: "3000", seed: "3"}
+	scheduled = site{records: "300", seed: "3", reports: true}
+	locked    = site{records: "300", seed: "3", reports: true, key: "the-key-of-the-test"}
+)
+
+var sites struct {
+	sync.Mutex
+	addresses map[site]string
+}
+
+// address returns the address of a server with a site, which it starts unless a test has.
+func (s site) address(t *testing.T) string {
 	t.Helper()
-	program, data := generated(t, records, "3")
-	return start(t, program, data, args...)
+	sites.Lock()
+	defer sites.Unlock()
+	if at, ok := sites.addresses[s]; ok {
+		return at
+	}
+	program, data := generated(t, s.records, s.seed)
+	if s.reports {
+		configureReports(t, data)
+	}
+	var args []string
+	if s.key != "" {
+		args = []string{"--api-key", s.key}
+	}
+	at := start(t, program, data, args...)
+	if sites.addresses == nil {
+		sites.addresses = map[site]string{}
+	}
+	sites.addresses[s] = at
+	return at
 }
 
 // generated returns the command, and a data folder with a generated day.
 func generated(t *testing.T, records, seed string) (path, data string) {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data = filepath.Join(t.TempDir(), "data")
+	path = program(t)
+	data = filepath.Join(tempDir(t), "data")
 	if records != "" {
 		generate := exec.Command(path, "generate", "--records", records, "--seed", seed, "--from", "2026-01-01",
 			"--to", "2026-01-02", "--data", data)
@@ -98,14 +185,22 @@ func generated(t *testing.T, records, seed string) (path, data string) {
 	return path, data
 }
 
-// serveLog starts the command with the records of a log.
-func serveLog(t *testing.T, log string) *served {
+// tempDir returns a folder that is removed when all tests have ended.
+func tempDir(t *testing.T) string {
 	t.Helper()
-	program, err := program()
+	path, err := os.MkdirTemp("", "orrery-console-") //nolint:usetesting // the servers of several tests use it
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
+	atTheEnd(func() { _ = os.RemoveAll(path) }) // files left in the temporary folder do no harm
+	return path
+}
+
+// serveLog starts the command with the records of a log, and returns its address.
+func serveLog(t *testing.T, log string) string {
+	t.Helper()
+	program := program(t)
+	folder := tempDir(t)
 	data, path := filepath.Join(folder, "data"), filepath.Join(folder, "access.log")
 	if err := os.WriteFile(path, []byte(log), 0o644); err != nil {
 		t.Fatal(err)
@@ -118,7 +213,8 @@ func serveLog(t *testing.T, log string) *served {
 	return start(t, program, data)
 }
 
-func start(t *testing.T, program, data string, args ...string) *served {
+// start starts the command until all tests have ended, and returns its address.
+func start(t *testing.T, program, data string, args ...string) string {
 	t.Helper()
 	command := exec.Command(program, append([]string{"serve", "--no-demo", "--data", data, "--listen", "127.0.0.1:0"}, args...)...)
 	command.Env = environment()
@@ -129,7 +225,7 @@ func start(t *testing.T, program, data string, args ...string) *served {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	atTheEnd(func() {
 		_ = command.Process.Kill() // fails if it has ended
 		_ = command.Wait()
 	})
@@ -140,13 +236,14 @@ func start(t *testing.T, program, data string, args ...string) *served {
 				for lines.Scan() { // so that the server can go on writing its log
 				}
 			}()
-			return behind(t, m[1])
+			return m[1]
 		}
 	}
 	t.Fatal("the server ended without printing its address")
-	return nil
+	return ""
 }
 
+// behind returns a server at an address, behind a handler of the test.
 func behind(t *testing.T, address string) *served {
 	t.Helper()
 	target, err := url.Parse(address)
@@ -168,15 +265,17 @@ func behind(t *testing.T, address string) *served {
 	s := &served{address: address, direct: proxy}
 	dist := distHandler(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		instead := s.instead
-		s.mu.Unlock()
 		// A stage prefix as of a gateway on AWS.
 		if rest, staged := strings.CutPrefix(r.URL.Path, "/live/"); staged {
 			r.URL.Path = "/" + rest
 		}
+		c := &call{t: t, s: s, w: w, r: r}
+		if err := c.read(); err != nil {
+			return // the browser has left
+		}
+		instead := s.note(c)
 		switch {
-		case instead != nil && instead(w, r):
+		case slices.ContainsFunc(instead, func(answers func(c *call) bool) bool { return answers(c) }):
 		case dist != nil && (r.URL.Path == "/" || strings.HasPrefix(r.URL.Path, "/console/")):
 			dist.ServeHTTP(w, r)
 		default:
@@ -186,6 +285,16 @@ func behind(t *testing.T, address string) *served {
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s
+}
+
+// note notes a call of the API or of a file of the page, and returns what may answer it in place of the server.
+func (s *served) note(c *call) []func(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.api() || strings.HasPrefix(c.r.URL.Path, "/console/") {
+		s.calls = append(s.calls, sent{method: c.r.Method, url: c.r.URL.String(), path: c.r.URL.Path, body: maps.Clone(c.body)})
+	}
+	return s.instead
 }
 
 // distHandler serves dist of the checkout in place of the program's files if ORRERY_TEST_DIST is set, so that a change of
@@ -203,25 +312,6 @@ func distHandler(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	return handler
-}
-
-// wait holds a request until a channel is closed, or until the page no longer wants the answer.
-func wait(r *http.Request, released <-chan struct{}) {
-	select {
-	case <-released:
-	case <-r.Context().Done():
-	}
-}
-
-// readAll reads the body of a request, and leaves it to be read again.
-func readAll(t *testing.T, r *http.Request) []byte {
-	t.Helper()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Error(err)
-	}
-	r.Body = io.NopCloser(bytes.NewReader(text))
-	return text
 }
 
 // environment returns the environment of the test without the variables of the command.

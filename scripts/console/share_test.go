@@ -15,54 +15,48 @@ import (
 // TestShare walks through the links that readers send to others.
 func TestShare(t *testing.T) {
 	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 
-	walk("the link to an answer that is not there yet asks its receiver for a key, and waits for the same answer",
-		func(t *testing.T, b *tab, s *served) {
-			b.allowed = []string{"status of 504", "status of 401"}
-			query := newLongQuery("topx")
-			s.answer(query.answer(t))
-			b.open("#/?f=status=200&t=30m") // without requests, so that nothing leads to another period
-			b.run(chromedp.Evaluate(`{
+	walk.run("the link to an answer that is not there yet asks its receiver for a key, and waits for the same answer", func(t *testing.T, b *tab, s *served) {
+		b.do(allow("status of 504", "status of 401"))
+		query := newLongQuery("topx")
+		b.do(answers(query.answer), open("#/?f=status=200&t=30m"), // without requests, so that nothing leads to another period
+			evaluate(`{
 				sessionStorage.setItem('orrery.key', 'the-key-of-the-sender');
 				navigator.clipboard.writeText = async (text) => { window.copied = text; };
-			}`, nil))
-			b.click(".progress button", "Copy the link to the answer")
-			b.holds("window.copied", "has copied it")
-			link := value[string](b, "window.copied")
-			if !strings.HasPrefix(link, s.url+"/#/?") || !strings.Contains(link, "..") || strings.Contains(link, "the-key") {
-				t.Fatalf("the link is %s", link)
+			}`), click(".progress button", "Copy the link to the answer"), holds("window.copied", "has copied it"))
+		link := value[string](b, "window.copied")
+		if !strings.HasPrefix(link, s.url+"/#/?") || !strings.Contains(link, "..") || strings.Contains(link, "the-key") {
+			t.Fatalf("the link is %s", link)
+		}
+		receiver := newTab(t, browser, s.url, 1280, "light")
+		receiver.allowed = b.allowed
+		b.do(answers(func(c *call) bool {
+			if c.api() && c.r.Header.Get("Authorization") == "" {
+				return c.refuse(http.StatusUnauthorized, "an API key is needed")
 			}
-
-			receiver := newTab(t, browser, s.url, 1280, "light")
-			receiver.allowed = b.allowed
-			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-				if strings.HasPrefix(r.URL.Path, "/api/") && r.Header.Get("Authorization") == "" {
-					return refuse(w, http.StatusUnauthorized, "an API key is needed")
-				}
-				return query.answer(t)(w, r)
-			})
-			receiver.open(strings.TrimPrefix(link, s.url+"/"))
-			receiver.sees("This server needs an API key")
-			receiver.fill("#key", "the-key-of-the-receiver")
-			receiver.click(".trouble.key button", "")
-			receiver.sees("The query has been running")
-			close(query.released)
-			receiver.answered()
-			b.answered()
-			filters := query.asOf()
-			slices.Sort(filters)
-			if filters = slices.Compact(filters); len(filters) != 2 {
-				t.Errorf("the sender and the receiver ask about %q, want one period and the one before it", filters)
-			}
-			receiver.check()
-		})
+			return query.answer(c)
+		}))
+		receiver.open(strings.TrimPrefix(link, s.url+"/"))
+		receiver.sees("This server needs an API key")
+		receiver.fill("#key", "the-key-of-the-receiver")
+		receiver.click(".trouble.key button", "")
+		receiver.sees("The query has been running")
+		b.do(closes(query.released))
+		receiver.answered()
+		b.do(answered())
+		filters := query.asOf()
+		slices.Sort(filters)
+		if filters = slices.Compact(filters); len(filters) != 2 {
+			t.Errorf("the sender and the receiver ask about %q, want one period and the one before it", filters)
+		}
+		receiver.check()
+	})
 }
 
 // TestAddress walks through what the page shows beside its answers, which the address has as well.
 func TestAddress(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
+	walk := walksAt(t, demo.address(t))
 
 	for _, one := range []struct{ name, fragment, ready, click, member, shown string }{
 		{"a chart as a table", "#/?t=" + demoDay, "document.querySelector('.u-over')", ".chart figcaption > button",
@@ -74,32 +68,16 @@ func TestAddress(t *testing.T) {
 		{"more values of fields", "#/?panel=facets&facets=ip&t=" + demoDay, "document.querySelectorAll('.facet li').length === 5", ".facets button.small",
 			"values=many", "document.querySelectorAll('.facet li').length === 20"},
 	} {
-		walk(one.name+" stays after a reload, and Back undoes it", func(t *testing.T, b *tab, s *served) {
-			b.open(one.fragment)
-			b.holds(one.ready, "is complete")
-			b.click(one.click, "")
-			b.holds(one.shown, "shows it")
-			b.answered()
-			b.accessible(one.name)
-			b.run(chromedp.Reload())
-			b.holds("location.hash.includes('"+one.member+"') && "+one.shown, "shows it again")
-			b.run(chromedp.Evaluate("history.back()", nil))
-			b.holds("!location.hash.includes('"+one.member+"') && "+one.ready, "is as before")
-		})
+		walk(one.name+" stays after a reload, and Back undoes it",
+			open(one.fragment), holds(one.ready, "is complete"), click(one.click, ""), holds(one.shown, "shows it"), answered(),
+			accessible(one.name), reload(), holds("location.hash.includes('"+one.member+"') && "+one.shown, "shows it again"),
+			back(), holds("!location.hash.includes('"+one.member+"') && "+one.ready, "is as before"))
 	}
-	walk("what is searched in the rows stays after a reload, until something else is asked", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?t=" + demoDay)
-		b.fill("#quick-find", "german")
-		b.sees(" of the 200 that are loaded")
-		b.run(chromedp.Reload())
-		b.sees(" of the 200 that are loaded")
-		b.holds("document.querySelector('#quick-find')?.value === 'german'", "has the text")
-		b.shortcut("[")
-		b.holds("!location.hash.includes('find=')", "has forgotten it")
-	})
-	walk("all rows that are loaded are printed", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?t=" + demoDay)
-		b.holds("document.querySelector('.event')", "has the events")
+	walk("what is searched in the rows stays after a reload, until something else is asked",
+		open("#/events?t="+demoDay), fill("#quick-find", "german"), sees(" of the 200 that are loaded"), reload(),
+		sees(" of the 200 that are loaded"), fieldIs("#quick-find", "german"), shortcut("["), hashLacks("find="))
+	walk.run("all rows that are loaded are printed", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/events?t="+demoDay), exists(".event"))
 		rows := func() int { return value[int](b, "document.querySelectorAll('.event').length") }
 		if n := rows(); n == 0 || n > 60 {
 			t.Errorf("%d rows are drawn on the screen", n)
@@ -110,14 +88,8 @@ func TestAddress(t *testing.T) {
 			_, _, err := page.PrintToPDF().Do(ctx)
 			return err
 		}))
-		if n := value[int](b, "window.printed"); n != 200 {
-			t.Errorf("%d of 200 rows are drawn when the page is printed", n)
-		}
-		b.holds("document.querySelectorAll('.event').length <= 60", "draws the rows in view again")
+		b.do(is("window.printed", 200), holds("$$('.event').length <= 60", "draws the rows in view again"))
 		b.run(emulation.SetEmulatedMedia().WithMedia("print"))
-		b.holds("document.querySelectorAll('.event').length === 200", "draws all rows for paper")
-		if !value[bool](b, "document.querySelector('.rows').scrollHeight <= document.querySelector('.rows').clientHeight + 1") {
-			t.Error("rows are cut off")
-		}
+		b.do(count(".event", 200), must("$('.rows').scrollHeight <= $('.rows').clientHeight + 1", "rows are cut off"))
 	})
 }

@@ -17,13 +17,10 @@ const computed = `[...document.querySelectorAll('main *:not(.line *, .uplot *)')
 
 // TestStyles checks that the style of a part of the page, which stays when the part has been left, changes no other part.
 func TestStyles(t *testing.T) {
-	browser := chromium(t)
-	walk := walker(t, browser, serve(t, "3000").address)
-	walk("each screen looks the same after all others", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?f=blocked+is+true&t=" + demoDay)
-		b.holds("document.querySelectorAll('.event').length > 5", "has events")
-		b.click(".event", "Blocked")
-		b.holds("location.hash.startsWith('#/events/')", "has a record in its address")
+	walk := walksAt(t, demo.address(t))
+	walk.run("each screen looks the same after all others", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/events?f=blocked+is+true&t="+demoDay), moreThan(5, ".event"), click(".event", "Blocked"),
+			holds("location.hash.startsWith('#/events/')", "has a record in its address"))
 		record, _, _ := strings.Cut(value[string](b, "location.hash"), "?")
 		screens := []string{
 			"#/?t=" + demoDay, "#/?panel=standout&t=" + demoDay, "#/?panel=facets&t=" + demoDay, "#/?chart=latency&t=" + demoDay,

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -56,155 +55,63 @@ func (b *tab) wholePage(name string) {
 
 // TestTargetsOfFingers measures the controls of every screen, and of what opens in it, on a phone.
 func TestTargetsOfFingers(t *testing.T) {
-	browser := chromium(t)
-	requests, reports := serve(t, "3000"), serveReports(t)
-	walk := func(name string, server *served, run func(t *testing.T, b *tab, s *served)) {
-		walkerAt(t, browser, server.address, 360)(name, run)
+	requests, reports := walksAt(t, demo.address(t)), walksAt(t, scheduled.address(t))
+	var changes []step
+	for _, change := range []struct{ name, members string }{
+		{"values", "panel=facets"}, {"stand-out", "panel=standout"}, {"explain", "panel=explain"}, {"split", "by=country"},
+		{"status-lines", "chart=status"}, {"table", "as=table"}, {"compared", "vs=1d&sort=requests"},
+	} {
+		changes = append(changes, open("#/?f=country+in+(Germany,+France),+method=GET&"+change.members+"&t="+demoDay),
+			moreThan(2, ".chips li"), touchable("dashboard-"+change.name))
 	}
-
-	walk("dashboard", requests, func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the top values")
-		b.touchable("dashboard")
-		b.open("#/?t=2026-01-01T12:00Z..2026-01-01T18:00Z")
-		b.holds("document.querySelector('.tile .change a')", "has the period before")
-		b.touchable("before")
-		b.open("#/?t=" + demoDay)
-		b.click(".line summary", "")
-		b.touchable("tools")
-		b.click(".list .value button", "Germany")
-		b.holds("document.querySelector('[role=menu]')", "has the menu")
-		b.touchable("menu")
-		b.keys(kb.Escape)
-		b.click("#period", "")
-		b.holds("document.querySelector('#zone')", "has the picker")
-		b.touchable("period")
-		b.keys(kb.Escape)
-		b.click(".bar button", "Saved filters")
-		b.sees("Type a filter to save it")
-		b.touchable("filters")
-		b.click(".filters-of button", "History")
-		b.touchable("history")
-		b.keys(kb.Escape)
-		b.click("button", "Keyboard shortcuts")
-		b.holds("document.querySelector('dialog[open]')", "has the list of keys")
-		b.touchable("help")
-		for name, change := range map[string]string{
-			"values": "panel=facets", "stand-out": "panel=standout", "explain": "panel=explain", "split": "by=country",
-			"status-lines": "chart=status", "table": "as=table", "compared": "vs=1d&sort=requests",
-		} {
-			b.open("#/?f=country+in+(Germany,+France),+method=GET&" + change + "&t=" + demoDay)
-			b.holds("document.querySelectorAll('.chips li').length > 2", "has the conditions")
-			b.touchable("dashboard-" + name)
-		}
-		b.allowed = []string{"status of 400"}
-		b.open(`#/?f=hots="shop.example",+status>4OO&t=` + demoDay)
-		b.sees("2 mistakes")
-		b.touchable("mistakes")
-	})
-	walk("events", requests, func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?live=5&t=30m")
-		b.holds("document.querySelector('.over-rows select')", "has the rate of Live")
-		b.touchable("live")
-		b.open("#/events?f=blocked+is+true&t=" + demoDay)
-		b.holds("document.querySelector('.event') && document.querySelector('#quick-find')", "has the list")
-		b.touchable("events")
-		b.click("summary", "Columns")
-		b.holds("document.querySelectorAll('.columns option').length > 10", "has the chooser")
-		b.touchable("columns")
-		b.keys(kb.Escape)
-		b.click(".over-rows button", "Export")
-		b.sees("The export reads")
-		b.touchable("export")
-		b.open("#/events?panel=facets&t=" + demoDay)
-		b.holds("document.querySelector('.facet li')", "has the values")
-		b.touchable("events-values")
-		b.open(`#/events?f=host="nobody.example",+blocked+is+true&t=` + demoDay)
-		b.click("button", "Which condition is it?")
-		b.sees("keeps out all requests")
-		b.touchable("blame")
-	})
-	walk("record", requests, func(t *testing.T, b *tab, s *served) {
+	requests("dashboard",
+		at(360), open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), touchable("dashboard"),
+		open("#/?t=2026-01-01T12:00Z..2026-01-01T18:00Z"), exists(".tile .change a"), touchable("before"), open("#/?t="+demoDay),
+		click(".line summary", ""), touchable("tools"), click(".list .value button", "Germany"), exists("[role=menu]"),
+		touchable("menu"), keys(kb.Escape), click("#period", ""), exists("#zone"), touchable("period"), keys(kb.Escape),
+		click(".bar button", "Saved filters"), sees("Type a filter to save it"), touchable("filters"),
+		click(".filters-of button", "History"), touchable("history"), keys(kb.Escape), click("button", "Keyboard shortcuts"),
+		exists("dialog[open]"), touchable("help"),
+		together(changes...), allow("status of 400"), open(`#/?f=hots="shop.example",+status>4OO&t=`+demoDay), sees("2 mistakes"),
+		touchable("mistakes"))
+	requests("events",
+		at(360), open("#/events?live=5&t=30m"), exists(".over-rows select"), touchable("live"), open("#/events?f=blocked+is+true&t="+demoDay),
+		holds("$('.event') && $('#quick-find')", "has the list"), touchable("events"), click("summary", "Columns"),
+		moreThan(10, ".columns option"), touchable("columns"), keys(kb.Escape), click(".over-rows button", "Export"),
+		sees("The export reads"), touchable("export"), open("#/events?panel=facets&t="+demoDay), exists(".facet li"),
+		touchable("events-values"), open(`#/events?f=host="nobody.example",+blocked+is+true&t=`+demoDay),
+		click("button", "Which condition is it?"), sees("keeps out all requests"), touchable("blame"))
+	requests.run("record", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\[", query~"=....", session~"."`)
-		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
-		b.holds("document.querySelector('.evidence li')", "has the evidence")
-		b.touchable("record")
-		b.evaluate("document.querySelectorAll('.record details').forEach((d) => { d.open = true; })")
-		b.touchable("record-open")
+		b.do(at(360), open("#/events/"+record["record_ref"].(string)+"?t="+demoDay), exists(".evidence li"), touchable("record"),
+			evaluate("$$('.record details').forEach((d) => { d.open = true; })"), touchable("record-open"))
 	})
-	walk("comparison", requests, func(t *testing.T, b *tab, s *served) {
-		b.open("#/compare?where=blocked+is+true&t=" + demoDay)
-		b.holds("document.querySelector('.findings')", "has the findings")
-		b.touchable("compare")
-		b.open("#/compare?vs=previous&t=2026-01-01T12:00Z..2026-01-01T18:00Z")
-		b.click("summary", "Another side")
-		b.touchable("compare-more")
-	})
-	walk("status", requests, func(t *testing.T, b *tab, s *served) {
-		b.open("#/status")
-		b.sees("What it allows")
-		b.touchable("status")
-		b.click("button", "Show as table")
-		b.touchable("status-table")
-		s.answer(troubled)
-		b.open("#/status")
-		b.sees("4 things ask for a hand")
-		b.touchable("troubled")
-	})
-	walk("planets", reports, func(t *testing.T, b *tab, s *served) {
-		newPlanet(t, s, "touched")
-		b.open("#/planets")
-		b.sees("Choose a configuration")
-		b.touchable("configurations")
-		b.open("#/planets/touched")
-		b.fill("#planet-name", "another")
-		b.click("button", "Paste many")
-		b.touchable("planet")
-		b.click("[role=tab]", "JSON")
-		b.touchable("planet-json")
-		b.click("[role=tab]", "Difference")
-		b.touchable("planet-difference")
-	})
-	walk("reports", reports, func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "touched", "weekly", weeklyShop)
-		b.open("#/reports/touched")
-		b.sees("The shop")
-		b.touchable("reports")
-		for _, tab := range []string{"", "preview", "runs", "versions"} {
-			b.open("#/reports/touched/weekly?tab=" + tab)
-			b.holds("document.querySelector('[role=tabpanel]')", "has the tab")
-			b.touchable("report-" + tab)
-		}
-		b.click(".report-head button", "Delete")
-		b.touchable("report-deletion")
-	})
-	walk("states", requests, func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 401", "status of 403", "status of 500"}
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			body := bodyOf(t, r)
-			return body["dry_run"] == true && changed(t, s, w, r, body, costly)
-		})
-		b.open("#/?t=" + demoDay)
-		b.sees("This is a heavy question")
-		b.touchable("held")
-		for status, text := range map[int]string{
-			http.StatusUnauthorized: "This server needs an API key", http.StatusForbidden: "The key does not allow this",
-			http.StatusInternalServerError: "The question failed",
-		} {
-			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-				return strings.HasPrefix(r.URL.Path, "/api/") && refuse(w, status, "no")
-			})
-			b.open("#/events?t=" + demoDay)
-			b.sees(text)
-			b.touchable(fmt.Sprint("refused-", status))
-		}
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			return isQuestion(t, r, "logs") && changed(t, s, w, r, bodyOf(t, r), func(meta map[string]any) {
-				meta["skipped"] = []string{"fresh/2026/01/01/10/a.parquet"}
-			})
-		})
-		b.open("#/events?t=" + demoDay)
-		b.sees("1 object could not be read")
-		b.touchable("skipped")
-	})
+	requests("comparison",
+		at(360), open("#/compare?where=blocked+is+true&t="+demoDay), exists(".findings"), touchable("compare"),
+		open("#/compare?vs=previous&t=2026-01-01T12:00Z..2026-01-01T18:00Z"), click("summary", "Another side"),
+		touchable("compare-more"))
+	requests("status",
+		at(360), open("#/status"), sees("What it allows"), touchable("status"), click("button", "Show as table"), touchable("status-table"),
+		answers(troubled), open("#/status"), sees("4 things ask for a hand"), touchable("troubled"))
+	reports("planets",
+		at(360), planet("touched"), open("#/planets"), sees("Choose a configuration"), touchable("configurations"),
+		open("#/planets/touched"), fill("#planet-name", "another"), click("button", "Paste many"), touchable("planet"),
+		click("[role=tab]", "JSON"), touchable("planet-json"), click("[role=tab]", "Difference"), touchable("planet-difference"))
+	reports("reports",
+		at(360), report("touched", "weekly", weeklyShop), open("#/reports/touched"), sees("The shop"), touchable("reports"),
+		open("#/reports/touched/weekly?tab="), exists("[role=tabpanel]"), touchable("report-"),
+		open("#/reports/touched/weekly?tab=preview"), exists("[role=tabpanel]"), touchable("report-preview"),
+		open("#/reports/touched/weekly?tab=runs"), exists("[role=tabpanel]"), touchable("report-runs"),
+		open("#/reports/touched/weekly?tab=versions"), exists("[role=tabpanel]"), touchable("report-versions"),
+		click(".report-head button", "Delete"), touchable("report-deletion"))
+	refused := func(status int, text string) step {
+		return together(answers(func(c *call) bool { return c.api() && c.refuse(status, "no") }), open("#/events?t="+demoDay), sees(text),
+			touchable(fmt.Sprint("refused-", status)))
+	}
+	requests("states",
+		at(360), allow("status of 401", "status of 403", "status of 500"), answers(heavy()), open("#/?t="+demoDay),
+		sees("This is a heavy question"), touchable("held"), refused(http.StatusUnauthorized, "This server needs an API key"),
+		refused(http.StatusForbidden, "The key does not allow this"), refused(http.StatusInternalServerError, "The question failed"),
+		answers(func(c *call) bool { return c.question("logs") && c.changed(skipped) }), open("#/events?t="+demoDay),
+		sees("1 object could not be read"), touchable("skipped"))
 }

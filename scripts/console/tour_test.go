@@ -12,8 +12,8 @@ import (
 // The day of the tour in the README, as the requests of the API name it.
 const tourDay = `"filters":"timestamp between 2026-01-01 00:00:00 and 2026-01-02 00:00:00`
 
-// asked returns what the API answers to a question.
-func asked[T any](t *testing.T, s *served, route, body string) (answer struct {
+// answerTo returns what the API answers to a question.
+func answerTo[T any](t *testing.T, s *served, route, body string) (answer struct {
 	Data struct{ Results []T }
 	Meta struct {
 		NumOfRequests int `json:"num_of_requests"`
@@ -44,10 +44,9 @@ func grouped(n int) string {
 
 // TestTour compares what the screens show of the data of the tour with what the API answers.
 func TestTour(t *testing.T) {
-	browser := chromium(t)
 	program, data := generated(t, "20000", "7")
 	configureReports(t, data)
-	walk := walker(t, browser, start(t, program, data).address)
+	walk := walksAt(t, start(t, program, data))
 	// cells are the texts of the first row of a table.
 	cells := func(b *tab, row string) []string {
 		b.t.Helper()
@@ -55,15 +54,13 @@ func TestTour(t *testing.T) {
 		return value[[]string](b, fmt.Sprintf("[...document.querySelectorAll(%q)].map((e) => e.innerText.trim())", row+" > *"))
 	}
 
-	walk("the figures and the top values of the dashboard", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the top values")
-		b.answered()
+	walk.run("the figures and the top values of the dashboard", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), answered())
 		for tile, condition := range map[string]string{
 			"requests": "", "blocked": ", blocked is true", "challenged": `, result=\"Challenged\"`, "monitored": ", monitor is true",
 			"human": ", human is true", "refused": ", upstream_status>=400",
 		} {
-			want := asked[any](t, s, "facets", `{`+tourDay+condition+`","by":["method"]}`).Meta.NumOfRequests
+			want := answerTo[any](t, s, "facets", `{`+tourDay+condition+`","by":["method"]}`).Meta.NumOfRequests
 			if got := b.figure(tile); got != want || want == 0 {
 				t.Errorf("the tile %s has %d, the API %d", tile, got, want)
 			}
@@ -73,7 +70,7 @@ func TestTour(t *testing.T) {
 			NumOfRequests        int `json:"num_of_requests"`
 			NumOfBlockedRequests int `json:"num_of_blocked_requests"`
 		}
-		for _, one := range asked[top](t, s, "topx", `{`+tourDay+`","limit":8}`).Data.Results {
+		for _, one := range answerTo[top](t, s, "topx", `{`+tourDay+`","limit":8}`).Data.Results {
 			if one.Label != "country" {
 				continue
 			}
@@ -84,26 +81,24 @@ func TestTour(t *testing.T) {
 			}
 		}
 	})
-	walk("the events, and the newest of them as a record", func(t *testing.T, b *tab, s *served) {
+	walk.run("the events, and the newest of them as a record", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true`)
-		b.open("#/events?f=blocked+is+true&t=" + demoDay)
-		b.sees("200 of ")
+		b.do(open("#/events?f=blocked+is+true&t="+demoDay), sees("200 of "))
 		row := strings.Join(cells(b, ".event"), " ")
 		for _, member := range []string{"method", "ip", "country"} {
 			if !strings.Contains(row, record[member].(string)) {
 				t.Errorf("the first row is %s, the newest record has %v", row, record[member])
 			}
 		}
-		b.click(".event", "")
-		b.holds(fmt.Sprintf("location.hash.includes(%q)", record["record_ref"]), "has the reference in its address")
-		b.sees("Is it a false positive?")
-		b.answered()
+		b.do(click(".event", ""),
+			holds(fmt.Sprintf("location.hash.includes(%q)", record["record_ref"]), "has the reference in its address"),
+			sees("Is it a false positive?"), answered())
 		line := value[string](b, "document.querySelector('.record .line-of-request').textContent")
 		if want := fmt.Sprintf("%s %s%s", record["method"], record["host"], record["path"]); !strings.HasPrefix(line, want) {
 			t.Errorf("the record is of %s, want %s", line, want)
 		}
 	})
-	walk("the sides of a comparison, and what differs most", func(t *testing.T, b *tab, s *served) {
+	walk.run("the sides of a comparison, and what differs most", func(t *testing.T, b *tab, s *served) {
 		type side struct {
 			NumOfRequests int `json:"num_of_requests"`
 		}
@@ -111,40 +106,30 @@ func TestTour(t *testing.T) {
 			By, Condition      string
 			Selected, Baseline side
 		}
-		answer := asked[finding](t, s, "diff", `{`+tourDay+`","select":"blocked is true"}`)
+		answer := answerTo[finding](t, s, "diff", `{`+tourDay+`","select":"blocked is true"}`)
 		first := answer.Data.Results[0]
-		b.open("#/compare?where=blocked+is+true&t=" + demoDay)
+		b.do(open("#/compare?where=blocked+is+true&t=" + demoDay))
 		row := cells(b, ".findings tbody tr:first-child")
 		if row[0] != first.By || row[3] != grouped(first.Selected.NumOfRequests) || row[4] != grouped(first.Baseline.NumOfRequests) {
 			t.Errorf("the first finding is %q, the API has %+v", row, first)
 		}
-		b.holds(fmt.Sprintf("document.querySelector('.findings .act button').ariaLabel === %q", "Only "+first.Condition), "has its condition")
-		b.sees(grouped(answer.Meta.Diff.Selected.NumOfRequests) + " requests")
-		b.sees(grouped(answer.Meta.Diff.Baseline.NumOfRequests) + " requests")
-		b.answered()
+		b.do(holds(fmt.Sprintf("$('.findings .act button').ariaLabel === %q", "Only "+first.Condition), "has its condition"),
+			sees(grouped(answer.Meta.Diff.Selected.NumOfRequests)+" requests"),
+			sees(grouped(answer.Meta.Diff.Baseline.NumOfRequests)+" requests"), answered())
 	})
-	walk("the settings of a planet", func(t *testing.T, b *tab, s *served) {
-		newPlanet(t, s, "prod")
-		b.open("#/planets/prod")
-		b.holds("document.querySelector('#planet-name')?.value === 'main' && document.querySelectorAll('.nets tbody tr').length === 2",
-			"has the settings")
-		b.answered()
+	walk("the settings of a planet",
+		planet("prod"), open("#/planets/prod"),
+		holds("$('#planet-name')?.value === 'main' && $$('.nets tbody tr').length === 2", "has the settings"), answered())
+	walk.run("the report of the day", func(t *testing.T, b *tab, s *served) {
+		b.do(report("prod", "weekly", `{"title":"The tour","period":"day","deliver":[{"to":"archive"}]}`), open("#/reports/prod"),
+			sees("The tour"), open("#/reports/prod/weekly?tab=preview"), fill("#about-from", "2026-01-01"),
+			fill("#about-to", "2026-01-02"), click(".about button", "Preview"))
+		all := answerTo[any](t, s, "facets", `{`+tourDay+`","by":["method"]}`).Meta.NumOfRequests
+		blocked := answerTo[any](t, s, "facets", `{`+tourDay+`, blocked is true","by":["method"]}`).Meta.NumOfRequests
+		b.do(holds(fmt.Sprintf("$('.report-text')?.textContent.includes('%s of %s requests were blocked')",
+			grouped(blocked), grouped(all)), "has the report"), answered())
 	})
-	walk("the report of the day", func(t *testing.T, b *tab, s *served) {
-		newReport(t, s, "prod", "weekly", `{"title":"The tour","period":"day","deliver":[{"to":"archive"}]}`)
-		b.open("#/reports/prod")
-		b.sees("The tour")
-		b.open("#/reports/prod/weekly?tab=preview")
-		b.fill("#about-from", "2026-01-01")
-		b.fill("#about-to", "2026-01-02")
-		b.click(".about button", "Preview")
-		all := asked[any](t, s, "facets", `{`+tourDay+`","by":["method"]}`).Meta.NumOfRequests
-		blocked := asked[any](t, s, "facets", `{`+tourDay+`, blocked is true","by":["method"]}`).Meta.NumOfRequests
-		b.holds(fmt.Sprintf("document.querySelector('.report-text')?.textContent.includes('%s of %s requests were blocked')",
-			grouped(blocked), grouped(all)), "has the report")
-		b.answered()
-	})
-	walk("the status, and the hours", func(t *testing.T, b *tab, s *served) {
+	walk.run("the status, and the hours", func(t *testing.T, b *tab, s *served) {
 		var status struct {
 			Data struct {
 				Records, Objects int
@@ -154,38 +139,32 @@ func TestTour(t *testing.T) {
 		if err := json.Unmarshal([]byte(conf(t, s, http.MethodGet, "/api/v4.0/status", "")), &status); err != nil {
 			t.Fatal(err)
 		}
-		b.open("#/status")
-		b.sees(fmt.Sprintf("%s records in %d objects", grouped(status.Data.Records), status.Data.Objects))
-		b.click("button", "Show as table")
-		b.holds("document.querySelectorAll('.hours tbody tr').length === 24", "has the hours")
+		b.do(open("#/status"), sees(fmt.Sprintf("%s records in %d objects", grouped(status.Data.Records), status.Data.Objects)),
+			click("button", "Show as table"), count(".hours tbody tr", 24))
 		hours := value[string](b, "document.querySelector('.hours tbody').textContent")
 		for _, hour := range status.Data.Hours {
 			if !strings.Contains(hours, grouped(hour.Records)) {
 				t.Errorf("no hour has %d records", hour.Records)
 			}
 		}
-		b.answered()
+		b.do(answered())
 	})
-	walk("the explanation of what the dashboard reads", func(t *testing.T, b *tab, s *served) {
-		estimate := asked[any](t, s, "topx", `{`+tourDay+`","limit":8,"dry_run":true}`).Meta.Estimate
-		b.open("#/?panel=explain&t=" + demoDay)
-		b.holds("document.querySelectorAll('.explain tbody tr').length === 8", "has its questions")
-		b.answered()
+	walk.run("the explanation of what the dashboard reads", func(t *testing.T, b *tab, s *served) {
+		estimate := answerTo[any](t, s, "topx", `{`+tourDay+`","limit":8,"dry_run":true}`).Meta.Estimate
+		b.do(open("#/?panel=explain&t="+demoDay), count(".explain tbody tr", 8), answered())
 		row := value[[]string](b, "[...[...document.querySelectorAll('.explain tbody tr')]"+
 			".find((e) => e.textContent.startsWith('Top values')).querySelectorAll('td')].map((e) => e.textContent)")
 		if row[1] != grouped(estimate.Objects) || row[2] != grouped(estimate.Rows) || estimate.Rows == 0 {
 			t.Errorf("the row of the top values is %q, the API has %+v", row, estimate)
 		}
 	})
-	walk("a list of more than 10,000 events draws at most 60 rows wherever it is scrolled", func(t *testing.T, b *tab, s *served) {
+	walk.run("a list of more than 10,000 events draws at most 60 rows wherever it is scrolled", func(t *testing.T, b *tab, s *served) {
 		const half, height = "2026-01-01T12:00Z..2026-01-02T00:00Z", 28
-		n := asked[any](t, s, "facets", `{"filters":"timestamp between 2026-01-01 12:00:00 and 2026-01-02 00:00:00","by":["method"]}`).Meta.NumOfRequests
+		n := answerTo[any](t, s, "facets", `{"filters":"timestamp between 2026-01-01 12:00:00 and 2026-01-02 00:00:00","by":["method"]}`).Meta.NumOfRequests
 		if n < 10_000 {
 			t.Fatalf("only %d events", n)
 		}
-		b.open("#/events?cols=timestamp,status&t=" + half)
-		b.sees("200 of ")
-		b.answered()
+		b.do(open("#/events?cols=timestamp,status&t="+half), sees("200 of "), answered())
 		var most int
 		b.run(evaluated(`(async () => {
 			let most = 0;
@@ -200,7 +179,7 @@ func TestTour(t *testing.T) {
 		if most == 0 || most > 60 {
 			t.Errorf("up to %d rows were drawn while the pages came", most)
 		}
-		b.sees("all " + grouped(n) + " shown")
+		b.do(sees("all " + grouped(n) + " shown"))
 		for _, part := range []float64{0, .25, .5, .75, 1} {
 			b.evaluate(fmt.Sprintf("{ const e = document.querySelector('.rows'); e.scrollTop = %v * (e.scrollHeight - e.clientHeight); }", part))
 			b.holds(fmt.Sprintf("document.querySelector(`.event[aria-rowindex='${Math.floor(document.querySelector('.rows').scrollTop / %d) + 2}']`)",
@@ -209,6 +188,6 @@ func TestTour(t *testing.T) {
 				t.Errorf("at %v of the list, %d rows are drawn", part, rows)
 			}
 		}
-		b.holds(fmt.Sprintf("document.querySelector('.event:last-child').ariaRowIndex === '%d'", n+1), "ends with the oldest event")
+		b.do(holds(fmt.Sprintf("$('.event:last-child').ariaRowIndex === '%d'", n+1), "ends with the oldest event"))
 	})
 }

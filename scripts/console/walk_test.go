@@ -10,636 +10,268 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
 // TestConsole walks through every screen and state against a running server. No walk may violate the policy of the page,
 // write an error to the console of the browser, or send a request to another host.
 func TestConsole(t *testing.T) {
-	browser := chromium(t)
-	server := serve(t, "3000")
-	walk := walker(t, browser, server.address)
+	server := demo.address(t)
+	walk := walksAt(t, server)
 
-	walk("the first visit leads to the newest day of the data", func(t *testing.T, b *tab, s *served) {
-		b.open("")
-		b.sees("Requests over time")
-		if at := b.fragment(); !strings.Contains(at, "t="+demoDay) {
-			t.Errorf("the address is %s", at)
-		}
-		if n := value[string](b, "document.querySelector('.tile.requests .number').textContent"); n != "3,000" {
-			t.Errorf("%s requests, want 3,000", n)
-		}
-	})
-	walk("a tile adds its condition, and Back takes it away", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.click(".tile.blocked", "Blocked")
-		b.holds("location.hash.includes('blocked+is+true')", "has the condition in its address")
-		b.holds("document.querySelector('#filter').value === 'blocked is true'", "has the condition in the bar")
-		b.run(chromedp.Evaluate("history.back()", nil))
-		b.holds("document.querySelector('#filter').value === ''", "has an empty bar again")
-		b.holds("document.querySelector('.tile.requests .number').textContent === '3,000'", "has all requests again")
-	})
-	walk("only and without by the menu of a value", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.click(".list .value button", "Germany")
-		b.holds("document.activeElement.role === 'menuitem'", "has the focus in the menu")
-		b.keys(kb.ArrowDown + kb.Enter)
-		b.holds(`document.querySelector('#filter').value === 'country!="Germany"'`, "is without Germany")
-		b.holds("document.querySelectorAll('.list')[0].innerText.includes('France')", "has the others")
-		b.click(".list .value button", "France")
-		b.click("[role=menuitem]", "Only")
-		b.holds(`document.querySelector('#filter').value === 'country!="Germany", country="France"'`, "keeps only France")
-	})
-	walk("events by keys: move, keep only, open, next, close", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?t=" + demoDay)
-		b.sees("200 of ")
-		if n := value[int](b, "document.querySelectorAll('.event').length"); n == 0 || n > 60 {
-			t.Errorf("%d rows are drawn", n)
-		}
-		b.run(chromedp.Focus(".rows"))
-		b.keys(kb.ArrowDown + kb.ArrowDown + kb.Enter)
-		b.holds("document.querySelector('.record .why')", "shows the record")
-		before := b.fragment()
-		b.run(chromedp.Evaluate("document.activeElement.blur()", nil))
-		b.keys("j")
-		b.holds(fmt.Sprintf("decodeURIComponent(location.hash.replaceAll('+', ' ')) !== %q", before), "goes to the next record")
-		b.answered() // until then, Esc cancels
-		b.keys(kb.Escape)
-		b.holds("!document.querySelector('.record')", "closes the record")
-		b.run(chromedp.Focus(".rows"))
-		b.keys(kb.ArrowRight + "+")
-		b.holds("document.querySelector('#filter').value.startsWith('result=')", "keeps only the result of the row")
-		b.keys(kb.End)
-	})
-	walk("older events are added until all are shown", func(t *testing.T, b *tab, s *served) {
-		b.open("#/events?f=blocked+is+true&t=" + demoDay)
-		b.sees("200 of ")
+	walk("the first visit leads to the newest day of the data",
+		open(""), sees("Requests over time"), addressHas("t="+demoDay), is("$('.tile.requests .number').textContent", "3,000"))
+	walk("a tile adds its condition, and Back takes it away",
+		open("#/?t="+demoDay), click(".tile.blocked", "Blocked"), hashHas("blocked+is+true"), filterIs("blocked is true"), back(),
+		filterIs(""), text(".tile.requests .number", "3,000"))
+	walk("only and without by the menu of a value",
+		open("#/?t="+demoDay), click(".list .value button", "Germany"), focused("[role=menuitem]"), keys(kb.ArrowDown+kb.Enter),
+		filterIs(`country!="Germany"`), holds("$$('.list')[0].innerText.includes('France')", "has the others"),
+		click(".list .value button", "France"), click("[role=menuitem]", "Only"), filterIs(`country!="Germany", country="France"`))
+	walk("events by keys: move, keep only, open, next, close",
+		open("#/events?t="+demoDay), sees("200 of "), must("$('.event') && $$('.event').length <= 60", "other rows are drawn than those in view"),
+		focus(".rows"), keys(kb.ArrowDown+kb.ArrowDown+kb.Enter), exists(".record .why"), note("before", "location.hash"), blur(), keys("j"),
+		holds("location.hash !== seen.before", "goes to the next record"), answered(), // until then, Esc cancels
+		keys(kb.Escape), lacks(".record"), focus(".rows"), keys(kb.ArrowRight+"+"), filterBegins("result="), keys(kb.End))
+	walk.run("older events are added until all are shown", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/events?f=blocked+is+true&t="+demoDay), sees("200 of "))
 		for range 10 {
 			if value[bool](b, "document.body.innerText.includes('all ')") {
 				break
 			}
-			shown := value[string](b, "document.querySelector('.over-rows span').textContent")
-			b.click(".more button", "Load older")
-			b.holds(fmt.Sprintf("document.querySelector('.over-rows span').textContent !== %q", shown), "adds a page")
+			b.do(note("shown", "$('.over-rows span').textContent"), click(".more button", "Load older"),
+				holds("$('.over-rows span').textContent !== seen.shown", "adds a page"))
 		}
-		b.sees("all ")
-		names := value[int](b, "Number(document.querySelector('.over-rows span').textContent.replace(/[^0-9]/g, ''))")
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		blocked := value[int](b, "Number(document.querySelector('.tile.blocked .number').firstChild.textContent.replace(',', ''))")
-		if names != blocked {
-			t.Errorf("%d events, and %d blocked requests", names, blocked)
-		}
+		b.do(sees("all "), note("events", "Number($('.over-rows span').textContent.replace(/[^0-9]/g, ''))"), open("#/?t="+demoDay),
+			sees("Requests over time"), must(numberOf("blocked")+" === seen.events", "the tile has another number"))
 	})
-	walk("why a request was blocked, without its secrets", func(t *testing.T, b *tab, s *served) {
-		b.open(`#/events?f=reason~"rate+limit",+session~"."&t=` + demoDay)
-		b.run(chromedp.Focus(".rows"), chromedp.WaitVisible(".event"))
-		b.keys(kb.Enter)
-		b.sees("blocked it: the client is over the limit")
-		b.sees("The same rule: ")
-		b.sees("Rate limit")
-		b.run(chromedp.Evaluate("document.querySelectorAll('.record details').forEach((d) => { d.open = true; })", nil))
-		b.sees("••••••")
-		b.click(".leaf button.small", "Show the value")
-		b.sees("Hide the value")
-	})
-	walk("sensitive values are neither shown nor copied until they are asked for", func(t *testing.T, b *tab, s *served) {
+	walk("why a request was blocked, without its secrets",
+		open(`#/events?f=reason~"rate+limit",+session~"."&t=`+demoDay), focus(".rows"), visible(".event"), keys(kb.Enter),
+		sees("blocked it: the client is over the limit"), sees("The same rule: "), sees("Rate limit"),
+		evaluate("$$('.record details').forEach((d) => { d.open = true; })"), sees("••••••"),
+		click(".leaf button.small", "Show the value"), sees("Hide the value"))
+	walk.run("sensitive values are neither shown nor copied until they are asked for", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\[", query~"=....", session~"."`)
 		secrets := secretsOf(record)
 		if len(secrets) < 2 {
 			t.Fatalf("the record has the secrets %q, which are too few for the test", secrets)
 		}
-		b.open("#/events/" + record["record_ref"].(string) + "?t=" + demoDay)
-		b.sees("Is it a false positive?")
-		b.holds("document.querySelector('.evidence li')", "has the evidence")
-		b.run(chromedp.Evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text; }`, nil))
-		leaks := func(what, text string) {
+		b.do(open("#/events/"+record["record_ref"].(string)+"?t="+demoDay), sees("Is it a false positive?"),
+			exists(".evidence li"))
+		leaks := func(what, expression string) {
 			t.Helper()
+			text := value[string](b, expression)
 			for _, secret := range secrets {
 				if strings.Contains(text, secret) {
 					t.Errorf("%s has the secret %q:\n%s", what, secret, text)
 				}
 			}
 		}
-		leaks("the page", value[string](b, "document.querySelector('.record').outerHTML"))
-		copyAs := func(name string) {
-			t.Helper()
-			b.click(".record button", "Copy as…")
-			b.click("[role=menuitem]", name)
-		}
+		leaks("the page", "$('.record').outerHTML")
 		for _, name := range []string{"Copy as JSON", "Copy as curl"} {
-			b.run(chromedp.Evaluate("window.copied = ''", nil))
-			copyAs(name)
-			b.holds("window.copied", "has copied")
-			leaks(name, value[string](b, "window.copied"))
+			b.do(keepCopies(), click(".record button", "Copy as…"), click("[role=menuitem]", name), holds("copied", "has copied"))
+			leaks(name, "copied")
 		}
-		b.click(".record button", "Show hidden values")
-		quoted, err := json.Marshal(record["session"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.holds(fmt.Sprintf("document.querySelector('.record').innerText.includes(%s)", quoted), "shows the session")
-		copyAs("secrets included")
-		b.holds(fmt.Sprintf("window.copied.includes(%q)", strings.TrimPrefix(record["query"].(string), "?")), "copies the query")
+		b.do(click(".record button", "Show hidden values"), shows(".record", record["session"].(string)),
+			click(".record button", "Copy as…"), click("[role=menuitem]", "secrets included"),
+			copies(strings.TrimPrefix(record["query"].(string), "?")))
 	})
-	walk("mistakes are underlined, listed and corrected", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"}
-		b.open(`#/?f=hots="shop.example",+status>=200&t=` + demoDay)
-		b.sees("1 mistake")
-		b.sees(`unknown field "hots"`)
-		if wrong := value[string](b, "document.querySelector('.wrong').textContent"); wrong != "hots" {
-			t.Errorf("%q is underlined", wrong)
-		}
-		b.click(".mistakes button", "Use the corrected filter")
-		b.holds(`document.querySelector('#filter').value.startsWith('host="shop.example"')`, "has the corrected filter")
-		b.click(".run", "Run")
-		b.sees("Requests over time")
-	})
-	walk("fields, operators and values are completed", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 400"} // on a slow machine, half a filter is checked
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.run(chromedp.Focus("#filter"))
-		b.keys("coun")
-		b.holds("document.querySelector('[role=option]')?.textContent.startsWith('country')", "offers the field")
-		b.keys(kb.Tab)
-		b.keys("=")
-		b.holds("document.querySelectorAll('[role=option]').length > 1", "offers values")
-		b.keys("Germ")
-		b.holds("document.querySelector('[role=option]')?.textContent === 'Germany'", "offers the value")
-		b.enter()
-		b.holds(`document.querySelector('#filter').value === 'country="Germany"'`, "takes the value")
-		b.keys(kb.Escape)
-		b.enter()
-		b.holds("location.hash.includes('Germany')", "runs the filter")
-	})
-	walk("a pasted filter gives its period to the picker, and JSON becomes a query string", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.fill("#filter", `[{"field":"timestamp","op":"between","value":["2026-01-01 10:00","2026-01-01 11:00"]},`+
-			`{"field":"blocked","op":"is","value":true}]`)
-		b.click(".run", "Run")
-		b.holds("document.querySelector('#filter').value === 'blocked is true'", "has the query string")
-		b.sees("2026-01-01 10:00 – 11:00")
-	})
-	walk("periods, zones and the share link", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
-		b.sees("Requests over time")
-		b.keys("[")
-		b.sees("2026-01-01 09:00 – 10:00")
-		b.keys("z")
-		b.sees("2026-01-01 08:30 – 10:30")
-		b.keys("t")
-		b.fill("#zone", "Europe/Berlin")
-		b.sees("2026-01-01 09:30 – 11:30")
-		b.keys(kb.Escape)
-		b.open("#/?t=30m")
-		b.sees("Last 30 minutes")
-	})
-	walk("a period without records says where they are", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=2026-02-01T10:00Z..2026-02-01T11:00Z")
-		b.sees("The newest record is of 2026-01-01 23:59")
-		b.click("button", "Go there")
-		b.sees("Requests over time")
-	})
-	walk("a filter without requests can be left out", func(t *testing.T, b *tab, s *served) {
-		b.open(`#/events?f=host="nobody.example"&t=` + demoDay)
-		b.sees("No requests in this period match the filter")
-		b.click("button", "Without the filter")
-		b.sees("200 of ")
-	})
-	walk("another zone in the picker leaves the instants", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
-		b.sees("Requests over time")
-		b.click("#period", "")
-		b.fill("#zone", "Europe/Berlin")
-		b.holds("document.querySelector('.ends input').value === '2026-01-01 11:00'", "has the time of the zone")
-		b.click(".panel .primary", "Apply")
-		b.holds("!document.querySelector('.panel')", "has closed the picker")
-		if at := b.fragment(); !strings.Contains(at, "t=2026-01-01T10:00Z..2026-01-01T11:00Z") {
-			t.Errorf("the address is %s", at)
-		}
-	})
-	walk("a pasted relative period goes to the picker", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.fill("#filter", "timestamp between now-3h and now, status=200")
-		b.click(".run", "Run")
-		b.holds("document.querySelector('#filter').value === 'status=200'", "has the filter without the period")
-		b.sees("Last 3 hours")
-	})
-	walk("the segments of a chart are announced", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.run(chromedp.WaitVisible(".plot"), chromedp.Focus(".plot"))
-		b.keys(kb.ArrowRight + kb.ArrowRight)
-		b.holds("/2026-01-01 00:05: .*requests [0-9]+, challenged [0-9]+, blocked [0-9]+/.test("+
-			"document.querySelector('.chart [role=status]').textContent)", "announces the second segment of five minutes")
-	})
-	walk("the evidence is of the same host and period, and challenged requests have not passed", func(t *testing.T, b *tab, s *served) {
+	walk("mistakes are underlined, listed and corrected",
+		allow("status of 400"), open(`#/?f=hots="shop.example",+status>=200&t=`+demoDay), sees("1 mistake"),
+		sees(`unknown field "hots"`), is("$('.wrong').textContent", "hots"), click(".mistakes button", "Use the corrected filter"),
+		filterBegins(`host="shop.example"`), click(".run", "Run"), sees("Requests over time"))
+	walk("fields, operators and values are completed",
+		allow("status of 400"), // on a slow machine, half a filter is checked
+		open("#/?t="+demoDay), sees("Requests over time"), focus("#filter"), keys("coun"), textBegins("[role=option]", "country"),
+		keys(kb.Tab), keys("="), moreThan(1, "[role=option]"), keys("Germ"), text("[role=option]", "Germany"), enter(),
+		filterIs(`country="Germany"`), keys(kb.Escape), enter(), hashHas("Germany"))
+	walk("a pasted filter gives its period to the picker, and JSON becomes a query string",
+		open("#/?t="+demoDay), sees("Requests over time"),
+		fill("#filter", `[{"field":"timestamp","op":"between","value":["2026-01-01 10:00","2026-01-01 11:00"]},`+
+			`{"field":"blocked","op":"is","value":true}]`), click(".run", "Run"), filterIs("blocked is true"),
+		sees("2026-01-01 10:00 – 11:00"))
+	walk("periods, zones and the share link",
+		open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), sees("Requests over time"), keys("["), sees("2026-01-01 09:00 – 10:00"),
+		keys("z"), sees("2026-01-01 08:30 – 10:30"), keys("t"), fill("#zone", "Europe/Berlin"), sees("2026-01-01 09:30 – 11:30"),
+		keys(kb.Escape), open("#/?t=30m"), sees("Last 30 minutes"))
+	walk("a period without records says where they are",
+		open("#/?t=2026-02-01T10:00Z..2026-02-01T11:00Z"), sees("The newest record is of 2026-01-01 23:59"),
+		click("button", "Go there"), sees("Requests over time"))
+	walk("a filter without requests can be left out",
+		open(`#/events?f=host="nobody.example"&t=`+demoDay), sees("No requests in this period match the filter"),
+		click("button", "Without the filter"), sees("200 of "))
+	walk("another zone in the picker leaves the instants",
+		open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), sees("Requests over time"), click("#period", ""),
+		fill("#zone", "Europe/Berlin"), fieldIs(".ends input", "2026-01-01 11:00"), click(".panel .primary", "Apply"),
+		lacks(".panel"), addressHas("t=2026-01-01T10:00Z..2026-01-01T11:00Z"))
+	walk("a pasted relative period goes to the picker",
+		open("#/?t="+demoDay), sees("Requests over time"), fill("#filter", "timestamp between now-3h and now, status=200"),
+		click(".run", "Run"), filterIs("status=200"), sees("Last 3 hours"))
+	walk("the segments of a chart are announced",
+		open("#/?t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
+		holds("/2026-01-01 00:05: .*requests [0-9]+, challenged [0-9]+, blocked [0-9]+/.test("+
+			"$('.chart [role=status]').textContent)", "announces the second segment of five minutes"))
+	walk.run("the evidence is of the same host and period, and challenged requests have not passed", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `blocked is true, host~"."`)
-		var paths atomic.Int32
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			body := bodyOf(t, r)
-			if !strings.HasSuffix(r.URL.Path, "/facets") || body["dry_run"] == true {
-				return false
-			}
-			if filters := body["filters"].(string); strings.Contains(filters, "path=") {
-				paths.Add(1)
-				if !strings.Contains(filters, fmt.Sprintf("host=%q", record["host"])) {
-					t.Errorf("the filter of the path is %s", filters)
-				}
-			}
-			fmt.Fprint(w, `{"data":{"results":[{"by":"blocked","distinct":2,"values":[
+		paths := func(one sent) bool {
+			filters, _ := one.body["filters"].(string)
+			return one.body["dry_run"] == nil && strings.Contains(filters, "path=") && strings.Contains(filters, fmt.Sprintf("host=%q", record["host"]))
+		}
+		b.do(answers(func(c *call) bool {
+			return c.question("facets") && c.say(`{"data":{"results":[{"by":"blocked","distinct":2,"values":[
 				{"value":false,"num_of_requests":8,"num_of_challenges":3},{"value":true,"num_of_requests":2,"num_of_challenges":0}]}]},
 				"meta":{"num_of_requests":10,"engine":"scan","bytes_scanned":1,"elapsed_ms":1,"newest":null,"complete_through":null,
 				"period":{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}}}`)
-			return true
-		})
-		b.open("#/events/" + record["record_ref"].(string) + "?t=2026-01-02T00:00Z..2026-01-02T01:00Z")
-		b.sees("The same path of the host: 10 requests, 50 % of them passed.")
-		b.sees("2026-01-01") // the day around the record, because it is not in the period of the page
-		if paths.Load() != 1 {
-			t.Errorf("%d questions about the path", paths.Load())
+		}), open("#/events/"+record["record_ref"].(string)+"?t=2026-01-02T00:00Z..2026-01-02T01:00Z"),
+			sees("The same path of the host: 10 requests, 50 % of them passed."),
+			sees("2026-01-01")) // the day around the record, because it is not in the period of the page
+		if n := s.count(paths); n != 1 {
+			t.Errorf("%d questions about the path", n)
 		}
 	})
-	walk("live puts new events above the list, or lets them wait while somebody reads", func(t *testing.T, b *tab, s *served) {
-		var polls atomic.Int32
-		var arrives atomic.Bool
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasSuffix(r.URL.Path, "/logs") && !strings.HasSuffix(r.URL.Path, "/timeline") {
+	var polls atomic.Int32
+	var arrives atomic.Bool
+	walk("live puts new events above the list, or lets them wait while somebody reads",
+		answers(func(c *call) bool {
+			if !c.to("/logs") && !c.to("/timeline") {
 				return false
 			}
-			body := bodyOf(t, r)
-			if since, polled := body["since"]; polled {
-				n, results := polls.Add(1), ""
-				if arrives.Swap(false) {
-					results = fmt.Sprintf(`{"timestamp":"2026-01-02T00:00:00Z","record_ref":"new-%d","result":"Passed","host":"new","path":"/new-%d"}`, n, n)
-				}
-				if n > 1 && since != fmt.Sprint("head-", n-1) {
-					t.Errorf("the question %d begins at %v", n, since)
-				}
-				fmt.Fprintf(w, `{"data":{"results":[%s]},"meta":{"head":"head-%d","next":null,"engine":"scan","bytes_scanned":1000,
-					"elapsed_ms":1,"period":{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"},"newest":null,"complete_through":null}}`, results, n)
-				return true
+			since, polled := c.body["since"]
+			if !polled {
+				c.body["filters"] = "timestamp between 2026-01-01 and 2026-01-02" // the period that ends now has no data
+				return c.changed(unchanged)
 			}
-			body["filters"] = "timestamp between 2026-01-01 and 2026-01-02" // the period that ends now has no data
-			return changed(t, s, w, r, body, func(map[string]any) {})
-		})
-		b.open("#/events?t=30m&live=1")
-		b.sees("200 of ")
-		arrives.Store(true)
-		b.holds("document.querySelector('.event').innerText.includes('/new-')", "has the new event on top")
-		b.run(chromedp.Evaluate("document.querySelector('.rows').scrollTop = 600", nil))
-		arrives.Store(true)
-		b.sees("1 new – show")
-		b.click("button", "1 new")
-		b.holds("document.querySelectorAll('.event')[1].innerText.includes('/new-')", "has both above the list")
-		b.fill(".over-rows select", "0")
-		b.holds("!location.hash.includes('live')", "has stopped")
-	})
-	walk("a chart is a table, too", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
-		b.click(".chart button", "Show as table")
-		b.holds("document.querySelectorAll('.numbers tbody tr').length > 30", "shows the segments")
-		b.accessible("table")
-	})
-	walk("the theme is kept", func(t *testing.T, b *tab, s *served) {
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.fill(".top select", "dark")
-		b.run(chromedp.Reload())
-		b.sees("Requests over time")
-		if theme := value[string](b, "getComputedStyle(document.documentElement).colorScheme"); theme != "dark" {
-			t.Errorf("the scheme is %s", theme)
-		}
-		b.run(chromedp.Evaluate("localStorage.clear()", nil))
-	})
-	walk("under the prefix of a stage", func(t *testing.T, b *tab, s *served) {
-		b.base += "/live"
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.click(".top .api", "API")
-		b.sees("Top values per category")
-		b.base = s.url
-	})
+			n, results := polls.Add(1), ""
+			if arrives.Swap(false) {
+				results = fmt.Sprintf(`{"timestamp":"2026-01-02T00:00:00Z","record_ref":"new-%d","result":"Passed","host":"new","path":"/new-%d"}`, n, n)
+			}
+			if n > 1 && since != fmt.Sprint("head-", n-1) {
+				c.t.Errorf("the question %d begins at %v", n, since)
+			}
+			return c.say(fmt.Sprintf(`{"data":{"results":[%s]},"meta":{"head":"head-%d","next":null,"engine":"scan","bytes_scanned":1000,
+				"elapsed_ms":1,"period":{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"},"newest":null,"complete_through":null}}`, results, n))
+		}), open("#/events?t=30m&live=1"), sees("200 of "), sets(&arrives, true), shows(".event", "/new-"),
+		evaluate("$('.rows').scrollTop = 600"), sets(&arrives, true), sees("1 new – show"), click("button", "1 new"),
+		holds("$$('.event')[1].innerText.includes('/new-')", "has both above the list"), fill(".over-rows select", "0"), hashLacks("live"))
+	walk("a chart is a table, too",
+		open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), click(".chart button", "Show as table"),
+		moreThan(30, ".numbers tbody tr"), accessible("table"))
+	walk("the theme is kept",
+		open("#/?t="+demoDay), sees("Requests over time"), fill(".top select", "dark"), reload(), sees("Requests over time"),
+		is("getComputedStyle(document.documentElement).colorScheme", "dark"), evaluate("localStorage.clear()"))
+	walk("under the prefix of a stage",
+		under("/live"), open("#/?t="+demoDay), sees("Requests over time"), click(".top .api", "API"),
+		sees("Top values per category"), under(""))
 
-	walk("a heavy question waits until it is run, also after a reload", func(t *testing.T, b *tab, s *served) {
-		var asked atomic.Int32
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			body := bodyOf(t, r)
-			if !strings.HasPrefix(r.URL.Path, "/api/") || strings.HasSuffix(r.URL.Path, "/fields") {
-				return false
-			}
-			if body["dry_run"] != true {
-				asked.Add(1)
-				return false
-			}
-			return changed(t, s, w, r, body, func(meta map[string]any) {
-				meta["estimate"].(map[string]any)["cost_usd"] = map[string]any{"low": 1.5, "high": 2}
-			})
-		})
-		b.open("#/?t=" + demoDay)
-		b.sees("This is a heavy question")
-		b.sees("$10.50–$14.00") // of seven questions
-		if asked.Load() > 0 {
-			t.Errorf("%d questions ran by themselves", asked.Load())
-		}
-		b.click("button", "Run it")
-		b.sees("Requests over time")
-		b.run(chromedp.Reload())
-		b.sees("This is a heavy question")
-	})
-	for _, heavy := range []string{"timeline", "facets", "topx"} {
-		walk("a dashboard waits if only its "+heavy+" is heavy", func(t *testing.T, b *tab, s *served) {
-			var asked atomic.Int32
-			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-				body := bodyOf(t, r)
-				if body["filters"] == nil || strings.HasSuffix(r.URL.Path, "/parse") {
-					return false
-				}
-				if body["dry_run"] != true {
-					asked.Add(1)
-					return false
-				}
-				return strings.HasSuffix(r.URL.Path, "/"+heavy) && changed(t, s, w, r, body, func(meta map[string]any) {
-					meta["estimate"].(map[string]any)["bytes"] = map[string]any{"low": 1, "high": 2e9}
-				})
-			})
-			b.open("#/?t=" + demoDay)
-			b.sees("This is a heavy question")
-			if asked.Load() > 0 {
-				t.Errorf("%d questions ran by themselves", asked.Load())
-			}
-		})
+	walk("a heavy question waits until it is run, also after a reload",
+		answers(heavy()), open("#/?t="+demoDay), sees("This is a heavy question"), sees("$10.50–$14.00"), // of seven questions
+		askedNothing(), click("button", "Run it"), sees("Requests over time"), reload(), sees("This is a heavy question"))
+	for _, route := range []string{"timeline", "facets", "topx"} {
+		walk("a dashboard waits if only its "+route+" is heavy",
+			answers(func(c *call) bool { return c.estimate(route) && c.changed(large) }), open("#/?t="+demoDay),
+			sees("This is a heavy question"), askedNothing())
 	}
 	for _, failing := range []struct{ route, kept string }{
-		{"topx", "document.querySelector('.tile.requests .number').textContent === '3,000' && document.querySelector('.plot')"},
-		{"timeline", "document.querySelectorAll('.list tbody tr').length > 20"},
-		{"facets", "document.querySelector('.tile.requests .number').textContent === '3,000' && document.querySelector('.plot') && " +
-			"document.querySelector('.tile.clients .number').textContent === '–' && document.querySelectorAll('.list').length > 5"},
+		{"topx", "$('.tile.requests .number').textContent === '3,000' && $('.plot')"},
+		{"timeline", "$$('.list tbody tr').length > 20"},
+		{"facets", "$('.tile.requests .number').textContent === '3,000' && $('.plot') && $('.tile.clients .number').textContent === '–' && " +
+			"$$('.list').length > 5"},
 	} {
-		walk("a dashboard without its "+failing.route+" has the rest", func(t *testing.T, b *tab, s *served) {
-			b.allowed = []string{"status of 500"}
-			s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-				if !strings.HasSuffix(r.URL.Path, "/"+failing.route) || bodyOf(t, r)["dry_run"] == true {
-					return false
-				}
-				w.WriteHeader(http.StatusInternalServerError)
-				fmt.Fprint(w, `{"code":500,"message":"something went wrong on our side","request_id":"id-of-the-request"}`)
-				return true
-			})
-			b.open("#/?t=" + demoDay)
-			b.sees("id-of-the-request")
-			b.holds(failing.kept, "has the rest")
-			s.answer(nil)
-			for range 2 { // figures of several questions are asked for again together
-				if value[bool](b, "!!document.querySelector('.trouble')") {
-					b.run(chromedp.Evaluate("document.querySelector('.trouble button').click()", nil))
-					b.answered()
-				}
-			}
-			b.holds("!document.querySelector('.trouble')", "has everything")
-		})
+		askAgain := "$('.trouble button')?.click()" // figures of several questions are asked for again together
+		walk("a dashboard without its "+failing.route+" has the rest",
+			allow("status of 500"), answers(fails(failing.route)), open("#/?t="+demoDay), sees("id-of-the-request"),
+			holds(failing.kept, "has the rest"), answers(), evaluate(askAgain), answered(), evaluate(askAgain), answered(), lacks(".trouble"))
 	}
-	walk("a query that outlives its request is followed", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 504"}
-		var polls atomic.Int32
-		held := make(chan struct{})
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			switch {
-			case strings.HasSuffix(r.URL.Path, "/data/topx") && bodyOf(t, r)["dry_run"] != true:
-				w.Header().Set("Location", "queries/abc")
-				w.Header().Set("Retry-After", "0")
-				w.WriteHeader(http.StatusGatewayTimeout)
-			case strings.HasSuffix(r.URL.Path, "/data/queries/abc"):
-				polls.Add(1)
-				select {
-				case <-held:
-					r.URL.Path, r.Method = "/api/v4.0/data/topx", http.MethodGet
-					r.URL.RawQuery = "filters=timestamp+between+2026-01-01+and+2026-01-02&limit=2"
-					return false
-				default:
-					w.Header().Set("Retry-After", "0")
-					w.WriteHeader(http.StatusAccepted)
-				}
-			default:
-				return false
-			}
-			return true
-		})
-		b.open("#/?t=" + demoDay)
-		b.sees("The query has been running")
-		close(held)
-		b.sees("Requests over time")
-		if polls.Load() == 0 {
-			t.Error("nothing asked for the answer")
-		}
-	})
-	walk("a busy service is asked again by itself", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 503"}
-		var refused atomic.Bool
-		seen := make(chan struct{})
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !isQuestion(t, r, "topx") {
+	walk("a query that outlives its request is followed",
+		allow("status of 504"), runs("topx"), open("#/?t="+demoDay), sees("The query has been running"), polled(), releases(),
+		moreThan(0, ".list tbody tr"))
+	var refused atomic.Bool
+	seen := make(chan struct{})
+	walk("a busy service is asked again by itself",
+		allow("status of 503"), answers(func(c *call) bool {
+			if !c.question("topx") {
 				return false
 			}
 			if refused.Swap(true) {
-				wait(r, seen)
+				c.wait(seen)
 				return false
 			}
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return true
-		})
-		b.open("#/?t=" + demoDay)
-		b.sees("The service is busy")
-		close(seen)
-		b.holds("document.querySelectorAll('.list tbody tr').length > 20", "has the answer")
-	})
-	walk("an error has its request id, and the question can be asked again", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"status of 500"}
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasSuffix(r.URL.Path, "/data/logs") {
-				return false
-			}
-			w.WriteHeader(http.StatusInternalServerError)
-			fmt.Fprint(w, `{"code":500,"message":"something went wrong on our side","request_id":"id-of-the-request"}`)
-			return true
-		})
-		b.open("#/events?t=" + demoDay)
-		b.sees("id-of-the-request")
-		s.answer(nil)
-		b.click("button", "Ask again")
-		b.sees("200 of ")
-	})
-	walk("a server that is gone", func(t *testing.T, b *tab, s *served) {
-		b.allowed = []string{"ERR_"}
-		b.open("#/?t=" + demoDay)
-		b.sees("Requests over time")
-		b.answered()
-		b.evaluate(endlessPauses) // it would ask by itself
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool { panic(http.ErrAbortHandler) })
-		b.click(".run", "Run")
-		b.sees("The server does not answer")
-		b.sees("Requests over time")
-		s.answer(nil)
-		b.click("button", "Ask again")
-		b.holds("!document.querySelector('.trouble')", "has the new answer")
-	})
-	walk("what is missing in an answer is said beside it", func(t *testing.T, b *tab, s *served) {
-		s.answer(func(w http.ResponseWriter, r *http.Request) bool {
-			if !strings.HasSuffix(r.URL.Path, "/data/logs") {
-				return false
-			}
-			return changed(t, s, w, r, bodyOf(t, r), func(meta map[string]any) {
+			return c.busy(1)
+		}), open("#/?t="+demoDay), sees("The service is busy"), closes(seen), moreThan(20, ".list tbody tr"))
+	walk("an error has its request id, and the question can be asked again",
+		allow("status of 500"), answers(func(c *call) bool { return c.to("/data/logs") && c.fail() }),
+		open("#/events?t="+demoDay), sees("id-of-the-request"), answers(), click("button", "Ask again"), sees("200 of "))
+	walk("a server that is gone",
+		allow("ERR_"), open("#/?t="+demoDay), sees("Requests over time"), answered(), evaluate(endlessPauses), // it would ask by itself
+		answers(gone), click(".run", "Run"), sees("The server does not answer"), sees("Requests over time"), answers(),
+		click("button", "Ask again"), lacks(".trouble"))
+	walk("what is missing in an answer is said beside it",
+		answers(func(c *call) bool {
+			return c.to("/data/logs") && c.changed(func(meta map[string]any) {
 				meta["skipped"] = []string{"fresh/2026/01/01/10/a.parquet"}
 				meta["truncated"] = map[string]string{"reason": "bytes"}
 				meta["cached"] = map[string]int{"age_seconds": 40}
 			})
-		})
-		b.open("#/events?t=" + demoDay)
-		b.sees("1 object could not be read")
-		b.sees("the answer was too large and was cut")
-		b.sees("answer of 40 s ago")
-	})
+		}), open("#/events?t="+demoDay), sees("1 object could not be read"), sees("the answer was too large and was cut"),
+		sees("answer of 40 s ago"))
 }
 
 // TestConsoleOfAnAccessLog walks through records that have no request ids, and of which several have the same time.
 func TestConsoleOfAnAccessLog(t *testing.T) {
-	browser := chromium(t)
 	var log strings.Builder
 	for i := range 210 { // more than a page
 		fmt.Fprintf(&log, "192.0.2.%d - - [01/Jan/2026:10:00:%02d +0000] \"GET /page/%d HTTP/1.1\" 200 5 \"-\" \"test\"\n", i, i/100, i)
 	}
-	s := serveLog(t, log.String())
-	b := newTab(t, browser, s.url, 1280, "light")
-	b.open("#/events?t=2026-01-01T10:00Z..2026-01-01T11:00Z")
-	b.sees("200 of ")
-	b.run(chromedp.Focus(".rows"))
-	b.enter()
-	b.holds("document.querySelector('.record .line-of-request')?.textContent.includes('/page/209')", "shows the newest record")
-	b.keys("j")
-	b.holds("document.querySelector('.record .line-of-request').textContent.includes('/page/208')", "goes to the next record")
-	b.run(chromedp.Evaluate("document.activeElement.blur()", nil))
-	b.keys("j")
-	b.holds("document.querySelector('.record .line-of-request').textContent.includes('/page/207')", "goes on")
-	b.keys("k")
-	b.holds("document.querySelector('.record .line-of-request').textContent.includes('/page/208')", "goes back")
-	b.run(chromedp.Reload())
-	b.holds("document.querySelector('.record .line-of-request')?.textContent.includes('/page/208')", "shows the same after a reload")
-	b.answered() // until then, Esc cancels
-	b.keys(kb.Escape)
-	b.run(chromedp.Focus(".rows"))
-	b.keys(kb.End)
-	b.enter()
-	b.holds("document.querySelector('.record .line-of-request')?.textContent.endsWith('/page/10')", "shows the last loaded record")
-	b.keys("j")
-	b.holds("document.querySelector('.record .line-of-request').textContent.endsWith('/page/9')", "loads the next page")
-	b.check()
+	walk := walksAt(t, serveLog(t, log.String()))
+	const line = ".record .line-of-request"
+	walk("records are opened one after the other, over the end of the page",
+		open("#/events?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), sees("200 of "), focus(".rows"), enter(), textHas(line, "/page/209"),
+		keys("j"), textHas(line, "/page/208"), blur(), keys("j"), textHas(line, "/page/207"), keys("k"), textHas(line, "/page/208"),
+		reload(), textHas(line, "/page/208"), answered(), // until then, Esc cancels
+		keys(kb.Escape), focus(".rows"), keys(kb.End), enter(), textEnds(line, "/page/10"), keys("j"), textEnds(line, "/page/9"))
 }
 
 // TestConsoleWithKeys enters a key, which stays in the tab.
 func TestConsoleWithKeys(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, "3000", "--api-key", "the-key-of-the-test")
-	b := newTab(t, browser, s.url, 1280, "light")
-	b.allowed = []string{"status of 401"}
-	b.open("#/events")
-	b.sees("This server needs an API key")
-	b.accessible("key")
-	b.run(chromedp.SendKeys("#key", "wrong"+kb.Enter))
-	b.sees("The server does not know this key")
-	b.fill("#key", "Bearer the-key-of-the-test ")
-	b.click("button", "Use the key")
-	b.sees("200 of ")
-	if kept := value[string](b, "JSON.stringify(sessionStorage)"); kept != `{"orrery.key":"the-key-of-the-test"}` {
-		t.Errorf("the tab keeps %s", kept)
-	}
-	if kept := value[string](b, "JSON.stringify([localStorage, document.cookie])"); strings.Contains(kept, "the-key") {
-		t.Errorf("the key is kept beyond the tab: %s", kept)
-	}
-	b.run(chromedp.Reload())
-	b.sees("200 of ")
-	b.run(chromedp.Evaluate(`sessionStorage.setItem("orrery.planet.prod", "{}")`, nil)) // a draft
-	b.click("button", "Forget the key")
-	b.sees("This server needs an API key")
-	if value[bool](b, "document.querySelector('.event') !== null") {
-		t.Error("the page still has the answers to the key")
-	}
-	if kept := value[string](b, "JSON.stringify([sessionStorage, localStorage])"); kept != "[{},{}]" {
-		t.Errorf("the browser still keeps %s", kept)
-	}
-	b.check()
+	walk := walksAt(t, locked.address(t))
+	walk("a key stays in the tab until it is forgotten",
+		allow("status of 401"), open("#/events"), sees("This server needs an API key"), accessible("key"), focus("#key"),
+		keys("wrong"+kb.Enter), sees("The server does not know this key"), fill("#key", "Bearer the-key-of-the-test "),
+		click("button", "Use the key"), sees("200 of "), is("JSON.stringify(sessionStorage)", `{"orrery.key":"the-key-of-the-test"}`),
+		mustNot("JSON.stringify([localStorage, document.cookie]).includes('the-key')", "the key is kept beyond the tab"), reload(),
+		sees("200 of "), evaluate(`sessionStorage.setItem("orrery.planet.prod", "{}")`), // a draft
+		click("button", "Forget the key"), sees("This server needs an API key"),
+		mustNot("$('.event')", "the page still has the answers to the key"),
+		is("JSON.stringify([sessionStorage, localStorage])", "[{},{}]"))
 }
 
 // TestConsoleIsAccessible checks every screen with axe-core in both themes and four widths, and what opens above
 // them in two.
 func TestConsoleIsAccessible(t *testing.T) {
-	browser := chromium(t)
-	s := serve(t, "3000")
+	walk := walksAt(t, demo.address(t))
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 768, 1280, 1920} {
 			if testing.Short() && (scheme == "light") != (width == 360 || width == 1920) {
 				continue // each theme and each width once
 			}
-			t.Run(fmt.Sprint(scheme, " ", width), func(t *testing.T) {
-				t.Parallel()
-				b := newTab(t, browser, s.url, width, scheme)
-				check := func(name string) {
-					t.Helper()
-					b.screenshot(fmt.Sprintf("%s-%s-%d", name, scheme, width))
-					b.accessible(name)
-					if value[bool](b, "document.documentElement.scrollWidth > document.documentElement.clientWidth") {
-						t.Errorf("%s is wider than the window", name)
-					}
-				}
-				b.open("#/?t=" + demoDay)
-				b.sees("Requests over time")
-				check("dashboard")
-				b.open("#/events?f=blocked+is+true&t=" + demoDay)
-				b.run(chromedp.WaitVisible(".event"))
-				check("events")
-				b.click(".event", "")
-				b.sees("Is it a false positive?")
-				b.holds("document.querySelector('.evidence li')", "has the evidence")
-				check("record")
-				b.open("#/status")
-				b.sees("What it allows")
-				check("status")
-				b.open("#/compare?where=blocked+is+true&t=" + demoDay)
-				b.sees("What differs")
-				check("compare")
-				b.open("#/planets/prod")
-				b.sees("Planet of prod")
-				check("planets")
-				if width == 768 || width == 1920 {
-					b.check()
-					return // the layout of the rest is that of one of the other widths
-				}
-				b.open("#/?t=" + demoDay)
-				b.sees("Requests over time")
-				b.click(".list .value button", "Germany")
-				b.holds("document.querySelector('[role=menu]')", "has the menu")
-				check("menu")
-				b.keys(kb.Escape)
-				b.click("#period", "")
-				b.holds("document.querySelector('#zone')", "has the picker")
-				check("period")
-				b.allowed = []string{"status of 400"}
-				b.open(`#/?f=hots="shop.example",+status>4OO&t=` + demoDay)
-				b.sees("2 mistakes")
-				check("mistakes")
-				b.open("#/?t=2026-02-01T10:00Z..2026-02-01T11:00Z")
-				b.sees("The newest record is of")
-				check("nothing")
-				b.click("button", "Keyboard shortcuts")
-				b.holds("document.querySelector('dialog[open]')", "has the list of keys")
-				check("help")
-				b.keys(kb.Escape)
-				b.holds("!document.querySelector('dialog')", "has closed the list of keys")
-				b.check()
-			})
+			check := func(name string) step {
+				return together(screenshot(fmt.Sprintf("%s-%s-%d", name, scheme, width)), accessible(name), fits(name))
+			}
+			steps := []step{
+				does(window(width), theme(scheme)), open("#/?t=" + demoDay), sees("Requests over time"), check("dashboard"),
+				open("#/events?f=blocked+is+true&t=" + demoDay), visible(".event"), check("events"), click(".event", ""),
+				sees("Is it a false positive?"), exists(".evidence li"), check("record"), open("#/status"), sees("What it allows"),
+				check("status"), open("#/compare?where=blocked+is+true&t=" + demoDay), sees("What differs"), check("compare"),
+				open("#/planets/prod"), sees("Planet of prod"), check("planets"),
+			}
+			if width != 768 && width != 1920 { // the layout of the rest is that of one of the other widths
+				steps = append(steps, open("#/?t="+demoDay), sees("Requests over time"), click(".list .value button", "Germany"),
+					exists("[role=menu]"), check("menu"), keys(kb.Escape), click("#period", ""), exists("#zone"), check("period"),
+					allow("status of 400"), open(`#/?f=hots="shop.example",+status>4OO&t=`+demoDay), sees("2 mistakes"), check("mistakes"),
+					open("#/?t=2026-02-01T10:00Z..2026-02-01T11:00Z"), sees("The newest record is of"), check("nothing"),
+					click("button", "Keyboard shortcuts"), exists("dialog[open]"), check("help"), keys(kb.Escape), lacks("dialog"))
+			}
+			walk(fmt.Sprint(scheme, " ", width), steps...)
 		}
 	}
 }
@@ -693,48 +325,4 @@ func secretsOf(record map[string]any) []string {
 	trigger, _ := record["cf_triggers"].(map[string]any)
 	add(trigger["value"])
 	return secrets
-}
-
-// bodyOf returns the JSON body of a request, and leaves the body to be read again.
-func bodyOf(t *testing.T, r *http.Request) map[string]any {
-	t.Helper()
-	if r.Method != http.MethodPost {
-		return nil
-	}
-	text := readAll(t, r)
-	var body map[string]any
-	if err := json.Unmarshal(text, &body); err != nil {
-		t.Errorf("%s: %v", r.URL.Path, err)
-	}
-	return body
-}
-
-// changed answers a request with the answer of the server, whose meta is changed.
-func changed(
-	t *testing.T, s *served, w http.ResponseWriter, r *http.Request, body map[string]any, change func(meta map[string]any),
-) bool {
-	t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		t.Error(err)
-	}
-	recorder := httptest.NewRecorder()
-	direct := httptest.NewRequest(http.MethodPost, r.URL.Path, strings.NewReader(string(text)))
-	direct.Host = "localhost"
-	direct.Header.Set("Content-Type", "application/json")
-	s.direct.ServeHTTP(recorder, direct)
-	var answer struct {
-		Data any            `json:"data"`
-		Meta map[string]any `json:"meta"`
-	}
-	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.Meta == nil {
-		t.Errorf("%s answered %d: %s", r.URL.Path, recorder.Code, recorder.Body)
-		return false
-	}
-	change(answer.Meta)
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(answer); err != nil {
-		t.Error(err)
-	}
-	return true
 }

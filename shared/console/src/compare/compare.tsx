@@ -5,7 +5,7 @@ import { type Answer, type Diff, type DiffSide, type Finding, type Parameters, R
 import { type Asker, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { narrow, useMedia } from '../foundation/media';
-import { present } from '../foundation/running';
+import { presentPeriod } from '../foundation/running';
 import { Answered } from '../parts/answer';
 import { Nothing, Overlay } from '../parts/lazily';
 import { Count, Value } from '../parts/menu';
@@ -16,7 +16,7 @@ import { requests, share, times } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { briefValue } from '../pure/reason';
 import { requestsOf, withoutPeriod } from '../pure/sides';
-import { momentIn, periodIn, resolve } from '../pure/time';
+import { momentIn, periodIn } from '../pure/time';
 import { words } from '../texts/compare';
 
 const mostFindings = 40;
@@ -46,8 +46,7 @@ function sideOf(place: Place): string {
 const noSide: Partial<Place> = { against: '', select: '', other: '' };
 
 async function ask(asker: Asker, place: Place): Promise<Answer<Finding>> {
-	const period = resolve(periodOf(place), present());
-	if (!period) throw new Error(`no period: ${place.period}`);
+	const period = presentPeriod(place);
 	const parameters: Parameters = {
 		filters: filtersOf(place.filter, period), limit: mostFindings,
 		...(place.select === '' ? { against: place.against || firstSide } : { select: place.select }),

@@ -3,12 +3,11 @@ import type { ComponentChildren } from 'preact';
 import type { Answer, Facet, Parameters } from '../foundation/api';
 import { useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
-import { present } from '../foundation/running';
+import { presentPeriod } from '../foundation/running';
 import { Answered } from '../parts/answer';
 import { List, type ListName } from '../parts/list';
 import { filtersOf } from '../pure/filter';
 import { periodOf } from '../pure/fragment';
-import { resolve } from '../pure/time';
 import { words } from '../texts/page';
 
 const mostValues = 8;
@@ -23,8 +22,7 @@ const fieldsOf = (list: ListName): string[] => (list === 'reason' ? ['reason', '
 export function Busiest({ children }: { children: ComponentChildren }) {
 	const { api, place, round } = useConsole();
 	const asked = useAsked(api, `busiest ${periodOf(place)} ${place.filter}`, round, async (asker) => {
-		const period = resolve(periodOf(place), present());
-		if (!period) throw new Error(`no period: ${place.period}`);
+		const period = presentPeriod(place);
 		const parameters: Parameters = {
 			filters: filtersOf(place.filter, period), by: lists.flatMap(fieldsOf), order: 'requests', limit: mostValues,
 		};

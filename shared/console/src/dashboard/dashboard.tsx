@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact';
 import {
 	type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
 } from '../foundation/api';
-import { type Asked, together, type Unpriced, useAsked } from '../foundation/ask';
+import { type Asked, type Unpriced, useAsked } from '../foundation/ask';
 import { type Counted, useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
 import { mostSegments } from '../foundation/media';
-import { present } from '../foundation/running';
+import { presentPeriod } from '../foundation/running';
 import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from '../parts/answer';
 import { Chart } from '../parts/chart';
 import { Facets, Nothing } from '../parts/lazily';
@@ -18,11 +18,12 @@ import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
 import { Select } from '../parts/select';
 import { leadToData, never } from '../parts/start';
 import { besidesOf, Change, conditionOf, factOf, type TileName, TileOf } from '../parts/tile';
+import { together } from '../pure/asking';
 import { beginOf } from '../pure/coverage';
 import { add, filtersOf, type Value as FieldValue } from '../pure/filter';
 import { brief, bytes, seconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
-import { comparedWith, momentIn, previous, resolve, segmentFor } from '../pure/time';
+import { comparedWith, momentIn, type Period, previous, segmentFor } from '../pure/time';
 import { words } from '../texts/page';
 import standoutStyle from './standout.css';
 
@@ -34,16 +35,19 @@ const StandOut = lazy(() => import('./standout').then((m) => m.StandOut), stando
 /** A question of the dashboard. */
 type Question<R extends Route> = readonly [R, Parameters];
 
+/** The questions about a period. */
+interface Side {
+	timeline: Question<'timeline'>;
+	facets: Question<'facets'>;
+	refused: Question<'facets'>;
+}
+
 /** The questions about a period, and about the one before it. */
 interface Plan {
 	number: number; // of the plans of the page
 	of: Counted; // as the address had it: a period that goes on is not yet one of fixed moments
-	timeline: Question<'timeline'>;
-	facets: Question<'facets'>;
-	refused: Question<'facets'>;
-	timelineBefore: Question<'timeline'>;
-	facetsBefore: Question<'facets'>;
-	refusedBefore: Question<'facets'>;
+	now: Side;
+	before: Side;
 	top: Question<'topx'>;
 }
 
@@ -56,25 +60,27 @@ interface Afforded {
 let plans = 0;
 
 function planOf(place: Place): Plan {
-	const period = resolve(periodOf(place), present());
-	if (!period) throw new Error(`no period: ${place.period}`);
-	const periods = [period, comparedWith(place.against, period) ?? previous(period)];
-	const [now, before] = periods.map((p) => filtersOf(place.filter, p));
-	const [refused, refusedBefore] = periods.map((p) => filtersOf(add(place.filter, conditionOf.refused), p));
+	const period = presentPeriod(place);
 	const segment = place.segment || segmentFor(period, mostSegments());
-	const facets = { by: ['ip', factOf.challenged.field, factOf.monitored.field] };
-	const least = { by: ['upstream_status'], limit: 1 }; // only the number of requests is of use
+	const about = (of: Period): Side => {
+		const filters = filtersOf(place.filter, of);
+		return {
+			timeline: ['timeline', { filters, segment }],
+			facets: ['facets', { filters, by: ['ip', factOf.challenged.field, factOf.monitored.field] }],
+			refused: ['facets', { // of which only the number of requests is of use
+				filters: filtersOf(add(place.filter, conditionOf.refused), of), by: ['upstream_status'], limit: 1,
+			}],
+		};
+	};
 	return {
-		number: ++plans, of: { filter: place.filter, period: place.period },
-		timeline: ['timeline', { filters: now, segment }], timelineBefore: ['timeline', { filters: before, segment }],
-		facets: ['facets', { filters: now, ...facets }], facetsBefore: ['facets', { filters: before, ...facets }],
-		refused: ['facets', { filters: refused, ...least }], refusedBefore: ['facets', { filters: refusedBefore, ...least }],
-		top: ['topx', { filters: now, limit: 8 }],
+		number: ++plans, of: { filter: place.filter, period: place.period }, now: about(period),
+		before: about(comparedWith(place.against, period) ?? previous(period)),
+		top: ['topx', { filters: filtersOf(place.filter, period), limit: 8 }],
 	};
 }
 
-function questionsOf(plan: Plan): readonly Question<Route>[] {
-	return Object.values(plan).filter((one): one is Question<Route> => Array.isArray(one));
+function questionsOf({ now, before, top }: Plan): readonly Question<Route>[] {
+	return [...Object.values(now), ...Object.values(before), top] as Question<Route>[];
 }
 
 /** Dashboard reads the questions from the address, and asks them if they are not heavy together. */
@@ -120,32 +126,37 @@ function usePart<R extends Route>(
 	});
 }
 
+/** useSide asks the questions about a period. */
+function useSide(afforded: Afforded, side: Side, leave?: (answer: Answer<Segment>) => boolean) {
+	return {
+		timeline: usePart(afforded, side.timeline, leave), facets: usePart(afforded, side.facets), refused: usePart(afforded, side.refused),
+	};
+}
+
 /** Panels asks the questions of a plan. Each panel has the state of its own question; the others are drawn without it. */
 function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Afforded }) {
 	const console = useConsole();
 	const { plan } = afforded;
-	const timeline = usePart(afforded, plan.timeline, (answer) => leadToData(console, answer));
-	const facets = usePart(afforded, plan.facets);
-	const refused = usePart(afforded, plan.refused);
-	const timelineBefore = usePart(afforded, plan.timelineBefore);
-	const facetsBefore = usePart(afforded, plan.facetsBefore);
-	const refusedBefore = usePart(afforded, plan.refusedBefore);
+	const present = useSide(afforded, plan.now, (answer) => leadToData(console, answer));
+	const earlier = useSide(afforded, plan.before);
 	const top = usePart(afforded, plan.top);
 	const chart = chartOf(console.place);
-	const parts = [timeline, facets, refused, timelineBefore, facetsBefore, refusedBefore, top];
+	const { timeline } = present;
+	const others = [present.facets, present.refused, ...Object.values(earlier)];
+	const parts = [timeline, ...others, top];
 	const metas = parts.flatMap((part) => part.answer?.answer.meta ?? []);
-	const all = together([planned, ...parts]);
+	const all = together<Asked<unknown>>([planned, ...parts]);
 	useRefresh(all.state === 'done' && (planned.state === 'done' || isOutage(planned)));
 	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
 	const fits = <R extends Route>(part: Asked<Part<R>>): Answer<Routes[R]> | null =>
 		(part.answer && part.answer.plan === drawn ? part.answer.answer : null);
 	const now = fits(timeline);
-	const before = fits(timelineBefore);
+	const before = fits(earlier.timeline);
 	const begin = beginOf([now, before].flatMap((one) => one?.meta ?? []));
 	const requests = now ? total(now.results, 'num_of_requests') : 0;
 	const none = now !== null && requests === 0;
 	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
-	const figures = [...(split ? [timeline] : []), facets, refused, timelineBefore, facetsBefore, refusedBefore];
+	const figures = [...(split ? [timeline] : []), ...others];
 	return <>
 		<Line asked={all} metas={metas} questions={metas.length > 0 ? questionsOf(plan) : []} />
 		<Trouble asked={planned} earlier={now !== null} />
@@ -154,16 +165,17 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 			<LiveField rates={slowRates} />
 		</> : <>
 			{none && <Quiet meta={now.meta} />}
-			<Tiles now={valuesOf(now, fits(facets), fits(refused))} before={valuesOf(before, fits(facetsBefore), fits(refusedBefore))}
+			<Tiles now={valuesOf(now, fits(present.facets), fits(present.refused))}
+				before={valuesOf(before, fits(earlier.facets), fits(earlier.refused))}
 				begin={begin} plan={drawn ?? plan} age={ageOf(planned.state, timeline.state)} />
 			<TroubleOf parts={figures} name={words.figures} />
 			<Views />
 			{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
-				question={drawn?.timeline[1]}>
+				question={drawn?.now.timeline[1]}>
 				{({ answer: { results, meta } }) => {
 					const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
 					return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
-						earlier={countedBy(drawn?.timelineBefore[1])?.period} /> : <Lines {...of} />;
+						earlier={countedBy(drawn?.before.timeline[1])?.period} /> : <Lines {...of} />;
 				}}
 			</Panel>}
 			<Panel asked={top} of={planned} name={words.topValues} question={top.answer?.plan.top[1]}>
@@ -255,11 +267,11 @@ function Tiles({ now, before, begin, plan, age }: {
 	const none = begin === null ? words.noneBefore : words.begins(momentIn(begin, zone));
 	const compared = begin === null && before.requests !== 0;
 	return <section class={`tiles ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
-		{(Object.keys(words.tiles) as TileName[]).map((name) => name === 'requests'
-			? <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
-				before={compared ? before[name] : 0} none={none} />
-			: <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
-				before={compared ? before[name] : null} none="" />)}
+		{(Object.keys(words.tiles) as TileName[]).map((name) => {
+			const first = name === 'requests'; // it says for all why there is no change
+			return <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
+				before={compared ? before[name] : first ? 0 : null} none={first ? none : ''} />;
+		})}
 	</section>;
 }
 
@@ -275,9 +287,9 @@ function Tile({ name, value, before, none, plan, requests }: {
 	return <TileOf kind={name} name={words.tiles[name]} title={words.tileTitles[name]}
 		act={() => go({ ...of(plan.of), ...(condition === null ? { screen: 'events', ...beside } : {}) })}>
 		<span class="number">{value === null ? '–' : write(value)}{condition !== null && value !== null && <small>
-			<Share n={value} of={requests} twin={false} {...ofQuestion(plan.timeline)} /></small>}</span>
+			<Share n={value} of={requests} twin={false} {...ofQuestion(plan.now.timeline)} /></small>}</span>
 		{value !== null && before !== null && <ChangeText now={value} before={before} none={none}>
-			<Count n={before} {...ofQuestion(plan.timelineBefore)} beside={beside} write={(n) => words.before(write(n))} />
+			<Count n={before} {...ofQuestion(plan.before.timeline)} beside={beside} write={(n) => words.before(write(n))} />
 		</ChangeText>}
 	</TileOf>;
 }

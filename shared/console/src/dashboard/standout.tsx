@@ -3,7 +3,7 @@ import { Fragment } from 'preact';
 import type { Answer, Diff, Finding, Parameters } from '../foundation/api';
 import { type Asker, useAsked } from '../foundation/ask';
 import { useConsole, useCounted } from '../foundation/context';
-import { present } from '../foundation/running';
+import { presentPeriod } from '../foundation/running';
 import { Answered } from '../parts/answer';
 import { Count, LinkTo } from '../parts/menu';
 import { add, filtersOf } from '../pure/filter';
@@ -12,7 +12,6 @@ import { periodOf, type Place } from '../pure/fragment';
 import { conditionsOf } from '../pure/lex';
 import { briefValue } from '../pure/reason';
 import { requestsOf, withoutPeriod } from '../pure/sides';
-import { resolve } from '../pure/time';
 import { words } from '../texts/standout';
 
 const mostFindings = 20; // of which some are about values that are rarer in the selected requests
@@ -56,8 +55,7 @@ interface Found extends Answer<Finding> {
 }
 
 async function ask(asker: Asker, place: Place): Promise<Found> {
-	const period = resolve(periodOf(place), present());
-	if (!period) throw new Error(`no period: ${place.period}`);
+	const period = presentPeriod(place);
 	const selected = selectedOf(place);
 	const parameters: Parameters = { filters: filtersOf(place.filter, period), select: selected, by: fields, limit: mostFindings };
 	await asker.afford([['diff', parameters]]);

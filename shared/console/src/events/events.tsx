@@ -7,7 +7,7 @@ import { keepColumns, keptColumns } from '../foundation/columnsetting';
 import { type Console, useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
 import { mostSegments, narrow, useMedia, wide } from '../foundation/media';
-import { present } from '../foundation/running';
+import { presentPeriod } from '../foundation/running';
 import { Answered, Quiet, wholeSeconds } from '../parts/answer';
 import { Chart } from '../parts/chart';
 import findStyle from '../parts/find.css';
@@ -21,7 +21,7 @@ import { periodOf, type Place } from '../pure/fragment';
 import { mostRows } from '../pure/live';
 import { holds } from '../pure/quickfind';
 import { type LogRecord, referenceOf, textOf } from '../pure/record';
-import { absolute, dateIn, momentIn, resolve, segmentFor } from '../pure/time';
+import { absolute, dateIn, momentIn, segmentFor } from '../pure/time';
 import recordStyle from '../record/record.css';
 import { words } from '../texts/page';
 import columnsStyle from './columns.css';
@@ -100,8 +100,7 @@ function useFocus(open: boolean, beside: boolean, list: RefObject<HTMLElement>, 
 }
 
 async function ask(asker: Asker, place: Place, shown: readonly Column[]): Promise<Answers> {
-	const period = resolve(periodOf(place), present());
-	if (!period) throw new Error(`no period: ${place.period}`);
+	const period = presentPeriod(place);
 	const filters = filtersOf(place.filter, period);
 	const fields = ['record_ref', ...fieldsOf(shown)];
 	const parameters = { filters, fields, limit: pageSize };

@@ -1,9 +1,10 @@
 // Export: all matching events to a file, page by page. The browser writes them to the disk as they come if it can;
 // otherwise it keeps them in memory, and saves a file whenever that is much.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { API, Page } from '../foundation/api';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { API, Parameters } from '../foundation/api';
 import { useConsole } from '../foundation/context';
 import { announced, saveFile } from '../parts/menu';
+import { after, type Event, type Exporting, notBegun } from '../pure/exporting';
 import { ago, bytes, count } from '../pure/format';
 import { contentOf, fileName, type Format, type Frame, frameOf, recordsIn, wireOf } from '../pure/pieces';
 import { addUp, type Estimate, isHeavy, priceOf } from '../pure/price';
@@ -31,18 +32,12 @@ interface Sink {
 	readonly files: number;
 }
 
-/** How far an export is. */
+/** An export that goes on. */
 interface Run {
 	sink: Sink;
 	own: AbortController;
-	next: string | null; // cursor of the next page
 	frame: Frame | null; // of its files, as soon as there is a page
-	events: number;
-	size: number;
-	skipped: number;
 }
-
-type State = 'asked' | 'running' | 'done' | 'failed' | 'cancelled';
 
 /** Export chooses what a file has, shows what it costs, and writes it. */
 export function Export({ filters, period, fields, total, close }: Props) {
@@ -50,9 +45,12 @@ export function Export({ filters, period, fields, total, close }: Props) {
 	const dialog = useRef<HTMLDialogElement>(null);
 	const [format, setFormat] = useState<Format>('csv');
 	const [all, setAll] = useState(false);
-	const [state, setState] = useState<State>('asked');
-	const [note, setNote] = useState('');
-	const [, redraw] = useState(0);
+	const now = useRef<Exporting>(notBegun);
+	const [, redraw] = useReducer((n: number) => n + 1, 0);
+	const happens = (event: Event): void => {
+		now.current = after(now.current, event);
+		redraw(0);
+	};
 	const run = useRef<Run | null>(null);
 	useLayoutEffect(() => dialog.current?.showModal(), []);
 	useEffect(() => () => run.current?.own.abort(), []);
@@ -61,34 +59,30 @@ export function Export({ filters, period, fields, total, close }: Props) {
 	const estimate = usePrice(filters, all ? null : fields, pages);
 	const heavy = estimate.price !== null && isHeavy(estimate.price);
 	const goOn = async (r: Run): Promise<void> => {
-		setState('running');
-		setNote('');
+		happens({ kind: 'begun' });
 		try {
-			await copyPages(api, parameters, format, r, setNote, () => redraw((n) => n + 1));
-			await r.sink.close(r.skipped > 0);
-			setState('done');
+			while (now.current.more) await copyPage(api, { parameters, format, now: now.current }, r, happens);
+			await r.sink.close(now.current.skipped > 0);
+			happens({ kind: 'closed' });
 		} catch (error) {
-			if (r.own.signal.aborted) {
-				await r.sink.abort().catch(() => undefined); // nothing of it is needed
-				setState('cancelled');
-			} else {
-				setNote(error instanceof Error ? error.message : String(error));
-				setState('failed');
-			}
+			if (!r.own.signal.aborted) return happens({ kind: 'failed', note: error instanceof Error ? error.message : String(error) });
+			await r.sink.abort().catch(() => undefined); // nothing of it is needed
+			happens({ kind: 'cancelled' });
 		}
 	};
 	const begin = async (): Promise<void> => {
-		const sink = await sinkFor(period, format).catch((error: unknown) => {
-			if (!(error instanceof DOMException && error.name === 'AbortError')) setNote(words.notWritten); // the reader chose no file
-			return null;
-		});
-		if (!sink) return;
-		run.current = { sink, own: new AbortController(), next: null, frame: null, events: 0, size: 0, skipped: 0 };
-		void goOn(run.current);
+		try {
+			run.current = { sink: await sinkFor(period, format), own: new AbortController(), frame: null };
+		} catch (error) {
+			const chosen = !(error instanceof DOMException && error.name === 'AbortError'); // else the reader chose no file
+			return chosen ? happens({ kind: 'failed', note: words.notWritten }) : undefined;
+		}
+		await goOn(run.current);
 	};
 	const r = run.current;
-	const events = count(r?.events ?? 0);
-	const size = bytes(r?.size ?? 0);
+	const { state, note, skipped } = now.current;
+	const events = count(now.current.events);
+	const size = bytes(now.current.size);
 	return <dialog class="export" ref={dialog} aria-labelledby="export-title" onClose={() => {
 		run.current?.own.abort();
 		close();
@@ -112,7 +106,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 				{heavy && <strong class="late-price">{words.heavy}</strong>}</p>
 			<div role="status">
 				{state === 'running' && <>
-					<progress value={r?.events ?? 0} max={Math.max(1, total)} aria-label={words.title} />
+					<progress value={now.current.events} max={Math.max(1, total)} aria-label={words.title} />
 					<p>{words.running(events, count(total), size)} <span class="quiet">{note}</span></p>
 				</>}
 				{state === 'done' && <p><strong>{words.done(events, size)}</strong>{' '}
@@ -120,7 +114,7 @@ export function Export({ filters, period, fields, total, close }: Props) {
 				{state === 'cancelled' && <p>{words.cancelled(events)}</p>}
 				{state === 'failed' && <p class="wrong-text">{words.failed(events)} {note}</p>}
 				{state === 'asked' && note !== '' && <p class="wrong-text">{note}</p>}
-				{r !== null && r.skipped > 0 && <p class="wrong-text">{words.skipped(r.skipped)}</p>}
+				{skipped > 0 && <p class="wrong-text">{words.skipped(skipped)}</p>}
 			</div>
 			<div class="row">
 				{state === 'asked' && <button type="button" class="primary" disabled={estimate.asking} onClick={() => void begin()}>
@@ -154,31 +148,26 @@ function usePrice(filters: string, fields: readonly string[] | null, pages: numb
 	return { asking: found.of !== of, busy, price: found.of === of ? found.price : null };
 }
 
-/** copyPages writes the pages from the next one to the last one. A page counts when it is written, so that a failed export can go on. */
-async function copyPages(
-	api: API, parameters: Readonly<Record<string, unknown>>, format: Format, run: Run, note: (text: string) => void, redraw: () => void,
-): Promise<void> {
-	let runs = '';
-	const progress = {
-		running: () => note(runs = words.runsOn),
-		waiting: (until: number | null) => note(until === null ? runs : words.busy(ago(until - Date.now()))),
-	};
-	for (;;) {
-		const cursor = run.next === null ? {} : { cursor: run.next };
-		const page: Page = await api.page({ ...parameters, ...cursor }, run.own.signal, progress);
-		note(runs = '');
-		run.frame ??= frameOf(format, page.content);
-		const content = contentOf(format, page.content);
-		const only = page.next === null && run.events === 0; // a file without records has its frame
-		if (content.length > 0 || only) await run.sink.write(content, run.frame);
-		run.own.signal.throwIfAborted();
-		run.events += recordsIn(page.content, wireOf(format));
-		run.size += content.length;
-		run.skipped = Math.max(run.skipped, page.skipped);
-		redraw();
-		if (page.next === null) return;
-		run.next = page.next;
-	}
+/** What an export copies, and how far it is. */
+interface Copied {
+	parameters: Parameters;
+	format: Format;
+	now: Exporting;
+}
+
+/** copyPage writes the next page. */
+async function copyPage(api: API, { parameters, format, now }: Copied, run: Run, happens: (event: Event) => void): Promise<void> {
+	const asked = now.next === null ? parameters : { ...parameters, cursor: now.next };
+	const { content: page, next, skipped } = await api.page(asked, run.own.signal, {
+		running: () => happens({ kind: 'running', note: words.runsOn }),
+		waiting: (until) => happens({ kind: 'waiting', note: until === null ? '' : words.busy(ago(until - Date.now())) }),
+	});
+	run.frame ??= frameOf(format, page);
+	const content = contentOf(format, page);
+	const only = next === null && now.events === 0; // a file without records has its frame
+	if (content.length > 0 || only) await run.sink.write(content, run.frame);
+	run.own.signal.throwIfAborted();
+	happens({ kind: 'written', events: recordsIn(page, wireOf(format)), size: content.length, skipped, next });
 }
 
 interface Writable {

@@ -1,5 +1,6 @@
 // The client of the API. It uses only what the OpenAPI document describes.
 import type * as answers from '../pure/answers';
+import type { Running } from '../pure/asking';
 import type { Field } from '../pure/complete';
 import type { Mistake } from '../pure/mistakes';
 import type { Estimate } from '../pure/price';
@@ -55,11 +56,6 @@ export interface Page {
 	content: Uint8Array<ArrayBuffer>;
 	next: string | null; // cursor of the next page
 	skipped: number; // objects that could not be read
-}
-
-/** A query that goes on after its request ended. */
-export interface Running {
-	queue: number; // milliseconds that it has waited in the queue of the engine so far, as far as that is known
 }
 
 /** What a caller learns while a request has no answer yet. */

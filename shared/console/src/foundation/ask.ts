@@ -1,9 +1,10 @@
 // Questions of screens: asked when the question changes, with the last answer kept until the next one is there.
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
-import { addUp, type Estimate, isHeavy } from '../pure/price';
+import { after, type Asking, type Event, priced, type Running, unasked } from '../pure/asking';
+import type { Estimate } from '../pure/price';
 import {
 	type Answer, type API, type Canonical, type Got, type Meta, type Parameters, type Priced, questionOf, type Route, type Routes,
-	type Running, Unreachable,
+	Unreachable,
 } from './api';
 import { locationOf } from './running';
 
@@ -31,7 +32,7 @@ export type Planned = readonly [Priced, Parameters];
 
 /** The questions of which there is no estimate, with the reasons, and the estimates of those that were let through. */
 export interface Unpriced {
-	failures: Map<Planned, unknown>;
+	failures: Map<Planned, unknown>; // those that were estimated since are taken out
 	through: Estimate[];
 }
 
@@ -70,18 +71,8 @@ export function usePlanned(): readonly Planned[] {
 	return [...new Set([...planned.values()].flat())];
 }
 
-export type State = 'asking' | 'done' | 'failed' | 'held' | 'cancelled';
-
 /** A question and its answer. */
-export interface Asked<T> {
-	state: State;
-	answer: T | null; // the last one, which may be of an earlier question
-	failure: unknown; // if failed
-	estimate: Estimate | null; // if held
-	attempts: number; // without a response of the server, since the last one with a response
-	began: number;
-	running: Running | null; // while its query outlives its request
-	waiting: number | null; // until then, for a busy service
+export interface Asked<T> extends Asking<T> {
 	questions: readonly [Route, Parameters][]; // what was asked for the answer
 	paths: readonly string[]; // what else of the API was read for it
 	run(): void;
@@ -94,8 +85,6 @@ class Held extends Error {
 	}
 }
 
-const notEstimated: Estimate = { bytes: null, wait_ms: null };
-
 /** The heavy questions that somebody ran. They are forgotten with the page, so that a reload does not run them again. */
 const affordable = new Set<string>();
 
@@ -103,18 +92,13 @@ export function forgetHeavy(): void {
 	affordable.clear();
 }
 
-type Mutable<T> = Omit<Asked<T>, 'run' | 'cancel'>;
-
 /**
  * useAsked asks a question and returns its answer. The function runs when the text of the question changes, and again
  * for each round.
  */
 export function useAsked<T>(api: API, question: string, round: number, ask: (asker: Asker) => Promise<T>): Asked<T> {
 	const [, redraw] = useReducer((n: number) => n + 1, 0);
-	const current = useRef<Mutable<T>>({
-		state: 'asking', answer: null, failure: null, estimate: null, attempts: 0, began: 0, running: null, waiting: null,
-		questions: [], paths: [],
-	});
+	const current = useRef<Omit<Asked<T>, 'run' | 'cancel'>>({ ...unasked, questions: [], paths: [] });
 	const controller = useRef<AbortController | null>(null);
 	const latest = useRef(ask);
 	latest.current = ask;
@@ -123,35 +107,28 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 		controller.current?.abort();
 		const own = new AbortController();
 		controller.current = own;
-		const change = (changes: Partial<Mutable<T>>): void => {
+		const of: Pick<Turn, 'questions' | 'paths'> = { questions: [], paths: [] };
+		const happens = (event: Event<T>): void => {
 			if (controller.current !== own) return; // the answer of an earlier question
-			current.current = { ...current.current, ...changes };
+			current.current = { ...current.current, ...after(current.current, event), ...(event.kind === 'answered' ? of : {}) };
 			if (current.current.state === 'asking') asking.add(current);
 			else asking.delete(current);
 			redraw(0);
 		};
-		change({ state: 'asking', failure: null, estimate: null, began: Date.now(), running: null, waiting: null });
-		const questions: [Route, Parameters][] = [];
-		const paths: string[] = [];
+		happens({ kind: 'begun', at: Date.now() });
 		const had = planned.delete(current);
 		const plan = (wanted: readonly Planned[]): void => {
 			if (controller.current !== own) return;
 			planned.set(current, wanted);
 			plansChanged();
 		};
-		const answered = latest.current(askerOf(api, question, questions, paths, own.signal, change, plan));
+		const answered = latest.current(askerOf(api, question, { ...of, signal: own.signal, happens, plan }));
 		if (had && !planned.has(current)) plansChanged();
-		answered.then(
-			(answer) => change({ state: 'done', answer, questions, paths, attempts: 0, running: null, waiting: null }),
-			(error: unknown) => {
-				if (own.signal.aborted) change({ state: 'cancelled', running: null, waiting: null });
-				else if (error instanceof Held) change({ state: 'held', estimate: error.estimate, attempts: 0 });
-				else {
-					const attempts = error instanceof Unreachable ? current.current.attempts + 1 : 0;
-					change({ state: 'failed', failure: error, attempts, running: null, waiting: null });
-				}
-			},
-		);
+		answered.then((answer) => happens({ kind: 'answered', answer }), (error: unknown) => {
+			if (own.signal.aborted) happens({ kind: 'cancelled' });
+			else if (error instanceof Held) happens({ kind: 'held', estimate: error.estimate });
+			else happens({ kind: 'failed', failure: error, unreachable: error instanceof Unreachable });
+		});
 	};
 
 	useLayoutEffect(() => { // so that what can be seen of the question can be cancelled
@@ -175,52 +152,35 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 	};
 }
 
-/** together is the state of several questions at once. */
-export function together(asked: readonly Asked<unknown>[]): Asked<unknown> {
-	const busy = asked.filter((one) => one.state === 'asking');
-	const first = asked[0];
-	if (!first) throw new Error('no questions');
-	return {
-		...first,
-		state: busy.length > 0 ? 'asking' : asked.find((one) => one.state === 'cancelled')?.state ?? 'done',
-		began: Math.min(...busy.map((one) => one.began)),
-		running: busy.find((one) => one.running)?.running ?? null,
-		waiting: busy.find((one) => one.waiting !== null)?.waiting ?? null,
-		run: () => asked.filter((one) => one.state === 'cancelled').forEach((one) => one.run()),
-		cancel: () => asked.forEach((one) => one.cancel()),
-	};
-}
-
 /** The price that was asked last of a question whose query has gone: several that are heavy together wait together. */
 let pricing: Promise<unknown> = Promise.resolve();
 
-function askerOf(
-	api: API, question: string, questions: [Route, Parameters][], paths: string[], signal: AbortSignal,
-	change: (changes: { running?: Running | null; waiting?: number | null }) => void, plan: (wanted: readonly Planned[]) => void,
-): Asker {
+/** A turn of a question: what it asks is put into the lists. */
+interface Turn {
+	questions: [Route, Parameters][];
+	paths: string[];
+	signal: AbortSignal;
+	happens(event: Extract<Event<never>, { kind: 'running' | 'waiting' }>): void;
+	plan(wanted: readonly Planned[]): void;
+}
+
+function askerOf(api: API, question: string, { questions, paths, signal, happens, plan }: Turn): Asker {
 	const own: Estimate[] = []; // of the questions whose query has gone
-	let busy = 0; // requests that wait for a busy service
 	const progress = {
-		running: (running: Running) => change({ running, waiting: null }),
-		waiting: (until: number | null) => {
-			busy += until === null ? -1 : 1;
-			if (until !== null || busy === 0) change({ waiting: until });
-		},
+		running: (running: Running) => happens({ kind: 'running', running }),
+		waiting: (until: number | null) => happens({ kind: 'waiting', until }),
 	};
 	const price = async (wanted: readonly Planned[], apart: boolean, through: Estimate[]): Promise<Unpriced> => {
-		const failures = new Map<Planned, unknown>();
 		// A query that still runs since before a reload has been paid for.
 		const unpaid = affordable.has(question) ? [] : wanted.filter(([route, p]) => !locationOf(questionOf(route, p)));
-		if (unpaid.length === 0) return { failures, through };
+		if (unpaid.length === 0) return { failures: new Map(), through };
 		const found = await Promise.allSettled(unpaid.map(([route, p]) => api.estimate(route, p, signal, progress)));
 		signal.throwIfAborted();
-		const estimates = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-		const failed = found.find((one) => one.status === 'rejected');
-		if (failed && (!apart || estimates.length === 0)) throw failed.reason;
-		if (isHeavy(addUp([...through, ...estimates]))) throw new Held(addUp(failed ? [...estimates, notEstimated] : estimates));
-		through.push(...estimates);
-		unpaid.forEach((question, i) => found[i]?.status === 'rejected' && failures.set(question, found[i].reason));
-		return { failures, through };
+		const result = priced(unpaid, found, through, apart);
+		if ('failure' in result) throw result.failure;
+		if ('held' in result) throw new Held(result.held);
+		through.push(...result.through);
+		return { failures: result.failures, through };
 	};
 	return {
 		ask: async (route, parameters, through = own) => {

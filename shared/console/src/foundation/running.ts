@@ -1,6 +1,7 @@
 // The queries that outlive their requests. They are kept in the tab, so that the page waits on for their answers after a
 // reload: an address with the same filter and period asks the same questions then, as of the same moment.
-import { readFragment } from '../pure/fragment';
+import { periodOf, type Place, readFragment } from '../pure/fragment';
+import { type Period, resolve } from '../pure/time';
 
 const setting = 'orrery.running';
 const reloadTime = 10_000; // milliseconds after the page was loaded, in which it goes on with what was asked before
@@ -40,6 +41,13 @@ function beforeReload(): Kept | null {
 export function present(): number {
 	latest = beforeReload()?.present ?? Date.now();
 	return latest;
+}
+
+/** presentPeriod returns the period of a place, which ends at the present if it is relative. */
+export function presentPeriod(place: Place): Period {
+	const period = resolve(periodOf(place), present());
+	if (!period) throw new Error(`no period: ${place.period}`);
+	return period;
 }
 
 /** presentOfRunning is the moment of the questions that still run. Whoever asks as of then waits for the same answers. */

@@ -7,14 +7,14 @@ import { lazy } from '../foundation/lazy';
 import chipsStyle from '../parts/chips.css';
 import findStyle from '../parts/find.css';
 import { announced } from '../parts/menu';
-import { isJSON, splitPeriod, withPeriod } from '../pure/filter';
+import { isJSON, splitPeriod } from '../pure/filter';
 import { periodOf } from '../pure/fragment';
 import { tokensOf } from '../pure/lex';
 import { place as placeMistakes, type Placed } from '../pure/mistakes';
-import { expanded, savedNames } from '../pure/names';
-import { periodCondition, resolve } from '../pure/time';
+import { savedNames } from '../pure/names';
+import { closed, type Completed, noOptions, stepped } from '../pure/options';
+import { filterWith, needsOf, ranAs } from '../pure/run';
 import { words } from '../texts/page';
-import type { Completed, Completion } from './completion';
 import type { SavedFilter } from './saved';
 
 const Chips = lazy(() => import('./chips').then((m) => m.Chips), chipsStyle);
@@ -175,7 +175,7 @@ function useMistakes(text: string): Found {
 		}
 		const own = new AbortController();
 		const timer = setTimeout(() => {
-			const sent = filterWith(text, period);
+			const sent = filterWith(text, period, Date.now());
 			const prefix = sent.slice(0, sent.length - text.length); // what is before the text; it is ASCII
 			api.check(sent, own.signal).then((found) => {
 				if (own.signal.aborted) return;
@@ -195,48 +195,29 @@ function useMistakes(text: string): Found {
 	return found;
 }
 
-/** filterWith joins a filter to a period, unless it is in the JSON form and has one. */
-function filterWith(text: string, period: string): string {
-	const resolved = resolve(period, Date.now());
-	if (!resolved || (isJSON(text) && text.includes('"timestamp"'))) return text;
-	return withPeriod(text, periodCondition(resolved));
-}
-
 /**
  * useRun puts a filter into the address. A period in it goes to the picker, JSON and names become a query string: while the
  * server is asked for these, the run can be stopped, because the reader types on.
  */
 function useRun(show: (text: string) => void): [run: (text: string) => void, stop: () => void] {
-	const { api, place, go, say } = useConsole();
+	const console = useConsole();
+	const { place, go, say } = console;
 	const own = useRef<AbortController | null>(null);
 	const stop = (): void => own.current?.abort();
 	useEffect(() => stop, []);
 	const run = (text: string): void => {
 		stop();
 		const { signal } = own.current = new AbortController();
-		const apply = (text: string): void => {
-			if (signal.aborted) return;
-			const { filter, period } = splitPeriod(text.trim(), Date.now());
-			show(filter);
-			go(period ? { filter, period } : { filter });
+		const apply = (text: string | null): void => {
+			if (signal.aborted || text === null) return;
+			const place = ranAs(text, Date.now());
+			show(place.filter);
+			go(place);
 		};
-		if (savedNames(text).length > 0) {
-			import('./filters').then((m) => m.savedFilters(api, signal, announced(say))).then((list) => {
-				if (signal.aborted) return;
-				const known = new Map(list.map((one) => [one.name, one.filters]));
-				const missing = savedNames(text).filter((name) => !known.has(name));
-				if (missing.length > 0) say(words.notSavedFilter(missing.join(', ')));
-				else apply(expanded(text, known));
-			}, (error: unknown) => signal.aborted || say(error instanceof Error ? error.message : String(error)));
-		} else if (isJSON(text)) {
-			const period = periodOf(place);
-			const sent = filterWith(text, period);
-			const read = (found: string): void => apply(sent === text ? found : splitPeriod(found, Date.now()).filter);
-			api.parse(sent, signal, announced(say)).then(read, (error: unknown) => {
-				if (!(error instanceof Refusal)) apply(text); // the screen reports that the server fails
-				else if (error.status !== 400 && !signal.aborted) say(error.message); // mistakes are shown already
-			});
-		} else apply(text);
+		const needs = needsOf(text, periodOf(place), Date.now());
+		if (needs.kind === 'nothing') return apply(text); // at once
+		import('./filters').then((m) => m.read(console, text, needs, signal)).then(apply, (error: unknown) =>
+			signal.aborted || say(error instanceof Error ? error.message : String(error)));
 	};
 	return [run, stop];
 }
@@ -244,7 +225,7 @@ function useRun(show: (text: string) => void): [run: (text: string) => void, sto
 /** useCompletion is the state of the list of options. */
 function useCompletion() {
 	const console = useConsole();
-	const [state, setState] = useState<Completion & { active: number }>({ options: [], note: '', touched: false, active: 0 });
+	const [state, setState] = useState(noOptions);
 	const pending = useRef<AbortController | null>(null);
 	const names = useRef<{ list: Promise<SavedFilter[]>; own: AbortController } | null>(null); // asked for once, until the list is closed
 	const tell = useRef<(note: string) => void>(() => undefined); // whoever waits for them
@@ -263,19 +244,16 @@ function useCompletion() {
 			pending.current?.abort();
 			const { signal } = pending.current = new AbortController();
 			import('./completion').then((m) => !signal.aborted &&
-				m.complete(console, saved, text, caret, asked, signal, (found) => setState({ ...found, active: 0 })),
+				m.complete({ console, signal, saved, show: setState }, text, caret, asked),
 			() => undefined); // without it there are no options
 		},
 		close: () => {
 			pending.current?.abort();
 			names.current?.own.abort();
 			names.current = null;
-			setState((now) => (now.options.length === 0 && now.note === '' ? now : { ...now, options: [], note: '' }));
+			setState(closed);
 		},
-		move: (by: number) => setState((now) => ({
-			...now, touched: true,
-			active: now.touched ? (now.active + by + now.options.length) % now.options.length : by > 0 ? 0 : now.options.length - 1,
-		})),
+		move: (by: 1 | -1) => setState((now) => stepped(now, by)),
 	};
 }
 

@@ -10,7 +10,8 @@ import type { Remembered } from '../pure/remembered';
 import { words } from '../texts/filters';
 import { chooseConfig, chosenConfig, configurations, pathOf, type SavedFilter } from './saved';
 
-export { savedFilters } from './saved'; // for the bar, which loads it when a name is typed
+export { read } from './reading'; // for the bar, which loads them when it needs the server
+export { savedFilters } from './saved';
 
 type Tab = keyof typeof words.tabs;
 

@@ -1,6 +1,6 @@
 // The start of the page.
 import { render } from 'preact';
-import { restoreTyped } from '../foundation/addressdraft';
+import { writeTyped } from '../foundation/addressdraft';
 import { guardDrafts } from '../foundation/key';
 import { printLight, readTheme, showTheme } from '../foundation/theme';
 import { App } from './app';
@@ -8,7 +8,7 @@ import { App } from './app';
 showTheme(readTheme()); // before the first paint
 printLight();
 guardDrafts();
-restoreTyped();
+writeTyped();
 
 const root = document.getElementById('console');
 if (root) render(<App />, root);

@@ -1,12 +1,13 @@
 // What a screen shows around its answer: that it is asked, why there is none, and what the answer rests on.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Meta, type Parameters, Refusal, type Route, type Running } from '../foundation/api';
-import type { Asked, State } from '../foundation/ask';
+import { type Meta, type Parameters, Refusal, type Route } from '../foundation/api';
+import type { Asked } from '../foundation/ask';
 import { Counted, useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
 import { narrow, useMedia } from '../foundation/media';
 import { presentOfRunning } from '../foundation/running';
+import type { Running, State } from '../pure/asking';
 import { beginOf } from '../pure/coverage';
 import { pathAsCurl, questionAsCurl } from '../pure/curl';
 import { splitPeriod } from '../pure/filter';

@@ -3,13 +3,12 @@ import { useState } from 'preact/hooks';
 import type { Answer, Facet } from '../foundation/api';
 import { type Asker, type Planned, useAsked } from '../foundation/ask';
 import { useConsole, useCounted } from '../foundation/context';
-import { present } from '../foundation/running';
+import { presentPeriod } from '../foundation/running';
 import { absent, add, addOnly, filtersOf } from '../pure/filter';
 import { brief, count, requests } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { briefValue } from '../pure/reason';
 import { groupOf, tagGroups } from '../pure/tags';
-import { resolve } from '../pure/time';
 import { words } from '../texts/facets';
 import { words as tagWords } from '../texts/tags';
 import { Answered } from './answer';
@@ -54,8 +53,7 @@ export function Facets() {
 
 /** ask asks for the values of fields, and in a question of its own for so many tags that each group has some. */
 async function ask(asker: Asker, place: Place, fields: readonly string[], limit: number): Promise<Answer<Facet>[]> {
-	const period = resolve(periodOf(place), present());
-	if (!period) throw new Error(`no period: ${place.period}`);
+	const period = presentPeriod(place);
 	const filters = filtersOf(place.filter, period);
 	const questions = [
 		{ filters, by: fields.filter((field) => field !== tags), limit },

@@ -6,14 +6,14 @@ import {
 import { type Asker, useAsked } from '../foundation/ask';
 import { type Counted, useConsole, useCounted } from '../foundation/context';
 import { mostSegments } from '../foundation/media';
-import { present } from '../foundation/running';
+import { presentPeriod } from '../foundation/running';
 import { beginOf } from '../pure/coverage';
 import { absent, add, addOnly, type Fact, filtersOf, without } from '../pure/filter';
 import { ago, brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from '../pure/lines';
 import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
-import { absolute, comparedWith, momentIn, type Period, resolve, segmentFor, segmentIn } from '../pure/time';
+import { absolute, comparedWith, momentIn, type Period, segmentFor, segmentIn } from '../pure/time';
 import { words } from '../texts/lines';
 import { Answered } from './answer';
 import { Count, Share, Value } from './menu';
@@ -109,8 +109,7 @@ function humanLines(segments: readonly Segment[], counted: Counted): Line[] {
 function Latency() {
 	const { api, place, round } = useConsole();
 	const asked = useAsked(api, `latency ${periodOf(place)} ${place.segment} ${place.filter}`, round, async (asker) => {
-		const period = resolve(periodOf(place), present());
-		if (!period) throw new Error(`no period: ${place.period}`);
+		const period = presentPeriod(place);
 		const parameters: Parameters = {
 			filters: filtersOf(place.filter, period), segment: place.segment || segmentFor(period, mostSegments()), figures: 'percentiles',
 		};
@@ -148,8 +147,7 @@ export function Split() {
 	const field = place.by?.[0] ?? '';
 	const question = `split ${periodOf(place)} ${place.segment} ${field} ${place.filter}`;
 	const asked = useAsked(api, question, round, async (asker) => {
-		const period = resolve(periodOf(place), present());
-		if (!period) throw new Error(`no period: ${place.period}`);
+		const period = presentPeriod(place);
 		const parameters: Parameters = {
 			filters: filtersOf(place.filter, period), by: [field], limit: mostSeries,
 			segment: place.segment || segmentFor(period, mostSegments()),
@@ -304,8 +302,7 @@ export function Overlay() {
 }
 
 async function askSides(asker: Asker, place: Place): Promise<TwoSides> {
-	const period = resolve(periodOf(place), present());
-	if (!period) throw new Error(`no period: ${place.period}`);
+	const period = presentPeriod(place);
 	const { filter, select, other } = place;
 	const kind = other !== '' ? 'filters' : select !== '' ? 'rest' : 'before';
 	const against = kind === 'before' ? comparedWith(place.against, period) : period;

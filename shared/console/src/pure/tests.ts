@@ -1,13 +1,17 @@
 // Tests of the pure modules, which the tests of scripts/console run in a browser.
 import { adviceOf } from './advice';
+import { after, type Asking, type Event, priced, together, unasked } from './asking';
 import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
 import { chipsOf, invertedAt, withLists, withoutAt } from './chips';
 import { moved, toggled } from './columns';
 import { expectedAt, type Field, fieldOptions, keyOptions, nextOptions, operatorOptions, soughtOf, take, valueOptions } from './complete';
+import { type Event as Completes, offered, placeAt } from './completing';
 import { beginOf } from './coverage';
 import { shell } from './curl';
 import { differenceOf, merge, pathText, type Side } from './difference';
+import { fragmentFor } from './draft';
+import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
 import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
@@ -22,14 +26,16 @@ import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
 import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
+import { closed, noOptions, stepped } from './options';
 import { groupsOf, piecesOf, withoutSecrets } from './parts';
 import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from './pieces';
-import { addUp, isHeavy, priceOf } from './price';
+import { addUp, type Estimate, isHeavy, priceOf } from './price';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
 import { factOfResult, type LogRecord, resultOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { requestAsCurl } from './replay';
+import { named, needsOf, queryOf, ranAs } from './run';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
 import { type Newest, stripOf } from './session';
@@ -377,6 +383,57 @@ test('a question of which the size is not known waits if its period is long, or 
 	equal([isHeavy(addUp([light, unknown(day)])), isHeavy(addUp([light, unknown(2 * day)])), isHeavy(addUp([]))], [false, true, false]);
 	equal(priceOf(unknown(2 * day)), 'reads an unknown amount in a period of 2 d');
 	equal(priceOf(addUp([light, unknown(2 * day)])), 'reads at least 2.0 MB–8.0 MB');
+});
+
+test('a question waits, goes on and ends', () => {
+	const steps = (...events: Event<string>[]): Asking<string> => events.reduce<Asking<string>>(after, unasked);
+	const begun: Event<string> = { kind: 'begun', at: 5 };
+	const wait = (until: number | null): Event<string> => ({ kind: 'waiting', until });
+	const gone: Event<string> = { kind: 'failed', failure: 'gone', unreachable: true };
+	equal(steps(begun), { ...unasked, began: 5 });
+	equal(steps(begun, wait(7), wait(9), wait(null)).waiting, 9, 'one of two requests no longer waits');
+	equal(steps(begun, wait(7), wait(9), wait(null), wait(null)).waiting, null);
+	equal(steps(begun, wait(7), { kind: 'running', running: { queue: 3 } }), { ...unasked, began: 5, running: { queue: 3 }, busy: 1 });
+	equal(steps(begun, wait(7), { kind: 'answered', answer: 'a' }), { ...unasked, state: 'done', answer: 'a', began: 5 });
+	equal(steps(begun, { kind: 'answered', answer: 'a' }, { kind: 'begun', at: 6 }, gone).answer, 'a', 'an earlier answer stays');
+	equal(steps(begun, gone, begun, gone).attempts, 2);
+	equal(steps(begun, gone, begun).attempts, 1, 'as long as nothing has responded');
+	equal(steps(begun, gone, begun, { kind: 'failed', failure: 'no', unreachable: false }),
+		{ ...unasked, state: 'failed', failure: 'no', began: 5 }, 'something has responded');
+	equal(steps(begun, gone, begun, { kind: 'answered', answer: 'a' }).attempts, 0);
+	equal(steps(begun, { kind: 'held', estimate: { bytes: null, wait_ms: null } }, begun).estimate, null, 'it was run');
+	equal(steps(begun, wait(7), { kind: 'cancelled' }), { ...unasked, state: 'cancelled', began: 5 });
+});
+
+test('several questions are one', () => {
+	const ran: string[] = [];
+	const one = (name: string, change: Partial<Asking<string>>) =>
+		({ ...unasked, state: 'done' as const, ...change, run: () => ran.push(name), cancel: () => ran.push(`not ${name}`) });
+	const asked = together([one('a', { state: 'asking', began: 5 }), one('b', { state: 'asking', began: 3, waiting: 9 }), one('c', {})]);
+	equal([asked.state, asked.began, asked.waiting], ['asking', 3, 9]);
+	asked.cancel();
+	equal(ran, ['not a', 'not b', 'not c']);
+	const cancelled = together([one('a', { state: 'failed' }), one('b', { state: 'cancelled' })]);
+	equal(cancelled.state, 'cancelled');
+	cancelled.run();
+	equal(ran.at(-1), 'b', 'only what was cancelled is asked again');
+	equal(together([one('a', { state: 'failed' }), one('b', {})]).state, 'done', 'each part says that it failed');
+});
+
+test('questions that are heavy together are held, and those without an estimate fail apart', () => {
+	const bytes = (n: number): Estimate => ({ bytes: { low: n, high: n }, wait_ms: null });
+	const found = (...all: (Estimate | string)[]): PromiseSettledResult<Estimate>[] => all.map((one) =>
+		(typeof one === 'string' ? { status: 'rejected', reason: one } : { status: 'fulfilled', value: one }));
+	const [light, half] = [bytes(1), bytes(0.6e9)];
+	equal(priced(['a', 'b'], found(light, light), [], false), { through: [light, light], failures: new Map() });
+	equal('held' in priced(['a', 'b'], found(half, half), [], false), true);
+	equal('held' in priced(['a'], found(half), [half], false), true, 'with one that was let through');
+	equal(priced(['a', 'b'], found(light, 'away'), [], false), { failure: 'away' });
+	equal(priced(['a', 'b'], found('gone', 'away'), [], true), { failure: 'gone' }, 'none has an estimate');
+	const apart = priced(['a', 'b'], found(light, 'away'), [], true);
+	equal('failures' in apart && [...apart.failures], [['b', 'away']]);
+	const held = priced(['a', 'b'], found(bytes(2e9), 'away'), [], true);
+	equal('held' in held && held.held.unknown !== 0, true, 'the price is not that of all');
 });
 
 test('of the events that arrive, the newest are kept, and what is left out is known', () => {
@@ -787,6 +844,44 @@ test('after a whole value, the condition or the list goes on', () => {
 	equal(next('country="Germany", '), []);
 });
 
+test('what is offered at the caret, before and after the server has answered', () => {
+	const fields: Field[] = ['country', 'host'].map((name) =>
+		({ name, type: 'string', operators: ['eq'], doc: '', group: '', groupable: true, sensitive: false }));
+	const at = (text: string) => placeAt(text, text.length);
+	const open = (text: string, asked = false) => offered(at(text), { kind: 'opened', fields, asked });
+	const labels = (text: string, event: Completes) => offered(at(text), event)?.options.map((one) => one.label);
+	equal(open('')?.options.length, 0, 'nothing in an empty text');
+	equal(open('', true)?.options.length, 2, 'unless the reader asks');
+	equal([open('coun')?.options[0]?.taken.text, open('coun')?.touched], ['country', true]);
+	equal(open('country=')?.touched, false);
+	equal(open('[{"field":"coun')?.options.length, 0, 'nothing in the JSON form');
+	equal(at('country').wants, null);
+	equal(at('country="Ger').wants, { kind: 'values', field: 'country', sought: { text: 'Ger', part: 'prefix' } });
+	const values: Completes = { kind: 'values', values: ['Germany', 'Greece'], unavailable: '' };
+	equal(labels('country="G', values), ['Germany', 'Greece']);
+	equal(labels('country="Germany"', { ...values, values: ['Germany'] }), ['Germany'], 'a whole value is followed by others');
+	equal(offered(at('country=5'), { ...values, values: [5] })?.options.length, 0, 'what is typed already is of no use');
+	equal(offered(at('host~'), { kind: 'values', values: [], unavailable: 'no lists' })?.note, 'no lists');
+	equal(open('host~"a')?.touched, false, 'any text may be a whole pattern');
+	equal(offered(at('host='), { kind: 'waiting', note: 'busy' }), { ...noOptions, note: 'busy' });
+	equal(at('host=a, @sh').wants, { kind: 'saved' });
+	equal(open('host=a, @sh'), null, 'the list stays until the names are there');
+	const shop = { name: 'shop', filters: 'host=shop', title: 'The shop' };
+	const saved: Completes = { kind: 'saved', list: [shop, { name: 'other', filters: 'a=b' }] };
+	equal(offered(at('host=a, @sh'), saved)?.options.map((one) => [one.label, one.detail, one.taken.text]),
+		[['@shop', 'The shop', 'host=a, host=shop']]);
+});
+
+test('keys move through options', () => {
+	const options = ['a', 'b', 'c'].map((label) => ({ label, insert: label, detail: '', taken: { text: label, caret: 1 } }));
+	const open = { ...noOptions, options };
+	equal([stepped(open, 1).active, stepped(open, -1).active], [0, 2], 'none was chosen yet');
+	equal(stepped(stepped(stepped(open, -1), 1), 1).active, 1, 'around the end');
+	equal(stepped({ ...open, touched: true }, -1).active, 2);
+	equal(closed({ ...open, note: 'busy' }), noOptions);
+	equal(closed(noOptions) === noOptions, true, 'nothing is drawn again');
+});
+
 const weekly: Definition = {
 	title: 'The shop', filters: 'status>=500', period: 'week', at: '07:00', weekday: 'monday', tz: 'Europe/Berlin', template: 'traffic',
 	compare: 'previous', when: 'always', deliver: [{ mail: ['a@example.com', 'b@example.com'] }, { to: 'archive' }], max_bytes: 5,
@@ -955,6 +1050,46 @@ test('what is searched in rows becomes a condition about the field in which most
 	equal(conditionFor(rows.filter((row) => holds(row, ['status'], '404')), names, '404', fields), 'status=404');
 	equal(conditionFor(rows, names, '40', fields), '', 'a part of a number is no condition');
 	equal(conditionFor(rows, names, 'zzz', fields), '');
+});
+
+test('an export goes on after a failure with the page that is not written yet', () => {
+	const steps = (...events: Exports[]): Exporting => events.reduce(afterPage, notBegun);
+	const begun: Exports = { kind: 'begun' };
+	const page = (next: string | null): Exports => ({ kind: 'written', events: 2, size: 9, skipped: next === null ? 0 : 1, next });
+	equal(steps(begun, page('b'), page(null)), { ...notBegun, state: 'running', more: false, events: 4, size: 18, skipped: 1 });
+	equal(steps(begun, page(null), { kind: 'failed', note: 'disk' }, begun).more, false,
+		'no page is written twice if the file cannot be closed');
+	const failed = steps(begun, page('b'), { kind: 'running', note: 'long' }, { kind: 'failed', note: 'no' });
+	equal([failed.state, failed.note, failed.next, failed.events], ['failed', 'no', 'b', 2]);
+	equal(afterPage(failed, begun), { ...failed, state: 'running', note: '' });
+	equal(steps(begun, { kind: 'running', note: 'long' }, { kind: 'waiting', note: 'busy' }).note, 'busy');
+	equal(steps(begun, { kind: 'running', note: 'long' }, { kind: 'waiting', note: 'busy' }, { kind: 'waiting', note: '' }).note, 'long');
+	equal(steps(begun, { kind: 'running', note: 'long' }, page('b')).note, '', 'the next page is another query');
+	equal(steps({ kind: 'failed', note: 'no file' }).state, 'asked', 'it has not begun');
+	equal([steps(begun, page(null), { kind: 'closed' }).state, steps(begun, { kind: 'cancelled' }).state], ['done', 'cancelled']);
+});
+
+test('what is typed reaches the address at which it was typed', () => {
+	equal(fragmentFor(['#a', '#b'], '#a'), '#b');
+	equal(fragmentFor(['#a', '#b'], '#other'), null, 'the tab is elsewhere');
+	equal(fragmentFor(null, '#a'), null);
+});
+
+test('a filter runs as a query string', () => {
+	const now = Date.parse('2026-01-02T00:00Z');
+	equal(needsOf('status=200', '1h', now), { kind: 'nothing' });
+	equal(needsOf('@shop, status=200', '1h', now), { kind: 'names', names: ['shop'] });
+	equal(named('@shop, @none', [{ name: 'shop', filters: 'host=a' }]).unknown, ['none']);
+	equal(named('@shop, status=200', [{ name: 'shop', filters: 'host=a' }]), { text: 'host=a, status=200', unknown: [] });
+	const json = '[{"field":"status","op":"eq","value":200}]';
+	const needs = needsOf(json, '1h', now);
+	const sent = needs.kind === 'query' ? needs.sent : '';
+	equal(sent.includes('timestamp'), true, 'with the period');
+	const found = 'timestamp between 2026-01-01 23:00:00 and 2026-01-02 00:00:00, status=200';
+	equal(queryOf(json, sent, found, now), 'status=200');
+	equal(queryOf(json, json, found, now), found, 'its own period stays');
+	equal(ranAs(' status=200 ', now), { filter: 'status=200' });
+	equal(ranAs('timestamp between now-3h and now, status=200', now), { filter: 'status=200', period: '3h' });
 });
 
 test('pages of an export are one file', () => {

@@ -1,1 +1,0 @@
-import{Gb as i,b as o,c as r,o as e,oa as f,p as m,q as t,r as p}from"./chunk-7fvivjiv.js";t(m());p();e();r();var d=document.getElementById("console");d&&o(f(i,{}),d);
