@@ -133,17 +133,12 @@ func measurePopulations(ctx context.Context, o Options) (p Populations, err erro
 
 // askAll asks questions about the data of a folder.
 func askAll(ctx context.Context, o Options, dir string, runs int, questions []request) (list []Timed, err error) {
-	product, err := o.Open(ctx, dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the data: %w", err)
-	}
-	defer func() { err = errors.Join(err, product.Close()) }()
-	server, err := serve(product.Handler)
+	of, err := open(ctx, o, dir, Day)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
-	c := server.client(1)
+	defer func() { err = errors.Join(err, of.Close()) }()
+	c := of.server.client(1)
 	for _, q := range questions {
 		t := Timed{Name: q.route}
 		var took []time.Duration

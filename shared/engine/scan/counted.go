@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"context"
 	"slices"
 	"sync"
 
@@ -83,24 +82,15 @@ func (c *counted[C]) next() bool {
 
 // countedLists are the lists of texts that are counted in one pass. They share the memory of a scan.
 type countedLists[C any] struct {
-	run *run
-	all []*counted[C]
-
-	mu      sync.Mutex // of making room
-	dropped func(n int)
+	run     *run
+	all     []*counted[C]
+	dropped func(n int) // is told how many texts a list has left to a later pass; nil: nobody is
 }
 
 // reserve counts memory of the lists. If it is short, the largest list leaves half of its texts to a later pass. No list
 // may be locked.
 func (l *countedLists[C]) reserve(bytes int64) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for {
-		err := l.run.reserve(bytes)
-		if err == nil || !l.makeRoom() {
-			return err
-		}
-	}
+	return l.run.reserveOr(bytes, l.makeRoom)
 }
 
 // makeRoom halves the largest list. It reports whether that has freed memory.
@@ -129,13 +119,13 @@ func (l *countedLists[C]) makeRoom() bool {
 }
 
 // eachPart calls pass for every part of the lists. pass gets the indexes of the lists of which a part is left to count.
-func (l *countedLists[C]) eachPart(ctx context.Context, pass func(ctx context.Context, open []int) error) error {
+func (l *countedLists[C]) eachPart(pass func(open []int) error) error {
 	open := make([]int, len(l.all))
 	for i := range open {
 		open[i] = i
 	}
 	for len(open) > 0 {
-		if err := pass(ctx, open); err != nil {
+		if err := pass(open); err != nil {
 			return err
 		}
 		open = slices.DeleteFunc(open, func(i int) bool {
@@ -144,4 +134,15 @@ func (l *countedLists[C]) eachPart(ctx context.Context, pass func(ctx context.Co
 		})
 	}
 	return nil
+}
+
+// meet sets w.met to the codes for which counts holds, and w.hashes to the hashes of their texts.
+func (w *worker) meet(entries texts, counts func(code int32) bool) {
+	w.met, w.hashes = w.met[:0], w.hashes[:0]
+	for code := range int32(entries.Len()) {
+		if counts(code) {
+			w.met = append(w.met, code)
+			w.hashes = append(w.hashes, parquet.Hash(entries.At(code)))
+		}
+	}
 }

@@ -84,7 +84,7 @@ const countBytes = 5 * 8
 // count counts the values of all dimensions. It passes the values of each part of a dimension to collect.
 func (f *facets[C]) count(ctx context.Context, groups []*group, collect func(i int, values *counted[C]) error) error {
 	first := true
-	return f.lists.eachPart(ctx, func(ctx context.Context, open []int) error {
+	return f.lists.eachPart(func(open []int) error {
 		err := f.run.scan(ctx, groups, func(w *worker, group int) error { return f.read(w, group, open, first) })
 		if err != nil {
 			return err
@@ -132,13 +132,7 @@ func (f *facets[C]) readValues(w *worker, by *facet[C], rows []int32, flags []ui
 	}
 	w.counts = cleared(w.counts, of.entries.Len())
 	counts, present := w.counts, w.count(&of, rows, flags)
-	w.met, w.hashes = w.met[:0], w.hashes[:0]
-	for code := range counts {
-		if counts[code] != (flagCounts{}) && f.passes(of.entries, int32(code)) {
-			w.met = append(w.met, int32(code))
-			w.hashes = append(w.hashes, parquet.Hash(of.entries.At(int32(code))))
-		}
-	}
+	w.meet(of.entries, func(code int32) bool { return counts[code] != (flagCounts{}) && f.passes(of.entries, code) })
 	grown := f.join(w, by, &of, &present, first)
 	if err := f.lists.reserve(grown); err != nil {
 		return err

@@ -27,6 +27,7 @@ type run struct {
 	noFallback bool
 	hash       func(key []byte) uint64 // of the keys of topx
 	used       atomic.Int64            // bytes of memory
+	room       sync.Mutex              // of making room in it
 	rows       int64                   // of all row groups that were surveyed
 
 	shared *engine.Memory // from which the memory is taken
@@ -76,6 +77,17 @@ func (r *run) reserve(bytes int64) error {
 		return ErrBusy
 	}
 	return nil
+}
+
+// reserveOr is like reserve. While memory is short, it calls makeRoom, which reports whether it has freed some.
+func (r *run) reserveOr(bytes int64, makeRoom func() bool) error {
+	r.room.Lock()
+	defer r.room.Unlock()
+	for {
+		if err := r.reserve(bytes); err == nil || !makeRoom() {
+			return err
+		}
+	}
 }
 
 // errTooLarge is an ErrUnsupported: a scan needs more memory than allowed.
@@ -368,15 +380,9 @@ func (w *worker) column(name, member string) (*parquet.ColumnValues, error) {
 	if values, read := w.columns[stored]; read {
 		return values, nil
 	}
-	if w.ctx.Err() != nil {
-		return nil, context.Cause(w.ctx)
-	}
-	values := w.newColumn(stored)
-	if err := w.reader.Read(w.group.number, stored, values); err != nil {
-		return nil, &engine.ObjectError{Path: w.group.file.path, Err: err}
-	}
-	w.columns[stored] = values
-	return values, nil
+	return w.read(stored, w.columns, func(values *parquet.ColumnValues) error {
+		return w.reader.Read(w.group.number, stored, values)
+	})
 }
 
 // codesOf returns the codes of a column of the group, without its entries, as column does.
@@ -388,15 +394,28 @@ func (w *worker) codesOf(name string, entries int) ([]int32, error) {
 	if values, read := w.coded[stored]; read {
 		return values.Codes, nil
 	}
+	values, err := w.read(stored, w.coded, func(values *parquet.ColumnValues) error {
+		return w.reader.ReadCodes(w.group.number, stored, entries, values)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return values.Codes, nil
+}
+
+// read reads values of the group and adds them to those that have been read.
+func (w *worker) read(
+	stored parquet.Column, known map[parquet.Column]*parquet.ColumnValues, read func(*parquet.ColumnValues) error,
+) (*parquet.ColumnValues, error) {
 	if w.ctx.Err() != nil {
 		return nil, context.Cause(w.ctx)
 	}
 	values := w.newColumn(stored)
-	if err := w.reader.ReadCodes(w.group.number, stored, entries, values); err != nil {
+	if err := read(values); err != nil {
 		return nil, &engine.ObjectError{Path: w.group.file.path, Err: err}
 	}
-	w.coded[stored] = values
-	return values.Codes, nil
+	known[stored] = values
+	return values, nil
 }
 
 // fewKept is the smallest share of the columns of a scan that is worth keeping.

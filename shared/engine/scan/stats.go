@@ -15,13 +15,17 @@ func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]
 	if shape.By != nil {
 		g := newGrouping(r, func(w *worker) (keyColumn, error) { return w.valuesOf(*shape.By) }, shape.Percentiles)
 		g.most = query.MaxStatsRows
-		err := r.scan(ctx, groups, func(w *worker, _ int) error { return read(w, g) })
-		return g.rows(), err
+		if err := r.scan(ctx, groups, func(w *worker, _ int) error { return read(w, g) }); err != nil {
+			return nil, err
+		}
+		return g.rows(), nil
 	}
 	hosts := newGrouping(r, (*worker).hostnames, shape.Percentiles && shape.GroupByHostname)
 	if hosts.percentiles || !shape.Percentiles {
-		err := r.scan(ctx, groups, func(w *worker, _ int) error { return read(w, hosts) })
-		return hosts.hostRows(shape.GroupByHostname), err
+		if err := r.scan(ctx, groups, func(w *worker, _ int) error { return read(w, hosts) }); err != nil {
+			return nil, err
+		}
+		return hosts.hostRows(shape.GroupByHostname), nil
 	}
 	all := newGrouping(r, nil, true) // the percentiles of all hosts together
 	if err := r.scan(ctx, groups, func(w *worker, _ int) error { return read(w, hosts, all) }); err != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
@@ -47,8 +46,6 @@ type topX struct {
 	keys   []*keys
 	found  []bool    // whether each row group has matching rows
 	chosen [][]int32 // these rows; nil: they are not kept
-
-	room sync.Mutex // of making room
 }
 
 func newTopX(r *run, shape query.TopX, groups []*group) *topX {
@@ -118,19 +115,14 @@ func (t *topX) rowsOf(w *worker, i int) ([]int32, error) {
 
 // reserve counts memory. If it is short, the column whose keys take most of it is divided.
 func (t *topX) reserve(bytes int64) error {
-	t.room.Lock()
-	defer t.room.Unlock()
-	for {
-		err := t.run.reserve(bytes)
-		if err == nil || !isShort(err) {
-			return err
-		}
+	return t.run.reserveOr(bytes, func() bool {
 		largest := slices.MaxFunc(t.keys, func(a, b *keys) int { return cmp.Compare(a.kept(), b.kept()) })
 		if largest.kept() == 0 {
-			return err
+			return false
 		}
 		largest.divide()
-	}
+		return true
+	})
 }
 
 // orDivide divides a column if an error is that memory is short.

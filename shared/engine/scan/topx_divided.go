@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -20,7 +19,7 @@ func (t *topX) rankDivided(ctx context.Context) error {
 			divided, lists.all = append(divided, d), append(lists.all, &d.texts)
 		}
 	}
-	err := lists.eachPart(ctx, func(ctx context.Context, open []int) error {
+	err := lists.eachPart(func(open []int) error {
 		err := t.run.scan(ctx, t.groups, func(w *worker, i int) error {
 			rows, err := t.rowsOf(w, i)
 			if err != nil || len(rows) == 0 {
@@ -93,13 +92,7 @@ func (d *dividedKeys) count(w *worker, rows []int32) (grown int64, _ error) {
 			return 0, err
 		}
 	}
-	w.met, w.hashes = w.met[:0], w.hashes[:0]
-	for code, n := range w.tallies {
-		if n > 0 {
-			w.met = append(w.met, int32(code))
-			w.hashes = append(w.hashes, parquet.Hash(of.entries.At(int32(code))))
-		}
-	}
+	w.meet(of.entries, func(code int32) bool { return w.tallies[code] > 0 })
 	d.texts.mu.Lock()
 	defer d.texts.mu.Unlock()
 	before := d.texts.bytes()

@@ -13,7 +13,6 @@ type topKeys struct {
 	keyColumn // without codes until readCodes, if the hashes are kept; without entries until readTexts
 	keyHashes
 	column string
-	kept   bool // the hashes are
 }
 
 // keyHashes are the hashes of the keys of a row group, by code. Keys of different row groups are matched by them. The
@@ -29,7 +28,7 @@ const keyHashBytes = 8 + 4
 // topKeys returns the keys of a column in the row group. They are valid until the next call.
 func (w *worker) topKeys(column string) (of topKeys, err error) {
 	if hashes, kept := w.group.hashes[column]; kept {
-		return topKeys{keyHashes: hashes, column: column, kept: true}, nil
+		return topKeys{keyHashes: hashes, column: column}, nil
 	}
 	of.column = column
 	if of.keyColumn, err = w.keysOf(column); err != nil {

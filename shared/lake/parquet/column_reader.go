@@ -130,7 +130,7 @@ func (c *ColumnReader) Read(group int, column Column, v *ColumnValues) (err erro
 // complete dictionary, see Dictionary. It does not read the dictionary, which takes most of the time if most values
 // differ.
 func (c *ColumnReader) ReadCodes(group int, column Column, entries int, v *ColumnValues) (err error) {
-	if c.columns.of[column.leaf.number] != missing && c.groups[group].chunks[column.leaf.number].dictionary == 0 {
+	if !c.HasCompleteDictionary(group, column) {
 		return errors.New("the dictionary is not complete")
 	}
 	return c.read(group, column, v, entries)
