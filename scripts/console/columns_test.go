@@ -20,7 +20,7 @@ const usualHeadings = "Time,Result,Method,Status,Address,Country,Host and path,R
 // TestColumns walks through the choice of columns of the events.
 func TestColumns(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
-	// chooser opens the choice of columns, of which so many are shown.
+	// chooser opens the choice of columns, with this number of columns shown.
 	chooser := func(columns int) step {
 		return together(open("#/events?t="+demoDay), sees("200 of "), click(".chooser:not(.tools) summary", ""),
 			count(".columns ol li", columns))

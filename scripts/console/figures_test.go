@@ -52,7 +52,7 @@ func TestFigures(t *testing.T) {
 			text(".overlay .tile.refused .change", "other 3 · 100 %"))
 	})
 	const reason = `Monitor - acl Deny ["all"] - acl1 - [request]`
-	walk("the busiest reasons have those of monitored requests",
+	walk("the busiest reasons include the reasons of monitored requests",
 		open("#/?sort=requests&t="+demoDay),
 		holds(fmt.Sprintf("$$('.list .value button').some((e) => e.title === %q)", reason), "has the reason"),
 		evaluate(fmt.Sprintf("$$('.list .value button').find((e) => e.title === %q).click()", reason)),

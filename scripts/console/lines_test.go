@@ -22,7 +22,7 @@ func (b *tab) figure(name string) int {
 func TestCharts(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 
-	walk("responses by class of status, of which one is kept",
+	walk("responses by class of status, then by a single class",
 		open("#/?t="+demoDay), sees("Requests over time"), click(".over-rows button", "Status"), sees("Responses over time by status"),
 		hashHas("chart=status"), is("$$('.series b').reduce((sum, e) => sum + Number(e.textContent.replaceAll(',', '')), 0)", 3000),
 		note("errors", "$$('.series li').find((e) => e.textContent.includes('4xx')).querySelector('b').textContent"),
@@ -68,7 +68,7 @@ func TestCharts(t *testing.T) {
 	walk("a drag that ends outside of the chart selects up to its edge",
 		open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m"), exists(".u-over"), dragAcross(".u-over", .5, 1.1),
 		holds(`/t=2026-01-01T10:2[0-9][^.]*\.\.2026-01-01T10:4[0-9]/.test(decodeURIComponent(location.hash))`, "has the later half"))
-	walk("the legend of a table is that of the whole period",
+	walk("the legend of a table covers the whole period",
 		open("#/?t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight), text(".legend .moment", "2026-01-01 00:00"),
 		click(".chart button", "Show as table"), textHas(".legend .key.requests", "3,000"))
 	walk.run("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {
@@ -94,7 +94,7 @@ func TestCharts(t *testing.T) {
 			t.Errorf("%d times, %d cells", found, cells)
 		}
 	})
-	walk("the top values by requests, also those of which none was blocked",
+	walk("the top values by requests, including values without blocked requests",
 		open("#/?t="+demoDay), count(".list", 9), click(".over-rows button", "most requests first"), hashHas("sort=requests"),
 		count(".line", 2), // the state of the further question
 		count(".list", 9), note("numbers", "[...$$('.list')[2].querySelectorAll('td:nth-child(3)')].map((e) => Number(e.textContent.replaceAll(',', '')))"),
