@@ -7,6 +7,7 @@ import "fmt"
 type Estimate struct {
 	Partitions *int            `json:"partitions,omitempty" doc:"Hours of the data; absent for a key that is limited to branches, like objects, rows and the sizes of columns"`
 	Objects    *int            `json:"objects,omitempty" doc:"Parquet objects; absent if not known"`
+	Reused     int             `json:"objects_reused,omitempty" doc:"As meta.objects_reused: further objects that need not be read"`
 	Rows       *int64          `json:"rows,omitempty" doc:"Records in these objects; absent if not known"`
 	Bytes      *BytesEstimate  `json:"bytes" doc:"What meta.bytes_scanned will be; null if not known; rounded up to 10 MB for a key that is limited to branches"`
 	Columns    []ColumnSize    `json:"columns" doc:"The columns that are read"`

@@ -33,6 +33,7 @@ type Cost struct {
 	Objects        *int     // Parquet objects read; nil: the engine does not know it
 	BytesScanned   int64    // compressed bytes of the columns read
 	RowsConsidered *int64   // rows of those objects; nil: the engine does not know it
+	Reused         int      // further objects, which were not read because figures of earlier queries were reused
 	Skipped        []string // names (lake.NameOf) of objects that could not be read; the answer lacks their rows
 
 	// Only engines that run as a service report the following. A zero value means that it is not known.

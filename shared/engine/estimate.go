@@ -13,6 +13,7 @@ type Estimate struct {
 	Partitions []lake.Partition // the hours that would be read
 	Objects    *int             // nil: the engine does not know it
 	Rows       *int64           // rows of these objects; nil: not known
+	Reused     int              // further objects that need not be read, as in Cost
 	Bytes      *Bytes           // compressed bytes that would be read; nil: not known
 	Columns    []ColumnSize     // the columns that would be read, in the order of the table
 	USD        *USD             // nil: the engine does not charge for queries, or the price is not known
@@ -29,7 +30,8 @@ type LackingColumn struct {
 	Objects int
 }
 
-// Bytes is a range of numbers of bytes. Cost.BytesScanned is in it, unless an earlier answer is reused.
+// Bytes is a range of numbers of bytes. Cost.BytesScanned is in it, unless an earlier answer is reused, or figures of
+// earlier queries turn out not to be enough.
 type Bytes struct{ Low, High int64 }
 
 // USD is a range of prices.

@@ -1,8 +1,10 @@
 package query
 
 import (
+	"fmt"
 	"math"
 	"sort"
+	"strconv"
 	"time"
 )
 
@@ -23,6 +25,18 @@ type Segmentation struct {
 	seconds int64
 	first   int64   // the start of the first segment, in Unix seconds
 	bounds  []int64 // by a local clock: the starts, ascending, then the end of the last; nil: aligned to the epoch
+}
+
+// SegmentsIdentity returns a text that is equal for two queries only if both have an instant in the same segment,
+// whatever their periods are.
+func (q Query) SegmentsIdentity() string {
+	seconds, zone := segmentOf(q.Shape)
+	if zone == nil {
+		return strconv.FormatInt(seconds, 10)
+	}
+	offset, _ := clockAt(SegmentStart(q.Period.FromMs, 1), zone)
+	origin := segmentOrigin(q.Period, seconds, zone)
+	return fmt.Sprintf("%d %s %d %d", seconds, zone, offset, origin-floorTo(origin, seconds))
 }
 
 // Segmentation returns the segments of a span. Shapes without segments have none. The span is the period of the query

@@ -66,7 +66,7 @@ func (s *Service) estimateOf(ctx context.Context, r Request, q query.Query) (by 
 // published returns an estimate as the caller may see it.
 func (s *Service) published(r Request, found engine.Estimate) *Estimate {
 	e := &Estimate{
-		Objects: found.Objects, Rows: found.Rows,
+		Objects: found.Objects, Rows: found.Rows, Reused: found.Reused,
 		Columns:  make([]ColumnSize, len(found.Columns)),
 		Warnings: append([]string{}, found.Warnings...),
 	}
@@ -102,7 +102,7 @@ func (s *Service) published(r Request, found engine.Estimate) *Estimate {
 // hideOthers removes the numbers from which a caller who is limited to branches could learn about others. Bytes and
 // prices remain, because they are the caller's own bill, but only in steps.
 func hideOthers(e *Estimate) {
-	e.Partitions, e.Objects, e.Rows, e.Lacking = nil, nil, nil, nil
+	e.Partitions, e.Objects, e.Rows, e.Reused, e.Lacking = nil, nil, nil, 0, nil
 	for i := range e.Columns {
 		e.Columns[i].Bytes = nil
 	}
@@ -121,7 +121,7 @@ func roundBytes(e *Estimate) {
 
 // hideOthersIn does the same for an answer.
 func hideOthersIn(m *Meta) {
-	m.Objects, m.RowsConsidered = nil, nil
+	m.Objects, m.ObjectsReused, m.RowsConsidered = nil, 0, nil
 	if m.CostUSD != nil {
 		price := priceInSteps(*m.CostUSD, m.BytesScanned)
 		m.CostUSD = &price

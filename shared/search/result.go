@@ -111,6 +111,7 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 		TZ:             r.TZ,
 		Engine:         cmp.Or(cost.By, s.engine.Name()),
 		Objects:        cost.Objects,
+		ObjectsReused:  cost.Reused,
 		BytesScanned:   cost.BytesScanned,
 		RowsConsidered: cost.RowsConsidered,
 		Skipped:        cost.Skipped,

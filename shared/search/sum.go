@@ -17,6 +17,7 @@ func Sum(list []*Estimate, atOnce int) *Estimate {
 	}
 	longest, rounded := MillisEstimate{}, false
 	for _, e := range list {
+		sum.Reused = max(sum.Reused, e.Reused)
 		addAmounts(sum, e)
 		rounded = rounded || e.Unrounded != nil
 		if e.WaitMS != nil {

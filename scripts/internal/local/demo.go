@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/lake"
@@ -25,6 +26,7 @@ type demoEngine struct {
 	own    storeEngine
 	folder string // of the demo day
 
+	partials    *scan.Partials
 	startFailed func(error) // as of openEngine
 
 	mu   sync.Mutex
@@ -95,7 +97,7 @@ func (e *demoEngine) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opened, err := openEngine(store.Index(), filepath.Join(e.folder, "lake"), "", e.startFailed)
+	opened, err := openEngine(store.Index(), e.partials, filepath.Join(e.folder, "lake"), "", e.startFailed)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/duckdb"
 	"github.com/orrery/orrery/shared/engine/local"
+	"github.com/orrery/orrery/shared/engine/scan"
 )
 
 // The memory of DuckDB is 2 GB, of which the queries of one caller get a half. Beyond it, DuckDB writes temporary files
@@ -19,14 +20,16 @@ const (
 
 // openEngine opens the engine over the objects of an index. Objects are in the folder lake, temporary files in spill.
 // startFailed is called if only one DuckDB can start.
-func openEngine(index engine.Index, lake, spill string, startFailed func(error)) (dataEngine, error) {
+func openEngine(
+	index engine.Index, partials *scan.Partials, lake, spill string, startFailed func(error),
+) (dataEngine, error) {
 	db, err := duckdb.OpenShared(duckdb.Options{
 		MemoryLimit: memoryLimit, TempDir: spill, AllowedDirs: []string{lake}, StartFailed: startFailed,
 	}, duckDBs)
 	if err != nil {
 		return nil, err
 	}
-	e, err := local.New(index, db)
+	e, err := local.New(index, db, partials)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

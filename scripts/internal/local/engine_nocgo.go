@@ -5,11 +5,12 @@ package local
 import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/local"
+	"github.com/orrery/orrery/shared/engine/scan"
 )
 
 // openEngine opens the engine over the objects of an index. DuckDB needs a C compiler, so the engine works without it.
-func openEngine(index engine.Index, _, _ string, _ func(error)) (dataEngine, error) {
-	e, err := local.New(index, nil)
+func openEngine(index engine.Index, partials *scan.Partials, _, _ string, _ func(error)) (dataEngine, error) {
+	e, err := local.New(index, nil, partials)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filelock"
@@ -44,6 +45,7 @@ const (
 	maxWaiting   = 64               // queries in the queue
 	maxUnread    = 512              // requests that wait to be parsed
 	retryAfter   = 2 * time.Second  // for requests refused because the queue is full
+	keptFigures  = 192 << 20        // bytes of figures that are kept for further queries
 )
 
 // Product is the product over one data directory. Several processes may open the same directory.
@@ -52,8 +54,9 @@ type Product struct {
 	Engine Engine
 	Search *search.Service
 
-	limiter *pending.Limiter
-	demo    *demoEngine // nil if a cluster holds the records
+	limiter  *pending.Limiter
+	demo     *demoEngine    // nil if a cluster holds the records
+	partials *scan.Partials // nil if a cluster holds the records
 
 	folder    string // the data directory
 	reports   reports
@@ -98,11 +101,12 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if p.spill != nil {
 		spill = p.spill.Path
 	}
-	e, err := openEngine(p.Store.Index(), filepath.Join(data, "lake"), spill, p.startFailed)
+	p.partials = scan.NewPartials(keptFigures)
+	e, err := openEngine(p.Store.Index(), p.partials, filepath.Join(data, "lake"), spill, p.startFailed)
 	if err != nil {
 		return p, err
 	}
-	p.demo = &demoEngine{own: storeEngine{e, p.Store}, folder: p.Store.DemoDir(), startFailed: p.startFailed}
+	p.demo = &demoEngine{own: storeEngine{e, p.Store}, folder: p.Store.DemoDir(), partials: p.partials, startFailed: p.startFailed}
 	p.Engine = p.demo
 	// One query uses every core, so more than a few concurrent queries only slow each other down. Those of one caller
 	// share what they read.
@@ -278,7 +282,7 @@ func (p *Product) handler(s ServeOptions, c api.Config) (http.Handler, error) {
 // Metrics returns the metrics of the product.
 func (p *Product) Metrics() *metrics.Metrics {
 	return metrics.New(metrics.Source{
-		Load: p.limiter.Load, Freshness: p.freshness, Demo: p.isDemo, Now: time.Now,
+		Load: p.limiter.Load, Freshness: p.freshness, Demo: p.isDemo, Partials: p.partials.Counts, Now: time.Now,
 	})
 }
 

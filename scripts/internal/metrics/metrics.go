@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/engine/scan"
 )
 
 // Source has the functions that read figures when Prometheus asks for them.
@@ -22,6 +23,8 @@ type Source struct {
 	// Freshness returns the time of the newest record and the time through which the data is complete. A time that is
 	// not known is zero.
 	Freshness func(ctx context.Context) (newest, complete time.Time, err error)
+	// Partials returns the figures of the kept figures.
+	Partials func() scan.PartialCounts
 	// Demo reports whether the records are the demo day.
 	Demo func(ctx context.Context) (bool, error)
 	Now  func() time.Time
@@ -85,6 +88,7 @@ type state struct {
 	failures prometheus.Counter
 
 	running, waiting, newest, complete, demo *prometheus.Desc
+	reused, counted, kept                    *prometheus.Desc
 }
 
 func newState(s Source) *state {
@@ -99,14 +103,18 @@ func newState(s Source) *state {
 		newest:  desc("orrery_newest_record_age_seconds", "Time since the newest record. Absent if there is none."),
 		complete: desc("orrery_complete_through_age_seconds",
 			"Time since the instant through which the data is complete. Absent if it is unknown."),
-		demo: desc("orrery_demo_day", "1 if the records are the demo day, as long as nothing is imported, else 0."),
+		reused: desc("orrery_row_groups_reused_total",
+			"Row groups that were not read because figures of earlier queries were reused."),
+		counted: desc("orrery_row_groups_read_total", "Row groups that queries for figures have read."),
+		kept:    desc("orrery_kept_figures_bytes", "Memory of the figures that are kept for further queries."),
+		demo:    desc("orrery_demo_day", "1 if the records are the demo day, as long as nothing is imported, else 0."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (s *state) Describe(to chan<- *prometheus.Desc) {
 	s.failures.Describe(to)
-	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.newest, s.complete, s.demo} {
+	for _, d := range []*prometheus.Desc{s.running, s.waiting, s.newest, s.complete, s.demo, s.reused, s.counted, s.kept} {
 		to <- d
 	}
 }
@@ -122,6 +130,12 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	running, waiting := s.source.Load()
 	gauge(s.running, float64(running))
 	gauge(s.waiting, float64(waiting))
+
+	counts := s.source.Partials()
+	for d, n := range map[*prometheus.Desc]int64{s.reused: counts.Reused, s.counted: counts.Counted} {
+		to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n))
+	}
+	gauge(s.kept, float64(counts.Bytes))
 
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()

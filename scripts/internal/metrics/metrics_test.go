@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/engine/scan"
 )
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -29,8 +30,9 @@ func source() Source {
 		Freshness: func(context.Context) (newest, complete time.Time, err error) {
 			return now.Add(-time.Minute), now.Add(-90 * time.Second), nil
 		},
-		Demo: func(context.Context) (bool, error) { return true, nil },
-		Now:  func() time.Time { return now },
+		Partials: func() scan.PartialCounts { return scan.PartialCounts{Reused: 22, Counted: 26, Bytes: 4096} },
+		Demo:     func(context.Context) (bool, error) { return true, nil },
+		Now:      func() time.Time { return now },
 	}
 }
 
@@ -87,6 +89,9 @@ func TestRequestsAreCounted(t *testing.T) {
 		"orrery_complete_through_age_seconds":  {"": 90},
 		"orrery_demo_day":                      {"": 1},
 		"orrery_freshness_failures_total":      {"": 0},
+		"orrery_row_groups_read_total":         {"": 26},
+		"orrery_row_groups_reused_total":       {"": 22},
+		"orrery_kept_figures_bytes":            {"": 4096},
 	} {
 		if diff := cmp.Diff(want, values(got[name])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

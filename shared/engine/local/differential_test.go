@@ -29,7 +29,7 @@ func openWithout(t testing.TB, index engine.Index, _ ...string) *local.Engine {
 
 func newEngine(t testing.TB, index engine.Index, duckDB local.DuckDB) *local.Engine {
 	t.Helper()
-	e, err := local.New(index, duckDB)
+	e, err := local.New(index, duckDB, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 var _ engine.Estimator = (*Engine)(nil)
 
 // Estimate returns what Run would read, from the list of the objects. The number of bytes of an answer with figures is
-// exact. For logs, the estimate counts all objects and rows of the period, although the scan usually finds the newest
+// exact, except that topx reads objects again whose figures are kept if other keys come first. For logs, the estimate counts all objects and rows of the period, although the scan usually finds the newest
 // records in a few of them: which ones is known only after reading. For values that are not counted, it counts all
 // objects that the scan may look in; the scan may stop after the first, and may read dictionaries only.
 func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, error) {
@@ -26,6 +26,10 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	if shape, ok := q.Shape.(query.Values); ok {
 		objects = scan.ValueObjects(shape, objects)
 	}
+	all := objects
+	if e.scans(q) {
+		objects = scan.ToRead(ctx, q, all, e.scan)
+	}
 	number, rows := len(objects), int64(0)
 	for _, o := range objects {
 		rows += o.Rows
@@ -33,12 +37,13 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	columns, records := columnSizes(q, objects)
 	return engine.Estimate{
 		By:         e.by(q),
-		Partitions: partitions(objects),
+		Partitions: partitions(all),
 		Objects:    &number,
 		Rows:       &rows,
+		Reused:     len(all) - len(objects),
 		Bytes:      bytesToRead(q, objects, columns, records),
 		Columns:    columns,
-		Lacking:    lacking(q, objects),
+		Lacking:    lacking(q, all),
 	}, nil
 }
 

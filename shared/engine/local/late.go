@@ -88,11 +88,11 @@ func (e *Engine) arrived(
 func (e *Engine) count(ctx context.Context, q query.Query, objects []lake.Object) (engine.Late, error) {
 	var late engine.Late
 	for _, part := range lateParts(q) {
-		answer, _, read, err := e.answer(ctx, part, touching(part, objects))
+		answer, way, err := e.answer(ctx, part, touching(part, objects))
 		if err != nil {
 			return late, err
 		}
-		late.BytesScanned += costOf(part, read, int64(len(answer.Logs))).BytesScanned
+		late.BytesScanned += costOf(part, way.read, int64(len(answer.Logs))).BytesScanned
 		if len(answer.Logs) == maxAtOnce || answer.Truncated {
 			return late, nil
 		}

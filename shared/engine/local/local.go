@@ -52,8 +52,8 @@ type Engine struct {
 var _ engine.Engine = (*Engine)(nil)
 
 // New returns an engine over the objects of an index. duckDB is nil in a program built without a C compiler. Close
-// closes it, too.
-func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
+// closes it, too. partials keep figures for further queries; several engines can share them, and nil keeps none.
+func New(index engine.Index, duckDB DuckDB, partials *scan.Partials) (*Engine, error) {
 	if index == nil {
 		return nil, errors.New("local engine: no index")
 	}
@@ -63,6 +63,7 @@ func New(index engine.Index, duckDB DuckDB) (*Engine, error) {
 		records: newRecords(),
 		scan: scan.Options{
 			NoFallback: duckDB == nil, Shared: engine.NewMemory(scanMemory, scanShare), Pools: &scan.WorkerPools{},
+			Partials: partials,
 		},
 		sizes: defaultSizes,
 	}, nil

@@ -671,7 +671,7 @@ func TestErrorWithoutDuckDB(t *testing.T) {
 }
 
 func TestNewNeedsIndex(t *testing.T) {
-	if _, err := local.New(nil, nil); err == nil {
+	if _, err := local.New(nil, nil, nil); err == nil {
 		t.Error("no error without an index")
 	}
 }

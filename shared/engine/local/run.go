@@ -22,10 +22,10 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 			return query.Answer{}, engine.Cost{}, e.failure(ctx, err)
 		}
 		objects = without(objects, skipped)
-		answer, by, read, err := e.answer(ctx, q, objects)
+		answer, way, err := e.answer(ctx, q, objects)
 		if err == nil {
-			cost := costOf(q, read, int64(len(answer.Logs)))
-			cost.By, cost.Skipped = by, names(skipped)
+			cost := costOf(q, way.read, int64(len(answer.Logs)))
+			cost.By, cost.Reused, cost.Skipped = way.by, way.reused, names(skipped)
 			return answer, cost, nil
 		}
 		if !e.mayBeObject(ctx, err) {
@@ -106,23 +106,27 @@ func (e *Engine) scans(q query.Query) bool {
 	return e.duckDB == nil || !e.onlySQL && (scan.Supports(q) || scan.SupportsNewest(q))
 }
 
-// answer answers q over exactly the given objects. It returns which way it took and the objects that were read.
-func (e *Engine) answer(
-	ctx context.Context, q query.Query, objects []lake.Object,
-) (_ query.Answer, by string, read []lake.Object, _ error) {
-	by = e.by(q)
+// way is how a query was answered.
+type way struct {
+	by     string
+	read   []lake.Object
+	reused int // objects that were not read, because figures of earlier queries were reused
+}
+
+// answer answers q over exactly the given objects.
+func (e *Engine) answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, way, error) {
+	by := e.by(q)
 	if len(objects) == 0 {
-		return query.Answer{}, by, nil, nil
+		return query.Answer{}, way{by: by}, nil
 	}
 	if err := e.checkPatterns(ctx, q, objects); err != nil {
-		return query.Answer{}, by, nil, err
+		return query.Answer{}, way{}, err
 	}
 	if by == byRows {
 		answer, read, err := e.logs(ctx, q, objects)
-		return answer, by, read, err
+		return answer, way{by: by, read: read}, err
 	}
-	answer, by, err := e.figures(ctx, q, objects)
-	return answer, by, objects, err
+	return e.figures(ctx, q, objects)
 }
 
 // checkPatterns refuses a query whose patterns would take too long, by the scan and by DuckDB alike.
@@ -139,23 +143,21 @@ func (e *Engine) checkPatterns(ctx context.Context, q query.Query, objects []lak
 
 // figures answers a query for figures by a scan, which is several times faster than DuckDB, or by DuckDB if the scan
 // does not support the query.
-func (e *Engine) figures(
-	ctx context.Context, q query.Query, objects []lake.Object,
-) (_ query.Answer, by string, _ error) {
+func (e *Engine) figures(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, way, error) {
 	if e.scans(q) {
-		answer, err := scan.Answer(ctx, q, objects, e.scan)
+		answer, read, err := scan.Answer(ctx, q, objects, e.scan)
 		if !errors.Is(err, scan.ErrUnsupported) {
-			return answer, byScan, err
+			return answer, way{byScan, read, len(objects) - len(read)}, err
 		}
 		if e.duckDB == nil {
-			return query.Answer{}, byScan, needsDuckDB(err)
+			return query.Answer{}, way{}, needsDuckDB(err)
 		}
 	}
 	if err := checkObjects(ctx, objects); err != nil {
-		return query.Answer{}, byDuckDB, err
+		return query.Answer{}, way{}, err
 	}
 	answer, err := e.duckDB.Answer(ctx, q, objects)
-	return answer, byDuckDB, err
+	return answer, way{by: byDuckDB, read: objects}, err
 }
 
 // checkObjects checks that no file has been replaced by another one, as the scan does when it opens objects.

@@ -91,7 +91,7 @@ func (e *twoWays) scanned(ctx context.Context, q query.Query, answer query.Answe
 		}
 		return true, nil
 	case scan.Supports(q):
-		scanned, err := scan.Answer(ctx, q, objects, scan.Options{})
+		scanned, _, err := scan.Answer(ctx, q, objects, scan.Options{})
 		if errors.Is(err, scan.ErrUnsupported) {
 			return false, nil
 		}

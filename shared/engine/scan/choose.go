@@ -40,12 +40,10 @@ func (w *worker) chosen() ([]int32, error) {
 
 // inReach returns the rows whose times are within the reach of the query. They must not be changed.
 func (w *worker) inReach(ts []int64) []int32 {
-	spans := w.run.reach.Spans()
-	for _, span := range spans {
-		if span.FromMs <= w.group.MinTsMs && w.group.MaxTsMs <= span.ToMs {
-			return firstRows(len(ts)) // inOrder compares the times with the footer
-		}
+	if w.run.covers(w.group) {
+		return firstRows(len(ts)) // inOrder compares the times with the footer
 	}
+	spans := w.run.reach.Spans()
 	first, last := spans[0], spans[len(spans)-1] // there are at most two
 	rows := make([]int32, 0, len(ts))
 	for row, ms := range ts {

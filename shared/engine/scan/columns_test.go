@@ -45,7 +45,7 @@ func TestReadsTouchedColumns(t *testing.T) {
 			}
 			for _, own := range touched {
 				without := damaged(t, objects, func(column string) bool { return column == own })
-				_, err := scan.Answer(t.Context(), q, without, scan.Options{})
+				_, _, err := scan.Answer(t.Context(), q, without, scan.Options{})
 				var named *engine.ObjectError
 				if !errors.As(err, &named) {
 					t.Errorf("without column %s: error %v", own, err)

@@ -54,17 +54,18 @@ func (s seen) first(code, segment int32) bool {
 	return true
 }
 
-// distinct counts the different texts of segments that several row groups have. It numbers the texts and keeps a set of
-// numbers for every segment.
+// distinct counts the different texts of segments that several row groups have. It numbers the texts by their hashes,
+// and keeps a set of numbers for every segment.
 type distinct struct {
-	texts parquet.Dictionary
-	sets  map[int64]*numberSet // by the start of the segment
-	pages int64                // of all sets
+	texts  hashTable
+	checks []keyCheck           // of the texts
+	sets   map[int64]*numberSet // by the start of the segment
+	pages  int64                // of all sets
 }
 
 // bytes returns about how much memory the texts and sets take.
 func (d *distinct) bytes() int64 {
-	return d.texts.Memory() + d.pages*(pageBytes+pointerBytes)
+	return d.texts.bytes() + int64(cap(d.checks))*checkBytes + d.pages*(pageBytes+pointerBytes)
 }
 
 // numberSet is a set of numbers in pages. Pages without a number are nil.
@@ -74,6 +75,7 @@ const (
 	pageBytes    = 128
 	pageBits     = 8 * pageBytes
 	pointerBytes = 8
+	numberBytes  = 4
 )
 
 // add adds a number. It reports whether the number is new to the set and whether the set has one page more.
@@ -92,50 +94,71 @@ func (s *numberSet) add(number int32) (isNew, grown bool) {
 	return isNew, grown
 }
 
-// numbering is the numbers of a dictionary's entries among all texts.
-type numbering struct {
-	*distinct
-	values  *parquet.ColumnValues
-	hashes  []uint32 // 0: not hashed yet
-	numbers []int32  // plus one; 0: not looked up yet
+// textSets are the sets of different texts that a row group has in some segments.
+type textSets struct {
+	keyHashes           // of the texts
+	sets      [][]int32 // indexes in keyHashes
 }
 
-func (d *distinct) numbering(values *parquet.ColumnValues) numbering {
-	return numbering{distinct: d, values: values}
-}
-
-// hash hashes the texts of codes that add will be given. Several numberings may do so at once.
-func (n *numbering) hash(codes []int32) {
-	if n.hashes == nil && len(codes) > 0 {
-		n.hashes, n.numbers = make([]uint32, n.values.Entries()), make([]int32, n.values.Entries())
+// textSetsOf returns the sets of the texts of codes, and the codes.
+func textSetsOf(r *run, values *parquet.ColumnValues, sets [][]int32) (found textSets) {
+	numbers := make([]int32, values.Entries()) // plus one; 0: not hashed yet
+	found.sets = make([][]int32, len(sets))
+	for i, codes := range sets {
+		set := make([]int32, len(codes))
+		for n, code := range codes {
+			if numbers[code] == 0 {
+				text := values.Texts.At(code)
+				found.hashes, found.checks = append(found.hashes, r.hash(text)), append(found.checks, parquet.Hash(text))
+				numbers[code] = int32(len(found.hashes))
+			}
+			set[n] = numbers[code] - 1
+		}
+		found.sets[i] = set
 	}
-	for _, code := range codes {
-		if n.hashes[code] == 0 {
-			n.hashes[code] = parquet.Hash(n.values.Texts.At(code))
+	return found
+}
+
+func (t *textSets) bytes() int64 {
+	bytes := int64(cap(t.hashes))*hashBytes + int64(cap(t.checks))*hashBytes/2
+	for _, set := range t.sets {
+		bytes += int64(cap(set)) * numberBytes
+	}
+	return bytes
+}
+
+// numbers returns the numbers of the texts of a row group. It adds new texts.
+func (d *distinct) numbers(of *textSets) ([]int32, error) {
+	numbers := make([]int32, len(of.hashes))
+	for i, hash := range of.hashes {
+		numbers[i] = int32(d.texts.add(hash))
+		if d.texts.n > len(d.checks) {
+			d.checks = append(d.checks, keyCheck{})
+		}
+		if err := d.checks[numbers[i]].compare(of.checks[i]); err != nil {
+			return nil, err
 		}
 	}
+	return numbers, nil
 }
 
-// add returns how many of the codes have texts that are new to a segment.
-func (n *numbering) add(segment int64, codes []int32) (added int64) {
-	set := n.sets[segment]
+// add adds the texts of a set to those of a segment, and returns how many are new.
+func (d *distinct) add(segment int64, texts, numbers []int32) (added int64) {
+	set := d.sets[segment]
 	if set == nil {
-		if n.sets == nil {
-			n.sets = map[int64]*numberSet{}
+		if d.sets == nil {
+			d.sets = map[int64]*numberSet{}
 		}
 		set = &numberSet{}
-		n.sets[segment] = set
+		d.sets[segment] = set
 	}
-	for _, code := range codes {
-		if n.numbers[code] == 0 {
-			n.numbers[code] = n.texts.Code(n.values.Texts.At(code), n.hashes[code]) + 1
-		}
-		isNew, grown := set.add(n.numbers[code] - 1)
+	for _, text := range texts {
+		isNew, grown := set.add(numbers[text])
 		if isNew {
 			added++
 		}
 		if grown {
-			n.pages++
+			d.pages++
 		}
 	}
 	return added

@@ -10,7 +10,9 @@ func (o Options) WithHash(hash func(key []byte) uint64) Options {
 func ForgetFooters() {
 	footers.mu.Lock()
 	defer footers.mu.Unlock()
-	clear(footers.known)
+	for footers.order.Len() > 0 {
+		footers.remove(footers.order.Back())
+	}
 }
 
 // SetMaxDistinct changes the limit of different values, until undo is called.

@@ -3,7 +3,6 @@ package scan
 import (
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
@@ -33,7 +32,7 @@ func open(object lake.Object, read func(*parquet.ColumnReader, fileVersion) erro
 		if err != nil {
 			return &engine.ObjectError{Path: path, Err: err}
 		}
-		footers.add(version, columns.From(nil))
+		footers.add(version, columns.From(nil), 1)
 		return read(columns, version)
 	})
 }
@@ -55,7 +54,7 @@ func Check(object lake.Object) error {
 	if err := open(object, func(*parquet.ColumnReader, fileVersion) error { return nil }); err != nil {
 		return err
 	}
-	checked.add(object.Path, file)
+	checked.add(object.Path, file, 1)
 	return nil
 }
 
@@ -88,7 +87,7 @@ func checkFooter(object lake.Object, footer *parquet.ColumnReader) error {
 
 // footers holds the footers of the objects that scans have read, without their files. Decoding one takes as long as
 // reading a small column.
-var footers = cache[fileVersion, *parquet.ColumnReader]{most: maxFooters}
+var footers = lru[fileVersion, *parquet.ColumnReader]{most: maxFooters}
 
 // maxFooters is the number of footers in memory, of 2 kB for each row group.
 const maxFooters = 4096
@@ -105,40 +104,10 @@ func versionOf(path string, info os.FileInfo) fileVersion {
 }
 
 // checked holds the files that Check has opened, by path. An entry takes a few hundred bytes.
-var checked = cache[string, checkedFile]{most: 1 << 17}
+var checked = lru[string, checkedFile]{most: 1 << 17}
 
 // checkedFile records which object a file was checked against.
 type checkedFile struct {
 	fileVersion
 	extent lake.Extent
-}
-
-// cache holds a limited number of values.
-type cache[K comparable, V any] struct {
-	most  int
-	mu    sync.Mutex
-	known map[K]V
-}
-
-func (c *cache[K, V]) find(key K) (V, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	value, ok := c.known[key]
-	return value, ok
-}
-
-// add adds a value. If there are too many, any other one is removed.
-func (c *cache[K, V]) add(key K, value V) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = map[K]V{}
-	}
-	for other := range c.known {
-		if len(c.known) < c.most {
-			break
-		}
-		delete(c.known, other)
-	}
-	c.known[key] = value
 }

@@ -48,6 +48,13 @@ func (c *durationCounts) join(other durationCounts) (bytes int64) {
 	return bytes
 }
 
+func (c *durationCounts) bytes() (bytes int64) {
+	for _, counts := range c {
+		bytes += int64(cap(counts)) * durationCountBytes
+	}
+	return bytes
+}
+
 func (c *durationCounts) percentiles() query.Percentiles {
 	return query.Percentiles{Origin: query.RanksOf(c[0]), Svc: query.RanksOf(c[1]), Total: query.RanksOf(c[2])}
 }

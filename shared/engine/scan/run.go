@@ -28,7 +28,8 @@ type run struct {
 	hash       func(key []byte) uint64 // of the keys of topx
 	used       atomic.Int64            // bytes of memory
 	room       sync.Mutex              // of making room in it
-	rows       int64                   // of all row groups that were surveyed
+	surveyed   int                     // row groups
+	rows       int64                   // of these
 
 	shared *engine.Memory // from which the memory is taken
 	caller string
@@ -36,6 +37,10 @@ type run struct {
 
 	pools *WorkerPools
 	pool  *workerPool // of the caller
+
+	partials   *Partials
+	conditions string       // the identity of the conditions, if there are partials
+	kept       atomic.Int64 // bytes of the partials that this scan has kept
 
 	mu   sync.Mutex
 	idle []*worker // of each; their columns' memory is used again
@@ -46,7 +51,10 @@ type run struct {
 func newRun(ctx context.Context, q query.Query, o Options) *run {
 	r := &run{
 		query: q, reach: q.TimeBounds(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
-		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools,
+		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, partials: o.Partials,
+	}
+	if r.partials != nil {
+		r.conditions = query.ConditionsIdentity(q.Conditions)
 	}
 	if r.workers == 0 {
 		r.workers = runtime.GOMAXPROCS(0)
@@ -171,6 +179,8 @@ type group struct {
 
 	columns map[parquet.Column]*parquet.ColumnValues // kept for another pass
 	hashes  map[string]keyHashes                     // of the keys of topx, by column, kept for other passes
+
+	read bool // whether its rows were read
 }
 
 // id identifies the row group among the row groups of all objects.
@@ -198,6 +208,7 @@ func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, erro
 		})
 	})
 	all := slices.Concat(found...)
+	r.surveyed = len(all)
 	for _, g := range all {
 		r.rows += int64(g.Rows)
 	}
@@ -458,6 +469,9 @@ func (w *worker) all(names ...string) ([]*parquet.ColumnValues, error) {
 	return columns, nil
 }
 
+// errOrder is an ErrUnsupported: the records of an object are not in the order of time.
+var errOrder = fmt.Errorf("%w: records are not in the order of time", ErrUnsupported)
+
 var errLateRecord = errors.New("a record is later than the last time in the footer")
 
 // inOrder returns an error if the chosen rows of a group are not in the order of time, or outside the time that the
@@ -467,7 +481,7 @@ func (w *worker) inOrder(ts []int64, rows []int32) error {
 	last := w.group.MinTsMs
 	for _, row := range rows {
 		if ts[row] < last {
-			return fmt.Errorf("%w: the records of %s are not in order", ErrUnsupported, w.group.file.path)
+			return fmt.Errorf("%w in %s", errOrder, w.group.file.path)
 		}
 		last = ts[row]
 	}

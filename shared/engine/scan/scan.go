@@ -28,6 +28,8 @@ type Options struct {
 	Shared *engine.Memory // where Memory is taken from, for the caller of the context; nil: it is not shared
 	Pools  *WorkerPools   // whose workers scan; nil: each scan has workers of its own
 
+	Partials *Partials // figures of earlier scans; nil: none are kept
+
 	hash func(key []byte) uint64 // instead of hashOfKey, for tests
 }
 
@@ -103,19 +105,55 @@ func valuesOf(t query.Term) int {
 	return max(n, 1)
 }
 
-// Answer answers q, a query for figures, over exactly these objects. Cancelling ctx stops it within milliseconds.
+// Answer answers q, a query for figures, over exactly these objects. It returns the objects that it has read; the
+// figures of the others are those of earlier scans. Cancelling ctx stops it within milliseconds.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own, engine.SegmentDistinctError, and the error of
 // query.Diff.CheckValues.
-func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options) (query.Answer, error) {
+func Answer(
+	ctx context.Context, q query.Query, objects []lake.Object, o Options,
+) (answer query.Answer, read []lake.Object, err error) {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
 	groups, err := r.survey(ctx, objects)
 	if err != nil {
-		return query.Answer{}, err
+		return query.Answer{}, nil, err
 	}
 	defer r.end(groups)
-	switch shape := q.Shape.(type) {
+	if answer, err = r.answer(ctx, groups); err != nil {
+		return query.Answer{}, nil, err
+	}
+	return answer, r.haveRead(objects, groups), nil
+}
+
+// haveRead returns the objects that a scan has read, and counts row groups. An object without row groups of the period
+// counts as read.
+func (r *run) haveRead(objects []lake.Object, groups []*group) []lake.Object {
+	if r.partials == nil {
+		return objects
+	}
+	spared := map[string]bool{} // by path: no row group was read
+	for _, g := range groups {
+		before, met := spared[g.file.path]
+		spared[g.file.path] = !g.read && (before || !met)
+		if g.read {
+			r.partials.counted.Add(1)
+		} else {
+			r.partials.reused.Add(1)
+		}
+	}
+	var read []lake.Object
+	for _, o := range objects {
+		if !spared[o.Path] {
+			read = append(read, o)
+		}
+	}
+	return read
+}
+
+// answer answers the query of the scan over row groups.
+func (r *run) answer(ctx context.Context, groups []*group) (query.Answer, error) {
+	switch shape := r.query.Shape.(type) {
 	case query.Stats:
 		rows, err := r.stats(ctx, shape, groups)
 		return query.Answer{Stats: rows}, err
@@ -138,5 +176,5 @@ func Answer(ctx context.Context, q query.Query, objects []lake.Object, o Options
 		counts, err := r.diff(ctx, shape, groups)
 		return query.Answer{Diff: counts}, err
 	}
-	panic(fmt.Sprintf("scan: no answer for %T", q.Shape))
+	panic(fmt.Sprintf("scan: no answer for %T", r.query.Shape))
 }

@@ -98,9 +98,25 @@ func answerTo(
 	ctx context.Context, t *testing.T, q query.Query, rows []lake.Row, objects []lake.Object, o scan.Options,
 ) error {
 	t.Helper()
-	got, err := scan.Answer(ctx, q, objects, o)
+	_, err := readBy(ctx, t, q, rows, objects, o)
+	return err
+}
+
+// answerFrom is like answer, and returns the objects that were read.
+func answerFrom(
+	t *testing.T, q query.Query, rows []lake.Row, objects []lake.Object, o scan.Options,
+) ([]lake.Object, error) {
+	t.Helper()
+	return readBy(t.Context(), t, q, rows, objects, o)
+}
+
+func readBy(
+	ctx context.Context, t *testing.T, q query.Query, rows []lake.Row, objects []lake.Object, o scan.Options,
+) ([]lake.Object, error) {
+	t.Helper()
+	got, read, err := scan.Answer(ctx, q, objects, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := make([]*lake.Row, len(rows))
 	for i := range rows {
@@ -109,7 +125,7 @@ func answerTo(
 	if diff := enginetest.Diff(reference.Evaluate(&q, all), got); diff != "" {
 		t.Errorf("%s (-reference +scan):\n%s", q, diff)
 	}
-	return nil
+	return read, nil
 }
 
 func stored(t *testing.T, rows []lake.Row) []lake.Object {
@@ -257,7 +273,7 @@ func TestObjectOutOfOrder(t *testing.T) {
 	path, _ := outOfOrder(t)
 	objects := []lake.Object{{Path: path}}
 	for _, shape := range shapes {
-		_, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{})
+		_, _, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{})
 		if !errors.Is(err, scan.ErrUnsupported) {
 			t.Errorf("%T: error %v, want ErrUnsupported", shape, err)
 		}
@@ -271,7 +287,7 @@ func TestUnreadableObjectIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, shape := range shapes {
-		_, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{})
+		_, _, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{})
 		var named *engine.ObjectError
 		if !errors.As(err, &named) || named.Path != objects[1].Path {
 			t.Errorf("%T: error %v, want one that names %s", shape, err, objects[1].Path)
@@ -293,7 +309,7 @@ func TestMemoryIsSharedBetweenCallers(t *testing.T) {
 		}
 		for caller, want := range map[string]error{"a": scan.ErrBusy, "b": nil} {
 			ctx := engine.WithCaller(t.Context(), caller)
-			if _, err := scan.Answer(ctx, q, objects, scan.Options{Shared: shared}); !errors.Is(err, want) {
+			if _, _, err := scan.Answer(ctx, q, objects, scan.Options{Shared: shared}); !errors.Is(err, want) {
 				t.Errorf("%T of %s: %v", shape, caller, err)
 			}
 		}
@@ -328,7 +344,7 @@ func TestScansAtTheSameTime(t *testing.T) {
 					}
 				})
 				running.Go(func() {
-					_, err := scan.Answer(ctx, q, bad, o)
+					_, _, err := scan.Answer(ctx, q, bad, o)
 					var named *engine.ObjectError
 					if !errors.As(err, &named) {
 						t.Errorf("%s of damaged objects: %v", q, err)

@@ -1,8 +1,6 @@
 package scan
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -15,41 +13,63 @@ func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]
 	if shape.By != nil {
 		g := newGrouping(r, func(w *worker) (keyColumn, error) { return w.valuesOf(*shape.By) }, shape.Percentiles)
 		g.most = query.MaxStatsRows
-		if err := r.scan(ctx, groups, func(w *worker, _ int) error { return read(w, g) }); err != nil {
+		if err := r.group(ctx, groups, g); err != nil {
 			return nil, err
 		}
 		return g.rows(), nil
 	}
 	hosts := newGrouping(r, (*worker).hostnames, shape.Percentiles && shape.GroupByHostname)
 	if hosts.percentiles || !shape.Percentiles {
-		if err := r.scan(ctx, groups, func(w *worker, _ int) error { return read(w, hosts) }); err != nil {
+		if err := r.group(ctx, groups, hosts); err != nil {
 			return nil, err
 		}
 		return hosts.hostRows(shape.GroupByHostname), nil
 	}
 	all := newGrouping(r, nil, true) // the percentiles of all hosts together
-	if err := r.scan(ctx, groups, func(w *worker, _ int) error { return read(w, hosts, all) }); err != nil {
+	if err := r.group(ctx, groups, hosts, all); err != nil {
 		return nil, err
 	}
 	rows := hosts.hostRows(false)
 	for i := range rows {
-		rows[i].Percentiles = all.figures[segmentValue{rows[i].Segment, parquet.Absent}].durations.percentiles()
+		of := &all.groups[all.index[segmentValue{rows[i].Segment, parquet.Absent}]]
+		rows[i].Percentiles = of.durations.percentiles()
 	}
 	return rows, nil
 }
 
-// read counts a row group in groupings.
-func read(w *worker, groupings ...*grouping) error {
-	rows, err := w.chosen()
-	if err != nil || len(rows) == 0 {
-		return err
+// group counts row groups in groupings.
+func (r *run) group(ctx context.Context, groups []*group, groupings ...*grouping) error {
+	return counting[groupingPartials]{
+		question: r.questions()[0],
+		count: func(w *worker, rows []int32) (groupingPartials, error) {
+			all := make(groupingPartials, len(groupings))
+			for i, g := range groupings {
+				var err error
+				if all[i], err = g.count(w, rows); err != nil {
+					return nil, err
+				}
+			}
+			return all, nil
+		},
+		join: func(all groupingPartials) error {
+			for i, g := range groupings {
+				if err := g.join(all[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}.run(ctx, r, groups)
+}
+
+// groupingPartials are what several groupings have counted in a row group.
+type groupingPartials []*groupsOfRows
+
+func (all groupingPartials) bytes() (bytes int64) {
+	for _, p := range all {
+		bytes += p.bytes()
 	}
-	for _, g := range groupings {
-		if err := g.read(w, rows); err != nil {
-			return err
-		}
-	}
-	return nil
+	return bytes
 }
 
 // hostnames returns the host of each row: its hostname, or its host if it has no hostname.
@@ -74,25 +94,25 @@ func (w *worker) hostnames() (keyColumn, error) {
 // hostRows returns the figures by segment, then by name of the host. If apart is false, a row holds all hosts of a
 // segment and names the busiest.
 func (g *grouping) hostRows(apart bool) []query.StatsRow {
-	keys := g.keys(func(a, b segmentValue) int {
-		return cmp.Or(bytes.Compare(g.text(a), g.text(b)), cmp.Compare(a.value, b.value))
-	})
-	var rows []query.StatsRow
+	places, texts := g.sorted(parquet.Absent)
+	rows := make([]query.StatsRow, 0, len(places))
 	var all groupFigures
 	busiest := int64(0)
-	for i, key := range keys {
-		figures := g.figures[key]
-		name := string(g.text(key))
-		if i == 0 || rows[len(rows)-1].Segment != key.segment || apart && rows[len(rows)-1].Hostname != name {
-			rows = append(rows, query.StatsRow{Segment: key.segment})
+	for i, p := range places {
+		of, name := &g.groups[p.group], ""
+		if of.value != parquet.Absent {
+			name = texts[of.value]
+		}
+		if i == 0 || rows[len(rows)-1].Segment != p.segment || apart && rows[len(rows)-1].Hostname != name {
+			rows = append(rows, query.StatsRow{Segment: p.segment})
 			all, busiest = groupFigures{}, 0
 		}
-		all.traffic.join(&figures.traffic)
-		all.durations.join(figures.durations)
+		all.traffic.join(&of.traffic)
+		all.durations.join(of.durations)
 		row := &rows[len(rows)-1]
 		all.fill(row)
-		if key.value != parquet.Absent && figures.traffic.requests > busiest {
-			row.Hostname, busiest = name, figures.traffic.requests
+		if of.value != parquet.Absent && of.traffic.requests > busiest {
+			row.Hostname, busiest = name, of.traffic.requests
 		}
 	}
 	return rows

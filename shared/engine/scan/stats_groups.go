@@ -3,7 +3,6 @@ package scan
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"slices"
 	"sync"
 
@@ -20,15 +19,15 @@ type grouping struct {
 	keysOf      func(w *worker) (keyColumn, error) // the values of the rows of a row group; nil: none has any
 	most        int                                // groups; 0: any number
 
-	mu      sync.Mutex
-	values  parquet.Dictionary
-	figures map[segmentValue]*groupFigures
+	mu     sync.Mutex
+	values parquet.Dictionary
+	index  map[segmentValue]int32 // in groups
+	groups []groupOfRows
 }
 
 func newGrouping(r *run, keysOf func(*worker) (keyColumn, error), percentiles bool) *grouping {
 	return &grouping{
 		run: r, segments: r.segments(), percentiles: percentiles, keysOf: keysOf,
-		figures: map[segmentValue]*groupFigures{},
 	}
 }
 
@@ -52,17 +51,38 @@ type localGroup struct {
 	durations durations
 }
 
-// read counts rows of a row group.
-func (g *grouping) read(w *worker, rows []int32) error {
+// groupsOfRows are the groups of a row group with their figures.
+type groupsOfRows struct {
+	values parquet.Dictionary
+	groups []groupOfRows
+}
+
+// groupOfRows is a group in one row group, or in all. The number of its value is that in the row group, or in all.
+type groupOfRows struct {
+	segmentValue
+	groupFigures
+}
+
+// bytes implements partial.
+func (p *groupsOfRows) bytes() int64 {
+	bytes := p.values.Memory() + int64(cap(p.groups))*groupFiguresBytes
+	for i := range p.groups {
+		bytes += p.groups[i].durations.bytes()
+	}
+	return bytes
+}
+
+// count counts rows of a row group.
+func (g *grouping) count(w *worker, rows []int32) (*groupsOfRows, error) {
 	columns, err := w.all("ts_ms", "bytes_sent", "request_length", "total_us")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ts, sent, length, time := columns[0].Ints, columns[1].Ints, columns[2].Ints, columns[3]
 	var timed []*parquet.ColumnValues
 	if g.percentiles {
 		if timed, err = w.all(durationColumns...); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	keys := keyColumn{entries: numbers(nil)}
@@ -73,20 +93,25 @@ func (g *grouping) read(w *worker, rows []int32) error {
 		}
 		keys.codes = w.codes
 	} else if keys, err = g.keysOf(w); err != nil {
-		return err
+		return nil, err
 	}
 
+	found := &groupsOfRows{}
 	local := make([]localGroup, keys.entries.Len()+1) // of the current segment, by code plus one; 0: without a value
-	numbers := make([]int32, keys.entries.Len())      // of the values in g.values, plus one; 0: not looked up yet
+	numbers := make([]int32, keys.entries.Len())      // of the values in found, plus one; 0: not looked up yet
 	var met []int32                                   // indexes in local that have records
 	segment, end := int64(0), int64(0)                // start in seconds and end in milliseconds of the current segment
-	flush := func() error {
-		err := g.join(segment, local, met, numbers, keys.entries)
+	flush := func() {
 		for _, i := range met {
-			local[i].traffic = traffic{}
+			key := segmentValue{segment, parquet.Absent}
+			if entry := i - 1; entry != parquet.Absent {
+				key.value, _ = addEntry(&found.values, keys.entries, entry, numbers)
+			}
+			of := &local[i]
+			found.groups = append(found.groups, groupOfRows{key, groupFigures{of.traffic, of.durations.count()}})
+			of.traffic = traffic{}
 		}
 		met = met[:0]
-		return err
 	}
 	add := func(i, row int32) {
 		of := &local[i]
@@ -104,9 +129,7 @@ func (g *grouping) read(w *worker, rows []int32) error {
 	}
 	for _, row := range rows {
 		if ts[row] >= end || len(met) == 0 {
-			if err := flush(); err != nil {
-				return err
-			}
+			flush()
 			segment = g.segments.Start(ts[row])
 			end = g.segments.EndMs(segment)
 		}
@@ -122,34 +145,38 @@ func (g *grouping) read(w *worker, rows []int32) error {
 			add(0, row)
 		}
 	}
-	return flush()
+	flush()
+	return found, nil
 }
 
-// join adds the figures of a row group in a segment to the figures of the other row groups.
-func (g *grouping) join(segment int64, local []localGroup, met, numbers []int32, entries texts) error {
-	counts := make([]durationCounts, len(met))
-	for n, i := range met {
-		counts[n] = local[i].durations.count()
-	}
+// join adds the figures of a row group to the figures of the other row groups.
+func (g *grouping) join(of *groupsOfRows) error {
+	numbers := make([]int32, of.values.Len()) // of the values in g.values, plus one; 0: not looked up yet
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.index == nil { // most row groups have about as many groups, and others
+		expected := min(len(of.groups)*g.run.surveyed, 1<<16)
+		g.index, g.groups = make(map[segmentValue]int32, expected), make([]groupOfRows, 0, expected)
+	}
 	taken := int64(0)
-	for n, i := range met {
-		key := segmentValue{segment, parquet.Absent}
-		if entry := i - 1; entry != parquet.Absent {
-			code, bytes := addEntry(&g.values, entries, entry, numbers)
+	for i := range of.groups {
+		key := of.groups[i].segmentValue
+		if key.value != parquet.Absent {
+			code, bytes := addEntry(&g.values, &of.values, key.value, numbers)
 			key.value, taken = code, taken+bytes
 		}
-		figures, known := g.figures[key]
+		at, known := g.index[key]
 		if !known {
-			figures = &groupFigures{}
-			g.figures[key] = figures
+			at = int32(len(g.groups))
+			g.index[key] = at
+			g.groups = append(g.groups, groupOfRows{segmentValue: key})
 			taken += groupFiguresBytes
 		}
-		figures.traffic.join(&local[i].traffic)
-		taken += figures.durations.join(counts[n])
+		figures := &g.groups[at]
+		figures.traffic.join(&of.groups[i].traffic)
+		taken += figures.durations.join(of.groups[i].durations)
 	}
-	if g.most > 0 && len(g.figures) > g.most {
+	if g.most > 0 && len(g.groups) > g.most {
 		return engine.GroupsError(g.most)
 	}
 	return g.run.reserve(taken)
@@ -157,43 +184,52 @@ func (g *grouping) join(segment int64, local []localGroup, met, numbers []int32,
 
 // rows returns the figures by segment, then by value. The records without a value are the last of a segment.
 func (g *grouping) rows() []query.StatsRow {
-	keys := g.keys(func(a, b segmentValue) int {
-		switch {
-		case a.value == b.value:
-			return 0
-		case a.value == parquet.Absent:
-			return 1
-		case b.value == parquet.Absent:
-			return -1
+	places, texts := g.sorted(int32(g.values.Len()))
+	rows := make([]query.StatsRow, len(places))
+	for i, p := range places {
+		of := &g.groups[p.group]
+		rows[i].Segment = p.segment
+		if rows[i].HasValue = of.value != parquet.Absent; rows[i].HasValue {
+			rows[i].Value = texts[of.value]
 		}
-		return bytes.Compare(g.text(a), g.text(b))
-	})
-	rows := make([]query.StatsRow, len(keys))
-	for i, key := range keys {
-		rows[i] = query.StatsRow{
-			Segment: key.segment, HasValue: key.value != parquet.Absent, Value: string(g.text(key)),
-		}
-		g.figures[key].fill(&rows[i])
+		of.fill(&rows[i])
 	}
 	return rows
 }
 
-// keys lists the groups by segment, then in an order.
-func (g *grouping) keys(order func(a, b segmentValue) int) []segmentValue {
-	return slices.SortedFunc(maps.Keys(g.figures), func(a, b segmentValue) int {
+// placeOfGroup is the place of a group in the order of the answer.
+type placeOfGroup struct {
+	segment int64
+	rank    int32 // of the value in the order of texts
+	group   int32
+}
+
+// sorted sorts the groups by segment, then by value. absent is the rank of the records without a value. It also returns
+// the texts of the values.
+func (g *grouping) sorted(absent int32) (places []placeOfGroup, texts []string) {
+	values := make([]int32, g.values.Len())
+	for value := range values {
+		values[value] = int32(value)
+	}
+	slices.SortFunc(values, func(a, b int32) int { return bytes.Compare(g.values.At(a), g.values.At(b)) })
+	ranks, texts := make([]int32, len(values)), make([]string, len(values))
+	for rank, value := range values {
+		ranks[value], texts[value] = int32(rank), string(g.values.At(value))
+	}
+	places = make([]placeOfGroup, len(g.groups))
+	for i := range g.groups {
+		places[i] = placeOfGroup{g.groups[i].segment, absent, int32(i)}
+		if value := g.groups[i].value; value != parquet.Absent {
+			places[i].rank = ranks[value]
+		}
+	}
+	slices.SortFunc(places, func(a, b placeOfGroup) int {
 		if a.segment != b.segment {
 			return cmp.Compare(a.segment, b.segment)
 		}
-		return order(a, b)
+		return cmp.Compare(a.rank, b.rank)
 	})
-}
-
-// text returns the value of a group, empty if there is none.
-func (g *grouping) text(of segmentValue) []byte {
-	if of.value == parquet.Absent {
-		return nil
-	}
-	return g.values.At(of.value)
+	return places, texts
 }
 
 // fill sets the figures of a row.

@@ -15,7 +15,12 @@ import (
 func (r *run) timeline(ctx context.Context, groups []*group) ([]query.TimelineRow, error) {
 	t := &timeline{run: r, division: r.segments(), segments: map[int64]*segment{}}
 	t.shared = overlaps(groups, t.division)
-	err := r.scan(ctx, groups, func(w *worker, _ int) error { return t.read(w) })
+	err := counting[*segmentsOfRows]{
+		question: r.questions()[0],
+		usable:   t.usable,
+		count:    t.count,
+		join:     t.join,
+	}.run(ctx, r, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -33,143 +38,191 @@ type timeline struct {
 	ips, sessions distinct
 }
 
-// segment holds the figures of one segment, in one row group or in all.
+// segment holds the figures of one segment in all row groups.
 type segment struct {
-	start                                               int64
-	shared                                              bool
+	securityCounts
+	statuses, origins map[int64]int64
+}
+
+// securityCounts are the figures of a segment that add up.
+type securityCounts struct {
 	requests, blocked, challenges, human, originBlocked int64
 	ips, sessions                                       int64
 	bytesSent                                           sum
-	statuses, origins                                   map[int64]int64
 }
 
-// partial holds the figures of a segment in one row group.
-type partial struct {
-	segment
-	statusCodes, originCodes []int64 // how often each code occurs
-	ipCodes, sessionCodes    []int32 // the different codes, for a shared segment only
+// segmentsOfRows are the segments of a row group with their figures.
+type segmentsOfRows struct {
+	segments      []segmentOfRows
+	ips, sessions textSets // of the shared segments
 }
 
-// read counts a row group.
-func (t *timeline) read(w *worker) error {
-	rows, err := w.chosen()
-	if err != nil || len(rows) == 0 {
-		return err
+// segmentOfRows holds the figures of a segment in one row group.
+type segmentOfRows struct {
+	start  int64
+	shared bool // the texts of its addresses and sessions are in the sets of the row group
+	securityCounts
+	statuses, origins []valueCount
+}
+
+// valueCount is how often a value occurs.
+type valueCount struct{ value, n int64 }
+
+// bytes implements partial.
+func (p *segmentsOfRows) bytes() int64 {
+	const segmentBytes, valueCountBytes = 144, 16
+	bytes := int64(cap(p.segments))*segmentBytes + p.ips.bytes() + p.sessions.bytes()
+	for i := range p.segments {
+		bytes += int64(cap(p.segments[i].statuses)+cap(p.segments[i].origins)) * valueCountBytes
 	}
+	return bytes
+}
+
+// usable reports whether the texts of all shared segments are known.
+func (t *timeline) usable(p *segmentsOfRows) bool {
+	return !slices.ContainsFunc(p.segments, func(s segmentOfRows) bool { return !s.shared && within(t.shared, s.start) })
+}
+
+// count counts rows of a row group.
+func (t *timeline) count(w *worker, rows []int32) (*segmentsOfRows, error) {
 	columns, err := w.all("ts_ms", "ip", "session", "status",
 		"blocked", "challenge", "ichallenge", "human", "bytes_sent", "upstream_status")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ts, ip, session, status := columns[0].Ints, columns[1], columns[2], columns[3]
 	blocked, challenge, ichallenge, human := columns[4].Flags, columns[5].Flags, columns[6].Flags, columns[7].Flags
 	sent, origin := columns[8].Ints, columns[9]
 
+	found := &segmentsOfRows{}
 	ips, sessions := newSeen(ip), newSeen(session)
-	var parts []*partial
-	var p *partial
-	end := int64(0) // end of p in milliseconds
-	for _, row := range rows {
-		if p == nil || ts[row] >= end {
-			p = t.begin(ts[row], status.Entries(), origin.Entries())
-			end = t.division.EndMs(p.start)
-			parts = append(parts, p)
+	var ipSets, sessionSets [][]int32 // the different codes of each shared segment
+	statuses, origins := make([]int64, status.Entries()), make([]int64, origin.Entries())
+	var s *segmentOfRows
+	var ipSet, sessionSet *[]int32 // of s
+	end := int64(0)                // of s, in milliseconds
+	flush := func() {
+		if s != nil {
+			s.statuses, s.origins = countsOf(status.Ints, statuses), countsOf(origin.Ints, origins)
 		}
-		p.requests++
+	}
+	for _, row := range rows {
+		if s == nil || ts[row] >= end {
+			flush()
+			start := t.division.Start(ts[row])
+			end = t.division.EndMs(start)
+			found.segments = append(found.segments, segmentOfRows{start: start, shared: within(t.shared, start)})
+			if s = &found.segments[len(found.segments)-1]; s.shared {
+				ipSets, sessionSets = append(ipSets, nil), append(sessionSets, nil)
+				ipSet, sessionSet = &ipSets[len(ipSets)-1], &sessionSets[len(sessionSets)-1]
+			}
+		}
+		s.requests++
 		if blocked[row] == 1 {
-			p.blocked++
+			s.blocked++
 		}
 		if challenge[row] == 1 || ichallenge[row] == 1 {
-			p.challenges++
+			s.challenges++
 		}
 		if human[row] == 1 {
-			p.human++
+			s.human++
 		}
-		p.bytesSent.add(sent[row])
+		s.bytesSent.add(sent[row])
 		if code := status.Codes[row]; code != parquet.Absent {
-			p.statusCodes[code]++
+			statuses[code]++
 		}
 		from, to := origin.Starts[row], origin.Starts[row+1]
 		for _, code := range origin.Codes[from:to] {
-			p.originCodes[code]++
+			origins[code]++
 		}
 		if from < to && origin.Ints[origin.Codes[to-1]] >= 400 {
-			p.originBlocked++
+			s.originBlocked++
 		}
-		if code := ip.Codes[row]; ips.first(code, int32(len(parts))) {
-			p.ips++
-			if p.shared {
-				p.ipCodes = append(p.ipCodes, code)
+		if code := ip.Codes[row]; ips.first(code, int32(len(found.segments))) {
+			s.ips++
+			if s.shared {
+				*ipSet = append(*ipSet, code)
 			}
 		}
-		if code := session.Codes[row]; sessions.first(code, int32(len(parts))) {
-			p.sessions++
-			if p.shared {
-				p.sessionCodes = append(p.sessionCodes, code)
+		if code := session.Codes[row]; sessions.first(code, int32(len(found.segments))) {
+			s.sessions++
+			if s.shared {
+				*sessionSet = append(*sessionSet, code)
 			}
 		}
 	}
-	return t.join(parts, columns)
+	flush()
+	found.ips, found.sessions = textSetsOf(t.run, ip, ipSets), textSetsOf(t.run, session, sessionSets)
+	return found, nil
 }
 
-// begin returns an empty partial of the segment of a time. statuses and origins are the numbers of codes.
-func (t *timeline) begin(ts int64, statuses, origins int) *partial {
-	start := t.division.Start(ts)
-	return &partial{
-		segment:     segment{start: start, shared: within(t.shared, start)},
-		statusCodes: make([]int64, statuses), originCodes: make([]int64, origins),
+// countsOf returns the values that occur and how often, given the counts of their codes, which it clears.
+func countsOf(values, codes []int64) (counts []valueCount) {
+	for code, n := range codes {
+		if n > 0 {
+			counts = append(counts, valueCount{values[code], n})
+			codes[code] = 0
+		}
 	}
+	return counts
 }
 
 // join adds the figures of a row group to the figures of the other row groups.
-func (t *timeline) join(parts []*partial, columns []*parquet.ColumnValues) error {
-	ip, session, status, origin := columns[1], columns[2], columns[3], columns[9]
-	ips, sessions := t.ips.numbering(ip), t.sessions.numbering(session)
-	for _, p := range parts {
-		ips.hash(p.ipCodes)
-		sessions.hash(p.sessionCodes)
-	}
+func (t *timeline) join(p *segmentsOfRows) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := t.ips.bytes() + t.sessions.bytes()
-	for _, p := range parts {
-		s, known := t.segments[p.start]
+	ips, err := t.ips.numbers(&p.ips)
+	if err != nil {
+		return err
+	}
+	sessions, err := t.sessions.numbers(&p.sessions)
+	if err != nil {
+		return err
+	}
+	set := 0 // of the next shared segment
+	for i := range p.segments {
+		of := &p.segments[i]
+		s, known := t.segments[of.start]
 		if !known {
-			s = &segment{start: p.start, statuses: map[int64]int64{}, origins: map[int64]int64{}}
-			t.segments[p.start] = s
+			s = &segment{statuses: map[int64]int64{}, origins: map[int64]int64{}}
+			t.segments[of.start] = s
 		}
-		s.requests += p.requests
-		s.blocked += p.blocked
-		s.challenges += p.challenges
-		s.human += p.human
-		s.originBlocked += p.originBlocked
-		s.bytesSent.join(p.bytesSent)
-		count(s.statuses, status.Ints, p.statusCodes)
-		count(s.origins, origin.Ints, p.originCodes)
-		if !p.shared {
-			s.ips, s.sessions = s.ips+p.ips, s.sessions+p.sessions
-			continue
+		counts := of.securityCounts
+		if of.shared {
+			counts.ips = t.ips.add(of.start, p.ips.sets[set], ips)
+			counts.sessions = t.sessions.add(of.start, p.sessions.sets[set], sessions)
+			set++
 		}
-		s.ips += ips.add(p.start, p.ipCodes)
-		s.sessions += sessions.add(p.start, p.sessionCodes)
+		s.join(&counts)
+		addCounts(s.statuses, of.statuses)
+		addCounts(s.origins, of.origins)
 	}
 	return t.run.reserve(t.ips.bytes() + t.sessions.bytes() - before)
 }
 
-// count adds the counts of codes to the counts of their values.
-func count(counts map[int64]int64, values, codes []int64) {
-	for code, n := range codes {
-		if n > 0 {
-			counts[values[code]] += n
-		}
+func (c *securityCounts) join(other *securityCounts) {
+	c.requests += other.requests
+	c.blocked += other.blocked
+	c.challenges += other.challenges
+	c.human += other.human
+	c.originBlocked += other.originBlocked
+	c.ips += other.ips
+	c.sessions += other.sessions
+	c.bytesSent.join(other.bytesSent)
+}
+
+func addCounts(to map[int64]int64, counts []valueCount) {
+	for _, c := range counts {
+		to[c.value] += c.n
 	}
 }
 
 func (t *timeline) rows() []query.TimelineRow {
 	var rows []query.TimelineRow
-	for _, s := range t.segments {
+	for start, s := range t.segments {
 		rows = append(rows, query.TimelineRow{
-			Segment: s.start, Requests: s.requests, Blocked: s.blocked, Challenges: s.challenges, Human: s.human,
+			Segment: start, Requests: s.requests, Blocked: s.blocked, Challenges: s.challenges, Human: s.human,
 			OriginBlocked: s.originBlocked, IPs: s.ips, Sessions: s.sessions, BytesSent: s.bytesSent.whole(),
 			Statuses: query.SortedStatuses(s.statuses), OriginStatuses: query.SortedStatuses(s.origins),
 		})

@@ -15,7 +15,11 @@ import (
 // the winners, and checks their texts. Columns with more keys than memory allows are divided: see rankDivided.
 func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
 	t := newTopX(r, shape, groups)
-	if err := r.scan(ctx, groups, t.rank); err != nil {
+	t.takeKept()
+	if err := r.each(ctx, len(groups), func(_ *worker, i int) error { return t.rankKept(i) }); err != nil {
+		return nil, err
+	}
+	if err := t.scan(ctx, func(i int) bool { return t.lacks(i, t.keys) }, t.rank); err != nil {
 		return nil, err
 	}
 	if err := t.choose(ctx); err != nil {
@@ -32,53 +36,90 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 			return nil, err
 		}
 	}
-	if err := r.scan(ctx, groups, t.sumUp); err != nil {
+	left, err := t.sumUpKept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = t.scan(ctx, func(i int) bool { return len(left[i]) > 0 }, func(w *worker, i int) error {
+		return t.sumUp(w, i, left[i])
+	})
+	if err != nil {
 		return nil, err
 	}
 	return t.rows(), nil
 }
 
+// scan calls read for the row groups for which the condition holds.
+func (t *topX) scan(ctx context.Context, holds func(i int) bool, read func(w *worker, i int) error) error {
+	var indexes []int
+	var groups []*group
+	for i, g := range t.groups {
+		if holds(i) {
+			indexes, groups = append(indexes, i), append(groups, g)
+		}
+	}
+	return t.run.scan(ctx, groups, func(w *worker, n int) error { return read(w, indexes[n]) })
+}
+
 // topX holds the figures counted so far.
 type topX struct {
-	run    *run
-	shape  query.TopX
-	groups []*group
-	keys   []*keys
-	found  []bool    // whether each row group has matching rows
-	chosen [][]int32 // these rows; nil: they are not kept
+	run       *run
+	shape     query.TopX
+	groups    []*group
+	keys      []*keys
+	questions []string        // of the partials of keys
+	found     []bool          // whether each row group has matching rows
+	chosen    [][]int32       // these rows; nil: they are not kept
+	kept      [][]*keysOfRows // of each row group and column; nil: nothing is kept
 }
 
 func newTopX(r *run, shape query.TopX, groups []*group) *topX {
-	t := &topX{run: r, shape: shape, groups: groups, found: make([]bool, len(groups)), chosen: make([][]int32, len(groups))}
-	for _, part := range query.TopXParts {
-		var labels []string
-		for _, label := range part.Labels {
-			if shape.Has(label) {
-				labels = append(labels, label)
-			}
+	t := &topX{
+		questions: r.questions(), run: r, shape: shape, groups: groups, found: make([]bool, len(groups)), chosen: make([][]int32, len(groups)),
+		kept: make([][]*keysOfRows, len(groups)),
+	}
+	for _, part := range partsOf(shape) {
+		k := newKeys(r, part.Column, part.Labels, shape.Limit, len(groups))
+		k.reserve = t.reserve
+		if r.partials != nil {
+			k.margin = margin(shape.Limit)
 		}
-		if len(labels) > 0 {
-			k := newKeys(r, part.Column, labels, shape.Limit, len(groups))
-			k.reserve = t.reserve
-			t.keys = append(t.keys, k)
-		}
+		t.keys = append(t.keys, k)
+	}
+	for i := range t.kept {
+		t.kept[i] = make([]*keysOfRows, len(t.keys))
 	}
 	return t
+}
+
+// partsOf returns the columns with the keys of the labels that a shape has, and these labels.
+func partsOf(shape query.TopX) (parts []query.TopXPart) {
+	for _, part := range query.TopXParts {
+		part.Labels = slices.DeleteFunc(slices.Clone(part.Labels), func(label string) bool { return !shape.Has(label) })
+		if len(part.Labels) > 0 {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // rank is the first pass over row group i.
 func (t *topX) rank(w *worker, i int) error {
 	rows, err := w.chosen()
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(rows) == 0 {
+		t.keepNone(i)
+		return nil
 	}
 	t.keepRows(i, rows)
 	blocked, err := w.column("blocked", "")
 	if err != nil {
 		return err
 	}
-	for _, k := range t.keys {
-		if k.isDivided() {
+	for n, k := range t.keys {
+		if t.kept[i][n] != nil || k.isDivided() {
 			continue
 		}
 		of, err := w.topKeys(k.column)
@@ -90,9 +131,16 @@ func (t *topX) rank(w *worker, i int) error {
 		if err := k.keep(i, w.tallies, of.hashes); err != nil {
 			return err
 		}
-		if err := t.slowest(w, rows, i, k, &of, firstCandidates); err != nil {
-			return err
+		var times [][3]duration
+		if k.timed {
+			if times, err = w.timesOf(&of.keyColumn, nil, len(of.hashes), rows); err != nil {
+				return err
+			}
+			if err := k.keepSlowest(i, firstCandidates, times, of.hashes); err != nil {
+				return err
+			}
 		}
+		t.keep(i, n, &of.keyHashes, w.tallies, times)
 	}
 	return nil
 }
@@ -152,18 +200,6 @@ func (w *worker) tally(of *keyColumn, rows []int32, blocked []int8) {
 	}
 }
 
-// slowest finds the n slowest keys of row group i, if any label of theirs ranks by time.
-func (t *topX) slowest(w *worker, rows []int32, i int, k *keys, of *topKeys, n int) error {
-	if !k.timed {
-		return nil
-	}
-	times, err := w.timesOf(&of.keyColumn, nil, len(of.hashes), rows)
-	if err != nil {
-		return err
-	}
-	return k.keepSlowest(i, n, times, of.hashes)
-}
-
 // choose finds the winners of every label, but for the columns that are divided.
 func (t *topX) choose(ctx context.Context) error {
 	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error {
@@ -189,7 +225,7 @@ func (t *topX) choose(ctx context.Context) error {
 		if !unproven {
 			break
 		}
-		err = t.run.scan(ctx, t.groups, func(w *worker, i int) error { return t.moreSlowest(w, i, 4*n) })
+		err = t.moreSlowest(ctx, 4*n)
 	}
 	if err != nil {
 		return err
@@ -208,18 +244,42 @@ func (t *topX) complete(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	err := t.run.scan(ctx, t.groups, func(w *worker, i int) error {
-		for _, k := range open {
-			if err := t.completeKeys(w, i, k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := t.eachColumn(ctx, open, func(w *worker, i int, k *keys) error { return t.completeKeys(w, i, k) },
+		func(_ int, k *keys, p *keysOfRows) error { return k.completeKept(p) })
 	for _, k := range open {
 		k.completed()
 	}
 	return err
+}
+
+// eachColumn calls read for each row group and column, or fromKept if the keys are kept.
+func (t *topX) eachColumn(
+	ctx context.Context, columns []*keys,
+	read func(w *worker, i int, k *keys) error, fromKept func(i int, k *keys, p *keysOfRows) error,
+) error {
+	err := t.run.each(ctx, len(t.groups), func(_ *worker, i int) error {
+		for n, k := range t.keys {
+			if p := t.kept[i][n]; p != nil && slices.Contains(columns, k) {
+				if err := fromKept(i, k, p); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.scan(ctx, func(i int) bool { return t.lacks(i, columns) }, func(w *worker, i int) error {
+		for n, k := range t.keys {
+			if t.kept[i][n] == nil && slices.Contains(columns, k) {
+				if err := read(w, i, k); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 func (t *topX) completeKeys(w *worker, i int, k *keys) error {
@@ -250,15 +310,13 @@ func (t *topX) completeKeys(w *worker, i int, k *keys) error {
 	return nil
 }
 
-// moreSlowest finds the n slowest keys of row group i of every column with a label that ranks by time.
-func (t *topX) moreSlowest(w *worker, i, n int) error {
-	rows, err := t.rowsOf(w, i)
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	for _, k := range t.keys {
-		if !k.timed || k.isDivided() {
-			continue
+// moreSlowest finds the n slowest keys of each row group, of every column with a label that ranks by time.
+func (t *topX) moreSlowest(ctx context.Context, n int) error {
+	timed := slices.DeleteFunc(slices.Clone(t.keys), func(k *keys) bool { return !k.timed || k.isDivided() })
+	return t.eachColumn(ctx, timed, func(w *worker, i int, k *keys) error {
+		rows, err := t.rowsOf(w, i)
+		if err != nil || len(rows) == 0 {
+			return err
 		}
 		of, err := w.topKeys(k.column)
 		if err == nil {
@@ -267,11 +325,12 @@ func (t *topX) moreSlowest(w *worker, i, n int) error {
 		if err != nil {
 			return err
 		}
-		if err := t.slowest(w, rows, i, k, &of, n); err != nil {
+		times, err := w.timesOf(&of.keyColumn, nil, len(of.hashes), rows)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		return k.keepSlowest(i, n, times, of.hashes)
+	}, func(i int, k *keys, p *keysOfRows) error { return k.keepSlowest(i, n, p.times, p.hashes) })
 }
 
 // oneRequest is what a request adds to the tally of its key, by the flag blocked plus one. The lower half of a tally

@@ -53,8 +53,9 @@ func (t *times) join(other times) {
 	t.min, t.max = min(t.min, other.min), max(t.max, other.max)
 }
 
-// sumUp is the last pass over row group i. It counts a block of rows for all keys before it reads the next rows.
-func (t *topX) sumUp(w *worker, i int) error {
+// sumUp is the last pass over some columns of row group i. It counts a block of rows for all keys before it reads the
+// next rows.
+func (t *topX) sumUp(w *worker, i int, columns []*keys) error {
 	rows, err := t.rowsOf(w, i)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -63,8 +64,8 @@ func (t *topX) sumUp(w *worker, i int) error {
 	if err != nil {
 		return err
 	}
-	parts := make([]winners, len(t.keys))
-	for n, k := range t.keys {
+	parts := make([]winners, len(columns))
+	for n, k := range columns {
 		if parts[n], err = k.winners(w, in); err != nil {
 			return err
 		}
@@ -78,9 +79,16 @@ func (t *topX) sumUp(w *worker, i int) error {
 			}
 		}
 	}
-	for n, k := range t.keys {
-		k.join(&parts[n], in)
+	for n, k := range columns {
+		for of := range parts[n].figures {
+			parts[n].figures[of].settle(in)
+		}
+		k.join(&parts[n])
+		for of, place := range parts[n].places {
+			t.learn(i, slices.Index(t.keys, k), parts[n].hashes[of], knownKey{k.texts[place], &parts[n].figures[of]})
+		}
 	}
+	t.learned(i)
 	return nil
 }
 
@@ -89,6 +97,7 @@ type winners struct {
 	of      topKeys
 	numbers []int32   // of the codes: the index of the winner, or parquet.Absent
 	places  []int     // of the winners
+	hashes  []uint64  // of the winners
 	figures []figures // of the winners
 }
 
@@ -120,7 +129,7 @@ func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 			continue
 		}
 		found.numbers[code] = int32(len(found.places))
-		found.places = append(found.places, place)
+		found.places, found.hashes = append(found.places, place), append(found.hashes, found.of.hashes[code])
 		if k.texts[place] == nil {
 			if err := found.of.readTexts(w); err != nil {
 				return found, err
@@ -142,11 +151,11 @@ func (k *keys) winners(w *worker, in *measures) (found winners, err error) {
 }
 
 // join adds the figures of the winners in a row group to their figures in the other row groups.
-func (k *keys) join(found *winners, in *measures) {
+func (k *keys) join(found *winners) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, place := range found.places {
-		k.figures[place].join(&found.figures[i], in)
+		k.figures[place].join(&found.figures[i])
 	}
 }
 
@@ -226,8 +235,16 @@ func addTime(t *times, column *parquet.ColumnValues, row int32) {
 	}
 }
 
+// settle finds the smallest texts of a row group, whose codes are not needed after that.
+func (f *figures) settle(in *measures) {
+	for i, codes := range f.codes {
+		f.first[i] = smallest(codes, &in.texts[i].Texts)
+	}
+	f.codes = [3]codeSet{}
+}
+
 // join adds the figures of a row group to the figures of the other row groups.
-func (f *figures) join(other *figures, in *measures) {
+func (f *figures) join(other *figures) {
 	for flags, n := range other.requests {
 		f.requests[flags] += n
 	}
@@ -236,23 +253,25 @@ func (f *figures) join(other *figures, in *measures) {
 	f.origin.join(other.origin)
 	f.svc.join(other.svc)
 	f.total.join(other.total)
-	for i, codes := range other.codes {
-		f.first[i].lower(codes, &in.texts[i].Texts)
+	for i, text := range other.first {
+		if of := &f.first[i]; text.present && (!of.present || bytes.Compare(text.bytes, of.bytes) < 0) {
+			*of = text
+		}
 	}
 }
 
-// lower makes the text the smallest of itself and the entries that have the codes.
-func (t *text) lower(codes codeSet, entries *parquet.Texts) {
-	smallest := t.bytes
+// smallest returns the smallest of the entries that have the codes.
+func smallest(codes codeSet, entries *parquet.Texts) (found text) {
 	for i, word := range codes {
 		for ; word != 0; word &= word - 1 {
 			entry := entries.At(int32(64*i + bits.TrailingZeros64(word)))
-			if !t.present || bytes.Compare(entry, smallest) < 0 {
-				t.present, smallest = true, entry
+			if !found.present || bytes.Compare(entry, found.bytes) < 0 {
+				found = text{true, entry}
 			}
 		}
 	}
-	t.bytes = bytes.Clone(smallest)
+	found.bytes = bytes.Clone(found.bytes)
+	return found
 }
 
 // count returns the number of requests that have any of the flags.

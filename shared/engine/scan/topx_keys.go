@@ -17,6 +17,7 @@ type keys struct {
 	labels []string // that the keys are for, some of query.Labels
 	timed  bool     // some of the labels rank by time
 	limit  int      // winners of each label
+	margin int      // spare keys of each label
 
 	reserve func(bytes int64) error // of run, or one that can make room
 
@@ -35,11 +36,12 @@ type keys struct {
 	slow       hashTable // keys that can win by time; the second pass sums up their times
 	hashes     []uint64  // of these
 	candidates []candidate
+	spares     []uint64   // hashes of the keys next to the winners
 	suspects   []uint64   // hashes of further keys whose texts are compared, too
-	places     hashTable  // of the winners of all labels, then of the suspects
+	places     hashTable  // of the winners of all labels, then of the spare keys, then of the suspects
 	checks     []keyCheck // by place
-	texts      [][]byte   // of the winners, by place; nil until one is met
-	figures    []figures  // of the winners, by place
+	texts      [][]byte   // of the winners and spare keys, by place; nil until one is met
+	figures    []figures  // of these, by place
 
 	ranks reservation // the reserved memory, as bytes returns it
 }
@@ -48,7 +50,7 @@ func newKeys(r *run, column string, labels []string, limit, groups int) *keys {
 	none := slowest{others: math.Inf(-1)}
 	return &keys{
 		run: r, column: column, labels: labels, limit: limit, ranks: reservation{run: r}, reserve: r.reserve,
-		timed:   slices.ContainsFunc(labels, func(label string) bool { return timeOf(label) >= 0 }),
+		timed:   ranksByTime(labels),
 		tallies: make([][]tally, groups), slowest: slices.Repeat([][3]slowest{{none, none, none}}, groups),
 		ranked: map[string][]total{}, ties: map[string][]total{},
 	}
@@ -173,7 +175,7 @@ func (k *keys) divide() {
 	k.held, k.divided = 0, true
 	k.tallies, k.slowest, k.ranked, k.ties = nil, nil, map[string][]total{}, nil
 	k.blocked, k.contested, k.slow = hashTable{}, hashTable{}, hashTable{}
-	k.requests, k.hashes, k.candidates, k.suspects = nil, nil, nil, nil
+	k.requests, k.hashes, k.candidates, k.spares, k.suspects = nil, nil, nil, nil, nil
 }
 
 // enough reports whether there are as many keys with blocked requests as winners.
@@ -306,6 +308,7 @@ func (k *keys) rankByBlocked() error {
 		}
 		slices.Sort(counts)
 		least := counts[len(counts)-k.limit]
+		k.spareBlocked(totals, counts[max(0, len(counts)-k.limit-k.margin)], least)
 		totals = slices.Clone(slices.DeleteFunc(totals, func(t total) bool { return t.blocked < least }))
 		for i := range totals {
 			totals[i].requests = 0
@@ -321,6 +324,22 @@ func (k *keys) rankByBlocked() error {
 		}
 	}
 	return k.hold(0)
+}
+
+// spareBlocked makes keys spare that have at least as many blocked requests as one count, and fewer than another.
+func (k *keys) spareBlocked(totals []total, least, winners int64) {
+	for _, t := range totals {
+		if len(k.spares) < k.margin && least <= t.blocked && t.blocked < winners {
+			k.spares = append(k.spares, t.hash)
+		}
+	}
+}
+
+// spare makes the first of some keys spare.
+func (k *keys) spare(next []total) {
+	for _, t := range next[:min(len(next), k.margin)] {
+		k.spares = append(k.spares, t.hash)
+	}
 }
 
 // sum adds up the tallies for which the condition holds.
@@ -517,6 +536,7 @@ func (k *keys) cut() error {
 		for end < len(ordered) && ahead(ordered[end], ordered[k.limit-1]) == 0 {
 			end++
 		}
+		k.spare(ordered[k.limit:])
 		if end == k.limit {
 			k.ranked[label] = ordered[:k.limit:k.limit]
 			continue
@@ -524,6 +544,11 @@ func (k *keys) cut() error {
 		k.ranked[label], k.ties[label] = ordered[:first:first], ordered[first:end]
 	}
 	return nil
+}
+
+// ranksByTime reports whether any of the labels ranks by time.
+func ranksByTime(labels []string) bool {
+	return slices.ContainsFunc(labels, func(label string) bool { return timeOf(label) >= 0 })
 }
 
 // timeOf returns the index of a label in query.TimeLabels, and so in keys.times, or -1.

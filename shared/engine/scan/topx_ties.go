@@ -14,9 +14,9 @@ import (
 // breakTies completes the winners of labels that have ties at their limits: among keys that rank equally, the smallest
 // texts win.
 func (t *topX) breakTies(ctx context.Context) error {
-	for _, k := range t.keys {
+	for n, k := range t.keys {
 		if len(k.ties) > 0 {
-			if err := orDivide(k, t.readTies(ctx, k)); err != nil {
+			if err := orDivide(k, t.readTies(ctx, n)); err != nil {
 				return err
 			}
 		}
@@ -24,7 +24,7 @@ func (t *topX) breakTies(ctx context.Context) error {
 	return nil
 }
 
-// placeWinners gives every winner and every suspect a place. Memory of the other keys is given back.
+// placeWinners gives every winner, spare key and suspect a place. Memory of the other keys is given back.
 func (k *keys) placeWinners() error {
 	for label, winners := range k.ranked {
 		k.ranked[label] = slices.Clone(winners)
@@ -32,17 +32,21 @@ func (k *keys) placeWinners() error {
 			k.places.add(w.hash)
 		}
 	}
+	for _, hash := range k.spares {
+		k.places.add(hash)
+	}
 	k.figures, k.texts = make([]figures, k.places.n), make([][]byte, k.places.n)
 	for _, hash := range k.suspects {
 		k.places.add(hash)
 	}
 	k.checks = make([]keyCheck, k.places.n)
-	k.ties, k.suspects = nil, nil
+	k.ties, k.spares, k.suspects = nil, nil, nil
 	return k.hold(0)
 }
 
 // readTies reads the texts of the ties of a column.
-func (t *topX) readTies(ctx context.Context, k *keys) error {
+func (t *topX) readTies(ctx context.Context, column int) error {
+	k := t.keys[column]
 	var tied hashTable
 	for _, ties := range k.ties {
 		for _, of := range ties {
@@ -55,10 +59,11 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 		return err
 	}
 	found, checks := make([][]byte, tied.n), make([]keyCheck, tied.n)
-	err := t.run.scan(ctx, t.groups, func(w *worker, i int) error {
-		if !t.found[i] {
-			return nil
-		}
+	read, err := t.keptTies(column, &tied, found, checks)
+	if err != nil {
+		return err
+	}
+	err = t.scan(ctx, func(i int) bool { return read[i] }, func(w *worker, i int) error {
 		of, err := w.topKeys(k.column)
 		if err != nil {
 			return err
@@ -83,6 +88,9 @@ func (t *topX) readTies(ctx context.Context, k *keys) error {
 			}
 			found[place] = copyOf(of.entries.At(int32(code)))
 			held += int64(len(found[place]))
+			if tied.n <= mostTiedTexts {
+				t.learn(i, column, of.hashes[code], knownKey{text: found[place]})
+			}
 		}
 		return texts.hold(held)
 	})

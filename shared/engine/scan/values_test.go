@@ -372,7 +372,7 @@ func TestTooManyValues(t *testing.T) {
 	for _, shape := range []query.Shape{query.Facets{By: by, Limit: 9}, query.Diff{By: by, Least: 1}} {
 		for most, want := range map[int64]bool{600: false, 100: true} {
 			undo := scan.SetMaxDistinct(most)
-			_, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{Workers: 1, Memory: 1 << 20})
+			_, _, err := scan.Answer(t.Context(), bind(t, hours, shape), objects, scan.Options{Workers: 1, Memory: 1 << 20})
 			undo()
 			var known *fault.Error
 			if refused := errors.As(err, &known) && known.Kind == fault.EngineLimit; refused != want || !want && err != nil {

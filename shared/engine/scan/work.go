@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync/atomic"
 
@@ -37,28 +36,23 @@ func CheckPatterns(ctx context.Context, q query.Query, objects []lake.Object, o 
 	defer r.end(groups)
 	var total atomic.Int64
 	patterns := q.WithPatterns()
-	return r.scan(ctx, groups, func(w *worker, _ int) error {
-		rows, err := w.chosen()
-		if errors.Is(err, ErrUnsupported) {
-			err = nil // the rows are not in the order of time, which does not matter here
-		}
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		for _, c := range patterns {
-			for _, t := range c.Terms {
-				work, err := w.patternWork(rows, t)
-				if err != nil {
-					return err
-				}
-				if total.Add(work) > maxPatternWork {
-					return engine.PatternWorkError()
-				}
+	return counting[patternWork]{
+		question: "patterns " + query.ConditionsIdentity(patterns) + "\n\n" + query.ConditionsIdentity(r.query.Conditions),
+		anyOrder: true,
+		count:    func(w *worker, rows []int32) (patternWork, error) { return w.patternWork(rows, patterns) },
+		join: func(work patternWork) error {
+			if total.Add(int64(work)) > maxPatternWork {
+				return engine.PatternWorkError()
 			}
-		}
-		return nil
-	})
+			return nil
+		},
+	}.run(ctx, r, groups)
 }
+
+// patternWork is the work of patterns with the texts of a row group.
+type patternWork int64
+
+func (patternWork) bytes() int64 { return 8 }
 
 // patternsLast returns conditions in the order in which they are tested: those with patterns, which take longest, come
 // last and are tested for the records that are left.
@@ -74,21 +68,25 @@ func patternsLast(conditions []query.Condition) []query.Condition {
 	})
 }
 
-// patternWork returns the work of the patterns of a term with the texts of rows.
-func (w *worker) patternWork(rows []int32, t query.Term) (work int64, _ error) {
-	perName, perValue := t.PatternWork()
-	for _, part := range []struct {
-		perByte int64
-		member  string
-	}{{perName, "name"}, {perValue, valueMember(t.Source)}} {
-		if part.perByte == 0 {
-			continue
+// patternWork returns the work of the patterns of conditions with the texts of rows.
+func (w *worker) patternWork(rows []int32, conditions []query.Condition) (work patternWork, _ error) {
+	for _, c := range conditions {
+		for _, t := range c.Terms {
+			perName, perValue := t.PatternWork()
+			for _, part := range []struct {
+				perByte int64
+				member  string
+			}{{perName, "name"}, {perValue, valueMember(t.Source)}} {
+				if part.perByte == 0 {
+					continue
+				}
+				column, err := w.column(t.Source.Column, part.member)
+				if err != nil {
+					return 0, err
+				}
+				work += patternWork(part.perByte * bytesOf(column, rows, t.Source.Layout == catalog.Scalar))
+			}
 		}
-		column, err := w.column(t.Source.Column, part.member)
-		if err != nil {
-			return 0, err
-		}
-		work += part.perByte * bytesOf(column, rows, t.Source.Layout == catalog.Scalar)
 	}
 	return work, nil
 }

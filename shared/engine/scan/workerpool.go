@@ -177,7 +177,7 @@ func (p *pass) readGroup(w *worker, i int) error {
 	g := p.groups[i]
 	return openFile(g.file.path, func(file *os.File) error {
 		w.run, w.ctx = p.run, p.ctx
-		w.reader, w.group = g.reader.From(file), g
+		w.reader, w.group, g.read = g.reader.From(file), g, true
 		return p.read(w, i)
 	})
 }

@@ -18,6 +18,9 @@ func WriteEstimate(w io.Writer, e search.Estimate) error {
 	if e.Objects != nil {
 		line("objects", fmt.Sprint(*e.Objects))
 	}
+	if e.Reused > 0 {
+		line("reused", fmt.Sprint(e.Reused))
+	}
 	if e.Rows != nil {
 		line("rows", fmt.Sprint(*e.Rows))
 	}

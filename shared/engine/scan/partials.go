@@ -1,0 +1,209 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Partials keeps what scans have counted in row groups. A question that is asked again about another period then counts
+// only row groups that it has not counted yet: those of new objects, and those at the ends of the period, because only
+// figures of row groups wholly inside a period are kept. Partials is safe for concurrent use. A nil Partials keeps
+// nothing.
+type Partials struct {
+	kept            lru[partialKey, partial]
+	reused, counted atomic.Int64
+}
+
+// NewPartials returns Partials that keep so many bytes at most: those that were used last. One query keeps no more than
+// half of them.
+func NewPartials(most int64) *Partials {
+	return &Partials{kept: lru[partialKey, partial]{most: most}}
+}
+
+// PartialCounts are the figures of Partials.
+type PartialCounts struct {
+	Reused, Counted int64 // row groups since the start: those whose figures were there, and those that were read
+	Bytes           int64 // that the figures take now
+}
+
+// Counts returns the figures of p.
+func (p *Partials) Counts() PartialCounts {
+	if p == nil {
+		return PartialCounts{}
+	}
+	bytes, _ := p.kept.sizes()
+	return PartialCounts{Reused: p.reused.Load(), Counted: p.counted.Load(), Bytes: bytes}
+}
+
+// partialKey names what a query asks of a row group.
+type partialKey struct {
+	group    groupID
+	question string
+}
+
+// partialKeyBytes is about the memory of a key and its place in the list.
+const partialKeyBytes = 256
+
+// partial holds figures of a row group. They are not changed once they are kept.
+type partial interface{ bytes() int64 }
+
+// noRows is the partial of a row group without matching rows.
+type noRows struct{}
+
+func (noRows) bytes() int64 { return 0 }
+
+// questions name what the query asks of a row group: its conditions, and what else the partials depend on. There is one
+// for topx for each column with keys, one for other shapes that have partials, and none for the rest.
+func (r *run) questions() (all []string) {
+	switch shape := r.query.Shape.(type) {
+	case query.Stats:
+		by := "hosts"
+		if shape.By != nil {
+			by = shape.By.Identity()
+		}
+		all = append(all, fmt.Sprintf("stats %s %t %t", by, shape.Percentiles, shape.Percentiles && shape.GroupByHostname))
+	case query.Timeline:
+		all = append(all, "timeline")
+	case query.TopX:
+		for _, part := range partsOf(shape) {
+			all = append(all, fmt.Sprintf("topx %s %t", part.Column, ranksByTime(part.Labels)))
+		}
+	}
+	for i := range all {
+		all[i] += " " + r.query.SegmentsIdentity() + "\n" + r.conditions
+	}
+	return all
+}
+
+// partialOf returns what is kept of a row group, or nil.
+func (r *run) partialOf(g *group, question string) partial {
+	if r.partials == nil || !r.covers(g) {
+		return nil
+	}
+	p, _ := r.partials.kept.find(partialKey{g.id(), question})
+	return p
+}
+
+// mayKeep reports whether a partial of so many bytes may be kept: the row group is wholly inside the period, and the
+// query has not kept its share yet. It counts the bytes as kept.
+func (r *run) mayKeep(g *group, bytes int64) bool {
+	if r.partials == nil || !r.covers(g) {
+		return false
+	}
+	bytes += partialKeyBytes
+	if r.kept.Add(bytes) > r.partials.kept.most/2 {
+		r.kept.Add(-bytes)
+		return false
+	}
+	return true
+}
+
+// keep keeps a partial of a row group, in place of one that is kept already.
+func (r *run) keep(g *group, question string, p partial) {
+	r.partials.kept.add(partialKey{g.id(), question}, p, p.bytes()+partialKeyBytes)
+}
+
+// covers reports whether all times of a row group are within the reach of the query.
+func (r *run) covers(g *group) bool {
+	for _, span := range r.reach.Spans() {
+		if span.FromMs <= g.MinTsMs && g.MaxTsMs <= span.ToMs {
+			return true
+		}
+	}
+	return false
+}
+
+// counting is a pass that finds partials of type P.
+type counting[P partial] struct {
+	question string
+	anyOrder bool                                     // rows may be out of the order of time
+	usable   func(P) bool                             // reports whether a partial that was kept can be used; nil: always
+	count    func(w *worker, rows []int32) (P, error) // makes the partial of the matching rows of a row group
+	join     func(P) error                            // adds a partial to the answer
+}
+
+// run joins the partials of all row groups: those that are kept, and those that it counts and then keeps.
+func (c counting[P]) run(ctx context.Context, r *run, groups []*group) error {
+	var kept []P
+	var left []*group
+	for _, g := range groups {
+		switch p := r.partialOf(g, c.question).(type) {
+		case noRows:
+		case P:
+			if c.usable == nil || c.usable(p) {
+				kept = append(kept, p)
+				continue
+			}
+			left = append(left, g)
+		default:
+			left = append(left, g)
+		}
+	}
+	if err := r.each(ctx, len(kept), func(_ *worker, i int) error { return c.join(kept[i]) }); err != nil {
+		return err
+	}
+	keep := func(g *group, p partial) {
+		if r.partials != nil && r.mayKeep(g, p.bytes()) {
+			r.keep(g, c.question, p)
+		}
+	}
+	return r.scan(ctx, left, func(w *worker, i int) error {
+		rows, err := w.chosen()
+		if err != nil && (!c.anyOrder || !errors.Is(err, errOrder)) {
+			return err
+		}
+		if len(rows) == 0 {
+			keep(left[i], noRows{})
+			return nil
+		}
+		p, err := c.count(w, rows)
+		if err != nil {
+			return err
+		}
+		keep(left[i], p)
+		return c.join(p)
+	})
+}
+
+// ToRead returns the objects that Answer would read for q: those with a row group whose figures are not kept. It does
+// not open objects. Answer may have to read further ones, for keys of topx that come first for the first time.
+func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options) []lake.Object {
+	r := newRun(ctx, q, o)
+	defer r.giveBack()
+	questions := r.questions()
+	if shape, ok := q.Shape.(query.TopX); ok && shape.Percentiles { // they are not kept
+		return objects
+	}
+	if r.partials == nil || len(questions) == 0 {
+		return objects
+	}
+	return slices.DeleteFunc(slices.Clone(objects), func(object lake.Object) bool { return r.hasKept(object, questions) })
+}
+
+// hasKept reports whether the partials of all row groups of an object are kept. It is false if the object was not
+// opened yet.
+func (r *run) hasKept(object lake.Object, questions []string) bool {
+	info, err := os.Stat(object.Path)
+	if err != nil {
+		return false
+	}
+	version := versionOf(object.Path, info)
+	footer, known := footers.find(version)
+	if !known {
+		return false
+	}
+	groups := r.groups(footer, version)
+	for _, g := range groups {
+		if slices.ContainsFunc(questions, func(question string) bool { return r.partialOf(g, question) == nil }) {
+			return false
+		}
+	}
+	return len(groups) > 0
+}
