@@ -145,6 +145,7 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 		},
 		Index:   product.Store.Index(),
 		Handler: handler,
+		Forget:  product.Forget,
 		Close:   func() error { return errors.Join(known.Close(), product.Close()) },
 	}, nil
 }

@@ -70,6 +70,10 @@ type Product struct {
 	Index   engine.Index // lists the objects
 	Handler http.Handler // the API
 
+	// Forget forgets the figures that are kept for the same question about another period. Every measurement but that of
+	// such questions calls it before each question; nil: none are kept.
+	Forget func()
+
 	// HandlerFor returns the API as it is for callers with a key, which shares everything else with Handler. nil: no
 	// measurement needs keys.
 	HandlerFor func(key string) (http.Handler, error)
@@ -180,7 +184,7 @@ func open(ctx context.Context, o Options, dir string, from time.Time) (_ opened,
 	if err != nil {
 		return opened{}, errors.Join(err, product.Close())
 	}
-	server, err := serve(product.Handler)
+	server, err := serve(product.Handler, product.Forget)
 	if err != nil {
 		return opened{}, errors.Join(err, product.Close())
 	}

@@ -67,7 +67,7 @@ func measureNeighbour(ctx context.Context, o Options, product Product) (n Neighb
 		if err != nil {
 			return n, err
 		}
-		server, err := serve(handler)
+		server, err := serve(handler, product.Forget)
 		if err != nil {
 			return n, err
 		}

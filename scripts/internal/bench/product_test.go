@@ -36,6 +36,14 @@ func TestRunProduct(t *testing.T) {
 	if w := r.Week; w.Records != 2_000 || w.Bytes < 10_000 || w.Seconds <= 0 || w.Days != 2 || w.Timeline.Min <= 0 {
 		t.Errorf("report about the week: %+v", w)
 	}
+	for _, a := range r.Week.Again {
+		if a.First <= 0 || a.Later <= 0 {
+			t.Errorf("asked again: %+v", a)
+		}
+	}
+	if n := len(againQuestions) * len(againFilters); len(r.Week.Again) != n {
+		t.Errorf("%d questions were asked again, want %d", len(r.Week.Again), n)
+	}
 	for _, q := range r.Questions {
 		if q.BytesScanned == 0 || q.Engine.Min <= 0 || q.Overhead.Min <= 0 {
 			t.Errorf("%s: %d bytes scanned, engine %v, overhead %v", q.Name, q.BytesScanned, q.Engine, q.Overhead)
@@ -126,6 +134,7 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 		Export:  exportBy(handler),
 		Index:   p.Store.Index(),
 		Handler: handler,
+		Forget:  p.Forget,
 		Close:   func() error { return errors.Join(known.Close(), p.Close()) },
 	}, nil
 }

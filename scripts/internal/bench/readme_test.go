@@ -78,6 +78,12 @@ func reportOfEveryRow() Report {
 		growth = append(growth, Growth{Name: q.name})
 		populations.Tail = append(populations.Tail, Timed{Name: q.name})
 	}
+	var again []Again
+	for _, q := range againQuestions {
+		for _, f := range againFilters {
+			again = append(again, Again{Name: q.name + ", " + f.name, share: q.share})
+		}
+	}
 	for _, name := range []string{"topx", "facets", "diff", "histogram"} {
 		populations.Crowd = append(populations.Crowd, Timed{Name: name})
 	}
@@ -85,7 +91,7 @@ func reportOfEveryRow() Report {
 		Records: FullRecords, Questions: compared,
 		Import: Import{Cores: 2, PeakBytes: 1, Texts: texts, Crowd: crowdTimes * FullRecords},
 		Export: Export{PeakBytes: 1}, Week: WeekReport{
-			Seconds: 1, MemoryBytes: 1, Days: o.Days, TimelineMemoryBytes: 1, Growth: growth,
+			Seconds: 1, MemoryBytes: 1, Days: o.Days, TimelineMemoryBytes: 1, Growth: growth, Again: again,
 		},
 		Load:      Load{Clients: o.Clients, Seconds: float64(o.Duration / time.Second), PeakBytes: 1},
 		Neighbour: Neighbour{Filters: o.Filters, PeakBytes: 1}, Populations: populations,

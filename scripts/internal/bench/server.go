@@ -15,18 +15,20 @@ import (
 
 // server serves the product's API on a loopback port.
 type server struct {
-	http *http.Server
-	base string
+	http   *http.Server
+	base   string
+	forget func()
 }
 
-func serve(handler http.Handler) (*server, error) {
+// serve serves a handler of the API. forget is the function of the product.
+func serve(handler http.Handler, forget func()) (*server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen on a loopback port: %w", err)
 	}
 	s := &server{
 		http: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute},
-		base: "http://" + listener.Addr().String(),
+		base: "http://" + listener.Addr().String(), forget: forget,
 	}
 	go func() { _ = s.http.Serve(listener) }() // until Close; if it ends earlier, requests fail
 	return s, nil
@@ -37,13 +39,14 @@ func (s *server) Close() error { return s.http.Close() }
 // client returns a client that keeps so many connections open and uses no compression.
 func (s *server) client(connections int) client {
 	transport := &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}
-	return client{base: s.base, http: &http.Client{Transport: transport}}
+	return client{base: s.base, http: &http.Client{Transport: transport}, forget: s.forget}
 }
 
 type client struct {
-	base string
-	http *http.Client
-	key  string // "": none
+	base   string
+	http   *http.Client
+	key    string // "": none
+	forget func() // called before each question; nil: nothing is forgotten
 }
 
 // answer is one answer of the API, with its duration and its size.
@@ -74,6 +77,9 @@ func (c client) ask(ctx context.Context, r request) (answer, error) {
 	}
 	if c.key != "" {
 		req.Header.Set("X-Api-Key", c.key)
+	}
+	if c.forget != nil {
+		c.forget()
 	}
 	began := time.Now()
 	resp, err := c.http.Do(req)

@@ -37,6 +37,7 @@ type WeekReport struct {
 
 	Days                int      `json:"days"`
 	Growth              []Growth `json:"growth"`
+	Again               []Again  `json:"again"`
 	Timeline            Times    `json:"timeline"` // in hours
 	TimelineMemoryBytes int64    `json:"timeline_memory_bytes,omitempty"`
 }
@@ -93,7 +94,7 @@ func measureFullDays(ctx context.Context, o Options) (WeekReport, error) {
 
 // timeDays measures the timeline of the full days.
 func (w *WeekReport) timeDays(ctx context.Context, o Options, product Product) (err error) {
-	server, err := serve(product.Handler)
+	server, err := serve(product.Handler, product.Forget)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,10 @@ func (w *WeekReport) timeDays(ctx context.Context, o Options, product Product) (
 	if err != nil {
 		return err
 	}
-	w.Growth, err = measureGrowth(ctx, o, c)
+	if w.Growth, err = measureGrowth(ctx, o, c); err != nil {
+		return err
+	}
+	w.Again, err = measureAgain(ctx, o, c)
 	return err
 }
 
@@ -138,7 +142,7 @@ func (r Report) fullDaysRows() []Row {
 			Met:  r.met(r.Week.TimelineMemoryBytes <= timelineMemory),
 		})
 	}
-	return append(rows, r.growthRows()...)
+	return slices.Concat(rows, r.growthRows(), r.againRows())
 }
 
 func (r Report) weekReportRows() []Row {

@@ -279,6 +279,9 @@ func (p *Product) handler(s ServeOptions, c api.Config) (http.Handler, error) {
 	return s.Access.handler(c)
 }
 
+// Forget forgets the figures that are kept for further questions.
+func (p *Product) Forget() { p.partials.Forget() }
+
 // Metrics returns the metrics of the product.
 func (p *Product) Metrics() *metrics.Metrics {
 	return metrics.New(metrics.Source{

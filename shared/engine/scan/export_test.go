@@ -7,13 +7,7 @@ func (o Options) WithHash(hash func(key []byte) uint64) Options {
 }
 
 // ForgetFooters empties the cache of footers.
-func ForgetFooters() {
-	footers.mu.Lock()
-	defer footers.mu.Unlock()
-	for footers.order.Len() > 0 {
-		footers.remove(footers.order.Back())
-	}
-}
+func ForgetFooters() { footers.clear() }
 
 // SetMaxDistinct changes the limit of different values, until undo is called.
 func SetMaxDistinct(n int64) (undo func()) {

@@ -61,3 +61,10 @@ func (c *lru[K, V]) sizes() (size int64, n int) {
 	defer c.mu.Unlock()
 	return c.size, len(c.known)
 }
+
+func (c *lru[K, V]) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.size, c.known = 0, nil
+	c.order.Init()
+}

@@ -42,6 +42,13 @@ func (p *Partials) Counts() PartialCounts {
 	return PartialCounts{Reused: p.reused.Load(), Counted: p.counted.Load(), Bytes: bytes}
 }
 
+// Forget forgets all figures.
+func (p *Partials) Forget() {
+	if p != nil {
+		p.kept.clear()
+	}
+}
+
 // partialKey names what a query asks of a row group.
 type partialKey struct {
 	group    groupID
