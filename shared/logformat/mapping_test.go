@@ -182,6 +182,7 @@ func FuzzByMapping(f *testing.F) {
 	for _, seed := range []string{
 		"ip=a", `ip="a.b".c`, "request_time=ms/1000", "bytes_sent=kB*1024", `blocked=Action=="block"`, `x = "a=b" == " "`,
 		`ip=""`, `blocked=a==`, "a==b", `a==="b"`, `blocked="=="=="=="`,
+		"ip=\"\r\"", "ip=\"\u00a0a\"",
 	} {
 		f.Add(seed)
 	}

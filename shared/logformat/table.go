@@ -77,7 +77,7 @@ func (t *fieldTable) addMappings(f *jsonLog) {
 func (v jsonVariable) source() string {
 	names := make([]string, len(v.path))
 	for i, name := range v.path {
-		if names[i] = name; name == "" || strings.ContainsAny(name, ` ."/*=`) {
+		if names[i] = name; name == "" || strings.ContainsAny(name, ` ."/*=`) || strings.TrimSpace(name) != name {
 			names[i] = `"` + name + `"`
 		}
 	}

@@ -13,6 +13,7 @@ import (
 func (r *run) diff(ctx context.Context, shape query.Diff, groups []*group) (query.DiffAnswer, error) {
 	flags := func(w *worker, rows []int32) ([]uint8, error) { return w.selected(rows, shape.Select.Conditions) }
 	f := newFacets(r, shape.By, flags, addSides)
+	f.question = r.questions()[0]
 	answer := query.DiffAnswer{Terms: make([]query.DiffTerm, len(f.by))}
 	var frequent atomic.Int64
 	err := f.count(ctx, groups, func(i int, values *counted[query.Sides]) error {
@@ -53,9 +54,12 @@ func (w *worker) selected(rows []int32, conditions []query.Condition) ([]uint8, 
 	return flags, nil
 }
 
-func addSides(n *flagCounts, to *query.Sides) {
-	to.Selected += int64(n[isSelected])
-	to.Baseline += int64(n[0])
+func addSides(flags int, n int64, to *query.Sides) {
+	if flags == isSelected {
+		to.Selected += n
+	} else {
+		to.Baseline += n
+	}
 }
 
 // addTerm adds the frequent values of a part of a dimension to its counts. It returns their number.

@@ -24,8 +24,10 @@ func (r *run) facetsOf(
 	ctx context.Context, shape query.Facets, groups []*group, find *query.Find,
 ) (query.FacetsAnswer, error) {
 	flags := func(w *worker, _ []int32) ([]uint8, error) { return w.flags() }
-	f := newFacets(r, shape.By, flags, (*flagCounts).addTo)
-	f.find = find
+	f := newFacets(r, shape.By, flags, addFlagged)
+	if f.find = find; find == nil {
+		f.question = r.questions()[0]
+	}
 	all := make([]query.Facet, len(f.by))
 	err := f.count(ctx, groups, func(i int, values *counted[query.Flagged]) error {
 		addFacet(&all[i], values, shape)
@@ -46,7 +48,9 @@ type facets[C any] struct {
 	by    []facet[C]
 	find  *query.Find                                    // nil: every value is counted
 	flags func(w *worker, rows []int32) ([]uint8, error) // returns the flags of each row of a row group
-	add   func(n *flagCounts, to *C)                     // adds the records that have each combination of flags
+	add   func(flags int, n int64, to *C)                // adds n records that have these flags
+
+	question string // of the partials; "": there are none
 
 	lists     countedLists[C] // the values of by
 	different atomic.Int64    // values that have been counted
@@ -63,7 +67,7 @@ type facet[C any] struct {
 }
 
 func newFacets[C any](
-	r *run, by []query.Dimension, flags func(*worker, []int32) ([]uint8, error), add func(*flagCounts, *C),
+	r *run, by []query.Dimension, flags func(*worker, []int32) ([]uint8, error), add func(flags int, n int64, to *C),
 ) *facets[C] {
 	f := &facets[C]{run: r, by: make([]facet[C], len(by)), flags: flags, add: add}
 	f.lists = countedLists[C]{run: r, dropped: func(n int) { f.different.Add(int64(-n)) }}
@@ -84,8 +88,13 @@ const countBytes = 5 * 8
 // count counts the values of all dimensions. It passes the values of each part of a dimension to collect.
 func (f *facets[C]) count(ctx context.Context, groups []*group, collect func(i int, values *counted[C]) error) error {
 	first := true
+	kept, left := f.takeKept(groups)
 	return f.lists.eachPart(func(open []int) error {
-		err := f.run.scan(ctx, groups, func(w *worker, group int) error { return f.read(w, group, open, first) })
+		err := f.run.each(ctx, len(kept), func(_ *worker, i int) error { return f.joinKept(kept[i], i, open, first) })
+		if err != nil {
+			return err
+		}
+		err = f.run.scan(ctx, left, func(w *worker, group int) error { return f.read(w, group, open, first) })
 		if err != nil {
 			return err
 		}
@@ -100,8 +109,13 @@ func (f *facets[C]) count(ctx context.Context, groups []*group, collect func(i i
 // seldom wait for each other. Only the first pass counts the records.
 func (f *facets[C]) read(w *worker, group int, open []int, first bool) error {
 	rows, err := w.chosen()
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return err
+	}
+	keep := f.keeper(w, first)
+	if len(rows) == 0 {
+		keep.nothing()
+		return nil
 	}
 	flags, err := f.flags(w, rows)
 	if err != nil {
@@ -112,28 +126,45 @@ func (f *facets[C]) read(w *worker, group int, open []int, first bool) error {
 		for _, row := range rows {
 			all[flags[row]%manyFlags]++
 		}
-		f.mu.Lock()
-		f.add(&all, &f.all)
-		f.mu.Unlock()
+		keep.all(&all)
+		f.addAll(&all)
 	}
 	for i := range open {
-		if err := f.readValues(w, &f.by[open[(group+i)%len(open)]], rows, flags, first); err != nil {
+		n := open[(group+i)%len(open)]
+		by := &f.by[n]
+		of, err := w.elementsOf(by.dimension)
+		if err != nil {
+			return err
+		}
+		w.counts = cleared(w.counts, of.entries.Len())
+		counts, present := w.counts, w.count(&of, rows, flags)
+		w.meet(of.entries, func(code int32) bool { return counts[code] != (flagCounts{}) && f.passes(of.entries, code) })
+		keep.values(w, n, &of, &present)
+		if err := f.reserve(f.join(w, by, &of, &present, first)); err != nil {
 			return err
 		}
 	}
+	keep.end()
 	return nil
 }
 
-// readValues counts the values of a row group.
-func (f *facets[C]) readValues(w *worker, by *facet[C], rows []int32, flags []uint8, first bool) error {
-	of, err := w.elementsOf(by.dimension)
-	if err != nil {
-		return err
+// addAll counts the records of a row group.
+func (f *facets[C]) addAll(n *flagCounts) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.addCounts(n, &f.all)
+}
+
+func (f *facets[C]) addCounts(counts *flagCounts, to *C) {
+	for flags, n := range counts {
+		if n > 0 {
+			f.add(flags, int64(n), to)
+		}
 	}
-	w.counts = cleared(w.counts, of.entries.Len())
-	counts, present := w.counts, w.count(&of, rows, flags)
-	w.meet(of.entries, func(code int32) bool { return counts[code] != (flagCounts{}) && f.passes(of.entries, code) })
-	grown := f.join(w, by, &of, &present, first)
+}
+
+// reserve counts memory of the values, and checks their number.
+func (f *facets[C]) reserve(grown int64) error {
 	if err := f.lists.reserve(grown); err != nil {
 		return err
 	}
@@ -150,11 +181,11 @@ func (f *facets[C]) join(w *worker, by *facet[C], of *keyColumn, present *flagCo
 	defer values.mu.Unlock()
 	before, known := values.bytes(), len(values.counts)
 	if first {
-		f.add(present, &by.present)
+		f.addCounts(present, &by.present)
 	}
 	for i, code := range w.met {
 		if n := values.of(of.entries.At(code), w.hashes[i]); n != nil {
-			f.add(&w.counts[code], n)
+			f.addCounts(&w.counts[code], n)
 		}
 	}
 	f.different.Add(int64(len(values.counts) - known))
@@ -205,25 +236,19 @@ func (w *worker) count(k *keyColumn, rows []int32, flags []uint8) (present flagC
 	return present
 }
 
-func (c *flagCounts) addTo(to *query.Flagged) {
-	for flags, n := range c {
-		if n == 0 {
-			continue
-		}
-		n := int64(n)
-		to.Requests += n
-		if flags&isBlocked != 0 {
-			to.Blocked += n
-		}
-		if flags&isChallenged != 0 {
-			to.Challenges += n
-		}
-		if flags&isMonitored != 0 {
-			to.Monitored += n
-		}
-		if flags&isHuman != 0 {
-			to.Human += n
-		}
+func addFlagged(flags int, n int64, to *query.Flagged) {
+	to.Requests += n
+	if flags&isBlocked != 0 {
+		to.Blocked += n
+	}
+	if flags&isChallenged != 0 {
+		to.Challenges += n
+	}
+	if flags&isMonitored != 0 {
+		to.Monitored += n
+	}
+	if flags&isHuman != 0 {
+		to.Human += n
 	}
 }
 

@@ -78,6 +78,10 @@ func (r *run) questions() (all []string) {
 		all = append(all, fmt.Sprintf("stats %s %t %t", by, shape.Percentiles, shape.Percentiles && shape.GroupByHostname))
 	case query.Timeline:
 		all = append(all, "timeline")
+	case query.Facets:
+		all = append(all, "facets"+identityOf(shape.By))
+	case query.Diff:
+		all = append(all, "diff"+identityOf(shape.By)+"\n"+query.ConditionsIdentity(shape.Select.Conditions)+"\n")
 	case query.TopX:
 		for _, part := range partsOf(shape) {
 			all = append(all, fmt.Sprintf("topx %s %t", part.Column, ranksByTime(part.Labels)))
@@ -87,6 +91,13 @@ func (r *run) questions() (all []string) {
 		all[i] += " " + r.query.SegmentsIdentity() + "\n" + r.conditions
 	}
 	return all
+}
+
+func identityOf(dimensions []query.Dimension) (id string) {
+	for _, d := range dimensions {
+		id += ", " + d.Identity()
+	}
+	return id
 }
 
 // partialOf returns what is kept of a row group, or nil.

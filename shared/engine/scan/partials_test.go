@@ -31,6 +31,11 @@ func TestPartials(t *testing.T) {
 		query.Timeline{SegmentSeconds: 3600},
 		query.Timeline{SegmentSeconds: 86400, Zone: berlin},
 		query.Timeline{SegmentSeconds: 2 * 86400, Zone: berlin},
+		query.Facets{Limit: 9, By: querytest.Dimensions(querytest.MixedDimensions)},
+		query.Facets{Limit: 3, ByBlocked: true, By: querytest.Dimensions("status,tags,url")},
+		query.Diff{
+			Least: 1, By: querytest.Dimensions("country,tags,status"), Select: querytest.Selection("status>=400"),
+		},
 		query.TopX{Limit: 1},
 		query.TopX{Limit: 7},
 		query.TopX{Limit: 80},

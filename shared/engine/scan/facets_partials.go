@@ -1,0 +1,155 @@
+package scan
+
+import (
+	"encoding/binary"
+)
+
+// valuesOfRows are the values of the dimensions in a row group with their counts: a partial of facets or of a diff.
+type valuesOfRows struct {
+	all flagCounts
+	by  []valuesOfDimension
+}
+
+// valuesOfDimension are the values of one dimension. The texts follow one another, and so do the counts: for each value
+// the number of combinations of flags, and for each of these the flags and the number of records as varints.
+type valuesOfDimension struct {
+	present flagCounts
+	texts   []byte
+	ends    []uint32 // of the texts
+	hashes  []uint32 // of the texts: parquet.Hash
+	counts  []byte
+}
+
+// bytes implements partial.
+func (p *valuesOfRows) bytes() (bytes int64) {
+	const flagCountsBytes = 4 * manyFlags
+	bytes = flagCountsBytes
+	for i := range p.by {
+		d := &p.by[i]
+		bytes += flagCountsBytes + int64(cap(d.texts)+4*cap(d.ends)+4*cap(d.hashes)+cap(d.counts))
+	}
+	return bytes
+}
+
+// takeKept returns the partials that are kept, and the row groups of the others.
+func (f *facets[C]) takeKept(groups []*group) (kept []*valuesOfRows, left []*group) {
+	if f.question == "" {
+		return nil, groups
+	}
+	for _, g := range groups {
+		switch p := f.run.partialOf(g, f.question).(type) {
+		case noRows:
+		case *valuesOfRows:
+			kept = append(kept, p)
+		default:
+			left = append(left, g)
+		}
+	}
+	return kept, left
+}
+
+// joinKept adds the values of the dimensions that are open. Row groups begin with different dimensions, as in read.
+func (f *facets[C]) joinKept(p *valuesOfRows, group int, open []int, first bool) error {
+	if first {
+		f.addAll(&p.all)
+	}
+	for i := range open {
+		n := open[(group+i)%len(open)]
+		if err := f.reserve(f.joinValues(&f.by[n], &p.by[n], first)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joinValues adds the values of a dimension. It returns the memory that this takes.
+func (f *facets[C]) joinValues(by *facet[C], of *valuesOfDimension, first bool) (grown int64) {
+	values := &by.values
+	values.mu.Lock()
+	defer values.mu.Unlock()
+	before, known := values.bytes(), len(values.counts)
+	if first {
+		f.addCounts(&of.present, &by.present)
+	}
+	counts, start := of.counts, uint32(0)
+	for i, end := range of.ends {
+		to := values.of(of.texts[start:end], of.hashes[i])
+		start = end
+		combinations := counts[0]
+		counts = counts[1:]
+		for range combinations {
+			flags := int(counts[0])
+			n, length := binary.Uvarint(counts[1:])
+			counts = counts[1+length:]
+			if to != nil {
+				f.add(flags, int64(n), to)
+			}
+		}
+	}
+	f.different.Add(int64(len(values.counts) - known))
+	return values.bytes() - before
+}
+
+// keeper makes the partial of a row group. A nil keeper makes none.
+type keeper struct {
+	worker   *worker
+	question string
+	partial  *valuesOfRows
+}
+
+// keeper returns a keeper for the row group that the worker reads, if its figures may be kept.
+func (f *facets[C]) keeper(w *worker, first bool) *keeper {
+	if !first || f.question == "" || f.run.partials == nil || !f.run.covers(w.group) {
+		return nil
+	}
+	return &keeper{w, f.question, &valuesOfRows{by: make([]valuesOfDimension, len(f.by))}}
+}
+
+// nothing keeps that there are no rows.
+func (k *keeper) nothing() {
+	if k != nil && k.worker.run.mayKeep(k.worker.group, 0) {
+		k.worker.run.keep(k.worker.group, k.question, noRows{})
+	}
+}
+
+func (k *keeper) all(n *flagCounts) {
+	if k != nil {
+		k.partial.all = *n
+	}
+}
+
+// values adds the values of a dimension that the worker has met.
+func (k *keeper) values(w *worker, dimension int, of *keyColumn, present *flagCounts) {
+	if k == nil {
+		return
+	}
+	length := 0
+	for _, code := range w.met {
+		length += len(of.entries.At(code))
+	}
+	d := valuesOfDimension{
+		present: *present, texts: make([]byte, 0, length), ends: make([]uint32, len(w.met)), hashes: make([]uint32, len(w.met)),
+		counts: make([]byte, 0, 4*len(w.met)),
+	}
+	copy(d.hashes, w.hashes)
+	for i, code := range w.met {
+		d.texts = append(d.texts, of.entries.At(code)...)
+		d.ends[i] = uint32(len(d.texts))
+		at := len(d.counts)
+		d.counts = append(d.counts, 0)
+		for flags, n := range w.counts[code] {
+			if n > 0 {
+				d.counts[at]++
+				d.counts = binary.AppendUvarint(append(d.counts, byte(flags)), uint64(n))
+			}
+		}
+	}
+	k.partial.by[dimension] = d
+}
+
+// end keeps the partial.
+func (k *keeper) end() {
+	if k != nil && k.worker.run.mayKeep(k.worker.group, k.partial.bytes()) {
+		k.worker.run.keep(k.worker.group, k.question, k.partial)
+	}
+}
