@@ -3,8 +3,6 @@ package scan
 import (
 	"slices"
 	"sync"
-
-	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
 // counted counts texts. If memory is short, it counts only a part of them, and the others in later passes, so that any
@@ -13,8 +11,9 @@ type counted[C any] struct {
 	mu     sync.Mutex
 	part   partOfTexts   // that is counted now
 	later  []partOfTexts // that will be counted in later passes
-	texts  parquet.Dictionary
-	counts []C // of the texts, by their codes
+	table  textTable
+	texts  textList // by their places
+	counts []C      // of the texts
 	size   int64
 }
 
@@ -37,41 +36,43 @@ func (p partOfTexts) halves() (first, second partOfTexts) {
 }
 
 // of returns the counts of a text, unless the text belongs to another part. The lock must be held.
-func (c *counted[C]) of(text []byte, hash uint32) *C {
-	if !c.part.has(hash) {
+func (c *counted[C]) of(text []byte, hash textHash) *C {
+	if !c.part.has(hash.check) {
 		return nil
 	}
-	code := int(c.texts.Code(text, hash))
-	if code == len(c.counts) {
+	place := c.table.add(hash)
+	if place == len(c.counts) {
 		c.counts = append(c.counts, *new(C))
+		c.texts.add(text)
 	}
-	return &c.counts[code]
+	return &c.counts[place]
 }
 
 // bytes returns about how much memory the texts and counts take.
-func (c *counted[C]) bytes() int64 { return c.texts.Memory() + int64(cap(c.counts))*c.size }
+func (c *counted[C]) bytes() int64 {
+	return c.table.bytes() + c.texts.bytes() + int64(cap(c.counts))*c.size
+}
 
 // halve leaves half of the texts to a later pass. It returns the number of texts that it has dropped.
 func (c *counted[C]) halve() (dropped int) {
 	first, second := c.part.halves()
 	c.part, c.later = first, append(c.later, second)
-	var texts parquet.Dictionary
-	var counts []C
-	for code := range c.counts {
-		text := c.texts.At(int32(code))
-		if hash := parquet.Hash(text); first.has(hash) {
-			texts.Code(text, hash)
-			counts = append(counts, c.counts[code])
+	half := counted[C]{}
+	for _, slot := range c.table.slots {
+		if slot.place != 0 && first.has(slot.check) {
+			half.table.add(textHash{slot.hash, slot.check})
+			half.texts.add(c.texts.At(slot.place - 1))
+			half.counts = append(half.counts, c.counts[slot.place-1])
 		}
 	}
-	dropped = len(c.counts) - len(counts)
-	c.texts, c.counts = texts, slices.Clip(counts)
+	dropped = len(c.counts) - len(half.counts)
+	c.table, c.texts, c.counts = half.table, half.texts, slices.Clip(half.counts)
 	return dropped
 }
 
 // next forgets the texts that have been counted, and reports whether there is another part to count.
 func (c *counted[C]) next() bool {
-	c.texts, c.counts = parquet.Dictionary{}, nil
+	c.table, c.texts, c.counts = textTable{}, textList{}, nil
 	if len(c.later) == 0 {
 		return false
 	}
@@ -142,7 +143,7 @@ func (w *worker) meet(entries texts, counts func(code int32) bool) {
 	for code := range int32(entries.Len()) {
 		if counts(code) {
 			w.met = append(w.met, code)
-			w.hashes = append(w.hashes, parquet.Hash(entries.At(code)))
+			w.hashes = append(w.hashes, w.run.textHash(entries.At(code)))
 		}
 	}
 }

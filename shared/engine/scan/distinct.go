@@ -57,16 +57,13 @@ func (s seen) first(code, segment int32) bool {
 // distinct counts the different texts of segments that several row groups have. It numbers the texts by their hashes,
 // and keeps a set of numbers for every segment.
 type distinct struct {
-	texts  hashTable
-	checks []keyCheck           // of the texts
-	sets   map[int64]*numberSet // by the start of the segment
-	pages  int64                // of all sets
+	texts textTable
+	sets  map[int64]*numberSet // by the start of the segment
+	pages int64                // of all sets
 }
 
 // bytes returns about how much memory the texts and sets take.
-func (d *distinct) bytes() int64 {
-	return d.texts.bytes() + int64(cap(d.checks))*checkBytes + d.pages*(pageBytes+pointerBytes)
-}
+func (d *distinct) bytes() int64 { return d.texts.bytes() + d.pages*(pageBytes+pointerBytes) }
 
 // numberSet is a set of numbers in pages. Pages without a number are nil.
 type numberSet []*[pageBytes / 8]uint64
@@ -96,11 +93,11 @@ func (s *numberSet) add(number int32) (isNew, grown bool) {
 
 // textSets are the sets of different texts that a row group has in some segments.
 type textSets struct {
-	keyHashes           // of the texts
-	sets      [][]int32 // indexes in keyHashes
+	texts []textHash
+	sets  [][]int32 // indexes in texts
 }
 
-// textSetsOf returns the sets of the texts of codes, and the codes.
+// textSetsOf returns the sets of the texts that codes have.
 func textSetsOf(r *run, values *parquet.ColumnValues, sets [][]int32) (found textSets) {
 	numbers := make([]int32, values.Entries()) // plus one; 0: not hashed yet
 	found.sets = make([][]int32, len(sets))
@@ -108,9 +105,8 @@ func textSetsOf(r *run, values *parquet.ColumnValues, sets [][]int32) (found tex
 		set := make([]int32, len(codes))
 		for n, code := range codes {
 			if numbers[code] == 0 {
-				text := values.Texts.At(code)
-				found.hashes, found.checks = append(found.hashes, r.hash(text)), append(found.checks, parquet.Hash(text))
-				numbers[code] = int32(len(found.hashes))
+				found.texts = append(found.texts, r.textHash(values.Texts.At(code)))
+				numbers[code] = int32(len(found.texts))
 			}
 			set[n] = numbers[code] - 1
 		}
@@ -120,7 +116,7 @@ func textSetsOf(r *run, values *parquet.ColumnValues, sets [][]int32) (found tex
 }
 
 func (t *textSets) bytes() int64 {
-	bytes := int64(cap(t.hashes))*hashBytes + int64(cap(t.checks))*hashBytes/2
+	bytes := int64(cap(t.texts)) * textHashBytes
 	for _, set := range t.sets {
 		bytes += int64(cap(set)) * numberBytes
 	}
@@ -128,18 +124,12 @@ func (t *textSets) bytes() int64 {
 }
 
 // numbers returns the numbers of the texts of a row group. It adds new texts.
-func (d *distinct) numbers(of *textSets) ([]int32, error) {
-	numbers := make([]int32, len(of.hashes))
-	for i, hash := range of.hashes {
-		numbers[i] = int32(d.texts.add(hash))
-		if d.texts.n > len(d.checks) {
-			d.checks = append(d.checks, keyCheck{})
-		}
-		if err := d.checks[numbers[i]].compare(of.checks[i]); err != nil {
-			return nil, err
-		}
+func (d *distinct) numbers(of *textSets) []int32 {
+	numbers := make([]int32, len(of.texts))
+	for i, text := range of.texts {
+		numbers[i] = int32(d.texts.add(text))
 	}
-	return numbers, nil
+	return numbers
 }
 
 // add adds the texts of a set to those of a segment, and returns how many are new.

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"encoding/binary"
+	"slices"
 )
 
 // valuesOfRows are the values of the dimensions in a row group with their counts: a partial of facets or of a diff.
@@ -10,13 +11,12 @@ type valuesOfRows struct {
 	by  []valuesOfDimension
 }
 
-// valuesOfDimension are the values of one dimension. The texts follow one another, and so do the counts: for each value
-// the number of combinations of flags, and for each of these the flags and the number of records as varints.
+// valuesOfDimension are the values of one dimension. The counts follow one another: for each value the
+// number of combinations of flags, and for each of these the flags and the number of records as varints.
 type valuesOfDimension struct {
 	present flagCounts
-	texts   []byte
-	ends    []uint32 // of the texts
-	hashes  []uint32 // of the texts: parquet.Hash
+	texts   textList
+	hashes  []textHash // of the texts
 	counts  []byte
 }
 
@@ -26,7 +26,7 @@ func (p *valuesOfRows) bytes() (bytes int64) {
 	bytes = flagCountsBytes
 	for i := range p.by {
 		d := &p.by[i]
-		bytes += flagCountsBytes + int64(cap(d.texts)+4*cap(d.ends)+4*cap(d.hashes)+cap(d.counts))
+		bytes += flagCountsBytes + d.texts.bytes() + int64(cap(d.hashes))*textHashBytes + int64(cap(d.counts))
 	}
 	return bytes
 }
@@ -71,10 +71,9 @@ func (f *facets[C]) joinValues(by *facet[C], of *valuesOfDimension, first bool) 
 	if first {
 		f.addCounts(&of.present, &by.present)
 	}
-	counts, start := of.counts, uint32(0)
-	for i, end := range of.ends {
-		to := values.of(of.texts[start:end], of.hashes[i])
-		start = end
+	counts := of.counts
+	for i, hash := range of.hashes {
+		to := values.of(of.texts.At(int32(i)), hash)
 		combinations := counts[0]
 		counts = counts[1:]
 		for range combinations {
@@ -128,13 +127,11 @@ func (k *keeper) values(w *worker, dimension int, of *keyColumn, present *flagCo
 		length += len(of.entries.At(code))
 	}
 	d := valuesOfDimension{
-		present: *present, texts: make([]byte, 0, length), ends: make([]uint32, len(w.met)), hashes: make([]uint32, len(w.met)),
-		counts: make([]byte, 0, 4*len(w.met)),
+		present: *present, texts: textList{make([]byte, 0, length), make([]uint32, 0, len(w.met))},
+		hashes: slices.Clone(w.hashes), counts: make([]byte, 0, 4*len(w.met)),
 	}
-	copy(d.hashes, w.hashes)
-	for i, code := range w.met {
-		d.texts = append(d.texts, of.entries.At(code)...)
-		d.ends[i] = uint32(len(d.texts))
+	for _, code := range w.met {
+		d.texts.add(of.entries.At(code))
 		at := len(d.counts)
 		d.counts = append(d.counts, 0)
 		for flags, n := range w.counts[code] {

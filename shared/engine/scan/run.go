@@ -303,7 +303,7 @@ type worker struct {
 	lastRow       []int32 // of each code: the last row that has it, plus one
 	counts        []flagCounts
 	met           []int32
-	hashes        []uint32
+	hashes        []textHash
 	tallies       []uint64
 	times         [][3]duration
 	numbers       []int32

@@ -172,14 +172,7 @@ func (t *timeline) join(p *segmentsOfRows) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := t.ips.bytes() + t.sessions.bytes()
-	ips, err := t.ips.numbers(&p.ips)
-	if err != nil {
-		return err
-	}
-	sessions, err := t.sessions.numbers(&p.sessions)
-	if err != nil {
-		return err
-	}
+	ips, sessions := t.ips.numbers(&p.ips), t.sessions.numbers(&p.sessions)
 	set := 0 // of the next shared segment
 	for i := range p.segments {
 		of := &p.segments[i]

@@ -1,0 +1,79 @@
+package scan
+
+import "github.com/orrery/orrery/shared/lake/parquet"
+
+// textHash stands for a text: 96 bits of two hashes, whose seeds differ from process to process so that clients cannot
+// choose texts that collide.
+type textHash struct {
+	hash  uint64
+	check uint32
+}
+
+const textHashBytes = 16
+
+func (r *run) textHash(text []byte) textHash { return textHash{r.hash(text), parquet.Hash(text)} }
+
+// textTable gives each distinct text a place. Places count from 0.
+type textTable struct {
+	slots []textSlot // open addressing with linear probing
+	n     int
+}
+
+type textSlot struct {
+	hash  uint64
+	check uint32
+	place int32 // plus one; 0: empty
+}
+
+// add returns the place of a text. It adds the text if it is new.
+func (t *textTable) add(text textHash) int {
+	if 2*t.n >= len(t.slots) {
+		old := t.slots
+		t.slots = make([]textSlot, max(64, 2*len(old)))
+		for _, slot := range old {
+			if slot.place != 0 {
+				*t.slot(textHash{slot.hash, slot.check}) = slot
+			}
+		}
+	}
+	slot := t.slot(text)
+	if slot.place == 0 {
+		t.n++
+		*slot = textSlot{text.hash, text.check, int32(t.n)}
+	}
+	return int(slot.place) - 1
+}
+
+// slot returns the slot that has the text, or the empty one it would go to.
+func (t *textTable) slot(text textHash) *textSlot {
+	mask := uint64(len(t.slots) - 1)
+	for i := text.hash & mask; ; i = (i + 1) & mask {
+		if slot := &t.slots[i]; slot.place == 0 || slot.hash == text.hash && slot.check == text.check {
+			return slot
+		}
+	}
+}
+
+func (t *textTable) bytes() int64 { return int64(len(t.slots)) * slotBytes }
+
+// textList holds texts, one after the other.
+type textList struct {
+	text []byte
+	ends []uint32
+}
+
+func (l *textList) add(text []byte) {
+	l.text = append(l.text, text...)
+	l.ends = append(l.ends, uint32(len(l.text)))
+}
+
+// At returns a text, which must not be changed.
+func (l *textList) At(i int32) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = l.ends[i-1]
+	}
+	return l.text[start:l.ends[i]]
+}
+
+func (l *textList) bytes() int64 { return int64(cap(l.text)) + int64(cap(l.ends))*numberBytes }
