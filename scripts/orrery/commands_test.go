@@ -227,6 +227,10 @@ func TestCommands(t *testing.T) {
 			args: []string{"compact", "--data", data},
 			code: exit.Done, stdout: "merged 0 objects of 0 hours",
 		},
+		"compact rolls up days alone": {
+			args: []string{"compact", "--rollups", "--data", data},
+			code: exit.Done, stdout: "rolled up 0 days",
+		},
 		"import names a missing file": {
 			args: []string{"import", "--data", t.TempDir(), "none.log"},
 			code: exit.Failed, stderr: "none.log",

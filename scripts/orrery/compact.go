@@ -16,10 +16,12 @@ import (
 )
 
 type compactCommand struct {
-	Data target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Data    target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
+	Rollups bool          `help:"Merge nothing; only roll up days."`
 }
 
-// Run merges the objects of every hour that has several. A server over the same folder keeps answering requests.
+// Run merges the objects of every hour that has several, and rolls up days. A server over the same folder keeps
+// answering requests.
 func (k *compactCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err := k.Data.MustExist(); err != nil {
 		return err
@@ -29,14 +31,60 @@ func (k *compactCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	bar := terminal.NewProgress(c.Err, -1, "compacting hours", false)
-	report, err := product.Store.Compact(ctx, datadir.CompactOptions{Progress: func(done, total int) {
-		bar.ChangeMax(total)
-		terminal.Show(bar, int64(done))
-	}})
-	if err = errors.Join(err, bar.Finish(), product.Close()); err != nil {
+	err = k.run(ctx, c, product)
+	return errors.Join(err, product.Close())
+}
+
+func (k *compactCommand) run(ctx context.Context, c terminal.Console, product *local.Product) error {
+	if k.Rollups {
+		return rollUp(ctx, c, product)
+	}
+	var report datadir.CompactReport
+	err := withBar(c, "compacting hours", func(progress func(done, total int)) (err error) {
+		report, err = product.Store.Compact(ctx, datadir.CompactOptions{Progress: progress})
+		return err
+	})
+	if err == nil {
+		err = printCompacted(c, report)
+	}
+	if err == nil {
+		err = rollUp(ctx, c, product)
+	}
+	if err == nil && len(report.Damaged) > 0 {
+		return &exit.Error{Code: exit.Incomplete}
+	}
+	return err
+}
+
+// rollUp rolls up days, and says how many.
+func rollUp(ctx context.Context, c terminal.Console, product *local.Product) error {
+	var report local.RollUpReport
+	err := withBar(c, "rolling up days", func(progress func(done, total int)) (err error) {
+		report, err = product.RollUp(ctx, progress)
+		return err
+	})
+	if err != nil {
 		return err
 	}
+	text := "rolled up " + terminal.Counted(report.Days, "day")
+	if report.Removed > 0 {
+		text += ", removed " + terminal.Counted(report.Removed, "rollup") + " of records that have changed"
+	}
+	_, err = fmt.Fprintln(c.Out, text)
+	return err
+}
+
+// withBar shows the progress of work.
+func withBar(c terminal.Console, what string, work func(progress func(done, total int)) error) error {
+	bar := terminal.NewProgress(c.Err, -1, what, false)
+	err := work(func(done, total int) {
+		bar.ChangeMax(total)
+		terminal.Show(bar, int64(done))
+	})
+	return errors.Join(err, bar.Finish())
+}
+
+func printCompacted(c terminal.Console, report datadir.CompactReport) error {
 	for _, name := range report.Newer {
 		if _, err := fmt.Fprintf(
 			c.Err, "%s was written by a newer orrery and is not merged\n", terminal.Printable(name),
@@ -52,13 +100,10 @@ func (k *compactCommand) Run(ctx context.Context, c terminal.Console) error {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(c.Out,
+	_, err := fmt.Fprintf(c.Out,
 		"merged %s of %s (%s, %d to %s), removed %s no longer needed\n",
 		terminal.Counted(report.Objects, "object"), terminal.Counted(report.Hours, "hour"),
 		terminal.Counted(report.Rows, "record"),
 		report.Before, terminal.Counted(report.After, "byte"), terminal.Counted(report.Removed, "file"))
-	if err == nil && len(report.Damaged) > 0 {
-		return &exit.Error{Code: exit.Incomplete}
-	}
 	return err
 }

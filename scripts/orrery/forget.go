@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/scripts/orrery/internal/logs"
 	"github.com/orrery/orrery/scripts/orrery/internal/memory"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
@@ -24,22 +26,29 @@ func (f *forgetCommand) Run(ctx context.Context, c terminal.Console) error {
 		return err
 	}
 	defer memory.ForImport()()
-	return logs.WithStore(ctx, f.Data, func(store *datadir.Store) error {
-		for _, text := range f.Imports {
-			id, err := logs.FindImport(ctx, store, text)
-			if err != nil {
-				return err
-			}
-			report, err := store.Forget(ctx, id)
-			if err == nil {
-				err = printForgotten(c.Out, report)
-			}
-			if err != nil {
-				return err
-			}
+	product, err := local.Open(ctx, string(f.Data))
+	if err != nil {
+		return err
+	}
+	for _, text := range f.Imports {
+		if err = f.forget(ctx, c, product.Store, text); err != nil {
+			break
 		}
-		return nil
-	})
+	}
+	_, rollingUp := product.RollUp(ctx, nil) // no rollup keeps figures of the records
+	return errors.Join(err, rollingUp, product.Close())
+}
+
+func (f *forgetCommand) forget(ctx context.Context, c terminal.Console, store *datadir.Store, text string) error {
+	id, err := logs.FindImport(ctx, store, text)
+	if err != nil {
+		return err
+	}
+	report, err := store.Forget(ctx, id)
+	if err != nil {
+		return err
+	}
+	return printForgotten(c.Out, report)
 }
 
 func printForgotten(w io.Writer, r datadir.ForgetReport) error {

@@ -208,7 +208,7 @@ func (s *serveCommand) serve(
 	}()
 	if s.Watch {
 		options := ingest.Options{Horizon: s.horizon(), Complete: places.Complete, GeoIP: databases}
-		watching.Go(func() { watch.Run(background, product.Store, options, sources, logger) })
+		watching.Go(func() { watch.Run(background, product, options, sources, logger) })
 	}
 	if reports != nil {
 		watching.Go(func() { reports.Loop(background, k.minutes()) })

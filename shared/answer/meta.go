@@ -12,7 +12,7 @@ type Meta struct {
 	ElapsedMS      float64    `json:"elapsed_ms" doc:"Milliseconds from request to answer, waiting included"`
 	EngineMS       float64    `json:"engine_ms" doc:"Milliseconds of them in the engine"`
 	Objects        *int       `json:"objects,omitempty" doc:"Parquet objects read; absent if the engine does not know it"`
-	ObjectsReused  int        `json:"objects_reused,omitempty" doc:"Further objects of the period that were not read, because earlier queries had counted the same in them; absent if there are none, or for a key that is limited to branches"`
+	ObjectsReused  int        `json:"objects_reused,omitempty" doc:"Further objects of the period that were not read, because the same had been counted in them before; absent if there are none, or for a key that is limited to branches"`
 	BytesScanned   int64      `json:"bytes_scanned" doc:"Compressed bytes of the columns read"`
 	RowsConsidered *int64     `json:"rows_considered,omitempty" doc:"Records in the objects read; absent like objects"`
 	Skipped        []string   `json:"skipped,omitempty" doc:"Objects that could not be read; their records are missing"`

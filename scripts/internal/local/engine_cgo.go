@@ -21,7 +21,7 @@ const (
 // openEngine opens the engine over the objects of an index. Objects are in the folder lake, temporary files in spill.
 // startFailed is called if only one DuckDB can start.
 func openEngine(
-	index engine.Index, partials *scan.Partials, lake, spill string, startFailed func(error),
+	index engine.Index, options scan.Options, lake, spill string, startFailed func(error),
 ) (dataEngine, error) {
 	db, err := duckdb.OpenShared(duckdb.Options{
 		MemoryLimit: memoryLimit, TempDir: spill, AllowedDirs: []string{lake}, StartFailed: startFailed,
@@ -29,7 +29,7 @@ func openEngine(
 	if err != nil {
 		return nil, err
 	}
-	e, err := local.New(index, db, partials)
+	e, err := local.New(index, db, options)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

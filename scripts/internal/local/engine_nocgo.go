@@ -9,8 +9,8 @@ import (
 )
 
 // openEngine opens the engine over the objects of an index. DuckDB needs a C compiler, so the engine works without it.
-func openEngine(index engine.Index, partials *scan.Partials, _, _ string, _ func(error)) (dataEngine, error) {
-	e, err := local.New(index, nil, partials)
+func openEngine(index engine.Index, options scan.Options, _, _ string, _ func(error)) (dataEngine, error) {
+	e, err := local.New(index, nil, options)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/report/asking"
+	"github.com/orrery/orrery/shared/rollup/rollupfile"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/table"
@@ -55,8 +56,9 @@ type Product struct {
 	Search *search.Service
 
 	limiter  *pending.Limiter
-	demo     *demoEngine    // nil if a cluster holds the records
-	partials *scan.Partials // nil if a cluster holds the records
+	demo     *demoEngine       // nil if a cluster holds the records
+	partials *scan.Partials    // nil if a cluster holds the records
+	rollups  rollupfile.Folder // "" if a cluster holds the records
 
 	folder    string // the data directory
 	reports   reports
@@ -102,7 +104,9 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 		spill = p.spill.Path
 	}
 	p.partials = scan.NewPartials(keptFigures)
-	e, err := openEngine(p.Store.Index(), p.partials, filepath.Join(data, "lake"), spill, p.startFailed)
+	p.rollups = rollupfile.Folder(filepath.Join(data, rollupsFolder))
+	options := scan.Options{Partials: p.partials, Rollups: scan.NewRollups(p.rollups)}
+	e, err := openEngine(p.Store.Index(), options, filepath.Join(data, "lake"), spill, p.startFailed)
 	if err != nil {
 		return p, err
 	}

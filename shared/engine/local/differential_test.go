@@ -8,6 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/local"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -29,7 +30,7 @@ func openWithout(t testing.TB, index engine.Index, _ ...string) *local.Engine {
 
 func newEngine(t testing.TB, index engine.Index, duckDB local.DuckDB) *local.Engine {
 	t.Helper()
-	e, err := local.New(index, duckDB, nil)
+	e, err := local.New(index, duckDB, scan.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

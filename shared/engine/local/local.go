@@ -52,20 +52,15 @@ type Engine struct {
 var _ engine.Engine = (*Engine)(nil)
 
 // New returns an engine over the objects of an index. duckDB is nil in a program built without a C compiler. Close
-// closes it, too. partials keep figures for further queries; several engines can share them, and nil keeps none.
-func New(index engine.Index, duckDB DuckDB, partials *scan.Partials) (*Engine, error) {
+// closes it, too. options have what scans use besides: partials, which several engines can share, and rollups.
+func New(index engine.Index, duckDB DuckDB, options scan.Options) (*Engine, error) {
 	if index == nil {
 		return nil, errors.New("local engine: no index")
 	}
+	options.NoFallback = duckDB == nil
+	options.Shared, options.Pools = engine.NewMemory(scanMemory, scanShare), &scan.WorkerPools{}
 	return &Engine{
-		index:   index,
-		duckDB:  duckDB,
-		records: newRecords(),
-		scan: scan.Options{
-			NoFallback: duckDB == nil, Shared: engine.NewMemory(scanMemory, scanShare), Pools: &scan.WorkerPools{},
-			Partials: partials,
-		},
-		sizes: defaultSizes,
+		index: index, duckDB: duckDB, records: newRecords(), scan: options, sizes: defaultSizes,
 	}, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/local"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
@@ -671,7 +672,7 @@ func TestErrorWithoutDuckDB(t *testing.T) {
 }
 
 func TestNewNeedsIndex(t *testing.T) {
-	if _, err := local.New(nil, nil, nil); err == nil {
+	if _, err := local.New(nil, nil, scan.Options{}); err == nil {
 		t.Error("no error without an index")
 	}
 }

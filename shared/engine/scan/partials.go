@@ -129,9 +129,11 @@ func (r *run) keep(g *group, question string, p partial) {
 }
 
 // covers reports whether all times of a row group are within the reach of the query.
-func (r *run) covers(g *group) bool {
+func (r *run) covers(g *group) bool { return r.coversTimes(g.MinTsMs, g.MaxTsMs) }
+
+func (r *run) coversTimes(minMs, maxMs int64) bool {
 	for _, span := range r.reach.Spans() {
-		if span.FromMs <= g.MinTsMs && g.MaxTsMs <= span.ToMs {
+		if span.FromMs <= minMs && maxMs <= span.ToMs {
 			return true
 		}
 	}
@@ -190,11 +192,13 @@ func (c counting[P]) run(ctx context.Context, r *run, groups []*group) error {
 	})
 }
 
-// ToRead returns the objects that Answer would read for q: those with a row group whose figures are not kept. It does
+// ToRead returns the objects that Answer would read for q: those that are not rolled up and have a row group whose
+// figures are not kept. It does
 // not open objects. Answer may have to read further ones, for keys of topx that come first for the first time.
 func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options) []lake.Object {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
+	_, objects = r.rolledUp(objects)
 	questions := r.questions()
 	if shape, ok := q.Shape.(query.TopX); ok && shape.Percentiles { // they are not kept
 		return objects

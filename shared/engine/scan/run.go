@@ -38,6 +38,7 @@ type run struct {
 	pools *WorkerPools
 	pool  *workerPool // of the caller
 
+	rollups    *Rollups
 	partials   *Partials
 	conditions string       // the identity of the conditions, if there are partials
 	kept       atomic.Int64 // bytes of the partials that this scan has kept
@@ -51,7 +52,7 @@ type run struct {
 func newRun(ctx context.Context, q query.Query, o Options) *run {
 	r := &run{
 		query: q, reach: q.TimeBounds(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
-		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, partials: o.Partials,
+		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, rollups: o.Rollups, partials: o.Partials,
 	}
 	if r.partials != nil {
 		r.conditions = query.ConditionsIdentity(q.Conditions)

@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // Options configures a scan.
@@ -29,6 +30,7 @@ type Options struct {
 	Pools  *WorkerPools   // whose workers scan; nil: each scan has workers of its own
 
 	Partials *Partials // figures of earlier scans; nil: none are kept
+	Rollups  *Rollups  // of whole days; nil: there are none
 
 	hash func(key []byte) uint64 // instead of hashOfKey, for tests
 }
@@ -106,7 +108,7 @@ func valuesOf(t query.Term) int {
 }
 
 // Answer answers q, a query for figures, over exactly these objects. It returns the objects that it has read; the
-// figures of the others are those of earlier scans. Cancelling ctx stops it within milliseconds.
+// figures of the others are those of rollups or earlier scans. Cancelling ctx stops it within milliseconds.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own, engine.SegmentDistinctError, and the error of
 // query.Diff.CheckValues.
@@ -115,12 +117,13 @@ func Answer(
 ) (answer query.Answer, read []lake.Object, err error) {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
+	days, objects := r.rolledUp(objects)
 	groups, err := r.survey(ctx, objects)
 	if err != nil {
 		return query.Answer{}, nil, err
 	}
 	defer r.end(groups)
-	if answer, err = r.answer(ctx, groups); err != nil {
+	if answer, err = r.answer(ctx, days, groups); err != nil {
 		return query.Answer{}, nil, err
 	}
 	return answer, r.haveRead(objects, groups), nil
@@ -151,14 +154,14 @@ func (r *run) haveRead(objects []lake.Object, groups []*group) []lake.Object {
 	return read
 }
 
-// answer answers the query of the scan over row groups.
-func (r *run) answer(ctx context.Context, groups []*group) (query.Answer, error) {
+// answer answers the query of the scan over row groups and the days that are rolled up.
+func (r *run) answer(ctx context.Context, days []*rollup.Day, groups []*group) (query.Answer, error) {
 	switch shape := r.query.Shape.(type) {
 	case query.Stats:
-		rows, err := r.stats(ctx, shape, groups)
+		rows, err := r.stats(ctx, shape, days, groups)
 		return query.Answer{Stats: rows}, err
 	case query.Timeline:
-		rows, err := r.timeline(ctx, groups)
+		rows, err := r.timeline(ctx, days, groups)
 		return query.Answer{Timeline: rows}, err
 	case query.TopX:
 		rows, err := r.topX(ctx, shape, groups)

@@ -5,11 +5,14 @@ import (
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // stats sums up the traffic of each host, or of each value of a field, in each segment, and returns the rows that the
 // shape asks for.
-func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]query.StatsRow, error) {
+func (r *run) stats(
+	ctx context.Context, shape query.Stats, days []*rollup.Day, groups []*group,
+) ([]query.StatsRow, error) {
 	if shape.By != nil {
 		g := newGrouping(r, func(w *worker) (keyColumn, error) { return w.valuesOf(*shape.By) }, shape.Percentiles)
 		g.most = query.MaxStatsRows
@@ -19,6 +22,11 @@ func (r *run) stats(ctx context.Context, shape query.Stats, groups []*group) ([]
 		return g.rows(), nil
 	}
 	hosts := newGrouping(r, (*worker).hostnames, shape.Percentiles && shape.GroupByHostname)
+	for _, day := range days {
+		if err := hosts.join(hosts.ofDay(day)); err != nil {
+			return nil, err
+		}
+	}
 	if hosts.percentiles || !shape.Percentiles {
 		if err := r.group(ctx, groups, hosts); err != nil {
 			return nil, err

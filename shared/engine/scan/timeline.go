@@ -8,23 +8,34 @@ import (
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // timeline sums up the segments. Most segments are in one row group, so codes are enough to count their addresses and
 // sessions. A segment that several row groups share needs the texts.
-func (r *run) timeline(ctx context.Context, groups []*group) ([]query.TimelineRow, error) {
+func (r *run) timeline(ctx context.Context, days []*rollup.Day, groups []*group) ([]query.TimelineRow, error) {
+	t, err := r.countTimeline(ctx, days, groups)
+	if err != nil {
+		return nil, err
+	}
+	return t.rows(), nil
+}
+
+// countTimeline counts row groups and the days that are rolled up.
+func (r *run) countTimeline(ctx context.Context, days []*rollup.Day, groups []*group) (*timeline, error) {
 	t := &timeline{run: r, division: r.segments(), segments: map[int64]*segment{}}
 	t.shared = overlaps(groups, t.division)
-	err := counting[*segmentsOfRows]{
+	for _, day := range days {
+		if err := t.join(t.ofDay(day, r.query.Shape.(query.Timeline).SegmentSeconds)); err != nil {
+			return nil, err
+		}
+	}
+	return t, counting[*segmentsOfRows]{
 		question: r.questions()[0],
 		usable:   t.usable,
 		count:    t.count,
 		join:     t.join,
 	}.run(ctx, r, groups)
-	if err != nil {
-		return nil, err
-	}
-	return t.rows(), nil
 }
 
 // timeline holds the figures counted so far.

@@ -1,4 +1,4 @@
-// Package watch imports the logs that are put into watched folders, and compacts the data meanwhile.
+// Package watch imports the logs that are put into watched folders, and compacts and rolls up the data meanwhile.
 package watch
 
 import (
@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/scripts/orrery/internal/logs"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
@@ -25,13 +26,13 @@ type Days uint
 
 func (d Days) Duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
 
-// Run imports files that are put into the watched folder, and the other files, and compacts hours with many objects,
-// until ctx ends. It logs errors, because they must not stop the server. The options apply to the files of the watched
+// Run imports files that are put into the watched folder, and the other files, compacts hours with many objects, and
+// rolls up days, until ctx ends. It logs errors, because they must not stop the server. The options apply to the files of the watched
 // folder.
 func Run(
-	ctx context.Context, store *datadir.Store, options ingest.Options, others []datadir.Watched, logger *slog.Logger,
+	ctx context.Context, product *local.Product, options ingest.Options, others []datadir.Watched, logger *slog.Logger,
 ) {
-	watcher, err := datadir.NewWatcher(store, options)
+	watcher, err := datadir.NewWatcher(product.Store, options)
 	if err != nil {
 		logger.Error("not watching", "error", err)
 		return
@@ -40,7 +41,7 @@ func Run(
 		watcher.Watch(files)
 	}
 	var compacting sync.WaitGroup
-	compacting.Go(func() { compactSometimes(ctx, store, logger) })
+	compacting.Go(func() { compactSometimes(ctx, product, logger) })
 	defer compacting.Wait()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -91,7 +92,7 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 	}
 }
 
-func compactSometimes(ctx context.Context, store *datadir.Store, logger *slog.Logger) {
+func compactSometimes(ctx context.Context, product *local.Product, logger *slog.Logger) {
 	ticker := time.NewTicker(compactEvery)
 	defer ticker.Stop()
 	for {
@@ -100,7 +101,7 @@ func compactSometimes(ctx context.Context, store *datadir.Store, logger *slog.Lo
 			return
 		case <-ticker.C:
 		}
-		report, err := store.Compact(ctx, datadir.CompactOptions{MinObjects: manyObjects})
+		report, err := product.Store.Compact(ctx, datadir.CompactOptions{MinObjects: manyObjects})
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -109,6 +110,15 @@ func compactSometimes(ctx context.Context, store *datadir.Store, logger *slog.Lo
 			logger.Error("not compacted", "error", err)
 		case report.Hours > 0:
 			logger.Info("compacted", "hours", report.Hours, "objects", report.Objects, "records", report.Rows)
+		}
+		rolledUp, err := product.RollUp(ctx, nil)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			logger.Error("not rolled up", "error", err)
+		case rolledUp.Days > 0:
+			logger.Info("rolled up", "days", rolledUp.Days)
 		}
 	}
 }

@@ -1,0 +1,91 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+)
+
+// RollUpReport is the result of RollUp.
+type RollUpReport struct {
+	Days    int // whose rollups are new
+	Removed int // rollups of other objects than those of their day, in whose place there is none
+}
+
+// RollUp writes the rollups of the days before that of the newest record, unless they are there, and removes those that
+// are of other objects: objects that were forgotten, for example. Interrupted, it can be called again. progress is
+// called after each day; nil: it is not.
+func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (report RollUpReport, _ error) {
+	if p.Store == nil {
+		return report, errors.New("a cluster holds the records")
+	}
+	objects, err := p.Store.Index().Objects(ctx, math.MinInt64, math.MaxInt64)
+	if err != nil {
+		return report, fmt.Errorf("list objects: %w", err)
+	}
+	days := scan.ByDay(objects)
+	newest := int64(math.MinInt64)
+	for start := range days {
+		newest = max(newest, start)
+	}
+	kept := scan.NewRollups(p.rollups)
+	there, err := p.rollups.Days()
+	if err != nil {
+		return report, fmt.Errorf("list rollups: %w", err)
+	}
+	for _, start := range there {
+		if start < newest && kept.Day(start, days[start]) != nil {
+			delete(days, start)
+			continue
+		}
+		if err := p.rollups.Remove(start); err != nil {
+			return report, fmt.Errorf("remove a rollup: %w", err)
+		}
+		report.Removed++
+	}
+	delete(days, newest)
+	done := 0
+	for _, start := range slices.Sorted(maps.Keys(days)) {
+		written, err := p.rollUp(ctx, start, days[start])
+		if err != nil {
+			return report, err
+		}
+		if written {
+			report.Days++
+			if slices.Contains(there, start) {
+				report.Removed--
+			}
+		}
+		if done++; progress != nil {
+			progress(done, len(days))
+		}
+	}
+	return report, nil
+}
+
+// rollUp writes the rollup of a day. It writes none if the records must be counted each time, because an object is
+// damaged or the disk is full, for example.
+func (p *Product) rollUp(ctx context.Context, start int64, objects []lake.Object) (written bool, _ error) {
+	day, err := scan.RollUp(ctx, start, objects, scan.Options{})
+	var damaged *engine.ObjectError
+	switch {
+	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, &damaged):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("roll up a day: %w", err)
+	}
+	if err := p.rollups.Write(day); fault.IsFull(err) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return true, nil
+}

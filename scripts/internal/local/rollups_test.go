@@ -1,0 +1,124 @@
+package local_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/datadir"
+)
+
+// TestRollUp: days before the newest are rolled up after compaction. Answers are the same before and after, and after
+// records were forgotten no rollup has them.
+func TestRollUp(t *testing.T) {
+	folder := t.TempDir()
+	product := openProduct(t, folder)
+	lines := func(host string, times ...string) string {
+		var text strings.Builder
+		for _, at := range times {
+			text.WriteString(`{"timestamp":"` + at + `","ip":"192.0.2.1","method":"GET","path":"/","host":"` + host + `","status":200}` + "\n")
+		}
+		return text.String()
+	}
+	importLines := func(name, text string) {
+		t.Helper()
+		if _, err := product.Store.Import(t.Context(), name, strings.NewReader(text), ingest.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rollUp := func() local.RollUpReport {
+		t.Helper()
+		if _, err := product.Store.Compact(t.Context(), datadir.CompactOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		report, err := product.RollUp(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	files := func() string {
+		t.Helper()
+		entries, err := os.ReadDir(filepath.Join(folder, "rollups"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return strings.Join(names, " ")
+	}
+	const period = "timestamp between 2026-01-01 and 2026-01-04"
+	// answers returns the results and the numbers of objects read and reused, for stats and for a timeline.
+	answers := func() (results string, read, reused string) {
+		t.Helper()
+		for _, route := range []string{"stats", "timeline"} {
+			w := askedData(t, product, route, period, "&segment=86400")
+			data, _, _ := bytes.Cut(w.Body.Bytes(), []byte(`,"meta":`))
+			m := metaOf(t, w.Body.Bytes())
+			results += string(data)
+			read, reused = read+" "+string(m["objects"]), reused+" "+string(m["objects_reused"])
+		}
+		return results, read, reused
+	}
+
+	importLines("a", lines("a.example", "2026-01-01T10:00:00Z", "2026-01-01T10:30:00Z", "2026-01-02T10:00:00Z", "2026-01-03T10:00:00Z"))
+	importLines("b", lines("b.example", "2026-01-01T10:15:00Z", "2026-01-02T10:15:00Z"))
+	before, _, _ := answers()
+	if report := rollUp(); report != (local.RollUpReport{Days: 2}) || files() != "2026-01-01.rollup 2026-01-02.rollup" {
+		t.Errorf("%+v: %s", report, files())
+	}
+	if report := rollUp(); report != (local.RollUpReport{}) {
+		t.Errorf("a second time: %+v", report)
+	}
+	product.Forget()
+	after, read, reused := answers()
+	if after != before || read != " 1 1" || reused != " 2 2" {
+		t.Errorf("read%s objects, reused%s\nbefore: %s\nafter:  %s", read, reused, before, after)
+	}
+
+	importLines("late", lines("c.example", "2026-01-02T11:00:00Z"))
+	product.Forget()
+	if late, read, _ := answers(); late == before || read != " 3 3" {
+		t.Errorf("after a late record%s objects were read: %s", read, late)
+	}
+	if report := rollUp(); report != (local.RollUpReport{Days: 1}) {
+		t.Errorf("after a late record: %+v", report)
+	}
+
+	imports, err := product.Store.Imports(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range imports {
+		if i.Name != "a" {
+			if _, err := product.Store.Forget(t.Context(), i.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if report, err := product.RollUp(t.Context(), nil); err != nil || report != (local.RollUpReport{Days: 2}) {
+		t.Errorf("after records were forgotten: %+v, %v", report, err)
+	}
+	if last, _, _ := answers(); strings.Contains(last, "b.example") || strings.Contains(last, "c.example") {
+		t.Errorf("forgotten records: %s", last)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := os.RemoveAll(filepath.Join(folder, "rollups")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := product.RollUp(stopped, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if report := rollUp(); report.Days != 2 {
+		t.Errorf("after an interruption: %+v", report)
+	}
+}

@@ -1,0 +1,245 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
+	"github.com/orrery/orrery/shared/rollup/rollupfile"
+)
+
+// Rollups finds the rollups of whole days, from which a scan answers stats and timelines without conditions. It keeps
+// the latest in memory. It is safe for concurrent use. A nil Rollups has none.
+type Rollups struct {
+	folder rollupfile.Folder
+	known  lru[fileVersion, *rollup.Day]
+}
+
+// maxRollups is the number of rollups in memory, of 80 kB each for 40 hosts.
+const maxRollups = 512
+
+// NewRollups returns the rollups in a folder.
+func NewRollups(folder rollupfile.Folder) *Rollups {
+	return &Rollups{folder: folder, known: lru[fileVersion, *rollup.Day]{most: maxRollups}}
+}
+
+// Day returns the rollup of a day if it is of exactly these objects, and nil otherwise.
+func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
+	path := r.folder.Path(start)
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	version := versionOf(path, info)
+	day, known := r.known.find(version)
+	if !known {
+		if day, err = r.folder.Read(start); err != nil {
+			return nil
+		}
+		r.known.add(version, day, 1)
+	}
+	if !slices.Equal(day.Objects, identities(objects)) {
+		return nil
+	}
+	return day
+}
+
+// identities returns what identifies objects, in the order of their names.
+func identities(objects []lake.Object) []rollup.Object {
+	list := make([]rollup.Object, len(objects))
+	for i, o := range objects {
+		list[i] = rollup.ObjectOf(o)
+	}
+	slices.SortFunc(list, func(a, b rollup.Object) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// ByDay returns the objects of each day, by its start in Unix seconds.
+func ByDay(objects []lake.Object) map[int64][]lake.Object {
+	days := map[int64][]lake.Object{}
+	for _, o := range objects {
+		days[startOf(o)] = append(days[startOf(o)], o)
+	}
+	return days
+}
+
+func startOf(o lake.Object) int64 { return rollup.StartOf(o.Partition.Start()) }
+
+// rolledUp returns the rollups from which the query can be answered, and the objects of the other days.
+func (r *run) rolledUp(objects []lake.Object) (days []*rollup.Day, rest []lake.Object) {
+	if r.rollups == nil || len(r.query.Conditions) > 0 || !rollsUp(r.query.Shape) {
+		return nil, objects
+	}
+	division := r.segments()
+	used := map[int64]bool{}
+	for start, of := range ByDay(objects) {
+		if slices.ContainsFunc(of, func(o lake.Object) bool { return !r.coversTimes(o.MinTsMs, o.MaxTsMs) }) {
+			continue
+		}
+		if day := r.rollups.Day(start, of); day != nil && fits(day, r.query.Shape, division) {
+			days, used[start] = append(days, day), true
+		}
+	}
+	for _, o := range objects {
+		if !used[startOf(o)] {
+			rest = append(rest, o)
+		}
+	}
+	return days, rest
+}
+
+// rollsUp reports whether rollups have the figures of a shape.
+func rollsUp(shape query.Shape) bool {
+	switch shape := shape.(type) {
+	case query.Stats:
+		return shape.By == nil && !shape.Percentiles
+	case query.Timeline:
+		return slices.Contains(rollup.Lengths, shape.SegmentSeconds)
+	}
+	return false
+}
+
+// fits reports whether the segments of a query can be made of those of a day. Traffic adds up, so it is enough that each
+// hour is in one segment. Different addresses do not add up, so the segments of a timeline must be the same.
+func fits(day *rollup.Day, shape query.Shape, division query.Segmentation) bool {
+	if timeline, ok := shape.(query.Timeline); ok {
+		return !slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool {
+			return s.Seconds == timeline.SegmentSeconds &&
+				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)
+		})
+	}
+	return !slices.ContainsFunc(day.Hosts, func(h rollup.Host) bool {
+		return division.EndMs(division.Start(h.Hour*1000)) < (h.Hour+rollup.Hour)*1000
+	})
+}
+
+// ofDay returns the groups of a day.
+func (g *grouping) ofDay(day *rollup.Day) *groupsOfRows {
+	found := &groupsOfRows{groups: make([]groupOfRows, len(day.Hosts))}
+	for i, h := range day.Hosts {
+		of := &found.groups[i]
+		of.segment, of.value = g.segments.Start(h.Hour*1000), parquet.Absent
+		if h.Named {
+			name := []byte(h.Name)
+			of.value = found.values.Code(name, parquet.Hash(name))
+		}
+		of.traffic = traffic{
+			requests: h.Requests, timed: h.Timed, bandwidth: sumOf(h.Bandwidth), timeUs: sumOf(h.TimeUs),
+		}
+	}
+	return found
+}
+
+// ofDay returns the segments of a day.
+func (t *timeline) ofDay(day *rollup.Day, seconds int64) *segmentsOfRows {
+	found := &segmentsOfRows{}
+	for _, s := range day.Segments {
+		if s.Seconds == seconds {
+			found.segments = append(found.segments, segmentOfRows{
+				start: s.Start,
+				securityCounts: securityCounts{
+					requests: s.Requests, blocked: s.Blocked, challenges: s.Challenges, human: s.Human,
+					originBlocked: s.OriginBlocked, ips: s.IPs, sessions: s.Sessions, bytesSent: sumOf(s.BytesSent),
+				},
+				statuses: valueCounts(s.Statuses), origins: valueCounts(s.Origins),
+			})
+		}
+	}
+	return found
+}
+
+func sumOf(s rollup.Sum) sum { return sum{low: s.Low, high: s.High} }
+
+func (s sum) rolledUp() rollup.Sum { return rollup.Sum{High: s.high, Low: s.low} }
+
+func valueCounts(statuses []query.StatusCount) []valueCount {
+	counts := make([]valueCount, len(statuses))
+	for i, s := range statuses {
+		counts[i] = valueCount{s.Status, s.Count}
+	}
+	return counts
+}
+
+// RollUp counts what the rollup of a day has. The day starts at a time in Unix seconds and has exactly these objects.
+//
+// Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
+func RollUp(ctx context.Context, start int64, objects []lake.Object, o Options) (*rollup.Day, error) {
+	period := query.Period{FromMs: start * 1000, ToMs: (start+rollup.DayLength)*1000 - 1}
+	o.Partials, o.Rollups = nil, nil
+	r := newRun(ctx, query.Query{
+		Period: period, Scope: query.Scope{Period: period}, Shape: query.Stats{SegmentSeconds: rollup.Hour, GroupByHostname: true},
+	}, o)
+	defer r.giveBack()
+	groups, err := r.survey(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	defer r.end(groups)
+	day := &rollup.Day{Start: start, Objects: identities(objects)}
+	if day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
+		return nil, err
+	}
+	for _, seconds := range rollup.Lengths {
+		r.query.Shape = query.Timeline{SegmentSeconds: seconds}
+		segments, err := r.rolledUpSegments(ctx, groups, seconds)
+		if err != nil {
+			return nil, err
+		}
+		day.Segments = append(day.Segments, segments...)
+	}
+	if counted, rows := day.Requests(), rowsOf(objects); counted != rows {
+		return nil, fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
+	}
+	return day, nil
+}
+
+func rowsOf(objects []lake.Object) (rows int64) {
+	for _, o := range objects {
+		rows += o.Rows
+	}
+	return rows
+}
+
+func (r *run) rolledUpHosts(ctx context.Context, groups []*group) ([]rollup.Host, error) {
+	g := newGrouping(r, (*worker).hostnames, false)
+	if err := r.group(ctx, groups, g); err != nil {
+		return nil, err
+	}
+	places, texts := g.sorted(parquet.Absent)
+	hosts := make([]rollup.Host, len(places))
+	for i, p := range places {
+		of := &g.groups[p.group]
+		hosts[i] = rollup.Host{
+			Hour: p.segment, Requests: of.traffic.requests, Timed: of.traffic.timed,
+			Bandwidth: of.traffic.bandwidth.rolledUp(), TimeUs: of.traffic.timeUs.rolledUp(),
+		}
+		if of.value != parquet.Absent {
+			hosts[i].Name, hosts[i].Named = texts[of.value], true
+		}
+	}
+	return hosts, nil
+}
+
+func (r *run) rolledUpSegments(ctx context.Context, groups []*group, seconds int64) ([]rollup.Segment, error) {
+	t, err := r.countTimeline(ctx, nil, groups)
+	if err != nil {
+		return nil, err
+	}
+	segments := make([]rollup.Segment, 0, len(t.segments))
+	for start, s := range t.segments {
+		segments = append(segments, rollup.Segment{
+			Start: start, Seconds: seconds, Requests: s.requests, Blocked: s.blocked, Challenges: s.challenges, Human: s.human,
+			OriginBlocked: s.originBlocked, IPs: s.ips, Sessions: s.sessions, BytesSent: s.bytesSent.rolledUp(),
+			Statuses: query.SortedStatuses(s.statuses), Origins: query.SortedStatuses(s.origins),
+		})
+	}
+	slices.SortFunc(segments, func(a, b rollup.Segment) int { return cmp.Compare(a.Start, b.Start) })
+	return segments, nil
+}

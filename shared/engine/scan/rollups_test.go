@@ -1,0 +1,199 @@
+package scan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/rollup/rollupfile"
+)
+
+// fiveDays returns records of five days, with a day and some hours without any, and their objects.
+func fiveDays(t *testing.T) ([]lake.Row, []lake.Object) {
+	t.Helper()
+	rows := enginetest.Records(t, 900, 17)
+	r := rand.New(rand.NewPCG(17, 17))
+	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	const hourMs, dayMs = 3_600_000, 86_400_000
+	for i := range rows {
+		day := []int64{0, 1, 3, 4}[r.IntN(4)]
+		rows[i].TsMs = first + day*dayMs + r.Int64N(dayMs)/(2*hourMs)*(2*hourMs) + r.Int64N(hourMs)
+		rows[i].TsNanos = rows[i].TsNanos % 1_000_000
+		switch i {
+		case 0: // the bounds of a day
+			rows[i].TsMs = first + dayMs
+		case 1:
+			rows[i].TsMs = first + 2*dayMs - 1
+		}
+	}
+	return rows, stored(t, rows)
+}
+
+// rolledUp writes the rollups of the days for which write returns true.
+func rolledUp(t *testing.T, objects []lake.Object, write func(start int64) bool) rollupfile.Folder {
+	t.Helper()
+	folder := rollupfile.Folder(t.TempDir())
+	for start, of := range scan.ByDay(objects) {
+		if !write(start) {
+			continue
+		}
+		day, err := scan.RollUp(t.Context(), start, of, scan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Write(day); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// TestRollups: answers from the rollups of all days, of some and of none are the reference's.
+func TestRollups(t *testing.T) {
+	rows, objects := fiveDays(t)
+	zones := []*time.Location{nil}
+	for _, name := range []string{"Europe/Berlin", "Asia/Kolkata"} {
+		zone, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		zones = append(zones, zone)
+	}
+	var shapes []query.Shape
+	for _, zone := range zones {
+		for _, seconds := range []int64{3600, 6 * 3600, 86400, 2 * 86400} {
+			shapes = append(shapes,
+				query.Timeline{SegmentSeconds: seconds, Zone: zone},
+				query.Stats{SegmentSeconds: seconds, Zone: zone},
+				query.Stats{SegmentSeconds: seconds, Zone: zone, GroupByHostname: true},
+			)
+		}
+	}
+	shapes = append(shapes,
+		query.Timeline{SegmentSeconds: 900}, query.Stats{SegmentSeconds: 900},
+		query.Stats{SegmentSeconds: 86400, Percentiles: true},
+		query.Stats{SegmentSeconds: 86400, By: &querytest.Dimensions("country")[0]}, query.TopX{Limit: 5},
+	)
+	for name, write := range map[string]func(start int64) bool{
+		"all":  func(int64) bool { return true },
+		"none": func(int64) bool { return false },
+		"some": func(start int64) bool { return start/86400%2 == 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := scan.Options{Rollups: scan.NewRollups(rolledUp(t, objects, write)), NoFallback: true}
+			r := rand.New(rand.NewPCG(17, 18))
+			spared := 0
+			for n := range 250 {
+				from, to := r.IntN(48), 120-r.IntN(48)
+				if n%3 == 0 {
+					from, to = 24*r.IntN(2), 24*(4+r.IntN(2))
+				}
+				at := func(hour int, later time.Duration) string {
+					return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC).Add(later).Format("2006-01-02T15:04:05.000Z")
+				}
+				condition := ""
+				if n%10 == 9 {
+					condition = ", status>=400"
+				}
+				cut := time.Duration(n%4/3) * time.Minute // into the first hour
+				period := fmt.Sprintf("timestamp between %s and %s", at(from, cut), at(to, -time.Millisecond))
+				q := bind(t, period+condition, shapes[n%len(shapes)])
+				touched := touching(q, objects)
+				read, err := answerFrom(t, q, rows, touched, o)
+				if err != nil {
+					t.Fatalf("%T %s: %v", q.Shape, q, err)
+				}
+				spared += len(touched) - len(read)
+				if len(read) != len(scan.ToRead(t.Context(), q, touched, o)) {
+					t.Errorf("%T %s: other objects were read than expected", q.Shape, q)
+				}
+			}
+			if (spared == 0) != (name == "none") {
+				t.Errorf("%d objects were not read", spared)
+			}
+		})
+	}
+}
+
+func touching(q query.Query, objects []lake.Object) (touched []lake.Object) {
+	for _, o := range objects {
+		if q.TimeBounds().Touches(o.MinTsMs, o.MaxTsMs) {
+			touched = append(touched, o)
+		}
+	}
+	return touched
+}
+
+// TestRollupsThatDoNotApply: a rollup of other objects, a damaged one and one of another day are not used.
+func TestRollupsThatDoNotApply(t *testing.T) {
+	rows, objects := fiveDays(t)
+	q := bind(t, "timestamp between 2026-01-01 and 2026-01-06", query.Stats{SegmentSeconds: 86400})
+	all := func(int64) bool { return true }
+	days := scan.ByDay(objects)
+	for name, spoil := range map[string]func(t *testing.T, folder rollupfile.Folder, start int64){
+		"of an object less": func(t *testing.T, folder rollupfile.Folder, start int64) {
+			day, err := scan.RollUp(t.Context(), start, days[start][1:], scan.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := folder.Write(day); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"damaged": func(t *testing.T, folder rollupfile.Folder, start int64) {
+			content, err := os.ReadFile(folder.Path(start))
+			if err != nil {
+				t.Fatal(err)
+			}
+			content[len(content)/2] ^= 1
+			if err := os.WriteFile(folder.Path(start), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"missing": func(t *testing.T, folder rollupfile.Folder, start int64) {
+			if err := folder.Remove(start); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := rolledUp(t, objects, all)
+			const start = 1_767_225_600 // 2026-01-01
+			spoil(t, folder, start)
+			read, err := answerFrom(t, q, rows, objects, scan.Options{Rollups: scan.NewRollups(folder)})
+			if err != nil || len(read) != len(days[start]) {
+				t.Errorf("%d objects were read, want the %d of the day: %v", len(read), len(days[start]), err)
+			}
+		})
+	}
+	other := days[1_767_225_600]
+	if _, err := scan.RollUp(t.Context(), 1_767_225_600+86400, other, scan.Options{}); err == nil {
+		t.Error("objects of another day are rolled up")
+	}
+}
+
+// TestRollupsAreSmall: the rollup of a day has few bytes for each host and hour.
+func TestRollupsAreSmall(t *testing.T) {
+	_, objects := fiveDays(t)
+	for start, of := range scan.ByDay(objects) {
+		day, err := scan.RollUp(t.Context(), start, of, scan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := len(day.Encode())
+		for _, o := range day.Objects {
+			content -= len(o.Name) + 40
+		}
+		if most := 60*len(day.Hosts) + 200*len(day.Segments); content > most {
+			t.Errorf("%d bytes for %d hosts and %d segments, want at most %d", content, len(day.Hosts), len(day.Segments), most)
+		}
+	}
+}

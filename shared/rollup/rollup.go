@@ -1,0 +1,75 @@
+// Package rollup defines what is kept of whole days, so that questions about long periods need not read their objects.
+// A rollup is never needed: if it is missing, damaged, of another version or of other objects, the records are counted.
+package rollup
+
+import (
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Hour and DayLength are in seconds.
+const (
+	Hour      = 3600
+	DayLength = 24 * Hour
+)
+
+// Lengths are the lengths of the segments of which a rollup has timeline figures, in seconds. Segments begin at their
+// multiples in UTC.
+var Lengths = []int64{Hour, 6 * Hour, DayLength}
+
+// Day holds figures of all records of a day in UTC.
+type Day struct {
+	Start    int64     // Unix seconds
+	Objects  []Object  // that have the records, in the order of their names
+	Hosts    []Host    // of each hour
+	Segments []Segment // of each length
+}
+
+// Object identifies an object whose records are in a rollup.
+type Object struct {
+	Name             string // lake.NameOf
+	Bytes, Rows      int64
+	MinTsMs, MaxTsMs int64
+}
+
+// ObjectOf returns what identifies an object.
+func ObjectOf(o lake.Object) Object {
+	return Object{Name: lake.NameOf(o.Path), Bytes: o.Bytes, Rows: o.Rows, MinTsMs: o.MinTsMs, MaxTsMs: o.MaxTsMs}
+}
+
+// Sum is a sum of 128 bits: High·2⁶⁴ + Low.
+type Sum struct {
+	High int64
+	Low  uint64
+}
+
+// Host holds the traffic of a host in an hour, as stats have it.
+type Host struct {
+	Hour              int64 // its start in Unix seconds
+	Name              string
+	Named             bool // false: the requests without a host
+	Requests, Timed   int64
+	Bandwidth, TimeUs Sum // bytes, microseconds
+}
+
+// Segment holds the figures of a segment, as a timeline has them.
+type Segment struct {
+	Start, Seconds                                      int64
+	Requests, Blocked, Challenges, Human, OriginBlocked int64
+	IPs, Sessions                                       int64 // different ones
+	BytesSent                                           Sum
+	Statuses, Origins                                   []query.StatusCount
+}
+
+// Requests returns the number of records of the day.
+func (d *Day) Requests() (n int64) {
+	for _, s := range d.Segments {
+		if s.Seconds == DayLength {
+			n += s.Requests
+		}
+	}
+	return n
+}
+
+// StartOf returns the start of the day of an instant, in Unix seconds.
+func StartOf(tsMs int64) int64 { return query.SegmentStart(tsMs, DayLength) }
