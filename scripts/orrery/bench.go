@@ -146,6 +146,11 @@ func openForBench(ctx context.Context, dir string) (bench.Product, error) {
 		Index:   product.Store.Index(),
 		Handler: handler,
 		Forget:  product.Forget,
-		Close:   func() error { return errors.Join(known.Close(), product.Close()) },
+		RollUp: func(ctx context.Context) error {
+			_, err := product.RollUp(ctx, nil)
+			return err
+		},
+		RollupsFolder: local.RollupsFolder,
+		Close:         func() error { return errors.Join(known.Close(), product.Close()) },
 	}, nil
 }

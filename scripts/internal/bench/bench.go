@@ -66,7 +66,12 @@ type Product struct {
 	Export func(ctx context.Context, filter string, w io.Writer) error
 	// Report writes the page of a report about all records that match a filter, as orrery report run does; nil: none is
 	// measured. It may be called after Close.
-	Report  func(ctx context.Context, filter string, w io.Writer) error
+	Report func(ctx context.Context, filter string, w io.Writer) error
+	// RollUp writes the figures of whole days into the folder RollupsFolder of the data; nil: nothing is measured with
+	// them.
+	RollUp        func(ctx context.Context) error
+	RollupsFolder string
+
 	Index   engine.Index // lists the objects
 	Handler http.Handler // the API
 

@@ -36,6 +36,14 @@ func TestRunProduct(t *testing.T) {
 	if w := r.Week; w.Records != 2_000 || w.Bytes < 10_000 || w.Seconds <= 0 || w.Days != 2 || w.Timeline.Min <= 0 {
 		t.Errorf("report about the week: %+v", w)
 	}
+	for _, q := range r.Week.RolledUp {
+		if q.Ms <= 0 {
+			t.Errorf("of rolled up days: %+v", q)
+		}
+	}
+	if len(r.Week.RolledUp) != 2 {
+		t.Errorf("%d questions were asked about rolled up days, want 2", len(r.Week.RolledUp))
+	}
 	for _, a := range r.Week.Again {
 		if a.First <= 0 || a.Later <= 0 {
 			t.Errorf("asked again: %+v", a)
@@ -135,6 +143,11 @@ func openProduct(ctx context.Context, dir string) (Product, error) {
 		Index:   p.Store.Index(),
 		Handler: handler,
 		Forget:  p.Forget,
-		Close:   func() error { return errors.Join(known.Close(), p.Close()) },
+		RollUp: func(ctx context.Context) error {
+			_, err := p.RollUp(ctx, nil)
+			return err
+		},
+		RollupsFolder: local.RollupsFolder,
+		Close:         func() error { return errors.Join(known.Close(), p.Close()) },
 	}, nil
 }

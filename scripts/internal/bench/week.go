@@ -38,7 +38,8 @@ type WeekReport struct {
 	Days                int      `json:"days"`
 	Growth              []Growth `json:"growth"`
 	Again               []Again  `json:"again"`
-	Timeline            Times    `json:"timeline"` // in hours
+	RolledUp            []Timed  `json:"rolled_up"` // all full days but the last
+	Timeline            Times    `json:"timeline"`  // in hours
 	TimelineMemoryBytes int64    `json:"timeline_memory_bytes,omitempty"`
 }
 
@@ -68,7 +69,10 @@ func measureFullDays(ctx context.Context, o Options) (WeekReport, error) {
 	if err != nil {
 		return result, fmt.Errorf("open the data: %w", err)
 	}
-	err = result.timeDays(ctx, o, product)
+	err = removeRollups(o, product) // of an interrupted benchmark
+	if err == nil {
+		err = result.timeDays(ctx, o, product)
+	}
 	if err := errors.Join(err, product.Close()); err != nil || product.Report == nil {
 		return result, err
 	}
@@ -119,7 +123,10 @@ func (w *WeekReport) timeDays(ctx context.Context, o Options, product Product) (
 	if w.Growth, err = measureGrowth(ctx, o, c); err != nil {
 		return err
 	}
-	w.Again, err = measureAgain(ctx, o, c)
+	if w.Again, err = measureAgain(ctx, o, c); err != nil {
+		return err
+	}
+	w.RolledUp, err = measureRolledUp(ctx, o, product, c)
 	return err
 }
 
@@ -142,7 +149,7 @@ func (r Report) fullDaysRows() []Row {
 			Met:  r.met(r.Week.TimelineMemoryBytes <= timelineMemory),
 		})
 	}
-	return slices.Concat(rows, r.growthRows(), r.againRows())
+	return slices.Concat(rows, r.growthRows(), r.againRows(), r.rolledUpRows())
 }
 
 func (r Report) weekReportRows() []Row {

@@ -104,7 +104,7 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 		spill = p.spill.Path
 	}
 	p.partials = scan.NewPartials(keptFigures)
-	p.rollups = rollupfile.Folder(filepath.Join(data, rollupsFolder))
+	p.rollups = rollupfile.Folder(filepath.Join(data, RollupsFolder))
 	options := scan.Options{Partials: p.partials, Rollups: scan.NewRollups(p.rollups)}
 	e, err := openEngine(p.Store.Index(), options, filepath.Join(data, "lake"), spill, p.startFailed)
 	if err != nil {
