@@ -75,8 +75,8 @@ type Product struct {
 	Index   engine.Index // lists the objects
 	Handler http.Handler // the API
 
-	// Forget forgets the figures that are kept for the same question about another period. Every measurement but that of
-	// such questions calls it before each question; nil: none are kept.
+	// Forget forgets the figures that are kept for the same question about another period. It is called before each
+	// question, except where questions are asked again or beside a neighbour; nil: none are kept.
 	Forget func()
 
 	// HandlerFor returns the API as it is for callers with a key, which shares everything else with Handler. nil: no

@@ -20,7 +20,7 @@ type server struct {
 	forget func()
 }
 
-// serve serves a handler of the API. forget is the function of the product.
+// serve serves a handler of the API. forget is called before each question; nil: nothing is forgotten.
 func serve(handler http.Handler, forget func()) (*server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -19,18 +19,18 @@ func open(t testing.TB, index engine.Index, folders ...string) *local.Engine {
 	if folders == nil {
 		folders = []string{os.TempDir()}
 	}
-	return newEngine(t, index, openDuckDB(t, folders))
+	return newEngine(t, index, openDuckDB(t, folders), scan.Options{})
 }
 
 // openWithout opens an engine without DuckDB.
 func openWithout(t testing.TB, index engine.Index, _ ...string) *local.Engine {
 	t.Helper()
-	return newEngine(t, index, nil)
+	return newEngine(t, index, nil, scan.Options{})
 }
 
-func newEngine(t testing.TB, index engine.Index, duckDB local.DuckDB) *local.Engine {
+func newEngine(t testing.TB, index engine.Index, duckDB local.DuckDB, options scan.Options) *local.Engine {
 	t.Helper()
-	e, err := local.New(index, duckDB, scan.Options{})
+	e, err := local.New(index, duckDB, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,12 +28,14 @@ import (
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
-// twoWays answers as the engine does. If the scan answered, it asks DuckDB, too: the answers must be equal.
+// twoWays answers as the engine does. If the scan answered, it asks DuckDB, too, and twice an engine that keeps figures:
+// the answers must be equal.
 type twoWays struct {
 	*local.Engine
-	t     *testing.T
-	index engine.Index
-	sql   *local.Engine
+	t       *testing.T
+	index   engine.Index
+	sql     *local.Engine
+	keeping *local.Engine
 
 	figures, logs counter
 }
@@ -46,7 +48,10 @@ type counter struct {
 
 func bothWays(t *testing.T, index engine.Index) *twoWays {
 	t.Helper()
-	e := &twoWays{Engine: open(t, index), t: t, index: index, sql: open(t, index)}
+	e := &twoWays{
+		Engine: open(t, index), t: t, index: index, sql: open(t, index),
+		keeping: newEngine(t, index, nil, scan.Options{Partials: scan.NewPartials(1 << 20)}),
+	}
 	e.sql.OnlySQL()
 	return e
 }
@@ -69,6 +74,12 @@ func (e *twoWays) Run(ctx context.Context, q query.Query) (query.Answer, engine.
 	bySQL, _, err := e.sql.Run(ctx, q)
 	if diff := difference(bySQL, answer); diff != "" || err != nil {
 		e.t.Errorf("%s: DuckDB's own answer differs: %v (-DuckDB +scan):\n%s", q, err, diff)
+	}
+	for range 2 {
+		kept, _, err := e.keeping.Run(ctx, q)
+		if diff := difference(answer, kept); diff != "" || err != nil {
+			e.t.Errorf("%s: the answer differs if figures are kept: %v (-answer +kept):\n%s", q, err, diff)
+		}
 	}
 	return answer, cost, nil
 }
