@@ -17,7 +17,7 @@ import (
 
 type compactCommand struct {
 	Data    target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Rollups bool          `help:"Merge nothing; only roll up days."`
+	Rollups bool          `help:"Merge nothing, and only roll up days: sum up what questions about long periods need."`
 }
 
 // Run merges the objects of every hour that has several, and rolls up days. A server over the same folder keeps

@@ -44,7 +44,7 @@ type commands struct {
 	Quarantine quarantineCommand `cmd:"" help:"List rejected lines by reason, or import them again."`
 
 	Generate generateCommand `cmd:"" help:"Generate realistic request records, the same for the same seed."`
-	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one."`
+	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
 	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
 	Report   reportCommand   `cmd:"" help:"Report on the traffic of a period, for people to read."`
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`

@@ -71,5 +71,15 @@ func (d *Day) Requests() (n int64) {
 	return n
 }
 
+// Memory returns about how many bytes the rollup takes in memory.
+func (d *Day) Memory() int64 {
+	const perObject, perHost, perSegment, perStatus = 128, 104, 144, 16
+	bytes := perObject*len(d.Objects) + perHost*len(d.Hosts) + perSegment*len(d.Segments)
+	for i := range d.Segments {
+		bytes += perStatus * (len(d.Segments[i].Statuses) + len(d.Segments[i].Origins))
+	}
+	return int64(bytes)
+}
+
 // StartOf returns the start of the day of an instant, in Unix seconds.
 func StartOf(tsMs int64) int64 { return query.SegmentStart(tsMs, DayLength) }

@@ -58,7 +58,7 @@ type partialKey struct {
 // partialKeyBytes is about the memory of a key and its place in the list.
 const partialKeyBytes = 256
 
-// partial holds figures of a row group. They are not changed once they are kept.
+// partial holds figures of a row group. They are not changed once they are kept; topx adds to what it knows of keys.
 type partial interface{ bytes() int64 }
 
 // noRows is the partial of a row group without matching rows.
@@ -109,22 +109,22 @@ func (r *run) partialOf(g *group, question string) partial {
 	return p
 }
 
-// mayKeep reports whether a partial of so many bytes may be kept: the row group is wholly inside the period, and the
+// mayStore reports whether a partial of so many bytes may be kept: the row group is wholly inside the period, and the
 // query has not kept its share yet. It counts the bytes as kept.
-func (r *run) mayKeep(g *group, bytes int64) bool {
+func (r *run) mayStore(g *group, bytes int64) bool {
 	if r.partials == nil || !r.covers(g) {
 		return false
 	}
 	bytes += partialKeyBytes
-	if r.kept.Add(bytes) > r.partials.kept.most/2 {
-		r.kept.Add(-bytes)
+	if r.stored.Add(bytes) > r.partials.kept.most/2 {
+		r.stored.Add(-bytes)
 		return false
 	}
 	return true
 }
 
-// keep keeps a partial of a row group, in place of one that is kept already.
-func (r *run) keep(g *group, question string, p partial) {
+// store keeps a partial of a row group, in place of one that is kept already.
+func (r *run) store(g *group, question string, p partial) {
 	r.partials.kept.add(partialKey{g.id(), question}, p, p.bytes()+partialKeyBytes)
 }
 
@@ -170,8 +170,8 @@ func (c counting[P]) run(ctx context.Context, r *run, groups []*group) error {
 		return err
 	}
 	keep := func(g *group, p partial) {
-		if r.partials != nil && r.mayKeep(g, p.bytes()) {
-			r.keep(g, c.question, p)
+		if r.partials != nil && r.mayStore(g, p.bytes()) {
+			r.store(g, c.question, p)
 		}
 	}
 	return r.scan(ctx, left, func(w *worker, i int) error {

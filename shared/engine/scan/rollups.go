@@ -22,8 +22,8 @@ type Rollups struct {
 	known  lru[fileVersion, *rollup.Day]
 }
 
-// maxRollups is the number of rollups in memory, of 80 kB each for 40 hosts.
-const maxRollups = 512
+// maxRollups is the number of bytes of rollups in memory: 300 of 40 hosts.
+const maxRollups = 32 << 20
 
 // NewRollups returns the rollups in a folder.
 func NewRollups(folder rollupfile.Folder) *Rollups {
@@ -43,7 +43,7 @@ func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
 		if day, err = r.folder.Read(start); err != nil {
 			return nil
 		}
-		r.known.add(version, day, 1)
+		r.known.add(version, day, day.Memory())
 	}
 	if !slices.Equal(day.Objects, identities(objects)) {
 		return nil

@@ -41,7 +41,7 @@ type run struct {
 	rollups    *Rollups
 	partials   *Partials
 	conditions string       // the identity of the conditions, if there are partials
-	kept       atomic.Int64 // bytes of the partials that this scan has kept
+	stored     atomic.Int64 // bytes of the partials that this scan has stored
 
 	mu   sync.Mutex
 	idle []*worker // of each; their columns' memory is used again

@@ -110,7 +110,7 @@ func (t *topX) rank(w *worker, i int) error {
 		return err
 	}
 	if len(rows) == 0 {
-		t.keepNone(i)
+		t.storeNone(i)
 		return nil
 	}
 	t.keepRows(i, rows)
@@ -140,7 +140,7 @@ func (t *topX) rank(w *worker, i int) error {
 				return err
 			}
 		}
-		t.keep(i, n, &of.keyHashes, w.tallies, times)
+		t.store(i, n, &of.keyHashes, w.tallies, times)
 	}
 	return nil
 }

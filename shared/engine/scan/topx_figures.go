@@ -88,7 +88,7 @@ func (t *topX) sumUp(w *worker, i int, columns []*keys) error {
 			t.learn(i, slices.Index(t.keys, k), parts[n].hashes[of], knownKey{k.texts[place], &parts[n].figures[of]})
 		}
 	}
-	t.learned(i)
+	t.storeAgain(i)
 	return nil
 }
 

@@ -95,8 +95,8 @@ func (t *topX) lacks(i int, columns []*keys) bool {
 	return false
 }
 
-// keep keeps the keys of a column in row group i that have requests.
-func (t *topX) keep(i, n int, of *keyHashes, tallies []uint64, times [][3]duration) {
+// store keeps the keys of a column in row group i that have requests.
+func (t *topX) store(i, n int, of *keyHashes, tallies []uint64, times [][3]duration) {
 	g, found := t.groups[i], 0
 	for _, tally := range tallies {
 		if tally > 0 {
@@ -107,7 +107,7 @@ func (t *topX) keep(i, n int, of *keyHashes, tallies []uint64, times [][3]durati
 	if t.keys[n].timed {
 		bytes += int64(found) * durationsBytes
 	}
-	if !t.run.mayKeep(g, bytes) {
+	if !t.run.mayStore(g, bytes) {
 		return
 	}
 	p := &keysOfRows{known: map[uint64]knownKey{}}
@@ -123,15 +123,15 @@ func (t *topX) keep(i, n int, of *keyHashes, tallies []uint64, times [][3]durati
 		}
 	}
 	p.times = slices.Clip(p.times)
-	t.run.keep(g, t.questions[n], p)
+	t.run.store(g, t.questions[n], p)
 	t.kept[i][n] = p
 }
 
-// keepNone keeps that row group i has no matching rows.
-func (t *topX) keepNone(i int) {
+// storeNone keeps that row group i has no matching rows.
+func (t *topX) storeNone(i int) {
 	for n, question := range t.questions {
-		if t.run.mayKeep(t.groups[i], 0) {
-			t.run.keep(t.groups[i], question, noRows{})
+		if t.run.mayStore(t.groups[i], 0) {
+			t.run.store(t.groups[i], question, noRows{})
 			t.kept[i][n] = &keysOfRows{}
 		}
 	}
@@ -150,11 +150,11 @@ func (t *topX) learn(i, n int, hash uint64, key knownKey) {
 	}
 }
 
-// learned counts the memory of what was learned about row group i.
-func (t *topX) learned(i int) {
+// storeAgain counts the memory of what was learned about row group i.
+func (t *topX) storeAgain(i int) {
 	for n, p := range t.kept[i] {
 		if p != nil && len(p.hashes) > 0 {
-			t.run.keep(t.groups[i], t.questions[n], p)
+			t.run.store(t.groups[i], t.questions[n], p)
 		}
 	}
 }
