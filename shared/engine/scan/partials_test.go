@@ -47,13 +47,13 @@ func TestPartials(t *testing.T) {
 	}
 	for _, most := range []int64{64 << 20, 40_000} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
-			rows := enginetest.Records(t, 700, 7)
+			rows := enginetest.Records(t, 500, 7)
 			objects := stored(t, rows)
 			o := scan.Options{Partials: scan.NewPartials(most), Workers: 2, NoFallback: true}
 			r := rand.New(rand.NewPCG(7, 7))
 			spared := 0
-			for n := range 400 {
-				arrived := objects[:min(len(objects), len(objects)/2+n/30)]
+			for n := range 240 {
+				arrived := objects[:min(len(objects), len(objects)/2+n/18)]
 				from, to := r.IntN(2*60), 6*60-r.IntN(2*60)
 				at := func(minute int) string {
 					return enginetest.Start.Add(time.Duration(minute) * time.Minute).Format("2006-01-02T15:04:05Z")

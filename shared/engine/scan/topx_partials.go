@@ -112,6 +112,9 @@ func (t *topX) store(i, n int, of *keyHashes, tallies []uint64, times [][3]durat
 	}
 	p := &keysOfRows{known: map[uint64]knownKey{}}
 	p.hashes, p.checks, p.tallies = make([]uint64, 0, found), make([]uint32, 0, found), make([]uint64, 0, found)
+	if times != nil {
+		p.times = make([][3]duration, 0, found)
+	}
 	for code, tally := range tallies {
 		if tally == 0 {
 			continue
@@ -122,7 +125,6 @@ func (t *topX) store(i, n int, of *keyHashes, tallies []uint64, times [][3]durat
 			p.times = append(p.times, times[code])
 		}
 	}
-	p.times = slices.Clip(p.times)
 	t.run.store(g, t.questions[n], p)
 	t.kept[i][n] = p
 }
