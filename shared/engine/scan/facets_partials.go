@@ -106,8 +106,8 @@ func (f *facets[C]) keeper(w *worker, first bool) *keeper {
 
 // nothing keeps that there are no rows.
 func (k *keeper) nothing() {
-	if k != nil && k.worker.run.mayStore(k.worker.group, 0) {
-		k.worker.run.store(k.worker.group, k.question, noRows{})
+	if k != nil {
+		k.worker.run.storeIf(k.worker.group, k.question, noRows{})
 	}
 }
 
@@ -146,7 +146,7 @@ func (k *keeper) values(w *worker, dimension int, of *keyColumn, present *flagCo
 
 // end keeps the partial.
 func (k *keeper) end() {
-	if k != nil && k.worker.run.mayStore(k.worker.group, k.partial.bytes()) {
-		k.worker.run.store(k.worker.group, k.question, k.partial)
+	if k != nil {
+		k.worker.run.storeIf(k.worker.group, k.question, k.partial)
 	}
 }

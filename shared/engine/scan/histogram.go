@@ -22,12 +22,13 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 	}
 	h.shared = overlaps(groups, h.division)
 	if shape.By == nil {
-		if err := r.scan(ctx, groups, h.countAll); err != nil {
+		err := counting[*cellsOfRows]{question: r.questions()[0], count: h.countAll, join: h.joinAll}.run(ctx, r, groups)
+		if err != nil {
 			return nil, err
 		}
 		return h.series(), nil
 	}
-	if err := r.scan(ctx, groups, h.rank); err != nil {
+	if err := h.rankAll(ctx, groups); err != nil {
 		return nil, err
 	}
 	h.choose()
@@ -35,7 +36,7 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 	var leftGroups []*group
 	for i := range h.parts {
 		p := &h.parts[i]
-		if p.segments == nil && len(p.rows) > 0 {
+		if p.cells == nil && len(p.rows) > 0 {
 			left, leftGroups = append(left, i), append(leftGroups, groups[i])
 		}
 		if err := h.fold(p); err != nil {
@@ -69,9 +70,9 @@ type histogram struct {
 
 // part is the part of a row group that is kept until the values have been ranked.
 type part struct {
-	places   []int32          // of the codes in values; parquet.Absent for codes that do not occur
-	rows     []int32          // matching rows, for a second pass
-	segments map[int64][]cell // of each code, then of absent values; nil: they need a second pass
+	places []int32      // of the codes in values; parquet.Absent for codes that do not occur
+	rows   []int32      // matching rows, for a second pass
+	cells  *cellsOfRows // whose values have the codes; nil: they need a second pass
 }
 
 // fewCells is the largest number of codes times segments of a row group that are counted at once.
@@ -130,33 +131,55 @@ func (w *worker) measured(m query.Measure) ([]int64, error) {
 	return measured, nil
 }
 
+// rankAll is the first pass.
+func (h *histogram) rankAll(ctx context.Context, groups []*group) error {
+	question := h.run.questions()[0]
+	var left []int
+	var leftGroups []*group
+	for i, g := range groups {
+		switch p := h.run.partialOf(g, question).(type) {
+		case noRows:
+		case *cellsOfRows:
+			if err := h.join(i, p); err != nil {
+				return err
+			}
+		default:
+			left, leftGroups = append(left, i), append(leftGroups, g)
+		}
+	}
+	return h.run.scan(ctx, leftGroups, func(w *worker, i int) error { return h.rank(w, left[i], question) })
+}
+
 // rank is the first pass over row group i.
-func (h *histogram) rank(w *worker, i int) error {
+func (h *histogram) rank(w *worker, i int, question string) error {
 	rows, err := w.chosen()
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(rows) == 0 {
+		h.run.storeIf(w.group, question, noRows{})
+		return nil
 	}
 	in, err := w.measuredRows(h.shape)
 	if err != nil {
 		return err
 	}
-	entries := in.of.entries
-	p := part{places: slices.Repeat([]int32{parquet.Absent}, entries.Len())}
-	counts := make([]cell, entries.Len()+1) // the last is of absent values
-	ts := in.ts
-	segments := h.division.Count(ts[rows[0]], ts[rows[len(rows)-1]])
-	if segments*int64(len(counts)) <= fewCells {
-		p.segments = in.split(rows, h.division, len(counts), nil)
-		for _, cells := range p.segments {
-			for code := range cells {
-				counts[code].merge(&cells[code])
-			}
-		}
-	} else {
-		p.rows = rows
-		in.count(counts, rows, nil)
-		w.keep(h.run.query.Columns())
+	cells := in.of.entries.Len() + 1 // the last is of absent values
+	if segments := h.division.Count(in.ts[rows[0]], in.ts[rows[len(rows)-1]]); segments*int64(cells) <= fewCells {
+		p := in.cellsOf(in.split(rows, h.division, cells, nil))
+		h.run.storeIf(w.group, question, p)
+		return h.join(i, p)
 	}
+	return h.rankRows(w, i, in, rows)
+}
+
+// rankRows ranks the values of row group i, whose cells a second pass counts.
+func (h *histogram) rankRows(w *worker, i int, in measuredRows, rows []int32) error {
+	entries := in.of.entries
+	p := part{places: slices.Repeat([]int32{parquet.Absent}, entries.Len()), rows: rows}
+	counts := make([]cell, entries.Len()+1) // the last is of absent values
+	in.count(counts, rows, nil)
+	w.keep(h.run.query.Columns())
 	hashes := make([]uint32, entries.Len())
 	for code := range hashes {
 		if counts[code].requests > 0 {
@@ -170,23 +193,32 @@ func (h *histogram) rank(w *worker, i int) error {
 	defer h.mu.Unlock()
 	before := h.bytes()
 	for code := range hashes {
-		if counts[code].requests == 0 {
-			continue
+		if counts[code].requests > 0 {
+			p.places[code] = h.place(entries.At(int32(code)), hashes[code])
+			h.totals[p.places[code]].join(counts[code].sum)
 		}
-		p.places[code] = h.values.Code(entries.At(int32(code)), hashes[code])
-		if int(p.places[code]) == len(h.totals) {
-			h.totals = append(h.totals, sum{})
-		}
-		h.totals[p.places[code]].join(counts[code].sum)
 	}
 	h.alone += alone
 	for _, v := range together {
 		h.together.add(sharedKey(v.segment, p.places[v.value]))
 	}
+	return h.reserve(before, int64(4*(cap(p.rows)+cap(p.places))))
+}
+
+// place returns the place of a value. It adds the value if it is new.
+func (h *histogram) place(text []byte, hash uint32) int32 {
+	place := h.values.Code(text, hash)
+	if int(place) == len(h.totals) {
+		h.totals = append(h.totals, sum{})
+	}
+	return place
+}
+
+// reserve counts memory that a row group takes besides the growth of the values, and checks their number.
+func (h *histogram) reserve(before, kept int64) error {
 	if h.distinct() > query.MaxDistinct {
 		return engine.SegmentDistinctError(query.MaxDistinct)
 	}
-	kept := int64(4*(cap(p.rows)+cap(p.places))) + int64(len(p.segments)*len(counts))*cellBytes
 	return h.run.reserve(h.bytes() - before + kept)
 }
 
@@ -364,24 +396,23 @@ func (h *histogram) numbersOf(p *part) []int32 {
 	return numbers
 }
 
-// fold adds the cells of the codes of a row group to the series.
+// fold adds the cells of the values of a row group to the series.
 func (h *histogram) fold(p *part) error {
-	if p.segments == nil {
+	if p.cells == nil {
 		return nil
 	}
 	numbers := h.numbersOf(p)
 	folded := map[int64][]cell{}
-	for start, cells := range p.segments {
+	for i := range p.cells.segments {
+		of := &p.cells.segments[i]
 		series := make([]cell, h.width())
-		for code, number := range numbers {
-			if cells[code].requests > 0 {
-				series[number].merge(&cells[code])
-			}
+		for n, value := range of.values {
+			series[numbers[value]].merge(&of.cells[n])
 		}
-		series[h.width()-1] = cells[len(cells)-1]
-		folded[start] = series
+		series[h.width()-1] = of.absent
+		folded[of.start] = series
 	}
-	return h.join(folded)
+	return h.joinSeries(folded)
 }
 
 // count is the second pass over a row group.
@@ -390,24 +421,11 @@ func (h *histogram) count(w *worker, p *part) error {
 	if err != nil {
 		return err
 	}
-	return h.join(in.split(p.rows, h.division, h.width(), h.numbersOf(p)))
+	return h.joinSeries(in.split(p.rows, h.division, h.width(), h.numbersOf(p)))
 }
 
-// countAll is the only pass over a row group of a histogram that is not split.
-func (h *histogram) countAll(w *worker, _ int) error {
-	rows, err := w.chosen()
-	if err != nil || len(rows) == 0 {
-		return err
-	}
-	in, err := w.measuredRows(h.shape)
-	if err != nil {
-		return err
-	}
-	return h.join(in.split(rows, h.division, h.width(), nil))
-}
-
-// join adds the cells of the series in a row group to the cells of the other row groups.
-func (h *histogram) join(segments map[int64][]cell) error {
+// joinSeries adds the cells of the series in a row group to the cells of the other row groups.
+func (h *histogram) joinSeries(segments map[int64][]cell) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	taken := int64(0)

@@ -78,6 +78,12 @@ func (r *run) questions() (all []string) {
 		all = append(all, fmt.Sprintf("stats %s %t %t", by, shape.Percentiles, shape.Percentiles && shape.GroupByHostname))
 	case query.Timeline:
 		all = append(all, "timeline")
+	case query.Histogram:
+		by := "nothing"
+		if shape.By != nil {
+			by = shape.By.Identity()
+		}
+		all = append(all, fmt.Sprintf("histogram of %s by %s", shape.Measure, by))
 	case query.Facets:
 		all = append(all, "facets"+identityOf(shape.By))
 	case query.Diff:
@@ -128,6 +134,13 @@ func (r *run) store(g *group, question string, p partial) {
 	r.partials.kept.add(partialKey{g.id(), question}, p, p.bytes()+partialKeyBytes)
 }
 
+// storeIf keeps a partial if it may be kept.
+func (r *run) storeIf(g *group, question string, p partial) {
+	if r.partials != nil && r.mayStore(g, p.bytes()) {
+		r.store(g, question, p)
+	}
+}
+
 // covers reports whether all times of a row group are within the reach of the query.
 func (r *run) covers(g *group) bool { return r.coversTimes(g.MinTsMs, g.MaxTsMs) }
 
@@ -169,25 +182,20 @@ func (c counting[P]) run(ctx context.Context, r *run, groups []*group) error {
 	if err := r.each(ctx, len(kept), func(_ *worker, i int) error { return c.join(kept[i]) }); err != nil {
 		return err
 	}
-	keep := func(g *group, p partial) {
-		if r.partials != nil && r.mayStore(g, p.bytes()) {
-			r.store(g, c.question, p)
-		}
-	}
 	return r.scan(ctx, left, func(w *worker, i int) error {
 		rows, err := w.chosen()
 		if err != nil && (!c.anyOrder || !errors.Is(err, errOrder)) {
 			return err
 		}
 		if len(rows) == 0 {
-			keep(left[i], noRows{})
+			r.storeIf(left[i], c.question, noRows{})
 			return nil
 		}
 		p, err := c.count(w, rows)
 		if err != nil {
 			return err
 		}
-		keep(left[i], p)
+		r.storeIf(left[i], c.question, p)
 		return c.join(p)
 	})
 }

@@ -31,6 +31,13 @@ func TestPartials(t *testing.T) {
 		query.Timeline{SegmentSeconds: 3600},
 		query.Timeline{SegmentSeconds: 86400, Zone: berlin},
 		query.Timeline{SegmentSeconds: 2 * 86400, Zone: berlin},
+		query.Histogram{SegmentSeconds: 900, Measure: query.MeasureRequests},
+		query.Histogram{
+			SegmentSeconds: 3600, Measure: query.MeasureBytesSent, Limit: 3, By: &querytest.Dimensions("country")[0],
+		},
+		query.Histogram{
+			SegmentSeconds: 86400, Zone: berlin, Measure: query.MeasureBlocked, Limit: 3, By: &querytest.Dimensions("tags")[0],
+		},
 		query.Facets{Limit: 9, By: querytest.Dimensions(querytest.MixedDimensions)},
 		query.Facets{Limit: 3, ByBlocked: true, By: querytest.Dimensions("status,tags,url")},
 		query.Diff{
@@ -154,7 +161,12 @@ func TestReadObjects(t *testing.T) {
 	rows := enginetest.Records(t, 300, 11)
 	objects := stored(t, rows)
 	o := scan.Options{Partials: scan.NewPartials(64 << 20)}
-	for _, shape := range []query.Shape{query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 5}} {
+	for _, shape := range []query.Shape{
+		query.Stats{SegmentSeconds: 60}, query.Timeline{SegmentSeconds: 60}, query.TopX{Limit: 5},
+		query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureRequests},
+		query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureRequests, Limit: 2, By: &querytest.Dimensions("country")[0]},
+		query.Facets{Limit: 2, By: querytest.Dimensions("country,url")},
+	} {
 		whole, most := bind(t, hours, shape), bind(t, "timestamp between 2026-01-01 21:00 and 2026-01-02 02:30", shape)
 		for i, want := range []int{len(objects), 0} {
 			read, err := answerFrom(t, whole, rows, objects, o)
