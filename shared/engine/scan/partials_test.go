@@ -32,6 +32,7 @@ func TestPartials(t *testing.T) {
 		query.Timeline{SegmentSeconds: 86400, Zone: berlin},
 		query.Timeline{SegmentSeconds: 2 * 86400, Zone: berlin},
 		query.Histogram{SegmentSeconds: 900, Measure: query.MeasureRequests},
+		query.Histogram{SegmentSeconds: 900, Measure: query.MeasureHuman},
 		query.Histogram{
 			SegmentSeconds: 3600, Measure: query.MeasureBytesSent, Limit: 3, By: &querytest.Dimensions("country")[0],
 		},
