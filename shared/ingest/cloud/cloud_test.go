@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -42,6 +43,7 @@ type world struct {
 	t         testing.TB
 	raw, lake blob.Store
 	table     lakestate.Table
+	clock     sync.Mutex // of time, while functions run
 	time      time.Time
 	clouds    int
 	format    string // of all logs; "" to detect it
@@ -57,7 +59,18 @@ func newWorld(t testing.TB) *world {
 	}
 }
 
-func (w *world) now() time.Time { return w.time }
+func (w *world) now() time.Time {
+	w.clock.Lock()
+	defer w.clock.Unlock()
+	return w.time
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) {
+	w.clock.Lock()
+	defer w.clock.Unlock()
+	w.time = w.time.Add(d)
+}
 
 func (w *world) config() cloud.Config {
 	w.clouds++
@@ -334,7 +347,7 @@ func TestImportQuarantinesRecordsBeforeTheHorizon(t *testing.T) {
 			w.put(test.key, text)
 			config := w.config()
 			config.Horizon, config.Raw = test.horizon, putAt{w.raw, arrival}
-			w.time = w.time.Add(test.waits)
+			w.pass(test.waits)
 			report, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: test.key})
 			if err != nil {
 				t.Fatal(err)
@@ -576,16 +589,16 @@ func TestCompactMergesPastHours(t *testing.T) {
 	w.importLog("raw/late", records(2000, 2001, 0))
 	all["r2000"] = 1
 	w.expect(all)
-	w.time = w.time.Add(engine.KeepSuperseded - time.Minute)
+	w.pass(engine.KeepSuperseded - time.Minute)
 	if early := w.compact(); early.Removed != 0 {
 		t.Errorf("objects were removed too early: %+v", early)
 	}
-	w.time = w.time.Add(2 * time.Minute)
+	w.pass(2 * time.Minute)
 	if swept := w.compact(); swept.Removed != 6 {
 		t.Errorf("swept: %+v", swept)
 	}
 	w.expect(all)
-	w.time = w.time.Add(engine.KeepSuperseded + time.Minute) // the hours 12 and 13 were compacted, one object each
+	w.pass(engine.KeepSuperseded + time.Minute) // the hours 12 and 13 were compacted, one object each
 	if swept := w.compact(); swept.Removed != 2 {
 		t.Errorf("swept: %+v", swept)
 	}
@@ -624,7 +637,7 @@ func TestImportContinuesAfterTimeIsUp(t *testing.T) {
 	w.put("raw/a.gz", gzipped(t, text))
 	config := w.config()
 	// The clock advances by a second at every call.
-	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	config.Now = func() time.Time { w.pass(time.Second); return w.now() }
 	c := w.cloudOf(config)
 	parts := 0
 	for ; ; parts++ {
@@ -651,7 +664,7 @@ func TestImportWithoutProgressIsNotUnfinished(t *testing.T) {
 	w := newWorld(t)
 	w.put("raw/old", strings.ReplaceAll(records(0, 20_000, time.Second), "2026-", "1999-"))
 	config := w.config()
-	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	config.Now = func() time.Time { w.pass(time.Second); return w.now() }
 	_, err := w.cloudOf(config).Import(deadline{t.Context(), w.time.Add(5 * time.Second)}, rawlog.Log{Key: "raw/old"})
 	if err == nil || errors.Is(err, cloud.ErrUnfinished) || fault.KindOf(err) == fault.Invalid {
 		t.Errorf("%v", err)
@@ -667,7 +680,7 @@ func TestCompactContinuesAfterTimeIsUp(t *testing.T) {
 	}
 	config := w.config()
 	w.time = testTime.Add(24 * time.Hour)
-	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	config.Now = func() time.Time { w.pass(time.Second); return w.now() }
 	calls, compacted := 0, 0
 	for unfinished := true; unfinished; calls++ {
 		report, err := w.cloudOf(config).Compact(deadline{t.Context(), w.time.Add(10 * time.Second)}, time.Time{})
@@ -718,9 +731,9 @@ func TestGroupsThatCannotEndAreNotBegun(t *testing.T) {
 				}
 			}
 			config.Lake = &merging{Store: w.lake, merged: func(hour string) {
-				w.time = w.time.Add(20 * time.Second)
+				w.pass(20 * time.Second)
 				if hour == large {
-					w.time = w.time.Add(140 * time.Second)
+					w.pass(140 * time.Second)
 				}
 			}}
 			for run, hours := range []int{small, 1} {
@@ -783,7 +796,7 @@ func TestCompactNarrowsTheExtent(t *testing.T) {
 	t.Run("after the removal of a record with a wrong clock", func(t *testing.T) {
 		w := newWorld(t)
 		w.importLog("raw/a.log", year(2001)+records(0, 50, 5*time.Minute))
-		w.time = w.time.Add(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		w.compact()
 		if got := time.UnixMilli(w.state().Extent.MinTsMs).UTC().Year(); got != 2001 {
 			t.Fatalf("the extent begins in %d", got)
@@ -804,7 +817,7 @@ func TestCompactNarrowsTheExtent(t *testing.T) {
 	t.Run("to an hour whose object is damaged", func(t *testing.T) {
 		w := newWorld(t)
 		w.importLog("raw/a.log", year(2001)+records(0, 50, 5*time.Minute))
-		w.time = w.time.Add(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		w.compact()
 		for _, name := range w.names("lake/compact/2001/") {
 			if err := w.lake.Delete(t.Context(), name); err != nil {
@@ -842,7 +855,7 @@ func TestCompactNarrowsTheExtent(t *testing.T) {
 					}
 					w.importLog(fmt.Sprintf("raw/%d.log", step), text)
 				case 2:
-					w.time = w.time.Add(time.Duration(random.IntN(9)) * time.Hour)
+					w.pass(time.Duration(random.IntN(9)) * time.Hour)
 				case 3:
 					names := readable(t, w.lake, w.state())
 					for _, i := range random.Perm(len(names))[:len(names)/2] {

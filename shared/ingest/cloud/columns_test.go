@@ -115,7 +115,7 @@ func TestColumnsOfAnAttack(t *testing.T) {
 	w.expectColumns("fresh ordinary hour", hourAt(0))
 	w.expectColumns("fresh hour of an attack", hourAt(1))
 	w.expectColumns("both fresh hours", hourAt(0), hourAt(1))
-	w.time = w.time.Add(24 * time.Hour)
+	w.pass(24 * time.Hour)
 	w.compact()
 	w.importLog("raw/d.log", attack("d", 24, 100))
 	w.expectColumns("ordinary hour", hourAt(0))
@@ -156,7 +156,7 @@ func (w *world) forgetSizes() {
 func TestColumnsOfChangedHours(t *testing.T) {
 	w := newWorld(t)
 	w.importLog("raw/a.log", attack("a", 0, 400)+attack("a", 1, 40))
-	w.time = w.time.Add(24 * time.Hour)
+	w.pass(24 * time.Hour)
 	w.compact()
 	w.importLog("raw/b.log", attack("b", 0, 4000))
 	before, actual := w.columnSizes(hourAt(0))
@@ -164,11 +164,11 @@ func TestColumnsOfChangedHours(t *testing.T) {
 		t.Errorf("with late records: %d bytes of queries, estimated %d", actual["query"], before["query"])
 	}
 	w.expectColumns("another hour", hourAt(1))
-	w.time = w.time.Add(24 * time.Hour)
+	w.pass(24 * time.Hour)
 	w.compact()
 	w.expectColumns("late records that were counted", hourAt(0))
 	w.forgetSizes()
-	w.time = w.time.Add(24 * time.Hour)
+	w.pass(24 * time.Hour)
 	w.compact()
 	w.expectColumns("hours of an earlier version", hourAt(0), hourAt(1))
 }
@@ -177,7 +177,7 @@ func TestColumnsOfChangedHours(t *testing.T) {
 func TestCompactionWithoutSizes(t *testing.T) {
 	w := newWorld(t)
 	w.importLog("raw/a.log", attack("a", 0, 400))
-	w.time = w.time.Add(24 * time.Hour)
+	w.pass(24 * time.Hour)
 	whole := w.table
 	w.table = noSizes{whole}
 	_, err := w.cloud().Compact(t.Context(), time.Time{})
@@ -185,7 +185,7 @@ func TestCompactionWithoutSizes(t *testing.T) {
 	if got := w.state().Watermark; got <= hourAt(0) {
 		t.Errorf("the watermark is at %s: %v", got, err)
 	}
-	w.time = w.time.Add(24 * time.Hour)
+	w.pass(24 * time.Hour)
 	w.compact()
 	w.expectColumns("after the next count", hourAt(0))
 }
@@ -232,7 +232,7 @@ func TestColumnsAfterInterruptions(t *testing.T) {
 			w.importLog("raw/b.log", attack("b", 1, 4))
 			when := fmt.Sprintf("write %d, made: %t", n, made)
 			w.expectColumns(when+", import", hourAt(0), hourAt(1))
-			w.time = w.time.Add(24 * time.Hour)
+			w.pass(24 * time.Hour)
 			compacted := interrupted(func(c *cloud.Store) error {
 				_, err := c.Compact(t.Context(), time.Time{})
 				return err

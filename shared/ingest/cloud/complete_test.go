@@ -33,7 +33,7 @@ func (w *world) lookTwice(queues ...cloud.Queue) float64 {
 		if err := w.cloud().ObserveQueues(w.t.Context(), queues...); err != nil {
 			w.t.Fatal(err)
 		}
-		w.time = w.time.Add(10 * time.Minute)
+		w.pass(10 * time.Minute)
 	}
 	through := w.state().CompleteThrough
 	if through.IsZero() {
@@ -69,7 +69,7 @@ func TestCompleteThrough(t *testing.T) {
 		w := newWorld(t)
 		w.raw = &blobtest.Memory{Now: w.now}
 		w.importLog("raw/a", records(0, 60, time.Minute))
-		w.time = w.time.Add(time.Hour)
+		w.pass(time.Hour)
 		return w
 	}
 	t.Run("moves on with empty queues", func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestCompleteThrough(t *testing.T) {
 		if !errors.Is(err, errRefused) {
 			t.Fatal(err)
 		}
-		w.time = w.time.Add(time.Hour)
+		w.pass(time.Hour)
 		if got := w.lookTwice(waiting(0), waiting(0)); got != -60 {
 			t.Errorf("complete through minute %v, want -60, when the log was put", got)
 		}
@@ -131,7 +131,7 @@ func TestCompleteThrough(t *testing.T) {
 		if got := len(w.rows(w.state())); got != before {
 			t.Fatalf("readers see %d of the late rows", got-before)
 		}
-		w.time = w.time.Add(time.Hour)
+		w.pass(time.Hour)
 		if got := w.lookTwice(waiting(0), waiting(0)); got != -60 {
 			t.Errorf("complete through minute %v, want -60, when the log was put", got)
 		}
@@ -147,7 +147,7 @@ func TestCompleteThrough(t *testing.T) {
 		w := world(t)
 		short := strings.ReplaceAll(records(0, 5, time.Minute), `:"r`, `:"b`)
 		w.put("raw/b", short)
-		w.time = w.time.Add(4 * time.Hour)
+		w.pass(4 * time.Hour)
 		config := w.config()
 		config.Lake = refusingStore{w.lake, "lake/compact/"}
 		if _, err := w.cloudOf(config).Compact(t.Context(), time.Time{}); !errors.Is(err, errRefused) {
@@ -157,7 +157,7 @@ func TestCompleteThrough(t *testing.T) {
 		if _, err := w.cloud().Import(t.Context(), rawlog.Log{Key: "raw/b"}); err != nil { // all its lines are known
 			t.Fatal(err)
 		}
-		w.time = w.time.Add(time.Hour)
+		w.pass(time.Hour)
 		if got := w.lookTwice(waiting(0), waiting(0)); got != -300 {
 			t.Errorf("complete through minute %v, want -300, when the earlier copy was put", got)
 		}

@@ -25,7 +25,7 @@ func TestCompactCountsRecords(t *testing.T) {
 	filled := func(t *testing.T) *world {
 		w := newWorld(t)
 		w.importLog("raw/a.log", records(0, 50, 6*time.Minute))
-		w.time = w.time.Add(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		w.compact()
 		if got := w.status().Records; got == nil || *got != 50 {
 			t.Fatalf("records %v", got)
@@ -63,12 +63,12 @@ func TestCompactCountsRecords(t *testing.T) {
 		w := filled(t)
 		expire(w, 2)
 		expire(w, 3)
-		w.time = w.time.Add(23 * time.Hour)
+		w.pass(23 * time.Hour)
 		w.compact()
 		if got := w.status().Records; got == nil || *got != 50 {
 			t.Errorf("records %v although they were counted less than a day ago", got)
 		}
-		w.time = w.time.Add(time.Hour)
+		w.pass(time.Hour)
 		w.compact()
 		if got := w.status().Records; got == nil || *got != 30 {
 			t.Errorf("records %v", got)
@@ -103,7 +103,7 @@ func TestCompactCountsRecords(t *testing.T) {
 		if got := w.status().Records; got != nil {
 			t.Errorf("records %d although the last count was just now", *got)
 		}
-		w.time = w.time.Add(6 * time.Hour)
+		w.pass(6 * time.Hour)
 		w.compact()
 		if got := w.status().Records; got == nil || *got != 40 {
 			t.Errorf("records %v six hours later", got)
@@ -164,10 +164,10 @@ func TestCompactAddsUpColumns(t *testing.T) {
 	if found := estimated(); found != nil {
 		t.Errorf("before the first count: %v", found)
 	}
-	w.time = w.time.Add(24 * time.Hour)
+	w.pass(24 * time.Hour)
 	w.compact()
 	w.importLog("raw/b.log", records(300, 307, 6*time.Minute))
-	w.time = w.time.Add(24 * time.Hour)
+	w.pass(24 * time.Hour)
 	w.compact()
 	var whole int64
 	columns := map[string]int64{}

@@ -125,7 +125,7 @@ func TestCompactionContinuesAfterDamage(t *testing.T) {
 						t.Errorf("%s has another content than the damaged object", o)
 					}
 				}
-				w.time = w.time.Add(24 * time.Hour)
+				w.pass(24 * time.Hour)
 				if again := w.compact(); len(again.Damaged) > 0 || len(again.Rebuilt) != spoiled {
 					t.Errorf("again: %+v", again)
 				}
@@ -213,7 +213,7 @@ func TestExaminationContinues(t *testing.T) {
 	config := w.config()
 	config.Lake = &reading{Store: w.lake, read: func(name string) error {
 		if strings.HasPrefix(name, "lake/fresh/") {
-			w.time = w.time.Add(405 * time.Second / perRun) // half of the time is for other repairs
+			w.pass(405 * time.Second / perRun) // half of the time is for other repairs
 		}
 		return nil
 	}}
@@ -243,7 +243,7 @@ func TestRepairsShareTheTime(t *testing.T) {
 			w.time = testTime.Add(12 * time.Hour)
 			w.compact()
 			w.lose(w.names("lake/compact/")[0])
-			w.time = w.time.Add(engine.KeepSuperseded + time.Hour)
+			w.pass(engine.KeepSuperseded + time.Hour)
 			const fresh = 18 * 60 // minutes after testTime
 			for n := range 20 {
 				w.importLog(fmt.Sprintf("raw/fresh%d", n), records(fresh+n, fresh+n+1, time.Minute))
@@ -255,7 +255,7 @@ func TestRepairsShareTheTime(t *testing.T) {
 				if !strings.HasPrefix(name, "lake/fresh/"+hour.String()) {
 					return nil
 				}
-				w.time = w.time.Add(test.takes)
+				w.pass(test.takes)
 				return test.err
 			}}
 			report, err := w.cloudOf(config).Compact(deadline{t.Context(), w.time.Add(15 * time.Minute)}, testTime)

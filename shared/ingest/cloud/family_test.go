@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,6 +54,7 @@ func iisLog(n, lines int) string {
 // watchedTable counts what is read of a table's ledger, and remembers the items that are written.
 type watchedTable struct {
 	lakestate.Table
+	mu                     sync.Mutex
 	requests, items, bytes int
 	before                 func() error // called before each request, unless it is nil
 	after                  func() error // called after each request, unless it is nil
@@ -63,6 +65,8 @@ func (c *watchedTable) count(key string, items ...lakestate.Item) {
 	if !strings.HasPrefix(key, "ingest#") || strings.HasPrefix(key, "ingest#marks#") {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.requests++
 	for _, item := range items {
 		if item.Revision > 0 {
@@ -106,6 +110,8 @@ func (c *watchedTable) List(ctx context.Context, partition, prefix string) (item
 func (c *watchedTable) Write(ctx context.Context, changes ...lakestate.Change) error {
 	return c.call(func() error {
 		err := c.Table.Write(ctx, changes...)
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		for _, change := range changes {
 			if err == nil && c.written != nil {
 				c.written[change.Key] = change.Body
@@ -197,7 +203,7 @@ func TestReadsPerImportAreConstant(t *testing.T) {
 		if before[1] < 2*old {
 			t.Errorf("%s: an import before the move reads %d items", kind.name, before[1])
 		}
-		w.time = w.time.Add(25 * time.Hour)
+		w.pass(25 * time.Hour)
 		for n := range 5 {
 			reads(kind.key(old+1+n), kind.text(old+1+n, 2), 2) // the first one begins the move
 		}
@@ -321,7 +327,7 @@ func TestOldFamiliesMove(t *testing.T) {
 			for n := range 3 { // commits by which the move of each family begins
 				w.importLog(cloudFrontKey(10+n), cloudFrontLog(10+n, 2))
 				w.importLog(iisKey(10+n), iisLog(10+n, 2))
-				w.time = w.time.Add(25 * time.Hour)
+				w.pass(25 * time.Hour)
 			}
 			for _, text := range []string{cloudFrontLog(0, 0), iisLog(0, 0)} {
 				item, err := w.table.Get(t.Context(), lakestate.Key{
@@ -332,7 +338,7 @@ func TestOldFamiliesMove(t *testing.T) {
 				}
 			}
 			importOld(t, w, true)
-			w.time = w.time.Add(25 * time.Hour)
+			w.pass(25 * time.Hour)
 			importOld(t, w, true)
 			if rows := w.state().Extent.Rows; rows != int64(len(oldLogs))+12 {
 				t.Errorf("%d rows, want %d", rows, len(oldLogs)+12)
@@ -359,11 +365,11 @@ func TestUnfinishedImportMovesNothing(t *testing.T) {
 	w := newWorldWith(t, "ledger-by-first-line.json.gz")
 	for n := range 2 { // the second import begins the move
 		w.importLog(cloudFrontKey(10+n), cloudFrontLog(10+n, 2))
-		w.time = w.time.Add(25 * time.Hour)
+		w.pass(25 * time.Hour)
 	}
 	w.put(cloudFrontKey(20), cloudFrontLog(20, 20_000))
 	config := w.config()
-	config.Now = func() time.Time { w.time = w.time.Add(time.Second); return w.time }
+	config.Now = func() time.Time { w.pass(time.Second); return w.now() }
 	moves := 0
 	config.Moved = func(context.Context, ledgertable.Moved, error) { moves++ }
 	store := w.cloudOf(config)
@@ -614,7 +620,7 @@ func TestEarlierVersionAtTheSameTime(t *testing.T) {
 						if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: cloudFrontKey(20 + n)}); err != nil {
 							t.Fatal(err)
 						}
-						w.time = w.time.Add(day)
+						w.pass(day)
 					}
 					table := &watchedTable{Table: w.table, written: map[lakestate.Key]json.RawMessage{}}
 					other := &earlier{t: t, table: &watchedTable{Table: w.table, written: table.written}, key: key, text: text}

@@ -85,7 +85,7 @@ func TestEveryObjectHasLists(t *testing.T) {
 		w.compact()
 		w.importLog("raw/late", records(0, 90, time.Minute))
 		w.expectLists()
-		w.time = w.time.Add(8 * time.Hour)
+		w.pass(8 * time.Hour)
 		if report := w.compact(); report.Removed == 0 {
 			t.Fatalf("%+v", report)
 		}
@@ -114,7 +114,7 @@ func TestEveryObjectHasLists(t *testing.T) {
 		if slices.Contains(w.names("lake/_values/"), listsOf(name)) {
 			t.Errorf("the lists of the lost object are left")
 		}
-		w.time = w.time.Add(2 * time.Hour)
+		w.pass(2 * time.Hour)
 		w.compact()
 		w.expectLost(0)
 		w.expect(each(0, 20))
@@ -128,7 +128,7 @@ func TestEveryObjectHasLists(t *testing.T) {
 			w.removeLists()
 			w.time = testTime.Add(24 * time.Hour)
 			w.compact()
-			w.time = w.time.Add(24 * time.Hour)
+			w.pass(24 * time.Hour)
 			w.compact()
 			w.expectLists()
 		})
@@ -212,7 +212,7 @@ func TestRecordsDoNotNeedLists(t *testing.T) {
 			}
 			w.expect(want)
 			for range 3 {
-				w.time = w.time.Add(26 * time.Hour)
+				w.pass(26 * time.Hour)
 				report, err := w.cloudOf(config()).Compact(t.Context(), time.Time{})
 				if err != nil || report.Unfinished {
 					t.Fatalf("%+v, %v", report, err)
@@ -258,7 +258,7 @@ func TestRequestsForListsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.time = w.time.Add(26 * time.Hour)
+	w.pass(26 * time.Hour)
 	if _, err := c.Compact(t.Context(), time.Time{}); err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestCompactionCopiesNewerObjects(t *testing.T) {
 						t.Errorf("%s is not copied byte for byte", names[i])
 					}
 				}
-				w.time = w.time.Add(24 * time.Hour)
+				w.pass(24 * time.Hour)
 				if again := w.compact(); again.Hours > 0 || len(again.Newer) > 0 {
 					t.Errorf("again: %+v", again)
 				}

@@ -65,7 +65,7 @@ func TestQuarantineIsBounded(t *testing.T) {
 	})
 	t.Run("there is space again when the bucket has removed the lines", func(t *testing.T) {
 		w := imported(t, ingest.QuarantineBytes)
-		w.time = w.time.Add((ingest.QuarantineDays + 1) * 24 * time.Hour)
+		w.pass((ingest.QuarantineDays + 1) * 24 * time.Hour)
 		if report := w.importLog("raw/a.log", grown); report.Unsaved != 0 || report.Records != 10 {
 			t.Errorf("%+v", report)
 		}

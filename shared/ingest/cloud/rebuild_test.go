@@ -49,7 +49,7 @@ func (w *world) expectAlways(want map[string]int) {
 	w.t.Helper()
 	w.expect(want)
 	for range 3 {
-		w.time = w.time.Add(26 * time.Hour)
+		w.pass(26 * time.Hour)
 		w.compact()
 		w.expect(want)
 	}
@@ -86,7 +86,7 @@ func TestRebuild(t *testing.T) {
 				w.importLog("raw/b", records(100, 110, time.Second))
 				w.time = compacted
 				w.compact()
-				w.time = w.time.Add(7 * time.Hour)
+				w.pass(7 * time.Hour)
 				w.compact()
 			},
 			object: "lake/compact/2026/03/01/10/",
@@ -157,7 +157,7 @@ func TestRebuild(t *testing.T) {
 			if report := w.compact(); len(report.Rebuilt) > 0 {
 				t.Errorf("rebuilt before the hour is over: %q", report.Rebuilt)
 			}
-			w.time = w.time.Add(65 * time.Minute)
+			w.pass(65 * time.Minute)
 			report := w.compact()
 			if !slices.Equal(report.Rebuilt, []string{lake.NameOf(lost)}) || len(report.NotRebuilt) > 0 {
 				t.Errorf("rebuilt %q, not rebuilt %v; want %s", report.Rebuilt, report.NotRebuilt, lost)
@@ -232,7 +232,7 @@ func TestRebuildAgain(t *testing.T) {
 		}
 		for range 2 { // the hour of the fresh objects is compacted after that
 			w.lose(w.names(folder)[0])
-			w.time = w.time.Add(62 * time.Minute)
+			w.pass(62 * time.Minute)
 			if report := w.compact(); len(report.Rebuilt) != 1 {
 				t.Fatalf("compacted %t: %+v", compacted, report)
 			}
@@ -257,7 +257,7 @@ func TestRebuildNeedsTheLog(t *testing.T) {
 			object := w.names("lake/fresh/")[0]
 			w.lose(object)
 			change(w)
-			w.time = w.time.Add(2 * time.Hour)
+			w.pass(2 * time.Hour)
 			const reason = "the bucket of raw logs does not have its log with the content that was imported"
 			want := map[string]string{lake.NameOf(object): reason}
 			if diff := cmp.Diff(want, w.compact().NotRebuilt); diff != "" {
@@ -272,7 +272,7 @@ func TestRebuildNeedsTheLog(t *testing.T) {
 				t.Errorf("it is tried again at once: %+v", again)
 			}
 			w.put("raw/a", text)
-			w.time = w.time.Add(25 * time.Hour)
+			w.pass(25 * time.Hour)
 			if again := w.compact(); len(again.Rebuilt) != 1 {
 				t.Errorf("the log is there again: %+v", again)
 			}
@@ -292,7 +292,7 @@ func TestRebuildNeedsTheLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.lose(object)
-		w.time = w.time.Add(2 * time.Hour)
+		w.pass(2 * time.Hour)
 		if reason := w.compact().NotRebuilt[lake.NameOf(object)]; !strings.Contains(reason, "an earlier version") {
 			t.Errorf("the reason is %q", reason)
 		}
@@ -314,7 +314,7 @@ func TestRebuildFindsTheLogUnderALaterName(t *testing.T) {
 	w.importLog("raw/access.log.1", records(0, 15, time.Second))
 	w.put("raw/access.log", records(500, 510, time.Second))
 	w.lose(first)
-	w.time = w.time.Add(2 * time.Hour)
+	w.pass(2 * time.Hour)
 	w.compact()
 	w.expectAlways(each(0, 15))
 }
@@ -332,7 +332,7 @@ func TestRebuildKeepsRejectedLinesOut(t *testing.T) {
 	}
 	w.expect(each(10, 30))
 	w.lose(w.names("lake/fresh/")[0])
-	w.time = w.time.Add(65 * time.Minute)
+	w.pass(65 * time.Minute)
 	w.compact()
 	w.expectAlways(each(10, 30))
 }
@@ -357,7 +357,7 @@ func TestRebuildOfLogInSeveralParts(t *testing.T) {
 	w.report(lake.NameOf(objects[2]), hour)
 	w.compact()
 	w.expectLost(2)
-	w.time = w.time.Add(65 * time.Minute)
+	w.pass(65 * time.Minute)
 	if report := w.compact(); len(report.Rebuilt) != 2 {
 		t.Errorf("%+v", report)
 	}
@@ -374,7 +374,7 @@ func TestRestoredObjectIsNotLostAnyMore(t *testing.T) {
 	if err := w.lake.Put(t.Context(), name, strings.NewReader(whole), blob.Always); err != nil {
 		t.Fatal(err)
 	}
-	w.time = w.time.Add(65 * time.Minute)
+	w.pass(65 * time.Minute)
 	if report := w.compact(); len(report.Rebuilt) != 1 {
 		t.Errorf("%+v", report)
 	}
@@ -386,9 +386,9 @@ func TestRebuildStopsWhenTheTimeIsUp(t *testing.T) {
 	w := newWorld(t)
 	w.importLog("raw/a", records(0, 10, time.Minute))
 	w.lose(w.names("lake/fresh/")[0])
-	w.time = w.time.Add(65 * time.Minute)
+	w.pass(65 * time.Minute)
 	ctx := deadline{t.Context(), w.time.Add(time.Minute)}
-	w.raw = slowly{w.raw, func() { w.time = w.time.Add(2 * time.Minute) }}
+	w.raw = slowly{w.raw, func() { w.pass(2 * time.Minute) }}
 	report, err := w.cloud().Compact(ctx, time.Time{})
 	if err != nil || !report.Unfinished || len(report.Rebuilt) > 0 {
 		t.Errorf("%+v, %v", report, err)
@@ -407,11 +407,11 @@ func TestRebuildsTakeTurns(t *testing.T) {
 	names := w.names("lake/fresh/")
 	w.lose(names[0])
 	w.lose(names[1])
-	w.time = w.time.Add(65 * time.Minute)
+	w.pass(65 * time.Minute)
 	config := w.config()
 	config.Raw = &reading{Store: w.raw, read: func(name string) error {
 		if name == "raw/a" {
-			w.time = w.time.Add(20 * time.Minute)
+			w.pass(20 * time.Minute)
 		}
 		return nil
 	}}

@@ -67,11 +67,11 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 	t.Run("a lost log is sent in every run until it has arrived", func(t *testing.T) {
 		w := newReconciled(t)
 		w.put("raw/lost", records(0, 3, 0))
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		w.expectSent("raw/lost")
 		w.expectSent("raw/lost")
 		w.importLog("raw/lost", records(0, 3, 0))
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		sent, report := w.reconcile(t.Context(), 0)
 		if len(sent) > 0 {
 			t.Errorf("sent %v", sent)
@@ -81,24 +81,24 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 	t.Run("the test file of a load balancer is no log", func(t *testing.T) {
 		w := newReconciled(t)
 		w.put("raw/AWSLogs/123456789012/ELBAccessLogTestFile", "Enable AccessLog for ELB")
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		w.expectSent()
 	})
 	t.Run("a log that may be on its way is not sent", func(t *testing.T) {
 		w := newReconciled(t)
 		w.put("raw/lost", records(0, 3, 0))
-		w.time = w.time.Add(6*time.Hour - time.Second)
+		w.pass(6*time.Hour - time.Second)
 		_, report := w.reconcile(t.Context(), 0)
 		expectReport(t, report, arrivals.Report{Listed: 2, Arrived: 1, Recent: 1})
-		w.time = w.time.Add(time.Second)
+		w.pass(time.Second)
 		w.expectSent("raw/lost")
 	})
 	t.Run("a log that was replaced is sent", func(t *testing.T) {
 		w := newReconciled(t)
 		w.importLog("raw/a", records(0, 3, 0))
-		w.time = w.time.Add(time.Hour)
+		w.pass(time.Hour)
 		w.put("raw/a", records(0, 3, 0)+records(5, 6, 0))
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		w.expectSent("raw/a")
 		w.importLog("raw/a", records(0, 3, 0)+records(5, 6, 0))
 		w.expectSent()
@@ -111,26 +111,26 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 		if _, err := w.cloudOf(config).Import(t.Context(), rawlog.Log{Key: "raw/a"}); err == nil {
 			t.Fatal("the import has not failed")
 		}
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		w.expectSent("raw/a")
 	})
 	t.Run("a log of which only the beginning is imported is sent", func(t *testing.T) {
 		w := newReconciled(t)
 		w.put("raw/a", records(0, 30_000, time.Millisecond))
 		config := w.config()
-		config.Now = func() time.Time { w.time = w.time.Add(time.Minute); return w.time }
+		config.Now = func() time.Time { w.pass(time.Minute); return w.now() }
 		ctx := deadline{t.Context(), w.time.Add(15 * time.Minute)}
 		if _, err := w.cloudOf(config).Import(ctx, rawlog.Log{Key: "raw/a"}); !errors.Is(err, cloud.ErrUnfinished) {
 			t.Fatal(err)
 		}
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		w.expectSent("raw/a")
 	})
 	t.Run("folders of consoles are no logs", func(t *testing.T) {
 		w := newReconciled(t)
 		w.put("raw/2026/", "")
 		w.put("other/a", "")
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		_, report := w.reconcile(t.Context(), 0)
 		expectReport(t, report, arrivals.Report{Listed: 1, Arrived: 1})
 	})
@@ -145,7 +145,7 @@ func TestReconcileSendsLostLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.put("raw/a", records(0, 3, 0)+records(3, 4, 0))
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		w.expectSent()
 	})
 }
@@ -202,10 +202,10 @@ func TestReconcileProvesCompleteness(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.put("raw/a", records(0, 3, 0))
-			w.time = w.time.Add(8 * time.Hour)
+			w.pass(8 * time.Hour)
 		}
 		w.put("raw/a", records(0, 3, 0))
-		w.time = w.time.Add(8 * time.Hour)
+		w.pass(8 * time.Hour)
 		expect(t, w, "17h0m0s")
 		w.importLog("raw/a", records(0, 3, 0))
 		expect(t, w, "24h59m0s")
@@ -272,7 +272,7 @@ func TestReconcileKnowsFinishedLogs(t *testing.T) {
 			if err != nil && fault.KindOf(err) != fault.Invalid {
 				t.Fatal(err)
 			}
-			w.time = w.time.Add(7 * time.Hour)
+			w.pass(7 * time.Hour)
 			sent, report := w.reconcile(t.Context(), 0)
 			if len(sent) > 0 || report.Arrived != 2 {
 				t.Errorf("sent %v: %+v", sent, report)
@@ -286,7 +286,7 @@ func TestReconcileLimit(t *testing.T) {
 	for _, key := range []string{"raw/a", "raw/b", "raw/c", "raw/d", "raw/e"} {
 		w.put(key, "x\n")
 	}
-	w.time = w.time.Add(7 * time.Hour)
+	w.pass(7 * time.Hour)
 	for _, want := range []string{"raw/a raw/b", "raw/c raw/d", "raw/e raw/a", "raw/b raw/c"} {
 		sent, report := w.reconcile(t.Context(), 2)
 		if got := strings.Join(sent, " "); got != want {
@@ -302,7 +302,7 @@ func TestReconcileContinuesAfterDeadline(t *testing.T) {
 	for n := range 3 {
 		w.put(fmt.Sprintf("raw/lost %d", n), "x\n")
 	}
-	w.time = w.time.Add(7 * time.Hour)
+	w.pass(7 * time.Hour)
 	var all []string
 	for range 5 {
 		sent, report := w.reconcile(deadline{t.Context(), w.time}, 0)
@@ -328,9 +328,9 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 		w.put("raw/imported", oldRecords(0, 3, time.Second))
 		w.put("raw/lost", records(50, 52, time.Second))
 		w.put("raw/poison", "a b c\n")
-		w.time = w.time.Add(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		w.importLog("raw/new", records(60, 61, time.Second))
-		w.time = w.time.Add(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		sent, report := w.reconcile(t.Context(), 2)
 		if diff := cmp.Diff([]string{"raw/imported", "raw/lost"}, sent); diff != "" {
 			t.Error(diff)
@@ -345,7 +345,7 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 		w.expectSent("raw/poison")
 		_, report = w.reconcile(t.Context(), 0)
 		expectReport(t, report, arrivals.Report{Listed: 4, Arrived: 3, EarlierSent: 1})
-		w.time = w.time.Add(30 * 24 * time.Hour)
+		w.pass(30 * 24 * time.Hour)
 		w.expectSent("raw/poison")
 	})
 	t.Run("they do not delay lost logs", func(t *testing.T) {
@@ -354,10 +354,10 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 		for n := range 10 {
 			w.put(fmt.Sprintf("raw/1/%d", n), "x\n")
 		}
-		w.time = w.time.Add(time.Hour)
+		w.pass(time.Hour)
 		w.importLog("raw/2/new", records(0, 1, 0))
 		w.put("raw/3/lost", "x\n")
-		w.time = w.time.Add(7 * time.Hour)
+		w.pass(7 * time.Hour)
 		sent, report := w.reconcile(t.Context(), 1)
 		if diff := cmp.Diff([]string{"raw/1/0", "raw/3/lost"}, sent); diff != "" {
 			t.Error(diff)
@@ -366,9 +366,9 @@ func TestReconcileLogsOfEarlierVersions(t *testing.T) {
 	})
 	t.Run("one that arrives during the run is not marked as sent", func(t *testing.T) {
 		w := newReconciled(t)
-		w.time = w.time.Add(-time.Hour)
+		w.pass(-time.Hour)
 		w.put("raw/a", records(0, 3, 0))
-		w.time = w.time.Add(8 * time.Hour)
+		w.pass(8 * time.Hour)
 		for range 2 {
 			_, err := arrivals.Reconciliation{
 				Raw: w.raw, Table: w.table, Now: w.now,
@@ -404,7 +404,7 @@ func TestReconcileManyLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.time = w.time.Add(7 * time.Hour)
+	w.pass(7 * time.Hour)
 	sent, report := w.reconcile(t.Context(), logs)
 	expectReport(t, report, arrivals.Report{Listed: logs + 1, Arrived: 11, Lost: logs - 10})
 	if !slices.IsSorted(sent) || slices.ContainsFunc(sent, func(key string) bool { return arrived[key] }) {
@@ -415,7 +415,7 @@ func TestReconcileManyLogs(t *testing.T) {
 func TestReconcileReturnsErrors(t *testing.T) {
 	w := newReconciled(t)
 	w.put("raw/lost", "x\n")
-	w.time = w.time.Add(7 * time.Hour)
+	w.pass(7 * time.Hour)
 	down := errors.New("the queue is down")
 	run := arrivals.Reconciliation{
 		Raw: w.raw, Table: w.table, Now: w.now,

@@ -60,10 +60,10 @@ func TestStatusOfTheLake(t *testing.T) {
 		w := newWorld(t)
 		text := records(0, 3, time.Minute) + "garbage\n" + `{"processing_stage":6,"timestamp":"yesterday"}` + "\n"
 		w.importLog("raw/a.log", text)
-		w.time = w.time.Add(time.Minute)
+		w.pass(time.Minute)
 		at := w.time
 		w.importLog("raw/b.log", records(3, 5, time.Minute))
-		w.time = w.time.Add(time.Minute)
+		w.pass(time.Minute)
 		w.importLog("raw/a.log.1", text) // is known
 		got := w.status().Ingest
 		if got.LastSource != "raw/b.log" || !got.LastAt.Equal(at) || got.Rejected == nil || *got.Rejected != 2 ||
@@ -113,7 +113,7 @@ func TestStatusOfTheLake(t *testing.T) {
 			}
 		}
 		check("imported", 0)
-		w.time = w.time.Add(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		w.compact()
 		check("compacted", 7)
 	})
@@ -125,7 +125,7 @@ func TestStatusOfTheLake(t *testing.T) {
 			w.lose(name)
 		}
 		for range 3 {
-			w.time = w.time.Add(2 * time.Hour)
+			w.pass(2 * time.Hour)
 			w.compact()
 		}
 		w.expectLost(0)
@@ -138,7 +138,7 @@ func TestStatusOfTheLake(t *testing.T) {
 		w := newWorld(t)
 		w.importLog("raw/a.log", strings.ReplaceAll(records(0, 1, time.Minute), "2026-", "2001-")+
 			records(1, 5, time.Minute))
-		w.time = w.time.Add(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		w.compact()
 		if got := w.status(); got.Records == nil || *got.Records != 5 {
 			t.Fatalf("%+v", got)
