@@ -12,6 +12,7 @@ export interface Meta {
 	elapsed_ms: number;
 	engine_ms: number;
 	objects?: number;
+	objects_reused?: number;
 	bytes_scanned: number;
 	rows_considered?: number;
 	skipped?: string[];
@@ -171,6 +172,7 @@ export interface PercentilesMeta {
 export interface Estimate {
 	partitions?: number;
 	objects?: number;
+	objects_reused?: number;
 	rows?: number;
 	bytes: BytesEstimate | null;
 	columns: ColumnSize[];

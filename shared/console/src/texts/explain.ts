@@ -28,6 +28,7 @@ export const words = {
 	},
 	together: 'All together',
 	atLeast: 'at least ',
+	reused: (n: number) => ` (and ${n} counted before)`,
 	actual: (text: string) => `actually ${text}`,
 	narrow: 'What would a shorter period read?',
 	narrower: 'Only the last',
