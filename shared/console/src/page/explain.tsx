@@ -169,7 +169,8 @@ function Reads({ estimates }: { estimates: readonly Estimated[] }) {
 				{estimates.map(({ question, particulars, estimate }, i) => <tr key={i}>
 					<th scope="row">{words.routes[question[0]]}{detail(particulars)}</th>
 					<td>{number(estimate.partitions)}</td>
-					<td>{number(estimate.objects)}{estimate.objects_reused ? words.reused(estimate.objects_reused) : ''}</td><td>{number(estimate.rows)}</td>
+					<td>{number(estimate.objects)}{estimate.objects_reused ? words.reused(estimate.objects_reused) : ''}</td>
+					<td>{number(estimate.rows)}</td>
 					<Amounts estimate={estimate} actual={metaOf(question)} />
 				</tr>)}
 				{estimates.length > 1 && <tr class="together">
