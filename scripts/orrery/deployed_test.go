@@ -253,8 +253,8 @@ func send(t *testing.T, request *http.Request) (reply, []byte) {
 
 // variable lists the members of a response that depend on the time or the target: IDs, times, costs, the engine.
 var variable = []string{
-	"request_id", "engine", "elapsed_ms", "engine_ms", "queue_ms", "objects", "rows_considered", "bytes_scanned",
-	"cost_usd", "cached", "reused", "at", "by", "version", "complete_through", "estimate", "head",
+	"request_id", "engine", "elapsed_ms", "engine_ms", "queue_ms", "objects", "objects_reused", "rows_considered",
+	"bytes_scanned", "cost_usd", "cached", "reused", "at", "by", "version", "complete_through", "estimate", "head",
 }
 
 // comparable returns a response without its variable members, as text if it is not JSON.
