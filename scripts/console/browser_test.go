@@ -70,8 +70,8 @@ type tab struct {
 // patience is how long a tab waits for what it should show. Walks that pass do not wait that long, also on a slow machine.
 const patience = 2 * time.Minute
 
-// newTab opens a tab of a width and a colour scheme. It has a cache and a storage of its own, because the port of a server
-// that has ended is used again: files of the earlier one would be taken for those of the later one.
+// newTab opens a tab of a width and a colour scheme. It has a cache and a storage of its own: a new server
+// may have the port of an earlier one, whose files would still be in a shared cache.
 func newTab(t *testing.T, session context.Context, base string, width int64, scheme string) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(session, chromedp.WithNewBrowserContext())

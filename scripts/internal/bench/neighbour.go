@@ -67,7 +67,7 @@ func measureNeighbour(ctx context.Context, o Options, product Product) (n Neighb
 		if err != nil {
 			return n, err
 		}
-		server, err := serve(handler, nil) // the memory is that of a server
+		server, err := serve(handler, nil) // figures are kept, as on any server
 		if err != nil {
 			return n, err
 		}

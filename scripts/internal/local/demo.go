@@ -97,7 +97,8 @@ func (e *demoEngine) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opened, err := openEngine(store.Index(), scan.Options{Partials: e.partials}, filepath.Join(e.folder, "lake"), "", e.startFailed)
+	options := scan.Options{Partials: e.partials}
+	opened, err := openEngine(store.Index(), options, filepath.Join(e.folder, "lake"), "", e.startFailed)
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

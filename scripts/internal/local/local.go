@@ -110,7 +110,9 @@ func Open(ctx context.Context, data string) (p *Product, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.demo = &demoEngine{own: storeEngine{e, p.Store}, folder: p.Store.DemoDir(), partials: p.partials, startFailed: p.startFailed}
+	p.demo = &demoEngine{
+		own: storeEngine{e, p.Store}, folder: p.Store.DemoDir(), partials: p.partials, startFailed: p.startFailed,
+	}
 	p.Engine = p.demo
 	// One query uses every core, so more than a few concurrent queries only slow each other down. Those of one caller
 	// share what they read.

@@ -17,12 +17,12 @@ import (
 // RollUpReport is the result of RollUp.
 type RollUpReport struct {
 	Days    int // whose rollups are new
-	Removed int // rollups of other objects than those of their day, in whose place there is none
+	Removed int // days whose rollup did not match their objects, and that have none now
 }
 
-// RollUp writes the rollups of the days before that of the newest record, unless they are there, and removes those that
-// are of other objects: objects that were forgotten, for example. Interrupted, it can be called again. progress is
-// called after each day; nil: it is not.
+// RollUp writes the missing rollups of all days but the newest. It first removes rollups that do not match the objects of
+// their day, for example because records were forgotten. If it is interrupted, it can be called again. progress, unless
+// nil, is called after each day.
 func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (report RollUpReport, _ error) {
 	if p.Store == nil {
 		return report, errors.New("a cluster holds the records")

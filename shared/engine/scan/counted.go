@@ -85,7 +85,7 @@ func (c *counted[C]) next() bool {
 type countedLists[C any] struct {
 	run     *run
 	all     []*counted[C]
-	dropped func(n int) // is told how many texts a list has left to a later pass; nil: nobody is
+	dropped func(n int) // called with the number of texts that a list leaves to a later pass; may be nil
 }
 
 // reserve counts memory of the lists. If it is short, the largest list leaves half of its texts to a later pass. No list

@@ -132,7 +132,7 @@ func (d *distinct) numbers(of *textSets) []int32 {
 	return numbers
 }
 
-// add adds the texts of a set to those of a segment, and returns how many are new.
+// add adds a set of texts to a segment, and returns how many of them are new to it.
 func (d *distinct) add(segment int64, texts, numbers []int32) (added int64) {
 	set := d.sets[segment]
 	if set == nil {

@@ -88,7 +88,7 @@ const countBytes = 5 * 8
 // count counts the values of all dimensions. It passes the values of each part of a dimension to collect.
 func (f *facets[C]) count(ctx context.Context, groups []*group, collect func(i int, values *counted[C]) error) error {
 	first := true
-	kept, left := f.takeKept(groups)
+	kept, left := keptOf[*valuesOfRows](f.run, groups, f.question, nil)
 	return f.lists.eachPart(func(open []int) error {
 		err := f.run.each(ctx, len(kept), func(_ *worker, i int) error { return f.joinKept(kept[i], i, open, first) })
 		if err != nil {

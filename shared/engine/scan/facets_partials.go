@@ -31,23 +31,6 @@ func (p *valuesOfRows) bytes() (bytes int64) {
 	return bytes
 }
 
-// takeKept returns the partials that are kept, and the row groups of the others.
-func (f *facets[C]) takeKept(groups []*group) (kept []*valuesOfRows, left []*group) {
-	if f.question == "" {
-		return nil, groups
-	}
-	for _, g := range groups {
-		switch p := f.run.partialOf(g, f.question).(type) {
-		case noRows:
-		case *valuesOfRows:
-			kept = append(kept, p)
-		default:
-			left = append(left, g)
-		}
-	}
-	return kept, left
-}
-
 // joinKept adds the values of the dimensions that are open. Row groups begin with different dimensions, as in read.
 func (f *facets[C]) joinKept(p *valuesOfRows, group int, open []int, first bool) error {
 	if first {

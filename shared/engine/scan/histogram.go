@@ -32,18 +32,13 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 		return nil, err
 	}
 	h.choose()
-	var left []int // row groups that have not been counted
-	var leftGroups []*group
 	for i := range h.parts {
-		p := &h.parts[i]
-		if p.cells == nil && len(p.rows) > 0 {
-			left, leftGroups = append(left, i), append(leftGroups, groups[i])
-		}
-		if err := h.fold(p); err != nil {
+		if err := h.fold(&h.parts[i]); err != nil {
 			return nil, err
 		}
 	}
-	err := r.scan(ctx, leftGroups, func(w *worker, i int) error { return h.count(w, &h.parts[left[i]]) })
+	left := func(i int) bool { return h.parts[i].cells == nil && len(h.parts[i].rows) > 0 }
+	err := r.scanSome(ctx, groups, left, func(w *worker, i int) error { return h.count(w, &h.parts[i]) })
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +129,7 @@ func (w *worker) measured(m query.Measure) ([]int64, error) {
 // rankAll is the first pass.
 func (h *histogram) rankAll(ctx context.Context, groups []*group) error {
 	question := h.run.questions()[0]
-	var left []int
-	var leftGroups []*group
+	left := make([]bool, len(groups))
 	for i, g := range groups {
 		switch p := h.run.partialOf(g, question).(type) {
 		case noRows:
@@ -144,10 +138,11 @@ func (h *histogram) rankAll(ctx context.Context, groups []*group) error {
 				return err
 			}
 		default:
-			left, leftGroups = append(left, i), append(leftGroups, g)
+			left[i] = true
 		}
 	}
-	return h.run.scan(ctx, leftGroups, func(w *worker, i int) error { return h.rank(w, left[i], question) })
+	return h.run.scanSome(ctx, groups, func(i int) bool { return left[i] },
+		func(w *worker, i int) error { return h.rank(w, i, question) })
 }
 
 // rank is the first pass over row group i.

@@ -12,10 +12,9 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Partials keeps what scans have counted in row groups. A question that is asked again about another period then counts
-// only row groups that it has not counted yet: those of new objects, and those at the ends of the period, because only
-// figures of row groups wholly inside a period are kept. Partials is safe for concurrent use. A nil Partials keeps
-// nothing.
+// Partials keeps what scans have counted in row groups that lie wholly in the period of the question. If the same
+// question is asked about another period, a scan reads only row groups of new objects, and those that either period
+// cuts. Partials is safe for concurrent use. A nil Partials keeps nothing.
 type Partials struct {
 	kept            lru[partialKey, partial]
 	reused, counted atomic.Int64
@@ -115,6 +114,23 @@ func (r *run) partialOf(g *group, question string) partial {
 	return p
 }
 
+// keptOf returns the partials that are kept and usable, and the row groups that must be read. If usable is nil, all are
+// usable.
+func keptOf[P partial](r *run, groups []*group, question string, usable func(P) bool) (kept []P, left []*group) {
+	for _, g := range groups {
+		of := r.partialOf(g, question)
+		if of == (noRows{}) {
+			continue
+		}
+		if p, ok := of.(P); ok && (usable == nil || usable(p)) {
+			kept = append(kept, p)
+		} else {
+			left = append(left, g)
+		}
+	}
+	return kept, left
+}
+
 // mayStore reports whether a partial of so many bytes may be kept: the row group is wholly inside the period, and the
 // query has not kept its share yet. It counts the bytes as kept.
 func (r *run) mayStore(g *group, bytes int64) bool {
@@ -164,21 +180,7 @@ type counting[P partial] struct {
 
 // run joins the partials of all row groups: those that are kept, and those that it counts and then keeps.
 func (c counting[P]) run(ctx context.Context, r *run, groups []*group) error {
-	var kept []P
-	var left []*group
-	for _, g := range groups {
-		switch p := r.partialOf(g, c.question).(type) {
-		case noRows:
-		case P:
-			if c.usable == nil || c.usable(p) {
-				kept = append(kept, p)
-				continue
-			}
-			left = append(left, g)
-		default:
-			left = append(left, g)
-		}
-	}
+	kept, left := keptOf(r, groups, c.question, c.usable)
 	if err := r.each(ctx, len(kept), func(_ *worker, i int) error { return c.join(kept[i]) }); err != nil {
 		return err
 	}
@@ -201,8 +203,8 @@ func (c counting[P]) run(ctx context.Context, r *run, groups []*group) error {
 }
 
 // ToRead returns the objects that Answer would read for q: those that are not rolled up and have a row group whose
-// figures are not kept. It does
-// not open objects. Answer may have to read further ones, for keys of topx that come first for the first time.
+// figures are not kept. It does not open objects. Answer may have to read further ones, for keys of topx that come first
+// for the first time.
 func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options) []lake.Object {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()

@@ -106,8 +106,8 @@ func rollsUp(shape query.Shape) bool {
 	return false
 }
 
-// fits reports whether the segments of a query can be made of those of a day. Traffic adds up, so it is enough that each
-// hour is in one segment. Different addresses do not add up, so the segments of a timeline must be the same.
+// fits reports whether a day has the figures for the segments of a query. The traffic of hours adds up, so it is enough
+// that no hour is in two segments. Numbers of different addresses do not add up, so a timeline needs the same segments.
 func fits(day *rollup.Day, shape query.Shape, division query.Segmentation) bool {
 	if timeline, ok := shape.(query.Timeline); ok {
 		return !slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool {

@@ -19,7 +19,7 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 	if err := r.each(ctx, len(groups), func(_ *worker, i int) error { return t.rankKept(i) }); err != nil {
 		return nil, err
 	}
-	if err := t.scan(ctx, func(i int) bool { return t.lacks(i, t.keys) }, t.rank); err != nil {
+	if err := t.run.scanSome(ctx, t.groups, func(i int) bool { return t.lacks(i, t.keys) }, t.rank); err != nil {
 		return nil, err
 	}
 	if err := t.choose(ctx); err != nil {
@@ -40,25 +40,13 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 	if err != nil {
 		return nil, err
 	}
-	err = t.scan(ctx, func(i int) bool { return len(left[i]) > 0 }, func(w *worker, i int) error {
+	err = t.run.scanSome(ctx, t.groups, func(i int) bool { return len(left[i]) > 0 }, func(w *worker, i int) error {
 		return t.sumUp(w, i, left[i])
 	})
 	if err != nil {
 		return nil, err
 	}
 	return t.rows(), nil
-}
-
-// scan calls read for the row groups for which the condition holds.
-func (t *topX) scan(ctx context.Context, holds func(i int) bool, read func(w *worker, i int) error) error {
-	var indexes []int
-	var groups []*group
-	for i, g := range t.groups {
-		if holds(i) {
-			indexes, groups = append(indexes, i), append(groups, g)
-		}
-	}
-	return t.run.scan(ctx, groups, func(w *worker, n int) error { return read(w, indexes[n]) })
 }
 
 // topX holds the figures counted so far.
@@ -270,7 +258,7 @@ func (t *topX) eachColumn(
 	if err != nil {
 		return err
 	}
-	return t.scan(ctx, func(i int) bool { return t.lacks(i, columns) }, func(w *worker, i int) error {
+	return t.run.scanSome(ctx, t.groups, func(i int) bool { return t.lacks(i, columns) }, func(w *worker, i int) error {
 		for n, k := range t.keys {
 			if t.kept[i][n] == nil && slices.Contains(columns, k) {
 				if err := read(w, i, k); err != nil {

@@ -63,7 +63,7 @@ func (t *topX) readTies(ctx context.Context, column int) error {
 	if err != nil {
 		return err
 	}
-	err = t.scan(ctx, func(i int) bool { return read[i] }, func(w *worker, i int) error {
+	err = t.run.scanSome(ctx, t.groups, func(i int) bool { return read[i] }, func(w *worker, i int) error {
 		of, err := w.topKeys(k.column)
 		if err != nil {
 			return err

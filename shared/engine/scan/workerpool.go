@@ -100,6 +100,20 @@ func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i 
 	return context.Cause(ctx)
 }
 
+// scanSome is scan of the row groups for whose indexes a condition holds.
+func (r *run) scanSome(
+	ctx context.Context, groups []*group, holds func(i int) bool, read func(w *worker, i int) error,
+) error {
+	var indexes []int
+	var some []*group
+	for i, g := range groups {
+		if holds(i) {
+			indexes, some = append(indexes, i), append(some, g)
+		}
+	}
+	return r.scan(ctx, some, func(w *worker, n int) error { return read(w, indexes[n]) })
+}
+
 func newPass(
 	ctx context.Context, stop context.CancelCauseFunc, r *run, groups []*group, read func(w *worker, i int) error,
 ) *pass {
