@@ -11,7 +11,7 @@ import (
 )
 
 // version is that of the format and of the meaning of the figures. A rollup of another version is not read.
-const version = 1
+const version = 2
 
 // magic begins every rollup.
 var magic = []byte("orrery rollup\n")
@@ -19,10 +19,31 @@ var magic = []byte("orrery rollup\n")
 // ErrInvalid is the error of Decode.
 var ErrInvalid = errors.New("not a rollup of this version")
 
-// Encode returns the bytes of a rollup: magic, version, the figures as varints, and their SHA-256.
+// HeaderBytes is the length of the start of a rollup that tells its size.
+const HeaderBytes = 14 + 1 + 4
+
+// Size returns the number of bytes that Encode has returned, by the first HeaderBytes of them. The sections of the lists
+// follow them. The error is ErrInvalid.
+func Size(header []byte) (int, error) {
+	if len(header) < HeaderBytes || !bytes.HasPrefix(header, magic) || header[len(magic)] != version {
+		return 0, ErrInvalid
+	}
+	return int(binary.LittleEndian.Uint32(header[len(magic)+1:])), nil
+}
+
+// Encode returns the bytes of a rollup without the sections of its lists: magic, version, their number, the figures as
+// varints, and their SHA-256.
 func (d *Day) Encode() []byte {
-	e := encoder{append(bytes.Clone(magic), version)}
+	e := encoder{append(append(bytes.Clone(magic), version), 0, 0, 0, 0)}
 	e.int(d.Start)
+	e.uint(d.HashID)
+	e.uint(uint64(len(d.Sections)))
+	for _, s := range d.Sections {
+		e.text(s.Name)
+		e.int(s.Offset)
+		e.int(s.Length)
+		e.uint(uint64(s.Checksum))
+	}
 	e.uint(uint64(len(d.Objects)))
 	for _, o := range d.Objects {
 		e.text(o.Name)
@@ -52,6 +73,8 @@ func (d *Day) Encode() []byte {
 		e.statuses(s.Statuses)
 		e.statuses(s.Origins)
 	}
+	binary.LittleEndian.PutUint32(e.bytes[len(magic)+1:], uint32(len(e.bytes)+sha256.Size))
+	binary.LittleEndian.PutUint32(e.bytes[len(magic)+1:], uint32(len(e.bytes)+sha256.Size))
 	sum := sha256.Sum256(e.bytes)
 	return append(e.bytes, sum[:]...)
 }
@@ -104,18 +127,21 @@ func (e *encoder) names(hosts []Host) map[nameKey]uint64 {
 	return numbers
 }
 
-// Decode reads the bytes of a rollup. The error is ErrInvalid.
+// Decode reads the bytes that Encode has returned. The error is ErrInvalid.
 func Decode(content []byte) (*Day, error) {
 	end := len(content) - sha256.Size
 	if end < 0 || sha256.Sum256(content[:max(0, end)]) != [sha256.Size]byte(content[max(0, end):]) {
 		return nil, fmt.Errorf("%w: its checksum is wrong", ErrInvalid)
 	}
-	rest, found := bytes.CutPrefix(content[:end], append(bytes.Clone(magic), version))
-	if !found {
+	if size, err := Size(content); err != nil || size != len(content) {
 		return nil, ErrInvalid
 	}
-	d := decoder{bytes: rest}
-	day := &Day{Start: d.int()}
+	d := decoder{bytes: content[HeaderBytes:end]}
+	day := &Day{Start: d.int(), HashID: d.uint(), Bytes: len(content)}
+	day.Sections = make([]Section, d.length())
+	for i := range day.Sections {
+		day.Sections[i] = Section{Name: d.text(), Offset: d.int(), Length: d.int(), Checksum: uint32(d.uint())}
+	}
 	day.Objects = make([]Object, d.length())
 	for i := range day.Objects {
 		day.Objects[i] = Object{Name: d.text(), Bytes: d.int(), Rows: d.int(), MinTsMs: d.int(), MaxTsMs: d.int()}

@@ -23,6 +23,10 @@ type Day struct {
 	Objects  []Object  // that have the records, in the order of their names
 	Hosts    []Host    // of each hour
 	Segments []Segment // of each length
+
+	HashID   uint64    // of the HashKey of the lists
+	Sections []Section // of the lists: Values and Keys
+	Bytes    int       // of all but the sections, once it is encoded
 }
 
 // Object identifies an object whose records are in a rollup.
@@ -73,8 +77,8 @@ func (d *Day) Requests() (n int64) {
 
 // Memory returns about how many bytes the rollup takes in memory.
 func (d *Day) Memory() int64 {
-	const perObject, perHost, perSegment, perStatus = 128, 104, 144, 16
-	bytes := perObject*len(d.Objects) + perHost*len(d.Hosts) + perSegment*len(d.Segments)
+	const perObject, perHost, perSegment, perStatus, perSection = 128, 104, 144, 16, 80
+	bytes := perObject*len(d.Objects) + perHost*len(d.Hosts) + perSegment*len(d.Segments) + perSection*len(d.Sections)
 	for i := range d.Segments {
 		bytes += perStatus * (len(d.Segments[i].Statuses) + len(d.Segments[i].Origins))
 	}

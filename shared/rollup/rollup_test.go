@@ -15,8 +15,10 @@ const start = 1_767_225_600 // 2026-01-01
 
 func example() *rollup.Day {
 	return &rollup.Day{
-		Start:   start,
-		Objects: []rollup.Object{{Name: "compact/2026/01/01/00/a.parquet", Bytes: 4096, Rows: 9, MinTsMs: start * 1000, MaxTsMs: start*1000 + 5}},
+		Start:    start,
+		HashID:   1 << 63,
+		Sections: []rollup.Section{{Name: "values", Offset: 7, Length: 1 << 40, Checksum: 1 << 31}},
+		Objects:  []rollup.Object{{Name: "compact/2026/01/01/00/a.parquet", Bytes: 4096, Rows: 9, MinTsMs: start * 1000, MaxTsMs: start*1000 + 5}},
 		Hosts: []rollup.Host{
 			{Hour: start, Requests: 1},
 			{Hour: start, Name: "", Named: true, Requests: 2, Bandwidth: rollup.Sum{High: -1, Low: math.MaxUint64}},
@@ -35,6 +37,7 @@ func example() *rollup.Day {
 
 func TestDecode(t *testing.T) {
 	want := example()
+	want.Bytes = len(want.Encode())
 	got, err := rollup.Decode(want.Encode())
 	if err != nil {
 		t.Fatal(err)
@@ -64,12 +67,13 @@ func TestDecodeDamaged(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	whole := example().Encode()
 	f.Add(whole[:len(whole)-32])
-	f.Add([]byte("orrery rollup\n\x01"))
+	f.Add([]byte("orrery rollup\n\x02\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		day, err := rollup.Decode(rollup.Sealed(content))
 		if err != nil {
 			return
 		}
+		day.Bytes = len(day.Encode())
 		again, err := rollup.Decode(day.Encode())
 		if diff := cmp.Diff(day, again); err != nil || diff != "" {
 			t.Errorf("%v\n%s", err, diff)

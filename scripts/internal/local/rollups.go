@@ -36,6 +36,9 @@ func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (r
 	for start := range days {
 		newest = max(newest, start)
 	}
+	if _, err := p.rollups.MakeHashKey(); err != nil {
+		return report, fmt.Errorf("make the key of rollups: %w", err)
+	}
 	kept := scan.NewRollups(p.rollups)
 	there, err := p.rollups.Days()
 	if err != nil {
@@ -54,7 +57,7 @@ func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (r
 	delete(days, newest)
 	done := 0
 	for _, start := range slices.Sorted(maps.Keys(days)) {
-		written, err := p.rollUp(ctx, start, days[start])
+		written, err := p.rollUp(ctx, kept, start, days[start])
 		if err != nil {
 			return report, err
 		}
@@ -73,8 +76,10 @@ func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (r
 
 // rollUp writes the rollup of a day. It writes none if the records must be counted each time, because an object is
 // damaged or the disk is full, for example.
-func (p *Product) rollUp(ctx context.Context, start int64, objects []lake.Object) (written bool, _ error) {
-	day, err := scan.RollUp(ctx, start, objects, scan.Options{})
+func (p *Product) rollUp(
+	ctx context.Context, kept *scan.Rollups, start int64, objects []lake.Object,
+) (written bool, _ error) {
+	day, lists, err := scan.RollUp(ctx, start, objects, scan.Options{Rollups: kept})
 	var damaged *engine.ObjectError
 	switch {
 	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, &damaged):
@@ -82,7 +87,7 @@ func (p *Product) rollUp(ctx context.Context, start int64, objects []lake.Object
 	case err != nil:
 		return false, fmt.Errorf("roll up a day: %w", err)
 	}
-	if err := p.rollups.Write(day); fault.IsFull(err) {
+	if err := p.rollups.Write(day, lists); fault.IsFull(err) {
 		return false, nil
 	} else if err != nil {
 		return false, err

@@ -56,11 +56,13 @@ func TestRollUp(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	const period = "timestamp between 2026-01-01 and 2026-01-04"
-	// answers returns the results and the numbers of objects read and reused, for stats and for a timeline.
+	// answers returns the results and the numbers of objects read and reused, for each kind of question.
 	answers := func() (results string, read, reused string) {
 		t.Helper()
-		for _, route := range []string{"stats", "timeline"} {
-			w := askedData(t, product, route, period, "&segment=86400")
+		for _, of := range []struct{ route, parameters string }{
+			{"stats", "&segment=86400"}, {"timeline", "&segment=86400"}, {"topx", ""}, {"facets", ""},
+		} {
+			w := askedData(t, product, of.route, period, of.parameters)
 			data, _, _ := bytes.Cut(w.Body.Bytes(), []byte(`,"meta":`))
 			m := metaOf(t, w.Body.Bytes())
 			results += string(data)
@@ -72,7 +74,7 @@ func TestRollUp(t *testing.T) {
 	importLines("a", lines("a.example", "2026-01-01T10:00:00Z", "2026-01-01T10:30:00Z", "2026-01-02T10:00:00Z", "2026-01-03T10:00:00Z"))
 	importLines("b", lines("b.example", "2026-01-01T10:15:00Z", "2026-01-02T10:15:00Z"))
 	before, _, _ := answers()
-	if report := rollUp(); report != (local.RollUpReport{Days: 2}) || files() != "2026-01-01.rollup 2026-01-02.rollup" {
+	if report := rollUp(); report != (local.RollUpReport{Days: 2}) || files() != "2026-01-01.rollup 2026-01-02.rollup hash-key" {
 		t.Errorf("%+v: %s", report, files())
 	}
 	if report := rollUp(); report != (local.RollUpReport{}) {
@@ -80,13 +82,13 @@ func TestRollUp(t *testing.T) {
 	}
 	product.Forget()
 	after, read, reused := answers()
-	if after != before || read != " 1 1" || reused != " 2 2" {
+	if after != before || read != " 1 1 1 1" || reused != " 2 2 2 2" {
 		t.Errorf("read%s objects, reused%s\nbefore: %s\nafter:  %s", read, reused, before, after)
 	}
 
 	importLines("late", lines("c.example", "2026-01-02T11:00:00Z"))
 	product.Forget()
-	if late, read, _ := answers(); late == before || read != " 3 3" {
+	if late, read, _ := answers(); late == before || read != " 3 3 3 3" {
 		t.Errorf("after a late record%s objects were read: %s", read, late)
 	}
 	if report := rollUp(); report != (local.RollUpReport{Days: 1}) {

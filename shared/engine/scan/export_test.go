@@ -9,6 +9,13 @@ func (o Options) WithHash(hash func(key []byte) uint64) Options {
 // ForgetFooters empties the cache of footers.
 func ForgetFooters() { footers.clear() }
 
+// SetListSizes makes the lists of new rollups small, until undo is called.
+func SetListSizes(texts, undivided, known, slowest, blocked int) (undo func()) {
+	before := sizes
+	sizes = listSizes{texts, undivided, known, slowest, blocked}
+	return func() { sizes = before }
+}
+
 // SetMaxDistinct changes the limit of different values, until undo is called.
 func SetMaxDistinct(n int64) (undo func()) {
 	before := maxDistinct

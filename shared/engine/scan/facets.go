@@ -15,7 +15,12 @@ import (
 
 // facets counts the values of every dimension: by code in each row group, then by text in all. That takes one pass, unless
 // the values need more memory than there is.
-func (r *run) facets(ctx context.Context, shape query.Facets, groups []*group) (query.FacetsAnswer, error) {
+func (r *run) facets(
+	ctx context.Context, shape query.Facets, days []rolledUpDay, groups []*group,
+) (query.FacetsAnswer, error) {
+	if len(days) > 0 {
+		return r.facetsOfDays(ctx, shape, days, groups)
+	}
 	return r.facetsOf(ctx, shape, groups, nil)
 }
 
@@ -23,8 +28,7 @@ func (r *run) facets(ctx context.Context, shape query.Facets, groups []*group) (
 func (r *run) facetsOf(
 	ctx context.Context, shape query.Facets, groups []*group, find *query.Find,
 ) (query.FacetsAnswer, error) {
-	flags := func(w *worker, _ []int32) ([]uint8, error) { return w.flags() }
-	f := newFacets(r, shape.By, flags, addFlagged)
+	f := newFacets(r, shape.By, flagsOfRows, addFlagged)
 	if f.find = find; find == nil {
 		f.question = r.questions()[0]
 	}
@@ -41,6 +45,8 @@ func (r *run) facetsOf(
 	}
 	return query.FacetsAnswer{Requests: f.all.Requests, Facets: all}, nil
 }
+
+func flagsOfRows(w *worker, _ []int32) ([]uint8, error) { return w.flags() }
 
 // facets holds what has been counted so far, in counts of type C.
 type facets[C any] struct {
@@ -252,15 +258,20 @@ func addFlagged(flags int, n int64, to *query.Flagged) {
 	}
 }
 
-// addFacet adds the values of a part of a dimension to the answer.
-func addFacet(to *query.Facet, values *counted[query.Flagged], shape query.Facets) {
-	compare := func(a, b query.Flagged) int {
+// orderOf returns the order of values in an answer, except that texts break ties.
+func orderOf(shape query.Facets) func(a, b query.Flagged) int {
+	return func(a, b query.Flagged) int {
 		blocked := 0
 		if shape.ByBlocked {
 			blocked = cmp.Compare(b.Blocked, a.Blocked)
 		}
 		return cmp.Or(blocked, cmp.Compare(b.Requests, a.Requests))
 	}
+}
+
+// addFacet adds the values of a part of a dimension to the answer.
+func addFacet(to *query.Facet, values *counted[query.Flagged], shape query.Facets) {
+	compare := orderOf(shape)
 	var first []int // codes, sorted
 	for code, n := range values.counts {
 		to.Sum += n.Requests

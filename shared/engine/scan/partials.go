@@ -93,7 +93,7 @@ func (r *run) questions() (all []string) {
 		}
 	}
 	for i := range all {
-		all[i] += " " + r.query.SegmentsIdentity() + "\n" + r.conditions
+		all[i] += fmt.Sprintf(" %s %x\n%s", r.query.SegmentsIdentity(), r.key.ID(), r.conditions)
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -15,11 +16,16 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
-// Rollups finds the rollups of whole days, from which a scan answers stats and timelines without conditions. It keeps
-// the latest in memory. It is safe for concurrent use. A nil Rollups has none.
+// Rollups finds the rollups of whole days, from which a scan answers questions without conditions: stats, timelines, topx,
+// and facets of the default dimensions. It keeps the figures of the latest in memory, but not their lists. It is safe for
+// concurrent use. A nil Rollups has none.
 type Rollups struct {
 	folder rollupfile.Folder
 	known  lru[fileVersion, *rollup.Day]
+
+	mu      sync.Mutex
+	key     rollup.HashKey
+	version fileVersion // of its file
 }
 
 // maxRollups is the number of bytes of rollups in memory: 300 of 40 hosts.
@@ -27,7 +33,25 @@ const maxRollups = 32 << 20
 
 // NewRollups returns the rollups in a folder.
 func NewRollups(folder rollupfile.Folder) *Rollups {
-	return &Rollups{folder: folder, known: lru[fileVersion, *rollup.Day]{most: maxRollups}}
+	return &Rollups{folder: folder, known: lru[fileVersion, *rollup.Day]{most: maxRollups}, key: ownKey}
+}
+
+// hashKey returns the key of the hashes in the lists of rollups.
+func (r *Rollups) hashKey() rollup.HashKey {
+	if r == nil {
+		return ownKey
+	}
+	path := r.folder.HashKeyPath()
+	info, err := os.Stat(path)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil || versionOf(path, info) == r.version {
+		return r.key
+	}
+	if key, err := r.folder.HashKey(); err == nil {
+		r.key, r.version = key, versionOf(path, info)
+	}
+	return r.key
 }
 
 // Day returns the rollup of a day if it is of exactly these objects, and nil otherwise.
@@ -45,7 +69,7 @@ func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
 		}
 		r.known.add(version, day, day.Memory())
 	}
-	if !slices.Equal(day.Objects, identities(objects)) {
+	if day.HashID != r.hashKey().ID() || !slices.Equal(day.Objects, identities(objects)) {
 		return nil
 	}
 	return day
@@ -72,9 +96,16 @@ func ByDay(objects []lake.Object) map[int64][]lake.Object {
 
 func startOf(o lake.Object) int64 { return rollup.StartOf(o.Partition.Start()) }
 
-// rolledUp returns the rollups from which the query can be answered, and the objects of the other days.
-func (r *run) rolledUp(objects []lake.Object) (days []*rollup.Day, rest []lake.Object) {
-	if r.rollups == nil || len(r.query.Conditions) > 0 || !rollsUp(r.query.Shape) {
+// rolledUpDay is a day with its rollup.
+type rolledUpDay struct {
+	*rollup.Day
+	objects []lake.Object
+	groups  []*group // of the objects, once they are opened
+}
+
+// rolledUp returns the days whose rollups can answer the query, the first one first, and the objects of the other days.
+func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.Object) {
+	if r.rollups == nil || r.fromRecords || len(r.query.Conditions) > 0 || !rollsUp(r.query.Shape) {
 		return nil, objects
 	}
 	division := r.segments()
@@ -84,7 +115,7 @@ func (r *run) rolledUp(objects []lake.Object) (days []*rollup.Day, rest []lake.O
 			continue
 		}
 		if day := r.rollups.Day(start, of); day != nil && fits(day, r.query.Shape, division) {
-			days, used[start] = append(days, day), true
+			days, used[start] = append(days, rolledUpDay{Day: day, objects: of}), true
 		}
 	}
 	for _, o := range objects {
@@ -92,6 +123,7 @@ func (r *run) rolledUp(objects []lake.Object) (days []*rollup.Day, rest []lake.O
 			rest = append(rest, o)
 		}
 	}
+	slices.SortFunc(days, func(a, b rolledUpDay) int { return cmp.Compare(a.Start, b.Start) })
 	return days, rest
 }
 
@@ -102,17 +134,29 @@ func rollsUp(shape query.Shape) bool {
 		return shape.By == nil && !shape.Percentiles
 	case query.Timeline:
 		return slices.Contains(rollup.Lengths, shape.SegmentSeconds)
+	case query.TopX:
+		return !shape.Percentiles
+	case query.Facets:
+		return true
 	}
 	return false
 }
 
-// fits reports whether a day has the figures for the segments of a query. The traffic of hours adds up, so it is enough
+// fits reports whether a day has the lists or the figures for a query. The traffic of hours adds up, so stats only need
 // that no hour is in two segments. Numbers of different addresses do not add up, so a timeline needs the same segments.
 func fits(day *rollup.Day, shape query.Shape, division query.Segmentation) bool {
-	if timeline, ok := shape.(query.Timeline); ok {
+	switch shape := shape.(type) {
+	case query.Timeline:
 		return !slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool {
-			return s.Seconds == timeline.SegmentSeconds &&
+			return s.Seconds == shape.SegmentSeconds &&
 				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)
+		})
+	case query.TopX:
+		return len(day.Sections) > 0
+	case query.Facets:
+		return len(day.Sections) > 0 && !slices.ContainsFunc(shape.By, func(d query.Dimension) bool {
+			_, found := day.Section(rollup.ValuesName(d))
+			return !found
 		})
 	}
 	return !slices.ContainsFunc(day.Hosts, func(h rollup.Host) bool {
@@ -168,36 +212,40 @@ func valueCounts(statuses []query.StatusCount) []valueCount {
 }
 
 // RollUp counts what the rollup of a day has. The day starts at a time in Unix seconds and has exactly these objects.
+// There are no lists if there are more different values than memory allows.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
-func RollUp(ctx context.Context, start int64, objects []lake.Object, o Options) (*rollup.Day, error) {
+func RollUp(
+	ctx context.Context, start int64, objects []lake.Object, o Options,
+) (day *rollup.Day, lists rollup.Lists, _ error) {
 	period := query.Period{FromMs: start * 1000, ToMs: (start+rollup.DayLength)*1000 - 1}
-	o.Partials, o.Rollups = nil, nil
+	o.Partials = nil
 	r := newRun(ctx, query.Query{
 		Period: period, Scope: query.Scope{Period: period}, Shape: query.Stats{SegmentSeconds: rollup.Hour, GroupByHostname: true},
 	}, o)
 	defer r.giveBack()
 	groups, err := r.survey(ctx, objects)
 	if err != nil {
-		return nil, err
+		return nil, lists, err
 	}
 	defer r.end(groups)
-	day := &rollup.Day{Start: start, Objects: identities(objects)}
+	day = &rollup.Day{Start: start, Objects: identities(objects), HashID: r.key.ID()}
 	if day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
-		return nil, err
+		return nil, lists, err
 	}
 	for _, seconds := range rollup.Lengths {
 		r.query.Shape = query.Timeline{SegmentSeconds: seconds}
 		segments, err := r.rolledUpSegments(ctx, groups, seconds)
 		if err != nil {
-			return nil, err
+			return nil, lists, err
 		}
 		day.Segments = append(day.Segments, segments...)
 	}
 	if counted, rows := day.Requests(), rowsOf(objects); counted != rows {
-		return nil, fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
+		return nil, lists, fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
 	}
-	return day, nil
+	lists, err = r.lists(ctx, groups)
+	return day, lists, err
 }
 
 func rowsOf(objects []lake.Object) (rows int64) {

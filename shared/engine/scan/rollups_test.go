@@ -40,15 +40,19 @@ func fiveDays(t *testing.T) ([]lake.Row, []lake.Object) {
 func rolledUp(t *testing.T, objects []lake.Object, write func(start int64) bool) rollupfile.Folder {
 	t.Helper()
 	folder := rollupfile.Folder(t.TempDir())
+	if _, err := folder.MakeHashKey(); err != nil {
+		t.Fatal(err)
+	}
+	o := scan.Options{Rollups: scan.NewRollups(folder)}
 	for start, of := range scan.ByDay(objects) {
 		if !write(start) {
 			continue
 		}
-		day, err := scan.RollUp(t.Context(), start, of, scan.Options{})
-		if err != nil {
-			t.Fatal(err)
+		day, lists, err := scan.RollUp(t.Context(), start, of, o)
+		if err == nil {
+			err = folder.Write(day, lists)
 		}
-		if err := folder.Write(day); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,11 +144,12 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 	days := scan.ByDay(objects)
 	for name, spoil := range map[string]func(t *testing.T, folder rollupfile.Folder, start int64){
 		"of an object less": func(t *testing.T, folder rollupfile.Folder, start int64) {
-			day, err := scan.RollUp(t.Context(), start, days[start][1:], scan.Options{})
-			if err != nil {
-				t.Fatal(err)
+			o := scan.Options{Rollups: scan.NewRollups(folder)}
+			day, lists, err := scan.RollUp(t.Context(), start, days[start][1:], o)
+			if err == nil {
+				err = folder.Write(day, lists)
 			}
-			if err := folder.Write(day); err != nil {
+			if err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -153,7 +158,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			content[len(content)/2] ^= 1
+			content[100] ^= 1
 			if err := os.WriteFile(folder.Path(start), content, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +180,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 		})
 	}
 	other := days[1_767_225_600]
-	if _, err := scan.RollUp(t.Context(), 1_767_225_600+86400, other, scan.Options{}); err == nil {
+	if _, _, err := scan.RollUp(t.Context(), 1_767_225_600+86400, other, scan.Options{}); err == nil {
 		t.Error("objects of another day are rolled up")
 	}
 }
@@ -184,7 +189,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 func TestRollupsAreSmall(t *testing.T) {
 	_, objects := fiveDays(t)
 	for start, of := range scan.ByDay(objects) {
-		day, err := scan.RollUp(t.Context(), start, of, scan.Options{})
+		day, _, err := scan.RollUp(t.Context(), start, of, scan.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,5 +200,65 @@ func TestRollupsAreSmall(t *testing.T) {
 		if most := 60*len(day.Hosts) + 200*len(day.Segments); content > most {
 			t.Errorf("%d bytes for %d hosts and %d segments, want at most %d", content, len(day.Hosts), len(day.Segments), most)
 		}
+	}
+}
+
+// TestLists: answers about topx and facets from the lists of rollups are the reference's, also if the lists are so small
+// that records must be read, too.
+func TestLists(t *testing.T) {
+	rows, objects := fiveDays(t)
+	var shapes []query.Shape
+	for _, limit := range []int{1, 3, 6, 80} {
+		shapes = append(shapes, query.TopX{Limit: limit},
+			query.TopX{Limit: limit, Labels: []string{"ip", "svc_time"}}, query.TopX{Limit: limit, Labels: []string{"reason"}})
+		for _, byBlocked := range []bool{false, true} {
+			shapes = append(shapes,
+				query.Facets{Limit: limit, ByBlocked: byBlocked, By: querytest.Dimensions(query.DefaultFacets)},
+				query.Facets{Limit: limit, ByBlocked: byBlocked, By: querytest.Dimensions("ip,tags")})
+		}
+	}
+	shapes = append(shapes,
+		query.TopX{Limit: 5, Percentiles: true}, query.Facets{Limit: 5, By: querytest.Dimensions("country,protocol")})
+	for _, of := range []struct {
+		name                                      string
+		texts, undivided, known, slowest, blocked int
+		unread                                    int // the least share of objects that are not read, in percent
+	}{
+		{"as usual", 100, 2048, 4000, 64, 80, 70},
+		{"divided values", 100, 8, 4000, 64, 80, 70},
+		{"few texts", 1, 8, 4000, 64, 80, 30},
+		{"few keys", 100, 8, 12, 3, 6, 1},
+		{"hardly any keys", 1, 0, 2, 1, 1, 1},
+	} {
+		t.Run(of.name, func(t *testing.T) {
+			defer scan.SetListSizes(of.texts, of.undivided, of.known, of.slowest, of.blocked)()
+			o := scan.Options{Rollups: scan.NewRollups(rolledUp(t, objects, func(int64) bool { return true })), NoFallback: true}
+			if len(of.name)%2 == 0 {
+				o.Partials = scan.NewPartials(1 << 20)
+			}
+			r := rand.New(rand.NewPCG(17, 19))
+			all, read := 0, 0
+			for n := range 3 * len(shapes) {
+				from, to := time.Duration(24*r.IntN(3)), time.Duration(24*(3+r.IntN(3)))
+				if n%3 == 2 {
+					from, to = from+time.Duration(r.IntN(24)), to-time.Duration(r.IntN(24))
+				}
+				at := func(hours time.Duration) string {
+					first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+					return first.Add(hours * time.Hour).Format("2006-01-02T15:04:05.000Z")
+				}
+				q := bind(t, fmt.Sprintf("timestamp between %s and %s", at(from), at(to)), shapes[n%len(shapes)])
+				touched := touching(q, objects)
+				found, err := answerFrom(t, q, rows, touched, o)
+				if err != nil {
+					t.Fatalf("%T %s: %v", q.Shape, q, err)
+				}
+				all, read = all+len(touched), read+len(found)
+			}
+			t.Logf("%d of %d objects were read", read, all)
+			if 100*(all-read) < of.unread*all {
+				t.Errorf("%d of %d objects were read, want at most %d %%", read, all, 100-of.unread)
+			}
+		})
 	}
 }

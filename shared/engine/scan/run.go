@@ -16,6 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // run is the state that all parts of a scan share.
@@ -25,11 +26,12 @@ type run struct {
 	workers    int
 	memory     int64
 	noFallback bool
-	hash       func(key []byte) uint64 // of the keys of topx
-	used       atomic.Int64            // bytes of memory
-	room       sync.Mutex              // of making room in it
-	surveyed   int                     // row groups
-	rows       int64                   // of these
+	key        rollup.HashKey           // of textHash
+	hash       func(text []byte) uint64 // instead, in tests
+	used       atomic.Int64             // bytes of memory
+	room       sync.Mutex               // of making room in it
+	surveyed   int                      // row groups
+	rows       int64                    // of these
 
 	shared *engine.Memory // from which the memory is taken
 	caller string
@@ -38,10 +40,12 @@ type run struct {
 	pools *WorkerPools
 	pool  *workerPool // of the caller
 
-	rollups    *Rollups
-	partials   *Partials
-	conditions string       // the identity of the conditions, if there are partials
-	stored     atomic.Int64 // bytes of the partials that this scan has stored
+	rollups     *Rollups
+	fromRecords bool          // although there are rollups
+	opened      []rolledUpDay // whose records are needed, too: their rollups do not have all figures
+	partials    *Partials
+	conditions  string       // the identity of the conditions, if there are partials
+	stored      atomic.Int64 // bytes of the partials that this scan has stored
 
 	mu   sync.Mutex
 	idle []*worker // of each; their columns' memory is used again
@@ -53,6 +57,7 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 	r := &run{
 		query: q, reach: q.TimeBounds(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
 		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, rollups: o.Rollups, partials: o.Partials,
+		key: o.Rollups.hashKey(), fromRecords: o.fromRecords,
 	}
 	if r.partials != nil {
 		r.conditions = query.ConditionsIdentity(q.Conditions)
@@ -62,9 +67,6 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 	}
 	if r.memory == 0 {
 		r.memory = defaultMemory
-	}
-	if r.hash == nil {
-		r.hash = hashOfKey
 	}
 	r.query.Conditions = patternsLast(q.Conditions)
 	r.pool = r.pools.join(r.caller, r.workers)

@@ -11,13 +11,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/rollup"
 )
 
 // Options configures a scan.
@@ -32,7 +32,8 @@ type Options struct {
 	Partials *Partials // figures of earlier scans; nil: none are kept
 	Rollups  *Rollups  // of whole days; nil: there are none
 
-	hash func(key []byte) uint64 // instead of hashOfKey, for tests
+	fromRecords bool                    // although there are rollups
+	hash        func(key []byte) uint64 // the first part of textHash, for tests
 }
 
 const defaultMemory = 256 << 20
@@ -115,18 +116,34 @@ func valuesOf(t query.Term) int {
 func Answer(
 	ctx context.Context, q query.Query, objects []lake.Object, o Options,
 ) (answer query.Answer, read []lake.Object, err error) {
+	answer, read, rolledUp, err := answerOnce(ctx, q, objects, o)
+	if rolledUp && errors.Is(err, ErrUnsupported) {
+		o.fromRecords = true
+		answer, read, _, err = answerOnce(ctx, q, objects, o)
+	}
+	return answer, read, err
+}
+
+// answerOnce is Answer that fails if rollups lack something that records have. It reports whether it has used any.
+func answerOnce(
+	ctx context.Context, q query.Query, objects []lake.Object, o Options,
+) (answer query.Answer, read []lake.Object, rolledUp bool, err error) {
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
 	days, objects := r.rolledUp(objects)
 	groups, err := r.survey(ctx, objects)
 	if err != nil {
-		return query.Answer{}, nil, err
+		return answer, nil, len(days) > 0, err
 	}
-	defer r.end(groups)
-	if answer, err = r.answer(ctx, days, groups); err != nil {
-		return query.Answer{}, nil, err
+	answer, err = r.answer(ctx, days, groups)
+	for _, day := range r.opened {
+		objects, groups = slices.Concat(objects, day.objects), slices.Concat(groups, day.groups)
 	}
-	return answer, r.haveRead(objects, groups), nil
+	r.end(groups)
+	if err != nil {
+		return query.Answer{}, nil, len(days) > 0, err
+	}
+	return answer, r.haveRead(objects, groups), len(days) > 0, nil
 }
 
 // haveRead returns the objects that a scan has read, and counts row groups. An object without row groups of the period
@@ -155,7 +172,7 @@ func (r *run) haveRead(objects []lake.Object, groups []*group) []lake.Object {
 }
 
 // answer answers the query of the scan over row groups and the days that are rolled up.
-func (r *run) answer(ctx context.Context, days []*rollup.Day, groups []*group) (query.Answer, error) {
+func (r *run) answer(ctx context.Context, days []rolledUpDay, groups []*group) (query.Answer, error) {
 	switch shape := r.query.Shape.(type) {
 	case query.Stats:
 		rows, err := r.stats(ctx, shape, days, groups)
@@ -164,13 +181,13 @@ func (r *run) answer(ctx context.Context, days []*rollup.Day, groups []*group) (
 		rows, err := r.timeline(ctx, days, groups)
 		return query.Answer{Timeline: rows}, err
 	case query.TopX:
-		rows, err := r.topX(ctx, shape, groups)
+		rows, err := r.topX(ctx, shape, days, groups)
 		if err == nil && shape.Percentiles {
 			err = r.addKeyPercentiles(ctx, groups, rows)
 		}
 		return query.Answer{TopX: rows}, err
 	case query.Facets:
-		facets, err := r.facets(ctx, shape, groups)
+		facets, err := r.facets(ctx, shape, days, groups)
 		return query.Answer{Facets: facets}, err
 	case query.Histogram:
 		series, err := r.histogram(ctx, shape, groups)

@@ -5,13 +5,12 @@ import (
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/rollup"
 )
 
 // stats sums up the traffic of each host, or of each value of a field, in each segment, and returns the rows that the
 // shape asks for.
 func (r *run) stats(
-	ctx context.Context, shape query.Stats, days []*rollup.Day, groups []*group,
+	ctx context.Context, shape query.Stats, days []rolledUpDay, groups []*group,
 ) ([]query.StatsRow, error) {
 	if shape.By != nil {
 		g := newGrouping(r, func(w *worker) (keyColumn, error) { return w.valuesOf(*shape.By) }, shape.Percentiles)
@@ -23,7 +22,7 @@ func (r *run) stats(
 	}
 	hosts := newGrouping(r, (*worker).hostnames, shape.Percentiles && shape.GroupByHostname)
 	for _, day := range days {
-		if err := hosts.join(hosts.ofDay(day)); err != nil {
+		if err := hosts.join(hosts.ofDay(day.Day)); err != nil {
 			return nil, err
 		}
 	}

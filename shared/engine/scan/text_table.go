@@ -1,9 +1,13 @@
 package scan
 
-import "github.com/orrery/orrery/shared/lake/parquet"
+import (
+	"crypto/rand"
 
-// textHash stands for a text: 96 bits of two hashes, whose seeds differ from process to process so that clients cannot
-// choose texts that collide.
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/rollup"
+)
+
+// textHash stands for a text: 96 bits of a hash with a secret key, so that clients cannot choose texts that collide.
 type textHash struct {
 	hash  uint64
 	check uint32
@@ -11,7 +15,19 @@ type textHash struct {
 
 const textHashBytes = 16
 
-func (r *run) textHash(text []byte) textHash { return textHash{r.hash(text), parquet.Hash(text)} }
+// ownKey is the key of the hashes if there are no rollups.
+var ownKey = func() (key rollup.HashKey) {
+	rand.Read(key[:])
+	return key
+}()
+
+func (r *run) textHash(text []byte) textHash {
+	if r.hash != nil {
+		return textHash{r.hash(text), parquet.Hash(text)}
+	}
+	h := r.key.Hash(text)
+	return textHash{h.First, h.Check}
+}
 
 // textTable gives each distinct text a place. Places count from 0.
 type textTable struct {

@@ -8,12 +8,11 @@ import (
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/rollup"
 )
 
 // timeline sums up the segments. Most segments are in one row group, so codes are enough to count their addresses and
 // sessions. A segment that several row groups share needs the texts.
-func (r *run) timeline(ctx context.Context, days []*rollup.Day, groups []*group) ([]query.TimelineRow, error) {
+func (r *run) timeline(ctx context.Context, days []rolledUpDay, groups []*group) ([]query.TimelineRow, error) {
 	t, err := r.countTimeline(ctx, days, groups)
 	if err != nil {
 		return nil, err
@@ -22,11 +21,11 @@ func (r *run) timeline(ctx context.Context, days []*rollup.Day, groups []*group)
 }
 
 // countTimeline counts row groups and the days that are rolled up.
-func (r *run) countTimeline(ctx context.Context, days []*rollup.Day, groups []*group) (*timeline, error) {
+func (r *run) countTimeline(ctx context.Context, days []rolledUpDay, groups []*group) (*timeline, error) {
 	t := &timeline{run: r, division: r.segments(), segments: map[int64]*segment{}}
 	t.shared = overlaps(groups, t.division)
 	for _, day := range days {
-		if err := t.join(t.ofDay(day, r.query.Shape.(query.Timeline).SegmentSeconds)); err != nil {
+		if err := t.join(t.ofDay(day.Day, r.query.Shape.(query.Timeline).SegmentSeconds)); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package scan
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -13,9 +14,17 @@ import (
 // its dictionaries, and keeps the counts of the keys that can win. The keys of the row groups are matched by their
 // hashes. The second pass completes the counts of the keys that can still win. The last one makes the twenty figures of
 // the winners, and checks their texts. Columns with more keys than memory allows are divided: see rankDivided.
-func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]query.TopXRow, error) {
-	t := newTopX(r, shape, groups)
+//
+// Days that are rolled up have the counts, and the figures of the keys that are likely to win. If a pass needs others, it
+// reads the row groups of that day.
+func (r *run) topX(
+	ctx context.Context, shape query.TopX, days []rolledUpDay, groups []*group,
+) ([]query.TopXRow, error) {
+	t := newTopX(r, shape, days, groups)
 	t.takeKept()
+	if err := t.rankDays(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.each(ctx, len(groups), func(_ *worker, i int) error { return t.rankKept(i) }); err != nil {
 		return nil, err
 	}
@@ -35,6 +44,9 @@ func (r *run) topX(ctx context.Context, shape query.TopX, groups []*group) ([]qu
 		if err := k.placeWinners(); err != nil {
 			return nil, err
 		}
+	}
+	if err := t.sumUpDays(ctx); err != nil {
+		return nil, err
 	}
 	left, err := t.sumUpKept(ctx)
 	if err != nil {
@@ -59,16 +71,17 @@ type topX struct {
 	found     []bool          // whether each row group has matching rows
 	chosen    [][]int32       // these rows; nil: they are not kept
 	kept      [][]*keysOfRows // of each row group and column; nil: nothing is kept
+	days      daysOfKeys
 }
 
-func newTopX(r *run, shape query.TopX, groups []*group) *topX {
+func newTopX(r *run, shape query.TopX, days []rolledUpDay, groups []*group) *topX {
 	t := &topX{
 		questions: r.questions(), run: r, shape: shape, groups: groups, found: make([]bool, len(groups)), chosen: make([][]int32, len(groups)),
-		kept: make([][]*keysOfRows, len(groups)),
+		kept: make([][]*keysOfRows, len(groups)), days: daysOfKeys{rest: len(groups), all: days},
 	}
 	for _, part := range partsOf(shape) {
-		k := newKeys(r, part.Column, part.Labels, shape.Limit, len(groups))
-		k.reserve = t.reserve
+		k := newKeys(r, part.Column, part.Labels, shape.Limit, len(groups)+len(days))
+		k.reserve, k.whole = t.reserve, len(days) > 0
 		if r.partials != nil {
 			k.margin = margin(shape.Limit)
 		}
@@ -77,6 +90,7 @@ func newTopX(r *run, shape query.TopX, groups []*group) *topX {
 	for i := range t.kept {
 		t.kept[i] = make([]*keysOfRows, len(t.keys))
 	}
+	t.days.begin(len(t.keys))
 	return t
 }
 
@@ -107,7 +121,7 @@ func (t *topX) rank(w *worker, i int) error {
 		return err
 	}
 	for n, k := range t.keys {
-		if t.kept[i][n] != nil || k.isDivided() {
+		if !t.reads(i, n) || k.isDivided() {
 			continue
 		}
 		of, err := w.topKeys(k.column)
@@ -153,7 +167,7 @@ func (t *topX) rowsOf(w *worker, i int) ([]int32, error) {
 func (t *topX) reserve(bytes int64) error {
 	return t.run.reserveOr(bytes, func() bool {
 		largest := slices.MaxFunc(t.keys, func(a, b *keys) int { return cmp.Compare(a.kept(), b.kept()) })
-		if largest.kept() == 0 {
+		if largest.kept() == 0 || largest.whole {
 			return false
 		}
 		largest.divide()
@@ -163,7 +177,7 @@ func (t *topX) reserve(bytes int64) error {
 
 // orDivide divides a column if an error is that memory is short.
 func orDivide(k *keys, err error) error {
-	if !isShort(err) {
+	if !isShort(err) || k.whole {
 		return err
 	}
 	k.divide()
@@ -232,6 +246,9 @@ func (t *topX) complete(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
+	if err := t.completeDays(ctx, open); err != nil {
+		return err
+	}
 	err := t.eachColumn(ctx, open, func(w *worker, i int, k *keys) error { return t.completeKeys(w, i, k) },
 		func(_ int, k *keys, p *keysOfRows) error { return k.completeKept(p) })
 	for _, k := range open {
@@ -260,7 +277,7 @@ func (t *topX) eachColumn(
 	}
 	return t.run.scanSome(ctx, t.groups, func(i int) bool { return t.lacks(i, columns) }, func(w *worker, i int) error {
 		for n, k := range t.keys {
-			if t.kept[i][n] == nil && slices.Contains(columns, k) {
+			if t.reads(i, n) && slices.Contains(columns, k) {
 				if err := read(w, i, k); err != nil {
 					return err
 				}
@@ -300,6 +317,10 @@ func (t *topX) completeKeys(w *worker, i int, k *keys) error {
 
 // moreSlowest finds the n slowest keys of each row group, of every column with a label that ranks by time.
 func (t *topX) moreSlowest(ctx context.Context, n int) error {
+	if n > sizes.slowest && len(t.days.all) > 0 {
+		return fmt.Errorf("%w: rollups do not list enough of the slowest keys", ErrUnsupported)
+	}
+	t.days.begin(len(t.keys))
 	timed := slices.DeleteFunc(slices.Clone(t.keys), func(k *keys) bool { return !k.timed || k.isDivided() })
 	return t.eachColumn(ctx, timed, func(w *worker, i int, k *keys) error {
 		rows, err := t.rowsOf(w, i)

@@ -152,7 +152,7 @@ func (d *dividedKeys) win() {
 		winners := make([]total, len(first))
 		for i, key := range first {
 			winners[i] = key.total
-			winners[i].hash = d.run.hash(key.text)
+			winners[i].hash = d.run.textHash(key.text).hash
 		}
 		d.ranked[label] = winners
 	}

@@ -18,7 +18,7 @@ type topKeys struct {
 // keyHashes are the hashes of the keys of a row group, by code. Keys of different row groups are matched by them. The
 // first pass keeps them, because reading and hashing the texts again would take most of the time of the other passes.
 type keyHashes struct {
-	hashes []uint64 // of the texts; other processes have other hashes
+	hashes []uint64 // of the texts
 	checks []uint32 // other hashes of the texts, which tell that two texts have the same hash
 }
 
@@ -40,7 +40,8 @@ func (w *worker) topKeys(column string) (of topKeys, err error) {
 	of.keyHashes = w.keyHashes
 	for code := range n {
 		text := of.entries.At(int32(code))
-		of.hashes[code], of.checks[code] = w.run.hash(text), parquet.Hash(text)
+		h := w.run.textHash(text)
+		of.hashes[code], of.checks[code] = h.hash, h.check
 	}
 	w.keepHashes(&of)
 	return of, nil

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"cmp"
-	"hash/maphash"
 	"math"
 	"slices"
 	"sync"
@@ -18,6 +17,7 @@ type keys struct {
 	timed  bool     // some of the labels rank by time
 	limit  int      // winners of each label
 	margin int      // spare keys of each label
+	whole  bool     // the column cannot be divided
 
 	reserve func(bytes int64) error // of run, or one that can make room
 
@@ -39,6 +39,7 @@ type keys struct {
 	spares     []uint64   // hashes of the keys next to the winners
 	suspects   []uint64   // hashes of further keys whose texts are compared, too
 	places     hashTable  // of the winners of all labels, then of the spare keys, then of the suspects
+	first      int        // the number of these winners
 	checks     []keyCheck // by place
 	texts      [][]byte   // of the winners and spare keys, by place; nil until one is met
 	figures    []figures  // of these, by place
@@ -58,7 +59,7 @@ func newKeys(r *run, column string, labels []string, limit, groups int) *keys {
 
 // tally holds the counts that rank a key in one row group.
 type tally struct {
-	hash              uint64 // of the text; other processes have other hashes
+	hash              uint64 // of the text
 	requests, blocked int32
 }
 
@@ -98,11 +99,6 @@ const (
 	textBytes      = 24 // without the text itself
 	checkBytes     = 8
 )
-
-// keySeed makes hashes differ from process to process, so that clients cannot choose keys that collide.
-var keySeed = maphash.MakeSeed()
-
-func hashOfKey(text []byte) uint64 { return maphash.Bytes(keySeed, text) }
 
 // keep keeps the tallies of the keys of row group i that can win by blocked requests, if any label ranks by them. At
 // first it keeps all keys. Once there are as many keys with blocked requests as winners, it keeps only such keys,

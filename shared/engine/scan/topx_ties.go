@@ -32,6 +32,7 @@ func (k *keys) placeWinners() error {
 			k.places.add(w.hash)
 		}
 	}
+	k.first = k.places.n
 	for _, hash := range k.spares {
 		k.places.add(hash)
 	}
@@ -59,6 +60,9 @@ func (t *topX) readTies(ctx context.Context, column int) error {
 		return err
 	}
 	found, checks := make([][]byte, tied.n), make([]keyCheck, tied.n)
+	if err := t.tiesOfDays(ctx, column, &tied, found, checks); err != nil {
+		return err
+	}
 	read, err := t.keptTies(column, &tied, found, checks)
 	if err != nil {
 		return err

@@ -2,8 +2,10 @@
 package rollupfile
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,20 +30,62 @@ func (f Folder) Path(start int64) string {
 
 // Read reads the rollup of a day. Errors are rollup.ErrInvalid and those of the file system.
 func (f Folder) Read(start int64) (*rollup.Day, error) {
-	content, err := os.ReadFile(f.Path(start))
-	if err != nil {
-		return nil, err
-	}
-	day, err := rollup.Decode(content)
+	day, _, err := read(f.Path(start))
 	if err == nil && day.Start != start {
 		err = fmt.Errorf("%w: it is of another day", rollup.ErrInvalid)
 	}
 	return day, err
 }
 
-// Write writes a rollup and reads it again. Then it replaces the rollup of its day, if there is one. Interrupted, it
-// leaves the earlier rollup.
-func (f Folder) Write(d *rollup.Day) (err error) {
+// read reads the rollup in a file, without the sections of its lists. It returns where they begin.
+func read(path string) (_ *rollup.Day, lists int64, err error) {
+	content := make([]byte, rollup.HeaderBytes)
+	if err := readAt(path, 0, content); err != nil {
+		return nil, 0, err
+	}
+	size, err := rollup.Size(content)
+	if err != nil {
+		return nil, 0, err
+	}
+	content = make([]byte, size)
+	if err := readAt(path, 0, content); err != nil {
+		return nil, 0, err
+	}
+	day, err := rollup.Decode(content)
+	return day, int64(size), err
+}
+
+// readAt fills content with the bytes of a file. A file that is too short is a rollup.ErrInvalid.
+func readAt(path string, at int64, content []byte) (err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	_, err = file.ReadAt(content, at)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it is too short", rollup.ErrInvalid)
+	}
+	return err
+}
+
+// ReadSection reads a section of the lists of a day, which Read has returned. Errors are rollup.ErrInvalid, also if the
+// rollup was replaced, and those of the file system.
+func (f Folder) ReadSection(d *rollup.Day, s rollup.Section) ([]byte, error) {
+	return readSection(f.Path(d.Start), int64(d.Bytes), s)
+}
+
+func readSection(path string, lists int64, s rollup.Section) ([]byte, error) {
+	content := make([]byte, s.Length)
+	if err := readAt(path, lists+s.Offset, content); err != nil {
+		return nil, err
+	}
+	return content, s.Check(content)
+}
+
+// Write writes a rollup with its lists, and reads it again. Then it replaces the rollup of its day, if there is one.
+// Interrupted, it leaves the earlier rollup.
+func (f Folder) Write(d *rollup.Day, lists rollup.Lists) (err error) {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
@@ -54,21 +98,81 @@ func (f Folder) Write(d *rollup.Day) (err error) {
 			err = errors.Join(fmt.Errorf("write rollup: %w", err), removeFile(file.Name()))
 		}
 	}()
-	_, err = file.Write(d.Encode())
+	d.Sections = lists.Sections
+	_, err = file.Write(append(d.Encode(), lists.Bytes...))
 	if err == nil {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	written, err := os.ReadFile(file.Name())
-	if err == nil {
-		_, err = rollup.Decode(written)
-	}
-	if err != nil {
+	if err := verify(file.Name()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), f.Path(d.Start))
+}
+
+// verify reads a file that was written.
+func verify(path string) error {
+	written, lists, err := read(path)
+	if err != nil {
+		return err
+	}
+	for _, s := range written.Sections {
+		if _, err := readSection(path, lists, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyName is the name of the file with the key of the hashes.
+const keyName = "hash-key"
+
+// HashKeyPath returns the path of the file with the key of the hashes.
+func (f Folder) HashKeyPath() string { return filepath.Join(string(f), keyName) }
+
+// HashKey returns the key of the hashes in the lists of all days. Without one, the error is fs.ErrNotExist.
+func (f Folder) HashKey() (key rollup.HashKey, err error) {
+	content, err := os.ReadFile(f.HashKeyPath())
+	if err == nil && len(content) != len(key) {
+		err = fmt.Errorf("%w: the length of %s is wrong", rollup.ErrInvalid, keyName)
+	}
+	copy(key[:], content)
+	return key, err
+}
+
+// MakeHashKey returns the key of the hashes. If there is none, or it is damaged, it makes one.
+func (f Folder) MakeHashKey() (key rollup.HashKey, err error) {
+	if key, err = f.HashKey(); err == nil {
+		return key, nil
+	}
+	if errors.Is(err, rollup.ErrInvalid) {
+		if err := removeFile(f.HashKeyPath()); err != nil {
+			return key, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	rand.Read(key[:])
+	if err := os.MkdirAll(string(f), 0o700); err != nil {
+		return key, err
+	}
+	file, err := os.CreateTemp(string(f), "*"+temporary)
+	if err != nil {
+		return key, err
+	}
+	_, err = file.Write(key[:])
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Link(file.Name(), f.HashKeyPath()) // unless another process has made one
+	}
+	if err = errors.Join(err, removeFile(file.Name())); err != nil && !errors.Is(err, fs.ErrExist) {
+		return key, err
+	}
+	return f.HashKey()
 }
 
 // Remove removes the rollup of a day, if there is one.

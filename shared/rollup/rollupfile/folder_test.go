@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/rollup"
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
@@ -21,15 +22,45 @@ func TestFolder(t *testing.T) {
 		t.Errorf("a folder that does not exist has %v: %v", days, err)
 	}
 	day := &rollup.Day{Start: start, Objects: []rollup.Object{{Name: "a"}}, Hosts: []rollup.Host{}, Segments: []rollup.Segment{}}
+	var lists rollup.Lists
+	d := querytest.Dimensions("country")[0]
+	lists.AddValues(d, rollup.Values{Values: []rollup.Value{{Hash: rollup.Hash{First: 1}}}}, 2)
 	for range 2 { // the second replaces the first
-		if err := folder.Write(day); err != nil {
+		if err := folder.Write(day, lists); err != nil {
 			t.Fatal(err)
 		}
 	}
+	day.Bytes = len(day.Encode())
 	got, err := folder.Read(start)
 	if diff := cmp.Diff(day, got); err != nil || diff != "" {
 		t.Errorf("%v (-written +read):\n%s", err, diff)
 	}
+	section, found := got.Section(rollup.ValuesPartName(d, 0))
+	content, err := folder.ReadSection(got, section)
+	if !found || err != nil || len(content) == 0 {
+		t.Errorf("a section: %t, %x: %v", found, content, err)
+	}
+	damage(t, folder.Path(start), got.Bytes+int(section.Offset))
+	if _, err := folder.ReadSection(got, section); !errors.Is(err, rollup.ErrInvalid) {
+		t.Errorf("a damaged section: %v", err)
+	}
+	if _, err := folder.Read(start); err != nil {
+		t.Errorf("figures before a damaged section: %v", err)
+	}
+	damage(t, folder.Path(start), 50)
+	if _, err := folder.Read(start); !errors.Is(err, rollup.ErrInvalid) {
+		t.Errorf("damaged figures: %v", err)
+	}
+	if err := folder.Write(day, lists); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(folder.Path(start), int64(got.Bytes)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.ReadSection(got, section); !errors.Is(err, rollup.ErrInvalid) {
+		t.Errorf("a missing section: %v", err)
+	}
+
 	if err := os.Rename(folder.Path(start), folder.Path(start+86400)); err != nil {
 		t.Fatal(err)
 	}
@@ -60,5 +91,48 @@ func TestFolder(t *testing.T) {
 		if err := folder.Remove(start + 86400); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// damage changes a byte of a file.
+func damage(t *testing.T, path string, at int) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[at] ^= 1
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHashKey: a key is made once. One that was damaged is replaced.
+func TestHashKey(t *testing.T) {
+	folder := rollupfile.Folder(filepath.Join(t.TempDir(), "rollups"))
+	if _, err := folder.HashKey(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no key: %v", err)
+	}
+	made, err := folder.MakeHashKey()
+	if err != nil || made == (rollup.HashKey{}) {
+		t.Fatalf("made %x: %v", made, err)
+	}
+	for range 2 {
+		if again, err := folder.MakeHashKey(); again != made || err != nil {
+			t.Errorf("made %x, then %x: %v", made, again, err)
+		}
+	}
+	if err := os.WriteFile(folder.HashKeyPath(), []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.HashKey(); !errors.Is(err, rollup.ErrInvalid) {
+		t.Errorf("a damaged key: %v", err)
+	}
+	if other, err := folder.MakeHashKey(); other == made || err != nil {
+		t.Errorf("made %x again: %v", other, err)
+	}
+	entries, err := os.ReadDir(string(folder))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%d files were left: %v", len(entries), err)
 	}
 }

@@ -1,0 +1,359 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
+)
+
+// section reads a section of the lists of a day. If it is damaged or missing, or was replaced, the error is an
+// ErrUnsupported.
+func (r *run) section(day rolledUpDay, name string) ([]byte, error) {
+	s, found := day.Section(name)
+	if !found {
+		return nil, fmt.Errorf("%w: a rollup has no section %q", ErrUnsupported, name)
+	}
+	content, err := r.rollups.folder.ReadSection(day.Day, s)
+	return content, unusable(err)
+}
+
+// unusable returns an ErrUnsupported for an error of a rollup.
+func unusable(err error) error {
+	if errors.Is(err, rollup.ErrInvalid) || errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	return err
+}
+
+// open lists the row groups of a day that is rolled up, because records of it are needed, too.
+func (r *run) open(ctx context.Context, day *rolledUpDay) error {
+	if day.groups != nil {
+		return nil
+	}
+	groups, err := r.survey(ctx, day.objects)
+	if err != nil {
+		return err
+	}
+	day.groups = groups
+	r.opened = append(r.opened, *day)
+	return nil
+}
+
+// listed are the dimensions whose values rollups list.
+var listed = func() []query.Dimension {
+	by, err := query.ParseDimensions(query.DefaultFacets)
+	if err != nil {
+		panic(err)
+	}
+	return by
+}()
+
+// lists makes the lists of the rollup of a day. There are none if there are too many different values.
+func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, _ error) {
+	err := r.listValues(ctx, groups, &lists)
+	if err == nil {
+		err = r.listKeys(ctx, groups, &lists)
+	}
+	switch {
+	case errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error)):
+		return rollup.Lists{}, nil
+	case err != nil:
+		return rollup.Lists{}, err
+	}
+	return lists, nil
+}
+
+// listSizes are the sizes of the lists of a rollup.
+type listSizes struct {
+	texts     int // of the values of a dimension that have most requests or blocked requests
+	undivided int // values of a dimension that are in one part
+	known     int // keys whose figures are listed, half of them by all requests and half by blocked ones
+	slowest   int // keys by each time
+
+	// If so many keys have blocked requests, the others rank behind the limit of every question and are not counted.
+	blocked int
+}
+
+// sizes are the sizes of new lists. Tests change them.
+var sizes = listSizes{texts: 100, undivided: 2048, known: 4000, slowest: 64, blocked: 80}
+
+// partBits divides the values of a dimension into 16 parts.
+const partBits = 4
+
+// listValues lists the values of the dimensions of facets.
+func (r *run) listValues(ctx context.Context, groups []*group, lists *rollup.Lists) error {
+	f := newFacets(r, listed, flagsOfRows, addFlagged)
+	all := make([]rollup.Values, len(listed))
+	err := f.count(ctx, groups, func(i int, values *counted[query.Flagged]) error {
+		const valueBytes = 64
+		of := &all[i]
+		if of.Texts == nil {
+			of.Texts = map[rollup.Hash]string{}
+		}
+		hashes := values.table.hashes()
+		if err := r.reserve(int64(len(hashes)) * valueBytes); err != nil {
+			return err
+		}
+		for place, hash := range hashes {
+			of.Values = append(of.Values, rollup.Value{Hash: hash.rolledUp(), Flagged: values.counts[place]})
+		}
+		for _, byBlocked := range []bool{true, false} {
+			facet := query.Facet{}
+			addFacet(&facet, values, query.Facets{Limit: sizes.texts, ByBlocked: byBlocked})
+			for _, v := range facet.Values {
+				of.Texts[r.textHash([]byte(v.Value)).rolledUp()] = v.Value
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, d := range listed {
+		all[i].Requests = f.by[i].present.Requests
+		bits := uint(0)
+		if len(all[i].Values) > sizes.undivided {
+			bits = partBits
+		}
+		lists.AddValues(d, all[i], bits)
+		all[i] = rollup.Values{}
+	}
+	return nil
+}
+
+func (h textHash) rolledUp() rollup.Hash { return rollup.Hash{First: h.hash, Check: h.check} }
+
+// hashes returns the hashes of the texts, by their places.
+func (t *textTable) hashes() []textHash {
+	all := make([]textHash, t.n)
+	for _, slot := range t.slots {
+		if slot.place != 0 {
+			all[slot.place-1] = textHash{slot.hash, slot.check}
+		}
+	}
+	return all
+}
+
+// listKeys lists the keys of the columns of topx.
+func (r *run) listKeys(ctx context.Context, groups []*group, lists *rollup.Lists) error {
+	t := newTopX(r, query.TopX{Limit: sizes.blocked}, nil, groups)
+	for i := range t.found {
+		t.found[i] = true // and its rows can be read again
+	}
+	columns := make([]*listedKeys, len(t.keys))
+	counts := countedLists[keyCounts]{run: r}
+	for i, k := range t.keys {
+		columns[i] = &listedKeys{dividedKeys: dividedKeys{keys: k, texts: newCounted[keyCounts](keyCountsBytes)}}
+		counts.all = append(counts.all, &columns[i].texts)
+	}
+	err := counts.eachPart(func(open []int) error {
+		err := r.scan(ctx, groups, func(w *worker, i int) error {
+			rows, err := t.rowsOf(w, i)
+			if err != nil {
+				return err
+			}
+			for _, n := range open {
+				grown, err := columns[n].count(w, rows)
+				if err == nil {
+					err = counts.reserve(grown)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return r.each(ctx, len(open), func(_ *worker, i int) error { return columns[open[i]].take() })
+	})
+	if err != nil {
+		return err
+	}
+	for _, of := range columns {
+		if err := of.choose(); err != nil {
+			return err
+		}
+	}
+	all := func(int) bool { return true }
+	if err := r.scanSome(ctx, groups, all, func(w *worker, i int) error { return t.sumUp(w, i, t.keys) }); err != nil {
+		return err
+	}
+	for _, of := range columns {
+		listed, err := of.listed()
+		if err != nil {
+			return err
+		}
+		lists.AddKeys(of.column, listed)
+	}
+	return nil
+}
+
+// listedKeys are all keys of a column in a day.
+type listedKeys struct {
+	dividedKeys
+	all     []listedKey
+	slowest [3]rollup.Slowest
+}
+
+type listedKey struct {
+	textHash
+	keyCounts
+}
+
+// take takes the keys of a part.
+func (l *listedKeys) take() error {
+	const listedKeyBytes = keyCountsBytes + textHashBytes
+	hashes := l.texts.table.hashes()
+	if err := l.run.reserve(int64(len(hashes)) * listedKeyBytes); err != nil {
+		return err
+	}
+	for place, hash := range hashes {
+		l.all = append(l.all, listedKey{hash, l.texts.counts[place]})
+	}
+	return nil
+}
+
+// choose chooses the keys whose figures are listed.
+func (l *listedKeys) choose() error {
+	slices.SortFunc(l.all, func(a, b listedKey) int { return cmp.Compare(a.hash, b.hash) })
+	for i := 1; i < len(l.all); i++ {
+		if l.all[i-1].hash == l.all[i].hash {
+			return fmt.Errorf("%w: two keys have the same hash", ErrUnsupported)
+		}
+	}
+	take := func(n int, compare func(a, b *listedKey) int) {
+		var first []*listedKey
+		for i := range l.all {
+			first = insertFirst(first, &l.all[i], n, compare)
+		}
+		for _, key := range first {
+			l.spares = append(l.spares, key.hash)
+		}
+	}
+	take(sizes.known/2, func(a, b *listedKey) int {
+		return cmp.Or(cmp.Compare(b.blocked, a.blocked), cmp.Compare(b.requests, a.requests))
+	})
+	take(sizes.known/2, func(a, b *listedKey) int { return cmp.Compare(b.requests, a.requests) })
+	for time := range l.slowest {
+		found, err := l.slowestBy(time)
+		if err != nil {
+			return err
+		}
+		l.slowest[time] = found
+		for _, key := range found.Keys {
+			l.spares = append(l.spares, key.First)
+		}
+	}
+	return l.placeWinners()
+}
+
+// slowestBy returns the slowest keys by a time.
+func (l *listedKeys) slowestBy(time int) (found rollup.Slowest, _ error) {
+	type average struct {
+		value float64
+		hash  textHash
+	}
+	var all []average
+	for _, key := range l.all {
+		t := key.times[time]
+		if !t.sum.fits() || t.sum.high < 0 {
+			return found, errLongTimes
+		}
+		if t.count > 0 {
+			all = append(all, average{query.Times{Count: t.count, Sum: t.sum.whole()}.Average(), key.textHash})
+		}
+	}
+	slices.SortFunc(all, func(a, b average) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.hash.hash, b.hash.hash))
+	})
+	for _, a := range all[:min(len(all), sizes.slowest)] {
+		found.Keys = append(found.Keys, a.hash.rolledUp())
+	}
+	found.Others = math.Inf(-1)
+	if len(all) > sizes.slowest {
+		found.Others = all[sizes.slowest].value
+	}
+	return found, nil
+}
+
+// listed returns the keys for the lists.
+func (l *listedKeys) listed() (keys rollup.Keys, _ error) {
+	blocked := 0
+	for _, key := range l.all {
+		if key.requests > math.MaxInt32 {
+			return keys, fmt.Errorf("%w: a key has %d requests", ErrUnsupported, key.requests)
+		}
+		if key.blocked > 0 {
+			blocked++
+		}
+	}
+	keys.All, keys.Slowest = blocked < sizes.blocked, l.slowest
+	for _, key := range l.all {
+		keys.Members = append(keys.Members, key.rolledUp())
+		if keys.All || key.blocked > 0 {
+			keys.Tallies = append(keys.Tallies, rollup.Tally{
+				Hash: key.rolledUp(), Requests: uint32(key.requests), Blocked: uint32(key.blocked),
+			})
+		}
+	}
+	for place, hash := range l.places.hashes() {
+		hash.check = l.checks[place].hash
+		keys.Known = append(keys.Known, l.figures[place].rolledUp(hash, l.keys.texts[place]))
+	}
+	return keys, nil
+}
+
+// rolledUp returns a key with its figures for the lists.
+func (f *figures) rolledUp(hash textHash, text []byte) rollup.Key {
+	key := rollup.Key{
+		Hash: hash.rolledUp(), Text: string(text), BytesSent: f.bytesSent.rolledUp(), RequestLength: f.requestLength.rolledUp(),
+		Origin: f.origin.rolledUp(), Svc: f.svc.rolledUp(), Total: f.total.rolledUp(),
+	}
+	for flags, n := range f.requests {
+		if n > 0 {
+			key.Requests = append(key.Requests, rollup.FlagCount{Flags: uint8(flags), Count: n})
+		}
+	}
+	for i, first := range f.first {
+		if first.present {
+			text := string(first.bytes)
+			key.First[i] = &text
+		}
+	}
+	return key
+}
+
+func (t *times) rolledUp() rollup.Times {
+	return rollup.Times{Sum: t.sum.rolledUp(), Count: t.count, Min: t.min, Max: t.max}
+}
+
+// figuresOf returns the figures of a key of the lists.
+func figuresOf(k *rollup.Key) *figures {
+	f := &figures{
+		bytesSent: sumOf(k.BytesSent), requestLength: sumOf(k.RequestLength),
+		origin: timesOf(k.Origin), svc: timesOf(k.Svc), total: timesOf(k.Total),
+	}
+	for _, n := range k.Requests {
+		f.requests[n.Flags%(2*manyFlags)] = n.Count
+	}
+	for i, first := range k.First {
+		if first != nil {
+			f.first[i] = text{true, []byte(*first)}
+		}
+	}
+	return f
+}
+
+func timesOf(t rollup.Times) times {
+	return times{sum: sumOf(t.Sum), count: t.Count, min: t.Min, max: t.Max}
+}

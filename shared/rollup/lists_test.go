@@ -1,0 +1,200 @@
+package rollup_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/rollup"
+)
+
+var key = rollup.HashKey{1, 2, 3}
+
+func hashOf(n int) rollup.Hash { return key.Hash(fmt.Appendf(nil, "text %d", n)) }
+
+// sectionsOf returns the contents of sections by their names.
+func sectionsOf(t *testing.T, l *rollup.Lists) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, s := range l.Sections {
+		all[s.Name] = l.Bytes[s.Offset : s.Offset+s.Length]
+		if err := s.Check(all[s.Name]); err != nil {
+			t.Error(err)
+		}
+	}
+	return all
+}
+
+// TestValues: values are read as they were written, whether they are divided or not.
+func TestValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	of := rollup.Values{Requests: 7, Texts: map[rollup.Hash]string{hashOf(3): "", hashOf(40): "a text"}}
+	for i := range 300 {
+		n := query.Flagged{Requests: 1 + r.Int64N(3)}
+		for _, to := range []*int64{&n.Blocked, &n.Challenges, &n.Monitored, &n.Human} {
+			*to = []int64{0, n.Requests, r.Int64N(n.Requests + 1)}[r.IntN(3)]
+		}
+		of.Values = append(of.Values, rollup.Value{Hash: hashOf(i), Flagged: n})
+	}
+	of.Values[0].Flagged = query.Flagged{Requests: math.MaxInt64, Human: math.MaxInt64, Blocked: 1 << 40}
+	d := querytest.Dimensions("country")[0]
+	for _, bits := range []uint{0, 4} {
+		var lists rollup.Lists
+		lists.AddValues(d, of, bits)
+		sections := sectionsOf(t, &lists)
+		head, err := rollup.DecodeValuesHead(sections[rollup.ValuesName(d)])
+		want := rollup.ValuesHead{Requests: 7, Distinct: 300, PartBits: bits, Texts: of.Texts}
+		if diff := cmp.Diff(want, head); err != nil || diff != "" {
+			t.Errorf("%v\n%s", err, diff)
+		}
+		var got []rollup.Value
+		for part := range 1 << bits {
+			content := sections[rollup.ValuesPartName(d, part)]
+			err := rollup.EachValue(content, func(v rollup.Value) {
+				if v.Part(bits) != part {
+					t.Errorf("a value of part %d is in part %d", v.Part(bits), part)
+				}
+				got = append(got, v)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			if err := rollup.EachValue(content[:5], func(rollup.Value) {}); !errors.Is(err, rollup.ErrInvalid) {
+				t.Errorf("a part that is cut: %v", err)
+			}
+		}
+		if diff := cmp.Diff(of.Values, got); diff != "" { // AddValues has sorted them
+			t.Errorf("-written +read:\n%s", diff)
+		}
+	}
+}
+
+// TestKeys: keys are found as they were written, and no others.
+func TestKeys(t *testing.T) {
+	asn, text := "AS1", ""
+	full := rollup.Key{
+		Hash: hashOf(1), Text: "/a", Requests: []rollup.FlagCount{{Flags: 3, Count: 5}, {Flags: 31, Count: 1 << 40}},
+		BytesSent: rollup.Sum{High: 1, Low: math.MaxUint64}, RequestLength: rollup.Sum{Low: 3},
+		Origin: rollup.Times{Sum: rollup.Sum{Low: 9}, Count: 2, Min: -1, Max: 10}, First: [3]*string{&asn, &asn, &text},
+	}
+	keys := rollup.Keys{
+		All: true,
+		Slowest: [3]rollup.Slowest{
+			{Keys: []rollup.Hash{hashOf(1), hashOf(0)}, Others: 1.5}, {Others: math.Inf(-1)}, {Others: math.Inf(-1)},
+		},
+		Known: []rollup.Key{full, {Hash: hashOf(2), Requests: []rollup.FlagCount{}}},
+	}
+	const many = 1000
+	for i := range many {
+		keys.Members = append(keys.Members, hashOf(i))
+		if i%2 == 0 {
+			keys.Tallies = append(keys.Tallies, rollup.Tally{Hash: hashOf(i), Requests: uint32(i), Blocked: math.MaxUint32})
+		}
+	}
+	var lists rollup.Lists
+	lists.AddKeys("url", keys)
+	sections := sectionsOf(t, &lists)
+	tallies, err := rollup.DecodeTallies(sections[rollup.TalliesName("url")])
+	if err != nil || !tallies.All() || tallies.Len() != many/2 {
+		t.Fatalf("%d tallies, all: %t: %v", tallies.Len(), tallies.All(), err)
+	}
+	known, err := rollup.DecodeKnown(sections[rollup.KnownName("url")])
+	if err != nil {
+		t.Fatal(err)
+	}
+	members, err := rollup.DecodeMembers(sections[rollup.MembersName("url")])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * many {
+		hash := hashOf(i)
+		if has := members.Has(hash.First); has != (i < many) {
+			t.Errorf("key %d is a member: %t", i, has)
+		}
+		tally, found := tallies.Find(hash.First)
+		want := rollup.Tally{}
+		if i < many && i%2 == 0 {
+			want = rollup.Tally{Hash: hash, Requests: uint32(i), Blocked: math.MaxUint32}
+		}
+		if tally != want || found != (want != rollup.Tally{}) {
+			t.Errorf("tally of key %d: %v, %t", i, tally, found)
+		}
+		key, found, err := known.Find(hash.First)
+		at := slices.IndexFunc(keys.Known, func(k rollup.Key) bool { return k.Hash == hash })
+		if found != (at >= 0) || err != nil {
+			t.Errorf("key %d is known: %t: %v", i, found, err)
+		}
+		if found && !cmp.Equal(key, keys.Known[at]) {
+			t.Error(cmp.Diff(keys.Known[at], key))
+		}
+	}
+	slowest, err := rollup.DecodeSlowest(sections[rollup.SlowestName("url")])
+	want := keys.Slowest
+	want[1].Keys, want[2].Keys = []rollup.Hash{}, []rollup.Hash{}
+	if diff := cmp.Diff(want, slowest); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+
+	lists = rollup.Lists{}
+	lists.AddKeys("url", rollup.Keys{})
+	sections = sectionsOf(t, &lists)
+	if members, err = rollup.DecodeMembers(sections[rollup.MembersName("url")]); err != nil || members.Has(1) {
+		t.Errorf("a column without keys has one: %v", err)
+	}
+	if known, err = rollup.DecodeKnown(sections[rollup.KnownName("url")]); err != nil {
+		t.Error(err)
+	} else if _, found, _ := known.Find(1); found {
+		t.Error("a column without keys has one")
+	}
+}
+
+// FuzzSections: sections of any bytes are read or refused.
+func FuzzSections(f *testing.F) {
+	var lists rollup.Lists
+	d := querytest.Dimensions("country")[0]
+	lists.AddValues(d, rollup.Values{
+		Values: []rollup.Value{{Hash: hashOf(1), Flagged: query.Flagged{Requests: 3, Blocked: 1}}, {Hash: hashOf(2)}},
+		Texts:  map[rollup.Hash]string{hashOf(1): "a"},
+	}, 0)
+	lists.AddKeys("url", rollup.Keys{
+		Tallies: []rollup.Tally{{Hash: hashOf(1)}}, Known: []rollup.Key{{Hash: hashOf(1)}}, Members: []rollup.Hash{hashOf(1)},
+	})
+	for _, s := range lists.Sections {
+		f.Add(lists.Bytes[s.Offset:s.Offset+s.Length], hashOf(1).First)
+	}
+	f.Fuzz(func(t *testing.T, content []byte, hash uint64) {
+		invalid := func(err error) {
+			if err != nil && !errors.Is(err, rollup.ErrInvalid) {
+				t.Errorf("%v, want ErrInvalid", err)
+			}
+		}
+		_, err := rollup.DecodeValuesHead(content)
+		invalid(err)
+		invalid(rollup.EachValue(content, func(rollup.Value) {}))
+		if tallies, err := rollup.DecodeTallies(content); err == nil {
+			tallies.Find(hash)
+		} else {
+			invalid(err)
+		}
+		if known, err := rollup.DecodeKnown(content); err == nil {
+			_, _, err := known.Find(hash)
+			invalid(err)
+		} else {
+			invalid(err)
+		}
+		if members, err := rollup.DecodeMembers(content); err == nil {
+			members.Has(hash)
+		} else {
+			invalid(err)
+		}
+		_, err = rollup.DecodeSlowest(content)
+		invalid(err)
+	})
+}

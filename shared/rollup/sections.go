@@ -1,0 +1,87 @@
+package rollup
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+
+	"github.com/dchest/siphash"
+)
+
+// HashKey is the secret by which texts are hashed in lists, so that clients cannot choose texts with equal hashes. All
+// days that are joined have the same key.
+type HashKey [16]byte
+
+// ID tells keys from each other, without telling the key.
+func (k HashKey) ID() uint64 {
+	id, _ := k.sum([]byte("the identity of a key of rollups"))
+	return id
+}
+
+func (k HashKey) sum(text []byte) (first, second uint64) {
+	return siphash.Hash128(binary.LittleEndian.Uint64(k[:8]), binary.LittleEndian.Uint64(k[8:]), text)
+}
+
+// Hash returns the hash of a text.
+func (k HashKey) Hash(text []byte) Hash {
+	first, second := k.sum(text)
+	return Hash{first, uint32(second)}
+}
+
+// Hash is a hash of 96 bits (SipHash-2-4) that stands for a text.
+type Hash struct {
+	First uint64
+	Check uint32
+}
+
+const hashBytes = 12
+
+func (h Hash) append(to []byte) []byte {
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(to, h.First), h.Check)
+}
+
+func hashAt(content []byte) Hash {
+	return Hash{binary.LittleEndian.Uint64(content), binary.LittleEndian.Uint32(content[8:])}
+}
+
+// Section is a part of the lists of a day. Questions read only the sections that they need.
+type Section struct {
+	Name     string
+	Offset   int64 // from the end of the figures, in bytes
+	Length   int64 // in bytes
+	Checksum uint32
+}
+
+var checksums = crc32.MakeTable(crc32.Castagnoli)
+
+// Check returns ErrInvalid unless these are the bytes of the section.
+func (s Section) Check(content []byte) error {
+	if int64(len(content)) != s.Length || crc32.Checksum(content, checksums) != s.Checksum {
+		return fmt.Errorf("%w: the checksum of its section %q is wrong", ErrInvalid, s.Name)
+	}
+	return nil
+}
+
+// Section returns a section of the lists, and whether the day has it.
+func (d *Day) Section(name string) (Section, bool) {
+	i := slices.IndexFunc(d.Sections, func(s Section) bool { return s.Name == name })
+	if i < 0 {
+		return Section{}, false
+	}
+	return d.Sections[i], true
+}
+
+// Lists are the bytes of all sections of a day.
+type Lists struct {
+	Sections []Section
+	Bytes    []byte
+}
+
+// add adds a section.
+func (l *Lists) add(name string, content []byte) {
+	l.Sections = append(l.Sections, Section{
+		Name: name, Offset: int64(len(l.Bytes)), Length: int64(len(content)), Checksum: crc32.Checksum(content, checksums),
+	})
+	l.Bytes = append(l.Bytes, content...)
+}

@@ -1,0 +1,168 @@
+package rollup
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Values holds all values of a dimension in a day.
+type Values struct {
+	Requests int64 // that have a value
+	Values   []Value
+	Texts    map[Hash]string // of the most frequent ones
+}
+
+// Value is a value with its requests.
+type Value struct {
+	Hash
+	query.Flagged
+}
+
+// ValuesHead is what a day tells about the values of a dimension besides the values.
+type ValuesHead struct {
+	Requests int64
+	Distinct int64
+	PartBits uint // the values are in 1<<PartBits parts, by the first bits of their hashes
+	Texts    map[Hash]string
+}
+
+// maxPartBits limits the number of parts.
+const maxPartBits = 8
+
+// ValuesName is the name of the section with the ValuesHead of a dimension.
+func ValuesName(d query.Dimension) string { return "values of " + d.Identity() }
+
+// ValuesPartName is the name of the section with a part of the values of a dimension.
+func ValuesPartName(d query.Dimension, part int) string {
+	return fmt.Sprintf("%s, part %d", ValuesName(d), part)
+}
+
+// Part returns the number of the part with a hash, of 1<<bits parts.
+func (h Hash) Part(bits uint) int { return int(h.First >> (64 - bits)) }
+
+// AddValues adds the values of a dimension in 1<<bits parts. It sorts them.
+func (l *Lists) AddValues(d query.Dimension, v Values, bits uint) {
+	slices.SortFunc(v.Values, func(a, b Value) int { return a.Hash.compare(b.Hash) })
+	head := encoder{}
+	head.int(v.Requests)
+	head.int(int64(len(v.Values)))
+	head.uint(uint64(bits))
+	head.uint(uint64(len(v.Texts)))
+	for _, of := range v.Values {
+		if text, known := v.Texts[of.Hash]; known {
+			head.bytes = of.Hash.append(head.bytes)
+			head.text(text)
+		}
+	}
+	l.add(ValuesName(d), head.bytes)
+	next := 0
+	for part := range 1 << bits {
+		e := encoder{}
+		for ; next < len(v.Values) && v.Values[next].Part(bits) == part; next++ {
+			e.bytes = v.Values[next].Hash.append(e.bytes)
+			e.flagged(v.Values[next].Flagged)
+		}
+		l.add(ValuesPartName(d, part), e.bytes)
+	}
+}
+
+func (h Hash) compare(other Hash) int {
+	return cmp.Or(cmp.Compare(h.First, other.First), cmp.Compare(h.Check, other.Check))
+}
+
+// The first byte of counts: all requests of a value have the same flags, which are its low four bits, or each count
+// follows. Unless the value has one request, their number follows.
+const (
+	severalRequests = 1 << 4
+	mixedRequests   = 1 << 5
+)
+
+func (e *encoder) flagged(f query.Flagged) {
+	flags := byte(0)
+	for i, n := range []int64{f.Blocked, f.Challenges, f.Monitored, f.Human} {
+		switch n {
+		case 0:
+		case f.Requests:
+			flags |= 1 << i
+		default:
+			e.bytes = append(e.bytes, mixedRequests)
+			for _, n := range []int64{f.Requests, f.Blocked, f.Challenges, f.Monitored, f.Human} {
+				e.int(n)
+			}
+			return
+		}
+	}
+	if f.Requests == 1 {
+		e.bytes = append(e.bytes, flags)
+		return
+	}
+	e.bytes = append(e.bytes, flags|severalRequests)
+	e.int(f.Requests)
+}
+
+// DecodeValuesHead reads the section of ValuesName. The error is ErrInvalid.
+func DecodeValuesHead(content []byte) (head ValuesHead, _ error) {
+	d := decoder{bytes: content}
+	head.Requests, head.Distinct, head.PartBits = d.int(), d.int(), uint(d.uint())
+	head.Texts = map[Hash]string{}
+	for range d.length() {
+		hash := d.hash()
+		head.Texts[hash] = d.text()
+	}
+	if d.failed || len(d.bytes) > 0 || head.PartBits > maxPartBits {
+		return ValuesHead{}, ErrInvalid
+	}
+	return head, nil
+}
+
+func (d *decoder) hash() (h Hash) {
+	if len(d.bytes) < hashBytes {
+		d.failed, d.bytes = true, nil
+		return h
+	}
+	h = hashAt(d.bytes)
+	d.bytes = d.bytes[hashBytes:]
+	return h
+}
+
+// EachValue calls found with the values of a section of ValuesPartName, sorted by hash. The error is ErrInvalid.
+func EachValue(content []byte, found func(Value)) error {
+	for len(content) > hashBytes {
+		v := Value{Hash: hashAt(content)}
+		kind := content[hashBytes]
+		content = content[hashBytes+1:]
+		if kind == mixedRequests {
+			for _, to := range []*int64{&v.Requests, &v.Blocked, &v.Challenges, &v.Monitored, &v.Human} {
+				n, length := binary.Varint(content)
+				if length <= 0 {
+					return ErrInvalid
+				}
+				*to, content = n, content[length:]
+			}
+			found(v)
+			continue
+		}
+		v.Requests = 1
+		if kind&severalRequests != 0 {
+			n, length := binary.Varint(content)
+			if length <= 0 {
+				return ErrInvalid
+			}
+			v.Requests, content = n, content[length:]
+		}
+		for i, to := range []*int64{&v.Blocked, &v.Challenges, &v.Monitored, &v.Human} {
+			if kind&(1<<i) != 0 {
+				*to = v.Requests
+			}
+		}
+		found(v)
+	}
+	if len(content) > 0 {
+		return ErrInvalid
+	}
+	return nil
+}
