@@ -1,6 +1,8 @@
 package rollup
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -15,19 +17,26 @@ type Keys struct {
 
 	Slowest [3]Slowest // in the order of query.TimeLabels
 	Known   []Key
-	Members []Hash // all keys
+	Members []Member // all keys
+	Timed   bool     // the members have bounds
 }
 
 // Tally holds the counts that rank a key.
 type Tally struct {
-	Hash
+	First             uint64 // of its hash
 	Requests, Blocked uint32
 }
 
 // Slowest are the keys with the highest averages of a time.
 type Slowest struct {
-	Keys   []Hash
-	Others float64 // the highest average of the other keys; -Inf: there are no others
+	Keys   []SlowKey // the slowest first
+	Others float64   // the highest average of the other keys; -Inf: there are no others
+}
+
+// SlowKey is a key with its average.
+type SlowKey struct {
+	Hash
+	Average float64
 }
 
 // Key is a key with its figures.
@@ -70,26 +79,31 @@ func (l *Lists) AddKeys(column string, k Keys) {
 	e := encoder{}
 	for _, s := range k.Slowest {
 		e.uint(uint64(len(s.Keys)))
-		for _, hash := range s.Keys {
-			e.bytes = hash.append(e.bytes)
+		for _, key := range s.Keys {
+			e.bytes = key.Hash.append(e.bytes)
+			e.float(key.Average)
 		}
-		e.bytes = binary.LittleEndian.AppendUint64(e.bytes, math.Float64bits(s.Others))
+		e.float(s.Others)
 	}
 	l.add(SlowestName(column), e.bytes)
 	l.add(KnownName(column), k.known())
-	l.add(MembersName(column), members(k.Members))
+	l.add(MembersName(column), members(k.Members, k.Timed))
 }
 
-const tallyBytes = hashBytes + 8
+func (e *encoder) float(f float64) {
+	e.bytes = binary.LittleEndian.AppendUint64(e.bytes, math.Float64bits(f))
+}
+
+const tallyBytes = 16
 
 func (k *Keys) tallies() []byte {
-	slices.SortFunc(k.Tallies, func(a, b Tally) int { return a.compare(b.Hash) })
+	slices.SortFunc(k.Tallies, func(a, b Tally) int { return cmp.Compare(a.First, b.First) })
 	content := make([]byte, 1, 1+len(k.Tallies)*tallyBytes)
 	if k.All {
 		content[0] = 1
 	}
 	for _, t := range k.Tallies {
-		content = t.Hash.append(content)
+		content = binary.LittleEndian.AppendUint64(content, t.First)
 		content = binary.LittleEndian.AppendUint32(content, t.Requests)
 		content = binary.LittleEndian.AppendUint32(content, t.Blocked)
 	}
@@ -116,7 +130,9 @@ func (t Tallies) Len() int { return len(t) / tallyBytes }
 // At returns a key. Keys are sorted by hash.
 func (t Tallies) At(i int) Tally {
 	at := t[1+i*tallyBytes:]
-	return Tally{hashAt(at), binary.LittleEndian.Uint32(at[hashBytes:]), binary.LittleEndian.Uint32(at[hashBytes+4:])}
+	return Tally{
+		binary.LittleEndian.Uint64(at), binary.LittleEndian.Uint32(at[8:]), binary.LittleEndian.Uint32(at[12:]),
+	}
 }
 
 // Find returns the key with the first part of a hash.
@@ -132,15 +148,11 @@ func (t Tallies) Find(first uint64) (Tally, bool) {
 func DecodeSlowest(content []byte) (all [3]Slowest, _ error) {
 	d := decoder{bytes: content}
 	for i := range all {
-		all[i].Keys = make([]Hash, d.length())
+		all[i].Keys = make([]SlowKey, d.length())
 		for k := range all[i].Keys {
-			all[i].Keys[k] = d.hash()
+			all[i].Keys[k] = SlowKey{d.hash(), d.float()}
 		}
-		if len(d.bytes) < 8 {
-			return all, ErrInvalid
-		}
-		all[i].Others = math.Float64frombits(binary.LittleEndian.Uint64(d.bytes))
-		d.bytes = d.bytes[8:]
+		all[i].Others = d.float()
 	}
 	if d.failed || len(d.bytes) > 0 {
 		return all, ErrInvalid
@@ -148,11 +160,22 @@ func DecodeSlowest(content []byte) (all [3]Slowest, _ error) {
 	return all, nil
 }
 
-// known returns the keys with their figures: their number, an index with the place of each by its hash, the texts that
-// several of them share, and their figures.
+func (d *decoder) float() float64 {
+	if len(d.bytes) < 8 {
+		d.failed, d.bytes = true, nil
+		return 0
+	}
+	f := math.Float64frombits(binary.LittleEndian.Uint64(d.bytes))
+	d.bytes = d.bytes[8:]
+	return f
+}
+
+// known returns the keys with their figures: the numbers of keys, of texts, and of bytes of texts, an index with the place
+// of each key by its hash, the ends of the texts, these, and the figures. Keys share texts.
 func (k *Keys) known() []byte {
 	slices.SortFunc(k.Known, func(a, b Key) int { return a.compare(b.Hash) })
-	texts, numbers := encoder{}, map[string]uint64{}
+	var texts, ends []byte
+	numbers := map[string]uint64{}
 	figures := encoder{}
 	index := make([]byte, 0, len(k.Known)*indexBytes)
 	for _, key := range k.Known {
@@ -161,7 +184,8 @@ func (k *Keys) known() []byte {
 		figures.key(&key, func(text string) uint64 {
 			number, known := numbers[text]
 			if !known {
-				texts.text(text)
+				texts = append(texts, text...)
+				ends = binary.LittleEndian.AppendUint32(ends, uint32(len(texts)))
 				number = uint64(len(numbers)) + 1
 				numbers[text] = number
 			}
@@ -171,8 +195,8 @@ func (k *Keys) known() []byte {
 	e := encoder{}
 	e.uint(uint64(len(k.Known)))
 	e.uint(uint64(len(numbers)))
-	e.bytes = slices.Concat(e.bytes, texts.bytes, index, figures.bytes)
-	return e.bytes
+	e.uint(uint64(len(texts)))
+	return slices.Concat(e.bytes, index, ends, texts, figures.bytes)
 }
 
 const indexBytes = hashBytes + 4
@@ -204,24 +228,34 @@ func (e *encoder) key(k *Key, numberOf func(text string) uint64) {
 }
 
 // KnownKeys are the keys of a section of KnownName.
-type KnownKeys struct {
-	texts          []string
-	index, figures []byte
-}
+type KnownKeys struct{ index, ends, texts, figures []byte }
 
 // DecodeKnown reads the section of KnownName. The error is ErrInvalid.
 func DecodeKnown(content []byte) (k KnownKeys, _ error) {
 	d := decoder{bytes: content}
-	n := d.length()
-	k.texts = make([]string, d.length())
-	for i := range k.texts {
-		k.texts[i] = d.text()
-	}
-	if d.failed || n*indexBytes > len(d.bytes) {
+	n, texts, length := d.length(), d.length(), d.length()
+	if d.failed || n*indexBytes+4*texts+length > len(d.bytes) {
 		return k, ErrInvalid
 	}
-	k.index, k.figures = d.bytes[:n*indexBytes], d.bytes[n*indexBytes:]
+	k.index, d.bytes = d.bytes[:n*indexBytes], d.bytes[n*indexBytes:]
+	k.ends, d.bytes = d.bytes[:4*texts], d.bytes[4*texts:]
+	k.texts, k.figures = d.bytes[:length], d.bytes[length:]
 	return k, nil
+}
+
+// text returns a text by its number, which begins with 1.
+func (k *KnownKeys) text(number uint64) (text string, valid bool) {
+	if number > uint64(len(k.ends)/4) {
+		return "", false
+	}
+	from, to := uint32(0), binary.LittleEndian.Uint32(k.ends[4*(number-1):])
+	if number > 1 {
+		from = binary.LittleEndian.Uint32(k.ends[4*(number-2):])
+	}
+	if from > to || int(to) > len(k.texts) {
+		return "", false
+	}
+	return string(k.texts[from:to]), true
 }
 
 // Find returns the key with the first part of a hash, and whether there is one. The error is ErrInvalid.
@@ -233,11 +267,11 @@ func (k *KnownKeys) Find(first uint64) (key Key, found bool, _ error) {
 	}
 	at := k.index[i*indexBytes:]
 	place := binary.LittleEndian.Uint32(at[hashBytes:])
-	if int(place) > len(k.figures) {
+	if int64(place) > int64(len(k.figures)) {
 		return Key{}, false, ErrInvalid
 	}
 	d := decoder{bytes: k.figures[place:]}
-	key = d.key(k.texts)
+	key = d.key(k.text)
 	key.Hash = hashAt(at)
 	if d.failed {
 		return Key{}, false, ErrInvalid
@@ -245,7 +279,7 @@ func (k *KnownKeys) Find(first uint64) (key Key, found bool, _ error) {
 	return key, true, nil
 }
 
-func (d *decoder) key(texts []string) (k Key) {
+func (d *decoder) key(textOf func(number uint64) (text string, valid bool)) (k Key) {
 	k.Text = d.text()
 	k.Requests = make([]FlagCount, d.length())
 	for i := range k.Requests {
@@ -258,11 +292,9 @@ func (d *decoder) key(texts []string) (k Key) {
 		}
 	}
 	for i := range k.First {
-		switch number := d.uint(); {
-		case number > uint64(len(texts)):
-			d.failed = true
-		case number > 0:
-			k.First[i] = &texts[number-1]
+		if number := d.uint(); number > 0 {
+			text, valid := textOf(number)
+			k.First[i], d.failed = &text, d.failed || !valid
 		}
 	}
 	return k
@@ -278,65 +310,128 @@ func (d *decoder) byte() byte {
 	return b
 }
 
-// members returns a set of hashes: the number of leading bits, for each combination of these the end of its hashes, and
-// the next 24 bits of each hash. A hash that is not in the set is found in it with a probability of 2⁻²⁰ or less.
-func members(all []Hash) []byte {
-	slices.SortFunc(all, Hash.compare)
-	lead := max(0, bits.Len(uint(len(all)))-4)
-	content := []byte{byte(lead)}
-	ends, rest := []byte{}, make([]byte, 0, memberBytes*len(all))
-	next := 0
-	for prefix := range 1 << lead {
-		for ; next < len(all) && int(all[next].First>>1>>(63-lead)) == prefix; next++ {
-			m := memberOf(all[next].First, lead)
-			rest = append(rest, byte(m>>16), byte(m>>8), byte(m))
-		}
-		ends = binary.LittleEndian.AppendUint32(ends, uint32(next))
-	}
-	return slices.Concat(content, ends, rest)
+// Member is a key of a column. If labels rank the column by times, it has an upper bound of its average of each time.
+type Member struct {
+	Hash
+	Bounds [3]Bound // in the order of query.TimeLabels
 }
 
-const memberBytes = 3
+// Bound is an upper bound of an average of times in microseconds, on a logarithmic scale. 0 is that of no times.
+type Bound uint8
 
-// memberOf returns the 24 bits that follow the leading bits of a hash.
-func memberOf(first uint64, lead int) uint32 { return uint32(first << lead >> 40) }
+// perDouble is the number of bounds between a time and its double. Bounds reach up to 2⁴² microseconds.
+const perDouble = 6
 
-// Members is a set of hashes, the section of MembersName.
+// BoundOf returns a bound of an average. Platforms may calculate Most a little differently.
+func BoundOf(average float64) Bound {
+	const little = 1e-9
+	b := Bound(1)
+	for b.Most() < average*(1+little) {
+		b++
+	}
+	return b
+}
+
+// Most returns the bound in microseconds.
+func (b Bound) Most() float64 {
+	switch b {
+	case 0:
+		return math.Inf(-1)
+	case 1:
+		return 0
+	case math.MaxUint8:
+		return math.Inf(1)
+	}
+	return math.Exp2(float64(b-2) / perDouble)
+}
+
+// members returns a set of keys: the number of bytes of a hash that are there, the number of leading bits before these,
+// for each combination of leading bits the end of its keys, and for each key these bytes and its bounds.
+func members(all []Member, timed bool) []byte {
+	slices.SortFunc(all, func(a, b Member) int { return a.compare(b.Hash) })
+	m := Members{hash: shortHash, lead: max(0, bits.Len(uint(len(all)))-4)}
+	if timed {
+		m.hash = longHash
+	}
+	rest := make([]byte, 0, m.width()*len(all))
+	content := []byte{byte(m.hash), byte(m.lead)}
+	next := 0
+	for prefix := range 1 << m.lead {
+		for ; next < len(all) && m.prefixOf(all[next].First) == prefix; next++ {
+			rest = binary.BigEndian.AppendUint64(rest, all[next].First<<m.lead)
+			rest = rest[:len(rest)-8+m.hash]
+			if timed {
+				for _, b := range all[next].Bounds {
+					rest = append(rest, byte(b))
+				}
+			}
+		}
+		content = binary.LittleEndian.AppendUint32(content, uint32(next))
+	}
+	return append(content, rest...)
+}
+
+// The number of bytes of a hash. With a short one, a key that is not in the set is found in it with a probability of 2⁻²⁰
+// or less, which only costs the time to read records. With a long one, the probability is 2⁻³⁶ or less.
+const (
+	shortHash = 3
+	longHash  = 5
+)
+
+// Members is a set of keys, the section of MembersName.
 type Members struct {
-	lead       int
+	hash       int // bytes
+	lead       int // bits
 	ends, rest []byte
 }
 
+// width returns the number of bytes of a key.
+func (m *Members) width() int {
+	if m.hash == longHash {
+		return longHash + 3
+	}
+	return m.hash
+}
+
+func (m *Members) prefixOf(first uint64) int { return int(first >> 1 >> (63 - m.lead)) }
+
 // DecodeMembers reads the section of MembersName. The error is ErrInvalid.
 func DecodeMembers(content []byte) (m Members, _ error) {
-	if len(content) == 0 || content[0] > 32 {
+	if len(content) < 2 || content[0] != shortHash && content[0] != longHash || content[1] > 32 {
 		return m, ErrInvalid
 	}
-	m.lead = int(content[0])
+	m.hash, m.lead = int(content[0]), int(content[1])
 	ends := 4 << m.lead
-	if len(content) < 1+ends {
+	if len(content) < 2+ends {
 		return m, ErrInvalid
 	}
-	m.ends, m.rest = content[1:1+ends], content[1+ends:]
-	if len(m.rest) != memberBytes*int(binary.LittleEndian.Uint32(m.ends[ends-4:])) {
+	m.ends, m.rest = content[2:2+ends], content[2+ends:]
+	if len(m.rest) != m.width()*int(binary.LittleEndian.Uint32(m.ends[ends-4:])) {
 		return m, ErrInvalid
 	}
 	return m, nil
 }
 
-// Has reports whether a key with the first part of a hash may be among the keys. If it reports false, none is.
-func (m Members) Has(first uint64) bool {
-	prefix := int(first >> 1 >> (63 - m.lead))
-	from := uint32(0)
+// Find returns the bounds of the key with the first part of a hash, and whether there may be one.
+func (m *Members) Find(first uint64) (bounds [3]Bound, found bool) {
+	prefix, width := m.prefixOf(first), m.width()
+	from := 0
 	if prefix > 0 {
-		from = binary.LittleEndian.Uint32(m.ends[4*(prefix-1):])
+		from = int(binary.LittleEndian.Uint32(m.ends[4*(prefix-1):])) * width
 	}
-	to := binary.LittleEndian.Uint32(m.ends[4*prefix:])
-	want := memberOf(first, m.lead)
-	for at := int(from) * memberBytes; at < min(int(to)*memberBytes, len(m.rest)); at += memberBytes {
-		if uint32(m.rest[at])<<16|uint32(m.rest[at+1])<<8|uint32(m.rest[at+2]) == want {
-			return true
+	to := min(int(binary.LittleEndian.Uint32(m.ends[4*prefix:]))*width, len(m.rest))
+	var word [8]byte
+	binary.BigEndian.PutUint64(word[:], first<<m.lead)
+	want := word[:m.hash]
+	for at := from; at < to; at += width {
+		if bytes.Equal(m.rest[at:at+m.hash], want) {
+			if m.hash == longHash {
+				for i := range bounds {
+					bounds[i] = Bound(m.rest[at+m.hash+i])
+				}
+			}
+			return bounds, true
 		}
 	}
-	return false
+	return bounds, false
 }

@@ -35,13 +35,13 @@ func sectionsOf(t *testing.T, l *rollup.Lists) map[string][]byte {
 // TestValues: values are read as they were written, whether they are divided or not.
 func TestValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	of := rollup.Values{Requests: 7, Texts: map[rollup.Hash]string{hashOf(3): "", hashOf(40): "a text"}}
+	of := rollup.Values{Requests: 7, Texts: map[rollup.Hash]string{hashOf(3).Short(): "", hashOf(40).Short(): "a text"}}
 	for i := range 300 {
 		n := query.Flagged{Requests: 1 + r.Int64N(3)}
 		for _, to := range []*int64{&n.Blocked, &n.Challenges, &n.Monitored, &n.Human} {
 			*to = []int64{0, n.Requests, r.Int64N(n.Requests + 1)}[r.IntN(3)]
 		}
-		of.Values = append(of.Values, rollup.Value{Hash: hashOf(i), Flagged: n})
+		of.Values = append(of.Values, rollup.Value{Hash: hashOf(i).Short(), Flagged: n})
 	}
 	of.Values[0].Flagged = query.Flagged{Requests: math.MaxInt64, Human: math.MaxInt64, Blocked: 1 << 40}
 	d := querytest.Dimensions("country")[0]
@@ -57,16 +57,16 @@ func TestValues(t *testing.T) {
 		var got []rollup.Value
 		for part := range 1 << bits {
 			content := sections[rollup.ValuesPartName(d, part)]
-			err := rollup.EachValue(content, func(v rollup.Value) {
+			err := rollup.EachValue(content, func(v *rollup.Value) {
 				if v.Part(bits) != part {
 					t.Errorf("a value of part %d is in part %d", v.Part(bits), part)
 				}
-				got = append(got, v)
+				got = append(got, *v)
 			})
 			if err != nil {
 				t.Error(err)
 			}
-			if err := rollup.EachValue(content[:5], func(rollup.Value) {}); !errors.Is(err, rollup.ErrInvalid) {
+			if err := rollup.EachValue(content[:5], func(*rollup.Value) {}); !errors.Is(err, rollup.ErrInvalid) {
 				t.Errorf("a part that is cut: %v", err)
 			}
 		}
@@ -78,6 +78,13 @@ func TestValues(t *testing.T) {
 
 // TestKeys: keys are found as they were written, and no others.
 func TestKeys(t *testing.T) {
+	for _, timed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("timed: %t", timed), func(t *testing.T) { testKeys(t, timed) })
+	}
+}
+
+func testKeys(t *testing.T, timed bool) {
+	t.Helper()
 	asn, text := "AS1", ""
 	full := rollup.Key{
 		Hash: hashOf(1), Text: "/a", Requests: []rollup.FlagCount{{Flags: 3, Count: 5}, {Flags: 31, Count: 1 << 40}},
@@ -85,17 +92,17 @@ func TestKeys(t *testing.T) {
 		Origin: rollup.Times{Sum: rollup.Sum{Low: 9}, Count: 2, Min: -1, Max: 10}, First: [3]*string{&asn, &asn, &text},
 	}
 	keys := rollup.Keys{
-		All: true,
+		All: true, Timed: timed,
 		Slowest: [3]rollup.Slowest{
-			{Keys: []rollup.Hash{hashOf(1), hashOf(0)}, Others: 1.5}, {Others: math.Inf(-1)}, {Others: math.Inf(-1)},
+			{Keys: []rollup.SlowKey{{Hash: hashOf(1), Average: 7}, {Hash: hashOf(0), Average: 2}}, Others: 1.5}, {Others: math.Inf(-1)}, {Others: math.Inf(-1)},
 		},
 		Known: []rollup.Key{full, {Hash: hashOf(2), Requests: []rollup.FlagCount{}}},
 	}
 	const many = 1000
 	for i := range many {
-		keys.Members = append(keys.Members, hashOf(i))
+		keys.Members = append(keys.Members, rollup.Member{Hash: hashOf(i), Bounds: [3]rollup.Bound{1, 0, rollup.Bound(i)}})
 		if i%2 == 0 {
-			keys.Tallies = append(keys.Tallies, rollup.Tally{Hash: hashOf(i), Requests: uint32(i), Blocked: math.MaxUint32})
+			keys.Tallies = append(keys.Tallies, rollup.Tally{First: hashOf(i).First, Requests: uint32(i), Blocked: math.MaxUint32})
 		}
 	}
 	var lists rollup.Lists
@@ -115,13 +122,15 @@ func TestKeys(t *testing.T) {
 	}
 	for i := range 2 * many {
 		hash := hashOf(i)
-		if has := members.Has(hash.First); has != (i < many) {
+		if bounds, has := members.Find(hash.First); has != (i < many) {
 			t.Errorf("key %d is a member: %t", i, has)
+		} else if has && timed && bounds != [3]rollup.Bound{1, 0, rollup.Bound(i)} {
+			t.Errorf("bounds of key %d: %v", i, bounds)
 		}
 		tally, found := tallies.Find(hash.First)
 		want := rollup.Tally{}
 		if i < many && i%2 == 0 {
-			want = rollup.Tally{Hash: hash, Requests: uint32(i), Blocked: math.MaxUint32}
+			want = rollup.Tally{First: hash.First, Requests: uint32(i), Blocked: math.MaxUint32}
 		}
 		if tally != want || found != (want != rollup.Tally{}) {
 			t.Errorf("tally of key %d: %v, %t", i, tally, found)
@@ -137,7 +146,7 @@ func TestKeys(t *testing.T) {
 	}
 	slowest, err := rollup.DecodeSlowest(sections[rollup.SlowestName("url")])
 	want := keys.Slowest
-	want[1].Keys, want[2].Keys = []rollup.Hash{}, []rollup.Hash{}
+	want[1].Keys, want[2].Keys = []rollup.SlowKey{}, []rollup.SlowKey{}
 	if diff := cmp.Diff(want, slowest); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
@@ -145,8 +154,10 @@ func TestKeys(t *testing.T) {
 	lists = rollup.Lists{}
 	lists.AddKeys("url", rollup.Keys{})
 	sections = sectionsOf(t, &lists)
-	if members, err = rollup.DecodeMembers(sections[rollup.MembersName("url")]); err != nil || members.Has(1) {
-		t.Errorf("a column without keys has one: %v", err)
+	if members, err = rollup.DecodeMembers(sections[rollup.MembersName("url")]); err != nil {
+		t.Error(err)
+	} else if _, has := members.Find(1); has {
+		t.Error("a column without keys has a member")
 	}
 	if known, err = rollup.DecodeKnown(sections[rollup.KnownName("url")]); err != nil {
 		t.Error(err)
@@ -164,7 +175,7 @@ func FuzzSections(f *testing.F) {
 		Texts:  map[rollup.Hash]string{hashOf(1): "a"},
 	}, 0)
 	lists.AddKeys("url", rollup.Keys{
-		Tallies: []rollup.Tally{{Hash: hashOf(1)}}, Known: []rollup.Key{{Hash: hashOf(1)}}, Members: []rollup.Hash{hashOf(1)},
+		Tallies: []rollup.Tally{{First: 1}}, Known: []rollup.Key{{Hash: hashOf(1)}}, Members: []rollup.Member{{Hash: hashOf(1)}},
 	})
 	for _, s := range lists.Sections {
 		f.Add(lists.Bytes[s.Offset:s.Offset+s.Length], hashOf(1).First)
@@ -177,7 +188,7 @@ func FuzzSections(f *testing.F) {
 		}
 		_, err := rollup.DecodeValuesHead(content)
 		invalid(err)
-		invalid(rollup.EachValue(content, func(rollup.Value) {}))
+		invalid(rollup.EachValue(content, func(*rollup.Value) {}))
 		if tallies, err := rollup.DecodeTallies(content); err == nil {
 			tallies.Find(hash)
 		} else {
@@ -190,11 +201,23 @@ func FuzzSections(f *testing.F) {
 			invalid(err)
 		}
 		if members, err := rollup.DecodeMembers(content); err == nil {
-			members.Has(hash)
+			members.Find(hash)
 		} else {
 			invalid(err)
 		}
 		_, err = rollup.DecodeSlowest(content)
 		invalid(err)
 	})
+}
+
+func TestBound(t *testing.T) {
+	for _, average := range []float64{-5, 0, 0.1, 1, 1.5, 1000, 30e6, 1e12, 1e20, math.MaxFloat64} {
+		b := rollup.BoundOf(average)
+		if most := b.Most(); most < average || average >= 2 && average < 1e12 && most > 1.13*average {
+			t.Errorf("%g has the bound %g", average, most)
+		}
+	}
+	if most := rollup.Bound(0).Most(); !math.IsInf(most, -1) {
+		t.Errorf("no times have the bound %g", most)
+	}
 }

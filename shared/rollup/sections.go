@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"slices"
 
 	"github.com/dchest/siphash"
@@ -35,7 +36,21 @@ type Hash struct {
 	Check uint32
 }
 
-const hashBytes = 12
+// Short returns the 80 bits of a hash that stand for a value of a dimension.
+func (h Hash) Short() Hash { return Hash{h.First, h.Check & math.MaxUint16} }
+
+const (
+	hashBytes      = 12
+	shortHashBytes = 10
+)
+
+func (h Hash) appendShort(to []byte) []byte {
+	return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint64(to, h.First), uint16(h.Check))
+}
+
+func shortHashAt(content []byte) Hash {
+	return Hash{binary.LittleEndian.Uint64(content), uint32(binary.LittleEndian.Uint16(content[8:]))}
+}
 
 func (h Hash) append(to []byte) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(to, h.First), h.Check)

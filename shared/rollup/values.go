@@ -13,10 +13,10 @@ import (
 type Values struct {
 	Requests int64 // that have a value
 	Values   []Value
-	Texts    map[Hash]string // of the most frequent ones
+	Texts    map[Hash]string // of the most frequent ones, by short hashes
 }
 
-// Value is a value with its requests.
+// Value is a value with its requests. Its hash is a short one.
 type Value struct {
 	Hash
 	query.Flagged
@@ -54,7 +54,7 @@ func (l *Lists) AddValues(d query.Dimension, v Values, bits uint) {
 	head.uint(uint64(len(v.Texts)))
 	for _, of := range v.Values {
 		if text, known := v.Texts[of.Hash]; known {
-			head.bytes = of.Hash.append(head.bytes)
+			head.bytes = of.Hash.appendShort(head.bytes)
 			head.text(text)
 		}
 	}
@@ -63,7 +63,7 @@ func (l *Lists) AddValues(d query.Dimension, v Values, bits uint) {
 	for part := range 1 << bits {
 		e := encoder{}
 		for ; next < len(v.Values) && v.Values[next].Part(bits) == part; next++ {
-			e.bytes = v.Values[next].Hash.append(e.bytes)
+			e.bytes = v.Values[next].Hash.appendShort(e.bytes)
 			e.flagged(v.Values[next].Flagged)
 		}
 		l.add(ValuesPartName(d, part), e.bytes)
@@ -110,7 +110,7 @@ func DecodeValuesHead(content []byte) (head ValuesHead, _ error) {
 	head.Requests, head.Distinct, head.PartBits = d.int(), d.int(), uint(d.uint())
 	head.Texts = map[Hash]string{}
 	for range d.length() {
-		hash := d.hash()
+		hash := d.shortHash()
 		head.Texts[hash] = d.text()
 	}
 	if d.failed || len(d.bytes) > 0 || head.PartBits > maxPartBits {
@@ -129,12 +129,24 @@ func (d *decoder) hash() (h Hash) {
 	return h
 }
 
-// EachValue calls found with the values of a section of ValuesPartName, sorted by hash. The error is ErrInvalid.
-func EachValue(content []byte, found func(Value)) error {
-	for len(content) > hashBytes {
-		v := Value{Hash: hashAt(content)}
-		kind := content[hashBytes]
-		content = content[hashBytes+1:]
+func (d *decoder) shortHash() (h Hash) {
+	if len(d.bytes) < shortHashBytes {
+		d.failed, d.bytes = true, nil
+		return h
+	}
+	h = shortHashAt(d.bytes)
+	d.bytes = d.bytes[shortHashBytes:]
+	return h
+}
+
+// EachValue calls found with the values of a section of ValuesPartName, sorted by hash. A value is valid until found
+// returns. The error is ErrInvalid.
+func EachValue(content []byte, found func(*Value)) error {
+	var v Value
+	for len(content) > shortHashBytes {
+		v = Value{Hash: shortHashAt(content)}
+		kind := content[shortHashBytes]
+		content = content[shortHashBytes+1:]
 		if kind == mixedRequests {
 			for _, to := range []*int64{&v.Requests, &v.Blocked, &v.Challenges, &v.Monitored, &v.Human} {
 				n, length := binary.Varint(content)
@@ -143,7 +155,7 @@ func EachValue(content []byte, found func(Value)) error {
 				}
 				*to, content = n, content[length:]
 			}
-			found(v)
+			found(&v)
 			continue
 		}
 		v.Requests = 1
@@ -159,7 +171,7 @@ func EachValue(content []byte, found func(Value)) error {
 				*to = v.Requests
 			}
 		}
-		found(v)
+		found(&v)
 	}
 	if len(content) > 0 {
 		return ErrInvalid

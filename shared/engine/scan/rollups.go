@@ -23,17 +23,32 @@ type Rollups struct {
 	folder rollupfile.Folder
 	known  lru[fileVersion, *rollup.Day]
 
+	learned lru[learnedKey, *rollup.Key] // that were looked for in records; nil: the day does not have the key
+
 	mu      sync.Mutex
 	key     rollup.HashKey
 	version fileVersion // of its file
 }
 
-// maxRollups is the number of bytes of rollups in memory: 300 of 40 hosts.
-const maxRollups = 32 << 20
+// learnedKey names a key of a column of topx in the day of a rollup.
+type learnedKey struct {
+	of     fileVersion
+	column string
+	hash   uint64
+}
+
+// The number of bytes of rollups in memory, 300 of 40 hosts, and of keys.
+const (
+	maxRollups = 32 << 20
+	maxLearned = 8 << 20
+)
 
 // NewRollups returns the rollups in a folder.
 func NewRollups(folder rollupfile.Folder) *Rollups {
-	return &Rollups{folder: folder, known: lru[fileVersion, *rollup.Day]{most: maxRollups}, key: ownKey}
+	return &Rollups{
+		folder: folder, known: lru[fileVersion, *rollup.Day]{most: maxRollups}, key: ownKey,
+		learned: lru[learnedKey, *rollup.Key]{most: maxLearned},
+	}
 }
 
 // hashKey returns the key of the hashes in the lists of rollups.
@@ -56,23 +71,28 @@ func (r *Rollups) hashKey() rollup.HashKey {
 
 // Day returns the rollup of a day if it is of exactly these objects, and nil otherwise.
 func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
+	day, _ := r.day(start, objects)
+	return day
+}
+
+func (r *Rollups) day(start int64, objects []lake.Object) (*rollup.Day, fileVersion) {
 	path := r.folder.Path(start)
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil
+		return nil, fileVersion{}
 	}
 	version := versionOf(path, info)
 	day, known := r.known.find(version)
 	if !known {
 		if day, err = r.folder.Read(start); err != nil {
-			return nil
+			return nil, fileVersion{}
 		}
 		r.known.add(version, day, day.Memory())
 	}
 	if day.HashID != r.hashKey().ID() || !slices.Equal(day.Objects, identities(objects)) {
-		return nil
+		return nil, fileVersion{}
 	}
-	return day
+	return day, version
 }
 
 // identities returns what identifies objects, in the order of their names.
@@ -99,6 +119,7 @@ func startOf(o lake.Object) int64 { return rollup.StartOf(o.Partition.Start()) }
 // rolledUpDay is a day with its rollup.
 type rolledUpDay struct {
 	*rollup.Day
+	version fileVersion
 	objects []lake.Object
 	groups  []*group // of the objects, once they are opened
 }
@@ -114,8 +135,8 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 		if slices.ContainsFunc(of, func(o lake.Object) bool { return !r.coversTimes(o.MinTsMs, o.MaxTsMs) }) {
 			continue
 		}
-		if day := r.rollups.Day(start, of); day != nil && fits(day, r.query.Shape, division) {
-			days, used[start] = append(days, rolledUpDay{Day: day, objects: of}), true
+		if day, version := r.rollups.day(start, of); day != nil && fits(day, r.query.Shape, division) {
+			days, used[start] = append(days, rolledUpDay{Day: day, version: version, objects: of}), true
 		}
 	}
 	for _, o := range objects {

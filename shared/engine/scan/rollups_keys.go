@@ -1,231 +1,265 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"sync"
 
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// daysOfKeys are the days of topx that are rolled up. If a pass needs what a rollup does not have, the row groups of the
-// day follow the others, and the pass reads its column there instead.
-type daysOfKeys struct {
-	all  []rolledUpDay
-	rest int      // the number of row groups of the other days
-	of   []int    // the days of the row groups that follow these
-	need [][]bool // for each day and column, whether the pass reads it
+// dayKey is a key of a column in a day that is rolled up.
+type dayKey struct {
+	day, column int
+	hash        uint64
 }
 
-// begin begins a pass: no day is needed.
-func (d *daysOfKeys) begin(columns int) {
-	d.need = make([][]bool, len(d.all))
-	for i := range d.need {
-		d.need[i] = make([]bool, columns)
-	}
-}
-
-func (d *daysOfKeys) reads(group, column int) bool { return d.need[d.of[group-d.rest]][column] }
-
-// ofDays calls find for each day and some columns. If find reports that records are needed, the pass reads the column.
-func (t *topX) ofDays(
-	ctx context.Context, columns func(n int) bool, find func(day rolledUpDay, d, n int) (complete bool, _ error),
-) error {
-	if len(t.days.all) == 0 {
-		return nil
-	}
-	t.days.begin(len(t.keys))
-	err := t.run.each(ctx, len(t.days.all), func(w *worker, d int) error {
+// ofDays calls do for each day and some columns.
+func (t *topX) ofDays(ctx context.Context, columns func(n int) bool, do func(w *worker, d, n int) error) error {
+	return t.run.each(ctx, len(t.days), func(w *worker, d int) error {
 		for n := range t.keys {
-			if !columns(n) {
-				continue
-			}
 			if w.ctx.Err() != nil {
 				return context.Cause(w.ctx)
 			}
-			complete, err := find(t.days.all[d], d, n)
-			if err != nil {
-				return unusable(err)
+			if columns(n) {
+				if err := do(w, d, n); err != nil {
+					return unusable(err)
+				}
 			}
-			t.days.need[d][n] = !complete
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return t.openDays(ctx)
-}
-
-// openDays adds the row groups of the days that the pass needs.
-func (t *topX) openDays(ctx context.Context) error {
-	for d := range t.days.all {
-		day := &t.days.all[d]
-		if !slices.Contains(t.days.need[d], true) || day.groups != nil {
-			continue
-		}
-		if err := t.run.open(ctx, day); err != nil {
-			return err
-		}
-		for range day.groups {
-			t.days.of = append(t.days.of, d)
-			t.found, t.chosen = append(t.found, true), append(t.chosen, nil)
-			t.kept = append(t.kept, make([]*keysOfRows, len(t.keys)))
-		}
-		t.groups = append(t.groups, day.groups...)
-	}
-	return nil
 }
 
 // rankDays is the first pass over the days.
 func (t *topX) rankDays(ctx context.Context) error {
 	every := func(int) bool { return true }
-	return t.ofDays(ctx, every, func(day rolledUpDay, d, n int) (bool, error) {
+	err := t.ofDays(ctx, every, func(w *worker, d, n int) error {
 		k := t.keys[n]
-		tallies, err := t.tallies(day, k)
+		tallies, err := w.talliesOf(t, d, k)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if !tallies.All() && tallies.Len() < k.limit {
-			return false, fmt.Errorf("%w: rollups do not list enough keys for the limit", ErrUnsupported)
+			return fmt.Errorf("%w: rollups do not list enough keys for the limit", ErrUnsupported)
 		}
 		counts, hashes := make([]uint64, tallies.Len()), make([]uint64, tallies.Len())
 		for i := range counts {
 			of := tallies.At(i)
 			counts[i], hashes[i] = uint64(of.Blocked)<<32|uint64(of.Requests), of.First
 		}
-		if err := k.keep(t.days.rest+d, counts, hashes); err != nil {
-			return false, err
-		}
-		if !k.timed {
-			return true, nil
-		}
-		content, err := t.run.section(day, rollup.SlowestName(k.column))
-		if err != nil {
-			return false, err
-		}
-		listed, err := rollup.DecodeSlowest(content)
-		if err != nil {
-			return false, err
-		}
-		return true, k.keepListed(t.days.rest+d, &listed)
+		return k.keep(len(t.groups)+d, counts, hashes)
 	})
+	if err != nil {
+		return err
+	}
+	return t.keepListed(firstCandidates)
 }
 
-// keepListed keeps the slowest keys of a day.
-func (k *keys) keepListed(i int, listed *[3]rollup.Slowest) error {
-	var found [3]slowest
-	for time, of := range listed {
-		found[time].others = of.Others
-		for _, hash := range of.Keys {
-			found[time].hashes = append(found[time].hashes, hash.First)
+// keepListed keeps the n slowest keys of each day by each time.
+func (t *topX) keepListed(n int) error {
+	for _, k := range t.keys {
+		k.allListed = true
+		for d := range t.days {
+			if !k.timed {
+				continue
+			}
+			content, err := t.run.section(t.days[d], rollup.SlowestName(k.column), nil)
+			if err != nil {
+				return err
+			}
+			listed, err := rollup.DecodeSlowest(content)
+			if err != nil {
+				return unusable(err)
+			}
+			var found [3]slowest
+			for time, of := range listed {
+				found[time].others = of.Others
+				if n < len(of.Keys) {
+					found[time].others, k.allListed = of.Keys[n].Average, false
+				} else if n > len(of.Keys) && !math.IsInf(of.Others, -1) {
+					return fmt.Errorf("%w: rollups do not list enough of the slowest keys", ErrUnsupported)
+				}
+				for _, key := range of.Keys[:min(n, len(of.Keys))] {
+					found[time].hashes = append(found[time].hashes, key.First)
+				}
+			}
+			if err := k.keepSlow(len(t.groups)+d, &found); err != nil {
+				return err
+			}
 		}
 	}
-	return k.keepBytes(slowestBytes(&found), func() (before int64) {
-		k.slowest[i] = found
-		return 0
-	})
+	return nil
 }
 
-func (t *topX) tallies(day rolledUpDay, k *keys) (rollup.Tallies, error) {
-	content, err := t.run.section(day, rollup.TalliesName(k.column))
+// talliesOf returns the tallies of a column in a day. They are valid until the next call.
+func (w *worker) talliesOf(t *topX, d int, k *keys) (rollup.Tallies, error) {
+	content, err := w.section(0, t.days[d], rollup.TalliesName(k.column))
 	if err != nil {
 		return nil, err
 	}
 	return rollup.DecodeTallies(content)
 }
 
-// keysOfDay are the keys of a column in a day.
-type keysOfDay struct {
-	known   rollup.KnownKeys
-	members rollup.Members
+// section reads a section of the lists of a day into one of the buffers of the worker.
+func (w *worker) section(buffer int, day rolledUpDay, name string) ([]byte, error) {
+	content, err := w.run.section(day, name, w.sections[buffer])
+	if err == nil {
+		w.sections[buffer] = content
+	}
+	return content, err
 }
 
-func (t *topX) keysOfDay(day rolledUpDay, k *keys) (of keysOfDay, _ error) {
-	content, err := t.run.section(day, rollup.KnownName(k.column))
+// keysOfDay are the keys of a column in a day.
+type keysOfDay struct {
+	day, column int
+	known       rollup.KnownKeys
+	members     rollup.Members
+	tallies     rollup.Tallies // nil: not only requests are asked for
+}
+
+// keysOfDay returns the keys of a column in a day. They are valid until the next call.
+func (w *worker) keysOfDay(t *topX, d, n int) (of keysOfDay, _ error) {
+	of.day, of.column = d, n
+	content, err := w.section(1, t.days[d], rollup.KnownName(t.keys[n].column))
 	if err != nil {
 		return of, err
 	}
 	if of.known, err = rollup.DecodeKnown(content); err != nil {
 		return of, err
 	}
-	if content, err = t.run.section(day, rollup.MembersName(k.column)); err != nil {
+	if content, err = w.section(2, t.days[d], rollup.MembersName(t.keys[n].column)); err != nil {
 		return of, err
 	}
 	of.members, err = rollup.DecodeMembers(content)
 	return of, err
 }
 
-// find returns the key with a hash. It is nil if the day does not have the key. It is not known if the records of the
-// day must be read.
-func (d *keysOfDay) find(hash uint64) (key *rollup.Key, known bool, _ error) {
-	found, listed, err := d.known.Find(hash)
-	switch {
-	case err != nil:
-		return nil, false, err
-	case listed:
-		return &found, true, nil
+// find returns the key with a hash: nil if the day does not have the key, or if it is not known. In that case there are
+// bounds of its times.
+func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bounds [3]rollup.Bound, _ error) {
+	if key, known := t.run.rollups.learned.find(t.learnedKey(dayKey{of.day, of.column, hash})); known {
+		return key, true, bounds, nil
 	}
-	return nil, !d.members.Has(hash), nil
+	if of.tallies != nil {
+		if tally, found := of.tallies.Find(hash); found {
+			return &rollup.Key{Requests: []rollup.FlagCount{{Count: int64(tally.Requests)}}}, true, bounds, nil
+		}
+	}
+	found, listed, err := of.known.Find(hash)
+	if err != nil || listed {
+		return &found, true, bounds, err
+	}
+	bounds, member := of.members.Find(hash)
+	return nil, !member, bounds, nil
 }
 
-// completeDays is the second pass over the days.
-func (t *topX) completeDays(ctx context.Context, open []*keys) error {
-	isOpen := func(n int) bool { return slices.Contains(open, t.keys[n]) }
-	return t.ofDays(ctx, isOpen, func(day rolledUpDay, _, n int) (bool, error) {
-		k := t.keys[n]
-		of, err := t.keysOfDay(day, k)
+func (t *topX) learnedKey(key dayKey) learnedKey {
+	return learnedKey{t.days[key.day].version, t.keys[key.column].column, key.hash}
+}
+
+// readKeys learns the figures of keys from the records of their days.
+func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
+	byDay := map[int][]dayKey{}
+	for _, key := range all {
+		byDay[key.day] = append(byDay[key.day], key)
+	}
+	for d, keys := range byDay {
+		if err := t.run.open(ctx, &t.days[d]); err != nil {
+			return err
+		}
+		of := newTopX(t.run, t.shape, nil, t.days[d].groups)
+		for i := range of.found {
+			of.found[i] = true // and its rows can be read
+		}
+		for _, key := range keys {
+			of.keys[key.column].spares = append(of.keys[key.column].spares, key.hash)
+		}
+		for _, k := range of.keys {
+			if err := k.placeWinners(); err != nil {
+				return err
+			}
+		}
+		err := t.run.scan(ctx, of.groups, func(w *worker, i int) error { return of.sumUp(w, i, of.keys) })
 		if err != nil {
-			return false, err
+			return err
 		}
-		var contested, slow keysInTable
-		if k.contested.n > 0 {
-			tallies, err := t.tallies(day, k)
-			if err != nil {
-				return false, err
-			}
-			if complete, err := contested.of(&k.contested, &of, tallies); !complete || err != nil {
-				return false, err
-			}
+		for _, key := range keys {
+			learned := of.keys[key.column].keyOf(key.hash)
+			t.learned[key] = learned
+			t.run.rollups.learned.add(t.learnedKey(key), learned, figuresBytes)
 		}
-		if complete, err := slow.of(&k.slow, &of, nil); !complete || err != nil {
-			return false, err
-		}
-		k.addContested(contested.places, contested.requests)
-		k.addSlow(slow.places, slow.requests, slow.times)
-		return true, nil
-	})
-}
-
-// keysInTable are the keys of a day that are in a table, with what the second pass counts.
-type keysInTable struct {
-	places   []int
-	requests []int64
-	times    [][3]duration // not of tallies
-}
-
-// of finds the keys. It reports whether the rollup has all of them. Tallies may be nil.
-func (k *keysInTable) of(table *hashTable, day *keysOfDay, tallies rollup.Tallies) (complete bool, _ error) {
-	for place, text := range table.hashes() {
-		if tallies != nil {
-			if tally, found := tallies.Find(text.hash); found {
-				k.add(place, int64(tally.Requests), [3]duration{})
-				continue
-			}
-		}
-		key, known, err := day.find(text.hash)
-		if err != nil || !known {
-			return false, err
-		}
-		if key != nil {
-			k.add(place, requestsOf(key), [3]duration{durationOf(key.Origin), durationOf(key.Svc), durationOf(key.Total)})
+		for _, k := range of.keys {
+			k.ranks.free()
 		}
 	}
-	return true, nil
+	return nil
 }
 
-func (k *keysInTable) add(place int, requests int64, times [3]duration) {
-	k.places, k.requests, k.times = append(k.places, place), append(k.requests, requests), append(k.times, times)
+// keyOf returns a key with its figures, or nil if it has no requests.
+func (k *keys) keyOf(hash uint64) *rollup.Key {
+	place := k.places.place(hash)
+	if k.texts[place] == nil {
+		return nil
+	}
+	key := k.figures[place].rolledUp(textHash{hash, k.checks[place].hash}, k.texts[place])
+	return &key
+}
+
+// completeDays is the second pass over the days, after that over the row groups of the other days.
+func (t *topX) completeDays(ctx context.Context, open []*keys) error {
+	if len(t.days) == 0 {
+		return nil
+	}
+	if err := t.completeContested(ctx, open); err != nil {
+		return err
+	}
+	slow := make([]slowKeys, len(t.keys))
+	isOpen := func(n int) bool { return slices.Contains(open, t.keys[n]) && t.keys[n].slow.n > 0 }
+	err := t.ofDays(ctx, isOpen, func(w *worker, d, n int) error {
+		of, err := w.keysOfDay(t, d, n)
+		if err != nil {
+			return err
+		}
+		return t.completeSlow(&of, &slow[n])
+	})
+	if err != nil {
+		return err
+	}
+	var needed []dayKey
+	for n, k := range t.keys {
+		needed = append(needed, slow[n].needed(k)...)
+	}
+	if err := t.readKeys(ctx, needed); err != nil {
+		return err
+	}
+	for _, key := range needed {
+		if learned := t.learned[key]; learned != nil {
+			t.keys[key.column].addSlowKey(key.hash, learned)
+		}
+	}
+	return nil
+}
+
+// addSlowKey adds the times of a candidate in a day.
+func (k *keys) addSlowKey(hash uint64, key *rollup.Key) {
+	times := [3]duration{durationOf(key.Origin), durationOf(key.Svc), durationOf(key.Total)}
+	k.addSlow([]int{k.slow.place(hash)}, []int64{requestsOf(key)}, [][3]duration{times})
+}
+
+// completeContested adds the requests of contested keys.
+func (t *topX) completeContested(ctx context.Context, open []*keys) error {
+	isOpen := func(n int) bool { return slices.Contains(open, t.keys[n]) && t.keys[n].contested.n > 0 }
+	add := func(n, place int, key *rollup.Key) error {
+		t.keys[n].addContested([]int{place}, []int64{requestsOf(key)})
+		return nil
+	}
+	return t.eachOfDays(ctx, keysInDays{
+		columns: isOpen, hashes: func(n int) []textHash { return t.keys[n].contested.hashes() }, add: add, onlyRequests: true,
+	})
 }
 
 func requestsOf(key *rollup.Key) (n int64) {
@@ -235,81 +269,217 @@ func requestsOf(key *rollup.Key) (n int64) {
 	return n
 }
 
+// completeSlow adds the times of candidates in a day. It notes in slow the candidates that are not known.
+func (t *topX) completeSlow(of *keysOfDay, slow *slowKeys) error {
+	k := t.keys[of.column]
+	var unknown []slowKey
+	for place, text := range k.slow.hashes() {
+		key, known, bounds, err := t.find(of, text.hash)
+		switch {
+		case err != nil:
+			return err
+		case !known:
+			unknown = append(unknown, slowKey{dayKey{of.day, of.column, text.hash}, place, bounds})
+		case key != nil:
+			k.addSlowKey(text.hash, key)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	slow.unknown = append(slow.unknown, unknown...)
+	return nil
+}
+
 func durationOf(t rollup.Times) duration { return duration{sum: sumOf(t.Sum).whole(), count: t.Count} }
+
+// slowKeys are the candidates of a column that are not known in all days.
+type slowKeys struct{ unknown []slowKey }
+
+// slowKey is a candidate that is not known in a day.
+type slowKey struct {
+	dayKey
+	place  int
+	bounds [3]rollup.Bound
+}
+
+// fewNeeded is the number of keys that are rather learned from records than replaced by listing more of the slowest keys.
+const fewNeeded = 32
+
+// needed returns the keys that must be learned. The other keys that are not known in a day cannot be among the winners:
+// even if their times were as long as their bounds allow, as many candidates are slower as there are winners. They are
+// out. If many keys would be needed, all are out, so that the winners are not proven and more of the slowest keys are
+// compared.
+func (s *slowKeys) needed(k *keys) (needed []dayKey) {
+	if len(s.unknown) == 0 {
+		return nil
+	}
+	slices.SortFunc(s.unknown, func(a, b slowKey) int { return cmp.Or(a.place-b.place, a.day-b.day) })
+	byPlace := map[int][]slowKey{}
+	for _, key := range s.unknown {
+		byPlace[key.place] = append(byPlace[key.place], key)
+	}
+	least := k.leastAverages(func(place int) bool { return byPlace[place] == nil })
+	most := map[int][3]float64{}
+	for place, days := range byPlace {
+		loses := true
+		var of [3]float64
+		for _, label := range k.labels {
+			if time := timeOf(label); time >= 0 {
+				of[time] = k.candidates[place].times[time].most(days, time)
+				loses = loses && (math.IsInf(of[time], -1) || atMost(of[time]) < least[time])
+			}
+		}
+		most[place] = of
+		if !loses {
+			for _, key := range days {
+				needed = append(needed, key.dayKey)
+			}
+		}
+	}
+	if len(needed) > fewNeeded && !k.allListed {
+		needed = nil
+	}
+	for _, key := range needed {
+		delete(most, k.slow.place(key.hash))
+	}
+	for place, of := range most {
+		k.candidates[place].out = true
+		for time := range of {
+			k.others[time] = max(k.others[time], of[time])
+		}
+	}
+	return needed
+}
+
+// leastAverages returns, for each time, the average of the last winner among the candidates that are complete.
+func (k *keys) leastAverages(complete func(place int) bool) (least [3]float64) {
+	for time := range least {
+		var averages []float64
+		for place := range k.candidates {
+			if t := &k.candidates[place].times[time]; t.count > 0 && complete(place) {
+				averages = append(averages, t.average())
+			}
+		}
+		slices.Sort(averages)
+		least[time] = math.Inf(-1)
+		if len(averages) >= k.limit {
+			least[time] = averages[len(averages)-k.limit]
+		}
+	}
+	return least
+}
+
+// most returns the highest average that a candidate can have, given what is known and its bounds in other days. In each of
+// these it has at least one request with the time, unless there is no bound.
+func (t *keyTime) most(days []slowKey, time int) float64 {
+	highest, sum, count := math.Inf(-1), t.sum.float(), float64(t.count)
+	for _, of := range days {
+		if most := of.bounds[time].Most(); of.bounds[time] > 0 {
+			highest = max(highest, most)
+			sum, count = sum+most, count+1
+		}
+	}
+	if t.count == 0 || highest >= t.average() {
+		return highest
+	}
+	return sum / count
+}
 
 // sumUpDays is the last pass over the days.
 func (t *topX) sumUpDays(ctx context.Context) error {
 	hasWinners := func(n int) bool { return t.keys[n].places.n > 0 }
-	return t.ofDays(ctx, hasWinners, func(day rolledUpDay, _, n int) (bool, error) {
+	add := func(n, place int, key *rollup.Key) error {
 		k := t.keys[n]
-		of, err := t.keysOfDay(day, k)
-		if err != nil {
-			return false, err
-		}
-		found := map[int]*rollup.Key{} // by place
-		for place, text := range k.places.hashes() {
-			if k.first <= place && place < len(k.figures) {
-				continue // a spare key needs no figures
-			}
-			key, known, err := of.find(text.hash)
-			if err != nil || !known {
-				return false, err
-			}
-			if key != nil {
-				found[place] = key
-			}
-		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		for place, key := range found {
-			if err := k.checks[place].compare(key.Check); err != nil {
-				return false, err
-			}
-			if place < len(k.figures) {
-				k.figures[place].join(figuresOf(key))
-				k.texts[place] = copyOf([]byte(key.Text))
-			}
+		if err := k.checks[place].compare(key.Check); err != nil {
+			return err
 		}
-		return true, nil
+		if place < k.first {
+			k.figures[place].join(figuresOf(key))
+			k.texts[place] = copyOf([]byte(key.Text))
+		}
+		return nil
+	}
+	return t.eachOfDays(ctx, keysInDays{
+		columns: hasWinners, hashes: func(n int) []textHash { return t.keys[n].places.hashes() }, add: add,
+		// Spare keys need no figures, and the texts of suspects are compared where they are known.
+		needed: func(n, place int) bool { return place < t.keys[n].first },
 	})
 }
 
-// tiesOfDays finds the texts of ties, and compares their hashes. If no rollup has the text of one, a day that has the
-// key is read.
+// tiesOfDays finds the texts of ties that days have, and compares their hashes.
 func (t *topX) tiesOfDays(ctx context.Context, column int, tied *hashTable, found [][]byte, checks []keyCheck) error {
-	lacking := make([]int, tied.n) // a day that has the key, plus one
 	is := func(n int) bool { return n == column }
-	err := t.ofDays(ctx, is, func(day rolledUpDay, d, n int) (bool, error) {
-		k := t.keys[n]
-		of, err := t.keysOfDay(day, k)
-		if err != nil {
-			return false, err
-		}
+	k := t.keys[column]
+	add := func(_, place int, key *rollup.Key) error {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		for place, text := range tied.hashes() {
-			key, known, err := of.find(text.hash)
+		found[place] = copyOf([]byte(key.Text))
+		return checks[place].compare(key.Check)
+	}
+	return t.eachOfDays(ctx, keysInDays{columns: is, hashes: func(int) []textHash { return tied.hashes() }, add: add})
+}
+
+// keysInDays are keys that are looked for in each day.
+type keysInDays struct {
+	columns      func(n int) bool
+	hashes       func(n int) []textHash // of the keys of a column, by place
+	add          func(n, place int, key *rollup.Key) error
+	needed       func(n, place int) bool // whether a key is read that is not known; nil: every key
+	onlyRequests bool                    // other figures are not needed
+}
+
+// eachOfDays calls add with the keys that a day has.
+func (t *topX) eachOfDays(ctx context.Context, of keysInDays) error {
+	type unknownKey struct {
+		dayKey
+		place int
+	}
+	var mu sync.Mutex
+	var unknown []unknownKey
+	err := t.ofDays(ctx, of.columns, func(w *worker, d, n int) error {
+		day, err := w.keysOfDay(t, d, n)
+		if err == nil && of.onlyRequests {
+			day.tallies, err = w.talliesOf(t, d, t.keys[n])
+		}
+		if err != nil {
+			return err
+		}
+		for place, text := range of.hashes(n) {
+			key, known, _, err := t.find(&day, text.hash)
 			switch {
 			case err != nil:
-				return false, err
-			case !known:
-				lacking[place] = d + 1
+				return err
 			case key != nil:
-				if err := checks[place].compare(key.Check); err != nil {
-					return false, err
-				}
-				found[place] = copyOf([]byte(key.Text))
+				err = of.add(n, place, key)
+			case !known && (of.needed == nil || of.needed(n, place)):
+				mu.Lock()
+				unknown = append(unknown, unknownKey{dayKey{d, n, text.hash}, place})
+				mu.Unlock()
+			}
+			if err != nil {
+				return err
 			}
 		}
-		return true, nil
+		return nil
 	})
-	if err != nil {
+	if err != nil || len(unknown) == 0 {
 		return err
 	}
-	for place, day := range lacking {
-		if found[place] == nil && day > 0 {
-			t.days.need[day-1][column] = true
+	keys := make([]dayKey, len(unknown))
+	for i, key := range unknown {
+		keys[i] = key.dayKey
+	}
+	if err := t.readKeys(ctx, keys); err != nil {
+		return err
+	}
+	for _, key := range unknown {
+		if learned := t.learned[key.dayKey]; learned != nil {
+			if err := of.add(key.column, key.place, learned); err != nil {
+				return err
+			}
 		}
 	}
-	return t.openDays(ctx)
+	return nil
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// section reads a section of the lists of a day. If it is damaged or missing, or was replaced, the error is an
-// ErrUnsupported.
-func (r *run) section(day rolledUpDay, name string) ([]byte, error) {
+// section reads a section of the lists of a day, if possible into a buffer. If it is damaged or missing, or was replaced,
+// the error is an ErrUnsupported.
+func (r *run) section(day rolledUpDay, name string, buffer []byte) ([]byte, error) {
 	s, found := day.Section(name)
 	if !found {
 		return nil, fmt.Errorf("%w: a rollup has no section %q", ErrUnsupported, name)
 	}
-	content, err := r.rollups.folder.ReadSection(day.Day, s)
+	content, err := r.rollups.folder.ReadSection(day.Day, s, buffer)
 	return content, unusable(err)
 }
 
@@ -83,7 +83,7 @@ type listSizes struct {
 }
 
 // sizes are the sizes of new lists. Tests change them.
-var sizes = listSizes{texts: 100, undivided: 2048, known: 4000, slowest: 64, blocked: 80}
+var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80}
 
 // partBits divides the values of a dimension into 16 parts.
 const partBits = 4
@@ -103,13 +103,13 @@ func (r *run) listValues(ctx context.Context, groups []*group, lists *rollup.Lis
 			return err
 		}
 		for place, hash := range hashes {
-			of.Values = append(of.Values, rollup.Value{Hash: hash.rolledUp(), Flagged: values.counts[place]})
+			of.Values = append(of.Values, rollup.Value{Hash: hash.rolledUp().Short(), Flagged: values.counts[place]})
 		}
 		for _, byBlocked := range []bool{true, false} {
 			facet := query.Facet{}
 			addFacet(&facet, values, query.Facets{Limit: sizes.texts, ByBlocked: byBlocked})
 			for _, v := range facet.Values {
-				of.Texts[r.textHash([]byte(v.Value)).rolledUp()] = v.Value
+				of.Texts[r.textHash([]byte(v.Value)).rolledUp().Short()] = v.Value
 			}
 		}
 		return nil
@@ -277,7 +277,7 @@ func (l *listedKeys) slowestBy(time int) (found rollup.Slowest, _ error) {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.hash.hash, b.hash.hash))
 	})
 	for _, a := range all[:min(len(all), sizes.slowest)] {
-		found.Keys = append(found.Keys, a.hash.rolledUp())
+		found.Keys = append(found.Keys, rollup.SlowKey{Hash: a.hash.rolledUp(), Average: a.value})
 	}
 	found.Others = math.Inf(-1)
 	if len(all) > sizes.slowest {
@@ -297,12 +297,12 @@ func (l *listedKeys) listed() (keys rollup.Keys, _ error) {
 			blocked++
 		}
 	}
-	keys.All, keys.Slowest = blocked < sizes.blocked, l.slowest
+	keys.All, keys.Slowest, keys.Timed = blocked < sizes.blocked, l.slowest, l.timed
 	for _, key := range l.all {
-		keys.Members = append(keys.Members, key.rolledUp())
+		keys.Members = append(keys.Members, key.member())
 		if keys.All || key.blocked > 0 {
 			keys.Tallies = append(keys.Tallies, rollup.Tally{
-				Hash: key.rolledUp(), Requests: uint32(key.requests), Blocked: uint32(key.blocked),
+				First: key.hash, Requests: uint32(key.requests), Blocked: uint32(key.blocked),
 			})
 		}
 	}
@@ -311,6 +311,17 @@ func (l *listedKeys) listed() (keys rollup.Keys, _ error) {
 		keys.Known = append(keys.Known, l.figures[place].rolledUp(hash, l.keys.texts[place]))
 	}
 	return keys, nil
+}
+
+// member returns the key with bounds of its averages.
+func (l *listedKey) member() rollup.Member {
+	m := rollup.Member{Hash: l.rolledUp()}
+	for time, of := range l.times {
+		if of.count > 0 {
+			m.Bounds[time] = rollup.BoundOf(query.Times{Count: of.count, Sum: of.sum.whole()}.Average())
+		}
+	}
+	return m
 }
 
 // rolledUp returns a key with its figures for the lists.

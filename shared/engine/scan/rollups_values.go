@@ -22,6 +22,10 @@ func (r *run) facetsOfDays(
 	f := newFacets(r, shape.By, flagsOfRows, addFlagged)
 	f.question = r.questions()[0]
 	err := f.count(ctx, groups, func(i int, values *counted[query.Flagged]) error {
+		for slot := range values.table.slots {
+			of := &values.table.slots[slot]
+			of.check = textHash{of.hash, of.check}.short().check
+		}
 		all[i].counted = append(all[i].counted, countedValues{values.table, values.texts, values.counts})
 		return r.reserve(values.bytes())
 	})
@@ -35,7 +39,7 @@ func (r *run) facetsOfDays(
 	var different atomic.Int64
 	err = r.each(ctx, len(all), func(w *worker, i int) error {
 		all[i].run, all[i].dimension, all[i].shape = r, shape.By[i], shape
-		if err := all[i].join(w.ctx, days); err != nil {
+		if err := all[i].join(w, days); err != nil {
 			return err
 		}
 		if different.Add(all[i].facet.Distinct) > maxDistinct {
@@ -58,7 +62,7 @@ func (r *run) facetsOfDays(
 
 // countedValues are values that were counted in row groups.
 type countedValues struct {
-	table  textTable
+	table  textTable // of short hashes
 	texts  textList
 	counts []query.Flagged // by the places of the table
 }
@@ -84,16 +88,22 @@ type valueTotal struct {
 
 const valueTotalBytes = 56
 
+// short returns the part of a hash that stands for a value in rollups.
+func (h textHash) short() textHash {
+	short := h.rolledUp().Short()
+	return textHash{short.First, short.Check}
+}
+
 // mostTied is the most values with the same counts that are compared by their texts.
 const mostTied = 10_000
 
 // join joins the values, part by part.
-func (j *joinedValues) join(ctx context.Context, days []rolledUpDay) error {
+func (j *joinedValues) join(w *worker, days []rolledUpDay) error {
 	bits := uint(0)
 	whole := make([][]byte, len(days)) // the values of days that are not divided
 	j.heads = make([]rollup.ValuesHead, len(days))
 	for i, day := range days {
-		content, err := j.run.section(day, rollup.ValuesName(j.dimension))
+		content, err := j.run.section(day, rollup.ValuesName(j.dimension), nil)
 		if err != nil {
 			return err
 		}
@@ -103,23 +113,25 @@ func (j *joinedValues) join(ctx context.Context, days []rolledUpDay) error {
 		j.facet.Requests += j.heads[i].Requests
 		bits = max(bits, j.heads[i].PartBits)
 		if j.heads[i].PartBits == 0 {
-			if whole[i], err = j.run.section(day, rollup.ValuesPartName(j.dimension, 0)); err != nil {
+			if whole[i], err = j.run.section(day, rollup.ValuesPartName(j.dimension, 0), nil); err != nil {
 				return err
 			}
 		}
 	}
 	held := reservation{run: j.run}
 	defer held.free()
+	p := valuesOfPart{held: &held}
 	for part := range 1 << bits {
-		p := valuesOfPart{held: &held}
+		p.clear()
+		name := rollup.ValuesPartName(j.dimension, part)
 		for i, day := range days {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
+			if w.ctx.Err() != nil {
+				return context.Cause(w.ctx)
 			}
 			content := whole[i]
 			if content == nil {
 				var err error
-				if content, err = j.run.section(day, rollup.ValuesPartName(j.dimension, part)); err != nil {
+				if content, err = w.section(0, day, name); err != nil {
 					return err
 				}
 			}
@@ -148,8 +160,14 @@ type valuesOfPart struct {
 	totals []valueTotal
 }
 
+// clear removes all values. Their memory is used again.
+func (p *valuesOfPart) clear() {
+	clear(p.table.slots)
+	p.table.n, p.totals = 0, p.totals[:0]
+}
+
 func (p *valuesOfPart) addRolledUp(content []byte, bits uint, part int) error {
-	err := rollup.EachValue(content, func(v rollup.Value) {
+	err := rollup.EachValue(content, func(v *rollup.Value) {
 		if v.Part(bits) == part {
 			p.add(textHash{v.First, v.Check}, &v.Flagged)
 		}
@@ -260,11 +278,11 @@ func (j *joinedValues) has(day rolledUpDay, i int, values map[textHash]bool) (ha
 		parts[hash.rolledUp().Part(j.heads[i].PartBits)] = true
 	}
 	for part := range parts {
-		content, err := j.run.section(day, rollup.ValuesPartName(j.dimension, part))
+		content, err := j.run.section(day, rollup.ValuesPartName(j.dimension, part), nil)
 		if err != nil {
 			return false, err
 		}
-		err = rollup.EachValue(content, func(v rollup.Value) { has = has || values[textHash{v.First, v.Check}] })
+		err = rollup.EachValue(content, func(v *rollup.Value) { has = has || values[textHash{v.First, v.Check}] })
 		if err != nil {
 			return false, unusable(err)
 		}
@@ -292,7 +310,7 @@ func (j *joinedValues) readTexts(ctx context.Context, groups []*group, missing m
 		mu.Lock()
 		defer mu.Unlock()
 		for i, code := range w.met {
-			if hash := w.hashes[i]; missing[hash] {
+			if hash := w.hashes[i].short(); missing[hash] {
 				j.texts[hash] = string(of.entries.At(code))
 				delete(missing, hash)
 			}

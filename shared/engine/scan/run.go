@@ -313,6 +313,7 @@ type worker struct {
 	places        []int
 	pairs         pairs
 	keyHashes     keyHashes
+	sections      [3][]byte // of a rollup
 }
 
 func newWorker() *worker {

@@ -46,3 +46,11 @@ func (s sum) fits() bool { return s.high == int64(s.low)>>63 }
 // errLongTimes is the error of a rank by times if a key's times have a negative sum in a row group and a sum of more
 // than 64 bits. Then the averages in the row groups do not bound the average over all of them.
 var errLongTimes = fmt.Errorf("%w: a sum of negative times has more than 64 bits", ErrUnsupported)
+
+// float returns the sum, rounded.
+func (s sum) float() float64 {
+	if s.fits() {
+		return float64(int64(s.low))
+	}
+	return float64(s.high)*(1<<64) + float64(s.low)
+}

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"crypto/rand"
+	"math/bits"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/rollup"
@@ -44,13 +45,7 @@ type textSlot struct {
 // add returns the place of a text. It adds the text if it is new.
 func (t *textTable) add(text textHash) int {
 	if 2*t.n >= len(t.slots) {
-		old := t.slots
-		t.slots = make([]textSlot, max(64, 2*len(old)))
-		for _, slot := range old {
-			if slot.place != 0 {
-				*t.slot(textHash{slot.hash, slot.check}) = slot
-			}
-		}
+		t.grow(len(t.slots))
 	}
 	slot := t.slot(text)
 	if slot.place == 0 {
@@ -58,6 +53,17 @@ func (t *textTable) add(text textHash) int {
 		*slot = textSlot{text.hash, text.check, int32(t.n)}
 	}
 	return int(slot.place) - 1
+}
+
+// grow makes room for so many texts.
+func (t *textTable) grow(texts int) {
+	old := t.slots
+	t.slots = make([]textSlot, max(64, 2<<bits.Len(uint(max(0, texts-1)))))
+	for _, slot := range old {
+		if slot.place != 0 {
+			*t.slot(textHash{slot.hash, slot.check}) = slot
+		}
+	}
 }
 
 // slot returns the slot that has the text, or the empty one it would go to.

@@ -3,11 +3,11 @@ package scan
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // topX reads the columns several times. The first pass counts what ranks the keys of each row group, by the codes of
@@ -15,8 +15,7 @@ import (
 // hashes. The second pass completes the counts of the keys that can still win. The last one makes the twenty figures of
 // the winners, and checks their texts. Columns with more keys than memory allows are divided: see rankDivided.
 //
-// Days that are rolled up have the counts, and the figures of the keys that are likely to win. If a pass needs others, it
-// reads the row groups of that day.
+// Days that are rolled up have the counts of all keys that can rank first, and the figures of keys that are likely to.
 func (r *run) topX(
 	ctx context.Context, shape query.TopX, days []rolledUpDay, groups []*group,
 ) ([]query.TopXRow, error) {
@@ -71,13 +70,15 @@ type topX struct {
 	found     []bool          // whether each row group has matching rows
 	chosen    [][]int32       // these rows; nil: they are not kept
 	kept      [][]*keysOfRows // of each row group and column; nil: nothing is kept
-	days      daysOfKeys
+
+	days    []rolledUpDay
+	learned map[dayKey]*rollup.Key // that are not in the rollup of a day; nil: the day does not have the key
 }
 
 func newTopX(r *run, shape query.TopX, days []rolledUpDay, groups []*group) *topX {
 	t := &topX{
 		questions: r.questions(), run: r, shape: shape, groups: groups, found: make([]bool, len(groups)), chosen: make([][]int32, len(groups)),
-		kept: make([][]*keysOfRows, len(groups)), days: daysOfKeys{rest: len(groups), all: days},
+		kept: make([][]*keysOfRows, len(groups)), days: days, learned: map[dayKey]*rollup.Key{},
 	}
 	for _, part := range partsOf(shape) {
 		k := newKeys(r, part.Column, part.Labels, shape.Limit, len(groups)+len(days))
@@ -90,7 +91,6 @@ func newTopX(r *run, shape query.TopX, days []rolledUpDay, groups []*group) *top
 	for i := range t.kept {
 		t.kept[i] = make([]*keysOfRows, len(t.keys))
 	}
-	t.days.begin(len(t.keys))
 	return t
 }
 
@@ -121,7 +121,7 @@ func (t *topX) rank(w *worker, i int) error {
 		return err
 	}
 	for n, k := range t.keys {
-		if !t.reads(i, n) || k.isDivided() {
+		if t.kept[i][n] != nil || k.isDivided() {
 			continue
 		}
 		of, err := w.topKeys(k.column)
@@ -246,11 +246,11 @@ func (t *topX) complete(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	if err := t.completeDays(ctx, open); err != nil {
-		return err
-	}
 	err := t.eachColumn(ctx, open, func(w *worker, i int, k *keys) error { return t.completeKeys(w, i, k) },
 		func(_ int, k *keys, p *keysOfRows) error { return k.completeKept(p) })
+	if err == nil {
+		err = t.completeDays(ctx, open)
+	}
 	for _, k := range open {
 		k.completed()
 	}
@@ -277,7 +277,7 @@ func (t *topX) eachColumn(
 	}
 	return t.run.scanSome(ctx, t.groups, func(i int) bool { return t.lacks(i, columns) }, func(w *worker, i int) error {
 		for n, k := range t.keys {
-			if t.reads(i, n) && slices.Contains(columns, k) {
+			if t.kept[i][n] == nil && slices.Contains(columns, k) {
 				if err := read(w, i, k); err != nil {
 					return err
 				}
@@ -317,10 +317,9 @@ func (t *topX) completeKeys(w *worker, i int, k *keys) error {
 
 // moreSlowest finds the n slowest keys of each row group, of every column with a label that ranks by time.
 func (t *topX) moreSlowest(ctx context.Context, n int) error {
-	if n > sizes.slowest && len(t.days.all) > 0 {
-		return fmt.Errorf("%w: rollups do not list enough of the slowest keys", ErrUnsupported)
+	if err := t.keepListed(n); err != nil {
+		return err
 	}
-	t.days.begin(len(t.keys))
 	timed := slices.DeleteFunc(slices.Clone(t.keys), func(k *keys) bool { return !k.timed || k.isDivided() })
 	return t.eachColumn(ctx, timed, func(w *worker, i int, k *keys) error {
 		rows, err := t.rowsOf(w, i)

@@ -36,6 +36,8 @@ type keys struct {
 	slow       hashTable // keys that can win by time; the second pass sums up their times
 	hashes     []uint64  // of these
 	candidates []candidate
+	others     [3]float64 // the highest averages that the candidates that are out can have
+	allListed  bool       // rollups do not list more of the slowest keys
 	spares     []uint64   // hashes of the keys next to the winners
 	suspects   []uint64   // hashes of further keys whose texts are compared, too
 	places     hashTable  // of the winners of all labels, then of the spare keys, then of the suspects
@@ -79,6 +81,7 @@ type slowest struct {
 type candidate struct {
 	requests int64
 	times    [3]keyTime // in the order of query.TimeLabels
+	out      bool       // it was proven that it does not win
 }
 
 // keyTime holds the times of a key in all row groups.
@@ -202,9 +205,14 @@ func (k *keys) keepSlowest(i, n int, times [][3]duration, hashes []uint64) error
 	for time := range found {
 		found[time] = slowestOf(times, time, n, hashes)
 	}
-	return k.keepBytes(slowestBytes(&found), func() (before int64) {
+	return k.keepSlow(i, &found)
+}
+
+// keepSlow keeps the slowest keys of row group i, in place of those that are kept already.
+func (k *keys) keepSlow(i int, found *[3]slowest) error {
+	return k.keepBytes(slowestBytes(found), func() (before int64) {
 		before = slowestBytes(&k.slowest[i])
-		k.slowest[i] = found
+		k.slowest[i] = *found
 		return before
 	})
 }
@@ -341,7 +349,12 @@ func (k *keys) spare(next []total) {
 // sum adds up the tallies for which the condition holds.
 func (k *keys) sum(holds func(tally) bool) ([]total, error) {
 	var table hashTable
-	var totals []total
+	longest := 0
+	for _, of := range k.tallies {
+		longest = max(longest, len(of))
+	}
+	table.grow(2 * longest) // as many keys as there are at least
+	totals := make([]total, 0, longest)
 	for _, of := range k.tallies {
 		for _, t := range of {
 			if !holds(t) {
@@ -386,6 +399,9 @@ func (k *keys) addSlow(places []int, requests []int64, times [][3]duration) {
 	}
 }
 
+// average returns the average; 0 without any time.
+func (t *keyTime) average() float64 { return query.Times{Count: t.count, Sum: t.sum.whole()}.Average() }
+
 func (t *keyTime) add(d duration) {
 	t.count += d.count
 	t.sum.add(d.sum)
@@ -423,6 +439,7 @@ func (k *keys) takeSlowest() error {
 		return nil
 	}
 	k.slow, k.hashes, k.candidates = hashTable{}, nil, nil
+	k.others = [3]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
 	for _, of := range k.slowest {
 		for _, s := range of {
 			for _, hash := range s.hashes {
@@ -458,7 +475,7 @@ func (k *keys) rankByTime() (proven bool, err error) {
 		if time < 0 {
 			continue
 		}
-		others := math.Inf(-1)
+		others := k.others[time]
 		for _, of := range k.slowest {
 			others = max(others, of[time].others)
 		}
@@ -492,6 +509,9 @@ func (k *keys) totalsOf(time int) ([]total, error) {
 	totals := make([]total, 0, len(k.candidates))
 	for place, of := range k.candidates {
 		t := of.times[time]
+		if of.out {
+			continue
+		}
 		if t.negative && (t.limited || !t.sum.fits()) {
 			return nil, errLongTimes
 		}

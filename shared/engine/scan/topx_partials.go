@@ -85,22 +85,14 @@ func (t *topX) takeKept() {
 	}
 }
 
-// lacks reports whether the pass reads some columns of row group i.
+// lacks reports whether the keys of some columns in row group i are not kept.
 func (t *topX) lacks(i int, columns []*keys) bool {
 	for n, k := range t.keys {
-		if t.reads(i, n) && slices.Contains(columns, k) {
+		if t.kept[i][n] == nil && slices.Contains(columns, k) {
 			return true
 		}
 	}
 	return false
-}
-
-// reads reports whether the pass reads a column of row group i.
-func (t *topX) reads(i, n int) bool {
-	if i < t.days.rest {
-		return t.kept[i][n] == nil
-	}
-	return t.days.reads(i, n)
 }
 
 // store keeps the keys of a column in row group i that have requests.
@@ -217,9 +209,6 @@ func (t *topX) sumUpKept(ctx context.Context) (left [][]*keys, err error) {
 	left = make([][]*keys, len(t.groups))
 	err = t.run.each(ctx, len(t.groups), func(_ *worker, i int) error {
 		for n, k := range t.keys {
-			if i >= t.days.rest && !t.reads(i, n) {
-				continue
-			}
 			summed, err := k.sumUpKept(t.kept[i][n])
 			if err != nil {
 				return err
@@ -281,7 +270,7 @@ func (t *topX) keptTies(column int, tied *hashTable, found [][]byte, checks []ke
 	for i := range t.groups {
 		p := t.kept[i][column]
 		if p == nil {
-			read[i] = t.found[i] && t.reads(i, column)
+			read[i] = t.found[i]
 			continue
 		}
 		err := p.find(tied, func(place, n int) error {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,14 +70,14 @@ func readAt(path string, at int64, content []byte) (err error) {
 	return err
 }
 
-// ReadSection reads a section of the lists of a day, which Read has returned. Errors are rollup.ErrInvalid, also if the
-// rollup was replaced, and those of the file system.
-func (f Folder) ReadSection(d *rollup.Day, s rollup.Section) ([]byte, error) {
-	return readSection(f.Path(d.Start), int64(d.Bytes), s)
+// ReadSection reads a section of the lists of a day, which Read has returned, into a buffer, which it replaces if it is too
+// small. Errors are rollup.ErrInvalid, also if the rollup was replaced, and those of the file system.
+func (f Folder) ReadSection(d *rollup.Day, s rollup.Section, buffer []byte) ([]byte, error) {
+	return readSection(f.Path(d.Start), int64(d.Bytes), s, buffer)
 }
 
-func readSection(path string, lists int64, s rollup.Section) ([]byte, error) {
-	content := make([]byte, s.Length)
+func readSection(path string, lists int64, s rollup.Section, buffer []byte) ([]byte, error) {
+	content := slices.Grow(buffer[:0], int(s.Length))[:s.Length]
 	if err := readAt(path, lists+s.Offset, content); err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func verify(path string) error {
 		return err
 	}
 	for _, s := range written.Sections {
-		if _, err := readSection(path, lists, s); err != nil {
+		if _, err := readSection(path, lists, s, nil); err != nil {
 			return err
 		}
 	}

@@ -36,12 +36,12 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%v (-written +read):\n%s", err, diff)
 	}
 	section, found := got.Section(rollup.ValuesPartName(d, 0))
-	content, err := folder.ReadSection(got, section)
+	content, err := folder.ReadSection(got, section, nil)
 	if !found || err != nil || len(content) == 0 {
 		t.Errorf("a section: %t, %x: %v", found, content, err)
 	}
 	damage(t, folder.Path(start), got.Bytes+int(section.Offset))
-	if _, err := folder.ReadSection(got, section); !errors.Is(err, rollup.ErrInvalid) {
+	if _, err := folder.ReadSection(got, section, nil); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("a damaged section: %v", err)
 	}
 	if _, err := folder.Read(start); err != nil {
@@ -57,7 +57,7 @@ func TestFolder(t *testing.T) {
 	if err := os.Truncate(folder.Path(start), int64(got.Bytes)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.ReadSection(got, section); !errors.Is(err, rollup.ErrInvalid) {
+	if _, err := folder.ReadSection(got, section, nil); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("a missing section: %v", err)
 	}
 
