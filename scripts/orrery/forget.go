@@ -35,7 +35,7 @@ func (f *forgetCommand) Run(ctx context.Context, c terminal.Console) error {
 			break
 		}
 	}
-	_, rollingUp := product.RollUp(ctx, nil) // no rollup keeps figures of the records
+	rollingUp := product.RenewRollups(ctx) // no rollup keeps figures of the records
 	return errors.Join(err, rollingUp, product.Close())
 }
 

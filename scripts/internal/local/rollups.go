@@ -24,6 +24,18 @@ type RollUpReport struct {
 // their day, for example because records were forgotten. If it is interrupted, it can be called again. progress, unless
 // nil, is called after each day.
 func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (report RollUpReport, _ error) {
+	return p.rollUpDays(ctx, true, progress)
+}
+
+// RenewRollups is like RollUp for the days that have a rollup.
+func (p *Product) RenewRollups(ctx context.Context) error {
+	_, err := p.rollUpDays(ctx, false, nil)
+	return err
+}
+
+func (p *Product) rollUpDays(
+	ctx context.Context, missing bool, progress func(done, total int),
+) (report RollUpReport, _ error) {
 	if p.Store == nil {
 		return report, errors.New("a cluster holds the records")
 	}
@@ -36,14 +48,19 @@ func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (r
 	for start := range days {
 		newest = max(newest, start)
 	}
-	if _, err := p.rollups.MakeHashKey(); err != nil {
-		return report, fmt.Errorf("make the key of rollups: %w", err)
-	}
-	kept := scan.NewRollups(p.rollups)
 	there, err := p.rollups.Days()
 	if err != nil {
 		return report, fmt.Errorf("list rollups: %w", err)
 	}
+	if !missing {
+		maps.DeleteFunc(days, func(start int64, _ []lake.Object) bool { return !slices.Contains(there, start) })
+	}
+	if len(days) > 0 {
+		if _, err := p.rollups.MakeHashKey(); err != nil {
+			return report, fmt.Errorf("make the key of rollups: %w", err)
+		}
+	}
+	kept := scan.NewRollups(p.rollups)
 	for _, start := range there {
 		if start < newest && kept.Day(start, days[start]) != nil {
 			delete(days, start)

@@ -106,8 +106,11 @@ func TestRollUp(t *testing.T) {
 			}
 		}
 	}
-	if report, err := product.RollUp(t.Context(), nil); err != nil || report != (local.RollUpReport{Days: 2}) {
-		t.Errorf("after records were forgotten: %+v, %v", report, err)
+	if err := product.RenewRollups(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if report := rollUp(); report != (local.RollUpReport{}) {
+		t.Errorf("after records were forgotten and the rollups renewed: %+v", report)
 	}
 	if last, _, _ := answers(); strings.Contains(last, "b.example") || strings.Contains(last, "c.example") {
 		t.Errorf("forgotten records: %s", last)
@@ -116,6 +119,9 @@ func TestRollUp(t *testing.T) {
 	stop()
 	if err := os.RemoveAll(filepath.Join(folder, "rollups")); err != nil {
 		t.Fatal(err)
+	}
+	if err := product.RenewRollups(t.Context()); err != nil || files() != "" {
+		t.Errorf("without rollups: %s, %v", files(), err)
 	}
 	if _, err := product.RollUp(stopped, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)

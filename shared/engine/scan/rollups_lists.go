@@ -47,9 +47,10 @@ func (r *run) open(ctx context.Context, day *rolledUpDay) error {
 	return nil
 }
 
-// listed are the dimensions whose values rollups list.
+// listed are the dimensions whose values rollups list: the default ones, and others with few values.
 var listed = func() []query.Dimension {
-	by, err := query.ParseDimensions(query.DefaultFacets)
+	const more = ",asn,human,monitor,monitor_reasons,reason,upstream_status"
+	by, err := query.ParseDimensions(query.DefaultFacets + more)
 	if err != nil {
 		panic(err)
 	}

@@ -214,7 +214,7 @@ func TestLists(t *testing.T) {
 		for _, byBlocked := range []bool{false, true} {
 			shapes = append(shapes,
 				query.Facets{Limit: limit, ByBlocked: byBlocked, By: querytest.Dimensions(query.DefaultFacets)},
-				query.Facets{Limit: limit, ByBlocked: byBlocked, By: querytest.Dimensions("ip,tags")})
+				query.Facets{Limit: limit, ByBlocked: byBlocked, By: querytest.Dimensions("ip,tags,monitor,upstream_status,reason")})
 		}
 	}
 	shapes = append(shapes,
