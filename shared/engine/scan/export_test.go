@@ -10,9 +10,9 @@ func (o Options) WithHash(hash func(key []byte) uint64) Options {
 func ForgetFooters() { footers.clear() }
 
 // SetListSizes makes the lists of new rollups small, until undo is called.
-func SetListSizes(texts, undivided, known, slowest, blocked int) (undo func()) {
+func SetListSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
 	before := sizes
-	sizes = listSizes{texts, undivided, known, slowest, blocked}
+	sizes = listSizes{texts, undivided, known, slowest, blocked, few}
 	return func() { sizes = before }
 }
 

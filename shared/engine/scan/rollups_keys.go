@@ -302,9 +302,6 @@ type slowKey struct {
 	bounds [3]rollup.Bound
 }
 
-// fewNeeded is the number of keys that are rather learned from records than replaced by listing more of the slowest keys.
-const fewNeeded = 32
-
 // needed returns the keys that must be learned. The other keys that are not known in a day cannot be among the winners:
 // even if their times were as long as their bounds allow, as many candidates are slower as there are winners. They are
 // out. If many keys would be needed, all are out, so that the winners are not proven and more of the slowest keys are
@@ -336,7 +333,7 @@ func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 			}
 		}
 	}
-	if len(needed) > fewNeeded && !k.allListed {
+	if len(needed) > sizes.few && !k.allListed {
 		needed = nil
 	}
 	for _, key := range needed {

@@ -81,10 +81,12 @@ type listSizes struct {
 
 	// If so many keys have blocked requests, the others rank behind the limit of every question and are not counted.
 	blocked int
+
+	few int // keys of days that are rather learned from records than excluded by comparing more of the slowest keys
 }
 
 // sizes are the sizes of new lists. Tests change them.
-var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80}
+var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80, few: 32}
 
 // partBits divides the values of a dimension into 16 parts.
 const partBits = 4
