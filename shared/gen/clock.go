@@ -8,6 +8,7 @@ type clock struct {
 	from, to  int64 // epoch milliseconds
 	slots     []slot
 	incidents []incident
+	tallies   []*tally // of the bursts, in order of time
 
 	at    int // index of the current slot
 	drawn int // records of that slot already drawn
@@ -26,6 +27,7 @@ type burst struct {
 	kind  attackKind
 	host  int // index of the attacked host
 	first int // index in the botnet of the first attacking address
+	tally *tally
 }
 
 // incident is a time during which the origin of a host answers slowly or fails.
@@ -39,6 +41,7 @@ type incident struct {
 type moment struct {
 	ms    int64  // epoch milliseconds
 	burst *burst // nil for ordinary traffic
+	flow  *flow  // of a scene; nil for ordinary traffic
 }
 
 // rateByHour is the rate of ordinary traffic at the start of each UTC hour.
@@ -106,6 +109,9 @@ func (c *clock) placeBursts(random *source, attack []uint64, weight uint64) uint
 		first := c.slotAt(start)
 		last := max(c.slotAt(start+length), first+1)
 		here := &burst{kind: kind, host: kind.host(random), first: random.below(botnetSize)}
+		from, to := c.startOf(int64(first)), c.startOf(int64(last))
+		here.tally = newTally(kindOf[kind], Steady, Unharmed, from, to, here.host)
+		c.tallies = append(c.tallies, here.tally)
 		each := weight / uint64(bursts) / uint64(last-first)
 		for i := first; i < last && i < len(c.slots); i++ {
 			c.slots[i].burst = here
@@ -140,6 +146,9 @@ func (c *clock) incidentAt(ms int64, host int) *incident {
 	}
 	return in
 }
+
+// revision changes every twelve hours.
+func (c *clock) revision(ms int64) int64 { return ms/(12*hourMs) + 1 }
 
 func (c *clock) startOf(slot int64) int64 {
 	return c.from + muldiv(c.to-c.from, slot, int64(len(c.slots)))

@@ -145,12 +145,18 @@ func actionOf(status int) string {
 func (g *Generator) decide(r *request) {
 	s := &g.random
 	r.stage, r.result = stageOrigin, "Passed"
+	switch {
+	case g.accessLog:
+		return
+	case r.flow != nil && r.flow.tally != nil:
+		g.judge(r)
+		return
+	}
 	switch blocking := g.blockingRule(r); {
 	case blocking != nil:
-		r.rule, r.stage, r.blocked, r.result = blocking, blocking.stage, true, "Blocked"
+		r.block(blocking)
 	case r.client.kind == badBot && s.oneIn(3), r.client.kind == zombie && s.oneIn(2):
-		r.rule, r.stage, r.result = &challengeRule, stageACL, "Challenged"
-		r.challenge, r.challengeType = true, "js"
+		r.challengeScript()
 	case r.client.kind == human && s.oneIn(400):
 		r.rule, r.stage, r.result = &challengeRule, stageACL, "Challenged"
 		r.ichallenge, r.challengeType = true, "interactive"
@@ -167,6 +173,16 @@ func (g *Generator) decide(r *request) {
 	}
 }
 
+func (r *request) block(by *rule) {
+	r.rule, r.stage, r.blocked, r.result = by, by.stage, true, "Blocked"
+}
+
+// challengeScript challenges a client that the gateway takes for a program.
+func (r *request) challengeScript() {
+	r.rule, r.stage, r.result = &challengeRule, stageACL, "Challenged"
+	r.challenge, r.challengeType = true, "js"
+}
+
 // blockingRule returns the rule that blocks the request, or nil.
 func (g *Generator) blockingRule(r *request) *rule {
 	s := &g.random
@@ -175,6 +191,8 @@ func (g *Generator) blockingRule(r *request) *rule {
 		switch {
 		case r.payload != nil:
 			return &r.payload.rule
+		case g.change != nil && r.ms >= g.change.At && g.change.applies(r.client, s):
+			return g.change.by
 		case v >= 100 || r.client.kind == goodBot || r.client.kind == human && v >= 13:
 			return nil
 		case v%8 < 4:

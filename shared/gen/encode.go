@@ -16,7 +16,7 @@ func (g *Generator) appendRecord(b []byte, r *request) []byte {
 	b = appendResponse(b, r)
 	b = g.appendLists(b, r)
 	b = appendTriggers(b, r)
-	b = appendSettings(b, r)
+	b = g.appendSettings(b, r)
 	b = g.appendProxy(b, r)
 	b = g.appendRare(b, r)
 	return append(b, '}')
@@ -260,10 +260,10 @@ func appendTriggers(b []byte, r *request) []byte {
 	return b
 }
 
-// appendSettings writes the active configuration. It has a new revision every twelve hours.
-func appendSettings(b []byte, r *request) []byte {
+// appendSettings writes the active configuration.
+func (g *Generator) appendSettings(b []byte, r *request) []byte {
 	entry := r.path.entry
-	revision := uint64(r.ms/(12*hourMs)+1) * 0x9e3779b97f4a7c15 >> 20
+	revision := uint64(g.times.revision(r.ms)) * 0x9e3779b97f4a7c15 >> 20
 	b = append(b, `,"security_config":{"acl_active":true,"cf_active":`...)
 	b = strconv.AppendBool(b, entry != "static")
 	b = append(b, `,"cf_rules":1820,"gf_rules":64,"revision":"`...)

@@ -38,21 +38,28 @@ type Options struct {
 	// Without it, the clients are a closed population: after some million records, no new address appears. In real logs, a
 	// third of all addresses and more occur once.
 	Tail int
+
+	Scene     *Scene // the attacks and the other events of the period; nil means the bursts of a demo day
+	AccessLog bool   // records of a web server without a gateway: no decisions, no details, no request is stopped
 }
 
 // Generator generates the records one after the other, oldest first.
 type Generator struct {
-	left     int
-	tail     int
-	once     int // number of requests of the tail so far
-	random   source
-	world    *world
-	clock    *clock
-	mutator  *mutator // nil unless Options.Nasty
-	request  request
-	stamp    stamp
-	line     []byte // the record that Read is returning
-	readFrom int    // offset in line of the bytes that Read has not returned
+	left      int
+	tail      int
+	accessLog bool
+	once      int // number of requests of the tail so far
+	random    source
+	world     *world
+	times     timetable
+	tallies   []*tally // of the attacks, by their planned beginning
+	over      int      // number of first tallies that are complete
+	change    *change  // nil without one
+	mutator   *mutator // nil unless Options.Nasty
+	request   request
+	stamp     stamp
+	line      []byte // the record that Read is returning
+	readFrom  int    // offset in line of the bytes that Read has not returned
 }
 
 // New returns a generator. It takes a few milliseconds; addresses, paths and browsers are made when first drawn.
@@ -64,11 +71,19 @@ func New(o Options) *Generator {
 		o.To = o.From.Add(24 * time.Hour)
 	}
 	g := &Generator{
-		left:   max(o.Records, 0),
-		tail:   o.Tail,
-		random: newSource(o.Seed, streamRequests),
-		world:  newWorld(o.Seed),
-		clock:  newClock(o.Seed, o.From.UnixMilli(), o.To.UnixMilli(), max(o.Records, 0)),
+		left:      max(o.Records, 0),
+		tail:      o.Tail,
+		accessLog: o.AccessLog,
+		random:    newSource(o.Seed, streamRequests),
+		world:     newWorld(o.Seed),
+	}
+	if from, to := o.From.UnixMilli(), o.To.UnixMilli(); o.Scene == nil {
+		c := newClock(o.Seed, from, to, g.left)
+		g.times, g.tallies = c, c.tallies
+	} else {
+		p := newProgram(o.Scene, o.Seed, from, to, g.left)
+		g.times, g.tallies, g.change = p, p.tallies(), p.change
+		g.tail = max(g.tail, sceneTail)
 	}
 	if o.Nasty {
 		g.mutator = newMutator(o.Seed, o.From.UnixMilli())
@@ -83,14 +98,19 @@ func (g *Generator) Next(dst []byte) ([]byte, bool) {
 		return dst, false
 	}
 	g.left--
-	now := g.clock.next(&g.random)
+	now := g.times.next(&g.random)
 	r := &g.request
 	r.reset(now)
 	g.ask(r)
 	g.decide(r)
 	g.deliver(r)
+	g.count(r)
 	start := len(dst)
-	dst = g.appendRecord(dst, r)
+	if g.accessLog {
+		dst = g.appendAccess(dst, r)
+	} else {
+		dst = g.appendRecord(dst, r)
+	}
 	if g.mutator != nil {
 		dst = g.mutator.mutate(dst, start, now.ms)
 	}

@@ -47,7 +47,7 @@ func (g *Generator) deliver(r *request) {
 func (g *Generator) tryOrigins(r *request) {
 	s := &g.random
 	addr := r.host%6*10 + s.below(3)
-	in := g.clock.incidentAt(r.ms, r.host)
+	in := g.times.incidentAt(r.ms, r.host)
 	for try := range maxAttempts {
 		a := attempt{addr: addr + try, us: originTime.draw(s), status: g.originStatus(r)}
 		switch {
@@ -69,6 +69,11 @@ func (g *Generator) tryOrigins(r *request) {
 // originStatus returns the status of a healthy origin.
 func (g *Generator) originStatus(r *request) int {
 	s := &g.random
+	if r.flow != nil {
+		if status := g.attackStatus(r); status > 0 {
+			return status
+		}
+	}
 	v := s.below(1000)
 	switch {
 	case r.burst != nil && r.burst.kind == stuffing && v < 985:

@@ -1,6 +1,9 @@
 package gen
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // payloadCategories maps the categories of payloads to the names of their triggers.
 var payloadCategories = map[string]string{
@@ -60,6 +63,9 @@ var payloads = makePayloads(payloadCategories,
 		{category: "probe", section: "path", name: "path", value: "/actuator/heapdump"},
 		{category: "probe", section: "path", name: "path", value: "/backup.sql.gz"},
 	})
+
+// firstProbe is the index of the first payload that is a path. All later ones are.
+var firstProbe = slices.IndexFunc(payloads, func(p payload) bool { return p.path != nil })
 
 // makePayloads sets the fields of the payloads that follow from the others: encodings, paths, and the rule that finds
 // the payload.

@@ -16,6 +16,8 @@ const (
 	streamReferers
 	streamNetworks
 	streamNewcomers
+	streamScenes
+	streamAttackers
 )
 
 // source is the only source of randomness. It uses rand.PCG, which has a specified sequence, and no method of

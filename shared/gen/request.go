@@ -62,6 +62,17 @@ func (r *request) reset(now moment) {
 	*r = request{moment: now, query: r.query[:0], args: r.args[:0], monitors: r.monitors[:0], attempts: r.attempts[:0]}
 }
 
+// tally returns the tally of the attack to which the request belongs, or nil.
+func (r *request) tally() *tally {
+	switch {
+	case r.burst != nil:
+		return r.burst.tally
+	case r.flow != nil:
+		return r.flow.tally
+	}
+	return nil
+}
+
 // ask sets the request of the client.
 func (g *Generator) ask(r *request) {
 	s, w := &g.random, g.world
@@ -70,6 +81,10 @@ func (g *Generator) ask(r *request) {
 		r.host = r.burst.host
 		r.agent = r.client.agent
 		g.attack(r)
+		return
+	}
+	if r.flow != nil {
+		g.send(r)
 		return
 	}
 	once := g.tail > 0 && s.below(100) < g.tail
@@ -176,6 +191,8 @@ const (
 	flood
 	attackKinds
 )
+
+var kindOf = [attackKinds]Kind{stuffing: Guessing, scraping: Scraping, injection: Injection, flood: Flood}
 
 // host returns a random host for a burst to attack: one with the plain name of a brand.
 func (k attackKind) host(s *source) int { return s.below(len(brands)) }

@@ -139,6 +139,12 @@ func (w *world) clientFrom(s *source, inBotnet bool) *client {
 	case s.oneIn(20):
 		c.kind = badBot
 	}
+	w.complete(c, s)
+	return c
+}
+
+// complete sets what follows from the kind and the network of a client, or is random.
+func (w *world) complete(c *client, s *source) {
 	c.ip = makeAddress(s)
 	c.region = c.network.country.code + "-" + strconv.Itoa(1+s.below(24))
 	a := w.agent(w.byAgent.draw(s))
@@ -164,7 +170,6 @@ func (w *world) clientFrom(s *source, inBotnet bool) *client {
 	c.analytics, c.identified = c.session[0] < '8', c.session[0] < '4'
 	c.fingerprint = "t13d" + strconv.Itoa(1500+s.below(12)) + "h2_8daaf6152771"
 	c.render(s)
-	return c
 }
 
 // makeAddress returns a random address that looks public. One in sixteen is IPv6.

@@ -1,0 +1,227 @@
+package gen
+
+import (
+	"strconv"
+	"strings"
+)
+
+// client returns the client of the next request of the flow.
+func (f *flow) client(g *Generator) *client {
+	if f.plan.kind == visit || f.plan.kind == missing {
+		return g.visitor()
+	}
+	if f.clients == nil {
+		f.clients = make([]*client, f.plan.crew.size(f.total()))
+	}
+	i := g.random.below(len(f.clients))
+	if f.clients[i] == nil {
+		f.clients[i] = f.plan.crew.client(g.world, f.stream, i)
+	}
+	return f.clients[i]
+}
+
+func (f *flow) total() int {
+	n := 0
+	for _, count := range f.slots {
+		n += int(count)
+	}
+	return n
+}
+
+// visitor returns a person. Half of the people that an event attracts are new.
+func (g *Generator) visitor() *client {
+	s := &g.random
+	if s.oneIn(2) {
+		c, _ := g.world.newcomer(g.once)
+		g.once++
+		if c.kind == human {
+			return c
+		}
+	}
+	for {
+		if c := g.world.client(g.world.byClient.draw(s)); c.kind == human {
+			return c
+		}
+	}
+}
+
+// size returns the number of addresses that send a number of requests.
+func (c *crew) size(requests int) int {
+	if c.each == 0 {
+		return 1
+	}
+	return max(requests/c.each, 1)
+}
+
+// client makes the i-th client of the crew.
+func (c *crew) client(w *world, stream uint64, i int) *client {
+	s := newSource(w.seed, stream+uint64(i))
+	shared := newSource(w.seed, stream+1<<23) // the same for all clients of the crew
+	made := &client{kind: c.kind}
+	switch {
+	case c.subnet:
+		made.network = w.hosting(&shared)
+	case c.networks > 0:
+		made.network = w.network(shared.below(60) + s.below(c.networks))
+	default:
+		made.network = w.network(w.byNetwork.draw(&s))
+	}
+	w.complete(made, &s)
+	if c.subnet {
+		prefix := strconv.Itoa(shared.between(41, 95)) + "." + strconv.Itoa(shared.below(256)) + "."
+		made.ip = prefix + strconv.Itoa(shared.below(200)+i/254) + "." + strconv.Itoa(1+i%254)
+		made.render(&s)
+	}
+	if len(c.agents) > 0 {
+		made.agent = pick(&s, c.agents)
+	}
+	return made
+}
+
+// hosting returns a network of servers.
+func (w *world) hosting(s *source) *network {
+	for {
+		if n := w.network(s.below(400)); n.kind >= firstHosting {
+			return n
+		}
+	}
+}
+
+// send sets the request of a client of a flow.
+func (g *Generator) send(r *request) {
+	s, f := &g.random, r.flow
+	of := f.plan
+	f.sent++
+	r.client = f.client(g)
+	r.agent = r.client.agent
+	r.host = pick(s, of.hosts)
+	r.method = "GET"
+	switch of.kind {
+	case Guessing:
+		r.path = of.target(loginTarget)
+		if s.oneIn(12) {
+			return // the form
+		}
+		r.method = "POST"
+		user := s.below(4000)
+		r.addBodyArg("username", pathWords[user%len(pathWords)]+strconv.Itoa(user)+"@mail.example")
+		r.addBodyArg("password", "MASKED{"+strconv.Itoa(1000+s.below(400))+"}")
+	case Scraping:
+		if of.path != "" {
+			r.path = newPath(of.path + "/" + strconv.Itoa(100_000+f.sent))
+			return
+		}
+		r.path = g.world.path(len(frontPages) + s.below(3000))
+		if s.oneIn(3) {
+			r.addArg("page", strconv.Itoa(1+s.below(40)))
+		}
+	case Scan:
+		if s.oneIn(8) {
+			r.carry(&payloads[firstProbe+s.below(len(payloads)-firstProbe)])
+			return
+		}
+		r.path = newPath("/" + pick(s, pathWords) + pick(s, scanEndings))
+		if s.oneIn(3) {
+			r.path = newPath("/" + pick(s, pathWords) + r.path.text)
+		}
+	case Injection:
+		r.path = of.target(g.world.path(s.below(50)))
+		r.carry(&payloads[s.below(firstProbe)])
+	case Flood:
+		r.path = of.target(searchTarget)
+		if !s.oneIn(4) {
+			r.addArg("q", strconv.Itoa(s.below(20_000))) // so that no cache has the answer
+		}
+	case visit:
+		r.path = g.world.path(pick(s, landing))
+		if s.oneIn(3) {
+			r.path = of.target(r.path)
+		}
+		if s.oneIn(2) {
+			r.referer = g.world.referer(g.world.byReferer.draw(s))
+		}
+	case missing:
+		r.path = of.target(nil)
+		r.referer = "https://" + g.world.hosts[r.host].name + "/"
+	case crawl:
+		r.path = g.world.path(g.world.byPath.draw(s))
+		if s.oneIn(200) {
+			r.path = robots
+		}
+	}
+}
+
+// target returns the path of the plan, or another if it has none.
+func (of *plan) target(otherwise *path) *path {
+	if of.path == "" {
+		return otherwise
+	}
+	return newPath(of.path)
+}
+
+// scanEndings lists the ends of paths that scanners try.
+var scanEndings = strings.Fields("/.env .bak .old .zip .sql .php ~ /admin /backup.tar.gz /config.json /.git/HEAD " +
+	"/id_rsa .yml.bak /console /debug /phpinfo.php /web.config .swp")
+
+var robots = newPath("/robots.txt")
+
+// landing lists the front pages that people see first.
+var landing = []int{0, 0, 0, 3, 4, 5, 6, 6, 7, 7, 8}
+
+// judge sets the decision about a request of an attack.
+func (g *Generator) judge(r *request) {
+	switch by := g.verdictOn(r); {
+	case by == nil:
+	case by == &challengeRule:
+		r.challengeScript()
+	case by.status == 0:
+		r.monitors, r.result = append(r.monitors, by), "Monitored"
+	default:
+		r.block(by)
+	}
+}
+
+// verdictOn returns the rule that applies to a request of an attack, or nil.
+func (g *Generator) verdictOn(r *request) *rule {
+	v := g.random.below(1000)
+	for _, verdict := range r.flow.plan.gateway {
+		switch {
+		case verdict.rule == nil && r.payload == nil:
+		case v >= verdict.perMille:
+			v -= verdict.perMille
+		case verdict.rule == nil:
+			return &r.payload.rule
+		default:
+			return verdict.rule
+		}
+	}
+	return nil
+}
+
+// attackStatus returns the status with which a healthy origin answers a request of a flow, or 0 for any.
+func (g *Generator) attackStatus(r *request) int {
+	v := g.random.below(1000)
+	switch r.flow.plan.kind {
+	case Guessing:
+		switch {
+		case r.method == "GET":
+			return 200
+		case v < 985:
+			return 401
+		}
+	case Scan:
+		switch {
+		case v < 950:
+			return 404
+		case v < 975:
+			return 403
+		}
+	case missing:
+		return 404
+	case crawl:
+		if v < 960 {
+			return 200
+		}
+	}
+	return 0
+}
