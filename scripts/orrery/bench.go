@@ -80,7 +80,7 @@ func (b *benchCommand) measureConsole(ctx context.Context, c terminal.Console, o
 	}
 	if extent.Rows == 0 {
 		options := gen.Options{Records: demoRecords, Seed: 1, From: o.From, To: o.To}
-		if _, err := logs.ImportGenerated(ctx, product.Store, "day", options, c.Err); err != nil {
+		if _, err := logs.ImportGenerated(ctx, product.Store, "day", gen.New(options), demoRecords, c.Err); err != nil {
 			return err
 		}
 	}

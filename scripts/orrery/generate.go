@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,14 +24,19 @@ import (
 )
 
 type generateCommand struct {
-	Records int           `required:"" help:"Number of records." placeholder:"N"`
-	Seed    uint64        `default:"1" help:"The same seed gives the same records."`
-	From    string        `help:"Start of the period (default: a day before --to)." placeholder:"TIME"`
-	To      string        `help:"End of the period (default: the current hour)." placeholder:"TIME"`
-	Nasty   bool          `help:"Put hostile text into every field."`
-	Data    target.Folder `help:"Folder to import into; without --output, the default is ORRERY_DATA." placeholder:"DIR"`
-	Output  string        `help:"File to write to instead (.gz, .zst: compressed); - is standard output." placeholder:"FILE"`
-	Force   bool          `help:"Replace the file if it exists, without a question."`
+	Records int    `required:"" help:"Number of records." placeholder:"N"`
+	Seed    uint64 `default:"1" help:"The same seed gives the same records."`
+	From    string `help:"Start of the period (default: a day before --to)." placeholder:"TIME"`
+	To      string `help:"End of the period (default: the current hour)." placeholder:"TIME"`
+	Nasty   bool   `help:"Put hostile text into every field."`
+
+	Scene     string `help:"Period with known attacks, or with none, such as flood-at-peak." placeholder:"NAME"`
+	AccessLog bool   `help:"Generate the log of a web server, without the decisions of a gateway."`
+	Truth     string `help:"File to write the attacks to, as JSON." placeholder:"FILE"`
+
+	Data   target.Folder `help:"Folder to import into; without --output, the default is ORRERY_DATA." placeholder:"DIR"`
+	Output string        `help:"File to write to instead (.gz, .zst: compressed); - is standard output." placeholder:"FILE"`
+	Force  bool          `help:"Replace the file if it exists, without a question."`
 }
 
 // Run generates the records. It writes to a temporary file and renames it, so that the output file is never partial.
@@ -42,23 +48,82 @@ func (g *generateCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err := g.place(); err != nil {
 		return err
 	}
-	options := gen.Options{Records: g.Records, Seed: g.Seed, From: from, To: to, Nasty: g.Nasty}
-	if g.Output == "" {
-		return g.intoData(ctx, c, options)
+	scene, err := g.scene()
+	if err != nil {
+		return err
 	}
-	if g.Output == "-" {
-		return writeRecords(ctx, c.Out, options, c.Err)
-	}
-	if info, err := os.Stat(g.Output); err == nil && info.Mode().IsRegular() && !g.Force {
-		replace, err := c.Confirms(ctx, g.Output+" exists. Replace it?")
-		if err != nil {
+	for _, file := range []string{g.Output, g.Truth} {
+		if err := g.mayReplace(ctx, c, file); err != nil {
 			return err
 		}
-		if !replace {
-			return exit.With(exit.Usage, g.Output+" exists; --force replaces it")
-		}
 	}
-	return writeFile(g.Output, func(w io.Writer) error { return writeRecords(ctx, w, options, c.Err) })
+	records := gen.New(gen.Options{
+		Records: g.Records, Seed: g.Seed, From: from, To: to, Nasty: g.Nasty, Scene: scene, AccessLog: g.AccessLog,
+	})
+	switch g.Output {
+	case "":
+		err = g.intoData(ctx, c, from, records)
+	case "-":
+		err = g.writeRecords(ctx, c.Out, records, c.Err)
+	default:
+		err = writeFile(g.Output, func(w io.Writer) error { return g.writeRecords(ctx, w, records, c.Err) })
+	}
+	if err != nil || g.Truth == "" {
+		return err
+	}
+	return g.writeTruth(from, to, records.Truth())
+}
+
+// scene returns the scene that the user names, or nil.
+func (g *generateCommand) scene() (*gen.Scene, error) {
+	if g.Nasty && (g.Scene != "" || g.AccessLog || g.Truth != "") {
+		return nil, exit.With(exit.Usage, "hostile records show no attacks; "+
+			"use --nasty without --scene, --access-log and --truth")
+	}
+	if g.Scene == "" {
+		return nil, nil
+	}
+	scene, ok := gen.SceneByName(g.Scene)
+	if !ok {
+		var names []string
+		for _, s := range gen.Scenes {
+			names = append(names, s.Name)
+		}
+		return nil, exit.With(exit.Usage, "there is no scene "+g.Scene+"; the scenes are "+strings.Join(names, ", "))
+	}
+	return scene, nil
+}
+
+// mayReplace asks before a file is replaced.
+func (g *generateCommand) mayReplace(ctx context.Context, c terminal.Console, file string) error {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || g.Force {
+		return nil
+	}
+	replace, err := c.Confirms(ctx, file+" exists. Replace it?")
+	if err != nil {
+		return err
+	}
+	if !replace {
+		return exit.With(exit.Usage, file+" exists; --force replaces it")
+	}
+	return nil
+}
+
+// writeTruth writes the attacks and the options that give them.
+func (g *generateCommand) writeTruth(from, to time.Time, truth gen.Truth) error {
+	return writeFile(g.Truth, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(struct {
+			Scene     string    `json:"scene,omitempty"`
+			AccessLog bool      `json:"access_log"`
+			Records   int       `json:"records"`
+			Seed      uint64    `json:"seed"`
+			From      time.Time `json:"from"`
+			To        time.Time `json:"to"`
+			gen.Truth
+		}{g.Scene, g.AccessLog, g.Records, g.Seed, from, to, truth})
+	})
 }
 
 // place decides where the records go: to exactly one place, which the caller must name.
@@ -108,13 +173,19 @@ func parseTime(flag, text string) (time.Time, error) {
 }
 
 // intoData imports the records as a log.
-func (g *generateCommand) intoData(ctx context.Context, c terminal.Console, options gen.Options) error {
+func (g *generateCommand) intoData(ctx context.Context, c terminal.Console, from time.Time, records *gen.Generator) error {
 	product, err := local.Open(ctx, string(g.Data))
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("generated-%d-%d-%s", g.Seed, g.Records, options.From.Format("20060102T150405"))
-	report, err := logs.ImportGenerated(ctx, product.Store, name, options, c.Err)
+	name := fmt.Sprintf("generated-%d-%d-%s", g.Seed, g.Records, from.Format("20060102T150405"))
+	if g.Scene != "" {
+		name += "-" + g.Scene
+	}
+	if g.AccessLog {
+		name += "-access-log"
+	}
+	report, err := logs.ImportGenerated(ctx, product.Store, name, records, g.Records, c.Err)
 	if closing := product.Close(); err == nil {
 		err = closing
 	}
@@ -125,10 +196,11 @@ func (g *generateCommand) intoData(ctx context.Context, c terminal.Console, opti
 }
 
 // writeRecords writes the records as NDJSON until ctx ends.
-func writeRecords(ctx context.Context, w io.Writer, options gen.Options, stderr io.Writer) error {
-	bar := terminal.NewProgress(stderr, int64(options.Records), "generating records", false)
+func (g *generateCommand) writeRecords(
+	ctx context.Context, w io.Writer, records *gen.Generator, stderr io.Writer,
+) error {
+	bar := terminal.NewProgress(stderr, int64(g.Records), "generating records", false)
 	buffered := bufio.NewWriterSize(w, 1<<20)
-	records := gen.New(options)
 	var line []byte
 	for n := 1; ; n++ {
 		var more bool

@@ -264,7 +264,7 @@ func (s *serveCommand) ensureData(
 		"(--no-demo prevents this)\n", terminal.Printable(string(s.Data)), demoRecords)
 	options := gen.Options{Records: demoRecords, Seed: 1, From: to.Add(-24 * time.Hour), To: to}
 	err = product.MakeDemo(ctx, func(store *datadir.Store) error {
-		_, err := logs.ImportGenerated(ctx, store, "demo-day", options, c.Err)
+		_, err := logs.ImportGenerated(ctx, store, "demo-day", gen.New(options), demoRecords, c.Err)
 		return err
 	})
 	if err != nil {

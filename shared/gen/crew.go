@@ -7,25 +7,27 @@ import (
 
 // client returns the client of the next request of the flow.
 func (f *flow) client(g *Generator) *client {
-	if f.plan.kind == visit || f.plan.kind == missing {
+	if f.plan.kind.byPeople() {
 		return g.visitor()
 	}
 	if f.clients == nil {
-		f.clients = make([]*client, f.plan.crew.size(f.total()))
+		f.clients = make([]*client, f.plan.crew.size(f.total))
 	}
-	i := g.random.below(len(f.clients))
+	i := f.index(&g.random)
 	if f.clients[i] == nil {
 		f.clients[i] = f.plan.crew.client(g.world, f.stream, i)
 	}
 	return f.clients[i]
 }
 
-func (f *flow) total() int {
-	n := 0
-	for _, count := range f.slots {
-		n += int(count)
+// index returns the index of the client of the next request. Some clients send more than others.
+func (f *flow) index(s *source) int {
+	n, first := len(f.clients), 0
+	if f.plan.crew.rotating {
+		n = max(n/6, 1)
+		first = (len(f.clients) - n) * f.sent / max(f.total, 1)
 	}
-	return n
+	return first + min(s.below(n), s.below(n))
 }
 
 // visitor returns a person. Half of the people that an event attracts are new.
@@ -91,8 +93,8 @@ func (w *world) hosting(s *source) *network {
 func (g *Generator) send(r *request) {
 	s, f := &g.random, r.flow
 	of := f.plan
-	f.sent++
 	r.client = f.client(g)
+	f.sent++
 	r.agent = r.client.agent
 	r.host = pick(s, of.hosts)
 	r.method = "GET"
@@ -140,6 +142,11 @@ func (g *Generator) send(r *request) {
 		if s.oneIn(2) {
 			r.referer = g.world.referer(g.world.byReferer.draw(s))
 		}
+	case login:
+		r.method, r.path = "POST", loginTarget
+		r.referer = "https://" + g.world.hosts[r.host].name + loginPath
+	case poll:
+		r.path = of.target(nil)
 	case missing:
 		r.path = of.target(nil)
 		r.referer = "https://" + g.world.hosts[r.host].name + "/"
@@ -216,9 +223,14 @@ func (g *Generator) attackStatus(r *request) int {
 		case v < 975:
 			return 403
 		}
+	case login:
+		if v < 150 {
+			return 401
+		}
+		return 302
 	case missing:
 		return 404
-	case crawl:
+	case crawl, poll:
 		if v < 960 {
 			return 200
 		}

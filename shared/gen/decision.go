@@ -145,21 +145,13 @@ func actionOf(status int) string {
 func (g *Generator) decide(r *request) {
 	s := &g.random
 	r.stage, r.result = stageOrigin, "Passed"
-	switch {
-	case g.accessLog:
-		return
-	case r.flow != nil && r.flow.tally != nil:
-		g.judge(r)
+	if g.accessLog {
 		return
 	}
-	switch blocking := g.blockingRule(r); {
-	case blocking != nil:
-		r.block(blocking)
-	case r.client.kind == badBot && s.oneIn(3), r.client.kind == zombie && s.oneIn(2):
-		r.challengeScript()
-	case r.client.kind == human && s.oneIn(400):
-		r.rule, r.stage, r.result = &challengeRule, stageACL, "Challenged"
-		r.ichallenge, r.challengeType = true, "interactive"
+	if r.flow != nil && r.flow.tally != nil {
+		g.judge(r)
+	} else {
+		g.decideOrdinary(r)
 	}
 	if r.stage > stageGlobalFilter && s.oneIn(24) {
 		first := s.below(len(monitorRules))
@@ -170,6 +162,20 @@ func (g *Generator) decide(r *request) {
 		if r.rule == nil {
 			r.result = "Monitored"
 		}
+	}
+}
+
+// decideOrdinary decides about a request of the demo day, or one that is not of an attack of a scene.
+func (g *Generator) decideOrdinary(r *request) {
+	s := &g.random
+	switch blocking := g.blockingRule(r); {
+	case blocking != nil:
+		r.block(blocking)
+	case r.client.kind == badBot && s.oneIn(3), r.client.kind == zombie && s.oneIn(2):
+		r.challengeScript()
+	case r.client.kind == human && s.oneIn(400):
+		r.rule, r.stage, r.result = &challengeRule, stageACL, "Challenged"
+		r.ichallenge, r.challengeType = true, "interactive"
 	}
 }
 

@@ -11,8 +11,11 @@ import (
 // except where Doc says otherwise.
 //
 // The attacks are in the last 24 hours of the period. A shorter period has the same attacks in shorter time. A longer
-// one has days without attacks before them, with which a program may compare. The hours in Doc are right for a period
-// that ends at midnight UTC.
+// one has days without attacks before them, with which a program may compare. The attacks are at the hours that Doc
+// implies if the period ends at midnight UTC.
+//
+// An attack has a part of the requests of the day, so it has more addresses and a higher rate if there are more records.
+// From 17,000 records a day on, each attack has at least 50 requests.
 type Scene struct {
 	Name string
 	Doc  string
@@ -32,7 +35,7 @@ type plan struct {
 	minutes int   // 0 for the whole period
 	first   bool  // in the first 24 hours of the period
 	share   int   // requests, per 100,000 of a day
-	hosts   []int // indexes of brands
+	hosts   []int // indexes of the hosts of the world
 	path    string
 	crew    crew
 	gateway []verdict
@@ -42,11 +45,21 @@ type plan struct {
 // The kinds of traffic that is not an attack.
 const (
 	visit   Kind = "visit"   // people
-	crawl   Kind = "crawl"   // a search engine
+	login   Kind = "login"   // people who log in; some mistype the password
 	missing Kind = "missing" // people whose pages refer to a file that does not exist
+	crawl   Kind = "crawl"   // a search engine
+	poll    Kind = "poll"    // a program that asks the same again and again
 )
 
-func (k Kind) isAttack() bool { return k != visit && k != crawl && k != missing }
+func (k Kind) isAttack() bool {
+	switch k {
+	case Flood, Guessing, Scraping, Scan, Injection:
+		return true
+	}
+	return false
+}
+
+func (k Kind) byPeople() bool { return k == visit || k == login || k == missing }
 
 // crew describes the clients of a plan.
 type crew struct {
@@ -55,6 +68,7 @@ type crew struct {
 	agents   []string   // browsers if empty
 	networks int        // number of networks; 0 for networks anywhere
 	subnet   bool       // neighboring addresses of one network
+	rotating bool       // an address is used for a part of the time
 }
 
 // verdict is a rule with the part of the requests to which it applies. A rule with status 0 only monitors.
@@ -80,15 +94,6 @@ type setting struct {
 	id       string // of the rule
 	clients  clientKind
 	perMille int
-}
-
-// Least returns the number of records of a day from which on each attack of the scene has at least 50 requests.
-func (s *Scene) Least() int {
-	least := 0
-	for _, p := range s.attacks {
-		least = max(least, (50*shareOf+p.share-1)/p.share)
-	}
-	return least
 }
 
 // SceneByName returns the scene with a name.
@@ -145,6 +150,7 @@ type flow struct {
 	tally   *tally
 	clients []*client // of the plan, made when first drawn
 	stream  uint64    // the first stream of the clients
+	total   int       // number of requests
 	sent    int
 
 	from, to int64
@@ -158,7 +164,7 @@ type flow struct {
 func newProgram(scene *Scene, seed uint64, from, to int64, records int) *program {
 	p := &program{from: from, to: to}
 	rest := records
-	for i, list := range [][]plan{scene.attacks, scene.quiet, {crawler}} {
+	for i, list := range [][]plan{scene.attacks, scene.quiet, background} {
 		for j := range list {
 			f := p.newFlow(&list[j], seed, uint64(2+i*100+j))
 			if f.plan.kind.isAttack() {
@@ -169,6 +175,7 @@ func newProgram(scene *Scene, seed uint64, from, to int64, records int) *program
 			n := p.requests(f.plan, records)
 			rest -= n
 			f.place(n, f.plan.weight(p))
+			f.total = n
 			p.flows = append(p.flows, f)
 		}
 	}
@@ -340,7 +347,11 @@ func (of *plan) weight(p *program) func(ms int64) uint64 {
 		case Pulsed:
 			return one(into%pulsedEvery < pulsedFor)
 		}
-		if of.kind == visit || of.minutes == 0 {
+		switch {
+		case of.kind.byPeople(): // most come at once
+			perMille := 1000 * (ms - begin) / max(end-begin, 1)
+			return uint64(min(8*perMille, 1000-perMille) + 1)
+		case of.minutes == 0:
 			return rateAt(ms) * weekAt(ms) / 100
 		}
 		return 1

@@ -10,13 +10,15 @@ const (
 	games
 	learn
 	forum
+
+	api = 2 * len(brands) // from a brand to its API
 )
 
 // The crews of scenes.
 var (
 	botnet     = crew{kind: zombie, each: 25}
-	residents  = crew{kind: human, each: 3} // infected computers of people, with their browsers
-	proxies    = crew{kind: human, each: 60, networks: 5}
+	residents  = crew{kind: human, each: 3, rotating: true} // infected computers of people, with their browsers
+	proxies    = crew{kind: human, each: 60, networks: 5, rotating: true}
 	rack       = crew{kind: zombie, each: 40, subnet: true}
 	oneScript  = crew{kind: badBot, agents: badBots, networks: 1}
 	oneScanner = crew{kind: badBot, agents: scanners[1:4], networks: 1}
@@ -35,8 +37,14 @@ var (
 	probeMonitor  = globalRule("gf16", "Suspicious arguments, on trial", "args", "q", "suspicious", 0)
 )
 
-// crawler is a search engine that is there all the time.
-var crawler = plan{kind: crawl, share: 700, hosts: []int{shop, bank, travel, news, learn}, crew: searchEngine}
+// background is in all scenes and not an attack.
+var background = []plan{
+	{kind: crawl, share: 700, hosts: []int{shop, bank, travel, news, learn}, crew: searchEngine},
+	{
+		kind: poll, shape: Pulsed, share: 300, hosts: []int{api + bank}, path: "/api/v1/rates",
+		crew: crew{kind: goodBot, agents: goodBots[3:4], networks: 1},
+	},
+}
 
 // Scenes lists all scenes. Those without attacks have names that begin with "quiet".
 var Scenes = []Scene{
@@ -102,7 +110,7 @@ var Scenes = []Scene{
 		Doc:  "Few addresses guess passwords for nine hours, with 0.4 % of the requests of the day. Nothing stops them.",
 		attacks: []plan{{
 			kind: Guessing, begin: 8 * 60, minutes: 9 * 60, share: 400, hosts: []int{bank},
-			crew:    crew{kind: human, each: 300, networks: 4},
+			crew:    crew{kind: human, each: 35, networks: 4},
 			gateway: []verdict{{20, &rateRules[0]}},
 		}},
 	},
@@ -127,7 +135,7 @@ var Scenes = []Scene{
 		Name: "scraping-one-address",
 		Doc:  "One address reads the items of an API for three hours, one after the other. 60 % is blocked.",
 		attacks: []plan{{
-			kind: Scraping, begin: 9 * 60, minutes: 180, share: 3_000, hosts: []int{shop}, path: "/api/v1/items",
+			kind: Scraping, begin: 9 * 60, minutes: 180, share: 3_000, hosts: []int{api + shop}, path: "/api/v1/items",
 			crew:    oneScript,
 			gateway: []verdict{{600, &rateRules[1]}},
 		}},
@@ -244,6 +252,11 @@ var Scenes = []Scene{
 		quiet: []plan{
 			{kind: visit, begin: 12*60 + 30, minutes: 40, share: 3_000, hosts: []int{news}, path: "/story/lighthouse"},
 		},
+	},
+	{
+		Name:  "quiet-logins",
+		Doc:   "All people have to log in again, and some mistype their passwords.",
+		quiet: []plan{{kind: login, begin: 8 * 60, minutes: 60, share: 2_500, hosts: []int{clinic}}},
 	},
 	{
 		Name: "quiet-crawler",

@@ -1,0 +1,301 @@
+package gen
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/record"
+)
+
+// sceneDay is a Friday.
+var sceneDay = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+
+// seen is what the tests read of a record.
+type seen struct {
+	ms                          int64
+	ip, host, path, reason      string
+	revision                    string
+	status                      int
+	us                          int64
+	decided                     bool // the record has the decision of a gateway
+	blocked, challenge, monitor bool
+	automation                  bool // tagged as a member of the botnet
+}
+
+// generate returns the records of a generator. They must be stored without loss.
+func generate(t *testing.T, g *Generator) []seen {
+	t.Helper()
+	decoder := record.NewDecoder()
+	var list []seen
+	var line []byte
+	for {
+		var more bool
+		if line, more = g.Next(line[:0]); !more {
+			return list
+		}
+		var row lake.Row
+		notes, err := decoder.Decode(line, &row)
+		if err != nil || notes != (record.Notes{}) || row.Extra != nil || row.LogRest != nil {
+			t.Fatalf("record %d: %v, %+v, %v: %s", len(list), err, notes, row.LogRest, line)
+		}
+		s := seen{
+			ms: row.TsMs, ip: *row.IP, host: *row.Host, path: *row.Path, status: int(*row.Status), us: *row.TotalUs,
+			decided: row.Result != nil, automation: slices.Contains(row.Tags, "bot-kind:automation"),
+		}
+		if s.decided {
+			s.blocked, s.monitor, s.revision = *row.Blocked, *row.Monitor, *row.SecurityConfig.Revision
+			s.challenge = row.Challenge != nil && (*row.Challenge || *row.IChallenge)
+		}
+		if row.Reason != nil {
+			s.reason = *row.Reason
+		}
+		if len(list) > 0 && s.ms < list[len(list)-1].ms {
+			t.Fatalf("record %d is before the last", len(list))
+		}
+		list = append(list, s)
+	}
+}
+
+// attackOf counts an attack from the records of its addresses.
+func attackOf(records []seen, addresses map[string]bool, hosts []string) Attack {
+	a := Attack{Statuses: map[int]int{}, Decisions: &Decisions{}}
+	var paths = map[string][]string{}
+	first, last := -1, -1
+	used := map[string]bool{}
+	for i, r := range records {
+		if !addresses[r.ip] {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		last = i
+		a.Requests++
+		a.Statuses[r.status]++
+		used[r.ip] = true
+		paths[r.host] = append(paths[r.host], r.path)
+		switch {
+		case !r.decided:
+			a.Decisions = nil
+		case r.blocked:
+			a.Decisions.Blocked++
+		case r.challenge:
+			a.Decisions.Challenged++
+		case r.monitor:
+			a.Decisions.Monitored++
+		default:
+			a.Decisions.Passed++
+		}
+	}
+	if first < 0 {
+		return a
+	}
+	a.From, a.To, a.Addresses = records[first].ms, records[last].ms, len(used)
+	for _, r := range records[first:last] {
+		if addresses[r.ip] || !slices.Contains(hosts, r.host) {
+			continue
+		}
+		a.Others.Requests++
+		if r.status >= 500 {
+			a.Others.Failed++
+		}
+		if r.us >= 1_000_000 {
+			a.Others.Slow++
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(paths)) {
+		a.Targets = append(a.Targets, Target{Host: host, Path: prefixOf(paths[host]), Requests: len(paths[host])})
+	}
+	slices.SortStableFunc(a.Targets, func(x, y Target) int { return y.Requests - x.Requests })
+	return a
+}
+
+// prefixOf returns the common prefix of paths in whole segments.
+func prefixOf(paths []string) string {
+	common := strings.Split(paths[0], "/")
+	for _, p := range paths {
+		segments := strings.Split(p, "/")
+		n := 0
+		for n < len(common) && n < len(segments) && common[n] == segments[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	if len(common) < 2 {
+		return "/"
+	}
+	return strings.Join(common, "/")
+}
+
+// addressesOf returns the addresses that the clients of a flow have.
+func addressesOf(f *flow) map[string]bool {
+	addresses := map[string]bool{}
+	for _, c := range f.clients {
+		if c != nil {
+			addresses[c.ip] = true
+		}
+	}
+	return addresses
+}
+
+// TestTruth compares the truth about every scene with a count of its records, with a gateway and in an access log.
+func TestTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
+	const records = 17_000
+	for i := range Scenes {
+		scene := &Scenes[i]
+		for _, accessLog := range []bool{false, true} {
+			name := scene.Name
+			if accessLog {
+				name += "_in_an_access_log"
+				if i%4 > 0 { // the times and the requests are made in the same way
+					continue
+				}
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				g := New(Options{
+					Records: records, Seed: 3, From: sceneDay, To: sceneDay.AddDate(0, 0, 1), Scene: scene, AccessLog: accessLog,
+				})
+				list := generate(t, g)
+				truth := g.Truth()
+				if len(truth.Attacks) != len(scene.attacks) || len(list) != records {
+					t.Fatalf("%d records with %d attacks, want %d", len(list), len(truth.Attacks), len(scene.attacks))
+				}
+				if quiet := strings.HasPrefix(name, "quiet"); quiet != (len(truth.Attacks) == 0) {
+					t.Errorf("the name of a scene with %d attacks is %s", len(truth.Attacks), scene.Name)
+				}
+				flows := attackFlows(g)
+				for j, got := range truth.Attacks {
+					var hosts []string
+					for _, h := range flows[j].plan.hosts {
+						hosts = append(hosts, g.world.hosts[h].name)
+					}
+					want := attackOf(list, addressesOf(flows[j]), hosts)
+					of := flows[j].plan
+					want.Kind, want.Harm, want.Cut = of.kind, of.harm, scene.Name == "edges"
+					want.Shape = cmp.Or(of.shape, Steady)
+					if !reflect.DeepEqual(got, want) {
+						t.Errorf("attack %d:\n%+v, the records have\n%+v", j, text(t, got), text(t, want))
+					}
+					if got.Requests < 50 {
+						t.Errorf("attack %d has only %d requests", j, got.Requests)
+					}
+				}
+			})
+		}
+	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// attackFlows returns the flows of attacks by their first request.
+func attackFlows(g *Generator) []*flow {
+	var flows []*flow
+	for _, f := range g.times.(*program).flows {
+		if f.tally != nil {
+			flows = append(flows, f)
+		}
+	}
+	slices.SortFunc(flows, func(a, b *flow) int { return int(a.tally.attack.From - b.tally.attack.From) })
+	return flows
+}
+
+// TestTruthOfBursts compares the truth about a demo day with a count of its records. The tags of the botnet are only in
+// the bursts.
+func TestTruthOfBursts(t *testing.T) {
+	g := New(Options{Records: 20_000, Seed: 7, From: sceneDay})
+	records := generate(t, g)
+	truth := g.Truth()
+	if len(truth.Attacks) != 6 || len(truth.Changes) != 0 {
+		t.Fatalf("%d attacks and %d changes, want 6 and 0", len(truth.Attacks), len(truth.Changes))
+	}
+	total := 0
+	for i, got := range truth.Attacks {
+		inBotnet := map[string]bool{}
+		var during []seen
+		for _, r := range records {
+			if r.ms < got.From || r.ms > got.To {
+				continue
+			}
+			during = append(during, r)
+			if r.automation {
+				inBotnet[r.ip] = true
+			}
+		}
+		want := attackOf(during, inBotnet, []string{got.Targets[0].Host})
+		want.Kind, want.Shape = kindOf[i%int(attackKinds)], Steady
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("burst %d:\n%s, the records have\n%s", i, text(t, got), text(t, want))
+		}
+		total += got.Requests
+	}
+	for _, r := range records {
+		if r.automation {
+			total--
+		}
+	}
+	if total != 0 {
+		t.Errorf("the records have %d more requests of the botnet than the truth", -total)
+	}
+}
+
+// TestSceneRecords checks that the records of scenes are stored without loss, and that equal options give equal bytes.
+func TestSceneRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
+	for i := range Scenes {
+		for _, accessLog := range []bool{false, true} {
+			options := Options{Records: 300, Seed: 5, From: sceneDay, Scene: &Scenes[i], AccessLog: accessLog}
+			one, two := New(options), New(options)
+			decoder := record.NewDecoder()
+			for {
+				line, more := one.Next(nil)
+				if again, _ := two.Next(nil); !bytes.Equal(line, again) {
+					t.Fatalf("%s: different records:\n%s\n%s", Scenes[i].Name, line, again)
+				}
+				if !more {
+					break
+				}
+				var row lake.Row
+				if _, err := decoder.Decode(line, &row); err != nil {
+					t.Fatal(err)
+				}
+				stored := record.AppendJSON(nil, &row, nil)
+				if !reflect.DeepEqual(members(t, stored), members(t, line)) {
+					t.Fatalf("%s: %s is stored as\n%s", Scenes[i].Name, line, stored)
+				}
+			}
+			if !reflect.DeepEqual(one.Truth(), two.Truth()) {
+				t.Errorf("%s: equal options give different truths", Scenes[i].Name)
+			}
+		}
+	}
+}
+
+func members(t *testing.T, line []byte) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(line, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
