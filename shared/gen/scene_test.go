@@ -299,3 +299,150 @@ func members(t *testing.T, line []byte) map[string]any {
 	}
 	return m
 }
+
+func sceneOf(t *testing.T, name string) *Scene {
+	t.Helper()
+	scene, ok := SceneByName(name)
+	if !ok {
+		t.Fatalf("there is no scene %s", name)
+	}
+	return scene
+}
+
+// TestChange compares the truth about a change of the settings with the records.
+func TestChange(t *testing.T) {
+	g := New(Options{Records: 10_000, Seed: 2, From: sceneDay, Scene: sceneOf(t, "quiet-settings")})
+	list := generate(t, g)
+	want := Change{At: sceneDay.Add(11 * time.Hour).UnixMilli(), Rule: "acl3"}
+	revisions := [2]map[string]bool{{}, {}} // before and after
+	for _, r := range list {
+		blocked := 0
+		if strings.Contains(r.reason, " - acl3 - ") {
+			blocked = 1
+		}
+		if r.ms < want.At {
+			want.Before += blocked
+			revisions[0][r.revision] = true
+		} else {
+			want.After += blocked
+			revisions[1][r.revision] = true
+		}
+	}
+	if got := g.Truth().Changes; len(got) != 1 || got[0] != want || want.After < 3*want.Before {
+		t.Errorf("the changes are %+v, the records have %+v", got, want)
+	}
+	if len(revisions[0]) != 1 || len(revisions[1]) != 1 || reflect.DeepEqual(revisions[0], revisions[1]) {
+		t.Errorf("the revisions are %v", revisions)
+	}
+}
+
+// TestScenePeriods checks that every period has its records, and that attacks are in the last day of a long one.
+func TestScenePeriods(t *testing.T) {
+	for _, length := range []time.Duration{
+		time.Millisecond, 3 * time.Millisecond, time.Second, 17 * time.Minute, 30 * time.Hour, 20 * 24 * time.Hour,
+	} {
+		for i := range Scenes {
+			to := sceneDay.Add(length)
+			g := New(Options{Records: 40, Seed: 1, From: sceneDay, To: to, Scene: &Scenes[i], AccessLog: true})
+			list := generate(t, g)
+			if len(list) != 40 || list[0].ms < sceneDay.UnixMilli() || list[39].ms >= to.UnixMilli() {
+				t.Errorf("%s: %v has %d records", Scenes[i].Name, length, len(list))
+			}
+		}
+	}
+	to := sceneDay.AddDate(0, 0, 4)
+	g := New(Options{Records: 60_000, Seed: 1, From: sceneDay, To: to, Scene: sceneOf(t, "edges"), AccessLog: true})
+	generate(t, g)
+	attacks := g.Truth().Attacks
+	minute := time.Minute.Milliseconds()
+	if first := attacks[0].From - sceneDay.UnixMilli(); first < 0 || first > minute {
+		t.Errorf("the flood begins %d ms after the period", first)
+	}
+	if rest := to.UnixMilli() - attacks[1].To; rest < 0 || rest > 5*minute {
+		t.Errorf("the guessing ends %d ms before the end of the period", rest)
+	}
+}
+
+// perMinute counts the records of each minute of the period that satisfy a condition.
+func perMinute(list []seen, minutes int, is func(seen) bool) []int {
+	counts := make([]int, minutes)
+	for _, r := range list {
+		if is(r) {
+			counts[(r.ms-sceneDay.UnixMilli())/minuteMs]++
+		}
+	}
+	return counts
+}
+
+func sum(counts []int) int {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}
+
+// TestRhythm checks the ordinary traffic: its week, its minutes, and the hour after a release.
+func TestRhythm(t *testing.T) {
+	const day = 24 * 60
+	everything := func(seen) bool { return true }
+	week := Options{Records: 40_000, From: sceneDay, To: sceneDay.AddDate(0, 0, 7), AccessLog: true}
+	week.Scene = sceneOf(t, "quiet")
+	minutes := perMinute(generate(t, New(week)), 7*day, everything)
+	friday, sunday, tuesday := sum(minutes[:day]), sum(minutes[2*day:3*day]), sum(minutes[4*day:5*day])
+	if sunday > friday*3/4 || tuesday < friday || tuesday > friday*5/4 {
+		t.Errorf("Friday has %d records, Sunday %d, Tuesday %d", friday, sunday, tuesday)
+	}
+
+	// The variance of independent visitors is their mean. Pairs of minutes hardly differ in their rate.
+	var squares, mean float64
+	for i := 0; i+1 < len(minutes); i += 2 {
+		d := float64(minutes[i] - minutes[i+1])
+		squares += d * d
+		mean += float64(minutes[i] + minutes[i+1])
+	}
+	if ratio := squares / mean; ratio < 0.9 || ratio > 1.6 {
+		t.Errorf("the variance of the records of a minute is %.2f times their mean", ratio)
+	}
+
+	release := Options{Records: 20_000, From: sceneDay, AccessLog: true, Scene: sceneOf(t, "quiet-release")}
+	minutes = perMinute(generate(t, New(release)), day, everything)
+	before, during, after := sum(minutes[13*60:14*60]), sum(minutes[14*60:15*60]), sum(minutes[15*60:16*60])
+	if during < 5*(before+after)/4 || during > 7*(before+after)/4 {
+		t.Errorf("the hour of the release has %d records, those around it have %d and %d", during, before, after)
+	}
+}
+
+// TestShapes checks the course of the rate of attacks.
+func TestShapes(t *testing.T) {
+	minutes := func(name string, first, length int) []int {
+		g := New(Options{Records: 30_000, From: sceneDay, Scene: sceneOf(t, name), AccessLog: true})
+		list := generate(t, g)
+		addresses := addressesOf(attackFlows(g)[0])
+		counts := perMinute(list, 24*60, func(r seen) bool { return addresses[r.ip] })
+		if outside := sum(counts) - sum(counts[first:first+length]); outside != 0 {
+			t.Errorf("%s: %d requests are outside of its time", name, outside)
+		}
+		return counts[first : first+length]
+	}
+	rising := minutes("flood-rising", 13*60, 120)
+	if a, b := sum(rising[:60]), sum(rising[60:]); b < 2*a {
+		t.Errorf("the rising flood has %d requests in its first hour and %d in its second", a, b)
+	}
+	for i, n := range minutes("guessing-paused", 12*60, 240) {
+		if i%30 >= 10 && n > 0 {
+			t.Errorf("minute %d of a pause has %d requests", i, n)
+		}
+	}
+	pulses := 0
+	for i, n := range minutes("flood-pulsed", 15*60, 91) {
+		if i%10 == 0 && n > 0 {
+			pulses++
+		} else if n > 0 {
+			t.Errorf("minute %d between pulses has %d requests", i, n)
+		}
+	}
+	if pulses != 10 {
+		t.Errorf("the flood has %d pulses, want 10", pulses)
+	}
+}
