@@ -22,6 +22,8 @@ var day = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 // TestGolden checks that equal options give equal bytes everywhere. A deliberate change of the data changes these
 // digests; any other difference is a bug.
 func TestGolden(t *testing.T) {
+	campaign, _ := gen.SceneByName("campaign")
+	logins, _ := gen.SceneByName("quiet-logins")
 	for _, test := range []struct {
 		name    string
 		options gen.Options
@@ -42,6 +44,14 @@ func TestGolden(t *testing.T) {
 		{
 			"with a tail", gen.Options{Records: 10_000, Seed: 1, From: day, Tail: 20},
 			"5150a20eec85c8c088d34fa04879a1abe56dd07b7ed3adc81dd3b7b927298675",
+		},
+		{
+			"scene", gen.Options{Records: 5_000, Seed: 1, From: day, Scene: campaign},
+			"6bb4678427e7dbc18d40d110e7e9c462593fcb4db73fcb28488638cd750a9c84",
+		},
+		{
+			"access log", gen.Options{Records: 5_000, Seed: 1, From: day, Scene: logins, AccessLog: true},
+			"e8942941955f34610f98e864f92cba0040b45d22ac26c12a71225c05f51513f0",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
