@@ -406,6 +406,18 @@ func TestCommands(t *testing.T) {
 			args: []string{"generate", "--records", "5", "--output", "-", "--from", "yesterday"},
 			code: exit.Usage, stderr: "2026-01-31",
 		},
+		"generate lists the scenes": {
+			args: []string{"generate", "--records", "5", "--output", "-", "--scene", "flood"},
+			code: exit.Usage, stderr: "there is no scene flood; the scenes are flood-at-peak, ",
+		},
+		"generate refuses hostile records with a truth": {
+			args: []string{"generate", "--records", "5", "--output", "-", "--nasty", "--truth", "truth.json"},
+			code: exit.Usage, stderr: "--nasty",
+		},
+		"generate refuses a truth among records": {
+			args: []string{"generate", "--records", "5", "--output", "-", "--truth", "-"},
+			code: exit.Usage, stderr: "--output FILE",
+		},
 		"generate writes to standard output": {
 			args: []string{"generate", "--records", "5", "--output", "-"},
 			code: exit.Done, stdout: `"request_id"`,

@@ -32,7 +32,7 @@ type generateCommand struct {
 
 	Scene     string `help:"Period with known attacks, or with none, such as flood-at-peak." placeholder:"NAME"`
 	AccessLog bool   `help:"Generate the log of a web server, without the decisions of a gateway."`
-	Truth     string `help:"File to write the attacks to, as JSON." placeholder:"FILE"`
+	Truth     string `help:"File to write the attacks to, as JSON; - is standard output." placeholder:"FILE"`
 
 	Data   target.Folder `help:"Folder to import into; without --output, the default is ORRERY_DATA." placeholder:"DIR"`
 	Output string        `help:"File to write to instead (.gz, .zst: compressed); - is standard output." placeholder:"FILE"`
@@ -71,7 +71,7 @@ func (g *generateCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil || g.Truth == "" {
 		return err
 	}
-	return g.writeTruth(from, to, records.Truth())
+	return g.writeTruth(c.Out, from, to, records.Truth())
 }
 
 // scene returns the scene that the user names, or nil.
@@ -109,21 +109,25 @@ func (g *generateCommand) mayReplace(ctx context.Context, c terminal.Console, fi
 	return nil
 }
 
-// writeTruth writes the attacks and the options that give them.
-func (g *generateCommand) writeTruth(from, to time.Time, truth gen.Truth) error {
-	return writeFile(g.Truth, func(w io.Writer) error {
+// writeTruth writes the attacks and changes, and the options for the same records.
+func (g *generateCommand) writeTruth(out io.Writer, from, to time.Time, truth gen.Truth) error {
+	write := func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(struct {
-			Scene     string    `json:"scene,omitempty"`
-			AccessLog bool      `json:"access_log"`
-			Records   int       `json:"records"`
-			Seed      uint64    `json:"seed"`
-			From      time.Time `json:"from"`
-			To        time.Time `json:"to"`
+			Scene     string `json:"scene,omitempty"`
+			AccessLog bool   `json:"access_log"`
+			Records   int    `json:"records"`
+			Seed      uint64 `json:"seed"`
+			From      int64  `json:"from"` // Unix milliseconds
+			To        int64  `json:"to"`
 			gen.Truth
-		}{g.Scene, g.AccessLog, g.Records, g.Seed, from, to, truth})
-	})
+		}{g.Scene, g.AccessLog, g.Records, g.Seed, from.UnixMilli(), to.UnixMilli(), truth})
+	}
+	if g.Truth == "-" {
+		return write(out)
+	}
+	return writeFile(g.Truth, write)
 }
 
 // place decides where the records go: to exactly one place, which the caller must name.
@@ -134,6 +138,9 @@ func (g *generateCommand) place() error {
 	if (g.Data == "") == (g.Output == "") {
 		return exit.With(exit.Usage, "name one destination: "+
 			"--data DIR imports the records, --output FILE writes them to a file (- is standard output)")
+	}
+	if g.Truth == "-" && (g.Output == "" || g.Output == "-") {
+		return exit.With(exit.Usage, "--truth - needs --output FILE, because standard output has something else")
 	}
 	return nil
 }

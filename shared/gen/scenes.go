@@ -50,7 +50,7 @@ var background = []plan{
 var Scenes = []Scene{
 	{
 		Name: "flood-at-peak",
-		Doc:  "A botnet floods the search of a shop for 12 minutes in the evening. The gateway blocks nearly all of it.",
+		Doc:  "A botnet floods the search of a shop for 12 minutes in the evening. The gateway blocks nearly all requests.",
 		attacks: []plan{{
 			kind: Flood, begin: 18 * 60, minutes: 12, share: 5_000, hosts: []int{shop}, crew: botnet,
 			gateway: []verdict{{700, &rateRules[2]}, {260, &globalRules[1]}},
@@ -66,7 +66,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "flood-rising",
-		Doc:  "A flood that grows for two hours. The gateway blocks two thirds.",
+		Doc:  "A flood that grows for two hours. The gateway blocks two thirds of it.",
 		attacks: []plan{{
 			kind: Flood, shape: Rising, begin: 13 * 60, minutes: 120, share: 6_000, hosts: []int{news}, crew: botnet,
 			gateway: []verdict{{400, &rateRules[1]}, {260, &globalRules[1]}},
@@ -91,7 +91,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "flood-slows-origin",
-		Doc:  "Clients with ordinary browsers search so much that the origin gets slow for everybody. Little is blocked.",
+		Doc:  "Clients that look like people search so much that the origin becomes slow for everyone. Little is blocked.",
 		attacks: []plan{{
 			kind: Flood, begin: 16 * 60, minutes: 40, share: 6_000, hosts: []int{learn}, crew: residents,
 			gateway: []verdict{{120, &rateRules[2]}}, harm: Slow,
@@ -99,7 +99,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "flood-breaks-origin",
-		Doc:  "A flood that the gateway does not stop. The origin fails for everybody.",
+		Doc:  "A flood that the gateway does not stop. The origin fails for everyone.",
 		attacks: []plan{{
 			kind: Flood, begin: 19*60 + 30, minutes: 25, share: 9_000, hosts: []int{forum}, path: "/", crew: botnet,
 			gateway: []verdict{{150, &rateRules[1]}}, harm: Failing,
@@ -116,7 +116,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "guessing-distributed",
-		Doc:  "Very many addresses guess three passwords each. A third is blocked.",
+		Doc:  "Many addresses guess about three passwords each. A third of the requests are blocked.",
 		attacks: []plan{{
 			kind: Guessing, begin: 11 * 60, minutes: 90, share: 4_000, hosts: []int{bank}, crew: residents,
 			gateway: []verdict{{330, &dynamicRules[0]}},
@@ -124,7 +124,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "guessing-paused",
-		Doc:  "Passwords are guessed for ten minutes every half an hour, for four hours.",
+		Doc:  "Passwords are guessed for ten minutes every half hour, for four hours.",
 		attacks: []plan{{
 			kind: Guessing, shape: Paused, begin: 12 * 60, minutes: 4 * 60, share: 2_500, hosts: []int{clinic},
 			path: "/account/login", crew: proxies,
@@ -133,7 +133,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "scraping-one-address",
-		Doc:  "One address reads the items of an API for three hours, one after the other. 60 % is blocked.",
+		Doc:  "One address reads the items of an API one by one, for three hours. 60 % of its requests are blocked.",
 		attacks: []plan{{
 			kind: Scraping, begin: 9 * 60, minutes: 180, share: 3_000, hosts: []int{api + shop}, path: "/api/v1/items",
 			crew:    oneScript,
@@ -142,7 +142,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "scraping-challenged",
-		Doc:  "Browsers without a window read the pages of a site for two hours. Only challenges stop them.",
+		Doc:  "Headless browsers scrape a site for two hours. Only challenges stop them.",
 		attacks: []plan{{
 			kind: Scraping, begin: 14 * 60, minutes: 120, share: 3_000, hosts: []int{travel}, crew: headless,
 			gateway: []verdict{{930, &challengeRule}},
@@ -150,7 +150,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "scraping-monitored",
-		Doc:  "A site is read for 45 minutes. The gateway reports it and lets everything pass.",
+		Doc:  "A site is scraped for 45 minutes. The gateway reports it and blocks nothing.",
 		attacks: []plan{{
 			kind: Scraping, begin: 20 * 60, minutes: 45, share: 2_000, hosts: []int{games}, crew: proxies,
 			gateway: []verdict{{880, &searchMonitor}},
@@ -206,7 +206,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "campaign",
-		Doc:  "At one host: a scan, then injections, then guessing, then a flood, with pauses of minutes.",
+		Doc:  "At one host: a scan, then injections, then guessing, then a flood, with pauses of a few minutes.",
 		attacks: []plan{
 			{
 				kind: Scan, begin: 14 * 60, minutes: 15, share: 800, hosts: []int{shop}, crew: oneScanner,
@@ -228,7 +228,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "two-at-once",
-		Doc:  "Guessing at a bank while another crew floods a shop.",
+		Doc:  "Guessing at a bank while another group floods a shop.",
 		attacks: []plan{
 			{
 				kind: Guessing, begin: 10 * 60, minutes: 75, share: 2_000, hosts: []int{bank}, crew: residents,
@@ -240,10 +240,10 @@ var Scenes = []Scene{
 			},
 		},
 	},
-	{Name: "quiet", Doc: "The rhythm of the day and of the week."},
+	{Name: "quiet", Doc: "Only ordinary traffic."},
 	{
 		Name:  "quiet-release",
-		Doc:   "After a release, all hosts have three times the traffic for an hour.",
+		Doc:   "After a release, all hosts have three times their traffic for an hour.",
 		surge: &surge{begin: 14 * 60, minutes: 60, percent: 300},
 	},
 	{
@@ -255,7 +255,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name:  "quiet-logins",
-		Doc:   "All people have to log in again, and some mistype their passwords.",
+		Doc:   "All users have to log in again, and some mistype their passwords.",
 		quiet: []plan{{kind: login, begin: 8 * 60, minutes: 60, share: 2_500, hosts: []int{clinic}}},
 	},
 	{
@@ -282,7 +282,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name:     "quiet-settings",
-		Doc:      "New settings: a rule against scripts begins to block most of their requests.",
+		Doc:      "After a change of the settings, a rule against scripts blocks most of their requests.",
 		settings: &setting{begin: 11 * 60, by: &aclRules[2], id: "acl3", clients: badBot, perMille: 800},
 	},
 }
