@@ -7,15 +7,16 @@ import (
 
 // client returns the client of the next request of the flow.
 func (f *flow) client(g *Generator) *client {
-	if f.plan.kind.byPeople() {
-		return g.visitor()
-	}
 	if f.clients == nil {
 		f.clients = make([]*client, f.plan.crew.size(f.total))
 	}
 	i := f.index(&g.random)
 	if f.clients[i] == nil {
-		f.clients[i] = f.plan.crew.client(g.world, f.stream, i)
+		if f.plan.kind.byPeople() {
+			f.clients[i] = g.visitor()
+		} else {
+			f.clients[i] = f.plan.crew.client(g.world, f.stream, i)
+		}
 	}
 	return f.clients[i]
 }
@@ -30,21 +31,43 @@ func (f *flow) index(s *source) int {
 	return first + min(s.below(n), s.below(n))
 }
 
-// visitor returns a person. Half of the people that an event attracts are new.
+// visitor returns a person who takes part in an event.
 func (g *Generator) visitor() *client {
-	s := &g.random
-	if s.oneIn(2) {
-		c, _ := g.world.newcomer(g.once)
-		g.once++
-		if c.kind == human {
-			return c
-		}
-	}
 	for {
-		if c := g.world.client(g.world.byClient.draw(s)); c.kind == human {
+		if c := g.anyone(); c.kind == human {
 			return c
 		}
 	}
+}
+
+// anyone returns a client of the ordinary traffic of a scene. A third are new.
+func (g *Generator) anyone() *client {
+	if g.random.oneIn(3) {
+		s := newSource(g.world.seed, streamNewcomers+uint64(g.once))
+		g.once++
+		return g.world.clientFrom(&s, false)
+	}
+	return g.world.client(g.world.byClient.draw(&g.random))
+}
+
+// session is a series of requests of one client at one host.
+type session struct {
+	client *client
+	host   int
+}
+
+const (
+	sessionLength = 8     // average number of requests
+	sessionsPer   = 2_300 // requests of a day for each session at a time, so that a session takes some minutes
+)
+
+// session returns the session of the next ordinary request of a scene.
+func (g *Generator) session() session {
+	at := &g.sessions[g.random.below(len(g.sessions))]
+	if at.client == nil || g.random.oneIn(sessionLength) {
+		*at = session{g.anyone(), g.world.byHost.draw(&g.random)}
+	}
+	return *at
 }
 
 // size returns the number of addresses that send a number of requests.

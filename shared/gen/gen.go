@@ -51,7 +51,8 @@ type Generator struct {
 	left      int
 	tail      int
 	accessLog bool
-	once      int // number of requests of the tail so far
+	once      int       // number of requests of the tail so far
+	sessions  []session // of the ordinary requests of a scene; empty without one
 	random    source
 	world     *world
 	times     timetable
@@ -86,7 +87,7 @@ func New(o Options) *Generator {
 	} else {
 		p := newProgram(o.Scene, o.Seed, from, to, g.left)
 		g.times, g.tallies, g.change = p, p.tallies(), p.change
-		g.tail = max(g.tail, sceneTail)
+		g.sessions = make([]session, max(muldiv(int64(g.left), p.day(), (to-from)*sessionsPer), 1))
 	}
 	if o.Nasty {
 		g.mutator = newMutator(o.Seed, o.From.UnixMilli())

@@ -47,11 +47,11 @@ func TestGolden(t *testing.T) {
 		},
 		{
 			"scene", gen.Options{Records: 5_000, Seed: 1, From: day, Scene: campaign},
-			"6bb4678427e7dbc18d40d110e7e9c462593fcb4db73fcb28488638cd750a9c84",
+			"64595f84d48cc2cf02145a2eea0b4e9e13811ae8d3323a71a451626358a0af0c",
 		},
 		{
 			"access log", gen.Options{Records: 5_000, Seed: 1, From: day, Scene: logins, AccessLog: true},
-			"e8942941955f34610f98e864f92cba0040b45d22ac26c12a71225c05f51513f0",
+			"6d6f4a5bce3aaed76199caccf663695570a97ee9e10ca8d2c0fc6e701b852cc4",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -88,10 +88,15 @@ func (g *Generator) ask(r *request) {
 		return
 	}
 	once := g.tail > 0 && s.below(100) < g.tail
-	if !once {
-		r.client = w.client(w.byClient.draw(s))
+	if len(g.sessions) > 0 && !once {
+		at := g.session()
+		r.client, r.host = at.client, at.host
+	} else {
+		if !once {
+			r.client = w.client(w.byClient.draw(s))
+		}
+		r.host = w.byHost.draw(s)
 	}
-	r.host = w.byHost.draw(s)
 	if once {
 		r.client, r.path = w.newcomer(g.once)
 		g.once++

@@ -7,7 +7,7 @@ import (
 )
 
 // Scene is a period with known attacks, or without any. The other traffic follows the time of day and the day of the
-// week, its minutes vary as with independent visitors, and a search engine is always there. All origins are healthy,
+// week, clients send some requests in a few minutes, and a search engine is always there. All origins are healthy,
 // except where Doc says otherwise.
 //
 // The attacks are in the last 24 hours of the period. A shorter period has the same attacks in shorter time. A longer
@@ -109,9 +109,6 @@ func SceneByName(name string) (*Scene, bool) {
 const (
 	dayMs   = 24 * hourMs
 	shareOf = 100_000
-
-	// sceneTail is the least Options.Tail of scenes. Without newcomers, every new address would be an attacker.
-	sceneTail = 6
 )
 
 // timetable determines the times of the records, and what belongs to them.

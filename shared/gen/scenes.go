@@ -19,6 +19,7 @@ var (
 	botnet     = crew{kind: zombie, each: 25}
 	residents  = crew{kind: human, each: 3, rotating: true} // infected computers of people, with their browsers
 	proxies    = crew{kind: human, each: 60, networks: 5, rotating: true}
+	people     = crew{kind: human, each: 4, rotating: true}
 	rack       = crew{kind: zombie, each: 40, subnet: true}
 	oneScript  = crew{kind: badBot, agents: badBots, networks: 1}
 	oneScanner = crew{kind: badBot, agents: scanners[1:4], networks: 1}
@@ -90,8 +91,16 @@ var Scenes = []Scene{
 		}},
 	},
 	{
+		Name: "flood-one-address",
+		Doc:  "One address floods an API for 45 minutes. Half of its requests are blocked.",
+		attacks: []plan{{
+			kind: Flood, begin: 11*60 + 40, minutes: 45, share: 1_500, hosts: []int{api + news}, path: "/api/v1/session",
+			crew: oneScript, gateway: []verdict{{500, &rateRules[1]}},
+		}},
+	},
+	{
 		Name: "flood-slows-origin",
-		Doc:  "Clients that look like people search so much that the origin becomes slow for everyone. Little is blocked.",
+		Doc:  "Clients that look like people search so much that the origin becomes slow for others, too. Little is blocked.",
 		attacks: []plan{{
 			kind: Flood, begin: 16 * 60, minutes: 40, share: 6_000, hosts: []int{learn}, crew: residents,
 			gateway: []verdict{{120, &rateRules[2]}}, harm: Slow,
@@ -99,7 +108,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "flood-breaks-origin",
-		Doc:  "A flood that the gateway does not stop. The origin fails for everyone.",
+		Doc:  "A flood that the gateway does not stop. The origin fails for others, too.",
 		attacks: []plan{{
 			kind: Flood, begin: 19*60 + 30, minutes: 25, share: 9_000, hosts: []int{forum}, path: "/", crew: botnet,
 			gateway: []verdict{{150, &rateRules[1]}}, harm: Failing,
@@ -250,13 +259,13 @@ var Scenes = []Scene{
 		Name: "quiet-crowd",
 		Doc:  "Many people visit one host for 40 minutes, because of an article.",
 		quiet: []plan{
-			{kind: visit, begin: 12*60 + 30, minutes: 40, share: 3_000, hosts: []int{news}, path: "/story/lighthouse"},
+			{kind: visit, begin: 12*60 + 30, minutes: 40, share: 3_000, hosts: []int{news}, path: "/story/lighthouse", crew: people},
 		},
 	},
 	{
 		Name:  "quiet-logins",
 		Doc:   "All users have to log in again, and some mistype their passwords.",
-		quiet: []plan{{kind: login, begin: 8 * 60, minutes: 60, share: 2_500, hosts: []int{clinic}}},
+		quiet: []plan{{kind: login, begin: 8 * 60, minutes: 60, share: 2_500, hosts: []int{clinic}, crew: people}},
 	},
 	{
 		Name: "quiet-crawler",
@@ -276,7 +285,7 @@ var Scenes = []Scene{
 		quiet: []plan{
 			{
 				kind: missing, begin: 9*60 + 40, minutes: 50, share: 1_500, hosts: []int{games},
-				path: "/static/app-7f3c.js",
+				path: "/static/app-7f3c.js", crew: people,
 			},
 		},
 	},
