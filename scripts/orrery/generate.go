@@ -96,15 +96,14 @@ func (g *generateCommand) scene() (*gen.Scene, error) {
 
 // mayReplace asks before a file is replaced.
 func (g *generateCommand) mayReplace(ctx context.Context, c terminal.Console, file string) error {
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || g.Force {
-		return nil
-	}
-	replace, err := c.Confirms(ctx, file+" exists. Replace it?")
-	if err != nil {
-		return err
-	}
-	if !replace {
-		return exit.With(exit.Usage, file+" exists; --force replaces it")
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && !g.Force {
+		replace, err := c.Confirms(ctx, file+" exists. Replace it?")
+		if err != nil {
+			return err
+		}
+		if !replace {
+			return exit.With(exit.Usage, file+" exists; --force replaces it")
+		}
 	}
 	return nil
 }

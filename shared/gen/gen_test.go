@@ -47,11 +47,11 @@ func TestGolden(t *testing.T) {
 		},
 		{
 			"scene", gen.Options{Records: 5_000, Seed: 1, From: day, Scene: campaign},
-			"64595f84d48cc2cf02145a2eea0b4e9e13811ae8d3323a71a451626358a0af0c",
+			"743a678cd913c6846cd7a8a56e25eaff307cbd739f738374df7534117edb67a8",
 		},
 		{
 			"access log", gen.Options{Records: 5_000, Seed: 1, From: day, Scene: logins, AccessLog: true},
-			"6d6f4a5bce3aaed76199caccf663695570a97ee9e10ca8d2c0fc6e701b852cc4",
+			"16d0fca43efe3468738b30e32bb8b97030f8ca3d4f6128146803e69c46133fd2",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

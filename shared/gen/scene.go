@@ -12,7 +12,7 @@ import (
 //
 // The attacks are in the last 24 hours of the period. A shorter period has the same attacks in shorter time. A longer
 // one has days without attacks before them, with which a program may compare. The attacks are at the hours that Doc
-// implies if the period ends at midnight UTC.
+// implies if the period ends at midnight UTC; the seed shifts them by up to 15 minutes.
 //
 // An attack has a part of the requests of the day, so it has more addresses and a higher rate if there are more records.
 // From 17,000 records a day on, each attack has at least 50 requests.
@@ -109,6 +109,8 @@ func SceneByName(name string) (*Scene, bool) {
 const (
 	dayMs   = 24 * hourMs
 	shareOf = 100_000
+
+	maxShift = 15 * minuteMs
 )
 
 // timetable determines the times of the records, and what belongs to them.
@@ -125,6 +127,7 @@ type timetable interface {
 // program is the timetable of a scene: its ordinary requests and its plans, merged by time.
 type program struct {
 	from, to  int64
+	shift     int64   // of all events, in milliseconds of a period of a day and more
 	flows     []*flow // the ordinary requests first
 	incidents []incident
 	change    *change
@@ -159,7 +162,8 @@ type flow struct {
 }
 
 func newProgram(scene *Scene, seed uint64, from, to int64, records int) *program {
-	p := &program{from: from, to: to}
+	random := newSource(seed, streamScenes)
+	p := &program{from: from, to: to, shift: int64(random.between(-maxShift, maxShift))}
 	rest := records
 	for i, list := range [][]plan{scene.attacks, scene.quiet, background} {
 		for j := range list {
@@ -176,8 +180,8 @@ func newProgram(scene *Scene, seed uint64, from, to int64, records int) *program
 			p.flows = append(p.flows, f)
 		}
 	}
-	ordinary := &flow{from: from, to: to, random: newSource(seed, streamScenes)}
-	ordinary.place(rest, p.ordinaryWeight(scene.surge, newSource(seed, streamScenes+1)))
+	ordinary := &flow{from: from, to: to, random: newSource(seed, streamScenes+1)}
+	ordinary.place(rest, p.ordinaryWeight(scene.surge, random))
 	p.flows = append([]*flow{ordinary}, p.flows...)
 	p.placeIncidents(scene)
 	if s := scene.settings; s != nil {
@@ -219,8 +223,10 @@ func (p *program) newFlow(of *plan, seed, number uint64) *flow {
 // day returns the length of a day of the scene in milliseconds.
 func (p *program) day() int64 { return min(p.to-p.from, dayMs) }
 
-// minute returns the instant of a minute of the last day.
-func (p *program) minute(n int) int64 { return p.to - p.day() + int64(n)*p.day()/(24*60) }
+// minute returns the instant of a minute of the last day, shifted as all events are.
+func (p *program) minute(n int) int64 {
+	return p.to - p.day() + (int64(n)*minuteMs+p.shift)*p.day()/dayMs
+}
 
 // window returns the time of a plan, which may exceed the period.
 func (p *program) window(of *plan) (from, to int64) {
