@@ -30,7 +30,7 @@ type generateCommand struct {
 	To      string `help:"End of the period (default: the current hour)." placeholder:"TIME"`
 	Nasty   bool   `help:"Put hostile text into every field."`
 
-	Scene     string `help:"Period with known attacks, or with none, such as flood-at-peak." placeholder:"NAME"`
+	Scene     string `help:"Scene to generate, with known attacks or none, such as flood-at-peak." placeholder:"NAME"`
 	AccessLog bool   `help:"Generate the log of a web server, without the decisions of a gateway."`
 	Truth     string `help:"File to write the attacks to, as JSON; - is standard output." placeholder:"FILE"`
 

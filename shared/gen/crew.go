@@ -58,7 +58,7 @@ type session struct {
 
 const (
 	sessionLength = 8     // average number of requests
-	sessionsPer   = 2_300 // requests of a day for each session at a time, so that a session takes some minutes
+	sessionsPer   = 2_300 // requests of a day per simultaneous session, so that a session takes some minutes
 )
 
 // session returns the session of the next ordinary request of a scene.

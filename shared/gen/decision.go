@@ -165,7 +165,7 @@ func (g *Generator) decide(r *request) {
 	}
 }
 
-// decideOrdinary decides about a request of the demo day, or one that is not of an attack of a scene.
+// decideOrdinary sets the decision about a request that is not part of an attack of a scene.
 func (g *Generator) decideOrdinary(r *request) {
 	s := &g.random
 	switch blocking := g.blockingRule(r); {

@@ -17,8 +17,8 @@
 //   - records in the shape that the API returns, with every field of the specification, about 20 tags, 7 headers and
 //     2.6 kB. A request that was stopped early lacks the fields of later stages.
 //
-// Options.Scene replaces the bursts by attacks with other shapes, or by none. Truth returns the attacks as the records show
-// them, so that programs that look for attacks can be judged.
+// Options.Scene replaces the bursts by other attacks, or by none. Method Truth returns the attacks, counted from the
+// records, to judge programs that look for attacks.
 //
 // Options.Nasty makes the same records hostile; file nasty.go describes how. Hosts are names under .example; client
 // addresses and networks are invented.

@@ -7,21 +7,21 @@ import (
 )
 
 // Scene is a period with known attacks, or without any. The other traffic follows the time of day and the day of the
-// week, clients send some requests in a few minutes, and a search engine is always there. All origins are healthy,
-// except where Doc says otherwise.
+// week. Its clients send several requests within a few minutes. A search engine is always there. All origins are
+// healthy, except where Doc says otherwise.
 //
-// The attacks are in the last 24 hours of the period. A shorter period has the same attacks in shorter time. A longer
-// one has days without attacks before them, with which a program may compare. The attacks are at the hours that Doc
-// implies if the period ends at midnight UTC; the seed shifts them by up to 15 minutes.
+// The attacks are in the last 24 hours of the period. In a shorter period, they are compressed in proportion. A longer
+// period begins with days without attacks. If the period ends at midnight UTC, the attacks are at realistic times of
+// the day, which the seed shifts by up to 15 minutes.
 //
-// An attack has a part of the requests of the day, so it has more addresses and a higher rate if there are more records.
-// From 17,000 records a day on, each attack has at least 50 requests.
+// An attack is a fixed share of the requests of its day, so more records give it a higher rate and more addresses. With
+// 17,000 records a day and more, each attack has at least 50 requests.
 type Scene struct {
 	Name string
 	Doc  string
 
 	attacks  []plan
-	quiet    []plan   // other traffic that is not an attack
+	quiet    []plan   // events that are not attacks
 	surge    *surge   // of the ordinary traffic
 	outage   *outage  // without an attack
 	settings *setting // a change
@@ -68,10 +68,10 @@ type crew struct {
 	agents   []string   // browsers if empty
 	networks int        // number of networks; 0 for networks anywhere
 	subnet   bool       // neighboring addresses of one network
-	rotating bool       // an address is used for a part of the time
+	rotating bool       // each address sends only for a part of the time
 }
 
-// verdict is a rule with the part of the requests to which it applies. A rule with status 0 only monitors.
+// verdict applies a rule to a share of the requests. A rule with status 0 only monitors.
 type verdict struct {
 	perMille int
 	rule     *rule // nil for the rule that finds the payload of the request
@@ -87,7 +87,7 @@ type outage struct {
 	failing        bool
 }
 
-// setting is a change of the settings, after which a rule also blocks a part of the requests of some clients.
+// setting is a change of the settings, after which a rule also blocks a share of the requests of some clients.
 type setting struct {
 	begin    int
 	by       *rule
@@ -113,7 +113,7 @@ const (
 	maxShift = 15 * minuteMs
 )
 
-// timetable determines the times of the records, and what belongs to them.
+// timetable determines the times of the records and what happens at them.
 type timetable interface {
 	// next returns the moment of the next record, which is never before the last. It must not be called more often than
 	// the number of records.
@@ -223,7 +223,7 @@ func (p *program) newFlow(of *plan, seed, number uint64) *flow {
 // day returns the length of a day of the scene in milliseconds.
 func (p *program) day() int64 { return min(p.to-p.from, dayMs) }
 
-// minute returns the instant of a minute of the last day, shifted as all events are.
+// minute returns the instant of a minute of the last day, with the shift.
 func (p *program) minute(n int) int64 {
 	return p.to - p.day() + (int64(n)*minuteMs+p.shift)*p.day()/dayMs
 }
@@ -250,7 +250,7 @@ func (p *program) requests(of *plan, records int) int {
 	return int(muldiv(n, p.day(), (p.to-p.from)*shareOf))
 }
 
-// placeIncidents adds what the attacks do to the origins, and the outage of the scene. An origin holds for the first
+// placeIncidents adds the harm that attacks do to origins, and the outage of the scene. An origin withstands the first
 // sixth of an attack.
 func (p *program) placeIncidents(scene *Scene) {
 	for i := range scene.attacks {
@@ -296,8 +296,8 @@ func (p *program) next(*source) moment {
 	return m
 }
 
-// place distributes n requests over the time of the flow. Each is independent of the others, so the number in a minute
-// varies as in real traffic.
+// place distributes n requests over the time of the flow. The requests are independent of each other, so the numbers of
+// requests per minute vary as in real traffic.
 func (f *flow) place(n int, weight func(ms int64) uint64) {
 	f.slots = make([]uint32, min(max((f.to-f.from)/1000, 1), maxSlots))
 	weights := make([]uint64, len(f.slots))
@@ -331,7 +331,7 @@ func (f *flow) advance() {
 	f.drawn++
 }
 
-// The courses of paused and pulsed attacks.
+// The intervals of paused and pulsed attacks.
 const (
 	pausedEvery, pausedFor = 30 * minuteMs, 10 * minuteMs
 	pulsedEvery, pulsedFor = 10 * minuteMs, minuteMs / 2
@@ -391,7 +391,7 @@ func (p *program) ordinaryWeight(s *surge, random source) func(ms int64) uint64 
 // rateByDay is the rate at noon UTC of each day of the week in per cent, from Thursday, the day of the Unix epoch.
 var rateByDay = [7]int64{104, 99, 72, 66, 100, 104, 106}
 
-// weekAt returns the rate that the day of the week gives, in per cent.
+// weekAt returns the rate of the day of the week in per cent.
 func weekAt(ms int64) uint64 {
 	const week = 7 * dayMs
 	sinceNoon := ((ms-dayMs/2)%week + week) % week

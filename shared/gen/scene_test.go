@@ -338,6 +338,9 @@ func TestChange(t *testing.T) {
 
 // TestScenePeriods checks that every period has its records, and that attacks are in the last day of a long one.
 func TestScenePeriods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
 	for _, length := range []time.Duration{
 		time.Millisecond, 3 * time.Millisecond, time.Second, 17 * time.Minute, 30 * time.Hour, 20 * 24 * time.Hour,
 	} {

@@ -73,7 +73,7 @@ const (
 	Pulsed Shape = "pulsed" // some seconds of attack, a pause of minutes, and so on
 )
 
-// Harm is what an attack does to the origin, and so to everybody else at the host.
+// Harm is the effect of an attack on the origin, and so on all other clients of the host.
 type Harm string
 
 // The kinds of harm.
@@ -87,8 +87,8 @@ const (
 type Change struct {
 	At     int64  `json:"at"`     // Unix milliseconds
 	Rule   string `json:"rule"`   // its id
-	Before int    `json:"before"` // requests that the rule has blocked before
-	After  int    `json:"after"`  // requests that the rule has blocked since
+	Before int    `json:"before"` // requests that the rule blocked before
+	After  int    `json:"after"`  // requests that the rule blocked after the change
 }
 
 // tally counts the records of an attack.
@@ -109,7 +109,7 @@ func newTally(kind Kind, shape Shape, harm Harm, from, to int64, hosts ...int) *
 	}
 }
 
-// count adds a request to the tally of its attack, and to those of attacks at the same host.
+// count adds a request to the tally of its attack, and to the tallies of other attacks at its host.
 func (g *Generator) count(r *request) {
 	for g.over < len(g.tallies) && g.tallies[g.over].to <= r.ms {
 		g.over++
@@ -186,8 +186,7 @@ func commonPath(a, b string) string {
 	return a
 }
 
-// Truth returns the truth about the records so far. It is complete after the last record. Records that
-// Options.Nasty makes hostile do not show it.
+// Truth returns the attacks and changes in the records so far. Hostile records, see Options.Nasty, do not show them.
 func (g *Generator) Truth() Truth {
 	truth := Truth{Attacks: []Attack{}, Changes: []Change{}}
 	for _, t := range g.tallies {
