@@ -146,21 +146,19 @@ func addressesOf(f *flow) map[string]bool {
 	return addresses
 }
 
-// TestTruth compares the truth about every scene with a count of its records, with a gateway and in an access log.
+// TestTruth compares the truth about every scene with a count of its records, and for every other scene also in an
+// access log.
 func TestTruth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
-	const records = 17_000
+	const records = 17_000 // the number from which on each attack has at least 50 requests
 	for i := range Scenes {
 		scene := &Scenes[i]
-		for _, accessLog := range []bool{false, true} {
+		for _, accessLog := range []bool{false, true}[:1+i%2] {
 			name := scene.Name
 			if accessLog {
 				name += "_in_an_access_log"
-				if i%4 > 0 { // the times and the requests are made in the same way
-					continue
-				}
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -263,8 +261,8 @@ func TestSceneRecords(t *testing.T) {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
 	for i := range Scenes {
-		for _, accessLog := range []bool{false, true} {
-			options := Options{Records: 300, Seed: 5, From: sceneDay, Scene: &Scenes[i], AccessLog: accessLog}
+		for _, accessLog := range []bool{false, true}[:1+i%2] {
+			options := Options{Records: 200, Seed: 5, From: sceneDay, Scene: &Scenes[i], AccessLog: accessLog}
 			one, two := New(options), New(options)
 			decoder := record.NewDecoder()
 			for {
@@ -342,7 +340,7 @@ func TestScenePeriods(t *testing.T) {
 		t.Skip("long and sequential: left out with -short, for the race detector")
 	}
 	for _, length := range []time.Duration{
-		time.Millisecond, 3 * time.Millisecond, time.Second, 17 * time.Minute, 30 * time.Hour, 20 * 24 * time.Hour,
+		time.Millisecond, time.Second, 17 * time.Minute, 30 * time.Hour, 20 * 24 * time.Hour,
 	} {
 		for i := range Scenes {
 			to := sceneDay.Add(length)
