@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // TestPureModules runs the tests of the pure modules in the browser.
@@ -108,6 +110,39 @@ func TestPureModules(t *testing.T) {
 			}
 		}
 	})
+	t.Run("requests are explained as in package why", func(t *testing.T) {
+		goldentest.Compare(t, explanations, explained(t, b))
+	})
+}
+
+// explanations are records with what the modules of the console say about them. Package why says the same.
+var explanations = filepath.Join("..", "..", "shared", "why", "testdata", "console.ndjson")
+
+// explained returns the file of explanations with what the modules say now.
+func explained(t *testing.T, b *tab) string {
+	t.Helper()
+	text, err := os.ReadFile(explanations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []json.RawMessage
+	for line := range bytes.Lines(text) {
+		var one struct{ Record json.RawMessage }
+		if err := json.Unmarshal(line, &one); err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, one.Record)
+	}
+	sent, err := json.Marshal([]any{records, catalog.Describe()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := value[[]string](b, fmt.Sprintf("bundle.explained(...%s).map((one) => JSON.stringify(one))", sent))
+	var lines strings.Builder
+	for i, one := range said {
+		fmt.Fprintf(&lines, "{\"record\":%s,\"console\":%s}\n", records[i], one)
+	}
+	return lines.String()
 }
 
 var examplePattern = regexp.MustCompile("(?s)```filter\n(.*?)```")

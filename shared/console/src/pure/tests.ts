@@ -32,7 +32,7 @@ import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from
 import { addUp, type Estimate, isHeavy, priceOf } from './price';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
-import { factOfResult, type LogRecord, resultOf } from './record';
+import { factOfResult, type LogRecord, resultOf, textOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { requestAsCurl } from './replay';
 import { named, needsOf, queryOf, ranAs } from './run';
@@ -47,6 +47,7 @@ import {
 	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, segmentIn, shift, zoomOut,
 } from './time';
 import { timesOf } from './timing';
+import { words } from '../texts/page';
 import { conditionFor } from './wanted';
 import { stagesOf, why } from './why';
 import { leastWidth } from './widths';
@@ -1243,3 +1244,14 @@ test('shorter periods end where the period does', () => {
 	equal(shorter('30d', { from: 0, to: 30 * 86_400_000 }).map(({ name }) => name), ['6h', '24h', '7d']);
 	equal(shorter('5m', { from: 0, to: 300_000 }), []);
 });
+
+/** explained returns what the console says about records, which the tests compare with package why. */
+export function explained(records: readonly LogRecord[], fields: readonly Field[]): unknown[] {
+	const sensitive = sensitiveIn(fields);
+	return records.map((record) => {
+		const safe = withoutSecrets(record, sensitive);
+		const ms = Date.parse(String(record['timestamp']));
+		const about = { result: words.results[resultOf(record)], address: textOf(record, 'ip'), ms, zone: 'UTC', link: '', filter: 'record_ref="r"' };
+		return { sentence: why(record), covered: why(safe), stages: stagesOf(record), steps: stepsOf(record), ticket: ticketOf(safe, about) };
+	});
+}

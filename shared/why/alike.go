@@ -1,0 +1,37 @@
+package why
+
+import (
+	"strings"
+
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// alike returns the conditions of the requests that have the values of a record in the fields, or "" if the record has
+// no text in the first one. Of a list, the first element counts.
+func alike(r Record, fields ...string) string {
+	var conditions []string
+	for i, field := range fields {
+		var value string
+		if list := r.list(field); len(list) > 0 {
+			value, _ = list[0].(string)
+		}
+		switch {
+		case value != "":
+			conditions = append(conditions, compare(field, filter.Eq, false, value))
+		case i == 0:
+			return ""
+		}
+	}
+	return strings.Join(conditions, ", ")
+}
+
+// pathOf returns the conditions of the requests for the path of a request.
+func pathOf(r Record) string { return alike(r, "path", "host") }
+
+// compare returns a condition in the query-string form.
+func compare(field string, op filter.Op, negated bool, value string) string {
+	return filter.Condition{
+		Field: filter.Word{Text: field}, Op: op, Negated: negated,
+		Values: []filter.Value{{Kind: filter.Text, Text: value, Quoted: true}},
+	}.String()
+}

@@ -1,0 +1,99 @@
+package why
+
+import (
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// Evidence has the counts of requests on which a verdict is based.
+type Evidence struct {
+	Rule    Tally // others on whom the same rule acted, in the day around the request
+	Session Tally // what the client sent in the half day before the request
+	Path    Tally // other people who asked for the same path of the host, in the day around the request
+}
+
+// Tally counts requests. What the question does not ask for is 0.
+type Tally struct {
+	Requests  int64
+	People    int64 // requests that the gateway took for those of people
+	Passed    int64 // requests that were neither blocked nor challenged
+	Blocked   int64
+	Addresses int64 // different addresses of clients
+	Rules     int64 // different reasons for which requests were blocked
+}
+
+// Question is a question to the data route facets, whose answer is a Tally.
+type Question struct {
+	Of      string // rule, session or path
+	Filters string // with the period, in the query-string form
+	By      string // fields, with commas between them
+}
+
+// The names of questions and reasons.
+const (
+	ofRule    = "rule"
+	ofSession = "session"
+	ofPath    = "path"
+)
+
+// around is the length of time before and after a request in which other requests count. It is that of the console.
+const around = 12 * time.Hour
+
+// Questions returns the questions that the verdict on a request needs. There are none if no rule acted.
+func Questions(r Record) []Question {
+	at := r.Time()
+	if !r.decided() || at.IsZero() {
+		return nil
+	}
+	day, before := period(at.Add(-around), at.Add(around)), period(at.Add(-around), at.Add(-time.Millisecond))
+	var list []Question
+	add := func(of, by string, conditions ...string) {
+		list = append(list, Question{of, strings.Join(conditions, ", "), by})
+	}
+	others := othersOf(r)
+	if rule := ruleOf(r); rule != "" {
+		add(ofRule, "human,ip", append([]string{day, rule}, others...)...)
+	}
+	if client := clientOf(r); client != "" {
+		add(ofSession, "blocked,reason", before, client)
+	}
+	if path := pathOf(r); path != "" {
+		add(ofPath, "blocked", append([]string{day, path, people}, others...)...)
+	}
+	return list
+}
+
+// decided reports whether a rule acted on the request, so that there is something to judge.
+func (r Record) decided() bool { return r.stopped() || r.Result() == Monitored }
+
+// othersOf returns the condition of the requests of other clients, if the record says who its client is.
+func othersOf(r Record) []string {
+	for _, field := range []string{"session", "ip"} {
+		if value, ok := r[field].(string); ok && value != "" {
+			return []string{compare(field, filter.Eq, true, value)}
+		}
+	}
+	return nil
+}
+
+// The conditions of parts of the requests that a question counts.
+const (
+	people  = "human is true"
+	blocked = "blocked is true"
+	passed  = "blocked is false, challenge not is true, ichallenge not is true"
+)
+
+// period returns the condition of a period. Both ends are included.
+func period(from, to time.Time) string {
+	return "timestamp between " + timeText(from) + " and " + timeText(to)
+}
+
+// timeText returns a time as filters have it.
+func timeText(t time.Time) string {
+	if t = t.UTC().Truncate(time.Millisecond); t.Nanosecond() != 0 {
+		return t.Format("2006-01-02 15:04:05.000")
+	}
+	return t.Format(time.DateTime)
+}

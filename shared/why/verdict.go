@@ -1,0 +1,157 @@
+package why
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Verdict says whether a rule was wrong to act on a request.
+type Verdict struct {
+	Verdict string   `json:"verdict" enum:"mistake,right,unknown"`
+	Text    string   `json:"text" enum:"Probably a mistake,Probably right,Cannot be told"`
+	Points  int      `json:"points" doc:"Sum over the reasons: 2 or more is a mistake, -2 or less is right"`
+	Reasons []Reason `json:"reasons"`
+}
+
+// Reason is what other requests say about a request.
+type Reason struct {
+	Reason string  `json:"reason" enum:"rule,session,path" doc:"rule: others on whom the same rule acted; session: what the client sent before; path: other people at the same path"`
+	Text   string  `json:"text"`
+	Points int     `json:"points" doc:"Above 0 for a mistake, below 0 against one"`
+	Counts []Count `json:"counts" doc:"The numbers in the text, each with its filter"`
+}
+
+// Count is the number of requests that a filter has.
+type Count struct {
+	Name          string `json:"name" enum:"requests,people,passed,blocked"`
+	Filter        string `json:"filter" doc:"In the query-string form, with its period"`
+	NumOfRequests int64  `json:"num_of_requests"`
+}
+
+// least is the number of points from which on a verdict is a mistake. As many below 0 make it right.
+const least = 2
+
+// rules is the table of the rules of the verdict. Of each reason, the first rule that holds gives its points. README.md
+// has the table, too.
+var rules = []struct {
+	reason string
+	when   string
+	points int
+	holds  func(t Tally) bool
+}{
+	{ofRule, "at least half of at least 3 requests are of people, from at least 3 addresses", 2, func(t Tally) bool {
+		return t.Requests >= 3 && 2*t.People >= t.Requests && t.Addresses >= 3
+	}},
+	{ofRule, "at most a tenth of at least 3 requests are of people", -2, func(t Tally) bool {
+		return t.Requests >= 3 && 10*t.People <= t.Requests
+	}},
+	{ofSession, "two or more rules blocked requests", -2, func(t Tally) bool { return t.Rules >= 2 }},
+	{ofSession, "at least three quarters of at least 3 requests passed", 2, func(t Tally) bool {
+		return t.Passed >= 3 && 4*t.Passed >= 3*t.Requests
+	}},
+	{ofSession, "no request, or most did not pass", -1, func(t Tally) bool { return 2*t.Passed <= t.Requests }},
+	{ofPath, "at most a tenth of at least 5 requests were blocked", 1, func(t Tally) bool {
+		return t.Requests >= 5 && 10*t.Blocked <= t.Requests
+	}},
+	{ofPath, "no request", -1, func(t Tally) bool { return t.Requests == 0 }},
+}
+
+// pointsOf returns the points of a reason.
+func pointsOf(of string, t Tally) int {
+	for _, rule := range rules {
+		if rule.reason == of && rule.holds(t) {
+			return rule.points
+		}
+	}
+	return 0
+}
+
+// verdictOf judges a request by the evidence. It returns nil if no rule acted.
+func verdictOf(r Record, e Evidence) *Verdict {
+	if !r.decided() {
+		return nil
+	}
+	v := &Verdict{Verdict: "unknown", Text: "Cannot be told", Reasons: []Reason{}}
+	for _, q := range Questions(r) {
+		one := reasonFor(r, q, e)
+		v.Points += one.Points
+		v.Reasons = append(v.Reasons, one)
+	}
+	switch {
+	case v.Points >= least:
+		v.Verdict, v.Text = "mistake", "Probably a mistake"
+	case v.Points <= -least:
+		v.Verdict, v.Text = "right", "Probably right"
+	}
+	return v
+}
+
+// reasonFor returns the reason that the answer of a question gives.
+func reasonFor(r Record, q Question, e Evidence) Reason {
+	all := func(n int64) Count { return Count{"requests", q.Filters, n} }
+	part := func(name, conditions string, n int64) Count { return Count{name, q.Filters + ", " + conditions, n} }
+	switch q.Of {
+	case ofRule:
+		t := e.Rule
+		text := fmt.Sprintf("The same rule acted on %s of others, %s of them by people, from %s.",
+			requests(t.Requests), some(t.People), plural(t.Addresses, "address", "addresses"))
+		if t.Requests == 0 {
+			text = "The same rule acted on nobody else."
+		}
+		return Reason{q.Of, text, pointsOf(q.Of, t), []Count{all(t.Requests), part("people", people, t.People)}}
+	case ofSession:
+		t := e.Session
+		who := "session"
+		if alike(r, "session") == "" {
+			who = "address"
+		}
+		text := fmt.Sprintf("Before, the %s sent %s, and %s of them passed.", who, requests(t.Requests), some(t.Passed))
+		switch {
+		case t.Requests == 0:
+			text = fmt.Sprintf("Before, the %s sent nothing.", who)
+		case t.Rules >= 2:
+			text = fmt.Sprintf("Before, the %s sent %s, and %s of them passed. %d different rules blocked others.",
+				who, requests(t.Requests), some(t.Passed), t.Rules)
+		}
+		return Reason{q.Of, text, pointsOf(q.Of, t), []Count{
+			all(t.Requests), part("passed", passed, t.Passed), part("blocked", blocked, t.Blocked),
+		}}
+	case ofPath:
+		t := e.Path
+		text := fmt.Sprintf("Other people sent %s to this path, and %s of them were blocked.", requests(t.Requests), some(t.Blocked))
+		if t.Blocked == 1 {
+			text = fmt.Sprintf("Other people sent %s to this path, and 1 of them was blocked.", requests(t.Requests))
+		}
+		if t.Requests == 0 {
+			text = "No other people asked for this path."
+		}
+		return Reason{q.Of, text, pointsOf(q.Of, t), []Count{all(t.Requests), part("blocked", blocked, t.Blocked)}}
+	}
+	panic(fmt.Sprintf("why: no reason for %q", q.Of))
+}
+
+func requests(n int64) string { return plural(n, "request", "requests") }
+
+// some writes a number of several things.
+func some(n int64) string {
+	if n == 0 {
+		return "none"
+	}
+	return number(n)
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}
+
+// number writes a number with commas between its thousands.
+func number(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
