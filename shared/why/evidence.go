@@ -97,3 +97,16 @@ func timeText(t time.Time) string {
 	}
 	return t.Format(time.DateTime)
 }
+
+// Of returns the tally that the answer of a question is.
+func (e *Evidence) Of(q Question) *Tally {
+	switch q.Of {
+	case ofRule:
+		return &e.Rule
+	case ofSession:
+		return &e.Session
+	case ofPath:
+		return &e.Path
+	}
+	panic("why: no tally for " + q.Of)
+}

@@ -3,6 +3,8 @@ package why
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/orrery/orrery/shared/filter"
 )
 
 // Step is a step that a reader can take, and what to look at before it.
@@ -60,8 +62,19 @@ func clientOf(r Record) string {
 	return alike(r, "ip")
 }
 
-// ruleOf returns the conditions of the requests on which the rule of a request acted.
+// ruleOf returns the conditions of the requests on which the rule of a request acted. Challenges have no reason, so the
+// profile counts.
 func ruleOf(r Record) string {
+	if id := r.trigger("acl_triggers").text("trigger_id"); r.Result() == Challenged && id != "" {
+		flag := "challenge"
+		if r["ichallenge"] == true {
+			flag = "ichallenge"
+		}
+		return flag + " is true, " + filter.Condition{
+			Field: filter.Word{Text: "acl_triggers"}, Key: &filter.Key{Text: "trigger_id", Exact: true}, Op: filter.Eq,
+			Values: []filter.Value{{Kind: filter.Text, Text: id, Quoted: true}},
+		}.String()
+	}
 	if filter := alike(r, "reason"); filter != "" {
 		return filter
 	}

@@ -9,7 +9,7 @@ import (
 type Verdict struct {
 	Verdict string   `json:"verdict" enum:"mistake,right,unknown"`
 	Text    string   `json:"text" enum:"Probably a mistake,Probably right,Cannot be told"`
-	Points  int      `json:"points" doc:"Sum over the reasons: 2 or more is a mistake, -2 or less is right"`
+	Points  int      `json:"points" doc:"Sum over the reasons: 2 or more is a mistake, -3 or less is right"`
 	Reasons []Reason `json:"reasons"`
 }
 
@@ -28,8 +28,12 @@ type Count struct {
 	NumOfRequests int64  `json:"num_of_requests"`
 }
 
-// least is the number of points from which on a verdict is a mistake. As many below 0 make it right.
-const least = 2
+// The points from which on the verdict is a mistake, and down from which it is right. To call a person an attacker needs
+// more than to call a rule too strict.
+const (
+	mistaken = 2
+	right    = -3
+)
 
 // rules is the table of the rules of the verdict. Of each reason, the first rule that holds gives its points. README.md
 // has the table, too.
@@ -37,29 +41,34 @@ var rules = []struct {
 	reason string
 	when   string
 	points int
-	holds  func(t Tally) bool
+	holds  func(t Tally, person bool) bool // person: the gateway took the client for a person's
 }{
-	{ofRule, "at least half of at least 3 requests are of people, from at least 3 addresses", 2, func(t Tally) bool {
+	{ofRule, "at least half of at least 3 requests are of people, from at least 3 addresses", 3, func(t Tally, _ bool) bool {
 		return t.Requests >= 3 && 2*t.People >= t.Requests && t.Addresses >= 3
 	}},
-	{ofRule, "at most a tenth of at least 3 requests are of people", -2, func(t Tally) bool {
-		return t.Requests >= 3 && 10*t.People <= t.Requests
+	{ofRule, "at most a quarter of at least 3 requests are of people, and so is this one", -2, func(t Tally, person bool) bool {
+		return t.Requests >= 3 && 4*t.People <= t.Requests && person
 	}},
-	{ofSession, "two or more rules blocked requests", -2, func(t Tally) bool { return t.Rules >= 2 }},
-	{ofSession, "at least three quarters of at least 3 requests passed", 2, func(t Tally) bool {
+	{ofRule, "at most a quarter of at least 3 requests are of people", -3, func(t Tally, _ bool) bool {
+		return t.Requests >= 3 && 4*t.People <= t.Requests
+	}},
+	{ofSession, "two or more rules blocked requests", -2, func(t Tally, _ bool) bool { return t.Rules >= 2 }},
+	{ofSession, "at least three quarters of at least 3 requests passed", 2, func(t Tally, _ bool) bool {
 		return t.Passed >= 3 && 4*t.Passed >= 3*t.Requests
 	}},
-	{ofSession, "no request, or most did not pass", -1, func(t Tally) bool { return 2*t.Passed <= t.Requests }},
-	{ofPath, "at most a tenth of at least 5 requests were blocked", 1, func(t Tally) bool {
+	{ofSession, "at most half of at least one request passed", -1, func(t Tally, _ bool) bool {
+		return t.Requests > 0 && 2*t.Passed <= t.Requests
+	}},
+	{ofPath, "at most a tenth of at least 5 requests were blocked", 1, func(t Tally, _ bool) bool {
 		return t.Requests >= 5 && 10*t.Blocked <= t.Requests
 	}},
-	{ofPath, "no request", -1, func(t Tally) bool { return t.Requests == 0 }},
+	{ofPath, "no request", -1, func(t Tally, _ bool) bool { return t.Requests == 0 }},
 }
 
 // pointsOf returns the points of a reason.
-func pointsOf(of string, t Tally) int {
+func pointsOf(of string, t Tally, person bool) int {
 	for _, rule := range rules {
-		if rule.reason == of && rule.holds(t) {
+		if rule.reason == of && rule.holds(t, person) {
 			return rule.points
 		}
 	}
@@ -78,9 +87,9 @@ func verdictOf(r Record, e Evidence) *Verdict {
 		v.Reasons = append(v.Reasons, one)
 	}
 	switch {
-	case v.Points >= least:
+	case v.Points >= mistaken:
 		v.Verdict, v.Text = "mistake", "Probably a mistake"
-	case v.Points <= -least:
+	case v.Points <= right:
 		v.Verdict, v.Text = "right", "Probably right"
 	}
 	return v
@@ -89,18 +98,21 @@ func verdictOf(r Record, e Evidence) *Verdict {
 // reasonFor returns the reason that the answer of a question gives.
 func reasonFor(r Record, q Question, e Evidence) Reason {
 	all := func(n int64) Count { return Count{"requests", q.Filters, n} }
+	t := *e.Of(q)
+	points := pointsOf(q.Of, t, r["human"] == true)
 	part := func(name, conditions string, n int64) Count { return Count{name, q.Filters + ", " + conditions, n} }
 	switch q.Of {
 	case ofRule:
-		t := e.Rule
 		text := fmt.Sprintf("The same rule acted on %s of others, %s of them by people, from %s.",
 			requests(t.Requests), some(t.People), plural(t.Addresses, "address", "addresses"))
-		if t.Requests == 0 {
+		switch {
+		case t.Requests == 0:
 			text = "The same rule acted on nobody else."
+		case points < 0 && r["human"] == true:
+			text += " The gateway took this client for a person, too."
 		}
-		return Reason{q.Of, text, pointsOf(q.Of, t), []Count{all(t.Requests), part("people", people, t.People)}}
+		return Reason{q.Of, text, points, []Count{all(t.Requests), part("people", people, t.People)}}
 	case ofSession:
-		t := e.Session
 		who := "session"
 		if alike(r, "session") == "" {
 			who = "address"
@@ -113,11 +125,10 @@ func reasonFor(r Record, q Question, e Evidence) Reason {
 			text = fmt.Sprintf("Before, the %s sent %s, and %s of them passed. %d different rules blocked others.",
 				who, requests(t.Requests), some(t.Passed), t.Rules)
 		}
-		return Reason{q.Of, text, pointsOf(q.Of, t), []Count{
+		return Reason{q.Of, text, points, []Count{
 			all(t.Requests), part("passed", passed, t.Passed), part("blocked", blocked, t.Blocked),
 		}}
 	case ofPath:
-		t := e.Path
 		text := fmt.Sprintf("Other people sent %s to this path, and %s of them were blocked.", requests(t.Requests), some(t.Blocked))
 		if t.Blocked == 1 {
 			text = fmt.Sprintf("Other people sent %s to this path, and 1 of them was blocked.", requests(t.Requests))
@@ -125,7 +136,7 @@ func reasonFor(r Record, q Question, e Evidence) Reason {
 		if t.Requests == 0 {
 			text = "No other people asked for this path."
 		}
-		return Reason{q.Of, text, pointsOf(q.Of, t), []Count{all(t.Requests), part("blocked", blocked, t.Blocked)}}
+		return Reason{q.Of, text, points, []Count{all(t.Requests), part("blocked", blocked, t.Blocked)}}
 	}
 	panic(fmt.Sprintf("why: no reason for %q", q.Of))
 }

@@ -30,7 +30,7 @@ func recordOf(t *testing.T, text string) Record {
 	return r
 }
 
-var mistaken = Evidence{
+var strict = Evidence{
 	Rule:    Tally{Requests: 1042, People: 1000, Addresses: 33},
 	Session: Tally{Requests: 12, Passed: 11, Blocked: 1, Rules: 1},
 	Path:    Tally{Requests: 900, Blocked: 12},
@@ -48,8 +48,8 @@ func TestExplanations(t *testing.T) {
 		e            Evidence
 		o            Options
 	}{
-		{"content-filter", caught, mistaken, Options{Reference: "AYCg", Link: "https://console.example/#/events/AYCg"}},
-		{"content-filter-uncovered", caught, mistaken, Options{Reference: "AYCg", Uncover: true}},
+		{"content-filter", caught, strict, Options{Reference: "AYCg", Link: "https://console.example/#/events/AYCg"}},
+		{"content-filter-uncovered", caught, strict, Options{Reference: "AYCg", Uncover: true}},
 		{"acl", reason(`Block - acl Deny Bot ["bot","geo-country:united-states"] - acl3 - [request]`), Evidence{
 			Rule: Tally{Requests: 50, People: 1, Addresses: 20}, Session: Tally{Requests: 9, Blocked: 9, Rules: 3},
 		}, Options{Reference: "AYCg"}},
@@ -118,19 +118,20 @@ func TestRules(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	strict, attack := Tally{Requests: 10, People: 5, Addresses: 3}, Tally{Requests: 10, People: 1, Addresses: 9}
+	rule, attack := Tally{Requests: 10, People: 5, Addresses: 3}, Tally{Requests: 10, People: 2, Addresses: 9}
 	for _, test := range []struct {
 		rule    string
 		e       Evidence
 		points  int
 		verdict string
 	}{
-		{"a strict rule, a session that passed, a path that passes", Evidence{strict, Tally{Requests: 4, Passed: 3}, Tally{Requests: 5}}, 5, "mistake"},
-		{"a strict rule and nothing before", Evidence{strict, Tally{}, Tally{Requests: 5}}, 2, "mistake"},
-		{"few people, nothing before, nobody at the path", Evidence{attack, Tally{}, Tally{}}, -4, "right"},
+		{"a strict rule, a session that passed, a path that passes", Evidence{rule, Tally{Requests: 4, Passed: 3}, Tally{Requests: 5}}, 6, "mistake"},
+		{"a strict rule and nothing before", Evidence{rule, Tally{}, Tally{}}, 2, "mistake"},
+		{"few people, nothing before, nobody at the path", Evidence{attack, Tally{}, Tally{}}, -3, "right"},
 		{"few people, but the session passed", Evidence{attack, Tally{Requests: 3, Passed: 3}, Tally{Requests: 5}}, 1, "unknown"},
 		{"several rules before count more than what passed", Evidence{attack, Tally{Requests: 9, Passed: 8, Rules: 2}, Tally{Requests: 5}}, -3, "right"},
-		{"one person many times is not several", Evidence{Tally{Requests: 90, People: 90, Addresses: 1}, Tally{}, Tally{Requests: 5}}, 0, "unknown"},
+		{"one person many times is not several", Evidence{Tally{Requests: 90, People: 90, Addresses: 1}, Tally{}, Tally{Requests: 5}}, 1, "unknown"},
+		{"nothing is known", Evidence{}, -1, "unknown"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			if v := verdictOf(recordOf(t, caught), test.e); v.Points != test.points || v.Verdict != test.verdict {
