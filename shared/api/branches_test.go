@@ -34,7 +34,11 @@ func TestBranchesReachEverySearch(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) {
 			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
-			m := get("/api/v4.0"+r.Path+"?filters=x"+alsoRequired("&%s=x", r), "X-API-Key: branch-key")
+			filters := "filters=x"
+			if parameter.Find(r.Params, "filters") == nil {
+				filters = ""
+			}
+			m := get("/api/v4.0"+r.Path+"?"+filters+alsoRequired("&%s="+aReference, r), "X-API-Key: branch-key")
 			if r.Method == http.MethodPost {
 				m = post("/api/v4.0"+r.Path, content.JSON, `{"filters":"x"`+alsoRequired(`,"%s":"x"`, r)+`}`)
 				m.Head += "\nX-API-Key: branch-key"
@@ -46,6 +50,9 @@ func TestBranchesReachEverySearch(t *testing.T) {
 		})
 	}
 }
+
+// aReference is a valid reference of no record. Other parameters accept it, too.
+var aReference = lake.RefTo(1767261600000, "x", 1).String()
 
 // alsoRequired prints the required parameters of a route besides the filter.
 func alsoRequired(format string, r route.Route) (text string) {
@@ -155,7 +162,7 @@ func TestReferencesOfOtherBranchesAnswerNothing(t *testing.T) {
 	ask := func(path, key string) reply {
 		t.Helper()
 		got := s.send(t, get("/api/v4.0/data/"+path, "X-API-Key: "+key))
-		if got.StatusCode != http.StatusOK {
+		if got.StatusCode != http.StatusOK && !strings.HasPrefix(path, "why") {
 			t.Fatalf("%s: %s %s", path, got.Status, got.body)
 		}
 		return got
@@ -195,7 +202,7 @@ func TestReferencesOfOtherBranchesAnswerNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		unknown := lake.RefTo(ref.TsMs, "unknown", 1).String()
-		for _, route := range []string{link, "facets?by=host&filters=record_ref=" + r.Ref} {
+		for _, route := range []string{link, "facets?by=host&filters=record_ref=" + r.Ref, "why?record_ref=" + r.Ref} {
 			want := ask(strings.ReplaceAll(route, r.Ref, unknown), "branch-key").body
 			got := bytes.ReplaceAll(ask(route, "branch-key").body, []byte(r.Ref), []byte(unknown))
 			if diff := cmp.Diff(withoutTokens(want), withoutTokens(got)); diff != "" {
@@ -225,7 +232,7 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 		string(search.Values):    {"field": "host"},
 	}
 	for _, r := range (&server{}).routes() {
-		if !r.Searches || strings.Contains(r.Path, "{") {
+		if !r.Searches || parameter.Find(r.Params, "filters") == nil {
 			continue
 		}
 		id := r.OfGet()

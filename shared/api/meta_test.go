@@ -71,6 +71,9 @@ func TestReadmeListsTheMembersOfMeta(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) {
 			const period = "timestamp between 2026-01-01 10:00 and 2026-01-01 10:05"
 			parameters := map[string]string{"filters": period}
+			if parameter.Find(r.Params, "record_ref") != nil {
+				parameters = map[string]string{"record_ref": "AeCpiJDvZhnok0jyqdXz0MX8qOKnBo2CYfDj"}
+			}
 			if parameter.Find(r.Params, "select") != nil {
 				parameters["select"] = "blocked is true"
 			}

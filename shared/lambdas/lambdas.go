@@ -237,8 +237,8 @@ var functions = []Function{
 	},
 	{
 		Name:      "report-now",
-		Doc:       "Reports about a period, made at once.",
-		Serves:    []string{"report", "report-post"},
+		Doc:       "Reports about a period, made at once, and explanations of requests.",
+		Serves:    []string{"report", "report-post", "why"},
 		Variables: querying,
 	},
 	{

@@ -9,12 +9,12 @@ import (
 
 // Exemption is the smallest change of settings that lets such requests pass.
 type Exemption struct {
-	Text  string   `json:"text" doc:"What it does"`
-	Parts []Change `json:"parts" doc:"The changes, in order"`
+	Text  string          `json:"text" doc:"What it does"`
+	Parts []ExemptionPart `json:"parts" doc:"The changes, in order"`
 }
 
-// Change is a part of an exemption, in two forms that mean the same.
-type Change struct {
+// ExemptionPart is a part of an exemption, in two forms that mean the same.
+type ExemptionPart struct {
 	To        string `json:"to" doc:"The setting" example:"content filter profile cf1"`
 	JSON      string `json:"json" doc:"As the API of the gateway has it: a whole global filter, or members to add to a profile or rule"`
 	Terraform string `json:"terraform" doc:"As Terraform has it: a resource, or a block or attribute to add to the resource that there is"`
@@ -88,7 +88,7 @@ func signatureExemption(r Record, by *reason) *Exemption {
 	profile, _, _ := strings.Cut(by.rule, " ")
 	return &Exemption{
 		Text: fmt.Sprintf("It exempts the %s from %s, and from nothing else.", partOf(one, by.place), listed(ignored)),
-		Parts: []Change{{
+		Parts: []ExemptionPart{{
 			To:        "content filter profile " + profile,
 			JSON:      jsonOf(map[string]any{block: map[string]any{list: []entry{e}}}),
 			Terraform: blockOf(block, nil, blockOf(list, attributes)),
@@ -109,7 +109,7 @@ func profileExemption(r Record, by *reason) *Exemption {
 	mark, tag := markPath(r, by.rule)
 	return &Exemption{
 		Text: fmt.Sprintf("It lets all requests for the path pass access control profile %s.", by.rule),
-		Parts: []Change{mark, {
+		Parts: []ExemptionPart{mark, {
 			To:        "access control profile " + by.rule,
 			JSON:      jsonOf(map[string][]string{list: {tag}}),
 			Terraform: attributesOf([]attribute{{list, []string{tag}}}),
@@ -125,7 +125,7 @@ func limitExemption(r Record, by *reason) *Exemption {
 	mark, tag := markPath(r, by.rule)
 	return &Exemption{
 		Text: fmt.Sprintf("It leaves all requests for the path out of rate limit “%s”.", by.rule),
-		Parts: []Change{mark, {
+		Parts: []ExemptionPart{mark, {
 			To:        "rate limit “" + by.rule + "”",
 			JSON:      jsonOf(map[string]any{"exclude": tagFilter{"OR", []string{tag}}}),
 			Terraform: blockOf("exclude", []attribute{{"relation", "OR"}, {"tags", []string{tag}}}),
@@ -158,7 +158,7 @@ type condition struct {
 }
 
 // markPath returns a global filter that puts a tag on all requests for the path of a request, and the tag.
-func markPath(r Record, rule string) (Change, string) {
+func markPath(r Record, rule string) (ExemptionPart, string) {
 	tag := "exempt-" + slug(rule+" "+r.text("path"))
 	f := globalFilter{Name: "Exempt from " + rule, Active: true, Action: "action-monitor", Tags: []string{tag}}
 	f.Rule.Relation = "AND"
@@ -170,7 +170,7 @@ func markPath(r Record, rule string) (Change, string) {
 	for _, one := range f.Rule.Entry {
 		entries = append(entries, blockOf("entry", []attribute{{"type", one.Type}, {"value", one.Value}}))
 	}
-	return Change{
+	return ExemptionPart{
 		To:   "a new global filter",
 		JSON: jsonOf(f),
 		Terraform: blockOf(fmt.Sprintf(`resource "link11waap_global_filter" %q`, strings.ReplaceAll(tag, "-", "_")), []attribute{

@@ -5,19 +5,19 @@ package why
 
 // Explanation is what is known about one request.
 type Explanation struct {
-	Reference string     `json:"record_ref"`
-	Timestamp string     `json:"timestamp"`
-	Request   string     `json:"request" example:"GET shop.example/cart?item=••••••"`
-	Result    Result     `json:"result" enum:"passed,blocked,challenged,monitored,refused"`
-	Sentence  string     `json:"sentence" doc:"What happened to the request, with the names of rules and tags as the log has them"`
-	Cause     string     `json:"cause,omitempty" doc:"What caused a rule to act, in words of people; absent if none did" example:"SQL injection in the argument item"`
-	Verdict   *Verdict   `json:"verdict" nullable:"true" doc:"null if no rule acted"`
-	Stages    []Stage    `json:"stages" doc:"The way through the gateway; empty if the log does not have it"`
-	Matches   []Match    `json:"matches" doc:"The parts of the request that rules matched"`
-	Steps     []Step     `json:"steps" doc:"What to do"`
-	Exemption *Exemption `json:"exemption" nullable:"true" doc:"null if the rule has no exemptions"`
-	Ticket    string     `json:"ticket" doc:"Plain text for a ticket"`
-	Customer  string     `json:"customer,omitempty" doc:"Plain text for the person who sent the request; absent if it passed"`
+	Reference string      `json:"record_ref"`
+	Timestamp string      `json:"timestamp"`
+	Request   string      `json:"request" example:"GET shop.example/cart?item=••••••"`
+	Result    Result      `json:"result" enum:"passed,blocked,challenged,monitored,refused"`
+	Sentence  string      `json:"sentence" doc:"What happened to the request, with the names of rules and tags as the log has them"`
+	Cause     string      `json:"cause,omitempty" doc:"What caused a rule to act, in words of people; absent if none did" example:"SQL injection in the argument item"`
+	Verdict   *Assessment `json:"verdict,omitempty" doc:"Absent if no rule acted"`
+	Stages    []Stage     `json:"stages" doc:"The way through the gateway; empty if the log does not have it"`
+	Matches   []Match     `json:"matches" doc:"The parts of the request that rules matched"`
+	Steps     []Step      `json:"steps" doc:"What to do"`
+	Exemption *Exemption  `json:"exemption,omitempty" doc:"Absent if the rule has no exemptions"`
+	Ticket    string      `json:"ticket" doc:"Plain text for a ticket"`
+	Customer  string      `json:"customer,omitempty" doc:"Plain text for the person who sent the request; absent if it passed"`
 }
 
 // Options are the options of an explanation.

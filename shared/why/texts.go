@@ -68,7 +68,7 @@ func clockText(t time.Time) string {
 }
 
 // customer returns a text for the person who sent the request, without names of rules. It is "" if the request passed.
-func customer(r Record, v *Verdict) string {
+func customer(r Record, v *Assessment) string {
 	if !r.stopped() || v == nil {
 		return ""
 	}

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Verdict says whether a rule was wrong to act on a request.
-type Verdict struct {
+// Assessment says whether a rule was wrong to act on a request.
+type Assessment struct {
 	Verdict string   `json:"verdict" enum:"mistake,right,unknown"`
 	Text    string   `json:"text" enum:"Probably a mistake,Probably right,Cannot be told"`
 	Points  int      `json:"points" doc:"Sum over the reasons: 2 or more is a mistake, -3 or less is right"`
@@ -76,11 +76,11 @@ func pointsOf(of string, t Tally, person bool) int {
 }
 
 // verdictOf judges a request by the evidence. It returns nil if no rule acted.
-func verdictOf(r Record, e Evidence) *Verdict {
+func verdictOf(r Record, e Evidence) *Assessment {
 	if !r.decided() {
 		return nil
 	}
-	v := &Verdict{Verdict: "unknown", Text: "Cannot be told", Reasons: []Reason{}}
+	v := &Assessment{Verdict: "unknown", Text: "Cannot be told", Reasons: []Reason{}}
 	for _, q := range Questions(r) {
 		one := reasonFor(r, q, e)
 		v.Points += one.Points

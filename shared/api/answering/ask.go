@@ -29,6 +29,11 @@ func AskAs(s Searcher, branches []string, caller string) Ask {
 	return askAs(s, queries, branches, caller)
 }
 
+// Ask implements the sources of reports and of explanations.
+func (a Ask) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
+	return a(ctx, route, params)
+}
+
 // askAs is AskAs. queries may be nil.
 func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 	return func(ctx context.Context, to string, params map[string]string) (body []byte, err error) {
@@ -139,15 +144,15 @@ func reasonOf(err error) error {
 	return &partError{reason, err}
 }
 
-// asker returns the function by which a report asks its questions. Each is a request of the caller. The log has why
-// questions failed.
+// asker returns the function by which a report or an explanation asks its questions. Each is a request of the caller. The
+// log has why questions failed.
 func (s *server) asker(c *route.Call) Ask {
 	ask := askAs(s.Search, s.Queries, c.Caller.Branches, c.Caller.Owner)
 	return func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
 		body, err := ask(ctx, to, params)
 		var part *partError
 		if errors.As(err, &part) && part.reason == internalReason {
-			s.Log.LogAttrs(ctx, slog.LevelError, "question of a report failed", slog.String("request_id", c.ID),
+			s.Log.LogAttrs(ctx, slog.LevelError, "question failed", slog.String("request_id", c.ID),
 				slog.String("route", to), slog.Any("error", part.cause))
 		}
 		return body, err

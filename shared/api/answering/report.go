@@ -159,24 +159,34 @@ func (s *server) reportRequest(c *route.Call, args parameter.Arguments, mediaTyp
 // makeReport makes a report within the time that a request has. Queries that take longer go on, and a repeated request
 // joins them.
 func (s *server) makeReport(c *route.Call, r ReportRequest) ([]byte, error) {
+	var body []byte
+	err := s.inTime(c, func(ctx context.Context, ask Ask) (err error) {
+		body, err = s.Reports.Make(ctx, ask, r)
+		return err
+	})
+	return body, err
+}
+
+// inTime answers several questions within the time that a request has.
+func (s *server) inTime(c *route.Call, answer func(ctx context.Context, ask Ask) error) error {
 	ctx, ask := c.Request.Context(), s.asker(c)
 	if s.ReportTimeout == 0 {
-		return s.Reports.Make(ctx, ask, r)
+		return answer(ctx, ask)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.ReportTimeout)
 	defer cancel()
 	var late atomic.Bool
-	body, err := s.Reports.Make(ctx, func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
-		answer, err := ask(ctx, to, params)
+	err := answer(ctx, func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
+		body, err := ask(ctx, to, params)
 		if errors.As(err, new(*search.TimeoutError)) || errors.Is(err, context.DeadlineExceeded) {
 			late.Store(true)
 		}
-		return answer, err
-	}, r)
+		return body, err
+	})
 	if late.Load() || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil, problem.ErrReportGoesOn
+		return problem.ErrGoesOn
 	}
-	return body, err
+	return err
 }
 
 func reportFormatNames() []string {

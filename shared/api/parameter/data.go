@@ -91,8 +91,14 @@ func Boolean(name, doc string) Parameter {
 	return Parameter{Name: name, Doc: doc, Schema: schema, Body: orBooleanText(schema), Example: true, Read: readBoolean}
 }
 
+// The names of the parameters of why: the reference of a record, and whether sensitive values are shown.
+const (
+	ReferenceName = "record_ref"
+	SecretsName   = "secrets"
+)
+
 // dataParams are the names of the parameters of all data routes.
-var dataParams = append(parameterNames(), FormatName, CSVName)
+var dataParams = append(parameterNames(), FormatName, CSVName, ReferenceName, SecretsName)
 
 func parameterNames() []string {
 	var list []string

@@ -32,9 +32,10 @@ func AnswerTooLarge(sent int) error {
 		sent, content.MaxAnswer)
 }
 
-// ErrReportGoesOn is the error of a report whose questions are not all answered yet. A later request has their answers.
-var ErrReportGoesOn = &fault.Error{
-	Kind: fault.Timeout, Message: "some questions of the report are not answered yet", RetryAfter: 5 * time.Second,
+// ErrGoesOn is the error of an answer that is made of several questions, which are not all answered yet. A later request
+// has their answers.
+var ErrGoesOn = &fault.Error{
+	Kind: fault.Timeout, Message: "some of its questions are not answered yet", RetryAfter: 5 * time.Second,
 }
 
 // NoRoute is the error for a path without a route. near is a similar path, or "".

@@ -19,7 +19,7 @@ func (m Maker) Estimate(ctx context.Context, ask answering.Ask, r answering.Repo
 	if err != nil {
 		return search.Meta{}, errorOf(err)
 	}
-	list := asking.DryRun(ctx, source(ask), setting, m.AtOnce)
+	list := asking.DryRun(ctx, ask, setting, m.AtOnce)
 	if err := ctx.Err(); err != nil {
 		return search.Meta{}, err
 	}

@@ -23,16 +23,9 @@ type Maker struct {
 
 var _ answering.Reports = Maker{}
 
-// source asks the questions of a report.
-type source answering.Ask
-
-func (s source) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
-	return s(ctx, route, params)
-}
-
 // Make implements answering.Reports.
 func (m Maker) Make(ctx context.Context, ask answering.Ask, r answering.ReportRequest) ([]byte, error) {
-	model, err := asking.Run(ctx, source(ask), m.requestOf(r))
+	model, err := asking.Run(ctx, ask, m.requestOf(r))
 	if err != nil {
 		return nil, errorOf(err)
 	}

@@ -37,20 +37,14 @@ func (o oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost
 
 func (oracle) Explain(context.Context, query.Query) (engine.Plan, error) { return engine.Plan{}, nil }
 
-// source asks a search, with the permissions of all branches or of some.
-type source answering.Ask
-
-func (s source) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
-	return s(ctx, route, params)
-}
-
-func sourceOver(t *testing.T, rows []*lake.Row, branches ...string) source {
+// sourceOver returns a source over rows, with the permissions for all branches or for some.
+func sourceOver(t *testing.T, rows []*lake.Row, branches ...string) answering.Ask {
 	t.Helper()
 	service, err := search.New(oracle{rows}, search.Options{Now: func() time.Time { return day.AddDate(0, 0, 2) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source(answering.AskAs(service, branches, ""))
+	return answering.AskAs(service, branches, "")
 }
 
 var day = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -1,0 +1,89 @@
+package answering
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/api/problem"
+	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/why"
+	"github.com/orrery/orrery/shared/why/asking"
+)
+
+// whyRoute returns the route that explains a request.
+func (s *server) whyRoute() route.Route {
+	reference, _ := catalog.Lookup(catalog.RecordRef)
+	return route.Route{
+		ID:       "why",
+		Method:   http.MethodGet,
+		Path:     "/data/why",
+		Tag:      route.DataTag,
+		Searches: true,
+		Summary:  "Why a request was stopped",
+		Doc: "Explains one request to people: what happened to it, whether that was probably a mistake, what to do, and texts " +
+			"to take along. It asks up to four questions to other data routes. Each reason of the verdict has its numbers with " +
+			"the filters that count them. With `Accept: text/plain` the answer is plain text.",
+		Scope:  keys.DataRead,
+		Offers: content.Offers,
+		Params: []parameter.Parameter{
+			{
+				Name: parameter.ReferenceName, Doc: "The reference of the record, as `fields=record_ref` of logs returns it.", Required: true,
+				Schema: &huma.Schema{Type: "string"}, Example: strings.Trim(strings.TrimPrefix(reference.Example, "record_ref="), `"`),
+				Read: parameter.ReadText,
+			},
+			parameter.Boolean(parameter.SecretsName, "true: values that may identify a person or give access are not covered."),
+		},
+		Answers: []route.Response{{
+			Status: http.StatusOK, Doc: "The explanation, as a list of one.", Value: Container[why.Explanation]{},
+			Texts: []string{content.Text},
+		}},
+		Errors: slices.Concat(route.QueryErrors, []int{http.StatusNotFound}),
+		Handle: s.why,
+	}
+}
+
+// why answers with the explanation of a request.
+func (s *server) why(c *route.Call) error {
+	args, err := parameter.ReadQuery(c.Request.URL.RawQuery, c.Route.Params)
+	if err != nil {
+		return err
+	}
+	secrets := args[parameter.SecretsName]
+	if secrets != "" && secrets != "true" && secrets != "false" {
+		return &search.ParamError{Param: parameter.SecretsName, Message: `"` + secrets + `" is neither true nor false`, Suggestion: "true"}
+	}
+	o := why.Options{Reference: args[parameter.ReferenceName], Uncover: secrets == "true"}
+	if console := s.consoleOf(c.Request); console != "" {
+		o.Link = strings.TrimSuffix(console, "/") + "/#/events/" + o.Reference
+	}
+	var e asking.Explained
+	err = s.inTime(c, func(ctx context.Context, ask Ask) (err error) {
+		e, err = asking.Explain(ctx, ask, o)
+		return err
+	})
+	switch {
+	case errors.As(err, new(*search.TimeoutError)):
+		return problem.ErrGoesOn // its location would be the answer of one question
+	case err != nil:
+		return err
+	}
+	c.Scanned = e.Meta.BytesScanned
+	if c.Accepts == content.Text {
+		c.Send(route.Answer{Status: http.StatusOK, ContentType: content.Text + "; charset=utf-8", Body: []byte(e.Text())})
+		return nil
+	}
+	c.Send(route.Answer{
+		Status: http.StatusOK, ContentType: content.JSON, Body: jsonOf([]why.Explanation{e.Explanation}, e.Meta, nil),
+	})
+	return nil
+}
