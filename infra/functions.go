@@ -43,6 +43,7 @@ var needsOf = map[string]needs{
 	"diff":            {memory: 1024},
 	"values":          {memory: 1024},
 	"logs":            {memory: 1024},
+	"why":             {memory: 1024},
 	"query-status":    {memory: 1024},
 	"parse":           {memory: 256},
 	"fields":          {memory: 256},

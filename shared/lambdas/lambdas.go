@@ -182,6 +182,12 @@ var functions = []Function{
 		Variables: querying,
 	},
 	{
+		Name:      "why",
+		Doc:       "Why a request was stopped.",
+		Serves:    []string{"why"},
+		Variables: querying,
+	},
+	{
 		Name:      "query-status",
 		Doc:       "Answers of queries that take longer than a request.",
 		Serves:    []string{"query-status", "query-cancel"},
@@ -237,8 +243,8 @@ var functions = []Function{
 	},
 	{
 		Name:      "report-now",
-		Doc:       "Reports about a period, made at once, and explanations of requests.",
-		Serves:    []string{"report", "report-post", "why"},
+		Doc:       "Reports about a period, made at once.",
+		Serves:    []string{"report", "report-post"},
 		Variables: querying,
 	},
 	{

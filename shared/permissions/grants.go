@@ -242,6 +242,7 @@ var tasksOf = withOlder(map[string][]Task{
 	"diff":            {authentication, querying},
 	"values":          {authentication, finding},
 	"logs":            {authentication, sealing, querying},
+	"why":             {authentication, querying},
 	"query-status":    {authentication, sealing, querying},
 	"parse":           {authentication},
 	"fields":          {authentication},

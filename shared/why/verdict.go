@@ -103,42 +103,73 @@ func reasonFor(r Record, q Question, e Evidence) Reason {
 	part := func(name, conditions string, n int64) Count { return Count{name, q.Filters + ", " + conditions, n} }
 	switch q.Of {
 	case ofRule:
-		text := fmt.Sprintf("The same rule acted on %s of others, %s of them by people, from %s.",
-			requests(t.Requests), some(t.People), plural(t.Addresses, "address", "addresses"))
-		switch {
-		case t.Requests == 0:
-			text = "The same rule acted on nobody else."
-		case points < 0 && r["human"] == true:
-			text += " The gateway took this client for a person, too."
-		}
-		return Reason{q.Of, text, points, []Count{all(t.Requests), part("people", people, t.People)}}
+		return Reason{q.Of, ruleText(t, points < 0 && r["human"] == true), points, []Count{
+			all(t.Requests), part("people", people, t.People),
+		}}
 	case ofSession:
 		who := "session"
 		if alike(r, "session") == "" {
 			who = "address"
 		}
-		text := fmt.Sprintf("Before, the %s sent %s, and %s of them passed.", who, requests(t.Requests), some(t.Passed))
-		switch {
-		case t.Requests == 0:
-			text = fmt.Sprintf("Before, the %s sent nothing.", who)
-		case t.Rules >= 2:
-			text = fmt.Sprintf("Before, the %s sent %s, and %s of them passed. %d different rules blocked others.",
-				who, requests(t.Requests), some(t.Passed), t.Rules)
-		}
-		return Reason{q.Of, text, points, []Count{
+		return Reason{q.Of, sessionText(who, t), points, []Count{
 			all(t.Requests), part("passed", passed, t.Passed), part("blocked", blocked, t.Blocked),
 		}}
 	case ofPath:
-		text := fmt.Sprintf("Other people sent %s to this path, and %s of them were blocked.", requests(t.Requests), some(t.Blocked))
-		if t.Blocked == 1 {
-			text = fmt.Sprintf("Other people sent %s to this path, and 1 of them was blocked.", requests(t.Requests))
-		}
-		if t.Requests == 0 {
-			text = "No other people asked for this path."
-		}
-		return Reason{q.Of, text, points, []Count{all(t.Requests), part("blocked", blocked, t.Blocked)}}
+		return Reason{q.Of, pathText(t), points, []Count{all(t.Requests), part("blocked", blocked, t.Blocked)}}
 	}
 	panic(fmt.Sprintf("why: no reason for %q", q.Of))
+}
+
+// ruleText says on whom else a rule acted. alone is whether this request is one of few people.
+func ruleText(t Tally, alone bool) string {
+	var text string
+	switch {
+	case t.Requests == 0:
+		return "The same rule acted on nobody else."
+	case t.Requests == 1 && t.People == 1:
+		text = "The same rule acted on 1 request of another person."
+	case t.Requests == 1:
+		text = "The same rule acted on 1 request of another client, which is not a person."
+	default:
+		text = fmt.Sprintf("The same rule acted on %s of others, %s of them by people, from %s.",
+			requests(t.Requests), some(t.People), plural(t.Addresses, "address", "addresses"))
+	}
+	if alone {
+		text += " The gateway took this client for a person, too."
+	}
+	return text
+}
+
+// sessionText says what a session, or an address, sent before.
+func sessionText(who string, t Tally) string {
+	switch {
+	case t.Requests == 0:
+		return fmt.Sprintf("Before, the %s sent nothing.", who)
+	case t.Requests == 1 && t.Passed == 1:
+		return fmt.Sprintf("Before, the %s sent 1 request, which passed.", who)
+	case t.Requests == 1:
+		return fmt.Sprintf("Before, the %s sent 1 request, which did not pass.", who)
+	}
+	text := fmt.Sprintf("Before, the %s sent %s, and %s of them passed.", who, requests(t.Requests), some(t.Passed))
+	if t.Rules >= 2 {
+		text += fmt.Sprintf(" %d different rules blocked others.", t.Rules)
+	}
+	return text
+}
+
+// pathText says what other people got at a path.
+func pathText(t Tally) string {
+	switch {
+	case t.Requests == 0:
+		return "No other people asked for this path."
+	case t.Requests == 1 && t.Blocked == 1:
+		return "Another person sent 1 request to this path, which was blocked."
+	case t.Requests == 1:
+		return "Another person sent 1 request to this path, which was not blocked."
+	case t.Blocked == 1:
+		return fmt.Sprintf("Other people sent %s to this path, and 1 of them was blocked.", requests(t.Requests))
+	}
+	return fmt.Sprintf("Other people sent %s to this path, and %s of them were blocked.", requests(t.Requests), some(t.Blocked))
 }
 
 func requests(n int64) string { return plural(n, "request", "requests") }

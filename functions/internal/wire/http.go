@@ -80,7 +80,7 @@ func overTable(
 	return newHTTP(p.row, p.environment, log, with, tableChecks(p.client, p.environment, time.Now))
 }
 
-// Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, diff, logs,
+// Searching wires a function that queries Athena: topx, stats, timeline, facets, histogram, diff, logs, why,
 // query-status.
 func Searching(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
 	p, err := begin(ctx, name, lookup)
@@ -94,7 +94,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	with := api.Config{
 		Keys: p.callers, TokenKeys: keys.Over(p.table), Search: path.Service, Queries: path.Service,
 	}
-	return newHTTP(p.row, p.environment, log, with, searchChecks(p, path))
+	return newHTTP(p.row, p.environment, log, together(p.environment, with), searchChecks(p, path))
 }
 
 // searchChecks returns the checks of a function with API keys that queries Athena.

@@ -69,13 +69,14 @@ func ReportNow(
 	if err != nil {
 		return nil, err
 	}
-	return newHTTP(p.row, p.environment, log, reportNow(p.environment, api.Config{
+	return newHTTP(p.row, p.environment, log, together(p.environment, api.Config{
 		Keys: p.callers, Search: path.Service, Reports: maker,
 	}), searchChecks(p, path))
 }
 
-// reportNow returns the configuration of report-now. All questions of a report together have the time of a request.
-func reportNow(e function.Environment, c api.Config) api.Config {
+// together returns a configuration in which all questions of a report or an explanation together have the time of a
+// request.
+func together(e function.Environment, c api.Config) api.Config {
 	c.ReportTimeout = e.QueryTimeout
 	return c
 }

@@ -197,8 +197,8 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		}
 		if f.Name == "report-now" {
 			parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
-			parts = reportNow(e, parts)
 		}
+		parts = together(e, parts)
 	}
 	function, err := newHTTP(f, e, w.log, parts, checks)
 	if err != nil {
@@ -226,7 +226,7 @@ func (w *world) older(e function.Environment, parts api.Config, checks []doctor.
 	parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
 	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), e, at)...)
 	checks = append(checks, doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))
-	return reportNow(e, parts), checks
+	return together(e, parts), checks
 }
 
 // deadline is the context of an event. A test calls exceed when the event's time is over.

@@ -134,12 +134,15 @@ func tallyOf(a answerOf[answer.FacetResult]) why.Tally {
 // metaOf describes all answers together. The filter and the period are those of the record.
 func metaOf(list []described) search.Meta {
 	sum := list[0].Meta
-	sum.Next, sum.Head, sum.Estimate = nil, "", nil
-	var read []*search.Estimate
+	sum.Next, sum.Head = nil, ""
+	var read, estimates []*search.Estimate
 	cost, paid, exact := 0.0, false, true
 	for i, one := range list {
 		n := one.Meta.BytesScanned
 		read = append(read, &search.Estimate{Bytes: &search.BytesEstimate{Low: n, High: n}, Unrounded: one.Unrounded})
+		if one.Meta.Estimate != nil {
+			estimates = append(estimates, one.Meta.Estimate)
+		}
 		if one.Meta.CostUSD != nil {
 			cost, paid = cost+*one.Meta.CostUSD, true
 		}
@@ -157,6 +160,9 @@ func metaOf(list []described) search.Meta {
 	}
 	sum.BytesScanned, sum.Exact = search.Sum(read, 0).Bytes.High, &exact
 	sum.Objects, sum.RowsConsidered, sum.ObjectsReused, sum.Cached = nil, nil, 0, nil // of one question each
+	if len(estimates) == len(list) {
+		sum.Estimate = search.Sum(estimates, 0)
+	}
 	if paid {
 		sum.CostUSD = &cost
 	}
