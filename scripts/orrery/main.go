@@ -47,6 +47,7 @@ type commands struct {
 	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
 	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
 	Report   reportCommand   `cmd:"" help:"Report on the traffic of a period, for people to read."`
+	Why      whyCommand      `cmd:"" help:"Explain why a request was stopped, and whether that was a mistake."`
 	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
 	Status   statusCommand   `cmd:"" help:"Show what a folder, a server or a deployment has and allows."`

@@ -1,6 +1,9 @@
 package client
 
-import "github.com/orrery/orrery/shared/answer"
+import (
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/why"
+)
 
 // The results of the routes. Tags named doc describe the members. Decoded into any, a value is a string, a float64 or a
 // bool.
@@ -27,6 +30,9 @@ type (
 
 	// Value is a value of a field.
 	Value = answer.ValueResult
+
+	// Explanation says why a request was stopped. Its method Text prints it.
+	Explanation = why.Explanation
 )
 
 // Stats is the traffic of a segment, or of one group in a segment. Percentiles is nil unless Question.Figures asks for

@@ -1,7 +1,7 @@
 // Package client is a client of the API, for programs in Go. It answers with types, reads all pages of records, waits
 // for queries that outlive their requests, and repeats requests that a busy server refuses.
 //
-// It depends on the standard library alone. Package api and its README.md describe the API itself.
+// It depends on the standard library alone, and on packages that do. Package api and its README.md describe the API itself.
 package client
 
 import (

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"net/url"
 )
 
 // Question is a question about data. Its members are the parameters of the routes; every route refuses those that it
@@ -125,6 +126,34 @@ func (c *Client) Diff(ctx context.Context, q Question) (Answer[Finding], error) 
 // Values returns values of a field. Question.Filters is a period, or empty.
 func (c *Client) Values(ctx context.Context, q Question) (Answer[Value], error) {
 	return ask[Value](ctx, c, "values", q)
+}
+
+// WhyRequest returns the request for the explanation of a record. With secrets, values that may identify a person or give
+// access are not covered.
+func WhyRequest(reference string, secrets bool) Request {
+	query := url.Values{"record_ref": {reference}}
+	if secrets {
+		query.Set("secrets", "true")
+	}
+	return Request{Method: http.MethodGet, Path: "/data/why?" + query.Encode()}
+}
+
+// Why returns why the request of a record was stopped. The only result is the explanation.
+func (c *Client) Why(ctx context.Context, reference string, secrets bool) (Answer[Explanation], error) {
+	response, err := c.Do(ctx, WhyRequest(reference, secrets))
+	if err != nil {
+		return Answer[Explanation]{}, err
+	}
+	return DecodeWhy(response.Body)
+}
+
+// DecodeWhy reads the answer to a WhyRequest.
+func DecodeWhy(body []byte) (Answer[Explanation], error) {
+	a, err := decodeAnswer[Explanation](body)
+	if err == nil && len(a.Results) != 1 {
+		err = fmt.Errorf("the answer has %d explanations, want one", len(a.Results))
+	}
+	return a, err
 }
 
 // ask sends a question to the POST route, which accepts filters of any length.
