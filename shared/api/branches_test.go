@@ -34,13 +34,13 @@ func TestBranchesReachEverySearch(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) {
 			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
-			filters := "filters=x"
+			query, members := "filters=x", `"filters":"x"`
 			if parameter.Find(r.Params, "filters") == nil {
-				filters = ""
+				query, members = "_", `"_":1`
 			}
-			m := get("/api/v4.0"+r.Path+"?"+filters+alsoRequired("&%s="+aReference, r), "X-API-Key: branch-key")
+			m := get("/api/v4.0"+r.Path+"?"+query+alsoRequired("&%s="+aReference, r), "X-API-Key: branch-key")
 			if r.Method == http.MethodPost {
-				m = post("/api/v4.0"+r.Path, content.JSON, `{"filters":"x"`+alsoRequired(`,"%s":"x"`, r)+`}`)
+				m = post("/api/v4.0"+r.Path, content.JSON, "{"+members+alsoRequired(`,"%s":"`+aReference+`"`, r)+"}")
 				m.Head += "\nX-API-Key: branch-key"
 			}
 			s.send(t, m)

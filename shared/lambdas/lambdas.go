@@ -184,7 +184,7 @@ var functions = []Function{
 	{
 		Name:      "why",
 		Doc:       "Why a request was stopped.",
-		Serves:    []string{"why"},
+		Serves:    []string{"why", "why-post"},
 		Variables: querying,
 	},
 	{

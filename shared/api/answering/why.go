@@ -20,12 +20,11 @@ import (
 	"github.com/orrery/orrery/shared/why/asking"
 )
 
-// whyRoute returns the route that explains a request.
-func (s *server) whyRoute() route.Route {
+// whyRoutes returns the route that explains a request, and its POST form.
+func (s *server) whyRoutes() []route.Route {
 	reference, _ := catalog.Lookup(catalog.RecordRef)
-	return route.Route{
+	get := route.Route{
 		ID:       "why",
-		Method:   http.MethodGet,
 		Path:     "/data/why",
 		Tag:      route.DataTag,
 		Searches: true,
@@ -42,25 +41,30 @@ func (s *server) whyRoute() route.Route {
 				Read: parameter.ReadText,
 			},
 			parameter.Boolean(parameter.SecretsName, "true: values that may identify a person or give access are not covered."),
+			parameter.Boolean(dryRunName, "true: the answer has no results, and `meta.estimate` has what its questions would read "+
+				"and cost together."),
 		},
 		Answers: []route.Response{{
-			Status: http.StatusOK, Doc: "The explanation, as a list of one.", Value: Container[why.Explanation]{},
+			Status: http.StatusOK, Doc: "The explanation, as a list of one; with `dry_run`, an empty list.", Value: Container[why.Explanation]{},
 			Texts: []string{content.Text},
 		}},
 		Errors: slices.Concat(route.QueryErrors, []int{http.StatusNotFound}),
-		Handle: s.why,
 	}
+	return bothForms(get, s.answerWhy)
 }
 
-// why answers with the explanation of a request.
-func (s *server) why(c *route.Call) error {
-	args, err := parameter.ReadQuery(c.Request.URL.RawQuery, c.Route.Params)
-	if err != nil {
-		return err
-	}
+// answerWhy answers with the explanation of a request, or with its estimate.
+func (s *server) answerWhy(c *route.Call, args parameter.Arguments) error {
 	secrets := args[parameter.SecretsName]
 	if secrets != "" && secrets != "true" && secrets != "false" {
 		return &search.ParamError{Param: parameter.SecretsName, Message: `"` + secrets + `" is neither true nor false`, Suggestion: "true"}
+	}
+	dry, err := search.DryRun(args[dryRunName])
+	switch {
+	case err != nil:
+		return err
+	case dry && c.Accepts == content.Text:
+		return errDryRun
 	}
 	o := why.Options{Reference: args[parameter.ReferenceName], Uncover: secrets == "true"}
 	if console := s.consoleOf(c.Request); console != "" {
@@ -68,7 +72,11 @@ func (s *server) why(c *route.Call) error {
 	}
 	var e asking.Explained
 	err = s.inTime(c, func(ctx context.Context, ask Ask) (err error) {
-		e, err = asking.Explain(ctx, ask, o)
+		if dry {
+			e.Meta, err = asking.Estimate(ctx, ask, o.Reference)
+		} else {
+			e, err = asking.Explain(ctx, ask, o)
+		}
 		return err
 	})
 	switch {
@@ -78,12 +86,15 @@ func (s *server) why(c *route.Call) error {
 		return err
 	}
 	c.Scanned = e.Meta.BytesScanned
-	if c.Accepts == content.Text {
+	results := []why.Explanation{}
+	switch {
+	case dry:
+	case c.Accepts == content.Text:
 		c.Send(route.Answer{Status: http.StatusOK, ContentType: content.Text + "; charset=utf-8", Body: []byte(e.Text())})
 		return nil
+	default:
+		results = append(results, e.Explanation)
 	}
-	c.Send(route.Answer{
-		Status: http.StatusOK, ContentType: content.JSON, Body: jsonOf([]why.Explanation{e.Explanation}, e.Meta, nil),
-	})
+	c.Send(route.Answer{Status: http.StatusOK, ContentType: content.JSON, Body: jsonOf(results, e.Meta, nil)})
 	return nil
 }

@@ -32,47 +32,76 @@ type Explained struct {
 // is a *search.ParamError if the text is not a reference, of kind fault.NotFound if the caller can see no such record,
 // or the error of the first question without an answer.
 func Explain(ctx context.Context, from Source, o why.Options) (Explained, error) {
-	if _, err := lake.ParseRef(o.Reference); err != nil {
-		return Explained{}, &search.ParamError{
-			Param: "record_ref", Message: fmt.Sprintf(
-				"%q is not a reference to a record; copy the whole record_ref of an answer of logs", o.Reference,
-			),
-		}
-	}
-	found, err := ask[json.RawMessage](ctx, from, search.Logs, map[string]string{
-		"filters": `record_ref="` + o.Reference + `"`, "limit": "1",
-	})
-	if err != nil {
-		return Explained{}, err
-	}
-	if len(found.Data.Results) == 0 {
-		return Explained{}, fault.New(fault.NotFound, "there is no record with this record_ref")
-	}
-	r, err := why.ReadRecord(found.Data.Results[0])
+	r, metas, err := read(ctx, from, o.Reference)
 	if err != nil {
 		return Explained{}, err
 	}
 	questions := why.Questions(r)
-	answers := make([]answerOf[answer.FacetResult], len(questions))
-	group, asked := errgroup.WithContext(ctx)
-	for i, q := range questions {
-		group.Go(func() (err error) {
-			answers[i], err = ask[answer.FacetResult](asked, from, search.Facets, map[string]string{
-				"filters": q.Filters, "by": q.By, "order": search.OrderBlocked, "limit": most,
-			})
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	answers, err := askAll(ctx, from, questions, "false")
+	if err != nil {
 		return Explained{}, err
 	}
 	var e why.Evidence
-	metas := []described{found.described}
 	for i, q := range questions {
 		*e.Of(q) = tallyOf(answers[i])
 		metas = append(metas, answers[i].described)
 	}
 	return Explained{why.Explain(r, e, o), metaOf(metas)}, nil
+}
+
+// Estimate returns what is known about the questions of an explanation before they are asked. It reads the record, on
+// which they depend. It returns the errors of Explain.
+func Estimate(ctx context.Context, from Source, reference string) (search.Meta, error) {
+	r, metas, err := read(ctx, from, reference)
+	if err != nil {
+		return search.Meta{}, err
+	}
+	answers, err := askAll(ctx, from, why.Questions(r), "true")
+	for _, one := range answers {
+		if one.Meta.Estimate != nil {
+			one.Meta.Estimate.Unrounded = one.Unrounded
+		}
+		metas = append(metas, one.described)
+	}
+	sum := metaOf(metas)
+	sum.DryRun, sum.Exact = true, nil
+	return sum, err
+}
+
+// read returns a record, and the description of its answer.
+func read(ctx context.Context, from Source, reference string) (why.Record, []described, error) {
+	if _, err := lake.ParseRef(reference); err != nil {
+		return nil, nil, &search.ParamError{
+			Param:   "record_ref",
+			Message: fmt.Sprintf("%q is not a reference to a record; copy the whole record_ref of an answer of logs", reference),
+		}
+	}
+	found, err := ask[json.RawMessage](ctx, from, search.Logs, map[string]string{
+		"filters": `record_ref="` + reference + `"`, "limit": "1",
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(found.Data.Results) == 0 {
+		return nil, nil, fault.New(fault.NotFound, "there is no record with this record_ref")
+	}
+	r, err := why.ReadRecord(found.Data.Results[0])
+	return r, []described{found.described}, err
+}
+
+// askAll asks questions at the same time. dryRun is true or false.
+func askAll(ctx context.Context, from Source, questions []why.Question, dryRun string) ([]answerOf[answer.FacetResult], error) {
+	answers := make([]answerOf[answer.FacetResult], len(questions))
+	group, asked := errgroup.WithContext(ctx)
+	for i, q := range questions {
+		group.Go(func() (err error) {
+			answers[i], err = ask[answer.FacetResult](asked, from, search.Facets, map[string]string{
+				"filters": q.Filters, "by": q.By, "order": search.OrderBlocked, "limit": most, "dry_run": dryRun,
+			})
+			return err
+		})
+	}
+	return answers, group.Wait()
 }
 
 // most is how many values of a field are asked for. Only the values of the field reason are counted.
