@@ -46,7 +46,7 @@ func (b *tab) leads(keys, address string) {
 	}, "goes to "+address)
 }
 
-var byHumans = regexp.MustCompile(`The same rule: [0-9,]+ requests?, ([0-9,]+) of them by humans, from [0-9,]+ address`)
+var byPeople = regexp.MustCompile(`The same rule acted on ([0-9,]+) requests? of others, ([0-9,]+|none|all) of them by people, from [0-9,]+ address`)
 
 // TestKeyboardAlone finds who attacks, which requests these are, why one was blocked and whether that was right, and copies
 // a link to it: by keys only. Nothing is clicked, and no script moves the focus.
@@ -69,12 +69,15 @@ func TestKeyboardAlone(t *testing.T) {
 				// Is it a false positive?
 				tabTo("at.closest('.evidence li')", 30))
 			evidence := value[string](b, "document.activeElement.closest('li').textContent")
-			found := byHumans.FindStringSubmatch(evidence)
+			found := byPeople.FindStringSubmatch(evidence)
 			if found == nil {
 				t.Fatalf("the evidence is %q", evidence)
 			}
-			humans := fmt.Sprintf("all %s shown", found[1])
-			if found[1] == "0" {
+			humans := fmt.Sprintf("all %s shown", found[2])
+			switch found[2] {
+			case "all":
+				humans = fmt.Sprintf("all %s shown", found[1])
+			case "none":
 				humans = "No requests in this period match the filter"
 			}
 			b.do(keys(kb.Enter), filterBegins("reason="), lacks(".record"), answered(), addCondition("human is true"), sees(humans),

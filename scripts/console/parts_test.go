@@ -110,23 +110,12 @@ func TestParts(t *testing.T) {
 		evaluate("location.hash += '&tz=Europe/Berlin'"), reload(), sees("The query has been running"), exists(".trouble"), sentOnce(),
 		releases(), answered())
 	walk.run("the links of the evidence have the period of what was counted", func(t *testing.T, b *tab, s *served) {
-		record := firstRecord(t, s, `blocked is true, reason~"."`)
-		var period atomic.Value
-		held := make(chan struct{})
-		b.do(answers(func(c *call) bool {
-			if c.question("facets") {
-				if asked := strings.SplitN(c.filters(), ",", 2); strings.HasPrefix(asked[1], " reason=") {
-					period.Store(asked[0])
-				}
-				<-held
-			}
-			return false
-		}), takeClock(), open("#/events/"+record["record_ref"].(string)+"?t=900d"), sees("Is it a false positive?"), pass(60_000),
-			closes(held),
-			click(".evidence li button", "show"), hashHas(".."))
+		reference := firstRecord(t, s, `blocked is true, reason~"."`)["record_ref"].(string)
+		reason := explanationOf(t, s, reference).Verdict.Reasons[firstCounted(t, s, reference)]
+		b.do(open("#/events/"+reference+"?t=900d"), sees(reason.Text), click(".evidence li button", "show"), hashHas(".."))
 		at := b.fragment()
 		ends := strings.Split(strings.SplitN(at[strings.Index(at, "t=")+2:], "&", 2)[0], "..")
-		want := period.Load().(string)
+		want, _, _ := strings.Cut(reason.Counts[0].Filter, ", ")
 		for _, end := range ends {
 			if text := strings.TrimSuffix(strings.Replace(end, "T", " ", 1), "Z"); !strings.Contains(want, text) {
 				t.Errorf("the link begins or ends at %s, and what was counted is %s", end, want)

@@ -128,7 +128,7 @@ func TestLongSession(t *testing.T) {
 	}
 	walk("the record is among the requests of its session, and the others are reached from there",
 		record, is(titles, strings.Join(around, ",")), holds("$('.session [aria-current]')?.title.endsWith('/1000')", "marks its own"),
-		sees("The same session before: 1,000 requests, 999 of them passed."), accessible("long session"),
+		sees("Before, the session sent 1,000 requests, and 999 of them passed."), accessible("long session"),
 		click(".session button.link", "earlier"), filterIs(`session="long"`),
 		textBegins(".event .target", "shop.example/980"), // where the strip began
 		back(), click(".session button.link", "later"), sees("200 of "), addressHas("t=2026-01-01T10:17Z..2026-01-01T10:46:40Z"))

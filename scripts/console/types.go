@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/why"
 )
 
 // typesFile is the source with the types of answers, in the folder of the console.
@@ -17,12 +18,13 @@ var answerTypes = []reflect.Type{
 	reflect.TypeFor[answer.Meta](), reflect.TypeFor[answer.TimelineResult](), reflect.TypeFor[answer.StatsResult](),
 	reflect.TypeFor[answer.TopXResult](), reflect.TypeFor[answer.FacetResult](), reflect.TypeFor[answer.HistogramResult](),
 	reflect.TypeFor[answer.DiffResult](), reflect.TypeFor[answer.ValueResult](),
+	reflect.TypeFor[why.Explanation](),
 }
 
 // types returns the types of answers in TypeScript.
 func types() []byte {
 	t := typeWriter{seen: map[reflect.Type]bool{}, queue: answerTypes}
-	t.out.WriteString("// The types of what data routes answer. Written by go run ./scripts/console from package answer; do not edit.\n" +
+	t.out.WriteString("// The types of what data routes answer. Written by go run ./scripts/console from packages answer and why; do not edit.\n" +
 		"import type { Value } from './filter';\n")
 	for len(t.queue) > 0 {
 		next := t.queue[0]

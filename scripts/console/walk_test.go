@@ -6,11 +6,15 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/why"
 )
 
 // TestConsole walks through every screen and state against a running server. No walk may violate the policy of the page,
@@ -47,7 +51,7 @@ func TestConsole(t *testing.T) {
 	})
 	walk("why a request was blocked, without its secrets",
 		open(`#/events?f=reason~"rate+limit",+session~"."&t=`+demoDay), focus(".rows"), visible(".event"), keys(kb.Enter),
-		sees("blocked it: the client is over the limit"), sees("The same rule: "), sees("Rate limit"),
+		sees("blocked it: the client is over the limit"), sees("The same rule acted on "), sees("Rate limit"),
 		evaluate("$$('.record details').forEach((d) => { d.open = true; })"), sees("••••••"),
 		click(".leaf button.small", "Show the value"), sees("Hide the value"))
 	walk.run("sensitive values are neither shown nor copied until they are asked for", func(t *testing.T, b *tab, s *served) {
@@ -111,23 +115,20 @@ func TestConsole(t *testing.T) {
 		open("#/?t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
 		holds("/2026-01-01 00:05: .*requests [0-9]+, challenged [0-9]+, blocked [0-9]+/.test("+
 			"$('.chart [role=status]').textContent)", "announces the second segment of five minutes"))
-	walk.run("the evidence is of the same host and period, and challenged requests have not passed", func(t *testing.T, b *tab, s *served) {
-		record := firstRecord(t, s, `blocked is true, host~"."`)
-		paths := func(one sent) bool {
-			filters, _ := one.body["filters"].(string)
-			return one.body["dry_run"] == nil && strings.Contains(filters, "path=") && strings.Contains(filters, fmt.Sprintf("host=%q", record["host"]))
+	walk.run("the evidence is the verdict of the server, and its reasons lead to what they count", func(t *testing.T, b *tab, s *served) {
+		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
+		reference := record["record_ref"].(string)
+		e, counted := explanationOf(t, s, reference), firstCounted(t, s, reference)
+		b.do(open("#/events/"+reference+"?t="+demoDay), sees(e.Verdict.Text+": "+e.Cause), keepCopies(), accessible("verdict"),
+			click(".record button", "Copy the exemption"), click("[role=menuitem]", "As Terraform"),
+			holds("window.copied", "has copied it"), must(fmt.Sprintf("copied === %q", e.Exemption.Parts[0].Terraform), "the exemption is another one"),
+			click(".record button", "Copy text for the customer"), copies("Our protection against attacks"))
+		for _, one := range e.Verdict.Reasons {
+			b.do(sees(one.Text))
 		}
-		b.do(answers(func(c *call) bool {
-			return c.question("facets") && c.say(`{"data":{"results":[{"by":"blocked","distinct":2,"values":[
-				{"value":false,"num_of_requests":8,"num_of_challenges":3},{"value":true,"num_of_requests":2,"num_of_challenges":0}]}]},
-				"meta":{"num_of_requests":10,"engine":"scan","bytes_scanned":1,"elapsed_ms":1,"newest":null,"complete_through":null,
-				"period":{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}}}`)
-		}), open("#/events/"+record["record_ref"].(string)+"?t=2026-01-02T00:00Z..2026-01-02T01:00Z"),
-			sees("The same path of the host: 10 requests, 50 % of them passed."),
-			sees("2026-01-01")) // the day around the record, because it is not in the period of the page
-		if n := s.count(paths); n != 1 {
-			t.Errorf("%d questions about the path", n)
-		}
+		count := e.Verdict.Reasons[counted].Counts[0]
+		_, conditions, _ := strings.Cut(count.Filter, ", ")
+		b.do(click(".evidence li button", "show"), filterIs(conditions), sees(fmt.Sprintf("all %d shown", count.NumOfRequests)))
 	})
 	var polls atomic.Int32
 	var arrives atomic.Bool
@@ -325,4 +326,27 @@ func secretsOf(record map[string]any) []string {
 	trigger, _ := record["cf_triggers"].(map[string]any)
 	add(trigger["value"])
 	return secrets
+}
+
+// explanationOf returns what the server says about a record.
+func explanationOf(t *testing.T, s *served, reference string) why.Explanation {
+	t.Helper()
+	text := conf(t, s, http.MethodPost, "/api/v4.0/data/why", fmt.Sprintf(`{"record_ref":%q}`, reference))
+	answer, err := client.DecodeWhy([]byte(text))
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return answer.Results[0]
+}
+
+// firstCounted returns the index of the first reason that counts requests, few enough for one page.
+func firstCounted(t *testing.T, s *served, reference string) int {
+	t.Helper()
+	i := slices.IndexFunc(explanationOf(t, s, reference).Verdict.Reasons, func(one why.Reason) bool {
+		return one.Counts[0].NumOfRequests > 0
+	})
+	if i < 0 {
+		t.Fatal("no reason counts requests")
+	}
+	return i
 }

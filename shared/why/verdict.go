@@ -132,7 +132,7 @@ func ruleText(t Tally, alone bool) string {
 		text = "The same rule acted on 1 request of another client, which is not a person."
 	default:
 		text = fmt.Sprintf("The same rule acted on %s of others, %s of them by people, from %s.",
-			requests(t.Requests), some(t.People), plural(t.Addresses, "address", "addresses"))
+			requests(t.Requests), some(t.People, t.Requests), plural(t.Addresses, "address", "addresses"))
 	}
 	if alone {
 		text += " The gateway took this client for a person, too."
@@ -150,7 +150,7 @@ func sessionText(who string, t Tally) string {
 	case t.Requests == 1:
 		return fmt.Sprintf("Before, the %s sent 1 request, which did not pass.", who)
 	}
-	text := fmt.Sprintf("Before, the %s sent %s, and %s of them passed.", who, requests(t.Requests), some(t.Passed))
+	text := fmt.Sprintf("Before, the %s sent %s, and %s of them passed.", who, requests(t.Requests), some(t.Passed, t.Requests))
 	if t.Rules >= 2 {
 		text += fmt.Sprintf(" %d different rules blocked others.", t.Rules)
 	}
@@ -169,15 +169,18 @@ func pathText(t Tally) string {
 	case t.Blocked == 1:
 		return fmt.Sprintf("Other people sent %s to this path, and 1 of them was blocked.", requests(t.Requests))
 	}
-	return fmt.Sprintf("Other people sent %s to this path, and %s of them were blocked.", requests(t.Requests), some(t.Blocked))
+	return fmt.Sprintf("Other people sent %s to this path, and %s of them were blocked.", requests(t.Requests), some(t.Blocked, t.Requests))
 }
 
 func requests(n int64) string { return plural(n, "request", "requests") }
 
-// some writes a number of several things.
-func some(n int64) string {
-	if n == 0 {
+// some writes how many of several things there are.
+func some(n, of int64) string {
+	switch n {
+	case 0:
 		return "none"
+	case of:
+		return "all"
 	}
 	return number(n)
 }

@@ -8,7 +8,7 @@ import type { LogRecord } from '../pure/record';
 import { forgetLocation, keepLocation, locationOf } from './running';
 
 export type {
-	DiffMeta as Diff, DiffResult as Finding, DiffSideMeta as DiffSide, FacetResult as Facet, StatsResult as Stat,
+	DiffMeta as Diff, DiffResult as Finding, Explanation, DiffSideMeta as DiffSide, FacetResult as Facet, StatsResult as Stat,
 	TimelineResult as Segment, TopXResult as Top,
 } from '../pure/answers';
 
@@ -32,6 +32,7 @@ export interface Routes {
 	diff: answers.DiffResult;
 	logs: LogRecord;
 	values: answers.ValueResult;
+	why: answers.Explanation;
 }
 
 export type Route = keyof Routes;

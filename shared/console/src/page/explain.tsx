@@ -111,7 +111,7 @@ function within(planned: readonly Planned[], part: Period): Planned[] {
 
 /** particularsOf returns the period and the conditions of a question that are not those of the page, and its other parameters. */
 function particularsOf([, { filters, ...others }]: Planned, planned: readonly Planned[], filter: string): Particulars {
-	const split = (text: unknown): string[] => conditionsOf(String(text));
+	const split = (text: unknown): string[] => (typeof text === 'string' ? conditionsOf(text) : []);
 	const known = [...split(filter), split(planned[0]?.[1]['filters'])[0]]; // the first one has the period of the page
 	return {
 		conditions: split(filters).filter((condition) => !known.includes(condition)),

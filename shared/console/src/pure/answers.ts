@@ -1,4 +1,4 @@
-// The types of what data routes answer. Written by go run ./scripts/console from package answer; do not edit.
+// The types of what data routes answer. Written by go run ./scripts/console from packages answer and why; do not edit.
 import type { Value } from './filter';
 
 export interface Meta {
@@ -147,6 +147,22 @@ export interface ValueResult {
 	value_truncated?: boolean;
 }
 
+export interface Explanation {
+	record_ref: string;
+	timestamp: string;
+	request: string;
+	result: 'passed' | 'blocked' | 'challenged' | 'monitored' | 'refused';
+	sentence: string;
+	cause?: string;
+	verdict?: Assessment;
+	stages: Stage[];
+	matches: Match[];
+	steps: Step[];
+	exemption?: Exemption;
+	ticket: string;
+	customer?: string;
+}
+
 export interface MetaPeriod {
 	from: string;
 	to: string;
@@ -237,6 +253,35 @@ export interface DiffSide {
 	share: number;
 }
 
+export interface Assessment {
+	verdict: 'mistake' | 'right' | 'unknown';
+	text: 'Probably a mistake' | 'Probably right' | 'Cannot be told';
+	points: number;
+	reasons: Reason[];
+}
+
+export interface Stage {
+	name: 'global filter' | 'rate limit' | 'acl' | 'content filter' | 'origin';
+	state: 'passed' | 'stopped' | 'not reached';
+}
+
+export interface Match {
+	field: string;
+	part: string;
+	text?: string;
+}
+
+export interface Step {
+	text: string;
+	filter?: string;
+	planets?: boolean;
+}
+
+export interface Exemption {
+	text: string;
+	parts: ExemptionPart[];
+}
+
 export interface DiffSideMeta {
 	num_of_requests: number;
 	period: MetaPeriod;
@@ -274,4 +319,23 @@ export interface MillisEstimate {
 export interface LackingColumn {
 	name: string;
 	objects: number;
+}
+
+export interface Reason {
+	reason: 'rule' | 'session' | 'path';
+	text: string;
+	points: number;
+	counts: Count[];
+}
+
+export interface ExemptionPart {
+	to: string;
+	json: string;
+	terraform: string;
+}
+
+export interface Count {
+	name: 'requests' | 'people' | 'passed' | 'blocked';
+	filter: string;
+	num_of_requests: number;
 }

@@ -1250,8 +1250,10 @@ export function explained(records: readonly LogRecord[], fields: readonly Field[
 	const sensitive = sensitiveIn(fields);
 	return records.map((record) => {
 		const safe = withoutSecrets(record, sensitive);
-		const ms = Date.parse(String(record['timestamp']));
-		const about = { result: words.results[resultOf(record)], address: textOf(record, 'ip'), ms, zone: 'UTC', link: '', filter: 'record_ref="r"' };
-		return { sentence: why(record), covered: why(safe), stages: stagesOf(record), steps: stepsOf(record), ticket: ticketOf(safe, about) };
+		const ticket = ticketOf(safe, {
+			result: words.results[resultOf(record)], address: textOf(record, 'ip'), ms: Date.parse(textOf(record, 'timestamp')),
+			zone: 'UTC', link: '', filter: 'record_ref="r"',
+		});
+		return { sentence: why(record), covered: why(safe), stages: stagesOf(record), steps: stepsOf(record), ticket };
 	});
 }

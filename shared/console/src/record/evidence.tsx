@@ -1,40 +1,30 @@
-// Evidence: what speaks for and against a false positive, in numbers of requests and in those of the session.
+// Evidence: whether it was a false positive, as the server judges it, with its reasons, and the session around the record.
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Answer, Facet, Meta, Parameters } from '../foundation/api';
+import type { Answer, Explanation, Meta, Parameters } from '../foundation/api';
 import { type Asker, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { present } from '../foundation/running';
 import { Answered } from '../parts/answer';
-import { LinkTo } from '../parts/menu';
+import { copy, LinkTo } from '../parts/menu';
 import { resultFields, ResultMark, shapes } from '../parts/result';
-import { filtersOf } from '../pure/filter';
-import { count, requests, share } from '../pure/format';
+import { filtersOf, splitPeriod } from '../pure/filter';
 import { periodOf } from '../pure/fragment';
-import { type Likeness, likeFilter } from '../pure/like';
+import { likeFilter } from '../pure/like';
 import { type LogRecord, referenceOf, resultOf, textOf } from '../pure/record';
 import { mostAfter, mostAround, type Newest, periodsAround, type Strip, stripOf, timeOf } from '../pure/session';
-import { absolute, clockIn, type Period, periodIn, resolve } from '../pure/time';
+import { absolute, clockIn, type Period, resolve } from '../pure/time';
 import { words as texts } from '../texts/page';
 import { words } from '../texts/record';
 
-/** A sentence with numbers, and the events that it counts. */
-interface Counted {
-	filter: string;
-	period: Period;
-	text: string;
-	meta: Meta;
-}
-
 interface Evident {
-	period: Period;
-	counted: readonly Counted[];
+	explanation: Explanation | undefined;
 	session: Strip | null;
 	metas: readonly Meta[];
 }
 
 /** Evidence is what speaks for and against a false positive, if the request was stopped. */
 export function Evidence({ record, reference }: { record: LogRecord; reference: string }) {
-	const { api, place, zone, round, go } = useConsole();
+	const { api, place, round } = useConsole();
 	const result = resultOf(record);
 	const judged = result === 'blocked' || result === 'challenged';
 	const question = `evidence ${judged} ${reference} ${periodOf(place)}`;
@@ -44,16 +34,37 @@ export function Evidence({ record, reference }: { record: LogRecord; reference: 
 	});
 	if (!judged) return null;
 	return <section class="evidence">
-		<h3>{words.isFalsePositive} <small>{asked.answer && periodIn(asked.answer.period, zone)}</small></h3>
+		<h3>{words.isFalsePositive}</h3>
 		<Answered asked={asked} metas={(found) => found?.metas ?? []} brief secret>
-			{(found) => found && <><ul>{found.counted.map(({ filter, period, text, meta }) => <li key={filter}>
-				{text} {meta.num_of_requests !== 0 && <button type="button" class="link" onClick={() => go({
-					filter, record: null, period: absolute(period),
-				})}>{words.show}</button>}
-			</li>)}</ul>
-			{found.session && <Session strip={found.session} filter={likeFilter(record, 'session')} reference={reference} />}</>}
+			{(found) => found && <>{found.explanation && <Judgement explanation={found.explanation} />}
+				{found.session && <Session strip={found.session} filter={likeFilter(record, 'session')} reference={reference} />}</>}
 		</Answered>
 	</section>;
+}
+
+/** Judgement is the verdict with its reasons, each with the events that it counts, and what can be taken along. */
+function Judgement({ explanation: { cause, verdict, exemption, customer } }: { explanation: Explanation }) {
+	const { go, choose, say } = useConsole();
+	const show = (filter: string): void => {
+		const { filter: conditions, period } = splitPeriod(filter, 0);
+		go({ filter: conditions, record: null, period: period ?? '' });
+	};
+	const parts = exemption?.parts ?? [];
+	return <>
+		{verdict && <p><strong>{verdict.text}</strong>{cause && `: ${cause}`}</p>}
+		<ul>{verdict?.reasons.map(({ reason, text, counts: [all] }) => <li key={reason}>
+			{text} {all && all.num_of_requests > 0 &&
+				<button type="button" class="link" onClick={() => show(all.filter)}>{words.show}</button>}
+		</li>)}</ul>
+		<div class="row">
+			{exemption && <button type="button" class="small" aria-haspopup="menu" title={exemption.text}
+				onClick={(event) => choose(null, event.currentTarget, [
+					[words.asJSON, '', () => copy(parts.map((part) => part.json).join('\n'), say)],
+					[words.asTerraform, '', () => copy(parts.map((part) => part.terraform).join('\n'), say)],
+				])}>{words.copyExemption}</button>}
+			{customer && <button type="button" class="small" onClick={() => copy(customer, say)}>{words.copyCustomer}</button>}
+		</div>
+	</>;
 }
 
 /**
@@ -126,30 +137,15 @@ export function periodAround(record: LogRecord, page: Period | null): Period {
 }
 
 async function evidence(asker: Asker, record: LogRecord, period: Period): Promise<Evident> {
-	const before = { from: Math.min(period.from, timeOf(record) - 1), to: timeOf(record) - 1 };
-	const facts: [Likeness, Period, (all: number, human: number, passed: number, addresses: string) => string][] = [
-		['rule', period, (all, human, _, addresses) => words.evidenceRule(requests(all), count(human), addresses)],
-		['session', before, (all, _, passed) => (all === 0 ? words.noSession : words.evidenceSession(requests(all), count(passed)))],
-		['path', period, (all, _, passed) => words.evidencePath(requests(all), share(passed, all))],
-	];
-	const asked = facts.map(([likeness, of, text]) => ({ filter: likeFilter(record, likeness), of, text }))
-		.filter(({ filter }) => filter !== '').map((one) => ({
-			...one, parameters: { filters: filtersOf(one.filter, one.of), by: ['human', 'blocked', 'ip'], limit: 2 },
-		}));
+	const parameters = { record_ref: referenceOf(record) };
 	const around = sessionOf(record, period);
-	await asker.afford([...asked.map(({ parameters }) => ['facets', parameters] as const), ...around.map((one) => ['logs', one] as const)]);
-	const [counted, [past, future]] = await Promise.all([
-		Promise.all(asked.map(async ({ filter, of, text, parameters }) => {
-			const { results, meta } = await asker.ask('facets', parameters);
-			const addresses = results.find((one) => one.by === 'ip')?.distinct;
-			return { filter, period: of, meta, text: text(meta.num_of_requests ?? 0, ofValue(results, 'human', true), passedOf(results),
-				addresses === undefined ? '' : words.addresses(count(addresses))) };
-		})),
-		Promise.all(around.map((parameters) => asker.ask('logs', parameters))),
+	await asker.afford([['why', parameters], ...around.map((one) => ['logs', one] as const)]);
+	const [why, [past, future]] = await Promise.all([
+		asker.ask('why', parameters), Promise.all(around.map((one) => asker.ask('logs', one))),
 	]);
 	return {
-		period, counted, session: past && future ? stripOf(record, period, newestOf(past), newestOf(future)) : null,
-		metas: [...counted, ...(past && future ? [past, future] : [])].map((one) => one.meta),
+		explanation: why.results[0], session: past && future ? stripOf(record, period, newestOf(past), newestOf(future)) : null,
+		metas: [why.meta, ...(past && future ? [past.meta, future.meta] : [])],
 	};
 }
 
@@ -166,15 +162,3 @@ function sessionOf(record: LogRecord, period: Period): Parameters[] {
 }
 
 const newestOf = ({ results, meta }: Answer<LogRecord>): Newest => ({ records: results, more: meta.next != null });
-
-const ofValue = (facets: readonly Facet[], by: string, value: boolean): number => countsOf(facets, by, value)?.num_of_requests ?? 0;
-
-/** passedOf returns how many requests were neither blocked nor challenged. */
-function passedOf(facets: readonly Facet[]): number {
-	const counts = countsOf(facets, 'blocked', false);
-	return counts ? counts.num_of_requests - counts.num_of_challenges : 0;
-}
-
-function countsOf(facets: readonly Facet[], by: string, value: boolean): Facet['values'][number] | undefined {
-	return facets.find((one) => one.by === by)?.values.find((one) => one.value === value);
-}

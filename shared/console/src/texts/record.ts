@@ -20,12 +20,10 @@ export const words = {
 	wayThrough: 'The way of the request',
 
 	isFalsePositive: 'Is it a false positive?',
-	evidenceRule: (n: string, human: string, addresses: string) =>
-		`The same rule: ${n}, ${human} of them by humans${addresses === '' ? '' : `, from ${addresses}`}.`,
-	addresses: (n: string) => (n === '1' ? '1 address' : `${n} addresses`),
-	evidenceSession: (n: string, passed: string) => `The same session before: ${n}, ${passed} of them passed.`,
-	noSession: 'The same session before: no requests.',
-	evidencePath: (n: string, share: string) => `The same path of the host: ${n}, ${share} of them passed.`,
+	copyExemption: 'Copy the exemption',
+	asJSON: 'As JSON',
+	asTerraform: 'As Terraform',
+	copyCustomer: 'Copy text for the customer',
 	show: 'show',
 
 	whatToDo: 'What to do',
