@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/why"
 )
 
 // Answer is the answer to a question of a report.
@@ -332,7 +333,7 @@ func (b *builder) examples() {
 		r := Record{
 			Time: value("timestamp"), IP: value("ip"), Country: value("country"), Method: value("method"),
 			Target: value("host") + value("path"), Status: value("status"), Reason: value("reason"),
-			ID: value("request_id"),
+			Cause: why.CauseOf(value("reason")), ID: value("request_id"),
 		}
 		r.Local = r.Time
 		if t, err := time.Parse(time.RFC3339, r.Time); err == nil {

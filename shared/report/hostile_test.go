@@ -70,7 +70,7 @@ func checkForms(fail failure, r Report) {
 var foreign = []string{
 	"Report.Title", "Report.Filter", "Row.Key", "Row.Condition", "Change.Field", "Change.Key", "Change.Condition",
 	"Record.Time", "Record.Local", "Record.IP", "Record.Country", "Record.Method", "Record.Target", "Record.Status",
-	"Record.Reason", "Record.ID", "Failed.Reason", "Run.Skipped",
+	"Record.Reason", "Record.Cause", "Record.ID", "Failed.Reason", "Run.Skipped",
 }
 
 // own lists the other texts: they are constants, times and names of this program, or are built of foreign texts that

@@ -147,6 +147,7 @@ type Record struct {
 	Target  string `json:"target" doc:"Host and path"`
 	Status  string `json:"status"`
 	Reason  string `json:"reason"`
+	Cause   string `json:"cause,omitempty" doc:"The reason in words of people; absent if it has another grammar"`
 	ID      string `json:"request_id"`
 	Link    string `json:"link,omitempty"`
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -122,10 +123,11 @@ func (e Record) request(limit int) string {
 	return strings.TrimSpace(optional(e.Method, 20) + " " + optional(e.Target, limit))
 }
 
-// facts returns the address, the country and the reason of an example, as far as it has them.
+// facts returns the address, the country and the cause of an example, as far as it has them. A reason whose cause is not
+// known stands for it.
 func (e Record) facts() []string {
 	var list []string
-	for _, value := range []string{e.IP, e.Country, e.Reason} {
+	for _, value := range []string{e.IP, e.Country, cmp.Or(e.Cause, e.Reason)} {
 		if value != "" {
 			list = append(list, shown(value, keyLength))
 		}

@@ -163,6 +163,10 @@ func cause(r Record) string {
 	panic(fmt.Sprintf("why: no cause for %q", by.initiator))
 }
 
+// CauseOf returns what caused a rule to block a request, in words of people, as far as the text of its reason says it. It is
+// "" for a text of another grammar.
+func CauseOf(reason string) string { return cause(Record{"blocked": true, "reason": reason}) }
+
 // wordsOf returns codes in words of people, each once. The risk of a signature is left out beside what it found.
 func wordsOf(codes []string) string {
 	var list []string
