@@ -11,12 +11,13 @@ import (
 type Evidence struct {
 	Rule    Tally // others on whom the same rule acted, in the day around the request
 	Session Tally // what the client sent in the half day before the request
-	Path    Tally // other people who asked for the same path of the host, in the day around the request
+	Path    Tally // other people, or others, who asked for the same path of the host, in the day around the request
 }
 
 // Tally counts requests. What the question does not ask for is 0.
 type Tally struct {
 	Requests  int64
+	Known     int64 // requests whose log says whether they are of people
 	People    int64 // requests that the gateway took for those of people
 	Passed    int64 // requests that were neither blocked nor challenged
 	Blocked   int64
@@ -54,19 +55,49 @@ func Questions(r Record) []Question {
 	}
 	others := othersOf(r)
 	if rule := ruleOf(r); rule != "" {
-		add(ofRule, "human,ip", append([]string{day, rule}, others...)...)
+		add(ofRule, strings.TrimPrefix(r.peopleField()+",ip", ","), append([]string{day, rule}, others...)...)
 	}
 	if client := clientOf(r); client != "" {
 		add(ofSession, "blocked,reason", before, client)
 	}
 	if path := pathOf(r); path != "" {
-		add(ofPath, "blocked", append([]string{day, path, people}, others...)...)
+		if people := r.people(); people != "" {
+			path += ", " + people
+		}
+		add(ofPath, "blocked", append([]string{day, path}, others...)...)
 	}
 	return list
 }
 
 // decided reports whether a rule acted on the request, so that there is something to judge.
 func (r Record) decided() bool { return r.stopped() || r.Result() == Monitored }
+
+// peopleField returns the field that says which requests are of people, or "". Requests that are stopped early have only
+// bot, and few logs of other products have either.
+func (r Record) peopleField() string {
+	for _, field := range []string{"human", "bot"} {
+		if _, known := r[field].(bool); known {
+			return field
+		}
+	}
+	return ""
+}
+
+// people returns the condition of requests of people, or "" if the record does not say what a person is.
+func (r Record) people() string {
+	switch r.peopleField() {
+	case "human":
+		return "human is true"
+	case "bot":
+		return "bot is false"
+	}
+	return ""
+}
+
+// isPerson reports whether the gateway took the client for a person.
+func (r Record) isPerson() bool {
+	return r["human"] == true || r.peopleField() == "bot" && r["bot"] == false
+}
 
 // othersOf returns the condition of the requests of other clients, if the record says who its client is.
 func othersOf(r Record) []string {
@@ -80,7 +111,6 @@ func othersOf(r Record) []string {
 
 // The conditions of parts of the requests that a question counts.
 const (
-	people  = "human is true"
 	blocked = "blocked is true"
 	passed  = "blocked is false, challenge not is true, ichallenge not is true"
 )

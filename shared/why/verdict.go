@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Assessment says whether a rule was wrong to act on a request.
@@ -44,13 +45,13 @@ var rules = []struct {
 	holds  func(t Tally, person bool) bool // person: the gateway took the client for a person's
 }{
 	{ofRule, "at least half of at least 3 requests are of people, from at least 3 addresses", 3, func(t Tally, _ bool) bool {
-		return t.Requests >= 3 && 2*t.People >= t.Requests && t.Addresses >= 3
+		return t.Known >= 3 && 2*t.People >= t.Known && t.Addresses >= 3
 	}},
 	{ofRule, "at most a quarter of at least 3 requests are of people, and so is this one", -2, func(t Tally, person bool) bool {
-		return t.Requests >= 3 && 4*t.People <= t.Requests && person
+		return t.Known >= 3 && 4*t.People <= t.Known && person
 	}},
 	{ofRule, "at most a quarter of at least 3 requests are of people", -3, func(t Tally, _ bool) bool {
-		return t.Requests >= 3 && 4*t.People <= t.Requests
+		return t.Known >= 3 && 4*t.People <= t.Known
 	}},
 	{ofSession, "two or more rules blocked requests", -2, func(t Tally, _ bool) bool { return t.Rules >= 2 }},
 	{ofSession, "at least three quarters of at least 3 requests passed", 2, func(t Tally, _ bool) bool {
@@ -99,13 +100,15 @@ func verdictOf(r Record, e Evidence) *Assessment {
 func reasonFor(r Record, q Question, e Evidence) Reason {
 	all := func(n int64) Count { return Count{"requests", q.Filters, n} }
 	t := *e.Of(q)
-	points := pointsOf(q.Of, t, r["human"] == true)
+	points := pointsOf(q.Of, t, r.isPerson())
 	part := func(name, conditions string, n int64) Count { return Count{name, q.Filters + ", " + conditions, n} }
 	switch q.Of {
 	case ofRule:
-		return Reason{q.Of, ruleText(t, points < 0 && r["human"] == true), points, []Count{
-			all(t.Requests), part("people", people, t.People),
-		}}
+		counts := []Count{all(t.Requests)}
+		if t.Known > 0 {
+			counts = append(counts, part("people", r.people(), t.People))
+		}
+		return Reason{q.Of, ruleText(t, points < 0 && r.isPerson()), points, counts}
 	case ofSession:
 		who := "session"
 		if alike(r, "session") == "" {
@@ -115,7 +118,7 @@ func reasonFor(r Record, q Question, e Evidence) Reason {
 			all(t.Requests), part("passed", passed, t.Passed), part("blocked", blocked, t.Blocked),
 		}}
 	case ofPath:
-		return Reason{q.Of, pathText(t), points, []Count{all(t.Requests), part("blocked", blocked, t.Blocked)}}
+		return Reason{q.Of, pathText(t, r.people() != ""), points, []Count{all(t.Requests), part("blocked", blocked, t.Blocked)}}
 	}
 	panic(fmt.Sprintf("why: no reason for %q", q.Of))
 }
@@ -126,6 +129,9 @@ func ruleText(t Tally, alone bool) string {
 	switch {
 	case t.Requests == 0:
 		return "The same rule acted on nobody else."
+	case t.Known == 0:
+		return fmt.Sprintf("The same rule acted on %s of others, from %s.",
+			requests(t.Requests), plural(t.Addresses, "address", "addresses"))
 	case t.Requests == 1 && t.People == 1:
 		text = "The same rule acted on 1 request of another person."
 	case t.Requests == 1:
@@ -157,19 +163,23 @@ func sessionText(who string, t Tally) string {
 	return text
 }
 
-// pathText says what other people got at a path.
-func pathText(t Tally) string {
+// pathText says what others got at a path. ofPeople is whether only people count.
+func pathText(t Tally, ofPeople bool) string {
+	one, many := "Another client", "Other clients"
+	if ofPeople {
+		one, many = "Another person", "Other people"
+	}
 	switch {
 	case t.Requests == 0:
-		return "No other people asked for this path."
+		return fmt.Sprintf("No %s asked for this path.", strings.ToLower(many))
 	case t.Requests == 1 && t.Blocked == 1:
-		return "Another person sent 1 request to this path, which was blocked."
+		return one + " sent 1 request to this path, which was blocked."
 	case t.Requests == 1:
-		return "Another person sent 1 request to this path, which was not blocked."
+		return one + " sent 1 request to this path, which was not blocked."
 	case t.Blocked == 1:
-		return fmt.Sprintf("Other people sent %s to this path, and 1 of them was blocked.", requests(t.Requests))
+		return fmt.Sprintf("%s sent %s to this path, and 1 of them was blocked.", many, requests(t.Requests))
 	}
-	return fmt.Sprintf("Other people sent %s to this path, and %s of them were blocked.", requests(t.Requests), some(t.Blocked, t.Requests))
+	return fmt.Sprintf("%s sent %s to this path, and %s of them were blocked.", many, requests(t.Requests), some(t.Blocked, t.Requests))
 }
 
 func requests(n int64) string { return plural(n, "request", "requests") }

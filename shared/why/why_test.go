@@ -31,7 +31,7 @@ func recordOf(t *testing.T, text string) Record {
 }
 
 var strict = Evidence{
-	Rule:    Tally{Requests: 1042, People: 1000, Addresses: 33},
+	Rule:    Tally{Requests: 1042, Known: 1042, People: 1000, Addresses: 33},
 	Session: Tally{Requests: 12, Passed: 11, Blocked: 1, Rules: 1},
 	Path:    Tally{Requests: 900, Blocked: 12},
 }
@@ -51,7 +51,7 @@ func TestExplanations(t *testing.T) {
 		{"content-filter", caught, strict, Options{Reference: "AYCg", Link: "https://console.example/#/events/AYCg"}},
 		{"content-filter-uncovered", caught, strict, Options{Reference: "AYCg", Uncover: true}},
 		{"acl", reason(`Block - acl Deny Bot ["bot","geo-country:united-states"] - acl3 - [request]`), Evidence{
-			Rule: Tally{Requests: 50, People: 1, Addresses: 20}, Session: Tally{Requests: 9, Blocked: 9, Rules: 3},
+			Rule: Tally{Requests: 50, Known: 50, People: 1, Addresses: 20}, Session: Tally{Requests: 9, Blocked: 9, Rules: 3},
 		}, Options{Reference: "AYCg"}},
 		{"rate-limit", reason(`Block - rate limit ["login"] - Login ${attempts} - [request]`), Evidence{}, Options{Reference: "AYCg"}},
 		{"global-filter", reason(`Block - global filter ["gf1"] - Known scanners - [headers]`), Evidence{}, Options{Reference: "AYCg"}},
@@ -118,7 +118,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	rule, attack := Tally{Requests: 10, People: 5, Addresses: 3}, Tally{Requests: 10, People: 2, Addresses: 9}
+	rule, attack := Tally{Requests: 10, Known: 10, People: 5, Addresses: 3}, Tally{Requests: 10, Known: 10, People: 2, Addresses: 9}
 	for _, test := range []struct {
 		rule    string
 		e       Evidence
@@ -130,7 +130,8 @@ func TestVerdict(t *testing.T) {
 		{"few people, nothing before, nobody at the path", Evidence{attack, Tally{}, Tally{}}, -3, "right"},
 		{"few people, but the session passed", Evidence{attack, Tally{Requests: 3, Passed: 3}, Tally{Requests: 5}}, 1, "unknown"},
 		{"several rules before count more than what passed", Evidence{attack, Tally{Requests: 9, Passed: 8, Rules: 2}, Tally{Requests: 5}}, -3, "right"},
-		{"one person many times is not several", Evidence{Tally{Requests: 90, People: 90, Addresses: 1}, Tally{}, Tally{Requests: 5}}, 1, "unknown"},
+		{"one person many times is not several", Evidence{Tally{Requests: 90, Known: 90, People: 90, Addresses: 1}, Tally{}, Tally{Requests: 5}}, 1, "unknown"},
+		{"a log that does not say who is a person", Evidence{Tally{Requests: 90, Addresses: 40}, Tally{}, Tally{Requests: 5}}, 1, "unknown"},
 		{"nothing is known", Evidence{}, -1, "unknown"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
@@ -138,5 +139,19 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("%s with %d points, want %s with %d", v.Verdict, v.Points, test.verdict, test.points)
 			}
 		})
+	}
+}
+
+// TestPeople: who is a person follows from the flag that the record has, and from none without flags.
+func TestPeople(t *testing.T) {
+	for flags, want := range map[string]string{
+		`"human":true,"bot":false`: "human,ip human is true", `"human":false`: "human,ip human is true",
+		`"bot":true`: "bot,ip bot is false", `"status":403`: "ip ",
+	} {
+		r := recordOf(t, `{"timestamp":"2026-01-01T20:45:01Z","path":"/","ip":"203.0.113.7","blocked":true,"reason":"a",`+flags+`}`)
+		questions := Questions(r)
+		if got := questions[0].By + " " + r.people(); got != want || !strings.Contains(questions[2].Filters, r.people()) {
+			t.Errorf("%s: %q, want %q; the path is asked for with %s", flags, got, want, questions[2].Filters)
+		}
 	}
 }

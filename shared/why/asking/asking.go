@@ -143,7 +143,7 @@ func tallyOf(a answerOf[answer.FacetResult]) why.Tally {
 	for _, facet := range a.Data.Results {
 		for _, v := range facet.Values {
 			switch {
-			case facet.By == "human" && v.Value == true:
+			case facet.By == "human" && v.Value == true, facet.By == "bot" && v.Value == false:
 				t.People = v.NumOfRequests
 			case facet.By == "blocked" && v.Value == true:
 				t.Blocked = v.NumOfRequests
@@ -153,7 +153,10 @@ func tallyOf(a answerOf[answer.FacetResult]) why.Tally {
 				t.Rules++
 			}
 		}
-		if facet.By == "ip" {
+		switch facet.By {
+		case "human", "bot":
+			t.Known = facet.NumOfRequests
+		case "ip":
 			t.Addresses = facet.Distinct
 		}
 	}
