@@ -72,9 +72,9 @@ func customer(r Record, v *Assessment) string {
 	if !r.stopped() || v == nil {
 		return ""
 	}
-	did := "blocked"
+	did, like := "blocked", "a part of an attack"
 	if r.Result() == Challenged {
-		did = "asked you to prove that you are human for"
+		did, like = "asked you to prove that you are human for", "one of a program"
 	}
 	host := r.text("host")
 	if host == "" {
@@ -90,8 +90,7 @@ func customer(r Record, v *Assessment) string {
 	case "mistake":
 		b.WriteString("That was probably a mistake, for which we apologize. We will correct the rule.")
 	case "right":
-		b.WriteString("The request looked like a part of an attack. " +
-			"If you sent it yourself, please write to us what you were doing.")
+		fmt.Fprintf(&b, "The request looked like %s. If you sent it yourself, please write to us what you were doing.", like)
 	default:
 		b.WriteString("We cannot tell yet whether that was a mistake. Please write to us what you were doing.")
 	}

@@ -56,6 +56,10 @@ func TestExplanations(t *testing.T) {
 		{"rate-limit", reason(`Block - rate limit ["login"] - Login ${attempts} - [request]`), Evidence{}, Options{Reference: "AYCg"}},
 		{"global-filter", reason(`Block - global filter ["gf1"] - Known scanners - [headers]`), Evidence{}, Options{Reference: "AYCg"}},
 		{"restriction", reason(`Block - content filter restrict ["max-length-args"] - cf1 - [args]`), Evidence{}, Options{Reference: "AYCg"}},
+		{"challenge", `{"timestamp":"2026-01-01T20:45:01Z","method":"GET","host":"shop.example","path":"/","session":"5e55","ichallenge":true,
+			"bot":true,"acl_triggers":{"tags":["bot"],"trigger_id":"acl5","trigger_name":"Prove it"}}`, Evidence{
+			Rule: Tally{Requests: 434, Known: 434, Addresses: 262}, Session: Tally{Requests: 1, Passed: 1}, Path: Tally{Requests: 1, Blocked: 1},
+		}, Options{Reference: "AYCg"}},
 		{"passed", `{"timestamp":"2026-01-01T20:45:01Z","path":"/","result":"Passed","upstream_status":[200]}`, Evidence{}, Options{Reference: "AYCg"}},
 	}
 	for _, test := range tests {
