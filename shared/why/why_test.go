@@ -50,6 +50,9 @@ func TestExplanations(t *testing.T) {
 	}{
 		{"content-filter", caught, strict, Options{Reference: "AYCg", Link: "https://console.example/#/events/AYCg"}},
 		{"content-filter-uncovered", caught, strict, Options{Reference: "AYCg", Uncover: true}},
+		{"path", `{"timestamp":"2026-01-01T20:45:01Z","method":"GET","host":"shop.example","path":"/.env","ip":"203.0.113.7","bot":true,
+			"blocked":true,"reason":"Block - content filter [\"cf-rule-category:probe\",\"cf-rule-risk:4\"] - cf1 101 - [path]",
+			"cf_triggers":{"section":"path","name":"path","value":"/.env"}}`, Evidence{Path: Tally{Requests: 1}}, Options{Reference: "AYCg"}},
 		{"acl", reason(`Block - acl Deny Bot ["bot","geo-country:united-states"] - acl3 - [request]`), Evidence{
 			Rule: Tally{Requests: 50, Known: 50, People: 1, Addresses: 20}, Session: Tally{Requests: 9, Blocked: 9, Rules: 3},
 		}, Options{Reference: "AYCg"}},

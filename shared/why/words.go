@@ -40,7 +40,7 @@ var words = map[string]string{
 	"cf-rule-category:ssrf":                 "server-side request forgery",
 	"cf-rule-category:xxe":                  "an XML external entity",
 	"cf-rule-category:scanner":              "a vulnerability scanner",
-	"cf-rule-category:probe":                "probing for files that should not be public",
+	"cf-rule-category:probe":                "a probe for hidden files",
 	"cf-rule-category:malware":              "malware",
 	"cf-rule-subcategory:libinjection-sqli": "SQL injection",
 	"cf-rule-subcategory:libinjection-xss":  "cross-site scripting",
