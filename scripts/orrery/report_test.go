@@ -18,6 +18,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/shared/report"
+	"github.com/orrery/orrery/shared/why"
 )
 
 func TestReport(t *testing.T) {
@@ -457,7 +458,7 @@ func (r realReport) examples(got []report.Record) {
 		want := report.Record{
 			Time: text("timestamp"), Local: got[i].Local, IP: text("ip"), Country: text("country"), Method: text("method"),
 			Target: text("host") + text("path"), Status: text("status"), Reason: text("reason"), ID: text("request_id"),
-			Link: got[i].Link,
+			Link: got[i].Link, Cause: why.CauseOf(text("reason")),
 		}
 		if diff := cmp.Diff(want, got[i]); diff != "" {
 			r.t.Errorf("example %d (-logs +report): %s", i, diff)
