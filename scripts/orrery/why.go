@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
@@ -12,7 +13,7 @@ import (
 )
 
 type whyCommand struct {
-	Reference string `arg:"" name:"ref" help:"The record_ref of a record: from query logs --fields record_ref, or from a link of the console."`
+	Reference string `arg:"" name:"ref" help:"The record_ref of a record, from query logs --fields record_ref, or a link of the console to it."`
 	target.Target
 	Secrets bool   `help:"Show values that may identify a person or give access."`
 	Format  string `enum:"text,json" default:"text" aliases:"output" help:"text or json."`
@@ -24,7 +25,7 @@ func (w *whyCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	response, err := server.Do(ctx, client.WhyRequest(w.Reference, w.Secrets))
+	response, err := server.Do(ctx, client.WhyRequest(referenceIn(w.Reference), w.Secrets))
 	if err := errors.Join(err, done()); err != nil {
 		return err
 	}
@@ -46,4 +47,12 @@ func (w *whyCommand) Run(ctx context.Context, c terminal.Console) error {
 		return exit.With(exit.Incomplete, "the reasons are incomplete")
 	}
 	return nil
+}
+
+// referenceIn returns the reference in a link of the console, or the text itself.
+func referenceIn(text string) string {
+	if _, after, ok := strings.Cut(text, "#/events/"); ok {
+		text, _, _ = strings.Cut(after, "?")
+	}
+	return text
 }

@@ -47,7 +47,8 @@ func TestWhy(t *testing.T) {
 			t.Errorf("a line is longer than 100 columns: %s", line)
 		}
 	}
-	asJSON, stderr, code := orrery(t, "", "why", "--data", data, "--output", "json", "--secrets", reference)
+	asJSON, stderr, code := orrery(t, "", "why", "--data", data, "--output", "json", "--secrets",
+		"http://127.0.0.1:8080/#/events/"+reference+"?t=24h")
 	if code != exit.Done {
 		t.Fatal(stderr)
 	}
