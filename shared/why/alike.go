@@ -16,6 +16,8 @@ func alike(r Record, fields ...string) string {
 			value, _ = list[0].(string)
 		}
 		switch {
+		case strings.ContainsRune(value, 0): // no filter can hold it
+			return ""
 		case value != "":
 			conditions = append(conditions, compare(field, filter.Eq, false, value))
 		case i == 0:

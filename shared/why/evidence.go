@@ -102,7 +102,7 @@ func (r Record) isPerson() bool {
 // othersOf returns the condition of the requests of other clients, if the record says who its client is.
 func othersOf(r Record) []string {
 	for _, field := range []string{"session", "ip"} {
-		if value, ok := r[field].(string); ok && value != "" {
+		if value := r.text(field); value != "" && !strings.ContainsRune(value, 0) {
 			return []string{compare(field, filter.Eq, true, value)}
 		}
 	}

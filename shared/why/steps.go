@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/orrery/orrery/shared/filter"
 )
@@ -65,7 +66,7 @@ func clientOf(r Record) string {
 // ruleOf returns the conditions of the requests on which the rule of a request acted. Challenges have no reason, so the
 // profile counts.
 func ruleOf(r Record) string {
-	if id := r.trigger("acl_triggers").text("trigger_id"); r.Result() == Challenged && id != "" {
+	if id := r.trigger("acl_triggers").text("trigger_id"); r.Result() == Challenged && id != "" && !strings.ContainsRune(id, 0) {
 		flag := "challenge"
 		if r["ichallenge"] == true {
 			flag = "ichallenge"

@@ -2,10 +2,12 @@ package asking_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,7 +54,12 @@ var day = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // generated returns the rows of a generated day, oldest first.
 func generated(t *testing.T, records int, seed uint64) []*lake.Row {
 	t.Helper()
-	text, err := io.ReadAll(gen.New(gen.Options{Records: records, Seed: seed, From: day, To: day.Add(24 * time.Hour)}))
+	return rowsOf(t, gen.Options{Records: records, Seed: seed, From: day, To: day.Add(24 * time.Hour)})
+}
+
+func rowsOf(t *testing.T, o gen.Options) []*lake.Row {
+	t.Helper()
+	text, err := io.ReadAll(gen.New(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +67,10 @@ func generated(t *testing.T, records int, seed uint64) []*lake.Row {
 	decoder := record.NewDecoder()
 	for line := range bytes.Lines(text) {
 		row := &lake.Row{}
-		if _, err := decoder.Decode(line, row); err != nil {
+		if _, err := decoder.Decode(line, row); err != nil && !o.Nasty {
 			t.Fatal(err)
+		} else if err != nil {
+			continue
 		}
 		row.Source, row.Line = "s", int64(len(rows)+1)
 		rows = append(rows, row)
@@ -175,5 +184,20 @@ func TestMistakes(t *testing.T) {
 	none := lake.RefTo(rows[0].TsMs, "other", 1).String()
 	if _, err := asking.Explain(t.Context(), from, why.Options{Reference: none}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("no record is %v", err)
+	}
+}
+
+// TestHostileRecords: every record has an explanation, whatever is in it.
+func TestHostileRecords(t *testing.T) {
+	rows := rowsOf(t, gen.Options{Records: 1500, Seed: 5, From: day, To: day.Add(24 * time.Hour), Nasty: true})
+	slices.SortFunc(rows, func(a, b *lake.Row) int { return cmp.Compare(a.TsMs, b.TsMs) })
+	from, reasons := sourceOver(t, rows), 0
+	for _, row := range rows {
+		if e := explain(t, from, row); e.Verdict != nil {
+			reasons += len(e.Verdict.Reasons)
+		}
+	}
+	if len(rows) < 1000 || reasons < 300 {
+		t.Errorf("%d reasons of %d records", reasons, len(rows))
 	}
 }
