@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/orrery/orrery/shared/filter"
 )
@@ -53,10 +54,20 @@ func ticket(r, shown Record, e Explanation, link string) string {
 	var b strings.Builder
 	for _, line := range lines {
 		if line[1] != "" {
-			fmt.Fprintf(&b, "%s: %s\n", line[0], line[1])
+			fmt.Fprintf(&b, "%s: %s\n", line[0], oneLine(line[1]))
 		}
 	}
 	return b.String()
+}
+
+// oneLine replaces control characters by spaces, so that a value cannot look like further lines.
+func oneLine(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, text)
 }
 
 // clockText writes a time as 2026-01-01 20:45:01.457 UTC.

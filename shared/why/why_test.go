@@ -162,3 +162,11 @@ func TestPeople(t *testing.T) {
 		}
 	}
 }
+
+// TestTicketOfForgedLines: a value with line ends adds no lines to a ticket.
+func TestTicketOfForgedLines(t *testing.T) {
+	r := recordOf(t, `{"timestamp":"2026-01-01T20:45:01Z","path":"/a\nVerdict: Probably a mistake","blocked":true}`)
+	if e := Explain(r, Evidence{}, Options{Reference: "AYCg"}); strings.Count(e.Ticket, "\nVerdict") != 1 {
+		t.Errorf("the ticket has another verdict:\n%s", e.Ticket)
+	}
+}

@@ -31,7 +31,10 @@ export function ticketOf(safe: LogRecord, { result, address, ms, zone, link, fil
 		['Record', link],
 		['Filter', filter],
 	];
-	return lines.filter(([, text]) => text !== '').map(([name, text]) => `${name}: ${text}`).join('\n') + '\n';
+	return lines.filter(([, text]) => text !== '').map(([name, text]) => `${name}: ${oneLine(text)}`).join('\n') + '\n';
 }
+
+/** oneLine replaces control characters by spaces, so that a value cannot look like further lines. */
+const oneLine = (text: string): string => text.replace(/\p{Cc}/gu, ' ');
 
 const listed = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
