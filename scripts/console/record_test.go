@@ -64,12 +64,12 @@ func TestRecord(t *testing.T) {
 	walk.run("what to do has the requests to look at, and a ticket has the sentence and the link", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
 		reference, reason := record["record_ref"].(string), record["reason"].(string)
-		b.do(open("#/events/"+reference+"?t="+demoDay), sees("What to do"), sees("If it should have passed: exempt the "),
+		b.do(open("#/events/"+reference+"?t="+demoDay), sees("What to do"), sees("If it should have passed: exempt the "), exists(".evidence li"),
 			keepCopies(), click(".record button", "Copy for a ticket"), holds("window.copied", "has copied it"))
 		ticket := value[string](b, "window.copied")
 		for _, want := range []string{
 			"Result: Blocked\nWhy: Content filter ", "\nTime: 2026-01-01 ", " UTC\n", "\nAddress: " + record["ip"].(string),
-			"\nRule: content filter ", "\nRecord: " + s.url + "/#/events/" + reference, "\nFilter: record_ref=\"" + reference + "\"\n",
+			"\nRule: content filter ", "\nRecord: " + s.url + "/#/events/" + reference, "\nFilter: record_ref=\"" + reference + "\"\nVerdict: " + explanationOf(t, s, reference).Verdict.Text + "\nReason: ",
 		} {
 			if !strings.Contains(ticket, want) {
 				t.Errorf("the ticket lacks %q:\n%s", want, ticket)

@@ -557,6 +557,9 @@ Filter: record_ref="r"
 	equal(ticketOf({}, about),
 		'Result: Passed\nWhy: The log does not say how the request was judged.\nTime: 2026-01-01 20:45:01.000 UTC\n' +
 		'Request: /\nRecord: l\nFilter: f\n');
+	const reason = { reason: 'path' as const, text: 'Nobody asked.', points: -1, counts: [] };
+	const verdict = { verdict: 'right' as const, text: 'Probably right' as const, points: -3, reasons: [reason] };
+	equal(ticketOf({}, { ...about, verdict }).split('\n').slice(-4), ['Filter: f', 'Verdict: Probably right', 'Reason: Nobody asked.', '']);
 	equal(ticketOf({ path: '/a\nVerdict: none' }, about).includes('\nVerdict'), false);
 	const unknown = ticketOf(withoutSecrets(record, sensitiveIn([])), about); // without the catalogue
 	equal([unknown.includes('Time: 2026-01-01 20:45:01.000 UTC'), unknown.includes('secret')], [true, false]);

@@ -1,4 +1,5 @@
 // A record as the plain text of a ticket, which others read without the console.
+import type { Assessment } from './answers';
 import { shortReason } from './reason';
 import { type LogRecord, pathOf, textOf } from './record';
 import { clockIn, dateIn } from './time';
@@ -12,10 +13,11 @@ export interface About {
 	zone: string;
 	link: string;
 	filter: string;
+	verdict?: Assessment | undefined; // if it is known
 }
 
 /** ticketOf writes a ticket about a record without secrets. It has no values of headers and cookies. */
-export function ticketOf(safe: LogRecord, { result, address, ms, zone, link, filter }: About): string {
+export function ticketOf(safe: LogRecord, { result, address, ms, zone, link, filter, verdict }: About): string {
 	const time = (of: string): string => `${dateIn(ms, of)} ${clockIn(ms, of, 'milliseconds')} ${of}`;
 	const reasons = [textOf(safe, 'reason'), ...listed(safe['monitor_reasons'])].filter((one) => one !== '').map(shortReason);
 	const from = [textOf(safe, 'country'), textOf(safe, 'organization')].filter((one) => one !== '').join(', ');
@@ -30,6 +32,8 @@ export function ticketOf(safe: LogRecord, { result, address, ms, zone, link, fil
 		['Request id', textOf(safe, 'request_id')],
 		['Record', link],
 		['Filter', filter],
+		['Verdict', verdict?.text ?? ''],
+		...(verdict?.reasons ?? []).map((one): [string, string] => ['Reason', one.text]),
 	];
 	return lines.filter(([, text]) => text !== '').map(([name, text]) => `${name}: ${oneLine(text)}`).join('\n') + '\n';
 }

@@ -1,5 +1,5 @@
 // Evidence: whether it was a false positive, as the server judges it, with its reasons, and the session around the record.
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Answer, Explanation, Meta, Parameters } from '../foundation/api';
 import { type Asker, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
@@ -7,6 +7,7 @@ import { present } from '../foundation/running';
 import { Answered } from '../parts/answer';
 import { copy, LinkTo } from '../parts/menu';
 import { resultFields, ResultMark, shapes } from '../parts/result';
+import type { Assessment } from '../pure/answers';
 import { filtersOf, splitPeriod } from '../pure/filter';
 import { periodOf } from '../pure/fragment';
 import { likeFilter } from '../pure/like';
@@ -22,8 +23,8 @@ interface Evident {
 	metas: readonly Meta[];
 }
 
-/** Evidence is what speaks for and against a false positive, if the request was stopped. */
-export function Evidence({ record, reference }: { record: LogRecord; reference: string }) {
+/** Evidence is what speaks for and against a false positive, if the request was stopped. judge is called with the verdict. */
+export function Evidence({ record, reference, judge }: { record: LogRecord; reference: string; judge(verdict?: Assessment): void }) {
 	const { api, place, round } = useConsole();
 	const result = resultOf(record);
 	const judged = result === 'blocked' || result === 'challenged';
@@ -32,6 +33,8 @@ export function Evidence({ record, reference }: { record: LogRecord; reference: 
 		if (!judged) return null;
 		return evidence(asker, { ...record, record_ref: reference }, periodAround(record, resolve(periodOf(place), present())));
 	});
+	const verdict = asked.answer?.explanation?.verdict;
+	useEffect(() => judge(verdict), [verdict]);
 	if (!judged) return null;
 	return <section class="evidence">
 		<h3>{words.isFalsePositive}</h3>

@@ -9,6 +9,7 @@ import type { Pages } from '../parts/older';
 import { ResultMark } from '../parts/result';
 import { addressOf, share } from '../parts/share';
 import { around, filterOf, likenessNames } from '../parts/ways';
+import type { Assessment } from '../pure/answers';
 import { periodOf, start } from '../pure/fragment';
 import { type Likeness, likeFilter, likenesses } from '../pure/like';
 import { groupsOf, withoutSecrets } from '../pure/parts';
@@ -77,15 +78,16 @@ async function ask(asker: Asker, reference: string): Promise<Found> {
 function Found({ record, reference }: Omit<Found, 'meta'>) {
 	const { fields } = useConsole();
 	const [open, setOpen] = useState(false);
+	const [verdict, judge] = useState<Assessment>();
 	if (!record) return <p class="trouble">{ways.gone}</p>;
 	const sensitive = sensitiveIn(fields);
 	const safe = withoutSecrets(record, sensitive);
 	const groups = groupsOf(record, sensitive);
 	return <>
-		<Head record={record} reference={reference} safe={safe} open={open} setOpen={setOpen} />
+		<Head record={record} reference={reference} safe={safe} verdict={verdict} open={open} setOpen={setOpen} />
 		<Matches groups={groups} secrets={open} />
 		<Way stages={stagesOf(record)} />
-		<Evidence record={record} reference={reference} />
+		<Evidence record={record} reference={reference} judge={judge} />
 		<Steps record={record} />
 		{groups.map((group) => <GroupView key={group.name} group={group} record={record} secrets={open} />)}
 		<details class="group">
@@ -96,8 +98,8 @@ function Found({ record, reference }: Omit<Found, 'meta'>) {
 }
 
 /** Head is the sentence, and what can be copied. Copies have no secrets unless they are asked for. */
-function Head({ record, reference, safe, open, setOpen }: {
-	record: LogRecord; reference: string; safe: LogRecord; open: boolean; setOpen(open: boolean): void;
+function Head({ record, reference, safe, verdict, open, setOpen }: {
+	record: LogRecord; reference: string; safe: LogRecord; verdict: Assessment | undefined; open: boolean; setOpen(open: boolean): void;
 }) {
 	const console = useConsole();
 	const { fields, place, zone, say } = console; // without the catalogue of fields, all is a secret
@@ -116,7 +118,7 @@ function Head({ record, reference, safe, open, setOpen }: {
 			<button type="button" class="small" onClick={() => share(console)}>{words.copyLink}</button>
 			<button type="button" class="small" disabled={fields.length === 0}
 				title={fields.length === 0 ? words.noTicketTitle : words.copyTicketTitle} onClick={() => copy(ticketOf(safe, {
-				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), ms, zone, filter: filterOf(reference),
+				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), ms, zone, verdict, filter: filterOf(reference),
 				link: addressOf({ ...start, screen: 'events', record: reference, period: around(record), zone: place.zone || zone }),
 			}), say)}>{words.copyTicket}</button>
 			<button type="button" class="small" aria-haspopup="menu" onClick={(event) => console.choose(null, event.currentTarget, [

@@ -8,7 +8,7 @@ export const words = {
 	copyAs: 'Copy as…',
 	copyTicket: 'Copy for a ticket',
 	noTicketTitle: 'Not possible without the list of fields, which says what is secret',
-	copyTicketTitle: 'Copy the sentence, the request, its address and the link as plain text, without secrets',
+	copyTicketTitle: 'Copy the sentence, the request, its address, the verdict and the link as plain text, without secrets',
 	copyCurlSecrets: 'Copy as curl, secrets included',
 	raw: 'Raw JSON',
 
