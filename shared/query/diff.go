@@ -50,7 +50,7 @@ type DiffAnswer struct {
 type DiffTerm struct {
 	Requests Sides       // of the records that have a value
 	Distinct int64       // the number of different values
-	Values   []DiffValue // those for which Diff.Frequent holds, by their bytes
+	Values   []DiffValue // those for which Diff.Frequent holds, or only those that are findings, by their bytes
 }
 
 // DiffValue counts the records that have a value.

@@ -10,10 +10,15 @@ import (
 )
 
 // diff counts values like facets. The only flag of a record is whether it is selected.
-func (r *run) diff(ctx context.Context, shape query.Diff, groups []*group) (query.DiffAnswer, error) {
+func (r *run) diff(
+	ctx context.Context, shape query.Diff, days []rolledUpDay, groups []*group,
+) (query.DiffAnswer, error) {
 	flags := func(w *worker, rows []int32) ([]uint8, error) { return w.selected(rows, shape.Select.Conditions) }
 	f := newFacets(r, shape.By, flags, addSides)
 	f.question = r.questions()[0]
+	if len(days) > 0 {
+		return diffOfDays(ctx, f, shape, days, groups)
+	}
 	answer := query.DiffAnswer{Terms: make([]query.DiffTerm, len(f.by))}
 	var frequent atomic.Int64
 	err := f.count(ctx, groups, func(i int, values *counted[query.Sides]) error {

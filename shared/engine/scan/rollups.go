@@ -157,6 +157,8 @@ func rollsUp(shape query.Shape) bool {
 		return slices.Contains(rollup.Lengths, shape.SegmentSeconds)
 	case query.TopX:
 		return !shape.Percentiles
+	case query.Diff:
+		return shape.Against.Kind != query.AgainstNothing
 	case query.Facets:
 		return true
 	}
@@ -175,13 +177,20 @@ func fits(day *rollup.Day, shape query.Shape, division query.Segmentation) bool 
 	case query.TopX:
 		return len(day.Sections) > 0
 	case query.Facets:
-		return len(day.Sections) > 0 && !slices.ContainsFunc(shape.By, func(d query.Dimension) bool {
-			_, found := day.Section(rollup.ValuesName(d))
-			return !found
-		})
+		return lists(day, shape.By)
+	case query.Diff:
+		return lists(day, shape.By)
 	}
 	return !slices.ContainsFunc(day.Hosts, func(h rollup.Host) bool {
 		return division.EndMs(division.Start(h.Hour*1000)) < (h.Hour+rollup.Hour)*1000
+	})
+}
+
+// lists reports whether a rollup lists the values of dimensions.
+func lists(day *rollup.Day, by []query.Dimension) bool {
+	return !slices.ContainsFunc(by, func(d query.Dimension) bool {
+		_, found := day.Section(rollup.ValuesName(d))
+		return !found
 	})
 }
 

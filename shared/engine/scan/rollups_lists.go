@@ -47,14 +47,20 @@ func (r *run) open(ctx context.Context, day *rolledUpDay) error {
 	return nil
 }
 
-// listed are the dimensions whose values rollups list: the default ones, and others with few values.
-var listed = func() []query.Dimension {
-	const more = ",asn,human,monitor,monitor_reasons,reason,upstream_status"
-	by, err := query.ParseDimensions(query.DefaultFacets + more)
-	if err != nil {
-		panic(err)
+// listed are the dimensions whose values rollups list: the default ones of facets and of diffs, and others with few values.
+var listed = func() (all []query.Dimension) {
+	for _, names := range []string{query.DefaultFacets, query.DefaultDiff, "human,monitor,monitor_reasons,upstream_status"} {
+		by, err := query.ParseDimensions(names)
+		if err != nil {
+			panic(err)
+		}
+		for _, d := range by {
+			if !slices.ContainsFunc(all, func(of query.Dimension) bool { return of.Identity() == d.Identity() }) {
+				all = append(all, d)
+			}
+		}
 	}
-	return by
+	return all
 }()
 
 // lists makes the lists of the rollup of a day. There are none if there are too many different values.

@@ -7,12 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
+	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
 // fiveDays returns records of five days, with a day and some hours without any, and their objects.
@@ -305,5 +308,79 @@ func TestSlowKeysOfDays(t *testing.T) {
 	}
 	if t.Logf("%d of %d objects were read", read, all); read > all*9/10 {
 		t.Errorf("%d of %d objects were read", read, all)
+	}
+}
+
+// TestDiffOfDays: the findings of a diff of two periods are those of the reference, from the rollups of all days or of some.
+func TestDiffOfDays(t *testing.T) {
+	defer scan.SetListSizes(2, 8, 4000, 64, 80, 8)()
+	rows, _ := fiveDays(t)
+	all := make([]*lake.Row, len(rows))
+	for i := range rows {
+		all[i] = &rows[i]
+		if later := rows[i].TsMs >= time.Date(2026, 1, 4, 0, 0, 0, 0, time.UTC).UnixMilli(); i%3 == 0 == later {
+			ip, country, agent := fmt.Sprintf("192.0.2.%d", i%7), fmt.Sprintf("X%d", i%2), fmt.Sprintf("agent %d", i%6)
+			rows[i].IP, rows[i].Country, rows[i].UserAgent = &ip, &country, &agent
+			rows[i].Tags = append(rows[i].Tags, "tag "+agent, "tie c", "tie a", "tie b")
+		}
+	}
+	objects := stored(t, rows)
+	at := func(day, hour int) int64 { return time.Date(2026, 1, day, hour, 0, 0, 0, time.UTC).UnixMilli() }
+	period := func(from, to int64) query.Against {
+		return query.Against{Kind: query.AgainstPeriod, Period: query.Period{FromMs: from, ToMs: to - 1}}
+	}
+	findings := 0
+	for name, write := range map[string]func(start int64) bool{
+		"all":  func(int64) bool { return true },
+		"some": func(start int64) bool { return start/86400%2 == 0 },
+	} {
+		o := scan.Options{Rollups: scan.NewRollups(rolledUp(t, objects, write)), NoFallback: true}
+		for _, of := range []struct {
+			filter  string
+			against query.Against
+		}{
+			{"timestamp between 2026-01-04 and 2026-01-05 23:59:59.999", period(at(1, 0), at(3, 0))},
+			{"timestamp between 2026-01-04 and 2026-01-05 23:59:59.999", query.Against{Kind: query.AgainstPrevious}},
+			{"timestamp between 2026-01-01 05:00:00 and 2026-01-02 23:59:59.999", period(at(4, 7), at(6, 0))},
+		} {
+			for _, limit := range []int{1, 5, 80} {
+				for _, by := range []string{query.DefaultDiff, "ip,tags,status", "url,status"} {
+					shape := query.Diff{Limit: limit, Least: 3, Against: of.against, By: querytest.Dimensions(by)}
+					q := bind(t, of.filter, shape)
+					shape = q.Shape.(query.Diff)
+					touched := touching(q, objects)
+					got, read, err := scan.Answer(t.Context(), q, touched, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if name == "all" && by != "url,status" && len(read) == len(touched) {
+						t.Errorf("%s %s: all objects were read", q, by)
+					}
+					want := reference.Evaluate(&q, all).Diff
+					texts := func(a query.DiffAnswer) (list []string) {
+						for _, f := range query.Findings(shape, a) {
+							list = append(list, fmt.Sprint(f.By, " ", f.Value, " ", f.Sides, " ", f.Score))
+						}
+						return list
+					}
+					expected := texts(want)
+					findings += len(expected)
+					if diff := cmp.Diff(expected, texts(got.Diff)); diff != "" {
+						t.Errorf("%s %s %s (-reference +scan):\n%s", name, q, by, diff)
+					}
+					for _, a := range []*query.DiffAnswer{&want, &got.Diff} {
+						for i := range a.Terms {
+							a.Terms[i].Values = nil
+						}
+					}
+					if diff := cmp.Diff(want, got.Diff); diff != "" {
+						t.Errorf("%s %s %s (-reference +scan):\n%s", name, q, by, diff)
+					}
+				}
+			}
+		}
+	}
+	if findings == 0 {
+		t.Error("there are no findings")
 	}
 }

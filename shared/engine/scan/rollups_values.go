@@ -18,16 +18,19 @@ import (
 func (r *run) facetsOfDays(
 	ctx context.Context, shape query.Facets, days []rolledUpDay, groups []*group,
 ) (query.FacetsAnswer, error) {
-	all := make([]joinedValues, len(shape.By))
 	f := newFacets(r, shape.By, flagsOfRows, addFlagged)
 	f.question = r.questions()[0]
-	err := f.count(ctx, groups, func(i int, values *counted[query.Flagged]) error {
-		for slot := range values.table.slots {
-			of := &values.table.slots[slot]
-			of.check = textHash{of.hash, of.check}.short().check
-		}
-		all[i].counted = append(all[i].counted, countedValues{values.table, values.texts, values.counts})
-		return r.reserve(values.bytes())
+	all := make([]joinedFacet, len(shape.By))
+	joined, err := joinDays(ctx, f, days, groups, joining[query.Flagged]{
+		of: func(_ rolledUpDay, v *rollup.Value) query.Flagged { return v.Flagged },
+		add: func(to *query.Flagged, n query.Flagged) {
+			to.Requests += n.Requests
+			to.Blocked += n.Blocked
+			to.Challenges += n.Challenges
+			to.Monitored += n.Monitored
+			to.Human += n.Human
+		},
+		take: func(i int, totals []valueTotal[query.Flagged]) error { return all[i].take(totals, shape) },
 	})
 	if err != nil {
 		return query.FacetsAnswer{}, err
@@ -36,57 +39,78 @@ func (r *run) facetsOfDays(
 	for _, day := range days {
 		answer.Requests += day.Requests()
 	}
-	var different atomic.Int64
-	err = r.each(ctx, len(all), func(w *worker, i int) error {
-		all[i].run, all[i].dimension, all[i].shape = r, shape.By[i], shape
-		if err := all[i].join(w, days); err != nil {
-			return err
-		}
-		if different.Add(all[i].facet.Distinct) > maxDistinct {
-			return engine.DistinctError(query.MaxDistinct)
-		}
-		return nil
-	})
-	if err != nil {
-		return query.FacetsAnswer{}, err
-	}
 	for i := range all {
-		if err := all[i].findTexts(ctx, days); err != nil {
+		texts, err := joined[i].findTexts(ctx, days, hashesOf(all[i].first))
+		if err != nil {
 			return query.FacetsAnswer{}, err
 		}
-		answer.Facets[i] = all[i].answer()
-		answer.Facets[i].Requests += f.by[i].present.Requests
+		answer.Facets[i] = all[i].answer(texts, shape)
+		answer.Facets[i].Requests = f.by[i].present.Requests
+		for _, head := range joined[i].heads {
+			answer.Facets[i].Requests += head.Requests
+		}
 	}
 	return answer, nil
 }
 
-// countedValues are values that were counted in row groups.
-type countedValues struct {
-	table  textTable // of short hashes
-	texts  textList
-	counts []query.Flagged // by the places of the table
-}
-
-// joinedValues joins the values of a dimension.
-type joinedValues struct {
-	run       *run
-	dimension query.Dimension
-	shape     query.Facets
-	counted   []countedValues
-	heads     []rollup.ValuesHead // of each day
-
-	facet query.Facet  // without its values
-	first []valueTotal // that can be in the answer
-	texts map[textHash]string
-}
-
-// valueTotal is a value with its requests of the whole period.
-type valueTotal struct {
+// valueTotal is a value with its counts in the whole period.
+type valueTotal[C any] struct {
 	textHash
-	query.Flagged
+	counts C
 }
 
 const valueTotalBytes = 56
+
+func hashesOf[C any](totals []valueTotal[C]) []textHash {
+	hashes := make([]textHash, len(totals))
+	for i := range totals {
+		hashes[i] = totals[i].textHash
+	}
+	return hashes
+}
+
+// joining says how the values of days and row groups are joined, in counts of type C.
+type joining[C any] struct {
+	of   func(day rolledUpDay, v *rollup.Value) C
+	add  func(to *C, n C)
+	take func(dimension int, totals []valueTotal[C]) error // gets all values of a dimension, part by part
+}
+
+// joinDays joins the values of all dimensions.
+func joinDays[C any](
+	ctx context.Context, f *facets[C], days []rolledUpDay, groups []*group, how joining[C],
+) ([]joinedValues[C], error) {
+	all := make([]joinedValues[C], len(f.by))
+	err := f.count(ctx, groups, func(i int, values *counted[C]) error {
+		for slot := range values.table.slots {
+			of := &values.table.slots[slot]
+			of.check = textHash{of.hash, of.check}.short().check
+		}
+		all[i].counted = append(all[i].counted, countedValues[C]{values.table, values.texts, values.counts})
+		return f.run.reserve(values.bytes())
+	})
+	if err != nil {
+		return nil, err
+	}
+	var different atomic.Int64
+	return all, f.run.each(ctx, len(all), func(w *worker, i int) error {
+		j := &all[i]
+		j.run, j.dimension = f.run, f.by[i].dimension
+		return j.join(w, days, how, func(totals []valueTotal[C]) error {
+			if different.Add(int64(len(totals))) > maxDistinct {
+				return engine.DistinctError(query.MaxDistinct)
+			}
+			return how.take(i, totals)
+		})
+	})
+}
+
+// countedValues are values that were counted in row groups.
+type countedValues[C any] struct {
+	table  textTable // of short hashes
+	texts  textList
+	counts []C // by the places of the table
+}
 
 // short returns the part of a hash that stands for a value in rollups.
 func (h textHash) short() textHash {
@@ -94,11 +118,18 @@ func (h textHash) short() textHash {
 	return textHash{short.First, short.Check}
 }
 
-// mostTied is the most values with the same counts that are compared by their texts.
-const mostTied = 10_000
+// joinedValues joins the values of a dimension.
+type joinedValues[C any] struct {
+	run       *run
+	dimension query.Dimension
+	counted   []countedValues[C]
+	heads     []rollup.ValuesHead // of each day
+}
 
 // join joins the values, part by part.
-func (j *joinedValues) join(w *worker, days []rolledUpDay) error {
+func (j *joinedValues[C]) join(
+	w *worker, days []rolledUpDay, how joining[C], take func([]valueTotal[C]) error,
+) error {
 	bits := uint(0)
 	whole := make([][]byte, len(days)) // the values of days that are not divided
 	j.heads = make([]rollup.ValuesHead, len(days))
@@ -110,7 +141,6 @@ func (j *joinedValues) join(w *worker, days []rolledUpDay) error {
 		if j.heads[i], err = rollup.DecodeValuesHead(content); err != nil {
 			return unusable(err)
 		}
-		j.facet.Requests += j.heads[i].Requests
 		bits = max(bits, j.heads[i].PartBits)
 		if j.heads[i].PartBits == 0 {
 			if whole[i], err = j.run.section(day, rollup.ValuesPartName(j.dimension, 0), nil); err != nil {
@@ -120,7 +150,7 @@ func (j *joinedValues) join(w *worker, days []rolledUpDay) error {
 	}
 	held := reservation{run: j.run}
 	defer held.free()
-	p := valuesOfPart{held: &held}
+	p := valuesOfPart[C]{joining: how}
 	for part := range 1 << bits {
 		p.clear()
 		name := rollup.ValuesPartName(j.dimension, part)
@@ -135,18 +165,26 @@ func (j *joinedValues) join(w *worker, days []rolledUpDay) error {
 					return err
 				}
 			}
-			if err := p.addRolledUp(content, bits, part); err != nil {
+			err := rollup.EachValue(content, func(v *rollup.Value) {
+				if v.Part(bits) == part {
+					p.count(textHash{v.First, v.Check}, how.of(day, v))
+				}
+			})
+			if err != nil {
+				return unusable(err)
+			}
+			if err := held.hold(p.table.bytes() + int64(cap(p.totals))*valueTotalBytes); err != nil {
 				return err
 			}
 		}
 		for i := range j.counted {
 			for place, hash := range j.counted[i].table.hashes() {
 				if hash.rolledUp().Part(bits) == part {
-					p.add(hash, &j.counted[i].counts[place])
+					p.count(hash, j.counted[i].counts[place])
 				}
 			}
 		}
-		if err := j.take(p.totals); err != nil {
+		if err := take(p.totals); err != nil {
 			return err
 		}
 	}
@@ -154,106 +192,66 @@ func (j *joinedValues) join(w *worker, days []rolledUpDay) error {
 }
 
 // valuesOfPart are the values of one part.
-type valuesOfPart struct {
-	held   *reservation
+type valuesOfPart[C any] struct {
+	joining[C]
 	table  textTable
-	totals []valueTotal
+	totals []valueTotal[C]
 }
 
 // clear removes all values. Their memory is used again.
-func (p *valuesOfPart) clear() {
+func (p *valuesOfPart[C]) clear() {
 	clear(p.table.slots)
 	p.table.n, p.totals = 0, p.totals[:0]
 }
 
-func (p *valuesOfPart) addRolledUp(content []byte, bits uint, part int) error {
-	err := rollup.EachValue(content, func(v *rollup.Value) {
-		if v.Part(bits) == part {
-			p.add(textHash{v.First, v.Check}, &v.Flagged)
-		}
-	})
-	if err != nil {
-		return unusable(err)
-	}
-	return p.held.hold(p.table.bytes() + int64(cap(p.totals))*valueTotalBytes)
-}
-
-func (p *valuesOfPart) add(hash textHash, n *query.Flagged) {
+func (p *valuesOfPart[C]) count(hash textHash, n C) {
 	place := p.table.add(hash)
 	if place == len(p.totals) {
-		p.totals = append(p.totals, valueTotal{hash, *n})
+		p.totals = append(p.totals, valueTotal[C]{hash, n})
 		return
 	}
-	to := &p.totals[place]
-	to.Requests += n.Requests
-	to.Blocked += n.Blocked
-	to.Challenges += n.Challenges
-	to.Monitored += n.Monitored
-	to.Human += n.Human
+	p.add(&p.totals[place].counts, n)
 }
 
-// take takes the values of a part that can be in the answer.
-func (j *joinedValues) take(totals []valueTotal) error {
-	compare := orderOf(j.shape)
-	j.facet.Distinct += int64(len(totals))
-	full := len(j.first) >= j.shape.Limit
-	for i := range totals {
-		t := &totals[i]
-		j.facet.Sum += t.Requests
-		j.facet.SumBlocked += t.Blocked
-		if !full || compare(t.Flagged, j.first[j.shape.Limit-1].Flagged) <= 0 {
-			j.first = append(j.first, *t)
-		}
-	}
-	slices.SortFunc(j.first, func(a, b valueTotal) int { return compare(a.Flagged, b.Flagged) })
-	end := min(j.shape.Limit, len(j.first))
-	for end < len(j.first) && end > 0 && compare(j.first[end].Flagged, j.first[end-1].Flagged) == 0 {
-		end++
-	}
-	if end > j.shape.Limit+mostTied {
-		return fmt.Errorf("%w: %d values have the same counts", ErrUnsupported, end-j.shape.Limit)
-	}
-	j.first = slices.Clip(j.first[:end:end])
-	return nil
-}
-
-// findTexts finds the texts of the values that can be in the answer: in the values that were counted, in the rollups, or
-// in the records of days that have them.
-func (j *joinedValues) findTexts(ctx context.Context, days []rolledUpDay) error {
-	j.texts = map[textHash]string{}
+// findTexts finds the texts of values: in the values that were counted, in the rollups, or in the records of days that
+// have them.
+func (j *joinedValues[C]) findTexts(
+	ctx context.Context, days []rolledUpDay, hashes []textHash,
+) (texts map[textHash]string, _ error) {
+	texts = map[textHash]string{}
 	missing := map[textHash]bool{}
-	for _, v := range j.first {
-		if text, found := j.textOf(v.textHash); found {
-			j.texts[v.textHash] = text
+	for _, hash := range hashes {
+		if text, found := j.textOf(hash); found {
+			texts[hash] = text
 		} else {
-			missing[v.textHash] = true
+			missing[hash] = true
 		}
 	}
 	for i := range days {
 		if len(missing) == 0 {
-			return nil
+			return texts, nil
 		}
 		has, err := j.has(days[i], i, missing)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !has {
 			continue
 		}
 		if err := j.run.open(ctx, &days[i]); err != nil {
-			return err
+			return nil, err
 		}
-		if err := j.readTexts(ctx, days[i].groups, missing); err != nil {
-			return err
+		if err := j.readTexts(ctx, days[i].groups, missing, texts); err != nil {
+			return nil, err
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: the texts of %d values of rollups are nowhere", ErrUnsupported, len(missing))
+		return nil, fmt.Errorf("%w: the texts of %d values of rollups are nowhere", ErrUnsupported, len(missing))
 	}
-	return nil
+	return texts, nil
 }
 
-func (j *joinedValues) textOf(hash textHash) (text string, found bool) {
+func (j *joinedValues[C]) textOf(hash textHash) (text string, found bool) {
 	for i := range j.counted {
 		of := &j.counted[i]
 		if of.table.n == 0 {
@@ -272,7 +270,7 @@ func (j *joinedValues) textOf(hash textHash) (text string, found bool) {
 }
 
 // has reports whether a day has any of some values.
-func (j *joinedValues) has(day rolledUpDay, i int, values map[textHash]bool) (has bool, _ error) {
+func (j *joinedValues[C]) has(day rolledUpDay, i int, values map[textHash]bool) (has bool, _ error) {
 	parts := map[int]bool{}
 	for hash := range values {
 		parts[hash.rolledUp().Part(j.heads[i].PartBits)] = true
@@ -291,7 +289,9 @@ func (j *joinedValues) has(day rolledUpDay, i int, values map[textHash]bool) (ha
 }
 
 // readTexts looks for missing texts in row groups.
-func (j *joinedValues) readTexts(ctx context.Context, groups []*group, missing map[textHash]bool) error {
+func (j *joinedValues[C]) readTexts(
+	ctx context.Context, groups []*group, missing map[textHash]bool, texts map[textHash]string,
+) error {
 	var mu sync.Mutex
 	lacks := func() bool {
 		mu.Lock()
@@ -311,7 +311,7 @@ func (j *joinedValues) readTexts(ctx context.Context, groups []*group, missing m
 		defer mu.Unlock()
 		for i, code := range w.met {
 			if hash := w.hashes[i].short(); missing[hash] {
-				j.texts[hash] = string(of.entries.At(code))
+				texts[hash] = string(of.entries.At(code))
 				delete(missing, hash)
 			}
 		}
@@ -319,15 +319,49 @@ func (j *joinedValues) readTexts(ctx context.Context, groups []*group, missing m
 	})
 }
 
-// answer returns the facet.
-func (j *joinedValues) answer() query.Facet {
-	compare := orderOf(j.shape)
-	slices.SortFunc(j.first, func(a, b valueTotal) int {
-		return cmp.Or(compare(a.Flagged, b.Flagged), cmp.Compare(j.texts[a.textHash], j.texts[b.textHash]))
+// joinedFacet holds the values that can be in the answer.
+type joinedFacet struct {
+	query.Facet // without its values
+	first       []valueTotal[query.Flagged]
+}
+
+// mostTied is the most values with the same counts that are compared by their texts.
+const mostTied = 10_000
+
+// take takes the values of a part that can be in the answer.
+func (f *joinedFacet) take(totals []valueTotal[query.Flagged], shape query.Facets) error {
+	compare := orderOf(shape)
+	f.Distinct += int64(len(totals))
+	full := len(f.first) >= shape.Limit
+	for i := range totals {
+		t := &totals[i]
+		f.Sum += t.counts.Requests
+		f.SumBlocked += t.counts.Blocked
+		if !full || compare(t.counts, f.first[shape.Limit-1].counts) <= 0 {
+			f.first = append(f.first, *t)
+		}
+	}
+	slices.SortFunc(f.first, func(a, b valueTotal[query.Flagged]) int { return compare(a.counts, b.counts) })
+	end := min(shape.Limit, len(f.first))
+	for end < len(f.first) && end > 0 && compare(f.first[end].counts, f.first[end-1].counts) == 0 {
+		end++
+	}
+	if end > shape.Limit+mostTied {
+		return fmt.Errorf("%w: %d values have the same counts", ErrUnsupported, end-shape.Limit)
+	}
+	f.first = slices.Clip(f.first[:end:end])
+	return nil
+}
+
+// answer returns the facet with its values.
+func (f *joinedFacet) answer(texts map[textHash]string, shape query.Facets) query.Facet {
+	compare := orderOf(shape)
+	slices.SortFunc(f.first, func(a, b valueTotal[query.Flagged]) int {
+		return cmp.Or(compare(a.counts, b.counts), cmp.Compare(texts[a.textHash], texts[b.textHash]))
 	})
-	facet := j.facet
-	for _, v := range j.first[:min(len(j.first), j.shape.Limit)] {
-		facet.Values = append(facet.Values, query.FacetValue{Value: j.texts[v.textHash], Flagged: v.Flagged})
+	facet := f.Facet
+	for _, v := range f.first[:min(len(f.first), shape.Limit)] {
+		facet.Values = append(facet.Values, query.FacetValue{Value: texts[v.textHash], Flagged: v.counts})
 	}
 	return facet
 }

@@ -193,7 +193,7 @@ func (r *run) answer(ctx context.Context, days []rolledUpDay, groups []*group) (
 		series, err := r.histogram(ctx, shape, groups)
 		return query.Answer{Histogram: series}, err
 	case query.Diff:
-		counts, err := r.diff(ctx, shape, groups)
+		counts, err := r.diff(ctx, shape, days, groups)
 		return query.Answer{Diff: counts}, err
 	}
 	panic(fmt.Sprintf("scan: no answer for %T", r.query.Shape))
