@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/wording"
 )
 
@@ -32,7 +33,7 @@ func FuzzHostile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string) {
 		s := settingOf(t)
 		s.Title = value
-		s.Conditions = joined(s.Conditions, equals("path", value))
+		s.Conditions = filter.Joined(s.Conditions, equals("path", value))
 		all := sample{value, value, value, value, value, value, value, value}
 		answers := all.answers(t, s)
 		answers[MonitorReasons] = Answer{Reason: value}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/wording"
 )
 
@@ -70,8 +71,8 @@ func (s Setting) link(screen string, more ...string) string {
 		return ""
 	}
 	values := url.Values{
-		"f": {joined(append([]string{s.Conditions}, more...)...)},
-		"t": {timeText(s.Period.FromMs) + ".." + timeText(s.Period.ToMs)},
+		"f": {filter.Joined(append([]string{s.Conditions}, more...)...)},
+		"t": {filter.TimeText(s.Period.FromMs) + ".." + filter.TimeText(s.Period.ToMs)},
 	}
 	if zone := s.Zone.String(); zone != "UTC" {
 		values.Set("tz", zone)

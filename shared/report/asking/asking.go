@@ -12,21 +12,17 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/question"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/link"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/zone"
 )
 
-// Source answers questions, with all limits and permissions of other questions of the same caller.
-type Source interface {
-	// Ask returns the answer of a data route in JSON. The error says to a reader why there is none.
-	Ask(ctx context.Context, route string, params map[string]string) ([]byte, error)
-}
+// Source answers the questions of reports.
+type Source = question.Source
 
 // Request is a request for a report.
 type Request struct {
@@ -122,7 +118,7 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 	var read []*search.Estimate
 	rounded := false
 	for _, a := range answers {
-		if answer, err := Read(a.Body); err == nil { // otherwise it is a part that is missing
+		if answer, err := question.Read(a.Body); err == nil { // otherwise it is a part that is missing
 			read, rounded = append(read, answer.Scanned()), rounded || answer.Unrounded != nil
 		}
 	}
@@ -134,14 +130,8 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 // each calls a function with each question in the order of askingOrder, for atOnce questions at the same time; 0: for
 // all.
 func each(questions []report.Question, atOnce int, ask func(i int, q report.Question)) {
-	var group errgroup.Group
-	if atOnce > 0 {
-		group.SetLimit(atOnce)
-	}
-	for _, i := range askingOrder(questions) {
-		group.Go(func() error { ask(i, questions[i]); return nil })
-	}
-	_ = group.Wait() // the functions return no errors
+	order := askingOrder(questions)
+	question.Each(len(order), atOnce, func(i int) { ask(order[i], questions[order[i]]) })
 }
 
 // longest lists the routes by the time that their questions take, longest first.
@@ -186,7 +176,9 @@ func SettingOf(r Request) (report.Setting, error) {
 	}
 	clock := query.WithClock(query.Clock{Now: r.Now, Zone: location})
 	if r.Last == "" {
-		s.Conditions, s.Period, err = bindWithPeriod(f, clock)
+		var period query.Period
+		s.Conditions, period, err = question.Bind(f, clock)
+		s.Period = report.Period{FromMs: period.FromMs, ToMs: period.ToMs}
 	} else {
 		s.Conditions, err = bindConditions(f, r.Last, clock)
 		s.Period = r.Last.Last(r.Now.In(location))
@@ -204,18 +196,6 @@ func SettingOf(r Request) (report.Setting, error) {
 		s.Previous = &before
 	}
 	return s, nil
-}
-
-// bindWithPeriod returns the conditions and the period of a filter that has both.
-func bindWithPeriod(f filter.Filter, clock query.Option) (string, report.Period, error) {
-	q, err := query.Bind(f, query.Timeline{}, clock)
-	if err != nil {
-		return "", report.Period{}, err
-	}
-	p := report.Period{FromMs: q.Period.FromMs, ToMs: q.Period.ToMs}
-	rest := q.Filter
-	rest.Conditions = rest.Conditions[1:] // the canonical form begins with the period
-	return filter.Format(rest), p, nil
 }
 
 // bindConditions returns the conditions of a filter without a period.

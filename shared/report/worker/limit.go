@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/question"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
@@ -110,7 +111,7 @@ func (m *metered) Ask(ctx context.Context, route string, params map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	answer, err := asking.Read(body)
+	answer, err := question.Read(body)
 	if err != nil {
 		return nil, fmt.Errorf("read how many bytes a question has read: %w", err)
 	}

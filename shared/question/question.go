@@ -1,0 +1,61 @@
+// Package question asks questions of data routes that one answer is made of, such as those of a report.
+package question
+
+import (
+	"context"
+	"encoding/json"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Source answers questions, with all limits and permissions of other questions of the same caller.
+type Source interface {
+	// Ask returns the answer of a data route in JSON. The error says to a reader why there is none.
+	Ask(ctx context.Context, route string, params map[string]string) ([]byte, error)
+}
+
+// Answer is what an answer of a Source has besides its results.
+type Answer struct {
+	Meta search.Meta `json:"meta"`
+	// Unrounded is what the query has read or would read; nil if the bytes of Meta are not rounded.
+	Unrounded *search.BytesEstimate `json:"unrounded"`
+}
+
+// Scanned returns what the query has read, for search.Sum.
+func (a Answer) Scanned() *search.Estimate {
+	n := a.Meta.BytesScanned
+	return &search.Estimate{Bytes: &search.BytesEstimate{Low: n, High: n}, Unrounded: a.Unrounded}
+}
+
+// Read reads an answer of a Source.
+func Read(body []byte) (a Answer, err error) {
+	err = json.Unmarshal(body, &a)
+	return a, err
+}
+
+// Each calls a function with each index below n in their order, for atOnce of them at the same time; 0: for all.
+func Each(n, atOnce int, ask func(i int)) {
+	var group errgroup.Group
+	if atOnce > 0 {
+		group.SetLimit(atOnce)
+	}
+	for i := range n {
+		group.Go(func() error { ask(i); return nil })
+	}
+	_ = group.Wait() // the functions return no errors
+}
+
+// Bind returns the canonical conditions and the period of a filter that has both. The error is a *query.FilterError.
+func Bind(f filter.Filter, clock query.Option) (conditions string, period query.Period, err error) {
+	q, err := query.Bind(f, query.Timeline{}, clock)
+	if err != nil {
+		return "", query.Period{}, err
+	}
+	rest := q.Filter
+	rest.Conditions = rest.Conditions[1:] // the canonical form begins with the period
+	return filter.Format(rest), q.Period, nil
+}
