@@ -1,0 +1,257 @@
+// Package asking asks the questions of incidents, and finds the incidents in the answers.
+package asking
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/incident"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/question"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Request is a request for the incidents of a period.
+type Request struct {
+	Filters string        // in either form, with a period
+	Syntax  filter.Syntax // 0: determined by the first character
+	Zone    string        // IANA name, of times in words, of today and of yesterday; "" for UTC
+	Now     time.Time     // relative times are relative to it; if it is zero, the filter has none
+	AtOnce  int           // questions that are asked at the same time; 0: all
+}
+
+// MaxDays is the length of the longest period in days.
+const MaxDays = 31
+
+// mostIncidents is the largest number of incidents of an answer. Those with the largest excess are in it.
+const mostIncidents = 50
+
+// Incidents are the incidents of a period, and what their answer rests on.
+type Incidents struct {
+	Results []answer.IncidentResult // by begin, then target
+	Meta    answer.Meta
+}
+
+// asker asks the questions of one request.
+type asker struct {
+	from       question.Source
+	atOnce     int
+	conditions string // canonical, without the period
+	period     query.Period
+	zone       *time.Location
+	meta       meta
+}
+
+// Run returns the incidents of a period. The error is a *query.FilterError, a *search.ParamError, the error of the
+// context, or the error of a question.
+func Run(ctx context.Context, from question.Source, r Request) (Incidents, error) {
+	a, err := newAsker(from, r)
+	if err != nil {
+		return Incidents{}, err
+	}
+	hours, err := a.hours(ctx)
+	if err != nil {
+		return Incidents{}, err
+	}
+	episodes, err := a.episodes(ctx, hours)
+	if err != nil {
+		return Incidents{}, err
+	}
+	episodes = a.largest(episodes)
+	found, err := a.describe(ctx, episodes)
+	if err != nil {
+		return Incidents{}, err
+	}
+	results, err := a.measure(ctx, found)
+	if err != nil {
+		return Incidents{}, err
+	}
+	return Incidents{results, a.meta.joined()}, nil
+}
+
+func newAsker(from question.Source, r Request) (*asker, error) {
+	clock, err := search.ClockOf(r.Now, r.Zone)
+	if err != nil {
+		return nil, err
+	}
+	f := filter.Parse(r.Filters)
+	if r.Syntax == filter.QueryString {
+		f = filter.ParseQueryString(r.Filters)
+	}
+	q, err := query.Bind(f, query.Timeline{SegmentSeconds: longSegment}, query.WithClock(clock))
+	if err != nil {
+		return nil, err
+	}
+	a := &asker{from: from, atOnce: r.AtOnce, period: q.Period, zone: clock.Zone}
+	if a.zone == nil {
+		a.zone = time.UTC
+	}
+	if q.Period.ToMs-q.Period.FromMs >= MaxDays*24*time.Hour.Milliseconds() {
+		return nil, &search.ParamError{
+			Param: "filters", Message: fmt.Sprintf("incidents are found in periods of at most %d days", MaxDays),
+		}
+	}
+	rest := q.Filter
+	rest.Conditions = rest.Conditions[1:] // the canonical form begins with the period
+	a.conditions = filter.Format(rest)
+	a.meta = newMeta(q)
+	return a, nil
+}
+
+// longSegment is the length of a segment of which a period of any length has few.
+const longSegment = 4096 * 24 * 3600
+
+// span returns the seconds of the period.
+func (a *asker) span() incident.Span {
+	return incident.Span{From: floor(a.period.FromMs), To: floor(a.period.ToMs) + 1}
+}
+
+func floor(ms int64) int64 { return query.SegmentStart(ms, 1) }
+
+// ask is a question with the place for its results.
+type ask struct {
+	route  string
+	params map[string]string
+	into   func(results json.RawMessage) error
+}
+
+// all asks questions at the same time.
+func (a *asker) all(ctx context.Context, list []ask) error {
+	errs := make([]error, len(list))
+	metas := make([]question.Answer, len(list))
+	question.Each(len(list), a.atOnce, func(i int) {
+		body, err := a.from.Ask(ctx, list[i].route, list[i].params)
+		if err == nil {
+			metas[i], err = read(body, list[i].into)
+		}
+		errs[i] = err
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return fmt.Errorf("ask the questions of incidents: %w", err)
+		}
+	}
+	a.meta.add(metas)
+	return nil
+}
+
+func read(body []byte, into func(json.RawMessage) error) (question.Answer, error) {
+	var from struct {
+		question.Answer
+		Data struct {
+			Results json.RawMessage `json:"results"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &from); err != nil {
+		return from.Answer, err
+	}
+	return from.Answer, into(from.Data.Results)
+}
+
+// whole is the length of a segment that contains a whole period.
+const whole = "4096d"
+
+// grouped returns a question for the requests by segment and value of a field. In UTC, the longest segment begins with the
+// period; without a zone, it could end in it.
+func grouped(filters, by, segment string, each func(answer.StatsResult)) ask {
+	params := map[string]string{"filters": filters, "group_by": by, "segment": segment}
+	if segment == whole {
+		params["tz"] = "UTC"
+	}
+	return ask{
+		"stats", params,
+		func(results json.RawMessage) error { return eachOf(results, each) },
+	}
+}
+
+func eachOf[T any](results json.RawMessage, each func(T)) error {
+	var list []T
+	if err := json.Unmarshal(results, &list); err != nil {
+		return err
+	}
+	for _, one := range list {
+		each(one)
+	}
+	return nil
+}
+
+// hostOf returns the host of a result. A host that is too long for an answer has none of its own, because no filter
+// could select it.
+func hostOf(r answer.StatsResult) (h incident.Host, ok bool) {
+	if r.Value == nil {
+		return incident.Host{}, true
+	}
+	name, ok := r.Value.(string)
+	return incident.Host{Name: name, Named: true}, ok && !r.ValueTruncated
+}
+
+// hours returns the requests of the hours of the period and of the time before it.
+func (a *asker) hours(ctx context.Context) (*incident.Grid, error) {
+	span := a.span()
+	from := query.SegmentStart(a.period.FromMs, incident.Hour) - incident.Before
+	g := incident.NewGrid(incident.Span{From: from, To: span.To}, incident.Hour)
+	err := a.count(ctx, g, "1h", filter.During(from*1000, a.period.ToMs))
+	return g, err
+}
+
+// describe asks for the signs of episodes. It leaves out those of crawlers that behave.
+func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]incident.Found, error) {
+	signs := make([]incident.Signs, len(episodes))
+	addresses := make([][]incident.Value, len(episodes))
+	var list []ask
+	for i, e := range episodes {
+		list = append(list, a.signs(e, &signs[i], &addresses[i])...)
+	}
+	if err := a.all(ctx, list); err != nil {
+		return nil, err
+	}
+	found := make([]incident.Found, 0, len(episodes))
+	for i, e := range episodes {
+		if !e.Behaves(signs[i]) {
+			found = append(found, incident.New(e, signs[i], addresses[i]))
+		}
+	}
+	return found, nil
+}
+
+// measure asks for the figures of incidents.
+func (a *asker) measure(ctx context.Context, found []incident.Found) ([]answer.IncidentResult, error) {
+	figures := make([]incident.Figures, len(found))
+	var list []ask
+	for i, f := range found {
+		list = append(list, a.figures(f, &figures[i])...)
+	}
+	if err := a.all(ctx, list); err != nil {
+		return nil, err
+	}
+	results := make([]answer.IncidentResult, len(found))
+	for i, f := range found {
+		results[i] = f.Result(figures[i], a.conditions, a.zone, a.meta.newest)
+	}
+	slices.SortStableFunc(results, func(x, y answer.IncidentResult) int {
+		return cmp.Or(cmp.Compare(x.Begin, y.Begin), cmp.Compare(x.Target, y.Target))
+	})
+	return results, nil
+}
+
+// largest returns the episodes with the largest excess, in their order.
+func (a *asker) largest(list []incident.Episode) []incident.Episode {
+	if len(list) <= mostIncidents {
+		return list
+	}
+	a.meta.truncated = true
+	bySize := slices.Clone(list)
+	slices.SortStableFunc(bySize, func(x, y incident.Episode) int { return cmp.Compare(y.Excess, x.Excess) })
+	least := bySize[mostIncidents-1].Excess
+	kept := slices.DeleteFunc(slices.Clone(list), func(e incident.Episode) bool { return e.Excess < least })
+	return kept[:min(len(kept), mostIncidents)]
+}

@@ -1,0 +1,120 @@
+package asking
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/incident"
+)
+
+// count adds the requests of each host and segment to a grid, of each filter.
+func (a *asker) count(ctx context.Context, g *incident.Grid, segment string, filters ...string) error {
+	type part struct {
+		measure incident.Measure
+		results []answer.StatsResult
+	}
+	var parts []*part
+	var list []ask
+	for _, f := range filters {
+		for m := range incident.Measures {
+			p := &part{measure: m}
+			parts = append(parts, p)
+			conditions := append([]string{f, a.conditions}, m.Conditions()...)
+			list = append(list, grouped(filter.Joined(conditions...), "host", segment, func(r answer.StatsResult) {
+				p.results = append(p.results, r)
+			}))
+		}
+	}
+	if err := a.all(ctx, list); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		for _, r := range p.results {
+			if host, ok := hostOf(r); ok {
+				g.Add(host, p.measure, r.TimePeriod, r.NumOfRequests)
+			}
+		}
+	}
+	return nil
+}
+
+// mostRows is the number of hosts and minutes of a question, which an answer has room for.
+const mostRows = 90_000
+
+// episodes asks for the minutes of the hours that stand out.
+func (a *asker) episodes(ctx context.Context, hours *incident.Grid) ([]incident.Episode, error) {
+	windows := hours.Windows(a.span())
+	if len(windows) == 0 {
+		return nil, nil
+	}
+	span := windows[0].Span
+	for _, w := range windows {
+		span.From, span.To = min(span.From, w.From), max(span.To, w.To)
+	}
+	minutes := incident.NewGrid(span, incident.Minute)
+	if err := a.count(ctx, minutes, "1m", a.filters(windows)...); err != nil {
+		return nil, err
+	}
+	return incident.Episodes(a.span(), hours, minutes, windows), nil
+}
+
+// filters returns the filters for the hours and hosts of windows, as few as there is room for.
+func (a *asker) filters(windows []incident.Window) []string {
+	var list []string
+	for _, named := range []bool{true, false} {
+		of := slices.DeleteFunc(slices.Clone(windows), func(w incident.Window) bool { return w.Host.Named != named })
+		if len(of) == 0 {
+			continue
+		}
+		var hosts []incident.Host
+		for _, w := range of {
+			if !slices.Contains(hosts, w.Host) {
+				hosts = append(hosts, w.Host)
+			}
+		}
+		most := int64(max(1, mostRows/incident.Hour*incident.Minute/len(hosts))) * incident.Hour
+		for _, spans := range divided(of, most) {
+			list = append(list, filter.Joined(a.within(spans), incident.HostsCondition(hosts)))
+		}
+	}
+	return list
+}
+
+// divided returns the hours of windows as lists of spans, each of which has at most so many seconds.
+func divided(windows []incident.Window, most int64) [][]incident.Span {
+	var hours []int64
+	for _, w := range windows {
+		for at := w.From; at < w.To; at += incident.Hour {
+			hours = append(hours, at)
+		}
+	}
+	slices.SortFunc(hours, cmp.Compare[int64])
+	var lists [][]incident.Span
+	var list []incident.Span
+	length := int64(0)
+	for _, at := range slices.Compact(hours) {
+		if length == most {
+			lists, list, length = append(lists, list), nil, 0
+		}
+		if last := len(list) - 1; last >= 0 && list[last].To == at {
+			list[last].To += incident.Hour
+		} else {
+			list = append(list, incident.Span{From: at, To: at + incident.Hour})
+		}
+		length += incident.Hour
+	}
+	return append(lists, list)
+}
+
+// within returns the conditions for spans: a period, and the gaps that are not in it. It ends with the period of the
+// request.
+func (a *asker) within(spans []incident.Span) string {
+	conditions := []string{filter.During(spans[0].From*1000, min(spans[len(spans)-1].To*1000-1, a.period.ToMs))}
+	for i := 1; i < len(spans); i++ {
+		conditions = append(conditions, "not "+filter.During(spans[i-1].To*1000, spans[i].From*1000-1))
+	}
+	return filter.Joined(conditions...)
+}

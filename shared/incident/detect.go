@@ -1,0 +1,374 @@
+package incident
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Grid has numbers of requests by host, measure and segment.
+type Grid struct {
+	span  Span
+	step  int64
+	hosts map[Host]*[Measures][]int64
+}
+
+// NewGrid returns a grid whose segments contain a span.
+func NewGrid(span Span, step int64) *Grid {
+	from := floor(span.From, step)
+	return &Grid{Span{from, floor(span.To-1, step) + step}, step, map[Host]*[Measures][]int64{}}
+}
+
+// floor returns the largest multiple of a length that is not above n.
+func floor(n, length int64) int64 { return n - ((n%length)+length)%length }
+
+// Span returns what the grid contains.
+func (g *Grid) Span() Span { return g.span }
+
+// Add adds requests in the segment of a time. Times outside of the grid are ignored.
+func (g *Grid) Add(host Host, m Measure, at, n int64) {
+	if at < g.span.From || at >= g.span.To {
+		return
+	}
+	of := g.hosts[host]
+	if of == nil {
+		of = &[Measures][]int64{}
+		for i := range of {
+			of[i] = make([]int64, (g.span.To-g.span.From)/g.step)
+		}
+		g.hosts[host] = of
+	}
+	of[m][(at-g.span.From)/g.step] += n
+}
+
+// Hosts returns the hosts with requests, in order.
+func (g *Grid) Hosts() []Host {
+	list := make([]Host, 0, len(g.hosts))
+	for h := range g.hosts {
+		list = append(list, h)
+	}
+	slices.SortFunc(list, compareHosts)
+	return list
+}
+
+func compareHosts(a, b Host) int { return cmp.Compare(a.String(), b.String()) }
+
+// number returns the requests of a signal in a segment; 0 outside of the grid.
+func (g *Grid) number(host Host, s Signal, at int64) int64 {
+	of := g.hosts[host]
+	if of == nil || at < g.span.From || at >= g.span.To {
+		return 0
+	}
+	i := (at - g.span.From) / g.step
+	if s == Stopping {
+		return of[All][i] - of[Passed][i]
+	}
+	return of[Signals[s].measure][i]
+}
+
+// usual is what is usual at a host.
+type usual struct {
+	rate  int64 // thousandths of a request in an hour
+	share int64 // of all requests, in millionths; 0 for all requests themselves
+	known bool
+}
+
+// usualAt returns what is usual in the hour that begins at a time: the median of the hours before it since the host has
+// requests. At the begin of the data, hours after it complete the number.
+func (g *Grid) usualAt(host Host, s Signal, hour int64) usual {
+	first := hour - history*Hour
+	for first < hour && g.number(host, Rush, first) == 0 {
+		first += Hour
+	}
+	until := hour
+	if hour-first < leastHistory*Hour {
+		until = min(g.span.To, first+history*Hour)
+	}
+	var numbers, shares []int64
+	for at := first; at < until; at += Hour {
+		n, all := g.number(host, s, at), g.number(host, Rush, at)
+		numbers = append(numbers, n)
+		if all > 0 {
+			shares = append(shares, n*million/all)
+		}
+	}
+	u := usual{rate: median(numbers) * milli, share: median(shares), known: len(numbers) >= leastHistory}
+	if !u.known {
+		u.rate, u.share = 0, min(u.share, mostShare)
+	}
+	if s == Rush {
+		u.share = 0
+		for _, at := range []int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour} {
+			u.rate = max(u.rate, g.number(host, s, at)*milli)
+		}
+	}
+	return u
+}
+
+// median returns the upper median, 0 of no numbers.
+func median(list []int64) int64 {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// expected returns the usual number of requests of a signal, in thousandths, in so many seconds with so many requests
+// of all kinds. More traffic has more of everything, so the share counts if it gives more than the rate.
+func (u usual) expected(all, seconds int64) int64 {
+	return max(u.rate*seconds/Hour, u.share*all/(million/milli), leastRate*seconds/Minute)
+}
+
+// standsOut reports whether a number is too far above the usual one, in thousandths, to be chance.
+func (s Signal) standsOut(n, expected, ratio int64) bool {
+	excess := n*milli - expected
+	return excess >= Signals[s].Least*milli && n*milli*100 >= ratio*expected &&
+		excess/milli*(excess/milli) >= deviations*deviations*expected/milli
+}
+
+// Window is a span of hours whose minutes are looked at, at one host.
+type Window struct {
+	Host Host
+	Span
+	first int64 // the first hour that stands out
+}
+
+// Windows returns the hours of a period in which something stands out, with a margin. Overlapping ones are one. The
+// order is by host, then time. The grid has hours, and begins Before the period.
+func (g *Grid) Windows(period Span) []Window {
+	var list []Window
+	for _, host := range g.Hosts() {
+		var spans []Window
+		for hour := floor(period.From, Hour); hour < period.To; hour += Hour {
+			for s := range signals {
+				if until := g.standingOut(host, s, hour, period.To); until > 0 {
+					spans = append(spans, Window{host, Span{hour - Margin*Hour, until + Margin*Hour}, hour})
+				}
+			}
+		}
+		slices.SortStableFunc(spans, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
+		for _, w := range spans {
+			if last := len(list) - 1; last >= 0 && list[last].Host == host && w.From <= list[last].To {
+				list[last].To = max(list[last].To, w.To)
+				continue
+			}
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// standingOut returns the end of the longest window from an hour on in which a signal stands out; 0: there is none.
+func (g *Grid) standingOut(host Host, s Signal, hour, end int64) (until int64) {
+	u := g.usualAt(host, s, hour)
+	if s == Rush {
+		if !u.known {
+			return 0
+		}
+		u = g.rush(host, hour, hour)
+	}
+	n, expected := int64(0), int64(0)
+	for i := 1; i <= windows[len(windows)-1]; i++ {
+		at := hour + int64(i-1)*Hour
+		if at >= end {
+			break
+		}
+		n += g.number(host, s, at)
+		expected += u.expected(g.number(host, Rush, at), Hour)
+		ratio := int64(100)
+		switch {
+		case s == Rush && i > 1:
+			ratio = Signals[s].Ratio
+		case s == Rush:
+			ratio = coarseRatio
+		}
+		if slices.Contains(windows, i) && s.standsOut(n, expected, ratio) {
+			until = at + Hour
+		}
+	}
+	return until
+}
+
+// rush returns the usual rate of all requests in an hour of a window: also that of the two hours before the first one
+// that stands out, because traffic has a daily rhythm.
+func (g *Grid) rush(host Host, hour, first int64) usual {
+	u := g.usualAt(host, Rush, hour)
+	u.rate = max(u.rate, g.number(host, Rush, first-Hour)*milli, g.number(host, Rush, first-2*Hour)*milli)
+	return u
+}
+
+// Episodes returns the episodes of a period at the hosts of windows, by begin, then host. Hours is the grid that has the
+// windows, minutes a grid with their minutes.
+func Episodes(period Span, hours, minutes *Grid, list []Window) []Episode {
+	var all []Episode
+	for _, w := range list {
+		all = append(all, together(episodesOf(w, hours, minutes))...)
+	}
+	all = slices.DeleteFunc(all, func(e Episode) bool { return !e.overlaps(period) })
+	from, to := floor(period.From, Minute), floor(period.To-1, Minute)+Minute
+	for i := range all {
+		e := &all[i]
+		e.BeginsEarlier, e.EndsLater = e.From < from, e.To >= to
+		e.From, e.To = max(e.From, from), min(e.To, to)
+	}
+	slices.SortFunc(all, func(a, b Episode) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), compareHosts(a.Host, b.Host))
+	})
+	return all
+}
+
+// minute is the number of requests in a minute, and the usual one in thousandths.
+type minute struct{ n, expected int64 }
+
+// episodesOf returns the episodes of all signals in a window.
+func episodesOf(w Window, hours, minutes *Grid) []Episode {
+	var list []Episode
+	for s := range signals {
+		series := make([]minute, 0, (w.To-w.From)/Minute)
+		var u usual
+		for at := w.From; at < w.To; at += Minute {
+			if at%Hour == 0 || at == w.From {
+				u = hours.usualAt(w.Host, s, floor(at, Hour))
+				if s == Rush {
+					u = hours.rush(w.Host, floor(at, Hour), w.first)
+				}
+			}
+			series = append(series, minute{
+				minutes.number(w.Host, s, at), u.expected(minutes.number(w.Host, Rush, at), Minute),
+			})
+		}
+		if s == Rush && !hours.usualAt(w.Host, s, w.first).known {
+			continue
+		}
+		for _, r := range s.runs(series, bar{level: levels[0].Level}) {
+			e := Episode{
+				Span: Span{w.From + int64(r.from)*Minute, w.From + int64(r.to)*Minute}, Host: w.Host, Signal: s,
+			}
+			n, expected := r.sums(series)
+			e.Excess, e.Ratio = n-expected/milli, n*milli*100/expected
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// together returns episodes of one host in which those that overlap are one.
+func together(list []Episode) []Episode {
+	slices.SortStableFunc(list, func(a, b Episode) int { return cmp.Compare(a.From, b.From) })
+	var merged []Episode
+	var parts [][]Episode
+	for _, e := range list {
+		if last := len(merged) - 1; last >= 0 && merged[last].overlaps(e.Span) {
+			merged[last].Span = merged[last].union(e.Span)
+			parts[last] = append(parts[last], e)
+			continue
+		}
+		merged, parts = append(merged, e), append(parts, []Episode{e})
+	}
+	for i, of := range parts {
+		most := slices.MaxFunc(of, func(a, b Episode) int { return cmp.Compare(a.Excess, b.Excess) }).Excess
+		slices.SortStableFunc(of, func(a, b Episode) int {
+			return cmp.Or(cmp.Compare(a.Signal, b.Signal), cmp.Compare(b.Excess, a.Excess))
+		})
+		strongest := of[slices.IndexFunc(of, func(e Episode) bool { return e.Excess*2 >= most })]
+		merged[i].Signal, merged[i].Excess, merged[i].Ratio = strongest.Signal, strongest.Excess, strongest.Ratio
+	}
+	return merged
+}
+
+// run is consecutive minutes of a series; to is not included.
+type run struct{ from, to int }
+
+func (r run) sums(series []minute) (n, expected int64) {
+	for _, m := range series[r.from:r.to] {
+		n, expected = n+m.n, expected+m.expected
+	}
+	return n, expected
+}
+
+// bar is what a minute must exceed to count for a run.
+type bar struct {
+	level int64 // percent of the usual number
+	least int64 // thousandths of a request
+}
+
+// runs returns the runs of a series in which a signal stands out. It begins with a low bar, with which a run may be
+// longer than the episode, and cuts each run with the bar that its own numbers demand, until nothing changes.
+func (s Signal) runs(series []minute, b bar) []run {
+	var list []run
+	for _, r := range maximal(series, b) {
+		n, expected := r.sums(series)
+		if !s.standsOut(n, expected, 100) {
+			continue
+		}
+		again := func(part run, b bar) {
+			for _, inner := range s.runs(series[part.from:part.to], b) {
+				list = append(list, run{part.from + inner.from, part.from + inner.to})
+			}
+		}
+		next := bar{max(b.level, levelOf(n*milli*100/expected)), max(b.least, n*milli/int64(r.to-r.from)/faint)}
+		if next != b {
+			again(r, next)
+		} else if p, found := pauseIn(series, r); found {
+			again(run{r.from, p.from}, b)
+			again(run{p.to, r.to}, b)
+		} else if s.standsOut(n, expected, Signals[s].Ratio) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// pauseIn returns the first pause in a run: minutes that have much less than their part of its requests.
+func pauseIn(series []minute, r run) (pause run, found bool) {
+	n, _ := r.sums(series)
+	part := n * leastPause / int64(r.to-r.from)
+	if part < leastPart {
+		return run{}, false
+	}
+	for from := r.from; from+leastPause <= r.to; from++ {
+		pause := run{from, from + leastPause}
+		if got, _ := pause.sums(series); got*pausing <= part {
+			return pause, true
+		}
+	}
+	return run{}, false
+}
+
+// maximal returns the runs with maximal sums of what the minutes have beyond a bar: no longer or shorter run has
+// a larger sum. It is the algorithm of Ruzzo and Tompa (A Linear Time Algorithm for Finding All Maximal Scoring
+// Subsequences, 1999).
+func maximal(series []minute, b bar) []run {
+	type scored struct {
+		run
+		before, through int64 // sums of all minutes up to the begin and up to the end
+	}
+	var list []scored
+	sum := int64(0)
+	for i, m := range series {
+		score := m.n*milli - max(m.expected*b.level/100, b.least)
+		before := sum
+		sum += score
+		if score <= 0 {
+			continue
+		}
+		next := scored{run{i, i + 1}, before, sum}
+		for {
+			j := len(list) - 1
+			for j >= 0 && list[j].before >= next.before {
+				j--
+			}
+			if j < 0 || list[j].through >= next.through {
+				break
+			}
+			next.from, next.before = list[j].from, list[j].before
+			list = list[:j]
+		}
+		list = append(list, next)
+	}
+	runs := make([]run, len(list))
+	for i, r := range list {
+		runs[i] = r.run
+	}
+	return runs
+}

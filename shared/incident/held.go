@@ -1,0 +1,96 @@
+package incident
+
+import (
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/wording"
+)
+
+// Held is whether the origin served others as before.
+type Held string
+
+// The states.
+const (
+	HeldWell    Held = "held"
+	Look        Held = "look"
+	NotHeld     Held = "not held"
+	HeldUnknown Held = "unknown"
+)
+
+// The numbers of the rules.
+const (
+	leastOthers  = 50      // requests of others during the incident, and as many before or after it
+	leastErrors  = 10      // errors of others
+	errorShare   = 2       // percent of their requests
+	errorGrowth  = 2       // times the share before
+	timeGrowth   = 2       // times the mean time before
+	leastSlower  = 100_000 // microseconds more than before
+	leastHumans  = 10      // blocked requests of humans
+	humanShare   = 5       // percent of the blocked requests
+	leastAround  = 10 * Minute
+	longestAhead = Hour
+)
+
+// Others counts requests that passed and that are no part of an incident.
+type Others struct {
+	Requests, Errors int64
+	Timed, TimeUs    int64 // requests with a time, and the sum of their times in microseconds
+}
+
+// Add adds requests.
+func (o *Others) Add(more Others) {
+	o.Requests, o.Errors = o.Requests+more.Requests, o.Errors+more.Errors
+	o.Timed, o.TimeUs = o.Timed+more.Timed, o.TimeUs+more.TimeUs
+}
+
+func (o Others) mean() int64 { return o.TimeUs / max(1, o.Timed) }
+
+func (o Others) result() answer.IncidentOthers {
+	r := answer.IncidentOthers{NumOfRequests: o.Requests, NumOfErrors: o.Errors}
+	if o.Timed > 0 {
+		seconds := float64(o.mean()) / 1e6
+		r.AvgTime = &seconds
+	}
+	return r
+}
+
+// Around returns the span in which others are compared: the time before, during and after an episode.
+func (e Episode) Around() Span {
+	length := min(max(e.To-e.From, leastAround), longestAhead)
+	return Span{e.From - length, e.To + length}
+}
+
+// held compares the requests of others. blocked counts blocked requests, humans those of humans among them.
+func held(before, during, after Others, blocked int64, humans *int64) (Held, string) {
+	calm := before
+	if before.Requests < leastOthers {
+		calm = after
+	}
+	blocksHumans := humans != nil && *humans >= leastHumans && *humans*100 > humanShare*blocked
+	text := "There were too few requests of others to compare"
+	state := HeldUnknown
+	if during.Requests >= leastOthers && calm.Requests >= leastOthers {
+		state = HeldWell
+		failing := during.Errors >= leastErrors && during.Errors*100 >= errorShare*during.Requests &&
+			during.Errors*calm.Requests >= errorGrowth*calm.Errors*during.Requests
+		slow := during.Timed > 0 && calm.Timed > 0 && during.mean() >= timeGrowth*calm.mean() &&
+			during.mean()-calm.mean() >= leastSlower
+		if failing || slow {
+			state = NotHeld
+		} else if blocksHumans {
+			state = Look
+		}
+		text = "Of the requests of others, " + errorsOf(during) + " failed during it, " + errorsOf(before) + " before and " +
+			errorsOf(after) + " after"
+		if slow {
+			text += "; their mean time rose to " + milliseconds(during.mean()) + " from " + milliseconds(calm.mean())
+		}
+	}
+	if blocksHumans {
+		text += "; " + wording.Plural(*humans, "blocked request") + " were of people"
+	}
+	return state, text + "."
+}
+
+func errorsOf(o Others) string { return wording.Count(o.Errors) + " of " + wording.Count(o.Requests) }
+
+func milliseconds(us int64) string { return wording.Count(us/1000) + " ms" }
