@@ -194,13 +194,18 @@ func hostOf(r answer.StatsResult) (h incident.Host, ok bool) {
 	return incident.Host{Name: name, Named: true}, ok && !r.ValueTruncated
 }
 
+// before is the first hour that is read.
+func (a *asker) before() int64 {
+	return query.SegmentStart(a.period.FromMs, incident.Hour) - incident.Before
+}
+
+// firstHours returns the condition for the hours of the period and of the time before it.
+func (a *asker) firstHours() string { return filter.During(a.before()*1000, a.period.ToMs) }
+
 // hours returns the requests of the hours of the period and of the time before it.
 func (a *asker) hours(ctx context.Context) (*incident.Grid, error) {
-	span := a.span()
-	from := query.SegmentStart(a.period.FromMs, incident.Hour) - incident.Before
-	g := incident.NewGrid(incident.Span{From: from, To: span.To}, incident.Hour)
-	err := a.count(ctx, g, "1h", filter.During(from*1000, a.period.ToMs))
-	return g, err
+	g := incident.NewGrid(incident.Span{From: a.before(), To: a.span().To}, incident.Hour)
+	return g, a.count(ctx, g, a.counting("1h", a.firstHours()))
 }
 
 // describe asks for the signs of episodes. It leaves out those of crawlers that behave.

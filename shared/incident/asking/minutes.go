@@ -10,31 +10,42 @@ import (
 	"github.com/orrery/orrery/shared/incident"
 )
 
-// count adds the requests of each host and segment to a grid, of each filter.
-func (a *asker) count(ctx context.Context, g *incident.Grid, segment string, filters ...string) error {
-	type part struct {
-		measure incident.Measure
-		results []answer.StatsResult
-	}
-	var parts []*part
-	var list []ask
+// counting is a question for the requests of each host and segment.
+type counting struct {
+	ask
+	measure incident.Measure
+	results []answer.StatsResult
+}
+
+// counting returns the questions for the measures, each with each filter.
+func (a *asker) counting(segment string, filters ...string) []*counting {
+	var list []*counting
 	for _, f := range filters {
 		for m := range incident.Measures {
-			p := &part{measure: m}
-			parts = append(parts, p)
+			c := &counting{measure: m}
 			conditions := append([]string{f, a.conditions}, m.Conditions()...)
-			list = append(list, grouped(filter.Joined(conditions...), "host", segment, func(r answer.StatsResult) {
-				p.results = append(p.results, r)
-			}))
+			c.ask = grouped(filter.Joined(conditions...), "host", segment, func(r answer.StatsResult) {
+				c.results = append(c.results, r)
+			})
+			list = append(list, c)
 		}
+	}
+	return list
+}
+
+// count asks questions and adds their answers to a grid.
+func (a *asker) count(ctx context.Context, g *incident.Grid, questions []*counting) error {
+	list := make([]ask, len(questions))
+	for i, q := range questions {
+		list[i] = q.ask
 	}
 	if err := a.all(ctx, list); err != nil {
 		return err
 	}
-	for _, p := range parts {
-		for _, r := range p.results {
+	for _, q := range questions {
+		for _, r := range q.results {
 			if host, ok := hostOf(r); ok {
-				g.Add(host, p.measure, r.TimePeriod, r.NumOfRequests)
+				g.Add(host, q.measure, r.TimePeriod, r.NumOfRequests)
 			}
 		}
 	}
@@ -55,7 +66,7 @@ func (a *asker) episodes(ctx context.Context, hours *incident.Grid) ([]incident.
 		span.From, span.To = min(span.From, w.From), max(span.To, w.To)
 	}
 	minutes := incident.NewGrid(span, incident.Minute)
-	if err := a.count(ctx, minutes, "1m", a.filters(windows)...); err != nil {
+	if err := a.count(ctx, minutes, a.counting("1m", a.filters(windows)...)); err != nil {
 		return nil, err
 	}
 	return incident.Episodes(a.span(), hours, minutes, windows), nil
