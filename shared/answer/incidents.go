@@ -12,8 +12,8 @@ type IncidentResult struct {
 	Sentence string  `json:"sentence" doc:"The incident in words, with times in the zone of the request"`
 	Details  string  `json:"details" doc:"Its numbers in words"`
 
-	BeginsEarlier bool `json:"begins_earlier,omitempty" doc:"The period cuts the incident: it begins earlier"`
-	EndsLater     bool `json:"ends_later,omitempty" doc:"The period cuts the incident: it ends later"`
+	BeginsEarlier bool `json:"begins_earlier" doc:"The period cuts the incident: it begins earlier"`
+	EndsLater     bool `json:"ends_later" doc:"The period cuts the incident: it ends later"`
 
 	Certain bool   `json:"certain" doc:"Whether the gateway stopped the requests; otherwise the incident is concluded from what the origin answered"`
 	Why     string `json:"why" doc:"Why it is an incident, and why it is less certain"`

@@ -34,9 +34,10 @@ func TestBranchesReachEverySearch(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) {
 			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
-			m := get("/api/v4.0"+r.Path+"?filters=x"+alsoRequired("&%s=x", r), "X-API-Key: branch-key")
+			const filters = "timestamp between 2026-01-01 and 2026-01-02"
+			m := get("/api/v4.0"+r.Path+"?filters="+url.QueryEscape(filters)+alsoRequired("&%s=x", r), "X-API-Key: branch-key")
 			if r.Method == http.MethodPost {
-				m = post("/api/v4.0"+r.Path, content.JSON, `{"filters":"x"`+alsoRequired(`,"%s":"x"`, r)+`}`)
+				m = post("/api/v4.0"+r.Path, content.JSON, `{"filters":"`+filters+`"`+alsoRequired(`,"%s":"x"`, r)+`}`)
 				m.Head += "\nX-API-Key: branch-key"
 			}
 			s.send(t, m)

@@ -214,16 +214,17 @@ func details(n Figures) string {
 		parts = append(parts, wording.Count(n.Monitored)+" monitored")
 	}
 	parts = append(parts, wording.Count(max(0, n.Requests-n.Blocked-n.Challenges))+" passed")
-	text := strings.Join(parts, ", ") + "; clients at " + wording.Count(n.Addresses.Distinct) + " addresses"
-	if n.Addresses.Distinct == 1 {
-		text = strings.TrimSuffix(text, "es")
+	addresses := "1 address"
+	if n.Addresses.Distinct != 1 {
+		addresses = wording.Count(n.Addresses.Distinct) + " addresses"
 	}
+	text := strings.Join(parts, ", ") + "; they came from " + addresses
 	if n.HasNetworks {
-		text += " of " + wording.Plural(n.Networks.Distinct, "network")
+		text += " in " + wording.Plural(n.Networks.Distinct, "network")
 	}
 	if len(n.Reasons.Values) > 0 && n.Reasons.Values[0].Blocked > 0 {
 		first := n.Reasons.Values[0]
-		text += fmt.Sprintf("; %s for “%s”", wording.Count(first.Blocked), wording.Shown(first.Text, 80))
+		text += fmt.Sprintf("; the commonest reason is “%s” (%s)", wording.Shown(first.Text, 80), wording.Count(first.Blocked))
 	}
 	return text + "."
 }

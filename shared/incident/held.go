@@ -79,7 +79,7 @@ func held(before, during, after Others, blocked int64, humans *int64) (Held, str
 		} else if blocksHumans {
 			state = Look
 		}
-		text = "Of the requests of others, " + errorsOf(during) + " failed during it, " + errorsOf(before) + " before and " +
+		text = "Errors of others: " + errorsOf(during) + " requests during it, " + errorsOf(before) + " before, " +
 			errorsOf(after) + " after"
 		if slow {
 			text += "; their mean time rose to " + milliseconds(during.mean()) + " from " + milliseconds(calm.mean())

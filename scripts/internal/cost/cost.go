@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/report/asking"
 )
 
 // Load is the work of a deployment.
@@ -126,7 +126,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		looks = ticks * month
 	}
 	add("Lambda", "scheduled reports, GB-s",
-		questions/asking.Many*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
+		questions/inquiry.Many*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
 	add("Lambda", "invocations, million", (requests+logs+reports+looks)/1e6, p.InvokeMillion)
 	days := l.PeriodHours/24 + 1
 	if l.PeriodHours > sizesDays*24 {

@@ -166,17 +166,22 @@ func (s *server) makeReport(c *route.Call, r ReportRequest) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.ReportTimeout)
 	defer cancel()
 	var late atomic.Bool
-	body, err := s.Reports.Make(ctx, func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
+	body, err := s.Reports.Make(ctx, noting(ask, &late), r)
+	if late.Load() || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, problem.ErrReportGoesOn
+	}
+	return body, err
+}
+
+// noting returns a function that asks questions and notes whether one of them takes longer than a request has.
+func noting(ask Ask, late *atomic.Bool) Ask {
+	return func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
 		answer, err := ask(ctx, to, params)
 		if errors.As(err, new(*search.TimeoutError)) || errors.Is(err, context.DeadlineExceeded) {
 			late.Store(true)
 		}
 		return answer, err
-	}, r)
-	if late.Load() || errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil, problem.ErrReportGoesOn
 	}
-	return body, err
 }
 
 func reportFormatNames() []string {

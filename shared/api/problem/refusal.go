@@ -37,6 +37,12 @@ var ErrReportGoesOn = &fault.Error{
 	Kind: fault.Timeout, Message: "some questions of the report are not answered yet", RetryAfter: 5 * time.Second,
 }
 
+// ErrIncidentsGoOn is the error of incidents some of whose questions are not answered yet. A later request has their
+// answers.
+var ErrIncidentsGoOn = &fault.Error{
+	Kind: fault.Timeout, Message: "some questions of the incidents are not answered yet", RetryAfter: 5 * time.Second,
+}
+
 // NoRoute is the error for a path without a route. near is a similar path, or "".
 func NoRoute(path, near string) error {
 	if near != "" {

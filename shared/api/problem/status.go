@@ -154,5 +154,6 @@ func (e Error) level() slog.Level {
 
 // goesOn reports whether the queries of a request go on after its answer.
 func goesOn(err error) bool {
-	return errors.As(err, new(*search.TimeoutError)) || errors.Is(err, ErrReportGoesOn)
+	return errors.As(err, new(*search.TimeoutError)) || errors.Is(err, ErrReportGoesOn) ||
+		errors.Is(err, ErrIncidentsGoOn)
 }

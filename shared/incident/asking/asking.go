@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/question"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -40,7 +40,7 @@ type Incidents struct {
 
 // asker asks the questions of one request.
 type asker struct {
-	from       question.Source
+	from       inquiry.Source
 	atOnce     int
 	conditions string // canonical, without the period
 	period     query.Period
@@ -50,7 +50,7 @@ type asker struct {
 
 // Run returns the incidents of a period. The error is a *query.FilterError, a *search.ParamError, the error of the
 // context, or the error of a question.
-func Run(ctx context.Context, from question.Source, r Request) (Incidents, error) {
+func Run(ctx context.Context, from inquiry.Source, r Request) (Incidents, error) {
 	a, err := newAsker(from, r)
 	if err != nil {
 		return Incidents{}, err
@@ -72,10 +72,10 @@ func Run(ctx context.Context, from question.Source, r Request) (Incidents, error
 	if err != nil {
 		return Incidents{}, err
 	}
-	return Incidents{results, a.meta.joined()}, nil
+	return Incidents{results, a.meta.joined(a.atOnce)}, nil
 }
 
-func newAsker(from question.Source, r Request) (*asker, error) {
+func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	clock, err := search.ClockOf(r.Now, r.Zone)
 	if err != nil {
 		return nil, err
@@ -101,6 +101,7 @@ func newAsker(from question.Source, r Request) (*asker, error) {
 	rest.Conditions = rest.Conditions[1:] // the canonical form begins with the period
 	a.conditions = filter.Format(rest)
 	a.meta = newMeta(q)
+	a.meta.TZ = r.Zone
 	return a, nil
 }
 
@@ -124,8 +125,8 @@ type ask struct {
 // all asks questions at the same time.
 func (a *asker) all(ctx context.Context, list []ask) error {
 	errs := make([]error, len(list))
-	metas := make([]question.Answer, len(list))
-	question.Each(len(list), a.atOnce, func(i int) {
+	metas := make([]inquiry.Answer, len(list))
+	inquiry.Each(len(list), a.atOnce, func(i int) {
 		body, err := a.from.Ask(ctx, list[i].route, list[i].params)
 		if err == nil {
 			metas[i], err = read(body, list[i].into)
@@ -144,9 +145,9 @@ func (a *asker) all(ctx context.Context, list []ask) error {
 	return nil
 }
 
-func read(body []byte, into func(json.RawMessage) error) (question.Answer, error) {
+func read(body []byte, into func(json.RawMessage) error) (inquiry.Answer, error) {
 	var from struct {
-		question.Answer
+		inquiry.Answer
 		Data struct {
 			Results json.RawMessage `json:"results"`
 		} `json:"data"`

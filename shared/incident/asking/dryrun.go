@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/orrery/orrery/shared/answer"
-	"github.com/orrery/orrery/shared/question"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -17,21 +17,21 @@ const further = "the questions about the hours that stand out, and about the inc
 
 // DryRun returns the meta of incidents with an estimate of the questions about hours, which are asked first. It returns
 // the errors of Run.
-func DryRun(ctx context.Context, from question.Source, r Request) (answer.Meta, error) {
+func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, error) {
 	a, err := newAsker(from, r)
 	if err != nil {
 		return answer.Meta{}, err
 	}
-	questions := a.counting("1h", a.firstHours())
-	answers := make([]question.Answer, len(questions))
-	errs := make([]error, len(questions))
-	question.Each(len(questions), a.atOnce, func(i int) {
-		questions[i].ask.params["dry_run"] = "true"
+	first := a.counting("1h", a.firstHours())
+	answers := make([]inquiry.Answer, len(first))
+	errs := make([]error, len(first))
+	inquiry.Each(len(first), a.atOnce, func(i int) {
+		first[i].ask.params["dry_run"] = "true"
 		var body []byte
-		if body, errs[i] = from.Ask(ctx, questions[i].ask.route, questions[i].ask.params); errs[i] != nil {
+		if body, errs[i] = from.Ask(ctx, first[i].ask.route, first[i].ask.params); errs[i] != nil {
 			return
 		}
-		answers[i], errs[i] = question.Read(body)
+		answers[i], errs[i] = inquiry.Read(body)
 		if errs[i] == nil && answers[i].Meta.Estimate == nil {
 			errs[i] = errors.New("the answer has no estimate")
 		}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/question"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -15,7 +15,7 @@ import (
 type meta struct {
 	answer.Meta
 	read      []*search.Estimate
-	rounded   bool
+	known     []*search.Estimate // before they ran
 	exact     bool
 	newest    time.Time
 	truncated bool
@@ -30,13 +30,16 @@ func newMeta(q query.Query) meta {
 
 // add adds the metas of answers to questions that were asked at the same time. The data is as complete as in the oldest
 // answer.
-func (m *meta) add(list []question.Answer) {
+func (m *meta) add(list []inquiry.Answer) {
 	longest := 0.0
 	for _, one := range list {
 		of := one.Meta
-		m.read, m.rounded = append(m.read, one.Scanned()), m.rounded || one.Unrounded != nil
+		m.read = append(m.read, one.Scanned())
+		if of.Estimate != nil {
+			m.known = append(m.known, of.Estimate)
+		}
 		longest = max(longest, of.ElapsedMS)
-		m.Engine, m.TZ = of.Engine, ""
+		m.Engine = of.Engine
 		m.EngineMS += of.EngineMS
 		m.QueueMS = max(m.QueueMS, of.QueueMS)
 		m.Demo, m.Split = m.Demo || of.Demo, m.Split || of.Split
@@ -68,11 +71,14 @@ func (m *meta) add(list []question.Answer) {
 }
 
 // joined returns the meta of the incidents. The bytes of a caller who is limited to branches are rounded up once.
-func (m *meta) joined() answer.Meta {
+func (m *meta) joined(atOnce int) answer.Meta {
 	joined := m.Meta
 	joined.Exact = &m.exact
 	if len(m.read) > 0 {
 		joined.BytesScanned = search.Sum(m.read, 0).Bytes.High
+	}
+	if len(m.known) > 0 {
+		joined.Estimate = search.Sum(m.known, atOnce)
 	}
 	if m.truncated {
 		joined.Truncated = &answer.Truncated{Reason: "limit"}

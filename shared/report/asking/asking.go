@@ -13,8 +13,8 @@ import (
 	"unicode"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/question"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/link"
 	"github.com/orrery/orrery/shared/search"
@@ -22,7 +22,7 @@ import (
 )
 
 // Source answers the questions of reports.
-type Source = question.Source
+type Source = inquiry.Source
 
 // Request is a request for a report.
 type Request struct {
@@ -49,16 +49,6 @@ const (
 
 // MaxTitle is the maximum length of a title in characters.
 const MaxTitle = 120
-
-// Few is the number of questions that are asked at the same time where all would be too many. A server on one machine
-// runs a few queries at once. Its queue is shared by all callers, and one caller gets half of it at most: all questions
-// of two reports of a key would fill that half, and a refused question is a missing part.
-const Few = 4
-
-// Many is the number of questions that a deployment asks at the same time. Athena's quota of an account counts queries
-// that run and those that wait, 20 or more of all kinds: all questions of two reports would exceed it, and other
-// queries be refused meanwhile.
-const Many = 8
 
 // Run returns a report. A question that fails is a part that is missing in the report. The error is a
 // *query.FilterError for the filter, a *ParamError for another part of the request, the error of the context, or,
@@ -118,7 +108,7 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 	var read []*search.Estimate
 	rounded := false
 	for _, a := range answers {
-		if answer, err := question.Read(a.Body); err == nil { // otherwise it is a part that is missing
+		if answer, err := inquiry.Read(a.Body); err == nil { // otherwise it is a part that is missing
 			read, rounded = append(read, answer.Scanned()), rounded || answer.Unrounded != nil
 		}
 	}
@@ -129,9 +119,9 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 
 // each calls a function with each question in the order of askingOrder, for atOnce questions at the same time; 0: for
 // all.
-func each(questions []report.Question, atOnce int, ask func(i int, q report.Question)) {
-	order := askingOrder(questions)
-	question.Each(len(order), atOnce, func(i int) { ask(order[i], questions[order[i]]) })
+func each(list []report.Question, atOnce int, ask func(i int, q report.Question)) {
+	order := askingOrder(list)
+	inquiry.Each(len(order), atOnce, func(i int) { ask(order[i], list[order[i]]) })
 }
 
 // longest lists the routes by the time that their questions take, longest first.
@@ -177,7 +167,7 @@ func SettingOf(r Request) (report.Setting, error) {
 	clock := query.WithClock(query.Clock{Now: r.Now, Zone: location})
 	if r.Last == "" {
 		var period query.Period
-		s.Conditions, period, err = question.Bind(f, clock)
+		s.Conditions, period, err = inquiry.Bind(f, clock)
 		s.Period = report.Period{FromMs: period.FromMs, ToMs: period.ToMs}
 	} else {
 		s.Conditions, err = bindConditions(f, r.Last, clock)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/orrery/orrery/shared/question"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -37,7 +37,7 @@ func dryRun(ctx context.Context, from Source, q report.Question) (meta search.Me
 	if err != nil {
 		return meta, fmt.Errorf("estimate the question %s of a report: %w", q.Part, err)
 	}
-	answer, err := question.Read(body)
+	answer, err := inquiry.Read(body)
 	if err == nil && answer.Meta.Estimate == nil {
 		err = errors.New("the answer has no estimate")
 	}

@@ -1,5 +1,5 @@
-// Package question asks questions of data routes that one answer is made of, such as those of a report.
-package question
+// Package inquiry asks the questions to data routes that one answer is made of, such as those of a report.
+package inquiry
 
 import (
 	"context"
@@ -17,6 +17,16 @@ type Source interface {
 	// Ask returns the answer of a data route in JSON. The error says to a reader why there is none.
 	Ask(ctx context.Context, route string, params map[string]string) ([]byte, error)
 }
+
+// Few is the number of questions that are asked at the same time where all would be too many. A server on one machine
+// runs a few queries at once. Its queue is shared by all callers, and one caller gets half of it at most: all questions
+// of two reports of a key would fill that half, and a refused question is a missing part.
+const Few = 4
+
+// Many is the number of questions that a deployment asks at the same time. Athena's quota of an account counts queries
+// that run and those that wait, 20 or more of all kinds: all questions of two reports would exceed it, and other
+// queries be refused meanwhile.
+const Many = 8
 
 // Answer is what an answer of a Source has besides its results.
 type Answer struct {
