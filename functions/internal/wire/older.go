@@ -43,7 +43,7 @@ func Older(
 		return nil, err
 	}
 	bucket := s3.New(function.NewS3(p.aws), e.LakeBucket)
-	c := reportNow(e, api.Config{
+	c := withinARequest(e, api.Config{
 		Keys: p.callers, TokenKeys: keys.Over(p.table),
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
 		Status:  newDeployed(lakestate.Over(p.table), bucket, e),

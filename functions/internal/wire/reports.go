@@ -69,15 +69,9 @@ func ReportNow(
 	if err != nil {
 		return nil, err
 	}
-	return newHTTP(p.row, p.environment, log, reportNow(p.environment, api.Config{
+	return newHTTP(p.row, p.environment, log, withinARequest(p.environment, api.Config{
 		Keys: p.callers, Search: path.Service, Reports: maker,
 	}), searchChecks(p, path))
-}
-
-// reportNow returns the configuration of report-now. All questions of a report together have the time of a request.
-func reportNow(e function.Environment, c api.Config) api.Config {
-	c.ReportTimeout = e.QueryTimeout
-	return c
 }
 
 // describing returns the configuration of a function that describes or lists the routes of the API, of which those of

@@ -195,9 +195,12 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		if w.is("-engine-down") {
 			parts.Search = unavailable{}
 		}
-		if f.Name == "report-now" {
+		switch f.Name {
+		case "report-now":
 			parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
-			parts = reportNow(e, parts)
+			parts = withinARequest(e, parts)
+		case incidentsName:
+			parts = withinARequest(e, parts)
 		}
 	}
 	function, err := newHTTP(f, e, w.log, parts, checks)
@@ -226,7 +229,7 @@ func (w *world) older(e function.Environment, parts api.Config, checks []doctor.
 	parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
 	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), e, at)...)
 	checks = append(checks, doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))
-	return reportNow(e, parts), checks
+	return withinARequest(e, parts), checks
 }
 
 // deadline is the context of an event. A test calls exceed when the event's time is over.
