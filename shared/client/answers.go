@@ -27,6 +27,12 @@ type (
 
 	// Value is a value of a field.
 	Value = answer.ValueResult
+
+	// Incident is a bounded episode against one target.
+	Incident       = answer.IncidentResult
+	IncidentValue  = answer.IncidentValue
+	IncidentHeld   = answer.IncidentHeld
+	IncidentOthers = answer.IncidentOthers
 )
 
 // Stats is the traffic of a segment, or of one group in a segment. Percentiles is nil unless Question.Figures asks for

@@ -29,6 +29,7 @@ func TestTypesHaveEveryMember(t *testing.T) {
 		"histogram": strictly[Bar],
 		"diff":      strictly[Finding],
 		"values":    strictly[Value],
+		"incidents": strictly[Incident],
 	}
 	files, err := filepath.Glob("../api/examples/*.200.*.http")
 	if err != nil || len(files) == 0 {

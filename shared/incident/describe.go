@@ -184,6 +184,9 @@ var names = map[Kind]string{
 	Scraping: "Scraping of", Unusual: "Unusual requests at",
 }
 
+// Of returns the beginning of a sentence about incidents of a kind at a target.
+func (k Kind) Of(target string) string { return names[k] + " " + target }
+
 // endings are the ends of sentences.
 var endings = map[Held]string{
 	HeldWell: "held", Look: "held, but people were blocked", NotHeld: "did not hold",
@@ -201,7 +204,7 @@ func (f Found) sentence(zone *time.Location, going bool, state Held) string {
 	if going {
 		when = "since " + begin.Format("2006-01-02 15:04")
 	}
-	return fmt.Sprintf("%s %s, %s: %s", names[f.Kind], wording.Shown(f.Target(), 80), when, endings[state])
+	return fmt.Sprintf("%s, %s: %s", f.Kind.Of(wording.Shown(f.Target(), 80)), when, endings[state])
 }
 
 // details returns the numbers in words.
