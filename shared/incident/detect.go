@@ -91,7 +91,7 @@ func (g *Grid) usualAt(host Host, s Signal, hour int64) usual {
 			shares = append(shares, n*million/all)
 		}
 	}
-	u := usual{rate: median(numbers) * milli, share: median(shares), known: len(numbers) >= leastHistory}
+	u := usual{rate: median(numbers) * milli, share: median(shares), known: len(shares) >= leastHistory}
 	if !u.known {
 		u.rate, u.share = 0, min(u.share, mostShare)
 	}

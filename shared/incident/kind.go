@@ -39,6 +39,7 @@ type Signs struct {
 	Usual   []Value // paths of the same requests in the 24 hours before
 	Reasons Field
 	Agents  Field
+	Humans  int64 // requests of humans
 	Probes  int64 // requests with an argument that attacks the application
 }
 
@@ -121,6 +122,8 @@ const (
 	scrapedPaths   = 20 // different paths
 	scrapedShare   = 30 // of the most frequent path, at most
 	crawlerShare   = 50
+	humansShare    = 50
+	onePathShare   = 50
 )
 
 var (
@@ -211,8 +214,36 @@ func (e Episode) topShare(s Signs, paths int) int64 {
 	return n * 100 / max(1, e.Excess)
 }
 
-// Behaves reports whether an episode is the work of a crawler that says so and that the gateway lets pass.
-func (e Episode) Behaves(s Signs) bool {
-	return (e.Signal == Rush || e.Signal == Missed) && e.share(s, s.Agents, crawler) >= crawlerShare &&
-		e.share(s, s.Agents, scanner) == 0
+// Dismissal is a reason why an episode that the gateway let pass is no incident.
+type Dismissal struct {
+	Doc     string
+	applies func(e Episode, s Signs) bool
+}
+
+// Dismissals is the table of these reasons. They are not for requests that were stopped or that name a scanner.
+var Dismissals = []Dismissal{
+	{
+		"Half of the agents name a crawler, and none a scanner.",
+		func(e Episode, s Signs) bool {
+			return e.share(s, s.Agents, crawler) >= crawlerShare && e.share(s, s.Agents, scanner) == 0
+		},
+	},
+	{
+		"Half of the requests are of humans.",
+		func(e Episode, s Signs) bool { return s.Humans*100 >= humansShare*e.weight(s.Total) },
+	},
+	{
+		"Fewer than twenty different paths are missing.",
+		func(e Episode, s Signs) bool { return e.Signal == Missed && s.Paths.Distinct < scanPaths },
+	},
+	{
+		"No path has half of what was answered with 401 or 403.",
+		func(e Episode, s Signs) bool { return e.Signal == Denying && e.topShare(s, 1) < onePathShare },
+	},
+}
+
+// Dismissed reports whether an episode is no incident.
+func (e Episode) Dismissed(s Signs) bool {
+	return e.Signal != Stopping && e.Signal != Probing &&
+		slices.ContainsFunc(Dismissals, func(d Dismissal) bool { return d.applies(e, s) })
 }

@@ -100,22 +100,31 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestBehaves: a crawler that names itself is no incident, unless the gateway stops it or it is a scanner, too.
-func TestBehaves(t *testing.T) {
+// TestDismissed: what the gateway let pass is no incident if crawlers or people explain it.
+func TestDismissed(t *testing.T) {
+	const google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	total := incident.Value{Requests: 500, Blocked: 500}
 	for _, test := range []struct {
-		agent  string
+		rule   string
 		signal incident.Signal
+		signs  incident.Signs
 		want   bool
 	}{
-		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", incident.Rush, true},
-		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", incident.Stopping, false},
-		{"Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", incident.Rush, false},
-		{"nuclei-bot/3", incident.Missed, false},
+		{"a crawler", incident.Rush, incident.Signs{Agents: only(google, 400)}, true},
+		{"a crawler that is stopped", incident.Stopping, incident.Signs{Agents: only(google, 400)}, false},
+		{"a browser", incident.Rush, incident.Signs{Agents: only("Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", 400)}, false},
+		{"a scanner that calls itself a bot", incident.Rush, incident.Signs{Agents: only("nuclei-bot/3", 400)}, false},
+		{"people after a release", incident.Rush, incident.Signs{Humans: 300}, true},
+		{"people who are stopped", incident.Stopping, incident.Signs{Humans: 300}, false},
+		{"a missing file", incident.Missed, incident.Signs{Paths: only("/app.js", 400)}, true},
+		{"many missing files", incident.Missed, incident.Signs{Paths: paths(40, "/%d", 10)}, false},
+		{"sessions that ended", incident.Denying, incident.Signs{Paths: paths(10, "/api/%d", 40)}, true},
+		{"one path that denies", incident.Denying, incident.Signs{Paths: only("/api/1", 400)}, false},
 	} {
 		e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400}
-		signs := incident.Signs{Total: incident.Value{Requests: 500, Blocked: 500}, Agents: only(test.agent, 400)}
-		if got := e.Behaves(signs); got != test.want {
-			t.Errorf("%s: %v", test.agent, got)
+		test.signs.Total = total
+		if got := e.Dismissed(test.signs); got != test.want {
+			t.Errorf("%s: %v", test.rule, got)
 		}
 	}
 }

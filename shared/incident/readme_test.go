@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/incident"
 )
 
-// TestREADME: the README has the tables of the signals and of the kinds.
+// TestREADME: the README has the tables of signals, kinds and dismissals.
 func TestREADME(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -21,6 +21,9 @@ func TestREADME(t *testing.T) {
 	}
 	for _, k := range incident.Kinds {
 		rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", k.Kind, k.Doc))
+	}
+	for _, d := range incident.Dismissals {
+		rows = append(rows, "* "+d.Doc+"\n")
 	}
 	for _, row := range rows {
 		if !strings.Contains(string(text), row) {

@@ -90,7 +90,7 @@ var Signals = [signals]signalRule{
 // The numbers of the usual rate.
 const (
 	history      = 24        // hours before an hour whose median is its usual rate
-	leastHistory = 6         // hours with which a rate is known
+	leastHistory = 6         // hours with requests, with which a rate is known
 	mostShare    = 50_000    // of a million: the usual share of a signal where it is not known
 	leastRate    = 50        // thousandths of a request in a minute: no rate is lower
 	deviations   = 6         // standard deviations of a Poisson distribution beyond the usual number

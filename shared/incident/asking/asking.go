@@ -209,7 +209,7 @@ func (a *asker) hours(ctx context.Context) (*incident.Grid, error) {
 	return g, a.count(ctx, g, a.counting("1h", a.firstHours()))
 }
 
-// describe asks for the signs of episodes. It leaves out those of crawlers that behave.
+// describe asks for the signs of episodes. It leaves out those that are no incidents.
 func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]incident.Found, error) {
 	signs := make([]incident.Signs, len(episodes))
 	addresses := make([][]incident.Value, len(episodes))
@@ -222,7 +222,7 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 	}
 	found := make([]incident.Found, 0, len(episodes))
 	for i, e := range episodes {
-		if !e.Behaves(signs[i]) {
+		if !e.Dismissed(signs[i]) {
 			found = append(found, incident.New(e, signs[i], addresses[i]))
 		}
 	}

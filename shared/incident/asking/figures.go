@@ -72,7 +72,7 @@ func (a *asker) signs(e incident.Episode, into *incident.Signs, addresses *[]inc
 	every := everything(e.Host)
 	monitored := int64(0)
 	list := []ask{
-		facets(at(e.Span), "path,reason,user_agent,"+every, mostValues, byBlocked, func(f answer.FacetResult) {
+		facets(at(e.Span), "path,reason,user_agent,human,"+every, mostValues, byBlocked, func(f answer.FacetResult) {
 			switch f.By {
 			case "path":
 				into.Paths = fieldOf(f)
@@ -80,6 +80,12 @@ func (a *asker) signs(e incident.Episode, into *incident.Signs, addresses *[]inc
 				into.Reasons = fieldOf(f)
 			case "user_agent":
 				into.Agents = fieldOf(f)
+			case "human":
+				for _, v := range f.Values {
+					if v.Value == true {
+						into.Humans = v.NumOfRequests
+					}
+				}
 			case every:
 				total(f, &into.Total, &monitored)
 			}
