@@ -1,12 +1,10 @@
 package incident
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,15 +28,12 @@ type Found struct {
 	Addresses []string
 }
 
-// New returns an incident. addresses lists the addresses of the signs.
+// New returns an incident. addresses lists the addresses of the signs, the most frequent first.
 func New(e Episode, s Signs, addresses []Value) Found {
 	f := Found{Episode: e, Kind: e.KindOf(s), Prefix: e.Prefix(s)}
 	if f.Prefix != "" {
 		return f
 	}
-	slices.SortFunc(addresses, func(a, b Value) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Text, b.Text))
-	})
 	sum := int64(0)
 	for _, a := range addresses {
 		if sum += a.Requests; e.Signal == Rush && (sum-a.Requests)*100 >= addressShare*e.Excess {

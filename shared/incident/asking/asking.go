@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
 	"github.com/orrery/orrery/shared/inquiry"
@@ -120,6 +121,8 @@ type ask struct {
 	route  string
 	params map[string]string
 	into   func(results json.RawMessage) error
+	// optional: an answer that is too large is none.
+	optional bool
 }
 
 // all asks questions at the same time.
@@ -130,6 +133,9 @@ func (a *asker) all(ctx context.Context, list []ask) error {
 		body, err := a.from.Ask(ctx, list[i].route, list[i].params)
 		if err == nil {
 			metas[i], err = read(body, list[i].into)
+		}
+		if list[i].optional && fault.KindOf(err) == fault.EngineLimit {
+			err = nil
 		}
 		errs[i] = err
 	})
@@ -169,8 +175,8 @@ func grouped(filters, by, segment string, each func(answer.StatsResult)) ask {
 		params["tz"] = "UTC"
 	}
 	return ask{
-		"stats", params,
-		func(results json.RawMessage) error { return eachOf(results, each) },
+		route: "stats", params: params,
+		into: func(results json.RawMessage) error { return eachOf(results, each) },
 	}
 }
 
@@ -211,19 +217,22 @@ func (a *asker) hours(ctx context.Context) (*incident.Grid, error) {
 
 // describe asks for the signs of episodes. It leaves out those that are no incidents.
 func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]incident.Found, error) {
-	signs := make([]incident.Signs, len(episodes))
-	addresses := make([][]incident.Value, len(episodes))
+	answers := make([]signs, len(episodes))
 	var list []ask
 	for i, e := range episodes {
-		list = append(list, a.signs(e, &signs[i], &addresses[i])...)
+		list = append(list, a.signs(e, &answers[i])...)
 	}
 	if err := a.all(ctx, list); err != nil {
 		return nil, err
 	}
 	found := make([]incident.Found, 0, len(episodes))
 	for i, e := range episodes {
-		if !e.Dismissed(signs[i]) {
-			found = append(found, incident.New(e, signs[i], addresses[i]))
+		s := answers[i].Signs
+		if paths := answers[i].paths.listed(); paths.Distinct > 0 {
+			s.Paths = paths
+		}
+		if !e.Dismissed(s) {
+			found = append(found, incident.New(e, s, answers[i].addresses.listed().Values))
 		}
 	}
 	return found, nil

@@ -34,7 +34,7 @@ type log struct{ rows []*lake.Row }
 type line struct {
 	host, path, ip, agent, branch string
 	status                        int64
-	blocked, human                *bool
+	blocked, human, challenged    *bool
 }
 
 func (l *log) add(at time.Time, r line) {
@@ -48,7 +48,8 @@ func (l *log) add(at time.Time, r line) {
 	l.rows = append(l.rows, &lake.Row{
 		TsMs: at.UnixMilli(), Source: "s", Line: int64(len(l.rows) + 1), Host: text(r.host), Method: &method, Path: text(r.path),
 		IP: text(r.ip), UserAgent: text(r.agent), Branch: text(r.branch), Status: &r.status, Blocked: r.blocked, Human: r.human,
-		TotalUs: &took,
+		Challenge: r.challenged,
+		TotalUs:   &took,
 	})
 }
 
@@ -140,6 +141,38 @@ func TestWithoutDecisions(t *testing.T) {
 			}
 			counted(t, l.source(t), r)
 		})
+	}
+}
+
+// TestTargets: the target is the prefix of many different paths, also of requests that were only challenged, and two hosts
+// that are attacked at once have an incident each.
+func TestTargets(t *testing.T) {
+	product := func(host string, blocked, challenged *bool) func(i int) line {
+		return func(i int) line {
+			return line{
+				host: host, path: fmt.Sprintf("/products/%d/reviews", i), ip: fmt.Sprintf("203.0.113.%d", i%40), status: 403,
+				blocked: blocked, challenged: challenged,
+			}
+		}
+	}
+	var l log
+	for _, host := range []string{"a.example", "b.example"} {
+		l.ordinary(20, line{host: host, blocked: &no})
+	}
+	l.attack(noon, 5*time.Minute, 500, product("a.example", &yes, nil))
+	l.attack(noon, 5*time.Minute, 500, product("b.example", &no, &yes))
+	got := l.incidents(t, secondDay)
+	if len(got) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	for i, target := range []string{"a.example/products", "b.example/products"} {
+		if r := got[i]; r.Target != target || r.Kind != string(incident.Scraping) || !r.Certain || r.NumOfRequests != 500 ||
+			r.NumOfIP != 40 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if got[0].NumOfBlockedRequests != 500 || got[1].NumOfChallenges != 500 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -1,9 +1,11 @@
 package asking
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/orrery/orrery/shared/answer"
@@ -21,8 +23,8 @@ func facets(filters, by, most string, byBlocked bool, each func(of answer.FacetR
 		order = "blocked"
 	}
 	return ask{
-		"facets", map[string]string{"filters": filters, "by": by, "limit": most, "order": order},
-		func(results json.RawMessage) error { return eachOf(results, each) },
+		route: "facets", params: map[string]string{"filters": filters, "by": by, "limit": most, "order": order},
+		into: func(results json.RawMessage) error { return eachOf(results, each) },
 	}
 }
 
@@ -58,21 +60,34 @@ func total(f answer.FacetResult, to *incident.Value, monitored *int64) {
 	}
 }
 
-// signs returns the questions for the signs of an episode.
-func (a *asker) signs(e incident.Episode, into *incident.Signs, addresses *[]incident.Value) []ask {
+// signs are the answers to the questions about the signs of an episode.
+type signs struct {
+	incident.Signs
+	paths, addresses values
+}
+
+// values has the requests with each value of a field, by value: all requests, and those of them that passed.
+type values struct{ all, passed map[string]int64 }
+
+// add returns a function that adds results to one of the two numbers.
+func add(to *map[string]int64) func(answer.StatsResult) {
+	*to = map[string]int64{}
+	return func(r answer.StatsResult) {
+		if text, ok := r.Value.(string); ok && !r.ValueTruncated {
+			(*to)[text] += r.NumOfRequests
+		}
+	}
+}
+
+// signs returns the questions for the signs of an episode. Those that were stopped are all without those that passed.
+func (a *asker) signs(e incident.Episode, into *signs) []ask {
 	at := func(span incident.Span, more ...string) string {
 		conditions := []string{span.During(), e.Host.Condition(), a.conditions}
 		return filter.Joined(append(append(conditions, e.Signal.Conditions()...), more...)...)
 	}
-	byBlocked := e.Signal == incident.Stopping
-	heavy := at(e.Span)
-	if byBlocked {
-		heavy = at(e.Span, "blocked is true")
-	}
-	every := everything(e.Host)
-	monitored := int64(0)
+	stopping, every, monitored := e.Signal == incident.Stopping, everything(e.Host), int64(0)
 	list := []ask{
-		facets(at(e.Span), "path,reason,user_agent,human,"+every, mostValues, byBlocked, func(f answer.FacetResult) {
+		facets(at(e.Span), "path,reason,user_agent,human,"+every, mostValues, stopping, func(f answer.FacetResult) {
 			switch f.By {
 			case "path":
 				into.Paths = fieldOf(f)
@@ -81,31 +96,62 @@ func (a *asker) signs(e incident.Episode, into *incident.Signs, addresses *[]inc
 			case "user_agent":
 				into.Agents = fieldOf(f)
 			case "human":
-				for _, v := range f.Values {
-					if v.Value == true {
-						into.Humans = v.NumOfRequests
-					}
-				}
+				into.Humans = requestsOf(f, true)
 			case every:
 				total(f, &into.Total, &monitored)
 			}
 		}),
-		facets(at(e.Span, `query~"`+incident.ProbingQueries+`"`), every, mostValues, false, func(f answer.FacetResult) {
+		optional(grouped(at(e.Span), "path", whole, add(&into.paths.all))),
+		optional(grouped(at(e.Span), "ip", whole, add(&into.addresses.all))),
+	}
+	if stopping {
+		passed := at(e.Span, incident.Passed.Conditions()...)
+		list = append(list,
+			optional(grouped(passed, "path", whole, add(&into.paths.passed))),
+			optional(grouped(passed, "ip", whole, add(&into.addresses.passed))))
+	} else {
+		probes := at(e.Span, `query~"`+incident.ProbingQueries+`"`)
+		list = append(list, facets(probes, every, mostValues, false, func(f answer.FacetResult) {
 			into.Probes = f.NumOfRequests
-		}),
-		grouped(heavy, "ip", whole, func(r answer.StatsResult) {
-			if text, ok := r.Value.(string); ok && !r.ValueTruncated {
-				*addresses = append(*addresses, incident.Value{Text: text, Requests: r.NumOfRequests})
-			}
-		}),
+		}))
 	}
 	if e.Ratio < incident.Overwhelming {
 		day := incident.Span{From: e.From - 24*incident.Hour, To: e.From}
-		list = append(list, facets(at(day), "path", mostValues, byBlocked, func(f answer.FacetResult) {
+		list = append(list, facets(at(day), "path", mostValues, stopping, func(f answer.FacetResult) {
 			into.Usual = fieldOf(f).Values
 		}))
 	}
 	return list
+}
+
+// optional returns a question without which an answer is still possible, if there are too many values for an answer.
+func optional(q ask) ask {
+	q.optional = true
+	return q
+}
+
+// listed returns the signs among the requests with each value of a field, the most frequent first.
+func (v values) listed() (f incident.Field) {
+	for text, n := range v.all {
+		if n -= v.passed[text]; n > 0 {
+			f.Values = append(f.Values, incident.Value{Text: text, Requests: n, Blocked: n})
+		}
+	}
+	slices.SortFunc(f.Values, func(a, b incident.Value) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Text, b.Text))
+	})
+	f.Distinct = int64(len(f.Values))
+	return f
+}
+
+// requestsOf returns the number of requests with a value.
+func requestsOf(f answer.FacetResult, value any) (n int64) {
+	for _, v := range f.Values {
+		if v.Value == value {
+			n += v.NumOfRequests
+		}
+	}
+	return n
 }
 
 // figures returns the questions for the figures of an incident.
@@ -121,7 +167,7 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 			into.Reasons = fieldOf(facet)
 		case "human":
 			if facet.NumOfRequests > 0 {
-				into.BlockedHumans = blockedOf(facet, "true")
+				into.BlockedHumans = blockedOf(facet, true)
 			}
 		case every:
 			all := incident.Value{}
@@ -145,16 +191,16 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 	}
 	return append(list,
 		ask{
-			"timeline", map[string]string{"filters": others, "segment": "1m"},
-			func(results json.RawMessage) error {
+			route: "timeline", params: map[string]string{"filters": others, "segment": "1m"},
+			into: func(results json.RawMessage) error {
 				return eachOf(results, func(r answer.TimelineResult) {
 					when(r.TimePeriod).Add(incident.Others{Requests: r.NumOfRequests, Errors: errorsOf(r)})
 				})
 			},
 		},
 		ask{
-			"stats", map[string]string{"filters": filter.Joined(others, "request_time>=0"), "segment": "1m"},
-			func(results json.RawMessage) error {
+			route: "stats", params: map[string]string{"filters": filter.Joined(others, "request_time>=0"), "segment": "1m"},
+			into: func(results json.RawMessage) error {
 				return eachOf(results, func(r answer.StatsResult) {
 					if r.AvgLatency != nil {
 						when(r.TimePeriod).Add(incident.Others{Timed: r.NumOfRequests, TimeUs: sumOf(r)})
@@ -166,10 +212,10 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 }
 
 // blockedOf returns the number of blocked requests with a value.
-func blockedOf(f answer.FacetResult, value string) *int64 {
+func blockedOf(f answer.FacetResult, value any) *int64 {
 	n := int64(0)
 	for _, v := range f.Values {
-		if fmt.Sprint(v.Value) == value {
+		if v.Value == value {
 			n += v.NumOfBlockedRequests
 		}
 	}
