@@ -101,6 +101,29 @@ func TestIncidentsOfAFolder(t *testing.T) {
 	}
 }
 
+// TestIncidentsOfRealLogs: a scan that is a whole log is found, and a blog, a shop and noise of every day have no
+// incidents.
+func TestIncidentsOfRealLogs(t *testing.T) {
+	logs, there := realLogs(t)
+	if !there {
+		t.Skip("there are no real logs next to the repository")
+	}
+	for name, counted := range realCounts {
+		data := filepath.Join(t.TempDir(), "data")
+		if _, stderr, code := inProcess(t, "import", "--data", data, filepath.Join(logs, name)); code != 0 {
+			t.Fatal(stderr)
+		}
+		stdout, stderr, code := inProcess(t, "incidents", "--data", data, "--format", "table", counted.period)
+		want := ""
+		if name == "alb-scan.log.gz" {
+			want = "2022-07-05 04:47–04:49  Scan of 54.186.209.42?  0 of 63"
+		}
+		if code != 0 || !strings.Contains(stdout, want) || want == "" && stdout != "" {
+			t.Errorf("%s: %d %s%s", name, code, stdout, stderr)
+		}
+	}
+}
+
 // TestTableOfIncidents: the table has at most 100 columns, and marks what is less certain.
 func TestTableOfIncidents(t *testing.T) {
 	const results = `[
