@@ -93,7 +93,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if a.zone == nil {
 		a.zone = time.UTC
 	}
-	if q.Period.ToMs-q.Period.FromMs >= MaxDays*24*time.Hour.Milliseconds() {
+	if q.Period.ToMs-q.Period.FromMs > MaxDays*24*time.Hour.Milliseconds() {
 		return nil, &search.ParamError{
 			Param: "filters", Message: fmt.Sprintf("incidents are found in periods of at most %d days", MaxDays),
 		}
@@ -206,13 +206,33 @@ func (a *asker) before() int64 {
 	return query.SegmentStart(a.period.FromMs, incident.Hour) - incident.Before
 }
 
-// firstHours returns the condition for the hours of the period and of the time before it.
-func (a *asker) firstHours() string { return filter.During(a.before()*1000, a.period.ToMs) }
+// firstHours returns the hours of the period and of the time before it.
+func (a *asker) firstHours() incident.Span { return incident.Span{From: a.before(), To: a.span().To} }
+
+// within returns the condition for a span, which ends with the period.
+func (a *asker) within(s incident.Span) string {
+	return filter.During(s.From*1000, min(s.To*1000-1, a.period.ToMs))
+}
 
 // hours returns the requests of the hours of the period and of the time before it.
 func (a *asker) hours(ctx context.Context) (*incident.Grid, error) {
-	g := incident.NewGrid(incident.Span{From: a.before(), To: a.span().To}, incident.Hour)
-	return g, a.count(ctx, g, a.counting("1h", a.firstHours()))
+	g := incident.NewGrid(a.firstHours(), incident.Hour)
+	return g, a.countHours(ctx, g, a.firstHours())
+}
+
+// countHours adds the requests of hours to a grid. If there are too many hosts for an answer, it asks about half as many
+// hours at a time.
+func (a *asker) countHours(ctx context.Context, g *incident.Grid, s incident.Span) error {
+	err := a.count(ctx, g, a.counting("1h", a.within(s)))
+	hours := (s.To - s.From + incident.Hour - 1) / incident.Hour
+	if fault.KindOf(err) != fault.EngineLimit || hours < 2 {
+		return err
+	}
+	middle := s.From + hours/2*incident.Hour
+	if err := a.countHours(ctx, g, incident.Span{From: s.From, To: middle}); err != nil {
+		return err
+	}
+	return a.countHours(ctx, g, incident.Span{From: middle, To: s.To})
 }
 
 // describe asks for the signs of episodes. It leaves out those that are no incidents.

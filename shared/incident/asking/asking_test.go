@@ -13,9 +13,12 @@ import (
 
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
 	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -319,6 +322,39 @@ func TestBranches(t *testing.T) {
 	}
 	if got := run(t, l.source(t, "other"), asking.Request{Filters: secondDay}); len(got.Results) != 1 {
 		t.Errorf("%+v", got.Results)
+	}
+}
+
+// small answers questions about at most a day, as if there were many hosts.
+type small struct {
+	source
+	most time.Duration
+}
+
+func (s small) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
+	q, err := query.Bind(filter.Parse(params["filters"]), query.Timeline{})
+	if err != nil {
+		return nil, err
+	}
+	if route == "stats" && params["group_by"] == "host" && params["segment"] == "1h" &&
+		q.Period.ToMs-q.Period.FromMs > s.most.Milliseconds() {
+		return nil, fault.New(fault.EngineLimit, "there are more than 100000 segments and values")
+	}
+	return s.source.Ask(ctx, route, params)
+}
+
+// TestManyHosts: if there are too many hosts for an answer, the hours are asked about in parts.
+func TestManyHosts(t *testing.T) {
+	var l log
+	l.ordinary(10, line{host: "bank.example", blocked: &no})
+	l.attack(noon, 5*time.Minute, 400, guess("bank.example"))
+	want := l.incidents(t, secondDay)
+	got, err := asking.Run(t.Context(), small{l.source(t), 13 * time.Hour}, asking.Request{Filters: secondDay})
+	if diff := cmp.Diff(want, got.Results); diff != "" || err != nil || len(want) != 1 {
+		t.Errorf("%v %s", err, diff)
+	}
+	if _, err := asking.Run(t.Context(), small{l.source(t), time.Minute}, asking.Request{Filters: secondDay}); fault.KindOf(err) != fault.EngineLimit {
+		t.Error(err)
 	}
 }
 

@@ -88,7 +88,7 @@ func (a *asker) filters(windows []incident.Window) []string {
 		}
 		most := int64(max(1, mostRows/incident.Hour*incident.Minute/len(hosts))) * incident.Hour
 		for _, spans := range divided(of, most) {
-			list = append(list, filter.Joined(a.within(spans), incident.HostsCondition(hosts)))
+			list = append(list, filter.Joined(a.conditionsOf(spans), incident.HostsCondition(hosts)))
 		}
 	}
 	return list
@@ -120,12 +120,11 @@ func divided(windows []incident.Window, most int64) [][]incident.Span {
 	return append(lists, list)
 }
 
-// within returns the conditions for spans: a period, and the gaps that are not in it. It ends with the period of the
-// request.
-func (a *asker) within(spans []incident.Span) string {
-	conditions := []string{filter.During(spans[0].From*1000, min(spans[len(spans)-1].To*1000-1, a.period.ToMs))}
+// conditionsOf returns the conditions for spans: a period, and the gaps that are not in it.
+func (a *asker) conditionsOf(spans []incident.Span) string {
+	conditions := []string{a.within(incident.Span{From: spans[0].From, To: spans[len(spans)-1].To})}
 	for i := 1; i < len(spans); i++ {
-		conditions = append(conditions, "not "+filter.During(spans[i-1].To*1000, spans[i].From*1000-1))
+		conditions = append(conditions, "not "+incident.Span{From: spans[i-1].To, To: spans[i].From}.During())
 	}
 	return filter.Joined(conditions...)
 }
