@@ -18,9 +18,12 @@ const (
 
 // The numbers of the rules.
 const (
-	leastOthers  = 50      // requests of others during the incident, and as many before or after it
+	leastOthers  = 50      // requests of others before, during and after the incident
+	leastEach    = 20      // and during it, and before or after it
 	leastErrors  = 10      // errors of others
 	errorShare   = 2       // percent of their requests
+	leastOutage  = 5       // errors of others, if they are many percent
+	outageShare  = 25      // percent
 	errorGrowth  = 2       // times the share before
 	timeGrowth   = 2       // times the mean time before
 	leastSlower  = 100_000 // microseconds more than before
@@ -62,15 +65,17 @@ func (e Episode) Around() Span {
 // held compares the requests of others. blocked counts blocked requests, humans those of humans among them.
 func held(before, during, after Others, blocked int64, humans *int64) (Held, string) {
 	calm := before
-	if before.Requests < leastOthers {
+	if before.Requests < leastEach {
 		calm = after
 	}
 	blocksHumans := humans != nil && *humans >= leastHumans && *humans*100 > humanShare*blocked
 	text := "There were too few requests of others to compare"
 	state := HeldUnknown
-	if during.Requests >= leastOthers && calm.Requests >= leastOthers {
+	if before.Requests+during.Requests+after.Requests >= leastOthers &&
+		min(during.Requests, calm.Requests) >= leastEach {
 		state = HeldWell
-		failing := during.Errors >= leastErrors && during.Errors*100 >= errorShare*during.Requests &&
+		failing := (during.Errors >= leastErrors && during.Errors*100 >= errorShare*during.Requests ||
+			during.Errors >= leastOutage && during.Errors*100 >= outageShare*during.Requests) &&
 			during.Errors*calm.Requests >= errorGrowth*calm.Errors*during.Requests
 		slow := during.Timed > 0 && calm.Timed > 0 && during.mean() >= timeGrowth*calm.mean() &&
 			during.mean()-calm.mean() >= leastSlower

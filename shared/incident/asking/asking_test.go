@@ -224,7 +224,7 @@ func TestSameIncident(t *testing.T) {
 	l.attack(noon.Add(3*time.Minute), 6*time.Minute, 400, guess("bank.example"))
 	want := l.incidents(t, secondDay)
 	if len(want) != 1 || want[0].Target != "bank.example/login" || want[0].Sentence !=
-		"Password guessing at bank.example/login, 12:03–12:09: whether it held cannot be told" {
+		"Password guessing at bank.example/login, 12:03–12:09: held" {
 		t.Fatalf("%+v", want)
 	}
 	same := func(rule string, got []answer.IncidentResult) {
