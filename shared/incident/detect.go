@@ -240,7 +240,7 @@ func episodesOf(w Window, hours, minutes *Grid) []Episode {
 		if s == Rush && !hours.usualAt(w.Host, s, w.first).known {
 			continue
 		}
-		for _, r := range s.runs(series, bar{level: levels[0].Level}) {
+		for _, r := range s.runs(series) {
 			e := Episode{
 				Span: Span{w.From + int64(r.from)*Minute, w.From + int64(r.to)*Minute}, Host: w.Host, Signal: s,
 			}
@@ -292,31 +292,111 @@ type bar struct {
 	least int64 // thousandths of a request
 }
 
-// runs returns the runs of a series in which a signal stands out. It begins with a low bar, with which a run may be
-// longer than the episode, and cuts each run with the bar that its own numbers demand, until nothing changes.
-func (s Signal) runs(series []minute, b bar) []run {
+// runs returns the runs of a series in which a signal stands out, in order.
+func (s Signal) runs(series []minute) []run {
+	list := s.above(series, bar{level: levels[0].Level})
+	slices.SortFunc(list, func(a, b run) int { return cmp.Compare(a.from, b.from) })
+	return withEdges(list)
+}
+
+// above returns the runs of a series that exceed a bar. With a low bar, a run may be longer than the episode, so each run
+// is cut with the bar that its own numbers demand, until nothing changes. What is left of it may have weaker runs.
+func (s Signal) above(series []minute, b bar) []run {
 	var list []run
 	for _, r := range maximal(series, b) {
 		n, expected := r.sums(series)
 		if !s.standsOut(n, expected, 100) {
 			continue
 		}
-		again := func(part run, b bar) {
-			for _, inner := range s.runs(series[part.from:part.to], b) {
-				list = append(list, run{part.from + inner.from, part.from + inner.to})
+		within := func(part run, b bar) []run {
+			inner := s.above(series[part.from:part.to], b)
+			for i := range inner {
+				inner[i].from, inner[i].to = inner[i].from+part.from, inner[i].to+part.from
 			}
+			return inner
 		}
 		next := bar{max(b.level, levelOf(n*milli*100/expected)), max(b.least, n*milli/int64(r.to-r.from)/faint)}
 		if next != b {
-			again(r, next)
+			strong := joined(series, within(r, next))
+			list = append(list, strong...)
+			for _, part := range without(r, strong) {
+				list = append(list, within(part, bar{level: levels[0].Level})...)
+			}
 		} else if p, found := pauseIn(series, r); found {
-			again(run{r.from, p.from}, b)
-			again(run{p.to, r.to}, b)
+			list = append(list, within(run{r.from, p.from}, b)...)
+			list = append(list, within(run{p.to, r.to}, b)...)
 		} else if s.standsOut(n, expected, Signals[s].Ratio) {
 			list = append(list, r)
 		}
 	}
 	return list
+}
+
+// without returns the parts of a run that are left without others, which are none if there are no others.
+func without(r run, others []run) []run {
+	if len(others) == 0 {
+		return nil
+	}
+	var parts []run
+	from := r.from
+	for _, o := range others {
+		if o.from > from {
+			parts = append(parts, run{from, o.from})
+		}
+		from = max(from, o.to)
+	}
+	if from < r.to {
+		parts = append(parts, run{from, r.to})
+	}
+	return parts
+}
+
+// joined returns runs in which neighbours with similar rates, and without a pause between them, are one.
+func joined(series []minute, list []run) []run {
+	slices.SortFunc(list, func(a, b run) int { return cmp.Compare(a.from, b.from) })
+	var whole []run
+	for _, r := range list {
+		last := len(whole) - 1
+		if last < 0 || !similar(series, whole[last], r) || isPause(series, whole[last], r) {
+			whole = append(whole, r)
+			continue
+		}
+		whole[last].to = max(whole[last].to, r.to)
+	}
+	return whole
+}
+
+// similar reports whether no run has many times the rate of the other.
+func similar(series []minute, a, b run) bool {
+	x, _ := a.sums(series)
+	y, _ := b.sums(series)
+	x, y = x*int64(b.to-b.from), y*int64(a.to-a.from)
+	return x <= y*pausing && y <= x*pausing
+}
+
+// isPause reports whether the minutes between two runs have much less than their part of the requests.
+func isPause(series []minute, a, b run) bool {
+	gap := run{a.to, max(a.to, b.from)}
+	before, _ := a.sums(series)
+	after, _ := b.sums(series)
+	between, _ := gap.sums(series)
+	part := (before + after) * int64(gap.to-gap.from) / int64(a.to-a.from+b.to-b.from)
+	return gap.to-gap.from >= leastPause && part >= leastPart && between*pausing <= part
+}
+
+// withEdges returns runs in order, in which those of a minute or two right beside another are parts of it: the edges of
+// an attack that begins or ends within a minute.
+func withEdges(list []run) []run {
+	var whole []run
+	for _, r := range list {
+		if last := len(whole) - 1; last >= 0 && r.from <= whole[last].to &&
+			min(r.to-r.from, whole[last].to-whole[last].from) <= longestEdge {
+			whole[last].to = max(whole[last].to, r.to)
+			continue
+		}
+		whole = append(whole, r)
+	}
+	return whole
 }
 
 // pauseIn returns the first pause in a run: minutes that have much less than their part of its requests.

@@ -162,6 +162,33 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestBurstInASlowAttack: a burst that is much stronger than the slow attack around it is an episode of its own.
+func TestBurstInASlowAttack(t *testing.T) {
+	of := newTraffic(2)
+	of.ordinary(shop, 3, 20, 4)
+	noon := second.From + 12*incident.Hour
+	of.attack(shop, incident.All, noon, 180, 2)
+	of.attack(shop, incident.All, noon+90*incident.Minute, 5, 500)
+	list := of.episodes(second)
+	want := []incident.Span{
+		{From: noon, To: noon + 90*incident.Minute},
+		{From: noon + 90*incident.Minute, To: noon + 95*incident.Minute},
+		{From: noon + 95*incident.Minute, To: noon + 180*incident.Minute},
+	}
+	if len(list) != len(want) {
+		t.Fatalf("%+v", list)
+	}
+	for i, e := range list {
+		most := int64(20 * incident.Minute) // the slow parts are hardly above what is usual
+		if i == 1 {
+			most = 0
+		}
+		if abs(e.From-want[i].From) > most || abs(e.To-want[i].To) > most {
+			t.Errorf("%+v, want %+v", e, want[i])
+		}
+	}
+}
+
 // TestQuiet: ordinary traffic has no incidents: not in thirty days with the rhythm of a week, not in an hour of tripled
 // traffic after a release, and not at a host that is new.
 func TestQuiet(t *testing.T) {

@@ -71,7 +71,7 @@ type signalRule struct {
 // Signals is the table of signals.
 var Signals = [signals]signalRule{
 	Stopping: {
-		Name: "stopped", Doc: "Requests that were blocked or challenged.", Least: 40, Ratio: 150,
+		Name: "stopped", Doc: "Requests that were blocked or challenged.", Least: 40, Ratio: 160,
 	},
 	Denying: {
 		Name: "denied", Doc: "Requests that passed and were answered with 401 or 403.", Least: 40, Ratio: 300, measure: Denied,
@@ -97,8 +97,9 @@ const (
 	Overwhelming = 1000      // percent of the usual number, with which the usual targets do not matter
 	coarseRatio  = 115       // percent of the usual number of all requests, for an hour that stands out
 	faint        = 8         // minutes with less than one of so many requests of the mean are at no end of an episode
+	longestEdge  = 2         // minutes of a run that is only the edge of the one beside it
 	leastPause   = 15        // minutes; a pause of that length ends an episode
-	pausing      = 4         // its minutes have at most one of so many requests that the others have
+	pausing      = 4         // its minutes have at most one of so many requests that the others have; rates that differ less are similar
 	leastPart    = 10        // and the others have at least so many
 	milli        = 1000      // rates are in thousandths
 	million      = 1_000_000 // shares are in millionths
