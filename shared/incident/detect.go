@@ -92,14 +92,31 @@ func (g *Grid) usualAt(host Host, s Signal, hour int64) usual {
 		}
 	}
 	u := usual{rate: median(numbers) * milli, share: median(shares), known: len(shares) >= leastHistory}
-	if !u.known {
-		u.rate, u.share = 0, min(u.share, mostShare)
-	}
 	if s == Rush {
 		u.share = 0
 		for _, at := range []int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour} {
 			u.rate = max(u.rate, g.number(host, s, at)*milli)
 		}
+	}
+	return u
+}
+
+// usualShare returns what is usual in minutes of a host that has too few hours to know it: the median share in pieces of
+// the grid.
+func (g *Grid) usualShare(host Host, s Signal) usual {
+	var shares []int64
+	for from := floor(g.span.From, piece); from < g.span.To; from += piece {
+		n, all := int64(0), int64(0)
+		for at := from; at < from+piece; at += g.step {
+			n, all = n+g.number(host, s, at), all+g.number(host, Rush, at)
+		}
+		if all > 0 {
+			shares = append(shares, n*million/all)
+		}
+	}
+	u := usual{share: median(shares)}
+	if len(shares) < leastPieces {
+		u.share = min(u.share, mostShare)
 	}
 	return u
 }
@@ -161,11 +178,14 @@ func (g *Grid) Windows(period Span) []Window {
 // standingOut returns the end of the longest window from an hour on in which a signal stands out; 0: there is none.
 func (g *Grid) standingOut(host Host, s Signal, hour, end int64) (until int64) {
 	u := g.usualAt(host, s, hour)
-	if s == Rush {
-		if !u.known {
-			return 0
-		}
+	switch {
+	case u.known && s == Rush:
 		u = g.rush(host, hour, hour)
+	case u.known:
+	case s != Rush && g.number(host, s, hour) >= Signals[s].Least:
+		return hour + Hour
+	default:
+		return 0
 	}
 	n, expected := int64(0), int64(0)
 	for i := 1; i <= windows[len(windows)-1]; i++ {
@@ -228,8 +248,9 @@ func episodesOf(w Window, hours, minutes *Grid) []Episode {
 		var u usual
 		for at := w.From; at < w.To; at += Minute {
 			if at%Hour == 0 || at == w.From {
-				u = hours.usualAt(w.Host, s, floor(at, Hour))
-				if s == Rush {
+				if u = hours.usualAt(w.Host, s, floor(at, Hour)); !u.known {
+					u = minutes.usualShare(w.Host, s)
+				} else if s == Rush {
 					u = hours.rush(w.Host, floor(at, Hour), w.first)
 				}
 			}

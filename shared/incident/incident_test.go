@@ -211,6 +211,20 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
+// TestShortLogs: an attack is found also in a log of two hours, in which many requests are blocked all the time.
+func TestShortLogs(t *testing.T) {
+	for _, attack := range []float64{0, 60} {
+		of := newTraffic(5)
+		of.ordinary(shop, 1, 40, 15)
+		of.counts = slices.DeleteFunc(of.counts, func(c counted) bool { return c.at >= begin+2*incident.Hour })
+		of.attack(shop, incident.All, begin+50*incident.Minute, 5, attack)
+		list := of.episodes(incident.Span{From: begin, To: begin + day})
+		if attack == 0 && len(list) > 0 || attack > 0 && (len(list) != 1 || abs(list[0].From-begin-50*incident.Minute) > 120) {
+			t.Errorf("%v requests a minute: %+v", attack, list)
+		}
+	}
+}
+
 // TestSameEpisode: what an episode is does not depend on other hosts, on the order of requests, and on the period
 // around it.
 func TestSameEpisode(t *testing.T) {

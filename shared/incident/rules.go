@@ -83,15 +83,17 @@ var Signals = [signals]signalRule{
 		Name: "missing", Doc: "Requests that passed and were answered with 404.", Least: 40, Ratio: 300, measure: Missing,
 	},
 	Rush: {
-		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 500, measure: All,
+		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 400, measure: All,
 	},
 }
 
 // The numbers of the usual rate.
 const (
-	history      = 24        // hours before an hour whose median is its usual rate
-	leastHistory = 6         // hours with requests, with which a rate is known
-	mostShare    = 50_000    // of a million: the usual share of a signal where it is not known
+	history      = 24 // hours before an hour whose median is its usual rate
+	leastHistory = 6  // hours with requests, with which a rate is known
+	piece        = 10 * Minute
+	leastPieces  = 3         // with requests, with which a share is known
+	mostShare    = 100_000   // of a million: the usual share of a signal where it is not known
 	leastRate    = 50        // thousandths of a request in a minute: no rate is lower
 	deviations   = 6         // standard deviations of a Poisson distribution beyond the usual number
 	Overwhelming = 1000      // percent of the usual number, with which the usual targets do not matter
