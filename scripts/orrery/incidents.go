@@ -139,18 +139,25 @@ func writeIncidents(out io.Writer, results []json.RawMessage, zone *time.Locatio
 	return err
 }
 
-// timesOf returns the begin and the end of an incident by the clock of a zone.
+// timesOf returns the begin and the end of an incident by the clock of a zone, with dots where the period cuts it.
 func timesOf(r client.Incident, zone *time.Location) (string, error) {
 	begin, err := time.Parse(time.RFC3339, r.Begin)
 	if err != nil {
 		return "", err
 	}
 	text := begin.In(zone).Format("2006-01-02 15:04") + "–"
+	if r.BeginsEarlier {
+		text = begin.In(zone).Format("2006-01-02 …15:04") + "–"
+	}
 	if r.End == nil {
 		return text, nil
 	}
 	end, err := time.Parse(time.RFC3339, *r.End)
-	return text + end.In(zone).Format("15:04"), err
+	text += end.In(zone).Format("15:04")
+	if r.EndsLater {
+		text += "…"
+	}
+	return text, err
 }
 
 // shortened returns the first characters of a text.

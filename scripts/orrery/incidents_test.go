@@ -129,13 +129,16 @@ func TestTableOfIncidents(t *testing.T) {
 	const results = `[
 		{"kind":"password guessing","target":"bank.example/login","begin":"2026-01-01T16:19:00Z","end":"2026-01-01T16:27:00Z",
 			"certain":true,"num_of_requests":2472,"num_of_blocked_requests":2203,"num_of_ip":168,"held":{"state":"held"}},
+		{"kind":"flood","target":"–","begin":"2026-01-01T17:00:00Z","end":"2026-01-01T17:30:00Z","begins_earlier":true,
+			"ends_later":true,"certain":true,"num_of_requests":400,"num_of_blocked_requests":400,"num_of_ip":1,"held":{"state":"look"}},
 		{"kind":"scan","target":"a-very-long-name-of-a-host-that-nobody.example/old","begin":"2026-01-01T23:50:00Z","end":null,
 			"certain":false,"num_of_requests":112472,"num_of_blocked_requests":0,"num_of_ip":1,"held":{"state":"not held"}}]`
 	url := answeringServer(t, results, "")
 	stdout, stderr, code := inProcess(t, "incidents", "--url", url, "--tz", "Europe/Berlin", "--format", "table", "x")
-	want := "when                    what                                         blocked         IPs  held\n" +
-		"2026-01-01 17:19–17:27  Password guessing at bank.example/login      2,203 of 2,472  168  held\n" +
-		"2026-01-02 00:50–       Scan of a-very-long-name-of-a-host-that-n…?  0 of 112,472    1    not held\n" +
+	want := "when                      what                                         blocked         IPs  held\n" +
+		"2026-01-01 17:19–17:27    Password guessing at bank.example/login      2,203 of 2,472  168  held\n" +
+		"2026-01-01 …18:00–18:30…  Flood of –                                   400 of 400      1    look\n" +
+		"2026-01-02 00:50–         Scan of a-very-long-name-of-a-host-that-n…?  0 of 112,472    1    not held\n" +
 		"? concluded from what the origin answered; the gateway stopped few of these requests or none\n"
 	if diff := cmp.Diff(want, stdout); diff != "" || stderr != "" || code != 0 {
 		t.Errorf("%d %s %s", code, stderr, diff)

@@ -199,6 +199,9 @@ func (f Found) sentence(zone *time.Location, going bool, state Held) string {
 	if going {
 		when = "since " + begin.Format("2006-01-02 15:04")
 	}
+	if f.BeginsEarlier || f.EndsLater && !going {
+		when += ", cut by the period"
+	}
 	return fmt.Sprintf("%s, %s: %s", f.Kind.Of(wording.Shown(f.Target(), 80)), when, endings[state])
 }
 

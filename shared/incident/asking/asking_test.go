@@ -256,7 +256,8 @@ func TestCutIncidents(t *testing.T) {
 	l.ordinary(10, line{host: "bank.example", blocked: &no, human: &yes})
 	l.attack(noon, 20*time.Minute, 2000, guess("bank.example"))
 	cut := l.incidents(t, "timestamp between 2026-01-02 12:05 and 2026-01-02 12:09:59.999")
-	if len(cut) != 1 || !cut[0].BeginsEarlier || !cut[0].EndsLater || cut[0].End == nil || *cut[0].End != "2026-01-02T12:10:00Z" {
+	if len(cut) != 1 || !cut[0].BeginsEarlier || !cut[0].EndsLater || cut[0].End == nil || *cut[0].End != "2026-01-02T12:10:00Z" ||
+		!strings.Contains(cut[0].Sentence, "12:05–12:10, cut by the period: ") {
 		t.Errorf("%+v", cut)
 	}
 	l.rows = slices.DeleteFunc(l.rows, func(r *lake.Row) bool { return r.TsMs >= noon.Add(10*time.Minute).UnixMilli() })
