@@ -156,11 +156,9 @@ func (g *Grid) Windows(period Span) []Window {
 	var list []Window
 	for _, host := range g.Hosts() {
 		var spans []Window
-		for hour := floor(period.From, Hour); hour < period.To; hour += Hour {
-			for s := range signals {
-				if until := g.standingOut(host, s, hour, period.To); until > 0 {
-					spans = append(spans, Window{host, Span{hour - Margin*Hour, until + Margin*Hour}, hour})
-				}
+		for s := range signals {
+			for _, of := range g.outstanding(host, s, Span{floor(period.From, Hour), period.To}) {
+				spans = append(spans, Window{host, Span{of.From - Margin*Hour, of.To + Margin*Hour}, of.From})
 			}
 		}
 		slices.SortStableFunc(spans, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
@@ -175,34 +173,55 @@ func (g *Grid) Windows(period Span) []Window {
 	return list
 }
 
-// standingOut returns the end of the longest window from an hour on in which a signal stands out; 0: there is none.
-func (g *Grid) standingOut(host Host, s Signal, hour, end int64) (until int64) {
+// outstanding returns the hours of a period in which a signal stands out: single ones, and longer windows, in which single
+// ones do not count, because a burst would make all windows around it stand out.
+func (g *Grid) outstanding(host Host, s Signal, period Span) []Span {
+	var list []Span
+	single := map[int64]bool{}
+	for hour := period.From; hour < period.To; hour += Hour {
+		u := g.usualAt(host, s, hour)
+		n, ratio := g.number(host, s, hour), int64(100)
+		if s == Rush {
+			u, ratio = g.rush(host, hour, hour), coarseRatio
+		}
+		if u.known && s.standsOut(n, u.expected(g.number(host, Rush, hour), Hour), ratio) ||
+			!u.known && s != Rush && n >= Signals[s].Least {
+			single[hour] = true
+			list = append(list, Span{hour, hour + Hour})
+		}
+	}
+	for hour := period.From; hour < period.To; hour += Hour {
+		if until := g.window(host, s, hour, period.To, single); until > 0 {
+			list = append(list, Span{hour, until})
+		}
+	}
+	return list
+}
+
+// window returns the end of the longest window from an hour on in which a signal stands out, without single hours; 0:
+// there is none.
+func (g *Grid) window(host Host, s Signal, hour, end int64, single map[int64]bool) (until int64) {
 	u := g.usualAt(host, s, hour)
-	switch {
-	case u.known && s == Rush:
+	if s == Rush {
 		u = g.rush(host, hour, hour)
-	case u.known:
-	case s != Rush && g.number(host, s, hour) >= Signals[s].Least:
-		return hour + Hour
-	default:
+	}
+	if !u.known || single[hour] {
 		return 0
 	}
 	n, expected := int64(0), int64(0)
-	for i := 1; i <= windows[len(windows)-1]; i++ {
-		at := hour + int64(i-1)*Hour
-		if at >= end {
-			break
-		}
-		n += g.number(host, s, at)
-		expected += u.expected(g.number(host, Rush, at), Hour)
+	for at := hour; at < min(end, hour+longestWindow*Hour); at += Hour {
 		ratio := int64(100)
 		switch {
-		case s == Rush && i > 1:
+		case s == Rush && at > hour+Hour: // the rhythm of a day makes many hours differ
 			ratio = Signals[s].Ratio
 		case s == Rush:
 			ratio = coarseRatio
 		}
-		if slices.Contains(windows, i) && s.standsOut(n, expected, ratio) {
+		if !single[at] {
+			n += g.number(host, s, at)
+			expected += u.expected(g.number(host, Rush, at), Hour)
+		}
+		if s.standsOut(n, expected, ratio) {
 			until = at + Hour
 		}
 	}

@@ -115,6 +115,7 @@ func TestEpisodes(t *testing.T) {
 		{"passwords that nothing blocks", 60, incident.Denied, noon, 20, 30, incident.Denying},
 		{"missing paths", 60, incident.Missing, noon, 10, 40, incident.Missed},
 		{"a rush that passes", 60, incident.Passed, noon, 10, 600, incident.Rush},
+		{"a rush over the turn of an hour", 4, incident.Passed, noon - 6*incident.Minute, 20, 30, incident.Rush},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			for seed := range uint64(5) {

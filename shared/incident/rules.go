@@ -83,32 +83,30 @@ var Signals = [signals]signalRule{
 		Name: "missing", Doc: "Requests that passed and were answered with 404.", Least: 40, Ratio: 300, measure: Missing,
 	},
 	Rush: {
-		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 400, measure: All,
+		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 500, measure: All,
 	},
 }
 
 // The numbers of the usual rate.
 const (
-	history      = 24 // hours before an hour whose median is its usual rate
-	leastHistory = 6  // hours with requests, with which a rate is known
-	piece        = 10 * Minute
-	leastPieces  = 3         // with requests, with which a share is known
-	mostShare    = 100_000   // of a million: the usual share of a signal where it is not known
-	leastRate    = 50        // thousandths of a request in a minute: no rate is lower
-	deviations   = 6         // standard deviations of a Poisson distribution beyond the usual number
-	Overwhelming = 1000      // percent of the usual number, with which the usual targets do not matter
-	coarseRatio  = 115       // percent of the usual number of all requests, for an hour that stands out
-	faint        = 8         // minutes with less than one of so many requests of the mean are at no end of an episode
-	longestEdge  = 2         // minutes of a run that is only the edge of the one beside it
-	leastPause   = 15        // minutes; a pause of that length ends an episode
-	pausing      = 4         // its minutes have at most one of so many requests that the others have; rates that differ less are similar
-	leastPart    = 10        // and the others have at least so many
-	milli        = 1000      // rates are in thousandths
-	million      = 1_000_000 // shares are in millionths
+	history       = 24 // hours before an hour whose median is its usual rate
+	leastHistory  = 6  // hours with requests, with which a rate is known
+	piece         = 10 * Minute
+	leastPieces   = 3         // with requests, with which a share is known
+	mostShare     = 100_000   // of a million: the usual share of a signal where it is not known
+	leastRate     = 50        // thousandths of a request in a minute: no rate is lower
+	deviations    = 6         // standard deviations of a Poisson distribution beyond the usual number
+	Overwhelming  = 1000      // percent of the usual number, with which the usual targets do not matter
+	longestWindow = 8         // hours, of several that stand out together
+	coarseRatio   = 115       // percent of the usual number of all requests, for an hour that stands out
+	faint         = 8         // minutes with less than one of so many requests of the mean are at no end of an episode
+	longestEdge   = 2         // minutes of a run that is only the edge of the one beside it
+	leastPause    = 15        // minutes; a pause of that length ends an episode
+	pausing       = 4         // its minutes have at most one of so many requests that the others have; rates that differ less are similar
+	leastPart     = 10        // and the others have at least so many
+	milli         = 1000      // rates are in thousandths
+	million       = 1_000_000 // shares are in millionths
 )
-
-// windows are the lengths, in hours, in which the first pass looks for more than the usual number.
-var windows = []int{1, 2, 4, 8}
 
 // Margin is the number of hours around those that stand out whose minutes the second pass reads.
 const Margin = 1

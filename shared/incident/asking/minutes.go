@@ -55,6 +55,10 @@ func (a *asker) count(ctx context.Context, g *incident.Grid, questions []*counti
 // mostRows is the number of hosts and minutes of a question, which an answer has room for.
 const mostRows = 90_000
 
+// mostParts is the number of parts of the period about which questions are asked, unless they have too many rows. With
+// more parts, there are more questions; with fewer, more records are read that no question is about.
+const mostParts = 12
+
 // episodes asks for the minutes of the hours that stand out.
 func (a *asker) episodes(ctx context.Context, hours *incident.Grid) ([]incident.Episode, error) {
 	windows := hours.Windows(a.span())
@@ -72,24 +76,61 @@ func (a *asker) episodes(ctx context.Context, hours *incident.Grid) ([]incident.
 	return incident.Episodes(a.span(), hours, minutes, windows), nil
 }
 
-// filters returns the filters for the hours and hosts of windows, as few as there is room for.
+// filters returns the filters for the minutes and hosts of windows.
 func (a *asker) filters(windows []incident.Window) []string {
 	var list []string
-	for _, named := range []bool{true, false} {
-		of := slices.DeleteFunc(slices.Clone(windows), func(w incident.Window) bool { return w.Host.Named != named })
-		if len(of) == 0 {
-			continue
-		}
-		var hosts []incident.Host
-		for _, w := range of {
-			if !slices.Contains(hosts, w.Host) {
-				hosts = append(hosts, w.Host)
+	for _, part := range partsOf(windows, mostParts) {
+		for _, named := range []bool{true, false} {
+			var hosts []incident.Host
+			for _, w := range part {
+				if w.Host.Named == named && !slices.Contains(hosts, w.Host) {
+					hosts = append(hosts, w.Host)
+				}
+			}
+			if len(hosts) == 0 {
+				continue
+			}
+			most := max(1, mostRows/incident.Hour*incident.Minute/int64(len(hosts))) * incident.Hour
+			for _, spans := range divided(part, most) {
+				list = append(list, filter.Joined(a.conditionsOf(spans), incident.HostsCondition(hosts)))
 			}
 		}
-		most := int64(max(1, mostRows/incident.Hour*incident.Minute/len(hosts))) * incident.Hour
-		for _, spans := range divided(of, most) {
-			list = append(list, filter.Joined(a.conditionsOf(spans), incident.HostsCondition(hosts)))
+	}
+	return list
+}
+
+// partsOf returns windows in parts, by time. Windows that overlap are in one part, and so are the nearest ones if there
+// would be more parts than most.
+func partsOf(windows []incident.Window, most int) [][]incident.Window {
+	windows = slices.Clone(windows)
+	slices.SortStableFunc(windows, func(a, b incident.Window) int { return cmp.Compare(a.From, b.From) })
+	type part struct {
+		incident.Span
+		windows []incident.Window
+	}
+	var parts []part
+	for _, w := range windows {
+		if last := len(parts) - 1; last >= 0 && w.From <= parts[last].To {
+			parts[last].To = max(parts[last].To, w.To)
+			parts[last].windows = append(parts[last].windows, w)
+			continue
 		}
+		parts = append(parts, part{w.Span, []incident.Window{w}})
+	}
+	for len(parts) > most {
+		nearest := 1
+		for i := range parts[2:] {
+			if i += 2; parts[i].From-parts[i-1].To < parts[nearest].From-parts[nearest-1].To {
+				nearest = i
+			}
+		}
+		before := &parts[nearest-1]
+		before.To, before.windows = parts[nearest].To, append(before.windows, parts[nearest].windows...)
+		parts = slices.Delete(parts, nearest, nearest+1)
+	}
+	list := make([][]incident.Window, len(parts))
+	for i, p := range parts {
+		list[i] = p.windows
 	}
 	return list
 }
