@@ -127,12 +127,13 @@ const (
 )
 
 var (
-	loginPath = regexp.MustCompile(`(?i)(^|[/_.-])(log-?in|log-?on|sign-?in|sign_in|auth|authenticate|oauth2?|token|password|passwd|otp|2fa|wp-login\.php|xmlrpc\.php)([/_.-]|$)`)
-	payload   = regexp.MustCompile(`(?i)sqli|sql.?injection|\bxss\b|cross.?site|\b[lr]fi\b|\brce\b|\bxxe\b|\bssti\b|inject|inclusion|traversal|deserial|jndi|log4`)
-	probing   = regexp.MustCompile(`(?i)scanner|\bprob(e|ing)\b|too many paths|too many errors`)
-	secret    = regexp.MustCompile(`(?i)/\.(env|git|svn|aws|ssh|ht)|wp-(admin|login|content|includes|config)|php|cgi-bin|actuator|\.(sql|bak|old|zip|tar|gz|asp|aspx|jsp|cfm|ini|conf|log)$|admin|manager|setup|/console`)
-	scanner   = regexp.MustCompile(ScannerAgents)
-	crawler   = regexp.MustCompile(`(?i)bot\b|bot/|crawl|spider|slurp|mediapartners|facebookexternalhit`)
+	loginPath   = regexp.MustCompile(`(?i)(^|[/_.-])(log-?in|log-?on|sign-?in|sign_in|auth|authenticate|oauth2?|sessions?|token|password|passwd|otp|2fa|wp-login\.php|xmlrpc\.php)([/_.-]|$)`)
+	loginReason = regexp.MustCompile(`(?i)log-?in\b|sign-?in\b|credential|brute.?force|password`)
+	payload     = regexp.MustCompile(`(?i)sqli|sql.?injection|\bxss\b|cross.?site|\b[lr]fi\b|\brce\b|\bxxe\b|\bssti\b|inject|inclusion|traversal|deserial|jndi|log4`)
+	probing     = regexp.MustCompile(`(?i)scanner|\bprob(e|ing)\b|too many paths|too many errors`)
+	secret      = regexp.MustCompile(`(?i)/\.(env|git|svn|aws|ssh|ht)|wp-(admin|login|content|includes|config)|php|cgi-bin|actuator|\.(sql|bak|old|zip|tar|gz|asp|aspx|jsp|cfm|ini|conf|log)$|admin|manager|setup|/console`)
+	scanner     = regexp.MustCompile(ScannerAgents)
+	crawler     = regexp.MustCompile(`(?i)bot\b|bot/|crawl|spider|slurp|mediapartners|facebookexternalhit`)
 )
 
 // Kinds is the table of kinds. The first that applies is the kind; if none does, the incident is unusual.
@@ -145,10 +146,11 @@ var Kinds = []kindRule{
 		},
 	},
 	{
-		Guessing, "Six tenths are requests of a path that logs users in; or eight tenths of what was answered with 401 or 403 are " +
-			"requests of one path.",
+		Guessing, "Six tenths are requests of a path that logs users in, or have a reason that names logins; or eight tenths of " +
+			"what was answered with 401 or 403 are requests of one path.",
 		func(e Episode, s Signs) bool {
-			return e.pathShare(s, loginPath) >= guessingShare || e.Signal == Denying && e.topShare(s, 1) >= deniedShare
+			return e.pathShare(s, loginPath) >= guessingShare || e.share(s, s.Reasons, loginReason) >= guessingShare ||
+				e.Signal == Denying && e.topShare(s, 1) >= deniedShare
 		},
 	},
 	{
@@ -229,8 +231,10 @@ var Dismissals = []Dismissal{
 		},
 	},
 	{
-		"Half of the requests are of humans.",
-		func(e Episode, s Signs) bool { return s.Humans*100 >= humansShare*e.weight(s.Total) },
+		"Half of the requests are of humans, unless they were answered with 401 or 403.",
+		func(e Episode, s Signs) bool {
+			return e.Signal != Denying && s.Humans*100 >= humansShare*e.weight(s.Total)
+		},
 	},
 	{
 		"Fewer than twenty different paths are missing.",

@@ -40,6 +40,11 @@ func TestKinds(t *testing.T) {
 			incident.Signs{Total: total, Paths: only("/login", 400)}, incident.Guessing, "/login",
 		},
 		{
+			"a reason that names logins", incident.Stopping,
+			incident.Signs{Total: total, Paths: paths(40, "/a%d", 10), Reasons: only("rate limit [\"login\"]", 300)},
+			incident.Guessing, "",
+		},
+		{
 			"one path that denies", incident.Denying, incident.Signs{Total: all, Paths: only("/api/v2/basket", 400)},
 			incident.Guessing, "/api/v2/basket",
 		},
@@ -119,7 +124,7 @@ func TestDismissed(t *testing.T) {
 		{"a missing file", incident.Missed, incident.Signs{Paths: only("/app.js", 400)}, true},
 		{"many missing files", incident.Missed, incident.Signs{Paths: paths(40, "/%d", 10)}, false},
 		{"sessions that ended", incident.Denying, incident.Signs{Paths: paths(10, "/api/%d", 40)}, true},
-		{"one path that denies", incident.Denying, incident.Signs{Paths: only("/api/1", 400)}, false},
+		{"one path that denies", incident.Denying, incident.Signs{Paths: only("/api/1", 400), Humans: 500}, false},
 	} {
 		e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400}
 		test.signs.Total = total
