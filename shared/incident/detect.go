@@ -9,13 +9,16 @@ import (
 type Grid struct {
 	span  Span
 	step  int64
-	hosts map[Host]*[Measures][]int64
+	hosts map[Host]*numbers
 }
+
+// numbers are the numbers of a host, by measure and segment.
+type numbers [Measures][]int64
 
 // NewGrid returns a grid whose segments contain a span.
 func NewGrid(span Span, step int64) *Grid {
 	from := floor(span.From, step)
-	return &Grid{Span{from, floor(span.To-1, step) + step}, step, map[Host]*[Measures][]int64{}}
+	return &Grid{Span{from, floor(span.To-1, step) + step}, step, map[Host]*numbers{}}
 }
 
 // floor returns the largest multiple of a length that is not above n.
@@ -31,7 +34,7 @@ func (g *Grid) Add(host Host, m Measure, at, n int64) {
 	}
 	of := g.hosts[host]
 	if of == nil {
-		of = &[Measures][]int64{}
+		of = &numbers{}
 		for i := range of {
 			of[i] = make([]int64, (g.span.To-g.span.From)/g.step)
 		}
@@ -52,9 +55,8 @@ func (g *Grid) Hosts() []Host {
 
 func compareHosts(a, b Host) int { return cmp.Compare(a.String(), b.String()) }
 
-// number returns the requests of a signal in a segment; 0 outside of the grid.
-func (g *Grid) number(host Host, s Signal, at int64) int64 {
-	of := g.hosts[host]
+// number returns the requests of a signal in a segment; 0 outside of the grid, and for nil, a host without requests.
+func (g *Grid) number(of *numbers, s Signal, at int64) int64 {
 	if of == nil || at < g.span.From || at >= g.span.To {
 		return 0
 	}
@@ -74,28 +76,28 @@ type usual struct {
 
 // usualAt returns what is usual in the hour that begins at a time: the median of the hours before it since the host has
 // requests. At the begin of the data, hours after it complete the number.
-func (g *Grid) usualAt(host Host, s Signal, hour int64) usual {
+func (g *Grid) usualAt(of *numbers, s Signal, hour int64) usual {
 	first := hour - history*Hour
-	for first < hour && g.number(host, Rush, first) == 0 {
+	for first < hour && g.number(of, Rush, first) == 0 {
 		first += Hour
 	}
 	until := hour
 	if hour-first < leastHistory*Hour {
 		until = min(g.span.To, first+history*Hour)
 	}
-	var numbers, shares []int64
+	counts, shares := make([]int64, 0, history), make([]int64, 0, history)
 	for at := first; at < until; at += Hour {
-		n, all := g.number(host, s, at), g.number(host, Rush, at)
-		numbers = append(numbers, n)
+		n, all := g.number(of, s, at), g.number(of, Rush, at)
+		counts = append(counts, n)
 		if all > 0 {
 			shares = append(shares, n*million/all)
 		}
 	}
-	u := usual{rate: median(numbers) * milli, share: median(shares), known: len(shares) >= leastHistory}
+	u := usual{rate: median(counts) * milli, share: median(shares), known: len(shares) >= leastHistory}
 	if s == Rush {
 		u.share = 0
 		for _, at := range []int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour} {
-			u.rate = max(u.rate, g.number(host, s, at)*milli)
+			u.rate = max(u.rate, g.number(of, s, at)*milli)
 		}
 	}
 	return u
@@ -103,12 +105,12 @@ func (g *Grid) usualAt(host Host, s Signal, hour int64) usual {
 
 // usualShare returns what is usual in minutes of a host that has too few hours to know it: the median share in pieces of
 // the grid.
-func (g *Grid) usualShare(host Host, s Signal) usual {
+func (g *Grid) usualShare(of *numbers, s Signal) usual {
 	var shares []int64
 	for from := floor(g.span.From, piece); from < g.span.To; from += piece {
 		n, all := int64(0), int64(0)
 		for at := from; at < from+piece; at += g.step {
-			n, all = n+g.number(host, s, at), all+g.number(host, Rush, at)
+			n, all = n+g.number(of, s, at), all+g.number(of, Rush, at)
 		}
 		if all > 0 {
 			shares = append(shares, n*million/all)
@@ -157,8 +159,8 @@ func (g *Grid) Windows(period Span) []Window {
 	for _, host := range g.Hosts() {
 		var spans []Window
 		for s := range signals {
-			for _, of := range g.outstanding(host, s, Span{floor(period.From, Hour), period.To}) {
-				spans = append(spans, Window{host, Span{of.From - Margin*Hour, of.To + Margin*Hour}, of.From})
+			for _, at := range g.outstanding(g.hosts[host], s, Span{floor(period.From, Hour), period.To}) {
+				spans = append(spans, Window{host, Span{at.From - Margin*Hour, at.To + Margin*Hour}, at.From})
 			}
 		}
 		slices.SortStableFunc(spans, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
@@ -175,51 +177,61 @@ func (g *Grid) Windows(period Span) []Window {
 
 // outstanding returns the hours of a period in which a signal stands out: single ones, and longer windows, in which single
 // ones do not count, because a burst would make all windows around it stand out.
-func (g *Grid) outstanding(host Host, s Signal, period Span) []Span {
+func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 	var list []Span
 	single := map[int64]bool{}
 	for hour := period.From; hour < period.To; hour += Hour {
-		u := g.usualAt(host, s, hour)
-		n, ratio := g.number(host, s, hour), int64(100)
-		if s == Rush {
-			u, ratio = g.rush(host, hour, hour), coarseRatio
+		n := g.number(of, s, hour)
+		if n < Signals[s].Least {
+			continue
 		}
-		if u.known && s.standsOut(n, u.expected(g.number(host, Rush, hour), Hour), ratio) ||
-			!u.known && s != Rush && n >= Signals[s].Least {
+		u, ratio := g.usualAt(of, s, hour), int64(100)
+		if s == Rush {
+			u, ratio = g.rush(of, hour, hour), coarseRatio
+		}
+		if u.known && s.standsOut(n, u.expected(g.number(of, Rush, hour), Hour), ratio) || !u.known && s != Rush {
 			single[hour] = true
 			list = append(list, Span{hour, hour + Hour})
 		}
 	}
 	for hour := period.From; hour < period.To; hour += Hour {
-		if until := g.window(host, s, hour, period.To, single); until > 0 {
+		end := min(period.To, hour+longestWindow*Hour)
+		if until := g.window(of, s, Span{hour, end}, single); until > 0 {
 			list = append(list, Span{hour, until})
 		}
 	}
 	return list
 }
 
-// window returns the end of the longest window from an hour on in which a signal stands out, without single hours; 0:
-// there is none.
-func (g *Grid) window(host Host, s Signal, hour, end int64, single map[int64]bool) (until int64) {
-	u := g.usualAt(host, s, hour)
-	if s == Rush {
-		u = g.rush(host, hour, hour)
+// window returns the end of the longest window from the begin of a span on in which a signal stands out, without single
+// hours; 0: there is none.
+func (g *Grid) window(of *numbers, s Signal, span Span, single map[int64]bool) (until int64) {
+	total := int64(0)
+	for at := span.From; at < span.To; at += Hour {
+		total += g.number(of, s, at)
 	}
-	if !u.known || single[hour] {
+	if single[span.From] || total < Signals[s].Least { // most windows
+		return 0
+	}
+	u := g.usualAt(of, s, span.From)
+	if s == Rush {
+		u = g.rush(of, span.From, span.From)
+	}
+	if !u.known {
 		return 0
 	}
 	n, expected := int64(0), int64(0)
-	for at := hour; at < min(end, hour+longestWindow*Hour); at += Hour {
+	for at := span.From; at < span.To; at += Hour {
 		ratio := int64(100)
 		switch {
-		case s == Rush && at > hour+Hour: // the rhythm of a day makes many hours differ
+		case s == Rush && at > span.From+Hour: // the rhythm of a day makes many hours differ
 			ratio = Signals[s].Ratio
 		case s == Rush:
 			ratio = coarseRatio
 		}
 		if !single[at] {
-			n += g.number(host, s, at)
-			expected += u.expected(g.number(host, Rush, at), Hour)
+			n += g.number(of, s, at)
+			expected += u.expected(g.number(of, Rush, at), Hour)
 		}
 		if s.standsOut(n, expected, ratio) {
 			until = at + Hour
@@ -230,9 +242,9 @@ func (g *Grid) window(host Host, s Signal, hour, end int64, single map[int64]boo
 
 // rush returns the usual rate of all requests in an hour of a window: also that of the two hours before the first one
 // that stands out, because traffic has a daily rhythm.
-func (g *Grid) rush(host Host, hour, first int64) usual {
-	u := g.usualAt(host, Rush, hour)
-	u.rate = max(u.rate, g.number(host, Rush, first-Hour)*milli, g.number(host, Rush, first-2*Hour)*milli)
+func (g *Grid) rush(of *numbers, hour, first int64) usual {
+	u := g.usualAt(of, Rush, hour)
+	u.rate = max(u.rate, g.number(of, Rush, first-Hour)*milli, g.number(of, Rush, first-2*Hour)*milli)
 	return u
 }
 
@@ -262,22 +274,23 @@ type minute struct{ n, expected int64 }
 // episodesOf returns the episodes of all signals in a window.
 func episodesOf(w Window, hours, minutes *Grid) []Episode {
 	var list []Episode
+	before, during := hours.hosts[w.Host], minutes.hosts[w.Host]
 	for s := range signals {
 		series := make([]minute, 0, (w.To-w.From)/Minute)
 		var u usual
 		for at := w.From; at < w.To; at += Minute {
 			if at%Hour == 0 || at == w.From {
-				if u = hours.usualAt(w.Host, s, floor(at, Hour)); !u.known {
-					u = minutes.usualShare(w.Host, s)
+				if u = hours.usualAt(before, s, floor(at, Hour)); !u.known {
+					u = minutes.usualShare(during, s)
 				} else if s == Rush {
-					u = hours.rush(w.Host, floor(at, Hour), w.first)
+					u = hours.rush(before, floor(at, Hour), w.first)
 				}
 			}
 			series = append(series, minute{
-				minutes.number(w.Host, s, at), u.expected(minutes.number(w.Host, Rush, at), Minute),
+				minutes.number(during, s, at), u.expected(minutes.number(during, Rush, at), Minute),
 			})
 		}
-		if s == Rush && !hours.usualAt(w.Host, s, w.first).known {
+		if s == Rush && !hours.usualAt(before, s, w.first).known {
 			continue
 		}
 		for _, r := range s.runs(series) {
