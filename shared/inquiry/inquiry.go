@@ -59,13 +59,14 @@ func Each(n, atOnce int, ask func(i int)) {
 	_ = group.Wait() // the functions return no errors
 }
 
-// Bind returns the canonical conditions and the period of a filter that has both. The error is a *query.FilterError.
-func Bind(f filter.Filter, clock query.Option) (conditions string, period query.Period, err error) {
-	q, err := query.Bind(f, query.Timeline{}, clock)
+// Bind returns a filter that has a period as a query, and its canonical conditions without the period. The error is a
+// *query.FilterError.
+func Bind(f filter.Filter, clock query.Option) (q query.Query, conditions string, err error) {
+	q, err = query.Bind(f, query.Timeline{}, clock)
 	if err != nil {
-		return "", query.Period{}, err
+		return q, "", err
 	}
 	rest := q.Filter
 	rest.Conditions = rest.Conditions[1:] // the canonical form begins with the period
-	return filter.Format(rest), q.Period, nil
+	return q, filter.Format(rest), nil
 }

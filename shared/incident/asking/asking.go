@@ -85,11 +85,13 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if r.Syntax == filter.QueryString {
 		f = filter.ParseQueryString(r.Filters)
 	}
-	q, err := query.Bind(f, query.Timeline{SegmentSeconds: longSegment}, query.WithClock(clock))
+	q, conditions, err := inquiry.Bind(f, query.WithClock(clock))
 	if err != nil {
 		return nil, err
 	}
-	a := &asker{from: from, atOnce: r.AtOnce, period: q.Period, zone: clock.Zone}
+	a := &asker{
+		from: from, atOnce: r.AtOnce, conditions: conditions, period: q.Period, zone: clock.Zone, meta: newMeta(q, r.Zone),
+	}
 	if a.zone == nil {
 		a.zone = time.UTC
 	}
@@ -98,16 +100,8 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 			Param: "filters", Message: fmt.Sprintf("incidents are found in periods of at most %d days", MaxDays),
 		}
 	}
-	rest := q.Filter
-	rest.Conditions = rest.Conditions[1:] // the canonical form begins with the period
-	a.conditions = filter.Format(rest)
-	a.meta = newMeta(q)
-	a.meta.TZ = r.Zone
 	return a, nil
 }
-
-// longSegment is the length of a segment of which a period of any length has few.
-const longSegment = 4096 * 24 * 3600
 
 // span returns the seconds of the period.
 func (a *asker) span() incident.Span {

@@ -21,10 +21,10 @@ type meta struct {
 	truncated bool
 }
 
-func newMeta(q query.Query) meta {
+func newMeta(q query.Query, zone string) meta {
 	m := meta{exact: true}
 	m.Filter, m.Fingerprint = filter.Format(q.Filter), q.Fingerprint()
-	m.Period = search.PeriodOf(q.Period)
+	m.Period, m.TZ = search.PeriodOf(q.Period), zone
 	return m
 }
 

@@ -166,9 +166,9 @@ func SettingOf(r Request) (report.Setting, error) {
 	}
 	clock := query.WithClock(query.Clock{Now: r.Now, Zone: location})
 	if r.Last == "" {
-		var period query.Period
-		s.Conditions, period, err = inquiry.Bind(f, clock)
-		s.Period = report.Period{FromMs: period.FromMs, ToMs: period.ToMs}
+		var q query.Query
+		q, s.Conditions, err = inquiry.Bind(f, clock)
+		s.Period = report.Period{FromMs: q.Period.FromMs, ToMs: q.Period.ToMs}
 	} else {
 		s.Conditions, err = bindConditions(f, r.Last, clock)
 		s.Period = r.Last.Last(r.Now.In(location))
