@@ -39,12 +39,6 @@ type Others struct {
 	Timed, TimeUs    int64 // requests with a time, and the sum of their times in microseconds
 }
 
-// Add adds requests.
-func (o *Others) Add(more Others) {
-	o.Requests, o.Errors = o.Requests+more.Requests, o.Errors+more.Errors
-	o.Timed, o.TimeUs = o.Timed+more.Timed, o.TimeUs+more.TimeUs
-}
-
 func (o Others) mean() int64 { return o.TimeUs / max(1, o.Timed) }
 
 func (o Others) result() answer.IncidentOthers {

@@ -154,7 +154,8 @@ func requestsOf(f answer.FacetResult, value any) (n int64) {
 	return n
 }
 
-// figures returns the questions for the figures of an incident.
+// figures returns the questions for the figures of an incident. They are answered at the same time, so each sets members
+// of its own.
 func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 	every := everything(f.Host)
 	of := func(facet answer.FacetResult) {
@@ -194,7 +195,8 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 			route: "timeline", params: map[string]string{"filters": others, "segment": "1m"},
 			into: func(results json.RawMessage) error {
 				return eachOf(results, func(r answer.TimelineResult) {
-					when(r.TimePeriod).Add(incident.Others{Requests: r.NumOfRequests, Errors: errorsOf(r)})
+					o := when(r.TimePeriod)
+					o.Requests, o.Errors = o.Requests+r.NumOfRequests, o.Errors+errorsOf(r)
 				})
 			},
 		},
@@ -202,8 +204,8 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 			route: "stats", params: map[string]string{"filters": filter.Joined(others, "request_time>=0"), "segment": "1m"},
 			into: func(results json.RawMessage) error {
 				return eachOf(results, func(r answer.StatsResult) {
-					if r.AvgLatency != nil {
-						when(r.TimePeriod).Add(incident.Others{Timed: r.NumOfRequests, TimeUs: sumOf(r)})
+					if o := when(r.TimePeriod); r.AvgLatency != nil {
+						o.Timed, o.TimeUs = o.Timed+r.NumOfRequests, o.TimeUs+sumOf(r)
 					}
 				})
 			},
