@@ -126,7 +126,8 @@ type Figures struct {
 // most is the number of values that an incident lists.
 const most = 5
 
-// Result returns the incident in numbers and words, with times in a zone. Newest is the time of the newest record.
+// Result returns the incident in numbers and words, with times in a zone. newest is the time of the newest record, zero if
+// it is an old one.
 func (f Found) Result(n Figures, conditions string, zone *time.Location, newest time.Time) answer.IncidentResult {
 	r := answer.IncidentResult{
 		ID: f.ID(), Kind: string(f.Kind), Target: wording.Shown(f.Target(), 200), Path: f.Prefix, Begin: rfc3339(f.From),
@@ -143,7 +144,8 @@ func (f Found) Result(n Figures, conditions string, zone *time.Location, newest 
 	if n.HasNetworks {
 		r.NumOfNetworks = &n.Networks.Distinct
 	}
-	if going := !newest.IsZero() && f.EndsLater && newest.Unix() < f.To+2*Minute; !going {
+	// The last minute of the data may have begun just now, so it need not be a part of the episode.
+	if going := !newest.IsZero() && newest.Unix() < f.To+2*Minute; !going {
 		end := rfc3339(f.To)
 		r.End, r.EndsLater = &end, f.EndsLater
 	}

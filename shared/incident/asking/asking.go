@@ -23,7 +23,7 @@ type Request struct {
 	Filters string        // in either form, with a period
 	Syntax  filter.Syntax // 0: determined by the first character
 	Zone    string        // IANA name, of times in words, of today and of yesterday; "" for UTC
-	Now     time.Time     // relative times are relative to it; if it is zero, the filter has none
+	Now     time.Time     // of relative times; zero: the filter has none, and the newest record is the present
 	AtOnce  int           // questions that are asked at the same time; 0: all
 }
 
@@ -46,6 +46,7 @@ type asker struct {
 	conditions string // canonical, without the period
 	period     query.Period
 	zone       *time.Location
+	now        time.Time
 	meta       meta
 }
 
@@ -90,7 +91,8 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 		return nil, err
 	}
 	a := &asker{
-		from: from, atOnce: r.AtOnce, conditions: conditions, period: q.Period, zone: clock.Zone, meta: newMeta(q, r.Zone),
+		from: from, atOnce: r.AtOnce, conditions: conditions, period: q.Period, zone: clock.Zone, now: r.Now,
+		meta: newMeta(q, r.Zone),
 	}
 	if a.zone == nil {
 		a.zone = time.UTC
@@ -264,12 +266,23 @@ func (a *asker) measure(ctx context.Context, found []incident.Found) ([]answer.I
 	}
 	results := make([]answer.IncidentResult, len(found))
 	for i, f := range found {
-		results[i] = f.Result(figures[i], a.conditions, a.zone, a.meta.newest)
+		results[i] = f.Result(figures[i], a.conditions, a.zone, a.recent())
 	}
 	slices.SortStableFunc(results, func(x, y answer.IncidentResult) int {
 		return cmp.Or(cmp.Compare(x.Begin, y.Begin), cmp.Compare(x.Target, y.Target))
 	})
 	return results, nil
+}
+
+// freshness is the age of the newest record up to which an incident may be still going on.
+const freshness = time.Hour
+
+// recent returns the time of the newest record, or zero if it is an old one.
+func (a *asker) recent() time.Time {
+	if !a.now.IsZero() && a.now.Sub(a.meta.newest) > freshness {
+		return time.Time{}
+	}
+	return a.meta.newest
 }
 
 // largest returns the episodes with the largest excess, in their order.

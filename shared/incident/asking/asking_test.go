@@ -261,9 +261,16 @@ func TestCutIncidents(t *testing.T) {
 		t.Errorf("%+v", cut)
 	}
 	l.rows = slices.DeleteFunc(l.rows, func(r *lake.Row) bool { return r.TsMs >= noon.Add(10*time.Minute).UnixMilli() })
-	going := l.incidents(t, "timestamp between 2026-01-02 11:00 and 2026-01-02 12:09:59.999")
-	if len(going) != 1 || going[0].End != nil || !strings.Contains(going[0].Sentence, "since 2026-01-02 12:00") {
-		t.Errorf("%+v", going)
+	l.add(noon.Add(10*time.Minute), line{host: "bank.example", path: "/", ip: "192.0.2.1", status: 200, blocked: &no})
+	for _, end := range []string{"12:09:59.999", "12:10:20"} { // the second one has a minute that has just begun
+		going := l.incidents(t, "timestamp between 2026-01-02 11:00 and 2026-01-02 "+end)
+		if len(going) != 1 || going[0].End != nil || !strings.Contains(going[0].Sentence, "since 2026-01-02 12:00") {
+			t.Errorf("%+v", going)
+		}
+	}
+	old := run(t, l.source(t), asking.Request{Filters: secondDay, Now: noon.Add(24 * time.Hour)}).Results
+	if len(old) != 1 || old[0].End == nil || *old[0].End != "2026-01-02T12:10:00Z" {
+		t.Errorf("a day later: %+v", old)
 	}
 }
 
