@@ -369,12 +369,16 @@ func (s Signal) above(series []minute, b bar) []run {
 			return inner
 		}
 		next := bar{max(b.level, levelOf(n*milli*100/expected)), max(b.least, n*milli/int64(r.to-r.from)/faint)}
-		if next != b {
-			strong := joined(series, within(r, next))
+		cut := func(strong []run) {
 			list = append(list, strong...)
 			for _, part := range without(r, strong) {
 				list = append(list, within(part, bar{level: levels[0].Level})...)
 			}
+		}
+		if next != b {
+			cut(joined(series, within(r, next)))
+		} else if c, found := core(series, r); found {
+			cut(within(c, bar{level: levels[0].Level}))
 		} else if p, found := pauseIn(series, r); found {
 			list = append(list, within(run{r.from, p.from}, b)...)
 			list = append(list, within(run{p.to, r.to}, b)...)
@@ -383,6 +387,24 @@ func (s Signal) above(series []minute, b bar) []run {
 		}
 	}
 	return list
+}
+
+// core returns the shortest part of a run that has nearly all of its excess, if it is much shorter than the run: the rest is
+// only a little more than usual.
+func core(series []minute, r run) (shortest run, found bool) {
+	n, expected := r.sums(series)
+	most := (n*milli - expected) * coreShare / 100
+	shortest = run{r.from, r.from + (r.to-r.from)/coreLength + 1}
+	for from := r.from; from < r.to; from++ {
+		excess := int64(0)
+		for to := from + 1; to <= r.to && to-from < shortest.to-shortest.from; to++ {
+			excess += series[to-1].n*milli - series[to-1].expected
+			if excess >= most {
+				shortest, found = run{from, to}, true
+			}
+		}
+	}
+	return shortest, found
 }
 
 // without returns the parts of a run that are left without others, which are none if there are no others.

@@ -100,6 +100,8 @@ const (
 	longestWindow = 8         // hours, of several that stand out together
 	coarseRatio   = 115       // percent of the usual number of all requests, for an hour that stands out
 	faint         = 8         // minutes with less than one of so many requests of the mean are at no end of an episode
+	coreShare     = 90        // percent of the excess of a run
+	coreLength    = 3         // and its part of the length, with which an episode is that part of the run
 	longestEdge   = 2         // minutes of a run that is only the edge of the one beside it
 	leastPause    = 15        // minutes; a pause of that length ends an episode
 	pausing       = 4         // its minutes have at most one of so many requests that the others have; rates that differ less are similar
