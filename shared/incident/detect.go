@@ -75,7 +75,7 @@ type usual struct {
 }
 
 // usualAt returns what is usual in the hour that begins at a time: the median of the hours before it since the host has
-// requests. At the begin of the data, hours after it complete the number.
+// requests. At the beginning of the data, hours after it complete the number.
 func (g *Grid) usualAt(of *numbers, s Signal, hour int64) usual {
 	first := hour - history*Hour
 	for first < hour && g.number(of, Rush, first) == 0 {
@@ -103,11 +103,11 @@ func (g *Grid) usualAt(of *numbers, s Signal, hour int64) usual {
 	return u
 }
 
-// usualShare returns what is usual in minutes of a host that has too few hours to know it: the median share in pieces of
-// the grid.
-func (g *Grid) usualShare(of *numbers, s Signal) usual {
+// usualShare returns what is usual in a span of minutes of a host that has too few hours to know it: the median share in
+// its pieces.
+func (g *Grid) usualShare(of *numbers, s Signal, span Span) usual {
 	var shares []int64
-	for from := floor(g.span.From, piece); from < g.span.To; from += piece {
+	for from := span.From; from < span.To; from += piece {
 		n, all := int64(0), int64(0)
 		for at := from; at < from+piece; at += g.step {
 			n, all = n+g.number(of, s, at), all+g.number(of, Rush, at)
@@ -175,8 +175,8 @@ func (g *Grid) Windows(period Span) []Window {
 	return list
 }
 
-// outstanding returns the hours of a period in which a signal stands out: single ones, and longer windows, in which single
-// ones do not count, because a burst would make all windows around it stand out.
+// outstanding returns the hours of a period in which a signal stands out: single hours, and longer windows. Single hours do
+// not count in windows, because a burst would make all windows around it stand out.
 func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 	var list []Span
 	single := map[int64]bool{}
@@ -203,8 +203,8 @@ func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 	return list
 }
 
-// window returns the end of the longest window from the begin of a span on in which a signal stands out, without single
-// hours; 0: there is none.
+// window returns the end of the longest window in which a signal stands out, without single hours, and that begins with a
+// span and ends in it. It returns 0 if there is none.
 func (g *Grid) window(of *numbers, s Signal, span Span, single map[int64]bool) (until int64) {
 	total := int64(0)
 	for at := span.From; at < span.To; at += Hour {
@@ -281,7 +281,7 @@ func episodesOf(w Window, hours, minutes *Grid) []Episode {
 		for at := w.From; at < w.To; at += Minute {
 			if at%Hour == 0 || at == w.From {
 				if u = hours.usualAt(before, s, floor(at, Hour)); !u.known {
-					u = minutes.usualShare(during, s)
+					u = minutes.usualShare(during, s, w.Span)
 				} else if s == Rush {
 					u = hours.rush(before, floor(at, Hour), w.first)
 				}

@@ -53,19 +53,18 @@ const (
 	signals
 )
 
-// Conditions returns the conditions of the requests of a signal, apart from the host; none for those that were stopped,
-// because no filter selects what was blocked or challenged.
+// Conditions returns the conditions of the requests of a signal. It returns none for requests that were stopped, because no
+// filter selects what was blocked or challenged.
 func (s Signal) Conditions() []string { return Signals[s].measure.Conditions() }
 
 // signalRule says when the requests of a signal are an episode.
 type signalRule struct {
 	Name  string
 	Doc   string
-	Least int64 // requests beyond the usual number
-	Ratio int64 // and of all of them, in percent of the usual number
+	Least int64 // least number of requests beyond the usual number
+	Ratio int64 // least number of requests, in percent of the usual number
 
-	Certain bool    // the gateway has decided; nil decisions are guesses from what the origin answered
-	measure Measure // of the requests; those that were stopped are all without those that passed
+	measure Measure // counts the requests; requests that were stopped are all but those that passed
 }
 
 // Signals is the table of signals.
@@ -90,25 +89,27 @@ var Signals = [signals]signalRule{
 // The numbers of the usual rate.
 const (
 	history       = 24 // hours before an hour whose median is its usual rate
-	leastHistory  = 6  // hours with requests, with which a rate is known
+	leastHistory  = 6  // hours with requests from which a rate is known
 	piece         = 10 * Minute
-	leastPieces   = 3         // with requests, with which a share is known
+	leastPieces   = 3         // pieces with requests from which a share is known
 	mostShare     = 100_000   // of a million: the usual share of a signal where it is not known
 	leastRate     = 50        // thousandths of a request in a minute: no rate is lower
 	deviations    = 6         // standard deviations of a Poisson distribution beyond the usual number
-	Overwhelming  = 1000      // percent of the usual number, with which the usual targets do not matter
 	longestWindow = 8         // hours, of several that stand out together
 	coarseRatio   = 115       // percent of the usual number of all requests, for an hour that stands out
-	faint         = 8         // minutes with less than one of so many requests of the mean are at no end of an episode
+	faint         = 8         // an episode neither begins nor ends with a minute below such a part of its mean
 	coreShare     = 90        // percent of the excess of a run
-	coreLength    = 3         // and its part of the length, with which an episode is that part of the run
+	coreLength    = 3         // a part of a run that is so many times shorter and has that excess is the episode
 	longestEdge   = 2         // minutes of a run that is only the edge of the one beside it
 	leastPause    = 15        // minutes; a pause of that length ends an episode
-	pausing       = 4         // its minutes have at most one of so many requests that the others have; rates that differ less are similar
-	leastPart     = 10        // and the others have at least so many
+	pausing       = 4         // the other minutes have at least so many times its requests; smaller factors are similar
+	leastPart     = 10        // requests that the other minutes have in the same time
 	milli         = 1000      // rates are in thousandths
 	million       = 1_000_000 // shares are in millionths
 )
+
+// Overwhelming is the percentage of the usual number from which on the usual paths do not matter for the target.
+const Overwhelming = 1000
 
 // Margin is the number of hours around those that stand out whose minutes the second pass reads.
 const Margin = 1
