@@ -142,7 +142,7 @@ var Kinds = []kindRule{
 		Injection, "Half of the reasons name a payload of an attack on the application, or three tenths of the requests have one " +
 			"in their query.",
 		func(e Episode, s Signs) bool {
-			return e.share(s, s.Reasons, payload) >= injectionShare || s.Probes*100 >= probeShare*e.weight(s.Total)
+			return e.share(s, s.Reasons, payload) >= injectionShare || s.Probes*100 >= probeShare*e.Excess
 		},
 	},
 	{
@@ -184,7 +184,7 @@ func (e Episode) KindOf(s Signs) Kind {
 	return Unusual
 }
 
-// share returns the percentage of the signs with a value that matches.
+// share returns the number of signs with a value that matches, in percent of the excess: the other signs are usual.
 func (e Episode) share(s Signs, f Field, match *regexp.Regexp) int64 {
 	n := int64(0)
 	for _, v := range f.Values {
@@ -192,7 +192,7 @@ func (e Episode) share(s Signs, f Field, match *regexp.Regexp) int64 {
 			n += e.weight(v)
 		}
 	}
-	return n * 100 / max(1, e.weight(s.Total))
+	return n * 100 / max(1, e.Excess)
 }
 
 // pathShare returns the percentage of the excess at paths that match.

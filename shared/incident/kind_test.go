@@ -58,6 +58,13 @@ func TestKinds(t *testing.T) {
 			incident.Injection, "",
 		},
 		{
+			"payloads among as many requests that are blocked every day", incident.Stopping,
+			incident.Signs{
+				Total: incident.Value{Requests: 900, Blocked: 800}, Paths: paths(40, "/a%d", 20), Reasons: only("content filter sqli", 300),
+			},
+			incident.Injection, "",
+		},
+		{
 			"queries with payloads that pass", incident.Rush,
 			incident.Signs{Total: all, Paths: only("/search", 400), Probes: 200}, incident.Injection, "/search",
 		},
