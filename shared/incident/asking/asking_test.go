@@ -315,7 +315,7 @@ func TestHeld(t *testing.T) {
 	})
 }
 
-// TestBranches: a caller who is limited to branches learns nothing about others.
+// TestBranches: a caller who is limited to branches learns nothing about others, and all bytes are rounded up once.
 func TestBranches(t *testing.T) {
 	var l log
 	l.ordinary(10, line{host: "bank.example", branch: "own", blocked: &no})
@@ -328,8 +328,9 @@ func TestBranches(t *testing.T) {
 	if got := run(t, l.source(t, "own"), asking.Request{Filters: secondDay}); len(got.Results) > 0 {
 		t.Errorf("%+v", got.Results)
 	}
-	if got := run(t, l.source(t, "other"), asking.Request{Filters: secondDay}); len(got.Results) != 1 {
-		t.Errorf("%+v", got.Results)
+	got := run(t, l.source(t, "other"), asking.Request{Filters: secondDay})
+	if len(got.Results) != 1 || got.Meta.BytesScanned != 10_000_000 || got.Meta.Objects != nil || got.Meta.Oldest != nil {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -16,6 +16,7 @@ type meta struct {
 	answer.Meta
 	read      []*search.Estimate
 	known     []*search.Estimate // before they ran
+	rounded   bool               // the bytes of the answers are rounded up
 	exact     bool
 	newest    time.Time
 	truncated bool
@@ -34,7 +35,7 @@ func (m *meta) add(list []inquiry.Answer) {
 	longest := 0.0
 	for _, one := range list {
 		of := one.Meta
-		m.read = append(m.read, one.Scanned())
+		m.read, m.rounded = append(m.read, one.Scanned()), m.rounded || one.Unrounded != nil
 		if of.Estimate != nil {
 			m.known = append(m.known, of.Estimate)
 		}
@@ -78,7 +79,9 @@ func (m *meta) joined(atOnce int) answer.Meta {
 		joined.BytesScanned = search.Sum(m.read, 0).Bytes.High
 	}
 	if len(m.known) > 0 {
-		joined.Estimate = search.Sum(m.known, atOnce)
+		if joined.Estimate = search.Sum(m.known, atOnce); m.rounded {
+			joined.Estimate.Bytes = nil // each of them is rounded up, so their sum is too large
+		}
 	}
 	if m.truncated {
 		joined.Truncated = &answer.Truncated{Reason: "limit"}
