@@ -11,12 +11,12 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/wire"
 	"github.com/orrery/orrery/shared/api/reportapi"
-	"github.com/orrery/orrery/shared/report/asking"
+	"github.com/orrery/orrery/shared/inquiry"
 )
 
 func main() {
 	logger := function.SetLog("report-now", os.Stderr)
-	maker := reportapi.Maker{AtOnce: asking.Many}
+	maker := reportapi.Maker{AtOnce: inquiry.Many}
 	function, err := wire.ReportNow(context.Background(), os.LookupEnv, logger, maker)
 	if err != nil {
 		log.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/asking"
 )
@@ -81,7 +82,7 @@ func TestReportsCostWhatIsEstimated(t *testing.T) {
 	before := day.Previous(time.UTC)
 	setting := report.Setting{Template: report.Traffic, Period: day, Previous: &before, Zone: time.UTC}
 	source := clientSource{&client.Client{BaseURL: s.base}}
-	for i, one := range asking.DryRun(t.Context(), source, setting, asking.Few) {
+	for i, one := range asking.DryRun(t.Context(), source, setting, inquiry.Few) {
 		if one.Err != nil {
 			t.Fatal(one.Err)
 		}

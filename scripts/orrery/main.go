@@ -43,26 +43,27 @@ type commands struct {
 	Forget     forgetCommand     `cmd:"" help:"Take the records of an import out of the data again."`
 	Quarantine quarantineCommand `cmd:"" help:"List rejected lines by reason, or import them again."`
 
-	Generate generateCommand `cmd:"" help:"Generate realistic request records, the same for the same seed."`
-	Compact  compactCommand  `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
-	Query    queryCommand    `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
-	Report   reportCommand   `cmd:"" help:"Report on the traffic of a period, for people to read."`
-	Why      whyCommand      `cmd:"" help:"Explain why a request was stopped, and whether that was a mistake."`
-	Parse    parseCommand    `cmd:"" help:"Read a filter in either form and print it in both."`
-	Explain  explainCommand  `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
-	Status   statusCommand   `cmd:"" help:"Show what a folder, a server or a deployment has and allows."`
-	Fields   fieldsCommand   `cmd:"" help:"List the fields a filter can use."`
-	Formats  formatsCommand  `cmd:"" help:"List the log formats, or describe one."`
-	DDL      ddlCommand      `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
-	Planet   planetCommand   `cmd:"" help:"Read or replace the planet settings of a configuration."`
-	Filter   filterCommand   `cmd:"" help:"Save, read, list and delete filters with names, for query … @NAME."`
-	Key      keyCommand      `cmd:"" help:"Create, list and revoke API keys."`
-	Put      putCommand      `cmd:"" help:"Put logs into the bucket of a deployment, which imports them."`
-	Up       upCommand       `cmd:"" help:"Deploy the AWS stacks to LocalStack on this machine."`
-	Invoke   invokeCommand   `cmd:"" help:"Run an AWS Lambda function on this machine with one event."`
-	Bench    benchCommand    `cmd:"" help:"Measure every route on this machine and compare it with plain DuckDB."`
-	Cost     costCommand     `cmd:"" help:"Estimate the monthly cost of a deployment on AWS."`
-	Version  versionCommand  `cmd:"" help:"Print the version of the program."`
+	Generate  generateCommand  `cmd:"" help:"Generate realistic request records, the same for the same seed."`
+	Compact   compactCommand   `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
+	Query     queryCommand     `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
+	Incidents incidentsCommand `cmd:"" help:"List the attacks of a period: when, what, how many requests, and whether it held."`
+	Report    reportCommand    `cmd:"" help:"Report on the traffic of a period, for people to read."`
+	Why       whyCommand       `cmd:"" help:"Explain why a request was stopped, and whether that was a mistake."`
+	Parse     parseCommand     `cmd:"" help:"Read a filter in either form and print it in both."`
+	Explain   explainCommand   `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
+	Status    statusCommand    `cmd:"" help:"Show what a folder, a server or a deployment has and allows."`
+	Fields    fieldsCommand    `cmd:"" help:"List the fields a filter can use."`
+	Formats   formatsCommand   `cmd:"" help:"List the log formats, or describe one."`
+	DDL       ddlCommand       `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
+	Planet    planetCommand    `cmd:"" help:"Read or replace the planet settings of a configuration."`
+	Filter    filterCommand    `cmd:"" help:"Save, read, list and delete filters with names, for query … @NAME."`
+	Key       keyCommand       `cmd:"" help:"Create, list and revoke API keys."`
+	Put       putCommand       `cmd:"" help:"Put logs into the bucket of a deployment, which imports them."`
+	Up        upCommand        `cmd:"" help:"Deploy the AWS stacks to LocalStack on this machine."`
+	Invoke    invokeCommand    `cmd:"" help:"Run an AWS Lambda function on this machine with one event."`
+	Bench     benchCommand     `cmd:"" help:"Measure every route on this machine and compare it with plain DuckDB."`
+	Cost      costCommand      `cmd:"" help:"Estimate the monthly cost of a deployment on AWS."`
+	Version   versionCommand   `cmd:"" help:"Print the version of the program."`
 
 	// For deployments in AWS only.
 	Reconcile reconcileCommand `cmd:"" help:"Have a deployment in AWS send lost logs again."`

@@ -20,6 +20,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/question"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/asking"
@@ -99,7 +100,7 @@ func (r *reportRunCommand) ask(
 	bar := terminal.NewProgress(stderr, 1, "asking", false)
 	model, err := asking.Run(ctx, clientSource{server}, asking.Request{
 		Filters: text, Last: r.Last, Now: search.Present(time.Now()), Zone: r.TZ, Template: report.Template(r.Template),
-		Compare: r.Compare, Title: r.Title, Link: r.Link, AtOnce: asking.Few, // which the server may be
+		Compare: r.Compare, Title: r.Title, Link: r.Link, AtOnce: inquiry.Few, // which the server may be
 		Done: func(done, all int) { bar.ChangeMax(all); terminal.Show(bar, int64(done)) },
 	})
 	_ = bar.Exit() // a bar that cannot be drawn must not stop the work

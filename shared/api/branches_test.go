@@ -34,7 +34,8 @@ func TestBranchesReachEverySearch(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) {
 			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
-			query, members := "filters=x", `"filters":"x"`
+			const filters = "timestamp between 2026-01-01 and 2026-01-02"
+			query, members := "filters="+url.QueryEscape(filters), `"filters":"`+filters+`"`
 			if parameter.Find(r.Params, "filters") == nil {
 				query, members = "_", `"_":1`
 			}

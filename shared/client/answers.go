@@ -33,6 +33,12 @@ type (
 
 	// Explanation says why a request was stopped. Its method Text prints it.
 	Explanation = why.Explanation
+
+	// Incident is a bounded episode against one target.
+	Incident       = answer.IncidentResult
+	IncidentValue  = answer.IncidentValue
+	IncidentHeld   = answer.IncidentHeld
+	IncidentOthers = answer.IncidentOthers
 )
 
 // Stats is the traffic of a segment, or of one group in a segment. Percentiles is nil unless Question.Figures asks for

@@ -30,6 +30,7 @@ func TestTypesHaveEveryMember(t *testing.T) {
 		"diff":      strictly[Finding],
 		"values":    strictly[Value],
 		"why":       strictly[Explanation],
+		"incidents": strictly[Incident],
 	}
 	files, err := filepath.Glob("../api/examples/*.200.*.http")
 	if err != nil || len(files) == 0 {

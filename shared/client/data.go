@@ -156,6 +156,11 @@ func DecodeWhy(body []byte) (Answer[Explanation], error) {
 	return a, err
 }
 
+// Incidents returns the incidents of a period of at most 31 days.
+func (c *Client) Incidents(ctx context.Context, q Question) (Answer[Incident], error) {
+	return ask[Incident](ctx, c, "incidents", q)
+}
+
 // ask sends a question to the POST route, which accepts filters of any length.
 func ask[Result any](ctx context.Context, c *Client, route string, q Question) (Answer[Result], error) {
 	body, err := q.body()

@@ -242,6 +242,12 @@ var functions = []Function{
 		Variables: settings,
 	},
 	{
+		Name:      "incidents",
+		Doc:       "Attacks of a period.",
+		Serves:    []string{"incidents", "incidents-post"},
+		Variables: querying,
+	},
+	{
 		Name:      "report-now",
 		Doc:       "Reports about a period, made at once.",
 		Serves:    []string{"report", "report-post"},

@@ -252,6 +252,7 @@ var tasksOf = withOlder(map[string][]Task{
 	"planet-versions": {authentication, readingPlanets},
 	"filter-get":      {authentication, readingFilters},
 	"filter-put":      {authentication, readingFilters, writingFilters},
+	"incidents":       {authentication, querying},
 	"report-now":      {authentication, querying},
 	"report-get":      {authentication, readingReports, readingRuns},
 	"report-put":      {authentication, readingReports, writingReports, requestingRuns},

@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/orrery/orrery/shared/testkit/browser"
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // startBrowser starts a browser for the tests that need one, which check.sh runs in the stage with the console.
@@ -145,7 +146,7 @@ func fullReport(t *testing.T) Report {
 		r.Examples[i].Local, r.Examples[i].Status, r.Examples[i].Link = "Sun 23:59:58", "403", r.Link
 	}
 	for i := range r.Verdict.Sentences {
-		r.Verdict.Sentences[i].Text = "The reason “" + shown(url, sentenceLength) +
+		r.Verdict.Sentences[i].Text = "The reason “" + wording.Shown(url, sentenceLength) +
 			"” blocked 12,792 requests, in the previous period 1,344."
 	}
 	r.Failed = nil

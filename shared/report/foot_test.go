@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // TestSubjects: the verdict comes first, and each number is followed by its own change.
@@ -124,7 +126,7 @@ func checkCommands(t *testing.T, r Report, flags []string, members map[string]st
 		t.Errorf("the question differs (-want +got):\n%s", diff)
 	}
 	if r.again() == "" {
-		if shown(r.Filter, len(r.Filter)+hashLength) == r.Filter {
+		if wording.Shown(r.Filter, len(r.Filter)+wording.HashLength) == r.Filter {
 			t.Errorf("%s: there is no command", r.Filter)
 		}
 		return

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // FuzzHostile puts a value into every place that values of the data have in a report. No tag, link or formula of it
@@ -30,7 +33,7 @@ func FuzzHostile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value string) {
 		s := settingOf(t)
 		s.Title = value
-		s.Conditions = joined(s.Conditions, equals("path", value))
+		s.Conditions = filter.Joined(s.Conditions, equals("path", value))
 		all := sample{value, value, value, value, value, value, value, value}
 		answers := all.answers(t, s)
 		answers[MonitorReasons] = Answer{Reason: value}
@@ -308,7 +311,7 @@ func TestShown(t *testing.T) {
 		{"a longer value is cut and ends with its hash", strings.Repeat("ä", 31), strings.Repeat("ä", 21) + "…af5af882"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
-			if got := shown(test.value, 30); got != test.want {
+			if got := wording.Shown(test.value, 30); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -317,9 +320,9 @@ func TestShown(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for want, got := range map[string]string{
-		"0": count(0), "999": count(999), "1,000": count(1000), "−1,234,567": count(-1_234_567),
-		"0 %": percent(0, 10), "0  %": percent(0, 0) + "", "< 0.1 %": percent(1, 10_000), "> 99.9 %": percent(9999, 10_000),
-		"33.3 %": percent(1, 3), "100 %": percent(3, 3), "3.2": factor(3.2), "12": factor(12),
+		"0": wording.Count(0), "999": wording.Count(999), "1,000": wording.Count(1000), "−1,234,567": wording.Count(-1_234_567),
+		"0 %": wording.Percent(0, 10), "0  %": wording.Percent(0, 0) + "", "< 0.1 %": wording.Percent(1, 10_000), "> 99.9 %": wording.Percent(9999, 10_000),
+		"33.3 %": wording.Percent(1, 3), "100 %": wording.Percent(3, 3), "3.2": factor(3.2), "12": factor(12),
 		"999 B": byteCount(999), "1.0 kB": byteCount(1000), "2.5 GB": byteCount(2.5e9),
 		"0 ms": seconds(0), "0.50 ms": seconds(0.0005), "150 ms": seconds(0.15), "1.50 s": seconds(1.5),
 		"as before": difference(3, 3), "was 0": difference(3, 0), "+50 %": difference(3, 2), "−33 %": difference(2, 3),

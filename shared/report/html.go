@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+
+	"github.com/orrery/orrery/shared/wording"
 )
 
 //go:embed report.html.tmpl
@@ -87,7 +89,7 @@ type barView struct{ X, Y, Width, Height string }
 
 func (r Report) page() pageView {
 	v := pageView{
-		Title: shown(r.Title, keyLength), Period: r.Period.Text, Zone: r.Zone, Notices: r.Notices(),
+		Title: wording.Shown(r.Title, keyLength), Period: r.Period.Text, Zone: r.Zone, Notices: r.Notices(),
 		Word: r.Verdict.State.word(), Class: strings.ReplaceAll(string(r.Verdict.State), ", ", "-"),
 		Sentences: slices.Clone(r.Verdict.Sentences), Table: r.Chart.Bars, Step: r.Chart.Step, Before: r.Previous != nil,
 		Link: r.Link, NoExamples: r.noRows(Examples, "No request was blocked."),
@@ -122,7 +124,7 @@ func (r Report) page() pageView {
 		}
 		for _, c := range s.Changes {
 			one.Changes = append(one.Changes, rowView{
-				Field: shown(c.Field, keyLength), Key: shown(c.Key, keyLength), Note: c.text(), Link: c.Link,
+				Field: wording.Shown(c.Field, keyLength), Key: wording.Shown(c.Key, keyLength), Note: c.text(), Link: c.Link,
 			})
 		}
 		v.Sections = append(v.Sections, one)
@@ -136,7 +138,7 @@ func (r Report) page() pageView {
 	v.About, v.Run = r.facts()
 	for i := range v.About {
 		if !v.About[i].Command {
-			v.About[i].Text = shown(v.About[i].Text, 2000)
+			v.About[i].Text = wording.Shown(v.About[i].Text, 2000)
 		}
 	}
 	return v
@@ -149,7 +151,7 @@ func listOf(l List) listView {
 	}
 	for _, row := range l.Rows {
 		v.Rows = append(v.Rows, rowView{
-			Key: shown(row.Key, keyLength), Count: count(l.count(row)), Note: l.note(row), Link: row.Link,
+			Key: wording.Shown(row.Key, keyLength), Count: wording.Count(l.count(row)), Note: l.note(row), Link: row.Link,
 			Percent: share(l.count(row), l.All),
 		})
 	}
@@ -164,7 +166,7 @@ func chartOf(c Chart, s series) chartView {
 	most := s.most(c.Bars)
 	v := chartView{
 		Class: s.Class, Name: s.Name, Description: c.summary(strings.ToLower(s.Name), s.number, s.before),
-		Most: count(most), Label: "per " + c.Step,
+		Most: wording.Count(most), Label: "per " + c.Step,
 		First: c.Bars[0].Label, Middle: c.Bars[len(c.Bars)/2].Label, Last: c.Bars[len(c.Bars)-1].Label,
 	}
 	slot := float64(chartWidth) / float64(len(c.Bars))

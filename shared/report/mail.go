@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/wording"
 )
 
 //go:embed mail.html.tmpl
@@ -55,17 +58,17 @@ var verdictColours = map[State]string{
 
 // Subject returns the subject of a mail: the verdict, the title and the period, and the numbers.
 func (r Report) Subject() string {
-	text := fmt.Sprintf("%s · %s · %s", r.headline(), shown(r.Title, mailKey), r.Period.Text)
+	text := fmt.Sprintf("%s · %s · %s", r.headline(), wording.Shown(r.Title, mailKey), r.Period.Text)
 	requests, blocked := r.Figures[0], r.Figures[1]
 	if requests.Value == nil || blocked.Value == nil {
 		return text
 	}
-	number, share := plural(int64(*requests.Value), "request"), percent(int64(*blocked.Value), int64(*requests.Value))
+	number, share := wording.Plural(int64(*requests.Value), "request"), wording.Percent(int64(*blocked.Value), int64(*requests.Value))
 	if requests.Previous == nil || *requests.Previous == 0 || requests.incomparable {
 		return fmt.Sprintf("%s: %s, %s blocked", text, number, share)
 	}
 	return fmt.Sprintf("%s: %s (%s), %s blocked (before %s)", text, number, requests.change(), share,
-		percent(int64(*blocked.Previous), int64(*requests.Previous)))
+		wording.Percent(int64(*blocked.Previous), int64(*requests.Previous)))
 }
 
 // MailHTML returns the report as the HTML part of a mail: tables, no style sheet that it needs, and the picture by its
@@ -75,7 +78,7 @@ func (r Report) MailHTML() []byte {
 	text := v.print()
 	for n := int64(1); len(text) > mailSize && v.leaveOut(); n++ {
 		v.LeftOut = fmt.Sprintf("The mail would be too long with %s of these lists; the attached page has all rows.",
-			plural(n, "further row"))
+			wording.Plural(n, "further row"))
 		text = v.print()
 	}
 	return text
@@ -166,7 +169,7 @@ func (r Report) mail() *mailView {
 		}
 		for _, bar := range r.Chart.Bars[:min(len(r.Chart.Bars), mailBars)] {
 			percent := share(bar.Requests, most)
-			v.Bars = append(v.Bars, mailBar{bar.Label, count(bar.Requests), count(bar.Blocked), percent, 100 - percent})
+			v.Bars = append(v.Bars, mailBar{bar.Label, wording.Count(bar.Requests), wording.Count(bar.Blocked), percent, 100 - percent})
 		}
 	}
 	return v
@@ -174,7 +177,7 @@ func (r Report) mail() *mailView {
 
 // cutShown cuts a text that is already safe to show.
 func cutShown(text string, limit int) string {
-	if fits(text, limit) {
+	if utf8.RuneCountInString(text) <= limit {
 		return text
 	}
 	return string([]rune(text)[:limit-1]) + "…"

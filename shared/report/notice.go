@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // Notices lists what is missing in the report or not exact, in sentences. They come before everything else.
@@ -63,7 +65,7 @@ func (r Report) skippedObjects() string {
 			return "Objects of the data"
 		}
 	}
-	return plural(int64(len(r.Run.Skipped)), "object") + " of the data"
+	return wording.Plural(int64(len(r.Run.Skipped)), "object") + " of the data"
 }
 
 // lateness returns the notice that later requests of the period may be missing, or "".
@@ -97,7 +99,7 @@ func (r Report) failures() []string {
 		reasons[f.Reason] = append(reasons[f.Reason], string(f.Part))
 	}
 	for _, reason := range order {
-		list = append(list, "Without "+enumeration(reasons[reason])+": "+shown(reason, 300))
+		list = append(list, "Without "+enumeration(reasons[reason])+": "+wording.Shown(reason, 300))
 	}
 	return list
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/filter"
@@ -130,7 +129,7 @@ func (s Setting) Questions() []Question {
 	)
 	if s.Template == Traffic {
 		list = append(list, Question{Changes, "diff", with(period(), "limit", text(mostValues),
-			"against", timeText(s.Previous.FromMs)+".."+timeText(s.Previous.ToMs))})
+			"against", filter.TimeText(s.Previous.FromMs)+".."+filter.TimeText(s.Previous.ToMs))})
 	}
 	return list
 }
@@ -157,23 +156,12 @@ func (s Setting) asking(p Period, more ...string) map[string]string {
 
 // Filter returns a filter with a period, the conditions of the report and more conditions.
 func (s Setting) Filter(p Period, more ...string) string {
-	return joined(append([]string{PeriodText(p), s.Conditions}, more...)...)
+	return filter.Joined(append([]string{PeriodText(p), s.Conditions}, more...)...)
 }
 
 // PeriodText returns the condition for a period in the query-string form.
 func PeriodText(p Period) string {
-	return "timestamp between " + timeText(p.FromMs) + " and " + timeText(p.ToMs)
-}
-
-// joined returns conditions as one filter.
-func joined(conditions ...string) string {
-	var list []string
-	for _, c := range conditions {
-		if c != "" {
-			list = append(list, c)
-		}
-	}
-	return strings.Join(list, ", ")
+	return filter.During(p.FromMs, p.ToMs)
 }
 
 func with(params map[string]string, pairs ...string) map[string]string {
@@ -200,13 +188,4 @@ func equals(field, value string) string {
 		Field: filter.Word{Text: field}, Op: filter.Eq,
 		Values: []filter.Value{{Kind: filter.Text, Text: value, Quoted: true}},
 	}.String()
-}
-
-// timeText returns a time as filters have it.
-func timeText(ms int64) string {
-	t := time.UnixMilli(ms).UTC()
-	if t.Nanosecond() != 0 {
-		return t.Format("2006-01-02 15:04:05.000")
-	}
-	return t.Format(time.DateTime)
 }

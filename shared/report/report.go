@@ -7,7 +7,11 @@
 // two reports about the same data, such as cost and elapsed time, are apart from the rest, in Run.
 package report
 
-import "time"
+import (
+	"time"
+
+	"github.com/orrery/orrery/shared/wording"
+)
 
 // Report is a report about a period.
 type Report struct {
@@ -201,7 +205,7 @@ func before(a, b string) bool {
 func (r Report) instant(rfc3339 string) string {
 	t, err := time.Parse(time.RFC3339, rfc3339)
 	if err != nil {
-		return shown(rfc3339, 40)
+		return wording.Shown(rfc3339, 40)
 	}
 	return t.In(r.zone).Format("Mon 2 January 2006 15:04:05")
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // TextWidth is the largest number of columns of a line of a report in text.
@@ -67,7 +69,7 @@ func (w *textWriter) safe(text string) string {
 }
 
 // key returns a value from the data.
-func (w *textWriter) key(value string) string { return w.safe(shown(value, keyLength)) }
+func (w *textWriter) key(value string) string { return w.safe(wording.Shown(value, keyLength)) }
 
 func (w *textWriter) line(text string) { w.b.WriteString(strings.TrimRight(text, " ") + "\n") }
 
@@ -173,9 +175,9 @@ func (w *textWriter) chart(r Report) {
 	w.line(head)
 	for _, bar := range r.Chart.Bars {
 		line := padded(bar.Label, 12) + padded(blocks(bar.Requests, most, barColumns), barColumns) +
-			right(count(bar.Requests), 13) + right(count(bar.Blocked), 12)
+			right(wording.Count(bar.Requests), 13) + right(wording.Count(bar.Blocked), 12)
 		if bar.RequestsBefore != nil {
-			line += right(count(*bar.RequestsBefore), 14)
+			line += right(wording.Count(*bar.RequestsBefore), 14)
 		}
 		w.line(line)
 	}
@@ -212,7 +214,7 @@ func (w *textWriter) section(s section) {
 		w.line(l.Title)
 		for _, row := range l.Rows {
 			note := l.note(row)
-			line := "  " + padded(w.key(row.Key), 34) + right(count(l.count(row)), 12)
+			line := "  " + padded(w.key(row.Key), 34) + right(wording.Count(l.count(row)), 12)
 			if columns(line)+2+columns(note) <= TextWidth {
 				w.line(line + "  " + note)
 				continue
@@ -238,7 +240,7 @@ func (w *textWriter) examples(r Report) {
 // fact writes a line of the foot. A command is not wrapped, so that it can be copied.
 func (w *textWriter) fact(f fact) {
 	const width = 18
-	text := shown(f.Text, 4000)
+	text := wording.Shown(f.Text, 4000)
 	if f.Data {
 		text = w.safe(text)
 	}

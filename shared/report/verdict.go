@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orrery/orrery/shared/wording"
+)
 
 // State is the verdict in a word or two.
 type State string
@@ -166,15 +170,15 @@ func (b *builder) nothing() Sentence {
 	switch {
 	case all == 0:
 		if was := b.r.Figures[0].Previous; was != nil && *was > 0 {
-			return Sentence{Text: fmt.Sprintf("There were no requests, in the previous period %s.", count(int64(*was)))}
+			return Sentence{Text: fmt.Sprintf("There were no requests, in the previous period %s.", wording.Count(int64(*was)))}
 		}
 		return Sentence{Text: "There were no requests."}
 	case blocked == 0:
-		text := fmt.Sprintf("No rule of the verdict applies: %s, none of them blocked.", plural(all, "request"))
+		text := fmt.Sprintf("No rule of the verdict applies: %s, none of them blocked.", wording.Plural(all, "request"))
 		return Sentence{Text: text, Link: b.linkTo()}
 	}
 	text := fmt.Sprintf("No rule of the verdict applies: %s of %s blocked (%s).",
-		count(blocked), plural(all, "request"), percent(blocked, all))
+		wording.Count(blocked), wording.Plural(all, "request"), wording.Percent(blocked, all))
 	return Sentence{Text: text, Link: b.linkTo(flagIs("blocked", true))}
 }
 
@@ -206,14 +210,14 @@ func (b *builder) originErrors() (string, []string) {
 	if n < leastErrors || n*100 < errorShare*all {
 		return "", nil
 	}
-	text := fmt.Sprintf("%s of %s that passed have an error of the origin (%s)", count(n), plural(all, "request"),
-		percent(n, all))
+	text := fmt.Sprintf("%s of %s that passed have an error of the origin (%s)", wording.Count(n), wording.Plural(all, "request"),
+		wording.Percent(n, all))
 	if f.comparable && f.errorsBefore != nil && f.passedBefore != nil && *f.passedBefore > 0 {
 		was, allBefore := *f.errorsBefore, *f.passedBefore
 		if n*100 < outageShare*all && !grown(n, all, was, allBefore, errorGrowth) {
 			return "", nil
 		}
-		text += fmt.Sprintf(", in the previous period %s (%s)", count(was), percent(was, allBefore))
+		text += fmt.Sprintf(", in the previous period %s (%s)", wording.Count(was), wording.Percent(was, allBefore))
 	}
 	conditions := originFailed
 	switch *b.number(OriginErrors) {
@@ -232,7 +236,7 @@ func (b *builder) humansBlocked() (string, []string) {
 		return "", nil
 	}
 	text := fmt.Sprintf("%s of %s were of humans (%s): some blocks may be wrong.",
-		count(n), plural(blocked, "blocked request"), percent(n, blocked))
+		wording.Count(n), wording.Plural(blocked, "blocked request"), wording.Percent(n, blocked))
 	return text, []string{flagIs("blocked", true), flagIs("human", true)}
 }
 
@@ -245,7 +249,7 @@ func (b *builder) attackerPasses() (string, []string) {
 		if row.Blocked >= leastHumans && row.Blocked*100 >= attackerShare*row.Requests && passed >= leastPassed &&
 			passed > row.Blocked {
 			return fmt.Sprintf("%s is blocked %s, but %s of its requests passed.",
-				shown(row.Key, sentenceLength), plural(row.Blocked, "time"), count(passed)), []string{row.Condition}
+				wording.Shown(row.Key, sentenceLength), wording.Plural(row.Blocked, "time"), wording.Count(passed)), []string{row.Condition}
 		}
 	}
 	return "", nil
@@ -256,12 +260,12 @@ func (b *builder) manyBlocked() (string, []string) {
 	if !b.many(blocked) {
 		return "", nil
 	}
-	text := fmt.Sprintf("%s of %s were blocked (%s)", count(blocked), plural(all, "request"), percent(blocked, all))
+	text := fmt.Sprintf("%s of %s were blocked (%s)", wording.Count(blocked), wording.Plural(all, "request"), wording.Percent(blocked, all))
 	more := false
 	if was, ok := b.previous(1); ok {
 		allBefore, _ := b.previous(0)
 		more = grown(blocked, all, was, allBefore, growth)
-		text += fmt.Sprintf(", in the previous period %s (%s)", count(was), percent(was, allBefore))
+		text += fmt.Sprintf(", in the previous period %s (%s)", wording.Count(was), wording.Percent(was, allBefore))
 	}
 	if !more && blocked*100 < attackShare*all {
 		return "", nil
@@ -279,8 +283,8 @@ func (b *builder) oneAttacker() (string, []string) {
 		if len(rows) == 0 || rows[0].Blocked*100 <= concentrated*blocked {
 			continue
 		}
-		return fmt.Sprintf("%s of all blocked requests were of %s (%s of %s).", percent(rows[0].Blocked, blocked),
-			shown(rows[0].Key, sentenceLength), count(rows[0].Blocked), count(blocked)), []string{rows[0].Condition}
+		return fmt.Sprintf("%s of all blocked requests were of %s (%s of %s).", wording.Percent(rows[0].Blocked, blocked),
+			wording.Shown(rows[0].Key, sentenceLength), wording.Count(rows[0].Blocked), wording.Count(blocked)), []string{rows[0].Condition}
 	}
 	return "", nil
 }
@@ -290,8 +294,8 @@ func (b *builder) oneRule() (string, []string) {
 		if row.BlockedBefore == nil || !b.many(row.Blocked) || row.Blocked < ruleGrowth**row.BlockedBefore {
 			continue
 		}
-		return fmt.Sprintf("The reason “%s” blocked %s, in the previous period %s.", shown(row.Key, sentenceLength),
-			plural(row.Blocked, "request"), count(*row.BlockedBefore)), []string{flagIs("blocked", true), row.Condition}
+		return fmt.Sprintf("The reason “%s” blocked %s, in the previous period %s.", wording.Shown(row.Key, sentenceLength),
+			wording.Plural(row.Blocked, "request"), wording.Count(*row.BlockedBefore)), []string{flagIs("blocked", true), row.Condition}
 	}
 	return "", nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // The texts of a report that its forms have in common.
@@ -53,7 +55,7 @@ func (f Figure) value(n *float64) string {
 	case f.Unit == "bytes":
 		return byteCount(*n)
 	}
-	return count(int64(*n))
+	return wording.Count(int64(*n))
 }
 
 // text returns the figure as a part of another one, or "" if it is not known.
@@ -89,14 +91,14 @@ func difference(now, was float64) string {
 	case was == 0:
 		return "was 0"
 	case now >= 10*was:
-		return "× " + count(int64(math.Round(now/was)))
+		return "× " + wording.Count(int64(math.Round(now/was)))
 	}
 	change := math.Round((now - was) / was * 100)
 	switch {
 	case change > 0:
-		return "+" + count(int64(change)) + " %"
+		return "+" + wording.Count(int64(change)) + " %"
 	case change < 0:
-		return "−" + count(int64(-change)) + " %"
+		return "−" + wording.Count(int64(-change)) + " %"
 	case now > was:
 		return "+ < 1 %"
 	}
@@ -107,15 +109,15 @@ func difference(now, was float64) string {
 func (c Change) text() string {
 	switch c.Kind {
 	case "new":
-		return "new: " + plural(c.Requests, "request")
+		return "new: " + wording.Plural(c.Requests, "request")
 	case "gone":
-		return "gone: " + plural(c.Before, "request") + " before"
+		return "gone: " + wording.Plural(c.Before, "request") + " before"
 	case "more":
-		return fmt.Sprintf("%s times the share: %s, before %s", factor(c.Share/c.ShareBefore), count(c.Requests),
-			count(c.Before))
+		return fmt.Sprintf("%s times the share: %s, before %s", factor(c.Share/c.ShareBefore), wording.Count(c.Requests),
+			wording.Count(c.Before))
 	}
-	return fmt.Sprintf("a share %s times smaller: %s, before %s", factor(c.ShareBefore/c.Share), count(c.Requests),
-		count(c.Before))
+	return fmt.Sprintf("a share %s times smaller: %s, before %s", factor(c.ShareBefore/c.Share), wording.Count(c.Requests),
+		wording.Count(c.Before))
 }
 
 // request returns the method and the target of an example.
@@ -129,7 +131,7 @@ func (e Record) facts() []string {
 	var list []string
 	for _, value := range []string{e.IP, e.Country, cmp.Or(e.Cause, e.Reason)} {
 		if value != "" {
-			list = append(list, shown(value, keyLength))
+			list = append(list, wording.Shown(value, keyLength))
 		}
 	}
 	return list
@@ -215,13 +217,13 @@ func (l List) note(row Row) string {
 		return strings.Join(notes, ", ")
 	}
 	if row.Passed != nil && *row.Passed > 0 {
-		notes = append(notes, count(*row.Passed)+" passed")
+		notes = append(notes, wording.Count(*row.Passed)+" passed")
 	}
 	if row.Challenged > 0 {
-		notes = append(notes, count(row.Challenged)+" challenged")
+		notes = append(notes, wording.Count(row.Challenged)+" challenged")
 	}
 	if !row.New && row.BlockedBefore != nil {
-		notes = append(notes, "before "+count(*row.BlockedBefore))
+		notes = append(notes, "before "+wording.Count(*row.BlockedBefore))
 	}
 	return strings.Join(notes, ", ")
 }
@@ -272,7 +274,7 @@ func (r Report) facts() (about, run []fact) {
 	if n := len(r.Run.Skipped); n > 0 {
 		names := make([]string, min(n, listed))
 		for i := range names {
-			names[i] = shown(r.Run.Skipped[i], 120)
+			names[i] = wording.Shown(r.Run.Skipped[i], 120)
 		}
 		skipped.Text, skipped.Data = r.skippedObjects()+": "+strings.Join(names, ", "), true
 	}
@@ -281,7 +283,7 @@ func (r Report) facts() (about, run []fact) {
 		price = fmt.Sprintf("$%.5f", *r.Run.CostUSD)
 	}
 	return about, append(run, skipped, fact{Name: "Read", Text: fmt.Sprintf("%s by %s, %s, the slowest took %s",
-		byteCount(float64(r.Run.Bytes)), plural(int64(r.Run.Questions), "question"), price, seconds(r.Run.ElapsedMS/1000))})
+		byteCount(float64(r.Run.Bytes)), wording.Plural(int64(r.Run.Questions), "question"), price, seconds(r.Run.ElapsedMS/1000))})
 }
 
 // records returns how many records the report is about.
@@ -326,7 +328,7 @@ const commandLength = 2000
 // again returns the command that asks for the same report, or "" if the filter has characters that cannot be shown as
 // they are.
 func (r Report) again() string {
-	if shown(r.Filter, len(r.Filter)+hashLength) != r.Filter {
+	if wording.Shown(r.Filter, len(r.Filter)+wording.HashLength) != r.Filter {
 		return ""
 	}
 	command := "orrery report run"
@@ -379,13 +381,13 @@ func (c Chart) summary(of string, number func(Bar) int64, before func(Bar) *int6
 			was, compared = was+*n, true
 		}
 	}
-	text := fmt.Sprintf("%s %s per %s. Most: %s at %s.", count(total), of, c.Step, count(number(c.Bars[most])),
+	text := fmt.Sprintf("%s %s per %s. Most: %s at %s.", wording.Count(total), of, c.Step, wording.Count(number(c.Bars[most])),
 		c.Bars[most].Label)
 	if compared {
 		for _, bar := range c.LeftOut {
 			was += number(bar)
 		}
-		text += fmt.Sprintf(" In the previous period: %s.", count(was))
+		text += fmt.Sprintf(" In the previous period: %s.", wording.Count(was))
 	}
 	return text
 }
@@ -402,12 +404,12 @@ func (c Chart) notes() []string {
 		for _, bar := range c.LeftOut {
 			requests += bar.Requests
 		}
-		bars := plural(int64(n), c.Step)
+		bars := wording.Plural(int64(n), c.Step)
 		if c.Step == string(minutes5) {
 			bars = fmt.Sprintf("%d × %s", n, minutes5)
 		}
 		list = append(list, fmt.Sprintf("The previous period is longer: its last %s, with %s, are not in the chart.", bars,
-			plural(requests, "request")))
+			wording.Plural(requests, "request")))
 	}
 	return list
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -11,44 +10,19 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // The texts of numbers and of values, the same in all forms of a report.
 
 func text(n int64) string { return strconv.FormatInt(n, 10) }
 
-// count returns a number with commas between thousands.
-func count(n int64) string {
-	digits := text(n)
-	sign := ""
-	if n < 0 {
-		sign, digits = "−", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
-
-// percent returns a share with one digit after the point. A share that is not zero is not printed as zero.
-func percent(part, whole int64) string {
-	if whole == 0 {
-		return "0 %"
-	}
-	share := float64(part) / float64(whole) * 100
-	switch {
-	case part > 0 && share < 0.1:
-		return "< 0.1 %"
-	case part < whole && share >= 99.95:
-		return "> 99.9 %"
-	}
-	return strings.TrimSuffix(strconv.FormatFloat(share, 'f', 1, 64), ".0") + " %"
-}
-
 // factor returns a factor such as 3.2.
 func factor(f float64) string {
 	if f >= 10 {
-		return count(int64(math.Round(f)))
+		return wording.Count(int64(math.Round(f)))
 	}
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
@@ -63,7 +37,7 @@ func byteCount(n float64) string {
 			return strconv.FormatFloat(n/unit.size, 'f', 1, 64) + " " + unit.name
 		}
 	}
-	return count(int64(n)) + " B"
+	return wording.Count(int64(n)) + " B"
 }
 
 // seconds returns a time with a unit.
@@ -77,48 +51,9 @@ func seconds(s float64) string {
 	return strconv.FormatFloat(s*1000, 'f', 2, 64) + " ms"
 }
 
-// plural returns a number with a noun.
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return count(n) + " " + noun + "s"
-}
-
 // selectable reports whether a filter can hold a value.
 func selectable(value string) bool {
 	return utf8.ValidString(value) && !strings.ContainsRune(value, 0)
-}
-
-// shown returns a value from the data in a form that is safe to show: characters that are invisible or change the order
-// of the text are written as escapes, and a value with more than limit characters is cut and ends with a part of its
-// hash.
-func shown(value string, limit int) string {
-	var b strings.Builder
-	n := 0
-	for i, r := range value {
-		if n == limit-hashLength && !fits(value[i:], limit-n) {
-			fmt.Fprintf(&b, "…%x", sha256.Sum256([]byte(value)))
-			return b.String()[:strings.Index(b.String(), "…")+len("…")+hashLength-1]
-		}
-		n++
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(value[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&b, `\x%02x`, value[i])
-		case r == ' ':
-			b.WriteByte(' ')
-		case !unicode.IsPrint(r) && r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		case !unicode.IsPrint(r):
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	if value == "" {
-		return "(empty)"
-	}
-	return b.String()
 }
 
 // optional is shown for a value that may be absent.
@@ -126,15 +61,7 @@ func optional(value string, limit int) string {
 	if value == "" {
 		return ""
 	}
-	return shown(value, limit)
-}
-
-// hashLength is the length of the end of a value that is cut: an ellipsis and eight digits of its hash.
-const hashLength = 9
-
-// fits reports whether a text has at most n characters.
-func fits(text string, n int) bool {
-	return len(text) <= n || utf8.RuneCountInString(text) <= n
+	return wording.Shown(value, limit)
 }
 
 // link returns the address at which the console shows the requests that meet conditions, or "" without a console.
@@ -144,8 +71,8 @@ func (s Setting) link(screen string, more ...string) string {
 		return ""
 	}
 	values := url.Values{
-		"f": {joined(append([]string{s.Conditions}, more...)...)},
-		"t": {timeText(s.Period.FromMs) + ".." + timeText(s.Period.ToMs)},
+		"f": {filter.Joined(append([]string{s.Conditions}, more...)...)},
+		"t": {filter.TimeText(s.Period.FromMs) + ".." + filter.TimeText(s.Period.ToMs)},
 	}
 	if zone := s.Zone.String(); zone != "UTC" {
 		values.Set("tz", zone)

@@ -51,7 +51,7 @@ func diffMetaOf(a query.DiffAnswer, q query.Query, shape query.Diff) *DiffMeta {
 		meta.Selected.Filter = filter.Format(both)
 		meta.Baseline.Except = filter.Format(shape.Select.Filter)
 	} else {
-		meta.Baseline.Period = metaPeriodOf(shape.Baseline)
+		meta.Baseline.Period = PeriodOf(shape.Baseline)
 		meta.Baseline.Filter = filter.Format(q.FilterOf(shape.Baseline))
 	}
 	for i, by := range shape.By {
@@ -70,10 +70,11 @@ func diffMetaOf(a query.DiffAnswer, q query.Query, shape query.Diff) *DiffMeta {
 
 // diffSideOf returns a side that has the period and the filter of the query.
 func diffSideOf(requests int64, q query.Query) DiffSideMeta {
-	return DiffSideMeta{NumOfRequests: requests, Period: metaPeriodOf(q.Period), Filter: filter.Format(q.Filter)}
+	return DiffSideMeta{NumOfRequests: requests, Period: PeriodOf(q.Period), Filter: filter.Format(q.Filter)}
 }
 
-func metaPeriodOf(p query.Period) MetaPeriod {
+// PeriodOf returns a period as meta has it.
+func PeriodOf(p query.Period) MetaPeriod {
 	return MetaPeriod{From: instant(p.FromMs), To: instant(p.ToMs)}
 }
 

@@ -29,6 +29,9 @@ const (
 	Values    Route = "values"
 )
 
+// Incidents is the route that several questions of others answer; no query has it.
+const Incidents Route = "incidents"
+
 // Routes lists the data routes.
 var Routes = []Route{Logs, Stats, Timeline, TopX, Facets, Histogram, Diff, Values}
 

@@ -107,7 +107,7 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 	meta := Meta{
 		Filter:         filter.Format(q.Filter),
 		Fingerprint:    q.Fingerprint(),
-		Period:         metaPeriodOf(q.Period),
+		Period:         PeriodOf(q.Period),
 		TZ:             r.TZ,
 		Engine:         cmp.Or(cost.By, s.engine.Name()),
 		Objects:        cost.Objects,

@@ -24,6 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/report/asking"
@@ -163,7 +164,7 @@ func MakeOver(
 	client *dynamodb.Client, s Stores, path Path, checks []doctor.Check, now func() time.Time,
 ) *function.Function {
 	c := s.config(log, now)
-	c.Settings, c.Deliver, c.AtOnce, c.Pause = path.Settings, path.Deliver, asking.Many, path.Pause
+	c.Settings, c.Deliver, c.AtOnce, c.Pause = path.Settings, path.Deliver, inquiry.Many, path.Pause
 	c.Ask = func(branches []string, key string) asking.Source {
 		return source(answering.AskAs(path.Search, branches, "report "+key))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -74,10 +75,10 @@ func ReportNow(
 	}), searchChecks(p, path))
 }
 
-// together returns a configuration in which all questions of a report or an explanation together have the time of a
-// request.
+// together returns a configuration in which all questions of a report, of incidents or of an explanation together have the
+// time of a request.
 func together(e function.Environment, c api.Config) api.Config {
-	c.ReportTimeout = e.QueryTimeout
+	c.ReportTimeout, c.AtOnce = e.QueryTimeout, inquiry.Many
 	return c
 }
 

@@ -195,7 +195,8 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		if w.is("-engine-down") {
 			parts.Search = unavailable{}
 		}
-		if f.Name == "report-now" {
+		switch f.Name {
+		case "report-now":
 			parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
 		}
 		parts = together(e, parts)

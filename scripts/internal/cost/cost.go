@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lambdas"
-	"github.com/orrery/orrery/shared/report/asking"
 )
 
 // Load is the work of a deployment.
@@ -75,6 +75,8 @@ var Assumptions = []string{
 		"A logs query also reads one whole row group.",
 	"A histogram is split by status, and a diff compares blocked requests with the others; against another period it " +
 		"reads that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
+	"Incidents are not included. The questions about the hours of a day and of the day before read about as much as five " +
+		"queries of stats about two days; the others read the hours that stand out.",
 	"A page of an export has 2,500 records. It reads half of the period, on average, and one whole row group.",
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
 		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status lists the " +
@@ -126,7 +128,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		looks = ticks * month
 	}
 	add("Lambda", "scheduled reports, GB-s",
-		questions/asking.Many*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
+		questions/inquiry.Many*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
 	add("Lambda", "invocations, million", (requests+logs+reports+looks)/1e6, p.InvokeMillion)
 	days := l.PeriodHours/24 + 1
 	if l.PeriodHours > sizesDays*24 {

@@ -30,8 +30,8 @@ import (
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/planet"
-	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
@@ -258,7 +258,8 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Now:       time.Now,
 		Console:   console.Files,
 		Page:      page.Files,
-		Reports:   reportapi.Maker{AtOnce: asking.Few},
+		Reports:   reportapi.Maker{AtOnce: inquiry.Few},
+		AtOnce:    inquiry.Few,
 		Address:   s.Address,
 		Version:   s.Version,
 	}

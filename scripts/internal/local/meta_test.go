@@ -49,6 +49,7 @@ var everyRoute = []question{
 	{"histogram", "", true},
 	{"diff", "&select=status%3D403", true},
 	{"diff", "&against=previous", true},
+	{"incidents", "", true},
 	{"logs", "", true},
 	{"logs", "&limit=1", true},
 	{"values", "&field=country", true},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/report/delivery"
@@ -81,7 +82,7 @@ func (p *Product) reportRunner(
 ) *worker.Runner {
 	return worker.New(worker.Config{
 		Documents: p.documents, Runs: p.reports.runs, Settings: settings, Log: log, Now: now,
-		AtOnce:  asking.Few,
+		AtOnce:  inquiry.Few,
 		Deliver: delivery.Sender{Settings: settings, AWS: deliveryaws.Default()},
 		Ask: func(branches []string, key string) asking.Source {
 			return reportSource{p, answering.AskAs(p.Search, branches, "report "+key)}

@@ -27,6 +27,7 @@ type Config struct {
 	Search        Searcher
 	Queries       Queries
 	Reports       Reports
+	AtOnce        int
 	ReportTimeout time.Duration
 	Access        *access.Access
 	Address       string

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/search"
@@ -33,6 +34,8 @@ func TableOf(to search.Route, fields []string) (t tabular.Table, ok bool) {
 		return tabular.Table{Columns: withoutLocalTimes[search.HistogramResult]()}, true
 	case search.Diff:
 		return tabular.Table{Columns: tabular.Columns[diffRow](), Rows: diffRows}, true
+	case search.Incidents:
+		return tabular.Table{Columns: tabular.Columns[incidentRow](), Rows: incidentRows}, true
 	}
 	return tabular.Table{}, false
 }
@@ -59,6 +62,41 @@ func timelineRows(result tabular.Object) ([]tabular.Object, error) {
 		}
 		result[name] = content.Encode(strings.Join(texts, " "))
 	}
+	return []tabular.Object{result}, nil
+}
+
+// incidentRow is a row of the table of incidents. It has no lists.
+type incidentRow struct {
+	Begin                  string  `json:"begin"`
+	End                    *string `json:"end"`
+	Kind                   string  `json:"kind"`
+	Target                 string  `json:"target"`
+	State                  string  `json:"held"`
+	Certain                bool    `json:"certain"`
+	NumOfRequests          int64   `json:"num_of_requests"`
+	NumOfBlockedRequests   int64   `json:"num_of_blocked_requests"`
+	NumOfChallenges        int64   `json:"num_of_challenges"`
+	NumOfMonitoredRequests int64   `json:"num_of_monitored_requests"`
+	NumOfPassedRequests    int64   `json:"num_of_passed_requests"`
+	NumOfBlockedHumans     *int64  `json:"num_of_blocked_human_requests"`
+	NumOfIP                int64   `json:"num_of_ip"`
+	NumOfNetworks          *int64  `json:"num_of_networks"`
+	BeginsEarlier          bool    `json:"begins_earlier"`
+	EndsLater              bool    `json:"ends_later"`
+	Sentence               string  `json:"sentence"`
+	Details                string  `json:"details"`
+	Why                    string  `json:"why"`
+	Filter                 string  `json:"filter"`
+	ID                     string  `json:"id"`
+}
+
+// incidentRows returns the row of an incident, with the state of held.
+func incidentRows(result tabular.Object) ([]tabular.Object, error) {
+	var held answer.IncidentHeld
+	if err := json.Unmarshal(result["held"], &held); err != nil {
+		return nil, fmt.Errorf("read the member held of a result: %w", err)
+	}
+	result["held"] = content.Encode(held.State)
 	return []tabular.Object{result}, nil
 }
 

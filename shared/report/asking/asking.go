@@ -12,9 +12,8 @@ import (
 	"time"
 	"unicode"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/link"
@@ -22,11 +21,8 @@ import (
 	"github.com/orrery/orrery/shared/zone"
 )
 
-// Source answers questions, with all limits and permissions of other questions of the same caller.
-type Source interface {
-	// Ask returns the answer of a data route in JSON. The error says to a reader why there is none.
-	Ask(ctx context.Context, route string, params map[string]string) ([]byte, error)
-}
+// Source answers the questions of reports.
+type Source = inquiry.Source
 
 // Request is a request for a report.
 type Request struct {
@@ -53,16 +49,6 @@ const (
 
 // MaxTitle is the maximum length of a title in characters.
 const MaxTitle = 120
-
-// Few is the number of questions that are asked at the same time where all would be too many. A server on one machine
-// runs a few queries at once. Its queue is shared by all callers, and one caller gets half of it at most: all questions
-// of two reports of a key would fill that half, and a refused question is a missing part.
-const Few = 4
-
-// Many is the number of questions that a deployment asks at the same time. Athena's quota of an account counts queries
-// that run and those that wait, 20 or more of all kinds: all questions of two reports would exceed it, and other
-// queries be refused meanwhile.
-const Many = 8
 
 // Run returns a report. A question that fails is a part that is missing in the report. The error is a
 // *query.FilterError for the filter, a *ParamError for another part of the request, the error of the context, or,
@@ -122,7 +108,7 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 	var read []*search.Estimate
 	rounded := false
 	for _, a := range answers {
-		if answer, err := Read(a.Body); err == nil { // otherwise it is a part that is missing
+		if answer, err := inquiry.Read(a.Body); err == nil { // otherwise it is a part that is missing
 			read, rounded = append(read, answer.Scanned()), rounded || answer.Unrounded != nil
 		}
 	}
@@ -133,15 +119,9 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 
 // each calls a function with each question in the order of askingOrder, for atOnce questions at the same time; 0: for
 // all.
-func each(questions []report.Question, atOnce int, ask func(i int, q report.Question)) {
-	var group errgroup.Group
-	if atOnce > 0 {
-		group.SetLimit(atOnce)
-	}
-	for _, i := range askingOrder(questions) {
-		group.Go(func() error { ask(i, questions[i]); return nil })
-	}
-	_ = group.Wait() // the functions return no errors
+func each(list []report.Question, atOnce int, ask func(i int, q report.Question)) {
+	order := askingOrder(list)
+	inquiry.Each(len(order), atOnce, func(i int) { ask(order[i], list[order[i]]) })
 }
 
 // longest lists the routes by the time that their questions take, longest first.
@@ -186,7 +166,9 @@ func SettingOf(r Request) (report.Setting, error) {
 	}
 	clock := query.WithClock(query.Clock{Now: r.Now, Zone: location})
 	if r.Last == "" {
-		s.Conditions, s.Period, err = bindWithPeriod(f, clock)
+		var q query.Query
+		q, s.Conditions, err = inquiry.Bind(f, clock)
+		s.Period = report.Period{FromMs: q.Period.FromMs, ToMs: q.Period.ToMs}
 	} else {
 		s.Conditions, err = bindConditions(f, r.Last, clock)
 		s.Period = r.Last.Last(r.Now.In(location))
@@ -204,18 +186,6 @@ func SettingOf(r Request) (report.Setting, error) {
 		s.Previous = &before
 	}
 	return s, nil
-}
-
-// bindWithPeriod returns the conditions and the period of a filter that has both.
-func bindWithPeriod(f filter.Filter, clock query.Option) (string, report.Period, error) {
-	q, err := query.Bind(f, query.Timeline{}, clock)
-	if err != nil {
-		return "", report.Period{}, err
-	}
-	p := report.Period{FromMs: q.Period.FromMs, ToMs: q.Period.ToMs}
-	rest := q.Filter
-	rest.Conditions = rest.Conditions[1:] // the canonical form begins with the period
-	return filter.Format(rest), p, nil
 }
 
 // bindConditions returns the conditions of a filter without a period.

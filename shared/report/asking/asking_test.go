@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
@@ -368,7 +369,7 @@ func TestQuestionsAtTheSameTime(t *testing.T) {
 	for _, test := range []struct {
 		rule         string
 		atOnce, want int
-	}{{"all", 0, all}, {"a few", asking.Few, asking.Few}, {"more than there are", all + 1, all}} {
+	}{{"all", 0, all}, {"a few", inquiry.Few, inquiry.Few}, {"more than there are", all + 1, all}} {
 		t.Run(test.rule, func(t *testing.T) {
 			for what, ask := range map[string]func(s asking.Source) error{
 				"questions": func(s asking.Source) error {

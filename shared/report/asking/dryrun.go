@@ -2,11 +2,11 @@ package asking
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -37,7 +37,7 @@ func dryRun(ctx context.Context, from Source, q report.Question) (meta search.Me
 	if err != nil {
 		return meta, fmt.Errorf("estimate the question %s of a report: %w", q.Part, err)
 	}
-	answer, err := Read(body)
+	answer, err := inquiry.Read(body)
 	if err == nil && answer.Meta.Estimate == nil {
 		err = errors.New("the answer has no estimate")
 	}
@@ -46,23 +46,4 @@ func dryRun(ctx context.Context, from Source, q report.Question) (meta search.Me
 	}
 	answer.Meta.Estimate.Unrounded = answer.Unrounded
 	return answer.Meta, nil
-}
-
-// Answer is what an answer of a Source has besides its results.
-type Answer struct {
-	Meta search.Meta `json:"meta"`
-	// Unrounded is what the query has read or would read; nil if the bytes of Meta are not rounded.
-	Unrounded *search.BytesEstimate `json:"unrounded"`
-}
-
-// Scanned returns what the query has read, for search.Sum.
-func (a Answer) Scanned() *search.Estimate {
-	n := a.Meta.BytesScanned
-	return &search.Estimate{Bytes: &search.BytesEstimate{Low: n, High: n}, Unrounded: a.Unrounded}
-}
-
-// Read reads an answer of a Source.
-func Read(body []byte) (a Answer, err error) {
-	err = json.Unmarshal(body, &a)
-	return a, err
 }

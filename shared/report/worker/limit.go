@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
@@ -44,7 +45,7 @@ func makeWithin(
 		return asking.Make(ctx, source, s, atOnce, nil)
 	}
 	meter := &metered{Source: source, most: most}
-	model, err = asking.Make(ctx, meter, s, asking.Few, nil)
+	model, err = asking.Make(ctx, meter, s, inquiry.Few, nil)
 	if over := meter.over(); over != nil {
 		return model, over
 	}
@@ -110,7 +111,7 @@ func (m *metered) Ask(ctx context.Context, route string, params map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	answer, err := asking.Read(body)
+	answer, err := inquiry.Read(body)
 	if err != nil {
 		return nil, fmt.Errorf("read how many bytes a question has read: %w", err)
 	}

@@ -122,6 +122,8 @@ func (a Answer) truncation(reason string) string {
 	switch {
 	case a.Route == string(search.Values):
 		return fmt.Sprintf("more values match than the %d printed; raise --limit or give a longer --prefix", results)
+	case a.Route == string(search.Incidents):
+		return fmt.Sprintf("there are more incidents than the %d printed; shorten the period", results)
 	case reason == "limit":
 		return fmt.Sprintf("more records match than the %d printed; raise --limit or narrow the period", results)
 	}

@@ -25,6 +25,8 @@ func (a Answer) ReportNothing(flags question.ParameterFlags, format string, stde
 	case continues: // a program that asks for newer records again and again finds none most of the time
 	case a.Route == string(search.Values):
 		fmt.Fprintln(stderr, "no values match"+a.inReadable()+a.periodOfData())
+	case a.Route == string(search.Incidents):
+		fmt.Fprintln(stderr, "no incidents"+a.inReadable()+a.periodOfData())
 	default:
 		fmt.Fprintln(stderr, "no records match"+a.inReadable()+a.periodOfData())
 	}

@@ -15,9 +15,9 @@ type LastFlag struct {
 
 var shortLast = regexp.MustCompile(`\A-[0-9]+[smhdw]\z`)
 
-// WithLongLast replaces the short form of the flag of query and explain, as in "query logs -1h".
+// WithLongLast replaces the short form of the flag of query, incidents and explain, as in "query logs -1h".
 func WithLongLast(args []string) []string {
-	if len(args) == 0 || args[0] != "query" && args[0] != "explain" {
+	if len(args) == 0 || !slices.Contains([]string{"query", "incidents", "explain"}, args[0]) {
 		return args
 	}
 	args = slices.Clone(args)

@@ -147,6 +147,35 @@ export interface ValueResult {
 	value_truncated?: boolean;
 }
 
+export interface IncidentResult {
+	id: string;
+	kind: 'password guessing' | 'injection' | 'scan' | 'flood' | 'scraping' | 'unusual';
+	target: string;
+	host: string | null;
+	path?: string;
+	begin: string;
+	end: string | null;
+	sentence: string;
+	details: string;
+	begins_earlier: boolean;
+	ends_later: boolean;
+	certain: boolean;
+	why: string;
+	num_of_requests: number;
+	num_of_blocked_requests: number;
+	num_of_challenges: number;
+	num_of_monitored_requests: number;
+	num_of_passed_requests: number;
+	num_of_blocked_human_requests: number | null;
+	num_of_ip: number;
+	num_of_networks: number | null;
+	addresses: IncidentValue[];
+	networks: IncidentValue[];
+	reasons: IncidentValue[];
+	held: IncidentHeld;
+	filter: string;
+}
+
 export interface Explanation {
 	record_ref: string;
 	timestamp: string;
@@ -253,6 +282,19 @@ export interface DiffSide {
 	share: number;
 }
 
+export interface IncidentValue {
+	value: string;
+	num_of_requests: number;
+}
+
+export interface IncidentHeld {
+	state: 'held' | 'look' | 'not held' | 'unknown';
+	sentence: string;
+	before: IncidentOthers;
+	during: IncidentOthers;
+	after: IncidentOthers;
+}
+
 export interface Assessment {
 	verdict: 'mistake' | 'right' | 'unknown';
 	text: 'Probably a mistake' | 'Probably right' | 'Cannot be told';
@@ -319,6 +361,12 @@ export interface MillisEstimate {
 export interface LackingColumn {
 	name: string;
 	objects: number;
+}
+
+export interface IncidentOthers {
+	num_of_requests: number;
+	num_of_errors: number;
+	avg_time: number | null;
 }
 
 export interface Reason {

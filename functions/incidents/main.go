@@ -1,0 +1,22 @@
+// Command incidents is the AWS Lambda function that finds the incidents of a period.
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/functions/internal/wire"
+)
+
+func main() {
+	logger := function.SetLog("incidents", os.Stderr)
+	function, err := wire.Incidents(context.Background(), os.LookupEnv, logger)
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda.Start(function)
+}

@@ -1,0 +1,299 @@
+// Package asking asks the questions of incidents, and finds the incidents in the answers.
+package asking
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/incident"
+	"github.com/orrery/orrery/shared/inquiry"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Request is a request for the incidents of a period.
+type Request struct {
+	Filters string        // in either form, with a period
+	Syntax  filter.Syntax // 0: determined by the first character
+	Zone    string        // IANA name, of times in words, of today and of yesterday; "" for UTC
+	Now     time.Time     // of relative times; zero: the filter has none, and the newest record is the present
+	AtOnce  int           // questions that are asked at the same time; 0: all
+}
+
+// MaxDays is the length of the longest period in days.
+const MaxDays = 31
+
+// mostIncidents is the largest number of incidents of an answer. Those with the largest excess are in it.
+const mostIncidents = 50
+
+// Incidents are the incidents of a period, and what their answer rests on.
+type Incidents struct {
+	Results []answer.IncidentResult // by begin, then target
+	Meta    answer.Meta
+}
+
+// asker asks the questions of one request.
+type asker struct {
+	from       inquiry.Source
+	atOnce     int
+	conditions string // canonical, without the period
+	period     query.Period
+	zone       *time.Location
+	now        time.Time
+	meta       meta
+}
+
+// Run returns the incidents of a period. The error is a *query.FilterError, a *search.ParamError, the error of the
+// context, or the error of a question.
+func Run(ctx context.Context, from inquiry.Source, r Request) (Incidents, error) {
+	a, err := newAsker(from, r)
+	if err != nil {
+		return Incidents{}, err
+	}
+	hours, err := a.hours(ctx)
+	if err != nil {
+		return Incidents{}, err
+	}
+	episodes, err := a.episodes(ctx, hours)
+	if err != nil {
+		return Incidents{}, err
+	}
+	episodes = a.largest(episodes)
+	found, err := a.describe(ctx, episodes)
+	if err != nil {
+		return Incidents{}, err
+	}
+	results, err := a.measure(ctx, found)
+	if err != nil {
+		return Incidents{}, err
+	}
+	return Incidents{results, a.meta.joined(a.atOnce)}, nil
+}
+
+func newAsker(from inquiry.Source, r Request) (*asker, error) {
+	clock, err := search.ClockOf(r.Now, r.Zone)
+	if err != nil {
+		return nil, err
+	}
+	f := filter.Parse(r.Filters)
+	if r.Syntax == filter.QueryString {
+		f = filter.ParseQueryString(r.Filters)
+	}
+	q, conditions, err := inquiry.Bind(f, query.WithClock(clock))
+	if err != nil {
+		return nil, err
+	}
+	a := &asker{
+		from: from, atOnce: r.AtOnce, conditions: conditions, period: q.Period, zone: clock.Zone, now: r.Now,
+		meta: newMeta(q, r.Zone),
+	}
+	if a.zone == nil {
+		a.zone = time.UTC
+	}
+	if q.Period.ToMs-q.Period.FromMs > MaxDays*24*time.Hour.Milliseconds() {
+		return nil, &search.ParamError{
+			Param: "filters", Message: fmt.Sprintf("incidents are found in periods of at most %d days", MaxDays),
+		}
+	}
+	return a, nil
+}
+
+// span returns the seconds of the period.
+func (a *asker) span() incident.Span {
+	return incident.Span{From: floor(a.period.FromMs), To: floor(a.period.ToMs) + 1}
+}
+
+func floor(ms int64) int64 { return query.SegmentStart(ms, 1) }
+
+// ask is a question with the place for its results.
+type ask struct {
+	route  string
+	params map[string]string
+	into   func(results json.RawMessage) error
+	// optional: an answer that is too large is none.
+	optional bool
+}
+
+// all asks questions at the same time.
+func (a *asker) all(ctx context.Context, list []ask) error {
+	errs := make([]error, len(list))
+	metas := make([]inquiry.Answer, len(list))
+	inquiry.Each(len(list), a.atOnce, func(i int) {
+		body, err := a.from.Ask(ctx, list[i].route, list[i].params)
+		if err == nil {
+			metas[i], err = read(body, list[i].into)
+		}
+		if list[i].optional && fault.KindOf(err) == fault.EngineLimit {
+			err = nil
+		}
+		errs[i] = err
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return fmt.Errorf("ask the questions of incidents: %w", err)
+		}
+	}
+	a.meta.add(metas)
+	return nil
+}
+
+func read(body []byte, into func(json.RawMessage) error) (inquiry.Answer, error) {
+	var from struct {
+		inquiry.Answer
+		Data struct {
+			Results json.RawMessage `json:"results"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &from); err != nil {
+		return from.Answer, err
+	}
+	return from.Answer, into(from.Data.Results)
+}
+
+// whole is the length of a segment that contains a whole period.
+const whole = "4096d"
+
+// grouped returns a question for the requests by segment and value of a field. In UTC, the longest segment begins with the
+// period; without a zone, it could end in it.
+func grouped(filters, by, segment string, each func(answer.StatsResult)) ask {
+	params := map[string]string{"filters": filters, "group_by": by, "segment": segment}
+	if segment == whole {
+		params["tz"] = "UTC"
+	}
+	return ask{
+		route: "stats", params: params,
+		into: func(results json.RawMessage) error { return eachOf(results, each) },
+	}
+}
+
+func eachOf[T any](results json.RawMessage, each func(T)) error {
+	var list []T
+	if err := json.Unmarshal(results, &list); err != nil {
+		return err
+	}
+	for _, one := range list {
+		each(one)
+	}
+	return nil
+}
+
+// hostOf returns the host of a result. A host that is too long for an answer has none of its own, because no filter
+// could select it.
+func hostOf(r answer.StatsResult) (h incident.Host, ok bool) {
+	if r.Value == nil {
+		return incident.Host{}, true
+	}
+	name, ok := r.Value.(string)
+	return incident.Host{Name: name, Named: true}, ok && !r.ValueTruncated
+}
+
+// before is the first hour that is read.
+func (a *asker) before() int64 {
+	return query.SegmentStart(a.period.FromMs, incident.Hour) - incident.Before
+}
+
+// firstHours returns the hours of the period and of the time before it.
+func (a *asker) firstHours() incident.Span { return incident.Span{From: a.before(), To: a.span().To} }
+
+// within returns the condition for a span, which ends with the period.
+func (a *asker) within(s incident.Span) string {
+	return filter.During(s.From*1000, min(s.To*1000-1, a.period.ToMs))
+}
+
+// hours returns the requests of the hours of the period and of the time before it.
+func (a *asker) hours(ctx context.Context) (*incident.Grid, error) {
+	g := incident.NewGrid(a.firstHours(), incident.Hour)
+	return g, a.countHours(ctx, g, a.firstHours())
+}
+
+// countHours adds the requests of hours to a grid. If there are too many hosts for an answer, it asks about half as many
+// hours at a time.
+func (a *asker) countHours(ctx context.Context, g *incident.Grid, s incident.Span) error {
+	err := a.count(ctx, g, a.counting("1h", a.within(s)))
+	hours := (s.To - s.From + incident.Hour - 1) / incident.Hour
+	if fault.KindOf(err) != fault.EngineLimit || hours < 2 {
+		return err
+	}
+	middle := s.From + hours/2*incident.Hour
+	if err := a.countHours(ctx, g, incident.Span{From: s.From, To: middle}); err != nil {
+		return err
+	}
+	return a.countHours(ctx, g, incident.Span{From: middle, To: s.To})
+}
+
+// describe asks for the signs of episodes. It leaves out those that are no incidents.
+func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]incident.Found, error) {
+	answers := make([]signs, len(episodes))
+	var list []ask
+	for i, e := range episodes {
+		list = append(list, a.signs(e, &answers[i])...)
+	}
+	if err := a.all(ctx, list); err != nil {
+		return nil, err
+	}
+	found := make([]incident.Found, 0, len(episodes))
+	for i, e := range episodes {
+		s := answers[i].Signs
+		if paths := answers[i].paths.listed(); paths.Distinct > 0 {
+			s.Paths = paths
+		}
+		if !e.Dismissed(s) {
+			found = append(found, incident.New(e, s, answers[i].addresses.listed().Values))
+		}
+	}
+	return found, nil
+}
+
+// measure asks for the figures of incidents.
+func (a *asker) measure(ctx context.Context, found []incident.Found) ([]answer.IncidentResult, error) {
+	figures := make([]incident.Figures, len(found))
+	var list []ask
+	for i, f := range found {
+		list = append(list, a.figures(f, &figures[i])...)
+	}
+	if err := a.all(ctx, list); err != nil {
+		return nil, err
+	}
+	results := make([]answer.IncidentResult, len(found))
+	for i, f := range found {
+		results[i] = f.Result(figures[i], a.conditions, a.zone, a.recent())
+	}
+	slices.SortStableFunc(results, func(x, y answer.IncidentResult) int {
+		return cmp.Or(cmp.Compare(x.Begin, y.Begin), cmp.Compare(x.Target, y.Target))
+	})
+	return results, nil
+}
+
+// freshness is the age of the newest record up to which an incident may be still going on.
+const freshness = time.Hour
+
+// recent returns the time of the newest record, or zero if it is an old one.
+func (a *asker) recent() time.Time {
+	if !a.now.IsZero() && a.now.Sub(a.meta.newest) > freshness {
+		return time.Time{}
+	}
+	return a.meta.newest
+}
+
+// largest returns the episodes with the largest excess, in their order.
+func (a *asker) largest(list []incident.Episode) []incident.Episode {
+	if len(list) <= mostIncidents {
+		return list
+	}
+	a.meta.truncated = true
+	bySize := slices.Clone(list)
+	slices.SortStableFunc(bySize, func(x, y incident.Episode) int { return cmp.Compare(y.Excess, x.Excess) })
+	least := bySize[mostIncidents-1].Excess
+	kept := slices.DeleteFunc(slices.Clone(list), func(e incident.Episode) bool { return e.Excess < least })
+	return kept[:min(len(kept), mostIncidents)]
+}

@@ -1,0 +1,240 @@
+package asking
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/incident"
+)
+
+// mostValues is the largest number of values of facets.
+const mostValues = "80"
+
+// facets returns a question for the values of fields. most is the number of values of each.
+func facets(filters, by, most string, byBlocked bool, each func(of answer.FacetResult)) ask {
+	order := "requests"
+	if byBlocked {
+		order = "blocked"
+	}
+	return ask{
+		route: "facets", params: map[string]string{"filters": filters, "by": by, "limit": most, "order": order},
+		into: func(results json.RawMessage) error { return eachOf(results, each) },
+	}
+}
+
+func fieldOf(f answer.FacetResult) incident.Field {
+	field := incident.Field{Distinct: f.Distinct}
+	for _, v := range f.Values {
+		field.Values = append(field.Values, valueOf(v))
+	}
+	return field
+}
+
+func valueOf(v answer.FacetValueResult) incident.Value {
+	return incident.Value{
+		Text: fmt.Sprint(v.Value), Requests: v.NumOfRequests, Blocked: v.NumOfBlockedRequests, Challenged: v.NumOfChallenges,
+	}
+}
+
+// everything is a dimension that all requests at a host have, so that its values add up to all requests.
+func everything(h incident.Host) string {
+	if h.Named {
+		return "host"
+	}
+	return "method"
+}
+
+// total adds the values of a field that all requests have.
+func total(f answer.FacetResult, to *incident.Value, monitored *int64) {
+	for _, v := range f.Values {
+		to.Requests += v.NumOfRequests
+		to.Blocked += v.NumOfBlockedRequests
+		to.Challenged += v.NumOfChallenges
+		*monitored += v.NumOfMonitoredRequests
+	}
+}
+
+// signs are the answers to the questions about the signs of an episode.
+type signs struct {
+	incident.Signs
+	paths, addresses values
+}
+
+// values has the requests with each value of a field, by value: all requests, and those of them that passed.
+type values struct{ all, passed map[string]int64 }
+
+// add returns a function that adds results to one of the two numbers.
+func add(to *map[string]int64) func(answer.StatsResult) {
+	*to = map[string]int64{}
+	return func(r answer.StatsResult) {
+		if text, ok := r.Value.(string); ok && !r.ValueTruncated {
+			(*to)[text] += r.NumOfRequests
+		}
+	}
+}
+
+// signs returns the questions for the signs of an episode. Those that were stopped are all without those that passed.
+func (a *asker) signs(e incident.Episode, into *signs) []ask {
+	at := func(span incident.Span, more ...string) string {
+		conditions := []string{span.During(), e.Host.Condition(), a.conditions}
+		return filter.Joined(append(append(conditions, e.Signal.Conditions()...), more...)...)
+	}
+	stopping, every, monitored := e.Signal == incident.Stopping, everything(e.Host), int64(0)
+	list := []ask{
+		facets(at(e.Span), "path,reason,user_agent,human,"+every, mostValues, stopping, func(f answer.FacetResult) {
+			switch f.By {
+			case "path":
+				into.Paths = fieldOf(f)
+			case "reason":
+				into.Reasons = fieldOf(f)
+			case "user_agent":
+				into.Agents = fieldOf(f)
+			case "human":
+				into.Humans = requestsOf(f, true)
+			case every:
+				total(f, &into.Total, &monitored)
+			}
+		}),
+		optional(grouped(at(e.Span), "path", whole, add(&into.paths.all))),
+		optional(grouped(at(e.Span), "ip", whole, add(&into.addresses.all))),
+	}
+	if stopping {
+		passed := at(e.Span, incident.Passed.Conditions()...)
+		list = append(list,
+			optional(grouped(passed, "path", whole, add(&into.paths.passed))),
+			optional(grouped(passed, "ip", whole, add(&into.addresses.passed))))
+	} else {
+		probes := at(e.Span, `query~"`+incident.ProbingQueries+`"`)
+		list = append(list, facets(probes, every, mostValues, false, func(f answer.FacetResult) {
+			into.Probes = f.NumOfRequests
+		}))
+	}
+	if e.Ratio < incident.Overwhelming {
+		day := incident.Span{From: e.From - 24*incident.Hour, To: e.From}
+		list = append(list, facets(at(day), "path", mostValues, stopping, func(f answer.FacetResult) {
+			into.Usual = fieldOf(f).Values
+		}))
+	}
+	return list
+}
+
+// optional returns a question without which an answer is still possible, if there are too many values for an answer.
+func optional(q ask) ask {
+	q.optional = true
+	return q
+}
+
+// listed returns the signs among the requests with each value of a field, the most frequent first.
+func (v values) listed() (f incident.Field) {
+	for text, n := range v.all {
+		if n -= v.passed[text]; n > 0 {
+			f.Values = append(f.Values, incident.Value{Text: text, Requests: n, Blocked: n})
+		}
+	}
+	slices.SortFunc(f.Values, func(a, b incident.Value) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Text, b.Text))
+	})
+	f.Distinct = int64(len(f.Values))
+	return f
+}
+
+// requestsOf returns the number of requests with a value.
+func requestsOf(f answer.FacetResult, value any) (n int64) {
+	for _, v := range f.Values {
+		if v.Value == value {
+			n += v.NumOfRequests
+		}
+	}
+	return n
+}
+
+// figures returns the questions for the figures of an incident. They are answered at the same time, so each sets members
+// of its own.
+func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
+	every := everything(f.Host)
+	of := func(facet answer.FacetResult) {
+		switch facet.By {
+		case "ip":
+			into.Addresses = fieldOf(facet)
+		case "organization":
+			into.Networks, into.HasNetworks = fieldOf(facet), facet.NumOfRequests > 0
+		case "reason":
+			into.Reasons = fieldOf(facet)
+		case "human":
+			if facet.NumOfRequests > 0 {
+				into.BlockedHumans = blockedOf(facet, true)
+			}
+		case every:
+			all := incident.Value{}
+			total(facet, &all, &into.Monitored)
+			into.Requests, into.Blocked, into.Challenges = all.Requests, all.Blocked, all.Challenged
+		}
+	}
+	list := []ask{facets(f.Filter(a.conditions), "ip,organization,reason,human,"+every, mostValues, false, of)}
+	others := f.Others(a.conditions)
+	if others == "" {
+		return list
+	}
+	when := func(seconds int64) *incident.Others {
+		switch {
+		case seconds < f.From:
+			return &into.Before
+		case seconds < f.To:
+			return &into.During
+		}
+		return &into.After
+	}
+	return append(list,
+		ask{
+			route: "timeline", params: map[string]string{"filters": others, "segment": "1m"},
+			into: func(results json.RawMessage) error {
+				return eachOf(results, func(r answer.TimelineResult) {
+					o := when(r.TimePeriod)
+					o.Requests, o.Errors = o.Requests+r.NumOfRequests, o.Errors+errorsOf(r)
+				})
+			},
+		},
+		ask{
+			route: "stats", params: map[string]string{"filters": filter.Joined(others, "request_time>=0"), "segment": "1m"},
+			into: func(results json.RawMessage) error {
+				return eachOf(results, func(r answer.StatsResult) {
+					if o := when(r.TimePeriod); r.AvgLatency != nil {
+						o.Timed, o.TimeUs = o.Timed+r.NumOfRequests, o.TimeUs+sumOf(r)
+					}
+				})
+			},
+		},
+	)
+}
+
+// blockedOf returns the number of blocked requests with a value.
+func blockedOf(f answer.FacetResult, value any) *int64 {
+	n := int64(0)
+	for _, v := range f.Values {
+		if v.Value == value {
+			n += v.NumOfBlockedRequests
+		}
+	}
+	return &n
+}
+
+// errorsOf returns the number of responses with a status of 500 or more.
+func errorsOf(r answer.TimelineResult) (n int64) {
+	for _, s := range r.ArrayStatusCodes {
+		if status, err := strconv.Atoi(s.Key); err == nil && status >= 500 {
+			n += s.Value
+		}
+	}
+	return n
+}
+
+// sumOf returns the sum of the times of a segment in microseconds.
+func sumOf(r answer.StatsResult) int64 {
+	return int64(math.Round(*r.AvgLatency * 1e6 * float64(r.NumOfRequests)))
+}

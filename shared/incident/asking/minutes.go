@@ -1,0 +1,171 @@
+package asking
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/incident"
+)
+
+// counting is a question for the requests of each host and segment.
+type counting struct {
+	ask
+	measure incident.Measure
+	results []answer.StatsResult
+}
+
+// counting returns the questions for the measures, each with each filter.
+func (a *asker) counting(segment string, filters ...string) []*counting {
+	var list []*counting
+	for _, f := range filters {
+		for m := range incident.Measures {
+			c := &counting{measure: m}
+			conditions := append([]string{f, a.conditions}, m.Conditions()...)
+			c.ask = grouped(filter.Joined(conditions...), "host", segment, func(r answer.StatsResult) {
+				c.results = append(c.results, r)
+			})
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// count asks questions and adds their answers to a grid.
+func (a *asker) count(ctx context.Context, g *incident.Grid, questions []*counting) error {
+	list := make([]ask, len(questions))
+	for i, q := range questions {
+		list[i] = q.ask
+	}
+	if err := a.all(ctx, list); err != nil {
+		return err
+	}
+	for _, q := range questions {
+		for _, r := range q.results {
+			if host, ok := hostOf(r); ok {
+				g.Add(host, q.measure, r.TimePeriod, r.NumOfRequests)
+			}
+		}
+	}
+	return nil
+}
+
+// mostRows is the number of hosts and minutes of a question, which an answer has room for.
+const mostRows = 90_000
+
+// mostParts is the number of parts of the period about which questions are asked, unless they have too many rows. With
+// more parts, there are more questions; with fewer, more records are read that no question is about.
+const mostParts = 12
+
+// episodes asks for the minutes of the hours that stand out.
+func (a *asker) episodes(ctx context.Context, hours *incident.Grid) ([]incident.Episode, error) {
+	windows := hours.Windows(a.span())
+	if len(windows) == 0 {
+		return nil, nil
+	}
+	span := windows[0].Span
+	for _, w := range windows {
+		span.From, span.To = min(span.From, w.From), max(span.To, w.To)
+	}
+	minutes := incident.NewGrid(span, incident.Minute)
+	if err := a.count(ctx, minutes, a.counting("1m", a.filters(windows)...)); err != nil {
+		return nil, err
+	}
+	return incident.Episodes(a.span(), hours, minutes, windows), nil
+}
+
+// filters returns the filters for the minutes and hosts of windows.
+func (a *asker) filters(windows []incident.Window) []string {
+	var list []string
+	for _, part := range partsOf(windows, mostParts) {
+		for _, named := range []bool{true, false} {
+			var hosts []incident.Host
+			for _, w := range part {
+				if w.Host.Named == named && !slices.Contains(hosts, w.Host) {
+					hosts = append(hosts, w.Host)
+				}
+			}
+			if len(hosts) == 0 {
+				continue
+			}
+			most := max(1, mostRows/incident.Hour*incident.Minute/int64(len(hosts))) * incident.Hour
+			for _, spans := range divided(part, most) {
+				list = append(list, filter.Joined(a.conditionsOf(spans), incident.HostsCondition(hosts)))
+			}
+		}
+	}
+	return list
+}
+
+// partsOf returns windows in parts, by time. Windows that overlap are in one part, and so are the nearest ones if there
+// would be more parts than most.
+func partsOf(windows []incident.Window, most int) [][]incident.Window {
+	windows = slices.Clone(windows)
+	slices.SortStableFunc(windows, func(a, b incident.Window) int { return cmp.Compare(a.From, b.From) })
+	type part struct {
+		incident.Span
+		windows []incident.Window
+	}
+	var parts []part
+	for _, w := range windows {
+		if last := len(parts) - 1; last >= 0 && w.From <= parts[last].To {
+			parts[last].To = max(parts[last].To, w.To)
+			parts[last].windows = append(parts[last].windows, w)
+			continue
+		}
+		parts = append(parts, part{w.Span, []incident.Window{w}})
+	}
+	for len(parts) > most {
+		nearest := 1
+		for i := range parts[2:] {
+			if i += 2; parts[i].From-parts[i-1].To < parts[nearest].From-parts[nearest-1].To {
+				nearest = i
+			}
+		}
+		before := &parts[nearest-1]
+		before.To, before.windows = parts[nearest].To, append(before.windows, parts[nearest].windows...)
+		parts = slices.Delete(parts, nearest, nearest+1)
+	}
+	list := make([][]incident.Window, len(parts))
+	for i, p := range parts {
+		list[i] = p.windows
+	}
+	return list
+}
+
+// divided returns the hours of windows as lists of spans, each of which has at most so many seconds.
+func divided(windows []incident.Window, most int64) [][]incident.Span {
+	var hours []int64
+	for _, w := range windows {
+		for at := w.From; at < w.To; at += incident.Hour {
+			hours = append(hours, at)
+		}
+	}
+	slices.SortFunc(hours, cmp.Compare[int64])
+	var lists [][]incident.Span
+	var list []incident.Span
+	length := int64(0)
+	for _, at := range slices.Compact(hours) {
+		if length == most {
+			lists, list, length = append(lists, list), nil, 0
+		}
+		if last := len(list) - 1; last >= 0 && list[last].To == at {
+			list[last].To += incident.Hour
+		} else {
+			list = append(list, incident.Span{From: at, To: at + incident.Hour})
+		}
+		length += incident.Hour
+	}
+	return append(lists, list)
+}
+
+// conditionsOf returns the conditions for spans: a period, and the gaps that are not in it.
+func (a *asker) conditionsOf(spans []incident.Span) string {
+	conditions := []string{a.within(incident.Span{From: spans[0].From, To: spans[len(spans)-1].To})}
+	for i := 1; i < len(spans); i++ {
+		conditions = append(conditions, "not "+incident.Span{From: spans[i-1].To, To: spans[i].From}.During())
+	}
+	return filter.Joined(conditions...)
+}

@@ -1,0 +1,29 @@
+package incident_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/orrery/orrery/shared/incident"
+)
+
+// BenchmarkWindows looks for hours that stand out in a month of 40 hosts with a million requests a day.
+func BenchmarkWindows(b *testing.B) {
+	month := incident.Span{From: begin + 2*day, To: begin + 33*day}
+	g := incident.NewGrid(incident.Span{From: month.From - incident.Before, To: month.To}, incident.Hour)
+	of := newTraffic(1)
+	for i := range 40 {
+		host := incident.Host{Name: fmt.Sprintf("%d.example", i), Named: true}
+		for at := g.Span().From; at < g.Span().To; at += incident.Hour {
+			all := 950 + of.random.Int64N(100)
+			g.Add(host, incident.All, at, all)
+			g.Add(host, incident.Passed, at, all*9/10)
+			g.Add(host, incident.Missing, at, all/20)
+		}
+	}
+	for b.Loop() {
+		if list := g.Windows(month); len(list) > 100 {
+			b.Fatalf("%d windows", len(list))
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package incident
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Kind is what an incident is.
+type Kind string
+
+// The kinds.
+const (
+	Guessing  Kind = "password guessing"
+	Injection Kind = "injection"
+	Scan      Kind = "scan"
+	Flood     Kind = "flood"
+	Scraping  Kind = "scraping"
+	Unusual   Kind = "unusual"
+)
+
+// Value counts the requests of an episode with a value of a field.
+type Value struct {
+	Text                          string
+	Requests, Blocked, Challenged int64
+}
+
+// Field has the most frequent values of a field in an episode.
+type Field struct {
+	Values   []Value
+	Distinct int64
+}
+
+// Signs are what a kind follows from: the requests at the host of an episode, with its signal unless it is stopping.
+type Signs struct {
+	Total   Value // all of these requests
+	Paths   Field
+	Usual   []Value // paths of the same requests in the 24 hours before
+	Reasons Field
+	Agents  Field
+	Humans  int64 // requests of humans
+	Probes  int64 // requests with an argument that attacks the application
+}
+
+// weight returns the number of requests that are signs.
+func (e Episode) weight(v Value) int64 {
+	if e.Signal == Stopping {
+		return min(v.Requests, v.Blocked+v.Challenged)
+	}
+	return v.Requests
+}
+
+// beyond returns the weights of paths beyond what is usual: the expected number is divided as the requests of the day
+// before.
+func (e Episode) beyond(s Signs) []Value {
+	before, all := map[string]int64{}, int64(0)
+	for _, v := range s.Usual {
+		before[v.Text] = e.weight(v)
+		all += e.weight(v)
+	}
+	expected := max(0, e.weight(s.Total)-e.Excess)
+	list := make([]Value, 0, len(s.Paths.Values))
+	for _, v := range s.Paths.Values {
+		n := e.weight(v)
+		if all > 0 {
+			n -= expected * before[v.Text] / all
+		}
+		if n > 0 {
+			list = append(list, Value{Text: v.Text, Requests: n})
+		}
+	}
+	slices.SortFunc(list, func(a, b Value) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Text, b.Text))
+	})
+	return list
+}
+
+// The numbers of targets.
+const (
+	prefixShare  = 80 // percent of the excess below a prefix that is a part of the target
+	mostSegments = 3  // of a prefix
+)
+
+// Prefix returns the longest prefix of whole segments below which most of the excess lies, "" if there is none.
+func (e Episode) Prefix(s Signs) string {
+	sums := map[string]int64{}
+	for _, v := range e.beyond(s) {
+		segments := strings.Split(strings.Trim(v.Text, "/"), "/")
+		for n := 1; n <= min(len(segments), mostSegments); n++ {
+			if prefix := "/" + strings.Join(segments[:n], "/"); prefix != "/" && strings.HasPrefix(v.Text, prefix) {
+				sums[prefix] += v.Requests
+			}
+		}
+	}
+	longest := ""
+	for prefix, n := range sums {
+		if n*100 >= prefixShare*e.Excess && (len(prefix) > len(longest) || len(prefix) == len(longest) && prefix < longest) {
+			longest = prefix
+		}
+	}
+	return longest
+}
+
+// kindRule says when an incident is of a kind.
+type kindRule struct {
+	Kind    Kind
+	Doc     string
+	applies func(e Episode, s Signs) bool
+}
+
+// The numbers of the kinds, in percent of the requests that are signs unless they say otherwise.
+const (
+	guessingShare  = 60
+	deniedShare    = 80
+	injectionShare = 50
+	probeShare     = 30
+	scannerShare   = 15
+	scanPaths      = 20 // different paths
+	floodPaths     = 3  // paths
+	floodShare     = 80
+	scrapedPaths   = 20 // different paths
+	scrapedShare   = 30 // of the most frequent path, at most
+	crawlerShare   = 50
+	humansShare    = 50
+	onePathShare   = 50
+)
+
+var (
+	loginPath   = regexp.MustCompile(`(?i)(^|[/_.-])(log-?in|log-?on|sign-?in|sign_in|auth|authenticate|oauth2?|sessions?|token|password|passwd|otp|2fa|wp-login\.php|xmlrpc\.php)([/_.-]|$)`)
+	loginReason = regexp.MustCompile(`(?i)log-?in\b|sign-?in\b|credential|brute.?force|password`)
+	payload     = regexp.MustCompile(`(?i)sqli|sql.?injection|\bxss\b|cross.?site|\b[lr]fi\b|\brce\b|\bxxe\b|\bssti\b|inject|inclusion|traversal|deserial|jndi|log4`)
+	probing     = regexp.MustCompile(`(?i)scanner|\bprob(e|ing)\b|too many paths|too many errors`)
+	secret      = regexp.MustCompile(`(?i)/\.(env|git|svn|aws|ssh|ht)|wp-(admin|login|content|includes|config)|php|cgi-bin|actuator|\.(sql|bak|old|zip|tar|gz|asp|aspx|jsp|cfm|ini|conf|log)$|admin|manager|setup|/console`)
+	scanner     = regexp.MustCompile(ScannerAgents)
+	crawler     = regexp.MustCompile(`(?i)bot\b|bot/|crawl|spider|slurp|mediapartners|facebookexternalhit`)
+)
+
+// Kinds is the table of kinds. The first that applies is the kind; if none does, the incident is unusual.
+var Kinds = []kindRule{
+	{
+		Injection, "Half of the reasons name a payload of an attack on the application, or three tenths of the requests have one " +
+			"in their query.",
+		func(e Episode, s Signs) bool {
+			return e.share(s, s.Reasons, payload) >= injectionShare || s.Probes*100 >= probeShare*e.Excess
+		},
+	},
+	{
+		Guessing, "Six tenths are requests of a path that logs users in, or have a reason that names logins; or eight tenths of " +
+			"what was answered with 401 or 403 are requests of one path.",
+		func(e Episode, s Signs) bool {
+			return e.pathShare(s, loginPath) >= guessingShare || e.share(s, s.Reasons, loginReason) >= guessingShare ||
+				e.Signal == Denying && e.topShare(s, 1) >= deniedShare
+		},
+	},
+	{
+		Scan, "Three of twenty agents name a scanner; or half of the reasons do; or half of the paths are those that scanners look " +
+			"for; or twenty different paths are missing.",
+		func(e Episode, s Signs) bool {
+			return e.Signal == Probing || e.share(s, s.Agents, scanner) >= scannerShare ||
+				e.share(s, s.Reasons, probing) >= injectionShare || e.pathShare(s, secret) >= injectionShare ||
+				e.Signal == Missed && s.Paths.Distinct >= scanPaths
+		},
+	},
+	{
+		Flood, "Eight tenths are requests of at most three paths.",
+		func(e Episode, s Signs) bool { return e.topShare(s, floodPaths) >= floodShare },
+	},
+	{
+		Scraping, "There are twenty different paths, and none has more than three tenths of the requests.",
+		func(e Episode, s Signs) bool {
+			return s.Paths.Distinct >= scrapedPaths && e.topShare(s, 1) <= scrapedShare
+		},
+	},
+}
+
+// KindOf returns the kind of an episode.
+func (e Episode) KindOf(s Signs) Kind {
+	for _, rule := range Kinds {
+		if e.weight(s.Total) > 0 && rule.applies(e, s) {
+			return rule.Kind
+		}
+	}
+	return Unusual
+}
+
+// share returns the number of signs with a value that matches, in percent of the excess: the other signs are usual.
+func (e Episode) share(s Signs, f Field, match *regexp.Regexp) int64 {
+	n := int64(0)
+	for _, v := range f.Values {
+		if match.MatchString(v.Text) {
+			n += e.weight(v)
+		}
+	}
+	return n * 100 / max(1, e.Excess)
+}
+
+// pathShare returns the percentage of the excess at paths that match.
+func (e Episode) pathShare(s Signs, match *regexp.Regexp) int64 {
+	n := int64(0)
+	for _, v := range e.beyond(s) {
+		if match.MatchString(v.Text) {
+			n += v.Requests
+		}
+	}
+	return n * 100 / max(1, e.Excess)
+}
+
+// topShare returns the percentage of the excess at the most frequent paths.
+func (e Episode) topShare(s Signs, paths int) int64 {
+	n := int64(0)
+	list := e.beyond(s)
+	for _, v := range list[:min(paths, len(list))] {
+		n += v.Requests
+	}
+	return n * 100 / max(1, e.Excess)
+}
+
+// Dismissal is a reason why an episode that the gateway let pass is no incident.
+type Dismissal struct {
+	Doc     string
+	applies func(e Episode, s Signs) bool
+}
+
+// Dismissals is the table of these reasons. They are not for requests that were stopped or that name a scanner.
+var Dismissals = []Dismissal{
+	{
+		"Half of the agents name a crawler, and none a scanner.",
+		func(e Episode, s Signs) bool {
+			return e.share(s, s.Agents, crawler) >= crawlerShare && e.share(s, s.Agents, scanner) == 0
+		},
+	},
+	{
+		"Half of the requests are of humans, unless they were answered with 401 or 403.",
+		func(e Episode, s Signs) bool {
+			return e.Signal != Denying && s.Humans*100 >= humansShare*e.weight(s.Total)
+		},
+	},
+	{
+		"Fewer than twenty different paths are missing.",
+		func(e Episode, s Signs) bool { return e.Signal == Missed && s.Paths.Distinct < scanPaths },
+	},
+	{
+		"No path has half of what was answered with 401 or 403.",
+		func(e Episode, s Signs) bool { return e.Signal == Denying && e.topShare(s, 1) < onePathShare },
+	},
+}
+
+// Dismissed reports whether an episode is no incident.
+func (e Episode) Dismissed(s Signs) bool {
+	return e.Signal != Stopping && e.Signal != Probing &&
+		slices.ContainsFunc(Dismissals, func(d Dismissal) bool { return d.applies(e, s) })
+}

@@ -1,0 +1,142 @@
+package incident_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/orrery/orrery/shared/incident"
+)
+
+// paths returns so many paths with the same number of blocked requests.
+func paths(n int, format string, each int64) incident.Field {
+	f := incident.Field{Distinct: int64(n)}
+	for i := range n {
+		text := format
+		if n > 1 {
+			text = fmt.Sprintf(format, i)
+		}
+		f.Values = append(f.Values, incident.Value{Text: text, Requests: each, Blocked: each})
+	}
+	return f
+}
+
+func only(text string, n int64) incident.Field {
+	return incident.Field{Distinct: 1, Values: []incident.Value{{Text: text, Requests: n, Blocked: n}}}
+}
+
+// TestKinds: the kind and the target follow from what dominates.
+func TestKinds(t *testing.T) {
+	total := incident.Value{Requests: 500, Blocked: 400}
+	all := incident.Value{Requests: 400, Blocked: 400}
+	for _, test := range []struct {
+		rule   string
+		signal incident.Signal
+		signs  incident.Signs
+		kind   incident.Kind
+		prefix string
+	}{
+		{
+			"requests of a login", incident.Stopping,
+			incident.Signs{Total: total, Paths: only("/login", 400)}, incident.Guessing, "/login",
+		},
+		{
+			"a reason that names logins", incident.Stopping,
+			incident.Signs{Total: total, Paths: paths(40, "/a%d", 10), Reasons: only("rate limit [\"login\"]", 300)},
+			incident.Guessing, "",
+		},
+		{
+			"one path that denies", incident.Denying, incident.Signs{Total: all, Paths: only("/api/v2/basket", 400)},
+			incident.Guessing, "/api/v2/basket",
+		},
+		{
+			"denied everywhere", incident.Denying, incident.Signs{Total: all, Paths: paths(40, "/a%d", 10)},
+			incident.Scraping, "",
+		},
+		{
+			"payloads", incident.Stopping,
+			incident.Signs{Total: total, Paths: paths(40, "/a%d", 10), Reasons: only("content filter sqli", 300)},
+			incident.Injection, "",
+		},
+		{
+			"payloads among as many requests that are blocked every day", incident.Stopping,
+			incident.Signs{
+				Total: incident.Value{Requests: 900, Blocked: 800}, Paths: paths(40, "/a%d", 20), Reasons: only("content filter sqli", 300),
+			},
+			incident.Injection, "",
+		},
+		{
+			"queries with payloads that pass", incident.Rush,
+			incident.Signs{Total: all, Paths: only("/search", 400), Probes: 200}, incident.Injection, "/search",
+		},
+		{
+			"an agent that names a scanner", incident.Stopping,
+			incident.Signs{Total: total, Paths: paths(40, "/a%d", 10), Agents: only("Nikto/2.5", 100)}, incident.Scan, "",
+		},
+		{
+			"many paths that are missing", incident.Missed,
+			incident.Signs{Total: all, Paths: paths(80, "/old/%d.html", 5)}, incident.Scan, "/old",
+		},
+		{
+			"one path", incident.Rush, incident.Signs{Total: all, Paths: only("/api/v1/items/9/reviews", 400)}, incident.Flood,
+			"/api/v1/items",
+		},
+		{
+			"two paths", incident.Stopping, incident.Signs{Total: total, Paths: paths(2, "/a%d", 200)}, incident.Flood, "",
+		},
+		{
+			"many paths", incident.Stopping, incident.Signs{Total: total, Paths: paths(80, "/items/%d", 5)}, incident.Scraping,
+			"/items",
+		},
+		{
+			"some paths", incident.Stopping, incident.Signs{Total: total, Paths: paths(10, "/a%d", 40)}, incident.Unusual, "",
+		},
+		{
+			"the root", incident.Stopping, incident.Signs{Total: total, Paths: only("/", 400)}, incident.Flood, "",
+		},
+		{
+			"paths that are usual do not count", incident.Stopping, incident.Signs{
+				Total: incident.Value{Requests: 900, Blocked: 800},
+				Paths: incident.Field{Distinct: 2, Values: []incident.Value{
+					{Text: "/login", Requests: 420, Blocked: 400}, {Text: "/", Requests: 400, Blocked: 400},
+				}},
+				Usual: []incident.Value{{Text: "/", Requests: 9000, Blocked: 9000}},
+			}, incident.Guessing, "/login",
+		},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400, Ratio: 900}
+			if got := incident.New(e, test.signs, nil); got.Kind != test.kind || got.Prefix != test.prefix {
+				t.Errorf("%s at %q", got.Kind, got.Prefix)
+			}
+		})
+	}
+}
+
+// TestDismissed: what the gateway let pass is no incident if crawlers or people explain it.
+func TestDismissed(t *testing.T) {
+	const google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	total := incident.Value{Requests: 500, Blocked: 500}
+	for _, test := range []struct {
+		rule   string
+		signal incident.Signal
+		signs  incident.Signs
+		want   bool
+	}{
+		{"a crawler", incident.Rush, incident.Signs{Agents: only(google, 400)}, true},
+		{"a crawler that is stopped", incident.Stopping, incident.Signs{Agents: only(google, 400)}, false},
+		{"a browser", incident.Rush, incident.Signs{Agents: only("Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", 400)}, false},
+		{"a scanner that calls itself a bot", incident.Rush, incident.Signs{Agents: only("nuclei-bot/3", 400)}, false},
+		{"people after a release", incident.Rush, incident.Signs{Humans: 300}, true},
+		{"people who are stopped", incident.Stopping, incident.Signs{Humans: 300}, false},
+		{"a missing file", incident.Missed, incident.Signs{Paths: only("/app.js", 400)}, true},
+		{"many missing files", incident.Missed, incident.Signs{Paths: paths(40, "/%d", 10)}, false},
+		{"sessions that ended", incident.Denying, incident.Signs{Paths: paths(10, "/api/%d", 40)}, true},
+		{"one path that denies", incident.Denying, incident.Signs{Paths: only("/api/1", 400), Humans: 500}, false},
+	} {
+		e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400}
+		test.signs.Total = total
+		if got := e.Dismissed(test.signs); got != test.want {
+			t.Errorf("%s: %v", test.rule, got)
+		}
+	}
+}

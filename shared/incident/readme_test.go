@@ -1,0 +1,33 @@
+package incident_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/incident"
+)
+
+// TestREADME: the README has the tables of signals, kinds and dismissals.
+func TestREADME(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, s := range incident.Signals {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %d | %d |\n", s.Name, s.Doc, s.Least, s.Ratio))
+	}
+	for _, k := range incident.Kinds {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", k.Kind, k.Doc))
+	}
+	for _, d := range incident.Dismissals {
+		rows = append(rows, "* "+d.Doc+"\n")
+	}
+	for _, row := range rows {
+		if !strings.Contains(string(text), row) {
+			t.Errorf("README.md has no row %s", row)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package incident
+
+// Measure is a number of requests that is counted by host and segment.
+type Measure int
+
+// The measures.
+const (
+	All Measure = iota
+	Passed
+	Denied
+	Missing
+	Scanners
+	Measures // their number
+)
+
+// passing are the conditions of requests that were neither blocked nor challenged.
+var passing = []string{"blocked not is true", "challenge not is true", "ichallenge not is true"}
+
+// ScannerAgents matches agents that name a scanner.
+const ScannerAgents = `(?i)sqlmap|nikto|nuclei|gobuster|dirbuster|feroxbuster|ffuf|wfuzz|zmeu|masscan|zgrab|wpscan|` +
+	`acunetix|nessus|openvas|netsparker|arachni|w3af|havij|skipfish|joomscan|hydra|morfeus|jorgee|whatweb|dirb/`
+
+// ProbingQueries matches queries that attack the application.
+const ProbingQueries = `(?i)union(\+|%20|\s|/\*)+(all(\+|%20|\s)+)?select|(<|%3c)(script|svg|img|iframe)|\.\.(/|%2f)|etc/passwd|` +
+	`win\.ini|sleep\(|waitfor(\+|%20|\s)|\$(\{|%7b)jndi|('|%27)(\+|%20|\s)*(or|and)(\+|%20|\s)|php(:|%3a)//|information_schema|` +
+	`cmd=|/bin/(ba)?sh|concat\(|(--|%23)(\+|%20|\s|-)*$`
+
+// Conditions returns the conditions of the requests that a measure counts.
+func (m Measure) Conditions() []string {
+	switch m {
+	case Passed:
+		return passing
+	case Denied:
+		return append([]string{"status in (401, 403)"}, passing...)
+	case Missing:
+		return append([]string{"status=404"}, passing...)
+	case Scanners:
+		return []string{`user_agent~"` + ScannerAgents + `"`}
+	}
+	return nil
+}
+
+// Signal is a sign of an attack: requests that are much more numerous than usual.
+type Signal int
+
+// The signals, the most certain first.
+const (
+	Stopping Signal = iota
+	Denying
+	Probing
+	Missed
+	Rush
+	signals
+)
+
+// Conditions returns the conditions of the requests of a signal. It returns none for requests that were stopped, because no
+// filter selects what was blocked or challenged.
+func (s Signal) Conditions() []string { return Signals[s].measure.Conditions() }
+
+// signalRule says when the requests of a signal are an episode.
+type signalRule struct {
+	Name  string
+	Doc   string
+	Least int64 // least number of requests beyond the usual number
+	Ratio int64 // least number of requests, in percent of the usual number
+
+	measure Measure // counts the requests; requests that were stopped are all but those that passed
+}
+
+// Signals is the table of signals.
+var Signals = [signals]signalRule{
+	Stopping: {
+		Name: "stopped", Doc: "Requests that were blocked or challenged.", Least: 40, Ratio: 160,
+	},
+	Denying: {
+		Name: "denied", Doc: "Requests that passed and were answered with 401 or 403.", Least: 40, Ratio: 300, measure: Denied,
+	},
+	Probing: {
+		Name: "scanners", Doc: "Requests with an agent that names a scanner.", Least: 20, Ratio: 300, measure: Scanners,
+	},
+	Missed: {
+		Name: "missing", Doc: "Requests that passed and were answered with 404.", Least: 40, Ratio: 300, measure: Missing,
+	},
+	Rush: {
+		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 500, measure: All,
+	},
+}
+
+// The numbers of the usual rate.
+const (
+	history       = 24 // hours before an hour whose median is its usual rate
+	leastHistory  = 6  // hours with requests from which a rate is known
+	piece         = 10 * Minute
+	leastPieces   = 3         // pieces with requests from which a share is known
+	mostShare     = 100_000   // of a million: the usual share of a signal where it is not known
+	leastRate     = 50        // thousandths of a request in a minute: no rate is lower
+	deviations    = 6         // standard deviations of a Poisson distribution beyond the usual number
+	longestWindow = 8         // hours, of several that stand out together
+	coarseRatio   = 115       // percent of the usual number of all requests, for an hour that stands out
+	faint         = 8         // an episode neither begins nor ends with a minute below such a part of its mean
+	coreShare     = 90        // percent of the excess of a run
+	coreLength    = 3         // a part of a run that is so many times shorter and has that excess is the episode
+	longestEdge   = 2         // minutes of a run that is only the edge of the one beside it
+	leastPause    = 15        // minutes; a pause of that length ends an episode
+	pausing       = 4         // the other minutes have at least so many times its requests; smaller factors are similar
+	leastPart     = 10        // requests that the other minutes have in the same time
+	milli         = 1000      // rates are in thousandths
+	million       = 1_000_000 // shares are in millionths
+)
+
+// Overwhelming is the percentage of the usual number from which on the usual paths do not matter for the target.
+const Overwhelming = 1000
+
+// Margin is the number of hours around those that stand out whose minutes the second pass reads.
+const Margin = 1
+
+// Before is the time before a period, in seconds, that the first pass reads: the history of the first margin.
+const Before = (history + Margin + 1) * Hour
+
+// levels is how much is usual, in percent, for a minute to count neither for nor against an episode in which requests
+// are so many percent of the usual number: the threshold of a test of likelihoods between the two rates,
+// (r-1)/ln r. Minutes above it are more likely parts of the episode.
+var levels = []struct{ Ratio, Level int64 }{
+	{130, 114}, {150, 123}, {200, 144}, {300, 182}, {500, 249}, {1000, 391}, {2000, 634}, {5000, 1253}, {10_000, 2150},
+}
+
+// levelOf returns the level of a ratio.
+func levelOf(ratio int64) int64 {
+	level := levels[0].Level
+	for _, l := range levels {
+		if ratio >= l.Ratio {
+			level = l.Level
+		}
+	}
+	return level
+}
