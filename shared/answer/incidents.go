@@ -54,5 +54,5 @@ type IncidentHeld struct {
 type IncidentOthers struct {
 	NumOfRequests int64    `json:"num_of_requests"`
 	NumOfErrors   int64    `json:"num_of_errors" doc:"Answered with a status of 500 or more"`
-	AvgTime       *float64 `json:"avg_time" nullable:"true" doc:"Mean request_time in seconds; null if no request has one"`
+	AvgTime       *float64 `json:"avg_time" nullable:"true" doc:"Mean request_time in seconds of requests of at most ten seconds; null if there are none"`
 }

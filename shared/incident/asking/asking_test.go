@@ -283,6 +283,11 @@ func TestHeld(t *testing.T) {
 		"nothing changes": {func(*lake.Row) {}, "held"},
 		"errors":          {func(r *lake.Row) { *r.Status = 502 }, "not held"},
 		"slow answers":    {func(r *lake.Row) { *r.TotalUs = 900_000 }, "not held"},
+		"one timeout": {func(r *lake.Row) {
+			if r.TsMs == noon.UnixMilli() {
+				*r.Status, *r.TotalUs = 504, 30_000_000
+			}
+		}, "held"},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			var l log

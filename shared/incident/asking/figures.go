@@ -154,6 +154,10 @@ func requestsOf(f answer.FacetResult, value any) (n int64) {
 	return n
 }
 
+// timed is the condition for requests whose times are compared. Timeouts are errors, and one of them would raise the mean
+// of many others.
+const timed = "request_time between 0 and 10"
+
 // figures returns the questions for the figures of an incident. They are answered at the same time, so each sets members
 // of its own.
 func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
@@ -201,7 +205,7 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 			},
 		},
 		ask{
-			route: "stats", params: map[string]string{"filters": filter.Joined(others, "request_time>=0"), "segment": "1m"},
+			route: "stats", params: map[string]string{"filters": filter.Joined(others, timed), "segment": "1m"},
 			into: func(results json.RawMessage) error {
 				return eachOf(results, func(r answer.StatsResult) {
 					if o := when(r.TimePeriod); r.AvgLatency != nil {
