@@ -1,10 +1,12 @@
 package incident
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,39 @@ type Found struct {
 	Prefix string // of the path; "": none
 	// Addresses are those of the requests; nil if the prefix or the host select them.
 	Addresses []string
+	// OnlyIfHarmed: it is an incident only if it did not hold.
+	OnlyIfHarmed bool
+}
+
+// longestPause is the time between parts of one incident, in seconds.
+const longestPause = 30 * Minute
+
+// Series joins what is one incident with pauses: at the same target and of the same kind. It returns the incidents
+// without pauses, and the episodes of the others from the begin of their first part to the end of the last one.
+func Series(found []Found) (single []Found, series []Episode) {
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b Found) int { return cmp.Or(compareHosts(a.Host, b.Host), cmp.Compare(a.From, b.From)) })
+	for i := 0; i < len(found); {
+		whole, next := found[i].Episode, i+1
+		for ; next < len(found) && found[next].continues(found[i], whole.To); next++ {
+			part := found[next].Episode
+			whole.Span, whole.Excess = whole.union(part.Span), whole.Excess+part.Excess
+			whole.Ratio, whole.EndsLater = max(whole.Ratio, part.Ratio), part.EndsLater
+			whole.Signal = min(whole.Signal, part.Signal)
+		}
+		if next == i+1 {
+			single = append(single, found[i])
+		} else {
+			series = append(series, whole)
+		}
+		i = next
+	}
+	return single, series
+}
+
+// continues reports whether an incident is a further part of one that has ended.
+func (f Found) continues(first Found, end int64) bool {
+	return f.Host == first.Host && f.Kind == first.Kind && f.Prefix == first.Prefix && f.From-end <= longestPause
 }
 
 // New returns an incident. addresses lists the addresses of the signs, the most frequent first.
@@ -131,7 +166,7 @@ const most = 5
 func (f Found) Result(n Figures, conditions string, zone *time.Location, newest time.Time) answer.IncidentResult {
 	r := answer.IncidentResult{
 		ID: f.ID(), Kind: string(f.Kind), Target: wording.Shown(f.Target(), 200), Path: f.Prefix, Begin: rfc3339(f.From),
-		BeginsEarlier: f.BeginsEarlier, Certain: f.Signal == Stopping,
+		BeginsEarlier: f.BeginsEarlier, Certain: f.Signal == Stopping || f.Signal == Watching,
 		NumOfRequests: n.Requests, NumOfBlockedRequests: n.Blocked, NumOfChallenges: n.Challenges,
 		NumOfMonitoredRequests: n.Monitored, NumOfPassedRequests: max(0, n.Requests-n.Blocked-n.Challenges),
 		NumOfBlockedHumans: n.BlockedHumans, NumOfIP: n.Addresses.Distinct,
@@ -239,6 +274,8 @@ func (f Found) why() string {
 	switch f.Signal {
 	case Stopping:
 		return excess + " requests more than usual were blocked or challenged."
+	case Watching:
+		return excess + " requests more than usual passed although a rule acted on them, because it only monitors."
 	case Denying:
 		return excess + " requests more than usual were answered with 401 or 403." + guess
 	case Probing:

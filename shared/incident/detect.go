@@ -382,7 +382,7 @@ func (s Signal) above(series []minute, b bar) []run {
 		} else if p, found := pauseIn(series, r); found {
 			list = append(list, within(run{r.from, p.from}, b)...)
 			list = append(list, within(run{p.to, r.to}, b)...)
-		} else if s.standsOut(n, expected, Signals[s].Ratio) {
+		} else if s.standsOut(n, expected, s.ratioOf(r)) {
 			list = append(list, r)
 		}
 	}
@@ -405,6 +405,15 @@ func core(series []minute, r run) (shortest run, found bool) {
 		}
 	}
 	return shortest, found
+}
+
+// ratioOf returns the least ratio of a run. A long one has to stand out more, because much of the ordinary traffic varies
+// from hour to hour.
+func (s Signal) ratioOf(r run) int64 {
+	if r.to-r.from > longRun {
+		return max(Signals[s].Ratio, longRatio)
+	}
+	return Signals[s].Ratio
 }
 
 // without returns the parts of a run that are left without others, which are none if there are no others.

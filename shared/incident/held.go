@@ -71,7 +71,7 @@ func held(before, during, after Others, blocked int64, humans *int64) (Held, str
 		failing := (during.Errors >= leastErrors && during.Errors*100 >= errorShare*during.Requests ||
 			during.Errors >= leastOutage && during.Errors*100 >= outageShare*during.Requests) &&
 			during.Errors*calm.Requests >= errorGrowth*calm.Errors*during.Requests
-		slow := min(during.Timed, calm.Timed) >= leastOthers && during.mean() >= timeGrowth*calm.mean() &&
+		slow := min(during.Timed, calm.Timed) >= leastEach && during.mean() >= timeGrowth*calm.mean() &&
 			during.mean()-calm.mean() >= leastSlower
 		if failing || slow {
 			state = NotHeld

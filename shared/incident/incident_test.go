@@ -109,7 +109,7 @@ func TestEpisodes(t *testing.T) {
 		{"a burst at the peak of the day", 600, incident.All, peak, 6, 300, incident.Stopping},
 		{"less than half a percent of the day", 60, incident.All, noon, 8, 40, incident.Stopping},
 		{"one minute", 60, incident.All, noon, 1, 120, incident.Stopping},
-		{"slow for six hours", 5, incident.All, noon, 360, 1, incident.Stopping},
+		{"slow for six hours", 5, incident.All, noon, 360, 2, incident.Stopping},
 		{"slow at a small host", 0.5, incident.All, noon, 240, 1, incident.Stopping},
 		{"over midnight", 60, incident.All, second.From - 3*incident.Minute + 12*incident.Hour, 10, 100, incident.Stopping},
 		{"passwords that nothing blocks", 60, incident.Denied, noon, 20, 30, incident.Denying},
@@ -138,7 +138,7 @@ func TestEpisodes(t *testing.T) {
 
 func abs(n int64) int64 { return max(n, -n) }
 
-// TestTogether: pulses of one attack are one episode, and attacks with a pause between them are two.
+// TestTogether: attacks with a pause of five minutes between them are episodes of their own; Series joins those of one kind.
 func TestTogether(t *testing.T) {
 	noon := second.From + 12*incident.Hour
 	for _, test := range []struct {
@@ -146,7 +146,8 @@ func TestTogether(t *testing.T) {
 		minutes []int64 // at which a pulse of two minutes begins
 		want    int
 	}{
-		{"pulses", []int64{0, 8, 16, 24, 32}, 1},
+		{"pulses", []int64{0, 4, 8}, 1},
+		{"pulses with pauses", []int64{0, 8, 16, 24, 32}, 5},
 		{"a pause of forty minutes", []int64{0, 42}, 2},
 		{"a pause of three hours", []int64{0, 180}, 2},
 	} {
@@ -168,7 +169,7 @@ func TestBurstInASlowAttack(t *testing.T) {
 	of := newTraffic(2)
 	of.ordinary(shop, 3, 20, 4)
 	noon := second.From + 12*incident.Hour
-	of.attack(shop, incident.All, noon, 180, 2)
+	of.attack(shop, incident.All, noon, 180, 5)
 	of.attack(shop, incident.All, noon+90*incident.Minute, 5, 500)
 	list := of.episodes(second)
 	want := []incident.Span{

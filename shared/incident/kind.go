@@ -39,12 +39,12 @@ type Signs struct {
 	Usual   []Value // paths of the same requests in the 24 hours before
 	Reasons Field
 	Agents  Field
-	Humans  int64 // requests of humans
+	Humans  int64 // signs that are requests of humans
 	Probes  int64 // requests with an argument that attacks the application
 }
 
-// weight returns the number of requests that are signs.
-func (e Episode) weight(v Value) int64 {
+// Weight returns the number of requests that are signs.
+func (e Episode) Weight(v Value) int64 {
 	if e.Signal == Stopping {
 		return min(v.Requests, v.Blocked+v.Challenged)
 	}
@@ -56,13 +56,13 @@ func (e Episode) weight(v Value) int64 {
 func (e Episode) beyond(s Signs) []Value {
 	before, all := map[string]int64{}, int64(0)
 	for _, v := range s.Usual {
-		before[v.Text] = e.weight(v)
-		all += e.weight(v)
+		before[v.Text] = e.Weight(v)
+		all += e.Weight(v)
 	}
-	expected := max(0, e.weight(s.Total)-e.Excess)
+	expected := max(0, e.Weight(s.Total)-e.Excess)
 	list := make([]Value, 0, len(s.Paths.Values))
 	for _, v := range s.Paths.Values {
-		n := e.weight(v)
+		n := e.Weight(v)
 		if all > 0 {
 			n -= expected * before[v.Text] / all
 		}
@@ -177,7 +177,7 @@ var Kinds = []kindRule{
 // KindOf returns the kind of an episode.
 func (e Episode) KindOf(s Signs) Kind {
 	for _, rule := range Kinds {
-		if e.weight(s.Total) > 0 && rule.applies(e, s) {
+		if e.Weight(s.Total) > 0 && rule.applies(e, s) {
 			return rule.Kind
 		}
 	}
@@ -189,7 +189,7 @@ func (e Episode) share(s Signs, f Field, match *regexp.Regexp) int64 {
 	n := int64(0)
 	for _, v := range f.Values {
 		if match.MatchString(v.Text) {
-			n += e.weight(v)
+			n += e.Weight(v)
 		}
 	}
 	return n * 100 / max(1, e.Excess)
@@ -216,38 +216,61 @@ func (e Episode) topShare(s Signs, paths int) int64 {
 	return n * 100 / max(1, e.Excess)
 }
 
-// Dismissal is a reason why an episode that the gateway let pass is no incident.
+// Dismissal is a reason why an episode is no incident.
 type Dismissal struct {
 	Doc     string
 	applies func(e Episode, s Signs) bool
+	// unlessHarmed: if the kind is a flood, the episode is an incident that did not hold, or none.
+	unlessHarmed bool
 }
 
-// Dismissals is the table of these reasons. They are not for requests that were stopped or that name a scanner.
+// Dismissals is the table of these reasons.
 var Dismissals = []Dismissal{
 	{
-		"Half of the agents name a crawler, and none a scanner.",
-		func(e Episode, s Signs) bool {
-			return e.share(s, s.Agents, crawler) >= crawlerShare && e.share(s, s.Agents, scanner) == 0
+		Doc: "`stopped`, and the kind is scraping or unusual: half of what was stopped was of humans. A rule is too strict.",
+		applies: func(e Episode, s Signs) bool {
+			kind := e.KindOf(s)
+			return e.Signal == Stopping && (kind == Scraping || kind == Unusual) && e.byHumans(s)
 		},
 	},
 	{
-		"Half of the requests are of humans, unless they were answered with 401 or 403.",
-		func(e Episode, s Signs) bool {
-			return e.Signal != Denying && s.Humans*100 >= humansShare*e.weight(s.Total)
+		Doc: "`denied`, `missing` or `requests`: half of the agents name a crawler, and none a scanner.",
+		applies: func(e Episode, s Signs) bool {
+			return e.isGuess() && e.share(s, s.Agents, crawler) >= crawlerShare && e.share(s, s.Agents, scanner) == 0
 		},
 	},
 	{
-		"Fewer than twenty different paths are missing.",
-		func(e Episode, s Signs) bool { return e.Signal == Missed && s.Paths.Distinct < scanPaths },
+		Doc: "`missing` or `requests`, and the kind is not injection: half of the requests are of humans. A flood of them is an " +
+			"incident if it did not hold.",
+		applies: func(e Episode, s Signs) bool {
+			return (e.Signal == Missed || e.Signal == Rush) && e.KindOf(s) != Injection && e.byHumans(s)
+		},
+		unlessHarmed: true,
 	},
 	{
-		"No path has half of what was answered with 401 or 403.",
-		func(e Episode, s Signs) bool { return e.Signal == Denying && e.topShare(s, 1) < onePathShare },
+		Doc: "`missing`: fewer than twenty different paths are missing.",
+		applies: func(e Episode, s Signs) bool {
+			return e.Signal == Missed && e.KindOf(s) != Injection && s.Paths.Distinct < scanPaths
+		},
+	},
+	{
+		Doc:     "`denied`: no path has half of what was answered with 401 or 403.",
+		applies: func(e Episode, s Signs) bool { return e.Signal == Denying && e.topShare(s, 1) < onePathShare },
 	},
 }
 
-// Dismissed reports whether an episode is no incident.
-func (e Episode) Dismissed(s Signs) bool {
-	return e.Signal != Stopping && e.Signal != Probing &&
-		slices.ContainsFunc(Dismissals, func(d Dismissal) bool { return d.applies(e, s) })
+// isGuess reports whether no rule of the gateway, and no name of a scanner, says that the requests are an attack.
+func (e Episode) isGuess() bool { return e.Signal == Denying || e.Signal == Missed || e.Signal == Rush }
+
+// byHumans reports whether half of the signs are of humans.
+func (e Episode) byHumans(s Signs) bool { return s.Humans*100 >= humansShare*e.Weight(s.Total) }
+
+// Dismissed reports whether an episode is no incident. If unlessHarmed, it is one if it did not hold.
+func (e Episode) Dismissed(s Signs) (dismissed, unlessHarmed bool) {
+	for _, d := range Dismissals {
+		if d.applies(e, s) {
+			return true, d.unlessHarmed && e.Signal == Rush && e.KindOf(s) == Flood
+		}
+	}
+	return false, false
 }

@@ -2,6 +2,7 @@ package incident_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/orrery/orrery/shared/incident"
@@ -112,7 +113,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestDismissed: what the gateway let pass is no incident if crawlers or people explain it.
+// TestDismissed: an episode is no incident if crawlers, people or a missing file explain it.
 func TestDismissed(t *testing.T) {
 	const google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 	total := incident.Value{Requests: 500, Blocked: 500}
@@ -121,22 +122,62 @@ func TestDismissed(t *testing.T) {
 		signal incident.Signal
 		signs  incident.Signs
 		want   bool
+		harmed bool // unless it did not hold
 	}{
-		{"a crawler", incident.Rush, incident.Signs{Agents: only(google, 400)}, true},
-		{"a crawler that is stopped", incident.Stopping, incident.Signs{Agents: only(google, 400)}, false},
-		{"a browser", incident.Rush, incident.Signs{Agents: only("Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", 400)}, false},
-		{"a scanner that calls itself a bot", incident.Rush, incident.Signs{Agents: only("nuclei-bot/3", 400)}, false},
-		{"people after a release", incident.Rush, incident.Signs{Humans: 300}, true},
-		{"people who are stopped", incident.Stopping, incident.Signs{Humans: 300}, false},
-		{"a missing file", incident.Missed, incident.Signs{Paths: only("/app.js", 400)}, true},
-		{"many missing files", incident.Missed, incident.Signs{Paths: paths(40, "/%d", 10)}, false},
-		{"sessions that ended", incident.Denying, incident.Signs{Paths: paths(10, "/api/%d", 40)}, true},
-		{"one path that denies", incident.Denying, incident.Signs{Paths: only("/api/1", 400), Humans: 500}, false},
+		{"a crawler", incident.Rush, incident.Signs{Agents: only(google, 400)}, true, false},
+		{"a crawler that is stopped", incident.Stopping, incident.Signs{Agents: only(google, 400)}, false, false},
+		{"a browser", incident.Rush, incident.Signs{Agents: only("Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", 400)}, false, false},
+		{"a scanner that calls itself a bot", incident.Rush, incident.Signs{Agents: only("nuclei-bot/3", 400)}, false, false},
+		{"people after a release", incident.Rush, incident.Signs{Humans: 300}, true, false},
+		{"a flood of people", incident.Rush, incident.Signs{Humans: 300, Paths: only("/search", 400)}, true, true},
+		{"people who are monitored", incident.Watching, incident.Signs{Humans: 300}, false, false},
+		{"payloads of people", incident.Rush, incident.Signs{Humans: 300, Probes: 300}, false, false},
+		{"people who are stopped", incident.Stopping, incident.Signs{Humans: 300}, true, false},
+		{"guesses of people", incident.Stopping, incident.Signs{Humans: 300, Paths: stopped("/login", 400)}, false, false},
+		{"a missing file", incident.Missed, incident.Signs{Paths: only("/app.js", 400)}, true, false},
+		{"many missing files", incident.Missed, incident.Signs{Paths: paths(40, "/%d", 10)}, false, false},
+		{"sessions that ended", incident.Denying, incident.Signs{Paths: paths(10, "/api/%d", 40)}, true, false},
+		{"one path that denies", incident.Denying, incident.Signs{Paths: only("/api/1", 400), Humans: 500}, false, false},
 	} {
 		e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400}
 		test.signs.Total = total
-		if got := e.Dismissed(test.signs); got != test.want {
-			t.Errorf("%s: %v", test.rule, got)
+		if got, unlessHarmed := e.Dismissed(test.signs); got != test.want || unlessHarmed != test.harmed {
+			t.Errorf("%s: %v, %v", test.rule, got, unlessHarmed)
 		}
+	}
+}
+
+// stopped returns a path whose requests were blocked.
+func stopped(path string, n int64) incident.Field {
+	return incident.Field{Values: []incident.Value{{Text: path, Requests: n, Blocked: n}}, Distinct: 1}
+}
+
+// TestSeries: incidents of one kind at one target are one if the pause between them is short.
+func TestSeries(t *testing.T) {
+	part := func(host string, kind incident.Kind, from, to, excess int64) incident.Found {
+		return incident.Found{Kind: kind, Episode: incident.Episode{
+			Host: incident.Host{Name: host, Named: true}, Signal: incident.Rush, Excess: excess,
+			Span: incident.Span{From: from * incident.Minute, To: to * incident.Minute},
+		}}
+	}
+	later := part("a", incident.Guessing, 35, 45, 20)
+	later.Signal, later.EndsLater = incident.Stopping, true
+	single, series := incident.Series([]incident.Found{
+		part("a", incident.Guessing, 0, 10, 10), part("b", incident.Guessing, 12, 20, 10), later,
+		part("a", incident.Guessing, 76, 80, 10), part("a", incident.Flood, 82, 90, 10),
+	})
+	var begins []int64
+	for _, f := range single {
+		begins = append(begins, f.From/incident.Minute)
+	}
+	if want := []int64{76, 82, 12}; !slices.Equal(begins, want) {
+		t.Errorf("incidents without pauses begin at %v, want %v", begins, want)
+	}
+	want := incident.Episode{
+		Host: incident.Host{Name: "a", Named: true}, Signal: incident.Stopping, Excess: 30, EndsLater: true,
+		Span: incident.Span{To: 45 * incident.Minute},
+	}
+	if len(series) != 1 || series[0] != want {
+		t.Errorf("series: %+v", series)
 	}
 }

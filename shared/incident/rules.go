@@ -7,6 +7,7 @@ type Measure int
 const (
 	All Measure = iota
 	Passed
+	Watched
 	Denied
 	Missing
 	Scanners
@@ -30,6 +31,8 @@ func (m Measure) Conditions() []string {
 	switch m {
 	case Passed:
 		return passing
+	case Watched:
+		return append([]string{"monitor is true"}, passing...)
 	case Denied:
 		return append([]string{"status in (401, 403)"}, passing...)
 	case Missing:
@@ -46,6 +49,7 @@ type Signal int
 // The signals, the most certain first.
 const (
 	Stopping Signal = iota
+	Watching
 	Denying
 	Probing
 	Missed
@@ -70,7 +74,11 @@ type signalRule struct {
 // Signals is the table of signals.
 var Signals = [signals]signalRule{
 	Stopping: {
-		Name: "stopped", Doc: "Requests that were blocked or challenged.", Least: 40, Ratio: 160,
+		Name: "stopped", Doc: "Requests that were blocked or challenged.", Least: 40, Ratio: 300,
+	},
+	Watching: {
+		Name: "monitored", Doc: "Requests that passed, on which a rule acted that only monitors.", Least: 30, Ratio: 300,
+		measure: Watched,
 	},
 	Denying: {
 		Name: "denied", Doc: "Requests that passed and were answered with 401 or 403.", Least: 40, Ratio: 300, measure: Denied,
@@ -95,13 +103,15 @@ const (
 	mostShare     = 100_000   // of a million: the usual share of a signal where it is not known
 	leastRate     = 50        // thousandths of a request in a minute: no rate is lower
 	deviations    = 6         // standard deviations of a Poisson distribution beyond the usual number
+	longRun       = 60        // minutes; a longer episode has a higher ratio at least
+	longRatio     = 500       // percent
 	longestWindow = 8         // hours, of several that stand out together
 	coarseRatio   = 115       // percent of the usual number of all requests, for an hour that stands out
 	faint         = 8         // an episode neither begins nor ends with a minute below such a part of its mean
 	coreShare     = 90        // percent of the excess of a run
 	coreLength    = 3         // a part of a run that is so many times shorter and has that excess is the episode
 	longestEdge   = 2         // minutes of a run that is only the edge of the one beside it
-	leastPause    = 15        // minutes; a pause of that length ends an episode
+	leastPause    = 5         // minutes; a pause of that length ends an episode
 	pausing       = 4         // the other minutes have at least so many times its requests; smaller factors are similar
 	leastPart     = 10        // requests that the other minutes have in the same time
 	milli         = 1000      // rates are in thousandths

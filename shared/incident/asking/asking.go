@@ -70,6 +70,13 @@ func Run(ctx context.Context, from inquiry.Source, r Request) (Incidents, error)
 	if err != nil {
 		return Incidents{}, err
 	}
+	single, series := incident.Series(found)
+	if len(series) > 0 {
+		if found, err = a.describe(ctx, series); err != nil {
+			return Incidents{}, err
+		}
+		found = append(single, found...)
+	}
 	results, err := a.measure(ctx, found)
 	if err != nil {
 		return Incidents{}, err
@@ -247,8 +254,11 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 		if paths := answers[i].paths.listed(); paths.Distinct > 0 {
 			s.Paths = paths
 		}
-		if !e.Dismissed(s) {
-			found = append(found, incident.New(e, s, answers[i].addresses.listed().Values))
+		dismissed, unlessHarmed := e.Dismissed(s)
+		if !dismissed || unlessHarmed {
+			f := incident.New(e, s, answers[i].addresses.listed().Values)
+			f.OnlyIfHarmed = unlessHarmed
+			found = append(found, f)
 		}
 	}
 	return found, nil
@@ -264,9 +274,12 @@ func (a *asker) measure(ctx context.Context, found []incident.Found) ([]answer.I
 	if err := a.all(ctx, list); err != nil {
 		return nil, err
 	}
-	results := make([]answer.IncidentResult, len(found))
+	results := make([]answer.IncidentResult, 0, len(found))
 	for i, f := range found {
-		results[i] = f.Result(figures[i], a.conditions, a.zone, a.recent())
+		r := f.Result(figures[i], a.conditions, a.zone, a.recent())
+		if !f.OnlyIfHarmed || r.Held.State == string(incident.NotHeld) {
+			results = append(results, r)
+		}
 	}
 	slices.SortStableFunc(results, func(x, y answer.IncidentResult) int {
 		return cmp.Or(cmp.Compare(x.Begin, y.Begin), cmp.Compare(x.Target, y.Target))

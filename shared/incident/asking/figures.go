@@ -96,7 +96,7 @@ func (a *asker) signs(e incident.Episode, into *signs) []ask {
 			case "user_agent":
 				into.Agents = fieldOf(f)
 			case "human":
-				into.Humans = requestsOf(f, true)
+				into.Humans = signsOf(e, f, true)
 			case every:
 				total(f, &into.Total, &monitored)
 			}
@@ -144,11 +144,11 @@ func (v values) listed() (f incident.Field) {
 	return f
 }
 
-// requestsOf returns the number of requests with a value.
-func requestsOf(f answer.FacetResult, value any) (n int64) {
+// signsOf returns the number of signs with a value.
+func signsOf(e incident.Episode, f answer.FacetResult, value any) (n int64) {
 	for _, v := range f.Values {
 		if v.Value == value {
-			n += v.NumOfRequests
+			n += e.Weight(valueOf(v))
 		}
 	}
 	return n
