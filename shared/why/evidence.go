@@ -48,7 +48,7 @@ func Questions(r Record) []Question {
 	if !r.decided() || at.IsZero() {
 		return nil
 	}
-	day, before := period(at.Add(-around), at.Add(around)), period(at.Add(-around), at.Add(-time.Millisecond))
+	day, before := period(at, -around, around), period(at, -around, -time.Millisecond)
 	var list []Question
 	add := func(of, by string, conditions ...string) {
 		list = append(list, Question{of, strings.Join(conditions, ", "), by})
@@ -115,17 +115,9 @@ const (
 	passed  = "blocked is false, challenge not is true, ichallenge not is true"
 )
 
-// period returns the condition of a period. Both ends are included.
-func period(from, to time.Time) string {
-	return "timestamp between " + timeText(from) + " and " + timeText(to)
-}
-
-// timeText returns a time as filters have it.
-func timeText(t time.Time) string {
-	if t = t.UTC().Truncate(time.Millisecond); t.Nanosecond() != 0 {
-		return t.Format("2006-01-02 15:04:05.000")
-	}
-	return t.Format(time.DateTime)
+// period returns the condition of a period from and to so long after an instant.
+func period(at time.Time, from, to time.Duration) string {
+	return filter.During(at.Add(from).UnixMilli(), at.Add(to).UnixMilli())
 }
 
 // Of returns the tally that the answer of a question is.
