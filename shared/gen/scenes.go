@@ -201,7 +201,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name: "edges",
-		Doc:  "A flood that has begun before the period, and guessing that continues after it.",
+		Doc:  "A flood that starts before the period, and guessing that ends after it.",
 		attacks: []plan{
 			{
 				kind: Flood, begin: -20, minutes: 50, first: true, share: 2_500, hosts: []int{travel}, crew: botnet,

@@ -154,7 +154,7 @@ var Kinds = []kindRule{
 		},
 	},
 	{
-		Scan, "Three of twenty agents name a scanner; or half of the reasons do; or half of the paths are those that scanners look " +
+		Scan, "15 % of the requests have an agent that names a scanner; or half of the reasons do; or half of the paths are those that scanners look " +
 			"for; or twenty different paths are missing.",
 		func(e Episode, s Signs) bool {
 			return e.Signal == Probing || e.share(s, s.Agents, scanner) >= scannerShare ||
@@ -227,7 +227,7 @@ type Dismissal struct {
 // Dismissals is the table of these reasons.
 var Dismissals = []Dismissal{
 	{
-		Doc: "`stopped`, and the kind is scraping or unusual: half of what was stopped was of humans. A rule is too strict.",
+		Doc: "`stopped`, and the kind is scraping or unusual: at least half of the stopped requests were of humans, so a rule is too strict.",
 		applies: func(e Episode, s Signs) bool {
 			kind := e.KindOf(s)
 			return e.Signal == Stopping && (kind == Scraping || kind == Unusual) && e.byHumans(s)
@@ -240,8 +240,8 @@ var Dismissals = []Dismissal{
 		},
 	},
 	{
-		Doc: "`missing` or `requests`, and the kind is not injection: half of the requests are of humans. A flood of them is an " +
-			"incident if it did not hold.",
+		Doc: "`missing` or `requests`, and the kind is not injection: half of the requests are of humans. Their " +
+			"flood is an incident only if the origin did not hold.",
 		applies: func(e Episode, s Signs) bool {
 			return (e.Signal == Missed || e.Signal == Rush) && e.KindOf(s) != Injection && e.byHumans(s)
 		},
