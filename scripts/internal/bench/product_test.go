@@ -41,8 +41,8 @@ func TestRunProduct(t *testing.T) {
 			t.Errorf("of rolled up days: %+v", q)
 		}
 	}
-	if len(r.Week.RolledUp) != 2 {
-		t.Errorf("%d questions were asked about rolled up days, want 2", len(r.Week.RolledUp))
+	if len(r.Week.RolledUp) != 4 {
+		t.Errorf("%d questions were asked about rolled up days, want 4", len(r.Week.RolledUp))
 	}
 	for _, a := range r.Week.Again {
 		if a.First <= 0 || a.Later <= 0 {

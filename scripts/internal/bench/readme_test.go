@@ -92,7 +92,7 @@ func reportOfEveryRow() Report {
 		Import: Import{Cores: 2, PeakBytes: 1, Texts: texts, Crowd: crowdTimes * FullRecords},
 		Export: Export{PeakBytes: 1}, Week: WeekReport{
 			Seconds: 1, MemoryBytes: 1, Days: o.Days, TimelineMemoryBytes: 1, Growth: growth, Again: again,
-			RolledUp: []Timed{{Name: "timeline"}, {Name: "stats"}},
+			RolledUp: []Timed{{Name: "timeline in hours"}, {Name: "stats in hours"}, {Name: "topx"}, {Name: "facets"}},
 		},
 		Load:      Load{Clients: o.Clients, Seconds: float64(o.Duration / time.Second), PeakBytes: 1},
 		Neighbour: Neighbour{Filters: o.Filters, PeakBytes: 1}, Populations: populations,

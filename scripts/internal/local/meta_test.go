@@ -63,6 +63,9 @@ func TestEveryDataRouteIsAsked(t *testing.T) {
 		if !isData || strings.Contains(route, "/") || route == "fields" || route == "report" { // which has no meta
 			continue
 		}
+		if route == "why" { // which is about one record
+			continue
+		}
 		if !slices.ContainsFunc(everyRoute, func(q question) bool { return q.route == route }) {
 			t.Errorf("there is no question to %s", route)
 		}
