@@ -21,6 +21,7 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/localaws"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
@@ -58,6 +59,7 @@ func testData(t *testing.T, d *localaws.Deployment, dir string, s *targets, data
 	waitFor(t, d, "an empty queue", func() bool { return waiting(t, d, "RawQueueURL", bothStates...) == 0 })
 	askData(t, s, append(slices.Clone(dataFilters), hostileFilters...)...)
 	t.Run("links to a record", func(t *testing.T) { testReferences(t, s) })
+	t.Run("conclusions", func(t *testing.T) { testConclusions(t, s) })
 	if _, there := realLogs(t); there {
 		askData(t, s, realFilters...)
 	}
@@ -278,6 +280,53 @@ func testReferences(t *testing.T, s *targets) {
 	}
 	if got := linked.Data.Results; len(got) != 1 || got[0] != want {
 		t.Errorf("%s leads to %+v, want %+v", want.Ref, got, want)
+	}
+}
+
+// testConclusions checks that both targets find the same incidents, and explain a blocked request alike. Both routes ask
+// several questions, so the deployment may need several requests for them.
+func testConclusions(t *testing.T, s *targets) {
+	blocked := url.Values{"filters": {"blocked is true, " + wholeDay}, "fields": {"record_ref"}, "limit": {"1"}}
+	_, body := s.ask(t, apiRequest{method: "GET", path: bases[0] + "/data/logs?" + blocked.Encode()})
+	var found struct {
+		Data struct {
+			Results []struct {
+				Ref string `json:"record_ref"`
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &found); err != nil || len(found.Data.Results) != 1 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	// results returns the results of an answer. A ticket has the address of the console, which is not the same.
+	results := func(r reply, body []byte) []map[string]any {
+		var answer struct {
+			Data struct{ Results []map[string]any }
+		}
+		if err := json.Unmarshal(body, &answer); err != nil || r.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d %v %.500s", r.url, r.StatusCode, err, body)
+		}
+		for _, one := range answer.Data.Results {
+			delete(one, "ticket")
+		}
+		return answer.Data.Results
+	}
+	for _, path := range []string{
+		"/data/why?" + url.Values{"record_ref": {found.Data.Results[0].Ref}}.Encode(),
+		"/data/incidents?" + url.Values{"filters": {wholeDay}}.Encode(),
+	} {
+		q := apiRequest{method: "GET", path: bases[0] + path}
+		want := results(s.askOne(t, s.local, q))
+		response, body := s.askOne(t, s.deployed, q)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for tries := 0; response.StatusCode == http.StatusGatewayTimeout && tries < 60; tries++ {
+			<-tick.C
+			response, body = s.askOne(t, s.deployed, q)
+		}
+		if diff := cmp.Diff(want, results(response, body)); diff != "" {
+			t.Errorf("%s (-server +deployment):\n%s", path, diff)
+		}
 	}
 }
 
