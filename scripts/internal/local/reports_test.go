@@ -253,7 +253,8 @@ func TestPasswordOfMail(t *testing.T) {
 			}
 			key, _ := s.key()
 			var answers [5]json.RawMessage
-			s.ask(key, "PUT", "/daily", `{"period":"day","deliver":[{"mail":["ops@example.com"]}]}`, &answers[0])
+			later := s.now.UTC().Add(12 * time.Hour).Format("15:04") // so that only the run below is due
+			s.ask(key, "PUT", "/daily", `{"period":"day","at":"`+later+`","deliver":[{"mail":["ops@example.com"]}]}`, &answers[0])
 			s.ask(key, "POST", "/daily/run", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z"}`, &answers[1])
 			tick()
 			s.ask(key, "GET", "/daily/runs", "", &answers[2])
