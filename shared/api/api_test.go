@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,11 +24,14 @@ import (
 
 // searchSpy records its last request and returns fixed results.
 type searchSpy struct {
+	mu      sync.Mutex // for the routes that ask several questions at once
 	request search.Request
 	finds   search.Result
 }
 
 func (h *searchSpy) Search(_ context.Context, r search.Request) (search.Result, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.request = r
 	return h.finds, nil
 }
