@@ -227,7 +227,7 @@ func bothForms(get route.Route, answer func(c *route.Call, args parameter.Argume
 	post.Doc = "The same as GET, with the parameters as members of a JSON object: for filters that are too long for a " +
 		"URL, or that the logs of proxies shall not have. `filters` is text in either form, or the JSON form itself."
 	post.Body = &route.RequestBody{Doc: "The parameters.", Types: []string{content.JSON}}
-	post.Errors = slices.Concat(route.BodyErrors, route.QueryErrors)
+	post.Errors = slices.Concat(route.BodyErrors, get.Errors)
 	post.Handle = func(c *route.Call) error {
 		if _, err := parameter.ReadQuery(c.Request.URL.RawQuery, nil); err != nil {
 			return err

@@ -50,7 +50,9 @@ func (s *server) whyRoutes() []route.Route {
 		}},
 		Errors: slices.Concat(route.QueryErrors, []int{http.StatusNotFound}),
 	}
-	return bothForms(get, s.answerWhy)
+	routes := bothForms(get, s.answerWhy)
+	routes[1].Doc = "The same as GET, with the parameters as members of a JSON object."
+	return routes
 }
 
 // answerWhy answers with the explanation of a request, or with its estimate.
