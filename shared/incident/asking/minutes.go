@@ -8,6 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // counting is a question for the requests of each host and segment.
@@ -135,7 +136,11 @@ func partsOf(windows []incident.Window, most int) [][]incident.Window {
 	return list
 }
 
-// divided returns the hours of windows as lists of spans, each of which has at most so many seconds.
+// longestPart is the longest period of a question for minutes: as many whole hours as an answer has segments for.
+const longestPart = query.MaxSegments * incident.Minute / incident.Hour * incident.Hour
+
+// divided returns the hours of windows as lists of spans, each of which has at most so many seconds. From the begin of the
+// first span to the end of the last one, a list is not longer than longestPart.
 func divided(windows []incident.Window, most int64) [][]incident.Span {
 	var hours []int64
 	for _, w := range windows {
@@ -148,7 +153,7 @@ func divided(windows []incident.Window, most int64) [][]incident.Span {
 	var list []incident.Span
 	length := int64(0)
 	for _, at := range slices.Compact(hours) {
-		if length == most {
+		if length == most || length > 0 && at+incident.Hour-list[0].From > longestPart {
 			lists, list, length = append(lists, list), nil, 0
 		}
 		if last := len(list) - 1; last >= 0 && list[last].To == at {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/incident"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // TestParts: windows that overlap are one part, and the nearest parts are one if there are too many.
@@ -39,5 +40,28 @@ func TestDivided(t *testing.T) {
 	want = [][]incident.Span{{{From: 0, To: 4 * hour}, {From: 6 * hour, To: 7 * hour}}}
 	if diff := cmp.Diff(want, divided(windows, 9*hour)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestDividedIsShort: a question for the minutes of windows that are days apart has no more segments than an answer.
+func TestDividedIsShort(t *testing.T) {
+	var windows []incident.Window
+	hours := 0
+	for day := range int64(31) {
+		from := day * 24 * incident.Hour
+		windows = append(windows, incident.Window{Span: incident.Span{From: from, To: from + 3*incident.Hour}})
+		hours += 3
+	}
+	for _, list := range divided(windows, 1000*incident.Hour) {
+		p := query.Period{FromMs: list[0].From * 1000, ToMs: list[len(list)-1].To*1000 - 1}
+		if err := query.CheckSegment(p, incident.Minute); err != nil {
+			t.Errorf("%v: %v", list, err)
+		}
+		for _, span := range list {
+			hours -= int((span.To - span.From) / incident.Hour)
+		}
+	}
+	if hours != 0 {
+		t.Errorf("%d hours are missing", hours)
 	}
 }
