@@ -242,7 +242,11 @@ func TestLists(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(17, 19))
 			all, read := 0, 0
-			for n := range 3 * len(shapes) {
+			rounds := 3
+			if testing.Short() {
+				rounds = 1
+			}
+			for n := range rounds * len(shapes) {
 				from, to := time.Duration(24*r.IntN(3)), time.Duration(24*(3+r.IntN(3)))
 				if n%3 == 2 {
 					from, to = from+time.Duration(r.IntN(24)), to-time.Duration(r.IntN(24))
@@ -273,7 +277,11 @@ func TestSlowKeysOfDays(t *testing.T) {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	labels := []string{query.TimeLabels[0].Name, query.TimeLabels[1].Name, query.TimeLabels[2].Name}
 	read, all := 0, 0
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(17, seed))
 		rows := enginetest.Records(t, 400, 17)
 		urls := 60 + r.IntN(100)
