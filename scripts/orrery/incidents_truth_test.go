@@ -38,7 +38,7 @@ func (j judged) String() string {
 		percent(j.edges, j.found), percent(j.kinds, j.found))
 }
 
-// kindsOf are the kinds of incidents by those of the generator.
+// kindsOf maps the kinds of the generator to the kinds of incidents.
 var kindsOf = map[gen.Kind]string{
 	gen.Flood: "flood", gen.Guessing: "password guessing", gen.Scraping: "scraping", gen.Scan: "scan", gen.Injection: "injection",
 }

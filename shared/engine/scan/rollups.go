@@ -17,7 +17,7 @@ import (
 )
 
 // Rollups finds the rollups of whole days, from which a scan answers questions without conditions: stats, timelines, topx,
-// and facets of the default dimensions. It keeps the figures of the latest in memory, but not their lists. It is safe for
+// facets, and diffs of two periods. It keeps the figures of the latest in memory, but not their lists. It is safe for
 // concurrent use. A nil Rollups has none.
 type Rollups struct {
 	folder rollupfile.Folder
@@ -71,11 +71,12 @@ func (r *Rollups) hashKey() rollup.HashKey {
 
 // Day returns the rollup of a day if it is of exactly these objects, and nil otherwise.
 func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
-	day, _ := r.day(start, objects)
+	day, _ := r.day(start, objects, r.hashKey())
 	return day
 }
 
-func (r *Rollups) day(start int64, objects []lake.Object) (*rollup.Day, fileVersion) {
+// day is Day with the key of the hashes. It also returns the version of the file.
+func (r *Rollups) day(start int64, objects []lake.Object, key rollup.HashKey) (*rollup.Day, fileVersion) {
 	path := r.folder.Path(start)
 	info, err := os.Stat(path)
 	if err != nil {
@@ -89,7 +90,7 @@ func (r *Rollups) day(start int64, objects []lake.Object) (*rollup.Day, fileVers
 		}
 		r.known.add(version, day, day.Memory())
 	}
-	if day.HashID != r.hashKey().ID() || !slices.Equal(day.Objects, identities(objects)) {
+	if day.HashID != key.ID() || !slices.Equal(day.Objects, identities(objects)) {
 		return nil, fileVersion{}
 	}
 	return day, version
@@ -135,7 +136,7 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 		if slices.ContainsFunc(of, func(o lake.Object) bool { return !r.coversTimes(o.MinTsMs, o.MaxTsMs) }) {
 			continue
 		}
-		if day, version := r.rollups.day(start, of); day != nil && fits(day, r.query.Shape, division) {
+		if day, version := r.rollups.day(start, of, r.key); day != nil && fits(day, r.query.Shape, division) {
 			days, used[start] = append(days, rolledUpDay{Day: day, version: version, objects: of}), true
 		}
 	}

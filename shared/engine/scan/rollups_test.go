@@ -319,7 +319,7 @@ func TestSlowKeysOfDays(t *testing.T) {
 	}
 }
 
-// TestDiffOfDays: the findings of a diff of two periods are those of the reference, from the rollups of all days or of some.
+// TestDiffOfDays: a diff of two periods has the findings of the reference, whether all days are rolled up or only some.
 func TestDiffOfDays(t *testing.T) {
 	defer scan.SetListSizes(2, 8, 4000, 64, 80, 8)()
 	rows, _ := fiveDays(t)

@@ -92,7 +92,7 @@ func (l *log) incidents(t *testing.T, filters string) []answer.IncidentResult {
 
 var yes, no = true, false
 
-// guess is a request of an attack on a login, of which nine tenths are blocked.
+// guess is a request of an attack on a login. Nine tenths of these requests are blocked.
 func guess(host string) func(i int) line {
 	return func(i int) line {
 		r := line{host: host, path: "/login", ip: fmt.Sprintf("203.0.113.%d", i%100), status: 401, blocked: &no, human: &no}
