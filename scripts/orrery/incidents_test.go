@@ -15,34 +15,13 @@ import (
 
 	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/client"
-	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/testkit/reference"
 )
-
-// evaluating is an engine that answers with the reference evaluation over rows in memory.
-type evaluating struct{ rows []*lake.Row }
-
-func (evaluating) Name() string { return "reference" }
-
-func (e evaluating) Extent(context.Context) (lake.Extent, error) {
-	return lake.Extent{
-		MinTsMs: e.rows[0].TsMs, MaxTsMs: e.rows[len(e.rows)-1].TsMs, Rows: int64(len(e.rows)),
-	}, nil
-}
-
-func (e evaluating) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	return reference.Evaluate(&q, e.rows), engine.Cost{}, nil
-}
-
-func (evaluating) Explain(context.Context, query.Query) (engine.Plan, error) {
-	return engine.Plan{}, nil
-}
 
 // asked asks the questions of incidents.
 type asked answering.Ask
@@ -65,7 +44,7 @@ func TestIncidentsOfAFolder(t *testing.T) {
 		}
 		lines, rows = append(lines, line), append(rows, row)
 	}
-	service, err := search.New(evaluating{rows}, search.Options{Now: time.Now})
+	service, err := search.New(enginetest.Oracle{Rows: rows}, search.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
@@ -78,7 +79,7 @@ func (l *log) attack(from time.Time, length time.Duration, n int, of func(i int)
 func (l *log) source(t *testing.T, branches ...string) source {
 	t.Helper()
 	slices.SortStableFunc(l.rows, func(a, b *lake.Row) int { return int(a.TsMs - b.TsMs) })
-	service, err := search.New(oracle(*l), search.Options{Now: func() time.Time { return noon }})
+	service, err := search.New(enginetest.Oracle{Rows: l.rows}, search.Options{Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,39 +21,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/api"
-	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/testkit/reference"
 )
-
-// oracle is an engine that answers with the reference evaluation over rows in memory.
-type oracle struct{ rows []*lake.Row }
-
-func (oracle) Name() string { return "oracle" }
-
-func (o oracle) Extent(context.Context) (lake.Extent, error) {
-	e := lake.Extent{Rows: int64(len(o.rows))}
-	for i, r := range o.rows {
-		if i == 0 {
-			e.MinTsMs, e.MaxTsMs = r.TsMs, r.TsMs
-		}
-		e.MinTsMs, e.MaxTsMs = min(e.MinTsMs, r.TsMs), max(e.MaxTsMs, r.TsMs)
-	}
-	return e, nil
-}
-
-func (o oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	return reference.Evaluate(&q, o.rows), engine.Cost{BytesScanned: 10}, nil
-}
-
-func (oracle) Explain(context.Context, query.Query) (engine.Plan, error) { return engine.Plan{}, nil }
 
 // apiSource asks the API over generated records.
 type apiSource struct {
@@ -94,7 +70,7 @@ func newSourceOf(t testing.TB, first time.Time) *apiSource {
 			rows = append(rows, row)
 		}
 	}
-	service, err := search.New(oracle{rows}, search.Options{Now: func() time.Time { return now }})
+	service, err := search.New(enginetest.Oracle{Rows: rows}, search.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

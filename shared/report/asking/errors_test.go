@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api"
+	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report"
@@ -85,7 +86,7 @@ func sourceOf(t testing.TB, records ...string) *apiSource {
 		row.Source, row.Line = "s", int64(i+1)
 		rows = append(rows, row)
 	}
-	service, err := search.New(oracle{rows}, search.Options{Now: func() time.Time { return now }})
+	service, err := search.New(enginetest.Oracle{Rows: rows}, search.Options{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

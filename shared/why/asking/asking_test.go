@@ -3,7 +3,6 @@ package asking_test
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,37 +11,20 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/api/answering"
-	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/testkit/reference"
 	"github.com/orrery/orrery/shared/why"
 	"github.com/orrery/orrery/shared/why/asking"
 )
 
-// oracle is an engine that answers with the reference evaluation over rows in memory.
-type oracle struct{ rows []*lake.Row }
-
-func (oracle) Name() string { return "oracle" }
-
-func (o oracle) Extent(context.Context) (lake.Extent, error) {
-	return lake.Extent{Rows: int64(len(o.rows)), MinTsMs: o.rows[0].TsMs, MaxTsMs: o.rows[len(o.rows)-1].TsMs}, nil
-}
-
-func (o oracle) Run(_ context.Context, q query.Query) (query.Answer, engine.Cost, error) {
-	return reference.Evaluate(&q, o.rows), engine.Cost{BytesScanned: 10}, nil
-}
-
-func (oracle) Explain(context.Context, query.Query) (engine.Plan, error) { return engine.Plan{}, nil }
-
 // sourceOver returns a source over rows, with the permissions for all branches or for some.
 func sourceOver(t *testing.T, rows []*lake.Row, branches ...string) answering.Ask {
 	t.Helper()
-	service, err := search.New(oracle{rows}, search.Options{Now: func() time.Time { return day.AddDate(0, 0, 2) }})
+	service, err := search.New(enginetest.Oracle{Rows: rows}, search.Options{Now: func() time.Time { return day.AddDate(0, 0, 2) }})
 	if err != nil {
 		t.Fatal(err)
 	}
