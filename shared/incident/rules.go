@@ -3,7 +3,7 @@ package incident
 // Measure is a number of requests that is counted by host and segment.
 type Measure int
 
-// The measures.
+// The measures. A single question counts all requests and, among them, those of each other measure.
 const (
 	All Measure = iota
 	Passed

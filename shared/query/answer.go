@@ -18,6 +18,7 @@ type Answer struct {
 	Facets    FacetsAnswer
 	Histogram []Series
 	Diff      DiffAnswer
+	Counts    []CountsRow // by segment, then value
 	Values    ValuesAnswer
 
 	// Truncated reports that Logs lacks older matching records, because they would take too much memory.

@@ -29,7 +29,7 @@ func allHold(conditions []Condition, r *lake.Row) bool {
 }
 
 // Selected reports whether a matching record is one of the selected ones.
-func (s Diff) Selected(r *lake.Row) bool { return allHold(s.Select.Conditions, r) }
+func (s Diff) Selected(r *lake.Row) bool { return s.Select.Holds(r) }
 
 func (p Period) contains(ms int64) bool { return p.FromMs <= ms && ms <= p.ToMs }
 

@@ -93,6 +93,8 @@ func shapeColumns(shape Shape) []string {
 			return s.Measure.columns()
 		}
 		return append(dimensionColumns([]Dimension{*s.By}), s.Measure.columns()...)
+	case Counts:
+		return s.columns()
 	case Values:
 		columns := dimensionColumns([]Dimension{s.By})
 		if s.Counts {

@@ -190,6 +190,9 @@ func (q Query) withDefaults() (Query, error) {
 		}
 		s.SegmentSeconds, err = q.segmentOfSeries(s.SegmentSeconds, s.Zone, s.series())
 		q.Shape = s
+	case Counts:
+		s.SegmentSeconds, err = q.segment(s.SegmentSeconds, nil)
+		q.Shape = s
 	case Values:
 		if s.Limit == 0 {
 			s.Limit = DefaultValues

@@ -69,6 +69,8 @@ func segmentOf(shape Shape) (seconds int64, zone *time.Location) {
 		return s.SegmentSeconds, s.Zone
 	case Histogram:
 		return s.SegmentSeconds, s.Zone
+	case Counts:
+		return s.SegmentSeconds, nil
 	}
 	return 0, nil
 }

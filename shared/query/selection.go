@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/lake"
 )
 
 // Selection is a bound filter without a period.
@@ -11,6 +12,9 @@ type Selection struct {
 	Conditions []Condition   // all must hold
 	Filter     filter.Filter // the canonical filter
 }
+
+// Holds reports whether a record meets all conditions.
+func (s Selection) Holds(r *lake.Row) bool { return allHold(s.Conditions, r) }
 
 // BindSelection resolves a filter that needs no period: timestamp between is a condition like any other. The error is a
 // *FilterError with every mistake.

@@ -24,7 +24,9 @@ func (q Query) String() string {
 		if d.Against.Kind != AgainstNothing {
 			fmt.Fprintf(&b, "other  %s\n", d.Baseline)
 		}
-		for _, c := range d.Select.Conditions {
+	}
+	for _, s := range q.Selections() {
+		for _, c := range s.Conditions {
 			fmt.Fprintf(&b, "select %s\n", c)
 		}
 	}
@@ -96,6 +98,8 @@ func shapeText(s Shape) string {
 			text += fmt.Sprintf(" by=%s limit=%d", s.By, s.Limit)
 		}
 		return text
+	case Counts:
+		return fmt.Sprintf("counts %s by=%s", segmentText(s.SegmentSeconds, nil), s.By)
 	case Values:
 		return fmt.Sprintf("values limit=%d of=%s %s counts=%t", s.Limit, s.By, s.Find, s.Counts)
 	}

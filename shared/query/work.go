@@ -13,15 +13,16 @@ func (q Query) PatternWork() (work int64) {
 	return work
 }
 
-// allConditions returns the conditions of the query and of the selection of a diff.
+// allConditions returns the conditions of the query and of its selections.
 func (q Query) allConditions() []Condition {
-	if d, ok := q.Shape.(Diff); ok {
-		return slices.Concat(q.Conditions, d.Select.Conditions)
+	all := q.Conditions
+	for _, s := range q.Selections() {
+		all = slices.Concat(all, s.Conditions)
 	}
-	return q.Conditions
+	return all
 }
 
-// WithPatterns returns the conditions that have patterns, of the query and of the selection of a diff.
+// WithPatterns returns the conditions that have patterns, of the query and of its selections.
 func (q Query) WithPatterns() []Condition {
 	return slices.DeleteFunc(slices.Clone(q.allConditions()), func(c Condition) bool { return !c.HasPatterns() })
 }

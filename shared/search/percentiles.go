@@ -84,7 +84,8 @@ func percentilesMeta(asked bool) *PercentilesMeta {
 
 // checkSize returns an error if an answer has more groups, or is about more different values, than allowed.
 func checkSize(q query.Query, a query.Answer) error {
-	if shape, ok := q.Shape.(query.Stats); ok && shape.By != nil && len(a.Stats) > query.MaxStatsRows {
+	stats, ok := q.Shape.(query.Stats)
+	if ok && stats.By != nil && len(a.Stats) > query.MaxStatsRows || len(a.Counts) > query.MaxStatsRows {
 		return engine.GroupsError(query.MaxStatsRows)
 	}
 	if a.Distinct() <= query.MaxDistinct {

@@ -29,6 +29,10 @@ const (
 	Values    Route = "values"
 )
 
+// Counts answers questions that only other routes ask: numbers of requests by segment and value, of several selections
+// at once. No client can ask them.
+const Counts Route = "counts"
+
 // Incidents is the route that several questions of others answer; no query has it.
 const Incidents Route = "incidents"
 
@@ -62,7 +66,8 @@ type Request struct {
 	Prefix   string
 	Contains string
 	Counts   string
-	Now      time.Time `json:",omitzero"` // what relative times are relative to; zero: Search sets it
+	Of       string    `json:",omitempty"` // of the route Counts: a list of conditions in JSON
+	Now      time.Time `json:",omitzero"`  // what relative times are relative to; zero: Search sets it
 	DryRun   string
 	Branches []string // branches the caller may see; nil: all
 	Caller   string   // the caller who may ask about the query later; "": callers are not distinguished
@@ -114,6 +119,8 @@ func (r Request) shape() (query.Shape, error) {
 		return r.histogram()
 	case Diff:
 		return r.diff()
+	case Counts:
+		return r.counts()
 	case Values:
 		return r.values()
 	}

@@ -21,6 +21,7 @@ type Result struct {
 	Facets    []FacetResult
 	Histogram []HistogramResult
 	Diff      []DiffResult
+	Counts    []CountsResult
 	Values    []ValueResult
 	Meta      Meta
 }
@@ -98,6 +99,8 @@ func segmentSeconds(shape query.Shape) int64 {
 	case query.Timeline:
 		return shape.SegmentSeconds
 	case query.Histogram:
+		return shape.SegmentSeconds
+	case query.Counts:
 		return shape.SegmentSeconds
 	}
 	return 0
@@ -187,6 +190,9 @@ func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 		n := a.Diff.Requests.Selected + a.Diff.Requests.Baseline
 		r.Meta.NumOfRequests, r.Meta.Diff = &n, diffMetaOf(a.Diff, q, shape)
 		r.Diff = diffOf(a.Diff, shape)
+	case query.Counts:
+		r.Meta.SegmentSeconds = shape.SegmentSeconds
+		r.Counts = countsOf(a.Counts)
 	default:
 		panic(fmt.Sprintf("search: no result for %T", shape))
 	}

@@ -20,8 +20,8 @@ import (
 // filters. A negated condition names the absent value.
 func (p *printer) conditions() []block {
 	parts, all := p.holding(p.query.Conditions)
-	if d, ok := p.query.Shape.(query.Diff); ok {
-		_, selection := p.holding(d.Select.Conditions)
+	for _, s := range p.query.Selections() {
+		_, selection := p.holding(s.Conditions)
 		all.expressions += selection.expressions
 		all.negated += selection.negated
 	}

@@ -56,6 +56,15 @@ var shapes = map[string]query.Shape{
 		Limit: 3, ByBlocked: true, By: querytest.Dimensions(querytest.MixedDimensions),
 	},
 	"diff": query.Diff{Least: 5, Select: querytest.Selection(`blocked is true, headers["x"]!="1"`)},
+	"counts": query.Counts{
+		SegmentSeconds: 3600, By: querytest.Dimensions("host")[0],
+		Of: []query.Selection{
+			querytest.Selection("blocked not is true, challenge not is true"), querytest.Selection(`user_agent~"(?i)nikto|sqlmap"`),
+		},
+	},
+	"counts of a list": query.Counts{
+		SegmentSeconds: 60, By: querytest.Dimensions("tags")[0], Of: []query.Selection{{}, querytest.Selection("status=404")},
+	},
 	"diff of days": query.Diff{
 		By: querytest.Dimensions("status,tags"), Against: query.Against{Kind: query.AgainstEarlier, BackMs: 7 * 86_400_000},
 	},

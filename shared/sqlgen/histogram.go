@@ -93,13 +93,9 @@ func (p *printer) athenaHistogram(shape query.Histogram) block {
 		return p.unsplit(shape, records)
 	}
 	figure, _ := p.measure(shape.Measure)
-	value, from := fragment("value"), records.bracketed("", " AS records")
-	if !shape.By.Single() {
-		value = "element"
-		from = append(from, line{0, "CROSS JOIN UNNEST(value) AS elements(element)"})
-	}
+	from, value := athenaValues(*shape.By, records)
 	groups := selection{
-		columns: []fragment{"segment", value + " AS value", figure + " AS n"},
+		columns: []fragment{"segment", value, figure + " AS n"},
 		from:    from,
 		group:   "1, 2",
 	}
@@ -126,16 +122,10 @@ func (p *printer) duckDBHistogram(shape query.Histogram) block {
 	if shape.By == nil {
 		return p.unsplit(shape, records)
 	}
-	if !shape.By.Single() {
-		records = selection{
-			columns: []fragment{"* EXCLUDE (value)", "unnest(value) AS value"},
-			from:    records.bracketed("", " AS records"),
-		}.block()
-	}
 	figure, _ := p.measure(shape.Measure)
 	groups := selection{
 		columns: []fragment{"segment", "value", figure + " AS n"},
-		from:    records.bracketed("", " AS records"),
+		from:    duckDBValues(*shape.By, records),
 		group:   "1, 2",
 	}
 	numbered := selection{

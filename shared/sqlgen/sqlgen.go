@@ -90,6 +90,8 @@ func (p *printer) athenaStatements() []statement {
 		return []statement{{"series per segment", p.athenaHistogram(shape)}}
 	case query.Diff:
 		return []statement{{"counts of values on both sides", p.athenaDiff(shape)}}
+	case query.Counts:
+		return []statement{{"numbers per segment and value", p.athenaCounts(shape)}}
 	case query.Values:
 		p.fail(errValues)
 		return nil
@@ -113,6 +115,8 @@ func (p *printer) duckDBStatements() []statement {
 		return []statement{{"series per segment", p.duckDBHistogram(shape)}}
 	case query.Diff:
 		return []statement{{"counts of values on both sides", p.duckDBDiff(shape)}}
+	case query.Counts:
+		return []statement{{"numbers per segment and value", p.duckDBCounts(shape)}}
 	case query.Values:
 		p.fail(errValues)
 		return nil

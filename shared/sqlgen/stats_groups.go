@@ -54,19 +54,17 @@ func (p *printer) groupedStats(shape query.Stats, records block, value fragment)
 // athenaGroupedStats unnests the values of a record, so that one scan returns all figures.
 func (p *printer) athenaGroupedStats(shape query.Stats) block {
 	records := p.matching(selection{columns: p.groupedRecords(shape)}, p.query.Columns())
-	from, value := records.block().bracketed("", " AS records"), fragment("value")
-	if shape.By != nil && !shape.By.Single() {
-		value = "element AS value"
-		from = append(from, line{0, "CROSS JOIN UNNEST(value) AS elements(element)"})
+	if shape.By == nil {
+		return p.groupedStats(shape, records.block().bracketed("", " AS records"), "")
 	}
+	from, value := athenaValues(*shape.By, records.block())
 	return p.groupedStats(shape, from, value)
 }
 
 func (p *printer) duckDBGroupedStats(shape query.Stats) block {
-	from := p.reading(selection{columns: p.groupedRecords(shape)}).block().bracketed("", " AS records")
-	if shape.By != nil && !shape.By.Single() {
-		from = selection{columns: []fragment{"* EXCLUDE (value)", "unnest(value) AS value"}, from: from}.
-			block().bracketed("", " AS records")
+	records := p.reading(selection{columns: p.groupedRecords(shape)}).block()
+	if shape.By == nil {
+		return p.groupedStats(shape, records.bracketed("", " AS records"), "")
 	}
-	return p.groupedStats(shape, from, "value")
+	return p.groupedStats(shape, duckDBValues(*shape.By, records), "value")
 }

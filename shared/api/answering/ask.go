@@ -46,6 +46,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 		for name, value := range params {
 			r.Set(name, value)
 		}
+		r.Of = params["of"]
 		result, err := s.Search(ctx, r)
 		var running *search.TimeoutError
 		if queries != nil && errors.As(err, &running) {
@@ -96,6 +97,8 @@ func resultsOf(to search.Route, r search.Result) any {
 	case search.Diff:
 		shortenFindings(r.Diff)
 		return r.Diff
+	case search.Counts:
+		return r.Counts
 	}
 	panic(fmt.Sprintf("answering: no part of a report is from route %q", to))
 }

@@ -103,7 +103,7 @@ func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engin
 		return 0
 	}
 	columns := slices.DeleteFunc(q.Columns(), query.HasMembers)
-	if diff, ok := q.Shape.(query.Diff); ok && len(diff.Select.Conditions) > 1 {
+	if slices.ContainsFunc(q.Selections(), func(s query.Selection) bool { return len(s.Conditions) > 1 }) {
 		columns = []string{"ts_ms"}
 	}
 	for hour, sizes := range counted {

@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Answer answers a query for figures (stats, timeline, topx, facets, histogram, diff) over exactly the given objects.
+// Answer answers a query for figures (stats, timeline, topx, facets, histogram, diff, counts) over exactly the given objects.
 func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
 	script, err := sqlgen.DuckDB(q, objects)
 	if err != nil {
@@ -36,6 +36,9 @@ func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Objec
 	case query.Diff:
 		counts, err := e.diff(ctx, script, shape)
 		return query.Answer{Diff: counts}, err
+	case query.Counts:
+		rows, err := e.counts(ctx, script, shape)
+		return query.Answer{Counts: rows}, err
 	}
 	panic(fmt.Sprintf("duckdb: no answer for %T", q.Shape))
 }

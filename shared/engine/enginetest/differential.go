@@ -86,6 +86,8 @@ type numberedQuery struct {
 var counting = query.Stats{SegmentSeconds: 4096 * 86400}
 
 var shapes = []query.Shape{
+	counts(3600, "host"),
+	counts(86_400, `headers["user-agent"]`),
 	query.Logs{Limit: 200},
 	query.Stats{SegmentSeconds: 3600},
 	query.Timeline{SegmentSeconds: 900},
@@ -115,6 +117,15 @@ var shapes = []query.Shape{
 		Least: 3, By: querytest.Dimensions(`ip,tags,path,headers["user-agent"]`),
 		Select: querytest.Selection(`timestamp between 2026-01-01 22:15 and 2026-01-02 01:00, not tags~"a", url~"a|e"`),
 	},
+}
+
+// counts asks for numbers in selections of which some have all records, some have none, and some are absent.
+func counts(seconds int64, by string) query.Counts {
+	return query.Counts{SegmentSeconds: seconds, By: *dimension(by), Of: []query.Selection{
+		{},
+		querytest.Selection("blocked not is true, challenge not is true"),
+		querytest.Selection(`user_agent~"a|e", status in (200, 404)`),
+	}}
 }
 
 // forEachQuery calls do with n queries with generated filters.

@@ -44,6 +44,10 @@ var shapes = []query.Shape{
 	query.Stats{SegmentSeconds: 300, By: dimension("ip"), Percentiles: true},
 	query.Facets{Limit: 9, By: querytest.Dimensions("ip,tags")},
 	query.Diff{Least: 1, By: querytest.Dimensions("ip,tags"), Select: querytest.Selection("status>=400")},
+	query.Counts{
+		SegmentSeconds: 60, By: querytest.Dimensions("host")[0],
+		Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection("status>=400")},
+	},
 	query.Histogram{SegmentSeconds: 60, Measure: query.MeasureRequests, Limit: 5, By: dimension("ip")},
 }
 

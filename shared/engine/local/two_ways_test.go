@@ -186,6 +186,10 @@ var anyPagesShapes = [][]query.Shape{
 		query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
 		query.Histogram{SegmentSeconds: 300, Measure: query.MeasureHuman, Limit: 2, By: dimension("url")},
 		query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBlocked},
+		query.Counts{
+			SegmentSeconds: 60, By: querytest.Dimensions("host")[0],
+			Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection(`user_agent~"a", not status=200`)},
+		},
 		query.Diff{
 			Least: 1, By: querytest.Dimensions(querytest.MixedDimensions), Select: querytest.Selection(`blocked is true`),
 		},
@@ -205,6 +209,10 @@ var anyPagesShapes = [][]query.Shape{
 		query.Timeline{SegmentSeconds: 900},
 		query.TopX{Limit: 3, Labels: []string{"svc_time", "reason"}},
 		query.TopX{Limit: 2, Percentiles: true},
+		query.Counts{
+			SegmentSeconds: 86400, By: querytest.Dimensions("tags")[0],
+			Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection(`status in (200, 404), monitor is true`)},
+		},
 		query.Stats{SegmentSeconds: 900, By: dimension("bytes_sent"), Percentiles: true},
 		query.Stats{SegmentSeconds: 60},
 		query.Logs{Limit: 40},

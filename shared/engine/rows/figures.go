@@ -29,6 +29,18 @@ func statsOf(r *result, shape query.Stats) query.StatsRow {
 	return row
 }
 
+// countsOf returns a row of counts of a shape.
+func countsOf(r *result, shape query.Counts) query.CountsRow {
+	row := query.CountsRow{Segment: r.integer("segment"), N: []int64{r.integer("n")}}
+	if value := r.cell("value"); value != nil {
+		row.Value, row.HasValue = *value, true
+	}
+	for i := range shape.Of {
+		row.N = append(row.N, r.integer(fmt.Sprintf("n_%d", i+1)))
+	}
+	return row
+}
+
 // percentiles returns the percentiles of a group, which have three columns for each duration.
 func (r *result) percentiles() query.Percentiles {
 	return query.Percentiles{Origin: r.ranks("origin"), Svc: r.ranks("svc"), Total: r.ranks("total")}

@@ -56,6 +56,8 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 		if list, err = all(in, func(r *result) query.DiffRow { return diffRowOf(r, len(shape.By)) }); err == nil {
 			answer.Diff, err = query.DiffOf(list, shape)
 		}
+	case query.Counts:
+		answer.Counts, err = all(in, func(r *result) query.CountsRow { return countsOf(r, shape) })
 	default:
 		panic(fmt.Sprintf("rows: no answer for %T", shape))
 	}

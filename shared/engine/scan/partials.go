@@ -87,6 +87,8 @@ func (r *run) questions() (all []string) {
 		all = append(all, "facets"+identityOf(shape.By))
 	case query.Diff:
 		all = append(all, "diff"+identityOf(shape.By)+"\n"+query.ConditionsIdentity(shape.Select.Conditions)+"\n")
+	case query.Counts:
+		all = append(all, "counts "+shape.String()+"\n")
 	case query.TopX:
 		for _, part := range partsOf(shape) {
 			all = append(all, fmt.Sprintf("topx %s %t", part.Column, ranksByTime(part.Labels)))

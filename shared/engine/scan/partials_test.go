@@ -44,6 +44,14 @@ func TestPartials(t *testing.T) {
 		query.Diff{
 			Least: 1, By: querytest.Dimensions("country,tags,status"), Select: querytest.Selection("status>=400"),
 		},
+		query.Counts{
+			SegmentSeconds: 900, By: querytest.Dimensions("host")[0],
+			Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection("status>=400")},
+		},
+		query.Counts{
+			SegmentSeconds: 3600, By: querytest.Dimensions("tags")[0],
+			Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection(`user_agent~"(?i)a"`)},
+		},
 		query.TopX{Limit: 1},
 		query.TopX{Limit: 7},
 		query.TopX{Limit: 80},

@@ -54,9 +54,9 @@ const maxValues = 64
 // Supports reports whether Answer is a fast way to answer q: q asks for figures, and its conditions are cheap for a
 // scan. With Options.NoFallback, Answer answers other queries for figures, too.
 func Supports(q query.Query) bool {
-	switch shape := q.Shape.(type) {
-	case query.Diff:
-		return cheap(q.Conditions) && cheap(shape.Select.Conditions)
+	switch q.Shape.(type) {
+	case query.Diff, query.Counts:
+		return cheap(q.Conditions) && !slices.ContainsFunc(q.Selections(), func(s query.Selection) bool { return !cheap(s.Conditions) })
 	case query.Stats, query.Timeline, query.TopX, query.Facets, query.Histogram:
 		return cheap(q.Conditions)
 	}
@@ -195,6 +195,9 @@ func (r *run) answer(ctx context.Context, days []rolledUpDay, groups []*group) (
 	case query.Diff:
 		counts, err := r.diff(ctx, shape, days, groups)
 		return query.Answer{Diff: counts}, err
+	case query.Counts:
+		rows, err := r.counts(ctx, shape, groups)
+		return query.Answer{Counts: rows}, err
 	}
 	panic(fmt.Sprintf("scan: no answer for %T", r.query.Shape))
 }

@@ -64,6 +64,10 @@ func TestPartitions(t *testing.T) {
 		query.TopX{Limit: 10},
 		query.Facets{},
 		query.Diff{Select: querytest.Selection("status>=400")},
+		query.Counts{
+			SegmentSeconds: 3600, By: querytest.Dimensions("host")[0],
+			Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection("status>=400")},
+		},
 		query.Histogram{SegmentSeconds: 3600, By: &querytest.Dimensions("status")[0]},
 	}
 	for _, c := range []struct {

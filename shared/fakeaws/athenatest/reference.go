@@ -121,8 +121,29 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 		return histogramResult(shape, a.Histogram)
 	case query.Diff:
 		return diffResult(a.Diff)
+	case query.Counts:
+		return countsResult(shape, a.Counts)
 	}
 	panic(fmt.Sprintf("athenatest: no result for %T", q.Shape))
+}
+
+func countsResult(shape query.Counts, rows []query.CountsRow) emulator.Result {
+	columns := "segment value n"
+	for i := range shape.Of {
+		columns += fmt.Sprintf(" n_%d", i+1)
+	}
+	t := newResult(columns)
+	for _, r := range rows {
+		cells := []any{r.Segment, any(nil)}
+		if r.HasValue {
+			cells[1] = r.Value
+		}
+		for _, n := range r.N {
+			cells = append(cells, n)
+		}
+		t.add(cells...)
+	}
+	return t.Result
 }
 
 func histogramResult(shape query.Histogram, all []query.Series) emulator.Result {

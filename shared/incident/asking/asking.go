@@ -194,14 +194,15 @@ func eachOf[T any](results json.RawMessage, each func(T)) error {
 	return nil
 }
 
-// hostOf returns the host of a result. A host that is too long for an answer has none of its own, because no filter
-// could select it.
-func hostOf(r answer.StatsResult) (h incident.Host, ok bool) {
+// longestHost is longer than any name of DNS. A longer host has no incidents, because it would be too long for filters.
+const longestHost = 1000
+
+// hostOf returns the host of a result.
+func hostOf(r search.CountsResult) (h incident.Host, ok bool) {
 	if r.Value == nil {
 		return incident.Host{}, true
 	}
-	name, ok := r.Value.(string)
-	return incident.Host{Name: name, Named: true}, ok && !r.ValueTruncated
+	return incident.Host{Name: *r.Value, Named: true}, len(*r.Value) <= longestHost
 }
 
 // before is the first hour that is read.

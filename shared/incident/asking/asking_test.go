@@ -351,7 +351,7 @@ func (s small) Ask(ctx context.Context, route string, params map[string]string) 
 	if err != nil {
 		return nil, err
 	}
-	if route == "stats" && params["group_by"] == "host" && params["segment"] == "1h" &&
+	if route == "counts" && params["segment"] == "1h" &&
 		q.Period.ToMs-q.Period.FromMs > s.most.Milliseconds() {
 		return nil, fault.New(fault.EngineLimit, "there are more than 100000 segments and values")
 	}
@@ -393,7 +393,7 @@ func TestFailedQuestions(t *testing.T) {
 	var l log
 	l.ordinary(10, line{host: "bank.example", blocked: &no})
 	l.attack(noon, 5*time.Minute, 400, guess("bank.example"))
-	for _, route := range []string{"stats", "facets", "timeline"} {
+	for _, route := range []string{"counts", "stats", "facets", "timeline"} {
 		if _, err := asking.Run(t.Context(), failing{l.source(t), route}, asking.Request{Filters: secondDay}); !errors.Is(err, errBusy) {
 			t.Errorf("%s: %v", route, err)
 		}

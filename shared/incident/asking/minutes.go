@@ -3,33 +3,37 @@ package asking
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 
-	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
 )
 
-// counting is a question for the requests of each host and segment.
+// counting is a question for the requests of each host and segment, by measure.
 type counting struct {
 	ask
-	measure incident.Measure
-	results []answer.StatsResult
+	results []search.CountsResult
 }
 
-// counting returns the questions for the measures, each with each filter.
+// counting returns the question with each filter.
 func (a *asker) counting(segment string, filters ...string) []*counting {
-	var list []*counting
-	for _, f := range filters {
-		for m := range incident.Measures {
-			c := &counting{measure: m}
-			conditions := append([]string{f, a.conditions}, m.Conditions()...)
-			c.ask = grouped(filter.Joined(conditions...), "host", segment, func(r answer.StatsResult) {
-				c.results = append(c.results, r)
-			})
-			list = append(list, c)
+	var of []string
+	for m := incident.All + 1; m < incident.Measures; m++ {
+		of = append(of, filter.Joined(m.Conditions()...))
+	}
+	list := make([]*counting, len(filters))
+	for i, f := range filters {
+		c := &counting{}
+		c.ask = ask{
+			route: string(search.Counts), params: map[string]string{
+				"filters": filter.Joined(f, a.conditions), "by": "host", "segment": segment, "of": search.SelectionsText(of),
+			},
+			into: func(results json.RawMessage) error { return json.Unmarshal(results, &c.results) },
 		}
+		list[i] = c
 	}
 	return list
 }
@@ -45,8 +49,11 @@ func (a *asker) count(ctx context.Context, g *incident.Grid, questions []*counti
 	}
 	for _, q := range questions {
 		for _, r := range q.results {
-			if host, ok := hostOf(r); ok {
-				g.Add(host, q.measure, r.TimePeriod, r.NumOfRequests)
+			host, ok := hostOf(r)
+			for m, n := range r.N {
+				if ok && n > 0 {
+					g.Add(host, incident.Measure(m), r.TimePeriod, n)
+				}
 			}
 		}
 	}

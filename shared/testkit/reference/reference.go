@@ -35,6 +35,8 @@ func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 		return query.Answer{Histogram: evaluateHistogram(shape, segments, matching)}
 	case query.Diff:
 		return query.Answer{Diff: evaluateDiff(shape, matching)}
+	case query.Counts:
+		return query.Answer{Counts: evaluateCounts(shape, segments, matching)}
 	case query.Values:
 		return query.Answer{Values: evaluateValues(shape, matching)}
 	}

@@ -447,3 +447,29 @@ func TestDiff(t *testing.T) {
 		t.Errorf("with least 2: %+v", got)
 	}
 }
+
+// TestCounts: a record counts in each of its values and selections, and records without a value are the last group.
+func TestCounts(t *testing.T) {
+	at := func(seconds, status int64, tags ...string) *lake.Row {
+		return &lake.Row{TsMs: seconds * 1000, Status: &status, Tags: tags}
+	}
+	selection, err := query.BindSelection(filter.Parse("status>=400"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := query.ParseDimensions("tags")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := query.Counts{SegmentSeconds: 60, By: by[0], Of: []query.Selection{selection, {}}}
+	got := evaluate(shape, at(0, 200, "b", "a"), at(59, 404, "b", "b"), at(60, 200), at(61, 500), at(62, 404, "")).Counts
+	want := []query.CountsRow{
+		{Segment: 0, Value: "a", HasValue: true, N: []int64{1, 0, 1}},
+		{Segment: 0, Value: "b", HasValue: true, N: []int64{2, 1, 2}},
+		{Segment: 60, Value: "", HasValue: true, N: []int64{1, 1, 1}},
+		{Segment: 60, N: []int64{2, 1, 2}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -55,17 +55,29 @@ func statsRow(shape query.Stats, segment int64, in []*lake.Row) query.StatsRow {
 	return row
 }
 
-// evaluateStatsBy groups the records of each segment by their values. A record counts in the group of each of its
-// values; records without a value are the last group.
 func evaluateStatsBy(shape query.Stats, segments query.Segmentation, rows []*lake.Row) []query.StatsRow {
 	var stats []query.StatsRow
+	eachGroup(*shape.By, segments, rows, func(segment int64, value string, hasValue bool, in []*lake.Row) {
+		row := statsRow(shape, segment, in)
+		row.Value, row.HasValue = value, hasValue
+		stats = append(stats, row)
+	})
+	return stats
+}
+
+// eachGroup groups the records of each segment by their values. A record is in the group of each of its values; the
+// records without a value are the last group.
+func eachGroup(
+	by query.Dimension, segments query.Segmentation, rows []*lake.Row,
+	each func(segment int64, value string, hasValue bool, in []*lake.Row),
+) {
 	bySegment, starts := group(rows, func(r *lake.Row) int64 { return segments.Start(r.TsMs) })
 	slices.Sort(starts)
 	for _, start := range starts {
 		groups := map[string][]*lake.Row{}
 		var absent []*lake.Row
 		for _, r := range bySegment[start] {
-			values := shape.By.Values(r)
+			values := by.Values(r)
 			for _, value := range values {
 				groups[value] = append(groups[value], r)
 			}
@@ -74,15 +86,12 @@ func evaluateStatsBy(shape query.Stats, segments query.Segmentation, rows []*lak
 			}
 		}
 		for _, value := range slices.Sorted(maps.Keys(groups)) {
-			row := statsRow(shape, start, groups[value])
-			row.Value, row.HasValue = value, true
-			stats = append(stats, row)
+			each(start, value, true, groups[value])
 		}
 		if absent != nil {
-			stats = append(stats, statsRow(shape, start, absent))
+			each(start, "", false, absent)
 		}
 	}
-	return stats
 }
 
 // hostnameOf returns the record's hostname, else its host; ok is false when it has neither.

@@ -1,0 +1,202 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/query"
+)
+
+// counts counts the records of each segment and value: all, and those of each selection.
+func (r *run) counts(ctx context.Context, shape query.Counts, groups []*group) ([]query.CountsRow, error) {
+	t := newNumbering(r, shape)
+	err := counting[*numbered]{
+		question: r.questions()[0],
+		count:    t.count,
+		join:     t.join,
+	}.run(ctx, r, groups)
+	if err != nil {
+		return nil, err
+	}
+	return t.rows(), nil
+}
+
+// numbering adds up the numbers of all row groups.
+type numbering struct {
+	run      *run
+	shape    query.Counts
+	segments query.Segmentation
+
+	mu    sync.Mutex
+	index map[segmentValue]int32 // in all.groups
+	all   numbered
+}
+
+func newNumbering(r *run, shape query.Counts) *numbering {
+	return &numbering{
+		run: r, shape: shape, segments: r.segments(), index: map[segmentValue]int32{}, all: numbered{width: len(shape.Of) + 1},
+	}
+}
+
+// numbered has the numbers of the groups of a row group, or of all.
+type numbered struct {
+	width  int // of numbers in a group
+	values parquet.Dictionary
+	groups []segmentValue
+	n      []int64 // by group, then all requests and those of the selections
+}
+
+// numberedBytes is about the memory of a group, with its place in an index, without its numbers.
+const numberedBytes = 64
+
+// bytes implements partial.
+func (t *numbered) bytes() int64 {
+	return t.values.Memory() + int64(cap(t.groups))*numberedBytes + int64(cap(t.n))*8
+}
+
+// count counts rows of a row group.
+func (t *numbering) count(w *worker, rows []int32) (*numbered, error) {
+	ts, err := w.column("ts_ms", "")
+	if err != nil {
+		return nil, err
+	}
+	selected, err := w.selections(rows, t.shape.Of)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := w.valuesOf(t.shape.By)
+	if err != nil {
+		return nil, err
+	}
+	found := &numbered{width: t.all.width}
+	local := make([]int64, (keys.entries.Len()+1)*found.width) // of the current segment, by code plus one
+	known := make([]int32, keys.entries.Len())
+	var met []int32                    // codes plus one that have records
+	segment, end := int64(0), int64(0) // start in seconds and end in milliseconds of the current segment
+	flush := func() {
+		for _, i := range met {
+			key := segmentValue{segment, parquet.Absent}
+			if code := i - 1; code != parquet.Absent {
+				key.value, _ = addEntry(&found.values, keys.entries, code, known)
+			}
+			of := local[int(i)*found.width:][:found.width]
+			found.groups, found.n = append(found.groups, key), append(found.n, of...)
+			clear(of)
+		}
+		met = met[:0]
+	}
+	add := func(i, row int32) {
+		of := local[int(i)*found.width:][:found.width]
+		if of[0] == 0 {
+			met = append(met, i)
+		}
+		of[0]++
+		for left := selected[row]; left != 0; left &= left - 1 {
+			of[bits.TrailingZeros64(left)+1]++
+		}
+	}
+	for _, row := range rows {
+		if at := ts.Ints[row]; at >= end || len(met) == 0 {
+			flush()
+			segment = t.segments.Start(at)
+			end = t.segments.EndMs(segment)
+		}
+		if keys.starts == nil {
+			add(keys.codes[row]+1, row)
+			continue
+		}
+		codes := keys.codes[keys.starts[row]:keys.starts[row+1]]
+		for _, code := range codes {
+			add(code+1, row)
+		}
+		if len(codes) == 0 {
+			add(0, row)
+		}
+	}
+	flush()
+	return found, nil
+}
+
+// selections returns a bit of each selection for each row of the group: whether the row is one of rows that it selects.
+func (w *worker) selections(rows []int32, of []query.Selection) ([]uint64, error) {
+	selected := make([]uint64, w.group.Rows)
+	for i, s := range of {
+		left := slices.Clone(rows)
+		for _, c := range s.Conditions {
+			var err error
+			if left, err = w.matching(left, c); err != nil {
+				return nil, err
+			}
+		}
+		for _, row := range left {
+			selected[row] |= 1 << i
+		}
+	}
+	return selected, nil
+}
+
+// join adds the numbers of a row group.
+func (t *numbering) join(of *numbered) error {
+	known := make([]int32, of.values.Len())
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	taken := int64(0)
+	for i, key := range of.groups {
+		if key.value != parquet.Absent {
+			code, bytes := addEntry(&t.all.values, &of.values, key.value, known)
+			key.value, taken = code, taken+bytes
+		}
+		numbers := of.n[i*of.width:][:of.width]
+		at, met := t.index[key]
+		if !met {
+			t.index[key] = int32(len(t.all.groups))
+			t.all.groups, t.all.n = append(t.all.groups, key), append(t.all.n, numbers...)
+			taken += numberedBytes + int64(of.width)*8
+			continue
+		}
+		for n, more := range numbers {
+			t.all.n[int(at)*of.width+n] += more
+		}
+	}
+	if len(t.all.groups) > query.MaxStatsRows {
+		return engine.GroupsError(query.MaxStatsRows)
+	}
+	return t.run.reserve(taken)
+}
+
+// rows returns the numbers by segment, then by value. The records without a value are the last of a segment.
+func (t *numbering) rows() []query.CountsRow {
+	order := make([]int, len(t.all.groups))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := t.all.groups[a], t.all.groups[b]
+		switch {
+		case x.segment != y.segment:
+			return cmp.Compare(x.segment, y.segment)
+		case x.value == parquet.Absent || y.value == parquet.Absent:
+			return cmp.Compare(y.value, x.value) // parquet.Absent is below all
+		}
+		return bytes.Compare(t.all.values.At(x.value), t.all.values.At(y.value))
+	})
+	rows := make([]query.CountsRow, len(order))
+	texts := make([]string, t.all.values.Len())
+	for i := range texts {
+		texts[i] = string(t.all.values.At(int32(i)))
+	}
+	for place, i := range order {
+		key := t.all.groups[i]
+		rows[place] = query.CountsRow{Segment: key.segment, N: t.all.n[i*t.all.width:][:t.all.width]}
+		if key.value != parquet.Absent {
+			rows[place].Value, rows[place].HasValue = texts[key.value], true
+		}
+	}
+	return rows
+}

@@ -1,0 +1,53 @@
+package query
+
+import (
+	"fmt"
+)
+
+// Counts asks for numbers of requests per segment and value of a dimension: of all matching requests, and of those among
+// them that are in further selections. A single pass over the records counts all of them.
+type Counts struct {
+	SegmentSeconds int64 // segments are aligned to the Unix epoch
+	By             Dimension
+	Of             []Selection
+}
+
+func (Counts) shape() {}
+
+// CountsRow has the numbers of one value in one segment. The absent value is the last of a segment. Segments without
+// requests have no rows.
+type CountsRow struct {
+	Segment  int64 // start, Unix seconds
+	Value    string
+	HasValue bool    // false for the requests without a value
+	N        []int64 // of all requests, then of the selections
+}
+
+// String returns a text that is equal for two shapes only if they have the same answers.
+func (c Counts) String() string {
+	of := make([]string, len(c.Of))
+	for i, s := range c.Of {
+		of[i] = ConditionsIdentity(s.Conditions)
+	}
+	return fmt.Sprintf("%d by %s of %q", c.SegmentSeconds, c.By.Identity(), of)
+}
+
+// columns lists the columns from which the numbers are counted.
+func (c Counts) columns() []string {
+	columns := dimensionColumns([]Dimension{c.By})
+	for _, s := range c.Of {
+		columns = append(columns, columnsOf(s.Conditions)...)
+	}
+	return columns
+}
+
+// Selections returns the selections of the shape, whose conditions are tested besides those of the query.
+func (q Query) Selections() []Selection {
+	switch s := q.Shape.(type) {
+	case Diff:
+		return []Selection{s.Select}
+	case Counts:
+		return s.Of
+	}
+	return nil
+}
