@@ -206,7 +206,8 @@ func passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
 		yes, no := t.PassesBool(true), t.PassesBool(false)
 		return func(i int32) bool { return values.Flags[i] == 1 && yes || values.Flags[i] == 0 && no }
 	case values.Texts.Len() > 0:
-		return onEntries(values, func(entry int32) bool { return t.PassesText(string(values.Texts.At(entry))) })
+		passes := textTest(t)
+		return onEntries(values, func(entry int32) bool { return passes(values.Texts.At(entry)) })
 	case len(values.Codes) > 0:
 		return onEntries(values, func(entry int32) bool { return t.PassesInt(values.Ints[entry]) })
 	}
@@ -220,6 +221,20 @@ func passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
 	return func(i int32) bool {
 		return (len(values.Present) == 0 || values.Present[i]) && t.PassesInt(values.Ints[i])
 	}
+}
+
+// textTest returns a function that reports whether a text passes the term's test. It finds the text among many others by
+// its hash.
+func textTest(t query.Term) func(text []byte) bool {
+	in, exact := t.Test.(query.TextIn)
+	if !exact || len(in.Values) < manyTexts {
+		return func(text []byte) bool { return t.PassesText(string(text)) }
+	}
+	set := make(map[string]bool, len(in.Values))
+	for _, value := range in.Values {
+		set[value] = true
+	}
+	return func(text []byte) bool { return set[string(text)] }
 }
 
 // onEntries converts a test of dictionary entries to a test of values by their index. The result tests each entry that

@@ -48,8 +48,12 @@ var ErrUnsupported = errors.New("the scan does not support the query")
 var ErrBusy = fmt.Errorf("%w: other queries use the memory", ErrUnsupported)
 
 // maxValues limits the values and patterns in the conditions of a query. Each is compared with every entry of a
-// dictionary, so many of them are slow.
+// dictionary, so many of them are slow. Lists of manyTexts or more are one value, because they are hashed.
 const maxValues = 64
+
+// manyTexts is the length of a list of texts from which on its texts are hashed. Bloom filters exclude few row groups for
+// such a list, so a scan answers it faster than an engine that uses them.
+const manyTexts = 16
 
 // Supports reports whether Answer is a fast way to answer q: q asks for figures, and its conditions are cheap for a
 // scan. With Options.NoFallback, Answer answers other queries for figures, too.
@@ -71,7 +75,7 @@ func SupportsNewest(q query.Query) bool {
 }
 
 // cheap reports whether a scan tests conditions fast: they are few, and on columns with dictionaries. Conditions on
-// single addresses and the like are not for a scan, because an engine with bloom filters reads next to nothing for
+// a few addresses and the like are not for a scan, because an engine with bloom filters reads next to nothing for
 // them.
 func cheap(conditions []query.Condition) bool {
 	values := 0
@@ -85,7 +89,8 @@ func cheap(conditions []query.Condition) bool {
 			if !ok || isText && !stored.HasDictionary() {
 				return false
 			}
-			if _, exact := t.Test.(query.TextIn); exact && !c.Negated && stored.HasBloomFilter() {
+			in, exact := t.Test.(query.TextIn)
+			if exact && !c.Negated && stored.HasBloomFilter() && len(in.Values) < manyTexts {
 				return false
 			}
 			values += valuesOf(t)
@@ -99,7 +104,9 @@ func valuesOf(t query.Term) int {
 	n := 1
 	switch test := t.Test.(type) {
 	case query.TextIn:
-		n = len(test.Values)
+		if n = len(test.Values); n >= manyTexts {
+			n = 1
+		}
 	case query.IntIn:
 		n = len(test.Values)
 	case query.Matches:

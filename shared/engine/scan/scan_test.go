@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -71,8 +72,12 @@ func TestSupports(t *testing.T) {
 		{`, request_id="9f2c1d7e"`, false}, // no dictionary, but a bloom filter
 		{`, ip="192.0.2.1"`, false},        // a bloom filter
 		{`, not session in ("a", "b")`, true},
-		{`, host in (` + strings.Join(many, ",") + `)`, false},
-		{`, host in (` + strings.Join(many[1:], ",") + `)`, true},
+		{`, status in (` + strings.Join(many, ",") + `)`, false},
+		{`, status in (` + strings.Join(many[1:], ",") + `)`, true},
+		{`, ip in (` + strings.Join(many, ",") + `)`, true}, // they are hashed
+		{`, ip in (` + strings.Join(many[:16], ",") + `)`, true},
+		{`, ip in (` + strings.Join(many[:15], ",") + `)`, false},
+		{`, request_id in (` + strings.Join(many, ",") + `)`, false},
 	} {
 		for _, shape := range shapes {
 			if scan.SupportsNewest(bind(t, hours+c.condition, shape)) {
@@ -358,4 +363,33 @@ func TestScansAtTheSameTime(t *testing.T) {
 		}
 	}
 	running.Wait()
+}
+
+// TestManyTexts: a long list of texts selects the same records as several short ones.
+func TestManyTexts(t *testing.T) {
+	rows := enginetest.Records(t, 500, 7)
+	objects := stored(t, rows)
+	var hosts []string
+	for _, r := range rows {
+		if r.Host != nil && len(hosts) < 40 {
+			hosts = append(hosts, *r.Host)
+		}
+	}
+	for len(hosts) < 60 {
+		hosts = append(hosts, fmt.Sprintf("absent-%d", len(hosts)))
+	}
+	for _, condition := range []string{"host in (%s)", "host not in (%s)", "tags in (%s)"} {
+		for _, n := range []int{15, 16, 60} {
+			quoted := make([]string, n)
+			for i := range quoted {
+				quoted[i] = strconv.Quote(hosts[i])
+			}
+			for _, shape := range shapes {
+				q := bind(t, hours+", "+fmt.Sprintf(condition, strings.Join(quoted, ", ")), shape)
+				if err := answer(t, q, rows, objects, scan.Options{NoFallback: true}); err != nil {
+					t.Errorf("%s: %v", q, err)
+				}
+			}
+		}
+	}
 }
