@@ -93,8 +93,8 @@ func (g *groupWriter) write(out *output) (done writtenGroup, err error) {
 	done.group = format.RowGroup{
 		NumRows: g.rows, FileOffset: out.offset, SortingColumns: []format.SortingColumn{{ColumnIdx: leafTsMs}},
 	}
-	for _, c := range g.chunks {
-		if err := g.writeChunk(out, c); err != nil {
+	for _, number := range writingOrder {
+		if err := g.writeChunk(out, g.chunks[number]); err != nil {
 			return writtenGroup{}, err
 		}
 	}

@@ -2,7 +2,9 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +88,20 @@ func extras(file *parquet.File, column int, chunk *format.ColumnChunk) (with []s
 	return with
 }
 
+// The columns that the three aggregating routes read.
+var (
+	topxColumns = []string{
+		"ts_ms", "country", "host", "ip", "organization", "svcid", "reason", "monitor_reasons", "referer", "url",
+		"user_agent", "asn", "blocked", "bot", "human", "challenge", "ichallenge", "monitor", "bytes_sent",
+		"request_length", "total_us", "svc_us", "origin_us",
+	}
+	timelineColumns = []string{
+		"ts_ms", "ip", "session", "status", "upstream_status", "blocked", "challenge", "ichallenge", "human",
+		"bytes_sent",
+	}
+	statsColumns = []string{"ts_ms", "bytes_sent", "request_length", "total_us", "hostname", "host"}
+)
+
 // TestWriterObjectSize limits the bytes per record: of the whole object, and of the columns that the three aggregating
 // routes read.
 func TestWriterObjectSize(t *testing.T) {
@@ -108,24 +124,58 @@ func TestWriterObjectSize(t *testing.T) {
 		}
 		return float64(sum) / float64(len(rows))
 	}
-	topx := perRecord("ts_ms", "country", "host", "ip", "organization", "svcid", "reason", "monitor_reasons",
-		"referer", "url", "user_agent", "asn", "blocked", "bot", "human", "challenge", "ichallenge", "monitor",
-		"bytes_sent", "request_length", "total_us", "svc_us", "origin_us")
-	timeline := perRecord("ts_ms", "ip", "session", "status", "upstream_status", "blocked", "challenge",
-		"ichallenge", "human", "bytes_sent")
 	for _, c := range []struct {
 		name        string
 		most, found float64
 	}{
 		{"all", 150, float64(object.Bytes) / float64(len(rows))},
-		{"topx", 34, topx},
-		{"timeline", 15, timeline},
-		{"stats", 8, perRecord("ts_ms", "bytes_sent", "request_length", "total_us", "hostname", "host")},
+		{"topx", 34, perRecord(topxColumns...)},
+		{"timeline", 15, perRecord(timelineColumns...)},
+		{"stats", 8, perRecord(statsColumns...)},
 		{"hidden", 0.1, perRecord("source", "line", "ts_nanos", "ts_digits", "extra", "raw_line", "log_rest")},
 	} {
 		t.Logf("%s: %.2f bytes per record", c.name, c.found)
 		if c.found > c.most {
 			t.Errorf("%s: %.2f bytes per record, more than %v", c.name, c.found, c.most)
+		}
+	}
+}
+
+// TestWriterPutsColumnsTogether counts the ranges of an object that the columns of a query take, if gaps of up to 64 kB
+// are read with them.
+func TestWriterPutsColumnsTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long and sequential: left out with -short, for the race detector")
+	}
+	const gap = 64 << 10
+	object := footerOf(t, written(t, hour()))
+	for _, c := range []struct {
+		name    string
+		columns []string
+		most    int
+	}{
+		{"topx", topxColumns, 2},
+		{"timeline", timelineColumns, 2},
+		{"stats", statsColumns, 1},
+		{"finding records", []string{"ts_ms", "ts_nanos", "source", "line"}, 1},
+	} {
+		type extent struct{ from, to int64 }
+		var chunks []extent
+		for _, name := range c.columns {
+			for _, l := range leavesOf[name] {
+				meta := &object.chunk(0, l).MetaData
+				chunks = append(chunks, extent{chunkStart(meta), chunkStart(meta) + meta.TotalCompressedSize})
+			}
+		}
+		slices.SortFunc(chunks, func(a, b extent) int { return cmp.Compare(a.from, b.from) })
+		ranges := 1
+		for i := range chunks[1:] {
+			if chunks[i+1].from-chunks[i].to > gap {
+				ranges++
+			}
+		}
+		if ranges > c.most {
+			t.Errorf("%s reads %d ranges, more than %d", c.name, ranges, c.most)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -166,7 +165,7 @@ func (o *object) decode(offset int64, length int32, v any) error {
 	if err != nil {
 		return err
 	}
-	return thrift.NewDecoder((&thrift.CompactProtocol{}).NewReader(bytes.NewReader(text))).Decode(v)
+	return thrift.Unmarshal(&thrift.CompactProtocol{}, text, v) // refuses bytes after the end
 }
 
 // contain turns a panic into an error: the decoders of parquet-go v0.32.0 panic on some damaged objects.
