@@ -142,6 +142,9 @@ func actionOf(status int) string {
 	return "custom"
 }
 
+// blocking returns the reason of the requests that the rule blocks.
+func (r *rule) blocking() string { return "Block - " + r.reason }
+
 // blockingRules returns the rules that block, except those that find payloads.
 func blockingRules() []*rule {
 	var list []*rule

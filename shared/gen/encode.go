@@ -55,7 +55,7 @@ func (g *Generator) appendRequest(b []byte, r *request) []byte {
 func appendDecision(b []byte, r *request) []byte {
 	b = appendText(b, `,"result":`, r.result)
 	if r.blocked {
-		b = appendText(b, `,"reason":`, "Block - "+r.rule.reason)
+		b = appendText(b, `,"reason":`, r.rule.blocking())
 	}
 	b = appendInt(b, `,"status":`, r.status)
 	b = appendInt(b, `,"processing_stage":`, r.stage)

@@ -217,7 +217,7 @@ func (p *program) placeChanges(scene *Scene, seed uint64) {
 			rules = slices.Delete(rules, at, at+1)
 		}
 		p.changes = append(p.changes, change{Change{
-			At: p.minute(of.begin), Rule: of.by.id,
+			At: p.minute(of.begin), Rule: of.by.id, Reason: of.by.blocking(),
 			RevisionBefore: revisionText(first + int64(i)), RevisionAfter: revisionText(first + int64(i) + 1),
 		}, of})
 	}

@@ -320,14 +320,14 @@ func TestChanges(t *testing.T) {
 		rules := map[string]bool{}
 		for i, got := range changes {
 			rules[got.Rule] = true
-			want := Change{At: g.times.(*program).minute(scene.settings[i].begin), Rule: g.changes[i].by.id, Added: got.Added}
+			want := Change{At: g.times.(*program).minute(scene.settings[i].begin), Rule: got.Rule, Reason: got.Reason, Added: got.Added}
 			var revisions []string // from a minute before to two minutes after the change
 			concerned := 0
 			for _, r := range list {
 				if sinceAt := r.ms - want.At; sinceAt > -minuteMs && sinceAt < 2*minuteMs && !slices.Contains(revisions, r.revision) {
 					revisions = append(revisions, r.revision)
 				}
-				switch by := r.reason == "Block - "+g.changes[i].by.reason; {
+				switch by := r.reason == got.Reason; {
 				case !by:
 				case r.ms < want.At:
 					want.Before++

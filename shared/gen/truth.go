@@ -90,6 +90,7 @@ type Change struct {
 	RevisionBefore string `json:"revision_before"`
 	RevisionAfter  string `json:"revision_after"`
 	Rule           string `json:"rule"`   // its id
+	Reason         string `json:"reason"` // of the requests that it blocks
 	Before         int    `json:"before"` // requests that the rule blocked before
 	After          int    `json:"after"`  // requests that the rule blocked after the change
 	Added          int    `json:"added"`  // requests that were blocked because of the change
