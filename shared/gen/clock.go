@@ -148,7 +148,7 @@ func (c *clock) incidentAt(ms int64, host int) *incident {
 }
 
 // revision changes every twelve hours.
-func (c *clock) revision(ms int64) int64 { return ms/(12*hourMs) + 1 }
+func (c *clock) revision(ms int64, _ int) int64 { return ms/(12*hourMs) + 1 }
 
 func (c *clock) startOf(slot int64) int64 {
 	return c.from + muldiv(c.to-c.from, slot, int64(len(c.slots)))

@@ -4,6 +4,7 @@ import "strconv"
 
 // rule is a rule of the gateway.
 type rule struct {
+	id      string
 	by      counter
 	stage   int // the stage at which it stops a request
 	status  int // the status with which it stops a request
@@ -85,7 +86,7 @@ var (
 
 func aclRule(id, name, action, tag string, status int) rule {
 	return rule{
-		by: byACL, stage: stageACL, status: status,
+		id: id, by: byACL, stage: stageACL, status: status,
 		reason: "acl " + action + ` ["` + tag + `"] - ` + id + " - [request]",
 		tag:    "acl-action:" + id,
 		trigger: `{"acl_action":"` + action + `","action":"custom","extra":"","tags":["` + tag + `"],` +
@@ -95,7 +96,7 @@ func aclRule(id, name, action, tag string, status int) rule {
 
 func globalRule(id, name, section, member, value string, status int) rule {
 	return rule{
-		by: byGlobalFilter, stage: stageGlobalFilter, status: status,
+		id: id, by: byGlobalFilter, stage: stageGlobalFilter, status: status,
 		reason: `global filter ["` + id + `"] - ` + name + " - [" + section + "]",
 		tag:    "global-filter:" + id,
 		trigger: `{"action":"` + actionOf(status) + `","extra":"","name":"` + member + `",` +
@@ -106,7 +107,7 @@ func globalRule(id, name, section, member, value string, status int) rule {
 
 func rateRule(id, name, tag string, threshold, status int) rule {
 	return rule{
-		by: byRateLimit, stage: stageRateLimit, status: status,
+		id: id, by: byRateLimit, stage: stageRateLimit, status: status,
 		reason: `rate limit ["` + tag + `"] - ` + name + " - [request]",
 		tag:    "rate-limit:" + id,
 		trigger: `{"action":"` + actionOf(status) + `","extra":"","threshold":` + strconv.Itoa(threshold) +
@@ -116,7 +117,7 @@ func rateRule(id, name, tag string, threshold, status int) rule {
 
 func restrictionRule(what, section, member string, status int) rule {
 	return rule{
-		by: byRestriction, stage: stageContent, status: status,
+		id: what, by: byRestriction, stage: stageContent, status: status,
 		reason: `content filter restrict ["` + what + `"] - cf1 - [` + section + "]",
 		tag:    "cf-restrict:" + what,
 		trigger: `{"action":"` + actionOf(status) + `","extra":"","name":"` + member + `",` +
@@ -126,7 +127,7 @@ func restrictionRule(what, section, member string, status int) rule {
 
 func dynamicRule(id, name string, status int) rule {
 	return rule{
-		by: byDynamicRule, stage: stageGlobalFilter, status: status,
+		id: id, by: byDynamicRule, stage: stageGlobalFilter, status: status,
 		reason:  `dynamic rule ["` + id + `"] - ` + name + " - [request]",
 		tag:     "dynamic-rule:" + id,
 		trigger: `{"action":"custom","extra":"","trigger_id":"` + id + `","trigger_name":"` + name + `"}`,
@@ -139,6 +140,20 @@ func actionOf(status int) string {
 		return "monitor"
 	}
 	return "custom"
+}
+
+// blocking returns the reason of the requests that the rule blocks.
+func (r *rule) blocking() string { return "Block - " + r.reason }
+
+// blockingRules returns the rules that block, except those that find payloads.
+func blockingRules() []*rule {
+	var list []*rule
+	for _, of := range [][]rule{aclRules, globalRules, rateRules, restrictionRules, dynamicRules} {
+		for i := range of {
+			list = append(list, &of[i])
+		}
+	}
+	return list
 }
 
 // decide sets the decision of the gateway.
@@ -183,6 +198,17 @@ func (r *request) block(by *rule) {
 	r.rule, r.stage, r.blocked, r.result = by, by.stage, true, "Blocked"
 }
 
+// changed reports whether a change of the settings blocks the request, and sets which one.
+func (g *Generator) changed(r *request) bool {
+	for i := range g.changes {
+		if g.changes[i].applies(r, &g.random) {
+			r.change = &g.changes[i]
+			return true
+		}
+	}
+	return false
+}
+
 // challengeScript challenges a client that the gateway takes for a program.
 func (r *request) challengeScript() {
 	r.rule, r.stage, r.result = &challengeRule, stageACL, "Challenged"
@@ -197,8 +223,8 @@ func (g *Generator) blockingRule(r *request) *rule {
 		switch {
 		case r.payload != nil:
 			return &r.payload.rule
-		case g.change != nil && r.ms >= g.change.At && g.change.applies(r.client, s):
-			return g.change.by
+		case g.changed(r):
+			return r.change.by
 		case v >= 100 || r.client.kind == goodBot || r.client.kind == human && v >= 13:
 			return nil
 		case v%8 < 4:

@@ -55,7 +55,7 @@ func (g *Generator) appendRequest(b []byte, r *request) []byte {
 func appendDecision(b []byte, r *request) []byte {
 	b = appendText(b, `,"result":`, r.result)
 	if r.blocked {
-		b = appendText(b, `,"reason":`, "Block - "+r.rule.reason)
+		b = appendText(b, `,"reason":`, r.rule.blocking())
 	}
 	b = appendInt(b, `,"status":`, r.status)
 	b = appendInt(b, `,"processing_stage":`, r.stage)
@@ -263,11 +263,10 @@ func appendTriggers(b []byte, r *request) []byte {
 // appendSettings writes the active configuration.
 func (g *Generator) appendSettings(b []byte, r *request) []byte {
 	entry := r.path.entry
-	revision := uint64(g.times.revision(r.ms)) * 0x9e3779b97f4a7c15 >> 20
 	b = append(b, `,"security_config":{"acl_active":true,"cf_active":`...)
 	b = strconv.AppendBool(b, entry != "static")
 	b = append(b, `,"cf_rules":1820,"gf_rules":64,"revision":"`...)
-	b = strconv.AppendUint(b, revision, 16)
+	b = append(b, revisionText(g.times.revision(r.ms, r.host))...)
 	b = append(append(b, `","rl_rules":12,"secpolentryid":"spe-`...), entry...)
 	b = append(append(b, `","secpolid":"sp-`...), r.client.branch...)
 	b = append(b, `"},"profiling":[{"name":"secpol","value":"sp-`...)
@@ -286,6 +285,11 @@ func (g *Generator) appendSettings(b []byte, r *request) []byte {
 		b = append(b, `,{"name":"content_filter","value":"cf1"}`...)
 	}
 	return append(b, ']')
+}
+
+// revisionText returns a revision of the settings as records have it.
+func revisionText(number int64) string {
+	return strconv.FormatUint(uint64(number)*0x9e3779b97f4a7c15>>20, 16)
 }
 
 // appendProxy writes the entries of proxy. One record in 64 has all of them.

@@ -58,7 +58,7 @@ type Generator struct {
 	times     timetable
 	tallies   []*tally // of the attacks, by their planned beginning
 	over      int      // number of first tallies that are complete
-	change    *change  // nil without one
+	changes   []change
 	mutator   *mutator // nil unless Options.Nasty
 	request   request
 	stamp     stamp
@@ -86,7 +86,7 @@ func New(o Options) *Generator {
 		g.times, g.tallies = c, c.tallies
 	} else {
 		p := newProgram(o.Scene, o.Seed, from, to, g.left)
-		g.times, g.tallies, g.change = p, p.tallies(), p.change
+		g.times, g.tallies, g.changes = p, p.tallies(), p.changes
 		g.sessions = make([]session, max(muldiv(int64(g.left), p.day(), (to-from)*sessionsPer), 1))
 	}
 	if o.Nasty {

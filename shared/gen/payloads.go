@@ -79,7 +79,7 @@ func makePayloads(categories map[string]string, list []payload) []payload {
 		id, risk := strconv.Itoa(100_000+i*37), 3+i%3
 		tags := `["cf-rule-category:` + p.category + `","cf-rule-risk:` + strconv.Itoa(risk) + `"]`
 		p.rule = rule{
-			by: byContentFilter, stage: stageContent, status: 403 + 69*(i%2), // 403 and 472
+			id: id, by: byContentFilter, stage: stageContent, status: 403 + 69*(i%2), // 403 and 472
 			reason: "content filter " + tags + " - cf1 " + id + " - [" + p.section + "]",
 			tag:    "cf-rule-id:" + id,
 		}

@@ -18,6 +18,7 @@ const (
 	streamNewcomers
 	streamScenes
 	streamAttackers
+	streamChanges
 )
 
 // source is the only source of randomness. It uses rand.PCG, which has a specified sequence, and no method of

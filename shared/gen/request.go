@@ -26,7 +26,8 @@ type request struct {
 	// set by decide
 	stage         int // the stage at which processing ended
 	result        string
-	rule          *rule // the rule that blocked or challenged; nil for none
+	rule          *rule   // the rule that blocked or challenged; nil for none
+	change        *change // the change of the settings without which it would not block; nil for none
 	monitors      []*rule
 	challenge     bool
 	ichallenge    bool

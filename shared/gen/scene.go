@@ -21,10 +21,10 @@ type Scene struct {
 	Doc  string
 
 	attacks  []plan
-	quiet    []plan   // events that are not attacks
-	surge    *surge   // of the ordinary traffic
-	outage   *outage  // without an attack
-	settings *setting // a change
+	quiet    []plan    // events that are not attacks
+	surge    *surge    // of the ordinary traffic
+	outage   *outage   // without an attack
+	settings []setting // changes, in the order of time
 }
 
 // plan is a part of the traffic of a scene. All minutes of scenes count from the start of the last day.
@@ -87,12 +87,14 @@ type outage struct {
 	failing        bool
 }
 
-// setting is a change of the settings, after which a rule also blocks a share of the requests of some clients.
+// setting is a change of the settings, after which a rule also blocks a share of the requests of some clients, or of all
+// clients at a host. It stays until the end of the period.
 type setting struct {
 	begin    int
-	by       *rule
-	id       string // of the rule
+	by       *rule // nil: one that no other change of the scene has, drawn by the seed
 	clients  clientKind
+	atHost   bool // all clients at a host instead
+	host     int
 	perMille int
 }
 
@@ -120,8 +122,8 @@ type timetable interface {
 	next(random *source) moment
 	// incidentAt returns the incident of the origin of a host at an instant, or nil.
 	incidentAt(ms int64, host int) *incident
-	// revision returns the number of the revision of the settings at an instant.
-	revision(ms int64) int64
+	// revision returns the number of the revision of the settings that the gateway of a host has at an instant.
+	revision(ms int64, host int) int64
 }
 
 // program is the timetable of a scene: its ordinary requests and its plans, merged by time.
@@ -130,18 +132,33 @@ type program struct {
 	shift     int64   // of all events, in milliseconds of a period of a day and more
 	flows     []*flow // the ordinary requests first
 	incidents []incident
-	change    *change
+	changes   []change
 }
 
 // change is a change of the settings in the program.
 type change struct {
 	Change
-	*setting
+	setting
 }
 
-// applies reports whether the new settings block a request of a client.
-func (c *change) applies(to *client, s *source) bool {
-	return to.kind == c.clients && s.perMille(c.perMille)
+// A change comes to the gateways one after the other. Each host has one of them.
+const (
+	gateways     = 4
+	rolloutEvery = 20_000 // milliseconds
+)
+
+// activeAt reports whether the gateway of a host has the new settings.
+func (c *change) activeAt(ms int64, host int) bool {
+	return ms >= c.At+int64(host%gateways)*rolloutEvery
+}
+
+// applies reports whether the new settings block a request.
+func (c *change) applies(to *request, s *source) bool {
+	concerned := to.client.kind == c.clients
+	if c.atHost {
+		concerned = to.host == c.host
+	}
+	return concerned && c.activeAt(to.ms, to.host) && s.perMille(c.perMille)
 }
 
 // flow is a part of the traffic with its times.
@@ -184,10 +201,26 @@ func newProgram(scene *Scene, seed uint64, from, to int64, records int) *program
 	ordinary.place(rest, p.ordinaryWeight(scene.surge, random))
 	p.flows = append([]*flow{ordinary}, p.flows...)
 	p.placeIncidents(scene)
-	if s := scene.settings; s != nil {
-		p.change = &change{Change{At: p.minute(s.begin), Rule: s.id}, s}
-	}
+	p.placeChanges(scene, seed)
 	return p
+}
+
+// placeChanges adds the changes of the settings.
+func (p *program) placeChanges(scene *Scene, seed uint64) {
+	s := newSource(seed, streamChanges)
+	rules := blockingRules()
+	first := p.from/(12*hourMs) + 1
+	for i, of := range scene.settings {
+		if of.by == nil {
+			at := s.below(len(rules))
+			of.by = rules[at]
+			rules = slices.Delete(rules, at, at+1)
+		}
+		p.changes = append(p.changes, change{Change{
+			At: p.minute(of.begin), Rule: of.by.id, Reason: of.by.blocking(),
+			RevisionBefore: revisionText(first + int64(i)), RevisionAfter: revisionText(first + int64(i) + 1),
+		}, of})
+	}
 }
 
 // tallies returns the tallies of the attacks, by their beginning.
@@ -203,10 +236,12 @@ func (p *program) tallies() []*tally {
 }
 
 // revision changes with the settings.
-func (p *program) revision(ms int64) int64 {
+func (p *program) revision(ms int64, host int) int64 {
 	revision := p.from/(12*hourMs) + 1
-	if p.change != nil && ms >= p.change.At {
-		revision++
+	for i := range p.changes {
+		if p.changes[i].activeAt(ms, host) {
+			revision++
+		}
 	}
 	return revision
 }

@@ -307,30 +307,51 @@ func sceneOf(t *testing.T, name string) *Scene {
 	return scene
 }
 
-// TestChange compares the truth about a change of the settings with the records.
-func TestChange(t *testing.T) {
-	g := New(Options{Records: 10_000, Seed: 2, From: sceneDay, Scene: sceneOf(t, "quiet-settings")})
-	list := generate(t, g)
-	want := Change{At: g.times.(*program).minute(11 * 60), Rule: "acl3"}
-	revisions := [2]map[string]bool{{}, {}} // before and after
-	for _, r := range list {
-		blocked := 0
-		if strings.Contains(r.reason, " - acl3 - ") {
-			blocked = 1
+// TestChanges compares the truth about changes of the settings with the records. The gateways get a change within a minute.
+func TestChanges(t *testing.T) {
+	for _, name := range []string{"quiet-settings", "quiet-changes"} {
+		scene := sceneOf(t, name)
+		g := New(Options{Records: 10_000, Seed: 2, From: sceneDay, Scene: scene})
+		list := generate(t, g)
+		changes := g.Truth().Changes
+		if len(changes) != len(scene.settings) {
+			t.Fatalf("%s has %d changes, want %d", name, len(changes), len(scene.settings))
 		}
-		if r.ms < want.At {
-			want.Before += blocked
-			revisions[0][r.revision] = true
-		} else {
-			want.After += blocked
-			revisions[1][r.revision] = true
+		rules := map[string]bool{}
+		for i, got := range changes {
+			rules[got.Rule] = true
+			want := Change{At: g.times.(*program).minute(scene.settings[i].begin), Rule: got.Rule, Reason: got.Reason, Added: got.Added}
+			var revisions []string // from a minute before to two minutes after the change
+			concerned := 0
+			for _, r := range list {
+				if sinceAt := r.ms - want.At; sinceAt > -minuteMs && sinceAt < 2*minuteMs && !slices.Contains(revisions, r.revision) {
+					revisions = append(revisions, r.revision)
+				}
+				switch by := r.reason == got.Reason; {
+				case !by:
+				case r.ms < want.At:
+					want.Before++
+				default:
+					want.After++
+					if s := scene.settings[i]; !s.atHost || r.host == g.world.hosts[s.host].name {
+						concerned++
+					}
+				}
+			}
+			if len(revisions) != 2 {
+				t.Fatalf("%s: around change %d, there are the revisions %v", name, i, revisions)
+			}
+			want.RevisionBefore, want.RevisionAfter = revisions[0], revisions[1]
+			if got != want {
+				t.Errorf("%s: change %d is %+v, the records have %+v", name, i, got, want)
+			}
+			if got.Added > concerned || got.Added < concerned*8/10 || got.Added < 20 {
+				t.Errorf("%s: change %d has added %d blocked requests of %d", name, i, got.Added, concerned)
+			}
 		}
-	}
-	if got := g.Truth().Changes; len(got) != 1 || got[0] != want || want.After < 3*want.Before {
-		t.Errorf("the changes are %+v, the records have %+v", got, want)
-	}
-	if len(revisions[0]) != 1 || len(revisions[1]) != 1 || reflect.DeepEqual(revisions[0], revisions[1]) {
-		t.Errorf("the revisions are %v", revisions)
+		if len(rules) != len(changes) {
+			t.Errorf("%s: the changes concern the rules %v", name, rules)
+		}
 	}
 }
 

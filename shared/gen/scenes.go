@@ -32,6 +32,15 @@ var (
 	searchEngine = crew{kind: goodBot, each: 2_000, agents: goodBots[:1], subnet: true}
 )
 
+// tenChanges returns changes of the settings every two hours.
+func tenChanges() []setting {
+	list := make([]setting, 10)
+	for i := range list {
+		list[i] = setting{begin: 60 + i*120, atHost: true, host: i % 5, perMille: 300}
+	}
+	return list
+}
+
 // The rules that only scenes have.
 var (
 	searchMonitor = rateRule("rl13", "Searches, on trial", "search", 60, 0)
@@ -292,6 +301,11 @@ var Scenes = []Scene{
 	{
 		Name:     "quiet-settings",
 		Doc:      "After a change of the settings, a rule against scripts blocks most of their requests.",
-		settings: &setting{begin: 11 * 60, by: &aclRules[2], id: "acl3", clients: badBot, perMille: 800},
+		settings: []setting{{begin: 11 * 60, by: &aclRules[2], clients: badBot, perMille: 800}},
+	},
+	{
+		Name:     "quiet-changes",
+		Doc:      "Ten changes of the settings, each of which makes a rule block further requests at one host.",
+		settings: tenChanges(),
 	},
 }

@@ -83,12 +83,17 @@ const (
 	Failing  Harm = "failing"
 )
 
-// Change is a change of the settings of the gateway, after which a rule blocks more.
+// Change is a change of the settings of the gateway, after which a rule blocks more. The gateways get it one after the
+// other, within a minute.
 type Change struct {
-	At     int64  `json:"at"`     // Unix milliseconds
-	Rule   string `json:"rule"`   // its id
-	Before int    `json:"before"` // requests that the rule blocked before
-	After  int    `json:"after"`  // requests that the rule blocked after the change
+	At             int64  `json:"at"` // of the first gateway, in Unix milliseconds
+	RevisionBefore string `json:"revision_before"`
+	RevisionAfter  string `json:"revision_after"`
+	Rule           string `json:"rule"`   // its id
+	Reason         string `json:"reason"` // of the requests that it blocks
+	Before         int    `json:"before"` // requests that the rule blocked before
+	After          int    `json:"after"`  // requests that the rule blocked after the change
+	Added          int    `json:"added"`  // requests that were blocked because of the change
 }
 
 // tally counts the records of an attack.
@@ -114,12 +119,18 @@ func (g *Generator) count(r *request) {
 	for g.over < len(g.tallies) && g.tallies[g.over].to <= r.ms {
 		g.over++
 	}
-	if c := g.change; c != nil && r.rule == c.by {
-		if r.ms < c.At {
+	for i := range g.changes {
+		c := &g.changes[i]
+		switch {
+		case r.rule != c.by:
+		case r.ms < c.At:
 			c.Before++
-		} else {
+		default:
 			c.After++
 		}
+	}
+	if r.change != nil {
+		r.change.Added++
 	}
 	own := r.tally()
 	for _, t := range g.tallies[g.over:] {
@@ -207,8 +218,8 @@ func (g *Generator) Truth() Truth {
 		truth.Attacks = append(truth.Attacks, a)
 	}
 	slices.SortStableFunc(truth.Attacks, func(x, y Attack) int { return cmp.Compare(x.From, y.From) })
-	if g.change != nil {
-		truth.Changes = append(truth.Changes, g.change.Change)
+	for i := range g.changes {
+		truth.Changes = append(truth.Changes, g.changes[i].Change)
 	}
 	return truth
 }

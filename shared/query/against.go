@@ -47,7 +47,7 @@ func ParseAgainst(text string, clock Clock) (Against, error) {
 		var ms [2]int64
 		for i, one := range []string{from, to} {
 			var err error
-			if ms[i], err = clock.instant(one); err != nil {
+			if ms[i], err = clock.Instant(one); err != nil {
 				return Against{}, err
 			}
 		}
@@ -66,9 +66,9 @@ func ParseAgainst(text string, clock Clock) (Against, error) {
 		"%q is not previous, a length of time such as 1d, or two times such as 2026-01-01..2026-01-02", text)
 }
 
-// instant parses a time as in a filter, absolute or relative, and returns it in Unix milliseconds. The error is one of
+// Instant parses a time as in a filter, absolute or relative, and returns it in Unix milliseconds. The error is one of
 // kind fault.Invalid.
-func (c Clock) instant(text string) (int64, error) {
+func (c Clock) Instant(text string) (int64, error) {
 	if word, rest, relative := cutRelative(text); relative {
 		r, wrong := c.resolve(word, rest, operand{Value: filter.Value{Text: text}})
 		if wrong != nil {

@@ -102,3 +102,17 @@ func shortReason(text string) string {
 	}
 	return string(r.initiator) + " " + r.rule + bot + ": " + causes
 }
+
+// RuleOf returns the rule that the text of a reason names, with its stage, as in "acl acl1". All reasons of a rule have the
+// same one. A text with another grammar is a rule of its own.
+func RuleOf(text string) string {
+	r := readReason(text)
+	if r == nil {
+		return text
+	}
+	rule := string(r.initiator) + " " + r.rule
+	if r.initiator == byRestriction { // the rule is the profile of the content filter; the causes are the restrictions
+		rule += ": " + strings.Join(r.causes, ", ")
+	}
+	return rule
+}
