@@ -65,6 +65,9 @@ func build(folder string) (map[string][]byte, error) {
 // entry is the script that the page loads.
 const entry = "page/main.tsx"
 
+// partsOfThePage are the style sheets that app.css imports.
+var partsOfThePage = []string{"colours.css", "dashboard.css"}
+
 // buildStyles adds the style sheets of the page and of the screens to files. It returns their names in dist by those of
 // the sources.
 func buildStyles(folder string, files map[string][]byte) (map[string]string, error) {
@@ -75,7 +78,7 @@ func buildStyles(folder string, files map[string][]byte) (map[string]string, err
 	names := map[string]string{}
 	for _, source := range sources {
 		room, name := filepath.Base(filepath.Dir(source)), filepath.Base(source)
-		if name == "colours.css" { // it is a part of app.css
+		if slices.Contains(partsOfThePage, name) {
 			continue
 		}
 		content, err := bundle(folder, room+"/"+name, api.FormatDefault)

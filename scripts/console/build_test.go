@@ -64,7 +64,7 @@ func TestTypesOfAnswers(t *testing.T) {
 // TestBudget checks what the page loads at once, and what each further screen adds to it.
 func TestBudget(t *testing.T) {
 	first, later := loaded(t)
-	script, compressed, style, requests := 0, 0, 0, 0
+	script, style, requests := 0, 0, 0
 	for _, name := range first {
 		content := read(t, filepath.Join(folder, "dist", name))
 		if filepath.Ext(name) != ".svg" { // the icon
@@ -72,23 +72,19 @@ func TestBudget(t *testing.T) {
 		}
 		switch filepath.Ext(name) {
 		case ".js":
-			script += len(content)
-			compressed += zipped(t, content)
+			script += zipped(t, content)
 		case ".css":
-			style += len(content)
+			style += zipped(t, content)
 		}
 	}
 	if requests > 3 {
 		t.Errorf("the page loads %d scripts and styles at once, more than 3", requests)
 	}
-	if script == 0 || script > 170_000 {
-		t.Errorf("the first scripts have %d bytes, more than 170,000 or none", script)
+	if script == 0 || script > 70_000 {
+		t.Errorf("the first scripts have %d bytes with gzip, more than 70,000 or none", script)
 	}
-	if compressed > 60_000 {
-		t.Errorf("the first scripts have %d bytes with gzip, more than 60,000", compressed)
-	}
-	if style == 0 || style > 20_000 {
-		t.Errorf("the first style has %d bytes, more than 20,000 or none", style)
+	if style == 0 || style > 7_000 {
+		t.Errorf("the first style has %d bytes with gzip, more than 7,000 or none", style)
 	}
 	if len(later) == 0 {
 		t.Error("no screen is loaded later")

@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import compareStyle from '../compare/compare.css';
 import { Dashboard } from '../dashboard/dashboard';
+import eventsStyle from '../events/events.css';
 import { forgetTyped, keepTyped, writeTyped } from '../foundation/addressdraft';
 import { API, Refusal } from '../foundation/api';
 import { forgetHeavy } from '../foundation/ask';
@@ -36,7 +37,7 @@ const Menu = lazy(() => import('./valuemenu').then((m) => m.Menu));
 /** The screens. The first one is there at once, the others are loaded. */
 const screenOf: Readonly<Record<Screen, ComponentType>> = {
 	dashboard: Dashboard,
-	events: lazy(() => import('../events/events').then((m) => m.Events)),
+	events: lazy(() => import('../events/events').then((m) => m.Events), eventsStyle),
 	compare: lazy(() => import('../compare/compare').then((m) => m.Compare), compareStyle),
 	reports: lazy(() => import('../reports/reports').then((m) => m.Reports), documentsStyle, reportsStyle),
 	planets: lazy(() => import('../planets/planets').then((m) => m.Planets), documentsStyle),
