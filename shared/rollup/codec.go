@@ -74,7 +74,6 @@ func (d *Day) Encode() []byte {
 		e.statuses(s.Origins)
 	}
 	binary.LittleEndian.PutUint32(e.bytes[len(magic)+1:], uint32(len(e.bytes)+sha256.Size))
-	binary.LittleEndian.PutUint32(e.bytes[len(magic)+1:], uint32(len(e.bytes)+sha256.Size))
 	sum := sha256.Sum256(e.bytes)
 	return append(e.bytes, sum[:]...)
 }

@@ -47,7 +47,8 @@ type asker struct {
 	period     query.Period
 	zone       *time.Location
 	now        time.Time
-	meta       meta
+	meta       inquiry.Meta
+	truncated  bool // there are more incidents than an answer has
 }
 
 // Run returns the incidents of a period. The error is a *query.FilterError, a *search.ParamError, the error of the
@@ -81,7 +82,11 @@ func Run(ctx context.Context, from inquiry.Source, r Request) (Incidents, error)
 	if err != nil {
 		return Incidents{}, err
 	}
-	return Incidents{results, a.meta.joined(a.atOnce)}, nil
+	meta := a.meta.Joined(a.atOnce)
+	if a.truncated {
+		meta.Truncated = &answer.Truncated{Reason: "limit"}
+	}
+	return Incidents{results, meta}, nil
 }
 
 func newAsker(from inquiry.Source, r Request) (*asker, error) {
@@ -99,7 +104,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	}
 	a := &asker{
 		from: from, atOnce: r.AtOnce, conditions: conditions, period: q.Period, zone: clock.Zone, now: r.Now,
-		meta: newMeta(q, r.Zone),
+		meta: inquiry.Meta{}.About(q, r.Zone),
 	}
 	if a.zone == nil {
 		a.zone = time.UTC
@@ -150,7 +155,7 @@ func (a *asker) all(ctx context.Context, list []ask) error {
 			return fmt.Errorf("ask the questions of incidents: %w", err)
 		}
 	}
-	a.meta.add(metas)
+	a.meta.Add(metas)
 	return nil
 }
 
@@ -293,10 +298,10 @@ const freshness = time.Hour
 
 // recent returns the time of the newest record, or zero if it is an old one.
 func (a *asker) recent() time.Time {
-	if !a.now.IsZero() && a.now.Sub(a.meta.newest) > freshness {
+	if !a.now.IsZero() && a.now.Sub(a.meta.Last) > freshness {
 		return time.Time{}
 	}
-	return a.meta.newest
+	return a.meta.Last
 }
 
 // largest returns the episodes with the largest excess, in their order.
@@ -304,7 +309,7 @@ func (a *asker) largest(list []incident.Episode) []incident.Episode {
 	if len(list) <= mostIncidents {
 		return list
 	}
-	a.meta.truncated = true
+	a.truncated = true
 	bySize := slices.Clone(list)
 	slices.SortStableFunc(bySize, func(x, y incident.Episode) int { return cmp.Compare(y.Excess, x.Excess) })
 	least := bySize[mostIncidents-1].Excess

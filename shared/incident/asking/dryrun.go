@@ -8,7 +8,6 @@ import (
 
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/inquiry"
-	"github.com/orrery/orrery/shared/search"
 )
 
 // further is the warning of every estimate.
@@ -39,15 +38,8 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 	if err := cmp.Or(ctx.Err(), errors.Join(errs...)); err != nil {
 		return answer.Meta{}, fmt.Errorf("estimate the questions of incidents: %w", err)
 	}
-	estimates := make([]*search.Estimate, len(answers))
-	for i, one := range answers {
-		estimates[i] = one.Meta.Estimate
-		estimates[i].Unrounded = one.Unrounded
-	}
-	a.meta.add(answers)
-	m := a.meta.Meta
-	m.DryRun, m.BytesScanned, m.CostUSD = true, 0, nil
-	m.Estimate = search.Sum(estimates, r.AtOnce)
+	a.meta.Add(answers)
+	m := a.meta.Estimated(r.AtOnce)
 	m.Estimate.Warnings = append([]string{further}, m.Estimate.Warnings...)
 	return m, nil
 }
