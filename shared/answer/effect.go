@@ -3,7 +3,7 @@ package answer
 // EffectResult compares the blocked requests after a moment with those before it: of all requests, of a rule, or with a
 // reason. The difference is the sum of FromRequests, FromRules and Rest.
 type EffectResult struct {
-	By       string  `json:"by" enum:"all,rule,reason" doc:"What is compared: all blocked requests, those of a rule, or those with a reason"`
+	By       string  `json:"by" enum:"all,rule,reason" doc:"What is compared: all blocked requests, the requests that a rule blocked, or the requests blocked for a reason"`
 	Value    *string `json:"value" nullable:"true" doc:"The rule or the reason; null for all, and for blocked requests without a reason" example:"acl acl3"`
 	Sentence string  `json:"sentence" doc:"The comparison in words, with times in the zone of the request"`
 

@@ -70,8 +70,8 @@ type group struct {
 // parts are the parts of a difference.
 type parts struct{ difference, fromRequests, fromRules, rest int64 }
 
-// Results returns the comparison of all blocked requests, of those of each rule, and of those with each reason. Rules and
-// reasons that explain most come first.
+// Results compares all blocked requests, then the requests that each rule blocked, then the requests blocked for each
+// reason. Rules and reasons that explain most come first.
 func (c Comparison) Results() []answer.EffectResult {
 	rules, reasons := c.rules(), c.groupsOf("reason", func(text string) string { return text })
 	all := group{by: "all", Sides: Sides[Blocked]{c.Before.Blocked, c.After.Blocked}}

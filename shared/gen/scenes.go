@@ -305,7 +305,7 @@ var Scenes = []Scene{
 	},
 	{
 		Name:     "quiet-changes",
-		Doc:      "Ten changes of the settings, each of which makes a rule block further requests at one host.",
+		Doc:      "Ten changes of the settings. Each makes a rule block more requests at one host.",
 		settings: tenChanges(),
 	},
 }

@@ -4,12 +4,12 @@ import (
 	"fmt"
 )
 
-// Counts asks for numbers of requests per segment and value of a dimension: of all matching requests, and of those among
-// them that are in further selections. A single pass over the records counts all of them.
+// Counts asks for the number of requests per segment and value of a dimension, and for the number of them in each of
+// several selections. A single pass over the records counts everything.
 type Counts struct {
 	SegmentSeconds int64 // segments are aligned to the Unix epoch
 	By             Dimension
-	Of             []Selection
+	Of             []Selection // at most 64
 }
 
 func (Counts) shape() {}

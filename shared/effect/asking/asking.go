@@ -129,8 +129,8 @@ type side struct {
 	period    query.Period
 	everyone  []answer.StatsResult // all requests, by human
 	reasons   []answer.StatsResult // blocked requests, by reason
-	humans    []answer.StatsResult // those of humans, by reason
-	notHumans []answer.StatsResult // those that are not of humans, by reason
+	humans    []answer.StatsResult // blocked requests of humans, by reason
+	notHumans []answer.StatsResult // blocked requests of other clients, by reason
 }
 
 // grouped returns a question for the requests of a period by a field.

@@ -119,7 +119,7 @@ var shapes = []query.Shape{
 	},
 }
 
-// counts asks for numbers in selections of which some have all records, some have none, and some are absent.
+// counts asks for the numbers of three selections: the first has all records.
 func counts(seconds int64, by string) query.Counts {
 	return query.Counts{SegmentSeconds: seconds, By: *dimension(by), Of: []query.Selection{
 		{},

@@ -108,6 +108,18 @@ func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
 	return kept, nil
 }
 
+// meeting returns the rows that meet all conditions. It does not change rows.
+func (w *worker) meeting(rows []int32, conditions []query.Condition) ([]int32, error) {
+	met := slices.Clone(rows)
+	for _, c := range conditions {
+		var err error
+		if met, err = w.matching(met, c); err != nil {
+			return nil, err
+		}
+	}
+	return met, nil
+}
+
 // flaggedRows is matching for a condition on a single flag.
 func (w *worker) flaggedRows(rows []int32, c query.Condition) ([]int32, error) {
 	t := c.Terms[0]

@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// counts counts the records of each segment and value: all, and those of each selection.
+// counts counts the records of each segment and value, and how many of them are in each selection.
 func (r *run) counts(ctx context.Context, shape query.Counts, groups []*group) ([]query.CountsRow, error) {
 	t := newNumbering(r, shape)
 	err := counting[*numbered]{
@@ -49,7 +49,7 @@ type numbered struct {
 	width  int // of numbers in a group
 	values parquet.Dictionary
 	groups []segmentValue
-	n      []int64 // by group, then all requests and those of the selections
+	n      []int64 // of each group: all its records, then the numbers in the selections
 }
 
 // numberedBytes is about the memory of a group, with its place in an index, without its numbers.
@@ -77,9 +77,8 @@ func (t *numbering) count(w *worker, rows []int32) (*numbered, error) {
 	found := &numbered{width: t.all.width}
 	local := make([]int64, (keys.entries.Len()+1)*found.width) // of the current segment, by code plus one
 	known := make([]int32, keys.entries.Len())
-	var met []int32                    // codes plus one that have records
-	segment, end := int64(0), int64(0) // start in seconds and end in milliseconds of the current segment
-	flush := func() {
+	var met []int32 // codes plus one that have records
+	flush := func(segment int64) {
 		for _, i := range met {
 			key := segmentValue{segment, parquet.Absent}
 			if code := i - 1; code != parquet.Absent {
@@ -101,40 +100,20 @@ func (t *numbering) count(w *worker, rows []int32) (*numbered, error) {
 			of[bits.TrailingZeros64(left)+1]++
 		}
 	}
-	for _, row := range rows {
-		if at := ts.Ints[row]; at >= end || len(met) == 0 {
-			flush()
-			segment = t.segments.Start(at)
-			end = t.segments.EndMs(segment)
-		}
-		if keys.starts == nil {
-			add(keys.codes[row]+1, row)
-			continue
-		}
-		codes := keys.codes[keys.starts[row]:keys.starts[row+1]]
-		for _, code := range codes {
-			add(code+1, row)
-		}
-		if len(codes) == 0 {
-			add(0, row)
-		}
-	}
-	flush()
+	eachValue(rows, ts.Ints, t.segments, keys, add, flush)
 	return found, nil
 }
 
-// selections returns a bit of each selection for each row of the group: whether the row is one of rows that it selects.
+// selections returns a bit of each selection for each row of the group: whether the selection has the row. It has only rows
+// that are given.
 func (w *worker) selections(rows []int32, of []query.Selection) ([]uint64, error) {
 	selected := make([]uint64, w.group.Rows)
 	for i, s := range of {
-		left := slices.Clone(rows)
-		for _, c := range s.Conditions {
-			var err error
-			if left, err = w.matching(left, c); err != nil {
-				return nil, err
-			}
+		meeting, err := w.meeting(rows, s.Conditions)
+		if err != nil {
+			return nil, err
 		}
-		for _, row := range left {
+		for _, row := range meeting {
 			selected[row] |= 1 << i
 		}
 	}

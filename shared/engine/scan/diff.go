@@ -46,11 +46,9 @@ func (w *worker) selected(rows []int32, conditions []query.Condition) ([]uint8, 
 	if err != nil {
 		return nil, err
 	}
-	selected := slices.Clone(rows)
-	for _, c := range conditions {
-		if selected, err = w.matching(selected, c); err != nil {
-			return nil, err
-		}
+	selected, err := w.meeting(rows, conditions)
+	if err != nil {
+		return nil, err
 	}
 	flags := make([]uint8, len(ts.Ints))
 	for _, row := range selected {

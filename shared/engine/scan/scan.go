@@ -60,7 +60,8 @@ const manyTexts = 16
 func Supports(q query.Query) bool {
 	switch q.Shape.(type) {
 	case query.Diff, query.Counts:
-		return cheap(q.Conditions) && !slices.ContainsFunc(q.Selections(), func(s query.Selection) bool { return !cheap(s.Conditions) })
+		dear := func(s query.Selection) bool { return !cheap(s.Conditions) }
+		return cheap(q.Conditions) && !slices.ContainsFunc(q.Selections(), dear)
 	case query.Stats, query.Timeline, query.TopX, query.Facets, query.Histogram:
 		return cheap(q.Conditions)
 	}

@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 
@@ -100,8 +101,7 @@ func (g *grouping) count(w *worker, rows []int32) (*groupsOfRows, error) {
 	local := make([]localGroup, keys.entries.Len()+1) // of the current segment, by code plus one; 0: without a value
 	numbers := make([]int32, keys.entries.Len())      // of the values in found, plus one; 0: not looked up yet
 	var met []int32                                   // indexes in local that have records
-	segment, end := int64(0), int64(0)                // start in seconds and end in milliseconds of the current segment
-	flush := func() {
+	flush := func(segment int64) {
 		for _, i := range met {
 			key := segmentValue{segment, parquet.Absent}
 			if entry := i - 1; entry != parquet.Absent {
@@ -127,11 +127,23 @@ func (g *grouping) count(w *worker, rows []int32) (*groupsOfRows, error) {
 		}
 		of.durations.add(timed, row)
 	}
-	for _, row := range rows {
-		if ts[row] >= end || len(met) == 0 {
-			flush()
-			segment = g.segments.Start(ts[row])
-			end = g.segments.EndMs(segment)
+	eachValue(rows, ts, g.segments, keys, add, flush)
+	return found, nil
+}
+
+// eachValue calls add with each row, for each of its values: the code of the value plus one, or 0 for a row without values.
+// After the last row of a segment it calls flush.
+func eachValue(
+	rows []int32, ts []int64, segments query.Segmentation, keys keyColumn, add func(i, row int32), flush func(segment int64),
+) {
+	segment, end := int64(0), int64(math.MinInt64) // start in seconds and end in milliseconds of the current segment
+	for at, row := range rows {
+		if ts[row] >= end {
+			if at > 0 {
+				flush(segment)
+			}
+			segment = segments.Start(ts[row])
+			end = segments.EndMs(segment)
 		}
 		if keys.starts == nil {
 			add(keys.codes[row]+1, row)
@@ -145,8 +157,7 @@ func (g *grouping) count(w *worker, rows []int32) (*groupsOfRows, error) {
 			add(0, row)
 		}
 	}
-	flush()
-	return found, nil
+	flush(segment)
 }
 
 // join adds the figures of a row group to the figures of the other row groups.
