@@ -1,5 +1,7 @@
 package incident
 
+import "github.com/orrery/orrery/shared/filter"
+
 // Measure is a number of requests that is counted by host and segment.
 type Measure int
 
@@ -41,6 +43,15 @@ func (m Measure) Conditions() []string {
 		return []string{`user_agent~"` + ScannerAgents + `"`}
 	}
 	return nil
+}
+
+// Selections returns the conditions of each measure but All.
+func Selections() []string {
+	list := make([]string, 0, Measures-1)
+	for m := All + 1; m < Measures; m++ {
+		list = append(list, filter.Joined(m.Conditions()...))
+	}
+	return list
 }
 
 // Signal is a sign of an attack: requests that are much more numerous than usual.

@@ -3,11 +3,13 @@ package rollup_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/rollup"
 )
 
@@ -77,6 +79,67 @@ func FuzzDecode(f *testing.F) {
 		again, err := rollup.Decode(day.Encode())
 		if diff := cmp.Diff(day, again); err != nil || diff != "" {
 			t.Errorf("%v\n%s", err, diff)
+		}
+	})
+}
+
+// hostCounts are counts of two selections.
+var hostCounts = query.Counts{By: querytest.Dimensions("host")[0], Of: []query.Selection{{}, querytest.Selection("status=404")}}
+
+// countRows are counts of the first and the last minute of a day.
+var countRows = []query.CountsRow{
+	{Segment: start, Value: "", HasValue: true, N: []int64{1, 0, 0}},
+	{Segment: start + 86340, Value: "", HasValue: true, N: []int64{1 << 40, 1 << 40, 1}},
+	{Segment: start + 60, Value: "a.example", HasValue: true, N: []int64{300, 0, 300}},
+	{Segment: start + 60, N: []int64{2, 2, 0}},
+}
+
+// counts reads the section with counts of three numbers.
+func counts(content []byte) (rows []query.CountsRow, _ error) {
+	row := query.CountsRow{}
+	return rows, rollup.EachCount(content, start, 3, func(text []byte, hasValue bool) {
+		row.Value, row.HasValue = string(text), hasValue
+	}, func(minute int64, n []int64) {
+		row.Segment, row.N = minute, slices.Clone(n)
+		rows = append(rows, row)
+	})
+}
+
+func TestCounts(t *testing.T) {
+	var lists rollup.Lists
+	lists.AddCounts(hostCounts, start, countRows)
+	got, err := counts(lists.Bytes)
+	if diff := cmp.Diff(countRows, got); err != nil || diff != "" {
+		t.Errorf("-written +read: %v\n%s", err, diff)
+	}
+	none := rollup.Lists{}
+	none.AddNoCounts(hostCounts)
+	other := hostCounts
+	other.Of = other.Of[1:]
+	for _, c := range []struct {
+		sections   []rollup.Section
+		of         query.Counts
+		has, known bool
+	}{{lists.Sections, hostCounts, true, true}, {none.Sections, hostCounts, false, true}, {lists.Sections, other, false, false}} {
+		if has, known := (&rollup.Day{Sections: c.sections}).HasCounts(c.of); has != c.has || known != c.known {
+			t.Errorf("HasCounts returns %t and %t, want %t and %t", has, known, c.has, c.known)
+		}
+	}
+}
+
+// FuzzCounts: a section that is damaged is invalid or has other counts. It is never read beyond its end.
+func FuzzCounts(f *testing.F) {
+	var lists rollup.Lists
+	lists.AddCounts(hostCounts, start, countRows)
+	for i := range lists.Bytes {
+		f.Add(lists.Bytes[:i])
+		changed := slices.Clone(lists.Bytes)
+		changed[i] ^= 0xff
+		f.Add(changed)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if _, err := counts(content); err != nil && !errors.Is(err, rollup.ErrInvalid) {
+			t.Error(err)
 		}
 	})
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // RollUpReport is the result of RollUp.
@@ -60,11 +62,17 @@ func (p *Product) rollUpDays(
 			return report, fmt.Errorf("make the key of rollups: %w", err)
 		}
 	}
+	counted, err := asking.Counted()
+	if err != nil {
+		return report, fmt.Errorf("bind the counts of rollups: %w", err)
+	}
 	kept := scan.NewRollups(p.rollups)
 	for _, start := range there {
-		if start < newest && kept.Day(start, days[start]) != nil {
-			delete(days, start)
-			continue
+		if day := kept.Day(start, days[start]); start < newest && day != nil {
+			if _, known := day.HasCounts(counted); known {
+				delete(days, start)
+				continue
+			}
 		}
 		if err := p.rollups.Remove(start); err != nil {
 			return report, fmt.Errorf("remove a rollup: %w", err)
@@ -74,7 +82,7 @@ func (p *Product) rollUpDays(
 	delete(days, newest)
 	done := 0
 	for _, start := range slices.Sorted(maps.Keys(days)) {
-		written, err := p.rollUp(ctx, kept, start, days[start])
+		written, err := p.rollUp(ctx, scan.Options{Rollups: kept}, start, days[start], counted)
 		if err != nil {
 			return report, err
 		}
@@ -94,9 +102,9 @@ func (p *Product) rollUpDays(
 // rollUp writes the rollup of a day. It writes none if the records must be counted each time, because an object is
 // damaged or the disk is full, for example.
 func (p *Product) rollUp(
-	ctx context.Context, kept *scan.Rollups, start int64, objects []lake.Object,
+	ctx context.Context, o scan.Options, start int64, objects []lake.Object, counted query.Counts,
 ) (written bool, _ error) {
-	day, lists, err := scan.RollUp(ctx, start, objects, scan.Options{Rollups: kept})
+	day, lists, err := scan.RollUp(ctx, start, objects, counted, o)
 	var damaged *engine.ObjectError
 	switch {
 	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, &damaged):

@@ -8,10 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/rollup"
+	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
 // TestRollUp: days before the newest are rolled up after compaction. Answers are the same before and after, and after
@@ -85,6 +88,20 @@ func TestRollUp(t *testing.T) {
 	if after != before || read != " 1 1 1 1" || reused != " 2 2 2 2" {
 		t.Errorf("read%s objects, reused%s\nbefore: %s\nafter:  %s", read, reused, before, after)
 	}
+
+	// An earlier version counted no signals.
+	folderOfRollups := rollupfile.Folder(filepath.Join(folder, "rollups"))
+	day, err := folderOfRollups.Read(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
+	if err == nil {
+		err = folderOfRollups.Write(day, rollup.Lists{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := rollUp(); report != (local.RollUpReport{Days: 1}) {
+		t.Errorf("after a rollup without counts: %+v", report)
+	}
+	product.Forget()
 
 	importLines("late", lines("c.example", "2026-01-02T11:00:00Z"))
 	product.Forget()

@@ -14,14 +14,21 @@ import (
 )
 
 // counts counts the records of each segment and value, and how many of them are in each selection.
-func (r *run) counts(ctx context.Context, shape query.Counts, groups []*group) ([]query.CountsRow, error) {
-	t := newNumbering(r, shape)
-	err := counting[*numbered]{
-		question: r.questions()[0],
-		count:    t.count,
-		join:     t.join,
-	}.run(ctx, r, groups)
-	if err != nil {
+func (r *run) counts(
+	ctx context.Context, shape query.Counts, days []rolledUpDay, groups []*group,
+) (rows []query.CountsRow, err error) {
+	t := newNumbering(r, shape, query.MaxStatsRows)
+	pass := counting[*numbered]{question: r.questions()[0], count: t.count, join: t.join}
+	if m := r.minutes; m != nil {
+		if groups, err = t.countMinutes(ctx, days, groups); err != nil {
+			return nil, err
+		}
+		if len(m.hosts.Conditions) == 0 { // other questions will need the counts of all hosts
+			r.query.Conditions, t.segments = nil, m.each
+			pass.question, pass.join = m.question, func(of *numbered) error { return t.join(m.ofGroup(of)) }
+		}
+	}
+	if err := pass.run(ctx, r, groups); err != nil {
 		return nil, err
 	}
 	return t.rows(), nil
@@ -31,16 +38,18 @@ func (r *run) counts(ctx context.Context, shape query.Counts, groups []*group) (
 type numbering struct {
 	run      *run
 	shape    query.Counts
-	segments query.Segmentation
+	segments query.Segmentation // in which rows are counted
+	most     int                // groups
 
 	mu    sync.Mutex
 	index map[segmentValue]int32 // in all.groups
 	all   numbered
 }
 
-func newNumbering(r *run, shape query.Counts) *numbering {
+func newNumbering(r *run, shape query.Counts, most int) *numbering {
 	return &numbering{
-		run: r, shape: shape, segments: r.segments(), index: map[segmentValue]int32{}, all: numbered{width: len(shape.Of) + 1},
+		run: r, shape: shape, segments: r.segments(), most: most,
+		index: map[segmentValue]int32{}, all: numbered{width: len(shape.Of) + 1},
 	}
 }
 
@@ -143,8 +152,8 @@ func (t *numbering) join(of *numbered) error {
 			t.all.n[int(at)*of.width+n] += more
 		}
 	}
-	if len(t.all.groups) > query.MaxStatsRows {
-		return engine.GroupsError(query.MaxStatsRows)
+	if len(t.all.groups) > t.most {
+		return engine.GroupsError(t.most)
 	}
 	return t.run.reserve(taken)
 }

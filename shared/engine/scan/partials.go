@@ -88,7 +88,7 @@ func (r *run) questions() (all []string) {
 	case query.Diff:
 		all = append(all, "diff"+identityOf(shape.By)+"\n"+query.ConditionsIdentity(shape.Select.Conditions)+"\n")
 	case query.Counts:
-		all = append(all, "counts "+shape.String()+"\n")
+		return []string{r.countsQuestion(shape, r.query.Conditions)}
 	case query.TopX:
 		for _, part := range partsOf(shape) {
 			all = append(all, fmt.Sprintf("topx %s %t", part.Column, ranksByTime(part.Labels)))
@@ -98,6 +98,11 @@ func (r *run) questions() (all []string) {
 		all[i] += fmt.Sprintf(" %s %x\n%s", r.query.SegmentsIdentity(), r.key.ID(), r.conditions)
 	}
 	return all
+}
+
+// countsQuestion names what counts with conditions ask of a row group.
+func (r *run) countsQuestion(shape query.Counts, conditions []query.Condition) string {
+	return fmt.Sprintf("counts %s\n %x\n%s", shape, r.key.ID(), query.ConditionsIdentity(conditions))
 }
 
 func identityOf(dimensions []query.Dimension) (id string) {
@@ -235,6 +240,9 @@ func (r *run) hasKept(object lake.Object, questions []string) bool {
 	}
 	groups := r.groups(footer, version)
 	for _, g := range groups {
+		if m := r.minutes; m != nil && r.partialOf(g, m.question) != nil {
+			continue
+		}
 		if slices.ContainsFunc(questions, func(question string) bool { return r.partialOf(g, question) == nil }) {
 			return false
 		}

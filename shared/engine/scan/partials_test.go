@@ -48,6 +48,7 @@ func TestPartials(t *testing.T) {
 			SegmentSeconds: 900, By: querytest.Dimensions("host")[0],
 			Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection("status>=400")},
 		},
+		query.Counts{SegmentSeconds: 60, By: querytest.Dimensions("host")[0], Of: []query.Selection{querytest.Selection("status>=400")}},
 		query.Counts{
 			SegmentSeconds: 3600, By: querytest.Dimensions("tags")[0],
 			Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection(`user_agent~"(?i)a"`)},
@@ -59,7 +60,7 @@ func TestPartials(t *testing.T) {
 		query.TopX{Limit: 7, Labels: []string{"country", "url_origin_time"}},
 	}
 	conditions := []string{
-		"", `, status>=400`, `, url~"(?i)a.*b"`, `, blocked is true, method!="GET", not tags="bot"`,
+		"", `, status>=400`, `, url~"(?i)a.*b"`, `, blocked is true, method!="GET", not tags="bot"`, `, host~"a"`,
 	}
 	for _, most := range []int64{64 << 20, 40_000} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {

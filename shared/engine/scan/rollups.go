@@ -71,12 +71,16 @@ func (r *Rollups) hashKey() rollup.HashKey {
 
 // Day returns the rollup of a day if it is of exactly these objects, and nil otherwise.
 func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
-	day, _ := r.day(start, objects, r.hashKey())
+	all := func(rollup.Object) bool { return true }
+	day, _ := r.day(start, objects, all, r.hashKey())
 	return day
 }
 
-// day is Day with the key of the hashes. It also returns the version of the file.
-func (r *Rollups) day(start int64, objects []lake.Object, key rollup.HashKey) (*rollup.Day, fileVersion) {
+// day is Day with the key of the hashes. The day may have other objects, for which counts is false. It also returns the
+// version of the file.
+func (r *Rollups) day(
+	start int64, objects []lake.Object, counts func(rollup.Object) bool, key rollup.HashKey,
+) (*rollup.Day, fileVersion) {
 	path := r.folder.Path(start)
 	info, err := os.Stat(path)
 	if err != nil {
@@ -90,7 +94,8 @@ func (r *Rollups) day(start int64, objects []lake.Object, key rollup.HashKey) (*
 		}
 		r.known.add(version, day, day.Memory())
 	}
-	if day.HashID != key.ID() || !slices.Equal(day.Objects, identities(objects)) {
+	others := func(o rollup.Object) bool { return !counts(o) }
+	if day.HashID != key.ID() || !slices.Equal(slices.DeleteFunc(slices.Clone(day.Objects), others), identities(objects)) {
 		return nil, fileVersion{}
 	}
 	return day, version
@@ -127,16 +132,17 @@ type rolledUpDay struct {
 
 // rolledUp returns the days whose rollups can answer the query, the first one first, and the objects of the other days.
 func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.Object) {
-	if r.rollups == nil || r.fromRecords || len(r.query.Conditions) > 0 || !rollsUp(r.query.Shape) {
+	if r.rollups == nil || r.fromRecords || !r.rollsUp() {
 		return nil, objects
 	}
 	division := r.segments()
+	counts := func(o rollup.Object) bool { return !r.takesParts() || r.reach.Touches(o.MinTsMs, o.MaxTsMs) }
 	used := map[int64]bool{}
 	for start, of := range ByDay(objects) {
-		if slices.ContainsFunc(of, func(o lake.Object) bool { return !r.coversTimes(o.MinTsMs, o.MaxTsMs) }) {
+		if !r.coversDay(of) {
 			continue
 		}
-		if day, version := r.rollups.day(start, of, r.key); day != nil && fits(day, r.query.Shape, division) {
+		if day, version := r.rollups.day(start, of, counts, r.key); day != nil && fits(day, r.query.Shape, division) {
 			days, used[start] = append(days, rolledUpDay{Day: day, version: version, objects: of}), true
 		}
 	}
@@ -149,9 +155,23 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	return days, rest
 }
 
-// rollsUp reports whether rollups have the figures of a shape.
-func rollsUp(shape query.Shape) bool {
-	switch shape := shape.(type) {
+// takesParts reports whether the query needs only some minutes of a day, of which a rollup has the counts.
+func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
+
+// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day.
+func (r *run) coversDay(objects []lake.Object) bool {
+	return r.takesParts() ||
+		!slices.ContainsFunc(objects, func(o lake.Object) bool { return !r.coversTimes(o.MinTsMs, o.MaxTsMs) })
+}
+
+// rollsUp reports whether rollups have the figures of the query.
+func (r *run) rollsUp() bool {
+	if r.minutes == nil && len(r.query.Conditions) > 0 {
+		return false
+	}
+	switch shape := r.query.Shape.(type) {
+	case query.Counts:
+		return r.minutes != nil
 	case query.Stats:
 		return shape.By == nil && !shape.Percentiles
 	case query.Timeline:
@@ -175,8 +195,14 @@ func fits(day *rollup.Day, shape query.Shape, division query.Segmentation) bool 
 			return s.Seconds == shape.SegmentSeconds &&
 				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)
 		})
+	case query.Counts:
+		has, _ := day.HasCounts(shape)
+		return has
 	case query.TopX:
-		return len(day.Sections) > 0
+		return !slices.ContainsFunc(partsOf(shape), func(part query.TopXPart) bool {
+			_, found := day.Section(rollup.MembersName(part.Column))
+			return !found
+		})
 	case query.Facets:
 		return lists(day, shape.By)
 	case query.Diff:
@@ -243,11 +269,12 @@ func valueCounts(statuses []query.StatusCount) []valueCount {
 }
 
 // RollUp counts what the rollup of a day has. The day starts at a time in Unix seconds and has exactly these objects.
-// There are no lists if there are more different values than memory allows.
+// counted are the counts of hosts that it has for each minute. There are no lists and no counts if there are more different
+// values than memory allows.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
 func RollUp(
-	ctx context.Context, start int64, objects []lake.Object, o Options,
+	ctx context.Context, start int64, objects []lake.Object, counted query.Counts, o Options,
 ) (day *rollup.Day, lists rollup.Lists, _ error) {
 	period := query.Period{FromMs: start * 1000, ToMs: (start+rollup.DayLength)*1000 - 1}
 	o.Partials = nil
@@ -275,8 +302,10 @@ func RollUp(
 	if counted, rows := day.Requests(), rowsOf(objects); counted != rows {
 		return nil, lists, fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
 	}
-	lists, err = r.lists(ctx, groups)
-	return day, lists, err
+	if lists, err = r.lists(ctx, groups); err != nil {
+		return nil, lists, err
+	}
+	return day, lists, r.listCounts(ctx, groups, start, counted, &lists)
 }
 
 func rowsOf(objects []lake.Object) (rows int64) {

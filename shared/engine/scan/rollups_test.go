@@ -39,6 +39,12 @@ func fiveDays(t *testing.T) ([]lake.Row, []lake.Object) {
 	return rows, stored(t, rows)
 }
 
+// countedHosts are the counts of rollups.
+var countedHosts = query.Counts{
+	By: querytest.Dimensions("host")[0],
+	Of: []query.Selection{querytest.Selection("blocked not is true"), querytest.Selection("status>=400")},
+}
+
 // rolledUp writes the rollups of the days for which write returns true.
 func rolledUp(t *testing.T, objects []lake.Object, write func(start int64) bool) rollupfile.Folder {
 	t.Helper()
@@ -51,7 +57,7 @@ func rolledUp(t *testing.T, objects []lake.Object, write func(start int64) bool)
 		if !write(start) {
 			continue
 		}
-		day, lists, err := scan.RollUp(t.Context(), start, of, o)
+		day, lists, err := scan.RollUp(t.Context(), start, of, countedHosts, o)
 		if err == nil {
 			err = folder.Write(day, lists)
 		}
@@ -139,6 +145,102 @@ func touching(q query.Query, objects []lake.Object) (touched []lake.Object) {
 	return touched
 }
 
+// TestCountsOfRollups: counts of hosts from rollups, from minutes that are kept and from records are the reference's.
+func TestCountsOfRollups(t *testing.T) {
+	rows, objects := fiveDays(t)
+	folder := rolledUp(t, objects, func(start int64) bool { return start/86400%4 != 2 || start < rows[0].TsMs/1000 })
+	at := func(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000") }
+	shape := func(seconds int64, by string, of ...query.Selection) query.Counts {
+		return query.Counts{SegmentSeconds: seconds, By: querytest.Dimensions(by)[0], Of: of}
+	}
+	same := countedHosts.Of
+	for _, c := range []struct {
+		shape      query.Counts
+		conditions string
+		rolledUp   bool
+	}{
+		{shape(60, "host", same...), "", true},
+		{shape(3600, "host", same...), "", true},
+		{shape(4*86400, "host", same...), "", true},
+		{shape(3600, "host", same...), `, host in ("b", "a", "é")`, true},
+		{shape(3600, "host", same...), `, host not in ("b", "a"), not host=""`, true},
+		{shape(60, "host", same...), ", not timestamp between 2026-01-01 03:10:00 and 2026-01-04 20:29:59.999", true},
+		{shape(900, "host", same...), ", not timestamp between 2026-01-02 00:00 and 2026-01-02 09:59:59.999, host~\"a|b\"", true},
+		{shape(60, "host", same...), ", not timestamp between 2026-01-01 03:10:00 and 2026-01-04 20:29:59.998", false},
+		{shape(60, "host", same...), ", not timestamp between 2026-01-01 03:10:00.001 and 2026-01-04 20:29:59.999", false},
+		{shape(3600, "host", same...), ", status=404", false},
+		{shape(3600, "host", same[:1]...), "", false},
+		{shape(3600, "hostname", same...), "", false},
+	} {
+		spared, kept := 0, 0
+		o := scan.Options{Rollups: scan.NewRollups(folder), NoFallback: true}
+		for n, period := range []string{
+			"2026-01-01 and 2026-01-05 23:59:59.999", "2026-01-01 11:07 and 2026-01-05 09:10:59.999",
+			"2026-01-02 10:30 and 2026-01-02 10:59:59.999",
+			// The first or the last minute has a record that is not in the period.
+			at(rows[0].TsMs+1) + " and 2026-01-05 23:59:59.999", "2026-01-01 and " + at(rows[1].TsMs-1),
+		} {
+			for _, o.Partials = range []*scan.Partials{nil, scan.NewPartials(64 << 20)} {
+				q := bind(t, "timestamp between "+period+c.conditions, c.shape)
+				for again := range 2 {
+					touched := touching(q, objects)
+					expected := len(scan.ToRead(t.Context(), q, touched, o))
+					read, err := answerFrom(t, q, rows, touched, o)
+					if err != nil {
+						t.Fatalf("%s: %v", q, err)
+					}
+					if len(read) != expected {
+						t.Errorf("%s: %d objects were read, want %d", q, len(read), expected)
+					}
+					if again == 0 && n == 2 { // a part of a day
+						spared += len(touched) - len(read)
+					} else if o.Partials != nil {
+						kept += len(touched) - len(read)
+					}
+				}
+			}
+		}
+		if (spared > 0) != c.rolledUp || kept == 0 {
+			t.Errorf("%s%s: %d objects were not read the first time, %d the second time", c.shape, c.conditions, spared, kept)
+		}
+	}
+}
+
+// TestMinutesOfOtherHosts: counts of a host are found in those of all hosts, but all hosts are not counted for them.
+func TestMinutesOfOtherHosts(t *testing.T) {
+	rows, objects := fiveDays(t)
+	ask := func(o scan.Options, seconds int64, condition string) int {
+		t.Helper()
+		q := bind(t, "timestamp between 2026-01-01 and 2026-01-06"+condition, query.Counts{
+			SegmentSeconds: seconds, By: countedHosts.By, Of: countedHosts.Of,
+		})
+		read, err := answerFrom(t, q, rows, objects, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(read)
+	}
+	const inDay = ", not timestamp between 2026-01-01 and 2026-01-01 11:59:59.999"
+	for _, steps := range [][]struct {
+		seconds   int64
+		condition string
+		read      bool
+	}{
+		{
+			{3600, `, host="a"`, true}, {3600, `, host="a"`, false}, {3600, `, host="b"`, true}, {3600, "", true},
+			{60, `, host="c"`, false}, {900, `, not host="c"`, false}, {86400, inDay, false},
+		},
+		{{3600, inDay, true}, {3600, "", false}},
+	} {
+		o := scan.Options{Partials: scan.NewPartials(64 << 20), NoFallback: true}
+		for _, step := range steps {
+			if read := ask(o, step.seconds, step.condition); (read > 0) != step.read {
+				t.Errorf("%d s%s: %d objects were read", step.seconds, step.condition, read)
+			}
+		}
+	}
+}
+
 // TestRollupsThatDoNotApply: a rollup of other objects, a damaged one and one of another day are not used.
 func TestRollupsThatDoNotApply(t *testing.T) {
 	rows, objects := fiveDays(t)
@@ -148,7 +250,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, folder rollupfile.Folder, start int64){
 		"of an object less": func(t *testing.T, folder rollupfile.Folder, start int64) {
 			o := scan.Options{Rollups: scan.NewRollups(folder)}
-			day, lists, err := scan.RollUp(t.Context(), start, days[start][1:], o)
+			day, lists, err := scan.RollUp(t.Context(), start, days[start][1:], countedHosts, o)
 			if err == nil {
 				err = folder.Write(day, lists)
 			}
@@ -183,7 +285,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 		})
 	}
 	other := days[1_767_225_600]
-	if _, _, err := scan.RollUp(t.Context(), 1_767_225_600+86400, other, scan.Options{}); err == nil {
+	if _, _, err := scan.RollUp(t.Context(), 1_767_225_600+86400, other, countedHosts, scan.Options{}); err == nil {
 		t.Error("objects of another day are rolled up")
 	}
 }
@@ -192,7 +294,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 func TestRollupsAreSmall(t *testing.T) {
 	_, objects := fiveDays(t)
 	for start, of := range scan.ByDay(objects) {
-		day, _, err := scan.RollUp(t.Context(), start, of, scan.Options{})
+		day, _, err := scan.RollUp(t.Context(), start, of, countedHosts, scan.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,6 +37,8 @@ type run struct {
 	caller string
 	taken  atomic.Int64 // bytes
 
+	minutes *minutes // from which counts are answered; nil: they are not
+
 	pools *WorkerPools
 	pool  *workerPool // of the caller
 
@@ -69,6 +71,7 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 		r.memory = defaultMemory
 	}
 	r.query.Conditions = patternsLast(q.Conditions)
+	r.minutes = newMinutes(r)
 	r.pool = r.pools.join(r.caller, r.workers)
 	return r
 }

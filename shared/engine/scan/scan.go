@@ -204,7 +204,7 @@ func (r *run) answer(ctx context.Context, days []rolledUpDay, groups []*group) (
 		counts, err := r.diff(ctx, shape, days, groups)
 		return query.Answer{Diff: counts}, err
 	case query.Counts:
-		rows, err := r.counts(ctx, shape, groups)
+		rows, err := r.counts(ctx, shape, days, groups)
 		return query.Answer{Counts: rows}, err
 	}
 	panic(fmt.Sprintf("scan: no answer for %T", r.query.Shape))

@@ -172,21 +172,8 @@ func read(body []byte, into func(json.RawMessage) error) (inquiry.Answer, error)
 	return from.Answer, into(from.Data.Results)
 }
 
-// whole is the length of a segment that contains a whole period.
+// whole is the length of a segment that contains a whole period, unless it ends in it.
 const whole = "4096d"
-
-// grouped returns a question for the requests by segment and value of a field. In UTC, the longest segment begins with the
-// period; without a zone, it could end in it.
-func grouped(filters, by, segment string, each func(answer.StatsResult)) ask {
-	params := map[string]string{"filters": filters, "group_by": by, "segment": segment}
-	if segment == whole {
-		params["tz"] = "UTC"
-	}
-	return ask{
-		route: "stats", params: params,
-		into: func(results json.RawMessage) error { return eachOf(results, each) },
-	}
-}
 
 func eachOf[T any](results json.RawMessage, each func(T)) error {
 	var list []T

@@ -11,6 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
+	"github.com/orrery/orrery/shared/search"
 )
 
 // mostValues is the largest number of values of facets.
@@ -66,16 +67,31 @@ type signs struct {
 	paths, addresses values
 }
 
-// values has the requests with each value of a field, by value: all requests, and those of them that passed.
-type values struct{ all, passed map[string]int64 }
+// values has the requests with each value of a field, by value: all, and those that passed if they are no signs.
+type values map[string]struct{ all, passed int64 }
 
-// add returns a function that adds results to one of the two numbers.
-func add(to *map[string]int64) func(answer.StatsResult) {
-	*to = map[string]int64{}
-	return func(r answer.StatsResult) {
-		if text, ok := r.Value.(string); ok && !r.ValueTruncated {
-			(*to)[text] += r.NumOfRequests
-		}
+// counted returns a question for the requests with each value of a field. It is optional: there can be too many values for an
+// answer.
+func counted(filters, by string, apart []string, into *values) ask {
+	*into = values{}
+	return ask{
+		route: string(search.Counts), params: map[string]string{
+			"filters": filters, "by": by, "segment": whole, "of": search.SelectionsText(apart),
+		},
+		into: func(results json.RawMessage) error {
+			return eachOf(results, func(r search.CountsResult) {
+				if r.Value == nil {
+					return
+				}
+				v := (*into)[*r.Value]
+				v.all += r.N[0]
+				for _, n := range r.N[1:] {
+					v.passed += n
+				}
+				(*into)[*r.Value] = v
+			})
+		},
+		optional: true,
 	}
 }
 
@@ -86,6 +102,10 @@ func (a *asker) signs(e incident.Episode, into *signs) []ask {
 		return filter.Joined(append(append(conditions, e.Signal.Conditions()...), more...)...)
 	}
 	stopping, every, monitored := e.Signal == incident.Stopping, everything(e.Host), int64(0)
+	apart := []string{}
+	if stopping {
+		apart = append(apart, filter.Joined(incident.Passed.Conditions()...))
+	}
 	list := []ask{
 		facets(at(e.Span), "path,reason,user_agent,human,"+every, mostValues, stopping, func(f answer.FacetResult) {
 			switch f.By {
@@ -101,15 +121,10 @@ func (a *asker) signs(e incident.Episode, into *signs) []ask {
 				total(f, &into.Total, &monitored)
 			}
 		}),
-		optional(grouped(at(e.Span), "path", whole, add(&into.paths.all))),
-		optional(grouped(at(e.Span), "ip", whole, add(&into.addresses.all))),
+		counted(at(e.Span), "path", apart, &into.paths),
+		counted(at(e.Span), "ip", apart, &into.addresses),
 	}
-	if stopping {
-		passed := at(e.Span, incident.Passed.Conditions()...)
-		list = append(list,
-			optional(grouped(passed, "path", whole, add(&into.paths.passed))),
-			optional(grouped(passed, "ip", whole, add(&into.addresses.passed))))
-	} else {
+	if !stopping {
 		probes := at(e.Span, `query~"`+incident.ProbingQueries+`"`)
 		list = append(list, facets(probes, every, mostValues, false, func(f answer.FacetResult) {
 			into.Probes = f.NumOfRequests
@@ -124,16 +139,10 @@ func (a *asker) signs(e incident.Episode, into *signs) []ask {
 	return list
 }
 
-// optional returns a question without which an answer is still possible, if there are too many values for an answer.
-func optional(q ask) ask {
-	q.optional = true
-	return q
-}
-
 // listed returns the signs among the requests with each value of a field, the most frequent first.
 func (v values) listed() (f incident.Field) {
-	for text, n := range v.all {
-		if n -= v.passed[text]; n > 0 {
+	for text, of := range v {
+		if n := of.all - of.passed; n > 0 {
 			f.Values = append(f.Values, incident.Value{Text: text, Requests: n, Blocked: n})
 		}
 	}

@@ -20,22 +20,36 @@ type counting struct {
 
 // counting returns the question with each filter.
 func (a *asker) counting(segment string, filters ...string) []*counting {
-	var of []string
-	for m := incident.All + 1; m < incident.Measures; m++ {
-		of = append(of, filter.Joined(m.Conditions()...))
-	}
+	of := search.SelectionsText(incident.Selections())
 	list := make([]*counting, len(filters))
 	for i, f := range filters {
 		c := &counting{}
 		c.ask = ask{
 			route: string(search.Counts), params: map[string]string{
-				"filters": filter.Joined(f, a.conditions), "by": "host", "segment": segment, "of": search.SelectionsText(of),
+				"filters": filter.Joined(f, a.conditions), "by": "host", "segment": segment, "of": of,
 			},
 			into: func(results json.RawMessage) error { return json.Unmarshal(results, &c.results) },
 		}
 		list[i] = c
 	}
 	return list
+}
+
+// Counted are the counts that questions of incidents ask for, whatever their segments are.
+func Counted() (query.Counts, error) {
+	by, err := query.ParseDimensions("host")
+	if err != nil {
+		return query.Counts{}, err
+	}
+	shape := query.Counts{By: by[0]}
+	for _, conditions := range incident.Selections() {
+		s, err := query.BindSelection(filter.ParseQueryString(conditions))
+		if err != nil {
+			return query.Counts{}, err
+		}
+		shape.Of = append(shape.Of, s)
+	}
+	return shape, nil
 }
 
 // count asks questions and adds their answers to a grid.

@@ -1,0 +1,206 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/orrery/orrery/shared/catalog"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
+)
+
+// minutes are the counts of all hosts and minutes. Counts are answered from them if each condition holds for all records of a
+// host and minute or for none. Rollups have them, and different questions use the same minutes that are kept of row groups.
+type minutes struct {
+	question string             // that asks for them
+	name     string             // of their section in a rollup
+	each     query.Segmentation // minutes
+	segments query.Segmentation // of the query
+	hosts    query.Selection    // the conditions on hosts, and those on times
+	times    query.Selection
+	cut      bool // the period begins or ends within a minute
+}
+
+const minuteMs = rollup.Minute * 1000
+
+// newMinutes returns the minutes from which the query is answered, or nil.
+func newMinutes(r *run) *minutes {
+	shape, ok := r.query.Shape.(query.Counts)
+	if !ok || r.partials == nil && r.rollups == nil || !areHosts(shape.By.Sources) {
+		return nil
+	}
+	m := &minutes{name: rollup.CountsName(shape), segments: r.segments()}
+	for _, c := range r.query.Conditions {
+		not := func(holds func(query.Term) bool) func(query.Term) bool {
+			return func(t query.Term) bool { return !holds(t) }
+		}
+		switch {
+		case !slices.ContainsFunc(c.Terms, not(isOfHost)):
+			m.hosts.Conditions = append(m.hosts.Conditions, c)
+		case !slices.ContainsFunc(c.Terms, not(isOfMinutes)):
+			m.times.Conditions = append(m.times.Conditions, c)
+		default:
+			return nil
+		}
+	}
+	for _, span := range r.reach.Spans() {
+		m.cut = m.cut || !isMinute(span.FromMs) || !isMinute(span.ToMs+1)
+	}
+	shape.SegmentSeconds = rollup.Minute
+	m.question = r.countsQuestion(shape, nil)
+	m.each = query.Query{Shape: shape}.Segmentation(r.query.Scope.Period)
+	return m
+}
+
+func areHosts(sources []catalog.Source) bool {
+	return len(sources) == 1 && sources[0].Column == "host"
+}
+
+func isOfHost(t query.Term) bool { return areHosts([]catalog.Source{t.Source}) }
+
+// isOfMinutes reports whether a term is a span of whole minutes.
+func isOfMinutes(t query.Term) bool {
+	span, ok := t.Test.(query.IntRange)
+	return ok && t.Source.Type == catalog.Time && (span.Min == nil || isMinute(*span.Min)) && (span.Max == nil || isMinute(*span.Max+1))
+}
+
+func isMinute(ms int64) bool { return ms%minuteMs == 0 }
+
+// regrouping adds up the counts of minutes by the segments of the query. It leaves out hosts and minutes for which the
+// conditions do not hold.
+type regrouping struct {
+	*minutes
+	into   *numbered
+	minute int64 // that was added last
+	holds  bool  // whether the conditions on times hold for it
+}
+
+func (m *minutes) regroup(into *numbered) regrouping {
+	return regrouping{minutes: m, into: into, minute: math.MinInt64}
+}
+
+// host reports whether the conditions on hosts hold for a host.
+func (m *minutes) host(name []byte, named bool) bool {
+	if len(m.hosts.Conditions) == 0 {
+		return true
+	}
+	row := lake.Row{}
+	if named {
+		text := string(name)
+		row.Host = &text
+	}
+	return m.hosts.Holds(&row)
+}
+
+// add adds the numbers of a host and minute.
+func (g *regrouping) add(minute int64, host int32, n []int64) {
+	if minute != g.minute {
+		g.minute, g.holds = minute, g.times.Holds(&lake.Row{TsMs: minute * 1000})
+	}
+	if !g.holds {
+		return
+	}
+	key := segmentValue{g.segments.Start(minute * 1000), host}
+	if last := len(g.into.groups) - 1; last >= 0 && g.into.groups[last] == key {
+		for i, more := range n {
+			g.into.n[last*g.into.width+i] += more
+		}
+		return
+	}
+	g.into.groups, g.into.n = append(g.into.groups, key), append(g.into.n, n...)
+}
+
+// ofGroup returns the counts of the query in a row group, from those of its minutes.
+func (m *minutes) ofGroup(all *numbered) *numbered {
+	found := &numbered{width: all.width, values: all.values}
+	g := m.regroup(found)
+	hosts := make([]bool, all.values.Len()+1) // for which the conditions hold, by code plus one
+	hosts[0] = m.host(nil, false)
+	for code := range int32(all.values.Len()) {
+		hosts[code+1] = m.host(all.values.At(code), true)
+	}
+	for i, key := range all.groups {
+		if hosts[key.value+1] {
+			g.add(key.segment, key.value, all.n[i*all.width:][:all.width])
+		}
+	}
+	return found
+}
+
+// ofDay returns the counts of the query in a day, from its rollup.
+func (m *minutes) ofDay(r *run, w *worker, day rolledUpDay, width int) (*numbered, error) {
+	content, err := r.section(day, m.name, w.sections[0])
+	if err != nil {
+		return nil, err
+	}
+	w.sections[0] = content
+	found := &numbered{width: width}
+	g := m.regroup(found)
+	host, holds := int32(parquet.Absent), false
+	first, last := r.reach.Spans()[0].FromMs, r.reach.Spans()[0].ToMs
+	err = rollup.EachCount(content, day.Start, width, func(text []byte, named bool) {
+		if holds = m.host(text, named); holds && named {
+			host = found.values.Code(text, parquet.Hash(text))
+		} else {
+			host = parquet.Absent
+		}
+	}, func(minute int64, n []int64) {
+		if at := minute * 1000; holds && at <= last && at+minuteMs > first {
+			g.add(minute, host, n)
+		}
+	})
+	return found, unusable(err)
+}
+
+// countMinutes adds the counts that are known of minutes: those of days that are rolled up, and those that are kept of row groups.
+// It returns the row groups that must be read.
+func (t *numbering) countMinutes(ctx context.Context, days []rolledUpDay, groups []*group) (left []*group, _ error) {
+	m, width := t.run.minutes, t.all.width
+	err := t.run.each(ctx, len(days), func(w *worker, i int) error {
+		of, err := m.ofDay(t.run, w, days[i], width)
+		if err != nil {
+			return err
+		}
+		return t.join(of)
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept, left := keptOf[*numbered](t.run, groups, m.question, nil)
+	return left, t.run.each(ctx, len(kept), func(_ *worker, i int) error { return t.join(m.ofGroup(kept[i])) })
+}
+
+// listCounts adds the counts of the minutes of a day to its lists.
+func (r *run) listCounts(
+	ctx context.Context, groups []*group, start int64, shape query.Counts, lists *rollup.Lists,
+) error {
+	shape.SegmentSeconds = rollup.Minute
+	r.query.Shape = shape
+	t := newNumbering(r, shape, rollup.MaxCounts)
+	err := counting[*numbered]{question: r.questions()[0], count: t.count, join: t.join}.run(ctx, r, groups)
+	if errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error)) {
+		lists.AddNoCounts(shape)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	rows := t.rows()
+	slices.SortStableFunc(rows, func(a, b query.CountsRow) int {
+		switch {
+		case a.HasValue == b.HasValue:
+			return cmp.Compare(a.Value, b.Value)
+		case a.HasValue:
+			return -1
+		}
+		return 1
+	})
+	lists.AddCounts(shape, start, rows)
+	return nil
+}

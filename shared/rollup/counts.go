@@ -1,0 +1,115 @@
+package rollup
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/bits"
+
+	"github.com/orrery/orrery/shared/query"
+)
+
+// Minute is the length, in seconds, of the segments of Counts.
+const Minute = 60
+
+// MaxCounts limits the counts of a day. If it has more values and minutes, its section is empty.
+const MaxCounts = 1 << 20
+
+// CountsName is the name of the section with the counts of a shape, whatever its segments are.
+func CountsName(shape query.Counts) string {
+	shape.SegmentSeconds = Minute
+	return fmt.Sprintf("counts %x", sha256.Sum256([]byte(shape.String())))
+}
+
+// AddCounts adds the counts of a shape for the day that starts at a time in Unix seconds. The rows are those of minutes, by
+// value, then by minute.
+func (l *Lists) AddCounts(shape query.Counts, start int64, rows []query.CountsRow) {
+	e := encoder{}
+	e.uint(uint64(len(shape.Of)))
+	for len(rows) > 0 {
+		of := 1
+		for of < len(rows) && rows[of].Value == rows[0].Value && rows[of].HasValue == rows[0].HasValue {
+			of++
+		}
+		hasValue := uint64(0)
+		if rows[0].HasValue {
+			hasValue = 1
+		}
+		e.uint(hasValue)
+		e.text(rows[0].Value)
+		e.uint(uint64(of))
+		last := start
+		for _, row := range rows[:of] {
+			e.uint(uint64((row.Segment - last) / Minute))
+			last = row.Segment
+			e.numbers(row.N)
+		}
+		rows = rows[of:]
+	}
+	l.add(CountsName(shape), e.bytes)
+}
+
+// AddNoCounts adds the section of a day with more values and minutes than MaxCounts.
+func (l *Lists) AddNoCounts(shape query.Counts) { l.add(CountsName(shape), nil) }
+
+// HasCounts reports whether a day has the counts of a shape. known is true as well if it has too many of them.
+func (d *Day) HasCounts(shape query.Counts) (has, known bool) {
+	s, known := d.Section(CountsName(shape))
+	return s.Length > 0, known
+}
+
+// numbers writes which of the numbers are not 0, and those.
+func (e *encoder) numbers(n []int64) {
+	mask := uint64(0)
+	for i, of := range n {
+		if of != 0 {
+			mask |= 1 << i
+		}
+	}
+	e.uint(mask)
+	for _, of := range n {
+		if of != 0 {
+			e.uint(uint64(of))
+		}
+	}
+}
+
+// EachCount reads the section of CountsName with so many numbers of each minute. It calls value for each value, and then
+// count for each of its minutes; the numbers are valid until count returns. The error is ErrInvalid.
+func EachCount(
+	content []byte, start int64, numbers int, value func(text []byte, hasValue bool), count func(minute int64, n []int64),
+) error {
+	d := decoder{bytes: content}
+	n := make([]int64, numbers)
+	if d.uint()+1 != uint64(numbers) {
+		return ErrInvalid
+	}
+	for len(d.bytes) > 0 {
+		hasValue, length := d.uint() == 1, d.length()
+		value(d.bytes[:length], hasValue)
+		d.bytes = d.bytes[length:]
+		minute := start
+		for range d.length() {
+			minute += int64(d.uint()) * Minute
+			if d.numbers(n); d.failed {
+				return ErrInvalid
+			}
+			count(minute, n)
+		}
+	}
+	if d.failed {
+		return ErrInvalid
+	}
+	return nil
+}
+
+func (d *decoder) numbers(n []int64) {
+	clear(n)
+	for left := d.uint(); left != 0; left &= left - 1 {
+		i := bits.TrailingZeros64(left)
+		if i >= len(n) {
+			d.failed, d.bytes = true, nil
+			return
+		}
+		n[i] = int64(d.uint())
+	}
+}
