@@ -22,9 +22,9 @@ type minutes struct {
 	name     string             // of their section in a rollup
 	each     query.Segmentation // minutes
 	segments query.Segmentation // of the query
-	hosts    query.Selection    // the conditions on hosts, and those on times
-	times    query.Selection
-	cut      bool // the period begins or ends within a minute
+	hosts    query.Selection    // the conditions on hosts
+	times    []query.Condition  // those on times: spans of minutes
+	cut      bool               // the period begins or ends within a minute
 }
 
 const minuteMs = rollup.Minute * 1000
@@ -44,7 +44,7 @@ func newMinutes(r *run) *minutes {
 		case !slices.ContainsFunc(c.Terms, not(isOfHost)):
 			m.hosts.Conditions = append(m.hosts.Conditions, c)
 		case !slices.ContainsFunc(c.Terms, not(isOfMinutes)):
-			m.times.Conditions = append(m.times.Conditions, c)
+			m.times = append(m.times, c)
 		default:
 			return nil
 		}
@@ -85,6 +85,17 @@ func (m *minutes) regroup(into *numbered) regrouping {
 	return regrouping{minutes: m, into: into, minute: math.MinInt64}
 }
 
+// during reports whether the conditions on times hold for a time.
+func (m *minutes) during(ms int64) bool {
+	return !slices.ContainsFunc(m.times, func(c query.Condition) bool {
+		holds := slices.ContainsFunc(c.Terms, func(t query.Term) bool {
+			least, most := t.Test.(query.IntRange).Bounds()
+			return least <= ms && ms <= most
+		})
+		return holds == c.Negated
+	})
+}
+
 // host reports whether the conditions on hosts hold for a host.
 func (m *minutes) host(name []byte, named bool) bool {
 	if len(m.hosts.Conditions) == 0 {
@@ -101,7 +112,7 @@ func (m *minutes) host(name []byte, named bool) bool {
 // add adds the numbers of a host and minute.
 func (g *regrouping) add(minute int64, host int32, n []int64) {
 	if minute != g.minute {
-		g.minute, g.holds = minute, g.times.Holds(&lake.Row{TsMs: minute * 1000})
+		g.minute, g.holds = minute, g.during(minute*1000)
 	}
 	if !g.holds {
 		return
