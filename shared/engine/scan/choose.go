@@ -9,6 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/pattern"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -170,7 +171,7 @@ func (w *worker) term(t query.Term) (func(row int32) bool, error) {
 	if n > fewTexts && n > len(values.Codes)/8 && isPattern(t) && !w.run.noFallback {
 		return nil, fmt.Errorf("%w: too many different texts of %s to try patterns on", ErrUnsupported, t.Source.Column)
 	}
-	passes := passing(values, t)
+	passes := w.passing(values, t)
 	if t.Source.Layout == catalog.Pairs && t.Key != nil {
 		names, err := w.column(t.Source.Column, "name")
 		if err != nil {
@@ -212,13 +213,13 @@ func (w *worker) refTerm(test query.RefIn) (func(row int32) bool, error) {
 }
 
 // passing returns a function that reports whether value i of a column is present and passes the term's test.
-func passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
+func (w *worker) passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
 	switch {
 	case len(values.Flags) > 0:
 		yes, no := t.PassesBool(true), t.PassesBool(false)
 		return func(i int32) bool { return values.Flags[i] == 1 && yes || values.Flags[i] == 0 && no }
 	case values.Texts.Len() > 0:
-		passes := textTest(t)
+		passes := w.textTest(t)
 		return onEntries(values, func(entry int32) bool { return passes(values.Texts.At(entry)) })
 	case len(values.Codes) > 0:
 		return onEntries(values, func(entry int32) bool { return t.PassesInt(values.Ints[entry]) })
@@ -236,17 +237,72 @@ func passing(values *parquet.ColumnValues, t query.Term) func(i int32) bool {
 }
 
 // textTest returns a function that reports whether a text passes the term's test. It finds the text among many others by
-// its hash.
-func textTest(t query.Term) func(text []byte) bool {
-	in, exact := t.Test.(query.TextIn)
-	if !exact || len(in.Values) < manyTexts {
-		return func(text []byte) bool { return t.PassesText(string(text)) }
+// its hash, and tries patterns once on a text that several row groups have.
+func (w *worker) textTest(t query.Term) func(text []byte) bool {
+	switch test := t.Test.(type) {
+	case query.Matches:
+		if len(test.Patterns) == 0 {
+			break
+		}
+		known := w.tried.of(test)
+		return func(text []byte) bool {
+			if passes, tried := known[string(text)]; tried {
+				return passes
+			}
+			passes := t.PassesText(string(text))
+			if w.tried.remember(len(text)) {
+				known[string(text)] = passes
+			}
+			return passes
+		}
+	case query.TextIn:
+		if len(test.Values) < manyTexts {
+			break
+		}
+		set := make(map[string]bool, len(test.Values))
+		for _, value := range test.Values {
+			set[value] = true
+		}
+		return func(text []byte) bool { return set[string(text)] }
 	}
-	set := make(map[string]bool, len(in.Values))
-	for _, value := range in.Values {
-		set[value] = true
+	return func(text []byte) bool { return t.PassesText(string(text)) }
+}
+
+// triedTexts are texts on which a worker has tried patterns, and whether they matched.
+type triedTexts struct {
+	known map[patternList]map[string]bool
+	bytes int
+}
+
+// patternList identifies the patterns of a term.
+type patternList struct {
+	first **pattern.Regex
+	n     int
+}
+
+// mostTried limits the bytes of the texts of a worker.
+const mostTried = 4 << 20
+
+// of returns the texts on which the patterns of a term, which has some, were tried.
+func (t *triedTexts) of(test query.Matches) map[string]bool {
+	if t.known == nil {
+		t.known = map[patternList]map[string]bool{}
 	}
-	return func(text []byte) bool { return set[string(text)] }
+	list := patternList{&test.Patterns[0], len(test.Patterns)}
+	if t.known[list] == nil {
+		t.known[list] = map[string]bool{}
+	}
+	return t.known[list]
+}
+
+// remember counts a text of so many bytes. It reports whether there is room for it.
+func (t *triedTexts) remember(text int) bool {
+	const perText = 48
+	if t.bytes+text+perText > mostTried {
+		return false
+	}
+	t.bytes += text + perText
+	return true
 }
 
 // onEntries converts a test of dictionary entries to a test of values by their index. The result tests each entry that

@@ -316,6 +316,7 @@ type worker struct {
 	places        []int
 	pairs         pairs
 	keyHashes     keyHashes
+	tried         triedTexts
 	sections      [3][]byte // of a rollup
 }
 
@@ -346,6 +347,7 @@ func (w *worker) leave() {
 func (w *worker) end() {
 	w.leave()
 	free(w.spare)
+	w.tried = triedTexts{}
 	w.run, w.ctx = nil, nil
 }
 
