@@ -8,11 +8,11 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// CountsResult has the numbers of requests with a value in a segment.
+// CountsResult has the numbers of requests with a value.
 type CountsResult struct {
-	TimePeriod int64   `json:"time_period"` // segment start, Unix seconds
-	Value      *string `json:"value"`       // null: of the requests without a value
-	N          []int64 `json:"n"`           // of all requests, then of the selections
+	Value       *string   `json:"value"`        // null: of the requests without a value
+	TimePeriods []int64   `json:"time_periods"` // starts of the segments with requests, Unix seconds
+	N           [][]int64 `json:"n"`            // by segment: of all requests, then of each selection
 }
 
 // SelectionsText returns the value of the parameter of for lists of conditions.
@@ -48,12 +48,28 @@ func (r Request) counts() (query.Shape, error) {
 	return shape, err
 }
 
+// countsOf returns the results, each where its value is first.
 func countsOf(rows []query.CountsRow) []CountsResult {
-	results := make([]CountsResult, len(rows))
-	for i, row := range rows {
-		results[i] = CountsResult{TimePeriod: row.Segment, N: row.N}
-		if row.HasValue {
-			results[i].Value = &row.Value
+	type value struct {
+		text     string
+		hasValue bool
+	}
+	results := []CountsResult{}
+	index := map[value]int{}
+	for _, row := range rows {
+		i, known := index[value{row.Value, row.HasValue}]
+		if !known {
+			i = len(results)
+			index[value{row.Value, row.HasValue}] = i
+			results = append(results, CountsResult{N: make([][]int64, len(row.N))})
+			if row.HasValue {
+				results[i].Value = &row.Value
+			}
+		}
+		r := &results[i]
+		r.TimePeriods = append(r.TimePeriods, row.Segment)
+		for of, n := range row.N {
+			r.N[of] = append(r.N[of], n)
 		}
 	}
 	return results

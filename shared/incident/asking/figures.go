@@ -68,7 +68,16 @@ type signs struct {
 }
 
 // values has the requests with each value of a field, by value: all, and those that passed if they are no signs.
-type values map[string]struct{ all, passed int64 }
+type values map[string]requests
+
+type requests struct{ all, passed int64 }
+
+func sum(numbers []int64) (n int64) {
+	for _, one := range numbers {
+		n += one
+	}
+	return n
+}
 
 // counted returns a question for the requests with each value of a field. It is optional: there can be too many values for an
 // answer.
@@ -83,10 +92,9 @@ func counted(filters, by string, apart []string, into *values) ask {
 				if r.Value == nil {
 					return
 				}
-				v := (*into)[*r.Value]
-				v.all += r.N[0]
-				for _, n := range r.N[1:] {
-					v.passed += n
+				v := requests{all: sum(r.N[0])}
+				for _, numbers := range r.N[1:] {
+					v.passed += sum(numbers)
 				}
 				(*into)[*r.Value] = v
 			})

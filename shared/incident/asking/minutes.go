@@ -64,9 +64,14 @@ func (a *asker) count(ctx context.Context, g *incident.Grid, questions []*counti
 	for _, q := range questions {
 		for _, r := range q.results {
 			host, ok := hostOf(r)
-			for m, n := range r.N {
-				if ok && n > 0 {
-					g.Add(host, incident.Measure(m), r.TimePeriod, n)
+			if !ok {
+				continue
+			}
+			for m, numbers := range r.N {
+				for i, n := range numbers {
+					if n > 0 {
+						g.Add(host, incident.Measure(m), r.TimePeriods[i], n)
+					}
 				}
 			}
 		}
