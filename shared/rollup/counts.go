@@ -20,8 +20,8 @@ func CountsName(shape query.Counts) string {
 	return fmt.Sprintf("counts %x", sha256.Sum256([]byte(shape.String())))
 }
 
-// AddCounts adds the counts of a shape for the day that starts at a time in Unix seconds. The rows are those of minutes, by
-// value, then by minute.
+// AddCounts adds the counts of a shape for the day that starts at a time in Unix seconds. Each row
+// is about one minute; the rows are ordered by value, then by minute.
 func (l *Lists) AddCounts(shape query.Counts, start int64, rows []query.CountsRow) {
 	e := encoder{}
 	e.uint(uint64(len(shape.Of)))

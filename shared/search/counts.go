@@ -25,27 +25,39 @@ func SelectionsText(conditions []string) string {
 }
 
 func (r Request) counts() (query.Shape, error) {
-	by, err := dimensionsOf("by", r.By)
+	var conditions []string
+	if err := json.Unmarshal([]byte(r.Of), &conditions); err != nil {
+		return nil, &ParamError{Param: "of", Message: "it is not a list of conditions in JSON: " + err.Error()}
+	}
+	shape, err := BindCounts(r.By, conditions)
 	if err != nil {
 		return nil, err
 	}
-	if len(by) != 1 {
-		return nil, &ParamError{Param: "by", Message: fmt.Sprintf("counts are by one field, not by %d", len(by))}
+	shape.SegmentSeconds, err = segmentOf(r.Segment)
+	return shape, err
+}
+
+// BindCounts returns counts without segments, by a field, of lists of conditions. The error is a *ParamError or a
+// *query.FilterError.
+func BindCounts(by string, conditions []string) (query.Counts, error) {
+	dimensions, err := dimensionsOf("by", by)
+	if err != nil {
+		return query.Counts{}, err
 	}
-	shape := query.Counts{By: by[0]}
-	var texts []string
-	if err := json.Unmarshal([]byte(r.Of), &texts); err != nil {
-		return nil, &ParamError{Param: "of", Message: "it is not a list of conditions in JSON: " + err.Error()}
+	if len(dimensions) != 1 {
+		return query.Counts{}, &ParamError{
+			Param: "by", Message: fmt.Sprintf("counts are by one field, not by %d", len(dimensions)),
+		}
 	}
-	for _, text := range texts {
+	shape := query.Counts{By: dimensions[0]}
+	for _, text := range conditions {
 		s, err := query.BindSelection(filter.ParseQueryString(text))
 		if err != nil {
-			return nil, err
+			return query.Counts{}, err
 		}
 		shape.Of = append(shape.Of, s)
 	}
-	shape.SegmentSeconds, err = segmentOf(r.Segment)
-	return shape, err
+	return shape, nil
 }
 
 // countsOf returns the results, each where its value is first.

@@ -67,7 +67,8 @@ func isOfHost(t query.Term) bool { return areHosts([]catalog.Source{t.Source}) }
 // isOfMinutes reports whether a term is a span of whole minutes.
 func isOfMinutes(t query.Term) bool {
 	span, ok := t.Test.(query.IntRange)
-	return ok && t.Source.Type == catalog.Time && (span.Min == nil || isMinute(*span.Min)) && (span.Max == nil || isMinute(*span.Max+1))
+	return ok && t.Source.Type == catalog.Time &&
+		(span.Min == nil || isMinute(*span.Min)) && (span.Max == nil || isMinute(*span.Max+1))
 }
 
 func isMinute(ms int64) bool { return ms%minuteMs == 0 }
@@ -127,7 +128,7 @@ func (g *regrouping) add(minute int64, host int32, n []int64) {
 	g.into.groups, g.into.n = append(g.into.groups, key), append(g.into.n, n...)
 }
 
-// ofGroup returns the counts of the query in a row group, from those of its minutes.
+// ofGroup adds up the minutes of a row group to the counts of the query.
 func (m *minutes) ofGroup(all *numbered) *numbered {
 	found := &numbered{width: all.width, values: all.values}
 	g := m.regroup(found)
@@ -169,8 +170,8 @@ func (m *minutes) ofDay(r *run, w *worker, day rolledUpDay, width int) (*numbere
 	return found, unusable(err)
 }
 
-// countMinutes adds the counts that are known of minutes: those of days that are rolled up, and those that are kept of row groups.
-// It returns the row groups that must be read.
+// countMinutes adds the minutes that rollups have, and those that earlier scans have kept. It returns the row groups that
+// must be read.
 func (t *numbering) countMinutes(ctx context.Context, days []rolledUpDay, groups []*group) (left []*group, _ error) {
 	m, width := t.run.minutes, t.all.width
 	err := t.run.each(ctx, len(days), func(w *worker, i int) error {

@@ -155,7 +155,7 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	return days, rest
 }
 
-// takesParts reports whether the query needs only some minutes of a day, of which a rollup has the counts.
+// takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
 func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
 
 // coversDay reports whether the figures of a rollup tell the records of the query from the others of the day.

@@ -206,7 +206,8 @@ func TestCountsOfRollups(t *testing.T) {
 	}
 }
 
-// TestMinutesOfOtherHosts: counts of a host are found in those of all hosts, but all hosts are not counted for them.
+// TestMinutesOfOtherHosts: once all hosts are counted, a question about one of them reads nothing. A question about one
+// host does not count the others.
 func TestMinutesOfOtherHosts(t *testing.T) {
 	rows, objects := fiveDays(t)
 	ask := func(o scan.Options, seconds int64, condition string) int {

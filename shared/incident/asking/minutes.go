@@ -26,7 +26,7 @@ func (a *asker) counting(segment string, filters ...string) []*counting {
 		c := &counting{}
 		c.ask = ask{
 			route: string(search.Counts), params: map[string]string{
-				"filters": filter.Joined(f, a.conditions), "by": "host", "segment": segment, "of": of,
+				"filters": filter.Joined(f, a.conditions), "by": byHost, "segment": segment, "of": of,
 			},
 			into: func(results json.RawMessage) error { return json.Unmarshal(results, &c.results) },
 		}
@@ -36,21 +36,9 @@ func (a *asker) counting(segment string, filters ...string) []*counting {
 }
 
 // Counted are the counts that questions of incidents ask for, whatever their segments are.
-func Counted() (query.Counts, error) {
-	by, err := query.ParseDimensions("host")
-	if err != nil {
-		return query.Counts{}, err
-	}
-	shape := query.Counts{By: by[0]}
-	for _, conditions := range incident.Selections() {
-		s, err := query.BindSelection(filter.ParseQueryString(conditions))
-		if err != nil {
-			return query.Counts{}, err
-		}
-		shape.Of = append(shape.Of, s)
-	}
-	return shape, nil
-}
+func Counted() (query.Counts, error) { return search.BindCounts(byHost, incident.Selections()) }
+
+const byHost = "host"
 
 // count asks questions and adds their answers to a grid.
 func (a *asker) count(ctx context.Context, g *incident.Grid, questions []*counting) error {
