@@ -1,9 +1,10 @@
 // Dashboard: what is going on, who does it, and to what.
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import {
-	type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
+	type Answer, type Facet, type Incident, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
 } from '../foundation/api';
-import { type Asked, type Unpriced, useAsked } from '../foundation/ask';
+import { type Asked, type Asker, type Unpriced, useAsked } from '../foundation/ask';
 import { type Counted, useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
 import { mostSegments } from '../foundation/media';
@@ -14,6 +15,7 @@ import { Facets, Nothing } from '../parts/lazily';
 import linesStyle from '../parts/lines.css';
 import { factOfTop, List, type ListName, Of } from '../parts/list';
 import { Count, Share, Value } from '../parts/menu';
+import { Marks } from '../parts/plot';
 import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
 import { Select } from '../parts/select';
 import { leadToData, never } from '../parts/start';
@@ -23,8 +25,10 @@ import { beginOf } from '../pure/coverage';
 import { add, filtersOf, type Value as FieldValue } from '../pure/filter';
 import { brief, bytes, seconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
+import { mostDays } from '../pure/incidents';
 import { comparedWith, momentIn, type Period, previous, segmentFor } from '../pure/time';
 import { words } from '../texts/page';
+import { Incidents, marksOf } from './incidents';
 import standoutStyle from './standout.css';
 
 const Busiest = lazy(() => import('./busiest').then((m) => m.Busiest));
@@ -49,6 +53,7 @@ interface Plan {
 	now: Side;
 	before: Side;
 	top: Question<'topx'>;
+	incidents: Question<'incidents'> | null; // null: the period is too long
 }
 
 /** Affordable questions. Those without an estimate are estimated again, one by one, on Ask again. */
@@ -76,11 +81,13 @@ function planOf(place: Place): Plan {
 		number: ++plans, of: { filter: place.filter, period: place.period }, now: about(period),
 		before: about(comparedWith(place.against, period) ?? previous(period)),
 		top: ['topx', { filters: filtersOf(place.filter, period), limit: 8 }],
+		incidents: period.to - period.from > mostDays * 86_400_000 ? null :
+			['incidents', { filters: filtersOf(place.filter, period) }],
 	};
 }
 
-function questionsOf({ now, before, top }: Plan): readonly Question<Route>[] {
-	return [...Object.values(now), ...Object.values(before), top] as Question<Route>[];
+function questionsOf({ now, before, top, incidents }: Plan): readonly Question<Route>[] {
+	return [...Object.values(now), ...Object.values(before), top, ...(incidents ? [incidents] : [])] as Question<Route>[];
 }
 
 /** Dashboard reads the questions from the address, and asks them if they are not heavy together. */
@@ -107,23 +114,37 @@ interface Part<R extends Route> {
 
 /** usePart asks a question of a plan. */
 function usePart<R extends Route>(
-	{ plan, unpriced: { failures, through } }: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
+	afforded: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
 ): Asked<Part<R>> {
-	const { api } = useConsole();
-	const [route, parameters] = question;
-	return useAsked(api, questionOf(route, parameters), plan.number, async (asker) => {
-		const failure = failures.get(question);
-		if (failure !== undefined) {
-			failures.set(question, undefined);
-			throw failure;
-		}
-		if (failures.has(question)) {
-			await asker.afford([question], through);
-			failures.delete(question);
-		}
-		const answer = await asker.ask(route, parameters, through);
+	const { plan } = afforded;
+	return useAsked(useConsole().api, questionOf(...question), plan.number, async (asker) => {
+		const answer = await askPart(asker, afforded, question);
 		return leave(answer) ? never<Part<R>>() : { plan, answer };
 	});
+}
+
+/** useIncidents asks for the incidents of a plan. A period that is too long has no answer. */
+function useIncidents(afforded: Afforded): Asked<{ plan: Plan; answer: Answer<Incident> | null }> {
+	const { plan } = afforded;
+	const question = plan.incidents;
+	return useAsked(useConsole().api, question ? questionOf(...question) : '', plan.number, async (asker) => ({
+		plan, answer: question && await askPart(asker, afforded, question),
+	}));
+}
+
+async function askPart<R extends Route>(
+	asker: Asker, { unpriced: { failures, through } }: Afforded, question: Question<R>,
+): Promise<Answer<Routes[R]>> {
+	const failure = failures.get(question);
+	if (failure !== undefined) {
+		failures.set(question, undefined);
+		throw failure;
+	}
+	if (failures.has(question)) {
+		await asker.afford([question], through);
+		failures.delete(question);
+	}
+	return asker.ask(...question, through);
 }
 
 /** useSide asks the questions about a period. */
@@ -140,11 +161,12 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const present = useSide(afforded, plan.now, (answer) => leadToData(console, answer));
 	const earlier = useSide(afforded, plan.before);
 	const top = usePart(afforded, plan.top);
+	const incidents = useIncidents(afforded);
 	const chart = chartOf(console.place);
 	const { timeline } = present;
 	const others = [present.facets, present.refused, ...Object.values(earlier)];
-	const parts = [timeline, ...others, top];
-	const metas = parts.flatMap((part) => part.answer?.answer.meta ?? []);
+	const parts = [timeline, ...others, top, incidents];
+	const metas = parts.flatMap((part) => part.answer?.answer?.meta ?? []);
 	const all = together<Asked<unknown>>([planned, ...parts]);
 	useRefresh(all.state === 'done' && (planned.state === 'done' || isOutage(planned)));
 	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
@@ -155,6 +177,8 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const begin = beginOf([now, before].flatMap((one) => one?.meta ?? []));
 	const requests = now ? total(now.results, 'num_of_requests') : 0;
 	const none = now !== null && requests === 0;
+	const found = incidents.answer?.plan === drawn ? incidents.answer?.answer ?? null : null;
+	const marks = useMemo(() => (found ? marksOf(found) : []), [found]);
 	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
 	const figures = [...(split ? [timeline] : []), ...others];
 	return <>
@@ -165,11 +189,12 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 			<LiveField rates={slowRates} />
 		</> : <>
 			{none && <Quiet meta={now.meta} />}
-			<Tiles now={valuesOf(now, fits(present.facets), fits(present.refused))}
-				before={valuesOf(before, fits(earlier.facets), fits(earlier.refused))}
-				begin={begin} plan={drawn ?? plan} age={ageOf(planned.state, timeline.state)} />
-			<TroubleOf parts={figures} name={words.figures} />
+			<Incidents asked={incidents} of={planned} figures={{
+				requests: now && requests, blocked: now && total(now.results, 'num_of_blocked_requests'),
+				...(countedBy(drawn?.now.timeline[1]) ?? plan.of),
+			}} />
 			<Views />
+			<Marks.Provider value={marks}>
 			{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
 				question={drawn?.now.timeline[1]}>
 				{({ answer: { results, meta } }) => {
@@ -178,6 +203,11 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 						earlier={countedBy(drawn?.before.timeline[1])?.period} /> : <Lines {...of} />;
 				}}
 			</Panel>}
+			</Marks.Provider>
+			<Tiles now={valuesOf(now, fits(present.facets), fits(present.refused))}
+				before={valuesOf(before, fits(earlier.facets), fits(earlier.refused))}
+				begin={begin} plan={drawn ?? plan} age={ageOf(planned.state, timeline.state)} />
+			<TroubleOf parts={figures} name={words.figures} />
 			<Panel asked={top} of={planned} name={words.topValues} question={top.answer?.plan.top[1]}>
 				{({ plan: own, answer }) => <Lists top={answer.results} requests={own === drawn ? requests : 0} />}
 			</Panel>

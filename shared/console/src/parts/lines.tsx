@@ -17,7 +17,7 @@ import { absolute, comparedWith, momentIn, type Period, segmentFor, segmentIn } 
 import { words } from '../texts/lines';
 import { Answered } from './answer';
 import { Count, Share, Value } from './menu';
-import { partialOf, Plot, type PlotLine, useAnnounced } from './plot';
+import { Marked, partialOf, Plot, type PlotLine, useAnnounced } from './plot';
 import { besidesOf, Change, conditionOf, TileOf } from './tile';
 
 /** Numbers with a name, one for each segment. */
@@ -230,6 +230,7 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 					line.counts === undefined || !line.counted ? line.whole :
 						<Count n={line.counts} {...line.counted} write={() => line.whole} />}</b>
 			</li>)}</ul>
+			<Marked at={at === null ? undefined : times[at]} length={length} />
 			<span class="moment">{at === null ? '' : momentOf(at)}</span>
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
 			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>

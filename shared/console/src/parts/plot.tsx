@@ -1,5 +1,6 @@
 // The canvas of charts: lines over time, with a cursor for pointers and keys.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { brief } from '../pure/format';
 import { clockIn, dateIn } from '../pure/time';
@@ -14,6 +15,27 @@ export interface PlotLine {
 	width: number;
 }
 
+/** What a chart marks: a time, in seconds, in which something happened that the lines do not say. */
+export interface Mark {
+	from: number;
+	to: number;
+	name: string;
+}
+
+/** The marks of all charts of a part of the page. */
+export const Marks = createContext<readonly Mark[]>([]);
+
+const leastMark = 4; // pixels, so that a mark of a minute can be seen
+
+/** Marked says what the marks are, or which of them a segment has. */
+export function Marked({ at, length }: { at: number | undefined; length: number }) {
+	const marks = useContext(Marks);
+	if (marks.length === 0) return null;
+	const here = at === undefined ? [] : marks.filter(({ from, to }) => from < at + length && at < to);
+	return <span class={here.length > 0 ? 'key marks here' : 'key marks'}>
+		{here.length > 0 ? here.map(({ name }) => name).join(' · ') : words.marks}</span>;
+}
+
 /** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
 export function Plot({ segments, length, height, series, zone, at, compact, write, onMove, onSelect }: {
 	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
@@ -25,6 +47,9 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 	const scheme = useScheme();
 	const handlers = useRef({ onMove, onSelect });
 	handlers.current = { onMove, onSelect };
+	const marks = useContext(Marks);
+	const marked = useRef(marks);
+	marked.current = marks;
 	useLayoutEffect(() => { // as soon as the element can have the focus, keys have a cursor to move
 		const element = box.current;
 		if (!element) return;
@@ -58,6 +83,17 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 				...(s.fill ? { fill: colour(s.colour + '-fill') } : {}),
 			}))],
 			hooks: {
+				drawClear: [(u) => {
+					const ratio = devicePixelRatio;
+					for (const { from, to } of marked.current) {
+						const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)];
+						const width = Math.max(right - left, leastMark * ratio);
+						u.ctx.fillStyle = colour('--warning-ground');
+						u.ctx.fillRect(left, u.bbox.top, width, u.bbox.height);
+						u.ctx.fillStyle = colour('--warning');
+						u.ctx.fillRect(left, u.bbox.top, width, 3 * ratio);
+					}
+				}],
 				setCursor: [(u) => {
 					const index = u.cursor.left != null && u.cursor.left >= 0 ? u.cursor.idx ?? null : null;
 					if (index === hook.at) return;
@@ -89,6 +125,7 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 			plot.current = null;
 		};
 	}, [segments, series.length, zone, scheme, height]);
+	useEffect(() => plot.current?.redraw(false), [marks]); // they may come later than the lines
 	const move = (index: number): void => {
 		const chart = plot.current;
 		const segment = segments[index];

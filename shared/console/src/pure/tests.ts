@@ -16,6 +16,7 @@ import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, with
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
 import { fuzzy } from './fuzzy';
+import { inOrder, type Judged, verdictOf } from './incidents';
 import { checksOf, type Installation, slotsOf } from './installation';
 import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
 import { conditionsOf, tokensOf } from './lex';
@@ -1237,6 +1238,22 @@ test('the parts of the time of a request are those that it has', () => {
 	equal(times?.parts.map(({ name, ms }) => `${name} ${Math.round(ms)}`), ['service 10', 'origin 80', 'rest 10']);
 	equal(timesOf({ request_time: 0.001, svc_latency: 1000, upstream_response_time: null })?.parts.map(({ name }) => name), ['service']);
 	equal(timesOf({ svc_latency: 5 }), null);
+});
+
+test('the worst incident decides, and comes first unless another one is still going on', () => {
+	const incident = (state: Judged['held']['state'], hour: number, end: string | null = '', certain = true): Judged =>
+		({ begin: new Date(hour * 3_600_000).toISOString(), end, certain, held: { state } });
+	const [held, later, look, failed] = [incident('held', 1), incident('held', 3), incident('look', 2), incident('not held', 0)];
+	const going = incident('held', 4, null);
+	equal(verdictOf([]), { state: 'none', worst: 0, going: 0, guessed: false });
+	equal(verdictOf([held, later]), { state: 'held', worst: 2, going: 0, guessed: false });
+	equal(verdictOf([held, look, going]), { state: 'look', worst: 1, going: 1, guessed: false });
+	equal(verdictOf([incident('unknown', 1), look]).state, 'look');
+	equal(verdictOf([incident('unknown', 1), held]).state, 'unknown');
+	equal(verdictOf([look, failed]).state, 'not held');
+	equal(verdictOf([incident('held', 1, '', false), incident('held', 2, '', false)]).guessed, true);
+	equal(verdictOf([incident('held', 1, '', false), held]).guessed, false);
+	equal(inOrder([held, look, later, failed, going]), [going, failed, look, later, held]);
 });
 
 test('shorter periods end where the period does', () => {

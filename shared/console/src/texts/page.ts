@@ -72,6 +72,7 @@ export const words = {
 	asTable: 'Show as table',
 	asChart: 'Show as chart',
 	chartKeys: 'Arrow keys move through the segments, Enter or a click selects one. Drag to select a period.',
+	marks: 'incidents',
 	peak: (n: string, at: string) => `peak ${n} at ${at}`,
 	scale: (length: string, zone: string) => `each ${length}, ${zone}`,
 	chartSummary: (n: string, blocked: string, challenged: string, segments: number, length: string, peak: string, zone: string) =>
