@@ -114,8 +114,10 @@ function todo(incidents: readonly Incident[], { state, going, guessed }: Verdict
 function Requests({ figures: { requests: all, blocked, filter, period } }: { figures: Figures }) {
 	if (all === null) return null;
 	const whole = <Count n={all} filter={filter} period={period} write={requests} />;
-	if (blocked === null) return <>{whole}{words.came}</>;
-	return <><Count n={blocked} filter={add(filter, conditionOf.blocked)} period={period} />{words.blockedOf[0]}{whole}{words.blockedOf[1]}</>;
+	if (blocked === null) return <>{whole}.</>;
+	return <>
+		<Count n={blocked} filter={add(filter, conditionOf.blocked)} period={period} />{words.blockedOf[0]}{whole}{words.blockedOf[1]}
+	</>;
 }
 
 /** The values beside the requests of an incident: who sent them, and why they were stopped. */
@@ -145,7 +147,8 @@ function Row({ incident: one, dates, decided }: { incident: Incident; dates: boo
 		<td class="n clients"><Count n={one.num_of_ip} {...counted} beside={besidesOf.clients} /></td>
 		<td class="held" title={held.sentence}>
 			<strong><span aria-hidden="true">{words.signs[held.state]}</span> {words.held[held.state]}</strong>
-			{held.state !== 'unknown' && <small> {words.errors(count(held.during.num_of_errors), count(held.during.num_of_requests))}</small>}
+			{held.state !== 'unknown' &&
+				<small> {words.errors(count(held.during.num_of_errors), count(held.during.num_of_requests))}</small>}
 		</td>
 	</tr>;
 }

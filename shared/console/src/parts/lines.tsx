@@ -48,11 +48,9 @@ interface Of {
 	period: { from: string; to: string };
 }
 
-/** Lines draws the chart that the address names. The times are asked for; the others are of the timeline. */
-export function Lines(of: Of) {
-	const { place } = useConsole();
-	if (place.chart === 'latency') return <Latency />;
-	return <OfTimeline key={place.chart} kind={place.chart} {...of} />;
+/** Lines draws a chart of a kind. The times are asked for; the others are of the timeline. */
+export function Lines({ kind, ...of }: Of & { kind: string }) {
+	return kind === 'latency' ? <Latency /> : <OfTimeline key={kind} kind={kind} {...of} />;
 }
 
 function OfTimeline({ kind, ...of }: Of & { kind: string }) {

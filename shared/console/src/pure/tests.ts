@@ -1,5 +1,6 @@
 // Tests of the pure modules, which the tests of scripts/console run in a browser.
 import { adviceOf } from './advice';
+import { agentOf, agentsOf } from './agent';
 import { after, type Asking, type Event, priced, together, unasked } from './asking';
 import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
@@ -18,6 +19,7 @@ import { type Place, readFragment, screens, start, writeFragment } from './fragm
 import { fuzzy } from './fuzzy';
 import { inOrder, type Judged, verdictOf } from './incidents';
 import { checksOf, type Installation, slotsOf } from './installation';
+import { knownOf, lacks, numberIn } from './known';
 import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
 import { conditionsOf, tokensOf } from './lex';
 import { likeFilter } from './like';
@@ -344,7 +346,10 @@ test('numbers and sizes', () => {
 	equal([0, 999, 1000, 8_200_000, 606_100_000].map(bytes), ['0 B', '999 B', '1.0 kB', '8.2 MB', '606 MB']);
 	equal([0.2, 41, 1300, 12_000].map(milliseconds), ['<1 ms', '41 ms', '1.3 s', '12 s']);
 	equal([0, 0.00005, 1.5].map(dollars), ['$0', '$0.000050', '$1.50']);
-	equal([share(0, 0), share(1, 42), share(1, 5000), share(4999, 5000), share(5, 5)], ['–', '2.4 %', '<0.1 %', '>99.9 %', '100 %']);
+	equal([share(0, 0), share(0, 5), share(1, 42), share(1, 5000), share(4999, 5000), share(5, 5)],
+		['–', '0 %', '2.4 %', '<0.1 %', '>99.9 %', '100 %']);
+	equal([share(1, 100), share(12, 100), share(9966, 10_000), share(999, 1000), share(992, 1000)],
+		['1.0 %', '12 %', '99.7 %', '99.9 %', '99 %']);
 	equal([0.004, 0.31, 2.46, 9.96, 99.6, 1204.4].map(times), ['<0.01', '0.31', '2.5', '10', '100', '1,204']);
 	equal(changeOf(121, 100), { sign: 'more', text: '21 %' });
 	equal(changeOf(5, 0), { sign: 'new', text: 'none before' });
@@ -1238,6 +1243,32 @@ test('the parts of the time of a request are those that it has', () => {
 	equal(times?.parts.map(({ name, ms }) => `${name} ${Math.round(ms)}`), ['service 10', 'origin 80', 'rest 10']);
 	equal(timesOf({ request_time: 0.001, svc_latency: 1000, upstream_response_time: null })?.parts.map(({ name }) => name), ['service']);
 	equal(timesOf({ svc_latency: 5 }), null);
+});
+
+test('user agents are written in words', () => {
+	const mozilla = (system: string, rest: string): string => `Mozilla/5.0 (${system}) ${rest}`;
+	const like = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+	for (const [text, words] of [
+		[mozilla('Macintosh; Intel Mac OS X 10_15_7', `${like} Chrome/109.0.0.0 Safari/537.36`), 'Chrome 109 · macOS'],
+		[mozilla('Windows NT 10.0; Win64; x64', `${like} Chrome/120.0.0.0 Safari/537.36 Edg/120.0.2210.91`), 'Edge 120 · Windows'],
+		[mozilla('X11; Linux x86_64; rv:115.0', 'Gecko/20100101 Firefox/115.0'), 'Firefox 115 · Linux'],
+		[mozilla('iPhone; CPU iPhone OS 17_1 like Mac OS X', `${like} Version/17.1 Mobile/15E148 Safari/604.1`), 'Safari 17 · iOS'],
+		[mozilla('Linux; Android 13; Pixel 7', `${like} Chrome/116.0.0.0 Mobile Safari/537.36`), 'Chrome 116 · Android'],
+		[mozilla('Windows NT 6.1; Trident/7.0; rv:11.0', 'like Gecko'), 'Internet Explorer 11 · Windows'],
+		[mozilla('compatible; Googlebot/2.1; +http://www.google.com/bot.html', ''), 'Googlebot 2.1'],
+		['Baiduspider+(+http://www.baidu.com/search/spider.htm)', 'Baiduspider'], ['curl/8.4.0', 'curl 8.4'],
+		['python-requests/2.31.0', 'python-requests 2.31'], ['Mozilla/5.0', 'Mozilla/5.0'], ['', ''], ['some text', 'some text'],
+	] as const) equal(agentOf(text), words, text);
+	equal(agentsOf(['curl/8.4.0', 'curl/8.4.1', 'curl/8.5.0']), ['curl/8.4.0', 'curl/8.4.1', 'curl 8.5']);
+});
+
+test('what no request has is not zero, and not known before the answer', () => {
+	const facet = (by: string, n: number, absent: number) => ({ by, num_of_requests: n, num_of_absent: absent });
+	const known = knownOf([facet('result', 0, 10), facet('human', 1, 9)]);
+	equal([lacks(known, 'result'), lacks(known, 'human'), lacks(null, 'human')], [true, false, false]);
+	equal([numberIn(known, 'result', 0), numberIn(known, 'human', 0), numberIn(null, 'human', 0)], [null, 0, null]);
+	equal([numberIn(null, 'human', 3), numberIn(known, 'human', null)], [3, null]);
+	equal(lacks(knownOf([facet('result', 0, 0)]), 'result'), false, 'without requests');
 });
 
 test('the worst incident decides, and comes first unless another one is still going on', () => {

@@ -32,12 +32,13 @@ export const words = {
 	goes: 'It is still going on.',
 	guessed: 'The log has no decisions of a gateway, so these are guesses.',
 	blockedOf: [' of ', ' were blocked.'] as const,
-	came: ' came.',
 	most: 'There are more incidents. These have the most requests.',
 	tooLong: (days: number) => `The period is too long to look for incidents. The limit is ${days} days.`,
 	onlyLast: (name: string) => `Only the ${name}`,
 
-	columns: { when: 'When', what: 'What', blocked: 'Blocked', parts: 'blocked · challenged · passed', clients: 'Addresses', held: 'Did it hold?' },
+	columns: {
+		when: 'When', what: 'What', blocked: 'Blocked', parts: 'blocked · challenged · passed', clients: 'Addresses', held: 'Did it hold?',
+	},
 	requests: 'Requests',
 	since: (at: string) => `since ${at}`,
 	cut: 'cut by the period',
