@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,10 +13,10 @@ import (
 
 // incident is what the walks read of an incident.
 type incident struct {
-	Begin, End, Filter string
-	NumOfRequests      int `json:"num_of_requests"`
-	NumOfBlocked       int `json:"num_of_blocked_requests"`
-	NumOfIP            int `json:"num_of_ip"`
+	Host          string
+	NumOfRequests int `json:"num_of_requests"`
+	NumOfBlocked  int `json:"num_of_blocked_requests"`
+	NumOfIP       int `json:"num_of_ip"`
 }
 
 // judged lets the server say of its incidents that the origin held, except in the given number of the oldest ones.
@@ -70,6 +71,15 @@ func TestIncidents(t *testing.T) {
 		text(".legend .marks", "incidents"), focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
 		holds("$('.legend .marks.here')?.textContent.includes($$('.incidents tbody th a').at(-1).textContent)", "names the incident of the segment"),
 		fill("#split", "country"), holds("$('.split .plot canvas') && $('.split .marks')", "marks them in the lines of a field, too"))
+	walk.run("no target of an incident is among the other values", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?by=host&t="+demoDay), holds("$('.split .plot canvas') && $$('.split .series li').length > 5", "has the hosts"))
+		names := value[[]string](b, "[...document.querySelectorAll('.split .series .value button')].map((e) => e.title)")
+		for _, one := range answerTo[incident](t, s, "incidents", `{`+tourDay+`"}`).Data.Results {
+			if !slices.Contains(names, one.Host) {
+				t.Errorf("%s is not among %q", one.Host, names)
+			}
+		}
+	})
 	walk("a period without incidents has one line",
 		open("#/?t=2026-01-01T02:00Z..2026-01-01T04:00Z"), text(headline, "No incidents in this period."),
 		textHas(".incidents p", " requests were blocked."), lacks(".incidents table"), answered(),

@@ -11,7 +11,9 @@ import { beginOf } from '../pure/coverage';
 import { absent, add, addOnly, type Fact, filtersOf, without } from '../pure/filter';
 import { ago, brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
-import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from '../pure/lines';
+import {
+	aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, ranked, rest, stacked, total,
+} from '../pure/lines';
 import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
 import { absolute, comparedWith, momentIn, type Period, segmentFor, segmentIn } from '../pure/time';
 import { words } from '../texts/lines';
@@ -139,7 +141,7 @@ function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 	return <LinesChart name={words.names.latency} {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} />;
 }
 
-/** Split reads the field from the address, asks for its histogram, and draws a line for each of its most frequent values. */
+/** Split reads the field from the address, asks for its histogram, and draws columns of the values with the largest segments. */
 export function Split() {
 	const { api, place, go, round } = useConsole();
 	const field = place.by?.[0] ?? '';
@@ -147,7 +149,7 @@ export function Split() {
 	const asked = useAsked(api, question, round, async (asker) => {
 		const period = presentPeriod(place);
 		const parameters: Parameters = {
-			filters: filtersOf(place.filter, period), by: [field], limit: mostSeries,
+			filters: filtersOf(place.filter, period), by: [field], limit: place.segment === '' ? mostAsked : mostSeries,
 			segment: place.segment || segmentFor(period, mostSegments()),
 		};
 		await asker.afford([['histogram', parameters]]);
@@ -159,14 +161,17 @@ export function Split() {
 	</section>;
 }
 
-const mostSeries = 5;
+/** The values that have series of their own, and those that are asked for, because the answer ranks them by all their requests. */
+const mostSeries = 6;
+const mostAsked = 20;
 
 /** The looks of the values of a field, by their places in the answer. */
 const looksInTurn: readonly { colour: string; dash: number[] }[] = [
 	{ colour: '--passed', dash: [] }, { colour: '--blocked', dash: [7, 3] }, { colour: '--refused', dash: [2, 3] },
 	{ colour: '--challenged', dash: [10, 3, 2, 3] }, { colour: '--monitored', dash: [4, 4] },
-	{ colour: '--quiet', dash: [] }, { colour: '--before', dash: [2, 2] },
+	{ colour: '--text', dash: [] },
 ];
+const looksOfKinds = { other: { colour: '--before', dash: [] }, absent: { colour: '--quiet', dash: [] } };
 
 /** SplitChart draws an answer with the field of its question, which may be an earlier one. */
 function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Routes['histogram']> & { field: string } }) {
@@ -177,21 +182,25 @@ function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Route
 	const drawn = useMemo(() => {
 		const times = [...new Set(results.map((one) => one.time_period))];
 		const partial = partialOf({ segments: times.map((time) => ({ time_period: time })), length, period: meta.period });
-		const lines = (meta.series ?? []).map((one, i): Line => {
-			const counts = new Map(results.filter(({ series, kind }) => series === one.series && kind === one.kind)
+		const all = (meta.series ?? []).flatMap(({ series: value, kind: of, total: n }) => {
+			const counts = new Map(results.filter(({ series, kind }) => series === value && kind === of)
 				.map((segment) => [segment.time_period, segment.value]));
-			const values = times.map((time, at) => (partial(at) ? null : counts.get(time) ?? 0));
+			return of === 'all' ? [] : [{ series: value, kind: of, values: times.map((time) => counts.get(time) ?? 0), total: n }];
+		});
+		const lines = ranked(all, mostSeries).map((one, i): Line => {
+			const values = one.values.map((n, at) => (partial(at) ? null : n));
 			const fact = one.kind === 'value' && one.series !== null ? { field, value: one.series } : null;
 			const filter = fact ? addOnly(counted.filter, fact) :
 				one.kind === 'absent' && type !== undefined ? absent(field, type).reduce(add, counted.filter) : null;
 			return {
-				name: nameOf(one), values, width: 1.5, ...(looksInTurn[i % looksInTurn.length] ?? { colour: '--quiet', dash: [] }),
+				name: nameOf(one), values, width: 1.5,
+				...(one.kind === 'value' ? looksInTurn[i] ?? looksOfKinds.other : looksOfKinds[one.kind]),
 				whole: count(one.total), counts: one.total, counted: { filter, period: counted.period }, fact,
 			};
 		});
 		return { times, lines };
 	}, [results, type]);
-	return <LinesChart name={words.split(field)} {...drawn} length={length} />;
+	return <LinesChart name={words.split(field)} {...drawn} length={length} columns />;
 }
 
 function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>): string {
@@ -200,8 +209,9 @@ function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>):
 }
 
 /** LinesChart is a figure of lines with their legend, and the same as a table. */
-function LinesChart({ name, times, lines, length, height = 220, write, moment }: {
+function LinesChart({ name, times, lines, length, height = 220, columns = false, write, moment }: {
 	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
+	columns?: boolean; // on each other, in place of lines
 	write?(n: number): string; // without it, whole numbers
 	moment?(at: number): string; // what the legend names a segment
 }) {
@@ -211,6 +221,10 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 	const at = table ? null : cursor; // a table has none
 	const announced = useAnnounced(at);
 	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
+	const series = useMemo(() => { // the first column is drawn last, over the sums with the others
+		const sums = columns ? stacked(lines.map((line) => line.values)) : [];
+		return columns ? lines.map((line, i) => ({ ...line, values: sums[i] ?? [] })).reverse() : lines;
+	}, [lines, columns]);
 	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
 	const numberAt = (line: Line, i: number): string => numberOf(line.values[i], write);
 	return <figure class="chart lines">
@@ -221,7 +235,8 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 				`${momentOf(announced)}: ${lines.map((line) => `${line.name} ${numberAt(line, announced)}`).join(', ')}`}</span>
 			<ul class="series">{lines.map((line, i) => <li key={i}>
 				<svg width="22" height="8" aria-hidden="true">
-					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width="2" stroke-dasharray={line.dash.join(' ')} />
+					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width={columns ? 8 : 2}
+						stroke-dasharray={columns ? undefined : line.dash.join(' ')} />
 				</svg>
 				{line.fact ? <Value fact={line.fact}>{line.name}</Value> : <span>{line.name}</span>}
 				<b>{at !== null ? <NumberAt column={line} at={at} times={times} length={length} {...(write ? { write } : {})} /> :
@@ -237,8 +252,8 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :
 			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
 				{...(write ? { write } : {})} /> :
-				<Plot segments={segments} length={length} height={height} series={lines} zone={zone} at={at} onMove={setCursor}
-					{...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
+				<Plot segments={segments} length={length} height={height} series={series} zone={zone} at={at} onMove={setCursor}
+					columns={columns} {...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
 	</figure>;
 }
 

@@ -25,6 +25,8 @@ export interface Mark {
 /** The marks of all charts of a part of the page. */
 export const Marks = createContext<readonly Mark[]>([]);
 
+const bars = uPlot.paths.bars?.({ size: [0.9, Infinity, 1] }) ?? (() => null);
+
 const leastMark = 4; // pixels, so that a mark of a minute can be seen
 
 /** Marked says what the marks are, or which of them a segment has. */
@@ -37,8 +39,9 @@ export function Marked({ at, length }: { at: number | undefined; length: number 
 }
 
 /** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
-export function Plot({ segments, length, height, series, zone, at, compact, write, onMove, onSelect }: {
+export function Plot({ segments, length, height, series, zone, at, compact, columns = false, write, onMove, onSelect }: {
 	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
+	columns?: boolean; // from zero, each drawn over those before it
 	series: readonly PlotLine[]; zone: string; at: number | null; write?(n: number): string; // of the axis; without it, whole numbers
 	onMove(at: number | null): void; onSelect(from: number, to: number): void;
 }) {
@@ -66,11 +69,14 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 			padding: [8, 8, 0, 0],
 			tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
 			cursor: {
-				y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 },
+				y: false, drag: { x: true, y: false, setScale: false }, points: columns ? { show: false } : { size: 6 },
 				// It stays while the pointer is on its way to the numbers in the legend.
 				bind: { mouseleave: (_, __, leave) => (event) => (event.buttons > 0 ? leave(event) : null) },
 			},
-			scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] } },
+			scales: {
+				x: { time: true, ...(columns ? { range: (_, min, max) => [min - length / 2, max + length / 2] } : {}) },
+				y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
+			},
 			axes: [
 				{ ...axis, show: true, size: compact ? 22 : 34, ticks: { show: false },
 					values: (_, splits) => splits.map((s, i) => axisTime(s, splits[i - 1], zone, compact ?? false, small)) },
@@ -78,9 +84,11 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 					values: (_, splits) => splits.map((n) => (write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
 			],
 			series: [{}, ...series.map((s): uPlot.Series => ({
-				stroke: colour(s.colour), width: s.width, points: { show: segments.length < 3 },
-				...(s.dash ? { dash: s.dash } : {}),
-				...(s.fill ? { fill: colour(s.colour + '-fill') } : {}),
+				...(columns ? { fill: colour(s.colour), width: 0, points: { show: false }, paths: bars } : {
+					stroke: colour(s.colour), width: s.width, points: { show: segments.length < 3 },
+					...(s.dash ? { dash: s.dash } : {}),
+					...(s.fill ? { fill: colour(s.colour + '-fill') } : {}),
+				}),
 			}))],
 			hooks: {
 				drawClear: [(u) => {

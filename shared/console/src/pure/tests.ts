@@ -23,7 +23,7 @@ import { knownOf, lacks, numberIn } from './known';
 import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
 import { conditionsOf, tokensOf } from './lex';
 import { likeFilter } from './like';
-import { aligned, classesOf, type Counts, type Figures, figuresOf, ofClass, rest, total } from './lines';
+import { aligned, classesOf, type Counts, type Figures, figuresOf, ofClass, ranked, rest, type Series, stacked, total } from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
@@ -1128,6 +1128,21 @@ test('statuses are counted by class, also those of no class', () => {
 	]);
 	equal(classesOf([[], []]), []);
 	equal(ofClass('status', 4), 'status between 400 and 499');
+});
+
+test('values with the largest segments have series of their own, and the rest are other values', () => {
+	const series = (value: string | null, kind: Series['kind'], ...values: number[]): Series =>
+		({ series: value, kind, values, total: values.reduce((sum, n) => sum + n, 0) });
+	const steady = series('steady', 'value', 5, 5, 5);
+	const burst = series('burst', 'value', 0, 9, 0);
+	const small = series('small', 'value', 4, 4, 4);
+	const other = series(null, 'other', 1, 0, 2);
+	const absent = series(null, 'absent', 9, 9, 9);
+	equal(ranked([steady, small, burst, other, absent], 2),
+		[burst, steady, series(null, 'other', 5, 4, 6), absent]);
+	equal(ranked([steady, burst], 2), [burst, steady]);
+	equal(ranked([steady, burst], 1)[1], series(null, 'other', 5, 5, 5));
+	equal(stacked([[1, null, 2], [3, null, 4], [0, null, 1]]), [[1, null, 2], [4, null, 6], [4, null, 7]]);
 });
 
 test('two sides are drawn over each other from their first segments, and the rest is what a part leaves', () => {

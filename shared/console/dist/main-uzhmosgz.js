@@ -1,1 +1,0 @@
-import{Ub as f,b as o,c as r,o as m,p as e,pa as p,q as t,r as i}from"./chunk-l6sknqqv.js";t(e());i();m();r();var d=document.getElementById("console");d&&o(p(f,{}),d);
