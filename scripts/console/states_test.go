@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -380,6 +382,21 @@ func TestViews(t *testing.T) {
 			click(".split .series button", "Germany"), click("[role=menuitem]", "Only"), filterIs(`country="Germany"`),
 			count(".split .series li", 1), fill("#split", ""),
 			holds("!$('.split') && $('.chart .numbers')", "has the usual chart again, as a table"))
+	})
+	walk.run("the times are those of the origin, which blocked requests do not change", func(t *testing.T, b *tab, s *served) {
+		type stat struct {
+			Origin float64 `json:"p50_origin_time"`
+			Total  float64 `json:"p50_total_time"`
+		}
+		var most, mostTotal float64
+		for _, one := range answerTo[stat](t, s, "stats", `{`+tourDay+`","segment":"1h","figures":"percentiles"}`).Data.Results {
+			most, mostTotal = max(most, one.Origin), max(mostTotal, one.Total)
+		}
+		if math.Round(most*1000) == math.Round(mostTotal*1000) {
+			t.Fatalf("the times of origins and requests are the same: %v", most)
+		}
+		b.do(open("#/?chart=latency&seg=1h&t="+demoDay), sees("Times of the origin over time"), visible(".lines .plot canvas"),
+			text(".lines .series li:first-child b", fmt.Sprintf("up to %.0f ms", most*1000)))
 	})
 	walk("a chart cannot be split by a field that cannot be grouped",
 		allow("status of 422"), open("#/?by=timestamp&t="+demoDay), textHas(".split .trouble", "timestamp"),

@@ -12,7 +12,7 @@ import { absent, add, addOnly, type Fact, filtersOf, without } from '../pure/fil
 import { ago, brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import {
-	aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, ranked, rest, stacked, total,
+	aligned, classesOf, type Figures, figuresOf, leastOfLogarithm, type Measure, measures, ofClass, ranked, rest, stacked, total,
 } from '../pure/lines';
 import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
 import { absolute, comparedWith, momentIn, type Period, segmentFor, segmentIn } from '../pure/time';
@@ -121,10 +121,13 @@ function Latency() {
 
 function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 	const drawn = useMemo(() => {
-		const line = (name: string, of: (one: Stat) => number | null, colour: string, dash: number[]): Line => {
+		// Requests that were blocked took no time of the origin. A log without its times has those of the requests.
+		const origin = results.some((one) => one.p50_origin_time != null);
+		const line = (share: 'p50' | 'p90' | 'p99', colour: string, dash: number[]): Line => {
+			const name = words.shares[share];
 			const values = results.map((one) => {
-				const seconds = of(one);
-				return seconds === null ? null : seconds * 1000;
+				const seconds = one[`${share}_${origin ? 'origin' : 'total'}_time`] ?? null;
+				return seconds === null ? null : Math.max(leastOfLogarithm, seconds * 1000);
 			});
 			const most = Math.max(0, ...values.map((n) => n ?? 0));
 			return { name, values, fact: null, colour, dash, width: 1.5, whole: words.most(milliseconds(most)) };
@@ -132,13 +135,12 @@ function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 		return {
 			times: results.map((one) => one.time_period),
 			lines: [
-				line(words.shares.p50, (one) => one.p50_total_time ?? null, '--passed', []),
-				line(words.shares.p90, (one) => one.p90_total_time ?? null, '--challenged', [10, 3, 2, 3]),
-				line(words.shares.p99, (one) => one.p99_total_time ?? null, '--blocked', [7, 3]),
+				line('p50', '--passed', []), line('p90', '--challenged', [10, 3, 2, 3]), line('p99', '--blocked', [7, 3]),
 			].filter((one) => one.values.some((n) => n !== null)),
+			name: origin ? words.names.originLatency : words.names.latency,
 		};
 	}, [results]);
-	return <LinesChart name={words.names.latency} {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} />;
+	return <LinesChart {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} band />;
 }
 
 /** Split reads the field from the address, asks for its histogram, and draws columns of the values with the largest segments. */
@@ -209,9 +211,10 @@ function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>):
 }
 
 /** LinesChart is a figure of lines with their legend, and the same as a table. */
-function LinesChart({ name, times, lines, length, height = 220, columns = false, write, moment }: {
+function LinesChart({ name, times, lines, length, height = 220, columns = false, band = false, write, moment }: {
 	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
 	columns?: boolean; // on each other, in place of lines
+	band?: boolean; // between the first line and the last one, on a logarithmic axis
 	write?(n: number): string; // without it, whole numbers
 	moment?(at: number): string; // what the legend names a segment
 }) {
@@ -221,10 +224,11 @@ function LinesChart({ name, times, lines, length, height = 220, columns = false,
 	const at = table ? null : cursor; // a table has none
 	const announced = useAnnounced(at);
 	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
-	const series = useMemo(() => { // the first column is drawn last, over the sums with the others
+	const series = useMemo(() => { // the first column is drawn last, over the sums with the others, and the lines over their band
 		const sums = columns ? stacked(lines.map((line) => line.values)) : [];
-		return columns ? lines.map((line, i) => ({ ...line, values: sums[i] ?? [] })).reverse() : lines;
-	}, [lines, columns]);
+		const drawn = columns ? lines.map((line, i) => ({ ...line, values: sums[i] ?? [] })) : [...lines];
+		return columns || band ? drawn.reverse() : drawn;
+	}, [lines, columns, band]);
 	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
 	const numberAt = (line: Line, i: number): string => numberOf(line.values[i], write);
 	return <figure class="chart lines">
@@ -253,7 +257,8 @@ function LinesChart({ name, times, lines, length, height = 220, columns = false,
 			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
 				{...(write ? { write } : {})} /> :
 				<Plot segments={segments} length={length} height={height} series={series} zone={zone} at={at} onMove={setCursor}
-					columns={columns} {...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
+					columns={columns} band={band}
+					{...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
 	</figure>;
 }
 

@@ -3,6 +3,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { brief } from '../pure/format';
+import { logarithmicRange } from '../pure/lines';
 import { clockIn, dateIn } from '../pure/time';
 import { words } from '../texts/page';
 
@@ -39,9 +40,10 @@ export function Marked({ at, length }: { at: number | undefined; length: number 
 }
 
 /** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
-export function Plot({ segments, length, height, series, zone, at, compact, columns = false, write, onMove, onSelect }: {
+export function Plot({ segments, length, height, series, zone, at, compact, columns = false, band = false, write, onMove, onSelect }: {
 	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
 	columns?: boolean; // from zero, each drawn over those before it
+	band?: boolean; // between the first line and the last one, on a logarithmic axis
 	series: readonly PlotLine[]; zone: string; at: number | null; write?(n: number): string; // of the axis; without it, whole numbers
 	onMove(at: number | null): void; onSelect(from: number, to: number): void;
 }) {
@@ -75,13 +77,17 @@ export function Plot({ segments, length, height, series, zone, at, compact, colu
 			},
 			scales: {
 				x: { time: true, ...(columns ? { range: (_, min, max) => [min - length / 2, max + length / 2] } : {}) },
-				y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
+				y: band ? { distr: 3, range: (_, min, max) => logarithmicRange(min, max) } :
+					{ range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
 			},
+			...(band ? { bands: [{ series: [1, series.length], fill: colour('--part-fill') }] } : {}),
 			axes: [
 				{ ...axis, show: true, size: compact ? 22 : 34, ticks: { show: false },
 					values: (_, splits) => splits.map((s, i) => axisTime(s, splits[i - 1], zone, compact ?? false, small)) },
 				{ ...axis, size: 52, ticks: { show: false }, show: true, space: compact ? 24 : 36,
-					values: (_, splits) => splits.map((n) => (write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
+					// An axis that is logarithmic names powers of ten only: the others are null.
+					values: (_, splits: readonly (number | null)[]) => splits.map((n) =>
+						(n === null ? '' : write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
 			],
 			series: [{}, ...series.map((s): uPlot.Series => ({
 				...(columns ? { fill: colour(s.colour), width: 0, points: { show: false }, paths: bars } : {

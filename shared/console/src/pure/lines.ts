@@ -65,6 +65,15 @@ export function stacked(columns: readonly (readonly (number | null)[])[]): (numb
 	return sums;
 }
 
+/** logarithmicRange returns the powers of ten around some numbers. The axis begins at a tenth at the least, as it has no zero. */
+export function logarithmicRange(least: number, most: number): [number, number] {
+	const from = Math.floor(Math.log10(Math.max(least, leastOfLogarithm)));
+	return [10 ** from, 10 ** Math.max(from + 1, Math.ceil(Math.log10(Math.max(most, leastOfLogarithm))))];
+}
+
+/** The least number that a logarithmic axis has. */
+export const leastOfLogarithm = 0.1;
+
 /** The figures of a side of a comparison that can be drawn. */
 export const measures = ['requests', 'blocked', 'challenged', 'human', 'refused', 'bytes'] as const;
 

@@ -23,7 +23,9 @@ import { knownOf, lacks, numberIn } from './known';
 import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
 import { conditionsOf, tokensOf } from './lex';
 import { likeFilter } from './like';
-import { aligned, classesOf, type Counts, type Figures, figuresOf, ofClass, ranked, rest, type Series, stacked, total } from './lines';
+import {
+	aligned, classesOf, type Counts, type Figures, figuresOf, logarithmicRange, ofClass, ranked, rest, type Series, stacked, total,
+} from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
@@ -1143,6 +1145,11 @@ test('values with the largest segments have series of their own, and the rest ar
 	equal(ranked([steady, burst], 2), [burst, steady]);
 	equal(ranked([steady, burst], 1)[1], series(null, 'other', 5, 5, 5));
 	equal(stacked([[1, null, 2], [3, null, 4], [0, null, 1]]), [[1, null, 2], [4, null, 6], [4, null, 7]]);
+});
+
+test('a logarithmic axis goes from a power of ten to another one', () => {
+	equal([logarithmicRange(3, 450), logarithmicRange(10, 100), logarithmicRange(5, 5), logarithmicRange(0, 0)],
+		[[1, 1000], [10, 100], [1, 10], [0.1, 1]]);
 });
 
 test('two sides are drawn over each other from their first segments, and the rest is what a part leaves', () => {
