@@ -252,7 +252,8 @@ func TestStates(t *testing.T) {
 				meta["elapsed_ms"], meta["queue_ms"] = 3400, 2100
 			})
 		}), open("#/events?t="+demoDay), sees("demo data, until the first import"), sees("asked in parts"),
-		sees("3.4 s, of which 2.1 s in the queue"), sees("3 events arrived late and are not shown"))
+		sees("3 events arrived late and are not shown"), click(".line summary", ""),
+		sees("3.4 s, of which 2.1 s in the queue"))
 	walk("why values cannot be chosen is said in words",
 		answers(func(c *call) bool {
 			return c.question("values") && c.changed(func(meta map[string]any) {
@@ -403,7 +404,7 @@ func TestViews(t *testing.T) {
 		click(".split > button", "Do not split"), exists(".plot canvas"))
 	walk("that the data begins later than the period is said",
 		open("#/events?t="+demoDay), sees("200 of 3,000 shown"),
-		holds("!$('.honesty').textContent.includes('data from')", "says nothing"),
+		holds("!$('.line > .honesty')?.textContent.includes('data from')", "says nothing"),
 		open("#/events?t=2025-12-31T12:00Z..2026-01-01T12:00Z"), sees("data from 2026-01-01 00:"),
 		open("#/?vs=previous&t="+demoDay), // the day before has no data
 		sees("data from 2026-01-01 00:"))

@@ -29,7 +29,7 @@ export function Busiest({ decided, children }: { decided: boolean; children: Com
 		await asker.afford([['facets', parameters]]);
 		return asker.ask('facets', parameters);
 	});
-	return <Answered asked={asked} metas={(answer: Answer<Facet>) => [answer.meta]}>
+	return <Answered asked={asked} metas={(answer: Answer<Facet>) => [answer.meta]} part>
 		{({ results, meta }) => {
 			const found = lists.map((list) => ({ list, keys: keysOf(results, list) }));
 			return <>

@@ -116,7 +116,7 @@ function Latency() {
 		await asker.afford([['stats', parameters]]);
 		return asker.ask('stats', parameters);
 	});
-	return <Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <LatencyChart answer={answer} />}</Answered>;
+	return <Answered asked={asked} metas={(answer) => [answer.meta]} part>{(answer) => <LatencyChart answer={answer} />}</Answered>;
 }
 
 function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
@@ -158,7 +158,7 @@ export function Split() {
 		return { ...await asker.ask('histogram', parameters), field };
 	});
 	return <section class="split">
-		<Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <SplitChart answer={answer} />}</Answered>
+		<Answered asked={asked} metas={(answer) => [answer.meta]} part>{(answer) => <SplitChart answer={answer} />}</Answered>
 		{asked.state === 'failed' && <button type="button" onClick={() => go({ by: null })}>{words.notSplit}</button>}
 	</section>;
 }
@@ -314,7 +314,9 @@ export function Overlay() {
 	const asked = useAsked(api, question, round, (asker) => askSides(asker, place));
 	const mistakes = asked.failure instanceof Refusal ? asked.failure.mistakes : [];
 	return <section class="overlay">
-		<Answered asked={asked} metas={(answer) => answer.metas}>{(answer) => <Sides answer={answer} />}</Answered>
+		<Answered asked={asked} metas={(answer) => answer.metas} part={place.other === ''}>
+			{(answer) => <Sides answer={answer} />}
+		</Answered>
 		{asked.state === 'failed' && mistakes.length > 0 &&
 			<ul class="wrong-text">{mistakes.map((one) => <li key={`${one.offset} ${one.message}`}>{one.message}</li>)}</ul>}
 	</section>;

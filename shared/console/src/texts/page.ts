@@ -138,7 +138,7 @@ export const words = {
 	cancel: 'Cancel',
 	cancelled: 'Cancelled.',
 	earlierAnswer: 'What is shown below is an earlier answer.',
-	tools: 'What was asked',
+	tools: 'What was asked, and what it cost',
 	runsOn: (text: string, queue: string) =>
 		`The query has been running for ${text}${queue && `, of which ${queue} in the queue`}. Its answer comes as soon as it is done.`,
 	copyAnswer: 'Copy the link to the answer',
