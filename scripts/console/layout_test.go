@@ -26,7 +26,7 @@ var layouts = []struct{ name, fragment, ready, parts string }{
 	{
 		"comparison", "#/compare?where=blocked+is+true&t=" + demoDay,
 		"document.querySelector('.findings') && document.querySelector('.u-over')",
-		".top, .ask, .sides, .one-side, .overlay .tile, .overlay .plot, .findings",
+		".top, .ask, .sides, .one-side, .findings, .overlay .tile, .overlay .plot",
 	},
 	{"status", "#/status", "document.querySelector('.checks')", ".top, main"},
 	{"planets", "#/planets/prod", "document.querySelector('.editor-of .tabs')", ".top, .configurations, .editor-of"},

@@ -10,6 +10,7 @@ import { expectedAt, type Field, fieldOptions, keyOptions, nextOptions, operator
 import { type Event as Completes, offered, placeAt } from './completing';
 import { beginOf } from './coverage';
 import { shell } from './curl';
+import { type Finding, grouped } from './differences';
 import { differenceOf, merge, pathText, type Side } from './difference';
 import { fragmentFor } from './draft';
 import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
@@ -1145,6 +1146,25 @@ test('values with the largest segments have series of their own, and the rest ar
 	equal(ranked([steady, burst], 2), [burst, steady]);
 	equal(ranked([steady, burst], 1)[1], series(null, 'other', 5, 5, 5));
 	equal(stacked([[1, null, 2], [3, null, 4], [0, null, 1]]), [[1, null, 2], [4, null, 6], [4, null, 7]]);
+});
+
+test('what differs is in groups, without tags that repeat a field', () => {
+	const finding = (by: string, value: unknown, lift: number | null, n = 5, other = 3): Finding =>
+		({ by, value, lift, selected: { num_of_requests: n }, baseline: { num_of_requests: other } });
+	const status = finding('status', 429, null, 7, 0);
+	const address = finding('ip', '192.0.2.1', 2.5);
+	const class4 = finding('tags', 'status-class:4xx', 0.5);
+	const human = finding('human', true, 1.5, 9, 8);
+	const gone = finding('path', '/old', 0, 0, 9);
+	const other = finding('tags', 'ip:192-0-2-1', 2.5, 5, 4);
+	equal(grouped([
+		finding('tags', 'status:429', null, 7, 0), gone, class4, status, finding('tags', 'human', 1.5, 9, 8), address, human,
+		finding('tags', 'ip:192-0-2-1', 2.5), other,
+	]), [
+		{ group: 'new', findings: [status] }, { group: 'more', findings: [address, human, other] },
+		{ group: 'less', findings: [class4] }, { group: 'gone', findings: [gone] },
+	]);
+	equal(grouped([]), []);
 });
 
 test('a logarithmic axis goes from a power of ten to another one', () => {
