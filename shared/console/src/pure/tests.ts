@@ -945,6 +945,9 @@ test('chips are the conditions of the server, unless they are not those of the t
 	equal(chipsOf(text, json).map(({ field, operator, value }) => `${field} ${operator} ${value}`),
 		['status ≥ 500', 'country not in Germany, France', 'headers[host] = a,b']);
 	equal(chipsOf('status>=500', json), []);
+	const many = Array.from({ length: 9 }, (_, i) => `192.0.2.${i}`);
+	equal(chipsOf(`ip in (${many.join()})`, JSON.stringify({ AND: [{}, { field: 'ip', op: 'in', value: many }] })),
+		[{ field: 'ip', operator: 'in', value: '9 values' }]);
 	equal(withoutAt(text, 1), 'status>=500, headers["host"]="a,b"');
 	equal(invertedAt(text, 2), 'status>=500, country not in (Germany, France), headers["host"]!="a,b"');
 });
