@@ -28,7 +28,7 @@ func TestCompare(t *testing.T) {
 	walk("what differs is in groups, above the chart, without tags that repeat a field",
 		open("#/compare?t="+hours), moreThan(3, ".findings tbody tr"), exists(".overlay .u-over"), answered(),
 		holds("((names) => names.length > 1 && names.join() === ['New', 'More', 'Less', 'Gone'].filter((one) => names.includes(one)).join())"+
-			"($$('.findings .group').map((e) => e.textContent))", "has the groups in their order"),
+			"($$('.findings .change-group').map((e) => e.textContent))", "has the groups in their order"),
 		must("$('.findings').getBoundingClientRect().bottom <= $('.overlay').getBoundingClientRect().top", "the chart is above"),
 		must("$$('.findings .by').some((e) => e.textContent === 'host')", "no host differs"),
 		mustNot("$$('.findings th button').some((e) => e.title.startsWith('host:'))", "a tag repeats a host"))

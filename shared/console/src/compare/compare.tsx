@@ -171,7 +171,7 @@ function Table({ findings, diff, before }: { findings: readonly Finding[]; diff:
 			<th scope="col" class="n">{words.times}</th><th scope="col">{words.actions}</th>
 		</tr></thead>
 		{grouped(findings).map(({ group, findings: found }) => <tbody key={group}>
-			<tr class="group"><th colSpan={7} scope="rowgroup">{words.groups[before ? 'before' : 'rest'][group]}</th></tr>
+			<tr class="change-group"><th colSpan={7} scope="rowgroup">{words.groups[before ? 'before' : 'rest'][group]}</th></tr>
 			{found.map(({ condition = null, excluded, ...one }) => <tr key={`${one.by} ${String(one.value)}`}>
 				<td class="by">{one.by}</td>
 				<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{briefValue(one.by, one.value)}</Value></th>

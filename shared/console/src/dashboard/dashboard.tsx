@@ -65,7 +65,7 @@ interface Afforded {
 
 let plans = 0;
 
-/** The fields with the figures of tiles, and those of which is known whether the log has them. */
+/** The fields that tiles count, and whose absence decides what is shown. */
 const askedFields = [factOf.challenged.field, factOf.monitored.field, factOf.human.field, 'upstream_status'];
 
 function planOf(place: Place): Plan {
@@ -202,14 +202,14 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 			}} />
 			<Views known={known} />
 			<Marks.Provider value={marks}>
-			{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
-				question={drawn?.now.timeline[1]}>
-				{({ answer: { results, meta } }) => {
-					const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
-					return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
-						earlier={countedBy(drawn?.before.timeline[1])?.period} /> : <Lines kind={chart} {...of} />;
-				}}
-			</Panel>}
+				{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
+					question={drawn?.now.timeline[1]}>
+					{({ answer: { results, meta } }) => {
+						const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
+						return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
+							earlier={countedBy(drawn?.before.timeline[1])?.period} /> : <Lines kind={chart} {...of} />;
+					}}
+				</Panel>}
 			</Marks.Provider>
 			<Tiles names={decided ? gatewayTiles : logTiles} now={valuesOf(now, fits(present.facets), fits(present.refused))}
 				before={valuesOf(before, fits(earlier.facets), fits(earlier.refused))}
@@ -420,15 +420,14 @@ function Slow({ top }: { top: readonly Top[] }) {
 function Questions({ known }: { known: Known }) {
 	const { go } = useConsole();
 	const decided = !lacks(known, 'result');
-	const questions: [string, Partial<Place>][] = [
-		...(decided ? [[words.askAttack, { filter: 'blocked is true', screen: 'dashboard' }] as [string, Partial<Place>]] : []),
-		...(decided && !lacks(known, 'human') ?
-			[[words.askFalse, { filter: 'blocked is true, human is true', screen: 'events' }] as [string, Partial<Place>]] : []),
-		...(decided ? [] : [[words.askMissing, { filter: 'status=404', screen: 'dashboard' }] as [string, Partial<Place>]]),
-		[words.askSlow, { filter: 'status>=500', screen: 'events' }],
+	const questions: [boolean, string, Partial<Place>][] = [
+		[decided, words.askAttack, { filter: 'blocked is true', screen: 'dashboard' }],
+		[decided && !lacks(known, 'human'), words.askFalse, { filter: 'blocked is true, human is true', screen: 'events' }],
+		[!decided, words.askMissing, { filter: 'status=404', screen: 'dashboard' }],
+		[true, words.askSlow, { filter: 'status>=500', screen: 'events' }],
 	];
 	return <p class="questions">
-		{words.questions}: {questions.map(([text, change]) =>
+		{words.questions}: {questions.map(([fits, text, change]) => fits &&
 			<button type="button" class="link" key={text} onClick={() => go(change)}>{text}</button>)}
 	</p>;
 }

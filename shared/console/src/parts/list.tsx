@@ -20,7 +20,7 @@ export function factOfTop(top: Key): Fact {
 	return { field: top.label, value: top.key };
 }
 
-/** What the values of a list are ranked by, and how many requests there are of it. */
+/** What the values of a list are ranked by, and the number of these requests in all. */
 export interface Rank {
 	by: 'blocked' | 'requests';
 	all: number;

@@ -85,7 +85,7 @@ export function Plot({ segments, length, height, series, zone, at, compact, colu
 				{ ...axis, show: true, size: compact ? 22 : 34, ticks: { show: false },
 					values: (_, splits) => splits.map((s, i) => axisTime(s, splits[i - 1], zone, compact ?? false, small)) },
 				{ ...axis, size: 52, ticks: { show: false }, show: true, space: compact ? 24 : 36,
-					// An axis that is logarithmic names powers of ten only: the others are null.
+					// A logarithmic axis names only the powers of ten; the other splits are null.
 					values: (_, splits: readonly (number | null)[]) => splits.map((n) =>
 						(n === null ? '' : write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
 			],

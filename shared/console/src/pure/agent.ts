@@ -1,6 +1,6 @@
 // User agents in words: Chrome 109 · macOS.
 
-/** Names of programs by what their agents have, the first that matches. Many agents also have the names of other browsers. */
+/** The names of browsers, by patterns of their agents. The first match counts, because many agents also name other browsers. */
 const browsers: readonly (readonly [RegExp, string])[] = [
 	[/\bEdgi?A?(?:OS)?\/(\d+)/, 'Edge'], [/\bOPR\/(\d+)/, 'Opera'], [/\bSamsungBrowser\/(\d+)/, 'Samsung Internet'],
 	[/\bYaBrowser\/(\d+)/, 'Yandex'], [/\b(?:Firefox|FxiOS)\/(\d+)/, 'Firefox'], [/\bMSIE (\d+)/, 'Internet Explorer'],

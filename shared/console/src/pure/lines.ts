@@ -65,7 +65,7 @@ export function stacked(columns: readonly (readonly (number | null)[])[]): (numb
 	return sums;
 }
 
-/** logarithmicRange returns the powers of ten around some numbers. The axis begins at a tenth at the least, as it has no zero. */
+/** logarithmicRange returns the powers of ten around some numbers. The axis has no zero, and begins at 0.1 or above. */
 export function logarithmicRange(least: number, most: number): [number, number] {
 	const from = Math.floor(Math.log10(Math.max(least, leastOfLogarithm)));
 	return [10 ** from, 10 ** Math.max(from + 1, Math.ceil(Math.log10(Math.max(most, leastOfLogarithm))))];

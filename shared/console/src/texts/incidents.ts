@@ -26,7 +26,7 @@ export const words = {
 	todo: {
 		held: 'Nothing to do now.', look: 'Check whether a rule is too strict for people.',
 		'not held': 'See who sends the requests, and block or limit them.',
-		unknown: 'There were too few other requests to compare. Check that the origin answers.',
+		unknown: 'There were too few other requests to compare. Check that the origin responds.',
 	},
 	going: (n: number) => (n === 1 ? 'One is still going on.' : `${n} are still going on.`),
 	goes: 'It is still going on.',
