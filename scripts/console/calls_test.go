@@ -119,6 +119,11 @@ func (c *call) leaves() bool {
 
 // changed answers with what the server answers, whose meta is changed.
 func (c *call) changed(change func(meta map[string]any)) bool {
+	return c.rewritten(func(_, meta map[string]any) { change(meta) })
+}
+
+// rewritten answers with what the server answers, whose data and meta are changed.
+func (c *call) rewritten(change func(data, meta map[string]any)) bool {
 	text, err := json.Marshal(c.body)
 	if err != nil {
 		c.t.Error(err)
@@ -129,14 +134,14 @@ func (c *call) changed(change func(meta map[string]any)) bool {
 	direct.Header.Set("Content-Type", "application/json")
 	c.s.direct.ServeHTTP(recorder, direct)
 	var answer struct {
-		Data any            `json:"data"`
+		Data map[string]any `json:"data"`
 		Meta map[string]any `json:"meta"`
 	}
 	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.Meta == nil {
 		c.t.Errorf("%s answered %d: %s", c.r.URL.Path, recorder.Code, recorder.Body)
 		return false
 	}
-	change(answer.Meta)
+	change(answer.Data, answer.Meta)
 	c.w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(c.w).Encode(answer); err != nil {
 		c.t.Error(err)

@@ -25,6 +25,13 @@ func TestCompare(t *testing.T) {
 		click(".sides button", "a day before"), hashHas("vs=1d"), sees("2025-12-31 12:00"),
 		fill("#against", "2026-01-01T00:00Z..2026-01-01T03:00Z"), evaluate("$('#against').form?.requestSubmit()"),
 		sees("2026-01-01 00:00 – 03:00"))
+	walk("what differs is in groups, above the chart, without tags that repeat a field",
+		open("#/compare?t="+hours), moreThan(3, ".findings tbody tr"), exists(".overlay .u-over"), answered(),
+		holds("((names) => names.length > 1 && names.join() === ['New', 'More', 'Less', 'Gone'].filter((one) => names.includes(one)).join())"+
+			"($$('.findings .change-group').map((e) => e.textContent))", "has the groups in their order"),
+		must("$('.findings').getBoundingClientRect().bottom <= $('.overlay').getBoundingClientRect().top", "the chart is above"),
+		must("$$('.findings .by').some((e) => e.textContent === 'host')", "no host differs"),
+		mustNot("$$('.findings th button').some((e) => e.title.startsWith('host:'))", "a tag repeats a host"))
 	walk("the focus stays where the reader is",
 		open("#/compare?t="+hours), sees("Before"), fill("#select", "blocked is true"), keys(kb.Enter),
 		holds("location.hash.includes('where=') && $('.one-side.selected')?.innerText.includes('blocked is true')", "compares"),

@@ -24,7 +24,7 @@ type countLink struct{ Text, Href, Name, Tile string }
 func (b *tab) countLinks(part string) []countLink {
 	b.t.Helper()
 	links := value[[]countLink](b, `[...document.querySelectorAll('`+part+` a.count')].map((e) =>
-		({Text: e.textContent, Href: e.getAttribute('href'), Name: e.ariaLabel, Tile: e.closest('.tile')?.classList[1] ?? ''}))`)
+		({Text: e.textContent, Href: e.getAttribute('href'), Name: e.ariaLabel, Tile: e.closest('.tile, td.clients')?.classList[1] ?? ''}))`)
 	if len(links) == 0 {
 		b.t.Fatalf("no number of %s is a link:\n%s", part, b.text())
 	}
@@ -127,6 +127,7 @@ var noLinks = []struct{ selector, at, readme string }{
 	{".facet p", "", "the values that a list leaves out"},
 	{".tile .change, .findings .times", "", "a change and *Times*"},
 	{".slow td", "", "times and percentiles"},
+	{".incidents .held small", "", "the errors of other requests during an incident"},
 	{".series b", "chart=latency", "times and percentiles"},
 	{".facet h4 small, .checks li:nth-child(n+2), .hours .legend span, .hours td:nth-child(3)", "", "numbers of anything but requests"},
 }
@@ -135,7 +136,7 @@ var noLinks = []struct{ selector, at, readme string }{
 // values, times, conditions and controls, and those of what an answer cost, are not about requests.
 func (b *tab) unlinked(part string) []string {
 	b.t.Helper()
-	others := []string{"a.count, .hidden, .value, .text, code, select, a.link, .name, .series span, button, .honesty, .progress, .moment",
+	others := []string{"a.count, .hidden, .value, .text, code, select, a.link, .name, .series span, button, .honesty, .progress, .moment, .when",
 		"th, .one-side .quiet, figcaption small, h2, h3, .facet h4, .findings .by, .axis, .facts-of, .installation header small"}
 	for _, one := range noLinks {
 		if strings.Contains(b.fragment(), one.at) {

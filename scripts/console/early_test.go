@@ -42,7 +42,7 @@ func TestSignsOfAValue(t *testing.T) {
 	walk("the signs of a value",
 		open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), answered(), press(".list .value button"), focused("[role=menuitem]"),
 		holds(signs+".length === 0", "shows no signs below the menu"), does(chromedp.MouseClickXY(5, 400)),
-		holds("!$('[role=menu]') && "+signs+".length === 0", "shows none after the menu"), tabTo("at.matches('.list .value .plain')", 40),
+		holds("!$('[role=menu]') && "+signs+".length === 0", "shows none after the menu"), tabTo("at.matches('.list .value .plain')", 80),
 		holds(signs+".length === 1 && "+signs+"[0].previousElementSibling === document.activeElement", "shows the signs of the focused value"),
 		open("#/events?t="+demoDay), sees("200 of "), answered(), focus(".rows"), keys(kb.ArrowDown+kb.ArrowRight),
 		holds("$('.cell.active .acts')?.checkVisibility() && "+signs+".length === 1", "shows the signs of the active cell"))

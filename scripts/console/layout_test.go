@@ -13,11 +13,11 @@ import (
 var layouts = []struct{ name, fragment, ready, parts string }{
 	{
 		"dashboard", "#/?t=" + demoDay, "document.querySelectorAll('.list tbody tr').length > 50 && document.querySelector('.u-over')",
-		".top, .ask, .tile, .chart .plot, .list",
+		".top, .ask, .said, .incidents table, .tile, .chart .plot, .list",
 	},
 	{
 		"dashboard with values", "#/?panel=facets&t=" + demoDay, "document.querySelector('.facet li') && document.querySelector('.u-over')",
-		".top, .ask, .facets, .tile, .chart .plot",
+		".top, .ask, .facets, .said, .incidents table, .tile, .chart .plot",
 	},
 	{
 		"events", "#/events?f=blocked+is+true&t=" + demoDay, "document.querySelector('.event') && document.querySelector('.u-over')",
@@ -26,7 +26,7 @@ var layouts = []struct{ name, fragment, ready, parts string }{
 	{
 		"comparison", "#/compare?where=blocked+is+true&t=" + demoDay,
 		"document.querySelector('.findings') && document.querySelector('.u-over')",
-		".top, .ask, .sides, .one-side, .overlay .tile, .overlay .plot, .findings",
+		".top, .ask, .sides, .one-side, .findings, .overlay .tile, .overlay .plot",
 	},
 	{"status", "#/status", "document.querySelector('.checks')", ".top, main"},
 	{"planets", "#/planets/prod", "document.querySelector('.editor-of .tabs')", ".top, .configurations, .editor-of"},

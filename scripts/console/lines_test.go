@@ -37,9 +37,9 @@ func TestCharts(t *testing.T) {
 		sees("Responses of the origin over time by status"), moreThan(1, ".series li"))
 	walk("the times of requests are asked for only where they are drawn",
 		open("#/?t="+demoDay), sees("Requests over time"), answered(), asked("stats", 0), click(".over-rows button", "Times"),
-		sees("Times of requests over time"), holds("/^up to [0-9.]+ m?s$/.test($('.series b')?.textContent)", "has the times"),
+		sees("Times of the origin over time"), holds("/^up to [0-9.]+ m?s$/.test($('.series b')?.textContent)", "has the times"),
 		click(".chart button", "Show as table"), moreThan(100, ".numbers tbody tr"), accessible("times as a table"), reload(),
-		sees("Times of requests over time"))
+		sees("Times of the origin over time"))
 	walk("a heavy question about times waits, and the rest of the dashboard is there",
 		answers(heavy("stats")), open("#/?chart=latency&t="+demoDay), sees("This is a heavy question"),
 		text(".tile.requests .number", "3,000"), click("button", "Run it"), sees("9 of 10 are faster"))

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -250,7 +252,8 @@ func TestStates(t *testing.T) {
 				meta["elapsed_ms"], meta["queue_ms"] = 3400, 2100
 			})
 		}), open("#/events?t="+demoDay), sees("demo data, until the first import"), sees("asked in parts"),
-		sees("3.4 s, of which 2.1 s in the queue"), sees("3 events arrived late and are not shown"))
+		sees("3 events arrived late and are not shown"), click(".line summary", ""),
+		sees("3.4 s, of which 2.1 s in the queue"))
 	walk("why values cannot be chosen is said in words",
 		answers(func(c *call) bool {
 			return c.question("values") && c.changed(func(meta map[string]any) {
@@ -381,12 +384,27 @@ func TestViews(t *testing.T) {
 			count(".split .series li", 1), fill("#split", ""),
 			holds("!$('.split') && $('.chart .numbers')", "has the usual chart again, as a table"))
 	})
+	walk.run("the times are those of the origin, which blocked requests do not change", func(t *testing.T, b *tab, s *served) {
+		type stat struct {
+			Origin float64 `json:"p50_origin_time"`
+			Total  float64 `json:"p50_total_time"`
+		}
+		var most, mostTotal float64
+		for _, one := range answerTo[stat](t, s, "stats", `{`+tourDay+`","segment":"1h","figures":"percentiles"}`).Data.Results {
+			most, mostTotal = max(most, one.Origin), max(mostTotal, one.Total)
+		}
+		if math.Round(most*1000) == math.Round(mostTotal*1000) {
+			t.Fatalf("the times of origins and requests are the same: %v", most)
+		}
+		b.do(open("#/?chart=latency&seg=1h&t="+demoDay), sees("Times of the origin over time"), visible(".lines .plot canvas"),
+			text(".lines .series li:first-child b", fmt.Sprintf("up to %.0f ms", most*1000)))
+	})
 	walk("a chart cannot be split by a field that cannot be grouped",
 		allow("status of 422"), open("#/?by=timestamp&t="+demoDay), textHas(".split .trouble", "timestamp"),
 		click(".split > button", "Do not split"), exists(".plot canvas"))
 	walk("that the data begins later than the period is said",
 		open("#/events?t="+demoDay), sees("200 of 3,000 shown"),
-		holds("!$('.honesty').textContent.includes('data from')", "says nothing"),
+		holds("!$('.line > .honesty')?.textContent.includes('data from')", "says nothing"),
 		open("#/events?t=2025-12-31T12:00Z..2026-01-01T12:00Z"), sees("data from 2026-01-01 00:"),
 		open("#/?vs=previous&t="+demoDay), // the day before has no data
 		sees("data from 2026-01-01 00:"))

@@ -28,6 +28,9 @@ func TestConsole(t *testing.T) {
 	walk("a tile adds its condition, and Back takes it away",
 		open("#/?t="+demoDay), click(".tile.blocked", "Blocked"), hashHas("blocked+is+true"), filterIs("blocked is true"), back(),
 		filterIs(""), text(".tile.requests .number", "3,000"))
+	walk("what the requests of a filter do not have is not zero",
+		open("#/?f=blocked+is+true&t="+demoDay), tileOf("blocked", numberOf("requests")), answered(), text(".tile.refused .number", "–"),
+		count(".tile", 8), mustNot("$$('[aria-label=\"Lines of the chart\"] button').some((e) => e.textContent === 'Origin')", "offers the origins"))
 	walk("only and without by the menu of a value",
 		open("#/?t="+demoDay), click(".list .value button", "Germany"), focused("[role=menuitem]"), keys(kb.ArrowDown+kb.Enter),
 		filterIs(`country!="Germany"`), holds("$$('.list')[0].innerText.includes('France')", "has the others"),
@@ -107,7 +110,7 @@ func TestConsole(t *testing.T) {
 	walk("another zone in the picker leaves the instants",
 		open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), sees("Requests over time"), click("#period", ""),
 		fill("#zone", "Europe/Berlin"), fieldIs(".ends input", "2026-01-01 11:00"), click(".panel .primary", "Apply"),
-		lacks(".panel"), addressHas("t=2026-01-01T10:00Z..2026-01-01T11:00Z"))
+		lacks(".picker .panel"), addressHas("t=2026-01-01T10:00Z..2026-01-01T11:00Z"))
 	walk("a pasted relative period goes to the picker",
 		open("#/?t="+demoDay), sees("Requests over time"), fill("#filter", "timestamp between now-3h and now, status=200"),
 		click(".run", "Run"), filterIs("status=200"), sees("Last 3 hours"))
@@ -165,7 +168,7 @@ func TestConsole(t *testing.T) {
 		sees("Top values per category"), under(""))
 
 	walk("a heavy question waits until it is run, also after a reload",
-		answers(heavy()), open("#/?t="+demoDay), sees("This is a heavy question"), sees("$10.50–$14.00"), // of seven questions
+		answers(heavy()), open("#/?t="+demoDay), sees("This is a heavy question"), sees("$12.00–$16.00"), // of eight questions
 		askedNothing(), click("button", "Run it"), sees("Requests over time"), reload(), sees("This is a heavy question"))
 	for _, route := range []string{"timeline", "facets", "topx"} {
 		walk("a dashboard waits if only its "+route+" is heavy",
@@ -230,6 +233,37 @@ func TestConsoleOfAnAccessLog(t *testing.T) {
 		keys("j"), textHas(line, "/page/208"), blur(), keys("j"), textHas(line, "/page/207"), keys("k"), textHas(line, "/page/208"),
 		reload(), textHas(line, "/page/208"), answered(), // until then, Esc cancels
 		keys(kb.Escape), focus(".rows"), keys(kb.End), enter(), textEnds(line, "/page/10"), keys("j"), textEnds(line, "/page/9"))
+}
+
+// TestWhatALogHas walks through the dashboard of an access log, which has no decisions of a gateway, no humans and no origins.
+func TestWhatALogHas(t *testing.T) {
+	var log strings.Builder
+	for i := range 120 {
+		status := 200
+		switch {
+		case i%4 == 0:
+			status = 404
+		case i%10 == 1:
+			status = 403
+		case i%15 == 2:
+			status = 502
+		}
+		fmt.Fprintf(&log, "192.0.2.%d - - [01/Jan/2026:10:%02d:00 +0000] \"GET /page/%d HTTP/1.1\" %d 5 \"-\" \"test\"\n", i%7, i/3, i%5, status)
+	}
+	walk := walksAt(t, serveLog(t, log.String()))
+	const hour = "t=2026-01-01T10:00Z..2026-01-01T11:00Z"
+	const names = "$$('.tile .name').map((e) => e.textContent).join()"
+	walk.run("what an access log does not have is not zero", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?"+hour), holds(names+" === 'Requests,Answers 4xx,Answers 5xx,Missing pages,Addresses,Sent'", "has the tiles of the log"),
+			answered(), tile("requests", 120), tile("missing", 30), tile("clients", 7), textHas(".incidents p", "120 requests."),
+			is("$$('[aria-label=\"Lines of the chart\"] button').map((e) => e.textContent).join()", "Status,Times"),
+			holds("$$('.series li').some((e) => e.textContent.startsWith('4xx'))", "draws the statuses"),
+			is("$$('.lists thead')[0].innerText.includes('blocked')", false), sees("No values in this period: Countries"),
+			is("$$('.questions button').map((e) => e.textContent).join()", "Which pages are missing?,Which answers are errors?"),
+			mustNot("$$('.tile .number').some((e) => /^0/.test(e.textContent))", "a figure is zero"), accessible("access log"), screenshot("access-log"))
+		b.lead(s, ".dashboard")
+		b.do(click(".tile.missing .name", ""), filterIs("status=404"), tile("requests", 30))
+	})
 }
 
 // TestConsoleWithKeys enters a key, which stays in the tab.

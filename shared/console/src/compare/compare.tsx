@@ -11,6 +11,7 @@ import { Nothing, Overlay } from '../parts/lazily';
 import { Count, Value } from '../parts/menu';
 import { Select } from '../parts/select';
 import { beginOf } from '../pure/coverage';
+import { grouped } from '../pure/differences';
 import { add, filtersOf } from '../pure/filter';
 import { requests, share, times } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
@@ -127,10 +128,10 @@ function Findings({ answer: { results, meta } }: { answer: Answer<Finding> }) {
 			<OneSide name={before ? words.baselineBefore : words.baseline} side={diff.baseline} kind="baseline" />
 		</div>
 		{begin !== null && <p class="warning">{words.begins(momentIn(begin, zone))}</p>}
-		<Overlay />
 		{diff.small && <p class="warning">{words.small}</p>}
 		{results.length === 0 ? <None diff={diff} before={before} /> :
 			<Table findings={results} diff={diff} before={before} />}
+		<Overlay />
 	</>;
 }
 
@@ -169,20 +170,23 @@ function Table({ findings, diff, before }: { findings: readonly Finding[]; diff:
 			<th scope="col" class="n">{words.selected}</th><th scope="col" class="n">{before ? words.baselineBefore : words.baseline}</th>
 			<th scope="col" class="n">{words.times}</th><th scope="col">{words.actions}</th>
 		</tr></thead>
-		<tbody>{findings.map(({ condition = null, excluded, ...one }) => <tr key={`${one.by} ${String(one.value)}`}>
-			<td class="by">{one.by}</td>
-			<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{briefValue(one.by, one.value)}</Value></th>
-			<td class="shares"><Shares finding={one} diff={diff} condition={condition} /></td>
-			<td class="n"><OfSide side={diff.selected} n={one.selected.num_of_requests} and={condition} /></td>
-			<td class="n"><OfSide side={diff.baseline} n={one.baseline.num_of_requests} and={condition} /></td>
-			<td class="n times">{timesOf(one, before)}</td>
-			<td class="act">{condition !== null && excluded !== undefined && <>
-				<button type="button" class="link" aria-label={words.onlyLabel(condition)}
-					onClick={() => go({ filter: add(place.filter, condition) })}>{words.only}</button>
-				<button type="button" class="link" aria-label={words.withoutLabel(condition)}
-					onClick={() => go({ filter: add(place.filter, excluded) })}>{words.without}</button>
-			</>}</td>
-		</tr>)}</tbody>
+		{grouped(findings).map(({ group, findings: found }) => <tbody key={group}>
+			<tr class="change-group"><th colSpan={7} scope="rowgroup">{words.groups[before ? 'before' : 'rest'][group]}</th></tr>
+			{found.map(({ condition = null, excluded, ...one }) => <tr key={`${one.by} ${String(one.value)}`}>
+				<td class="by">{one.by}</td>
+				<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{briefValue(one.by, one.value)}</Value></th>
+				<td class="shares"><Shares finding={one} diff={diff} condition={condition} /></td>
+				<td class="n"><OfSide side={diff.selected} n={one.selected.num_of_requests} and={condition} /></td>
+				<td class="n"><OfSide side={diff.baseline} n={one.baseline.num_of_requests} and={condition} /></td>
+				<td class="n times">{timesOf(one, before)}</td>
+				<td class="act">{condition !== null && excluded !== undefined && <>
+					<button type="button" class="link" aria-label={words.onlyLabel(condition)}
+						onClick={() => go({ filter: add(place.filter, condition) })}>{words.only}</button>
+					<button type="button" class="link" aria-label={words.withoutLabel(condition)}
+						onClick={() => go({ filter: add(place.filter, excluded) })}>{words.without}</button>
+				</>}</td>
+			</tr>)}
+		</tbody>)}
 	</table>;
 }
 

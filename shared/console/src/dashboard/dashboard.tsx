@@ -1,9 +1,10 @@
 // Dashboard: what is going on, who does it, and to what.
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import {
-	type Answer, type Facet, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
+	type Answer, type Facet, type Incident, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
 } from '../foundation/api';
-import { type Asked, type Unpriced, useAsked } from '../foundation/ask';
+import { type Asked, type Asker, type Unpriced, useAsked } from '../foundation/ask';
 import { type Counted, useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
 import { mostSegments } from '../foundation/media';
@@ -12,8 +13,9 @@ import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } fr
 import { Chart } from '../parts/chart';
 import { Facets, Nothing } from '../parts/lazily';
 import linesStyle from '../parts/lines.css';
-import { factOfTop, List, type ListName, Of } from '../parts/list';
+import { Empty, factOfTop, List, type ListName, Of, type Rank } from '../parts/list';
 import { Count, Share, Value } from '../parts/menu';
+import { Marks } from '../parts/plot';
 import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
 import { Select } from '../parts/select';
 import { leadToData, never } from '../parts/start';
@@ -23,8 +25,11 @@ import { beginOf } from '../pure/coverage';
 import { add, filtersOf, type Value as FieldValue } from '../pure/filter';
 import { brief, bytes, seconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
+import { mostDays } from '../pure/incidents';
+import { type Known, knownOf, lacks, numberIn } from '../pure/known';
 import { comparedWith, momentIn, type Period, previous, segmentFor } from '../pure/time';
 import { words } from '../texts/page';
+import { Incidents, marksOf } from './incidents';
 import standoutStyle from './standout.css';
 
 const Busiest = lazy(() => import('./busiest').then((m) => m.Busiest));
@@ -49,6 +54,7 @@ interface Plan {
 	now: Side;
 	before: Side;
 	top: Question<'topx'>;
+	incidents: Question<'incidents'> | null; // null: the period is too long
 }
 
 /** Affordable questions. Those without an estimate are estimated again, one by one, on Ask again. */
@@ -59,6 +65,9 @@ interface Afforded {
 
 let plans = 0;
 
+/** The fields that tiles count, and whose absence decides what is shown. */
+const askedFields = [factOf.challenged.field, factOf.monitored.field, factOf.human.field, 'upstream_status'];
+
 function planOf(place: Place): Plan {
 	const period = presentPeriod(place);
 	const segment = place.segment || segmentFor(period, mostSegments());
@@ -66,7 +75,7 @@ function planOf(place: Place): Plan {
 		const filters = filtersOf(place.filter, of);
 		return {
 			timeline: ['timeline', { filters, segment }],
-			facets: ['facets', { filters, by: ['ip', factOf.challenged.field, factOf.monitored.field] }],
+			facets: ['facets', { filters, by: ['ip', ...askedFields] }],
 			refused: ['facets', { // of which only the number of requests is of use
 				filters: filtersOf(add(place.filter, conditionOf.refused), of), by: ['upstream_status'], limit: 1,
 			}],
@@ -76,11 +85,13 @@ function planOf(place: Place): Plan {
 		number: ++plans, of: { filter: place.filter, period: place.period }, now: about(period),
 		before: about(comparedWith(place.against, period) ?? previous(period)),
 		top: ['topx', { filters: filtersOf(place.filter, period), limit: 8 }],
+		incidents: period.to - period.from > mostDays * 86_400_000 ? null :
+			['incidents', { filters: filtersOf(place.filter, period) }],
 	};
 }
 
-function questionsOf({ now, before, top }: Plan): readonly Question<Route>[] {
-	return [...Object.values(now), ...Object.values(before), top] as Question<Route>[];
+function questionsOf({ now, before, top, incidents }: Plan): readonly Question<Route>[] {
+	return [...Object.values(now), ...Object.values(before), top, ...(incidents ? [incidents] : [])] as Question<Route>[];
 }
 
 /** Dashboard reads the questions from the address, and asks them if they are not heavy together. */
@@ -107,23 +118,37 @@ interface Part<R extends Route> {
 
 /** usePart asks a question of a plan. */
 function usePart<R extends Route>(
-	{ plan, unpriced: { failures, through } }: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
+	afforded: Afforded, question: Question<R>, leave: (answer: Answer<Routes[R]>) => boolean = () => false,
 ): Asked<Part<R>> {
-	const { api } = useConsole();
-	const [route, parameters] = question;
-	return useAsked(api, questionOf(route, parameters), plan.number, async (asker) => {
-		const failure = failures.get(question);
-		if (failure !== undefined) {
-			failures.set(question, undefined);
-			throw failure;
-		}
-		if (failures.has(question)) {
-			await asker.afford([question], through);
-			failures.delete(question);
-		}
-		const answer = await asker.ask(route, parameters, through);
+	const { plan } = afforded;
+	return useAsked(useConsole().api, questionOf(...question), plan.number, async (asker) => {
+		const answer = await askPart(asker, afforded, question);
 		return leave(answer) ? never<Part<R>>() : { plan, answer };
 	});
+}
+
+/** useIncidents asks for the incidents of a plan. A period that is too long has no answer. */
+function useIncidents(afforded: Afforded): Asked<{ plan: Plan; answer: Answer<Incident> | null }> {
+	const { plan } = afforded;
+	const question = plan.incidents;
+	return useAsked(useConsole().api, question ? questionOf(...question) : '', plan.number, async (asker) => ({
+		plan, answer: question && await askPart(asker, afforded, question),
+	}));
+}
+
+async function askPart<R extends Route>(
+	asker: Asker, { unpriced: { failures, through } }: Afforded, question: Question<R>,
+): Promise<Answer<Routes[R]>> {
+	const failure = failures.get(question);
+	if (failure !== undefined) {
+		failures.set(question, undefined);
+		throw failure;
+	}
+	if (failures.has(question)) {
+		await asker.afford([question], through);
+		failures.delete(question);
+	}
+	return asker.ask(...question, through);
 }
 
 /** useSide asks the questions about a period. */
@@ -140,11 +165,11 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const present = useSide(afforded, plan.now, (answer) => leadToData(console, answer));
 	const earlier = useSide(afforded, plan.before);
 	const top = usePart(afforded, plan.top);
-	const chart = chartOf(console.place);
+	const incidents = useIncidents(afforded);
 	const { timeline } = present;
 	const others = [present.facets, present.refused, ...Object.values(earlier)];
-	const parts = [timeline, ...others, top];
-	const metas = parts.flatMap((part) => part.answer?.answer.meta ?? []);
+	const parts = [timeline, ...others, top, incidents];
+	const metas = parts.flatMap((part) => part.answer?.answer?.meta ?? []);
 	const all = together<Asked<unknown>>([planned, ...parts]);
 	useRefresh(all.state === 'done' && (planned.state === 'done' || isOutage(planned)));
 	const drawn = timeline.answer?.plan; // what is of another plan does not fit beside it
@@ -153,8 +178,15 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const now = fits(timeline);
 	const before = fits(earlier.timeline);
 	const begin = beginOf([now, before].flatMap((one) => one?.meta ?? []));
+	const known = knownOf(fits(present.facets)?.results ?? null);
+	const decided = !lacks(known, 'result');
 	const requests = now ? total(now.results, 'num_of_requests') : 0;
+	const blocked = now && decided ? total(now.results, 'num_of_blocked_requests') : null;
+	const rank: Rank = blocked ? { by: 'blocked', all: blocked } : { by: 'requests', all: requests };
 	const none = now !== null && requests === 0;
+	const found = incidents.answer?.plan === drawn ? incidents.answer?.answer ?? null : null;
+	const chart = chartOf(console.place, known);
+	const marks = useMemo(() => (found ? marksOf(found) : []), [found]);
 	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
 	const figures = [...(split ? [timeline] : []), ...others];
 	return <>
@@ -165,24 +197,30 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 			<LiveField rates={slowRates} />
 		</> : <>
 			{none && <Quiet meta={now.meta} />}
-			<Tiles now={valuesOf(now, fits(present.facets), fits(present.refused))}
+			<Incidents asked={incidents} of={planned} figures={{
+				requests: now && requests, blocked, ...(countedBy(drawn?.now.timeline[1]) ?? plan.of),
+			}} />
+			<Views known={known} />
+			<Marks.Provider value={marks}>
+				{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
+					question={drawn?.now.timeline[1]}>
+					{({ answer: { results, meta } }) => {
+						const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
+						return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
+							earlier={countedBy(drawn?.before.timeline[1])?.period} /> : <Lines kind={chart} {...of} />;
+					}}
+				</Panel>}
+			</Marks.Provider>
+			<Tiles names={decided ? gatewayTiles : logTiles} now={valuesOf(now, fits(present.facets), fits(present.refused))}
 				before={valuesOf(before, fits(earlier.facets), fits(earlier.refused))}
 				begin={begin} plan={drawn ?? plan} age={ageOf(planned.state, timeline.state)} />
 			<TroubleOf parts={figures} name={words.figures} />
-			<Views />
-			{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
-				question={drawn?.now.timeline[1]}>
-				{({ answer: { results, meta } }) => {
-					const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
-					return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
-						earlier={countedBy(drawn?.before.timeline[1])?.period} /> : <Lines {...of} />;
-				}}
-			</Panel>}
 			<Panel asked={top} of={planned} name={words.topValues} question={top.answer?.plan.top[1]}>
-				{({ plan: own, answer }) => <Lists top={answer.results} requests={own === drawn ? requests : 0} />}
+				{({ plan: own, answer }) => <Lists top={answer.results}
+					rank={own === drawn ? rank : { ...rank, all: 0 }} decided={decided} />}
 			</Panel>
 		</>}
-		{(now || top.answer) && <Questions />}
+		{(now || top.answer) && <Questions known={known} />}
 	</>;
 }
 
@@ -193,17 +231,28 @@ function isOutage({ state, failure }: Asked<unknown>): boolean {
 
 type ChartName = keyof typeof words.charts;
 
-/** chartOf names what the lines of the chart are. */
-function chartOf({ chart }: Place): ChartName {
-	return chart in words.charts ? chart as ChartName : '';
+/** The fields that charts need. */
+const fieldsOfCharts: Readonly<Partial<Record<ChartName, string>>> = { '': 'result', origin: 'upstream_status', human: 'human' };
+
+/** drawable reports whether the log may have what a chart draws. */
+function drawable(name: ChartName, known: Known): boolean {
+	const field = fieldsOfCharts[name];
+	return field === undefined || !lacks(known, field);
+}
+
+/** chartOf names what the lines of the chart are: the statuses if the log has no results. */
+function chartOf({ chart }: Place, known: Known): ChartName {
+	const name = chart in words.charts ? chart as ChartName : '';
+	return name === '' && !drawable(name, known) ? 'status' : name;
 }
 
 /** Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. */
-function Views() {
+function Views({ known }: { known: Known }) {
 	const { place, fields, go } = useConsole();
 	const groupable = fields.filter((field) => field.groupable && !field.key).map((field) => field.name);
 	const against = place.against === 'previous' ? '' : place.against;
 	const sides: Readonly<Record<string, string>> = words.comparisons;
+	const charts = (Object.keys(words.charts) as ChartName[]).filter((name) => drawable(name, known));
 	const panel = (name: string, text: string, title: string) => {
 		const open = place.panel === name;
 		return <button type="button" class="small" aria-expanded={open} title={title} onClick={() => go({ panel: open ? '' : name })}>
@@ -213,14 +262,15 @@ function Views() {
 		<div class="over-rows">
 			<Select id="compared" name={words.comparedWith} value={against} choose={(side) => go({ against: side })}
 				options={Object.entries({ ...sides, [against]: sides[against] ?? against })} />
-			<span class="row tight" role="group" aria-label={words.chartOf}>{(Object.keys(words.charts) as ChartName[]).map((name) =>
-				<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place) === name}
+			<span class="row tight" role="group" aria-label={words.chartOf}>{charts.map((name) =>
+				<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place, known) === name}
 					onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
 			<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
 				choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
 				options={[['', words.notSplit], ...[...new Set([...groupable, ...place.by ?? []])].map((name) => [name, name] as const)]} />
 			<LiveField rates={slowRates} />
-			<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}{panel('standout', words.standOut, '')}</span>
+			<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}
+				{!lacks(known, 'result') && panel('standout', words.standOut, '')}</span>
 		</div>
 		{place.panel === 'standout' && <StandOut />}
 	</>;
@@ -233,6 +283,10 @@ function total(segments: readonly Segment[], of: Figure): number {
 	return segments.reduce((sum, segment) => sum + segment[of], 0);
 }
 
+/** The tiles of a log with decisions of a gateway, and of one without. */
+const gatewayTiles = ['requests', 'blocked', 'challenged', 'monitored', 'human', 'refused', 'clients', 'bytes'] as const;
+const logTiles = ['requests', 'errors', 'failures', 'missing', 'clients', 'bytes'] as const;
+
 type Values = Readonly<Record<TileName, number | null>>;
 
 /**
@@ -240,11 +294,17 @@ type Values = Readonly<Record<TileName, number | null>>;
  * and its refusals those of the last origin: no condition counts the same, so these figures come from facets.
  */
 function valuesOf(timeline: Answer<Segment> | null, facets: Answer<Facet> | null, refused: Answer<Facet> | null): Values {
+	const known = knownOf(facets?.results ?? null);
 	const of = (name: Figure): number | null => timeline && total(timeline.results, name);
+	const answered = (from: number, to = from): number | null => timeline && timeline.results.flatMap((one) => one.array_status_codes)
+		.reduce((sum, { key, value }) => (from <= Number(key) && Number(key) <= to ? sum + value : sum), 0);
 	return {
-		requests: of('num_of_requests'), blocked: of('num_of_blocked_requests'),
-		challenged: facets && countOf(facets.results, factOf.challenged), monitored: facets && countOf(facets.results, factOf.monitored),
-		human: of('num_of_human_requests'), refused: refused && (refused.meta.num_of_requests ?? null),
+		requests: of('num_of_requests'), blocked: numberIn(known, 'result', of('num_of_blocked_requests')),
+		challenged: numberIn(known, 'result', facets && countOf(facets.results, factOf.challenged)),
+		monitored: facets && countOf(facets.results, factOf.monitored),
+		human: numberIn(known, 'human', of('num_of_human_requests')),
+		refused: numberIn(known, 'upstream_status', refused && (refused.meta.num_of_requests ?? null)),
+		errors: answered(400, 499), failures: answered(500, 599), missing: answered(404),
 		clients: facets && (facets.results.find((facet) => facet.by === 'ip')?.distinct ?? null), bytes: of('sum_of_sent_bytes'),
 	};
 }
@@ -260,14 +320,14 @@ function countOf(facets: readonly Facet[], { field, value }: { field: string; va
  * Tiles are the numbers of the period, each with that of the period before, and a click away from its requests. If the data
  * has only a part of these periods, they are not compared.
  */
-function Tiles({ now, before, begin, plan, age }: {
-	now: Values; before: Values; begin: number | null; plan: Plan; age: ReturnType<typeof ageOf>;
+function Tiles({ names, now, before, begin, plan, age }: {
+	names: readonly TileName[]; now: Values; before: Values; begin: number | null; plan: Plan; age: ReturnType<typeof ageOf>;
 }) {
 	const { zone } = useConsole();
 	const none = begin === null ? words.noneBefore : words.begins(momentIn(begin, zone));
 	const compared = begin === null && before.requests !== 0;
-	return <section class={`tiles ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
-		{(Object.keys(words.tiles) as TileName[]).map((name) => {
+	return <section class={`tiles of-${names.length} ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
+		{names.map((name) => {
 			const first = name === 'requests'; // it says for all why there is no change
 			return <Tile key={name} name={name} value={now[name]} plan={plan} requests={now.requests ?? 0}
 				before={compared ? before[name] : first ? 0 : null} none={first ? none : ''} />;
@@ -301,23 +361,27 @@ function ChangeText({ now, before, none, children }: { now: number; before: numb
 	</p>;
 }
 
-function Lists({ top, requests }: { top: readonly Top[]; requests: number }) {
+function Lists({ top, rank, decided }: { top: readonly Top[]; rank: Rank; decided: boolean }) {
 	const { place, go } = useConsole();
 	const sort = place.sort === 'requests' ? place.sort : '';
-	const slow = <Slow top={top} />;
+	const names = Object.keys(words.lists) as ListName[];
+	const keysOf = (name: ListName): Top[] => top.filter((one) => one.label === name);
+	const empty = names.filter((name) => keysOf(name).length === 0);
+	const slow = !empty.includes('total_time') && <Slow top={top} />;
 	return <>
 		<div class="over-rows">
 			<h2>{words.topValues}</h2>
-			<span class="row tight" role="group" aria-label={words.order}>{(['', 'requests'] as const).map((order) =>
+			{decided && <span class="row tight" role="group" aria-label={words.order}>{(['', 'requests'] as const).map((order) =>
 				<button type="button" class="small" key={order} aria-pressed={sort === order} onClick={() => go({ sort: order })}>
-					{words.orders[order]}</button>)}</span>
+					{words.orders[order]}</button>)}</span>}
 		</div>
-		{sort !== '' ? <Busiest>{slow}</Busiest> : <div class="lists">
-		{(Object.keys(words.lists) as ListName[]).map((name) => {
-			const keys = top.filter((one) => one.label === name);
-			return name === 'total_time' ? slow : <List key={name} name={name} keys={keys} requests={requests} />;
-		})}
-		</div>}
+		{sort !== '' ? <Busiest decided={decided}>{slow}</Busiest> : <>
+			<div class="lists">
+				{names.filter((name) => !empty.includes(name)).map((name) => (name === 'total_time' ? slow :
+					<List key={name} name={name} keys={keysOf(name)} rank={rank} decided={decided} />))}
+			</div>
+			<Empty lists={empty} />
+		</>}
 	</>;
 }
 
@@ -349,20 +413,21 @@ function Slow({ top }: { top: readonly Top[] }) {
 				<td><Of top={one} n={one.num_of_requests} /></td>
 			</tr>)}</tbody>
 		</table>
-		{targets.length === 0 && <p class="quiet">{words.noValues}</p>}
 	</section>;
 }
 
-/** Questions are three that a first visitor can click. */
-function Questions() {
+/** Questions are some that a first visitor can click, about what the log has. */
+function Questions({ known }: { known: Known }) {
 	const { go } = useConsole();
-	const questions: [string, Partial<Place>][] = [
-		[words.askAttack, { filter: 'blocked is true', screen: 'dashboard' }],
-		[words.askFalse, { filter: 'blocked is true, human is true', screen: 'events' }],
-		[words.askSlow, { filter: 'status>=500', screen: 'events' }],
+	const decided = !lacks(known, 'result');
+	const questions: [boolean, string, Partial<Place>][] = [
+		[decided, words.askAttack, { filter: 'blocked is true', screen: 'dashboard' }],
+		[decided && !lacks(known, 'human'), words.askFalse, { filter: 'blocked is true, human is true', screen: 'events' }],
+		[!decided, words.askMissing, { filter: 'status=404', screen: 'dashboard' }],
+		[true, words.askSlow, { filter: 'status>=500', screen: 'events' }],
 	];
 	return <p class="questions">
-		{words.questions}: {questions.map(([text, change]) =>
+		{words.questions}: {questions.map(([fits, text, change]) => fits &&
 			<button type="button" class="link" key={text} onClick={() => go(change)}>{text}</button>)}
 	</p>;
 }

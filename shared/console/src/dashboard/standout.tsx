@@ -28,7 +28,7 @@ export function StandOut() {
 	const asked = useAsked(api, question, round, (asker) => ask(asker, place));
 	return <section class="stand-out" aria-labelledby="stand-out">
 		<h2 id="stand-out">{words.name(selected)}</h2>
-		<Answered asked={asked} metas={(answer) => [answer.meta]}>{({ results, meta, selected: of }) => <>
+		<Answered asked={asked} metas={(answer) => [answer.meta]} part>{({ results, meta, selected: of }) => <>
 			{meta.diff && <Sentences findings={results} diff={meta.diff} selected={of} />}
 			{meta.diff?.small && results.length > 0 && <p class="quiet">{words.small}</p>}
 		</>}</Answered>

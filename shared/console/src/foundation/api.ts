@@ -9,7 +9,7 @@ import { forgetLocation, keepLocation, locationOf } from './running';
 
 export type {
 	DiffMeta as Diff, DiffResult as Finding, Explanation, DiffSideMeta as DiffSide, FacetResult as Facet, StatsResult as Stat,
-	TimelineResult as Segment, TopXResult as Top,
+	IncidentResult as Incident, TimelineResult as Segment, TopXResult as Top,
 } from '../pure/answers';
 
 /** What an answer says about itself. */
@@ -32,6 +32,7 @@ export interface Routes {
 	diff: answers.DiffResult;
 	logs: LogRecord;
 	values: answers.ValueResult;
+	incidents: answers.IncidentResult;
 	why: answers.Explanation;
 }
 
@@ -137,11 +138,24 @@ export class API {
 			await afford?.();
 			response = await send();
 		}
-		if (response.status === 202 || response.status === 504) {
+		if (runsOn(response)) {
 			const location = response.headers.get('Location');
 			if (location) response = await this.follow(question, location, retryAfterOf(response) ?? 1, signal, progress);
+			else if (route === 'incidents') response = await this.repeat(send, response, signal, progress);
 		}
 		return checked(response);
+	}
+
+	/** repeat sends a question of several queries, which go on, until it has its answer. */
+	private async repeat(
+		send: () => Promise<Response>, response: Response, signal: AbortSignal, progress: Progress,
+	): Promise<Response> {
+		progress.running({ queue: 0 });
+		while (runsOn(response)) {
+			await pause(retryAfterOf(response) ?? longestPause, signal);
+			response = await send();
+		}
+		return response;
 	}
 
 	/** report returns a report in the form that the parameters name. */
@@ -301,6 +315,11 @@ function refusalOf(response: Response, text: string): Refusal {
 	const id = body.request_id ?? response.headers.get('X-Request-Id') ?? '';
 	return new Refusal(response.status, body.message || response.statusText, id, body.errors ?? [],
 		body.fixed_filter ?? '', retryAfterOf(response), body.detail ?? []);
+}
+
+/** runsOn reports whether a query takes longer than its request may. */
+function runsOn({ status }: Response): boolean {
+	return status === 202 || status === 504;
 }
 
 function retryAfterOf(response: Response): number | null {

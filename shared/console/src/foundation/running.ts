@@ -53,7 +53,7 @@ export function presentPeriod(place: Place): Period {
 /** presentOfRunning is the moment of the questions that still run. Whoever asks as of then waits for the same answers. */
 export function presentOfRunning(): number {
 	const kept = read();
-	return kept?.about === about() ? kept.present : Date.now();
+	return kept?.about === about() ? kept.present : latest || Date.now();
 }
 
 /** locationOf returns where the answer to a question will be if its query still runs since before a reload, or null. */

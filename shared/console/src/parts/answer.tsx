@@ -21,31 +21,34 @@ import { share } from './share';
 const Advised = lazy(() => import('./advised').then((m) => m.Advised));
 
 /** Answered shows the state of a question, then its answer. An earlier answer stays, dimmed, until the next is there. */
-export function Answered<T>({ asked, metas, brief = false, secret = false, children }: {
+export function Answered<T>({ asked, metas, brief = false, part = brief, secret = false, children }: {
 	asked: Asked<T>;
 	metas(answer: T): readonly Meta[];
 	brief?: boolean; // without the way to explain what was asked, which is about the whole page
+	part?: boolean; // of a page that says elsewhere to when the data is complete
 	secret?: boolean; // without copies of what was asked, which has values of sensitive fields
 	children(answer: T): ComponentChildren;
 }) {
 	const { answer } = asked;
 	return <>
-		<Line asked={asked} metas={answer === null ? [] : metas(answer)} brief={brief}
+		<Line asked={asked} metas={answer === null ? [] : metas(answer)} brief={brief} part={part}
 			{...(secret ? { questions: [] } : { questions: asked.questions, paths: asked.paths })} />
 		<Panel asked={asked} question={asked.questions[0]?.[1]}>{children}</Panel>
 	</>;
 }
 
-/** Line is what an answer rests on, or that it is being asked for. */
-export function Line({ asked, metas, questions, paths = [], brief = false }: {
+/** Line is what an answer rests on, or that it is being asked for. What the answer cost opens with a click. */
+export function Line({ asked, metas, questions, paths = [], brief = false, part = brief }: {
 	asked: Asked<unknown>; metas: readonly Meta[]; questions: readonly (readonly [Route, Parameters])[]; paths?: readonly string[];
-	brief?: boolean;
+	brief?: boolean; part?: boolean;
 }) {
+	const copies = questions.length + paths.length > 0;
 	return <div class="line">
-		<Honesty metas={metas} />
-		{questions.length + paths.length > 0 && <Tools>
-			<CopyQuestions questions={questions} paths={paths} />{!brief && metas.length > 0 && <ExplainButton />}
+		{(copies || metas.length > 0) && <Tools metas={metas} part={part}>
+			<Cost metas={metas} />
+			{copies && <CopyQuestions questions={questions} paths={paths} />}{copies && !brief && metas.length > 0 && <ExplainButton />}
 		</Tools>}
+		<Honesty metas={metas} part={part} />
 		<Progress asked={asked} />
 	</div>;
 }
@@ -86,9 +89,14 @@ export function ageOf(...states: readonly State[]): '' | 'stale' | 'old' {
 	return states.includes('asking') ? 'stale' : '';
 }
 
-/** Tools are the buttons of the line, or a menu of them where the window is narrow. */
-function Tools({ children }: { children: ComponentChildren }) {
-	const folded = useMedia(narrow);
+/**
+ * Tools are the buttons of the line, or a menu of them where the window is narrow or there is an answer. The menu of the answer of
+ * a page is named by the time to which its data is complete.
+ */
+function Tools({ metas, part, children }: { metas: readonly Meta[]; part: boolean; children: ComponentChildren }) {
+	const { zone } = useConsole();
+	const folded = useMedia(narrow) || metas.length > 0;
+	const whole = part ? '' : wholeOf(metas, zone);
 	const box = useRef<HTMLDetailsElement>(null);
 	useLayoutEffect(() => {
 		const close = (event: Event): void => {
@@ -99,7 +107,8 @@ function Tools({ children }: { children: ComponentChildren }) {
 	}, []);
 	if (!folded) return <span class="row">{children}</span>;
 	return <details class="chooser tools" ref={box}>
-		<summary aria-label={words.tools} title={words.tools}>⋯</summary>
+		{whole === '' ? <summary aria-label={words.tools} title={words.tools}>⋯</summary> :
+			<summary class="whole" title={words.tools}><span aria-hidden="true">●</span> {whole}</summary>}
 		<div class="panel">{children}</div>
 	</details>;
 }
@@ -244,20 +253,27 @@ function sentenceOf(failure: unknown): string {
 	return words.failed;
 }
 
-/** Honesty is the line about an answer: what it cost, to when the data is complete, and what is missing. */
-function Honesty({ metas }: { metas: readonly Meta[] }) {
-	const { zone } = useConsole();
+/** wholeOf says to when the data of an answer is complete, or of when the newest record is. */
+function wholeOf([first]: readonly Meta[], zone: string): string {
+	const at = (time: string): string => momentIn(wholeSeconds(time), zone);
+	if (first?.complete_through) return words.honesty.complete(at(first.complete_through));
+	return first?.newest ? words.honesty.newest(at(first.newest)) : '';
+}
+
+function sumOf(metas: readonly Meta[], of: (meta: Meta) => number | undefined): number {
+	return metas.reduce((total, m) => total + (of(m) ?? 0), 0);
+}
+
+/** Cost is what an answer cost. */
+function Cost({ metas }: { metas: readonly Meta[] }) {
 	const first = metas[0];
 	if (!first) return null;
 	const w = words.honesty;
-	const sum = (of: (meta: Meta) => number | undefined): number => metas.reduce((total, m) => total + (of(m) ?? 0), 0);
+	const sum = (of: (meta: Meta) => number | undefined): number => sumOf(metas, of);
 	const most = (of: (meta: Meta) => number | undefined): number => Math.max(...metas.map((m) => of(m) ?? 0));
 	const cost = metas.some((m) => m.cost_usd !== undefined) ? sum((m) => m.cost_usd) : null;
-	const skipped = new Set(metas.flatMap((m) => m.skipped ?? []));
-	const cached = metas.find((m) => m.cached)?.cached;
 	const asked = sum((m) => m.questions ?? 1);
 	const queue = most((m) => m.queue_ms);
-	const begin = beginOf(metas);
 	const known = metas.some((m) => m.objects !== undefined);
 	const facts = [
 		first.engine,
@@ -265,21 +281,30 @@ function Honesty({ metas }: { metas: readonly Meta[] }) {
 		milliseconds(most((m) => m.elapsed_ms)) + (queue > 0 ? `, ${w.queue(milliseconds(queue))}` : ''),
 		bytes(sum((m) => m.bytes_scanned)) + (known ? ` ${w.of} ${objects(most((m) => m.objects))}` : ''),
 		...(cost !== null ? [dollars(cost)] : []),
-		...(begin !== null ? [words.begins(momentIn(begin, zone))] : []),
-		...(first.complete_through ? [w.complete(momentIn(wholeSeconds(first.complete_through), zone))] :
-			first.newest ? [w.newest(momentIn(wholeSeconds(first.newest), zone))] : []),
 		...(metas.some((m) => m.late === null) ? [w.lateUnknown] : []),
 	];
+	return <p class="honesty">{facts.map((fact) => <span key={fact}>{fact}</span>)}</p>;
+}
+
+/** Honesty is what an answer lacks. A part of a page leaves out what holds for all of its data. */
+function Honesty({ metas, part }: { metas: readonly Meta[]; part: boolean }) {
+	const { zone } = useConsole();
+	const w = words.honesty;
+	const late = sumOf(metas, (m) => m.late ?? 0);
+	const skipped = new Set(metas.flatMap((m) => m.skipped ?? []));
+	const cached = metas.find((m) => m.cached)?.cached;
+	const begin = part ? null : beginOf(metas);
 	const warnings = [
 		...(metas.some((m) => m.truncated?.reason === 'bytes') ? [w.truncatedBytes] : []),
 		...(metas.some((m) => m.truncated?.reason === 'limit' && !m.next) ? [w.truncatedLimit] : []),
 		...(cached ? [w.cached(ago(cached.age_seconds * 1000))] : []),
 		...(metas.some((m) => m.split) ? [w.split] : []),
-		...(sum((m) => m.late ?? 0) > 0 ? [w.late(sum((m) => m.late ?? 0))] : []),
-		...(metas.some((m) => m.demo) ? [w.demo] : []),
+		...(late > 0 ? [w.late(late)] : []),
+		...(!part && metas.some((m) => m.demo) ? [w.demo] : []),
 	];
+	if (begin === null && warnings.length + skipped.size === 0) return null;
 	return <p class="honesty">
-		{facts.map((fact) => <span key={fact}>{fact}</span>)}
+		{begin !== null && <span>{words.begins(momentIn(begin, zone))}</span>}
 		{warnings.map((warning) => <span key={warning} class="warning">{warning}</span>)}
 		{skipped.size > 0 && <details class="warning">
 			<summary>{w.skipped(skipped.size)}</summary>

@@ -54,7 +54,7 @@ function Blame({ period }: { period: Period }) {
 	const question = `blame ${absolute(period)} ${place.filter}`;
 	const asked = useAsked(api, question, round, (asker) => ask(asker, place.filter, period));
 	return <section class="blame" aria-label={words.name}>
-		<Answered asked={asked} metas={(found) => found.metas}>
+		<Answered asked={asked} metas={(found) => found.metas} part>
 			{(found) => <><Conditions found={found} /><Nearest found={found} /></>}
 		</Answered>
 	</section>;

@@ -8,7 +8,7 @@ import { absolute, elsewhere, momentIn, segmentIn } from '../pure/time';
 import { words } from '../texts/page';
 import { Numbers } from './lazily';
 import { Count, Value } from './menu';
-import { partialOf, Plot, type PlotLine, useAnnounced } from './plot';
+import { Marked, partialOf, Plot, type PlotLine, useAnnounced } from './plot';
 
 interface Props {
 	segments: readonly Segment[];
@@ -128,6 +128,7 @@ function Legend({ series, segments, before, earlier, length, compact, at, zone, 
 			<Named fact={factOf[s.name]} name={words.series[s.name]} />
 			{(segment || !compact) && <b>{number(s)}</b>}
 		</span>)}
+		<Marked at={segment?.time_period} length={length} />
 		<span class="moment" title={peak ? elsewhere(peak.time_period * 1000, zone) : ''}>
 			{segment ? momentIn(segment.time_period * 1000, zone) : peak && <Count {...counted} n={peak.num_of_requests}
 				period={segmentIn(counted.period, peak.time_period, length)}

@@ -11,13 +11,15 @@ import { beginOf } from '../pure/coverage';
 import { absent, add, addOnly, type Fact, filtersOf, without } from '../pure/filter';
 import { ago, brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
-import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ofClass, rest, total } from '../pure/lines';
+import {
+	aligned, classesOf, type Figures, figuresOf, leastOfLogarithm, type Measure, measures, ofClass, ranked, rest, stacked, total,
+} from '../pure/lines';
 import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
 import { absolute, comparedWith, momentIn, type Period, segmentFor, segmentIn } from '../pure/time';
 import { words } from '../texts/lines';
 import { Answered } from './answer';
 import { Count, Share, Value } from './menu';
-import { partialOf, Plot, type PlotLine, useAnnounced } from './plot';
+import { Marked, partialOf, Plot, type PlotLine, useAnnounced } from './plot';
 import { besidesOf, Change, conditionOf, TileOf } from './tile';
 
 /** Numbers with a name, one for each segment. */
@@ -48,11 +50,9 @@ interface Of {
 	period: { from: string; to: string };
 }
 
-/** Lines draws the chart that the address names. The times are asked for; the others are of the timeline. */
-export function Lines(of: Of) {
-	const { place } = useConsole();
-	if (place.chart === 'latency') return <Latency />;
-	return <OfTimeline key={place.chart} kind={place.chart} {...of} />;
+/** Lines draws a chart of a kind. The times are asked for; the others are of the timeline. */
+export function Lines({ kind, ...of }: Of & { kind: string }) {
+	return kind === 'latency' ? <Latency /> : <OfTimeline key={kind} kind={kind} {...of} />;
 }
 
 function OfTimeline({ kind, ...of }: Of & { kind: string }) {
@@ -116,15 +116,18 @@ function Latency() {
 		await asker.afford([['stats', parameters]]);
 		return asker.ask('stats', parameters);
 	});
-	return <Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <LatencyChart answer={answer} />}</Answered>;
+	return <Answered asked={asked} metas={(answer) => [answer.meta]} part>{(answer) => <LatencyChart answer={answer} />}</Answered>;
 }
 
 function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 	const drawn = useMemo(() => {
-		const line = (name: string, of: (one: Stat) => number | null, colour: string, dash: number[]): Line => {
+		// Requests that were blocked took no time of the origin. A log without its times has those of the requests.
+		const origin = results.some((one) => one.p50_origin_time != null);
+		const line = (share: 'p50' | 'p90' | 'p99', colour: string, dash: number[]): Line => {
+			const name = words.shares[share];
 			const values = results.map((one) => {
-				const seconds = of(one);
-				return seconds === null ? null : seconds * 1000;
+				const seconds = one[`${share}_${origin ? 'origin' : 'total'}_time`] ?? null;
+				return seconds === null ? null : Math.max(leastOfLogarithm, seconds * 1000);
 			});
 			const most = Math.max(0, ...values.map((n) => n ?? 0));
 			return { name, values, fact: null, colour, dash, width: 1.5, whole: words.most(milliseconds(most)) };
@@ -132,16 +135,15 @@ function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 		return {
 			times: results.map((one) => one.time_period),
 			lines: [
-				line(words.shares.p50, (one) => one.p50_total_time ?? null, '--passed', []),
-				line(words.shares.p90, (one) => one.p90_total_time ?? null, '--challenged', [10, 3, 2, 3]),
-				line(words.shares.p99, (one) => one.p99_total_time ?? null, '--blocked', [7, 3]),
+				line('p50', '--passed', []), line('p90', '--challenged', [10, 3, 2, 3]), line('p99', '--blocked', [7, 3]),
 			].filter((one) => one.values.some((n) => n !== null)),
+			name: origin ? words.names.originLatency : words.names.latency,
 		};
 	}, [results]);
-	return <LinesChart name={words.names.latency} {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} />;
+	return <LinesChart {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} band />;
 }
 
-/** Split reads the field from the address, asks for its histogram, and draws a line for each of its most frequent values. */
+/** Split reads the field from the address, asks for its histogram, and draws columns of the values with the largest segments. */
 export function Split() {
 	const { api, place, go, round } = useConsole();
 	const field = place.by?.[0] ?? '';
@@ -149,26 +151,29 @@ export function Split() {
 	const asked = useAsked(api, question, round, async (asker) => {
 		const period = presentPeriod(place);
 		const parameters: Parameters = {
-			filters: filtersOf(place.filter, period), by: [field], limit: mostSeries,
+			filters: filtersOf(place.filter, period), by: [field], limit: place.segment === '' ? mostAsked : mostSeries,
 			segment: place.segment || segmentFor(period, mostSegments()),
 		};
 		await asker.afford([['histogram', parameters]]);
 		return { ...await asker.ask('histogram', parameters), field };
 	});
 	return <section class="split">
-		<Answered asked={asked} metas={(answer) => [answer.meta]}>{(answer) => <SplitChart answer={answer} />}</Answered>
+		<Answered asked={asked} metas={(answer) => [answer.meta]} part>{(answer) => <SplitChart answer={answer} />}</Answered>
 		{asked.state === 'failed' && <button type="button" onClick={() => go({ by: null })}>{words.notSplit}</button>}
 	</section>;
 }
 
-const mostSeries = 5;
+/** The values that have series of their own, and those that are asked for, because the answer ranks them by all their requests. */
+const mostSeries = 6;
+const mostAsked = 20;
 
 /** The looks of the values of a field, by their places in the answer. */
 const looksInTurn: readonly { colour: string; dash: number[] }[] = [
 	{ colour: '--passed', dash: [] }, { colour: '--blocked', dash: [7, 3] }, { colour: '--refused', dash: [2, 3] },
 	{ colour: '--challenged', dash: [10, 3, 2, 3] }, { colour: '--monitored', dash: [4, 4] },
-	{ colour: '--quiet', dash: [] }, { colour: '--before', dash: [2, 2] },
+	{ colour: '--text', dash: [] },
 ];
+const looksOfKinds = { other: { colour: '--before', dash: [] }, absent: { colour: '--quiet', dash: [] } };
 
 /** SplitChart draws an answer with the field of its question, which may be an earlier one. */
 function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Routes['histogram']> & { field: string } }) {
@@ -179,21 +184,25 @@ function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Route
 	const drawn = useMemo(() => {
 		const times = [...new Set(results.map((one) => one.time_period))];
 		const partial = partialOf({ segments: times.map((time) => ({ time_period: time })), length, period: meta.period });
-		const lines = (meta.series ?? []).map((one, i): Line => {
-			const counts = new Map(results.filter(({ series, kind }) => series === one.series && kind === one.kind)
+		const all = (meta.series ?? []).flatMap(({ series: value, kind: of, total: n }) => {
+			const counts = new Map(results.filter(({ series, kind }) => series === value && kind === of)
 				.map((segment) => [segment.time_period, segment.value]));
-			const values = times.map((time, at) => (partial(at) ? null : counts.get(time) ?? 0));
+			return of === 'all' ? [] : [{ series: value, kind: of, values: times.map((time) => counts.get(time) ?? 0), total: n }];
+		});
+		const lines = ranked(all, mostSeries).map((one, i): Line => {
+			const values = one.values.map((n, at) => (partial(at) ? null : n));
 			const fact = one.kind === 'value' && one.series !== null ? { field, value: one.series } : null;
 			const filter = fact ? addOnly(counted.filter, fact) :
 				one.kind === 'absent' && type !== undefined ? absent(field, type).reduce(add, counted.filter) : null;
 			return {
-				name: nameOf(one), values, width: 1.5, ...(looksInTurn[i % looksInTurn.length] ?? { colour: '--quiet', dash: [] }),
+				name: nameOf(one), values, width: 1.5,
+				...(one.kind === 'value' ? looksInTurn[i] ?? looksOfKinds.other : looksOfKinds[one.kind]),
 				whole: count(one.total), counts: one.total, counted: { filter, period: counted.period }, fact,
 			};
 		});
 		return { times, lines };
 	}, [results, type]);
-	return <LinesChart name={words.split(field)} {...drawn} length={length} />;
+	return <LinesChart name={words.split(field)} {...drawn} length={length} columns />;
 }
 
 function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>): string {
@@ -202,8 +211,10 @@ function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>):
 }
 
 /** LinesChart is a figure of lines with their legend, and the same as a table. */
-function LinesChart({ name, times, lines, length, height = 220, write, moment }: {
+function LinesChart({ name, times, lines, length, height = 220, columns = false, band = false, write, moment }: {
 	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
+	columns?: boolean; // on each other, in place of lines
+	band?: boolean; // between the first line and the last one, on a logarithmic axis
 	write?(n: number): string; // without it, whole numbers
 	moment?(at: number): string; // what the legend names a segment
 }) {
@@ -213,6 +224,11 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 	const at = table ? null : cursor; // a table has none
 	const announced = useAnnounced(at);
 	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
+	const series = useMemo(() => { // the first column is drawn last, over the sums with the others, and the lines over their band
+		const sums = columns ? stacked(lines.map((line) => line.values)) : [];
+		const drawn = columns ? lines.map((line, i) => ({ ...line, values: sums[i] ?? [] })) : [...lines];
+		return columns || band ? drawn.reverse() : drawn;
+	}, [lines, columns, band]);
 	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
 	const numberAt = (line: Line, i: number): string => numberOf(line.values[i], write);
 	return <figure class="chart lines">
@@ -223,13 +239,15 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 				`${momentOf(announced)}: ${lines.map((line) => `${line.name} ${numberAt(line, announced)}`).join(', ')}`}</span>
 			<ul class="series">{lines.map((line, i) => <li key={i}>
 				<svg width="22" height="8" aria-hidden="true">
-					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width="2" stroke-dasharray={line.dash.join(' ')} />
+					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width={columns ? 8 : 2}
+						stroke-dasharray={columns ? undefined : line.dash.join(' ')} />
 				</svg>
 				{line.fact ? <Value fact={line.fact}>{line.name}</Value> : <span>{line.name}</span>}
 				<b>{at !== null ? <NumberAt column={line} at={at} times={times} length={length} {...(write ? { write } : {})} /> :
 					line.counts === undefined || !line.counted ? line.whole :
 						<Count n={line.counts} {...line.counted} write={() => line.whole} />}</b>
 			</li>)}</ul>
+			<Marked at={at === null ? undefined : times[at]} length={length} />
 			<span class="moment">{at === null ? '' : momentOf(at)}</span>
 			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
 			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
@@ -238,7 +256,8 @@ function LinesChart({ name, times, lines, length, height = 220, write, moment }:
 		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :
 			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
 				{...(write ? { write } : {})} /> :
-				<Plot segments={segments} length={length} height={height} series={lines} zone={zone} at={at} onMove={setCursor}
+				<Plot segments={segments} length={length} height={height} series={series} zone={zone} at={at} onMove={setCursor}
+					columns={columns} band={band}
 					{...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
 	</figure>;
 }
@@ -295,7 +314,9 @@ export function Overlay() {
 	const asked = useAsked(api, question, round, (asker) => askSides(asker, place));
 	const mistakes = asked.failure instanceof Refusal ? asked.failure.mistakes : [];
 	return <section class="overlay">
-		<Answered asked={asked} metas={(answer) => answer.metas}>{(answer) => <Sides answer={answer} />}</Answered>
+		<Answered asked={asked} metas={(answer) => answer.metas} part={place.other === ''}>
+			{(answer) => <Sides answer={answer} />}
+		</Answered>
 		{asked.state === 'failed' && mistakes.length > 0 &&
 			<ul class="wrong-text">{mistakes.map((one) => <li key={`${one.offset} ${one.message}`}>{one.message}</li>)}</ul>}
 	</section>;

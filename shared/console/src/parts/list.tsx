@@ -1,6 +1,7 @@
 // The top keys of a label, as a table.
 import type { Top } from '../foundation/api';
 import { useCounted } from '../foundation/context';
+import { agentsOf } from '../pure/agent';
 import { add, addOnly, type Fact } from '../pure/filter';
 import { briefValue } from '../pure/reason';
 import { words } from '../texts/page';
@@ -19,28 +20,45 @@ export function factOfTop(top: Key): Fact {
 	return { field: top.label, value: top.key };
 }
 
-/** List is a table of the top keys of a label. */
-export function List({ name, keys, requests }: { name: ListName; keys: readonly Key[]; requests: number }) {
+/** What the values of a list are ranked by, and the number of these requests in all. */
+export interface Rank {
+	by: 'blocked' | 'requests';
+	all: number;
+}
+
+/**
+ * List is a table of the top keys of a label, with their shares of what ranks them. Without decisions of a gateway, it does not
+ * say how many requests were blocked.
+ */
+export function List({ name, keys, rank, decided }: { name: ListName; keys: readonly Key[]; rank: Rank; decided: boolean }) {
+	const blocked = rank.by === 'blocked';
+	const ranked = (top: Key): number => (blocked ? top.num_of_blocked_requests : top.num_of_requests);
+	const texts = keys.map(({ key }) => briefValue(name, key));
+	const written = name === 'user_agent' ? agentsOf(texts) : texts;
 	return <section class="list">
 		<table>
 			<caption><h3>{words.lists[name]}</h3></caption>
 			<thead><tr>
-				<th scope="col">{words.value}</th><th scope="col">{words.blocked}</th>
-				<th scope="col">{words.requests}</th><th scope="col">{words.ofAll}</th>
+				<th scope="col">{words.value}</th>{decided && <th scope="col">{words.blocked}</th>}
+				<th scope="col">{words.requests}</th><th scope="col">{words.ofRank[rank.by]}</th>
 			</tr></thead>
-			<tbody>{keys.map((top) => <tr key={`${top.label} ${top.key}`}>
-				<th scope="row" style={{ '--part': String(top.num_of_requests / requests) }}>
+			<tbody>{keys.map((top, i) => <tr key={`${top.label} ${top.key}`}>
+				<th scope="row" style={{ '--part': String(ranked(top) / rank.all) }}>
 					{top.key_truncated ? <span class="text" title={top.key}>{top.key}</span> :
-						<Value fact={factOfTop(top)}>{briefValue(name, top.key)}</Value>}
+						<Value fact={factOfTop(top)}>{written[i]}</Value>}
 				</th>
-				<td class={top.num_of_blocked_requests > 0 ? 'blocked' : ''}>
-					<Of top={top} n={top.num_of_blocked_requests} and={conditionOf.blocked} /></td>
+				{decided && <td class={top.num_of_blocked_requests > 0 ? 'blocked' : ''}>
+					<Of top={top} n={top.num_of_blocked_requests} and={conditionOf.blocked} /></td>}
 				<td><Of top={top} n={top.num_of_requests} /></td>
-				<td class="share"><Of top={top} n={top.num_of_requests} all={requests} /></td>
+				<td class="share"><Of top={top} n={ranked(top)} all={rank.all} and={blocked ? conditionOf.blocked : ''} /></td>
 			</tr>)}</tbody>
 		</table>
-		{keys.length === 0 && <p class="quiet">{words.noValues}</p>}
 	</section>;
+}
+
+/** Empty names the lists without values. */
+export function Empty({ lists }: { lists: readonly ListName[] }) {
+	return lists.length === 0 ? null : <p class="quiet">{words.noValues(lists.map((name) => words.lists[name]).join(', '))}</p>;
 }
 
 /** Of is a number of requests with a top value, or their part of all. A condition on a text that was cut would find none. */

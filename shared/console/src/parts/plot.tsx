@@ -1,7 +1,9 @@
 // The canvas of charts: lines over time, with a cursor for pointers and keys.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { brief } from '../pure/format';
+import { logarithmicRange } from '../pure/lines';
 import { clockIn, dateIn } from '../pure/time';
 import { words } from '../texts/page';
 
@@ -14,9 +16,34 @@ export interface PlotLine {
 	width: number;
 }
 
+/** What a chart marks: a time, in seconds, in which something happened that the lines do not say. */
+export interface Mark {
+	from: number;
+	to: number;
+	name: string;
+}
+
+/** The marks of all charts of a part of the page. */
+export const Marks = createContext<readonly Mark[]>([]);
+
+const bars = uPlot.paths.bars?.({ size: [0.9, Infinity, 1] }) ?? (() => null);
+
+const leastMark = 4; // pixels, so that a mark of a minute can be seen
+
+/** Marked says what the marks are, or which of them a segment has. */
+export function Marked({ at, length }: { at: number | undefined; length: number }) {
+	const marks = useContext(Marks);
+	if (marks.length === 0) return null;
+	const here = at === undefined ? [] : marks.filter(({ from, to }) => from < at + length && at < to);
+	return <span class={here.length > 0 ? 'key marks here' : 'key marks'}>
+		{here.length > 0 ? here.map(({ name }) => name).join(' · ') : words.marks}</span>;
+}
+
 /** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
-export function Plot({ segments, length, height, series, zone, at, compact, write, onMove, onSelect }: {
+export function Plot({ segments, length, height, series, zone, at, compact, columns = false, band = false, write, onMove, onSelect }: {
 	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
+	columns?: boolean; // from zero, each drawn over those before it
+	band?: boolean; // between the first line and the last one, on a logarithmic axis
 	series: readonly PlotLine[]; zone: string; at: number | null; write?(n: number): string; // of the axis; without it, whole numbers
 	onMove(at: number | null): void; onSelect(from: number, to: number): void;
 }) {
@@ -25,6 +52,9 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 	const scheme = useScheme();
 	const handlers = useRef({ onMove, onSelect });
 	handlers.current = { onMove, onSelect };
+	const marks = useContext(Marks);
+	const marked = useRef(marks);
+	marked.current = marks;
 	useLayoutEffect(() => { // as soon as the element can have the focus, keys have a cursor to move
 		const element = box.current;
 		if (!element) return;
@@ -41,23 +71,43 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 			padding: [8, 8, 0, 0],
 			tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
 			cursor: {
-				y: false, drag: { x: true, y: false, setScale: false }, points: { size: 6 },
+				y: false, drag: { x: true, y: false, setScale: false }, points: columns ? { show: false } : { size: 6 },
 				// It stays while the pointer is on its way to the numbers in the legend.
 				bind: { mouseleave: (_, __, leave) => (event) => (event.buttons > 0 ? leave(event) : null) },
 			},
-			scales: { x: { time: true }, y: { range: (_, __, max) => [0, Math.max(1, max * 1.05)] } },
+			scales: {
+				x: { time: true, ...(columns ? { range: (_, min, max) => [min - length / 2, max + length / 2] } : {}) },
+				y: band ? { distr: 3, range: (_, min, max) => logarithmicRange(min, max) } :
+					{ range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
+			},
+			...(band ? { bands: [{ series: [1, series.length], fill: colour('--part-fill') }] } : {}),
 			axes: [
 				{ ...axis, show: true, size: compact ? 22 : 34, ticks: { show: false },
 					values: (_, splits) => splits.map((s, i) => axisTime(s, splits[i - 1], zone, compact ?? false, small)) },
 				{ ...axis, size: 52, ticks: { show: false }, show: true, space: compact ? 24 : 36,
-					values: (_, splits) => splits.map((n) => (write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
+					// A logarithmic axis names only the powers of ten; the other splits are null.
+					values: (_, splits: readonly (number | null)[]) => splits.map((n) =>
+						(n === null ? '' : write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
 			],
 			series: [{}, ...series.map((s): uPlot.Series => ({
-				stroke: colour(s.colour), width: s.width, points: { show: segments.length < 3 },
-				...(s.dash ? { dash: s.dash } : {}),
-				...(s.fill ? { fill: colour(s.colour + '-fill') } : {}),
+				...(columns ? { fill: colour(s.colour), width: 0, points: { show: false }, paths: bars } : {
+					stroke: colour(s.colour), width: s.width, points: { show: segments.length < 3 },
+					...(s.dash ? { dash: s.dash } : {}),
+					...(s.fill ? { fill: colour(s.colour + '-fill') } : {}),
+				}),
 			}))],
 			hooks: {
+				drawClear: [(u) => {
+					const ratio = devicePixelRatio;
+					for (const { from, to } of marked.current) {
+						const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)];
+						const width = Math.max(right - left, leastMark * ratio);
+						u.ctx.fillStyle = colour('--warning-ground');
+						u.ctx.fillRect(left, u.bbox.top, width, u.bbox.height);
+						u.ctx.fillStyle = colour('--warning');
+						u.ctx.fillRect(left, u.bbox.top, width, 3 * ratio);
+					}
+				}],
 				setCursor: [(u) => {
 					const index = u.cursor.left != null && u.cursor.left >= 0 ? u.cursor.idx ?? null : null;
 					if (index === hook.at) return;
@@ -89,6 +139,7 @@ export function Plot({ segments, length, height, series, zone, at, compact, writ
 			plot.current = null;
 		};
 	}, [segments, series.length, zone, scheme, height]);
+	useEffect(() => plot.current?.redraw(false), [marks]); // they may come later than the lines
 	const move = (index: number): void => {
 		const chart = plot.current;
 		const segment = segments[index];

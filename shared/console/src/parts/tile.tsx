@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { type Fact, only } from '../pure/filter';
 import { changeOf } from '../pure/format';
 import type { Place } from '../pure/fragment';
+import { ofClass } from '../pure/lines';
 import { words } from '../texts/page';
 
 export type TileName = keyof typeof words.tiles;
@@ -16,7 +17,7 @@ export const factOf = {
 /** The condition that a tile adds, which exactly the requests of its figure satisfy. The first one and those of amounts add none. */
 export const conditionOf = {
 	blocked: only(factOf.blocked), challenged: only(factOf.challenged), monitored: only(factOf.monitored), human: only(factOf.human),
-	refused: 'upstream_status>=400',
+	refused: 'upstream_status>=400', errors: ofClass('status', 4), failures: ofClass('status', 5), missing: 'status=404',
 } satisfies Partial<Record<TileName, string>>;
 
 /** What is beside the events of a figure that adds no condition: the addresses that it counts, the bytes that it adds up. */

@@ -7,7 +7,7 @@ import { inverted } from './sides';
 export interface Chip {
 	field: string;
 	operator: string;
-	value: string;
+	value: string; // a long list is only counted: 151 values
 }
 
 interface Condition {
@@ -21,6 +21,8 @@ const signs: Readonly<Record<string, string>> = {
 	eq: '=', 'not eq': '≠', gt: '>', lt: '<', gte: '≥', lte: '≤', regex: '~', 'not regex': '≁',
 };
 
+const mostListed = 8; // values of a list
+
 /**
  * chipsOf returns the chips of a filter from its canonical JSON form, whose first condition is the period that the text
  * does not have. There are none if the server joined conditions of the text, because chips could not act on it then.
@@ -32,7 +34,8 @@ export function chipsOf(text: string, json: string): Chip[] {
 	return conditions.map(({ field, key, op, value }) => ({
 		field: key === undefined ? field : `${field}[${key}]`,
 		operator: signs[op] ?? op,
-		value: Array.isArray(value) ? value.map(String).join(op.endsWith('between') ? ' – ' : ', ') : String(value),
+		value: !Array.isArray(value) ? String(value) : value.length > mostListed ? `${value.length} values` :
+			value.map(String).join(op.endsWith('between') ? ' – ' : ', '),
 	}));
 }
 

@@ -48,13 +48,14 @@ export function dollars(usd: number): string {
 	return `$${usd.toPrecision(2).replace(/e-(\d+)$/, '·10^-$1')}`;
 }
 
-/** share writes a part of a whole, which the reader sees beside it: 12 %. */
+/** share writes a part of a whole, which the reader sees beside it: 12 %, but 1.0 %, and 99.7 % if it is not all. */
 export function share(part: number, of: number): string {
 	if (of === 0) return '–';
+	if (part === 0) return '0 %';
 	const percent = (part / of) * 100;
-	if (part > 0 && percent < 0.1) return '<0.1 %';
-	if (part < of && percent > 99.9) return '>99.9 %';
-	return `${percent < 9.95 && percent % 1 !== 0 ? percent.toFixed(1) : Math.round(percent)} %`;
+	if (percent < 0.1) return '<0.1 %';
+	if (part < of && percent >= 99.95) return '>99.9 %';
+	return `${percent < 9.95 || (part < of && percent >= 99.5) ? percent.toFixed(1) : Math.round(percent)} %`;
 }
 
 /** times writes a ratio with the digits that say something: 0.31, 2.5, 12, 1,204. */

@@ -33,6 +33,47 @@ export function ofClass(field: string, first: number): string {
 	return `${field} between ${first * 100} and ${first * 100 + 99}`;
 }
 
+/** Numbers of one value of a field by segment, or of the other values, or of the requests without a value. */
+export interface Series {
+	series: string | null; // the value
+	kind: 'value' | 'other' | 'absent';
+	values: number[]; // by segment
+	total: number;
+}
+
+/**
+ * ranked returns the series with the largest segments, the largest first, and after them the other values and those without one.
+ * So a value that comes in a short burst is not among the others.
+ */
+export function ranked(series: readonly Series[], most: number): Series[] {
+	const values = series.filter(({ kind }) => kind === 'value')
+		.sort((a, b) => Math.max(0, ...b.values) - Math.max(0, ...a.values));
+	const others = [...values.slice(most), ...series.filter(({ kind }) => kind === 'other')];
+	const other = others.length === 0 ? [] : [others.reduce<Series>((sum, one) => ({
+		...sum, values: one.values.map((n, i) => n + (sum.values[i] ?? 0)), total: sum.total + one.total,
+	}), { series: null, kind: 'other', values: [], total: 0 })];
+	return [...values.slice(0, most), ...other, ...series.filter(({ kind }) => kind === 'absent')];
+}
+
+/** stacked adds to each of some columns those before it. null is what is not drawn. */
+export function stacked(columns: readonly (readonly (number | null)[])[]): (number | null)[][] {
+	const sums: (number | null)[][] = [];
+	for (const column of columns) {
+		const below = sums.at(-1);
+		sums.push(column.map((n, i) => (n === null ? null : n + (below?.[i] ?? 0))));
+	}
+	return sums;
+}
+
+/** logarithmicRange returns the powers of ten around some numbers. The axis has no zero, and begins at 0.1 or above. */
+export function logarithmicRange(least: number, most: number): [number, number] {
+	const from = Math.floor(Math.log10(Math.max(least, leastOfLogarithm)));
+	return [10 ** from, 10 ** Math.max(from + 1, Math.ceil(Math.log10(Math.max(most, leastOfLogarithm))))];
+}
+
+/** The least number that a logarithmic axis has. */
+export const leastOfLogarithm = 0.1;
+
 /** The figures of a side of a comparison that can be drawn. */
 export const measures = ['requests', 'blocked', 'challenged', 'human', 'refused', 'bytes'] as const;
 

@@ -1,5 +1,6 @@
 // Tests of the pure modules, which the tests of scripts/console run in a browser.
 import { adviceOf } from './advice';
+import { agentOf, agentsOf } from './agent';
 import { after, type Asking, type Event, priced, together, unasked } from './asking';
 import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
@@ -9,6 +10,7 @@ import { expectedAt, type Field, fieldOptions, keyOptions, nextOptions, operator
 import { type Event as Completes, offered, placeAt } from './completing';
 import { beginOf } from './coverage';
 import { shell } from './curl';
+import { type Finding, grouped } from './differences';
 import { differenceOf, merge, pathText, type Side } from './difference';
 import { fragmentFor } from './draft';
 import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
@@ -16,11 +18,15 @@ import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, with
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
 import { fuzzy } from './fuzzy';
+import { inOrder, type Judged, verdictOf } from './incidents';
 import { checksOf, type Installation, slotsOf } from './installation';
+import { knownOf, lacks, numberIn } from './known';
 import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json';
 import { conditionsOf, tokensOf } from './lex';
 import { likeFilter } from './like';
-import { aligned, classesOf, type Counts, type Figures, figuresOf, ofClass, rest, total } from './lines';
+import {
+	aligned, classesOf, type Counts, type Figures, figuresOf, logarithmicRange, ofClass, ranked, rest, type Series, stacked, total,
+} from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
@@ -343,7 +349,10 @@ test('numbers and sizes', () => {
 	equal([0, 999, 1000, 8_200_000, 606_100_000].map(bytes), ['0 B', '999 B', '1.0 kB', '8.2 MB', '606 MB']);
 	equal([0.2, 41, 1300, 12_000].map(milliseconds), ['<1 ms', '41 ms', '1.3 s', '12 s']);
 	equal([0, 0.00005, 1.5].map(dollars), ['$0', '$0.000050', '$1.50']);
-	equal([share(0, 0), share(1, 42), share(1, 5000), share(4999, 5000), share(5, 5)], ['–', '2.4 %', '<0.1 %', '>99.9 %', '100 %']);
+	equal([share(0, 0), share(0, 5), share(1, 42), share(1, 5000), share(4999, 5000), share(5, 5)],
+		['–', '0 %', '2.4 %', '<0.1 %', '>99.9 %', '100 %']);
+	equal([share(1, 100), share(12, 100), share(9966, 10_000), share(999, 1000), share(992, 1000)],
+		['1.0 %', '12 %', '99.7 %', '99.9 %', '99 %']);
 	equal([0.004, 0.31, 2.46, 9.96, 99.6, 1204.4].map(times), ['<0.01', '0.31', '2.5', '10', '100', '1,204']);
 	equal(changeOf(121, 100), { sign: 'more', text: '21 %' });
 	equal(changeOf(5, 0), { sign: 'new', text: 'none before' });
@@ -936,6 +945,9 @@ test('chips are the conditions of the server, unless they are not those of the t
 	equal(chipsOf(text, json).map(({ field, operator, value }) => `${field} ${operator} ${value}`),
 		['status ≥ 500', 'country not in Germany, France', 'headers[host] = a,b']);
 	equal(chipsOf('status>=500', json), []);
+	const many = Array.from({ length: 9 }, (_, i) => `192.0.2.${i}`);
+	equal(chipsOf(`ip in (${many.join()})`, JSON.stringify({ AND: [{}, { field: 'ip', op: 'in', value: many }] })),
+		[{ field: 'ip', operator: 'in', value: '9 values' }]);
 	equal(withoutAt(text, 1), 'status>=500, headers["host"]="a,b"');
 	equal(invertedAt(text, 2), 'status>=500, country not in (Germany, France), headers["host"]!="a,b"');
 });
@@ -1124,6 +1136,45 @@ test('statuses are counted by class, also those of no class', () => {
 	equal(ofClass('status', 4), 'status between 400 and 499');
 });
 
+test('values with the largest segments have series of their own, and the rest are other values', () => {
+	const series = (value: string | null, kind: Series['kind'], ...values: number[]): Series =>
+		({ series: value, kind, values, total: values.reduce((sum, n) => sum + n, 0) });
+	const steady = series('steady', 'value', 5, 5, 5);
+	const burst = series('burst', 'value', 0, 9, 0);
+	const small = series('small', 'value', 4, 4, 4);
+	const other = series(null, 'other', 1, 0, 2);
+	const absent = series(null, 'absent', 9, 9, 9);
+	equal(ranked([steady, small, burst, other, absent], 2),
+		[burst, steady, series(null, 'other', 5, 4, 6), absent]);
+	equal(ranked([steady, burst], 2), [burst, steady]);
+	equal(ranked([steady, burst], 1)[1], series(null, 'other', 5, 5, 5));
+	equal(stacked([[1, null, 2], [3, null, 4], [0, null, 1]]), [[1, null, 2], [4, null, 6], [4, null, 7]]);
+});
+
+test('what differs is in groups, without tags that repeat a field', () => {
+	const finding = (by: string, value: unknown, lift: number | null, n = 5, other = 3): Finding =>
+		({ by, value, lift, selected: { num_of_requests: n }, baseline: { num_of_requests: other } });
+	const status = finding('status', 429, null, 7, 0);
+	const address = finding('ip', '192.0.2.1', 2.5);
+	const class4 = finding('tags', 'status-class:4xx', 0.5);
+	const human = finding('human', true, 1.5, 9, 8);
+	const gone = finding('path', '/old', 0, 0, 9);
+	const other = finding('tags', 'ip:192-0-2-1', 2.5, 5, 4);
+	equal(grouped([
+		finding('tags', 'status:429', null, 7, 0), gone, class4, status, finding('tags', 'human', 1.5, 9, 8), address, human,
+		finding('tags', 'ip:192-0-2-1', 2.5), other,
+	]), [
+		{ group: 'new', findings: [status] }, { group: 'more', findings: [address, human, other] },
+		{ group: 'less', findings: [class4] }, { group: 'gone', findings: [gone] },
+	]);
+	equal(grouped([]), []);
+});
+
+test('a logarithmic axis goes from a power of ten to another one', () => {
+	equal([logarithmicRange(3, 450), logarithmicRange(10, 100), logarithmicRange(5, 5), logarithmicRange(0, 0)],
+		[[1, 1000], [10, 100], [1, 10], [0.1, 1]]);
+});
+
 test('two sides are drawn over each other from their first segments, and the rest is what a part leaves', () => {
 	const side = (from: number, ...requests: number[]): Figures[] => requests.map((n, i) => ({
 		time_period: from + i * 60, requests: n, blocked: 1, challenged: 0, human: n, refused: 0, bytes: n * 100,
@@ -1237,6 +1288,48 @@ test('the parts of the time of a request are those that it has', () => {
 	equal(times?.parts.map(({ name, ms }) => `${name} ${Math.round(ms)}`), ['service 10', 'origin 80', 'rest 10']);
 	equal(timesOf({ request_time: 0.001, svc_latency: 1000, upstream_response_time: null })?.parts.map(({ name }) => name), ['service']);
 	equal(timesOf({ svc_latency: 5 }), null);
+});
+
+test('user agents are written in words', () => {
+	const mozilla = (system: string, rest: string): string => `Mozilla/5.0 (${system}) ${rest}`;
+	const like = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+	for (const [text, words] of [
+		[mozilla('Macintosh; Intel Mac OS X 10_15_7', `${like} Chrome/109.0.0.0 Safari/537.36`), 'Chrome 109 · macOS'],
+		[mozilla('Windows NT 10.0; Win64; x64', `${like} Chrome/120.0.0.0 Safari/537.36 Edg/120.0.2210.91`), 'Edge 120 · Windows'],
+		[mozilla('X11; Linux x86_64; rv:115.0', 'Gecko/20100101 Firefox/115.0'), 'Firefox 115 · Linux'],
+		[mozilla('iPhone; CPU iPhone OS 17_1 like Mac OS X', `${like} Version/17.1 Mobile/15E148 Safari/604.1`), 'Safari 17 · iOS'],
+		[mozilla('Linux; Android 13; Pixel 7', `${like} Chrome/116.0.0.0 Mobile Safari/537.36`), 'Chrome 116 · Android'],
+		[mozilla('Windows NT 6.1; Trident/7.0; rv:11.0', 'like Gecko'), 'Internet Explorer 11 · Windows'],
+		[mozilla('compatible; Googlebot/2.1; +http://www.google.com/bot.html', ''), 'Googlebot 2.1'],
+		['Baiduspider+(+http://www.baidu.com/search/spider.htm)', 'Baiduspider'], ['curl/8.4.0', 'curl 8.4'],
+		['python-requests/2.31.0', 'python-requests 2.31'], ['Mozilla/5.0', 'Mozilla/5.0'], ['', ''], ['some text', 'some text'],
+	] as const) equal(agentOf(text), words, text);
+	equal(agentsOf(['curl/8.4.0', 'curl/8.4.1', 'curl/8.5.0']), ['curl/8.4.0', 'curl/8.4.1', 'curl 8.5']);
+});
+
+test('what no request has is not zero, and not known before the answer', () => {
+	const facet = (by: string, n: number, absent: number) => ({ by, num_of_requests: n, num_of_absent: absent });
+	const known = knownOf([facet('result', 0, 10), facet('human', 1, 9)]);
+	equal([lacks(known, 'result'), lacks(known, 'human'), lacks(null, 'human')], [true, false, false]);
+	equal([numberIn(known, 'result', 0), numberIn(known, 'human', 0), numberIn(null, 'human', 0)], [null, 0, null]);
+	equal([numberIn(null, 'human', 3), numberIn(known, 'human', null)], [3, null]);
+	equal(lacks(knownOf([facet('result', 0, 0)]), 'result'), false, 'without requests');
+});
+
+test('the worst incident decides, and comes first unless another one is still going on', () => {
+	const incident = (state: Judged['held']['state'], hour: number, end: string | null = '', certain = true): Judged =>
+		({ begin: new Date(hour * 3_600_000).toISOString(), end, certain, held: { state } });
+	const [held, later, look, failed] = [incident('held', 1), incident('held', 3), incident('look', 2), incident('not held', 0)];
+	const going = incident('held', 4, null);
+	equal(verdictOf([]), { state: 'none', worst: 0, going: 0, guessed: false });
+	equal(verdictOf([held, later]), { state: 'held', worst: 2, going: 0, guessed: false });
+	equal(verdictOf([held, look, going]), { state: 'look', worst: 1, going: 1, guessed: false });
+	equal(verdictOf([incident('unknown', 1), look]).state, 'look');
+	equal(verdictOf([incident('unknown', 1), held]).state, 'unknown');
+	equal(verdictOf([look, failed]).state, 'not held');
+	equal(verdictOf([incident('held', 1, '', false), incident('held', 2, '', false)]).guessed, true);
+	equal(verdictOf([incident('held', 1, '', false), held]).guessed, false);
+	equal(inOrder([held, look, later, failed, going]), [going, failed, look, later, held]);
 });
 
 test('shorter periods end where the period does', () => {

@@ -24,7 +24,7 @@ export const words = {
 	begins: (at: string) => `The data begins at ${at}, so it has only a part of these periods. Their numbers cannot be compared.`,
 	small: 'These are few requests: a difference may be chance.',
 	findings: 'What differs',
-	findingsHint: 'Values whose share differs by more than chance, the largest difference first.',
+	findingsHint: 'Values whose share differs by more than chance. In each group, the largest difference is first.',
 	none: ['No value differs by more than chance.', 'Take a longer period, or another side.'],
 	noneSelected: ['There are no requests on the first side.', 'Take other conditions, or a longer period.'],
 	noneBefore: ['There were no requests before.', 'Compare with another period.'],
@@ -44,4 +44,8 @@ export const words = {
 	onlyThese: 'only these',
 	onlyOthers: 'only others',
 	ratio: (n: string) => `× ${n}`,
+	groups: {
+		before: { new: 'New', more: 'More', less: 'Less', gone: 'Gone' },
+		rest: { new: 'Only these', more: 'More than the others', less: 'Less than the others', gone: 'Only the others' },
+	},
 } as const;

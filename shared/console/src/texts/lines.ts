@@ -4,6 +4,7 @@ export const words = {
 	names: {
 		status: 'Responses over time by status', origin: 'Responses of the origin over time by status',
 		human: 'Requests over time by humans and others', latency: 'Times of requests over time',
+		originLatency: 'Times of the origin over time',
 	},
 	humans: 'humans',
 	others: 'others',

@@ -45,12 +45,15 @@ export const words = {
 
 	tiles: {
 		requests: 'Requests', blocked: 'Blocked', challenged: 'Challenged', monitored: 'Monitored', human: 'By humans',
-		refused: 'Origin 4xx, 5xx', clients: 'Addresses', bytes: 'Sent',
+		refused: 'Origin 4xx, 5xx', errors: 'Answers 4xx', failures: 'Answers 5xx', missing: 'Missing pages', clients: 'Addresses',
+		bytes: 'Sent',
 	},
 	tileTitles: {
 		requests: 'Show the events', blocked: 'Only blocked requests', challenged: 'Only requests with the result Challenged',
 		monitored: 'Only requests that a rule monitored', human: 'Only requests of humans',
 		refused: 'Only requests that an origin answered with 400 or above, also if another one answered then',
+		errors: 'Only requests answered with 400 to 499', failures: 'Only requests answered with 500 to 599',
+		missing: 'Only requests answered with 404',
 		clients: 'Distinct addresses. Show the events beside them',
 		bytes: 'Bytes of the responses. Show the events with theirs',
 	},
@@ -72,6 +75,7 @@ export const words = {
 	asTable: 'Show as table',
 	asChart: 'Show as chart',
 	chartKeys: 'Arrow keys move through the segments, Enter or a click selects one. Drag to select a period.',
+	marks: 'incidents',
 	peak: (n: string, at: string) => `peak ${n} at ${at}`,
 	scale: (length: string, zone: string) => `each ${length}, ${zone}`,
 	chartSummary: (n: string, blocked: string, challenged: string, segments: number, length: string, peak: string, zone: string) =>
@@ -90,10 +94,10 @@ export const words = {
 	value: 'value',
 	blocked: 'blocked',
 	requests: 'requests',
-	ofAll: 'of all',
+	ofRank: { blocked: 'of blocked', requests: 'of all' },
 	average: 'average',
 	longest: 'longest',
-	noValues: 'No values in this period.',
+	noValues: (lists: string) => `No values in this period: ${lists}.`,
 
 	columns: {
 		timestamp: 'Time', result: 'Result', method: 'Method', status: 'Status', ip: 'Address', country: 'Country',
@@ -134,7 +138,7 @@ export const words = {
 	cancel: 'Cancel',
 	cancelled: 'Cancelled.',
 	earlierAnswer: 'What is shown below is an earlier answer.',
-	tools: 'What was asked',
+	tools: 'What was asked, and what it cost',
 	runsOn: (text: string, queue: string) =>
 		`The query has been running for ${text}${queue && `, of which ${queue} in the queue`}. Its answer comes as soon as it is done.`,
 	copyAnswer: 'Copy the link to the answer',
@@ -163,6 +167,7 @@ export const words = {
 	askAttack: 'Who attacks?',
 	askFalse: 'Which humans are blocked?',
 	askSlow: 'Which answers are errors?',
+	askMissing: 'Which pages are missing?',
 
 	honesty: {
 		of: 'of',
