@@ -23,7 +23,8 @@ type Meta struct {
 
 	Demo bool `json:"demo,omitempty" doc:"The records are those of a demo day, because there are no others"`
 
-	Diff *DiffMeta `json:"diff,omitempty" doc:"The two sides of a diff"`
+	Diff   *DiffMeta   `json:"diff,omitempty" doc:"The two sides of a diff"`
+	Effect *EffectMeta `json:"effect,omitempty" doc:"Of an effect: the moment, and the two periods that are compared"`
 	// Only logs have the following. Next is a pointer to nil if there is no next page.
 	Next **string `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
 	Head string   `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`

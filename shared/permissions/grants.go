@@ -253,6 +253,7 @@ var tasksOf = withOlder(map[string][]Task{
 	"filter-get":      {authentication, readingFilters},
 	"filter-put":      {authentication, readingFilters, writingFilters},
 	"incidents":       {authentication, querying},
+	"effect":          {authentication, querying},
 	"report-now":      {authentication, querying},
 	"report-get":      {authentication, readingReports, readingRuns},
 	"report-put":      {authentication, readingReports, writingReports, requestingRuns},

@@ -33,8 +33,11 @@ const (
 // at once. No client can ask them.
 const Counts Route = "counts"
 
-// Incidents is the route that several questions of others answer; no query has it.
-const Incidents Route = "incidents"
+// The routes that several questions to others answer; no query has them.
+const (
+	Incidents Route = "incidents"
+	Effect    Route = "effect"
+)
 
 // Routes lists the data routes.
 var Routes = []Route{Logs, Stats, Timeline, TopX, Facets, Histogram, Diff, Values}

@@ -50,6 +50,7 @@ var everyRoute = []question{
 	{"diff", "&select=status%3D403", true},
 	{"diff", "&against=previous", true},
 	{"incidents", "", true},
+	{"effect", "&at=2026-01-01T11:00:00Z", true},
 	{"logs", "", true},
 	{"logs", "&limit=1", true},
 	{"values", "&field=country", true},

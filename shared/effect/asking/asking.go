@@ -19,7 +19,6 @@ import (
 // Effect is the effect of a change, and what its answer rests on.
 type Effect struct {
 	Results []answer.EffectResult
-	Periods answer.EffectMeta
 	Meta    answer.Meta
 }
 
@@ -139,11 +138,11 @@ func (a *asker) effect(before, after side, shortened bool) (Effect, error) {
 		Reasons:    reasonsOf(before, after),
 	}
 	m := a.meta.About(q, a.zoneName).Joined(a.atOnce)
-	periods := answer.EffectMeta{
+	m.Effect = &answer.EffectMeta{
 		At: time.UnixMilli(a.at).UTC().Format(time.RFC3339Nano), LengthSeconds: a.lengthMs / 1000, Shortened: shortened,
 		Before: metaOf(c, c.Before, before.period), After: metaOf(c, c.After, after.period),
 	}
-	return Effect{c.Results(), periods, m}, nil
+	return Effect{c.Results(), m}, nil
 }
 
 func metaOf(c effect.Comparison, s effect.Side, p query.Period) answer.EffectSideMeta {
@@ -215,7 +214,7 @@ func reasonsOf(before, after side) []effect.Reason {
 	seen := map[key]bool{}
 	for _, r := range slices.Concat(before.reasons, after.reasons) {
 		k, ok := keyOf(r)
-		if !ok || seen[k] {
+		if !ok || seen[k] || r.NumOfRequests == 0 { // a segment without requests has a result, too
 			continue
 		}
 		seen[k] = true

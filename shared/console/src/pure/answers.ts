@@ -22,6 +22,7 @@ export interface Meta {
 	complete_through: string | null;
 	demo?: boolean;
 	diff?: DiffMeta;
+	effect?: EffectMeta;
 	next?: string | null;
 	head?: string;
 	late?: number | null;
@@ -176,6 +177,18 @@ export interface IncidentResult {
 	filter: string;
 }
 
+export interface EffectResult {
+	by: 'all' | 'rule' | 'reason';
+	value: string | null;
+	sentence: string;
+	difference: number;
+	from_requests: number;
+	from_rules: number;
+	rest: number;
+	before: EffectSide;
+	after: EffectSide;
+}
+
 export interface Explanation {
 	record_ref: string;
 	timestamp: string;
@@ -206,6 +219,14 @@ export interface DiffMeta {
 	baseline: DiffSideMeta;
 	small?: boolean;
 	fields: DiffTermMeta[];
+}
+
+export interface EffectMeta {
+	at: string;
+	length_seconds: number;
+	shortened?: boolean;
+	before: EffectSideMeta;
+	after: EffectSideMeta;
 }
 
 export interface PercentilesMeta {
@@ -295,6 +316,12 @@ export interface IncidentHeld {
 	after: IncidentOthers;
 }
 
+export interface EffectSide {
+	num_of_blocked_requests: number;
+	num_of_blocked_human_requests: number | null;
+	filter: string;
+}
+
 export interface Assessment {
 	verdict: 'mistake' | 'right' | 'unknown';
 	text: 'Probably a mistake' | 'Probably right' | 'Cannot be told';
@@ -336,6 +363,13 @@ export interface DiffTermMeta {
 	distinct: number;
 	num_of_absent_selected: number;
 	num_of_absent_baseline: number;
+}
+
+export interface EffectSideMeta {
+	period: MetaPeriod;
+	num_of_requests: number;
+	num_of_human_requests: number | null;
+	filter: string;
 }
 
 export interface BytesEstimate {
