@@ -99,3 +99,39 @@ func TestEffectOfAFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestMarksAreReported: a table comes with the changes of the settings, on standard error.
+func TestMarksAreReported(t *testing.T) {
+	for marks, want := range map[string]string{
+		"": "", `,"marks":[]`: "the settings do not change\n",
+		`,"marks":[{"at":"2026-01-01T10:30:00Z","kind":"revision","before":"1f0c","after":"9a2e"}]`: "2026-01-01T10:30:00Z: the settings " +
+			"change from revision 1f0c to 9a2e\n",
+	} {
+		url := answeringServer(t, `[{"time_period":1767261600,"num_of_requests":1}]`, marks)
+		_, stderr, code := inProcess(t, "query", "timeline", "--url", url, "--format", "table", "--marks", "x")
+		if stderr != want || code != 0 {
+			t.Errorf("%s: %d %q, want %q", marks, code, stderr, want)
+		}
+	}
+}
+
+// TestMarksOfAFolder: the flag reaches the API, for which a data folder has the marks of generated records.
+func TestMarksOfAFolder(t *testing.T) {
+	data := t.TempDir()
+	if _, stderr, code := inProcess(t, "generate", "--data", data, "--records", "3000", "--from", "2026-01-05", "--to", "2026-01-06"); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, period := range []string{"2026-01-05 and 2026-01-06", "2026-01-01 and 2026-01-20"} {
+		stdout, stderr, code := inProcess(t, "query", "histogram", "--data", data, "--format", "json", "--marks", "timestamp between "+period)
+		var got struct {
+			Meta struct{ Marks []struct{ At string } }
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 {
+			t.Fatalf("%d %v %s", code, err, stderr)
+		}
+		// The generator changes the revision every twelve hours.
+		if m := got.Meta.Marks; len(m) != 1 || !strings.HasPrefix(m[0].At, "2026-01-05T12:0") {
+			t.Errorf("%s: %v", period, m)
+		}
+	}
+}

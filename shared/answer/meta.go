@@ -35,6 +35,9 @@ type Meta struct {
 	DryRun   bool      `json:"dry_run,omitempty" doc:"The query did not run; there is only an estimate"`
 	Estimate *Estimate `json:"estimate,omitempty" doc:"What was known before the query ran"`
 
+	// Marks is a pointer to an empty list if there are none.
+	Marks *[]Mark `json:"marks,omitempty" doc:"Of timeline and histogram with marks: changes of the settings in the period, by time"`
+
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
 	Exact       *bool     `json:"exact,omitempty" doc:"Whether every figure is exact: no object was skipped, no time is rounded, no sum is saturated, and, of values, all data of the period was looked at; absent in a dry run"`

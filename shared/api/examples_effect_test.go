@@ -16,7 +16,7 @@ func init() {
 }
 
 // newRule returns an hour of a host with one request in four seconds. A rate limit blocks some of them, and from 10:30 on
-// an ACL blocks one in five.
+// an ACL of other settings blocks one in five.
 func newRule() []*lake.Row {
 	var rows []*lake.Row
 	begin := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
@@ -25,7 +25,11 @@ func newRule() []*lake.Row {
 		r := &lake.Row{
 			TsMs: begin.UnixMilli() + 4000*i, Source: "test", Line: i + 1, Host: &host, IP: &ip, Blocked: &blocked, Human: &human,
 		}
-		reason := ""
+		reason, revision := "", "1f0c"
+		if i >= 450 {
+			revision = "9a2e"
+		}
+		r.SecurityConfig = &lake.SecurityConfig{Revision: &revision}
 		switch {
 		case i%30 == 0:
 			reason = `Block - rate limit ["login"] - Login attempts - [request]`

@@ -40,6 +40,9 @@ type (
 	IncidentHeld   = answer.IncidentHeld
 	IncidentOthers = answer.IncidentOthers
 
+	// Mark is a change of the settings of a gateway.
+	Mark = answer.Mark
+
 	// Effect compares the blocked requests of one rule, or of all, before and after a moment.
 	Effect     = answer.EffectResult
 	EffectSide = answer.EffectSide

@@ -34,6 +34,7 @@ type Question struct {
 	Counts   bool   `json:"counts,omitempty"`   // values: count the requests of each value
 	At       string `json:"at,omitempty"`       // effect: the moment, as filters write a time
 	Length   string `json:"length,omitempty"`   // effect: the length of the periods, such as 1h
+	Marks    bool   `json:"marks,omitempty"`    // timeline, histogram: Meta.Marks has the changes of the settings
 	DryRun   bool   `json:"dry_run,omitempty"`  // the query does not run; Meta.Estimate has what it would read and cost
 	// More has further parameters of the route, by name.
 	More map[string]any `json:"-"`

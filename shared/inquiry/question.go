@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/search"
 )
 
 // Question is a question to a data route.
@@ -12,6 +13,7 @@ type Question struct {
 	Route  string
 	Params map[string]string
 	Into   func(results json.RawMessage) error // reads the results
+	About  *search.Meta                        // gets the meta of the answer; nil: nothing does
 	// Optional: an answer that is too large is none.
 	Optional bool
 }
@@ -52,6 +54,9 @@ func (q Question) ask(ctx context.Context, from Source) (Answer, error) {
 	}
 	if err := json.Unmarshal(body, &read); err != nil {
 		return Answer{}, err
+	}
+	if q.About != nil {
+		*q.About = read.Meta
 	}
 	return read.Answer, q.Into(read.Data.Results)
 }

@@ -67,6 +67,15 @@ func (s *server) answerData(c *route.Call, to search.Route, args parameter.Argum
 	if args[dryRunName] == "true" && as.MediaType != content.JSON {
 		return errDryRun
 	}
+	marks, err := search.Boolean(search.MarksParam, args[search.MarksParam])
+	switch {
+	case err != nil:
+		return err
+	case marks && as.MediaType != content.JSON:
+		return errMarks
+	case marks:
+		return s.answerMarked(c, to, args)
+	}
 	r := search.Request{
 		Route: to, Syntax: parameter.SyntaxOf(c.Request.Header), Branches: c.Caller.Branches, Caller: c.Caller.Owner, Now: s.present(),
 	}

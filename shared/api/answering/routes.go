@@ -174,6 +174,10 @@ func (s *server) dataRoute(to search.Route, get route.Route, result any) []route
 		found,
 		{Status: http.StatusAccepted, Doc: "With `Prefer: respond-async`: the query has started.", Value: Running{}},
 	}
+	if parameter.Find(get.Params, search.MarksParam) != nil {
+		get.Answers[1].Doc += " With marks: some questions are not answered yet, and the same request later has their answers."
+		get.Answers[1].Other = Finding{}
+	}
 	get.Errors = route.QueryErrors
 	return bothForms(get, func(c *route.Call, args parameter.Arguments) error { return s.answerData(c, to, args) })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Finding is the answer while some questions of incidents or of an effect are not answered yet.
+// Finding is the answer while some of several questions are not answered yet.
 type Finding struct {
 	Status string `json:"status" enum:"running"`
 }

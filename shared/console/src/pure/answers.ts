@@ -29,6 +29,7 @@ export interface Meta {
 	percentiles?: PercentilesMeta;
 	dry_run?: boolean;
 	estimate?: Estimate;
+	marks?: Mark[];
 	series?: SeriesMeta[];
 	exact?: boolean;
 	saturated?: string[];
@@ -246,6 +247,13 @@ export interface Estimate {
 	wait_ms: MillisEstimate | null;
 	warnings: string[];
 	lacking?: LackingColumn[];
+}
+
+export interface Mark {
+	at: string;
+	kind: 'revision';
+	before: string;
+	after: string;
 }
 
 export interface SeriesMeta {
