@@ -106,6 +106,8 @@ func TestMarksAreReported(t *testing.T) {
 		"": "", `,"marks":[]`: "the settings do not change\n",
 		`,"marks":[{"at":"2026-01-01T10:30:00Z","kind":"revision","before":"1f0c","after":"9a2e"}]`: "2026-01-01T10:30:00Z: the settings " +
 			"change from revision 1f0c to 9a2e\n",
+		`,"marks":[{"at":"2026-01-01T10:30:00.5Z","kind":"planet","config":"prod","version":3,"by":"ann"}]`: "2026-01-01T10:30:00.5Z: " +
+			"the planet of prod has version 3, written by ann\n",
 	} {
 		url := answeringServer(t, `[{"time_period":1767261600,"num_of_requests":1}]`, marks)
 		_, stderr, code := inProcess(t, "query", "timeline", "--url", url, "--format", "table", "--marks", "x")

@@ -36,7 +36,7 @@ type Meta struct {
 	Estimate *Estimate `json:"estimate,omitempty" doc:"What was known before the query ran"`
 
 	// Marks is a pointer to an empty list if there are none.
-	Marks *[]Mark `json:"marks,omitempty" doc:"Of timeline and histogram with marks: changes of the settings in the period, by time"`
+	Marks *[]Mark `json:"marks,omitempty" doc:"Of timeline and histogram with marks: changes of settings in the period, by time"`
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 

@@ -36,7 +36,7 @@ type Config struct {
 	Search    answering.Searcher // for the data routes
 	Queries   answering.Queries  // usually the same as Search; nil: queries end with their requests
 	Prepare   route.Prepare      // called before the body of a request is parsed; nil: nothing is
-	Planets   document.Store     // for the planet routes
+	Planets   document.Store     // for the planet routes, and for marks; nil: there are no marks of planets
 	Documents document.Store     // for the routes of saved filters and scheduled reports
 	Status    status.Source      // for the route of the status
 	Keys      keys.Callers       // nil: no key is needed, and only requests from this machine are answered

@@ -236,9 +236,9 @@ func inWorkgroup(name string, t Task, workgroup Place) Task {
 var tasksOf = withOlder(map[string][]Task{
 	"topx":            {authentication, querying},
 	"stats":           {authentication, querying},
-	"timeline":        {authentication, querying},
+	"timeline":        {authentication, querying, readingPlanets},
 	"facets":          {authentication, querying},
-	"histogram":       {authentication, querying},
+	"histogram":       {authentication, querying, readingPlanets},
 	"diff":            {authentication, querying},
 	"values":          {authentication, finding},
 	"logs":            {authentication, sealing, querying},

@@ -166,8 +166,8 @@ var Parameters = []Parameter{
 	},
 	{
 		Name: MarksParam, Kind: BooleanKind, Routes: []Route{Timeline, Histogram},
-		Doc: "true: `meta.marks` has the changes of the settings of the gateway in the period, as the revision of the settings in the " +
-			"records shows them. Further questions find them, so the answer may need a repeated request, and is JSON only.",
+		Doc: "true: `meta.marks` has the changes of settings in the period: of the gateway, as the revision in the records shows " +
+			"them, and of planets, for keys with the scope `conf:read`. Further questions find them, so the answer may need a repeated request, and is JSON only.",
 		Help: "timeline, histogram: also the changes of the settings.",
 	},
 	zoneParameter(without(segmented...),

@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -27,6 +28,7 @@ type Config struct {
 	Search        Searcher
 	Queries       Queries
 	Reports       Reports
+	Planets       document.Store
 	AtOnce        int
 	ReportTimeout time.Duration
 	Access        *access.Access

@@ -6,7 +6,10 @@ import (
 
 	"github.com/orrery/orrery/shared/api/parameter"
 	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/mark/asking"
+	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -20,6 +23,11 @@ func (s *server) answerMarked(c *route.Call, to search.Route, args parameter.Arg
 	r := asking.Request{
 		Route: to, Params: maps.Clone(args), Filters: args[parameter.Filters.Name], Syntax: parameter.SyntaxOf(c.Request.Header),
 		Now: s.present(), AtOnce: s.AtOnce,
+	}
+	if s.Planets != nil && c.Caller.Allows(keys.ConfRead) {
+		r.Versions = func(ctx context.Context, config string) ([]document.Info, error) {
+			return s.Planets.Versions(ctx, planet.DocumentOf(config))
+		}
 	}
 	for _, name := range []string{dryRunName, search.MarksParam, parameter.FormatName, parameter.CSVName} {
 		delete(r.Params, name)

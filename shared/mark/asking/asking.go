@@ -2,6 +2,7 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,9 +11,11 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/mark"
+	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -25,6 +28,8 @@ type Request struct {
 	Syntax  filter.Syntax     // 0: determined by the first character
 	Now     time.Time         // of relative times; zero: there are none
 	AtOnce  int               // questions that are asked at the same time; 0: all
+	// Versions returns the versions of the planet of a configuration; nil: the caller may not read planets.
+	Versions func(ctx context.Context, config string) ([]document.Info, error)
 }
 
 // asker asks the questions of one request.
@@ -46,7 +51,11 @@ func Run(ctx context.Context, from inquiry.Source, r Request, results any) (answ
 		return answer.Meta{}, err
 	}
 	var cells []mark.Cell
+	var branches []string
 	list := []inquiry.Question{a.question(r.Route, results), a.counting(a.whole(), a.segment(), &cells)}
+	if r.Versions != nil {
+		list = append(list, a.branches(&branches))
+	}
 	if err := a.all(ctx, list...); err != nil {
 		return answer.Meta{}, err
 	}
@@ -54,8 +63,11 @@ func Run(ctx context.Context, from inquiry.Source, r Request, results any) (answ
 		return answer.Meta{}, err
 	}
 	m := a.described(a.meta.Joined(r.AtOnce))
-	m.Marks = new(mark.Of(cells))
-	return m, nil
+	planets, err := a.planets(ctx, branches, r.Versions)
+	marks := append(mark.Of(cells), planets...)
+	slices.SortStableFunc(marks, func(x, y answer.Mark) int { return inquiry.TimeOf(x.At).Compare(inquiry.TimeOf(y.At)) })
+	m.Marks = &marks
+	return m, err
 }
 
 // further is the warning of estimates.
@@ -68,6 +80,9 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 		return answer.Meta{}, err
 	}
 	list := []inquiry.Question{a.question(r.Route, new(json.RawMessage)), a.counting(a.whole(), a.segment(), new([]mark.Cell))}
+	if r.Versions != nil {
+		list = append(list, a.branches(new([]string)))
+	}
 	for _, q := range list {
 		q.Params["dry_run"] = "true"
 	}
@@ -154,23 +169,71 @@ func (a *asker) segment() int64 {
 	return 0
 }
 
-const revision = `security_config["revision"]`
-
 // counting returns the question for the requests of a time in cells of so many seconds, by revision.
 func (a *asker) counting(of mark.Cell, seconds int64, into *[]mark.Cell) inquiry.Question {
-	during := filter.During(max(of.From*1000, a.period.FromMs), min(of.To*1000-1, a.period.ToMs))
-	return inquiry.Question{
-		Route: string(search.Counts), Params: map[string]string{
-			"filters": filter.Joined(append([]string{during}, a.conditions...)...), "by": revision,
-			"segment": fmt.Sprintf("%ds", seconds), "of": search.SelectionsText(nil),
-		},
-		Into: func(text json.RawMessage) error {
-			var results []search.CountsResult
-			err := json.Unmarshal(text, &results)
-			*into = cellsOf(results, seconds)
-			return err
-		},
+	q := a.counts(of, `security_config["revision"]`, fmt.Sprintf("%ds", seconds))
+	q.Into = func(text json.RawMessage) error {
+		var results []search.CountsResult
+		err := json.Unmarshal(text, &results)
+		*into = cellsOf(results, seconds)
+		return err
 	}
+	return q
+}
+
+// counts returns a question for the requests of a time by segment and value of a field.
+func (a *asker) counts(of mark.Cell, by, segment string) inquiry.Question {
+	during := filter.During(max(of.From*1000, a.period.FromMs), min(of.To*1000-1, a.period.ToMs))
+	return inquiry.Question{Route: string(search.Counts), Params: map[string]string{
+		"filters": filter.Joined(append([]string{during}, a.conditions...)...), "by": by, "segment": segment,
+		"of": search.SelectionsText(nil),
+	}}
+}
+
+// mostBranches is the number of branches whose planets are looked at: those with most requests.
+const mostBranches = 80
+
+// branches returns the question for the branches of the period, which has a segment longer than that.
+func (a *asker) branches(into *[]string) inquiry.Question {
+	q := a.counts(a.whole(), "branch", "4096d")
+	q.Into = func(text json.RawMessage) error {
+		var results []search.CountsResult
+		err := json.Unmarshal(text, &results)
+		requests := map[string]int64{}
+		for _, r := range results {
+			if r.Value != nil && planet.ValidConfig(*r.Value) {
+				requests[*r.Value] += r.N[0]
+			}
+		}
+		list := slices.SortedFunc(maps.Keys(requests), func(x, y string) int {
+			return cmp.Or(cmp.Compare(requests[y], requests[x]), cmp.Compare(x, y))
+		})
+		*into = list[:min(len(list), mostBranches)]
+		return err
+	}
+	return q
+}
+
+// planets returns the versions of planets that were written in the period. Branches are configurations.
+func (a *asker) planets(
+	ctx context.Context, configs []string, versions func(context.Context, string) ([]document.Info, error),
+) (marks []answer.Mark, err error) {
+	for _, config := range configs {
+		list, err := versions(ctx, config)
+		if err != nil {
+			return nil, fmt.Errorf("read the versions of planet %s: %w", config, err)
+		}
+		for _, v := range list {
+			at := v.At.UnixMilli()
+			if at < a.period.FromMs || at > a.period.ToMs || config == planet.FirstConfig && v.Number == 1 { // nobody wrote it
+				continue
+			}
+			marks = append(marks, answer.Mark{
+				At: v.At.UTC().Format(time.RFC3339Nano), Kind: "planet", Config: config, Version: v.Number, By: v.By,
+			})
+		}
+	}
+	return marks, nil
 }
 
 // cellsOf returns the cells that have requests with a revision.

@@ -14,6 +14,11 @@ func reportMarks(w io.Writer, marks []client.Mark) {
 		fmt.Fprintln(w, "the settings do not change")
 	}
 	for _, m := range marks {
+		if m.Kind == "planet" {
+			fmt.Fprintf(w, "%s: the planet of %s has version %d, written by %s\n",
+				terminal.Printable(m.At), terminal.Printable(m.Config), m.Version, terminal.Printable(m.By))
+			continue
+		}
 		fmt.Fprintf(w, "%s: the settings change from revision %s to %s\n",
 			terminal.Printable(m.At), terminal.Printable(m.Before), terminal.Printable(m.After))
 	}

@@ -251,9 +251,12 @@ export interface Estimate {
 
 export interface Mark {
 	at: string;
-	kind: 'revision';
-	before: string;
-	after: string;
+	kind: 'revision' | 'planet';
+	before?: string;
+	after?: string;
+	config?: string;
+	version?: number;
+	by?: string;
 }
 
 export interface SeriesMeta {
