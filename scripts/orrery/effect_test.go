@@ -100,7 +100,7 @@ func TestEffectOfAFolder(t *testing.T) {
 	}
 }
 
-// TestMarksAreReported: a table comes with the changes of the settings, on standard error.
+// TestMarksAreReported: tables come with the changes of settings, on standard error.
 func TestMarksAreReported(t *testing.T) {
 	for marks, want := range map[string]string{
 		"": "", `,"marks":[]`: "the settings do not change\n",
@@ -109,10 +109,12 @@ func TestMarksAreReported(t *testing.T) {
 		`,"marks":[{"at":"2026-01-01T10:30:00.5Z","kind":"planet","config":"prod","version":3,"by":"ann"}]`: "2026-01-01T10:30:00.5Z: " +
 			"the planet of prod has version 3, written by ann\n",
 	} {
-		url := answeringServer(t, `[{"time_period":1767261600,"num_of_requests":1}]`, marks)
-		_, stderr, code := inProcess(t, "query", "timeline", "--url", url, "--format", "table", "--marks", "x")
-		if stderr != want || code != 0 {
-			t.Errorf("%s: %d %q, want %q", marks, code, stderr, want)
+		url := answeringServer(t, `[{"time_period":1767261600,"num_of_requests":1,"array_status_codes":[],"array_origin_status_codes":[]}]`, marks)
+		for format, want := range map[string]string{"table": want, "csv": want, "json": ""} {
+			_, stderr, code := inProcess(t, "query", "timeline", "--url", url, "--format", format, "--marks", "x")
+			if stderr != want || code != 0 {
+				t.Errorf("%s as %s: %d %q, want %q", marks, format, code, stderr, want)
+			}
 		}
 	}
 }

@@ -52,10 +52,10 @@ type Config struct {
 	Runs        runs.Store        // of scheduled reports; nil: they are not made
 
 	Reports answering.Reports // makes the reports of GET /data/report; nil: there is no such route
-	// AtOnce is how many questions of incidents and effects are asked at the same time; 0: all.
+	// AtOnce is how many questions of incidents, effects and marks are asked at the same time; 0: all.
 	AtOnce int
-	// ReportTimeout is how long a request waits for its report or for incidents. If questions are not answered by then, it
-	// is refused, and may be repeated: their queries go on. 0: each question has its own limit.
+	// ReportTimeout is how long a request waits for a report, or for another answer that several questions give. If questions
+	// are not answered by then, it is refused, and may be repeated: their queries go on. 0: each question has its own limit.
 	ReportTimeout time.Duration
 
 	Address string            // of console and API, for reports; "": they have links only for clients on this machine

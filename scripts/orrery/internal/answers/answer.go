@@ -40,9 +40,6 @@ func (a Answer) WriteTable(c terminal.Console, flags question.ParameterFlags) (e
 	if a.Meta.Diff != nil {
 		reportSides(c.Err, a.Meta.Diff, a.Meta.Oldest)
 	}
-	if a.Meta.Marks != nil {
-		reportMarks(c.Err, *a.Meta.Marks)
-	}
 	results := a.Data.Results
 	if rowsOf, ok := tableRows[a.Route]; ok {
 		if results, err = rowsOf(results); err != nil {
