@@ -59,6 +59,7 @@ var needsOf = map[string]needs{
 	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun},
 	reconcileName:     {memory: 512, timeout: lambdas.LongestRun},
 	"incidents":       {memory: 1024},
+	"effect":          {memory: 1024},
 	"report-now":      {memory: 1024},
 	"report-get":      {memory: 256},
 	"report-put":      {memory: 256},

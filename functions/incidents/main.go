@@ -14,7 +14,7 @@ import (
 
 func main() {
 	logger := function.SetLog("incidents", os.Stderr)
-	function, err := wire.Incidents(context.Background(), os.LookupEnv, logger)
+	function, err := wire.Concluding(context.Background(), "incidents", os.LookupEnv, logger)
 	if err != nil {
 		log.Fatal(err)
 	}

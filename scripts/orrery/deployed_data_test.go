@@ -283,8 +283,8 @@ func testReferences(t *testing.T, s *targets) {
 	}
 }
 
-// testConclusions checks that both targets find the same incidents, and explain a blocked request alike. Both routes ask
-// several questions, so the deployment may need several requests for them.
+// testConclusions checks that both targets find the same incidents and effects, and explain a blocked request alike. These
+// routes ask several questions, so the deployment may need several requests for them.
 func testConclusions(t *testing.T, s *targets) {
 	blocked := url.Values{"filters": {"blocked is true, " + wholeDay}, "fields": {"record_ref"}, "limit": {"1"}}
 	_, body := s.ask(t, apiRequest{method: "GET", path: bases[0] + "/data/logs?" + blocked.Encode()})
@@ -314,6 +314,7 @@ func testConclusions(t *testing.T, s *targets) {
 	for _, path := range []string{
 		"/data/why?" + url.Values{"record_ref": {found.Data.Results[0].Ref}}.Encode(),
 		"/data/incidents?" + url.Values{"filters": {wholeDay}}.Encode(),
+		"/data/effect?" + url.Values{"at": {"2026-01-01 12:00"}, "length": {"6h"}}.Encode(),
 	} {
 		q := apiRequest{method: "GET", path: bases[0] + path}
 		want := results(s.askOne(t, s.local, q))

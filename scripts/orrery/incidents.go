@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/answers"
@@ -53,42 +52,23 @@ func (i *incidentsCommand) Run(ctx context.Context, c terminal.Console) error {
 // print prints the answer, and what is missing from it to standard error.
 func (i *incidentsCommand) print(ctx context.Context, server *client.Client, c terminal.Console, text string) error {
 	parameters := map[string]any{"filters": text, "tz": i.TZ, "dry_run": i.DryRun}
-	body, err := json.Marshal(parameters)
+	a, body, err := askTogether(ctx, server, search.Incidents, parameters, c.Err)
 	if err != nil {
 		return err
 	}
-	response, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: "/data/incidents", Body: body})
-	if err != nil {
-		return question.DrawRefusal(err, parameters, c.Err)
-	}
-	a := answers.Answer{Route: string(search.Incidents)}
-	if err := json.Unmarshal(response.Body, &a); err != nil {
-		return fmt.Errorf("the answer does not have the API's format: %w", err)
-	}
-	if err := i.write(c, response.Body, a); err != nil {
+	if err := i.write(c, body, a); err != nil {
 		return err
 	}
 	a.ReportUnreadable(c.Err)
 	var none question.ParameterFlags
 	if !i.DryRun {
-		a.ReportNothing(none, i.formatFor(c.Out), c.Err)
+		a.ReportNothing(none, formatFor(i.Format, c.Out), c.Err)
 	}
 	return a.ReportMissing(none, i.Strict, c.Err)
 }
 
-// formatFor returns the format of what is printed to w.
-func (i *incidentsCommand) formatFor(w io.Writer) string {
-	switch {
-	case i.Format != "auto":
-		return i.Format
-	case terminal.Is(w):
-		return "table"
-	}
-	return "json"
-}
-
 func (i *incidentsCommand) write(c terminal.Console, body []byte, a answers.Answer) error {
-	format, out := i.formatFor(c.Out), c.Shown()
+	format, out := formatFor(i.Format, c.Out), c.Shown()
 	switch {
 	case format == "json":
 		_, err := out.Write(append(body, '\n'))

@@ -47,6 +47,7 @@ type commands struct {
 	Compact   compactCommand   `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
 	Query     queryCommand     `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
 	Incidents incidentsCommand `cmd:"" help:"List the attacks of a period: when, what, how many requests, and whether it held."`
+	Effect    effectCommand    `cmd:"" help:"Show what a change did: blocked requests before and after a moment, by rule."`
 	Report    reportCommand    `cmd:"" help:"Report on the traffic of a period, for people to read."`
 	Why       whyCommand       `cmd:"" help:"Explain why a request was stopped, and whether that was a mistake."`
 	Parse     parseCommand     `cmd:"" help:"Read a filter in either form and print it in both."`
@@ -133,7 +134,7 @@ func runAt(ctx context.Context, args []string, c terminal.Console, k clock) int 
 func newParser(options ...kong.Option) (*kong.Kong, error) {
 	var cli commands
 	cli.Query.ParameterFlags = question.NewParameterFlags()
-	cli.Explain.ParameterFlags = question.NewParameterFlags("cursor", "since", "dry_run")
+	cli.Explain.ParameterFlags = question.NewParameterFlags("cursor", "since", "dry_run", "marks")
 	routes := make([]string, len(search.Routes))
 	for i, r := range search.Routes {
 		routes[i] = string(r)

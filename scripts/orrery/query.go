@@ -115,6 +115,7 @@ func (q *queryCommand) printOne(
 	if err := q.print(response.Body, a, c); err != nil {
 		return err
 	}
+	a.ReportMarks(q.formatFor(c.Out), c.Err)
 	a.ReportUnreadable(c.Err)
 	if !q.Has("dry_run") {
 		a.ReportNothing(q.ParameterFlags, q.formatFor(c.Out), c.Err)

@@ -23,7 +23,7 @@ type EffectSide struct {
 	Filter               string `json:"filter" doc:"Selects exactly these blocked requests, in the query-string form"`
 }
 
-// EffectMeta describes the two periods that are compared.
+// EffectMeta describes the two periods that an effect compares.
 type EffectMeta struct {
 	At            string         `json:"at" doc:"The moment, RFC 3339, UTC"`
 	LengthSeconds int64          `json:"length_seconds" doc:"Length of each of the two periods"`

@@ -23,7 +23,8 @@ type Meta struct {
 
 	Demo bool `json:"demo,omitempty" doc:"The records are those of a demo day, because there are no others"`
 
-	Diff *DiffMeta `json:"diff,omitempty" doc:"The two sides of a diff"`
+	Diff   *DiffMeta   `json:"diff,omitempty" doc:"The two sides of a diff"`
+	Effect *EffectMeta `json:"effect,omitempty" doc:"Of an effect: the moment, and the two periods that are compared"`
 	// Only logs have the following. Next is a pointer to nil if there is no next page.
 	Next **string `json:"next,omitempty" nullable:"true" doc:"Of logs: the parameter cursor of the next page; null on the last page"`
 	Head string   `json:"head,omitempty" doc:"Of logs: the parameter since of a later request for newer records"`
@@ -33,6 +34,9 @@ type Meta struct {
 
 	DryRun   bool      `json:"dry_run,omitempty" doc:"The query did not run; there is only an estimate"`
 	Estimate *Estimate `json:"estimate,omitempty" doc:"What was known before the query ran"`
+
+	// Marks is a pointer to an empty list if there are none.
+	Marks *[]Mark `json:"marks,omitempty" doc:"Of timeline and histogram with marks: changes of settings in the period, by time"`
 
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 

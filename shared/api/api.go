@@ -36,7 +36,7 @@ type Config struct {
 	Search    answering.Searcher // for the data routes
 	Queries   answering.Queries  // usually the same as Search; nil: queries end with their requests
 	Prepare   route.Prepare      // called before the body of a request is parsed; nil: nothing is
-	Planets   document.Store     // for the planet routes
+	Planets   document.Store     // for the planet routes, and for marks; nil: there are no marks of planets
 	Documents document.Store     // for the routes of saved filters and scheduled reports
 	Status    status.Source      // for the route of the status
 	Keys      keys.Callers       // nil: no key is needed, and only requests from this machine are answered
@@ -52,10 +52,10 @@ type Config struct {
 	Runs        runs.Store        // of scheduled reports; nil: they are not made
 
 	Reports answering.Reports // makes the reports of GET /data/report; nil: there is no such route
-	// AtOnce is how many questions of incidents are asked at the same time; 0: all.
+	// AtOnce is how many questions of incidents, effects and marks are asked at the same time; 0: all.
 	AtOnce int
-	// ReportTimeout is how long a request waits for its report or for incidents. If questions are not answered by then, it
-	// is refused, and may be repeated: their queries go on. 0: each question has its own limit.
+	// ReportTimeout is how long a request waits for a report, or for another answer that several questions give. If questions
+	// are not answered by then, it is refused, and may be repeated: their queries go on. 0: each question has its own limit.
 	ReportTimeout time.Duration
 
 	Address string            // of console and API, for reports; "": they have links only for clients on this machine

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/examples"
 	"github.com/orrery/orrery/shared/api/parameter"
@@ -34,14 +35,17 @@ func TestBranchesReachEverySearch(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) {
 			h := &searchSpy{}
 			s := newServer(t, func(c *Config) { c.Search, c.Keys = h, testKeys })
-			const filters = "timestamp between 2026-01-01 and 2026-01-02"
+			filters := "timestamp between 2026-01-01 and 2026-01-02"
+			if r.OfGet() == string(search.Effect) {
+				filters = "status>=0" // the period follows from other parameters
+			}
 			query, members := "filters="+url.QueryEscape(filters), `"filters":"`+filters+`"`
 			if parameter.Find(r.Params, "filters") == nil {
 				query, members = "_", `"_":1`
 			}
-			m := get("/api/v4.0"+r.Path+"?"+query+alsoRequired("&%s="+aReference, r), "X-API-Key: branch-key")
+			m := get("/api/v4.0"+r.Path+"?"+query+alsoRequired("&%s=%s", r), "X-API-Key: branch-key")
 			if r.Method == http.MethodPost {
-				m = post("/api/v4.0"+r.Path, content.JSON, "{"+members+alsoRequired(`,"%s":"`+aReference+`"`, r)+"}")
+				m = post("/api/v4.0"+r.Path, content.JSON, "{"+members+alsoRequired(`,"%s":"%s"`, r)+"}")
 				m.Head += "\nX-API-Key: branch-key"
 			}
 			s.send(t, m)
@@ -52,14 +56,16 @@ func TestBranchesReachEverySearch(t *testing.T) {
 	}
 }
 
-// aReference is a valid reference of no record. Other parameters accept it, too.
-var aReference = lake.RefTo(1767261600000, "x", 1).String()
-
-// alsoRequired prints the required parameters of a route besides the filter.
+// alsoRequired prints the required parameters of a route besides the filter, with values: the moment of an effect, or a
+// valid reference of no record, which other parameters accept, too.
 func alsoRequired(format string, r route.Route) (text string) {
 	for _, p := range r.Params {
 		if p.Required && p.Name != parameter.Filters.Name {
-			text += fmt.Sprintf(format, p.Name)
+			value := lake.RefTo(1767261600000, "x", 1).String()
+			if p.Name == parameter.AtName {
+				value = "2026-01-02"
+			}
+			text += fmt.Sprintf(format, p.Name, value)
 		}
 	}
 	return text
@@ -231,6 +237,7 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 		string(search.Histogram): {"by": "host"},
 		string(search.Diff):      {"by": "branch,country,host,path,status,tags,asn", "select": "path=\"/\"", "least": "1"},
 		string(search.Values):    {"field": "host"},
+		string(search.Effect):    {"at": "2026-01-01 10:02:30", "length": "150s"},
 	}
 	for _, r := range (&server{}).routes() {
 		if !r.Searches || parameter.Find(r.Params, "filters") == nil {
@@ -242,7 +249,11 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 				continue // the filter of values is only a period
 			}
 			t.Run(r.ID+" "+filters, func(t *testing.T) {
-				values, members := url.Values{"filters": {filters}}, map[string]any{"filters": filters}
+				sent := filters
+				if id == string(search.Effect) { // its filter has no period
+					sent = "not status<0" + strings.TrimPrefix(filters, period)
+				}
+				values, members := url.Values{"filters": {sent}}, map[string]any{"filters": sent}
 				for name, value := range further[id] {
 					values.Set(name, value)
 					members[name] = value
@@ -270,25 +281,31 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 				if filters == period && all == own {
 					t.Errorf("a key without branches gets the same answer: %s", own)
 				}
-				var answer struct {
+				var got struct {
 					Data struct{ Results json.RawMessage }
 					Meta struct {
 						NumOfRequests *int `json:"num_of_requests"`
 						Diff          *search.DiffMeta
+						Effect        *answer.EffectMeta
 					}
 				}
-				if err := json.Unmarshal([]byte(own), &answer); err != nil {
+				if err := json.Unmarshal([]byte(own), &got); err != nil {
 					t.Fatal(err)
 				}
 				for _, other := range []string{"shop.example", "/cart", "/login", "France", "AS64501", "prod", "403"} {
-					if strings.Contains(string(answer.Data.Results), other) {
-						t.Errorf("the results contain %s: %s", other, answer.Data.Results)
+					if strings.Contains(string(got.Data.Results), other) {
+						t.Errorf("the results contain %s: %s", other, got.Data.Results)
 					}
 				}
-				if n := answer.Meta.NumOfRequests; n != nil && *n > 40 {
+				if n := got.Meta.NumOfRequests; n != nil && *n > 40 {
 					t.Errorf("the key sees %d requests", *n)
 				}
-				if d := answer.Meta.Diff; d != nil {
+				if e := got.Meta.Effect; e != nil {
+					if n := e.Before.NumOfRequests + e.After.NumOfRequests; n > 40 || n == 0 && filters == period {
+						t.Errorf("the key sees %d requests before and after the moment", n)
+					}
+				}
+				if d := got.Meta.Diff; d != nil {
 					if n := d.Selected.NumOfRequests + d.Baseline.NumOfRequests; n > 40 {
 						t.Errorf("the key sees %d requests on both sides", n)
 					}

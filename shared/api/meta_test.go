@@ -74,6 +74,9 @@ func TestReadmeListsTheMembersOfMeta(t *testing.T) {
 			if parameter.Find(r.Params, "record_ref") != nil {
 				parameters = map[string]string{"record_ref": "AeCpiJDvZhnok0jyqdXz0MX8qOKnBo2CYfDj"}
 			}
+			if parameter.Find(r.Params, "at") != nil {
+				parameters = map[string]string{"at": "2026-01-01 10:02", "length": "2m"}
+			}
 			if parameter.Find(r.Params, "select") != nil {
 				parameters["select"] = "blocked is true"
 			}

@@ -18,7 +18,7 @@ import (
 func (s *server) routes() []route.Route {
 	return slices.Concat(
 		answering.Routes(answering.Config{
-			Search: s.Search, Queries: s.Queries, Reports: s.Reports, AtOnce: s.AtOnce,
+			Search: s.Search, Queries: s.Queries, Reports: s.Reports, Planets: s.Planets, AtOnce: s.AtOnce,
 			ReportTimeout: s.ReportTimeout, Access: s.access,
 			Address: s.Address, Now: s.Now, PresentStep: s.PresentStep, Log: s.Log,
 		}),

@@ -39,6 +39,13 @@ type (
 	IncidentValue  = answer.IncidentValue
 	IncidentHeld   = answer.IncidentHeld
 	IncidentOthers = answer.IncidentOthers
+
+	// Mark is a change of the settings of a gateway.
+	Mark = answer.Mark
+
+	// Effect compares the blocked requests of one rule, or of all, before and after a moment.
+	Effect     = answer.EffectResult
+	EffectSide = answer.EffectSide
 )
 
 // Stats is the traffic of a segment, or of one group in a segment. Percentiles is nil unless Question.Figures asks for

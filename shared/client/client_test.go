@@ -31,6 +31,7 @@ func TestTypesHaveEveryMember(t *testing.T) {
 		"values":    strictly[Value],
 		"why":       strictly[Explanation],
 		"incidents": strictly[Incident],
+		"effect":    strictly[Effect],
 	}
 	files, err := filepath.Glob("../api/examples/*.200.*.http")
 	if err != nil || len(files) == 0 {

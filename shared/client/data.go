@@ -26,12 +26,15 @@ type Question struct {
 	Cursor   string `json:"cursor,omitempty"`   // logs: the place of the next page, from Meta.Next
 	Since    string `json:"since,omitempty"`    // logs: only records that are newer than those of an answer, from Meta.Head
 	Select   string `json:"select,omitempty"`   // diff: conditions of the requests to compare with all others
-	Against  string `json:"against,omitempty"`  // diff: the other period, such as previous
+	Against  string `json:"against,omitempty"`  // diff, effect: the other period, such as previous
 	Least    int    `json:"least,omitempty"`    // diff: the smallest number of requests of a finding; 0 for the default
 	Field    string `json:"field,omitempty"`    // values: the field
 	Prefix   string `json:"prefix,omitempty"`   // values: what they begin with
 	Contains string `json:"contains,omitempty"` // values: what they contain
 	Counts   bool   `json:"counts,omitempty"`   // values: count the requests of each value
+	At       string `json:"at,omitempty"`       // effect: the moment, as filters write a time
+	Length   string `json:"length,omitempty"`   // effect: the length of the periods, such as 1h
+	Marks    bool   `json:"marks,omitempty"`    // timeline, histogram: Meta.Marks has the changes of the settings
 	DryRun   bool   `json:"dry_run,omitempty"`  // the query does not run; Meta.Estimate has what it would read and cost
 	// More has further parameters of the route, by name.
 	More map[string]any `json:"-"`
@@ -159,6 +162,12 @@ func DecodeWhy(body []byte) (Answer[Explanation], error) {
 // Incidents returns the incidents of a period of at most 31 days.
 func (c *Client) Incidents(ctx context.Context, q Question) (Answer[Incident], error) {
 	return ask[Incident](ctx, c, "incidents", q)
+}
+
+// Effect compares the blocked requests before and after the moment Question.At; see Meta.Effect. Question.Filters is empty,
+// or has no period.
+func (c *Client) Effect(ctx context.Context, q Question) (Answer[Effect], error) {
+	return ask[Effect](ctx, c, "effect", q)
 }
 
 // ask sends a question to the POST route, which accepts filters of any length.

@@ -64,18 +64,17 @@ func (c Comparison) sentence(all group, rules []group) string {
 	case before.Requests == 0 && after.Requests == 0:
 		return upper(fmt.Sprintf("%s, and %s, there were no requests.", c.after(), c.before()))
 	case before.Requests == 0:
-		return upper(fmt.Sprintf("%s, %s of %s were blocked; %s, there were no requests to compare them with.",
-			c.after(), number(all.After.Requests), wording.Plural(after.Requests, "request"), c.before()))
+		return upper(fmt.Sprintf("%s, %s %s blocked; %s, there were no requests to compare them with.",
+			c.after(), of(all.After.Requests, after.Requests), was(all.After.Requests), c.before()))
 	case after.Requests == 0:
-		return upper(fmt.Sprintf("%s, there were no requests; %s, %s of %s were blocked.",
-			c.after(), c.before(), number(all.Before.Requests), wording.Plural(before.Requests, "request")))
+		return upper(fmt.Sprintf("%s, there were no requests; %s, %s %s blocked.",
+			c.after(), c.before(), of(all.Before.Requests, before.Requests), was(all.Before.Requests)))
 	case all.Before.Requests == 0 && all.After.Requests == 0:
 		return upper(fmt.Sprintf("%s, none of %s was blocked, and none of %s %s.",
 			c.after(), wording.Plural(after.Requests, "request"), wording.Count(before.Requests), c.before()))
 	}
-	text := fmt.Sprintf("%s, %s of %s were blocked, and %s of %s %s", c.after(),
-		number(all.After.Requests), wording.Plural(after.Requests, "request"),
-		number(all.Before.Requests), wording.Count(before.Requests), c.before())
+	text := fmt.Sprintf("%s, %s %s blocked, and %s of %s %s", c.after(), of(all.After.Requests, after.Requests),
+		was(all.After.Requests), number(all.Before.Requests), wording.Count(before.Requests), c.before())
 	return upper(text + c.explanation(all, rules) + humans(all) + ".")
 }
 
@@ -117,7 +116,10 @@ func humans(all group) string {
 
 // groupSentence returns the comparison of a rule or a reason in words.
 func (c Comparison) groupSentence(g group) string {
-	n := wording.Plural(g.After.Requests, "request")
+	n := "no requests"
+	if g.After.Requests > 0 {
+		n = wording.Plural(g.After.Requests, "request")
+	}
 	text := g.name() + " blocked " + n
 	switch {
 	case g.by == "reason" && g.value == nil:
@@ -148,6 +150,17 @@ func moreOrFewer(n int64) string {
 		return wording.Count(-n) + " fewer"
 	}
 	return wording.Count(n) + " more"
+}
+
+// of returns the words for a number of requests among all: 3 of 20 requests.
+func of(n, all int64) string { return number(n) + " of " + wording.Plural(all, "request") }
+
+// was returns the verb for a number of requests.
+func was(n int64) string {
+	if n < 2 {
+		return "was"
+	}
+	return "were"
 }
 
 func number(n int64) string {

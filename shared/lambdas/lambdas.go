@@ -248,6 +248,12 @@ var functions = []Function{
 		Variables: querying,
 	},
 	{
+		Name:      "effect",
+		Doc:       "What a change did.",
+		Serves:    []string{"effect", "effect-post"},
+		Variables: querying,
+	},
+	{
 		Name:      "report-now",
 		Doc:       "Reports about a period, made at once.",
 		Serves:    []string{"report", "report-post"},

@@ -164,6 +164,12 @@ var Parameters = []Parameter{
 		Doc:  "true: count the requests of each value.",
 		Help: "values: count the requests of each value; the most frequent come first.",
 	},
+	{
+		Name: MarksParam, Kind: BooleanKind, Routes: []Route{Timeline, Histogram},
+		Doc: "true: `meta.marks` has the changes of settings in the period: of the gateway, as the revision in the records shows " +
+			"them, and of planets, for keys with the scope `conf:read`. Further questions find them, so the answer may need a repeated request, and is JSON only.",
+		Help: "timeline, histogram: also the changes of the settings.",
+	},
 	zoneParameter(without(segmented...),
 		"A time zone such as Europe/Berlin: `today` and `yesterday` in the filter are its days. By default UTC."),
 	{
@@ -206,6 +212,9 @@ func limitParameter(route Route, doc string, standard, most int) Parameter {
 		Help:    "Number of records (logs), keys (topx), values (facets, values), series, findings (diff).",
 	}
 }
+
+// MarksParam is the name of the parameter for marks.
+const MarksParam = "marks"
 
 // limitParam is the name of a parameter that most routes have, with limits of their own.
 const limitParam = "limit"

@@ -33,8 +33,11 @@ const (
 // at once. No client can ask them.
 const Counts Route = "counts"
 
-// Incidents is the route that several questions of others answer; no query has it.
-const Incidents Route = "incidents"
+// The routes that several questions to others answer; no query has them.
+const (
+	Incidents Route = "incidents"
+	Effect    Route = "effect"
+)
 
 // Routes lists the data routes.
 var Routes = []Route{Logs, Stats, Timeline, TopX, Facets, Histogram, Diff, Values}
@@ -66,6 +69,7 @@ type Request struct {
 	Prefix   string
 	Contains string
 	Counts   string
+	Marks    string    `json:"-"`          // other questions find them
 	Of       string    `json:",omitempty"` // of the route Counts: a list of conditions in JSON
 	Now      time.Time `json:",omitzero"`  // what relative times are relative to; zero: Search sets it
 	DryRun   string
@@ -79,11 +83,12 @@ const dryRunTrue, dryRunFalse = "true", "false"
 func (r Request) dryRun() bool { return r.DryRun == dryRunTrue }
 
 // DryRun reads the dry_run parameter.
-func DryRun(value string) (dry bool, err error) {
+func DryRun(value string) (dry bool, err error) { return Boolean("dry_run", value) }
+
+// Boolean reads a parameter that is false by default. The error is a *ParamError.
+func Boolean(param, value string) (is bool, err error) {
 	if value != "" && value != dryRunTrue && value != dryRunFalse {
-		err = &ParamError{
-			Param: "dry_run", Message: fmt.Sprintf("%q is neither true nor false", value), Suggestion: dryRunTrue,
-		}
+		err = &ParamError{Param: param, Message: fmt.Sprintf("%q is neither true nor false", value), Suggestion: dryRunTrue}
 	}
 	return value == dryRunTrue, err
 }

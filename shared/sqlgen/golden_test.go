@@ -65,6 +65,9 @@ var shapes = map[string]query.Shape{
 	"counts of a list": query.Counts{
 		SegmentSeconds: 60, By: querytest.Dimensions("tags")[0], Of: []query.Selection{{}, querytest.Selection("status=404")},
 	},
+	"counts without selections": query.Counts{
+		SegmentSeconds: 60, By: querytest.Dimensions(`security_config["revision"]`)[0],
+	},
 	"diff of days": query.Diff{
 		By: querytest.Dimensions("status,tags"), Against: query.Against{Kind: query.AgainstEarlier, BackMs: 7 * 86_400_000},
 	},

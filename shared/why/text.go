@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // width is the number of columns of a text.
@@ -19,14 +20,14 @@ func (e Explanation) Text() string {
 	if e.Cause != "" {
 		head = resultWords[e.Result] + ": " + e.Cause
 	}
-	b.WriteString(wrapped("", head) + "\n")
+	b.WriteString(wording.Wrapped(width, "", head) + "\n")
 	if e.Cause != "" {
-		b.WriteString(wrapped("", e.Sentence) + "\n")
+		b.WriteString(wording.Wrapped(width, "", e.Sentence) + "\n")
 	}
-	b.WriteString(wrapped("", e.Request))
+	b.WriteString(wording.Wrapped(width, "", e.Request))
 	b.WriteString(e.Timestamp + "  record " + e.Reference + "\n")
 	if len(e.Stages) > 0 {
-		b.WriteString("\n" + wrapped("", stageText(e.Stages)))
+		b.WriteString("\n" + wording.Wrapped(width, "", stageText(e.Stages)))
 	}
 	section := func(title string) { b.WriteString("\n" + strings.ToUpper(title) + "\n") }
 	if len(e.Matches) > 0 {
@@ -36,7 +37,7 @@ func (e Explanation) Text() string {
 			if m.Text != "" {
 				text += ": " + m.Text
 			}
-			b.WriteString(wrapped("  ", text))
+			b.WriteString(wording.Wrapped(width, "  ", text))
 		}
 	}
 	if v := e.Verdict; v != nil {
@@ -46,14 +47,14 @@ func (e Explanation) Text() string {
 			if one.Points != 0 {
 				points = fmt.Sprintf("%+d", one.Points)
 			}
-			b.WriteString(wrapped(fmt.Sprintf("  %2s  ", points), one.Text))
+			b.WriteString(wording.Wrapped(width, fmt.Sprintf("  %2s  ", points), one.Text))
 			b.WriteString(filterText(one.Counts[0].Filter))
 		}
 	}
 	if len(e.Steps) > 0 {
 		section("What to do")
 		for _, one := range e.Steps {
-			b.WriteString(wrapped("  - ", one.Text))
+			b.WriteString(wording.Wrapped(width, "  - ", one.Text))
 			if one.Filter != "" {
 				b.WriteString(filterText(one.Filter))
 			}
@@ -61,14 +62,14 @@ func (e Explanation) Text() string {
 	}
 	if e.Exemption != nil {
 		section("Exemption")
-		b.WriteString(wrapped("  ", e.Exemption.Text))
+		b.WriteString(wording.Wrapped(width, "  ", e.Exemption.Text))
 		for _, c := range e.Exemption.Parts {
 			fmt.Fprintf(&b, "\n  To %s, as JSON:\n%s\n  As Terraform:\n%s", c.To, indented(c.JSON), indented(c.Terraform))
 		}
 	}
 	if e.Customer != "" {
 		section("Text for the customer")
-		b.WriteString(wrapped("  ", strings.TrimSpace(e.Customer)))
+		b.WriteString(wording.Wrapped(width, "  ", strings.TrimSpace(e.Customer)))
 	}
 	return b.String()
 }
@@ -80,24 +81,6 @@ func stageText(stages []Stage) string {
 		list = append(list, s.Name+" "+s.State)
 	}
 	return strings.Join(list, " > ")
-}
-
-// wrapped breaks a text into lines. The first one begins with a prefix, the others with as many spaces.
-func wrapped(prefix, text string) string {
-	var b strings.Builder
-	line, room := prefix, utf8.RuneCountInString(prefix)
-	for _, word := range strings.Fields(text) {
-		switch {
-		case utf8.RuneCountInString(line) == room:
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-			b.WriteString(line + "\n")
-			line = strings.Repeat(" ", room)
-		default:
-			line += " "
-		}
-		line += word
-	}
-	return b.String() + line + "\n"
 }
 
 // filterText writes a filter in lines that break between conditions, so that it can be copied.

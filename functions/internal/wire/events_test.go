@@ -142,6 +142,7 @@ var logged = map[string]string{
 	"stats-table-down":             `"msg":"failed"`,
 	"status-table-down":            `"msg":"failed"`,
 	"stats-still-running":          `"level":"WARN","msg":"still running"`,
+	"effect-still-running":         `"level":"WARN","msg":"still running"`,
 	"incidents-still-running":      `"level":"WARN","msg":"still running"`,
 	"report-now-still-running":     `"level":"WARN","msg":"still running"`,
 	"stats-damaged":                `"msg":"damaged object"`,

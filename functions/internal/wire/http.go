@@ -94,6 +94,9 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	with := api.Config{
 		Keys: p.callers, TokenKeys: keys.Over(p.table), Search: path.Service, Queries: path.Service,
 	}
+	if name == "timeline" || name == "histogram" { // which have marks
+		with.Planets = planet.Over(document.Over(p.table), time.Now)
+	}
 	return newHTTP(p.row, p.environment, log, together(p.environment, with), searchChecks(p, path))
 }
 

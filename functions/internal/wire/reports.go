@@ -75,8 +75,7 @@ func ReportNow(
 	}), searchChecks(p, path))
 }
 
-// together returns a configuration in which all questions of a report, of incidents or of an explanation together have the
-// time of a request.
+// together returns a configuration in which all questions of an answer together have the time of a request.
 func together(e function.Environment, c api.Config) api.Config {
 	c.ReportTimeout, c.AtOnce = e.QueryTimeout, inquiry.Many
 	return c

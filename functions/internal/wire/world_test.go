@@ -196,6 +196,8 @@ func (w *world) function(f lambdas.Function) *function.Function {
 			parts.Search = unavailable{}
 		}
 		switch f.Name {
+		case "timeline", "histogram":
+			parts.Planets = w.planets
 		case "report-now":
 			parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
 		}

@@ -66,6 +66,9 @@ func asked(t *testing.T, product *local.Product, method, path, body string) *htt
 func askedData(t *testing.T, product *local.Product, route, filter, parameters string) *httptest.ResponseRecorder {
 	t.Helper()
 	path := "/data/" + route + "?filters=" + url.QueryEscape(filter) + parameters
+	if route == "effect" { // its period follows from other parameters
+		path = "/data/" + route + "?" + strings.TrimPrefix(parameters, "&")
+	}
 	return asked(t, product, http.MethodGet, path, "")
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -27,6 +28,7 @@ type Config struct {
 	Search        Searcher
 	Queries       Queries
 	Reports       Reports
+	Planets       document.Store
 	AtOnce        int
 	ReportTimeout time.Duration
 	Access        *access.Access
@@ -66,6 +68,15 @@ func (s *server) answerData(c *route.Call, to search.Route, args parameter.Argum
 	}
 	if args[dryRunName] == "true" && as.MediaType != content.JSON {
 		return errDryRun
+	}
+	marks, err := search.Boolean(search.MarksParam, args[search.MarksParam])
+	switch {
+	case err != nil:
+		return err
+	case marks && as.MediaType != content.JSON:
+		return errMarks
+	case marks:
+		return s.answerMarked(c, to, args)
 	}
 	r := search.Request{
 		Route: to, Syntax: parameter.SyntaxOf(c.Request.Header), Branches: c.Caller.Branches, Caller: c.Caller.Owner, Now: s.present(),

@@ -2,25 +2,17 @@ package answering
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 
 	"github.com/orrery/orrery/shared/answer"
-	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/parameter"
-	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/search"
 )
-
-// Finding is the answer while some questions of incidents are not answered yet.
-type Finding struct {
-	Status string `json:"status" enum:"running"`
-}
 
 // incidentRoutes returns the route of incidents and its POST form.
 func (s *server) incidentRoutes() []route.Route {
@@ -50,72 +42,23 @@ func (s *server) incidentRoutes() []route.Route {
 				"the first questions would read and cost."),
 		}),
 		Headers: []parameter.Parameter{parameter.Syntax, parameter.Prefer},
-		Answers: []route.Response{
-			found,
-			{
-				Status: http.StatusAccepted, Value: Finding{},
-				Doc: "With `Prefer: respond-async`: some questions are not answered yet. The same request later has their answers.",
-			},
-		},
-		Errors: route.QueryErrors,
+		Answers: []route.Response{found, finding},
+		Errors:  route.QueryErrors,
 	}
 	return bothForms(get, s.answerIncidents)
 }
 
 // answerIncidents answers with the incidents of a period, or with the estimate of its first questions.
 func (s *server) answerIncidents(c *route.Call, args parameter.Arguments) error {
-	c.Filters = args[parameter.Filters.Name]
-	as, err := representation.Offers(c.Route.Offers).Choose(c.Request.Header.Values("Accept"), args)
-	if err != nil {
-		return err
-	}
-	dry, err := search.DryRun(args[dryRunName])
-	switch {
-	case err != nil:
-		return err
-	case dry && as.MediaType != content.JSON:
-		return errDryRun
-	}
 	r := asking.Request{
-		Filters: c.Filters, Syntax: parameter.SyntaxOf(c.Request.Header), Zone: args["tz"], Now: s.present(), AtOnce: s.AtOnce,
+		Filters: args[parameter.Filters.Name], Syntax: parameter.SyntaxOf(c.Request.Header), Zone: args["tz"], Now: s.present(),
+		AtOnce: s.AtOnce,
 	}
-	if dry {
-		meta, err := asking.DryRun(c.Request.Context(), source(s.asker(c)), r)
-		if err != nil {
-			return stillRunning(c, err, "")
-		}
-		c.Send(route.Answer{Status: http.StatusOK, ContentType: content.JSON, Body: jsonOf([]struct{}{}, meta, nil)})
-		return nil
-	}
-	found, err := s.findIncidents(c, r)
-	switch {
-	case errors.Is(err, problem.ErrGoesOn) && prefersAsync(c.Request.Header.Values("Prefer")):
-		c.Writer.Header().Set("Preference-Applied", respondAsync)
-		c.Writer.Header().Set("Retry-After", wholeSeconds(problem.ErrGoesOn.RetryAfter))
-		c.SendJSON(http.StatusAccepted, Finding{Status: "running"})
-		return nil
-	case err != nil:
-		return stillRunning(c, err, "")
-	}
-	c.Fingerprint, c.Scanned = found.Meta.Fingerprint, found.Meta.BytesScanned
-	return sendResults(c, search.Incidents, found.Results, found.Meta, as)
-}
-
-// source asks the questions of incidents.
-type source Ask
-
-// Ask implements inquiry.Source.
-func (s source) Ask(ctx context.Context, to string, params map[string]string) ([]byte, error) {
-	return s(ctx, to, params)
-}
-
-// findIncidents finds incidents within the time that a request has. Queries that take longer go on, and a repeated
-// request joins them.
-func (s *server) findIncidents(c *route.Call, r asking.Request) (asking.Incidents, error) {
-	var found asking.Incidents
-	err := s.inTime(c, func(ctx context.Context, ask Ask) (err error) {
-		found, err = asking.Run(ctx, source(ask), r)
-		return err
+	return answerTogether(s, c, args, conclusion[answer.IncidentResult]{
+		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) { return asking.DryRun(ctx, ask, r) },
+		find: func(ctx context.Context, ask Ask) ([]answer.IncidentResult, search.Meta, error) {
+			found, err := asking.Run(ctx, ask, r)
+			return found.Results, found.Meta, err
+		},
 	})
-	return found, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// Estimated is the answer of a dry run of a report or of incidents.
+// Estimated is the answer of a dry run of a report, of incidents or of an effect.
 type Estimated struct {
 	Data NoResults   `json:"data"`
 	Meta search.Meta `json:"meta"`

@@ -25,7 +25,7 @@ func Routes(c Config) []route.Route {
 	}
 	ofLogs := representation.OffersOf(search.Logs)
 	found.Texts, found.Headers = ofLogs.Documented()
-	return slices.Concat(s.dataRoutes(), s.incidentRoutes(), s.reportRoutes(), s.whyRoutes(), []route.Route{
+	return slices.Concat(s.dataRoutes(), s.incidentRoutes(), s.effectRoutes(), s.reportRoutes(), s.whyRoutes(), []route.Route{
 		{
 			ID:      "parse",
 			Method:  http.MethodPost,
@@ -173,6 +173,10 @@ func (s *server) dataRoute(to search.Route, get route.Route, result any) []route
 	get.Answers = []route.Response{
 		found,
 		{Status: http.StatusAccepted, Doc: "With `Prefer: respond-async`: the query has started.", Value: Running{}},
+	}
+	if parameter.Find(get.Params, search.MarksParam) != nil {
+		get.Answers[1].Doc += " With marks: some questions are not answered yet, and the same request later has their answers."
+		get.Answers[1].Other = Finding{}
 	}
 	get.Errors = route.QueryErrors
 	return bothForms(get, func(c *route.Call, args parameter.Arguments) error { return s.answerData(c, to, args) })

@@ -97,8 +97,19 @@ const (
 	SecretsName   = "secrets"
 )
 
+// The names of parameters of effects: the moment, and the length of the periods.
+const (
+	AtName     = "at"
+	LengthName = "length"
+)
+
+// Conditions returns a filter that has no period and may be left out.
+func Conditions(doc string) Parameter {
+	return Of(search.Parameter{Name: Filters.Name, Kind: search.FilterKind, Doc: doc, Example: `host="shop.example"`})
+}
+
 // dataParams are the names of the parameters of all data routes.
-var dataParams = append(parameterNames(), FormatName, CSVName, ReferenceName, SecretsName)
+var dataParams = append(parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName)
 
 func parameterNames() []string {
 	var list []string

@@ -34,6 +34,8 @@ func TableOf(to search.Route, fields []string) (t tabular.Table, ok bool) {
 		return tabular.Table{Columns: withoutLocalTimes[search.HistogramResult]()}, true
 	case search.Diff:
 		return tabular.Table{Columns: tabular.Columns[diffRow](), Rows: diffRows}, true
+	case search.Effect:
+		return tabular.Table{Columns: tabular.Columns[effectRow](), Rows: effectRows}, true
 	case search.Incidents:
 		return tabular.Table{Columns: tabular.Columns[incidentRow](), Rows: incidentRows}, true
 	}
@@ -97,6 +99,37 @@ func incidentRows(result tabular.Object) ([]tabular.Object, error) {
 		return nil, fmt.Errorf("read the member held of a result: %w", err)
 	}
 	result["held"] = content.Encode(held.State)
+	return []tabular.Object{result}, nil
+}
+
+// effectRow is a row of the table of an effect: a comparison with the members of its two sides.
+type effectRow struct {
+	By                         string  `json:"by"`
+	Value                      *string `json:"value"`
+	Difference                 int64   `json:"difference"`
+	FromRequests               int64   `json:"from_requests"`
+	FromRules                  int64   `json:"from_rules"`
+	Rest                       int64   `json:"rest"`
+	BeforeNumOfBlockedRequests int64   `json:"before_num_of_blocked_requests"`
+	AfterNumOfBlockedRequests  int64   `json:"after_num_of_blocked_requests"`
+	BeforeNumOfBlockedHumans   *int64  `json:"before_num_of_blocked_human_requests"`
+	AfterNumOfBlockedHumans    *int64  `json:"after_num_of_blocked_human_requests"`
+	Sentence                   string  `json:"sentence"`
+	BeforeFilter               string  `json:"before_filter"`
+	AfterFilter                string  `json:"after_filter"`
+}
+
+// effectRows returns the row of a comparison.
+func effectRows(result tabular.Object) ([]tabular.Object, error) {
+	for _, side := range []string{"before", "after"} {
+		var members tabular.Object
+		if err := json.Unmarshal(result[side], &members); err != nil {
+			return nil, fmt.Errorf("read the member %s of a result: %w", side, err)
+		}
+		for name, value := range members {
+			result[side+"_"+name] = value
+		}
+	}
 	return []tabular.Object{result}, nil
 }
 

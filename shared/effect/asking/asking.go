@@ -2,10 +2,8 @@
 package asking
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,7 +19,6 @@ import (
 // Effect is the effect of a change, and what its answer rests on.
 type Effect struct {
 	Results []answer.EffectResult
-	Periods answer.EffectMeta
 	Meta    answer.Meta
 }
 
@@ -50,7 +47,7 @@ func Run(ctx context.Context, from inquiry.Source, r Request) (Effect, error) {
 	if err != nil {
 		return Effect{}, err
 	}
-	var list []question
+	var list []inquiry.Question
 	if shortened {
 		before, after = side{period: a.before()}, side{period: a.after()}
 		list = append(list, a.everyone(&after))
@@ -69,13 +66,13 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 		return answer.Meta{}, err
 	}
 	a := &asker{request: of, from: from, atOnce: r.AtOnce}
-	var list []question
+	var list []inquiry.Question
 	for _, p := range []query.Period{a.before(), a.after()} {
 		none := side{period: p}
 		list = append(append(list, a.everyone(&none)), a.blocked(&none)...)
 	}
 	for _, q := range list {
-		q.params["dry_run"] = "true"
+		q.Params["dry_run"] = "true"
 	}
 	if err := a.all(ctx, list...); err != nil {
 		return answer.Meta{}, err
@@ -88,40 +85,12 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 	return m.Estimated(r.AtOnce), nil
 }
 
-// question is a question for the requests of each segment and value of a field, with the place for the answer.
-type question struct {
-	params map[string]string
-	into   *[]answer.StatsResult
-}
-
 // all asks questions at the same time.
-func (a *asker) all(ctx context.Context, list ...question) error {
-	answers := make([]inquiry.Answer, len(list))
-	errs := make([]error, len(list))
-	inquiry.Each(len(list), a.atOnce, func(i int) {
-		body, err := a.from.Ask(ctx, string(search.Stats), list[i].params)
-		if err == nil {
-			answers[i], err = list[i].read(body)
-		}
-		errs[i] = err
-	})
-	if err := cmp.Or(ctx.Err(), errors.Join(errs...)); err != nil {
+func (a *asker) all(ctx context.Context, list ...inquiry.Question) error {
+	if err := a.meta.Ask(ctx, a.from, a.atOnce, list...); err != nil {
 		return fmt.Errorf("ask the questions of an effect: %w", err)
 	}
-	a.meta.Add(answers)
 	return nil
-}
-
-func (q question) read(body []byte) (inquiry.Answer, error) {
-	var from struct {
-		inquiry.Answer
-		Data struct {
-			Results []answer.StatsResult `json:"results"`
-		} `json:"data"`
-	}
-	err := json.Unmarshal(body, &from)
-	*q.into = from.Data.Results
-	return from.Answer, err
 }
 
 // side has the answers about one period.
@@ -134,17 +103,22 @@ type side struct {
 }
 
 // grouped returns a question for the requests of a period by a field.
-func (a *asker) grouped(p query.Period, by string, into *[]answer.StatsResult, conditions ...string) question {
+func (a *asker) grouped(p query.Period, by string, into *[]answer.StatsResult, conditions ...string) inquiry.Question {
 	filters := filter.Joined(append([]string{filter.During(p.FromMs, p.ToMs), a.conditions}, conditions...)...)
-	return question{map[string]string{"filters": filters, "group_by": by, "segment": a.segment()}, into}
+	return inquiry.Question{
+		Route: string(search.Stats), Params: map[string]string{"filters": filters, "group_by": by, "segment": a.segment()},
+		Into: func(results json.RawMessage) error { return json.Unmarshal(results, into) },
+	}
 }
 
 // everyone returns the question for all requests of a period.
-func (a *asker) everyone(of *side) question { return a.grouped(of.period, "human", &of.everyone) }
+func (a *asker) everyone(of *side) inquiry.Question {
+	return a.grouped(of.period, "human", &of.everyone)
+}
 
 // blocked returns the questions for the blocked requests of a period. Not all of them say whether their client is human.
-func (a *asker) blocked(of *side) []question {
-	return []question{
+func (a *asker) blocked(of *side) []inquiry.Question {
+	return []inquiry.Question{
 		a.grouped(of.period, "reason", &of.reasons, effect.IsBlocked),
 		a.grouped(of.period, "reason", &of.humans, effect.IsBlocked, "human is true"),
 		a.grouped(of.period, "reason", &of.notHumans, effect.IsBlocked, "human is false"),
@@ -164,11 +138,11 @@ func (a *asker) effect(before, after side, shortened bool) (Effect, error) {
 		Reasons:    reasonsOf(before, after),
 	}
 	m := a.meta.About(q, a.zoneName).Joined(a.atOnce)
-	periods := answer.EffectMeta{
+	m.Effect = &answer.EffectMeta{
 		At: time.UnixMilli(a.at).UTC().Format(time.RFC3339Nano), LengthSeconds: a.lengthMs / 1000, Shortened: shortened,
 		Before: metaOf(c, c.Before, before.period), After: metaOf(c, c.After, after.period),
 	}
-	return Effect{c.Results(), periods, m}, nil
+	return Effect{c.Results(), m}, nil
 }
 
 func metaOf(c effect.Comparison, s effect.Side, p query.Period) answer.EffectSideMeta {
@@ -240,7 +214,7 @@ func reasonsOf(before, after side) []effect.Reason {
 	seen := map[key]bool{}
 	for _, r := range slices.Concat(before.reasons, after.reasons) {
 		k, ok := keyOf(r)
-		if !ok || seen[k] {
+		if !ok || seen[k] || r.NumOfRequests == 0 { // a segment without requests has a result, too
 			continue
 		}
 		seen[k] = true

@@ -130,7 +130,7 @@ func TestEffect(t *testing.T) {
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}
-	m := got.Periods
+	m := got.Meta.Effect
 	if m.Before.NumOfRequests != 626 || *m.After.NumOfHumans != 700 || m.Before.Period.From != "2026-11-20T11:00:00Z" ||
 		m.After.Period.To != "2026-11-20T12:59:59.999Z" || m.LengthSeconds != 3600 || m.Shortened {
 		t.Errorf("%+v", m)
@@ -187,11 +187,33 @@ func TestPeriods(t *testing.T) {
 		if r.At == "" {
 			r.At = "2026-11-20 12:00"
 		}
-		m := run(t, sourceOf(t, rows), r).Periods
+		m := run(t, sourceOf(t, rows), r).Meta.Effect
 		if m.Before.Period.From != test.before || m.After.Period.To != test.after ||
 			m.Shortened != (strings.HasPrefix(test.rule, "the ")) {
 			t.Errorf("%s: %+v", test.rule, m)
 		}
+	}
+}
+
+// TestSegmentsWithoutRequests: only rules and reasons that blocked requests have a result.
+func TestSegmentsWithoutRequests(t *testing.T) {
+	l := &log{}
+	l.every(noon.Add(-time.Hour), 1, 4, &acl, nil, "prod")
+	l.every(noon, 2, 1, nil, nil, "prod")
+	got := run(t, sourceOf(t, l.sorted()), asking.Request{At: "2026-11-20 12:00"})
+	var lines []string
+	for _, r := range got.Results {
+		lines = append(lines, r.By+": "+r.Sentence)
+	}
+	want := []string{
+		"all: In the hour from 2026-11-20 12:00, none of 1 request was blocked, and 4 of 4 in the hour before; " +
+			"the number of requests and chance explain the difference.",
+		"rule: Acl acl3 blocked no requests in the hour from 2026-11-20 12:00, and 4 in the hour before, as expected.",
+		"reason: No requests blocked for the reason “" + acl + "” in the hour from 2026-11-20 12:00, and 4 in the hour before, " +
+			"as expected.",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -212,7 +234,7 @@ func TestSentences(t *testing.T) {
 		}
 	}
 	limited := sourceOf(t, changed().sorted(), "test")
-	if got := run(t, limited, asking.Request{At: "2026-11-20 12:00"}).Periods.After.NumOfRequests; got != 40 {
+	if got := run(t, limited, asking.Request{At: "2026-11-20 12:00"}).Meta.Effect.After.NumOfRequests; got != 40 {
 		t.Errorf("a caller who is limited to a branch sees %d requests, want 40", got)
 	}
 }

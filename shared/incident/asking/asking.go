@@ -124,52 +124,13 @@ func (a *asker) span() incident.Span {
 
 func floor(ms int64) int64 { return query.SegmentStart(ms, 1) }
 
-// ask is a question with the place for its results.
-type ask struct {
-	route  string
-	params map[string]string
-	into   func(results json.RawMessage) error
-	// optional: an answer that is too large is none.
-	optional bool
-}
-
 // all asks questions at the same time.
-func (a *asker) all(ctx context.Context, list []ask) error {
-	errs := make([]error, len(list))
-	metas := make([]inquiry.Answer, len(list))
-	inquiry.Each(len(list), a.atOnce, func(i int) {
-		body, err := a.from.Ask(ctx, list[i].route, list[i].params)
-		if err == nil {
-			metas[i], err = read(body, list[i].into)
-		}
-		if list[i].optional && fault.KindOf(err) == fault.EngineLimit {
-			err = nil
-		}
-		errs[i] = err
-	})
-	if err := ctx.Err(); err != nil {
-		return err
+func (a *asker) all(ctx context.Context, list []inquiry.Question) error {
+	err := a.meta.Ask(ctx, a.from, a.atOnce, list...)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("ask the questions of incidents: %w", err)
 	}
-	for _, err := range errs {
-		if err != nil {
-			return fmt.Errorf("ask the questions of incidents: %w", err)
-		}
-	}
-	a.meta.Add(metas)
-	return nil
-}
-
-func read(body []byte, into func(json.RawMessage) error) (inquiry.Answer, error) {
-	var from struct {
-		inquiry.Answer
-		Data struct {
-			Results json.RawMessage `json:"results"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(body, &from); err != nil {
-		return from.Answer, err
-	}
-	return from.Answer, into(from.Data.Results)
+	return err
 }
 
 // whole is the length of a segment that contains a whole period, unless it ends in it.
@@ -234,7 +195,7 @@ func (a *asker) countHours(ctx context.Context, g *incident.Grid, s incident.Spa
 // describe asks for the signs of episodes. It leaves out those that are no incidents.
 func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]incident.Found, error) {
 	answers := make([]signs, len(episodes))
-	var list []ask
+	var list []inquiry.Question
 	for i, e := range episodes {
 		list = append(list, a.signs(e, &answers[i])...)
 	}
@@ -260,7 +221,7 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 // measure asks for the figures of incidents.
 func (a *asker) measure(ctx context.Context, found []incident.Found) ([]answer.IncidentResult, error) {
 	figures := make([]incident.Figures, len(found))
-	var list []ask
+	var list []inquiry.Question
 	for i, f := range found {
 		list = append(list, a.figures(f, &figures[i])...)
 	}

@@ -25,9 +25,9 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 	answers := make([]inquiry.Answer, len(first))
 	errs := make([]error, len(first))
 	inquiry.Each(len(first), a.atOnce, func(i int) {
-		first[i].ask.params["dry_run"] = "true"
+		first[i].Params["dry_run"] = "true"
 		var body []byte
-		if body, errs[i] = from.Ask(ctx, first[i].ask.route, first[i].ask.params); errs[i] != nil {
+		if body, errs[i] = from.Ask(ctx, first[i].Route, first[i].Params); errs[i] != nil {
 			return
 		}
 		answers[i], errs[i] = inquiry.Read(body)

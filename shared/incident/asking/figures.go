@@ -11,6 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -18,14 +19,14 @@ import (
 const mostValues = "80"
 
 // facets returns a question for the values of fields. most is the number of values of each.
-func facets(filters, by, most string, byBlocked bool, each func(of answer.FacetResult)) ask {
+func facets(filters, by, most string, byBlocked bool, each func(of answer.FacetResult)) inquiry.Question {
 	order := "requests"
 	if byBlocked {
 		order = "blocked"
 	}
-	return ask{
-		route: "facets", params: map[string]string{"filters": filters, "by": by, "limit": most, "order": order},
-		into: func(results json.RawMessage) error { return eachOf(results, each) },
+	return inquiry.Question{
+		Route: "facets", Params: map[string]string{"filters": filters, "by": by, "limit": most, "order": order},
+		Into: func(results json.RawMessage) error { return eachOf(results, each) },
 	}
 }
 
@@ -81,13 +82,13 @@ func sum(numbers []int64) (n int64) {
 
 // counted returns a question for the requests with each value of a field. It is optional: there can be too many values for an
 // answer.
-func counted(filters, by string, apart []string, into *values) ask {
+func counted(filters, by string, apart []string, into *values) inquiry.Question {
 	*into = values{}
-	return ask{
-		route: string(search.Counts), params: map[string]string{
+	return inquiry.Question{
+		Route: string(search.Counts), Params: map[string]string{
 			"filters": filters, "by": by, "segment": whole, "of": search.SelectionsText(apart),
 		},
-		into: func(results json.RawMessage) error {
+		Into: func(results json.RawMessage) error {
 			return eachOf(results, func(r search.CountsResult) {
 				if r.Value == nil {
 					return
@@ -99,12 +100,12 @@ func counted(filters, by string, apart []string, into *values) ask {
 				(*into)[*r.Value] = v
 			})
 		},
-		optional: true,
+		Optional: true,
 	}
 }
 
 // signs returns the questions for the signs of an episode. Those that were stopped are all without those that passed.
-func (a *asker) signs(e incident.Episode, into *signs) []ask {
+func (a *asker) signs(e incident.Episode, into *signs) []inquiry.Question {
 	at := func(span incident.Span, more ...string) string {
 		conditions := []string{span.During(), e.Host.Condition(), a.conditions}
 		return filter.Joined(append(append(conditions, e.Signal.Conditions()...), more...)...)
@@ -114,7 +115,7 @@ func (a *asker) signs(e incident.Episode, into *signs) []ask {
 	if stopping {
 		apart = append(apart, filter.Joined(incident.Passed.Conditions()...))
 	}
-	list := []ask{
+	list := []inquiry.Question{
 		facets(at(e.Span), "path,reason,user_agent,human,"+every, mostValues, stopping, func(f answer.FacetResult) {
 			switch f.By {
 			case "path":
@@ -177,7 +178,7 @@ const timed = "request_time between 0 and 10"
 
 // figures returns the questions for the figures of an incident. They are answered at the same time, so each sets members
 // of its own.
-func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
+func (a *asker) figures(f incident.Found, into *incident.Figures) []inquiry.Question {
 	every := everything(f.Host)
 	of := func(facet answer.FacetResult) {
 		switch facet.By {
@@ -197,7 +198,7 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 			into.Requests, into.Blocked, into.Challenges = all.Requests, all.Blocked, all.Challenged
 		}
 	}
-	list := []ask{facets(f.Filter(a.conditions), "ip,organization,reason,human,"+every, mostValues, false, of)}
+	list := []inquiry.Question{facets(f.Filter(a.conditions), "ip,organization,reason,human,"+every, mostValues, false, of)}
 	others := f.Others(a.conditions)
 	if others == "" {
 		return list
@@ -212,18 +213,18 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []ask {
 		return &into.After
 	}
 	return append(list,
-		ask{
-			route: "timeline", params: map[string]string{"filters": others, "segment": "1m"},
-			into: func(results json.RawMessage) error {
+		inquiry.Question{
+			Route: "timeline", Params: map[string]string{"filters": others, "segment": "1m"},
+			Into: func(results json.RawMessage) error {
 				return eachOf(results, func(r answer.TimelineResult) {
 					o := when(r.TimePeriod)
 					o.Requests, o.Errors = o.Requests+r.NumOfRequests, o.Errors+errorsOf(r)
 				})
 			},
 		},
-		ask{
-			route: "stats", params: map[string]string{"filters": filter.Joined(others, timed), "segment": "1m"},
-			into: func(results json.RawMessage) error {
+		inquiry.Question{
+			Route: "stats", Params: map[string]string{"filters": filter.Joined(others, timed), "segment": "1m"},
+			Into: func(results json.RawMessage) error {
 				return eachOf(results, func(r answer.StatsResult) {
 					if o := when(r.TimePeriod); r.AvgLatency != nil {
 						o.Timed, o.TimeUs = o.Timed+r.NumOfRequests, o.TimeUs+sumOf(r)

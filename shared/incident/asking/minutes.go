@@ -8,13 +8,14 @@ import (
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
 )
 
 // counting is a question for the requests of each host and segment, by measure.
 type counting struct {
-	ask
+	inquiry.Question
 	results []search.CountsResult
 }
 
@@ -24,11 +25,11 @@ func (a *asker) counting(segment string, filters ...string) []*counting {
 	list := make([]*counting, len(filters))
 	for i, f := range filters {
 		c := &counting{}
-		c.ask = ask{
-			route: string(search.Counts), params: map[string]string{
+		c.Question = inquiry.Question{
+			Route: string(search.Counts), Params: map[string]string{
 				"filters": filter.Joined(f, a.conditions), "by": byHost, "segment": segment, "of": of,
 			},
-			into: func(results json.RawMessage) error { return json.Unmarshal(results, &c.results) },
+			Into: func(results json.RawMessage) error { return json.Unmarshal(results, &c.results) },
 		}
 		list[i] = c
 	}
@@ -42,9 +43,9 @@ const byHost = "host"
 
 // count asks questions and adds their answers to a grid.
 func (a *asker) count(ctx context.Context, g *incident.Grid, questions []*counting) error {
-	list := make([]ask, len(questions))
+	list := make([]inquiry.Question, len(questions))
 	for i, q := range questions {
-		list[i] = q.ask
+		list[i] = q.Question
 	}
 	if err := a.all(ctx, list); err != nil {
 		return err

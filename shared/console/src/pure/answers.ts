@@ -22,12 +22,14 @@ export interface Meta {
 	complete_through: string | null;
 	demo?: boolean;
 	diff?: DiffMeta;
+	effect?: EffectMeta;
 	next?: string | null;
 	head?: string;
 	late?: number | null;
 	percentiles?: PercentilesMeta;
 	dry_run?: boolean;
 	estimate?: Estimate;
+	marks?: Mark[];
 	series?: SeriesMeta[];
 	exact?: boolean;
 	saturated?: string[];
@@ -176,6 +178,18 @@ export interface IncidentResult {
 	filter: string;
 }
 
+export interface EffectResult {
+	by: 'all' | 'rule' | 'reason';
+	value: string | null;
+	sentence: string;
+	difference: number;
+	from_requests: number;
+	from_rules: number;
+	rest: number;
+	before: EffectSide;
+	after: EffectSide;
+}
+
 export interface Explanation {
 	record_ref: string;
 	timestamp: string;
@@ -208,6 +222,14 @@ export interface DiffMeta {
 	fields: DiffTermMeta[];
 }
 
+export interface EffectMeta {
+	at: string;
+	length_seconds: number;
+	shortened?: boolean;
+	before: EffectSideMeta;
+	after: EffectSideMeta;
+}
+
 export interface PercentilesMeta {
 	method: string;
 	digits: number;
@@ -225,6 +247,16 @@ export interface Estimate {
 	wait_ms: MillisEstimate | null;
 	warnings: string[];
 	lacking?: LackingColumn[];
+}
+
+export interface Mark {
+	at: string;
+	kind: 'revision' | 'planet';
+	before?: string;
+	after?: string;
+	config?: string;
+	version?: number;
+	by?: string;
 }
 
 export interface SeriesMeta {
@@ -295,6 +327,12 @@ export interface IncidentHeld {
 	after: IncidentOthers;
 }
 
+export interface EffectSide {
+	num_of_blocked_requests: number;
+	num_of_blocked_human_requests: number | null;
+	filter: string;
+}
+
 export interface Assessment {
 	verdict: 'mistake' | 'right' | 'unknown';
 	text: 'Probably a mistake' | 'Probably right' | 'Cannot be told';
@@ -336,6 +374,13 @@ export interface DiffTermMeta {
 	distinct: number;
 	num_of_absent_selected: number;
 	num_of_absent_baseline: number;
+}
+
+export interface EffectSideMeta {
+	period: MetaPeriod;
+	num_of_requests: number;
+	num_of_human_requests: number | null;
+	filter: string;
 }
 
 export interface BytesEstimate {

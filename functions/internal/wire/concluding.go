@@ -9,11 +9,11 @@ import (
 	"github.com/orrery/orrery/shared/api"
 )
 
-const incidentsName = "incidents"
-
-// Incidents wires the function that finds the incidents of a period: incidents.
-func Incidents(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
-	p, err := begin(ctx, incidentsName, lookup)
+// Concluding wires a function whose answers several questions give: incidents, effect.
+func Concluding(
+	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
+) (*function.Function, error) {
+	p, err := begin(ctx, name, lookup)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/answers"
+	"github.com/orrery/orrery/scripts/orrery/internal/question"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// askTogether asks a route that several questions answer. It prints the mistakes in a filter to stderr.
+func askTogether(
+	ctx context.Context, server *client.Client, to search.Route, parameters map[string]any, stderr io.Writer,
+) (answers.Answer, []byte, error) {
+	a := answers.Answer{Route: string(to)}
+	body, err := json.Marshal(parameters)
+	if err != nil {
+		return a, nil, err
+	}
+	response, err := server.Do(ctx, client.Request{Method: http.MethodPost, Path: "/data/" + string(to), Body: body})
+	if err != nil {
+		return a, nil, question.DrawRefusal(err, parameters, stderr)
+	}
+	if err := json.Unmarshal(response.Body, &a); err != nil {
+		return a, nil, fmt.Errorf("the answer does not have the API's format: %w", err)
+	}
+	return a, response.Body, nil
+}
+
+// formatFor returns the format of what is printed to w.
+func formatFor(format string, w io.Writer) string {
+	switch {
+	case format != "auto":
+		return format
+	case terminal.Is(w):
+		return "table"
+	}
+	return "json"
+}

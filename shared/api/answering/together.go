@@ -1,0 +1,72 @@
+package answering
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/orrery/orrery/shared/api/content"
+	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/api/problem"
+	"github.com/orrery/orrery/shared/api/representation"
+	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Finding is the answer while some of several questions are not answered yet.
+type Finding struct {
+	Status string `json:"status" enum:"running"`
+}
+
+var finding = route.Response{
+	Status: http.StatusAccepted, Value: Finding{},
+	Doc: "With `Prefer: respond-async`: some questions are not answered yet. The same request later has their answers.",
+}
+
+// conclusion is what several questions together answer.
+type conclusion[Result any] struct {
+	estimate func(ctx context.Context, ask Ask) (search.Meta, error)
+	find     func(ctx context.Context, ask Ask) ([]Result, search.Meta, error)
+}
+
+// answerTogether answers with what several questions conclude, or with their estimate. Queries that take longer than a
+// request has go on, and a repeated request joins them.
+func answerTogether[Result any](s *server, c *route.Call, args parameter.Arguments, of conclusion[Result]) error {
+	c.Filters = args[parameter.Filters.Name]
+	as, err := representation.Offers(c.Route.Offers).Choose(c.Request.Header.Values("Accept"), args)
+	if err != nil {
+		return err
+	}
+	dry, err := search.DryRun(args[dryRunName])
+	switch {
+	case err != nil:
+		return err
+	case dry && as.MediaType != content.JSON:
+		return errDryRun
+	}
+	if dry {
+		meta, err := of.estimate(c.Request.Context(), s.asker(c))
+		if err != nil {
+			return stillRunning(c, err, "")
+		}
+		c.Send(route.Answer{Status: http.StatusOK, ContentType: content.JSON, Body: jsonOf([]struct{}{}, meta, nil)})
+		return nil
+	}
+	var results []Result
+	var meta search.Meta
+	err = s.inTime(c, func(ctx context.Context, ask Ask) (err error) {
+		results, meta, err = of.find(ctx, ask)
+		return err
+	})
+	switch {
+	case errors.Is(err, problem.ErrGoesOn) && prefersAsync(c.Request.Header.Values("Prefer")):
+		c.Writer.Header().Set("Preference-Applied", respondAsync)
+		c.Writer.Header().Set("Retry-After", wholeSeconds(problem.ErrGoesOn.RetryAfter))
+		c.SendJSON(http.StatusAccepted, Finding{Status: "running"})
+		return nil
+	case err != nil:
+		return stillRunning(c, err, "")
+	}
+	c.Fingerprint, c.Scanned = meta.Fingerprint, meta.BytesScanned
+	return sendResults(c, search.Route(c.Route.OfGet()), results, meta, as)
+}

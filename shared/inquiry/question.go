@@ -1,0 +1,62 @@
+package inquiry
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/search"
+)
+
+// Question is a question to a data route.
+type Question struct {
+	Route  string
+	Params map[string]string
+	Into   func(results json.RawMessage) error // reads the results
+	About  *search.Meta                        // gets the meta of the answer; nil: nothing does
+	// Optional: an answer that is too large is none.
+	Optional bool
+}
+
+// Ask asks questions, atOnce of them at the same time (0: all), and adds the metas of their answers. The error is that of
+// the context, or of the first question without an answer.
+func (m *Meta) Ask(ctx context.Context, from Source, atOnce int, list ...Question) error {
+	answers := make([]Answer, len(list))
+	errs := make([]error, len(list))
+	Each(len(list), atOnce, func(i int) {
+		answers[i], errs[i] = list[i].ask(ctx, from)
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	m.Add(answers)
+	return nil
+}
+
+func (q Question) ask(ctx context.Context, from Source) (Answer, error) {
+	body, err := from.Ask(ctx, q.Route, q.Params)
+	if err != nil {
+		if q.Optional && fault.KindOf(err) == fault.EngineLimit {
+			err = nil
+		}
+		return Answer{}, err
+	}
+	var read struct {
+		Answer
+		Data struct {
+			Results json.RawMessage `json:"results"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(body, &read); err != nil {
+		return Answer{}, err
+	}
+	if q.About != nil {
+		*q.About = read.Meta
+	}
+	return read.Answer, q.Into(read.Data.Results)
+}
