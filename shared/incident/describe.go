@@ -63,11 +63,17 @@ func (f Found) continues(first Found, end int64) bool {
 	return f.Host == first.Host && f.Kind == first.Kind && f.Prefix == first.Prefix && f.From-end <= longestPause
 }
 
-// New returns an incident. addresses lists the addresses of the signs, the most frequent first.
-func New(e Episode, s Signs, addresses []Value) Found {
-	f := Found{Episode: e, Kind: e.KindOf(s), Prefix: e.Prefix(s)}
+// New returns the incident that an episode is, unless it is dismissed. addresses lists the addresses of the signs, the most
+// frequent first.
+func New(e Episode, s Signs, addresses []Value) (f Found, isIncident bool) {
+	kind := e.KindOf(s)
+	dismissed, unlessHarmed := e.dismissed(s, kind)
+	if dismissed && !unlessHarmed {
+		return Found{}, false
+	}
+	f = Found{Episode: e, Kind: kind, Prefix: e.Prefix(s), OnlyIfHarmed: unlessHarmed}
 	if f.Prefix != "" {
-		return f
+		return f, true
 	}
 	sum := int64(0)
 	for _, a := range addresses {
@@ -79,7 +85,7 @@ func New(e Episode, s Signs, addresses []Value) Found {
 			break
 		}
 	}
-	return f
+	return f, true
 }
 
 // Target returns the host and the prefix.

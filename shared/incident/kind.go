@@ -219,7 +219,7 @@ func (e Episode) topShare(s Signs, paths int) int64 {
 // Dismissal is a reason why an episode is no incident.
 type Dismissal struct {
 	Doc     string
-	applies func(e Episode, s Signs) bool
+	applies func(e Episode, s Signs, kind Kind) bool
 	// unlessHarmed: if the kind is a flood, the episode is an incident that did not hold, or none.
 	unlessHarmed bool
 }
@@ -228,34 +228,33 @@ type Dismissal struct {
 var Dismissals = []Dismissal{
 	{
 		Doc: "`stopped`, and the kind is scraping or unusual: at least half of the stopped requests were of humans, so a rule is too strict.",
-		applies: func(e Episode, s Signs) bool {
-			kind := e.KindOf(s)
+		applies: func(e Episode, s Signs, kind Kind) bool {
 			return e.Signal == Stopping && (kind == Scraping || kind == Unusual) && e.byHumans(s)
 		},
 	},
 	{
 		Doc: "`denied`, `missing` or `requests`: half of the agents name a crawler, and none a scanner.",
-		applies: func(e Episode, s Signs) bool {
+		applies: func(e Episode, s Signs, _ Kind) bool {
 			return e.isGuess() && e.share(s, s.Agents, crawler) >= crawlerShare && e.share(s, s.Agents, scanner) == 0
 		},
 	},
 	{
 		Doc: "`missing` or `requests`, and the kind is not injection: half of the requests are of humans. Their " +
 			"flood is an incident only if the origin did not hold.",
-		applies: func(e Episode, s Signs) bool {
-			return (e.Signal == Missed || e.Signal == Rush) && e.KindOf(s) != Injection && e.byHumans(s)
+		applies: func(e Episode, s Signs, kind Kind) bool {
+			return (e.Signal == Missed || e.Signal == Rush) && kind != Injection && e.byHumans(s)
 		},
 		unlessHarmed: true,
 	},
 	{
 		Doc: "`missing`: fewer than twenty different paths are missing.",
-		applies: func(e Episode, s Signs) bool {
-			return e.Signal == Missed && e.KindOf(s) != Injection && s.Paths.Distinct < scanPaths
+		applies: func(e Episode, s Signs, kind Kind) bool {
+			return e.Signal == Missed && kind != Injection && s.Paths.Distinct < scanPaths
 		},
 	},
 	{
 		Doc:     "`denied`: no path has half of what was answered with 401 or 403.",
-		applies: func(e Episode, s Signs) bool { return e.Signal == Denying && e.topShare(s, 1) < onePathShare },
+		applies: func(e Episode, s Signs, _ Kind) bool { return e.Signal == Denying && e.topShare(s, 1) < onePathShare },
 	},
 }
 
@@ -265,11 +264,11 @@ func (e Episode) isGuess() bool { return e.Signal == Denying || e.Signal == Miss
 // byHumans reports whether half of the signs are of humans.
 func (e Episode) byHumans(s Signs) bool { return s.Humans*100 >= humansShare*e.Weight(s.Total) }
 
-// Dismissed reports whether an episode is no incident. If unlessHarmed, it is one if it did not hold.
-func (e Episode) Dismissed(s Signs) (dismissed, unlessHarmed bool) {
+// dismissed reports whether an episode of a kind is no incident. If unlessHarmed, it is one if it did not hold.
+func (e Episode) dismissed(s Signs, kind Kind) (dismissed, unlessHarmed bool) {
 	for _, d := range Dismissals {
-		if d.applies(e, s) {
-			return true, d.unlessHarmed && e.Signal == Rush && e.KindOf(s) == Flood
+		if d.applies(e, s, kind) {
+			return true, d.unlessHarmed && e.Signal == Rush && kind == Flood
 		}
 	}
 	return false, false

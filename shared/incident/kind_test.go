@@ -106,8 +106,8 @@ func TestKinds(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400, Ratio: 900}
-			if got := incident.New(e, test.signs, nil); got.Kind != test.kind || got.Prefix != test.prefix {
-				t.Errorf("%s at %q", got.Kind, got.Prefix)
+			if kind, prefix := e.KindOf(test.signs), e.Prefix(test.signs); kind != test.kind || prefix != test.prefix {
+				t.Errorf("%s at %q", kind, prefix)
 			}
 		})
 	}
@@ -118,11 +118,11 @@ func TestDismissed(t *testing.T) {
 	const google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 	total := incident.Value{Requests: 500, Blocked: 500}
 	for _, test := range []struct {
-		rule   string
-		signal incident.Signal
-		signs  incident.Signs
-		want   bool
-		harmed bool // unless it did not hold
+		rule      string
+		signal    incident.Signal
+		signs     incident.Signs
+		dismissed bool
+		harmed    bool // unless it did not hold
 	}{
 		{"a crawler", incident.Rush, incident.Signs{Agents: only(google, 400)}, true, false},
 		{"a crawler that is stopped", incident.Stopping, incident.Signs{Agents: only(google, 400)}, false, false},
@@ -141,8 +141,9 @@ func TestDismissed(t *testing.T) {
 	} {
 		e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400}
 		test.signs.Total = total
-		if got, unlessHarmed := e.Dismissed(test.signs); got != test.want || unlessHarmed != test.harmed {
-			t.Errorf("%s: %v, %v", test.rule, got, unlessHarmed)
+		f, isIncident := incident.New(e, test.signs, nil)
+		if isIncident != (!test.dismissed || test.harmed) || f.OnlyIfHarmed != test.harmed {
+			t.Errorf("%s: %v, only if harmed: %v", test.rule, isIncident, f.OnlyIfHarmed)
 		}
 	}
 }

@@ -244,7 +244,7 @@ func TestNewestUnsupported(t *testing.T) {
 		}
 	})
 	t.Run("patterns on many texts", func(t *testing.T) {
-		rows := manyTexts()
+		rows := manyTexts(4_500)
 		objects := stored(t, rows)
 		q := bind(t, hours+`, url~"7"`, query.Logs{Limit: 10})
 		if _, err := scan.Newest(t.Context(), q, objects, scan.Options{}); !errors.Is(err, scan.ErrUnsupported) {

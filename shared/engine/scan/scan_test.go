@@ -197,9 +197,9 @@ func TestLongTimes(t *testing.T) {
 	}
 }
 
-// manyTexts returns records with different URLs and few hosts.
-func manyTexts() []lake.Row {
-	rows := make([]lake.Row, 1_500)
+// manyTexts returns n records with different URLs and few hosts.
+func manyTexts(n int) []lake.Row {
+	rows := make([]lake.Row, n)
 	for i := range rows {
 		url, host := fmt.Sprint("/", i), fmt.Sprint("h", i%100)
 		rows[i] = lake.Row{TsMs: enginetest.Start.UnixMilli(), Source: "s", Line: int64(i), URL: &url, Host: &host}
@@ -207,15 +207,18 @@ func manyTexts() []lake.Row {
 	return rows
 }
 
-// TestPatternsOnManyTexts: patterns are tried on texts that are few or that occur many times, and not on others.
+// TestPatternsOnManyTexts: patterns are tried on texts that are few, that occur many times, or whose records meet the other
+// conditions, and not on others.
 func TestPatternsOnManyTexts(t *testing.T) {
-	rows := manyTexts()
+	rows := manyTexts(4_500)
 	objects := stored(t, rows)
 	for _, c := range []struct {
 		condition string
 		want      error
 	}{
 		{`, url~"7"`, scan.ErrUnsupported},
+		{`, url~"7", host="h7"`, nil},
+		{`, url~"7", host!="h7"`, scan.ErrUnsupported},
 		{`, url="/7"`, nil},
 		{`, host~"7"`, nil},
 	} {
@@ -235,7 +238,7 @@ func TestPatternsOnManyTexts(t *testing.T) {
 // not, and one of a column without any value.
 func TestHistogramPasses(t *testing.T) {
 	rows := enginetest.Records(t, 900, 37)
-	for i, r := range manyTexts() {
+	for i, r := range manyTexts(1_500) {
 		r.TsMs += int64(i) * 7_000
 		rows = append(rows, r)
 	}

@@ -208,10 +208,7 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 		if paths := answers[i].paths.listed(); paths.Distinct > 0 {
 			s.Paths = paths
 		}
-		dismissed, unlessHarmed := e.Dismissed(s)
-		if !dismissed || unlessHarmed {
-			f := incident.New(e, s, answers[i].addresses.listed().Values)
-			f.OnlyIfHarmed = unlessHarmed
+		if f, isIncident := incident.New(e, s, answers[i].addresses.listed().Values); isIncident {
 			found = append(found, f)
 		}
 	}
