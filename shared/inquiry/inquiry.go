@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/go-faster/jx"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/filter"
@@ -42,9 +43,42 @@ func (a Answer) Scanned() *search.Estimate {
 }
 
 // Read reads an answer of a Source.
-func Read(body []byte) (a Answer, err error) {
-	err = json.Unmarshal(body, &a)
+func Read(body []byte) (Answer, error) {
+	a, _, err := read(body)
 	return a, err
+}
+
+// read returns an answer and its results, which share the memory of body.
+func read(body []byte) (a Answer, results json.RawMessage, err error) {
+	var rest struct{ meta, unrounded jx.Raw }
+	raw := func(d *jx.Decoder, into *jx.Raw) error {
+		var err error
+		*into, err = d.Raw()
+		return err
+	}
+	err = jx.DecodeBytes(body).ObjBytes(func(d *jx.Decoder, key []byte) error {
+		switch string(key) {
+		case "meta":
+			return raw(d, &rest.meta)
+		case "unrounded":
+			return raw(d, &rest.unrounded)
+		case "data":
+			return d.ObjBytes(func(d *jx.Decoder, key []byte) error {
+				if string(key) == "results" {
+					return raw(d, (*jx.Raw)(&results))
+				}
+				return d.Skip()
+			})
+		}
+		return d.Skip()
+	})
+	if err == nil && rest.meta != nil {
+		err = json.Unmarshal(rest.meta, &a.Meta)
+	}
+	if err == nil && rest.unrounded != nil {
+		err = json.Unmarshal(rest.unrounded, &a.Unrounded)
+	}
+	return a, results, err
 }
 
 // Each calls a function with each index below n in their order, for atOnce of them at the same time; 0: for all.

@@ -46,17 +46,12 @@ func (q Question) ask(ctx context.Context, from Source) (Answer, error) {
 		}
 		return Answer{}, err
 	}
-	var read struct {
-		Answer
-		Data struct {
-			Results json.RawMessage `json:"results"`
-		} `json:"data"`
-	}
-	if err := json.Unmarshal(body, &read); err != nil {
+	answer, results, err := read(body)
+	if err != nil {
 		return Answer{}, err
 	}
 	if q.About != nil {
-		*q.About = read.Meta
+		*q.About = answer.Meta
 	}
-	return read.Answer, q.Into(read.Data.Results)
+	return answer, q.Into(results)
 }

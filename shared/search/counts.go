@@ -3,6 +3,9 @@ package search
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+
+	"github.com/go-faster/jx"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
@@ -85,4 +88,49 @@ func countsOf(rows []query.CountsRow) []CountsResult {
 		}
 	}
 	return results
+}
+
+// EachCounts calls a function with each of the results of counts in JSON. The result is valid until the function returns.
+func EachCounts(results []byte, each func(CountsResult)) error {
+	var r CountsResult
+	d := jx.DecodeBytes(results)
+	if d.Next() == jx.Null { // of a dry run
+		return nil
+	}
+	return d.Arr(func(d *jx.Decoder) error {
+		r = CountsResult{TimePeriods: r.TimePeriods[:0], N: r.N[:0]}
+		err := d.ObjBytes(func(d *jx.Decoder, key []byte) error {
+			switch string(key) {
+			case "value":
+				if d.Next() == jx.Null {
+					return d.Null()
+				}
+				text, err := d.Str()
+				r.Value = &text
+				return err
+			case "time_periods":
+				return readInts(d, &r.TimePeriods)
+			case "n":
+				return d.Arr(func(d *jx.Decoder) error {
+					r.N = slices.Grow(r.N, 1)[:len(r.N)+1]
+					of := &r.N[len(r.N)-1]
+					*of = (*of)[:0]
+					return readInts(d, of)
+				})
+			}
+			return d.Skip()
+		})
+		if err == nil {
+			each(r)
+		}
+		return err
+	})
+}
+
+func readInts(d *jx.Decoder, into *[]int64) error {
+	return d.Arr(func(d *jx.Decoder) error {
+		n, err := d.Int64()
+		*into = append(*into, n)
+		return err
+	})
 }

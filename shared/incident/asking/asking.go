@@ -180,7 +180,7 @@ func (a *asker) hours(ctx context.Context) (*incident.Grid, error) {
 // countHours adds the requests of hours to a grid. If there are too many hosts for an answer, it asks about half as many
 // hours at a time.
 func (a *asker) countHours(ctx context.Context, g *incident.Grid, s incident.Span) error {
-	err := a.count(ctx, g, a.counting("1h", a.within(s)))
+	err := a.all(ctx, a.counting(g, "1h", a.within(s)))
 	hours := (s.To - s.From + incident.Hour - 1) / incident.Hour
 	if fault.KindOf(err) != fault.EngineLimit || hours < 2 {
 		return err

@@ -21,7 +21,7 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 	if err != nil {
 		return answer.Meta{}, err
 	}
-	first := a.counting("1h", a.within(a.firstHours()))
+	first := a.counting(nil, "1h", a.within(a.firstHours()))
 	answers := make([]inquiry.Answer, len(first))
 	errs := make([]error, len(first))
 	inquiry.Each(len(first), a.atOnce, func(i int) {

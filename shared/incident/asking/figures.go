@@ -89,7 +89,7 @@ func counted(filters, by string, apart []string, into *values) inquiry.Question 
 			"filters": filters, "by": by, "segment": whole, "of": search.SelectionsText(apart),
 		},
 		Into: func(results json.RawMessage) error {
-			return eachOf(results, func(r search.CountsResult) {
+			return search.EachCounts(results, func(r search.CountsResult) {
 				if r.Value == nil {
 					return
 				}

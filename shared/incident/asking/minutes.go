@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
@@ -13,25 +14,25 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
-// counting is a question for the requests of each host and segment, by measure.
-type counting struct {
-	inquiry.Question
-	results []search.CountsResult
-}
-
-// counting returns the question with each filter.
-func (a *asker) counting(segment string, filters ...string) []*counting {
+// counting returns questions for the requests of each host and segment, by measure, one with each filter. Their answers are
+// added to a grid.
+func (a *asker) counting(g *incident.Grid, segment string, filters ...string) []inquiry.Question {
+	var adding sync.Mutex
 	of := search.SelectionsText(incident.Selections())
-	list := make([]*counting, len(filters))
+	list := make([]inquiry.Question, len(filters))
 	for i, f := range filters {
-		c := &counting{}
-		c.Question = inquiry.Question{
+		list[i] = inquiry.Question{
 			Route: string(search.Counts), Params: map[string]string{
 				"filters": filter.Joined(f, a.conditions), "by": byHost, "segment": segment, "of": of,
 			},
-			Into: func(results json.RawMessage) error { return json.Unmarshal(results, &c.results) },
+			Into: func(results json.RawMessage) error {
+				return search.EachCounts(results, func(r search.CountsResult) {
+					adding.Lock()
+					defer adding.Unlock()
+					add(g, r)
+				})
+			},
 		}
-		list[i] = c
 	}
 	return list
 }
@@ -41,31 +42,19 @@ func Counted() (query.Counts, error) { return search.BindCounts(byHost, incident
 
 const byHost = "host"
 
-// count asks questions and adds their answers to a grid.
-func (a *asker) count(ctx context.Context, g *incident.Grid, questions []*counting) error {
-	list := make([]inquiry.Question, len(questions))
-	for i, q := range questions {
-		list[i] = q.Question
+// add adds the requests of a host to a grid.
+func add(g *incident.Grid, r search.CountsResult) {
+	host, ok := hostOf(r)
+	if !ok {
+		return
 	}
-	if err := a.all(ctx, list); err != nil {
-		return err
-	}
-	for _, q := range questions {
-		for _, r := range q.results {
-			host, ok := hostOf(r)
-			if !ok {
-				continue
-			}
-			for m, numbers := range r.N {
-				for i, n := range numbers {
-					if n > 0 {
-						g.Add(host, incident.Measure(m), r.TimePeriods[i], n)
-					}
-				}
+	for m, numbers := range r.N {
+		for i, n := range numbers {
+			if n > 0 {
+				g.Add(host, incident.Measure(m), r.TimePeriods[i], n)
 			}
 		}
 	}
-	return nil
 }
 
 // mostRows is the number of hosts and minutes of a question, which an answer has room for.
@@ -86,7 +75,7 @@ func (a *asker) episodes(ctx context.Context, hours *incident.Grid) ([]incident.
 		span.From, span.To = min(span.From, w.From), max(span.To, w.To)
 	}
 	minutes := incident.NewGrid(span, incident.Minute)
-	if err := a.count(ctx, minutes, a.counting("1m", a.filters(windows)...)); err != nil {
+	if err := a.all(ctx, a.counting(minutes, "1m", a.filters(windows)...)); err != nil {
 		return nil, err
 	}
 	return incident.Episodes(a.span(), hours, minutes, windows), nil

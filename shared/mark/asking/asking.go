@@ -173,9 +173,23 @@ func (a *asker) segment() int64 {
 func (a *asker) counting(of mark.Cell, seconds int64, into *[]mark.Cell) inquiry.Question {
 	q := a.counts(of, `security_config["revision"]`, fmt.Sprintf("%ds", seconds))
 	q.Into = func(text json.RawMessage) error {
-		var results []search.CountsResult
-		err := json.Unmarshal(text, &results)
-		*into = cellsOf(results, seconds)
+		requests := map[int64]map[string]int64{}
+		err := search.EachCounts(text, func(r search.CountsResult) {
+			if r.Value == nil {
+				return
+			}
+			for i, at := range r.TimePeriods {
+				if requests[at] == nil {
+					requests[at] = map[string]int64{}
+				}
+				requests[at][*r.Value] = r.N[0][i]
+			}
+		})
+		cells := make([]mark.Cell, 0, len(requests))
+		for _, at := range slices.Sorted(maps.Keys(requests)) {
+			cells = append(cells, mark.Cell{From: at, To: at + seconds, Requests: requests[at]})
+		}
+		*into = cells
 		return err
 	}
 	return q
@@ -197,16 +211,14 @@ const mostBranches = 80
 func (a *asker) branches(into *[]string) inquiry.Question {
 	q := a.counts(a.whole(), "branch", "4096d")
 	q.Into = func(text json.RawMessage) error {
-		var results []search.CountsResult
-		err := json.Unmarshal(text, &results)
 		requests := map[string]int64{}
-		for _, r := range results {
+		err := search.EachCounts(text, func(r search.CountsResult) {
 			if r.Value != nil && planet.ValidConfig(*r.Value) {
 				for _, n := range r.N[0] {
 					requests[*r.Value] += n
 				}
 			}
-		}
+		})
 		list := slices.SortedFunc(maps.Keys(requests), func(x, y string) int {
 			return cmp.Or(cmp.Compare(requests[y], requests[x]), cmp.Compare(x, y))
 		})
@@ -236,27 +248,6 @@ func (a *asker) planets(
 		}
 	}
 	return marks, nil
-}
-
-// cellsOf returns the cells that have requests with a revision, by time.
-func cellsOf(results []search.CountsResult, seconds int64) []mark.Cell {
-	requests := map[int64]map[string]int64{}
-	for _, r := range results {
-		if r.Value == nil {
-			continue
-		}
-		for i, at := range r.TimePeriods {
-			if requests[at] == nil {
-				requests[at] = map[string]int64{}
-			}
-			requests[at][*r.Value] = r.N[0][i]
-		}
-	}
-	cells := make([]mark.Cell, 0, len(requests))
-	for _, at := range slices.Sorted(maps.Keys(requests)) {
-		cells = append(cells, mark.Cell{From: at, To: at + seconds, Requests: requests[at]})
-	}
-	return cells
 }
 
 // refined asks for the minutes of the cells in which marks may be.
