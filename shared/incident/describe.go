@@ -63,17 +63,15 @@ func (f Found) continues(first Found, end int64) bool {
 	return f.Host == first.Host && f.Kind == first.Kind && f.Prefix == first.Prefix && f.From-end <= longestPause
 }
 
-// New returns the incident that an episode is, unless it is dismissed. addresses lists the addresses of the signs, the most
-// frequent first.
+// New returns what an episode is, and reports whether that is an incident. addresses lists the addresses of the signs, the
+// most frequent first.
 func New(e Episode, s Signs, addresses []Value) (f Found, isIncident bool) {
-	kind := e.KindOf(s)
-	dismissed, unlessHarmed := e.dismissed(s, kind)
-	if dismissed && !unlessHarmed {
-		return Found{}, false
-	}
-	f = Found{Episode: e, Kind: kind, Prefix: e.Prefix(s), OnlyIfHarmed: unlessHarmed}
+	s.over = e.beyond(s)
+	f = Found{Episode: e, Kind: e.kind(s), Prefix: e.prefix(s)}
+	dismissed, unlessHarmed := e.dismissed(s, f.Kind)
+	f.OnlyIfHarmed = unlessHarmed
 	if f.Prefix != "" {
-		return f, true
+		return f, !dismissed || unlessHarmed
 	}
 	sum := int64(0)
 	for _, a := range addresses {
@@ -85,7 +83,7 @@ func New(e Episode, s Signs, addresses []Value) (f Found, isIncident bool) {
 			break
 		}
 	}
-	return f, true
+	return f, !dismissed || unlessHarmed
 }
 
 // Target returns the host and the prefix.

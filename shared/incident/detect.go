@@ -75,8 +75,10 @@ type usual struct {
 }
 
 // usualAt returns what is usual in the hour that begins at a time: the median of the hours before it since the host has
-// requests. At the beginning of the data, hours after it complete the number.
-func (g *Grid) usualAt(of *numbers, s Signal, hour int64) usual {
+// requests. At the beginning of the data, hours after it complete the number. The usual number of all requests is also that
+// of the same hours of the day before, and of the two hours before start, which is where what stands out begins, because
+// traffic has a daily rhythm.
+func (g *Grid) usualAt(of *numbers, s Signal, hour, start int64) usual {
 	first := hour - history*Hour
 	for first < hour && g.number(of, Rush, first) == 0 {
 		first += Hour
@@ -85,18 +87,21 @@ func (g *Grid) usualAt(of *numbers, s Signal, hour int64) usual {
 	if hour-first < leastHistory*Hour {
 		until = min(g.span.To, first+history*Hour)
 	}
-	counts, shares := make([]int64, 0, history), make([]int64, 0, history)
+	var counted, shared [history]int64
+	counts, shares, busy := counted[:0], shared[:0], 0
 	for at := first; at < until; at += Hour {
 		n, all := g.number(of, s, at), g.number(of, Rush, at)
 		counts = append(counts, n)
-		if all > 0 {
+		if all == 0 {
+			continue
+		}
+		if busy++; s != Rush {
 			shares = append(shares, n*million/all)
 		}
 	}
-	u := usual{rate: median(counts) * milli, share: median(shares), known: len(shares) >= leastHistory}
+	u := usual{rate: median(counts) * milli, share: median(shares), known: busy >= leastHistory}
 	if s == Rush {
-		u.share = 0
-		for _, at := range []int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour} {
+		for _, at := range []int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour, start - 2*Hour, start - Hour} {
 			u.rate = max(u.rate, g.number(of, s, at)*milli)
 		}
 	}
@@ -179,15 +184,23 @@ func (g *Grid) Windows(period Span) []Window {
 // not count in windows, because a burst would make all windows around it stand out.
 func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 	var list []Span
-	single := map[int64]bool{}
+	single, known := map[int64]bool{}, map[int64]usual{}
+	usualAt := func(hour int64) usual {
+		u, ok := known[hour]
+		if !ok {
+			u = g.usualAt(of, s, hour, hour)
+			known[hour] = u
+		}
+		return u
+	}
 	for hour := period.From; hour < period.To; hour += Hour {
 		n := g.number(of, s, hour)
 		if n < Signals[s].Least {
 			continue
 		}
-		u, ratio := g.usualAt(of, s, hour), int64(100)
+		u, ratio := usualAt(hour), int64(100)
 		if s == Rush {
-			u, ratio = g.rush(of, hour, hour), coarseRatio
+			ratio = coarseRatio
 		}
 		if u.known && s.standsOut(n, u.expected(g.number(of, Rush, hour), Hour), ratio) || !u.known && s != Rush {
 			single[hour] = true
@@ -196,7 +209,7 @@ func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 	}
 	for hour := period.From; hour < period.To; hour += Hour {
 		end := min(period.To, hour+longestWindow*Hour)
-		if until := g.window(of, s, Span{hour, end}, single); until > 0 {
+		if until := g.window(of, s, Span{hour, end}, single, usualAt); until > 0 {
 			list = append(list, Span{hour, until})
 		}
 	}
@@ -205,7 +218,9 @@ func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 
 // window returns the end of the longest window in which a signal stands out, without single hours, and that begins with a
 // span and ends in it. It returns 0 if there is none.
-func (g *Grid) window(of *numbers, s Signal, span Span, single map[int64]bool) (until int64) {
+func (g *Grid) window(
+	of *numbers, s Signal, span Span, single map[int64]bool, usualAt func(hour int64) usual,
+) (until int64) {
 	total := int64(0)
 	for at := span.From; at < span.To; at += Hour {
 		total += g.number(of, s, at)
@@ -213,10 +228,7 @@ func (g *Grid) window(of *numbers, s Signal, span Span, single map[int64]bool) (
 	if single[span.From] || total < Signals[s].Least { // most windows
 		return 0
 	}
-	u := g.usualAt(of, s, span.From)
-	if s == Rush {
-		u = g.rush(of, span.From, span.From)
-	}
+	u := usualAt(span.From)
 	if !u.known {
 		return 0
 	}
@@ -238,14 +250,6 @@ func (g *Grid) window(of *numbers, s Signal, span Span, single map[int64]bool) (
 		}
 	}
 	return until
-}
-
-// rush returns the usual rate of all requests in an hour of a window: also that of the two hours before the first one
-// that stands out, because traffic has a daily rhythm.
-func (g *Grid) rush(of *numbers, hour, first int64) usual {
-	u := g.usualAt(of, Rush, hour)
-	u.rate = max(u.rate, g.number(of, Rush, first-Hour)*milli, g.number(of, Rush, first-2*Hour)*milli)
-	return u
 }
 
 // Episodes returns the episodes of a period at the hosts of windows, by begin, then host. Hours is the grid that has the
@@ -280,17 +284,15 @@ func episodesOf(w Window, hours, minutes *Grid) []Episode {
 		var u usual
 		for at := w.From; at < w.To; at += Minute {
 			if at%Hour == 0 || at == w.From {
-				if u = hours.usualAt(before, s, floor(at, Hour)); !u.known {
+				if u = hours.usualAt(before, s, floor(at, Hour), w.first); !u.known {
 					u = minutes.usualShare(during, s, w.Span)
-				} else if s == Rush {
-					u = hours.rush(before, floor(at, Hour), w.first)
 				}
 			}
 			series = append(series, minute{
 				minutes.number(during, s, at), u.expected(minutes.number(during, Rush, at), Minute),
 			})
 		}
-		if s == Rush && !hours.usualAt(before, s, w.first).known {
+		if s == Rush && !hours.usualAt(before, s, w.first, w.first).known {
 			continue
 		}
 		for _, r := range s.runs(series) {

@@ -41,6 +41,8 @@ type Signs struct {
 	Agents  Field
 	Humans  int64 // signs that are requests of humans
 	Probes  int64 // requests with an argument that attacks the application
+
+	over []Value // what beyond returns
 }
 
 // Weight returns the number of requests that are signs.
@@ -82,10 +84,10 @@ const (
 	mostSegments = 3  // of a prefix
 )
 
-// Prefix returns the longest prefix of whole segments below which most of the excess lies, "" if there is none.
-func (e Episode) Prefix(s Signs) string {
+// prefix returns the longest prefix of whole segments below which most of the excess lies, "" if there is none.
+func (e Episode) prefix(s Signs) string {
 	sums := map[string]int64{}
-	for _, v := range e.beyond(s) {
+	for _, v := range s.over {
 		segments := strings.Split(strings.Trim(v.Text, "/"), "/")
 		for n := 1; n <= min(len(segments), mostSegments); n++ {
 			if prefix := "/" + strings.Join(segments[:n], "/"); prefix != "/" && strings.HasPrefix(v.Text, prefix) {
@@ -174,8 +176,8 @@ var Kinds = []kindRule{
 	},
 }
 
-// KindOf returns the kind of an episode.
-func (e Episode) KindOf(s Signs) Kind {
+// kind returns the kind of an episode.
+func (e Episode) kind(s Signs) Kind {
 	for _, rule := range Kinds {
 		if e.Weight(s.Total) > 0 && rule.applies(e, s) {
 			return rule.Kind
@@ -198,7 +200,7 @@ func (e Episode) share(s Signs, f Field, match *regexp.Regexp) int64 {
 // pathShare returns the percentage of the excess at paths that match.
 func (e Episode) pathShare(s Signs, match *regexp.Regexp) int64 {
 	n := int64(0)
-	for _, v := range e.beyond(s) {
+	for _, v := range s.over {
 		if match.MatchString(v.Text) {
 			n += v.Requests
 		}
@@ -209,8 +211,7 @@ func (e Episode) pathShare(s Signs, match *regexp.Regexp) int64 {
 // topShare returns the percentage of the excess at the most frequent paths.
 func (e Episode) topShare(s Signs, paths int) int64 {
 	n := int64(0)
-	list := e.beyond(s)
-	for _, v := range list[:min(paths, len(list))] {
+	for _, v := range s.over[:min(paths, len(s.over))] {
 		n += v.Requests
 	}
 	return n * 100 / max(1, e.Excess)

@@ -106,8 +106,8 @@ func TestKinds(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400, Ratio: 900}
-			if kind, prefix := e.KindOf(test.signs), e.Prefix(test.signs); kind != test.kind || prefix != test.prefix {
-				t.Errorf("%s at %q", kind, prefix)
+			if f, _ := incident.New(e, test.signs, nil); f.Kind != test.kind || f.Prefix != test.prefix {
+				t.Errorf("%s at %q", f.Kind, f.Prefix)
 			}
 		})
 	}
