@@ -105,7 +105,10 @@ const (
 
 // Conditions returns a filter that has no period and may be left out.
 func Conditions(doc string) Parameter {
-	return Of(search.Parameter{Name: Filters.Name, Kind: search.FilterKind, Doc: doc, Example: `host="shop.example"`})
+	p := Of(search.Parameter{Name: Filters.Name, Kind: search.FilterKind, Doc: doc, Example: `host="shop.example"`})
+	p.Body = FilterSchema(0)
+	p.Body.OneOf[0].MinLength = new(1) // as in a query
+	return p
 }
 
 // dataParams are the names of the parameters of all data routes.
