@@ -71,6 +71,7 @@ func (g *Grid) number(of *numbers, s Signal, at int64) int64 {
 type usual struct {
 	rate  int64 // thousandths of a request in an hour
 	share int64 // of all requests, in millionths; 0 for all requests themselves
+	least int64 // thousandths of a request in a minute: no rate is lower
 	known bool
 }
 
@@ -99,7 +100,7 @@ func (g *Grid) usualAt(of *numbers, s Signal, hour, start int64) usual {
 			shares = append(shares, n*million/all)
 		}
 	}
-	u := usual{rate: median(counts) * milli, share: median(shares), known: busy >= leastHistory}
+	u := usual{rate: median(counts) * milli, share: median(shares), least: Signals[s].LeastRate, known: busy >= leastHistory}
 	if s == Rush {
 		for _, at := range []int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour, start - 2*Hour, start - Hour} {
 			u.rate = max(u.rate, g.number(of, s, at)*milli)
@@ -121,7 +122,7 @@ func (g *Grid) usualShare(of *numbers, s Signal, span Span) usual {
 			shares = append(shares, n*million/all)
 		}
 	}
-	u := usual{share: median(shares)}
+	u := usual{share: median(shares), least: Signals[s].LeastRate}
 	if len(shares) < leastPieces {
 		u.share = min(u.share, mostShare)
 	}
@@ -140,7 +141,7 @@ func median(list []int64) int64 {
 // expected returns the usual number of requests of a signal, in thousandths, in so many seconds with so many requests
 // of all kinds. More traffic has more of everything, so the share counts if it gives more than the rate.
 func (u usual) expected(all, seconds int64) int64 {
-	return max(u.rate*seconds/Hour, u.share*all/(million/milli), leastRate*seconds/Minute)
+	return max(u.rate*seconds/Hour, u.share*all/(million/milli), u.least*seconds/Minute)
 }
 
 // standsOut reports whether a number is too far above the usual one, in thousandths, to be chance.
@@ -325,8 +326,12 @@ func together(list []Episode) []Episode {
 		slices.SortStableFunc(of, func(a, b Episode) int {
 			return cmp.Or(cmp.Compare(a.Signal, b.Signal), cmp.Compare(b.Excess, a.Excess))
 		})
-		strongest := of[slices.IndexFunc(of, func(e Episode) bool { return e.Excess*2 >= most })]
-		merged[i].Signal, merged[i].Excess, merged[i].Ratio = strongest.Signal, strongest.Excess, strongest.Ratio
+		of = slices.DeleteFunc(of, func(e Episode) bool { return e.Excess*2 < most })
+		merged[i].Signal, merged[i].Excess, merged[i].Ratio = of[0].Signal, of[0].Excess, of[0].Ratio
+		clearest := slices.MaxFunc(of, func(a, b Episode) int { return cmp.Compare(a.Ratio, b.Ratio) }).Span
+		if whole := merged[i].Span; (clearest.To-clearest.From)*2 > whole.To-whole.From {
+			merged[i].Span = clearest
+		}
 	}
 	return merged
 }
@@ -382,13 +387,27 @@ func (s Signal) above(series []minute, b bar) []run {
 		} else if c, found := core(series, r); found {
 			cut(within(c, bar{level: levels[0].Level}))
 		} else if p, found := pauseIn(series, r); found {
-			list = append(list, within(run{r.from, p.from}, b)...)
-			list = append(list, within(run{p.to, r.to}, b)...)
+			left, right := run{r.from, p.from}, run{p.to, r.to}
+			parts := append(within(left, b), within(right, b)...)
+			if similarPeaks(series, left, right) && excessOf(series, parts)*100 < partsShare*(n*milli-expected) &&
+				s.standsOut(n, expected, s.ratioOf(r)) {
+				parts = []run{r}
+			}
+			list = append(list, parts...)
 		} else if s.standsOut(n, expected, s.ratioOf(r)) {
 			list = append(list, r)
 		}
 	}
 	return list
+}
+
+// excessOf returns what runs have beyond the usual number, in thousandths.
+func excessOf(series []minute, list []run) (excess int64) {
+	for _, r := range list {
+		n, expected := r.sums(series)
+		excess += n*milli - expected
+	}
+	return excess
 }
 
 // core returns the shortest part of a run that has nearly all of its excess, if it is much shorter than the run: the rest is
@@ -413,7 +432,7 @@ func core(series []minute, r run) (shortest run, found bool) {
 // from hour to hour.
 func (s Signal) ratioOf(r run) int64 {
 	if r.to-r.from > longRun {
-		return max(Signals[s].Ratio, longRatio)
+		return max(Signals[s].Ratio, Signals[s].LongRatio)
 	}
 	return Signals[s].Ratio
 }
@@ -458,6 +477,18 @@ func similar(series []minute, a, b run) bool {
 	y, _ := b.sums(series)
 	x, y = x*int64(b.to-b.from), y*int64(a.to-a.from)
 	return x <= y*pausing && y <= x*pausing
+}
+
+// similarPeaks reports whether the largest minute of no run has many times the requests of the largest one of the other.
+func similarPeaks(series []minute, a, b run) bool {
+	most := func(r run) (n int64) {
+		for _, m := range series[r.from:r.to] {
+			n = max(n, m.n)
+		}
+		return n
+	}
+	x, y := most(a), most(b)
+	return x*100 <= y*pulseRatio && y*100 <= x*pulseRatio
 }
 
 // isPause reports whether the minutes between two runs have much less than their part of the requests.

@@ -113,6 +113,7 @@ func TestEpisodes(t *testing.T) {
 		{"slow at a small host", 0.5, incident.All, noon, 240, 1, incident.Stopping},
 		{"over midnight", 60, incident.All, second.From - 3*incident.Minute + 12*incident.Hour, 10, 100, incident.Stopping},
 		{"passwords that nothing blocks", 60, incident.Denied, noon, 20, 30, incident.Denying},
+		{"passwords, slowly", 5, incident.Denied, noon - 3*incident.Hour, 480, 0.15, incident.Denying},
 		{"missing paths", 60, incident.Missing, noon, 10, 40, incident.Missed},
 		{"a rush that passes", 60, incident.Passed, noon, 10, 600, incident.Rush},
 		{"a rush over the turn of an hour", 4, incident.Passed, noon - 6*incident.Minute, 20, 30, incident.Rush},
@@ -144,23 +145,42 @@ func TestTogether(t *testing.T) {
 	for _, test := range []struct {
 		rule    string
 		minutes []int64 // at which a pulse of two minutes begins
+		attack  float64 // requests in a minute
 		want    int
 	}{
-		{"pulses", []int64{0, 4, 8}, 1},
-		{"pulses with pauses", []int64{0, 8, 16, 24, 32}, 5},
-		{"a pause of forty minutes", []int64{0, 42}, 2},
-		{"a pause of three hours", []int64{0, 180}, 2},
+		{"pulses", []int64{0, 4, 8}, 150, 1},
+		{"pulses with pauses", []int64{0, 8, 16, 24, 32}, 150, 5},
+		{"pulses that are too weak alone", []int64{0, 10, 20, 30, 40, 50}, 17, 1},
+		{"a pause of forty minutes", []int64{0, 42}, 150, 2},
+		{"a pause of three hours", []int64{0, 180}, 150, 2},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			of := newTraffic(1)
-			of.ordinary(shop, 3, 60, 4)
+			of.ordinary(shop, 3, 20, 4)
 			for _, at := range test.minutes {
-				of.attack(shop, incident.All, noon+at*incident.Minute, 2, 150)
+				of.attack(shop, incident.All, noon+at*incident.Minute, 2, test.attack)
 			}
 			if list := of.episodes(second); len(list) != test.want {
 				t.Errorf("%+v", list)
 			}
 		})
+	}
+}
+
+// TestClearest: an incident begins and ends with the signal that is the clearest, unless it is much shorter than the others.
+func TestClearest(t *testing.T) {
+	noon := second.From + 12*incident.Hour
+	for _, test := range []struct {
+		denied, want int64 // minutes
+	}{{60, 60}, {20, 90}} {
+		of := newTraffic(1)
+		of.ordinary(shop, 3, 10, 4)
+		of.attack(shop, incident.Denied, noon, test.denied, 240/float64(test.denied))
+		of.attack(shop, incident.All, noon, 90, 4)
+		list := of.episodes(second)
+		if len(list) != 1 || abs(list[0].From-noon) > 120 || abs(list[0].To-noon-test.want*incident.Minute) > 180 {
+			t.Errorf("%d minutes: %+v", test.denied, list)
+		}
 	}
 }
 

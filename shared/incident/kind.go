@@ -234,6 +234,13 @@ var Dismissals = []Dismissal{
 		},
 	},
 	{
+		Doc: "`stopped`, and the kind is scraping or unusual: fewer than one request a minute more than usual were stopped, so " +
+			"they do not differ from what rules stop every day.",
+		applies: func(e Episode, _ Signs, kind Kind) bool {
+			return e.Signal == Stopping && (kind == Scraping || kind == Unusual) && e.Excess*Minute < e.To-e.From
+		},
+	},
+	{
 		Doc: "`denied`, `missing` or `requests`: half of the agents name a crawler, and none a scanner.",
 		applies: func(e Episode, s Signs, _ Kind) bool {
 			return e.isGuess() && e.share(s, s.Agents, crawler) >= crawlerShare && e.share(s, s.Agents, scanner) == 0

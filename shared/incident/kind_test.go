@@ -123,23 +123,30 @@ func TestDismissed(t *testing.T) {
 		signs     incident.Signs
 		dismissed bool
 		harmed    bool // unless it did not hold
+		slow      bool // fewer than one request in a minute
 	}{
-		{"a crawler", incident.Rush, incident.Signs{Agents: only(google, 400)}, true, false},
-		{"a crawler that is stopped", incident.Stopping, incident.Signs{Agents: only(google, 400)}, false, false},
-		{"a browser", incident.Rush, incident.Signs{Agents: only("Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", 400)}, false, false},
-		{"a scanner that calls itself a bot", incident.Rush, incident.Signs{Agents: only("nuclei-bot/3", 400)}, false, false},
-		{"people after a release", incident.Rush, incident.Signs{Humans: 300}, true, false},
-		{"a flood of people", incident.Rush, incident.Signs{Humans: 300, Paths: only("/search", 400)}, true, true},
-		{"people who are monitored", incident.Watching, incident.Signs{Humans: 300}, false, false},
-		{"payloads of people", incident.Rush, incident.Signs{Humans: 300, Probes: 300}, false, false},
-		{"people who are stopped", incident.Stopping, incident.Signs{Humans: 300}, true, false},
-		{"guesses of people", incident.Stopping, incident.Signs{Humans: 300, Paths: stopped("/login", 400)}, false, false},
-		{"a missing file", incident.Missed, incident.Signs{Paths: only("/app.js", 400)}, true, false},
-		{"many missing files", incident.Missed, incident.Signs{Paths: paths(40, "/%d", 10)}, false, false},
-		{"sessions that ended", incident.Denying, incident.Signs{Paths: paths(10, "/api/%d", 40)}, true, false},
-		{"one path that denies", incident.Denying, incident.Signs{Paths: only("/api/1", 400), Humans: 500}, false, false},
+		{"a crawler", incident.Rush, incident.Signs{Agents: only(google, 400)}, true, false, false},
+		{"a crawler that is stopped", incident.Stopping, incident.Signs{Agents: only(google, 400)}, false, false, false},
+		{"a browser", incident.Rush, incident.Signs{Agents: only("Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", 400)}, false, false, false},
+		{"a scanner that calls itself a bot", incident.Rush, incident.Signs{Agents: only("nuclei-bot/3", 400)}, false, false, false},
+		{"people after a release", incident.Rush, incident.Signs{Humans: 300}, true, false, false},
+		{"a flood of people", incident.Rush, incident.Signs{Humans: 300, Paths: only("/search", 400)}, true, true, false},
+		{"people who are monitored", incident.Watching, incident.Signs{Humans: 300}, false, false, false},
+		{"payloads of people", incident.Rush, incident.Signs{Humans: 300, Probes: 300}, false, false, false},
+		{"what rules stop every day", incident.Stopping, incident.Signs{Paths: paths(40, "/%d", 10)}, true, false, true},
+		{"many paths, faster", incident.Stopping, incident.Signs{Paths: paths(40, "/%d", 10)}, false, false, false},
+		{"one path that rules stop", incident.Stopping, incident.Signs{Paths: stopped("/search", 400)}, false, false, true},
+		{"people who are stopped", incident.Stopping, incident.Signs{Humans: 300}, true, false, false},
+		{"guesses of people", incident.Stopping, incident.Signs{Humans: 300, Paths: stopped("/login", 400)}, false, false, false},
+		{"a missing file", incident.Missed, incident.Signs{Paths: only("/app.js", 400)}, true, false, false},
+		{"many missing files", incident.Missed, incident.Signs{Paths: paths(40, "/%d", 10)}, false, false, false},
+		{"sessions that ended", incident.Denying, incident.Signs{Paths: paths(10, "/api/%d", 40)}, true, false, false},
+		{"one path that denies", incident.Denying, incident.Signs{Paths: only("/api/1", 400), Humans: 500}, false, false, false},
 	} {
-		e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400}
+		e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400, Span: incident.Span{To: 40 * incident.Minute}}
+		if test.slow {
+			e.To = 401 * incident.Minute
+		}
 		test.signs.Total = total
 		f, isIncident := incident.New(e, test.signs, nil)
 		if isIncident != (!test.dismissed || test.harmed) || f.OnlyIfHarmed != test.harmed {

@@ -17,7 +17,8 @@ func TestREADME(t *testing.T) {
 	}
 	var rows []string
 	for _, s := range incident.Signals {
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %d | %d |\n", s.Name, s.Doc, s.Least, s.Ratio))
+		rate := float64(s.LeastRate) / 1000
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %d | %d | %d | %g |\n", s.Name, s.Doc, s.Least, s.Ratio, s.LongRatio, rate))
 	}
 	for _, k := range incident.Kinds {
 		rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", k.Kind, k.Doc))

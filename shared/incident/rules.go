@@ -74,10 +74,13 @@ func (s Signal) Conditions() []string { return Signals[s].measure.Conditions() }
 
 // signalRule says when the requests of a signal are an episode.
 type signalRule struct {
-	Name  string
-	Doc   string
-	Least int64 // least number of requests beyond the usual number
-	Ratio int64 // least number of requests, in percent of the usual number
+	Name string
+	Doc  string
+
+	Least     int64 // least number of requests beyond the usual number
+	Ratio     int64 // least number of requests, in percent of the usual number
+	LongRatio int64 // Ratio of an episode that is longer than longRun
+	LeastRate int64 // thousandths of a request in a minute: no usual rate is lower
 
 	measure Measure // counts the requests; requests that were stopped are all but those that passed
 }
@@ -85,23 +88,27 @@ type signalRule struct {
 // Signals is the table of signals.
 var Signals = [signals]signalRule{
 	Stopping: {
-		Name: "stopped", Doc: "Requests that were blocked or challenged.", Least: 40, Ratio: 300,
+		Name: "stopped", Doc: "Requests that were blocked or challenged.",
+		Least: 40, Ratio: 300, LongRatio: 500, LeastRate: 50,
 	},
 	Watching: {
-		Name: "monitored", Doc: "Requests that passed, on which a rule acted that only monitors.", Least: 30, Ratio: 300,
-		measure: Watched,
+		Name: "monitored", Doc: "Requests that passed, on which a rule acted that only monitors.",
+		Least: 30, Ratio: 300, LongRatio: 500, LeastRate: 50, measure: Watched,
 	},
 	Denying: {
-		Name: "denied", Doc: "Requests that passed and were answered with 401 or 403.", Least: 40, Ratio: 300, measure: Denied,
+		Name: "denied", Doc: "Requests that passed and were answered with 401 or 403.",
+		Least: 40, Ratio: 300, LongRatio: 300, LeastRate: 20, measure: Denied,
 	},
 	Probing: {
-		Name: "scanners", Doc: "Requests with an agent that names a scanner.", Least: 20, Ratio: 300, measure: Scanners,
+		Name: "scanners", Doc: "Requests with an agent that names a scanner.",
+		Least: 20, Ratio: 300, LongRatio: 500, LeastRate: 50, measure: Scanners,
 	},
 	Missed: {
-		Name: "missing", Doc: "Requests that passed and were answered with 404.", Least: 40, Ratio: 300, measure: Missing,
+		Name: "missing", Doc: "Requests that passed and were answered with 404.",
+		Least: 40, Ratio: 300, LongRatio: 500, LeastRate: 50, measure: Missing,
 	},
 	Rush: {
-		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 500, measure: All,
+		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 500, LongRatio: 500, LeastRate: 50, measure: All,
 	},
 }
 
@@ -112,10 +119,8 @@ const (
 	piece         = 10 * Minute
 	leastPieces   = 3         // pieces with requests from which a share is known
 	mostShare     = 100_000   // of a million: the usual share of a signal where it is not known
-	leastRate     = 50        // thousandths of a request in a minute: no rate is lower
 	deviations    = 6         // standard deviations of a Poisson distribution beyond the usual number
-	longRun       = 60        // minutes; a longer episode has a higher ratio at least
-	longRatio     = 500       // percent
+	longRun       = 60        // minutes; a longer episode has LongRatio
 	longestWindow = 8         // hours, of several that stand out together
 	coarseRatio   = 115       // percent of the usual number of all requests, for an hour that stands out
 	faint         = 8         // an episode neither begins nor ends with a minute below such a part of its mean
@@ -124,6 +129,8 @@ const (
 	longestEdge   = 2         // minutes of a run that is only the edge of the one beside it
 	leastPause    = 5         // minutes; a pause of that length ends an episode
 	pausing       = 4         // the other minutes have at least so many times its requests; smaller factors are similar
+	partsShare    = 95        // percent of the excess of a run that its parts without pauses have at least, or it is whole
+	pulseRatio    = 150       // percent; the largest minutes of two parts of a whole run differ less
 	leastPart     = 10        // requests that the other minutes have in the same time
 	milli         = 1000      // rates are in thousandths
 	million       = 1_000_000 // shares are in millionths
