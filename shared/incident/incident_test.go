@@ -144,26 +144,41 @@ func TestTogether(t *testing.T) {
 	noon := second.From + 12*incident.Hour
 	for _, test := range []struct {
 		rule    string
-		minutes []int64 // at which a pulse of two minutes begins
+		minutes []int64 // at which a pulse begins
+		length  int64   // of a pulse, in minutes
 		attack  float64 // requests in a minute
 		want    int
 	}{
-		{"pulses", []int64{0, 4, 8}, 150, 1},
-		{"pulses with pauses", []int64{0, 8, 16, 24, 32}, 150, 5},
-		{"pulses that are too weak alone", []int64{0, 10, 20, 30, 40, 50}, 17, 1},
-		{"a pause of forty minutes", []int64{0, 42}, 150, 2},
-		{"a pause of three hours", []int64{0, 180}, 150, 2},
+		{"pulses", []int64{0, 4, 8}, 2, 200, 1},
+		{"pulses with pauses", []int64{0, 8, 16, 24, 32}, 2, 200, 5},
+		{"pulses that are too weak alone", []int64{0, 10, 20, 30, 40, 50, 60, 70}, 1, 28, 1},
+		{"a pause of forty minutes", []int64{0, 42}, 2, 200, 2},
+		{"a pause of three hours", []int64{0, 180}, 2, 200, 2},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			of := newTraffic(1)
-			of.ordinary(shop, 3, 20, 4)
+			of.ordinary(shop, 3, 10, 4)
 			for _, at := range test.minutes {
-				of.attack(shop, incident.All, noon+at*incident.Minute, 2, test.attack)
+				of.attack(shop, incident.All, noon+at*incident.Minute, test.length, test.attack)
 			}
 			if list := of.episodes(second); len(list) != test.want {
 				t.Errorf("%+v", list)
 			}
 		})
+	}
+}
+
+// TestWeakPart: a few requests before a pause are no part of the strong attack after it.
+func TestWeakPart(t *testing.T) {
+	noon := second.From + 12*incident.Hour
+	for seed := range uint64(5) {
+		of := newTraffic(seed)
+		of.ordinary(shop, 3, 10, 4)
+		of.attack(shop, incident.All, noon, 8, 3)
+		of.attack(shop, incident.All, noon+14*incident.Minute, 10, 40)
+		if list := of.episodes(second); len(list) != 1 || list[0].From != noon+14*incident.Minute {
+			t.Errorf("seed %d: %+v", seed, list)
+		}
 	}
 }
 
