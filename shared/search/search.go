@@ -77,7 +77,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	}
 	cost.BytesScanned += ofLate
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
-	s.speed.add(cost, result.Meta.ElapsedMS)
+	s.speed.add(result.Meta.Engine, cost, result.Meta.ElapsedMS)
 	return result, nil
 }
 

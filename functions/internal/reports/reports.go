@@ -132,7 +132,7 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 	}
 	client := tabledynamo.NewClient(c)
 	items := tabledynamo.New(client, e.Table)
-	path, err := searching.New(c, items, e)
+	path, err := searching.New(c, items, e, log)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	if err != nil {
 		return nil, err
 	}
-	path, err := searching.New(p.aws, p.table, p.environment)
+	path, err := searching.New(p.aws, p.table, p.environment, log)
 	if err != nil {
 		return nil, err
 	}

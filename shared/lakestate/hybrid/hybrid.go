@@ -54,6 +54,7 @@ type Engine struct {
 	Service
 	Config
 
+	turn   chan struct{} // holds an element while a scan runs
 	mu     sync.Mutex
 	listed listed
 }
@@ -84,7 +85,7 @@ func New(c Config) (*Engine, error) {
 	if c.Patience == 0 {
 		c.Patience = scanblob.Patience
 	}
-	return &Engine{Service: c.Service, Config: c}, nil
+	return &Engine{Service: c.Service, Config: c, turn: make(chan struct{}, 1)}, nil
 }
 
 // Run answers q.
@@ -95,7 +96,8 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	return e.Service.Run(ctx, q)
 }
 
-// TryDirect answers q by a scan if q is small.
+// TryDirect answers q by a scan if q is small. One scan runs at a time, because a scan uses all processors and
+// connections, and may need most of the memory.
 func (e *Engine) TryDirect(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool) {
 	ctx, cancel := context.WithTimeout(ctx, e.Longest)
 	defer cancel()
@@ -136,6 +138,12 @@ const usdPerRequest = 0.4e-6
 func (e *Engine) scan(ctx context.Context, p *plan) (query.Answer, scanblob.Read, error) {
 	if len(p.objects) == 0 {
 		return query.Answer{}, scanblob.Read{}, nil
+	}
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return query.Answer{}, scanblob.Read{}, ctx.Err()
 	}
 	source := scanblob.New(ctx, e.Bucket, p.objects, e.MostBytes+memoryBesides, e.Patience)
 	objects := make([]lake.Object, len(p.objects))
