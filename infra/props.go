@@ -65,7 +65,7 @@ const (
 var defaults = Props{
 	Name: "orrery", Stage: "live", Architecture: "arm64", Zips: ".build", Version: lambdas.Version.Default,
 	ProjectionFrom: 2000, HorizonDays: 35, RawDays: 0, LakeDays: 0, ResultDays: 7, LogDays: 30,
-	ScanMegabytes: 200, InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
+	ScanMegabytes: lambdas.DefaultScan, InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
 	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true, Console: true,
 	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15,
 	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 26,

@@ -2,7 +2,10 @@
 // variables that it needs. The functions, their deployment and their tests are derived from this table.
 package lambdas
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Function is one function. Its folder under functions/ and its zip file have its name.
 type Function struct {
@@ -93,7 +96,7 @@ var (
 	ScanMegabytes = Variable{
 		Name:    "ORRERY_SCAN_MEGABYTES",
 		Doc:     "how many megabytes of columns a function reads itself instead of asking Athena; 0 for none",
-		Default: "200",
+		Default: strconv.Itoa(DefaultScan),
 		Example: "200",
 	}
 	QueryTimeout = Variable{

@@ -31,6 +31,7 @@ type Path struct {
 	Service *search.Service
 	States  engine.States
 	Athena  *awsathena.Client
+	Engine  *hybrid.Engine
 }
 
 // reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the
@@ -73,12 +74,12 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 		Store:   pending.Over(items, lambdas.KeepQueries, time.Now),
 		Timeout: e.QueryTimeout, Now: time.Now,
 	})
-	return Path{searches, states, client}, err
+	return Path{searches, states, client, engine}, err
 }
 
 // Checks returns the checks of a function that queries Athena.
 func Checks(
-	client *awsathena.Client, states engine.States, e function.Environment, now func() time.Time,
+	client *awsathena.Client, states engine.States, scans doctor.Prober, e function.Environment, now func() time.Time,
 ) []doctor.Check {
 	checks := []doctor.Check{doctor.Workgroup(client, e.Workgroup, e.Results)}
 	for _, name := range lake.TableNames {
@@ -86,5 +87,6 @@ func Checks(
 		t := lake.Table{Schema: e.Database, Name: name, Location: location, FromYear: e.ProjectionFrom}
 		checks = append(checks, doctor.Partitions(client, t))
 	}
-	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Lake(states, now), doctor.Damage(states))
+	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Scan(scans, e.ScanMegabytes),
+		doctor.Lake(states, now), doctor.Damage(states))
 }

@@ -91,6 +91,7 @@ type world struct {
 	release   chan struct{} // closed to let queries leave Athena's queue
 	once      sync.Once     // closes release
 	client    *awsathena.Client
+	engine    *hybrid.Engine
 	service   *search.Service
 	planets   document.Store
 	filters   *document.Items // all documents but planets
@@ -192,7 +193,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service
-		checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), e, at)...)
+		checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, e, at)...)
 		if w.is("-engine-down") {
 			parts.Search = unavailable{}
 		}
@@ -228,7 +229,7 @@ func (w *world) older(e function.Environment, parts api.Config, checks []doctor.
 	parts.Search, parts.Queries, parts.Status = search, w.service, newDeployed(table, bucket, e)
 	parts.Planets, parts.Documents, parts.Definitions, parts.Runs = w.planets, w.filters, rules, w.runs
 	parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
-	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), e, at)...)
+	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, e, at)...)
 	checks = append(checks, doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))
 	return together(e, parts), checks
 }
@@ -359,8 +360,9 @@ func (w *world) searching(e function.Environment) {
 		HTTPClient:   &http.Client{Transport: w.iam},
 		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: staticCredentials, Retryer: aws.NopRetryer{},
 	})
+	scans := w.is("-scanned") || strings.Contains(w.event, "-doctor")
 	objects := w.objectsOf(rows, state.Watermark, e.LakeBucket)
-	if w.is("-scanned") {
+	if scans {
 		objects = w.listsOf(rows, state.Watermark, e.LakeBucket)
 	}
 	listing, columns := lakestate.NewListing(objects), lakestate.NewColumns(w.ledger, at)
@@ -373,17 +375,17 @@ func (w *world) searching(e function.Environment) {
 		w.t.Fatal(err)
 	}
 	most := int64(0)
-	if w.is("-scanned") {
+	if scans {
 		most = 1 << 20
 	}
-	engine, err := hybrid.New(hybrid.Config{
+	w.engine, err = hybrid.New(hybrid.Config{
 		Service: announcer{athenaEngine, backend, state}, States: constant(state), Listing: listing, Columns: columns,
 		Bucket: objects, Now: at, MostBytes: most, Failed: func(err error) { w.t.Error(err) },
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.service, err = search.New(engine, search.Options{
+	w.service, err = search.New(w.engine, search.Options{
 		Store: pendingtest.NewMemory(), Now: at, NewID: w.queryID,
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/engine/scan/scanblob"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/query"
@@ -42,7 +43,7 @@ type Config struct {
 	Now     func() time.Time
 
 	MostBytes   int64         // the scan answers queries whose columns have at most so many bytes
-	MostObjects int           // in at most so many objects; 0: 512
+	MostObjects int           // in at most so many objects; 0: DefaultObjects
 	Longest     time.Duration // after this time, the service is asked; 0: 8 seconds
 	Patience    time.Duration // with a request for a range; 0: scanblob.Patience
 
@@ -65,6 +66,9 @@ var (
 	_ engine.Completeness = (*Engine)(nil)
 )
 
+// DefaultObjects is the default of Config.MostObjects. A listing has twice as many.
+const DefaultObjects = 512
+
 // byScan is the name of the scan in costs and estimates.
 const byScan = "scan"
 
@@ -77,7 +81,7 @@ func New(c Config) (*Engine, error) {
 		return nil, errors.New("hybrid: Service, States, Listing, Bucket and Now must be set")
 	}
 	if c.MostObjects == 0 {
-		c.MostObjects = 512
+		c.MostObjects = DefaultObjects
 	}
 	if c.Longest == 0 {
 		c.Longest = 8 * time.Second
@@ -130,6 +134,24 @@ func (e *Engine) direct(ctx context.Context, q query.Query) (query.Answer, engin
 	return answer, engine.Cost{
 		By: byScan, BytesScanned: read.Bytes, USD: &price, Skipped: state.Skipped(p.query, began),
 	}, nil
+}
+
+// Probe counts the records of the newest hour by a scan. The error is a scan.ErrUnsupported if the hour is too large.
+func (e *Engine) Probe(ctx context.Context) (engine.Cost, error) {
+	state, err := e.States.State(ctx)
+	if err != nil {
+		return engine.Cost{}, err
+	}
+	hour := lake.PartitionOf(state.Extent.MaxTsMs)
+	from, to := time.UnixMilli(hour.Start()), time.UnixMilli((hour+1).Start()-1)
+	const layout = "2006-01-02T15:04:05.000Z"
+	period := fmt.Sprintf("timestamp between %s and %s", from.UTC().Format(layout), to.UTC().Format(layout))
+	q, err := query.Bind(filter.Parse(period), query.Timeline{SegmentSeconds: 3600})
+	if err != nil {
+		return engine.Cost{}, err
+	}
+	_, cost, err := e.direct(ctx, q)
+	return cost, err
 }
 
 // usdPerRequest is the price of a GET request in most regions.
