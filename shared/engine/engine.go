@@ -93,6 +93,8 @@ type Direct interface {
 	// TryDirect answers q, which need not be clamped to the data. It returns false if q must be started instead. That
 	// takes at most a part of the time of a request.
 	TryDirect(ctx context.Context, q query.Query) (query.Answer, Cost, bool)
+	// EstimateStarted is Estimate for a query that is started without TryDirect.
+	EstimateStarted(ctx context.Context, q query.Query) (Estimate, error)
 }
 
 // Progress is how far a query is.

@@ -28,7 +28,7 @@ func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, e, err := s.estimateOf(ctx, r, q)
+	_, e, err := s.estimateOf(ctx, r, q, false)
 	if err != nil {
 		return nil, queryError(r, q, err)
 	}
@@ -38,8 +38,11 @@ func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 // noEstimate is the warning of an engine that is no engine.Estimator.
 const noEstimate = "the engine does not know what a query reads before it runs"
 
-// estimateOf returns the name of the method that would answer, and the estimate.
-func (s *Service) estimateOf(ctx context.Context, r Request, q query.Query) (by string, _ *Estimate, _ error) {
+// estimateOf returns the name of the method that would answer, and the estimate. started means that the caller does not
+// wait for the answer.
+func (s *Service) estimateOf(
+	ctx context.Context, r Request, q query.Query, started bool,
+) (by string, _ *Estimate, _ error) {
 	found := engine.Estimate{By: s.engine.Name(), Warnings: []string{noEstimate}}
 	for _, column := range q.Columns() {
 		found.Columns = append(found.Columns, engine.ColumnSize{Name: column})
@@ -54,7 +57,11 @@ func (s *Service) estimateOf(ctx context.Context, r Request, q query.Query) (by 
 		if err != nil {
 			return "", nil, fmt.Errorf("read the extent of the data: %w", err)
 		}
-		if found, err = estimator.Estimate(ctx, oneMore(q).Clamp(extent)); err != nil {
+		estimate := estimator.Estimate
+		if direct, ok := s.engine.(engine.Direct); ok && started {
+			estimate = direct.EstimateStarted
+		}
+		if found, err = estimate(ctx, oneMore(q).Clamp(extent)); err != nil {
 			return "", nil, err
 		}
 		if err := s.addLateBytes(ctx, r, q, extent, &found); err != nil {

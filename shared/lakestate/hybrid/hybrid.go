@@ -102,14 +102,14 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 
 // TryDirect answers q by a scan if q is small. One scan runs at a time, because a scan uses all processors and
 // connections, and may need most of the memory.
-func (e *Engine) TryDirect(ctx context.Context, q query.Query) (query.Answer, engine.Cost, bool) {
-	ctx, cancel := context.WithTimeout(ctx, e.Longest)
+func (e *Engine) TryDirect(caller context.Context, q query.Query) (query.Answer, engine.Cost, bool) {
+	ctx, cancel := context.WithTimeout(caller, e.Longest)
 	defer cancel()
 	answer, cost, err := e.direct(ctx, q)
 	if err == nil {
 		return answer, cost, true
 	}
-	if e.Failed != nil && !errors.Is(err, scan.ErrUnsupported) {
+	if e.Failed != nil && caller.Err() == nil && !errors.Is(err, scan.ErrUnsupported) {
 		e.Failed(fmt.Errorf("answer by a scan: %w", err))
 	}
 	return query.Answer{}, engine.Cost{}, false
@@ -133,6 +133,7 @@ func (e *Engine) direct(ctx context.Context, q query.Query) (query.Answer, engin
 	price := float64(read.Requests) * usdPerRequest
 	return answer, engine.Cost{
 		By: byScan, BytesScanned: read.Bytes, USD: &price, Skipped: state.Skipped(p.query, began),
+		Engine: e.Now().Sub(began),
 	}, nil
 }
 
@@ -310,6 +311,11 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 		Bytes: &engine.Bytes{Low: engine.LeastOf(p.query, p.state.Extent, p.counted), High: most.Bytes},
 		USD:   &engine.USD{High: float64(most.Requests) * usdPerRequest},
 	}, nil
+}
+
+// EstimateStarted returns what the service would read.
+func (e *Engine) EstimateStarted(ctx context.Context, q query.Query) (engine.Estimate, error) {
+	return e.Service.Estimate(ctx, q)
 }
 
 // most returns the most that the scan reads if no connection breaks.

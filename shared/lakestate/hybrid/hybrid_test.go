@@ -15,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
 	"github.com/orrery/orrery/shared/engine"
@@ -28,6 +31,8 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/hybrid"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
@@ -115,7 +120,7 @@ type world struct {
 	t       *testing.T
 	rows    []*lake.Row
 	network *faulttest.Transport
-	bucket  *s3.Store
+	bucket  bucket
 	state   engine.State
 	service *service
 
@@ -126,9 +131,24 @@ type world struct {
 // State implements engine.States.
 func (w *world) State(context.Context) (engine.State, error) { return w.state, nil }
 
+// bucket is a bucket whose objects can be read by ranges.
+type bucket interface {
+	blob.Store
+	blob.Ranges
+}
+
+// newWorld returns a world over a server of S3's protocol.
 func newWorld(t *testing.T, rows []lake.Row) *world {
 	t.Helper()
-	w := &world{t: t, network: &faulttest.Transport{Script: faulttest.Never}}
+	network := &faulttest.Transport{Script: faulttest.Never}
+	w := newWorldIn(t, rows, s3.New(s3test.New(t, network, "lake"), "lake"))
+	w.network = network
+	return w
+}
+
+func newWorldIn(t *testing.T, rows []lake.Row, b bucket) *world {
+	t.Helper()
+	w := &world{t: t, bucket: b}
 	for i := range rows {
 		w.rows = append(w.rows, &rows[i])
 	}
@@ -139,7 +159,6 @@ func newWorld(t *testing.T, rows []lake.Row) *world {
 	}
 	watermark := lake.PartitionOf(enginetest.Start.UnixMilli()) + 2
 	w.state = engine.State{Extent: extent, Watermark: watermark, Version: 1}
-	w.bucket = s3.New(s3test.New(t, w.network, "lake"), "lake")
 	store := enginetest.StoreOf(t.TempDir(), nil)
 	store.Fill(t, rows, watermark)
 	objects, err := store.Objects(t.Context(), lake.PartitionOf(extent.MinTsMs), lake.PartitionOf(extent.MaxTsMs))
@@ -190,12 +209,23 @@ func (w *world) engine(change func(*hybrid.Config)) *hybrid.Engine {
 	return e
 }
 
-// TestEngine runs the suite. The scan answers all questions for figures but a few, which it does not support.
+// TestEngine runs the suite over a server whose responses to requests for ranges are often faulty. The scan answers all
+// questions for figures but a few, which it does not support. With -short, the bucket is in memory.
 func TestEngine(t *testing.T) {
 	var scanned, other atomic.Int64
 	enginetest.Run(t, func(rows []lake.Row) engine.Engine {
+		if testing.Short() {
+			return counting{newWorldIn(t, rows, &blobtest.Memory{}).engine(nil), &scanned, &other}
+		}
 		w := newWorld(t, rows)
-		return counting{w.engine(nil), w, &scanned, &other}
+		faults := faulttest.Sometimes(1, 0.05, faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Cut)
+		w.network.Script = func(n int, r *http.Request) faulttest.Fault {
+			if isRange(r) {
+				return faults(n, r)
+			}
+			return faulttest.None
+		}
+		return counting{w.engine(nil), &scanned, &other}
 	})
 	if scanned.Load() == 0 || other.Load() > scanned.Load()/50 {
 		t.Errorf("the scan answered %d questions, and the service %d", scanned.Load(), other.Load())
@@ -205,7 +235,6 @@ func TestEngine(t *testing.T) {
 // counting counts the answers to questions that scans support.
 type counting struct {
 	*hybrid.Engine
-	w              *world
 	scanned, other *atomic.Int64
 }
 
@@ -217,11 +246,6 @@ func (c counting) Run(ctx context.Context, q query.Query) (query.Answer, engine.
 		c.scanned.Add(1)
 	default:
 		c.other.Add(1)
-		c.w.mu.Lock()
-		defer c.w.mu.Unlock()
-		for _, err := range c.w.failed {
-			c.w.t.Error(err)
-		}
 	}
 	return answer, cost, err
 }
@@ -433,6 +457,42 @@ func TestLostObjects(t *testing.T) {
 	_, cost, ok := w.engine(nil).TryDirect(t.Context(), bind(t, period, query.Timeline{SegmentSeconds: 3600}))
 	if !ok || len(cost.Skipped) != 1 {
 		t.Errorf("%t, %+v, %v", ok, cost, w.failed)
+	}
+}
+
+// TestSearch: a caller who waits gets the answer of the scan, and one who does not wait the answer of the service, both
+// with the right estimate.
+func TestSearch(t *testing.T) {
+	w := newWorld(t, enginetest.Records(t, 100, 37))
+	e := w.engine(nil)
+	s, err := search.New(e, search.Options{Store: pendingtest.NewMemory(), Now: e.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := search.Request{Route: search.Timeline, Filters: period, Segment: "3600", Caller: "a"}
+	got, err := s.Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := got.Meta; m.Engine != "scan" || m.Estimate.Bytes == nil || m.BytesScanned > m.Estimate.Bytes.High {
+		t.Errorf("%+v", m)
+	}
+	if n := w.service.asked.Load(); n != 0 {
+		t.Errorf("the service was asked %d times", n)
+	}
+	id, err := s.Begin(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := s.Status(t.Context(), id, search.Asker{Caller: r.Caller})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := status.Result.Meta; m.Engine != "service" || m.Estimate.Bytes != nil || !status.Done {
+		t.Errorf("%+v", m)
+	}
+	if diff := cmp.Diff(got.Timeline, status.Result.Timeline); diff != "" {
+		t.Error(diff)
 	}
 }
 
