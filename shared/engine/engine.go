@@ -90,8 +90,8 @@ type Starter interface {
 // Direct is a Starter that answers some queries without an execution, in less time than an execution takes.
 type Direct interface {
 	Starter
-	// TryDirect answers q, which need not be clamped to the data. It returns false if q must be started instead. That
-	// takes at most a part of the time of a request.
+	// TryDirect answers q, which need not be clamped to the data. It returns false if q must be started instead, and
+	// leaves enough of the time of a request for that.
 	TryDirect(ctx context.Context, q query.Query) (query.Answer, Cost, bool)
 	// EstimateStarted is Estimate for a query that is started without TryDirect.
 	EstimateStarted(ctx context.Context, q query.Query) (Estimate, error)

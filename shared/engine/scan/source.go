@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
-// Source has the objects of one scan if they are not files of this machine, for which each read takes long. The scan
+// Source opens the objects of one scan if they are not files of this machine. Each read of them takes long, so the scan
 // announces what it will read.
 type Source interface {
 	// Open returns an object. It reads nothing, and returns the same Input each time.
@@ -21,8 +21,8 @@ type Input interface {
 	io.ReaderAt
 	Size() int64
 	ETag() string // identifies the content
-	// Expect begins to read parts that will be read soon. An error ends the scan. It is an ErrUnsupported if the parts
-	// take too much memory.
+	// Expect announces parts that will be read soon. An error ends the scan. It is an ErrUnsupported if the parts take
+	// too much memory.
 	Expect(parts []parquet.Part) error
 }
 

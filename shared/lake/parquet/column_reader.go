@@ -42,7 +42,7 @@ func OpenColumns(r io.ReaderAt, size int64) (*ColumnReader, error) {
 	return openColumns(r, size, openObject)
 }
 
-// OpenColumnsByEnd is OpenColumns that reads only the end of the object, because each read takes long.
+// OpenColumnsByEnd is like OpenColumns, but reads only the end of the object. It saves a read where each takes long.
 func OpenColumnsByEnd(r io.ReaderAt, size int64) (*ColumnReader, error) {
 	return openColumns(r, size, openByEnd)
 }

@@ -25,7 +25,7 @@ type object struct {
 
 var errIncomplete = errors.New("it is not a Parquet file, or it is incomplete")
 
-// openObject reads the footer of an object, and the magic word at its begin.
+// openObject reads the footer of an object, and the magic word at its beginning.
 func openObject(r io.ReaderAt, size int64) (*object, error) {
 	begin, err := (&object{in: r, size: size}).read(0, int64(len(magic)))
 	if err == nil && string(begin) != magic {

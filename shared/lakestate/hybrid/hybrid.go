@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/engine/scan/scanblob"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -42,12 +43,12 @@ type Config struct {
 	Columns engine.ColumnsOfHours // nil: sizes of columns are not known before footers are read
 	Now     func() time.Time
 
-	MostBytes   int64         // the scan answers queries whose columns have at most so many bytes
-	MostObjects int           // in at most so many objects; 0: DefaultObjects
-	Longest     time.Duration // after this time, the service is asked; 0: 8 seconds
-	Patience    time.Duration // with a request for a range; 0: scanblob.Patience
+	MostBytes   int64         // most bytes of columns of a query for the scan; 0: the service answers all queries
+	MostObjects int           // most objects of such a query; 0: DefaultObjects
+	Longest     time.Duration // the time after which the service is asked; 0: 8 seconds
+	Patience    time.Duration // how long a request for a range may take; 0: scanblob.Patience
 
-	Failed func(error) // is called with the reason why a scan has failed; nil: nothing is
+	Failed func(error) // is called with the error of a failed scan, unless the query is too large; may be nil
 }
 
 // Engine is the service with a scan before it.
@@ -109,7 +110,8 @@ func (e *Engine) TryDirect(caller context.Context, q query.Query) (query.Answer,
 	if err == nil {
 		return answer, cost, true
 	}
-	if e.Failed != nil && caller.Err() == nil && !errors.Is(err, scan.ErrUnsupported) {
+	isTooLarge := errors.Is(err, scan.ErrUnsupported) || fault.KindOf(err) == fault.EngineLimit
+	if e.Failed != nil && caller.Err() == nil && !isTooLarge {
 		e.Failed(fmt.Errorf("answer by a scan: %w", err))
 	}
 	return query.Answer{}, engine.Cost{}, false
