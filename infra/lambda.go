@@ -101,6 +101,7 @@ func (a *apiStack) environment(p Props, data *dataStack, f function) *map[string
 		lambdas.Workgroup:      jsii.String(data.workgroups[interactive]),
 		lambdas.ProjectionFrom: jsii.String(strconv.Itoa(p.ProjectionFrom)),
 		lambdas.HorizonDays:    jsii.String(strconv.Itoa(p.HorizonDays)),
+		lambdas.ScanMegabytes:  jsii.String(strconv.Itoa(p.ScanMegabytes)),
 		lambdas.QueryTimeout:   jsii.String(lambdas.QueryTimeout.Default),
 		lambdas.Version:        &p.Version,
 

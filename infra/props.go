@@ -32,6 +32,7 @@ type Props struct {
 	ResultDays     int // days until Athena's results are deleted; must exceed lambdas.KeepQueries
 	LogDays        int // days until the logs of functions and gateway are deleted; one of logTerms
 
+	ScanMegabytes     int // that a function reads itself for one query
 	InteractiveCutoff int // bytes that one query of a route may scan
 	ReportsCutoff     int // bytes that one query of a report may scan
 
@@ -64,7 +65,7 @@ const (
 var defaults = Props{
 	Name: "orrery", Stage: "live", Architecture: "arm64", Zips: ".build", Version: lambdas.Version.Default,
 	ProjectionFrom: 2000, HorizonDays: 35, RawDays: 0, LakeDays: 0, ResultDays: 7, LogDays: 30,
-	InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
+	ScanMegabytes: lambdas.DefaultScan, InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
 	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true, Console: true,
 	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15,
 	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 26,
@@ -114,6 +115,11 @@ func (p *Props) settings() []setting {
 		{
 			name: "log-days", int: &p.LogDays,
 			doc: "Days until the logs of functions and gateway are deleted: 1, 3, 5, 7, 14, 30, 60, 90, 180 or 365.",
+		},
+		{
+			name: "scan-megabytes", int: &p.ScanMegabytes,
+			doc: "Maximum number of megabytes of columns that [a function reads itself](#scans-in-functions) instead of " +
+				"asking Athena; 0 has Athena answer all questions.",
 		},
 		{
 			name: "interactive-cutoff", int: &p.InteractiveCutoff,
@@ -221,6 +227,8 @@ func (p Props) check() (mistakes []error) {
 		"property projection-from: must be a year from 1970 to 9999, not %d", p.ProjectionFrom)
 	refuse(p.HorizonDays > lambdas.LongestHorizonDays,
 		"property horizon-days: must be at most %d, not %d", lambdas.LongestHorizonDays, p.HorizonDays)
+	refuse(p.ScanMegabytes > lambdas.LargestScan,
+		"property scan-megabytes: must be at most %d, not %d", lambdas.LargestScan, p.ScanMegabytes)
 	refuse(p.IngestSeconds < shortestIngest || p.IngestSeconds > longestRun,
 		"property ingest-seconds: must be %d to %d, not %d", shortestIngest, longestRun, p.IngestSeconds)
 	refuse(p.IngestConcurrency < 2 || p.IngestConcurrency > 1000, // the limits of an event source

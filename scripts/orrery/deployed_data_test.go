@@ -58,10 +58,32 @@ func testData(t *testing.T, d *localaws.Deployment, dir string, s *targets, data
 	}
 	waitFor(t, d, "an empty queue", func() bool { return waiting(t, d, "RawQueueURL", bothStates...) == 0 })
 	askData(t, s, append(slices.Clone(dataFilters), hostileFilters...)...)
+	t.Run("small questions need no Athena", func(t *testing.T) { testScan(t, s) })
 	t.Run("links to a record", func(t *testing.T) { testReferences(t, s) })
 	t.Run("conclusions", func(t *testing.T) { testConclusions(t, s) })
 	if _, there := realLogs(t); there {
 		askData(t, s, realFilters...)
+	}
+}
+
+// testScan asks the deployment questions that its functions answer themselves.
+func testScan(t *testing.T, s *targets) {
+	for _, route := range []string{"timeline", "stats", "topx", "facets"} {
+		path := "/api/v4.0/data/" + route + "?filters=" + url.QueryEscape(wholeDay)
+		response, body := s.askOne(t, s.deployed, apiRequest{method: "GET", path: path})
+		var answer struct {
+			Meta struct {
+				Engine       string  `json:"engine"`
+				BytesScanned int64   `json:"bytes_scanned"`
+				CostUSD      float64 `json:"cost_usd"`
+			}
+		}
+		if err := json.Unmarshal(body, &answer); err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d, %v: %s", route, response.StatusCode, err, body)
+		}
+		if m := answer.Meta; m.Engine != "scan" || m.BytesScanned == 0 || m.CostUSD <= 0 {
+			t.Errorf("%s: %+v", route, m)
+		}
 	}
 }
 

@@ -56,3 +56,10 @@ type Store interface {
 	// Delete removes objects. Deleting an object that does not exist is not an error.
 	Delete(ctx context.Context, names ...string) error
 }
+
+// Ranges is a Store that reads parts of objects.
+type Ranges interface {
+	// GetRange opens length bytes of an object at a byte offset. The object must have them. It returns ErrChanged if the
+	// ETag of the object is another one.
+	GetRange(ctx context.Context, name, etag string, offset, length int64) (io.ReadCloser, error)
+}

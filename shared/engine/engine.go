@@ -87,6 +87,16 @@ type Starter interface {
 	Stop(ctx context.Context, x Execution) error
 }
 
+// Direct is a Starter that answers some queries without an execution, in less time than an execution takes.
+type Direct interface {
+	Starter
+	// TryDirect answers q, which need not be clamped to the data. It returns false if q must be started instead, and
+	// leaves enough of the time of a request for that.
+	TryDirect(ctx context.Context, q query.Query) (query.Answer, Cost, bool)
+	// EstimateStarted is Estimate for a query that is started without TryDirect.
+	EstimateStarted(ctx context.Context, q query.Query) (Estimate, error)
+}
+
 // Progress is how far a query is.
 type Progress struct {
 	Done  bool          // it has succeeded or, with an error, failed
@@ -111,6 +121,9 @@ type Demonstration interface {
 	// IsDemo reports whether the queries of a request with this context are answered from the demo day.
 	IsDemo(ctx context.Context) (bool, error)
 }
+
+// IfScanFails is the end of the title of a statement that another engine runs only if the scan cannot answer.
+const IfScanFails = " (run only if the scan cannot answer)"
 
 // Execution identifies a running query to the engine that started it, in any process. It is opaque, at most 4 kB long
 // and contains no secrets.

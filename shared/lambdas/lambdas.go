@@ -2,7 +2,10 @@
 // variables that it needs. The functions, their deployment and their tests are derived from this table.
 package lambdas
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Function is one function. Its folder under functions/ and its zip file have its name.
 type Function struct {
@@ -90,6 +93,12 @@ var (
 		Default: "35",
 		Example: "35",
 	}
+	ScanMegabytes = Variable{
+		Name:    "ORRERY_SCAN_MEGABYTES",
+		Doc:     "how many megabytes of columns a function reads itself instead of asking Athena; 0 for none",
+		Default: strconv.Itoa(DefaultScan),
+		Example: "200",
+	}
 	QueryTimeout = Variable{
 		Name:    "ORRERY_QUERY_TIMEOUT",
 		Doc:     "how long a request waits for its query",
@@ -111,7 +120,7 @@ var (
 )
 
 var (
-	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, QueryTimeout, Version}
+	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, ScanMegabytes, QueryTimeout, Version}
 	finding  = []Variable{Table, LakeBucket, QueryTimeout, Version}
 	settings = []Variable{Table, Version}
 	keeping  = []Variable{
@@ -120,7 +129,8 @@ var (
 	feeding = []Variable{Table, LakeBucket, RawBucket, RawQueue, ProjectionFrom, HorizonDays, Version}
 	sending = []Variable{Table, RawBucket, RawQueue, Version}
 	making  = []Variable{
-		Table, LakeBucket, Results, Database, ReportsWorkgroup, ProjectionFrom, Reports, ReportTimeout, Version,
+		Table, LakeBucket, Results, Database, ReportsWorkgroup, ProjectionFrom, ScanMegabytes, Reports, ReportTimeout,
+		Version,
 	}
 )
 

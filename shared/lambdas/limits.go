@@ -20,6 +20,10 @@ const (
 	DeliveryMargin = time.Minute
 	// GatewayTimeout is how long API Gateway waits for a function. QueryTimeout must be shorter.
 	GatewayTimeout = 29 * time.Second
+	// DefaultScan is the default of ScanMegabytes.
+	DefaultScan = 200
+	// LargestScan is the maximum of ScanMegabytes. A scan needs up to 400 MB besides, and a function has 1,024 MB.
+	LargestScan = 300
 	// KeepQueries is how long callers can ask about a query. The results of queries must be kept for longer.
 	KeepQueries = 24 * time.Hour
 	// LongestReport is how long a scheduled report and its deliveries may take. It is shorter than a lease of package

@@ -23,7 +23,6 @@ func queryingExceptions(task string) []Exception {
 	return []Exception{
 		{task, Catalog, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}, glueAccess},
 		{task, DefaultDatabase, []string{"glue:GetDatabase"}, glueAccess + "#full-access-to-default-db-per-region"},
-		{task, LakeObjects, []string{"s3:GetObject"}, s3Access},
 		{task, LakeBucket, []string{"s3:GetBucketLocation"}, s3Access},
 		{task, ResultObjects, []string{
 			"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject",

@@ -85,7 +85,7 @@ var (
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 	}}
 
-	// Athena reads and writes S3 and Glue with the permissions of its caller.
+	// Athena reads and writes S3 and Glue with the permissions of its caller. A function also reads objects itself.
 	querying = Task{"querying", []Grant{
 		{Items, []string{"join#*"}, []string{"dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"}},
 		// Query: the request of a query may take several items.

@@ -334,13 +334,13 @@ func TestReview(t *testing.T) {
 		}
 	})
 	t.Run("an exception that a function uses is reported", func(t *testing.T) {
-		read := Call{"s3:GetObject", "arn:aws:s3:::lake/lake/a", nil}
-		on := func(a Atom) bool { return a.Task == "querying" && a.On == LakeObjects }
+		read := Call{"glue:GetDatabase", in.DefaultDatabase, nil}
+		on := func(a Atom) bool { return a.Task == "querying" && a.On == DefaultDatabase }
 		if got := Review(in, Calls{}, on); len(got) > 0 {
 			t.Errorf("got %q without calls", got)
 		}
 		want := []string{
-			"querying: s3:GetObject on lake objects lake/*: a function uses it, so it must not be an exception",
+			"querying: glue:GetDatabase on default database of Glue: a function uses it, so it must not be an exception",
 		}
 		if got := Review(in, Calls{"topx": {read}}, on); !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)

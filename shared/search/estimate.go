@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, e, err := s.estimateOf(ctx, r, q)
+	_, e, err := s.estimateOf(ctx, r, q, false)
 	if err != nil {
 		return nil, queryError(r, q, err)
 	}
@@ -37,8 +38,11 @@ func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 // noEstimate is the warning of an engine that is no engine.Estimator.
 const noEstimate = "the engine does not know what a query reads before it runs"
 
-// estimateOf returns the name of the method that would answer, and the estimate.
-func (s *Service) estimateOf(ctx context.Context, r Request, q query.Query) (by string, _ *Estimate, _ error) {
+// estimateOf returns the name of the method that would answer, and the estimate. started means that the caller does not
+// wait for the answer.
+func (s *Service) estimateOf(
+	ctx context.Context, r Request, q query.Query, started bool,
+) (by string, _ *Estimate, _ error) {
 	found := engine.Estimate{By: s.engine.Name(), Warnings: []string{noEstimate}}
 	for _, column := range q.Columns() {
 		found.Columns = append(found.Columns, engine.ColumnSize{Name: column})
@@ -53,7 +57,11 @@ func (s *Service) estimateOf(ctx context.Context, r Request, q query.Query) (by 
 		if err != nil {
 			return "", nil, fmt.Errorf("read the extent of the data: %w", err)
 		}
-		if found, err = estimator.Estimate(ctx, oneMore(q).Clamp(extent)); err != nil {
+		estimate := estimator.Estimate
+		if direct, ok := s.engine.(engine.Direct); ok && started {
+			estimate = direct.EstimateStarted
+		}
+		if found, err = estimate(ctx, oneMore(q).Clamp(extent)); err != nil {
 			return "", nil, err
 		}
 		if err := s.addLateBytes(ctx, r, q, extent, &found); err != nil {
@@ -93,7 +101,7 @@ func (s *Service) published(r Request, found engine.Estimate) *Estimate {
 		e.Warnings = append(e.Warnings, c.String())
 	}
 	stopsEarly := r.Route == Values && r.Counts != "true"
-	if perMS, known := s.speed.median(); known && e.Bytes != nil && !stopsEarly {
+	if perMS, known := s.speed.median(found.By); known && e.Bytes != nil && !stopsEarly {
 		e.WaitMS = &MillisEstimate{Low: wholeMicros(float64(e.Bytes.Low) / perMS), High: wholeMicros(float64(e.Bytes.High) / perMS)}
 	}
 	return e
@@ -152,12 +160,17 @@ const billStep = 10_000_000
 // inSteps rounds up to whole steps, at least one: no bytes would mean that nobody has records in the period.
 func inSteps(bytes int64) int64 { return max(1, (bytes+billStep-1)/billStep) * billStep }
 
+// stepsPerUSD is the number of steps of prices in a dollar. Athena charges one step for billStep bytes. The price of a
+// scan in a function, on the other hand, is the price of its requests, whose number depends on the number of objects.
+const stepsPerUSD = 20_000
+
 // priceInSteps returns the price of the bytes rounded up. price is the price of the bytes.
 func priceInSteps(price float64, bytes int64) float64 {
-	if bytes <= billStep {
-		return price
+	if bytes > billStep {
+		price = price / float64(bytes) * float64(inSteps(bytes))
 	}
-	return price / float64(bytes) * float64(inSteps(bytes))
+	const rounding = 1e-6
+	return float64(int64(math.Ceil(price*stepsPerUSD-rounding))) / stepsPerUSD
 }
 
 func wholeMicros(ms float64) float64 {
@@ -167,30 +180,33 @@ func wholeMicros(ms float64) float64 {
 // speed knows how fast the last answers of this process were.
 type speed struct {
 	mu    sync.Mutex
-	perMS []float64 // bytes per millisecond, the oldest first
+	perMS map[string][]float64 // bytes per millisecond by the method that answered, the oldest first
 }
 
 // maxSpeeds is the number of answers that a median is of.
 const maxSpeeds = 100
 
 // add records an answer. An answer that read nothing says nothing about the speed.
-func (s *speed) add(cost engine.Cost, elapsedMS float64) {
+func (s *speed) add(by string, cost engine.Cost, elapsedMS float64) {
 	if cost.BytesScanned <= 0 || elapsedMS <= 0 || cost.Cached != nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.perMS = append(s.perMS, float64(cost.BytesScanned)/elapsedMS)
-	s.perMS = s.perMS[max(0, len(s.perMS)-maxSpeeds):]
+	if s.perMS == nil {
+		s.perMS = map[string][]float64{}
+	}
+	all := append(s.perMS[by], float64(cost.BytesScanned)/elapsedMS)
+	s.perMS[by] = all[max(0, len(all)-maxSpeeds):]
 }
 
-// median returns the median of the last answers, or false if there are none.
-func (s *speed) median() (perMS float64, known bool) {
+// median returns the median of the last answers of a method, or false if there are none.
+func (s *speed) median(by string) (perMS float64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.perMS) == 0 {
+	if len(s.perMS[by]) == 0 {
 		return 0, false
 	}
-	sorted := slices.Sorted(slices.Values(s.perMS))
+	sorted := slices.Sorted(slices.Values(s.perMS[by]))
 	return sorted[len(sorted)/2], true
 }

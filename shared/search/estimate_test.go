@@ -28,7 +28,8 @@ func (p *priced) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 	p.runs++
 	answer, cost, err := p.oracle.Run(ctx, q)
 	price := p.price(p.bytes)
-	cost.BytesScanned, cost.USD, cost.Skipped = p.bytes, &price, []string{"fresh/2026/01/01/10/secret.parquet"}
+	cost.By, cost.BytesScanned, cost.USD = "athena", p.bytes, &price
+	cost.Skipped = []string{"fresh/2026/01/01/10/secret.parquet"}
 	return answer, cost, err
 }
 
@@ -329,5 +330,28 @@ func TestEstimateOfTheWait(t *testing.T) {
 	}
 	if diff := cmp.Diff(&search.MillisEstimate{Low: 0, High: 6000}, wait()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// requesting is an engine that charges for requests, not for bytes.
+type requesting struct{ *priced }
+
+func (e requesting) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	answer, cost, err := e.priced.Run(ctx, q)
+	cost.USD = ptr(0.0000288)
+	return answer, cost, err
+}
+
+// TestPriceOfRequests: a caller who is limited to branches cannot learn the number of requests, which depends on the
+// objects of others.
+func TestPriceOfRequests(t *testing.T) {
+	for _, bytes := range []int64{1000, 25_000_000} {
+		got, err := service(t, requesting{newPriced(t, bytes)}).Search(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *got.Meta.CostUSD != 0.00005 {
+			t.Errorf("%d bytes: $%g", bytes, *got.Meta.CostUSD)
+		}
 	}
 }

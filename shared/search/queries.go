@@ -49,7 +49,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	if err != nil {
 		return "", queryError(r, q, err)
 	}
-	_, estimate, err := s.estimateOf(ctx, r, q)
+	_, estimate, err := s.estimateOf(ctx, r, q, true)
 	if err != nil {
 		return "", queryError(r, q, err)
 	}

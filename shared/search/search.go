@@ -56,7 +56,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	by, estimate, err := s.estimateOf(ctx, r, q)
+	by, estimate, err := s.estimateOf(ctx, r, q, false)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
@@ -77,7 +77,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	}
 	cost.BytesScanned += ofLate
 	result.Meta.ElapsedMS = milliseconds(s.now().Sub(began))
-	s.speed.add(cost, result.Meta.ElapsedMS)
+	s.speed.add(result.Meta.Engine, cost, result.Meta.ElapsedMS)
 	return result, nil
 }
 

@@ -37,7 +37,7 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	by, estimate, err := s.estimateOf(ctx, r, q)
+	by, estimate, err := s.estimateOf(ctx, r, q, false)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}

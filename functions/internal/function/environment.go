@@ -22,6 +22,7 @@ type Environment struct {
 	Database, Workgroup          string
 	ProjectionFrom               int // year
 	HorizonDays                  int
+	ScanMegabytes                int
 	QueryTimeout                 time.Duration
 	Reports                      string // JSON, for destination.ReadJSON
 	ReportQueue                  string // URL
@@ -95,6 +96,11 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		e.HorizonDays, err = strconv.Atoi(value)
 		if err != nil || e.HorizonDays < 0 || e.HorizonDays > lambdas.LongestHorizonDays {
 			return fmt.Errorf("is not a number of days from 0 to %d", lambdas.LongestHorizonDays)
+		}
+	case lambdas.ScanMegabytes:
+		e.ScanMegabytes, err = strconv.Atoi(value)
+		if err != nil || e.ScanMegabytes < 0 || e.ScanMegabytes > lambdas.LargestScan {
+			return fmt.Errorf("is not a number of megabytes from 0 to %d", lambdas.LargestScan)
 		}
 	case lambdas.Reports:
 		e.Reports = value

@@ -2,18 +2,24 @@
 package searching
 
 import (
+	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/engine/scan/scanblob"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/hybrid"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
@@ -25,38 +31,55 @@ type Path struct {
 	Service *search.Service
 	States  engine.States
 	Athena  *awsathena.Client
+	Engine  *hybrid.Engine
 }
 
 // reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the
 // data.
 const reuseResults = time.Hour
 
+// keepConnections makes a client keep all connections of a scan. It keeps ten otherwise.
+func keepConnections(o *awss3.Options) {
+	if client, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
+		o.HTTPClient = client.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = scanblob.Connections })
+	}
+}
+
 // New returns the read path of a function with an environment.
-func New(c aws.Config, items table.Table, e function.Environment) (Path, error) {
+func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logger) (Path, error) {
 	state := lakestate.Over(items)
 	states := lakestate.NewStates(state, time.Now)
 	client := awsathena.NewFromConfig(c)
-	objects := function.NewS3(c)
-	engine, err := athena.New(athena.Config{
+	objects := function.NewS3(c, keepConnections)
+	bucket := s3.New(objects, e.LakeBucket)
+	listing, columns := lakestate.NewListing(bucket), lakestate.NewColumns(state, time.Now)
+	service, err := athena.New(athena.Config{
 		Client: client, S3: objects, States: states, Workgroup: e.Workgroup, Database: e.Database,
-		Sizes:    lakestate.NewListing(s3.New(objects, e.LakeBucket)),
-		Columns:  lakestate.NewColumns(state, time.Now),
+		Sizes: listing, Columns: columns,
 		FromYear: e.ProjectionFrom, DamageReports: lakestate.NewDamageReports(state, time.Now), ReuseFor: reuseResults,
 		Now: time.Now,
 	})
 	if err != nil {
 		return Path{}, err
 	}
-	service, err := search.New(engine, search.Options{
+	engine, err := hybrid.New(hybrid.Config{
+		Service: service, States: states, Listing: listing, Columns: columns, Bucket: bucket, Now: time.Now,
+		MostBytes: int64(e.ScanMegabytes) << 20,
+		Failed:    func(err error) { log.Warn("Athena answers instead of a scan", slog.Any("error", err)) },
+	})
+	if err != nil {
+		return Path{}, err
+	}
+	searches, err := search.New(engine, search.Options{
 		Store:   pending.Over(items, lambdas.KeepQueries, time.Now),
 		Timeout: e.QueryTimeout, Now: time.Now,
 	})
-	return Path{service, states, client}, err
+	return Path{searches, states, client, engine}, err
 }
 
 // Checks returns the checks of a function that queries Athena.
 func Checks(
-	client *awsathena.Client, states engine.States, e function.Environment, now func() time.Time,
+	client *awsathena.Client, states engine.States, scans doctor.Prober, e function.Environment, now func() time.Time,
 ) []doctor.Check {
 	checks := []doctor.Check{doctor.Workgroup(client, e.Workgroup, e.Results)}
 	for _, name := range lake.TableNames {
@@ -64,5 +87,6 @@ func Checks(
 		t := lake.Table{Schema: e.Database, Name: name, Location: location, FromYear: e.ProjectionFrom}
 		checks = append(checks, doctor.Partitions(client, t))
 	}
-	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Lake(states, now), doctor.Damage(states))
+	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Scan(scans, e.ScanMegabytes),
+		doctor.Lake(states, now), doctor.Damage(states))
 }

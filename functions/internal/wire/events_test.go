@@ -100,6 +100,7 @@ func TestReadmeListsEveryEvent(t *testing.T) {
 
 // before lists the events that are sent before an event.
 var before = map[string][]string{
+	"timeline-scanned":             {"timeline-scanned"}, // so that the footers are always in memory
 	"query-status-running":         {"topx-asynchronous"},
 	"query-status-finished":        {"topx-asynchronous"},
 	"query-status-scans-too-much":  {"topx-asynchronous"},

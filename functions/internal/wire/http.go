@@ -87,7 +87,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 	if err != nil {
 		return nil, err
 	}
-	path, err := searching.New(p.aws, p.table, p.environment)
+	path, err := searching.New(p.aws, p.table, p.environment, log)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 // searchChecks returns the checks of a function with API keys that queries Athena.
 func searchChecks(p parts, path searching.Path) []doctor.Check {
 	return append(tableChecks(p.client, p.environment, time.Now),
-		searching.Checks(path.Athena, path.States, p.environment, time.Now)...)
+		searching.Checks(path.Athena, path.States, path.Engine, p.environment, time.Now)...)
 }
 
 // Values wires the function values, which reads lists of values in the bucket of the lake.

@@ -30,7 +30,7 @@ func Older(
 		return nil, err
 	}
 	e := p.environment
-	path, err := searching.New(p.aws, p.table, e)
+	path, err := searching.New(p.aws, p.table, e, log)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func ReportNow(
 	if err != nil {
 		return nil, err
 	}
-	path, err := searching.New(p.aws, p.table, p.environment)
+	path, err := searching.New(p.aws, p.table, p.environment, log)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/hybrid"
 	"github.com/orrery/orrery/shared/lakestate/lists"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/permissions"
@@ -90,6 +91,7 @@ type world struct {
 	release   chan struct{} // closed to let queries leave Athena's queue
 	once      sync.Once     // closes release
 	client    *awsathena.Client
+	engine    *hybrid.Engine
 	service   *search.Service
 	planets   document.Store
 	filters   *document.Items // all documents but planets
@@ -191,7 +193,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service
-		checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), e, at)...)
+		checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, e, at)...)
 		if w.is("-engine-down") {
 			parts.Search = unavailable{}
 		}
@@ -227,7 +229,7 @@ func (w *world) older(e function.Environment, parts api.Config, checks []doctor.
 	parts.Search, parts.Queries, parts.Status = search, w.service, newDeployed(table, bucket, e)
 	parts.Planets, parts.Documents, parts.Definitions, parts.Runs = w.planets, w.filters, rules, w.runs
 	parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
-	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), e, at)...)
+	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, e, at)...)
 	checks = append(checks, doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))
 	return together(e, parts), checks
 }
@@ -358,16 +360,32 @@ func (w *world) searching(e function.Environment) {
 		HTTPClient:   &http.Client{Transport: w.iam},
 		BaseEndpoint: &server.URL, Region: "us-east-1", Credentials: staticCredentials, Retryer: aws.NopRetryer{},
 	})
+	scans := w.is("-scanned") || strings.Contains(w.event, "-doctor")
+	objects := w.objectsOf(rows, state.Watermark, e.LakeBucket)
+	if scans {
+		objects = w.listsOf(rows, state.Watermark, e.LakeBucket)
+	}
+	listing, columns := lakestate.NewListing(objects), lakestate.NewColumns(w.ledger, at)
 	athenaEngine, err := athena.New(athena.Config{
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
 		FromYear: e.ProjectionFrom, DamageReports: lakestate.NewDamageReports(w.ledger, at), Now: at, Sleep: w.sleep,
-		Sizes:   lakestate.NewListing(w.objectsOf(rows, state.Watermark, e.LakeBucket)),
-		Columns: lakestate.NewColumns(w.ledger, at),
+		Sizes: listing, Columns: columns,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.service, err = search.New(announcer{athenaEngine, backend, state}, search.Options{
+	most := int64(0)
+	if scans {
+		most = 1 << 20
+	}
+	w.engine, err = hybrid.New(hybrid.Config{
+		Service: announcer{athenaEngine, backend, state}, States: constant(state), Listing: listing, Columns: columns,
+		Bucket: objects, Now: at, MostBytes: most, Failed: func(err error) { w.t.Error(err) },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.service, err = search.New(w.engine, search.Options{
 		Store: pendingtest.NewMemory(), Now: at, NewID: w.queryID,
 	})
 	if err != nil {
@@ -384,7 +402,7 @@ func (w *world) queryID() search.QueryID {
 }
 
 // objectsOf returns the bucket of a lake with the rows, 200 bytes each. Queries list it.
-func (w *world) objectsOf(rows []lake.Row, watermark lake.Partition, bucket string) blob.Store {
+func (w *world) objectsOf(rows []lake.Row, watermark lake.Partition, bucket string) *s3.Store {
 	w.t.Helper()
 	store := s3.New(s3test.New(w.t, w.iam, bucket), bucket)
 	sizes := map[string]int{}
@@ -425,7 +443,7 @@ func (w *world) finding(finder *lists.Engine) *search.Service {
 }
 
 // listsOf returns the bucket of a lake with the rows and the lists of their values.
-func (w *world) listsOf(rows []lake.Row, watermark lake.Partition, bucket string) blob.Store {
+func (w *world) listsOf(rows []lake.Row, watermark lake.Partition, bucket string) *s3.Store {
 	w.t.Helper()
 	store := s3.New(s3test.New(w.t, w.iam, bucket), bucket)
 	objects := &enginetest.Store{Dir: w.t.TempDir()}

@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -143,9 +142,8 @@ func Over(
 // LimitMemory sets the garbage collector of the process to the memory of the function. Rows are short-lived, so it
 // collects half as often while memory allows. Only main functions call it.
 func LimitMemory(lookup function.Lookup) {
-	text, _ := lookup("AWS_LAMBDA_FUNCTION_MEMORY_SIZE") // in MB; set by Lambda
-	if megabytes, err := strconv.ParseInt(text, 10, 64); err == nil && megabytes > 0 {
-		debug.SetMemoryLimit(megabytes << 20 / 10 * 8)
+	if limit, known := function.MemoryLimit(lookup); known {
+		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(200)
 	}
 }

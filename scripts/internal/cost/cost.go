@@ -9,6 +9,7 @@ import (
 
 	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/lakestate/hybrid"
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
@@ -46,6 +47,8 @@ const (
 	objectsPerHour = 1  // once compacted, for each 5 million records
 	getsPerObject  = 12 // reads of an object by a query: footer and column ranges
 	querySeconds   = 3.0
+	scanSeconds    = 1.0 // of a query that the function answers itself
+	scanBytes      = lambdas.DefaultScan << 20
 	queryGB        = 1.0
 	smallQuery     = 10_000_000.0 // bytes; the least that Athena bills
 	logBytes       = 1500         // of gateway and function, per API request
@@ -73,6 +76,8 @@ var Assumptions = []string{
 		"on arm64 with 3,008 MB (1.7 cores).",
 	"A query takes 3 s on 1,024 MB. It reads whole columns of every hour of its period, and no result is reused. " +
 		"A logs query also reads one whole row group.",
+	"A query for figures whose columns have at most 200 MB, in at most 512 objects, is answered by the function itself: " +
+		"in 1 s, and without Athena.",
 	"A histogram is split by status, and a diff compares blocked requests with the others; against another period it " +
 		"reads that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
 	"Incidents are not included. The questions about the hours of a day and of the day before read about as much as five " +
@@ -109,6 +114,21 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	gets := (asked*l.PeriodHours + questions*24) * objects * getsPerObject
 	lists := asked*listings(l.PeriodHours*objects) + questions*listings(24*objects) +
 		queries*listings(l.LakeDays*24*objects)
+	// scanned returns 1 for a query that is answered without Athena, else 0; billed the bytes that Athena bills.
+	scanned := func(bytes, objects float64) float64 {
+		if bytes <= scanBytes && objects <= hybrid.DefaultObjects {
+			return 1
+		}
+		return 0
+	}
+	billed := func(bytes, objects float64) float64 { return (1 - scanned(bytes, objects)) * max(smallQuery, bytes) }
+	ofPeriod := l.PeriodHours * objects
+	saved := 0.0 // seconds
+	for route, bytes := range b.Route {
+		if route != "logs" {
+			saved += queries * scanned(bytes*period, ofPeriod) * (querySeconds - scanSeconds)
+		}
+	}
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
 	var items []Item
@@ -122,7 +142,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("S3", "listings for estimates and the status, 1,000", lists/1e3, p.Puts1000)
 	add("SQS", "requests, million", logs*3/1e6, p.QueueMillion)
 	add("Lambda", "ingest and compact, GB-s", ingestSeconds*ingestGB, p.LambdaGBs)
-	add("Lambda", "queries, GB-s", asked*querySeconds*queryGB, p.LambdaGBs)
+	add("Lambda", "queries, GB-s", (asked*querySeconds-saved)*queryGB, p.LambdaGBs)
 	add("Lambda", "values, saved filters and status, GB-s", queries*smallSeconds*valuesGB+small*smallSeconds*smallGB+
 		queries*listings(l.LakeDays*24*objects)*listSeconds*smallGB, p.LambdaGBs)
 	looks := 0.0
@@ -141,27 +161,28 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("DynamoDB", "reads, million",
 		(logs*itemsPerLog+asked*(4+days*sizesReads)+(requests-asked)*2)/1e6, p.ReadMillion)
 	for _, route := range slices.Sorted(maps.Keys(b.Route)) {
-		bytes := b.Route[route] * period
+		bytes := billed(b.Route[route]*period, ofPeriod)
 		if route == "logs" { // the row groups of the newest matches
-			bytes += rowGroup
+			bytes = max(smallQuery, b.Route[route]*period+rowGroup)
 		}
-		add("Athena", "scanned by "+route+", TB", queries*max(smallQuery, bytes)/1e12, p.AthenaTB)
+		add("Athena", "scanned by "+route+", TB", queries*bytes/1e12, p.AthenaTB)
 	}
 	page := max(smallQuery, b.Route["logs"]*period*pageShare+rowGroup)
 	add("Athena", "scanned by exports of logs, TB", pages*page/1e12, p.AthenaTB)
 	var further float64 // of a query of each route with percentiles
 	for route, touched := range b.Percentiles {
 		without := b.Route[route] * period
-		further += max(smallQuery, without+touched*period) - max(smallQuery, without)
+		further += billed(without+touched*period, ofPeriod) - billed(without, ofPeriod)
 	}
 	add("Athena", "scanned for percentiles, TB", queries*percentiles*further/1e12, p.AthenaTB)
 	var reported float64 // by a report
 	for _, question := range b.Report {
 		bytes := question.Columns * l.RequestsPerDay
 		if question.Records {
-			bytes += b.Parquet * min(parquet.RowsPerGroup, l.RequestsPerDay)
+			reported += max(smallQuery, bytes+b.Parquet*min(parquet.RowsPerGroup, l.RequestsPerDay))
+			continue
 		}
-		reported += max(smallQuery, bytes)
+		reported += billed(bytes, 24*objects)
 	}
 	add("Athena", "scanned by scheduled reports, TB", reports*reported/1e12, p.AthenaTB)
 	add("SES", "mails of reports and their MB, 1,000", reports/1e3, p.Mail1000+1e3*mailMB*p.MailMB)

@@ -75,8 +75,8 @@ func TestEstimate(t *testing.T) {
 		// A thousand logs a day. A query about a day reads the sizes of two days, which are written each hour.
 		"DynamoDB reads, million":  30.4 * (1000*14 + (3*1000+2*3)*(4+2*3) + 3*1000*2) / 1e6 * 0.125,
 		"DynamoDB writes, million": 30.4 * (1000*14*2 + 24*24 + (3*1000+2*3+3)*2 + 10) / 1e6 * 0.625,
-		// Of a daily report, the smallest question is billed as 10 MB.
-		"Athena scanned by scheduled reports, TB":       30.4 * (100e6*(10+20) + 10e6 + 200*parquet.RowsPerGroup) / 1e12 * 5,
+		// Of a daily report, the smallest question is answered without Athena.
+		"Athena scanned by scheduled reports, TB":       30.4 * (100e6*(10+20) + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"Lambda scheduled reports, GB-s":                30.4 * (3.0/8*3 + 288*0.2/4) * 0.0000133334,
 		"SES mails of reports and their MB, 1,000":      30.4 / 1e3 * (0.10 + 100*0.00012),
 		"Lambda values, saved filters and status, GB-s": 1000 * 30.4 * (0.05 + 2*0.05/4 + 9*0.1/4) * 0.0000133334,
@@ -105,8 +105,8 @@ func TestOfReport(t *testing.T) {
 	}
 	p := Regions["us-east-1"]
 	for requests, scanned := range map[float64]float64{
-		1e6:   10e6 + 10e6 + 20e6 + 200*parquet.RowsPerGroup,
-		100e6: 1000e6 + 10e6 + 2000e6 + 200*parquet.RowsPerGroup,
+		1e6:   20e6 + 200*parquet.RowsPerGroup,
+		100e6: 1000e6 + 2000e6 + 200*parquet.RowsPerGroup,
 	} {
 		// Three questions read the 24 objects of the day, which one listing has, and are written twice; the run is
 		// written ten times.
@@ -118,15 +118,26 @@ func TestOfReport(t *testing.T) {
 	}
 }
 
-func TestSmallQueriesAreBilledAtTheMinimum(t *testing.T) {
+// TestSmallQueries: small queries for figures need no Athena, and other small queries are billed at the minimum.
+func TestSmallQueries(t *testing.T) {
 	load := Load{RequestsPerDay: 1000, QueriesPerDay: 1, PeriodHours: 1}
-	for _, item := range Estimate(load, Bytes{Route: map[string]float64{"stats": 10}}, Regions["eu-central-1"]) {
+	size := Bytes{Route: map[string]float64{"stats": 10, "logs": 10}}
+	for _, item := range Estimate(load, size, Regions["eu-central-1"]) {
 		want := 30.4 * 10e6 / 1e12
-		if item.What != "scanned by stats, TB" {
-			want = 0 // no exports, and no percentiles
+		if item.What != "scanned by logs, TB" {
+			want = 0
 		}
 		if item.Service == "Athena" && item.Units != want {
 			t.Errorf("%s: %v TB, not %v", item.What, item.Units, want)
+		}
+		if item.What == "queries, GB-s" && math.Abs(item.Units-30.4*(1+3)) > 1e-9 {
+			t.Errorf("%v GB-s of queries", item.Units)
+		}
+	}
+	load.PeriodHours = 1000
+	for _, item := range Estimate(load, size, Regions["eu-central-1"]) {
+		if item.What == "scanned by stats, TB" && item.Units == 0 {
+			t.Error("a thousand objects are scanned without Athena")
 		}
 	}
 }

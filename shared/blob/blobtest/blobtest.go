@@ -33,6 +33,7 @@ func Test(t *testing.T, open func(t *testing.T) blob.Store) {
 		"list returns more than one page":                testLongList,
 		"deleting twice is not an error":                 testDelete,
 		"a reader notices that the object was replaced":  testReplacedUnderReader,
+		"a range is of the content that the ETag names":  testRanges,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -311,5 +312,41 @@ func testReplacedUnderReader(t *testing.T, s blob.Store) {
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// testRanges reads ranges of stores that have them.
+func testRanges(t *testing.T, s blob.Store) {
+	ranges, ok := s.(blob.Ranges)
+	if !ok {
+		t.Skip("the store has no ranges")
+	}
+	put(t, s, "object", "0123456789")
+	info, err := s.Head(t.Context(), "object")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(etag string, offset, length int64) (string, error) {
+		body, err := ranges.GetRange(t.Context(), "object", etag, offset, length)
+		if err != nil {
+			return "", err
+		}
+		content, err := io.ReadAll(body)
+		return string(content), errors.Join(err, body.Close())
+	}
+	for want, at := range map[string][2]int64{"0123456789": {0, 10}, "0": {0, 1}, "34": {3, 2}, "9": {9, 1}} {
+		if got, err := read(info.ETag, at[0], at[1]); got != want || err != nil {
+			t.Errorf("%d bytes from %d are %q, %v", at[1], at[0], got, err)
+		}
+	}
+	put(t, s, "object", "9876543210")
+	if got, err := read(info.ETag, 0, 10); !errors.Is(err, blob.ErrChanged) {
+		t.Errorf("of a replaced object: %q, %v", got, err)
+	}
+	if err := s.Delete(t.Context(), "object"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(info.ETag, 0, 10); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("of a deleted object: %q, %v", got, err)
 	}
 }

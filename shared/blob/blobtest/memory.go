@@ -30,7 +30,10 @@ type object struct {
 	info    blob.Info
 }
 
-var _ blob.Store = (*Memory)(nil)
+var (
+	_ blob.Store  = (*Memory)(nil)
+	_ blob.Ranges = (*Memory)(nil)
+)
 
 func (m *Memory) find(ctx context.Context, name string) (object, error) {
 	if err := ctx.Err(); err != nil {
@@ -53,6 +56,20 @@ func (m *Memory) Get(ctx context.Context, name, _ string, offset int64) (io.Read
 	}
 	o.info.Sum = ""
 	return io.NopCloser(bytes.NewReader(o.content[offset:])), o.info, nil
+}
+
+// GetRange opens a part of an object.
+func (m *Memory) GetRange(
+	ctx context.Context, name, etag string, offset, length int64,
+) (io.ReadCloser, error) {
+	o, err := m.find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if o.info.ETag != etag {
+		return nil, fmt.Errorf("get %s: %w", name, blob.ErrChanged)
+	}
+	return io.NopCloser(bytes.NewReader(o.content[offset : offset+length])), nil
 }
 
 // Head describes an object.

@@ -27,7 +27,10 @@ type Store struct {
 	bucket string
 }
 
-var _ blob.Store = (*Store)(nil)
+var (
+	_ blob.Store  = (*Store)(nil)
+	_ blob.Ranges = (*Store)(nil)
+)
 
 // New returns the store of a bucket, which must exist.
 func New(client *s3.Client, bucket string) *Store { return &Store{client, bucket} }
@@ -55,6 +58,27 @@ func (s *Store) Get(ctx context.Context, name, version string, offset int64) (io
 		Modified: aws.ToTime(out.LastModified),
 	}, nil
 }
+
+// GetRange opens a part of an object. The ETag is a condition of the request, and is compared with that of the response,
+// because some servers ignore the condition.
+func (s *Store) GetRange(ctx context.Context, name, etag string, offset, length int64) (io.ReadCloser, error) {
+	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: &s.bucket, Key: &name, IfMatch: &etag,
+		Range: aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)),
+	}, quietly)
+	switch {
+	case statusOf(err) == http.StatusPreconditionFailed:
+		return nil, fmt.Errorf("get s3://%s/%s: %w: %w", s.bucket, name, blob.ErrChanged, err)
+	case err != nil:
+		return nil, s.failed("get", name, err)
+	case aws.ToString(out.ETag) != etag:
+		return nil, errors.Join(fmt.Errorf("get s3://%s/%s: %w", s.bucket, name, blob.ErrChanged), out.Body.Close())
+	}
+	return out.Body, nil
+}
+
+// quietly makes the client not log that the response to a request for a range has no checksum.
+func quietly(o *s3.Options) { o.DisableLogOutputChecksumValidationSkipped = true }
 
 // atEnd returns an empty body for an offset at the end of the object. S3 refuses such a range.
 func (s *Store) atEnd(ctx context.Context, name string, offset int64) (io.ReadCloser, blob.Info, error) {

@@ -3,7 +3,6 @@ package athena
 import (
 	"context"
 	"maps"
-	"slices"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
@@ -42,7 +41,7 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	if err != nil {
 		return engine.Estimate{}, err
 	}
-	estimate := engine.Estimate{By: e.Name(), Partitions: hoursOf(q)}
+	estimate := engine.Estimate{By: e.Name(), Partitions: engine.HoursOf(q)}
 	for _, name := range q.Columns() {
 		estimate.Columns = append(estimate.Columns, engine.ColumnSize{Name: name})
 	}
@@ -64,7 +63,7 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 		again = hours[hour]
 	}
 	most := int64(scans) * (mostOf(sizes) + mostOf(again))
-	least := leastOf(q, state.Extent, counted)
+	least := engine.LeastOf(q, state.Extent, counted)
 	estimate.Objects, estimate.Bytes = &sizes.Objects, &engine.Bytes{Low: least, High: most}
 	further := float64(len(q.Windows()) - 1) // each statement is charged for
 	estimate.USD = &engine.USD{Low: e.priceOf(least), High: e.priceOf(most) + further*e.priceOf(0)}
@@ -92,31 +91,6 @@ func sharedHour(q query.Query) (hour lake.Partition, ok bool) {
 	}
 	hour = lake.PartitionOf(spans[1].FromMs)
 	return hour, hour == lake.PartitionOf(spans[0].ToMs)
-}
-
-// leastOf returns the smallest number of bytes that a statement reads. Without further conditions it must read every
-// column completely in the hours that lie within the period. With conditions, it may skip row groups in which no record
-// can match, and it finds logs by few columns. It may read a single member of a column. A selection need not read the
-// columns of further conditions where its first one does not hold.
-func leastOf(q query.Query, extent lake.Extent, counted map[lake.Partition]engine.ColumnBytes) (bytes int64) {
-	if _, logs := q.Shape.(query.Logs); logs || len(q.Conditions) > 0 {
-		return 0
-	}
-	columns := slices.DeleteFunc(q.Columns(), query.HasMembers)
-	if slices.ContainsFunc(q.Selections(), func(s query.Selection) bool { return len(s.Conditions) > 1 }) {
-		columns = []string{"ts_ms"}
-	}
-	for hour, sizes := range counted {
-		from, to := max(hour.Start(), extent.MinTsMs), min((hour+1).Start()-1, extent.MaxTsMs)
-		whole := func(span query.Period) bool { return span.FromMs <= from && to <= span.ToMs }
-		if !slices.ContainsFunc(q.Spans(), whole) {
-			continue
-		}
-		for _, name := range columns {
-			bytes += sizes[name]
-		}
-	}
-	return bytes
 }
 
 // addColumnSizes sets the sizes of columns in the objects of hours, and returns the sizes by hour for the hours whose
@@ -157,10 +131,7 @@ func (e *Engine) sizesOf(
 		return nil, sizesUnavailable
 	}
 	for len(hours) > 0 {
-		n := 1 // length of the run of adjacent hours
-		for n < len(hours) && hours[n] == hours[n-1]+1 {
-			n++
-		}
+		n := engine.Adjacent(hours)
 		sizes, known, err := e.Sizes.Sizes(ctx, watermark, hours[0], hours[n-1])
 		switch {
 		case err != nil:
@@ -172,26 +143,6 @@ func (e *Engine) sizesOf(
 		hours = hours[n:]
 	}
 	return all, ""
-}
-
-// hoursOf returns the hours that q, which is clamped to the data, reads.
-func hoursOf(q query.Query) []lake.Partition {
-	var hours []lake.Partition
-	reach := q.TimeBounds()
-	for _, span := range reach.Spans() {
-		if span.Empty() {
-			continue
-		}
-		first, last := lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)
-		if few, fewer := reach.Hours(first, last); fewer {
-			hours = append(hours, few...)
-			continue
-		}
-		for p := first; p <= last; p++ {
-			hours = append(hours, p)
-		}
-	}
-	return slices.Compact(hours) // both spans of a diff may be in one hour
 }
 
 // priceOf returns the price of an execution that scans so many bytes.

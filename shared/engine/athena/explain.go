@@ -37,6 +37,6 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 			plan.SQL = append(plan.SQL, engine.Statement(s))
 		}
 	}
-	plan.Partitions = hoursOf(q.Clamp(state.Extent))
+	plan.Partitions = engine.HoursOf(q.Clamp(state.Extent))
 	return plan, nil
 }

@@ -31,7 +31,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	}
 	if e.scans(q) {
 		for i := range plan.SQL {
-			plan.SQL[i].Title += " (run only if the scan cannot answer)"
+			plan.SQL[i].Title += engine.IfScanFails
 		}
 	}
 	return plan, nil

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -11,21 +12,26 @@ import (
 
 // open opens an object, calls read with what its footer says, and closes the object. It returns an error if the file is
 // not the object that the index lists.
-func open(object lake.Object, read func(*parquet.ColumnReader, fileVersion) error) error {
+func open(
+	source Source, object lake.Object, read func(*parquet.ColumnReader, fileVersion) error,
+) error {
 	path := object.Path
-	return openFile(path, func(file *os.File) error {
-		info, err := file.Stat()
+	return openFile(source, path, func(file io.ReaderAt) error {
+		version, err := versionOfOpen(path, file)
 		if err == nil {
-			err = engine.CheckSize(object, info.Size())
+			err = engine.CheckSize(object, version.size)
 		}
 		if err != nil {
 			return &engine.ObjectError{Path: path, Err: err}
 		}
-		version := versionOf(path, info)
 		if known, ok := footers.find(version); ok {
 			return read(known.From(file), version)
 		}
-		columns, err := parquet.OpenColumns(file, info.Size())
+		openColumns := parquet.OpenColumns
+		if source != nil {
+			openColumns = parquet.OpenColumnsByEnd
+		}
+		columns, err := openColumns(file, version.size)
 		if err == nil {
 			err = checkFooter(object, columns)
 		}
@@ -51,7 +57,7 @@ func Check(object lake.Object) error {
 	if known, ok := checked.find(object.Path); ok && known == file {
 		return nil
 	}
-	if err := open(object, func(*parquet.ColumnReader, fileVersion) error { return nil }); err != nil {
+	if err := open(nil, object, func(*parquet.ColumnReader, fileVersion) error { return nil }); err != nil {
 		return err
 	}
 	checked.add(object.Path, file, 1)
@@ -96,11 +102,12 @@ const maxFooters = 4096
 type fileVersion struct {
 	path string
 	size int64
-	ns   int64 // time of the last change
+	ns   int64  // time of the last change
+	etag string // instead, of an object of a Source
 }
 
 func versionOf(path string, info os.FileInfo) fileVersion {
-	return fileVersion{path, info.Size(), info.ModTime().UnixNano()}
+	return fileVersion{path: path, size: info.Size(), ns: info.ModTime().UnixNano()}
 }
 
 // checked holds the files that Check has opened, by path. An entry takes a few hundred bytes.

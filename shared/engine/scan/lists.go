@@ -25,7 +25,7 @@ func ValueLists(ctx context.Context, path string) ([]byte, error) {
 	defer r.end(nil)
 	l := lister{by: completionindex.Dimensions()}
 	err = r.each(ctx, 1, func(w *worker, _ int) error {
-		return open(lake.Object{Path: path}, func(c *parquet.ColumnReader, file fileVersion) error {
+		return open(nil, lake.Object{Path: path}, func(c *parquet.ColumnReader, file fileVersion) error {
 			for number, g := range c.RowGroups() {
 				w.begin(c, &group{file: file, number: number, RowGroup: g, reader: c})
 				if err := l.read(w); err != nil {

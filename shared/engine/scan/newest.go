@@ -118,7 +118,7 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 // readObject returns the newest matching records of an object. It reads the last row groups first, and skips a row
 // group if all its records are older than the records found.
 func (n *newest) readObject(w *worker, object lake.Object) (found []record, err error) {
-	err = open(object, func(c *parquet.ColumnReader, file fileVersion) error {
+	err = open(nil, object, func(c *parquet.ColumnReader, file fileVersion) error {
 		for _, g := range slices.Backward(n.run.groups(c, file)) {
 			if len(found) == n.limit && g.MaxTsMs < found[n.limit-1].tsMs {
 				continue

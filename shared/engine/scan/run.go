@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -38,6 +37,7 @@ type run struct {
 	taken  atomic.Int64 // bytes
 
 	minutes *minutes // from which counts are answered; nil: they are not
+	source  Source   // of the objects; nil: they are files
 
 	pools *WorkerPools
 	pool  *workerPool // of the caller
@@ -59,7 +59,7 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 	r := &run{
 		query: q, reach: q.TimeBounds(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
 		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, rollups: o.Rollups, partials: o.Partials,
-		key: o.Rollups.hashKey(), fromRecords: o.fromRecords,
+		key: o.Rollups.hashKey(), source: o.Source, fromRecords: o.fromRecords,
 	}
 	if r.partials != nil {
 		r.conditions = query.ConditionsIdentity(q.Conditions)
@@ -207,8 +207,11 @@ func (r *run) groups(c *parquet.ColumnReader, file fileVersion) (found []*group)
 // survey lists the row groups of all objects that can hold matching records.
 func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, error) {
 	found := make([][]*group, len(objects))
+	if err := r.expectFooters(objects); err != nil {
+		return nil, err
+	}
 	err := r.each(ctx, len(objects), func(_ *worker, i int) error {
-		return open(objects[i], func(c *parquet.ColumnReader, file fileVersion) error {
+		return open(r.source, objects[i], func(c *parquet.ColumnReader, file fileVersion) error {
 			found[i] = r.groups(c, file)
 			return r.reserve(c.Memory())
 		})
@@ -218,7 +221,10 @@ func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, erro
 	for _, g := range all {
 		r.rows += int64(g.Rows)
 	}
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	return all, r.expectColumns(all)
 }
 
 // each calls do for each i from 0 to n-1, on several workers. The first error stops all workers.
@@ -273,21 +279,6 @@ func recovered(w *worker, i int, do func(w *worker, i int) error) (err error) {
 		}
 	}()
 	return do(w, i)
-}
-
-// openFile opens the file of an object, calls read and closes the file. Files are not kept open, because there can be
-// many.
-func openFile(path string, read func(*os.File) error) (err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return &engine.ObjectError{Path: path, Err: err}
-	}
-	defer func() {
-		if closing := file.Close(); err == nil && closing != nil {
-			err = &engine.ObjectError{Path: path, Err: closing}
-		}
-	}()
-	return read(file)
 }
 
 // worker reads row groups, one at a time.

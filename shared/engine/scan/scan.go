@@ -29,6 +29,8 @@ type Options struct {
 	Shared *engine.Memory // where Memory is taken from, for the caller of the context; nil: it is not shared
 	Pools  *WorkerPools   // whose workers scan; nil: each scan has workers of its own
 
+	Source Source // of the objects of Answer, without Rollups; nil: their paths are of files
+
 	Partials *Partials // figures of earlier scans; nil: none are kept
 	Rollups  *Rollups  // of whole days; nil: there are none
 

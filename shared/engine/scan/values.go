@@ -98,7 +98,7 @@ type values struct {
 // look adds the values of an object.
 func (v *values) look(w *worker, object lake.Object) error {
 	whole := false // whether columns were read
-	err := open(object, func(c *parquet.ColumnReader, file fileVersion) error {
+	err := open(nil, object, func(c *parquet.ColumnReader, file fileVersion) error {
 		for _, g := range v.run.groups(c, file) {
 			w.begin(c, g)
 			complete, err := v.fromDictionary(w)

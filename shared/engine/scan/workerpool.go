@@ -3,7 +3,7 @@ package scan
 import (
 	"cmp"
 	"context"
-	"os"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -189,7 +189,7 @@ func (p *pass) readGroup(w *worker, i int) error {
 		return context.Cause(p.ctx)
 	}
 	g := p.groups[i]
-	return openFile(g.file.path, func(file *os.File) error {
+	return openFile(p.run.source, g.file.path, func(file io.ReaderAt) error {
 		w.run, w.ctx = p.run, p.ctx
 		w.reader, w.group, g.read = g.reader.From(file), g, true
 		return p.read(w, i)

@@ -160,6 +160,26 @@ func (d *diskBucket) Get(ctx context.Context, name, _ string, offset int64) (io.
 	return f, info, nil
 }
 
+func (d *diskBucket) GetRange(
+	ctx context.Context, name, etag string, offset, length int64,
+) (io.ReadCloser, error) {
+	file, info, err := d.find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if info.ETag != etag {
+		return nil, fmt.Errorf("get %s: %w", name, blob.ErrChanged)
+	}
+	f, err := os.Open(file.Path)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(f, offset, length), f}, nil
+}
+
 func (d *diskBucket) Head(ctx context.Context, name string) (blob.Info, error) {
 	file, info, err := d.find(ctx, name)
 	info.Sum = file.Sum

@@ -38,9 +38,20 @@ type RowGroup struct {
 }
 
 // OpenColumns reads the footer of an object.
-func OpenColumns(r io.ReaderAt, size int64) (_ *ColumnReader, err error) {
+func OpenColumns(r io.ReaderAt, size int64) (*ColumnReader, error) {
+	return openColumns(r, size, openObject)
+}
+
+// OpenColumnsByEnd is like OpenColumns, but reads only the end of the object. It saves a read where each takes long.
+func OpenColumnsByEnd(r io.ReaderAt, size int64) (*ColumnReader, error) {
+	return openColumns(r, size, openByEnd)
+}
+
+func openColumns(
+	r io.ReaderAt, size int64, open func(r io.ReaderAt, size int64) (*object, error),
+) (_ *ColumnReader, err error) {
 	defer contain(&err)
-	object, err := openObject(r, size)
+	object, err := open(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +105,21 @@ func (c *ColumnReader) RowGroups() []RowGroup {
 		all[i] = c.groups[i].RowGroup
 	}
 	return all
+}
+
+// Part is a part of an object.
+type Part struct{ Offset, Length int64 }
+
+// Parts returns where top-level columns of a row group are, except those that the object lacks.
+func (c *ColumnReader) Parts(group int, columns []string) (parts []Part) {
+	for _, name := range columns {
+		for _, l := range leavesOf[name] {
+			if place := c.groups[group].chunks[l.number]; place.length > 0 {
+				parts = append(parts, Part{place.offset, place.length})
+			}
+		}
+	}
+	return parts
 }
 
 // Memory returns about how many bytes the reader keeps.

@@ -23,8 +23,22 @@ type object struct {
 	columns columnsOfObject
 }
 
-// openObject reads the footer of an object.
+var errIncomplete = errors.New("it is not a Parquet file, or it is incomplete")
+
+// openObject reads the footer of an object, and the magic word at its beginning.
 func openObject(r io.ReaderAt, size int64) (*object, error) {
+	begin, err := (&object{in: r, size: size}).read(0, int64(len(magic)))
+	if err == nil && string(begin) != magic {
+		err = errIncomplete
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open parquet object: %w", err)
+	}
+	return openByEnd(r, size)
+}
+
+// openByEnd reads the footer of an object.
+func openByEnd(r io.ReaderAt, size int64) (*object, error) {
 	o := &object{in: r, size: size}
 	if err := o.readFooter(); err != nil {
 		return nil, fmt.Errorf("open parquet object: %w", err)
@@ -46,12 +60,8 @@ func (o *object) readFooter() error {
 	if err != nil {
 		return err
 	}
-	begin, err := o.read(0, int64(len(magic)))
-	if err != nil {
-		return err
-	}
-	if string(begin) != magic || string(end[4:]) != magic {
-		return errors.New("it is not a Parquet file, or it is incomplete")
+	if string(end[4:]) != magic {
+		return errIncomplete
 	}
 	length := int64(binary.LittleEndian.Uint32(end))
 	text, err := o.read(o.size-8-length, length)

@@ -17,6 +17,7 @@ import (
 // Queries answers requests with one engine.
 type Queries struct {
 	engine  engine.Engine
+	direct  engine.Direct // answers some queries at once; nil: none
 	runner  runner
 	timeout time.Duration
 	now     func() time.Time
@@ -57,6 +58,7 @@ func New(e engine.Engine, o Options) (*Queries, error) {
 	s := &Queries{engine: e, newID: o.NewID, timeout: o.Timeout, now: o.Now}
 	if starter, ok := e.(engine.Starter); ok && o.Store != nil {
 		s.runner = &remote{starter, o.Store}
+		s.direct, _ = e.(engine.Direct)
 	} else {
 		s.runner = newLocal(e, o)
 	}
@@ -134,6 +136,11 @@ const maxStarts = 3
 func (s *Queries) Answer(caller context.Context, r Request) (query.Answer, engine.Cost, error) {
 	ctx, cancel := s.withTimeout(caller)
 	defer cancel()
+	if s.direct != nil {
+		if answer, cost, ok := s.direct.TryDirect(ctx, r.Query); ok {
+			return answer, cost, nil
+		}
+	}
 	for started := 1; ; started++ {
 		answer, cost, retry, err := s.attempt(caller, ctx, r)
 		if err == nil || !retry || started == maxStarts {
