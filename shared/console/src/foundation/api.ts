@@ -104,7 +104,15 @@ const longestWait = 60; // seconds to wait for a busy service without asking the
 
 export class API {
 	/** keyless is called with the id of a request that the server refused for want of a key, or with a key that it does not know. */
-	constructor(readonly base: string, private readonly key: () => string, private readonly keyless: (requestID: string) => void) {}
+	constructor(
+		readonly base: string, private readonly key: () => string, private readonly keyless: (requestID: string) => void,
+		private readonly keeps = true,
+	) {}
+
+	/** inMemory is the API for questions that the storage of the tab must not have, so a reload does not find their queries again. */
+	inMemory(): API {
+		return new API(this.base, this.key, this.keyless, false);
+	}
 
 	/**
 	 * ask sends a question, and waits for its answer also when the query outlives its request. If a query of before a reload is
@@ -238,7 +246,7 @@ export class API {
 	): Promise<Response> {
 		const path = 'data/' + location;
 		const forget = (): void => forgetLocation(question);
-		keepLocation(question, location);
+		if (this.keeps) keepLocation(question, location);
 		signal.addEventListener('abort', forget);
 		progress.running({ queue: 0 });
 		try {

@@ -16,7 +16,8 @@ export const words = {
 	shared: 'The link is copied. Its period is fixed.',
 
 	filter: 'Filter',
-	filterHint: 'All requests. Type a field: status>=500, country="Germany"',
+	filterHint: 'All requests. Type a field, as status>=500, or paste an address, an id, a URL, a mail',
+	pasteHint: 'Enter shows what this text can mean. It stays in this tab.',
 	run: 'Run',
 	runTitle: 'Ask again (r)',
 	clear: 'Clear the filter',
