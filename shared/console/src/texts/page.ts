@@ -66,6 +66,8 @@ export const words = {
 	comparedWith: 'Compared with',
 	comparisons: { '': 'the period before', '1d': 'a day before', '7d': 'a week before' },
 	standOut: 'What stands out',
+	settings: 'Changes of settings',
+	settingsTitle: 'When the settings changed, and what that did',
 	charts: { '': 'Results', status: 'Status', origin: 'Origin', human: 'Humans', latency: 'Times' },
 	chartOf: 'Lines of the chart',
 	splitBy: 'Split by',
