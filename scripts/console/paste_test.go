@@ -10,6 +10,23 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
+// TestPeriods walks through the periods that the picker names.
+func TestPeriods(t *testing.T) {
+	walk := walksAt(t, demo.address(t))
+	const picker = "#period"
+
+	walk("all data, a day, and the time around a moment",
+		open("#/events?t="+demoDay), exists(".event"), click(picker, ""), click(".picker .panel button", "All data"),
+		addressHas("t=2026-01-01T00:0"), addressHas("..2026-01-01T23:5"), lacks(".picker .panel"), exists(".event"),
+		click(picker, ""), fill("#around", "soon"), sees("Not a time. Write 02:00"), fill("#around", "2026-01-01 02:00"), focus("#around"), keys(kb.Enter),
+		addressHas("t=2026-01-01T01:45Z..2026-01-01T02:15Z"), lacks(".picker .panel"),
+		click(picker, ""), click(".picker .panel button", "Yesterday"), holds("/T00:00Z\\.\\.[-0-9]+T23:59:59.999Z/.test(location.hash)", "has the day"))
+	walk("the panel of the periods is accessible, at all widths",
+		inThemes([]int64{390, 1280}, func(shot func(name string) step) []step {
+			return []step{open("#/events?t=" + demoDay), exists(".event"), click(picker, ""), exists("#around"), answered(), shot("periods")}
+		}))
+}
+
 // TestPaste walks through what the bar makes of a text that is no filter.
 func TestPaste(t *testing.T) {
 	walk := walksAt(t, demo.address(t))

@@ -52,7 +52,8 @@ import { stepsOf } from './steps';
 import { groupOf } from './tags';
 import { ticketOf } from './ticket';
 import {
-	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, segmentIn, shift, zoomOut,
+	absolute, clockIn, comparedWith, dayText, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, segmentIn, shift,
+	zoomOut,
 } from './time';
 import { timesOf } from './timing';
 import { words } from '../texts/page';
@@ -1485,6 +1486,14 @@ test('addresses are written as servers write them', () => {
 		const network = networkOf(text);
 		equal(network ? addressText(network) : undefined, written, text);
 	}
+});
+
+test('days are those of the calendar of the zone', () => {
+	const now = Date.UTC(2026, 2, 29, 23, 30, 15, 200); // in Berlin the day after the one with 23 hours
+	equal(dayText('today', 'UTC', now), '2026-03-29T00:00Z..2026-03-29T23:30:15Z');
+	equal(dayText('yesterday', 'UTC', now), '2026-03-28T00:00Z..2026-03-28T23:59:59.999Z');
+	equal(dayText('today', 'Europe/Berlin', now), '2026-03-29T22:00Z..2026-03-29T23:30:15Z');
+	equal(dayText('yesterday', 'Europe/Berlin', now), '2026-03-28T23:00Z..2026-03-29T21:59:59.999Z');
 });
 
 /** explained returns what the console says about records, which the tests compare with package why. */
