@@ -30,8 +30,10 @@ func TestStyles(t *testing.T) {
 		}
 		alone := map[string]string{}
 		for _, screen := range screens {
-			b.open(screen)
-			alone[screen] = b.computedStyle()
+			for range 2 { // the first time, what is explained depends on how much of it the server has counted already
+				b.open(screen)
+				alone[screen] = b.computedStyle()
+			}
 		}
 		for _, round := range []string{"visit", "compare"} {
 			for _, screen := range screens {

@@ -1,6 +1,6 @@
 // Dashboard: what is going on, who does it, and to what.
 import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import {
 	type Answer, type Facet, type Incident, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
 } from '../foundation/api';
@@ -15,7 +15,7 @@ import { Facets, Nothing } from '../parts/lazily';
 import linesStyle from '../parts/lines.css';
 import { Empty, factOfTop, List, type ListName, Of, type Rank } from '../parts/list';
 import { Count, Share, Value } from '../parts/menu';
-import { Marks } from '../parts/plot';
+import { type Mark, Marks } from '../parts/plot';
 import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
 import { Select } from '../parts/select';
 import { leadToData, never } from '../parts/start';
@@ -29,10 +29,12 @@ import { mostDays } from '../pure/incidents';
 import { type Known, knownOf, lacks, numberIn } from '../pure/known';
 import { comparedWith, momentIn, type Period, previous, segmentFor } from '../pure/time';
 import { words } from '../texts/page';
+import changesStyle from './changes.css';
 import { Incidents, marksOf } from './incidents';
 import standoutStyle from './standout.css';
 
 const Busiest = lazy(() => import('./busiest').then((m) => m.Busiest));
+const Changes = lazy(() => import('./changes').then((m) => m.Changes), changesStyle);
 const Lines = lazy(() => import('../parts/lines').then((m) => m.Lines), linesStyle);
 const Split = lazy(() => import('../parts/lines').then((m) => m.Split), linesStyle);
 const StandOut = lazy(() => import('./standout').then((m) => m.StandOut), standoutStyle);
@@ -186,7 +188,8 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const none = now !== null && requests === 0;
 	const found = incidents.answer?.plan === drawn ? incidents.answer?.answer ?? null : null;
 	const chart = chartOf(console.place, known);
-	const marks = useMemo(() => (found ? marksOf(found) : []), [found]);
+	const [changes, setChanges] = useState<readonly Mark[]>([]);
+	const marks = useMemo(() => [...found ? marksOf(found) : [], ...changes], [found, changes]);
 	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
 	const figures = [...(split ? [timeline] : []), ...others];
 	return <>
@@ -200,7 +203,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 			<Incidents asked={incidents} of={planned} figures={{
 				requests: now && requests, blocked, ...(countedBy(drawn?.now.timeline[1]) ?? plan.of),
 			}} />
-			<Views known={known} />
+			<Views known={known} mark={setChanges} />
 			<Marks.Provider value={marks}>
 				{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
 					question={drawn?.now.timeline[1]}>
@@ -247,7 +250,7 @@ function chartOf({ chart }: Place, known: Known): ChartName {
 }
 
 /** Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. */
-function Views({ known }: { known: Known }) {
+function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): void }) {
 	const { place, fields, go } = useConsole();
 	const groupable = fields.filter((field) => field.groupable && !field.key).map((field) => field.name);
 	const against = place.against === 'previous' ? '' : place.against;
@@ -270,9 +273,11 @@ function Views({ known }: { known: Known }) {
 				options={[['', words.notSplit], ...[...new Set([...groupable, ...place.by ?? []])].map((name) => [name, name] as const)]} />
 			<LiveField rates={slowRates} />
 			<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}
-				{!lacks(known, 'result') && panel('standout', words.standOut, '')}</span>
+				{!lacks(known, 'result') && panel('standout', words.standOut, '')}
+				{!lacks(known, 'result') && panel('changes', words.settings, words.settingsTitle)}</span>
 		</div>
 		{place.panel === 'standout' && <StandOut />}
+		{place.panel === 'changes' && <Changes mark={mark} />}
 	</>;
 }
 

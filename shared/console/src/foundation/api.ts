@@ -8,7 +8,8 @@ import type { LogRecord } from '../pure/record';
 import { forgetLocation, keepLocation, locationOf } from './running';
 
 export type {
-	DiffMeta as Diff, DiffResult as Finding, Explanation, DiffSideMeta as DiffSide, FacetResult as Facet, StatsResult as Stat,
+	DiffMeta as Diff, DiffResult as Finding, EffectResult as Effect, Explanation,
+	DiffSideMeta as DiffSide, FacetResult as Facet, StatsResult as Stat,
 	IncidentResult as Incident, TimelineResult as Segment, TopXResult as Top,
 } from '../pure/answers';
 
@@ -33,6 +34,7 @@ export interface Routes {
 	logs: LogRecord;
 	values: answers.ValueResult;
 	incidents: answers.IncidentResult;
+	effect: answers.EffectResult;
 	why: answers.Explanation;
 }
 
@@ -104,7 +106,15 @@ const longestWait = 60; // seconds to wait for a busy service without asking the
 
 export class API {
 	/** keyless is called with the id of a request that the server refused for want of a key, or with a key that it does not know. */
-	constructor(readonly base: string, private readonly key: () => string, private readonly keyless: (requestID: string) => void) {}
+	constructor(
+		readonly base: string, private readonly key: () => string, private readonly keyless: (requestID: string) => void,
+		private readonly keeps = true,
+	) {}
+
+	/** inMemory is the API for questions that the storage of the tab must not have, so a reload does not find their queries again. */
+	inMemory(): API {
+		return new API(this.base, this.key, this.keyless, false);
+	}
 
 	/**
 	 * ask sends a question, and waits for its answer also when the query outlives its request. If a query of before a reload is
@@ -141,7 +151,7 @@ export class API {
 		if (runsOn(response)) {
 			const location = response.headers.get('Location');
 			if (location) response = await this.follow(question, location, retryAfterOf(response) ?? 1, signal, progress);
-			else if (route === 'incidents') response = await this.repeat(send, response, signal, progress);
+			else if (ofSeveral(route, parameters)) response = await this.repeat(send, response, signal, progress);
 		}
 		return checked(response);
 	}
@@ -238,7 +248,7 @@ export class API {
 	): Promise<Response> {
 		const path = 'data/' + location;
 		const forget = (): void => forgetLocation(question);
-		keepLocation(question, location);
+		if (this.keeps) keepLocation(question, location);
 		signal.addEventListener('abort', forget);
 		progress.running({ queue: 0 });
 		try {
@@ -315,6 +325,11 @@ function refusalOf(response: Response, text: string): Refusal {
 	const id = body.request_id ?? response.headers.get('X-Request-Id') ?? '';
 	return new Refusal(response.status, body.message || response.statusText, id, body.errors ?? [],
 		body.fixed_filter ?? '', retryAfterOf(response), body.detail ?? []);
+}
+
+/** ofSeveral reports whether a question has several queries, whose answers have no place of their own. */
+function ofSeveral(route: Route, parameters: Parameters): boolean {
+	return route === 'incidents' || route === 'effect' || parameters['marks'] === true;
 }
 
 /** runsOn reports whether a query takes longer than its request may. */

@@ -15,10 +15,13 @@ import { learnFields } from '../foundation/remember';
 import { keepTheme, readTheme } from '../foundation/theme';
 import documentsStyle from '../parts/documents.css';
 import { type Choice, LinkTo } from '../parts/menu';
+import '../parts/result';
 import { share } from '../parts/share';
 import type { Field } from '../pure/complete';
 import { asksAboutRequests, type Place, periodOf, readFragment, type Screen, screens, writeFragment } from '../pure/fragment';
-import '../pure/tags'; // the record and the values of fields share it, and shall each need few scripts
+import '../pure/blame';
+import '../pure/networks';
+import '../pure/tags'; // screens share these, and shall each need few scripts
 import { absolute, isZone, lengthOf, resolve, shift, zoomOut } from '../pure/time';
 import reportsStyle from '../reports/reports.css';
 import statusStyle from '../status/status.css';

@@ -8,6 +8,7 @@ import chipsStyle from '../parts/chips.css';
 import findStyle from '../parts/find.css';
 import { announced } from '../parts/menu';
 import { isJSON, splitPeriod } from '../pure/filter';
+import { isFilter } from '../pure/filterlike';
 import { periodOf } from '../pure/fragment';
 import { tokensOf } from '../pure/lex';
 import { place as placeMistakes, type Placed } from '../pure/mistakes';
@@ -15,11 +16,13 @@ import { savedNames } from '../pure/names';
 import { closed, type Completed, noOptions, stepped } from '../pure/options';
 import { filterWith, needsOf, ranAs } from '../pure/run';
 import { words } from '../texts/page';
+import pastedStyle from './pasted.css';
 import type { SavedFilter } from './saved';
 
 const Chips = lazy(() => import('./chips').then((m) => m.Chips), chipsStyle);
 const Filters = lazy(() => import('./filters').then((m) => m.Filters), findStyle);
 const List = lazy(() => import('./chips').then((m) => m.List), chipsStyle);
+const Pasted = lazy(() => import('./pasted').then((m) => m.Pasted), pastedStyle);
 
 const parsePause = 200; // milliseconds after the last key
 
@@ -34,17 +37,20 @@ const nothingFound: Found = { text: '', mistakes: [], fixed: '', json: '' };
 
 /** Bar edits the filter of the address. Enter runs it. */
 export function Bar() {
-	const { place, go, ask } = useConsole();
+	const { place, go, ask, fields } = useConsole();
 	const [draft, setDraft] = useState(place.filter);
 	const [from, setFrom] = useState(place.filter); // the address that the draft began with
 	if (from !== place.filter) { // a click or Back changed the filter
 		setFrom(place.filter);
 		setDraft(place.filter);
 	}
-	const found = useMistakes(draft);
+	const [pasted, setPasted] = useState(false); // the meanings of the draft are shown
+	const foreign = draft !== place.filter && !isFilter(draft, fields); // was pasted, and is not sent anywhere
+	const found = useMistakes(foreign ? '' : draft);
 	const [run, stopRun] = useRun(setDraft);
 	const edit = (text: string): void => {
 		stopRun();
+		setPasted(false);
 		setDraft(text);
 	};
 	const completion = useCompletion();
@@ -65,7 +71,8 @@ export function Bar() {
 	};
 	const runDraft = (): void => {
 		completion.close();
-		if (draft.trim() === place.filter) ask();
+		if (foreign) setPasted(true);
+		else if (draft.trim() === place.filter) ask();
 		else run(draft);
 	};
 	const onKeyDown = (event: KeyboardEvent): void => {
@@ -104,7 +111,8 @@ export function Bar() {
 				onInput={(event) => {
 					const { value, selectionStart } = event.currentTarget;
 					edit(value);
-					completion.open(value, selectionStart);
+					if (isFilter(value, fields)) completion.open(value, selectionStart);
+					else completion.close();
 				}}
 				onScroll={(event) => {
 					const copy = event.currentTarget.previousElementSibling;
@@ -126,6 +134,9 @@ export function Bar() {
 			setDraft(filter);
 			run(filter);
 		}} />}
+		{foreign && !pasted && <p class="mistakes quiet" role="status">{words.pasteHint}</p>}
+		{foreign && pasted && <Pasted key={draft} text={draft} run={() => run(draft)} close={() => setPasted(false)}
+			chosen={() => setDraft(place.filter)} back={() => area.current?.focus()} />}
 		<Mistakes mistakes={listed} text={draft} fixed={found.fixed} fix={edit} />
 		{found.text === draft && found.json !== '' && !isJSON(draft) &&
 			<Chips text={draft} json={found.json} edit={edit} run={run} />}

@@ -1,14 +1,18 @@
 // The panel of the picker, in which a period and a zone are chosen.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
+import { extentOf } from '../pure/blame';
 import { periodOf } from '../pure/fragment';
-import { isZone, momentIn, parseMoment, parseTime, periodText, presets, resolve } from '../pure/time';
+import { around, momentsOf } from '../pure/moments';
+import { absolute, dayText, isZone, momentIn, parseMoment, parseTime, periodText, presets, resolve } from '../pure/time';
 import { words } from '../texts/choices';
 import { words as common } from '../texts/page';
 
+const mostWait = 30_000; // milliseconds for the period of all data
+
 /** Choices are the periods that end now, both ends of any other, and the zone. */
 export function Choices({ change }: { change(period: string): void }) {
-	const { place, zone } = useConsole();
+	const { api, place, zone, say } = useConsole();
 	const period = resolve(periodOf(place), Date.now());
 	const [from, setFrom] = useState(period ? momentIn(period.from, zone) : '');
 	const [to, setTo] = useState(period ? momentIn(period.to, zone) : '');
@@ -32,6 +36,19 @@ export function Choices({ change }: { change(period: string): void }) {
 			{presets.map((preset, i) => <button type="button" key={preset} ref={i === 0 ? first : null}
 				aria-pressed={periodOf(place) === preset} onClick={() => change(preset)}>{preset}</button>)}
 		</fieldset>
+		<div class="row">
+			{(['today', 'yesterday'] as const).map((name) => <button type="button" key={name}
+				onClick={() => change(dayText(name, zone, Date.now()))}>{words.days[name]}</button>)}
+			<button type="button" onClick={(event) => {
+				const panel = event.currentTarget;
+				api.get('status', AbortSignal.timeout(mostWait)).then(({ text: status }) => {
+					const data = extentOf(status);
+					if (!data) say(words.notAll);
+					else if (panel.isConnected) change(absolute(data)); // nobody closed it
+				}, (error: unknown) => say(error instanceof Error ? error.message : String(error)));
+			}}>{words.all}</button>
+		</div>
+		<Around change={change} />
 		<form onSubmit={(event) => {
 			event.preventDefault();
 			if (text !== null) change(text);
@@ -45,6 +62,27 @@ export function Choices({ change }: { change(period: string): void }) {
 		</form>
 		<ZoneField />
 	</div>;
+}
+
+/** Around is the period around a time, as people write it. */
+function Around({ change }: { change(period: string): void }) {
+	const { zone } = useConsole();
+	const [text, setText] = useState('');
+	const moment = momentsOf(text, zone, Date.now())[0];
+	const wrong = text !== '' && !moment;
+	return <form onSubmit={(event) => {
+		event.preventDefault();
+		if (moment) change(absolute(around(moment)));
+	}}>
+		<div class="field">
+			<label for="around">{words.around}</label>
+			<span class="row"><input id="around" value={text} placeholder={words.aroundHint} spellcheck={false} autocomplete="off"
+				aria-invalid={wrong} aria-describedby={wrong ? 'around-wrong' : undefined}
+				onInput={(event) => setText(event.currentTarget.value)} />
+			<button type="submit" disabled={!moment}>{common.apply}</button></span>
+			{wrong && <small id="around-wrong" class="wrong-text">{words.noMoment}</small>}
+		</div>
+	</form>;
 }
 
 function TimeField({ name, value, change, wrong }: {

@@ -156,7 +156,7 @@ function Reads({ estimates }: { estimates: readonly Estimated[] }) {
 	const largest = [...estimates].sort((a, b) => (b.estimate.bytes?.high ?? 0) - (a.estimate.bytes?.high ?? 0))[0];
 	const columns = (largest?.estimate.columns ?? []).flatMap(({ name, bytes: n }) => (n === undefined ? [] : [{ name, n }]))
 		.sort((a, b) => b.n - a.n);
-	const most = columns[0]?.n ?? 1;
+	const most = columns[0]?.n || 1; // nothing of objects that need not be read
 	const together = addUp(estimates.map(({ estimate }) => estimate));
 	const actual = addActual(estimates.flatMap(({ question }) => metaOf(question) ?? []));
 	const number = (n: number | undefined): string => (n === undefined ? words.unknown : count(n));

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Answer, Meta, Parameters, Segment } from '../foundation/api';
 import { type Asker, useAsked } from '../foundation/ask';
 import { useConsole, useCounted } from '../foundation/context';
-import { mostConditions, nearest, type Without, withoutEach } from '../pure/blame';
+import { extentOf, mostConditions, mostNearest, nearest, type Without, withoutEach } from '../pure/blame';
 import { filtersOf } from '../pure/filter';
 import { requests } from '../pure/format';
 import { conditionsOf } from '../pure/lex';
@@ -12,8 +12,6 @@ import { words } from '../texts/blame';
 import { words as empty } from '../texts/page';
 import { Answered, wholeSeconds } from './answer';
 import { Count } from './menu';
-
-const mostSegments = 400; // of the whole data, to find the nearest requests in
 
 interface Found {
 	without: readonly (Without & { requests: number })[];
@@ -67,7 +65,7 @@ async function ask(asker: Asker, filter: string, period: Period): Promise<Found>
 	const data = extentOf((await asker.get('status')).text);
 	const questions = [
 		...without.map((one) => timeline(one.filter, period, 10)),
-		...(data ? [timeline(filter, data, mostSegments)] : []),
+		...(data ? [timeline(filter, data, mostNearest)] : []),
 	];
 	await asker.afford(questions);
 	const answers = await Promise.all(questions.map(([route, parameters]) => asker.ask(route, parameters)));
@@ -77,12 +75,6 @@ async function ask(asker: Asker, filter: string, period: Period): Promise<Found>
 		nearest: all ? nearest(all.results, all.meta.segment_seconds ?? 60, period) : undefined,
 		metas: answers.map((answer) => answer.meta),
 	};
-}
-
-/** extentOf returns the period of all records, as the status has it. A key that is limited to branches does not learn it. */
-function extentOf(status: string): Period | null {
-	const { extent } = (JSON.parse(status) as { data: { extent: { from: string | null; to: string } | null } }).data;
-	return extent?.from == null ? null : { from: Date.parse(extent.from), to: Date.parse(extent.to) };
 }
 
 function total(answer: Answer<Segment> | undefined): number {

@@ -21,6 +21,7 @@ export interface Mark {
 	from: number;
 	to: number;
 	name: string;
+	line?: boolean; // of a moment, not of a while
 }
 
 /** The marks of all charts of a part of the page. */
@@ -33,10 +34,14 @@ const leastMark = 4; // pixels, so that a mark of a minute can be seen
 /** Marked says what the marks are, or which of them a segment has. */
 export function Marked({ at, length }: { at: number | undefined; length: number }) {
 	const marks = useContext(Marks);
-	if (marks.length === 0) return null;
-	const here = at === undefined ? [] : marks.filter(({ from, to }) => from < at + length && at < to);
-	return <span class={here.length > 0 ? 'key marks here' : 'key marks'}>
-		{here.length > 0 ? here.map(({ name }) => name).join(' · ') : words.marks}</span>;
+	const key = (kind: 'marks' | 'settings', name: string) => {
+		const some = marks.filter(({ line }) => Boolean(line) === (kind === 'settings'));
+		if (some.length === 0) return null;
+		const here = at === undefined ? [] : some.filter(({ from, to }) => from < at + length && at < to);
+		return <span class={`key ${kind}${here.length > 0 ? ' here' : ''}`}>
+			{here.length > 0 ? here.map((one) => one.name).join(' · ') : name}</span>;
+	};
+	return <>{key('marks', words.marks)}{key('settings', words.settings)}</>;
 }
 
 /** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
@@ -99,13 +104,27 @@ export function Plot({ segments, length, height, series, zone, at, compact, colu
 			hooks: {
 				drawClear: [(u) => {
 					const ratio = devicePixelRatio;
-					for (const { from, to } of marked.current) {
+					for (const { from, to, line } of marked.current) {
+						if (line) continue;
 						const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)];
 						const width = Math.max(right - left, leastMark * ratio);
 						u.ctx.fillStyle = colour('--warning-ground');
 						u.ctx.fillRect(left, u.bbox.top, width, u.bbox.height);
 						u.ctx.fillStyle = colour('--warning');
 						u.ctx.fillRect(left, u.bbox.top, width, 3 * ratio);
+					}
+				}],
+				draw: [(u) => { // over the grid
+					const ratio = devicePixelRatio;
+					u.ctx.fillStyle = colour('--accent');
+					u.ctx.font = axis.font.replace('12px', `${11 * ratio}px`);
+					u.ctx.textBaseline = 'top';
+					for (const { from, name } of marked.current.filter(({ line }) => line)) {
+						const at = Math.round(u.valToPos(from, 'x', true));
+						const fits = at + u.ctx.measureText(name).width < u.bbox.left + u.bbox.width;
+						u.ctx.textAlign = fits ? 'left' : 'right';
+						u.ctx.fillRect(at, u.bbox.top, ratio, u.bbox.height);
+						u.ctx.fillText(name, at + (fits ? 4 : -4) * ratio, u.bbox.top + 4 * ratio);
 					}
 				}],
 				setCursor: [(u) => {

@@ -37,3 +37,12 @@ export function nearest(
 	}
 	return found;
 }
+
+/** extentOf returns the period of all records, as the status has it. A key that is limited to branches does not learn it. */
+export function extentOf(status: string): Period | null {
+	const { extent } = (JSON.parse(status) as { data: { extent: { from: string | null; to: string } | null } }).data;
+	return extent?.from == null ? null : { from: Date.parse(extent.from), to: Date.parse(extent.to) };
+}
+
+/** mostNearest is into how many segments the whole data is cut, to find the nearest requests in them. */
+export const mostNearest = 400;

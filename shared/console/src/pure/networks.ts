@@ -51,6 +51,18 @@ function sixOf(text: string): bigint | null {
 	return all.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
 }
 
+/** addressText writes the first address of a network as servers write addresses: without leading zeros, and :: for most zeros. */
+export function addressText({ bits, from }: Network): string {
+	const size = bits === 32 ? 8 : 16;
+	const part = (i: number): number => Number((from >> BigInt(bits - (i + 1) * size)) & ((1n << BigInt(size)) - 1n));
+	const parts = Array.from({ length: bits / size }, (_, i) => part(i));
+	if (bits === 32) return parts.join('.');
+	const text = parts.map((one) => one.toString(16)).join(':');
+	const zeros = [...text.matchAll(/\b0(?::0)+\b/g)].sort((a, b) => b[0].length - a[0].length)[0];
+	if (!zeros) return text;
+	return `${text.slice(0, zeros.index).replace(/:$/, '')}::${text.slice(zeros.index + zeros[0].length).replace(/^:/, '')}`;
+}
+
 function contains(outer: Network, inner: Network): boolean {
 	if (outer.bits !== inner.bits || outer.length > inner.length) return false;
 	const rest = BigInt(outer.bits - outer.length);

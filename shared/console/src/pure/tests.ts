@@ -15,6 +15,7 @@ import { differenceOf, merge, pathText, type Side } from './difference';
 import { fragmentFor } from './draft';
 import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
 import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
+import { isFilter } from './filterlike';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
 import { fuzzy } from './fuzzy';
@@ -31,9 +32,10 @@ import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from '.
 import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
-import { compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
+import { addressText, compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
 import { closed, noOptions, stepped } from './options';
 import { groupsOf, piecesOf, withoutSecrets } from './parts';
+import { meaningsOf } from './paste';
 import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from './pieces';
 import { addUp, type Estimate, isHeavy, priceOf } from './price';
 import { holds } from './quickfind';
@@ -50,7 +52,8 @@ import { stepsOf } from './steps';
 import { groupOf } from './tags';
 import { ticketOf } from './ticket';
 import {
-	absolute, clockIn, comparedWith, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, segmentIn, shift, zoomOut,
+	absolute, clockIn, comparedWith, dayText, momentIn, parseTime, periodIn, periodText, previous, resolve, segmentFor, segmentIn, shift,
+	zoomOut,
 } from './time';
 import { timesOf } from './timing';
 import { words } from '../texts/page';
@@ -535,7 +538,8 @@ test('every result has steps, and what to change depends on the initiator', () =
 		[{ status: 200, ip: '192.0.2.1' }, ''],
 	];
 	for (const [record, want] of cases) equal(last(record), want);
-	const filters = (record: LogRecord) => stepsOf({ ip: '192.0.2.1', host: 'a', path: '/b', ...record }).map(({ filter = '' }) => filter);
+	const filters = (record: LogRecord) => stepsOf({ ip: '192.0.2.1', host: 'a', path: '/b',
+		...record }).map(({ filter = '' }) => filter);
 	equal(filters({ blocked: true, reason: 'r', session: 's' }), ['reason="r", human is true', 'session="s"', '']);
 	equal(filters({ monitor: true, monitor_reasons: ['m'] }), ['monitor_reasons="m", human is true']);
 	equal(filters({ result: 'Passed', upstream_status: [404] }), ['path="/b", host="a", upstream_status>=400', 'ip="192.0.2.1"']);
@@ -568,14 +572,16 @@ Filter: record_ref="r"
 		'Request: /\nRecord: l\nFilter: f\n');
 	const reason = { reason: 'path' as const, text: 'Nobody asked.', points: -1, counts: [] };
 	const verdict = { verdict: 'right' as const, text: 'Probably right' as const, points: -3, reasons: [reason] };
-	equal(ticketOf({}, { ...about, verdict }).split('\n').slice(-4), ['Filter: f', 'Verdict: Probably right', 'Reason: Nobody asked.', '']);
+	equal(ticketOf({}, { ...about, verdict }).split('\n').slice(-4), ['Filter: f', 'Verdict: Probably right', 'Reason: Nobody ' +
+		'asked.', '']);
 	equal(ticketOf({ path: '/a\nVerdict: none' }, about).includes('\nVerdict'), false);
 	const unknown = ticketOf(withoutSecrets(record, sensitiveIn([])), about); // without the catalogue
 	equal([unknown.includes('Time: 2026-01-01 20:45:01.000 UTC'), unknown.includes('secret')], [true, false]);
 });
 
 test('a reason of another grammar is not taken apart', () => {
-	for (const text of ['', 'Block', 'Block - magic ["a"] - r - [request]', 'Block - acl Deny - acl1']) equal(readReason(text), null, text);
+	for (const text of ['', 'Block', 'Block - magic ["a"] - r - [request]', 'Block - acl Deny - ' +
+		'acl1']) equal(readReason(text), null, text);
 	equal(readReason('Block - acl Deny ["a \\"b\\""] - x - y - [request]')?.rule, 'x - y');
 });
 
@@ -634,7 +640,8 @@ test('what the catalogue calls sensitive is masked, and what repeats it', () => 
 		`'https://a.example/../[x]?token=${dots}&${dots}' -H 'Authorization: ${dots}' -H 'x-account: ${dots}' ` +
 		`-H 'Accept: */*' -b 'sid=${dots}'`);
 	equal(requestAsCurl(record).includes('sid=s3cret'), true);
-	const leaves = groupsOf(record, sensitive).flatMap((group) => [...group.leaves, ...group.triggers.flatMap((one) => one.rows.flat(2))]);
+	const leaves = groupsOf(record, sensitive).flatMap((group) => [...group.leaves,
+		...group.triggers.flatMap((one) => one.rows.flat(2))]);
 	equal(leaves.filter((leaf) => !leaf.secret).map((leaf) => leaf.text),
 		['POST', 'a.example', '/../[x]', '*/*', '192.0.2.1', 'args', 'token', 'r1', 'uri', '/x', '200']);
 });
@@ -822,7 +829,8 @@ test('completions fit what is typed', () => {
 });
 
 test('a pattern is completed by what it is to match', () => {
-	const fields: Field[] = [{ name: 'path', type: 'string', operators: ['regex'], doc: '', group: '', groupable: true, sensitive: false }];
+	const fields: Field[] = [{ name: 'path', type: 'string', operators: ['regex'], doc: '', group: '', groupable: true,
+		sensitive: false }];
 	const typed = (text: string, label: string): { text: string; caret: number } => {
 		const at = expectedAt(text, text.length);
 		const found = operatorOptions(fields, at.field, at.typed).find((one) => one.label === label);
@@ -968,7 +976,8 @@ test('a condition that is negated twice is the same', () => {
 
 test('the requests of a side are those of a filter, unless several conditions are excepted together', () => {
 	const side = {
-		filter: 'host=a, timestamp between 2026-01-01 and 2026-01-02', period: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+		filter: 'host=a, timestamp between 2026-01-01 and 2026-01-02', period: { from: '2026-01-01T00:00:00Z',
+		to: '2026-01-02T00:00:00Z' },
 	};
 	const period = '2026-01-01T00:00Z..2026-01-02T00:00Z';
 	equal(withoutPeriod({ ...side, filter: 'timestamp between 2026-01-01 and 2026-01-02, host=a' }), { ...side, filter: 'host=a' });
@@ -1024,7 +1033,8 @@ test('what the answers of Live rest on is one sum, however many there are', () =
 	type Headed = Rests & { head: string };
 	let sum = addTo<Headed>(undefined, one);
 	equal(sum, one);
-	for (let i = 0; i < 1000; i++) sum = addTo<Headed>(sum, { ...one, elapsed_ms: i, skipped: [i % 2 === 0 ? 'a' : 'b'], head: String(i) });
+	for (let i = 0; i < 1000; i++) sum = addTo<Headed>(sum, { ...one, elapsed_ms: i, skipped: [i % 2 === 0 ? 'a' : 'b'],
+		head: String(i) });
 	equal(sum, {
 		elapsed_ms: 999, bytes_scanned: 10010, cost_usd: 500.5, skipped: ['a', 'b'], late: 1001, head: '999', questions: 1001,
 	});
@@ -1340,6 +1350,150 @@ test('shorter periods end where the period does', () => {
 	});
 	equal(shorter('30d', { from: 0, to: 30 * 86_400_000 }).map(({ name }) => name), ['6h', '24h', '7d']);
 	equal(shorter('5m', { from: 0, to: 300_000 }), []);
+});
+
+/** Pastes, with their first meanings, and the period that they name. It is Wednesday, 2026-01-14, 12:00, in Berlin 13:00. */
+const pastes: readonly (readonly [text: string, meanings: string, period?: string])[] = [
+	// One thing.
+	['145.209.24.202', 'address ip="145.209.24.202"'],
+	[' 145.209.24.202\n', 'address ip="145.209.24.202"'],
+	['145[.]209[.]24[.]202', 'address ip="145.209.24.202"'],
+	['145.209.24.202:51234', 'address ip="145.209.24.202"'],
+	['2001:0DB8:0000:0000:0008:0800:200C:417A', 'address ip="2001:db8::8:800:200c:417a"'],
+	['[2001:db8::1]:443', 'address ip="2001:db8::1"'],
+	['::ffff:203.0.113.9', 'address ip="203.0.113.9"'],
+	['203.0.113.0/24', String.raw`network ip~"^203\.0\.113\."`],
+	['203.0.112.0/22', String.raw`network ip~"^203\.0\.(112|113|114|115)\."`],
+	['203.0.113.8/30', String.raw`network ip~"^203\.0\.113\.(8|9|10|11)$"`],
+	['2001:db8:85a3::/48', 'network ip~"(?i)^2001:db8:85a3:"'],
+	['9f2c1d7e5b3a49c8a1d2e3f405162738', 'request request_id="9f2c1d7e5b3a49c8a1d2e3f405162738"'],
+	['3f2504e0-4f89-11d3-9a0c-0305e82c3301', 'request request_id="3f2504e0-4f89-11d3-9a0c-0305e82c3301"'],
+	['Request ID: 8c1f-77aa2', 'request request_id="8c1f-77aa2"'],
+	['AYCg1e3uZkkKks0Jp4_QIMFr-ioIN9aV4uou', 'record record_ref="AYCg1e3uZkkKks0Jp4_QIMFr-ioIN9aV4uou"'],
+	['http://127.0.0.1:8080/#/events/AYCg1e3uZkkKks0Jp4_QIMFr-ioIN9aV4uou?t=24h', 'record ' +
+		'record_ref="AYCg1e3uZkkKks0Jp4_QIMFr-ioIN9aV4uou"'],
+	['https://shop.example/cart?token=eyJhbGciOi.J9.x&next=/admin', 'url host="shop.example", path="/cart"'],
+	['HTTPS://Shop.Example:8443/Cart/', 'url host="shop.example", path="/Cart/"'],
+	['https://anna:secret@shop.example/', 'host host="shop.example"'],
+	['http://203.0.113.7/', 'host host="203.0.113.7"'],
+	['<https://shop.example/reset/confirm>.', 'url host="shop.example", path="/reset/confirm"'],
+	['/api/v2/orders?sort=asc&key=abc', 'path path="/api/v2/orders"'],
+	['/wp-login.php', 'path path="/wp-login.php"'],
+	['shop.example', 'host host="shop.example"'],
+	['www.clinic.example', 'host host="www.clinic.example"'],
+	['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/109.0.0.0 Safari/537.36',
+		'agent user_agent="Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/109.0.0.0 ' +
+		'Safari/537.36"'],
+	// Times.
+	['2026-01-13T20:05:31Z', 'time ', '2026-01-13 20:00:31 – 20:10:31'],
+	['2026-01-13 21:05', 'time ', '2026-01-13 19:50 – 20:20'],
+	['2026-01-13', 'time ', '2026-01-12 23:00 – 2026-01-13 22:59:59.999'],
+	['13.01.2026 um 21:05 Uhr', 'time ', '2026-01-13 19:50 – 20:20'],
+	['13.1., gegen 21 Uhr', 'time ', '2026-01-13 19:00 – 21:00'],
+	['gestern Abend gegen 9 Uhr', 'time ', '2026-01-13 19:00 – 21:00'],
+	['yesterday about 9 pm', 'time ', '2026-01-13 19:00 – 21:00'],
+	['around 02:00', 'time ', '2026-01-14 00:00 – 02:00'],
+	['Jan 13, 2026 at 9:05 PM', 'time ', '2026-01-13 19:50 – 20:20'],
+	['Tue, 13 Jan 2026 21:05:31 +0100', 'time ', '2026-01-13 20:00:31 – 20:10:31'],
+	['01/13/2026, 9:05 PM', 'time ', '2026-01-13 19:50 – 20:20'],
+	['13. Januar 2026, 21:05:31', 'time ', '2026-01-13 20:00:31 – 20:10:31'],
+	['vor 20 Minuten', 'time ', '2026-01-14 11:30 – 11:50'],
+	['an hour ago', 'time ', '2026-01-14 10:00 – 12:00'],
+	['1768334731', 'time ', '2026-01-13 20:00:31 – 20:10:31'],
+	// Lines of logs.
+	['203.0.113.7 - - [13/Jan/2026:20:05:31 +0000] "GET /search?q=1 HTTP/1.1" 403 153 "https://www.google.com/" ' +
+		'"Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101 Firefox/115.0"',
+	'address ip="203.0.113.7"', '2026-01-13 20:00:31 – 20:10:31'],
+	['2026/01/13 20:05:31 [error] 29#29: *1 access forbidden by rule, client: 203.0.113.7, server: shop.example, request: ' +
+		'"GET /.env HTTP/1.1"',
+		'address ip="203.0.113.7"', '2026-01-13 19:00:31 – 19:10:31'],
+	['{"timestamp":"2026-01-13T20:05:31.457Z","ip":"203.0.113.7","host":"shop.example","path":"/login","status":403}',
+		'address ip="203.0.113.7"', '2026-01-13 20:00:31 – 20:10:31'],
+	['{"request_id":"9f2c1d7e5b3a49c8a1d2e3f405162738","remote_addr":"203.0.113.7"}',
+		'request request_id="9f2c1d7e5b3a49c8a1d2e3f405162738" | address ip="203.0.113.7"'],
+	['level=warn ts=2026-01-13T20:05:31Z msg="blocked" client=203.0.113.7 path=/login', 'address ip="203.0.113.7"',
+		'2026-01-13 20:00:31 – 20:10:31'],
+	["curl 'https://api.example/v1/items?key=s3cret' -H 'Authorization: Bearer abc.def.ghi'", 'url host="api.example", path="/v1/items"'],
+	// Mails.
+	['Hallo,\n\nich wurde gestern gegen 21 Uhr auf Ihrer Seite gesperrt. Meine IP ist 98.98.107.71.\n\nMit freundlichen ' +
+		'Grüßen\nAnna Beispiel',
+		'address ip="98.98.107.71"', '2026-01-13 19:00 – 21:00'],
+	['Hi team,\nI was blocked on 13 January at about 9 pm, my IP address is 98.98.107.71. I use Chrome 109.0.5414.74 on ' +
+		'Windows.\nThanks, Bob\n' +
+		'-- \nBob Miller\nhttps://bob.example/about | bob@bob.example',
+	'address ip="98.98.107.71" | url host="bob.example", path="/about"', '2026-01-13 19:00 – 21:00'],
+	['From: Carla <carla@mail.example>\nDate: Tue, 13 Jan 2026 21:30:02 +0100\nSubject: Access denied\n\nYour page ' +
+		'https://shop.example/checkout?session=abcdef ' +
+		'says "Access denied. Request ID 9f2c1d7e5b3a49c8a1d2e3f405162738". It worked this morning.',
+	'request request_id="9f2c1d7e5b3a49c8a1d2e3f405162738" | url host="shop.example", path="/checkout"'],
+	['Sehr geehrte Damen und Herren,\nbeim Bezahlen (https://shop.example/kasse) kam heute um 12.45 Uhr eine Fehlermeldung, ' +
+		'Vorgangsnummer: A7F3-22910.\nz.B. auch bei meinem Mann.',
+		'request request_id="A7F3-22910" | url host="shop.example", path="/kasse"', '2026-01-14 11:30 – 12:00'],
+	['Same from home (2001:db8:4::17) and from the office, 198.51.100.20. Blocked twice!',
+		'address ip="2001:db8:4::17" | address ip="198.51.100.20"'],
+	['Still blocked, now from 198.51.100.20.\n\nOn Mon, Jan 12, 2026 at 10:00 AM, Support wrote:\n> Please send your ' +
+		'address.\n> Is it 203.0.113.99?\n',
+		'address ip="198.51.100.20" | address ip="203.0.113.99"'],
+	['Weiterhin gesperrt: 198.51.100.20\n\nAm 12.01.2026 um 11:00 schrieb Support:\n> Ist es 203.0.113.99?', 'address ' +
+		'ip="198.51.100.20" | address ip="203.0.113.99"'],
+	['Received: from mx.mail.example (mx.mail.example [192.0.2.55])\n\tby in.example; Tue, 13 Jan 2026 21:30:02 ' +
+		'+0100\nX-Originating-IP: [98.98.107.71]\n\nI am locked out.',
+		'address ip="98.98.107.71" | address ip="192.0.2.55"', '2026-01-13 20:25:02 – 20:35:02'],
+	['My router says 192.168.178.20, whatismyip says 98.98.107.71', 'address ip="98.98.107.71" | address ip="192.168.178.20"'],
+	['Cannot open shop.example/cart since 8:15 am.Please help', 'host host="shop.example"', '2026-01-14 07:00 – 07:30'],
+	// Nothing.
+	['Hello, I was blocked. Please help me.', ''],
+	['Es geht nicht, z.B. beim Login. Siehe screenshot.png', ''],
+	['We run version 2.4.1.7 of the app', ''],
+];
+
+test('a pasted text has its likely meaning first', () => {
+	const now = Date.UTC(2026, 0, 14, 12);
+	for (const [text, meanings, period] of pastes) {
+		const found = meaningsOf(text, 'Europe/Berlin', now);
+		const wanted = meanings === '' ? 0 : meanings.split(' | ').length;
+		equal(found.slice(0, Math.max(wanted, 1)).map(({ kind, filter }) => `${kind} ${filter}`),
+		meanings === '' ? [] : meanings.split(' | '), text);
+		if (period !== undefined) equal(found[0]?.period && periodIn(found[0].period, 'UTC'), period, text);
+		const said = JSON.stringify(found);
+		for (const secret of ['secret', 's3cret', 'eyJ', 'abcdef', 'Bearer', 'carla']) equal(said.includes(secret), false,
+		`${text} has ${secret}`);
+		equal(isFilter(text, [{ name: 'ip' }, { name: 'status' }]), false, text);
+	}
+	equal(meaningsOf('10.1.2.3 and 10.1.2.3', 'UTC', now).length, 1);
+	equal(meaningsOf(Array.from({ length: 20 }, (_, i) => `203.0.113.${i}`).join(' '), 'UTC', now).length, 6);
+});
+
+test('what begins like a filter is one', () => {
+	const fields = [{ name: 'status' }, { name: 'path' }, { name: 'headers' }, { name: 'timestamp' }];
+	for (const text of ['', 'sta', 'status', 'status>=500', 'not status=4', 'hots="shop.example"', 'path cont', 'path not ' +
+		'cont', 'headers["a', 'headers["a"]~"b"',
+		'@errors, status=1', '[{"field":"status","op":"eq","value":404}]', '[', 'status in (1, 2)', 'timestamp between ' +
+		'2026-01-01 and 2026-01-02', 'status=404, 1.2.3.4',
+	]) equal(isFilter(text, fields), true, text);
+	equal(isFilter('path is /a', []), true, 'without the catalogue');
+	equal(isFilter('2026-01-01 10:05', []), false, 'without the catalogue');
+	for (const text of ['Access is denied', 'status 403 for 203.0.113.7', 'shop.example', '/login', 'a=1 ' +
+		'b=203.0.113.7']) equal(isFilter(text, fields), false, text);
+});
+
+test('addresses are written as servers write them', () => {
+	for (const [text, written] of [
+		['203.000.113.7', undefined], ['203.0.113.7', '203.0.113.7'], ['2001:DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'], ['::',
+		'::'], ['1::', '1::'], ['::1', '::1'],
+		['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'], ['1:0:0:2:0:0:0:3', '1:0:0:2::3'],
+	] as const) {
+		const network = networkOf(text);
+		equal(network ? addressText(network) : undefined, written, text);
+	}
+});
+
+test('days are those of the calendar of the zone', () => {
+	const now = Date.UTC(2026, 2, 29, 23, 30, 15, 200); // in Berlin the day after the one with 23 hours
+	equal(dayText('today', 'UTC', now), '2026-03-29T00:00Z..2026-03-29T23:30:15Z');
+	equal(dayText('yesterday', 'UTC', now), '2026-03-28T00:00Z..2026-03-28T23:59:59.999Z');
+	equal(dayText('today', 'Europe/Berlin', now), '2026-03-29T22:00Z..2026-03-29T23:30:15Z');
+	equal(dayText('yesterday', 'Europe/Berlin', now), '2026-03-28T23:00Z..2026-03-29T21:59:59.999Z');
 });
 
 /** explained returns what the console says about records, which the tests compare with package why. */

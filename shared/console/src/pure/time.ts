@@ -10,7 +10,7 @@ export interface Period {
 export const defaultPeriod = '30m';
 
 /** The relative periods that the picker offers. */
-export const presets = ['5m', '15m', '30m', '1h', '3h', '6h', '24h', '2d', '7d'] as const;
+export const presets = ['5m', '15m', '30m', '1h', '3h', '6h', '24h', '2d', '7d', '30d'] as const;
 
 const unitLengths: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
@@ -152,6 +152,13 @@ export function periodText(from: string, to: string, zone: string, now: number):
 	const ends = [parseMoment(from, zone, now), parseMoment(to, zone, now)] as const;
 	if (ends[0] === null || ends[1] === null) return null;
 	return absolute({ from: Math.min(ends[0], ends[1]), to: Math.max(ends[0], ends[1]) });
+}
+
+/** dayText returns the period of a day of the calendar of a zone: today, which ends now, or yesterday. */
+export function dayText(name: 'today' | 'yesterday', zone: string, now: number): string {
+	const today = parseMoment('today', zone, now) ?? now;
+	return absolute(name === 'today' ? { from: today, to: Math.max(today, Math.floor(now / 1000) * 1000) } :
+		{ from: parseMoment('yesterday', zone, now) ?? now, to: today - 1 });
 }
 
 /** offsetOf returns the milliseconds of an offset such as Z, +02 or -03:30. */

@@ -16,7 +16,8 @@ export const words = {
 	shared: 'The link is copied. Its period is fixed.',
 
 	filter: 'Filter',
-	filterHint: 'All requests. Type a field: status>=500, country="Germany"',
+	filterHint: 'All requests. Type a field, as status>=500, or paste an address, an id, a URL, a mail',
+	pasteHint: 'Enter shows what this text can mean. It stays in this tab.',
 	run: 'Run',
 	runTitle: 'Ask again (r)',
 	clear: 'Clear the filter',
@@ -65,6 +66,8 @@ export const words = {
 	comparedWith: 'Compared with',
 	comparisons: { '': 'the period before', '1d': 'a day before', '7d': 'a week before' },
 	standOut: 'What stands out',
+	settings: 'Changes of settings',
+	settingsTitle: 'When the settings changed, and what that did',
 	charts: { '': 'Results', status: 'Status', origin: 'Origin', human: 'Humans', latency: 'Times' },
 	chartOf: 'Lines of the chart',
 	splitBy: 'Split by',

@@ -1,1 +1,0 @@
-import{Xb as f,b as o,c as r,o as m,p as e,pa as p,q as t,r as i}from"./chunk-yiyn247b.js";t(e());i();m();r();var d=document.getElementById("console");d&&o(p(f,{}),d);
