@@ -48,7 +48,7 @@ export function columnOf(column: Column): Definition {
 
 /** The columns that are as wide as their texts. */
 const fits: Readonly<Partial<Record<Column, Limits>>> = {
-	result: [6.5, 12], method: [4.2, 8], ip: [7.5, 17], country: [5, 11], organization: [7, 16],
+	result: [6.5, 12], method: [4.2, 8], ip: [7.5, 12], country: [5, 11], organization: [7, 12],
 };
 
 /** trackOf returns the width of a column for the rows that are loaded. */
