@@ -16,23 +16,28 @@ func TestChanges(t *testing.T) {
 
 	walk("the changes are asked for with a click, and the chart marks them",
 		open("#/?"+day), visible(".plot canvas"), answered(), asked("histogram", 0), lacks(".changes"),
-		click(".over-rows button", "Changes of settings"), text(changes, "11:00 revision new"), sees("before: revision old"),
+		click(".over-rows button", "Changes of settings"), text(changes, "11:00 revision new"),
+		sees("before: revision old"),
 		text(".legend .settings", "Changes of settings"), asked("histogram", 1), hashHas("panel=changes"),
-		focus(".plot"), keys(kb.Home), holds("!$('.legend .settings.here')", "names no change at the beginning"), keys(strings.Repeat(kb.ArrowRight, 60)),
+		focus(".plot"), keys(kb.Home), holds("!$('.legend .settings.here')", "names no change at the beginning"),
+		keys(strings.Repeat(kb.ArrowRight, 60)),
 		text(".legend .settings.here", "11:00 revision new"))
 	walk("a change says what it did, by keys",
 		open("#/?panel=changes&"+day), exists(changes), answered(), asked("effect", 0), focus(changes), keys(kb.Enter),
-		focused("[role=menuitem]"), keys(kb.Enter), text("#effect", "Effect of the change: 11:00 revision new"), exists(".effect tbody th"), asked("effect", 1), accessible("an effect"), screenshot("effect-1280"),
+		focused("[role=menuitem]"), keys(kb.Enter), text("#effect", "Effect of the change: 11:00 revision new"),
+		exists(".effect tbody th"), asked("effect", 1), accessible("an effect"), screenshot("effect-1280"),
 		click(".effect tbody a", ""), hashHas("#/events"), exists(".event"))
 	walk("a change leads to the two hours around it",
 		open("#/?panel=changes&"+day), click(changes, ""), click("[role=menuitem]", "Show the two hours"),
 		addressHas("t=2026-01-01T10:00Z..2026-01-01T11:59:59.999Z"))
 	walk("a period without changes says so",
-		open("#/?panel=changes&t=2026-01-01T10:00Z..2026-01-01T10:30Z"), sees("No change of settings in this period."), lacks(".legend .settings"))
+		open("#/?panel=changes&t=2026-01-01T10:00Z..2026-01-01T10:30Z"),
+		sees("No change of settings in this period."), lacks(".legend .settings"))
 	walk("the changes and what they did are accessible, at all widths",
 		inThemes([]int64{390, 1280}, func(shot func(name string) step) []step {
 			return []step{
-				open("#/?panel=changes&" + day), click(changes, ""), click("[role=menuitem]", "What did this change do?"), exists(".effect tbody tr"),
+				open("#/?panel=changes&" + day), click(changes, ""), click("[role=menuitem]",
+					"What did this change do?"), exists(".effect tbody tr"),
 				answered(), evaluate("$('.changes').scrollIntoView()"), shot("changes"),
 			}
 		}))
@@ -50,7 +55,8 @@ func changedSettings() string {
 		if i%100 == 0 || i >= 1200 && i%4 == 0 {
 			members = `"result":"Blocked","blocked":true,"reason":"Block - acl Deny [\"all\"] - acl3 - [request]"`
 		}
-		fmt.Fprintf(&log, `{"processing_stage":6,"timestamp":%q,"ip":"192.0.2.%d","host":"shop.example","path":"/","human":true,"security_config":{"revision":%q},%s}`+"\n",
+		fmt.Fprintf(&log,
+			`{"processing_stage":6,"timestamp":%q,"ip":"192.0.2.%d","host":"shop.example","path":"/","human":true,"security_config":{"revision":%q},%s}`+"\n",
 			begin.Add(time.Duration(i)*3*time.Second).Format(time.RFC3339), i%50, revision, members)
 	}
 	return log.String()

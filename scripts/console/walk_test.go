@@ -122,7 +122,8 @@ func TestConsole(t *testing.T) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
 		reference := record["record_ref"].(string)
 		e, counted := explanationOf(t, s, reference), firstCounted(t, s, reference)
-		b.do(open("#/events/"+reference+"?t="+demoDay), sees(e.Verdict.Text+": "+e.Cause), keepCopies(), accessible("verdict"),
+		b.do(open("#/events/"+reference+"?t="+demoDay), text(".record-head .judged", e.Verdict.Text+": "+e.Cause),
+			must("$('.judged').nextElementSibling.matches('.why')", "the verdict is not above the sentence"), keepCopies(), accessible("verdict"),
 			click(".record button", "Copy the exemption"), click("[role=menuitem]", "As Terraform"),
 			holds("window.copied", "has copied it"), must(fmt.Sprintf("copied === %q", e.Exemption.Parts[0].Terraform), "the exemption is another one"),
 			click(".record button", "Copy text for the customer"), copies("Our protection against attacks"))

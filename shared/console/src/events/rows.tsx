@@ -1,6 +1,6 @@
 // The list of events: a grid that draws only the rows in view, with the keys of a grid.
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
 import { narrow, useMedia, usePaper } from '../foundation/media';
 import { Acts, useActs } from '../parts/menu';
@@ -9,9 +9,9 @@ import { waysOf } from '../parts/ways';
 import { linesOf } from '../pure/cards';
 import { addOnly, type Fact, type Value } from '../pure/filter';
 import { shortReason } from '../pure/reason';
-import { factOfResult, listOf, type LogRecord, referenceOf, textOf } from '../pure/record';
+import { factOfResult, listOf, type LogRecord, referenceOf, resultOf, textOf } from '../pure/record';
 import { clockIn, dateIn, elsewhere } from '../pure/time';
-import { leastWidth } from '../pure/widths';
+import { fitted, leastWidth, type Limits } from '../pure/widths';
 import { words } from '../texts/page';
 
 /** A column of the list: one of those below, or a field of the catalogue. */
@@ -44,6 +44,19 @@ const isKnown = (column: Column): column is Known => column in columns;
 /** columnOf returns the definition of a column. */
 export function columnOf(column: Column): Definition {
 	return isKnown(column) ? columns[column] : { fields: [column], width: 'minmax(7rem, 1fr)', fact: column };
+}
+
+/** The columns that are as wide as their texts. */
+const fits: Readonly<Partial<Record<Column, Limits>>> = {
+	result: [6.5, 12], method: [4.2, 8], ip: [7.5, 12], country: [5, 11], organization: [7, 12],
+};
+
+/** trackOf returns the width of a column for the rows that are loaded. */
+function trackOf(column: Column, rows: readonly LogRecord[]): string {
+	const limits = fits[column];
+	if (!limits || rows.length === 0) return columnOf(column).width;
+	const texts = rows.map((row) => (column === 'result' ? `● ${words.results[resultOf(row)]}` : textOf(row, column)));
+	return fitted(texts, limits, column !== 'method');
 }
 
 /** nameOf returns the heading of a column. */
@@ -108,7 +121,8 @@ export function Rows({ rows, shown, loaded, dates, selected, complete, open }: P
 	};
 	const onKeyDown = useGridKeys(rows, shown, loaded, { row, column: active.column }, Math.floor(view.height / height) - 1, move, open,
 		selected >= 0);
-	const tracks = shown.map((column) => (column === 'timestamp' && dates ? '12rem' : columnOf(column).width));
+	const tracks = useMemo(() => shown.map((column) => (column === 'timestamp' && dates ? '12rem' : trackOf(column, rows))),
+		[rows, shown, dates]);
 	return <div class="rows" role="grid" aria-label={words.events} aria-description={words.eventKeys}
 		aria-rowcount={complete ? rows.length + 1 : -1} aria-colcount={shown.length} tabIndex={0} ref={grid}
 		aria-activedescendant={rows.length > 0 ? cellID(row, active.column) : undefined}

@@ -59,7 +59,7 @@ import { timesOf } from './timing';
 import { words } from '../texts/page';
 import { conditionFor } from './wanted';
 import { stagesOf, why } from './why';
-import { leastWidth } from './widths';
+import { fitted, leastWidth } from './widths';
 
 interface Failure {
 	test: string;
@@ -1225,6 +1225,9 @@ test('a column is moved, shown and hidden', () => {
 	equal(toggled(list, 'b'), ['a', 'c']);
 	equal(toggled(list, 'd'), ['a', 'b', 'c', 'd']);
 	equal(leastWidth(['7.6rem', 'minmax(8rem, 2.4fr)', '1fr']), 15.6);
+	equal(fitted(['GET', 'DELETE'], [4.2, 8], false), '4.8rem');
+	equal(fitted(['GET'], [4.2, 8], false), '4.2rem');
+	equal(fitted(['x'.repeat(40)], [5, 11]), 'minmax(5rem, 11rem)');
 });
 
 test('the parts of a request that rules matched are marked', () => {

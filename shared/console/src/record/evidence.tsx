@@ -7,7 +7,6 @@ import { present } from '../foundation/running';
 import { Answered } from '../parts/answer';
 import { copy, LinkTo } from '../parts/menu';
 import { resultFields, ResultMark, shapes } from '../parts/result';
-import type { Assessment } from '../pure/answers';
 import { filtersOf, splitPeriod } from '../pure/filter';
 import { periodOf } from '../pure/fragment';
 import { likeFilter } from '../pure/like';
@@ -23,8 +22,10 @@ interface Evident {
 	metas: readonly Meta[];
 }
 
-/** Evidence is what speaks for and against a false positive, if the request was stopped. judge is called with the verdict. */
-export function Evidence({ record, reference, judge }: { record: LogRecord; reference: string; judge(verdict?: Assessment): void }) {
+/** Evidence is what speaks for and against a false positive, if the request was stopped. explain is called with the verdict. */
+export function Evidence({ record, reference, explain }: {
+	record: LogRecord; reference: string; explain(explanation?: Explanation): void;
+}) {
 	const { api, place, round } = useConsole();
 	const result = resultOf(record);
 	const judged = result === 'blocked' || result === 'challenged';
@@ -33,8 +34,8 @@ export function Evidence({ record, reference, judge }: { record: LogRecord; refe
 		if (!judged) return null;
 		return evidence(asker, { ...record, record_ref: reference }, periodAround(record, resolve(periodOf(place), present())));
 	});
-	const verdict = asked.answer?.explanation?.verdict;
-	useEffect(() => judge(verdict), [verdict]);
+	const explanation = asked.answer?.explanation;
+	useEffect(() => explain(explanation), [explanation]);
 	if (!judged) return null;
 	return <section class="evidence">
 		<h3>{words.isFalsePositive}</h3>
@@ -45,8 +46,8 @@ export function Evidence({ record, reference, judge }: { record: LogRecord; refe
 	</section>;
 }
 
-/** Judgement is the verdict with its reasons, each with the events that it counts, and what can be taken along. */
-function Judgement({ explanation: { cause, verdict, exemption, customer } }: { explanation: Explanation }) {
+/** Judgement has the reasons of the verdict, each with the events that it counts, and what can be taken along. */
+function Judgement({ explanation: { verdict, exemption, customer } }: { explanation: Explanation }) {
 	const { go, choose, say } = useConsole();
 	const show = (filter: string): void => {
 		const { filter: conditions, period } = splitPeriod(filter, 0);
@@ -54,7 +55,6 @@ function Judgement({ explanation: { cause, verdict, exemption, customer } }: { e
 	};
 	const parts = exemption?.parts ?? [];
 	return <>
-		{verdict && <p><strong>{verdict.text}</strong>{cause && `: ${cause}`}</p>}
 		<ul>{verdict?.reasons.map(({ reason, text, counts: [all] }) => <li key={reason}>
 			{text} {all && all.num_of_requests > 0 &&
 				<button type="button" class="link" onClick={() => show(all.filter)}>{words.show}</button>}

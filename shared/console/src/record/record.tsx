@@ -1,6 +1,6 @@
-// Record: why was this blocked. A sentence first, then the evidence, then every part of the record.
+// Record: why was this blocked. The verdict first, then a sentence, the evidence, and every part of the record.
 import { useEffect, useState } from 'preact/hooks';
-import type { Meta } from '../foundation/api';
+import type { Explanation, Meta } from '../foundation/api';
 import { type Asker, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { Answered, Progress, Trouble } from '../parts/answer';
@@ -9,7 +9,6 @@ import type { Pages } from '../parts/older';
 import { ResultMark } from '../parts/result';
 import { addressOf, share } from '../parts/share';
 import { around, filterOf, likenessNames } from '../parts/ways';
-import type { Assessment } from '../pure/answers';
 import { periodOf, start } from '../pure/fragment';
 import { type Likeness, likeFilter, likenesses } from '../pure/like';
 import { groupsOf, withoutSecrets } from '../pure/parts';
@@ -78,16 +77,16 @@ async function ask(asker: Asker, reference: string): Promise<Found> {
 function Found({ record, reference }: Omit<Found, 'meta'>) {
 	const { fields } = useConsole();
 	const [open, setOpen] = useState(false);
-	const [verdict, judge] = useState<Assessment>();
+	const [explanation, explain] = useState<Explanation>();
 	if (!record) return <p class="trouble">{ways.gone}</p>;
 	const sensitive = sensitiveIn(fields);
 	const safe = withoutSecrets(record, sensitive);
 	const groups = groupsOf(record, sensitive);
 	return <>
-		<Head record={record} reference={reference} safe={safe} verdict={verdict} open={open} setOpen={setOpen} />
+		<Head record={record} reference={reference} safe={safe} explanation={explanation} open={open} setOpen={setOpen} />
 		<Matches groups={groups} secrets={open} />
 		<Way stages={stagesOf(record)} />
-		<Evidence record={record} reference={reference} judge={judge} />
+		<Evidence record={record} reference={reference} explain={explain} />
 		<Steps record={record} />
 		{groups.map((group) => <GroupView key={group.name} group={group} record={record} secrets={open} />)}
 		<details class="group">
@@ -97,9 +96,10 @@ function Found({ record, reference }: Omit<Found, 'meta'>) {
 	</>;
 }
 
-/** Head is the sentence, and what can be copied. Copies have no secrets unless they are asked for. */
-function Head({ record, reference, safe, verdict, open, setOpen }: {
-	record: LogRecord; reference: string; safe: LogRecord; verdict: Assessment | undefined; open: boolean; setOpen(open: boolean): void;
+/** Head is the verdict, the sentence, and what can be copied. Copies have no secrets unless they are asked for. */
+function Head({ record, reference, safe, explanation: { verdict, cause = '' } = {}, open, setOpen }: {
+	record: LogRecord; reference: string; safe: LogRecord; explanation: Partial<Explanation> | undefined;
+	open: boolean; setOpen(open: boolean): void;
 }) {
 	const console = useConsole();
 	const { fields, place, zone, say } = console; // without the catalogue of fields, all is a secret
@@ -111,6 +111,7 @@ function Head({ record, reference, safe, verdict, open, setOpen }: {
 			<ResultMark record={record} /> · {textOf(record, 'status')} ·
 			{' '}<time title={elsewhere(ms, zone)}>{dateIn(ms, zone)} {clockIn(ms, zone, 'milliseconds')} {zone}</time>
 		</p>
+		{verdict && <p class="judged"><strong>{verdict.text}</strong>{cause !== '' && `: ${cause}`}</p>}
 		<h2 class="why">{why(drawn)}</h2>
 		<p class="line-of-request"><code>{textOf(record, 'method')} {textOf(record, 'host')}{pathOf(drawn)}</code></p>
 		<Links record={record} />
