@@ -204,6 +204,7 @@ func waiting(t *testing.T, d *localaws.Deployment, output string, states ...type
 const (
 	wholeDay   = "timestamp between 2026-01-01 and 2026-01-02"
 	hostileDay = "timestamp between 2026-02-01 and 2026-02-02"
+	bothLogs   = "timestamp between 2026-01-01 and 2026-02-02"
 )
 
 // countDeployed returns the number of records of a period in the deployment.
@@ -305,8 +306,8 @@ func testReferences(t *testing.T, s *targets) {
 	}
 }
 
-// testConclusions checks that both targets find the same incidents and effects, and explain a blocked request alike. These
-// routes ask several questions, so the deployment may need several requests for them.
+// testConclusions checks that both targets find the same incidents, effects and marks, and explain a blocked request
+// alike. These answers need several questions, so the deployment may need several requests for them.
 func testConclusions(t *testing.T, s *targets) {
 	blocked := url.Values{"filters": {"blocked is true, " + wholeDay}, "fields": {"record_ref"}, "limit": {"1"}}
 	_, body := s.ask(t, apiRequest{method: "GET", path: bases[0] + "/data/logs?" + blocked.Encode()})
@@ -320,26 +321,33 @@ func testConclusions(t *testing.T, s *targets) {
 	if err := json.Unmarshal(body, &found); err != nil || len(found.Data.Results) != 1 {
 		t.Fatalf("%v: %s", err, body)
 	}
-	// results returns the results of an answer. A ticket has the address of the console, which is not the same.
-	results := func(r reply, body []byte) []map[string]any {
-		var answer struct {
-			Data struct{ Results []map[string]any }
-		}
+	type conclusion struct {
+		Data struct{ Results []map[string]any }
+		Meta struct{ Marks []map[string]any }
+	}
+	// read returns the results and the marks of an answer. A ticket has the address of the console, which is not the same.
+	read := func(r reply, body []byte) conclusion {
+		var answer conclusion
 		if err := json.Unmarshal(body, &answer); err != nil || r.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %v %.500s", r.url, r.StatusCode, err, body)
 		}
 		for _, one := range answer.Data.Results {
 			delete(one, "ticket")
 		}
-		return answer.Data.Results
+		return answer
 	}
+	marks := "/data/histogram?" + url.Values{"filters": {bothLogs}, "segment": {"86400"}, "marks": {"true"}}.Encode()
 	for _, path := range []string{
 		"/data/why?" + url.Values{"record_ref": {found.Data.Results[0].Ref}}.Encode(),
 		"/data/incidents?" + url.Values{"filters": {wholeDay}}.Encode(),
 		"/data/effect?" + url.Values{"at": {"2026-01-01 12:00"}, "length": {"6h"}}.Encode(),
+		marks,
 	} {
 		q := apiRequest{method: "GET", path: bases[0] + path}
-		want := results(s.askOne(t, s.local, q))
+		want := read(s.askOne(t, s.local, q))
+		if path == marks && len(want.Meta.Marks) == 0 {
+			t.Errorf("%s: no marks, although the logs have different revisions of the settings", path)
+		}
 		response, body := s.askOne(t, s.deployed, q)
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
@@ -347,7 +355,7 @@ func testConclusions(t *testing.T, s *targets) {
 			<-tick.C
 			response, body = s.askOne(t, s.deployed, q)
 		}
-		if diff := cmp.Diff(want, results(response, body)); diff != "" {
+		if diff := cmp.Diff(want, read(response, body)); diff != "" {
 			t.Errorf("%s (-server +deployment):\n%s", path, diff)
 		}
 	}
