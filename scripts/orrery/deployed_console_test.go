@@ -64,12 +64,16 @@ func testConsole(t *testing.T, s *targets) {
 	w.sees("Requests over time")
 	w.holds("has the figures of the day", "document.querySelector('.tile.requests .number')?.textContent !== '–'")
 	w.holds("has its answers", "document.querySelectorAll('.list tbody tr').length > 20 && !document.querySelector('[data-cancel]')")
-	w.holds("was answered by Athena", "document.querySelector('.honesty').textContent.includes('athena')")
+	answeredBy := func(engine string) string {
+		return "[...document.querySelectorAll('.honesty')].some((one) => one.textContent.includes('" + engine + "'))"
+	}
+	w.holds("was answered by the scan of a function", answeredBy("scan"))
 
 	w.click("a tile", ".tile.blocked")
 	w.holds("has the condition in its address", "location.hash.includes('blocked+is+true')")
 	w.click("the events", "nav a[href*='#/events']")
 	w.holds("lists events", "document.querySelectorAll('.event').length > 5")
+	w.holds("has events from Athena", answeredBy("athena"))
 	w.click("an event", ".event")
 	w.holds("shows why the request was blocked", "document.querySelector('.record .why')?.textContent.length > 10")
 
