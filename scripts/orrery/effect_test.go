@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// effectOf returns the answer about rules with names, of which only the first one explains something.
+// effectOf returns the answer about rules with these names. Only the first one explains something.
 func effectOf(rules ...string) string {
 	list := []string{`{"by":"all","sentence":"In the hour from 2026-01-01 10:30, 123,456 of 999,999 requests were blocked, and 12 of ` +
 		`999,999 in the hour before: acl acl3 blocked 123,444 more than expected.","difference":123444,"from_rules":123444,` +

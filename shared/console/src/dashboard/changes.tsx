@@ -67,7 +67,7 @@ function changesOf({ marks = [], period }: answers.Meta, zone: string): Change[]
 	});
 }
 
-/** EffectOf is what a change did: the blocked requests of the hour after it against those of the hour before, by rule. */
+/** EffectOf is what a change did: the blocked requests in the hour before it and in the hour after it, by rule. */
 function EffectOf({ change: { ms, name }, close }: { change: Change; close(): void }) {
 	const { api, place, round } = useConsole();
 	const asked = useAsked(api, `effect ${ms} ${place.filter}`, round, async (asker) => {

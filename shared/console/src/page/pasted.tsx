@@ -16,7 +16,7 @@ import { type LogRecord, pathOf, referenceOf, textOf } from '../pure/record';
 import { absolute, lengthOf, momentIn, type Period, periodIn, presetName, resolve, segmentFor } from '../pure/time';
 import { words } from '../texts/pasted';
 
-const mostAsked = 3; // meanings of which the server is asked
+const mostAsked = 3; // the server is asked about the first meanings
 const mostShown = 3; // requests of a meaning
 
 /** Pasted lists the meanings of a text, the likely one first. */
