@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/orrery/orrery/scripts/orrery/internal/answers"
 	"github.com/orrery/orrery/scripts/orrery/internal/documents"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/question"
@@ -56,7 +55,8 @@ func (e *effectCommand) print(ctx context.Context, server *client.Client, c term
 	if err != nil {
 		return err
 	}
-	if err := e.write(c, body, a); err != nil {
+	table := func(results []json.RawMessage) error { return writeEffect(c.Shown(), results) }
+	if err := writeTogether(c, body, a, e.Format, e.Raw, table); err != nil {
 		return err
 	}
 	if m := a.Meta.Effect; m != nil && m.Shortened {
@@ -65,20 +65,6 @@ func (e *effectCommand) print(ctx context.Context, server *client.Client, c term
 	}
 	a.ReportUnreadable(c.Err)
 	return a.ReportMissing(question.ParameterFlags{}, e.Strict, c.Err)
-}
-
-func (e *effectCommand) write(c terminal.Console, body []byte, a answers.Answer) error {
-	format, out := formatFor(e.Format, c.Out), c.Shown()
-	switch {
-	case format == "json":
-		_, err := out.Write(append(body, '\n'))
-		return err
-	case format == "csv":
-		return a.WriteCSV(out, question.ParameterFlags{}, e.Raw)
-	case a.Meta.Estimate != nil && e.DryRun:
-		return answers.WriteEstimate(c.Out, *a.Meta.Estimate)
-	}
-	return writeEffect(out, a.Data.Results)
 }
 
 // The table has at most 100 columns if there are fewer than a million requests.

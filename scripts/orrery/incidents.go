@@ -8,7 +8,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/orrery/orrery/scripts/orrery/internal/answers"
 	"github.com/orrery/orrery/scripts/orrery/internal/documents"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/question"
@@ -56,7 +55,14 @@ func (i *incidentsCommand) print(ctx context.Context, server *client.Client, c t
 	if err != nil {
 		return err
 	}
-	if err := i.write(c, body, a); err != nil {
+	table := func(results []json.RawMessage) error {
+		zone, err := time.LoadLocation(i.TZ) // the server has accepted it
+		if err != nil {
+			return err
+		}
+		return writeIncidents(c.Out, results, zone)
+	}
+	if err := writeTogether(c, body, a, i.Format, i.Raw, table); err != nil {
 		return err
 	}
 	a.ReportUnreadable(c.Err)
@@ -65,24 +71,6 @@ func (i *incidentsCommand) print(ctx context.Context, server *client.Client, c t
 		a.ReportNothing(none, formatFor(i.Format, c.Out), c.Err)
 	}
 	return a.ReportMissing(none, i.Strict, c.Err)
-}
-
-func (i *incidentsCommand) write(c terminal.Console, body []byte, a answers.Answer) error {
-	format, out := formatFor(i.Format, c.Out), c.Shown()
-	switch {
-	case format == "json":
-		_, err := out.Write(append(body, '\n'))
-		return err
-	case format == "csv":
-		return a.WriteCSV(out, question.ParameterFlags{}, i.Raw)
-	case a.Meta.Estimate != nil && i.DryRun:
-		return answers.WriteEstimate(c.Out, *a.Meta.Estimate)
-	}
-	zone, err := time.LoadLocation(i.TZ) // the server has accepted it
-	if err != nil {
-		return err
-	}
-	return writeIncidents(c.Out, a.Data.Results, zone)
 }
 
 // whatWidth is the number of characters of a kind and a target in the table, which has 100.

@@ -43,3 +43,20 @@ func formatFor(format string, w io.Writer) string {
 	}
 	return "json"
 }
+
+// writeTogether prints an answer of askTogether in a format. table prints results as a table.
+func writeTogether(
+	c terminal.Console, body []byte, a answers.Answer, format string, raw bool, table func(results []json.RawMessage) error,
+) error {
+	out := c.Shown()
+	switch format = formatFor(format, c.Out); {
+	case format == "json":
+		_, err := out.Write(append(body, '\n'))
+		return err
+	case format == "csv":
+		return a.WriteCSV(out, question.ParameterFlags{}, raw)
+	case a.Meta.Estimate != nil && a.Meta.DryRun:
+		return answers.WriteEstimate(c.Out, *a.Meta.Estimate)
+	}
+	return table(a.Data.Results)
+}

@@ -51,6 +51,17 @@ const (
 	JSON                          // {"AND":[{"field":"status","op":"eq","value":404}, …]}
 )
 
+// Parse parses a filter of that syntax, or of either if s is 0: then the first character decides.
+func (s Syntax) Parse(text string) Filter {
+	switch s {
+	case QueryString:
+		return ParseQueryString(text)
+	case JSON:
+		return ParseJSON(text)
+	}
+	return Parse(text)
+}
+
 // Span is a part of the filter's text. Offset and Length count UTF-8 bytes.
 type Span struct{ Offset, Length int }
 

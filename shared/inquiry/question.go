@@ -3,10 +3,15 @@ package inquiry
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"maps"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/search"
 )
+
+// Whole is the length of a segment that contains a whole period, unless it ends in it. In UTC, it begins with the period.
+const Whole = "4096d"
 
 // Question is a question to a data route.
 type Question struct {
@@ -35,6 +40,25 @@ func (m *Meta) Ask(ctx context.Context, from Source, atOnce int, list ...Questio
 		}
 	}
 	m.Add(answers)
+	return nil
+}
+
+// Estimate asks what questions would read, and adds the metas of the answers. It returns the errors of Ask.
+func (m *Meta) Estimate(ctx context.Context, from Source, atOnce int, list ...Question) error {
+	dry := make([]Question, len(list))
+	for i, q := range list {
+		q.Params = maps.Clone(q.Params)
+		q.Params["dry_run"] = "true"
+		q.Into = func(json.RawMessage) error { return nil }
+		dry[i] = q
+	}
+	known := len(m.known)
+	if err := m.Ask(ctx, from, atOnce, dry...); err != nil {
+		return err
+	}
+	if len(m.known) != known+len(list) {
+		return errors.New("an answer has no estimate")
+	}
 	return nil
 }
 

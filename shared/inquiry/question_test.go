@@ -63,3 +63,36 @@ func TestAsk(t *testing.T) {
 		t.Errorf("after the end of the context: %v", err)
 	}
 }
+
+// dry answers each question with an estimate, if it is a dry run.
+type dry struct{ source }
+
+func (d dry) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
+	if params["dry_run"] != "true" || params["filters"] != "f" {
+		return nil, errors.New("the question is no dry run")
+	}
+	return d.source.Ask(ctx, route, params)
+}
+
+// TestEstimate: the estimates of questions are added, without their results, and each answer must have one.
+func TestEstimate(t *testing.T) {
+	from := dry{source{
+		"one":  `{"data":{"results":[]},"meta":{"dry_run":true,"estimate":{"bytes":{"low":1,"high":3}}}}`,
+		"none": `{"data":{"results":[]},"meta":{"dry_run":true}}`,
+	}}
+	q := inquiry.Question{Route: "one", Params: map[string]string{"filters": "f"}, Into: func(json.RawMessage) error {
+		return errors.New("an estimate has no results")
+	}}
+	var m inquiry.Meta
+	if err := m.Estimate(t.Context(), from, 0, q, q); err != nil {
+		t.Fatal(err)
+	}
+	if bytes := m.Estimated(0).Estimate.Bytes; bytes.Low != 2 || bytes.High != 6 || len(q.Params) != 1 {
+		t.Errorf("%+v, parameters %v", bytes, q.Params)
+	}
+	without := q
+	without.Route = "none"
+	if err := m.Estimate(t.Context(), from, 0, q, without); err == nil {
+		t.Error("an answer without an estimate is none")
+	}
+}

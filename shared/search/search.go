@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
-	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search/pending"
 )
@@ -125,7 +124,7 @@ func bind(ctx context.Context, r Request) (query.Query, error) {
 	if err != nil {
 		return query.Query{}, err
 	}
-	f := parse(r.Filters, r.Syntax)
+	f := r.Syntax.Parse(r.Filters)
 	if err := engine.ContextError(ctx, ctx.Err()); err != nil {
 		return query.Query{}, err
 	}
@@ -149,16 +148,6 @@ func bind(ctx context.Context, r Request) (query.Query, error) {
 		return query.Query{}, &ParamError{Param: "segment", Message: err.Error()}
 	}
 	return paged(r, q)
-}
-
-func parse(text string, syntax filter.Syntax) filter.Filter {
-	switch syntax {
-	case filter.QueryString:
-		return filter.ParseQueryString(text)
-	case filter.JSON:
-		return filter.ParseJSON(text)
-	}
-	return filter.Parse(text)
 }
 
 // oneMore increases the limit of a logs query by one, so that the answer shows whether more records match.

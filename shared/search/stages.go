@@ -21,7 +21,7 @@ func Stages(ctx context.Context, r Request) (query.Query, []Stage, error) {
 	if err != nil {
 		return query.Query{}, nil, err
 	}
-	f := parse(r.Filters, r.Syntax)
+	f := r.Syntax.Parse(r.Filters)
 	return q, []Stage{
 		{"tokens", tokensText(f)},
 		{"conditions", conditionsText(f)},

@@ -31,8 +31,5 @@ func SyntaxOf(h http.Header) filter.Syntax {
 
 // ParseFilter parses a filter of a request. The headers may name its syntax.
 func ParseFilter(text string, h http.Header) filter.Filter {
-	if SyntaxOf(h) == filter.QueryString {
-		return filter.ParseQueryString(text)
-	}
-	return filter.Parse(text)
+	return SyntaxOf(h).Parse(text)
 }

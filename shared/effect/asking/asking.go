@@ -71,11 +71,8 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 		none := side{period: p}
 		list = append(append(list, a.everyone(&none)), a.blocked(&none)...)
 	}
-	for _, q := range list {
-		q.Params["dry_run"] = "true"
-	}
-	if err := a.all(ctx, list...); err != nil {
-		return answer.Meta{}, err
+	if err := a.meta.Estimate(ctx, a.from, a.atOnce, list...); err != nil {
+		return answer.Meta{}, fmt.Errorf("estimate the questions of an effect: %w", err)
 	}
 	q, err := a.query()
 	if err != nil {

@@ -130,10 +130,7 @@ func conditionsOf(r Request, clock query.Clock) (string, error) {
 	if r.Filters == "" {
 		return "", nil
 	}
-	f := filter.Parse(r.Filters)
-	if r.Syntax == filter.QueryString {
-		f = filter.ParseQueryString(r.Filters)
-	}
+	f := r.Syntax.Parse(r.Filters)
 	selection, err := query.BindSelection(f, query.WithClock(clock))
 	if err != nil {
 		return "", err

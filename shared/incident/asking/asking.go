@@ -94,10 +94,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := filter.Parse(r.Filters)
-	if r.Syntax == filter.QueryString {
-		f = filter.ParseQueryString(r.Filters)
-	}
+	f := r.Syntax.Parse(r.Filters)
 	q, conditions, err := inquiry.Bind(f, query.WithClock(clock))
 	if err != nil {
 		return nil, err
@@ -132,9 +129,6 @@ func (a *asker) all(ctx context.Context, list []inquiry.Question) error {
 	}
 	return err
 }
-
-// whole is the length of a segment that contains a whole period, unless it ends in it.
-const whole = "4096d"
 
 func eachOf[T any](results json.RawMessage, each func(T)) error {
 	var list []T

@@ -86,7 +86,7 @@ func counted(filters, by string, apart []string, into *values) inquiry.Question 
 	*into = values{}
 	return inquiry.Question{
 		Route: string(search.Counts), Params: map[string]string{
-			"filters": filters, "by": by, "segment": whole, "of": search.SelectionsText(apart),
+			"filters": filters, "by": by, "segment": inquiry.Whole, "of": search.SelectionsText(apart),
 		},
 		Into: func(results json.RawMessage) error {
 			return search.EachCounts(results, func(r search.CountsResult) {

@@ -52,11 +52,7 @@ func Run(ctx context.Context, from inquiry.Source, r Request, results any) (answ
 	}
 	var cells []mark.Cell
 	var branches []string
-	list := []inquiry.Question{a.question(r.Route, results), a.counting(a.whole(), a.segment(), &cells)}
-	if r.Versions != nil {
-		list = append(list, a.branches(&branches))
-	}
-	if err := a.all(ctx, list...); err != nil {
+	if err := a.all(ctx, a.first(r, results, &cells, &branches)...); err != nil {
 		return answer.Meta{}, err
 	}
 	if cells, err = a.refined(ctx, cells); err != nil {
@@ -79,15 +75,8 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 	if err != nil {
 		return answer.Meta{}, err
 	}
-	list := []inquiry.Question{a.question(r.Route, new(json.RawMessage)), a.counting(a.whole(), a.segment(), new([]mark.Cell))}
-	if r.Versions != nil {
-		list = append(list, a.branches(new([]string)))
-	}
-	for _, q := range list {
-		q.Params["dry_run"] = "true"
-	}
-	if err := a.all(ctx, list...); err != nil {
-		return answer.Meta{}, err
+	if err := a.meta.Estimate(ctx, from, a.atOnce, a.first(r, nil, nil, nil)...); err != nil {
+		return answer.Meta{}, fmt.Errorf("estimate the questions of marks: %w", err)
 	}
 	m := a.described(a.meta.Estimated(r.AtOnce))
 	if a.segment() > mark.Minute {
@@ -101,10 +90,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := filter.Parse(r.Filters)
-	if r.Syntax == filter.QueryString {
-		f = filter.ParseQueryString(r.Filters)
-	}
+	f := r.Syntax.Parse(r.Filters)
 	q, err := query.Bind(f, query.Timeline{}, query.WithClock(clock))
 	if err != nil {
 		return nil, err
@@ -140,6 +126,15 @@ func (a *asker) all(ctx context.Context, list ...inquiry.Question) error {
 		return fmt.Errorf("ask the questions of marks: %w", err)
 	}
 	return nil
+}
+
+// first returns the questions that do not follow from answers.
+func (a *asker) first(r Request, results any, cells *[]mark.Cell, branches *[]string) []inquiry.Question {
+	list := []inquiry.Question{a.question(r.Route, results), a.counting(a.whole(), a.segment(), cells)}
+	if r.Versions != nil {
+		list = append(list, a.branches(branches))
+	}
+	return list
 }
 
 // question returns the question of the route.
@@ -209,7 +204,7 @@ const mostBranches = 80
 
 // branches returns the question for the branches of the period, which has a segment longer than that.
 func (a *asker) branches(into *[]string) inquiry.Question {
-	q := a.counts(a.whole(), "branch", "4096d")
+	q := a.counts(a.whole(), "branch", inquiry.Whole)
 	q.Into = func(text json.RawMessage) error {
 		requests := map[string]int64{}
 		err := search.EachCounts(text, func(r search.CountsResult) {

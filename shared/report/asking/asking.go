@@ -160,10 +160,7 @@ func SettingOf(r Request) (report.Setting, error) {
 	if err := check(r, s); err != nil {
 		return s, err
 	}
-	f := filter.Parse(r.Filters)
-	if r.Syntax == filter.QueryString {
-		f = filter.ParseQueryString(r.Filters)
-	}
+	f := r.Syntax.Parse(r.Filters)
 	clock := query.WithClock(query.Clock{Now: r.Now, Zone: location})
 	if r.Last == "" {
 		var q query.Query

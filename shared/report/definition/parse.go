@@ -330,10 +330,7 @@ func (p *Problems) filter(found map[string]json.RawMessage, syntax filter.Syntax
 	if text == old {
 		return old, nil
 	}
-	f := filter.Parse(text)
-	if syntax == filter.QueryString {
-		f = filter.ParseQueryString(text)
-	}
+	f := syntax.Parse(text)
 	bound, err := query.BindConditions(f)
 	if err != nil {
 		return "", err
