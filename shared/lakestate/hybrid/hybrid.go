@@ -146,10 +146,8 @@ func (e *Engine) Probe(ctx context.Context) (engine.Cost, error) {
 		return engine.Cost{}, err
 	}
 	hour := lake.PartitionOf(state.Extent.MaxTsMs)
-	from, to := time.UnixMilli(hour.Start()), time.UnixMilli((hour+1).Start()-1)
-	const layout = "2006-01-02T15:04:05.000Z"
-	period := fmt.Sprintf("timestamp between %s and %s", from.UTC().Format(layout), to.UTC().Format(layout))
-	q, err := query.Bind(filter.Parse(period), query.Timeline{SegmentSeconds: 3600})
+	period := filter.During(hour.Start(), (hour+1).Start()-1)
+	q, err := query.Bind(filter.ParseQueryString(period), query.Timeline{SegmentSeconds: 3600})
 	if err != nil {
 		return engine.Cost{}, err
 	}
@@ -186,7 +184,6 @@ type plan struct {
 	state   engine.State
 	hours   []lake.Partition
 	objects []blob.Info
-	bytes   int64 // of the objects
 	columns []engine.ColumnSize
 	counted map[lake.Partition]engine.ColumnBytes
 }
@@ -217,7 +214,6 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 		}
 		of := sizes[hour]
 		sizes[hour] = engine.Sizes{Objects: of.Objects + 1, Bytes: of.Bytes + info.Size}
-		p.bytes += info.Size
 	}
 	var all engine.ColumnBytes
 	if e.Columns != nil && len(sizes) > 0 {
