@@ -48,7 +48,7 @@ func TestIncidentsOfAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := asking.Run(t.Context(), asked(answering.AskAs(service, nil, "")), asking.Request{Filters: day})
+	want, err := asking.Run(t.Context(), asked(answering.AskAs(service, nil, "", nil)), asking.Request{Filters: day})
 	if err != nil || len(want.Results) != 6 {
 		t.Fatalf("%d incidents, %v", len(want.Results), err)
 	}

@@ -192,7 +192,7 @@ func (f Found) Result(n Figures, conditions string, zone *time.Location, newest 
 	r.Held = answer.IncidentHeld{
 		State: string(state), Sentence: sentence, Before: n.Before.result(), During: n.During.result(), After: n.After.result(),
 	}
-	r.Sentence = f.sentence(zone, r.End == nil, state)
+	r.Sentence = Sentence(r, When(r, zone, false))
 	r.Details, r.Why = details(n), f.why()
 	return r
 }
@@ -229,21 +229,41 @@ var endings = map[Held]string{
 	HeldUnknown: "whether it held cannot be told",
 }
 
-// sentence returns the incident in words.
-func (f Found) sentence(zone *time.Location, going bool, state Held) string {
-	begin, end := time.Unix(f.From, 0).In(zone), time.Unix(f.To, 0).In(zone)
-	layout, dash := "15:04", "–"
-	if begin.Format(time.DateOnly) != end.Add(-time.Second).Format(time.DateOnly) {
-		layout, dash = "2006-01-02 15:04", " – "
+// Sentence returns an incident in words, with the words of When.
+func Sentence(r answer.IncidentResult, when string) string {
+	return fmt.Sprintf("%s, %s: %s", Kind(r.Kind).Of(wording.Shown(r.Target, 80)), when, Held(r.Held.State).Ending())
+}
+
+// Ending returns the state as the end of a sentence.
+func (h Held) Ending() string { return endings[h] }
+
+// When returns in words when an incident was, in a zone. The day is left out if the incident has only one, unless dated
+// is set.
+func When(r answer.IncidentResult, zone *time.Location, dated bool) string {
+	const minute, dayAndMinute = "15:04", "2006-01-02 15:04"
+	begin := timeOf(r.Begin).In(zone)
+	text := "since " + begin.Format(dayAndMinute)
+	if r.End != nil {
+		end := timeOf(*r.End).In(zone)
+		switch {
+		case begin.Format(time.DateOnly) != end.Add(-time.Second).Format(time.DateOnly):
+			text = begin.Format(dayAndMinute) + " – " + end.Format(dayAndMinute)
+		case dated:
+			text = begin.Format(dayAndMinute) + "–" + end.Format(minute)
+		default:
+			text = begin.Format(minute) + "–" + end.Format(minute)
+		}
 	}
-	when := begin.Format(layout) + dash + end.Format(layout)
-	if going {
-		when = "since " + begin.Format("2006-01-02 15:04")
+	if r.BeginsEarlier || r.EndsLater {
+		text += ", cut by the period"
 	}
-	if f.BeginsEarlier || f.EndsLater && !going {
-		when += ", cut by the period"
-	}
-	return fmt.Sprintf("%s, %s: %s", f.Kind.Of(wording.Shown(f.Target(), 80)), when, endings[state])
+	return text
+}
+
+// timeOf returns a time of a result, which rfc3339 has written.
+func timeOf(text string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text)
+	return t
 }
 
 // details returns the numbers in words.

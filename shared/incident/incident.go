@@ -5,10 +5,19 @@
 // around them. What an incident is, whom it came from and whether it held is then read from further figures.
 package incident
 
+import "time"
+
 // The lengths of the two grids, in seconds. Both begin at the Unix epoch, whatever the period is.
 const (
 	Minute = 60
 	Hour   = 60 * Minute
+)
+
+// MaxDays is the length in days of the longest period in which incidents are sought. LongestPeriod is the same for a
+// calendar in which one of the days has 25 hours.
+const (
+	MaxDays       = 31
+	LongestPeriod = MaxDays*24*time.Hour + time.Hour
 )
 
 // Host is the host of requests. Requests without a host have the zero Host.

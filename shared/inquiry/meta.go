@@ -76,7 +76,10 @@ func (m Meta) Joined(atOnce int) search.Meta {
 	joined := m.Meta
 	joined.Exact = new(!m.inexact)
 	if len(m.read) > 0 {
-		joined.BytesScanned = search.Sum(m.read, 0).Bytes.High
+		sum := search.Sum(m.read, 0)
+		if joined.BytesScanned = sum.Bytes.High; sum.Unrounded != nil {
+			joined.Unrounded = &sum.Unrounded.High
+		}
 	}
 	if len(m.known) > 0 {
 		if joined.Estimate = search.Sum(m.known, atOnce); m.rounded {

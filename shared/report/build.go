@@ -37,6 +37,7 @@ func New(s Setting, answers map[Part]Answer) Report {
 	b.load()
 	b.figures()
 	b.chart()
+	b.incidents()
 	b.tops()
 	b.rules()
 	b.passed()

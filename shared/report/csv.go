@@ -41,6 +41,12 @@ func (r Report) CSV() []byte {
 	for _, s := range r.Verdict.Sentences {
 		add(csvRow{Section: "verdict", Item: string(r.Verdict.State), Key: s.Text, Link: s.Link})
 	}
+	for _, i := range r.Incidents {
+		add(csvRow{
+			Section: "incident", Item: i.ID, Key: i.Sentence, Requests: &i.NumOfRequests, Blocked: &i.NumOfBlockedRequests,
+			Challenged: &i.NumOfChallenges, Passed: &i.NumOfPassedRequests, Condition: i.Filter, Link: i.Link,
+		})
+	}
 	for _, f := range r.Figures {
 		add(csvRow{Section: "figure", Item: f.ID, Key: f.Unit, Value: f.Value, Previous: f.Previous})
 	}

@@ -73,7 +73,8 @@ func checkForms(fail failure, r Report) {
 var foreign = []string{
 	"Report.Title", "Report.Filter", "Row.Key", "Row.Condition", "Change.Field", "Change.Key", "Change.Condition",
 	"Record.Time", "Record.Local", "Record.IP", "Record.Country", "Record.Method", "Record.Target", "Record.Status",
-	"Record.Reason", "Record.Cause", "Record.ID", "Failed.Reason", "Run.Skipped",
+	"Record.Reason", "Record.Cause", "Record.ID", "Failed.Reason", "Run.Skipped", "IncidentResult.Target",
+	"IncidentResult.Host", "IncidentResult.Path", "IncidentResult.Details", "IncidentResult.Filter", "IncidentValue.Value",
 }
 
 // own lists the other texts: they are constants, times and names of this program, or are built of foreign texts that
@@ -83,6 +84,8 @@ var own = []string{
 	"Verdict.State", "Sentence.Rule", "Sentence.Text", "Sentence.Link", "Figure.ID", "Figure.Label", "Figure.Unit",
 	"Chart.Step", "Bar.From",
 	"Bar.Label", "List.Title", "List.Field", "Row.Link", "Change.Kind", "Change.Link", "Record.Link", "Failed.Part",
+	"IncidentResult.ID", "IncidentResult.Kind", "IncidentResult.Begin", "IncidentResult.End", "IncidentResult.Sentence",
+	"IncidentResult.Why", "IncidentHeld.State", "IncidentHeld.Sentence", "Incident.Link",
 	"Run.Complete", "Run.Newest", "Scheduled.ID", "Scheduled.Config", "Scheduled.Report",
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orrery/orrery/shared/incident"
 	"github.com/orrery/orrery/shared/wording"
 )
 
@@ -19,8 +20,8 @@ var pageTemplate = template.Must(template.New("report").Parse(page))
 // PagePolicy is the Content-Security-Policy of a report in HTML: it has no script and loads nothing.
 const PagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
-// keyLength is the number of characters of a value in HTML.
-const keyLength = 120
+// keyLength is the number of characters of a value in HTML, detailsLength that of the details of an incident.
+const keyLength, detailsLength = 120, 500
 
 // HTML returns the report as a page that needs nothing else: no script, no other file.
 func (r Report) HTML() []byte {
@@ -37,6 +38,8 @@ type pageView struct {
 	Notices                       []string
 	Word, Class                   string
 	Sentences                     []Sentence
+	Incidents                     []incidentView
+	MoreIncidents                 string
 	Figures                       []figureView
 	Charts                        []chartView
 	ChartNotes                    []string
@@ -52,6 +55,9 @@ type pageView struct {
 
 // figureView is a figure, and in More a further one that is shown with it.
 type figureView struct{ Label, Value, Previous, Change, More string }
+
+// incidentView is an incident. Ending says whether it held.
+type incidentView struct{ What, Ending, When, Details, Link string }
 
 type sectionView struct {
 	Name    string
@@ -97,6 +103,13 @@ func (r Report) page() pageView {
 	if r.Previous != nil {
 		v.Compared = r.comparedWith()
 	}
+	for _, i := range r.printed() {
+		v.Incidents = append(v.Incidents, incidentView{
+			What: incident.Kind(i.Kind).Of(wording.Shown(i.Target, keyLength)), Ending: i.held().Ending(),
+			When: r.when(i.IncidentResult), Details: wording.Shown(i.Details, detailsLength), Link: i.Link,
+		})
+	}
+	v.MoreIncidents = r.furtherIncidents()
 	for _, f := range r.Figures {
 		if f.ID == p99Time {
 			v.Figures[len(v.Figures)-1].More = f.text()

@@ -121,6 +121,10 @@ func (r Report) mail() *mailView {
 		v.Sentences[i].Text = guarded(cutShown(v.Sentences[i].Text, mailText), zeroWidth)
 		v.Sentences[i].Link = shortLink(v.Sentences[i].Link)
 	}
+	for i := range v.Incidents {
+		of := &v.Incidents[i]
+		of.What, of.Details = guarded(cutShown(of.What, 2*mailKey), zeroWidth), guarded(cutShown(of.Details, mailText), zeroWidth)
+	}
 	v.Link = shortLink(v.Link)
 	for i := 0; i < len(v.Figures); i += 2 {
 		v.Rows = append(v.Rows, v.Figures[i:i+2])

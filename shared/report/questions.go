@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/incident"
 )
 
 // Template selects the sections of a report.
@@ -60,6 +61,7 @@ const (
 	Changes            Part = "changes"
 	WrongBlocks        Part = "wrong blocks"
 	Examples           Part = "examples"
+	Incidents          Part = "incidents"
 )
 
 // LateLogs is the part that fails if a setting is late. It has no question.
@@ -107,6 +109,9 @@ func (s Setting) Questions() []Question {
 		facets(OtherErrors, "host,url", listed, otherFailed...),
 		facets(WrongBlocks, "reason,url", listed, flagIs("blocked", true), flagIs("human", true)),
 		{Examples, "logs", with(period(flagIs("blocked", true)), "limit", text(listed), "fields", exampleFields)},
+	}
+	if s.Period.ToMs-s.Period.FromMs <= incident.LongestPeriod.Milliseconds() {
+		list = append(list, Question{Incidents, "incidents", with(period(), "tz", s.Zone.String())})
 	}
 	if s.Previous == nil {
 		return list

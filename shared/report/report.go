@@ -25,18 +25,20 @@ type Report struct {
 	Gaps        []Span   `json:"gaps" doc:"Hours of the period without any request, although many were to be expected"`
 	GapsBefore  []Span   `json:"gaps_before" doc:"The same of the previous period"`
 	Verdict     Verdict  `json:"verdict"`
-	Figures     []Figure `json:"figures" doc:"Nine numbers; pages show p99_time with average_time"`
-	Chart       Chart    `json:"chart"`
-	Attackers   []List   `json:"attackers"`
-	Targets     []List   `json:"targets"`
-	Rules       []List   `json:"rules"`
-	Passed      []List   `json:"passed" doc:"What was neither blocked nor challenged: bots, and errors of the origin"`
-	Changes     []Change `json:"changes" doc:"Values that are new, gone, or three times as frequent"`
-	Compared    bool     `json:"compared" doc:"Both periods have requests, so changes were looked for"`
-	Wrong       []List   `json:"wrong" doc:"Blocked requests of humans"`
-	Examples    []Record `json:"examples" doc:"The newest blocked requests"`
-	Failed      []Failed `json:"failed" doc:"Parts that are missing"`
-	Link        string   `json:"link,omitempty" doc:"The question in the console"`
+	// Incidents are not known if the period is longer than incident.LongestPeriod, or if their questions failed.
+	Incidents []Incident `json:"incidents" nullable:"true" doc:"By begin, as data/incidents has them; null if they are not known"`
+	Figures   []Figure   `json:"figures" doc:"Nine numbers; pages show p99_time with average_time"`
+	Chart     Chart      `json:"chart"`
+	Attackers []List     `json:"attackers"`
+	Targets   []List     `json:"targets"`
+	Rules     []List     `json:"rules"`
+	Passed    []List     `json:"passed" doc:"What was neither blocked nor challenged: bots, and errors of the origin"`
+	Changes   []Change   `json:"changes" doc:"Values that are new, gone, or three times as frequent"`
+	Compared  bool       `json:"compared" doc:"Both periods have requests, so changes were looked for"`
+	Wrong     []List     `json:"wrong" doc:"Blocked requests of humans"`
+	Examples  []Record   `json:"examples" doc:"The newest blocked requests"`
+	Failed    []Failed   `json:"failed" doc:"Parts that are missing"`
+	Link      string     `json:"link,omitempty" doc:"The question in the console"`
 
 	Run Run `json:"-"`
 
@@ -55,7 +57,7 @@ type Span struct {
 
 // Run has the cost of a report and the state of the data when it was made. It may differ between two reports about the same data.
 type Run struct {
-	Questions int      `json:"questions" doc:"Queries of the report"`
+	Questions int      `json:"questions" doc:"Questions of the report; those about incidents count as one"`
 	Bytes     int64    `json:"bytes_scanned" doc:"Of all queries"`
 	CostUSD   *float64 `json:"cost_usd,omitempty" doc:"Of all queries; absent if the engine charges nothing"`
 	ElapsedMS float64  `json:"elapsed_ms" doc:"Of the slowest query"`

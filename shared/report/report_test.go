@@ -150,6 +150,10 @@ func (s sample) answers(t testing.TB, of Setting) map[Part]Answer {
 		}, object{"diff": object{"selected": number(226_800), "baseline": number(226_800)}}),
 		WrongBlocks: answerOf(t, []object{facet("reason", value(s.reason, 40, 40)), facet("url", value(s.url, 41, 41))},
 			number(41)),
+		Incidents: answerOf(t, []object{
+			s.incident("password guessing", "held", "2026-11-18T23:01:00Z", "2026-11-19T22:50:00Z", 11_000),
+			s.incident("scraping", "unknown", "2026-11-20T09:00:00Z", "2026-11-20T09:20:00Z", 900),
+		}, nil),
 		Examples: answerOf(t, []object{
 			{
 				"timestamp": "2026-11-22T22:59:58.123Z", "ip": s.ip, "country": s.country, "method": "POST", "host": s.host,
@@ -157,6 +161,18 @@ func (s sample) answers(t testing.TB, of Setting) map[Part]Answer {
 			},
 			{"timestamp": "2026-11-22T22:10:00Z", "method": "GET"},
 		}, nil),
+	}
+}
+
+// incident is a result of the route of incidents.
+func (s sample) incident(kind, held, begin, end string, requests int64) object {
+	from, to := strings.NewReplacer("T", " ", "Z", "").Replace(begin), strings.NewReplacer("T", " ", "Z", "").Replace(end)
+	return object{
+		"id": kind + " " + begin, "kind": kind, "target": s.host, "host": s.host, "begin": begin, "end": end,
+		"sentence": "without a day", "details": "Numbers; the commonest reason is “" + s.reason + "” (900).",
+		"num_of_requests": requests, "num_of_blocked_requests": requests - 100, "num_of_passed_requests": 100,
+		"held":   object{"state": held, "sentence": "Errors of others: none."},
+		"filter": fmt.Sprintf("timestamp between %s and %s, ip=%q, host=\"shop.example\"", from, to, s.ip),
 	}
 }
 
@@ -382,7 +398,7 @@ func TestNoticesComeFirst(t *testing.T) {
 	for name, print := range forms {
 		text := string(print(r))
 		notice := strings.Index(text, "2 objects")
-		verdict := strings.Index(strings.ToLower(text), "were blocked (")
+		verdict := strings.Index(strings.ToLower(text), "2 incidents")
 		if notice < 0 || verdict < notice {
 			t.Errorf("%s: the notice is at %d, the verdict at %d", name, notice, verdict)
 		}
@@ -401,7 +417,7 @@ func TestQuestionsOfTemplates(t *testing.T) {
 		return len(asks.Questions())
 	}
 	got := []int{number(Traffic, true), number(Traffic, false), number(Attack, true), number(Attack, false)}
-	if diff := cmp.Diff([]int{21, 12, 20, 12}, got); diff != "" {
+	if diff := cmp.Diff([]int{22, 13, 21, 13}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -39,6 +39,7 @@ func (w *textWriter) report(r Report) {
 			w.line(link)
 		}
 	}
+	w.incidents(r)
 	w.figures(r)
 	w.chart(r)
 	for _, s := range r.sections() {
@@ -140,6 +141,19 @@ func padded(text string, width int) string {
 // right returns a text with at least so many columns, preceded by spaces.
 func right(text string, width int) string {
 	return strings.Repeat(" ", max(0, width-columns(text))) + text
+}
+
+func (w *textWriter) incidents(r Report) {
+	list := r.printed()
+	if len(list) == 0 {
+		return
+	}
+	w.heading("INCIDENTS")
+	for _, i := range list {
+		w.wrapped("· ", w.safe(i.Sentence))
+		w.wrapped("  ", w.safe(wording.Shown(i.Details, detailsLength)))
+	}
+	w.wrapped("", r.furtherIncidents())
 }
 
 func (w *textWriter) figures(r Report) {

@@ -37,11 +37,23 @@ type Sentence struct {
 
 // Rule is a rule of the verdict.
 type Rule struct {
-	Name  string
-	Look  bool   // someone should look; otherwise the rule shows an attack
-	Doc   string // when the rule applies
-	apply func(b *builder) (text string, conditions []string)
+	Name   string
+	Effect Effect
+	Doc    string // when the rule applies
+	apply  func(b *builder) (text, link string)
+	// withoutIncidents is set if the rule only applies where incidents are not known.
+	withoutIncidents bool
 }
+
+// Effect is what a rule shows if it applies.
+type Effect string
+
+// The effects.
+const (
+	ShowsAttack     Effect = "attacked"
+	CallsForLook    Effect = "look"
+	ShowsAttackLook Effect = "attacked, look"
+)
 
 // The numbers of the rules.
 const (
@@ -67,43 +79,53 @@ const (
 // are printed.
 var Rules = []Rule{
 	{
-		"errors of the origin", true,
+		"incident to look at", ShowsAttackLook,
+		"An incident did not hold: the origin failed or became slow for others. Or it held, but people were blocked.",
+		(*builder).incidentToLookAt, false,
+	},
+	{
+		"errors of the origin", CallsForLook,
 		fmt.Sprintf("At least %d requests that passed have an error, which is at least %d %% of all that passed, and at "+
 			"least %d times the share of the previous period, if that can be compared. At least %d %% are enough without "+
 			"this. An error is a status of the origin of 500 or more, or, if the request has none of the origin, such a "+
 			"status of the response.", leastErrors, errorShare, errorGrowth, outageShare),
-		(*builder).originErrors,
+		(*builder).originErrors, false,
 	},
 	{
-		"blocked humans", true,
+		"blocked humans", CallsForLook,
 		fmt.Sprintf("At least %d blocked requests are of humans, which is more than %d %% of all blocked requests.",
 			leastHumans, humanShare),
-		(*builder).humansBlocked,
+		(*builder).humansBlocked, false,
 	},
 	{
-		"attacker that passes", true,
+		"attacker that passes", CallsForLook,
 		fmt.Sprintf("Of one of the five addresses with the most blocked requests, at least %d requests passed, and "+
 			"more than were blocked. At least %d requests of the address, and at least %d %%, are blocked.", leastPassed,
 			leastHumans, attackerShare),
-		(*builder).attackerPasses,
+		(*builder).attackerPasses, false,
 	},
 	{
-		"many blocked", false,
+		"incident", ShowsAttack,
+		"There is an incident that held, or for which that cannot be told.",
+		(*builder).otherIncident, false,
+	},
+	{
+		"many blocked", ShowsAttack,
 		fmt.Sprintf("At least %d requests are blocked, which is at least %d %% of all requests; or at least 0.%d %%, "+
 			"and at least %d times the share of the previous period.", leastBlocked, attackShare, leastPerMille, growth),
-		(*builder).manyBlocked,
+		(*builder).manyBlocked, true,
 	},
 	{
-		"one attacker", false,
+		"one attacker", ShowsAttack,
 		fmt.Sprintf("At least %d requests are blocked, which is at least 0.%d %% of all requests, and more than %d %% of "+
 			"them are of one address or of one organization.", leastBlocked, leastPerMille, concentrated),
-		(*builder).oneAttacker,
+		(*builder).oneAttacker, true,
 	},
 	{
-		"one rule", false,
+		"one rule", ShowsAttack,
 		fmt.Sprintf("A reason blocks at least %d requests, which is at least 0.%d %% of all requests, and at least %d "+
 			"times as many as in the previous period.", leastBlocked, leastPerMille, ruleGrowth),
-		(*builder).oneRule,
+		(*builder).oneRule, true,
 	},
 }
 
@@ -130,22 +152,26 @@ func (b *builder) verdict() {
 	}
 	attacked, look := false, false
 	for _, rule := range Rules {
-		sentence, conditions := rule.apply(b)
-		if sentence == "" {
+		if rule.withoutIncidents && b.r.Incidents != nil {
 			continue
 		}
-		attacked, look = attacked || !rule.Look, look || rule.Look
+		text, link := rule.apply(b)
+		if text == "" {
+			continue
+		}
+		attacked, look = attacked || rule.Effect != CallsForLook, look || rule.Effect != ShowsAttack
 		if len(v.Sentences) < mostSentences {
-			v.Sentences = append(v.Sentences, Sentence{rule.Name, sentence, b.linkTo(conditions...)})
+			v.Sentences = append(v.Sentences, Sentence{rule.Name, text, link})
 		}
 	}
-	v.State = stateOf(attacked, look, incomplete)
+	v.State = stateOf(attacked, look, incomplete || b.heldUnknown())
 	if !attacked && !look {
 		v.Sentences = append(v.Sentences, b.nothing())
 	}
 }
 
-// stateOf returns the state. Missing data may hide an attack, or something that passed.
+// stateOf returns the state. Missing data may hide an attack, or something that passed; so it is not known whether an attack
+// held, as it is where that cannot be told of an incident.
 func stateOf(attacked, look, incomplete bool) State {
 	switch {
 	case attacked && look:
@@ -167,6 +193,10 @@ func stateOf(attacked, look, incomplete bool) State {
 // nothing returns the sentence of a report if no rule applies.
 func (b *builder) nothing() Sentence {
 	all, blocked := b.requests(true), b.requests(false)
+	found := "No rule of the verdict applies"
+	if b.r.Incidents != nil {
+		found = "There was no incident, and no other rule of the verdict applies"
+	}
 	switch {
 	case all == 0:
 		if was := b.r.Figures[0].Previous; was != nil && *was > 0 {
@@ -174,11 +204,11 @@ func (b *builder) nothing() Sentence {
 		}
 		return Sentence{Text: "There were no requests."}
 	case blocked == 0:
-		text := fmt.Sprintf("No rule of the verdict applies: %s, none of them blocked.", wording.Plural(all, "request"))
+		text := fmt.Sprintf("%s: %s, none of them blocked.", found, wording.Plural(all, "request"))
 		return Sentence{Text: text, Link: b.linkTo()}
 	}
-	text := fmt.Sprintf("No rule of the verdict applies: %s of %s blocked (%s).",
-		wording.Count(blocked), wording.Plural(all, "request"), wording.Percent(blocked, all))
+	text := fmt.Sprintf("%s: %s of %s blocked (%s).",
+		found, wording.Count(blocked), wording.Plural(all, "request"), wording.Percent(blocked, all))
 	return Sentence{Text: text, Link: b.linkTo(flagIs("blocked", true))}
 }
 
@@ -201,21 +231,21 @@ func grown(n, all, was, allBefore, times int64) bool {
 	return float64(n)*float64(allBefore) >= float64(times)*float64(was)*float64(all) // without division
 }
 
-func (b *builder) originErrors() (string, []string) {
+func (b *builder) originErrors() (text, link string) {
 	f := b.facts
 	if f.errors == nil || f.passed == nil {
-		return "", nil
+		return "", ""
 	}
 	n, all := *f.errors, *f.passed
 	if n < leastErrors || n*100 < errorShare*all {
-		return "", nil
+		return "", ""
 	}
-	text := fmt.Sprintf("%s of %s that passed have an error of the origin (%s)", wording.Count(n), wording.Plural(all, "request"),
+	text = fmt.Sprintf("%s of %s that passed have an error of the origin (%s)", wording.Count(n), wording.Plural(all, "request"),
 		wording.Percent(n, all))
 	if f.comparable && f.errorsBefore != nil && f.passedBefore != nil && *f.passedBefore > 0 {
 		was, allBefore := *f.errorsBefore, *f.passedBefore
 		if n*100 < outageShare*all && !grown(n, all, was, allBefore, errorGrowth) {
-			return "", nil
+			return "", ""
 		}
 		text += fmt.Sprintf(", in the previous period %s (%s)", wording.Count(was), wording.Percent(was, allBefore))
 	}
@@ -227,20 +257,20 @@ func (b *builder) originErrors() (string, []string) {
 	default:
 		conditions = []string{""} // no filter selects both
 	}
-	return text + ".", conditions
+	return text + ".", b.linkTo(conditions...)
 }
 
-func (b *builder) humansBlocked() (string, []string) {
+func (b *builder) humansBlocked() (text, link string) {
 	n, blocked := b.facts.blockedHumans, b.requests(false)
 	if n < leastHumans || n*100 <= humanShare*blocked {
-		return "", nil
+		return "", ""
 	}
-	text := fmt.Sprintf("%s of %s were of humans (%s): some blocks may be wrong.",
+	text = fmt.Sprintf("%s of %s were of humans (%s): some blocks may be wrong.",
 		wording.Count(n), wording.Plural(blocked, "blocked request"), wording.Percent(n, blocked))
-	return text, []string{flagIs("blocked", true), flagIs("human", true)}
+	return text, b.linkTo(flagIs("blocked", true), flagIs("human", true))
 }
 
-func (b *builder) attackerPasses() (string, []string) {
+func (b *builder) attackerPasses() (text, link string) {
 	for _, row := range b.facts.top["ip"] {
 		if row.Passed == nil {
 			continue
@@ -249,18 +279,18 @@ func (b *builder) attackerPasses() (string, []string) {
 		if row.Blocked >= leastHumans && row.Blocked*100 >= attackerShare*row.Requests && passed >= leastPassed &&
 			passed > row.Blocked {
 			return fmt.Sprintf("%s is blocked %s, but %s of its requests passed.",
-				wording.Shown(row.Key, sentenceLength), wording.Plural(row.Blocked, "time"), wording.Count(passed)), []string{row.Condition}
+				wording.Shown(row.Key, sentenceLength), wording.Plural(row.Blocked, "time"), wording.Count(passed)), b.linkTo(row.Condition)
 		}
 	}
-	return "", nil
+	return "", ""
 }
 
-func (b *builder) manyBlocked() (string, []string) {
+func (b *builder) manyBlocked() (text, link string) {
 	all, blocked := b.requests(true), b.requests(false)
 	if !b.many(blocked) {
-		return "", nil
+		return "", ""
 	}
-	text := fmt.Sprintf("%s of %s were blocked (%s)", wording.Count(blocked), wording.Plural(all, "request"), wording.Percent(blocked, all))
+	text = fmt.Sprintf("%s of %s were blocked (%s)", wording.Count(blocked), wording.Plural(all, "request"), wording.Percent(blocked, all))
 	more := false
 	if was, ok := b.previous(1); ok {
 		allBefore, _ := b.previous(0)
@@ -268,15 +298,15 @@ func (b *builder) manyBlocked() (string, []string) {
 		text += fmt.Sprintf(", in the previous period %s (%s)", wording.Count(was), wording.Percent(was, allBefore))
 	}
 	if !more && blocked*100 < attackShare*all {
-		return "", nil
+		return "", ""
 	}
-	return text + ".", []string{flagIs("blocked", true)}
+	return text + ".", b.linkTo(flagIs("blocked", true))
 }
 
-func (b *builder) oneAttacker() (string, []string) {
+func (b *builder) oneAttacker() (text, link string) {
 	blocked := b.requests(false)
 	if !b.many(blocked) {
-		return "", nil
+		return "", ""
 	}
 	for _, label := range []string{"ip", "organization"} {
 		rows := b.facts.top[label]
@@ -284,18 +314,18 @@ func (b *builder) oneAttacker() (string, []string) {
 			continue
 		}
 		return fmt.Sprintf("%s of all blocked requests were of %s (%s of %s).", wording.Percent(rows[0].Blocked, blocked),
-			wording.Shown(rows[0].Key, sentenceLength), wording.Count(rows[0].Blocked), wording.Count(blocked)), []string{rows[0].Condition}
+			wording.Shown(rows[0].Key, sentenceLength), wording.Count(rows[0].Blocked), wording.Count(blocked)), b.linkTo(rows[0].Condition)
 	}
-	return "", nil
+	return "", ""
 }
 
-func (b *builder) oneRule() (string, []string) {
+func (b *builder) oneRule() (text, link string) {
 	for _, row := range b.facts.reasons {
 		if row.BlockedBefore == nil || !b.many(row.Blocked) || row.Blocked < ruleGrowth**row.BlockedBefore {
 			continue
 		}
 		return fmt.Sprintf("The reason “%s” blocked %s, in the previous period %s.", wording.Shown(row.Key, sentenceLength),
-			wording.Plural(row.Blocked, "request"), wording.Count(*row.BlockedBefore)), []string{flagIs("blocked", true), row.Condition}
+			wording.Plural(row.Blocked, "request"), wording.Count(*row.BlockedBefore)), b.linkTo(flagIs("blocked", true), row.Condition)
 	}
-	return "", nil
+	return "", ""
 }

@@ -16,7 +16,8 @@ func TestVerdict(t *testing.T) {
 		errors, errorsBefore, humans                     int64
 		top                                              map[string][]Row
 		reasons                                          []Row
-		alone                                            bool // no previous period
+		alone                                            bool     // no previous period
+		incidents                                        []string // whether they held; nil: they are not known
 	}
 	ptr := func(n int64) *int64 { return &n }
 	float := func(n int64) *float64 { f := float64(n); return &f }
@@ -87,6 +88,20 @@ func TestVerdict(t *testing.T) {
 			top: map[string][]Row{"ip": {{Key: "a", Requests: 80, Blocked: 9, Passed: ptr(100)}}}}, Quiet, ""},
 		{"an attack that did not hold", numbers{requests: 2000, blocked: 150, humans: 10, alone: true}, AttackedLook,
 			"blocked humans, many blocked"},
+		{"an incident that held", numbers{requests: 2000, blocked: 150, alone: true, incidents: []string{"held"}},
+			AttackedHeld, "incident"},
+		{"without incidents, many blocked requests are usual", numbers{requests: 2000, blocked: 150, alone: true,
+			incidents: []string{}}, Quiet, ""},
+		{"an incident that did not hold", numbers{requests: 2000, alone: true, incidents: []string{"not held"}},
+			AttackedLook, "incident to look at"},
+		{"an incident that blocked people", numbers{requests: 2000, alone: true, incidents: []string{"look"}},
+			AttackedLook, "incident to look at"},
+		{"several incidents", numbers{requests: 2000, alone: true, incidents: []string{"held", "not held", "unknown"}},
+			AttackedLook, "incident to look at, incident"},
+		{"an incident of which nothing else is known", numbers{requests: 2000, alone: true,
+			incidents: []string{"held", "unknown"}}, Attacked, "incident"},
+		{"an incident that held, and errors of the origin", numbers{requests: 2000, errors: 20, alone: true,
+			incidents: []string{"held"}}, AttackedLook, "errors of the origin, incident"},
 		{"three sentences at most", numbers{requests: 2000, blocked: 150, humans: 10, errors: 40, alone: true,
 			top: map[string][]Row{"ip": {{Key: "a", Requests: 1200, Blocked: 150, Passed: ptr(1050)}}}}, AttackedLook,
 			"errors of the origin, blocked humans, attacker that passes"},
@@ -105,6 +120,13 @@ func TestVerdict(t *testing.T) {
 				b.facts.passedBefore, b.facts.errorsBefore = &passedBefore, &n.errorsBefore
 				b.facts.comparable = n.requestsBefore > 0
 				b.r.Figures[0].Previous, b.r.Figures[1].Previous = float(n.requestsBefore), float(n.blockedBefore)
+			}
+			if n.incidents != nil {
+				b.r.Incidents = []Incident{}
+			}
+			for _, state := range n.incidents {
+				held := answer.IncidentHeld{State: state}
+				b.r.Incidents = append(b.r.Incidents, Incident{answer.IncidentResult{Sentence: "an attack", Held: held}, ""})
 			}
 			b.verdict()
 			var rules []string
@@ -136,11 +158,7 @@ func TestRulesArePublished(t *testing.T) {
 	section := goldentest.Section(t, "README.md", "## Verdict")
 	var table strings.Builder
 	for _, rule := range Rules {
-		effect := "attacked"
-		if rule.Look {
-			effect = "look"
-		}
-		table.WriteString("| " + rule.Name + " | " + effect + " | " + rule.Doc + " |\n")
+		table.WriteString("| " + rule.Name + " | " + string(rule.Effect) + " | " + rule.Doc + " |\n")
 	}
 	if !strings.Contains(section, table.String()) {
 		t.Errorf("README.md does not have this table:\n%s", table.String())

@@ -166,7 +166,7 @@ func MakeOver(
 	c := s.config(log, now)
 	c.Settings, c.Deliver, c.AtOnce, c.Pause = path.Settings, path.Deliver, inquiry.Many, path.Pause
 	c.Ask = func(branches []string, key string) asking.Source {
-		return source(answering.AskAs(path.Search, branches, "report "+key))
+		return source(answering.AskAs(path.Search, branches, "report "+key, now))
 	}
 	c.Complete = func(ctx context.Context) (time.Time, error) {
 		state, err := path.States.State(ctx)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
 )
@@ -43,7 +44,7 @@ func reportBytes(sum func(columns []string) float64) ([]ReportBytes, error) {
 }
 
 // shapeOf returns the shape of a question, and how many days it reads. The question for changes compares two days; it
-// is bound as a diff of one day.
+// is bound as a diff of one day. The shape of the question for incidents is that of its first questions.
 func shapeOf(question report.Question) (shape query.Shape, days float64, err error) {
 	switch question.Route {
 	case "timeline":
@@ -59,6 +60,9 @@ func shapeOf(question report.Question) (shape query.Shape, days float64, err err
 		return query.Facets{By: by, Limit: query.DefaultFacetLimit}, 1, err
 	case "logs":
 		return query.Logs{Limit: query.DefaultLogs}, 1, nil
+	case "incidents":
+		hours, err := asking.Counted()
+		return hours, 2, err // the day before is read, too
 	case "diff":
 		shapes, err := routes()
 		return shapes["diff"], 2, err

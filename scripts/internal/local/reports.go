@@ -85,7 +85,7 @@ func (p *Product) reportRunner(
 		AtOnce:  inquiry.Few,
 		Deliver: delivery.Sender{Settings: settings, AWS: deliveryaws.Default()},
 		Ask: func(branches []string, key string) asking.Source {
-			return reportSource{p, answering.AskAs(p.Search, branches, "report "+key)}
+			return reportSource{p, answering.AskAs(p.Search, branches, "report "+key, now)}
 		},
 		Complete: p.completeThrough,
 		Key:      func(ctx context.Context, id string) (string, error) { return access.whyUnusable(ctx, id, now()) },

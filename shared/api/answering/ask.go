@@ -7,11 +7,15 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"time"
 
+	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/incident/asking"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
@@ -23,10 +27,11 @@ type Ask func(ctx context.Context, route string, params map[string]string) ([]by
 
 // AskAs returns a function that asks questions with the permissions of a caller, who is limited to branches, unless
 // they are nil. Questions of one caller count together. If s also implements Queries, a question that takes longer than
-// an answer may is asked again until its answer is there, or ctx ends.
-func AskAs(s Searcher, branches []string, caller string) Ask {
+// an answer may is asked again until its answer is there, or ctx ends. now is the clock by which incidents are still
+// going on; nil: the newest record is the present.
+func AskAs(s Searcher, branches []string, caller string, now func() time.Time) Ask {
 	queries, _ := s.(Queries)
-	return askAs(s, queries, branches, caller)
+	return askAs(s, queries, branches, caller, now)
 }
 
 // Ask implements the sources of reports and of explanations.
@@ -35,13 +40,17 @@ func (a Ask) Ask(ctx context.Context, route string, params map[string]string) ([
 }
 
 // askAs is AskAs. queries may be nil.
-func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
-	return func(ctx context.Context, to string, params map[string]string) (body []byte, err error) {
+func askAs(s Searcher, queries Queries, branches []string, caller string, now func() time.Time) Ask {
+	var ask Ask
+	ask = func(ctx context.Context, to string, params map[string]string) (body []byte, err error) {
 		defer func() { // reports ask in goroutines of their own, in which a panic would end the process
 			if cause := recover(); cause != nil {
 				body, err = nil, reasonOf(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 			}
 		}()
+		if search.Route(to) == search.Incidents {
+			return askIncidents(ctx, ask, params, now)
+		}
 		r := search.Request{Route: search.Route(to), Syntax: filter.QueryString, Branches: branches, Caller: caller}
 		for name, value := range params {
 			r.Set(name, value)
@@ -57,6 +66,28 @@ func askAs(s Searcher, queries Queries, branches []string, caller string) Ask {
 		}
 		return jsonOf(resultsOf(search.Route(to), result), result.Meta, result.Unrounded()), nil
 	}
+	return ask
+}
+
+// askIncidents answers a question for incidents, which itself asks several questions.
+func askIncidents(ctx context.Context, ask Ask, params map[string]string, now func() time.Time) ([]byte, error) {
+	r := asking.Request{
+		Filters: params["filters"], Syntax: filter.QueryString, Zone: params["tz"], AtOnce: inquiry.Few,
+	}
+	if now != nil {
+		r.Now = now()
+	}
+	found := asking.Incidents{Results: []answer.IncidentResult{}}
+	var err error
+	if params[dryRunName] == "true" {
+		found.Meta, err = asking.DryRun(ctx, ask, r)
+	} else {
+		found, err = asking.Run(ctx, ask, r)
+	}
+	if err != nil {
+		return nil, reasonOf(err)
+	}
+	return jsonOf(found.Results, found.Meta, search.Result{Meta: found.Meta}.Unrounded()), nil
 }
 
 // await asks for the answer of a running query until it is there. If ctx ends first, the error is that the query is
@@ -150,7 +181,7 @@ func reasonOf(err error) error {
 // asker returns the function by which a report or an explanation asks its questions. Each is a request of the caller. The
 // log has why questions failed.
 func (s *server) asker(c *route.Call) Ask {
-	ask := askAs(s.Search, s.Queries, c.Caller.Branches, c.Caller.Owner)
+	ask := askAs(s.Search, s.Queries, c.Caller.Branches, c.Caller.Owner, s.present)
 	return func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
 		body, err := ask(ctx, to, params)
 		var part *partError

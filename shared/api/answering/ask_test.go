@@ -39,7 +39,7 @@ func (s *slow) RetryAfter(search.Status) time.Duration { return 0 }
 // TestQuestionsThatTakeLong: a question of a report that takes longer than an answer may is asked again.
 func TestQuestionsThatTakeLong(t *testing.T) {
 	s := &slow{ended: 3}
-	body, err := AskAs(s, []string{"shop"}, "report x")(t.Context(), "timeline", nil)
+	body, err := AskAs(s, []string{"shop"}, "report x", nil)(t.Context(), "timeline", nil)
 	if err != nil || !strings.Contains(string(body), `"bytes_scanned":7`) || s.asked != 3 {
 		t.Errorf("%s %v, asked %d times", body, err, s.asked)
 	}
@@ -47,17 +47,17 @@ func TestQuestionsThatTakeLong(t *testing.T) {
 		t.Errorf("asked as %+v", s.by)
 	}
 	s = &slow{ended: 1, failed: fault.New(fault.Unavailable, "the engine is down")}
-	if _, err := AskAs(s, nil, "x")(t.Context(), "timeline", nil); err == nil || err.Error() != "the engine is down" {
+	if _, err := AskAs(s, nil, "x", nil)(t.Context(), "timeline", nil); err == nil || err.Error() != "the engine is down" {
 		t.Errorf("a query that fails: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s = &slow{ended: 1 << 60}
-	_, err = AskAs(s, nil, "x")(ctx, "timeline", nil)
+	_, err = AskAs(s, nil, "x", nil)(ctx, "timeline", nil)
 	if err == nil || !errors.As(err, new(*search.TimeoutError)) || !strings.Contains(err.Error(), "takes longer") {
 		t.Errorf("a caller who waits no longer: %v", err)
 	}
-	if _, err := AskAs(onlySearch{s}, nil, "x")(t.Context(), "timeline", nil); !errors.As(err, new(*search.TimeoutError)) {
+	if _, err := AskAs(onlySearch{s}, nil, "x", nil)(t.Context(), "timeline", nil); !errors.As(err, new(*search.TimeoutError)) {
 		t.Errorf("a server whose queries end with their requests: %v", err)
 	}
 }
@@ -66,7 +66,7 @@ type onlySearch struct{ Searcher }
 
 // TestQuestionsThatPanic: reports ask in goroutines of their own, so a panic must not leave them.
 func TestQuestionsThatPanic(t *testing.T) {
-	_, err := AskAs(panics{}, nil, "x")(t.Context(), "timeline", nil)
+	_, err := AskAs(panics{}, nil, "x", nil)(t.Context(), "timeline", nil)
 	if err == nil || err.Error() != internalReason || !strings.Contains(errors.Unwrap(err).Error(), "out of range") {
 		t.Errorf("%v", err)
 	}

@@ -126,7 +126,7 @@ func TestQuestionsOfTheCaller(t *testing.T) {
 	if w := get(t, s, nil, "filters", filters); w.Code != http.StatusOK {
 		t.Fatal(w.Body)
 	}
-	if len(s.asked) != 21 {
+	if len(s.asked) != 22 {
 		t.Errorf("%d questions", len(s.asked))
 	}
 	for _, r := range s.asked {
@@ -215,6 +215,7 @@ func TestErrors(t *testing.T) {
 	all := map[search.Route]error{}
 	for _, to := range []search.Route{
 		search.Timeline, search.TopX, search.Facets, search.Histogram, search.Stats, search.Diff, search.Logs,
+		search.Counts,
 	} {
 		all[to] = fault.New(fault.Unavailable, "too many queries are waiting")
 	}

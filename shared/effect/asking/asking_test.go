@@ -28,7 +28,7 @@ func sourceOf(t *testing.T, rows []*lake.Row, branches ...string) answering.Ask 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answering.AskAs(service, branches, "")
+	return answering.AskAs(service, branches, "", nil)
 }
 
 func run(t *testing.T, from answering.Ask, r asking.Request) asking.Effect {

@@ -27,9 +27,6 @@ type Request struct {
 	AtOnce  int           // questions that are asked at the same time; 0: all
 }
 
-// MaxDays is the length of the longest period in days.
-const MaxDays = 31
-
 // mostIncidents is the largest number of incidents of an answer. Those with the largest excess are in it.
 const mostIncidents = 50
 
@@ -106,9 +103,9 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if a.zone == nil {
 		a.zone = time.UTC
 	}
-	if q.Period.ToMs-q.Period.FromMs > MaxDays*24*time.Hour.Milliseconds() {
+	if q.Period.ToMs-q.Period.FromMs > incident.LongestPeriod.Milliseconds() {
 		return nil, &search.ParamError{
-			Param: "filters", Message: fmt.Sprintf("incidents are found in periods of at most %d days", MaxDays),
+			Param: "filters", Message: fmt.Sprintf("incidents are found in periods of at most %d days", incident.MaxDays),
 		}
 	}
 	return a, nil

@@ -83,7 +83,7 @@ func (l *log) source(t *testing.T, branches ...string) source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source(answering.AskAs(service, branches, ""))
+	return source(answering.AskAs(service, branches, "", nil))
 }
 
 func (l *log) incidents(t *testing.T, filters string) []answer.IncidentResult {

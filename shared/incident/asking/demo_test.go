@@ -56,7 +56,7 @@ func sourceOf(t testing.TB, rows []*lake.Row) source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return source(answering.AskAs(service, nil, ""))
+	return source(answering.AskAs(service, nil, "", nil))
 }
 
 // attack is what the generator has put into a day.

@@ -33,7 +33,7 @@ func sourceOf(t *testing.T, rows []*lake.Row, branches ...string) answering.Ask 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answering.AskAs(service, branches, "")
+	return answering.AskAs(service, branches, "", nil)
 }
 
 // counted counts the questions to a source.

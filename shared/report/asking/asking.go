@@ -118,28 +118,43 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 }
 
 // each calls a function with each question in the order of askingOrder, for atOnce questions at the same time; 0: for
-// all.
+// all. The question for incidents comes last and alone, because several others answer it.
 func each(list []report.Question, atOnce int, ask func(i int, q report.Question)) {
 	order := askingOrder(list)
-	inquiry.Each(len(order), atOnce, func(i int) { ask(order[i], list[order[i]]) })
+	together := len(order)
+	if last := list[order[together-1]]; last.Part == report.Incidents {
+		together--
+	}
+	inquiry.Each(together, atOnce, func(i int) { ask(order[i], list[order[i]]) })
+	for _, i := range order[together:] {
+		ask(i, list[i])
+	}
 }
 
 // longest lists the routes by the time that their questions take, longest first.
-var longest = []string{"topx", "diff", "facets", "timeline", "stats", "histogram", "logs"}
+var longest = []string{"topx", "diff", "facets", "timeline", "stats", "histogram", "logs", "incidents"}
 
 // askingOrder returns the indexes of the questions in the order in which they are asked: first those about the period
 // itself, because queries that run at the same time share what they read, and the longest first, so that none of them
-// runs alone at the end.
+// runs alone at the end. The question for incidents is the last one.
 func askingOrder(questions []report.Question) []int {
 	order := make([]int, len(questions))
 	for i := range order {
 		order[i] = i
 	}
-	before := func(q report.Question) int { return strings.Count(string(q.Part), " before") }
+	stage := func(q report.Question) int {
+		switch {
+		case q.Part == report.Incidents:
+			return 2
+		case strings.HasSuffix(string(q.Part), " before"):
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		first, second := questions[a], questions[b]
 		return cmp.Or(
-			cmp.Compare(before(first), before(second)),
+			cmp.Compare(stage(first), stage(second)),
 			cmp.Compare(slices.Index(longest, first.Route), slices.Index(longest, second.Route)),
 		)
 	})

@@ -76,7 +76,7 @@ func newSourceOf(t testing.TB, first time.Time) *apiSource {
 	}
 	handler, err := api.New(api.Config{
 		Search: service, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
-		Serves: []string{"timeline-post", "topx-post", "facets-post", "histogram-post", "stats-post", "diff-post", "logs-post"},
+		Serves: []string{"timeline-post", "topx-post", "facets-post", "histogram-post", "stats-post", "diff-post", "logs-post", "incidents-post"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestRun(t *testing.T) {
 	if len(got.Failed) > 0 || len(got.Notices()) > 0 {
 		t.Errorf("%v %v", got.Failed, got.Notices())
 	}
-	if got.Run.Questions != 21 || len(got.Chart.Bars) != 24 || len(got.Examples) != 5 || len(got.Attackers) != 3 {
+	if got.Run.Questions != 22 || len(got.Chart.Bars) != 24 || len(got.Examples) != 5 || len(got.Attackers) != 3 {
 		t.Errorf("%d questions, %d bars, %d examples, %d lists of attackers", got.Run.Questions, len(got.Chart.Bars),
 			len(got.Examples), len(got.Attackers))
 	}
@@ -293,7 +293,7 @@ func TestFailedQuestions(t *testing.T) {
 	t.Run("without any answer there is no report", func(t *testing.T) {
 		s := newSource(t)
 		s.fail = map[string]string{}
-		for _, route := range []string{"timeline", "topx", "facets", "histogram", "stats", "diff", "logs"} {
+		for _, route := range []string{"timeline", "topx", "facets", "histogram", "stats", "diff", "logs", "incidents"} {
 			s.fail[route] = "the server is busy"
 		}
 		_, err := asking.Run(t.Context(), s, asking.Request{Filters: secondDay})
@@ -341,7 +341,7 @@ func TestQuestionsAtTheSameTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := len(setting.Questions())
+	all := len(setting.Questions()) - 1 // the one for incidents comes alone
 	for _, test := range []struct {
 		rule         string
 		atOnce, want int
@@ -396,7 +396,7 @@ func TestProgress(t *testing.T) {
 		Done: func(done, all int) { steps = append(steps, fmt.Sprintf("%d/%d", done, all)) },
 	})
 	if diff := cmp.Diff([]string{
-		"1/12", "2/12", "3/12", "4/12", "5/12", "6/12", "7/12", "8/12", "9/12", "10/12", "11/12", "12/12",
+		"1/13", "2/13", "3/13", "4/13", "5/13", "6/13", "7/13", "8/13", "9/13", "10/13", "11/13", "12/13", "13/13",
 	}, steps); diff != "" {
 		t.Error(diff)
 	}

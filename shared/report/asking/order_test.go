@@ -19,20 +19,24 @@ func TestAskingOrder(t *testing.T) {
 	} {
 		questions := s.Questions()
 		order := askingOrder(questions)
-		var routes [2][]int // of questions about the period, and about the previous one
+		var routes [3][]int // of questions about the period, about the previous one, and for incidents
 		for n, i := range order {
 			q := questions[i]
-			previous := 0
-			if strings.HasSuffix(string(q.Part), " before") {
-				previous = 1
-			} else if len(routes[1]) > 0 {
-				t.Errorf("%s is asked after a question about the previous period", q.Part)
+			stage := 0
+			switch {
+			case q.Part == report.Incidents:
+				stage = 2
+			case strings.HasSuffix(string(q.Part), " before"):
+				stage = 1
+			}
+			if slices.ContainsFunc(routes[stage+1:], func(later []int) bool { return len(later) > 0 }) {
+				t.Errorf("%s is asked after a question of a later stage", q.Part)
 			}
 			route := slices.Index(longest, q.Route)
 			if route < 0 || slices.Contains(order[:n], i) {
 				t.Errorf("%s: the route %s is unknown, or the question is asked twice", q.Part, q.Route)
 			}
-			routes[previous] = append(routes[previous], route)
+			routes[stage] = append(routes[stage], route)
 		}
 		if len(order) != len(questions) || !slices.IsSorted(routes[0]) || !slices.IsSorted(routes[1]) {
 			t.Errorf("%d of %d questions are asked in the order %v", len(order), len(questions), order)

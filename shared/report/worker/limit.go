@@ -69,6 +69,7 @@ func estimate(
 			known = false
 		default:
 			estimates = append(estimates, one.Meta.Estimate)
+			known = known && one.Part != report.Incidents // what follows from their first questions is not estimated
 		}
 	}
 	return search.Sum(estimates, atOnce).Bytes.High, known, nil

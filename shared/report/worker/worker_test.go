@@ -117,7 +117,7 @@ func (w *world) runner() *worker.Runner {
 	return r
 }
 
-// answers answers every question with one segment.
+// answers answers every question with one segment, and the one for incidents with an attack if many requests are blocked.
 type answers struct{ w *world }
 
 func (a answers) Ask(_ context.Context, route string, params map[string]string) ([]byte, error) {
@@ -137,6 +137,15 @@ func (a answers) Ask(_ context.Context, route string, params map[string]string) 
 	a.w.mutex.Lock()
 	defer a.w.mutex.Unlock()
 	a.w.count++
+	if route == "incidents" {
+		results := ""
+		if a.w.blocked >= 100 {
+			results = `{"id":"1","kind":"flood","target":"shop.example","begin":"2026-11-15T00:00:00Z","end":"2026-11-15T00:10:00Z",` +
+				`"held":{"state":"held"}}`
+		}
+		return fmt.Appendf(nil, `{"data":{"results":[%s]},"meta":{"bytes_scanned":%d},"unrounded":%s}`,
+			results, a.w.scanned, a.w.unrounded), nil
+	}
 	return fmt.Appendf(nil, `{"data":{"results":[{"time_period":%d,"num_of_requests":1000,"num_of_blocked_requests":%d}]},`+
 		`"meta":{"bytes_scanned":%d},"unrounded":%s}`,
 		monday.AddDate(0, 0, -1).Unix(), a.w.blocked, a.w.scanned, a.w.unrounded), nil

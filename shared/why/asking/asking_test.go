@@ -28,7 +28,7 @@ func sourceOver(t *testing.T, rows []*lake.Row, branches ...string) answering.As
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answering.AskAs(service, branches, "")
+	return answering.AskAs(service, branches, "", nil)
 }
 
 var day = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
