@@ -124,8 +124,8 @@ func shownReports(t *testing.T) map[string]Report {
 	return reports
 }
 
-// fullReport has everything that a report can have at once: notices, three long sentences, a month of bars, full lists
-// of long values, long changes and examples, and a long filter.
+// fullReport has everything that a report can have at once: notices, three long sentences, more incidents than are
+// printed, a month of bars, full lists of long values, long changes and examples, and a long filter.
 func fullReport(t *testing.T) Report {
 	t.Helper()
 	url := "shop.example/" + strings.Repeat("search/", 146)
@@ -148,6 +148,12 @@ func fullReport(t *testing.T) Report {
 	for i := range r.Verdict.Sentences {
 		r.Verdict.Sentences[i].Text = "The reason “" + wording.Shown(url, sentenceLength) +
 			"” blocked 12,792 requests, in the previous period 1,344."
+	}
+	one := r.Incidents[0]
+	one.Target, one.Details = url, "The commonest reason is “"+url+"”."
+	for i := range mostIncidents {
+		one.ID = fmt.Sprint(i)
+		r.Incidents = append(r.Incidents, one)
 	}
 	r.Failed = nil
 	r.Run.Skipped = []string{"lake/2026/11/20/07/a.parquet", "b.parquet", "c.parquet", "d.parquet", "e.parquet", "f"}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/orrery/orrery/shared/report/period"
 	"github.com/orrery/orrery/shared/testkit/goldentest"
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // object is a JSON object of an answer.
@@ -169,8 +170,10 @@ func (s sample) incident(kind, held, begin, end string, requests int64) object {
 	from, to := strings.NewReplacer("T", " ", "Z", "").Replace(begin), strings.NewReplacer("T", " ", "Z", "").Replace(end)
 	return object{
 		"id": kind + " " + begin, "kind": kind, "target": s.host, "host": s.host, "begin": begin, "end": end,
-		"sentence": "without a day", "details": "Numbers; the commonest reason is “" + s.reason + "” (900).",
+		"sentence": "without a day", "details": fmt.Sprintf("%s of %s requests were blocked, 100 passed; they came from 12 addresses; the commonest reason is “%s” (900).",
+			wording.Count(requests-100), wording.Count(requests), s.reason),
 		"num_of_requests": requests, "num_of_blocked_requests": requests - 100, "num_of_passed_requests": 100,
+		"addresses": []object{{"value": s.ip, "num_of_requests": requests}}, "networks": []object{}, "reasons": []object{},
 		"held":   object{"state": held, "sentence": "Errors of others: none."},
 		"filter": fmt.Sprintf("timestamp between %s and %s, ip=%q, host=\"shop.example\"", from, to, s.ip),
 	}
