@@ -27,7 +27,7 @@ func (e *limitError) Error() string {
 }
 
 // makeWithin makes the report of a setting. The error is a *limitError if its questions would read more than most bytes,
-// which is 0 for no limit. If the engine cannot estimate that, only a few questions are asked at the same time, and no
+// which is 0 for no limit. Where that cannot be estimated, only a few questions are asked at the same time, and no
 // further one when the answers have read more.
 func makeWithin(
 	ctx context.Context, source asking.Source, s report.Setting, most int64, atOnce int,
