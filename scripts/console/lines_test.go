@@ -136,8 +136,8 @@ func TestOverlay(t *testing.T) {
 	walk("two filters on each other",
 		open(`#/compare?f=country="Germany"&f2=country="France"&t=`+demoDay), sees("Both sides over time"),
 		requests("France", day+`country="France"`), requests("Germany", day+`country="Germany"`), line(0, "France"), line(1, "Germany"),
-		asked("diff", 0), fill("#other", "blocked is true"), evaluate("$('#other').form.requestSubmit()"), hashHas("f2=blocked+is+true"),
-		shows(".overlay .series", "blocked is true"), accessible("two filters"), click(".sides button", "the period before"),
+		asked("diff", 0), fieldIs("#compare-with", "f2"), fill("#other", "blocked is true"), evaluate("$('#other').form.requestSubmit()"), hashHas("f2=blocked+is+true"),
+		shows(".overlay .series", "blocked is true"), accessible("two filters"), fill("#compare-with", "previous"),
 		hashLacks("f2="), sees("These"))
 	walk("another filter with mistakes",
 		allow("status of 400"), open(`#/compare?f2=hots="shop.example"&t=`+demoDay),

@@ -1177,6 +1177,9 @@ test('what differs is in groups, without tags that repeat a field', () => {
 		{ group: 'new', findings: [status] }, { group: 'more', findings: [address, human, other] },
 		{ group: 'less', findings: [class4] }, { group: 'gone', findings: [gone] },
 	]);
+	const reason = finding('reason', 'Block - rate limit ["all"] - Searches', null, 40, 0);
+	const rare = finding('tags', 'rate-limit:rl4', null, 39, 0);
+	equal(grouped([reason, finding('tags', 'rate-limit:rl3', null, 40, 0), rare]), [{ group: 'new', findings: [reason, rare] }]);
 	equal(grouped([]), []);
 });
 
