@@ -98,7 +98,8 @@ function Sides({ wrong }: { wrong: readonly string[] }) {
 					]],
 				]} />
 			<Select id="compare-with" name={words.with}
-				value={asked === 'against' || asked === 'other' ? asked : other !== '' ? 'f2' : select !== '' ? 'rest' : against || firstSide}
+				value={asked === 'against' || asked === 'other' ? asked : other !== '' ? 'f2' :
+					select !== '' ? 'rest' : against || firstSide}
 				choose={(side) => {
 					if (side === 'against' || side === 'other') write({ side, done: false });
 					else if (side !== 'rest' && side !== 'f2') change({ ...first, against: side });

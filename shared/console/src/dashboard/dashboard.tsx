@@ -210,7 +210,8 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 					{({ answer: { results, meta } }) => {
 						const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
 						return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
-							earlier={countedBy(drawn?.before.timeline[1])?.period} /> : <Lines kind={chart} {...of} />;
+							earlier={countedBy(drawn?.before.timeline[1])?.period} /> :
+							<Lines kind={console.place.chart === 'heatmap' ? 'heatmap' : chart} {...of} />;
 					}}
 				</Panel>}
 			</Marks.Provider>
@@ -243,9 +244,9 @@ function drawable(name: ChartName, known: Known): boolean {
 	return field === undefined || !lacks(known, field);
 }
 
-/** chartOf names what the lines of the chart are: the statuses if the log has no results. */
+/** chartOf names what the lines of the chart are: the statuses if the log has no results. A heatmap is another chart of the times. */
 function chartOf({ chart }: Place, known: Known): ChartName {
-	const name = chart in words.charts ? chart as ChartName : '';
+	const name = chart === 'heatmap' ? 'latency' : chart in words.charts ? chart as ChartName : '';
 	return name === '' && !drawable(name, known) ? 'status' : name;
 }
 
