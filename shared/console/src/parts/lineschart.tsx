@@ -3,12 +3,12 @@ import { useMemo, useState } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
 import type { Fact } from '../pure/filter';
 import { ago, count } from '../pure/format';
-import { mostLevels } from '../pure/heat';
+import { opacities } from '../pure/heat';
 import { stacked } from '../pure/lines';
 import { absolute, momentIn, segmentIn } from '../pure/time';
 import { words } from '../texts/lines';
 import { Count, Value } from './menu';
-import { type Band, heatOf, Marked, mostOf, Plot, type PlotLine, useAnnounced } from './plot';
+import { type Band, Marked, mostOf, Plot, type PlotLine, useAnnounced } from './plot';
 
 /** Numbers with a name, one for each segment. */
 interface Column {
@@ -89,8 +89,8 @@ export function LinesChart({
 
 /** Colours say for how many requests the colours of a heatmap stand. */
 function Colours({ most }: { most: number }) {
-	return <span class="colours">{words.fewest} <svg width={mostLevels * 14} height="12" aria-hidden="true">
-		{heatOf.map((opacity, i) => <rect key={i} x={i * 14} width="14" height="12" fill="var(--passed)" opacity={opacity} />)}
+	return <span class="colours">{words.fewest} <svg width={opacities.length * 14} height="12" aria-hidden="true">
+		{opacities.map((opacity, i) => <rect key={i} x={i * 14} width="14" height="12" fill="var(--passed)" opacity={opacity} />)}
 	</svg> {words.perCell(count(most))}</span>;
 }
 

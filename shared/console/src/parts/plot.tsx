@@ -3,7 +3,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { brief, milliseconds } from '../pure/format';
-import { levelOf } from '../pure/heat';
+import { levelOf, opacities } from '../pure/heat';
 import { logarithmicRange } from '../pure/lines';
 import { clockIn, dateIn } from '../pure/time';
 import { words } from '../texts/page';
@@ -22,9 +22,6 @@ export interface Band {
 	from: number;
 	to: number;
 }
-
-/** The opacities of the colours of a heatmap. */
-export const heatOf: readonly number[] = [0.16, 0.36, 0.56, 0.78, 1];
 
 /** mostOf returns the largest number of some lines. */
 export function mostOf(lines: readonly PlotLine[]): number {
@@ -214,7 +211,7 @@ function drawHeat(u: uPlot, heat: readonly Band[], lines: readonly PlotLine[], l
 	for (const [i, { from, to }] of heat.entries()) {
 		const [top, bottom] = [u.valToPos(to, 'y', true), u.valToPos(from, 'y', true)];
 		for (const [at, n] of (lines[i]?.values ?? []).entries()) {
-			const opacity = heatOf[levelOf(n ?? 0, most) - 1];
+			const opacity = opacities[levelOf(n ?? 0, most) - 1];
 			const time = u.data[0][at];
 			if (opacity === undefined || time === undefined) continue;
 			const [left, right] = [time - length / 2, time + length / 2].map((seconds) => Math.round(u.valToPos(seconds, 'x', true)));

@@ -172,7 +172,7 @@ function TakeAlong({ record, reference, safe, explanation: { verdict, exemption,
 		<button type="button" class="small" disabled={disabled} title={title} onClick={() => copy(textToCopy(), say)}>{name}</button>;
 	return <section class="take-along" aria-labelledby="take-along">
 		<h3 id="take-along">{words.takeAlong}</h3>
-		{exemption && <p>{exemption.text}</p>}
+		{exemption && <p>{words.exemption(exemption.text)}</p>}
 		<div class="row">
 			{parts.length > 0 && button(words.copyJSON, () => parts.map((part) => part.json).join('\n'))}
 			{parts.length > 0 && button(words.copyTerraform, () => parts.map((part) => part.terraform).join('\n'))}

@@ -17,7 +17,6 @@ export const words = {
 	},
 	earlier: (length: string) => `${length} earlier`,
 	rest: 'the rest',
-	all: 'all requests',
 	own: {
 		select: ['requests with conditions…', 'Conditions of the requests', 'country="Germany"'],
 		against: ['another period…', 'Period', '2026-01-01..2026-01-02, or 12h'],

@@ -21,6 +21,7 @@ export const words = {
 
 	isFalsePositive: 'Is it a false positive?',
 	takeAlong: 'Take along',
+	exemption: (text: string) => `Exemption: ${text}`,
 	copyJSON: 'Copy the exemption as JSON',
 	copyTerraform: 'Copy the exemption as Terraform',
 	copyCustomer: 'Copy text for the customer',
