@@ -25,12 +25,13 @@ export function inClass(field: string, { from, to, kind }: TimeClass): string {
 export const opacities: readonly number[] = [0.16, 0.36, 0.56, 0.78, 1];
 
 /**
- * levelOf returns the colour of a number of requests, from 1 to the number of colours, or 0 for none. Each colour stands for numbers that are
- * several times as large as those of the colour before it.
+ * levelOf returns the colour of a number of requests, from 1 to the number of colours, or 0 for none. Each colour stands for
+ * numbers that are several times as large as those of the colour before it.
  */
 export function levelOf(n: number, most: number): number {
 	if (n <= 0) return 0;
-	return most <= 1 ? opacities.length : Math.max(1, Math.ceil(opacities.length * Math.log(n) / Math.log(most)));
+	const part = most <= 1 ? 1 : Math.log(n) / Math.log(most);
+	return Math.max(1, Math.ceil(opacities.length * part));
 }
 
 /** occurring returns the classes from the first to the last one that has requests. */
