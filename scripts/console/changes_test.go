@@ -30,12 +30,19 @@ func TestChanges(t *testing.T) {
 	walk("a change leads to the two hours around it",
 		open("#/?panel=changes&"+day), click(changes, ""), click("[role=menuitem]", "Show the two hours"),
 		addressHas("t=2026-01-01T10:00Z..2026-01-01T11:59:59.999Z"))
+	walk("the chart of the events marks the changes, too, after a click",
+		open("#/events?"+day), visible(".plot canvas"), exists(".event"), answered(), asked("histogram", 0), lacks(".changes"),
+		click(".over-rows button", "Changes of settings"), text(changes, "11:00 revision new"), hashHas("panel=changes"),
+		text(".legend .settings", "Changes of settings"), asked("histogram", 1), asked("logs", 1), asked("timeline", 1),
+		focus(".plot"), keys(kb.Home+strings.Repeat(kb.ArrowRight, 60)), text(".legend .settings.here", "11:00 revision new"),
+		click(".over-rows button", "Changes of settings"), lacks(".changes"), lacks(".legend .settings"), hashLacks("panel="))
 	walk("a period without changes says so",
 		open("#/?panel=changes&t=2026-01-01T10:00Z..2026-01-01T10:30Z"),
 		sees("No change of settings in this period."), lacks(".legend .settings"))
 	walk("the changes and what they did are accessible, at all widths",
 		inThemes([]int64{390, 1280}, func(shot func(name string) step) []step {
 			return []step{
+				open("#/events?panel=changes&" + day), exists(changes), exists(".event"), answered(), shot("events-changes"),
 				open("#/?panel=changes&" + day), click(changes, ""), click("[role=menuitem]",
 					"What did this change do?"), exists(".effect tbody tr"),
 				answered(), evaluate("$('.changes').scrollIntoView()"), shot("changes"),

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 )
@@ -22,9 +25,35 @@ func TestCompare(t *testing.T) {
 	walk("a period with the one before, a day before, and another one",
 		open("#/compare?t="+hours), sees("Before"),
 		holds("$('.one-side.baseline').innerText.includes('11:59:59.999')", "ends before the period"),
-		click(".sides button", "a day before"), hashHas("vs=1d"), sees("2025-12-31 12:00"),
+		fill("#compare-with", "1d"), hashHas("vs=1d"), sees("2025-12-31 12:00"), lacks("#against"),
+		fill("#compare-with", "against"), focused("#against"),
 		fill("#against", "2026-01-01T00:00Z..2026-01-01T03:00Z"), evaluate("$('#against').form?.requestSubmit()"),
-		sees("2026-01-01 00:00 – 03:00"))
+		text("#compare-with option:checked", "2026-01-01 00:00 – 03:00"), sees("2026-01-01 00:00 – 03:00"))
+	walksAt(t, serveLog(t, twoDays(time.Now().UTC())))("today against yesterday: two clicks from the dashboard",
+		open("#/"), exists("#compared"), answered(),
+		click("nav a", "Compare"), exists("#compare-what"), // the first click
+		click(".sides button", "Today with yesterday"), // the second one
+		exists(".findings tbody tr"), textBegins("#compare-what option:checked", "today, to "),
+		text("#compare-with option:checked", "the day before"), answered(),
+		inGroup("New", "new.example"), inGroup("More", "more.example"), inGroup("Less", "less.example"), inGroup("Gone", "gone.example"))
+	for _, size := range []struct{ width, height int64 }{{1280, 800}, {390, 844}} {
+		walk(fmt.Sprintf("the answer begins in the upper third of %d×%d", size.width, size.height),
+			at(size.width), open("#/compare?t="+hours), exists(".findings .change-group"), answered(),
+			must(fmt.Sprintf("$('.findings .change-group th').getBoundingClientRect().top + scrollY <= %d", size.height/3),
+				"the first group is further down"))
+	}
+	walk("the requests of the first side stay when the other side changes",
+		open("#/compare?f=method=GET&t="+hours), exists(".findings"), fill("#compare-what", "where blocked is true"),
+		hashHas("where="), fieldIs("#compare-with", "rest"), fill("#compare-with", "7d"), filterIs("method=GET, blocked is true"),
+		hashHas("vs=7d"), hashLacks("where="), fill("#compare-what", "in yesterday"), hashHas("vs=7d"),
+		addressHas("T23:59:59.999Z"))
+	walk("the comparison is accessible, at all widths",
+		inThemes([]int64{390, 768, 1280}, func(shot func(name string) step) []step {
+			return []step{
+				open("#/compare?t=" + hours), moreThan(3, ".findings tbody tr"), exists(".overlay .u-over"), answered(), shot("compare"),
+				fill("#compare-what", "own"), focused("#select"), shot("compare-own"),
+			}
+		}))
 	walk("what differs is in groups, above the chart, without tags that repeat a field",
 		open("#/compare?t="+hours), moreThan(3, ".findings tbody tr"), exists(".overlay .u-over"), answered(),
 		holds("((names) => names.length > 1 && names.join() === ['New', 'More', 'Less', 'Gone'].filter((one) => names.includes(one)).join())"+
@@ -33,17 +62,18 @@ func TestCompare(t *testing.T) {
 		must("$$('.findings .by').some((e) => e.textContent === 'host')", "no host differs"),
 		mustNot("$$('.findings th button').some((e) => e.title.startsWith('host:'))", "a tag repeats a host"))
 	walk("the focus stays where the reader is",
-		open("#/compare?t="+hours), sees("Before"), fill("#select", "blocked is true"), keys(kb.Enter),
+		open("#/compare?t="+hours), sees("Before"), fill("#compare-what", "own"), focused("#select"),
+		fill("#select", "blocked is true"), keys(kb.Enter),
 		holds("location.hash.includes('where=') && $('.one-side.selected')?.innerText.includes('blocked is true')", "compares"),
-		focused("#select"), fill("#against", "1d"), focus("#against ~ button"), keys(kb.Enter),
+		focused("#select"), fieldIs("#compare-what", "where blocked is true"), fill("#compare-with", "against"), focused("#against"),
+		fill("#against", "1d"), focus("#against ~ button"), keys(kb.Enter),
 		holds("location.hash.includes('vs=1d') && $('.one-side.baseline')?.innerText.includes('2025-12-31')", "compares again"),
-		holds("document.activeElement.textContent === 'Compare'", "has the focus on the button"),
-		holds("$('#select').value === '' && $('#against').value === ''", "has the other fields empty"), answered(),
+		holds("document.activeElement.textContent === 'Compare'", "has the focus on the button"), answered(),
 		open("#/compare?where=blocked+is+true&t="+demoDay), sees("What differs"), focus(".findings .act button"), keys(kb.Enter),
 		holds("$('#filter').value !== ''", "has the condition"), answered(),
 		holds("document.activeElement !== document.body", "has the focus in the answer"))
 	walk("conditions with mistakes are marked at their field",
-		allow("status of 400"), open("#/compare?t="+hours), sees("Before"), fill("#select", `hots="shop.example"`),
+		allow("status of 400"), open("#/compare?t="+hours), sees("Before"), fill("#compare-what", "own"), fill("#select", `hots="shop.example"`),
 		evaluate("$('#select').form.requestSubmit()"), textHas("#select-wrong", "unknown field"))
 	walk("one field, and nothing that differs",
 		open("#/compare?where=blocked+is+true&by=country&t="+demoDay),
@@ -62,4 +92,28 @@ func TestCompare(t *testing.T) {
 		exists(".two-sides"))
 	walk("no requests on either side",
 		open("#/compare?t=2026-02-01T10:00Z..2026-02-01T11:00Z"), sees("The newest record is of 2026-01-01 23:59"))
+}
+
+// inGroup waits until a group of what differs has a value.
+func inGroup(group, value string) step {
+	return waits("in group", fmt.Sprintf("$$('.findings tbody').find((e) => e.querySelector('.change-group').textContent === %q)"+
+		"?.innerText.includes(%q)", group, value), group, value)
+}
+
+// twoDays returns a log of yesterday and today, up to a moment. Its hosts have other shares of the requests today.
+func twoDays(now time.Time) string {
+	var log strings.Builder
+	midnight := now.Truncate(24 * time.Hour)
+	for host, counts := range map[string][2]int{
+		"same.example": {500, 500}, "new.example": {0, 100}, "more.example": {50, 200}, "less.example": {200, 50}, "gone.example": {100, 0},
+	} {
+		for day, n := range counts {
+			for i := range n {
+				at := midnight.Add(time.Duration(day-1)*24*time.Hour + now.Sub(midnight)*time.Duration(i)/time.Duration(n))
+				fmt.Fprintf(&log, `{"processing_stage":6,"timestamp":%q,"ip":"192.0.2.1","host":%q,"path":"/","result":"Passed","blocked":false}`+"\n",
+					at.Format(time.RFC3339), host)
+			}
+		}
+	}
+	return log.String()
 }

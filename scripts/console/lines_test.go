@@ -18,6 +18,18 @@ func (b *tab) figure(name string) int {
 	return value[int](b, fmt.Sprintf("Number(document.querySelector('.tile.%s .number').firstChild.textContent.replaceAll(',', ''))", name))
 }
 
+// heated reports whether the canvas of the heatmap has colours of several strengths.
+const heated = `(() => {
+	const canvas = $('.lines canvas');
+	const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+	const [red, green, blue] = getComputedStyle($('.colours rect')).fill.match(/[0-9]+/g).map(Number);
+	const strengths = new Set();
+	for (let i = 0; i < data.length; i += 4) {
+		if (data[i] === red && data[i + 1] === green && data[i + 2] === blue) strengths.add(data[i + 3]);
+	}
+	return strengths.size >= 3;
+})()`
+
 // TestCharts walks through the other charts of the dashboard, and what a click in a chart does.
 func TestCharts(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
@@ -40,6 +52,31 @@ func TestCharts(t *testing.T) {
 		sees("Times of the origin over time"), holds("/^up to [0-9.]+ m?s$/.test($('.series b')?.textContent)", "has the times"),
 		click(".chart button", "Show as table"), moreThan(100, ".numbers tbody tr"), accessible("times as a table"), reload(),
 		sees("Times of the origin over time"))
+	walk("the heatmap has each time once, by keys, as a table, and leads to the events",
+		open("#/?t="+demoDay), sees("Requests over time"), answered(), asked("histogram", 0), click(".over-rows button", "Times"),
+		click(".chart button", "Show as heatmap"),
+		holds("$('.over-rows [aria-pressed=true]').textContent === 'Times'", "is of the times"),
+		sees("Times of the origin as a heatmap"), hashHas("chart=heatmap"), answered(), asked("histogram", 10), exists(".colours svg"),
+		stepOf(func(b *tab) {
+			n := numOfRequests(b.t, conf(b.t, b.s, http.MethodPost, "/api/v4.0/data/facets",
+				`{"filters":"timestamp between 2026-01-01 and 2026-01-02, upstream_response_time>=0","by":"method"}`))
+			b.do(is("$$('.series b').reduce((sum, e) => sum + Number(e.textContent.replaceAll(',', '')), 0)", n))
+		}, "has all requests with a time"),
+		must(heated, "nothing is drawn in the colours of the heatmap"),
+		focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
+		holds("/2026-01-01 00:15: .*30 ms – 100 ms [0-9]+/.test($('.chart [role=status]').textContent)", "announces the second segment"),
+		note("requests", "$$('.series li').find((e) => e.textContent.includes('30 ms – 100 ms')).querySelector('b').textContent"),
+		click(".series button", "30 ms – 100 ms"), click("[role=menuitem]", "Only"), filterIs("upstream_response_time between 0.03 and 0.099999"),
+		count(".series li", 1), click(".chart button", "Show as table"), moreThan(50, ".numbers tbody tr"), accessible("heatmap as a table"))
+	walk("a log without times of the origin has a heatmap of the times of the requests",
+		open("#/?chart=heatmap&f=blocked+is+true&t="+demoDay), sees("Times of requests as a heatmap"), answered(), asked("histogram", 20),
+		textHas(".series", "under 1 ms"))
+	walk("a heavy heatmap waits",
+		answers(heavy("histogram")), open("#/?chart=heatmap&t="+demoDay), sees("This is a heavy question"), click("button", "Run it"),
+		sees("Times of the origin as a heatmap"))
+	walk("a drag in the heatmap selects a period",
+		open("#/?chart=heatmap&t="+demoDay), exists(".lines .u-over"), dragAcross(".lines .u-over", .2, .8),
+		holds(`/t=2026-01-01T0[45][0-9:.]+Z\.\.2026-01-01T19[0-9:.]+Z/.test(decodeURIComponent(location.hash))`, "has the period of the drag"))
 	walk("a heavy question about times waits, and the rest of the dashboard is there",
 		answers(heavy("stats")), open("#/?chart=latency&t="+demoDay), sees("This is a heavy question"),
 		text(".tile.requests .number", "3,000"), click("button", "Run it"), sees("9 of 10 are faster"))
@@ -136,8 +173,8 @@ func TestOverlay(t *testing.T) {
 	walk("two filters on each other",
 		open(`#/compare?f=country="Germany"&f2=country="France"&t=`+demoDay), sees("Both sides over time"),
 		requests("France", day+`country="France"`), requests("Germany", day+`country="Germany"`), line(0, "France"), line(1, "Germany"),
-		asked("diff", 0), fill("#other", "blocked is true"), evaluate("$('#other').form.requestSubmit()"), hashHas("f2=blocked+is+true"),
-		shows(".overlay .series", "blocked is true"), accessible("two filters"), click(".sides button", "the period before"),
+		asked("diff", 0), fieldIs("#compare-with", "f2"), fill("#other", "blocked is true"), evaluate("$('#other').form.requestSubmit()"), hashHas("f2=blocked+is+true"),
+		shows(".overlay .series", "blocked is true"), accessible("two filters"), fill("#compare-with", "previous"),
 		hashLacks("f2="), sees("These"))
 	walk("another filter with mistakes",
 		allow("status of 400"), open(`#/compare?f2=hots="shop.example"&t=`+demoDay),
@@ -148,7 +185,7 @@ func TestOverlay(t *testing.T) {
 				return together(open(fragment+"&t="+hours), exists(".lines .u-over"), shot("lines-"+name))
 			}
 			return []step{
-				drawn("status", "#/?chart=status"), drawn("latency", "#/?chart=latency&sort=requests"), drawn("before", "#/compare?x="),
+				drawn("status", "#/?chart=status"), drawn("latency", "#/?chart=latency&sort=requests"), drawn("heatmap", "#/?chart=heatmap"), drawn("before", "#/compare?x="),
 				drawn("filters", `#/compare?f=country="Germany"&f2=blocked+is+true`),
 			}
 		}))

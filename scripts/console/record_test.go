@@ -65,7 +65,7 @@ func TestRecord(t *testing.T) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
 		reference, reason := record["record_ref"].(string), record["reason"].(string)
 		b.do(open("#/events/"+reference+"?t="+demoDay), sees("What to do"), sees("If it should have passed: exempt the "), exists(".evidence li"),
-			keepCopies(), click(".record button", "Copy for a ticket"), holds("window.copied", "has copied it"))
+			keepCopies(), click(".take-along button", "Copy for a ticket"), holds("window.copied", "has copied it"))
 		ticket := value[string](b, "window.copied")
 		for _, want := range []string{
 			"Result: Blocked\nWhy: Content filter ", "\nTime: 2026-01-01 ", " UTC\n", "\nAddress: " + record["ip"].(string),

@@ -88,7 +88,7 @@ func TestTargetsOfFingers(t *testing.T) {
 	})
 	requests("comparison",
 		at(360), open("#/compare?where=blocked+is+true&t="+demoDay), exists(".findings"), touchable("compare"),
-		open("#/compare?vs=previous&t=2026-01-01T12:00Z..2026-01-01T18:00Z"), click("summary", "Another side"),
+		open("#/compare?vs=previous&t=2026-01-01T12:00Z..2026-01-01T18:00Z"), fill("#compare-what", "own"),
 		touchable("compare-more"))
 	requests("status",
 		at(360), open("#/status"), sees("What it allows"), touchable("status"), click("button", "Show as table"), touchable("status-table"),

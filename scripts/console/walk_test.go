@@ -124,9 +124,10 @@ func TestConsole(t *testing.T) {
 		e, counted := explanationOf(t, s, reference), firstCounted(t, s, reference)
 		b.do(open("#/events/"+reference+"?t="+demoDay), text(".record-head .judged", e.Verdict.Text+": "+e.Cause),
 			must("$('.judged').nextElementSibling.matches('.why')", "the verdict is not above the sentence"), keepCopies(), accessible("verdict"),
-			click(".record button", "Copy the exemption"), click("[role=menuitem]", "As Terraform"),
+			textHas(".take-along", e.Exemption.Text), click(".take-along button", "Copy the exemption as Terraform"),
 			holds("window.copied", "has copied it"), must(fmt.Sprintf("copied === %q", e.Exemption.Parts[0].Terraform), "the exemption is another one"),
-			click(".record button", "Copy text for the customer"), copies("Our protection against attacks"))
+			click(".take-along button", "Copy the exemption as JSON"), holds(fmt.Sprintf("copied === %q", e.Exemption.Parts[0].JSON), "has the JSON"),
+			click(".take-along button", "Copy text for the customer"), copies("Our protection against attacks"))
 		for _, one := range e.Verdict.Reasons {
 			b.do(sees(one.Text))
 		}

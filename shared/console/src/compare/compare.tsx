@@ -1,6 +1,5 @@
 // Compare: what is different from before, or in some requests from the others.
-import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Answer, type Diff, type DiffSide, type Finding, type Parameters, Refusal } from '../foundation/api';
 import { type Asker, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
@@ -17,7 +16,7 @@ import { requests, share, times } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { briefValue } from '../pure/reason';
 import { requestsOf, withoutPeriod } from '../pure/sides';
-import { momentIn, periodIn } from '../pure/time';
+import { clockIn, dayText, lengthOf, momentIn, type Period, periodIn, presetName, resolve } from '../pure/time';
 import { words } from '../texts/compare';
 
 const mostFindings = 40;
@@ -57,80 +56,165 @@ async function ask(asker: Asker, place: Place): Promise<Answer<Finding>> {
 	return asker.ask('diff', parameters);
 }
 
-/** Sides chooses what is compared with what. */
+/** A side that the reader writes. */
+type Own = keyof typeof words.own;
+
+/** ownOf names the side of the address that is none of the offered ones. */
+function ownOf({ select, against, other }: Place): Own | null {
+	if (other !== '') return 'other';
+	if (select !== '') return select in words.selects ? null : 'select';
+	return against === '' || against in words.presets ? null : 'against';
+}
+
+/** Sides is the sentence that says what is compared with what. Its two ends are controls. */
 function Sides({ wrong }: { wrong: readonly string[] }) {
-	const { place, fields, go } = useConsole();
-	const side = sideOf(place);
-	const preset = (name: string, pressed: boolean, change: Partial<Place>) =>
-		<button type="button" class="small" key={name} aria-pressed={pressed} onClick={() => go(change)}>{name}</button>;
-	return <section class="sides" aria-label={words.what}>
-		<div class="row"><span class="quiet">{words.what}</span>
-			{Object.entries(words.presets).map(([against, name]) => preset(name, side === against, { ...noSide, against }))}
-			{Object.entries(words.selects).map(([select, name]) => preset(name, place.select === select, { ...noSide, select }))}
-			{preset(words.lastHour, side === '1d' && place.period === '1h', { ...noSide, against: '1d', period: '1h' })}
+	const { place, zone, go } = useConsole();
+	const folded = useMedia(narrow);
+	const [written, write] = useState<{ side: Own; done: boolean } | null>(null); // what the reader wants to write
+	const { select, against, other } = place;
+	const own = written?.side ?? ownOf(place); // the field stays when it is done: it may have the focus
+	const asked = written?.done === false ? written.side : null;
+	const change = (to: Partial<Place>): void => {
+		write(null);
+		go(to);
+	};
+	// Another side keeps the requests of the first one: their conditions become conditions of the filter.
+	const first = { ...noSide, filter: [place.filter, select].filter((one) => one.trim() !== '').join(', ') };
+	return <section class="sides" aria-label={words.sides}>
+		<div class="row">
+			<Select id="compare-what" name={words.what}
+				value={asked === 'select' ? 'own' : select !== '' ? `where ${select}` : `in ${periodOf(place)}`}
+				choose={(side) => {
+					const [kind, text] = [side.slice(0, side.indexOf(' ')), side.slice(side.indexOf(' ') + 1)];
+					if (side === 'own') write({ side: 'select', done: false });
+					else if (kind === 'where') change({ ...noSide, select: text });
+					else change({ select: '', ...inDay(text, against, zone) });
+				}} groups={[
+					[words.ofPeriods, periodsFor(place, zone)],
+					[words.ofRequests, [
+						...Object.entries({ ...words.selects, ...(select === '' ? {} : { [select]: nameOf(words.selects, select) }) })
+							.map(([conditions, name]) => [`where ${conditions}`, name] as const),
+						['own', words.own.select[0]],
+					]],
+				]} />
+			<Select id="compare-with" name={words.with}
+				value={asked === 'against' || asked === 'other' ? asked : other !== '' ? 'f2' :
+					select !== '' ? 'rest' : against || firstSide}
+				choose={(side) => {
+					if (side === 'against' || side === 'other') write({ side, done: false });
+					else if (side !== 'rest' && side !== 'f2') change({ ...first, against: side });
+				}} options={[
+					...(select === '' ? [] : [['rest', words.rest] as const]),
+					...Object.entries({ ...words.presets, ...(against === '' ? {} : { [against]: earlierName(against, zone) }) }),
+					...(other === '' ? [] : [['f2', other] as const]),
+					['against', words.own.against[0]], ['other', words.own.other[0]],
+				]} />
+			{!folded && <Further />}
 		</div>
-		<Folded open={place.other !== '' || place.by !== null}>
-			<Own id="select" name={words.own} hint={words.ownHint} value={place.select} wrong={wrong}
-				use={(select) => go({ ...noSide, select })} />
-			<Own id="against" name={words.ownPeriod} hint={words.ownPeriodHint} wrong={[]} value={place.against}
-				shown={place.against in words.presets ? '' : place.against} use={(against) => go({ ...noSide, against })} />
-			<Own id="other" name={words.ownFilter} hint={words.ownHint} value={place.other} wrong={[]}
-				use={(other) => go({ ...noSide, other })} />
-			<Select id="compare-by" name={words.field} value={place.by?.[0] ?? ''}
-				choose={(field) => go({ by: field === '' ? null : [field] })}
-				options={[['', words.allFields], ...[...new Set([
-					...fields.filter((f) => f.groupable && !f.key).map((f) => f.name), ...place.by ?? [],
-				])].map((name) => [name, name] as const)]} />
-		</Folded>
+		{own !== null && <Written key={own} of={own} value={{ select, against, other }[own]} wrong={own === 'select' ? wrong : []}
+			focus={asked !== null} use={(text) => {
+				write({ side: own, done: true });
+				go({ ...(own === 'select' ? noSide : first), [own]: text });
+			}} />}
 	</section>;
 }
 
-/** Folded has the ways that are taken seldom, folded away where the window is narrow. */
-function Folded({ open, children }: { open: boolean; children: ComponentChildren }) {
-	const folded = useMedia(narrow);
-	const row = <div class="row">{children}</div>;
-	return folded ? <details class="more-sides" open={open}><summary>{words.more}</summary>{row}</details> : row;
+const nameOf = (names: Readonly<Record<string, string>>, one: string): string => names[one] ?? one;
+
+/** earlierName names the side that another period is. */
+function earlierName(against: string, zone: string): string {
+	const known = nameOf(words.presets, against);
+	if (known !== against) return known;
+	const period = lengthOf(against) === null ? resolve(against, 0) : null;
+	return period ? periodIn(period, zone) : words.earlier(against);
 }
 
-/** Own is a field for a side of the reader's own. */
-function Own({ id, name, hint, value, shown = value, wrong, use }: {
-	id: string; name: string; hint: string; value: string; shown?: string; wrong: readonly string[]; use(text: string): void;
+/** inDay is a chosen period. Today has no whole period before it, so it is compared with the same time of yesterday. */
+function inDay(text: string, against: string, zone: string): Partial<Place> {
+	if (text !== 'today' && text !== 'yesterday') return { period: text };
+	const period = dayText(text, zone, Date.now());
+	return text === 'today' && (against === '' || against === firstSide) ? { period, against: '1d' } : { period };
+}
+
+/** periodsFor are the periods that the first control offers, and the present one. */
+function periodsFor(place: Place, zone: string): (readonly [string, string])[] {
+	const text = periodOf(place);
+	const period = lengthOf(text) === null ? resolve(text, 0) : null;
+	const offered = ['1h', '24h', '7d'].map((one) => [`in ${one}`, presetName(one)] as const);
+	const days = Object.entries(words.days).map(([day, name]) => [`in ${day}`, name] as const);
+	if (offered.some(([one]) => one === `in ${text}`)) return [...days, ...offered];
+	const name = !period ? presetName(text) : isToday(period, zone) ? words.todayTo(clockIn(period.to, zone, 'minutes')) :
+		periodIn(period, zone);
+	return [[`in ${text}`, name], ...days, ...offered];
+}
+
+/** isToday reports whether a period is a part of today from its begin. */
+function isToday(period: Period, zone: string): boolean {
+	const today = resolve(dayText('today', zone, Date.now()), 0);
+	return today?.from === period.from && period.to <= today.to;
+}
+
+/** Further are the side that is asked for most often, and the fields. A narrow window has them below the answer. */
+function Further() {
+	const { place, zone, fields, go } = useConsole();
+	return <>
+		<button type="button" class="small" onClick={() => go({ ...noSide, against: '1d', period: dayText('today', zone, Date.now()) })}>
+			{words.today}</button>
+		<Select id="compare-by" name={words.fields} value={place.by?.[0] ?? ''}
+			choose={(field) => go({ by: field === '' ? null : [field] })}
+			options={[['', words.allFields], ...[...new Set([
+				...fields.filter((f) => f.groupable && !f.key).map((f) => f.name), ...place.by ?? [],
+			])].map((name) => [name, name] as const)]} />
+	</>;
+}
+
+/** Written is the field for a side that the reader writes. */
+function Written({ of, value, wrong, focus, use }: {
+	of: Own; value: string; wrong: readonly string[]; focus: boolean; use(text: string): void;
 }) {
 	const [typed, type] = useState<{ of: string; text: string } | null>(null);
-	const text = typed?.of === value ? typed.text : shown;
-	return <form class="field own" onSubmit={(event) => {
+	const text = typed?.of === value ? typed.text : value;
+	const input = useRef<HTMLInputElement>(null);
+	useLayoutEffect(() => {
+		if (focus) input.current?.focus();
+	}, []);
+	const [, name, hint] = words.own[of];
+	return <form class="own" onSubmit={(event) => {
 		event.preventDefault();
 		const wanted = text.trim();
 		type(null);
-		if (wanted !== shown) use(wanted);
+		if (wanted !== value) use(wanted);
 	}}>
-		<label for={id}>{name}</label>
-		<div class="row tight">
-			<input id={id} value={text} placeholder={hint} spellcheck={false} autocomplete="off" aria-invalid={wrong.length > 0}
-				aria-describedby={wrong.length > 0 ? `${id}-wrong` : undefined}
-				onInput={(event) => type({ of: value, text: event.currentTarget.value })} />
-			<button type="submit">{words.compare}</button>
-		</div>
-		{wrong.length > 0 && <small id={`${id}-wrong`} class="wrong-text">{wrong.join(' ')}</small>}
+		<label for={of}>{name}</label>
+		<input id={of} ref={input} value={text} placeholder={hint} spellcheck={false} autocomplete="off" aria-invalid={wrong.length > 0}
+			aria-describedby={wrong.length > 0 ? `${of}-wrong` : undefined}
+			onInput={(event) => type({ of: value, text: event.currentTarget.value })} />
+		<button type="submit">{words.compare}</button>
+		{wrong.length > 0 && <small id={`${of}-wrong`} class="wrong-text">{wrong.join(' ')}</small>}
 	</form>;
 }
 
 function Findings({ answer: { results, meta } }: { answer: Answer<Finding> }) {
 	const { zone } = useConsole();
+	const folded = useMedia(narrow);
 	const { diff } = meta;
 	if (!diff) return null;
 	if (diff.selected.num_of_requests + diff.baseline.num_of_requests === 0) return <Nothing meta={meta} />;
 	const before = diff.baseline.except === undefined;
 	const begin = before ? beginOf([meta, { ...meta, period: diff.baseline.period }]) : null;
+	const sides = <div class="two-sides">
+		<OneSide name={words.selected} side={diff.selected} kind="selected" />
+		<OneSide name={before ? words.baselineBefore : words.baseline} side={diff.baseline} kind="baseline" />
+	</div>;
 	return <>
-		<div class="two-sides">
-			<OneSide name={words.selected} side={diff.selected} kind="selected" />
-			<OneSide name={before ? words.baselineBefore : words.baseline} side={diff.baseline} kind="baseline" />
-		</div>
+		{!folded && sides}
 		{begin !== null && <p class="warning">{words.begins(momentIn(begin, zone))}</p>}
 		{diff.small && <p class="warning">{words.small}</p>}
-		{results.length === 0 ? <None diff={diff} before={before} /> :
-			<Table findings={results} diff={diff} before={before} />}
+		{results.length === 0 ? <None diff={diff} before={before} /> : <>
+			<Table findings={results} diff={diff} before={before} />
+			<p class="quiet">{words.findingsHint}</p>
+		</>}
+		{folded && <>{sides}<div class="row further"><Further /></div></>}
 		<Overlay />
 	</>;
 }
@@ -164,7 +248,7 @@ function OfSide({ side, and, ...of }: { side: DiffSide; n: number; and?: string 
 function Table({ findings, diff, before }: { findings: readonly Finding[]; diff: Diff; before: boolean }) {
 	const { place, go } = useConsole();
 	return <table class="findings">
-		<caption><h2>{words.findings}</h2> <small>{words.findingsHint}</small></caption>
+		<caption class="hidden"><h2>{words.findings}</h2></caption>
 		<thead><tr>
 			<th scope="col">{words.field}</th><th scope="col">{words.value}</th><th scope="col">{words.share}</th>
 			<th scope="col" class="n">{words.selected}</th><th scope="col" class="n">{before ? words.baselineBefore : words.baseline}</th>

@@ -11,7 +11,7 @@ import { mostSegments } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
 import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from '../parts/answer';
 import { Chart } from '../parts/chart';
-import { Facets, Nothing } from '../parts/lazily';
+import { Changes, Facets, Nothing } from '../parts/lazily';
 import linesStyle from '../parts/lines.css';
 import { Empty, factOfTop, List, type ListName, Of, type Rank } from '../parts/list';
 import { Count, Share, Value } from '../parts/menu';
@@ -29,12 +29,10 @@ import { mostDays } from '../pure/incidents';
 import { type Known, knownOf, lacks, numberIn } from '../pure/known';
 import { comparedWith, momentIn, type Period, previous, segmentFor } from '../pure/time';
 import { words } from '../texts/page';
-import changesStyle from './changes.css';
 import { Incidents, marksOf } from './incidents';
 import standoutStyle from './standout.css';
 
 const Busiest = lazy(() => import('./busiest').then((m) => m.Busiest));
-const Changes = lazy(() => import('./changes').then((m) => m.Changes), changesStyle);
 const Lines = lazy(() => import('../parts/lines').then((m) => m.Lines), linesStyle);
 const Split = lazy(() => import('../parts/lines').then((m) => m.Split), linesStyle);
 const StandOut = lazy(() => import('./standout').then((m) => m.StandOut), standoutStyle);
@@ -210,7 +208,8 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 					{({ answer: { results, meta } }) => {
 						const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
 						return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
-							earlier={countedBy(drawn?.before.timeline[1])?.period} /> : <Lines kind={chart} {...of} />;
+							earlier={countedBy(drawn?.before.timeline[1])?.period} /> :
+							<Lines kind={console.place.chart === 'heatmap' ? 'heatmap' : chart} {...of} />;
 					}}
 				</Panel>}
 			</Marks.Provider>
@@ -243,9 +242,9 @@ function drawable(name: ChartName, known: Known): boolean {
 	return field === undefined || !lacks(known, field);
 }
 
-/** chartOf names what the lines of the chart are: the statuses if the log has no results. */
+/** chartOf names what the lines of the chart are: the statuses if the log has no results. A heatmap is another chart of the times. */
 function chartOf({ chart }: Place, known: Known): ChartName {
-	const name = chart in words.charts ? chart as ChartName : '';
+	const name = chart === 'heatmap' ? 'latency' : chart in words.charts ? chart as ChartName : '';
 	return name === '' && !drawable(name, known) ? 'status' : name;
 }
 

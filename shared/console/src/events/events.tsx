@@ -11,8 +11,9 @@ import { presentPeriod } from '../foundation/running';
 import { Answered, Quiet, wholeSeconds } from '../parts/answer';
 import { Chart } from '../parts/chart';
 import findStyle from '../parts/find.css';
-import { Facets, Nothing } from '../parts/lazily';
+import { Changes, Facets, Nothing } from '../parts/lazily';
 import { Older, type Pages, usePages } from '../parts/older';
+import { type Mark, Marks } from '../parts/plot';
 import { LiveField, liveRate } from '../parts/refresh';
 import { leadToData, never } from '../parts/start';
 import { filtersOf } from '../pure/filter';
@@ -126,6 +127,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	const { place, zone, go } = useConsole();
 	const wanted = place.find;
 	const [exporting, setExporting] = useState(false);
+	const [changes, setChanges] = useState<readonly Mark[]>([]);
 	const { timeline, logs } = answers;
 	const { rows: all, next } = pages;
 	const searched = searchedIn(shown);
@@ -138,8 +140,11 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	const oldest = Date.parse(last);
 	const since = (): string => momentIn(wholeSeconds(last), zone);
 	return <>
-		<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
-			period={timeline.meta.period} />
+		<Marks.Provider value={changes}>
+			<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
+				period={timeline.meta.period} />
+		</Marks.Provider>
+		{place.panel === 'changes' && <Changes mark={setChanges} />}
 		{all.length + live.waiting.length === 0 && <Quiet meta={logs.meta} />}
 		<div class="over-rows">
 			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(all.length)) :
@@ -157,7 +162,8 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 			<LiveField rates={rates} />
 			<span class="row">
 				<button type="button" class="small" onClick={() => setExporting(true)}>{words.export}</button>
-				<FacetsButton /><ColumnChooser shown={chosen} />
+				<PanelButton panel="changes" name={words.settings} title={words.settingsTitle} />
+				<PanelButton panel="facets" name={words.facets} title={words.facetsTitle} /><ColumnChooser shown={chosen} />
 			</span>
 		</div>
 		{exporting && <Export filters={String(answers.parameters['filters'])} period={{ from: Date.parse(from), to: Date.parse(to) }}
@@ -181,12 +187,12 @@ function searchedIn(shown: readonly Column[]): string[] {
 	return fieldsOf(shown).filter((field) => field !== 'timestamp' && field !== 'url');
 }
 
-/** FacetsButton opens the values of fields beside the list. */
-function FacetsButton() {
+/** PanelButton opens what is beside the list, or above it. */
+function PanelButton({ panel, name, title }: { panel: string; name: string; title: string }) {
 	const { place, go } = useConsole();
-	const open = place.panel === 'facets';
-	return <button type="button" class="small" aria-expanded={open} title={words.facetsTitle}
-		onClick={() => go({ panel: open ? '' : 'facets' })}>{words.facets}</button>;
+	const open = place.panel === panel;
+	return <button type="button" class="small" aria-expanded={open} title={title} onClick={() => go({ panel: open ? '' : panel })}>
+		{name}</button>;
 }
 
 /** ColumnChooser opens the chooser of columns. The choice is in the address, and the browser keeps it. */

@@ -2,11 +2,13 @@
 import type { Asker } from '../foundation/ask';
 import { lazy } from '../foundation/lazy';
 import blameStyle from './blame.css';
+import changesStyle from './changes.css';
 import type { Names } from './configurations';
 import documentsStyle from './documents.css';
 import facetsStyle from './facets.css';
 import linesStyle from './lines.css';
 
+export const Changes = lazy(() => import('./changes').then((m) => m.Changes), changesStyle);
 export const Configurations = lazy(() => import('./configurations').then((m) => m.Configurations), documentsStyle);
 export const Facets = lazy(() => import('./facets').then((m) => m.Facets), facetsStyle);
 export const Nothing = lazy(() => import('./blame').then((m) => m.Nothing), blameStyle);

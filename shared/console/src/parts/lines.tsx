@@ -1,5 +1,5 @@
-// Lines: charts of a period by status, by who asked, by time and by a field, the chart of two sides of a comparison, and charts as tables.
-import { useMemo, useState } from 'preact/hooks';
+// Lines: charts of a period by status, by who asked, by time and by a field, and the chart of two sides of a comparison.
+import { useMemo } from 'preact/hooks';
 import {
 	type Answer, type Meta, type Parameters, Refusal, type Routes, type Segment, type Stat,
 } from '../foundation/api';
@@ -9,35 +9,20 @@ import { mostSegments } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
 import { beginOf } from '../pure/coverage';
 import { absent, add, addOnly, type Fact, filtersOf, without } from '../pure/filter';
-import { ago, brief, bytes, count, milliseconds } from '../pure/format';
+import { brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import {
-	aligned, classesOf, type Figures, figuresOf, leastOfLogarithm, type Measure, measures, ofClass, ranked, rest, stacked, total,
+	aligned, classesOf, type Figures, figuresOf, leastOfLogarithm, type Measure, measures, ofClass, ranked, rest, total,
 } from '../pure/lines';
 import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
-import { absolute, comparedWith, momentIn, type Period, segmentFor, segmentIn } from '../pure/time';
+import { comparedWith, momentIn, type Period, segmentFor } from '../pure/time';
 import { words } from '../texts/lines';
 import { Answered } from './answer';
-import { Count, Share, Value } from './menu';
-import { Marked, partialOf, Plot, type PlotLine, useAnnounced } from './plot';
+import { Heatmap } from './heatmap';
+import { type Line, LinesChart, Numbers } from './lineschart';
+import { Count, Share } from './menu';
+import { partialOf } from './plot';
 import { besidesOf, Change, conditionOf, TileOf } from './tile';
-
-/** Numbers with a name, one for each segment. */
-interface Column {
-	name: string;
-	values: readonly (number | null)[];
-	counted?: { filter: string | null; period: string }; // the requests of these numbers, if they are those of a filter
-	times?: readonly number[]; // of their own segments, if these are not those of the chart
-}
-
-/** A line with its name, what it says about a request, and its number while the cursor is nowhere. */
-interface Line extends PlotLine, Column {
-	fact: Fact | null;
-	whole: string;
-	counts?: number; // all that is counted
-	values: (number | null)[];
-	dash: number[];
-}
 
 /** ofFact are the requests of an answer that have a value. */
 function ofFact({ filter, period }: Counted, fact: Fact): Counted {
@@ -50,8 +35,11 @@ interface Of {
 	period: { from: string; to: string };
 }
 
+export { Numbers };
+
 /** Lines draws a chart of a kind. The times are asked for; the others are of the timeline. */
 export function Lines({ kind, ...of }: Of & { kind: string }) {
+	if (kind === 'heatmap') return <Heatmap />;
 	return kind === 'latency' ? <Latency /> : <OfTimeline key={kind} kind={kind} {...of} />;
 }
 
@@ -140,7 +128,7 @@ function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 			name: origin ? words.names.originLatency : words.names.latency,
 		};
 	}, [results]);
-	return <LinesChart {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} band />;
+	return <LinesChart {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} band other={['heatmap', words.asHeatmap]} />;
 }
 
 /** Split reads the field from the address, asks for its histogram, and draws columns of the values with the largest segments. */
@@ -208,90 +196,6 @@ function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Route
 function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>): string {
 	if (kind === 'other' || kind === 'absent') return words.kinds[kind];
 	return series === '' ? '""' : String(series);
-}
-
-/** LinesChart is a figure of lines with their legend, and the same as a table. */
-function LinesChart({ name, times, lines, length, height = 220, columns = false, band = false, write, moment }: {
-	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
-	columns?: boolean; // on each other, in place of lines
-	band?: boolean; // between the first line and the last one, on a logarithmic axis
-	write?(n: number): string; // without it, whole numbers
-	moment?(at: number): string; // what the legend names a segment
-}) {
-	const { place, zone, go } = useConsole();
-	const { table } = place;
-	const [cursor, setCursor] = useState<number | null>(null);
-	const at = table ? null : cursor; // a table has none
-	const announced = useAnnounced(at);
-	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
-	const series = useMemo(() => { // the first column is drawn last, over the sums with the others, and the lines over their band
-		const sums = columns ? stacked(lines.map((line) => line.values)) : [];
-		const drawn = columns ? lines.map((line, i) => ({ ...line, values: sums[i] ?? [] })) : [...lines];
-		return columns || band ? drawn.reverse() : drawn;
-	}, [lines, columns, band]);
-	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
-	const numberAt = (line: Line, i: number): string => numberOf(line.values[i], write);
-	return <figure class="chart lines">
-		<figcaption>
-			<h2>{name}</h2>
-			<span class="hidden">{words.summary(lines.map((line) => `${line.name} ${line.whole}`).join(', '), times.length)}</span>
-			<span class="hidden" role="status">{announced !== null && times[announced] !== undefined &&
-				`${momentOf(announced)}: ${lines.map((line) => `${line.name} ${numberAt(line, announced)}`).join(', ')}`}</span>
-			<ul class="series">{lines.map((line, i) => <li key={i}>
-				<svg width="22" height="8" aria-hidden="true">
-					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width={columns ? 8 : 2}
-						stroke-dasharray={columns ? undefined : line.dash.join(' ')} />
-				</svg>
-				{line.fact ? <Value fact={line.fact}>{line.name}</Value> : <span>{line.name}</span>}
-				<b>{at !== null ? <NumberAt column={line} at={at} times={times} length={length} {...(write ? { write } : {})} /> :
-					line.counts === undefined || !line.counted ? line.whole :
-						<Count n={line.counts} {...line.counted} write={() => line.whole} />}</b>
-			</li>)}</ul>
-			<Marked at={at === null ? undefined : times[at]} length={length} />
-			<span class="moment">{at === null ? '' : momentOf(at)}</span>
-			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
-			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
-				{table ? words.asChart : words.asTable}</button>
-		</figcaption>
-		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :
-			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
-				{...(write ? { write } : {})} /> :
-				<Plot segments={segments} length={length} height={height} series={series} zone={zone} at={at} onMove={setCursor}
-					columns={columns} band={band}
-					{...(write ? { write } : {})} onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
-	</figure>;
-}
-
-function numberOf(n: number | null | undefined, write: (n: number) => string = count): string {
-	return n == null ? '–' : write(n);
-}
-
-/** NumberAt is a number of a column in a segment. */
-function NumberAt({ column: { values, counted, times: own }, at, times, length, write = count }: {
-	column: Column; at: number; times: readonly number[]; length: number; write?(n: number): string;
-}) {
-	const n = values[at];
-	if (n == null || !counted) return <>{numberOf(n, write)}</>;
-	return <Count n={n} filter={counted.filter} period={segmentIn(counted.period, (own ?? times)[at] ?? 0, length)} write={write} />;
-}
-
-/** Numbers are what a chart draws as a table, without the segments that have nothing. */
-export function Numbers({ name, columns, moments, ...of }: {
-	name: string; columns: readonly Column[]; moments: readonly string[]; times: readonly number[];
-	length: number; // of a segment, in seconds
-	write?(n: number): string;
-}) {
-	const { zone } = useConsole();
-	return <div class="scroll" tabIndex={0} role="region" aria-label={name}>
-		<table class="numbers">
-			<thead><tr>
-				<th scope="col">{words.time} ({zone})</th>{columns.map((column, at) => <th scope="col" key={at}>{column.name}</th>)}
-			</tr></thead>
-			<tbody>{moments.map((moment, i) => (columns.some((column) => column.values[i]) ? <tr key={i}>
-				<th scope="row">{moment}</th>{columns.map((column, at) => <td key={at}><NumberAt column={column} at={i} {...of} /></td>)}
-			</tr> : null))}</tbody>
-		</table>
-	</div>;
 }
 
 /** The two sides of a comparison. */

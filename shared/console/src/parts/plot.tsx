@@ -2,7 +2,8 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { brief } from '../pure/format';
+import { brief, milliseconds } from '../pure/format';
+import { levelOf, opacities } from '../pure/heat';
 import { logarithmicRange } from '../pure/lines';
 import { clockIn, dateIn } from '../pure/time';
 import { words } from '../texts/page';
@@ -14,6 +15,17 @@ export interface PlotLine {
 	dash?: number[];
 	fill?: boolean;
 	width: number;
+}
+
+/** The ends of a line of a heatmap on the axis, which is logarithmic. */
+export interface Band {
+	from: number;
+	to: number;
+}
+
+/** mostOf returns the largest number of some lines. */
+export function mostOf(lines: readonly PlotLine[]): number {
+	return Math.max(0, ...lines.flatMap(({ values }) => values.map((n) => n ?? 0)));
 }
 
 /** What a chart marks: a time, in seconds, in which something happened that the lines do not say. */
@@ -45,10 +57,13 @@ export function Marked({ at, length }: { at: number | undefined; length: number 
 }
 
 /** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
-export function Plot({ segments, length, height, series, zone, at, compact, columns = false, band = false, write, onMove, onSelect }: {
+export function Plot({
+	segments, length, height, series, zone, at, compact, columns = false, band = false, heat, write, onMove, onSelect,
+}: {
 	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
 	columns?: boolean; // from zero, each drawn over those before it
 	band?: boolean; // between the first line and the last one, on a logarithmic axis
+	heat?: readonly Band[]; // the lines are numbers, drawn as colours between these ends, the highest ones first
 	series: readonly PlotLine[]; zone: string; at: number | null; write?(n: number): string; // of the axis; without it, whole numbers
 	onMove(at: number | null): void; onSelect(from: number, to: number): void;
 }) {
@@ -76,13 +91,14 @@ export function Plot({ segments, length, height, series, zone, at, compact, colu
 			padding: [8, 8, 0, 0],
 			tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
 			cursor: {
-				y: false, drag: { x: true, y: false, setScale: false }, points: columns ? { show: false } : { size: 6 },
+				y: false, drag: { x: true, y: false, setScale: false }, points: columns || heat ? { show: false } : { size: 6 },
 				// It stays while the pointer is on its way to the numbers in the legend.
 				bind: { mouseleave: (_, __, leave) => (event) => (event.buttons > 0 ? leave(event) : null) },
 			},
 			scales: {
-				x: { time: true, ...(columns ? { range: (_, min, max) => [min - length / 2, max + length / 2] } : {}) },
-				y: band ? { distr: 3, range: (_, min, max) => logarithmicRange(min, max) } :
+				x: { time: true, ...(columns || heat ? { range: (_, min, max) => [min - length / 2, max + length / 2] } : {}) },
+				y: heat ? { distr: 3, range: () => [heat.at(-1)?.from ?? 1, heat[0]?.to ?? 10] } : band ?
+					{ distr: 3, range: (_, min, max) => logarithmicRange(min, max) } :
 					{ range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
 			},
 			...(band ? { bands: [{ series: [1, series.length], fill: colour('--part-fill') }] } : {}),
@@ -92,10 +108,11 @@ export function Plot({ segments, length, height, series, zone, at, compact, colu
 				{ ...axis, size: 52, ticks: { show: false }, show: true, space: compact ? 24 : 36,
 					// A logarithmic axis names only the powers of ten; the other splits are null.
 					values: (_, splits: readonly (number | null)[]) => splits.map((n) =>
-						(n === null ? '' : write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
+						(n === null ? '' : heat ? milliseconds(n) : write ? write(n) : Number.isInteger(n) ? brief(n) : '')) },
 			],
 			series: [{}, ...series.map((s): uPlot.Series => ({
-				...(columns ? { fill: colour(s.colour), width: 0, points: { show: false }, paths: bars } : {
+				...(heat ? { width: 0, points: { show: false }, paths: () => null } : {}),
+				...(heat ? {} : columns ? { fill: colour(s.colour), width: 0, points: { show: false }, paths: bars } : {
 					stroke: colour(s.colour), width: s.width, points: { show: segments.length < 3 },
 					...(s.dash ? { dash: s.dash } : {}),
 					...(s.fill ? { fill: colour(s.colour + '-fill') } : {}),
@@ -103,16 +120,13 @@ export function Plot({ segments, length, height, series, zone, at, compact, colu
 			}))],
 			hooks: {
 				drawClear: [(u) => {
-					const ratio = devicePixelRatio;
-					for (const { from, to, line } of marked.current) {
-						if (line) continue;
-						const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)];
-						const width = Math.max(right - left, leastMark * ratio);
-						u.ctx.fillStyle = colour('--warning-ground');
-						u.ctx.fillRect(left, u.bbox.top, width, u.bbox.height);
-						u.ctx.fillStyle = colour('--warning');
-						u.ctx.fillRect(left, u.bbox.top, width, 3 * ratio);
-					}
+					drawMarks(u, marked.current, colour('--warning-ground'), u.bbox.height);
+					drawMarks(u, marked.current, colour('--warning'), 3 * devicePixelRatio);
+				}],
+				drawAxes: [(u) => { // colours would be hard to tell apart below the grid
+					if (!heat) return;
+					drawHeat(u, heat, series, length, colour('--passed'));
+					drawMarks(u, marked.current, colour('--warning'), 3 * devicePixelRatio);
 				}],
 				draw: [(u) => { // over the grid
 					const ratio = devicePixelRatio;
@@ -178,6 +192,34 @@ export function Plot({ segments, length, height, series, zone, at, compact, colu
 		else if (event.key !== 'Enter' || !choose(at)) return;
 		event.preventDefault();
 	}} />;
+}
+
+/** drawMarks draws the marks that last a while, from the top. */
+function drawMarks(u: uPlot, marks: readonly Mark[], colour: string, height: number): void {
+	u.ctx.fillStyle = colour;
+	for (const { from, to, line } of marks) {
+		if (line) continue;
+		const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)];
+		u.ctx.fillRect(left, u.bbox.top, Math.max(right - left, leastMark * devicePixelRatio), height);
+	}
+}
+
+/** drawHeat draws the numbers of each line as colours between its ends. */
+function drawHeat(u: uPlot, heat: readonly Band[], lines: readonly PlotLine[], length: number, colour: string): void {
+	const most = mostOf(lines);
+	u.ctx.fillStyle = colour;
+	for (const [i, { from, to }] of heat.entries()) {
+		const [top, bottom] = [u.valToPos(to, 'y', true), u.valToPos(from, 'y', true)];
+		for (const [at, n] of (lines[i]?.values ?? []).entries()) {
+			const opacity = opacities[levelOf(n ?? 0, most) - 1];
+			const time = u.data[0][at];
+			if (opacity === undefined || time === undefined) continue;
+			const [left, right] = [time - length / 2, time + length / 2].map((seconds) => Math.round(u.valToPos(seconds, 'x', true)));
+			u.ctx.globalAlpha = opacity;
+			u.ctx.fillRect(left ?? 0, top + 1, Math.max(1, (right ?? 0) - (left ?? 0) - 1), bottom - top - 1);
+		}
+	}
+	u.ctx.globalAlpha = 1;
 }
 
 /** axisTime names a split. The date is below the first one of each day, without the year where there is no room. */

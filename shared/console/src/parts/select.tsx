@@ -2,10 +2,14 @@
 import { useRef, useState } from 'preact/hooks';
 import { words } from '../texts/page';
 
+type Option = readonly [value: string, name: string];
+
 /** Select acts at once on what the mouse or a finger chooses, and on what keys choose as soon as Enter or the button is pressed. */
-export function Select({ id, name, value, options, choose }: {
-	id?: string; name: string; value: string; options: readonly (readonly [value: string, name: string])[]; choose(value: string): void;
+export function Select({ id, name, value, options = [], groups = [], choose }: {
+	id?: string; name: string; value: string; options?: readonly Option[]; choose(value: string): void;
+	groups?: readonly (readonly [name: string, options: readonly Option[]])[]; // of options, below those without one
 }) {
+	const optionOf = ([one, text]: Option) => <option key={one} value={one}>{text}</option>;
 	const [moved, setMoved] = useState({ of: value, to: value }); // by keys, from the value
 	const byKeys = useRef(false);
 	const at = moved.of === value ? moved.to : value;
@@ -26,7 +30,8 @@ export function Select({ id, name, value, options, choose }: {
 			if (byKeys.current) setMoved({ of: value, to });
 			else act(to);
 		}}>
-			{options.map(([one, text]) => <option key={one} value={one}>{text}</option>)}
+			{options.map(optionOf)}
+			{groups.map(([group, some]) => <optgroup key={group} label={group}>{some.map(optionOf)}</optgroup>)}
 		</select></label>
 		{at !== value && <button type="button" class="small primary" onClick={() => {
 			list.current?.focus(); // the button is gone then

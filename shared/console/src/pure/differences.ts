@@ -1,4 +1,5 @@
 // What differs between two sides, in groups.
+import { groupOf as subjectOf } from './tags';
 
 /** What the groups need of a value. */
 export interface Finding {
@@ -20,12 +21,16 @@ export function groupOf({ lift }: Pick<Finding, 'lift'>): Group {
 	return lift > 1 ? 'more' : 'less';
 }
 
-/** grouped returns the values by group, without tags that repeat the value of a field, and without empty groups. */
+/**
+ * grouped returns the values by group, without tags that repeat the value of a field, and without empty groups. A tag of a rule
+ * repeats a reason if both sides have them in as many requests.
+ */
 export function grouped<T extends Finding>(findings: readonly T[]): { group: Group; findings: T[] }[] {
 	const fields = findings.filter(({ by }) => by !== 'tags');
 	const repeats = (tag: T): boolean => tag.by === 'tags' && fields.some((one) =>
 		one.selected.num_of_requests === tag.selected.num_of_requests && one.baseline.num_of_requests === tag.baseline.num_of_requests &&
-		(saysThe(String(tag.value), String(one.value)) || (tag.value === one.by && one.value === true)));
+		(saysThe(String(tag.value), String(one.value)) || (tag.value === one.by && one.value === true) ||
+			(one.by === 'reason' && subjectOf(String(tag.value)) === 'rules')));
 	const kept = findings.filter((one) => !repeats(one));
 	return groups.map((group) => ({ group, findings: kept.filter((one) => groupOf(one) === group) }))
 		.filter((one) => one.findings.length > 0);

@@ -19,6 +19,7 @@ import { isFilter } from './filterlike';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
 import { fuzzy } from './fuzzy';
+import { inClass, levelOf, occurring, timeClasses } from './heat';
 import { inOrder, type Judged, verdictOf } from './incidents';
 import { checksOf, type Installation, slotsOf } from './installation';
 import { knownOf, lacks, numberIn } from './known';
@@ -1177,7 +1178,27 @@ test('what differs is in groups, without tags that repeat a field', () => {
 		{ group: 'new', findings: [status] }, { group: 'more', findings: [address, human, other] },
 		{ group: 'less', findings: [class4] }, { group: 'gone', findings: [gone] },
 	]);
+	const reason = finding('reason', 'Block - rate limit ["all"] - Searches', null, 40, 0);
+	const rare = finding('tags', 'rate-limit:rl4', null, 39, 0);
+	equal(grouped([reason, finding('tags', 'rate-limit:rl3', null, 40, 0), rare]), [{ group: 'new', findings: [reason, rare] }]);
 	equal(grouped([]), []);
+});
+
+test('the classes of times follow each other, and have each time once', () => {
+	equal(timeClasses.slice(1).every((one, i) => one.from === timeClasses[i]?.to), true);
+	equal(timeClasses.map((one) => inClass('request_time', one)), [
+		'request_time<0.001', 'request_time between 0.001 and 0.002999', 'request_time between 0.003 and 0.009999',
+		'request_time between 0.01 and 0.029999', 'request_time between 0.03 and 0.099999', 'request_time between 0.1 and 0.299999',
+		'request_time between 0.3 and 0.999999', 'request_time between 1 and 2.999999', 'request_time between 3 and 9.999999',
+		'request_time>=10',
+	]);
+	const [none, some, gap] = [{ values: [0, null] }, { values: [null, 2] }, { values: [0, 0] }] as const;
+	equal([occurring([none, some, gap, some, none]), occurring([none])], [[some, gap, some], []]);
+});
+
+test('the colours of a heatmap are levels of a logarithm', () => {
+	equal([0, 1, 2, 10, 100, 1000].map((n) => levelOf(n, 1000)), [0, 1, 1, 2, 4, 5]);
+	equal([levelOf(1, 1), levelOf(0, 0), levelOf(1, 2), levelOf(2, 2)], [5, 0, 1, 5]);
 });
 
 test('a logarithmic axis goes from a power of ten to another one', () => {

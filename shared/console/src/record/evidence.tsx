@@ -5,7 +5,7 @@ import { type Asker, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { present } from '../foundation/running';
 import { Answered } from '../parts/answer';
-import { copy, LinkTo } from '../parts/menu';
+import { LinkTo } from '../parts/menu';
 import { resultFields, ResultMark, shapes } from '../parts/result';
 import { filtersOf, splitPeriod } from '../pure/filter';
 import { periodOf } from '../pure/fragment';
@@ -46,28 +46,17 @@ export function Evidence({ record, reference, explain }: {
 	</section>;
 }
 
-/** Judgement has the reasons of the verdict, each with the events that it counts, and what can be taken along. */
-function Judgement({ explanation: { verdict, exemption, customer } }: { explanation: Explanation }) {
-	const { go, choose, say } = useConsole();
+/** Judgement has the reasons of the verdict, each with the events that it counts. */
+function Judgement({ explanation: { verdict } }: { explanation: Explanation }) {
+	const { go } = useConsole();
 	const show = (filter: string): void => {
 		const { filter: conditions, period } = splitPeriod(filter, 0);
 		go({ filter: conditions, record: null, period: period ?? '' });
 	};
-	const parts = exemption?.parts ?? [];
-	return <>
-		<ul>{verdict?.reasons.map(({ reason, text, counts: [all] }) => <li key={reason}>
-			{text} {all && all.num_of_requests > 0 &&
-				<button type="button" class="link" onClick={() => show(all.filter)}>{words.show}</button>}
-		</li>)}</ul>
-		<div class="row">
-			{exemption && <button type="button" class="small" aria-haspopup="menu" title={exemption.text}
-				onClick={(event) => choose(null, event.currentTarget, [
-					[words.asJSON, '', () => copy(parts.map((part) => part.json).join('\n'), say)],
-					[words.asTerraform, '', () => copy(parts.map((part) => part.terraform).join('\n'), say)],
-				])}>{words.copyExemption}</button>}
-			{customer && <button type="button" class="small" onClick={() => copy(customer, say)}>{words.copyCustomer}</button>}
-		</div>
-	</>;
+	return <ul>{verdict?.reasons.map(({ reason, text, counts: [all] }) => <li key={reason}>
+		{text} {all && all.num_of_requests > 0 &&
+			<button type="button" class="link" onClick={() => show(all.filter)}>{words.show}</button>}
+	</li>)}</ul>;
 }
 
 /**

@@ -83,11 +83,12 @@ function Found({ record, reference }: Omit<Found, 'meta'>) {
 	const safe = withoutSecrets(record, sensitive);
 	const groups = groupsOf(record, sensitive);
 	return <>
-		<Head record={record} reference={reference} safe={safe} explanation={explanation} open={open} setOpen={setOpen} />
+		<Head record={record} safe={safe} explanation={explanation} open={open} setOpen={setOpen} />
 		<Matches groups={groups} secrets={open} />
 		<Way stages={stagesOf(record)} />
 		<Evidence record={record} reference={reference} explain={explain} />
 		<Steps record={record} />
+		<TakeAlong record={record} reference={reference} safe={safe} explanation={explanation} />
 		{groups.map((group) => <GroupView key={group.name} group={group} record={record} secrets={open} />)}
 		<details class="group">
 			<summary>{words.raw}</summary>
@@ -97,12 +98,12 @@ function Found({ record, reference }: Omit<Found, 'meta'>) {
 }
 
 /** Head is the verdict, the sentence, and what can be copied. Copies have no secrets unless they are asked for. */
-function Head({ record, reference, safe, explanation: { verdict, cause = '' } = {}, open, setOpen }: {
-	record: LogRecord; reference: string; safe: LogRecord; explanation: Partial<Explanation> | undefined;
+function Head({ record, safe, explanation: { verdict, cause = '' } = {}, open, setOpen }: {
+	record: LogRecord; safe: LogRecord; explanation: Partial<Explanation> | undefined;
 	open: boolean; setOpen(open: boolean): void;
 }) {
 	const console = useConsole();
-	const { fields, place, zone, say } = console; // without the catalogue of fields, all is a secret
+	const { zone, say } = console;
 	const drawn = open ? record : safe;
 	const ms = Date.parse(textOf(record, 'timestamp'));
 	const id = textOf(record, 'request_id');
@@ -117,11 +118,6 @@ function Head({ record, reference, safe, explanation: { verdict, cause = '' } = 
 		<Links record={record} />
 		<div class="row">
 			<button type="button" class="small" onClick={() => share(console)}>{words.copyLink}</button>
-			<button type="button" class="small" disabled={fields.length === 0}
-				title={fields.length === 0 ? words.noTicketTitle : words.copyTicketTitle} onClick={() => copy(ticketOf(safe, {
-				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), ms, zone, verdict, filter: filterOf(reference),
-				link: addressOf({ ...start, screen: 'events', record: reference, period: around(record), zone: place.zone || zone }),
-			}), say)}>{words.copyTicket}</button>
 			<button type="button" class="small" aria-haspopup="menu" onClick={(event) => console.choose(null, event.currentTarget, [
 				[ways.copyJSON, '', () => copy(JSON.stringify(safe, null, 2), say)],
 				[ways.copyCurl, '', () => copy(requestAsCurl(safe), say)],
@@ -162,6 +158,31 @@ function Steps({ record }: { record: LogRecord }) {
 	return <section class="steps" aria-labelledby="steps">
 		<h3 id="steps">{words.whatToDo}</h3>
 		<ol>{steps.map((step) => <li key={step.text}>{step.text} {show(step)}</li>)}</ol>
+	</section>;
+}
+
+/** TakeAlong has what others need of a record: the exemption for the settings, and texts for a ticket and for the customer. */
+function TakeAlong({ record, reference, safe, explanation: { verdict, exemption, customer } = {} }: {
+	record: LogRecord; reference: string; safe: LogRecord; explanation: Partial<Explanation> | undefined;
+}) {
+	const { fields, place, zone, say } = useConsole();
+	const parts = exemption?.parts ?? [];
+	const unknown = fields.length === 0; // without the catalogue, all is a secret
+	const button = (name: string, textToCopy: () => string, title?: string, disabled = false) =>
+		<button type="button" class="small" disabled={disabled} title={title} onClick={() => copy(textToCopy(), say)}>{name}</button>;
+	return <section class="take-along" aria-labelledby="take-along">
+		<h3 id="take-along">{words.takeAlong}</h3>
+		{exemption && <p>{words.exemption(exemption.text)}</p>}
+		<div class="row">
+			{parts.length > 0 && button(words.copyJSON, () => parts.map((part) => part.json).join('\n'))}
+			{parts.length > 0 && button(words.copyTerraform, () => parts.map((part) => part.terraform).join('\n'))}
+			{button(words.copyTicket, () => ticketOf(safe, {
+				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), ms: Date.parse(textOf(record, 'timestamp')), zone,
+				verdict, filter: filterOf(reference),
+				link: addressOf({ ...start, screen: 'events', record: reference, period: around(record), zone: place.zone || zone }),
+			}), unknown ? words.noTicketTitle : words.copyTicketTitle, unknown)}
+			{customer && button(words.copyCustomer, () => customer)}
+		</div>
 	</section>;
 }
 

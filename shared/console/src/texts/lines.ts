@@ -4,12 +4,18 @@ export const words = {
 	names: {
 		status: 'Responses over time by status', origin: 'Responses of the origin over time by status',
 		human: 'Requests over time by humans and others', latency: 'Times of requests over time',
-		originLatency: 'Times of the origin over time',
+		originLatency: 'Times of the origin over time', heat: 'Times of requests as a heatmap',
+		originHeat: 'Times of the origin as a heatmap',
 	},
 	humans: 'humans',
 	others: 'others',
 	statusClass: (first: number) => `${first}xx`,
 	shares: { p50: 'half are faster', p90: '9 of 10 are faster', p99: '99 of 100 are faster' },
+	shorter: (to: string) => `under ${to}`,
+	between: (from: string, to: string) => `${from} – ${to}`,
+	longer: (from: string) => `${from} and more`,
+	fewest: '1',
+	perCell: (n: string) => `${n} requests`,
 	split: (field: string) => `Requests over time by ${field}`,
 	kinds: { other: 'other values', absent: 'without a value' },
 	notSplit: 'Do not split',
@@ -20,6 +26,8 @@ export const words = {
 	time: 'Time',
 	asTable: 'Show as table',
 	asChart: 'Show as chart',
+	asHeatmap: 'Show as heatmap',
+	asLines: 'Show as lines',
 
 	overlay: 'Both sides over time',
 	measures: {

@@ -20,9 +20,10 @@ export const words = {
 	wayThrough: 'The way of the request',
 
 	isFalsePositive: 'Is it a false positive?',
-	copyExemption: 'Copy the exemption',
-	asJSON: 'As JSON',
-	asTerraform: 'As Terraform',
+	takeAlong: 'Take along',
+	exemption: (text: string) => `Exemption: ${text}`,
+	copyJSON: 'Copy the exemption as JSON',
+	copyTerraform: 'Copy the exemption as Terraform',
 	copyCustomer: 'Copy text for the customer',
 	show: 'show',
 

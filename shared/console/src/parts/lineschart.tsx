@@ -1,0 +1,127 @@
+// A chart of lines with their legend, also of columns, of a band or of colours, and charts as tables.
+import { useMemo, useState } from 'preact/hooks';
+import { useConsole } from '../foundation/context';
+import type { Fact } from '../pure/filter';
+import { ago, count } from '../pure/format';
+import { opacities } from '../pure/heat';
+import { stacked } from '../pure/lines';
+import { absolute, momentIn, segmentIn } from '../pure/time';
+import { words } from '../texts/lines';
+import { Count, Value } from './menu';
+import { type Band, Marked, mostOf, Plot, type PlotLine, useAnnounced } from './plot';
+
+/** Numbers with a name, one for each segment. */
+interface Column {
+	name: string;
+	values: readonly (number | null)[];
+	counted?: { filter: string | null; period: string }; // the requests of these numbers, if they are those of a filter
+	times?: readonly number[]; // of their own segments, if these are not those of the chart
+}
+
+/** A line with its name, what it says about a request, and its number while the cursor is nowhere. */
+export interface Line extends PlotLine, Column {
+	fact: Fact | null;
+	whole: string;
+	counts?: number; // all that is counted
+	values: (number | null)[];
+	dash: number[];
+}
+
+/** LinesChart is a figure of lines with their legend, and the same as a table. */
+export function LinesChart({
+	name, times, lines, length, height = 220, columns = false, band = false, heat, other, write, moment,
+}: {
+	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
+	columns?: boolean; // on each other, in place of lines
+	band?: boolean; // between the first line and the last one, on a logarithmic axis
+	heat?: readonly Band[]; // times of the numbers, which are colours in place of lines
+	other?: readonly [chart: string, name: string]; // another way to draw the same
+	write?(n: number): string; // without it, whole numbers
+	moment?(at: number): string; // what the legend names a segment
+}) {
+	const { place, zone, go } = useConsole();
+	const { table } = place;
+	const [cursor, setCursor] = useState<number | null>(null);
+	const at = table ? null : cursor; // a table has none
+	const announced = useAnnounced(at);
+	const segments = useMemo(() => times.map((time) => ({ time_period: time })), [times]);
+	const series = useMemo(() => { // the first column is drawn last, over the sums with the others, and the lines over their band
+		if (heat) return lines;
+		const sums = columns ? stacked(lines.map((line) => line.values)) : [];
+		const drawn = columns ? lines.map((line, i) => ({ ...line, values: sums[i] ?? [] })) : [...lines];
+		return columns || band ? drawn.reverse() : drawn;
+	}, [lines, columns, band, heat]);
+	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
+	const numberAt = (line: Line, i: number): string => numberOf(line.values[i], write);
+	return <figure class="chart lines">
+		<figcaption>
+			<h2>{name}</h2>
+			<span class="hidden">{words.summary(lines.map((line) => `${line.name} ${line.whole}`).join(', '), times.length)}</span>
+			<span class="hidden" role="status">{announced !== null && times[announced] !== undefined &&
+				`${momentOf(announced)}: ${lines.map((line) => `${line.name} ${numberAt(line, announced)}`).join(', ')}`}</span>
+			<ul class="series">{lines.map((line, i) => <li key={i}>
+				{!heat && <svg width="22" height="8" aria-hidden="true">
+					<path d="M0 4H22" stroke={`var(${line.colour})`} stroke-width={columns ? 8 : 2}
+						stroke-dasharray={columns ? undefined : line.dash.join(' ')} />
+				</svg>}
+				{line.fact ? <Value fact={line.fact}>{line.name}</Value> : <span>{line.name}</span>}
+				<b>{at !== null ? <NumberAt column={line} at={at} times={times} length={length} {...(write ? { write } : {})} /> :
+					line.counts === undefined || !line.counted ? line.whole :
+						<Count n={line.counts} {...line.counted} write={() => line.whole} />}</b>
+			</li>)}</ul>
+			{heat && !table && lines.length > 0 && <Colours most={mostOf(lines)} />}
+			<Marked at={at === null ? undefined : times[at]} length={length} />
+			<span class="moment">{at === null ? '' : momentOf(at)}</span>
+			<small aria-hidden="true">{words.scale(ago(length * 1000), zone)}</small>
+			{other && <button type="button" class="small" onClick={() => go({ chart: other[0] })}>{other[1]}</button>}
+			<button type="button" class="small" aria-pressed={table} onClick={() => go({ table: !table })}>
+				{table ? words.asChart : words.asTable}</button>
+		</figcaption>
+		{lines.length === 0 ? <p class="quiet">{words.noLines}</p> :
+			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
+				{...(write ? { write } : {})} /> :
+				<Plot segments={segments} length={length} height={height} series={series} zone={zone} at={at} onMove={setCursor}
+					columns={columns} band={band}
+					{...(heat ? { heat } : {})} {...(write ? { write } : {})}
+					onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
+	</figure>;
+}
+
+/** Colours say for how many requests the colours of a heatmap stand. */
+function Colours({ most }: { most: number }) {
+	return <span class="colours">{words.fewest} <svg width={opacities.length * 14} height="12" aria-hidden="true">
+		{opacities.map((opacity, i) => <rect key={i} x={i * 14} width="14" height="12" fill="var(--passed)" opacity={opacity} />)}
+	</svg> {words.perCell(count(most))}</span>;
+}
+
+function numberOf(n: number | null | undefined, write: (n: number) => string = count): string {
+	return n == null ? '–' : write(n);
+}
+
+/** NumberAt is a number of a column in a segment. */
+function NumberAt({ column: { values, counted, times: own }, at, times, length, write = count }: {
+	column: Column; at: number; times: readonly number[]; length: number; write?(n: number): string;
+}) {
+	const n = values[at];
+	if (n == null || !counted) return <>{numberOf(n, write)}</>;
+	return <Count n={n} filter={counted.filter} period={segmentIn(counted.period, (own ?? times)[at] ?? 0, length)} write={write} />;
+}
+
+/** Numbers are what a chart draws as a table, without the segments that have nothing. */
+export function Numbers({ name, columns, moments, ...of }: {
+	name: string; columns: readonly Column[]; moments: readonly string[]; times: readonly number[];
+	length: number; // of a segment, in seconds
+	write?(n: number): string;
+}) {
+	const { zone } = useConsole();
+	return <div class="scroll" tabIndex={0} role="region" aria-label={name}>
+		<table class="numbers">
+			<thead><tr>
+				<th scope="col">{words.time} ({zone})</th>{columns.map((column, at) => <th scope="col" key={at}>{column.name}</th>)}
+			</tr></thead>
+			<tbody>{moments.map((moment, i) => (columns.some((column) => column.values[i]) ? <tr key={i}>
+				<th scope="row">{moment}</th>{columns.map((column, at) => <td key={at}><NumberAt column={column} at={i} {...of} /></td>)}
+			</tr> : null))}</tbody>
+		</table>
+	</div>;
+}
