@@ -25,7 +25,7 @@ func TestNetworkPatterns(t *testing.T) {
 		patterns := compiled(t, networks)
 		for range 20 {
 			text := querytest.AddressText(r, networks[r.IntN(len(networks))])
-			got, want := patterns.found(text), isInside(networks, text)
+			got, want := patterns.found(text), querytest.Inside(networks, text)
 			if got != want {
 				t.Fatalf("%q in %v: %v, want %v", text, networks, got, want)
 			}
@@ -86,7 +86,7 @@ func FuzzNetworkPatterns(f *testing.F) {
 		}
 		networks := []netip.Prefix{parsed.Masked()}
 		patterns := compiled(t, networks)
-		if got, want := patterns.found(text), isInside(networks, text); got != want {
+		if got, want := patterns.found(text), querytest.Inside(networks, text); got != want {
 			t.Fatalf("%q in %s: %v, want %v", text, network, got, want)
 		}
 	})
@@ -129,11 +129,4 @@ func (p networkRegexps) found(text string) bool {
 	matches := func(r *regexp.Regexp) bool { return r.MatchString(text) }
 	found := slices.ContainsFunc(p.exact, matches) || slices.ContainsFunc(p.loose, matches) && isCanonicalSix(text)
 	return strings.HasPrefix(text, p.prefix) && found
-}
-
-// isInside reports whether the text is the canonical text of an address in a network.
-func isInside(networks []netip.Prefix, text string) bool {
-	address, err := netip.ParseAddr(text)
-	return err == nil && address.String() == text && address.Zone() == "" &&
-		slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -96,4 +97,11 @@ func Spellings(a netip.Addr) []string {
 	four := a.As16()
 	return append(all, fmt.Sprintf("%s:%s", strings.Join(groups[:6], ":"), netip.AddrFrom4([4]byte(four[12:]))),
 		"::"+netip.AddrFrom4([4]byte(four[12:])).String())
+}
+
+// Inside reports whether the text is the canonical text of an address in a network.
+func Inside(networks []netip.Prefix, text string) bool {
+	address, err := netip.ParseAddr(text)
+	return err == nil && address.String() == text && address.Zone() == "" &&
+		slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(address) })
 }
