@@ -1,0 +1,1 @@
+import{b as o,c as r,o as m,p as e,q as t,r as i,ta as p,vc as f}from"./chunk-fqf5z4u4.js";t(e());i();m();r();var d=document.getElementById("console");d&&o(p(f,{}),d);

@@ -1,1 +1,0 @@
-import{b as o,c as r,o as m,p as e,q as t,r as i,ta as p,uc as f}from"./chunk-6mm4tf7i.js";t(e());i();m();r();var d=document.getElementById("console");d&&o(p(f,{}),d);
