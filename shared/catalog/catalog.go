@@ -69,6 +69,9 @@ func (s Source) Columns() []string {
 	return []string{s.Column}
 }
 
+// HasNetworks reports whether the values at the source are addresses, of which a condition can choose whole networks.
+func (s Source) HasNetworks() bool { return s.Column == "ip" }
+
 // Groupable reports whether records can be grouped by the values at the source: by texts, integers and booleans, but
 // not by times, durations and references.
 func (s Source) Groupable() bool {

@@ -51,7 +51,7 @@ var Fields = []Field{
 	text("hostname", "Name of the host as configured.", `hostname="shop.example"`),
 	flag("human", "The client is human.", `human is true`),
 	flag("ichallenge", "An interactive challenge was issued.", `ichallenge is true`),
-	text("ip", "Address of the client.", `ip="203.0.113.7"`),
+	text("ip", "Address of the client; filters also take networks, such as 203.0.113.0/24.", `ip="203.0.113.7"`),
 	{
 		Name: LogRest, Type: Any, Keys: OpenKeys, Sources: pairs("log_rest"),
 		Doc: "What no other field has: further members of a log in JSON, the rest of a line of text; the key is a " +

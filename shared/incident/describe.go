@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/wording"
 )
@@ -133,7 +134,7 @@ func (f Found) evidence(others bool) string {
 	case f.Prefix != "":
 		return condition("path", filter.Regex, others, "^"+regexp.QuoteMeta(f.Prefix)+"(/|$)")
 	case f.Addresses != nil:
-		return condition("ip", filter.In, others, f.Addresses...)
+		return catalog.Equal("ip", others, f.Addresses...).String()
 	}
 	return ""
 }

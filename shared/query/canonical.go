@@ -13,7 +13,7 @@ import (
 )
 
 // canonicalValues returns the canonical form of the values of a bound condition: numbers in their shortest form,
-// durations in whole microseconds, times in UTC and ascending. Text stays as written.
+// durations in whole microseconds, times in UTC and ascending, networks masked. Other text stays as written.
 func canonicalValues(sources []catalog.Source, op filter.Op, values []operand) []filter.Value {
 	canonical := make([]filter.Value, 0, len(values))
 	for _, v := range values {
@@ -38,6 +38,9 @@ func canonicalValue(sources []catalog.Source, op filter.Op, v operand) filter.Va
 			t, _ := parseTime(v.Text)
 			return textValue(canonicalTime(t.UnixMilli()))
 		case catalog.String, catalog.Reference:
+			if s.HasNetworks() {
+				return textValue(canonicalNetwork(v.Text))
+			}
 			return textValue(v.Text)
 		case catalog.Any:
 			if asText {

@@ -141,18 +141,16 @@ func (d Dimension) Condition(value string) (with, without string, ok bool) {
 	if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
 		return "", "", false
 	}
-	c := filter.Condition{Field: filter.Word{Text: d.Field.Name}, Op: filter.Eq}
+	c := catalog.Equal(d.Field.Name, false, value)
 	if d.Key != nil {
 		c.Key = &filter.Key{Text: d.Key.Name, Exact: true}
 	}
-	v := textValue(value)
 	switch d.Type() {
 	case catalog.Bool:
-		c.Op, v = filter.Is, filter.Value{Kind: filter.Bool, Text: value}
+		c.Op, c.Values = filter.Is, []filter.Value{{Kind: filter.Bool, Text: value}}
 	case catalog.Int:
-		v = filter.Value{Kind: filter.Number, Text: value}
+		c.Values = []filter.Value{{Kind: filter.Number, Text: value}}
 	}
-	c.Values = []filter.Value{v}
 	with = c.String()
 	c.Negated = true
 	return with, c.String(), true

@@ -41,6 +41,7 @@ const (
 	codeOutOfRange      = "out_of_range"
 	codeInvalidTime     = "invalid_time"
 	codeInvalidRef      = "invalid_record_ref"
+	codeInvalidNetwork  = "invalid_network"
 	codeRelativeTime    = "relative_time"
 	codePeriodMissing   = "period_missing"
 	codePeriodNotFirst  = "period_not_first"
@@ -77,6 +78,7 @@ var Codes = []struct{ Code, Meaning string }{
 	{codeOutOfRange, "the number is larger than the field can hold"},
 	{codeInvalidTime, "the text is not a time with year, month and day, or a relative one"},
 	{codeInvalidRef, "the text is not a reference to a record, or only a part of one"},
+	{codeInvalidNetwork, "the text is not an address and the length of a prefix"},
 	{codeRelativeTime, "the time is relative to the time of a question, and the filter is not one"},
 	{codePeriodMissing, "no condition gives the period"},
 	{codePeriodNotFirst, "in the JSON form the period must come first"},
@@ -276,6 +278,21 @@ func invalidRef(v operand, otherVersion bool) *filter.Error {
 		Code: codeInvalidRef, Span: v.Span, Pointer: v.member,
 		Message: fmt.Sprintf("%s %s", valueText(v.Value), problem),
 	}
+}
+
+// invalidNetwork is the mistake of a text that is written like a network and is none.
+func invalidNetwork(v operand) *filter.Error {
+	e := filter.Error{
+		Code: codeInvalidNetwork, Span: v.Span, Pointer: v.member,
+		Message: fmt.Sprintf("%s is not a network; write an address and the length of its prefix, without leading zeros "+
+			"and zones, as in 192.0.2.0/24 or 2001:db8::/32", valueText(v.Value)),
+	}
+	if network := nearestNetwork(v.Text); network != "" {
+		e.Suggestion = network
+		e.Message = fmt.Sprintf("%s has a netmask; write the length of the prefix: %s", valueText(v.Value), network)
+		e.Fix = &filter.Edit{Span: v.Span, Text: `"` + network + `"`}
+	}
+	return &e
 }
 
 // valueText prints a value for a message, at most 60 characters of it.

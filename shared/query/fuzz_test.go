@@ -18,7 +18,7 @@ import (
 // a corrected filter binds. A filter that binds must give the same results when it is grouped, and the same query when
 // it is printed and bound again.
 func FuzzBind(f *testing.F) {
-	for _, file := range []string{"fields", "keys", "values", "times", "regexes", "references"} {
+	for _, file := range []string{"fields", "keys", "values", "times", "regexes", "references", "networks"} {
 		content, err := os.ReadFile("testdata/bind/" + file + ".txt")
 		if err != nil {
 			f.Fatal(err)

@@ -160,6 +160,8 @@ func testKind(test Test) int {
 		return 7
 	case RefIn:
 		return 8
+	case NetworkIn:
+		return 9
 	}
 	panic("query: unknown test")
 }
@@ -189,6 +191,8 @@ func uniteTerms(terms []Term) []Term {
 			united[i].Test = IntIn{Values: distinct(test.Values)}
 		case RefIn:
 			united[i].Test = RefIn{Refs: distinct(test.Refs)}
+		case NetworkIn:
+			united[i].Test = networkIn(test.Networks)
 		}
 	}
 	return united
@@ -205,6 +209,8 @@ func unite(a, b Test) (union Test, ok bool) {
 		return Matches{Patterns: append(a.Patterns, b.(Matches).Patterns...)}, true
 	case RefIn:
 		return RefIn{Refs: append(a.Refs, b.(RefIn).Refs...)}, true
+	case NetworkIn:
+		return NetworkIn{Networks: append(a.Networks, b.(NetworkIn).Networks...)}, true
 	case PairIn:
 		return PairIn{Fold: a.Fold, Pairs: append(a.Pairs, b.(PairIn).Pairs...)}, true
 	}
@@ -223,6 +229,8 @@ func clip(test Test) Test {
 		return Matches{Patterns: slices.Clip(test.Patterns)}
 	case RefIn:
 		return RefIn{Refs: slices.Clip(test.Refs)}
+	case NetworkIn:
+		return NetworkIn{Networks: slices.Clip(test.Networks)}
 	case PairIn:
 		return PairIn{Fold: test.Fold, Pairs: slices.Clip(test.Pairs)}
 	}
@@ -239,6 +247,12 @@ func intersect(tests []Test) []Test {
 		return []Test{IntIn{Values: common(tests, func(t Test) []int64 { return t.(IntIn).Values })}}
 	case RefIn:
 		return []Test{RefIn{Refs: common(tests, func(t Test) []lake.Ref { return t.(RefIn).Refs })}}
+	case NetworkIn:
+		all := tests[0].(NetworkIn)
+		for _, t := range tests[1:] {
+			all = all.intersection(t.(NetworkIn))
+		}
+		return []Test{all}
 	case IntRange:
 		low, high := int64(math.MinInt64), int64(math.MaxInt64)
 		var r IntRange

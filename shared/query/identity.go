@@ -50,7 +50,7 @@ func sourceIdentity(t Term) string {
 // testIdentity returns a text that is equal for two tests only if the same values pass them.
 func testIdentity(test Test) string {
 	switch test := test.(type) {
-	case BoolIs, IntIn, RefIn: // they have no texts
+	case BoolIs, IntIn, NetworkIn, RefIn: // they have no texts of users
 		return fmt.Sprintf("%T%v", test, test)
 	case IntRange:
 		least, most := test.Bounds()

@@ -90,6 +90,8 @@ func passes(test Test, v value) bool {
 		return numberPasses(test, v.text)
 	case Matches:
 		return slices.ContainsFunc(test.Patterns, func(p *pattern.Regex) bool { return p.MatchString(v.text) })
+	case NetworkIn:
+		return test.contains(v.text)
 	case RefIn:
 		return slices.Contains(test.Refs, v.ref)
 	case PairIn:

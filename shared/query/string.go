@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -181,6 +182,8 @@ func testText(t Test) string {
 		return "from " + boundText(t.Min) + " to " + boundText(t.Max)
 	case NumberRange:
 		return "as a number " + numberRangeText(t)
+	case NetworkIn:
+		return "in networks " + listText(t.Networks, netip.Prefix.String)
 	case RefIn:
 		return "in " + listText(t.Refs, lake.Ref.String)
 	case PairIn:

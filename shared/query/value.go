@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -180,6 +181,9 @@ func (b *binder) bindTyped(
 		if test != nil {
 			terms = append(terms, Term{Source: s, Test: test})
 		}
+		if len(t.networks) > 0 {
+			terms = append(terms, Term{Source: s, Test: networkIn(t.networks)})
+		}
 		for j, refusal := range t.refusals {
 			if i == 0 {
 				first[j] = refusal
@@ -247,10 +251,11 @@ type typedTest struct {
 	op       filter.Op
 	values   []operand
 	mixed    bool            // the members of the field differ in type
+	networks []netip.Prefix  // the values that are networks, which the test leaves out
 	refusals []*filter.Error // for every value, why the source refuses it; nil if it accepts it
 }
 
-// build returns the test, or nil when the source accepts none of the values. It sets refusals.
+// build returns the test, or nil when the source accepts none of the values. It sets networks and refusals.
 func (t *typedTest) build() Test {
 	t.refusals = make([]*filter.Error, len(t.values))
 	kind, op, first := t.source.Type, t.op, t.values[0]
@@ -281,13 +286,24 @@ func (t *typedTest) refusesAny() bool {
 }
 
 // textTest returns a test for texts. A JSON number or boolean is not a text, except where members of other types accept
-// it: there its literal is the text.
+// it: there its literal is the text. A network of a single address is the text of that address.
 func (t *typedTest) textTest() Test {
 	var texts []string
 	for i, v := range t.values {
 		if v.Kind != filter.Text && t.source.Type == catalog.String && !t.mixed {
 			e := notText(t.field, v.Value, v.member)
 			t.refusals[i] = &e
+			continue
+		}
+		if t.source.HasNetworks() && namesNetwork(v.Text) {
+			switch network, ok := parseNetwork(v.Text); {
+			case !ok:
+				t.refusals[i] = invalidNetwork(v)
+			case network.IsSingleIP():
+				texts = append(texts, network.Addr().String())
+			default:
+				t.networks = append(t.networks, network)
+			}
 			continue
 		}
 		texts = append(texts, v.Text)

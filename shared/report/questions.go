@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident"
 )
@@ -189,8 +190,5 @@ func equals(field, value string) string {
 	if !selectable(value) {
 		return ""
 	}
-	return filter.Condition{
-		Field: filter.Word{Text: field}, Op: filter.Eq,
-		Values: []filter.Value{{Kind: filter.Text, Text: value, Quoted: true}},
-	}.String()
+	return catalog.Equal(field, false, value).String()
 }

@@ -146,6 +146,8 @@ func (p *printer) test(value fragment, test query.Test) fragment {
 		return p.numberRange(value, t)
 	case query.Matches:
 		return p.matches(value, t.Patterns)
+	case query.NetworkIn:
+		return p.inNetworks(value, t)
 	case query.PairIn:
 		return p.pairIn(t)
 	}

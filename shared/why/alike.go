@@ -3,7 +3,7 @@ package why
 import (
 	"strings"
 
-	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/catalog"
 )
 
 // alike returns the conditions of the requests that have the values of a record in the fields, or "" if the record has
@@ -19,7 +19,7 @@ func alike(r Record, fields ...string) string {
 		case strings.ContainsRune(value, 0): // no filter can hold it
 			return ""
 		case value != "":
-			conditions = append(conditions, compare(field, filter.Eq, false, value))
+			conditions = append(conditions, catalog.Equal(field, false, value).String())
 		case i == 0:
 			return ""
 		}
@@ -29,11 +29,3 @@ func alike(r Record, fields ...string) string {
 
 // pathOf returns the conditions of the requests for the path of a request.
 func pathOf(r Record) string { return alike(r, "path", "host") }
-
-// compare returns a condition in the query-string form.
-func compare(field string, op filter.Op, negated bool, value string) string {
-	return filter.Condition{
-		Field: filter.Word{Text: field}, Op: op, Negated: negated,
-		Values: []filter.Value{{Kind: filter.Text, Text: value, Quoted: true}},
-	}.String()
-}

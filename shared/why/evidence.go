@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/filter"
 )
 
@@ -103,7 +104,7 @@ func (r Record) isPerson() bool {
 func othersOf(r Record) []string {
 	for _, field := range []string{"session", "ip"} {
 		if value := r.text(field); value != "" && !strings.ContainsRune(value, 0) {
-			return []string{compare(field, filter.Eq, true, value)}
+			return []string{catalog.Equal(field, true, value).String()}
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/catalog"
 )
 
 // resultWords has the words for results.
@@ -43,7 +43,7 @@ func ticket(r, shown Record, e Explanation, link string) string {
 		{"Rule", strings.Join(rules, "; ")},
 		{"Request id", shown.text("request_id")},
 		{"Record", link},
-		{"Filter", compare("record_ref", filter.Eq, false, e.Reference)},
+		{"Filter", catalog.Equal(catalog.RecordRef, false, e.Reference).String()},
 	}
 	if v := e.Verdict; v != nil {
 		lines = append(lines, [2]string{"Verdict", v.Text})

@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("periods of a diff", func(t *testing.T) { testDiffPeriods(t, open) })
 	t.Run("all pages are the whole answer", func(t *testing.T) { testPages(t, open) })
 	t.Run("references find their records", func(t *testing.T) { testReferences(t, open) })
+	t.Run("networks have their addresses", func(t *testing.T) { testNetworks(t, open) })
 	t.Run("percentiles", func(t *testing.T) { testPercentiles(t, open) })
 	t.Run("segments by local clocks", func(t *testing.T) { testZones(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })

@@ -79,7 +79,7 @@ func SupportsNewest(q query.Query) bool {
 
 // cheap reports whether a scan tests conditions fast: they are few, and on columns with dictionaries. Conditions on
 // a few addresses and the like are not for a scan, because an engine with bloom filters reads next to nothing for
-// them.
+// them, unless the records of networks or patterns are wanted, too.
 func cheap(conditions []query.Condition) bool {
 	values := 0
 	for _, c := range conditions {
@@ -93,7 +93,7 @@ func cheap(conditions []query.Condition) bool {
 				return false
 			}
 			in, exact := t.Test.(query.TextIn)
-			if exact && !c.Negated && stored.HasBloomFilter() && len(in.Values) < manyTexts {
+			if exact && len(c.Terms) == 1 && !c.Negated && stored.HasBloomFilter() && len(in.Values) < manyTexts {
 				return false
 			}
 			values += valuesOf(t)

@@ -72,6 +72,9 @@ func TestSupports(t *testing.T) {
 		{`, upstream_data["response_time"]>1, security_config["acl_active"] is true`, true},
 		{`, request_id="9f2c1d7e"`, false}, // no dictionary, but a bloom filter
 		{`, ip="192.0.2.1"`, false},        // a bloom filter
+		{`, ip="192.0.2.1/32"`, false},
+		{`, ip="192.0.2.0/24", ip!="192.0.2.0/25"`, true},
+		{`, ip in ("192.0.2.1", "2001:db8::/32")`, true},
 		{`, not session in ("a", "b")`, true},
 		{`, status in (` + strings.Join(many, ",") + `)`, false},
 		{`, status in (` + strings.Join(many[1:], ",") + `)`, true},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
@@ -139,6 +140,9 @@ func (g *generator) condition() filter.Condition {
 		g.references(&c)
 	case catalog.String:
 		g.textValues(&c, sample.Value)
+		if source.HasNetworks() && c.Op != filter.Regex {
+			g.networks(c.Values)
+		}
 	case catalog.Any:
 		if c.Op == filter.Eq || c.Op == filter.In || c.Op == filter.Regex {
 			g.textValues(&c, sample.Value)
@@ -234,6 +238,20 @@ func (g *generator) textValues(c *filter.Condition, sample string) {
 		c.List = true
 		for range g.r.IntN(3) {
 			c.Values = append(c.Values, text(one()))
+		}
+	}
+}
+
+// networks replaces some values, which are texts, by networks around them.
+func (g *generator) networks(values []filter.Value) {
+	for i, v := range values {
+		address, err := netip.ParseAddr(v.Text)
+		switch {
+		case g.chance(3):
+		case g.chance(4):
+			values[i] = text(Network(g.r).String())
+		case err == nil && address.Zone() == "":
+			values[i] = text(netip.PrefixFrom(address, g.r.IntN(address.BitLen()+1)).String())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package querytest
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"reflect"
 	"strings"
 
@@ -21,9 +22,17 @@ func Rows(r *rand.Rand, n int) []*lake.Row {
 		rows[i].TimePeriod = rows[i].TsMs / 1000
 		rows[i].Source = fmt.Sprint("source", r.IntN(3))
 		rows[i].Line = int64(i + 1)
+		if ip := rows[i].IP; ip != nil && r.IntN(2) == 0 {
+			*ip = AddressText(r, pick(r, someNetworks))
+		}
 		rows[i].Extra, rows[i].Details, rows[i].RawLine = nil, nil, nil
 	}
 	return rows
+}
+
+var someNetworks = []netip.Prefix{
+	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("10.32.0.0/11"), netip.MustParsePrefix("2001:db8::/32"),
+	netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("::ffff:0:0/96"), netip.MustParsePrefix("0:0:1::/51"),
 }
 
 // fill sets a value at random. Pointers and lists stay nil with a probability of 1/3.

@@ -104,6 +104,8 @@ func sampleOf(source catalog.Source, op filter.Op) sample {
 		return sample{" is true", "true", "false"}
 	case source.Type == catalog.Bool:
 		return boolMemberSamples[op]
+	case source.HasNetworks() && networkSamples[op].test != "":
+		return networkSamples[op]
 	case source.Type == catalog.String, source.Type == catalog.Any && textSamples[op].test != "":
 		return textSamples[op]
 	}
@@ -114,6 +116,11 @@ var textSamples = map[filter.Op]sample{
 	filter.Eq:    {`="hit"`, `"hit"`, `"miss"`},
 	filter.In:    {` in ("hit", "other")`, `"hit"`, `"miss"`},
 	filter.Regex: {`~"^h"`, `"hit"`, `"miss"`},
+}
+
+var networkSamples = map[filter.Op]sample{
+	filter.Eq: {`="192.0.2.0/24"`, `"192.0.2.7"`, `"192.0.3.7"`},
+	filter.In: {` in ("192.0.2.0/24", "2001:db8::/32", "hit")`, `"2001:db8::7"`, `"2001:db8:0::7"`},
 }
 
 // The samples of references are the paths of the records.

@@ -26,12 +26,19 @@ export function keyed(field: string, key: string): string {
 	return `${field}[${quote(key)}]`;
 }
 
+/** equals is the condition that a field is, or is not, exactly a value. As a value of ip, a text with a slash would be a network. */
+export function equals(field: string, value: string | number, negated = false): string {
+	if (typeof value === 'number') return `${field}${negated ? '!=' : '='}${value}`;
+	if (field === 'ip' && value.includes('/')) return `${field}${negated ? '!~' : '~'}${quote(`^${patternOf(value)}$`)}`;
+	return `${field}${negated ? '!=' : '='}${quote(value)}`;
+}
+
 /** only is the condition that keeps the requests with a value. */
 export function only(fact: Fact): string {
 	const { field, value } = fact;
 	if (fact.conditions) return fact.conditions.only;
 	if (typeof value === 'boolean') return `${field} is ${value}`;
-	return `${field}=${typeof value === 'number' ? String(value) : quote(value)}`;
+	return equals(field, value);
 }
 
 /** without is the condition that keeps the requests without a value. */
@@ -39,7 +46,7 @@ export function without(fact: Fact): string {
 	const { field, value } = fact;
 	if (fact.conditions) return fact.conditions.without;
 	if (typeof value === 'boolean') return `${field} not is ${value}`;
-	return `${field}!=${typeof value === 'number' ? String(value) : quote(value)}`;
+	return equals(field, value, true);
 }
 
 /** absent are the conditions that together keep the requests without a value of a field, by operators that its type has. */

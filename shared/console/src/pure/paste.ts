@@ -2,7 +2,7 @@
 // a time, a line of a log, or a whole mail with several of these. Only the meanings are conditions: nothing else of the text is.
 import { patternOf, quote } from './filter';
 import { around, type Moment, momentsOf } from './moments';
-import { addressText, type Network, networkOf } from './networks';
+import { addressText, networkOf } from './networks';
 import type { Period } from './time';
 
 export type Kind = 'record' | 'request' | 'address' | 'network' | 'url' | 'path' | 'host' | 'agent' | 'time';
@@ -138,37 +138,14 @@ function networks(rest: Rest): Found[] {
 		if (/(?:version|firmware|build|v)\s?$/i.test(rest.text.slice(0, index))) return null;
 		const found = networkOf(text.replace(/\[\.\]|\(\.\)/g, '.'));
 		if (!found) return null;
-		const filter = conditionOf(found);
-		if (filter === null) return null;
-		const shown = addressText(found);
 		const kind = found.length === found.bits ? 'address' : 'network';
-		return { kind, text: kind === 'address' ? shown : `${shown}/${found.length}`, filter, at: index,
-			weight: weights[kind] - (hidden.test(shown) ? 50 : 0) };
+		const shown = addressText(found) + (kind === 'address' ? '' : `/${found.length}`);
+		return { kind, text: shown, filter: `ip=${quote(shown)}`, at: index, weight: weights[kind] - (hidden.test(shown) ? 50 : 0) };
 	};
 	return [
 		...rest.each(/(?<![\w.:/-])(?:\d{1,3}(?:\.|\[\.\]|\(\.\))){3}\d{1,3}(?:\/\d{1,2})?(?![\w.]*\w|\/\d)/g, make),
 		...rest.each(six, make),
 	];
-}
-
-/** conditionOf is the condition of an address or a network, or null if no pattern of the text of addresses stands for it. */
-function conditionOf(network: Network): string | null {
-	const { bits, from, length } = network;
-	if (length === bits) return `ip=${quote(addressText(network))}`;
-	if (length === 0) return null;
-	const size = bits === 32 ? 8 : 16;
-	const whole = Math.floor(length / size);
-	const part = (i: number): number => Number(from >> BigInt(bits - (i + 1) * size) & (1n << BigInt(size)) - 1n);
-	const parts = Array.from({ length: whole }, (_, i) => part(i));
-	if (bits === 128) { // a group of zeros may be left out of the text
-		if (length % size !== 0 || parts.includes(0) || whole === 8) return null;
-		return `ip~${quote(`(?i)^${parts.map((one) => one.toString(16)).join(':')}:`)}`;
-	}
-	const free = length % size;
-	const first = part(whole);
-	const last = Array.from({ length: 2 ** (size - free) }, (_, i) => first + i).join('|');
-	const some = free === 0 ? '' : `(${last})${whole < 3 ? '\\.' : '$'}`;
-	return `ip~${quote(`^${parts.map((one) => `${one}\\.`).join('')}${some}`)}`;
 }
 
 /** paths finds paths, without their arguments, which may have secrets. */

@@ -1,6 +1,6 @@
 // The condition that finds in all records what was searched in rows.
 import type { Field } from './complete';
-import { patternOf, quote } from './filter';
+import { equals, patternOf, quote } from './filter';
 import { holds } from './quickfind';
 import { type LogRecord, textOf } from './record';
 
@@ -22,7 +22,7 @@ export function conditionFor(rows: readonly LogRecord[], names: readonly string[
 
 function conditionOf(field: Field, found: readonly LogRecord[], text: string): string {
 	const whole = found.every((row) => textOf(row, field.name) === text);
-	if (whole) return `${field.name}=${field.type === 'integer' ? text : quote(text)}`;
+	if (whole) return field.type === 'integer' ? `${field.name}=${text}` : equals(field.name, text);
 	if (!field.operators.includes('regex')) return '';
 	return `${field.name}~${quote((/[a-z]/i.test(text) ? '(?i)' : '') + patternOf(text))}`;
 }
