@@ -4,6 +4,7 @@ package mark
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"math/bits"
@@ -11,7 +12,17 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/wording"
 )
+
+// Words returns what a mark is about in words, without its time.
+func Words(m answer.Mark) string {
+	shown := func(text string) string { return wording.Shown(text, 60) }
+	if m.Kind == "planet" {
+		return fmt.Sprintf("the planet of %s has version %d, written by %s", shown(m.Config), m.Version, shown(m.By))
+	}
+	return fmt.Sprintf("the settings change from revision %s to %s", shown(m.Before), shown(m.After))
+}
 
 // Cell counts the requests of a time by the revision that they have. Requests without a revision do not count.
 type Cell struct {

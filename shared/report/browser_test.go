@@ -20,6 +20,7 @@ import (
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/testkit/browser"
 	"github.com/orrery/orrery/shared/wording"
 )
@@ -154,6 +155,9 @@ func fullReport(t *testing.T) Report {
 	for i := range mostIncidents {
 		one.ID = fmt.Sprint(i)
 		r.Incidents = append(r.Incidents, one)
+	}
+	for range listed {
+		r.Marks = append(r.Marks, answer.Mark{At: "2026-11-18T14:30:00Z", Kind: "revision", Before: url, After: url})
 	}
 	r.Failed = nil
 	r.Run.Skipped = []string{"lake/2026/11/20/07/a.parquet", "b.parquet", "c.parquet", "d.parquet", "e.parquet", "f"}

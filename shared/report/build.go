@@ -38,6 +38,7 @@ func New(s Setting, answers map[Part]Answer) Report {
 	b.figures()
 	b.chart()
 	b.incidents()
+	b.marks()
 	b.tops()
 	b.rules()
 	b.passed()

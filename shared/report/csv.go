@@ -47,6 +47,10 @@ func (r Report) CSV() []byte {
 			Challenged: &i.NumOfChallenges, Passed: &i.NumOfPassedRequests, Condition: i.Filter, Link: i.Link,
 		})
 	}
+	for _, m := range r.Marks {
+		_, what := r.change(m)
+		add(csvRow{Section: "change of settings", Item: m.At, Key: what})
+	}
 	for _, f := range r.Figures {
 		add(csvRow{Section: "figure", Item: f.ID, Key: f.Unit, Value: f.Value, Previous: f.Previous})
 	}

@@ -75,6 +75,7 @@ var foreign = []string{
 	"Record.Time", "Record.Local", "Record.IP", "Record.Country", "Record.Method", "Record.Target", "Record.Status",
 	"Record.Reason", "Record.Cause", "Record.ID", "Failed.Reason", "Run.Skipped", "IncidentResult.Target",
 	"IncidentResult.Host", "IncidentResult.Path", "IncidentResult.Details", "IncidentResult.Filter", "IncidentValue.Value",
+	"Mark.Before", "Mark.After", "Mark.Config", "Mark.By",
 }
 
 // own lists the other texts: they are constants, times and names of this program, or are built of foreign texts that
@@ -84,7 +85,7 @@ var own = []string{
 	"Verdict.State", "Sentence.Rule", "Sentence.Text", "Sentence.Link", "Figure.ID", "Figure.Label", "Figure.Unit",
 	"Chart.Step", "Bar.From",
 	"Bar.Label", "List.Title", "List.Field", "Row.Link", "Change.Kind", "Change.Link", "Record.Link", "Failed.Part",
-	"IncidentResult.ID", "IncidentResult.Kind", "IncidentResult.Begin", "IncidentResult.End", "IncidentResult.Sentence",
+	"Mark.At", "Mark.Kind", "IncidentResult.ID", "IncidentResult.Kind", "IncidentResult.Begin", "IncidentResult.End", "IncidentResult.Sentence",
 	"IncidentResult.Why", "IncidentHeld.State", "IncidentHeld.Sentence", "Incident.Link",
 	"Run.Complete", "Run.Newest", "Scheduled.ID", "Scheduled.Config", "Scheduled.Report",
 }

@@ -40,6 +40,8 @@ type pageView struct {
 	Sentences                     []Sentence
 	Incidents                     []incidentView
 	MoreIncidents                 string
+	Settings                      []changeView
+	EarlierSettings               string
 	Figures                       []figureView
 	Charts                        []chartView
 	ChartNotes                    []string
@@ -55,6 +57,9 @@ type pageView struct {
 
 // figureView is a figure, and in More a further one that is shown with it.
 type figureView struct{ Label, Value, Previous, Change, More string }
+
+// changeView is a change of settings.
+type changeView struct{ When, What string }
 
 // incidentView is an incident. Ending says whether it held.
 type incidentView struct{ What, Ending, When, Details, Link string }
@@ -110,6 +115,11 @@ func (r Report) page() pageView {
 		})
 	}
 	v.MoreIncidents = r.furtherIncidents()
+	for _, m := range r.latest() {
+		when, what := r.change(m)
+		v.Settings = append(v.Settings, changeView{when, what})
+	}
+	v.EarlierSettings = r.earlierChanges()
 	for _, f := range r.Figures {
 		if f.ID == p99Time {
 			v.Figures[len(v.Figures)-1].More = f.text()

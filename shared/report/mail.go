@@ -125,6 +125,9 @@ func (r Report) mail() *mailView {
 		of := &v.Incidents[i]
 		of.What, of.Details = guarded(cutShown(of.What, 2*mailKey), zeroWidth), guarded(cutShown(of.Details, mailText), zeroWidth)
 	}
+	for i := range v.Settings {
+		v.Settings[i].What = guarded(cutShown(v.Settings[i].What, mailText), zeroWidth)
+	}
 	v.Link = shortLink(v.Link)
 	for i := 0; i < len(v.Figures); i += 2 {
 		v.Rows = append(v.Rows, v.Figures[i:i+2])

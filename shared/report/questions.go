@@ -63,6 +63,7 @@ const (
 	WrongBlocks        Part = "wrong blocks"
 	Examples           Part = "examples"
 	Incidents          Part = "incidents"
+	Marks              Part = "changes of settings"
 )
 
 // LateLogs is the part that fails if a setting is late. It has no question.
@@ -73,6 +74,8 @@ type Question struct {
 	Part   Part
 	Route  string
 	Params map[string]string // of the route
+	// Several is set if several questions answer this one.
+	Several bool
 }
 
 // listed is the number of rows of each list.
@@ -95,24 +98,28 @@ func (s Setting) Questions() []Question {
 	segment := text(seconds)
 	period := func(more ...string) map[string]string { return s.asking(s.Period, more...) }
 	facets := func(part Part, by string, limit int64, more ...string) Question {
-		return Question{part, "facets", with(period(more...), "by", by, "limit", text(limit))}
+		return Question{Part: part, Route: "facets", Params: with(period(more...), "by", by, "limit", text(limit))}
 	}
 	list := []Question{
-		{Timeline, "timeline", with(period(), "segment", segment)},
+		{Part: Timeline, Route: "timeline", Params: with(period(), "segment", segment)},
 		facets(Passed, "blocked", 1, passing...),
-		{Monitored, "histogram", with(period(), "segment", segment, "measure", "monitored")},
-		{Times, "stats", s.times(s.Period)},
-		{Top, "topx", with(period(), "limit", text(listed))},
+		{Part: Monitored, Route: "histogram", Params: with(period(), "segment", segment, "measure", "monitored")},
+		{Part: Times, Route: "stats", Params: s.times(s.Period)},
+		{Part: Top, Route: "topx", Params: with(period(), "limit", text(listed))},
 		facets(Blocked, "ip,organization,country,host,url,reason", mostValues, flagIs("blocked", true)),
 		facets(MonitorReasons, "monitor_reasons", listed),
 		facets(PassedBots, "organization,user_agent,url", listed, append([]string{flagIs("bot", true)}, passing...)...),
 		facets(OriginErrors, "host,url", listed, originFailed...),
 		facets(OtherErrors, "host,url", listed, otherFailed...),
 		facets(WrongBlocks, "reason,url", listed, flagIs("blocked", true), flagIs("human", true)),
-		{Examples, "logs", with(period(flagIs("blocked", true)), "limit", text(listed), "fields", exampleFields)},
+		{Part: Examples, Route: "logs", Params: with(period(flagIs("blocked", true)), "limit", text(listed), "fields", exampleFields)},
 	}
 	if s.Period.ToMs-s.Period.FromMs <= incident.LongestPeriod.Milliseconds() {
-		list = append(list, Question{Incidents, "incidents", with(period(), "tz", s.Zone.String())})
+		list = append(list,
+			Question{Incidents, "incidents", with(period(), "tz", s.Zone.String()), true},
+			Question{Marks, "histogram", with(period(), "segment", whole, "tz", "UTC", "measure", "requests", "marks", "true"),
+				true},
+		)
 	}
 	if s.Previous == nil {
 		return list
@@ -121,20 +128,21 @@ func (s Setting) Questions() []Question {
 	segment = text(seconds)
 	before := func(more ...string) map[string]string { return s.asking(*s.Previous, more...) }
 	number := func(part Part, more ...string) Question {
-		return Question{part, "facets", with(before(more...), "by", "blocked", "limit", "1")}
+		return Question{Part: part, Route: "facets", Params: with(before(more...), "by", "blocked", "limit", "1")}
 	}
 	list = append(list,
-		Question{TimelineBefore, "timeline", with(before(), "segment", segment)},
+		Question{Part: TimelineBefore, Route: "timeline", Params: with(before(), "segment", segment)},
 		number(PassedBefore, passing...),
-		Question{MonitoredBefore, "histogram", with(before(), "segment", segment, "measure", "monitored")},
-		Question{TimesBefore, "stats", s.times(*s.Previous)},
-		Question{TopBefore, "topx", with(before(), "limit", text(mostValues))},
-		Question{BlockedBefore, "facets", with(before(flagIs("blocked", true)), "by", "reason", "limit", text(mostValues))},
+		Question{Part: MonitoredBefore, Route: "histogram", Params: with(before(), "segment", segment, "measure", "monitored")},
+		Question{Part: TimesBefore, Route: "stats", Params: s.times(*s.Previous)},
+		Question{Part: TopBefore, Route: "topx", Params: with(before(), "limit", text(mostValues))},
+		Question{Part: BlockedBefore, Route: "facets", Params: with(before(flagIs("blocked", true)),
+			"by", "reason", "limit", text(mostValues))},
 		number(OriginErrorsBefore, originFailed...),
 		number(OtherErrorsBefore, otherFailed...),
 	)
 	if s.Template == Traffic {
-		list = append(list, Question{Changes, "diff", with(period(), "limit", text(mostValues),
+		list = append(list, Question{Part: Changes, Route: "diff", Params: with(period(), "limit", text(mostValues),
 			"against", filter.TimeText(s.Previous.FromMs)+".."+filter.TimeText(s.Previous.ToMs))})
 	}
 	return list
@@ -146,11 +154,14 @@ const mostValues = 80
 // timed is a condition that holds for requests with a time, so that the averages of segments have the right weights.
 const timed = "request_time>=0"
 
+// whole is the longest segment of the data routes.
+const whole = "4096d"
+
 // times returns the parameters of the question for times. The segment is the longest of the data routes, because
 // percentiles of segments cannot be added up. With a zone, the segment begins on the first day of the period and
 // contains all of it, unless the period is longer. Without a zone, it could end within the period.
 func (s Setting) times(p Period) map[string]string {
-	return with(s.asking(p, timed), "segment", "4096d", "tz", "UTC", "figures", "percentiles")
+	return with(s.asking(p, timed), "segment", whole, "tz", "UTC", "figures", "percentiles")
 }
 
 const exampleFields = "timestamp,ip,country,method,host,path,status,reason,request_id"

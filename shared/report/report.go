@@ -10,6 +10,7 @@ package report
 import (
 	"time"
 
+	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/wording"
 )
 
@@ -26,19 +27,20 @@ type Report struct {
 	GapsBefore  []Span   `json:"gaps_before" doc:"The same of the previous period"`
 	Verdict     Verdict  `json:"verdict"`
 	// Incidents are not known if the period is longer than incident.LongestPeriod, or if their questions failed.
-	Incidents []Incident `json:"incidents" nullable:"true" doc:"By begin, as data/incidents has them; null if they are not known"`
-	Figures   []Figure   `json:"figures" doc:"Nine numbers; pages show p99_time with average_time"`
-	Chart     Chart      `json:"chart"`
-	Attackers []List     `json:"attackers"`
-	Targets   []List     `json:"targets"`
-	Rules     []List     `json:"rules"`
-	Passed    []List     `json:"passed" doc:"What was neither blocked nor challenged: bots, and errors of the origin"`
-	Changes   []Change   `json:"changes" doc:"Values that are new, gone, or three times as frequent"`
-	Compared  bool       `json:"compared" doc:"Both periods have requests, so changes were looked for"`
-	Wrong     []List     `json:"wrong" doc:"Blocked requests of humans"`
-	Examples  []Record   `json:"examples" doc:"The newest blocked requests"`
-	Failed    []Failed   `json:"failed" doc:"Parts that are missing"`
-	Link      string     `json:"link,omitempty" doc:"The question in the console"`
+	Incidents []Incident    `json:"incidents" nullable:"true" doc:"By begin, as data/incidents has them; null if they are not known"`
+	Marks     []answer.Mark `json:"marks" nullable:"true" doc:"Changes of the settings of gateways in the period, by time; null if they are not known"`
+	Figures   []Figure      `json:"figures" doc:"Nine numbers; pages show p99_time with average_time"`
+	Chart     Chart         `json:"chart"`
+	Attackers []List        `json:"attackers"`
+	Targets   []List        `json:"targets"`
+	Rules     []List        `json:"rules"`
+	Passed    []List        `json:"passed" doc:"What was neither blocked nor challenged: bots, and errors of the origin"`
+	Changes   []Change      `json:"changes" doc:"Values that are new, gone, or three times as frequent"`
+	Compared  bool          `json:"compared" doc:"Both periods have requests, so changes were looked for"`
+	Wrong     []List        `json:"wrong" doc:"Blocked requests of humans"`
+	Examples  []Record      `json:"examples" doc:"The newest blocked requests"`
+	Failed    []Failed      `json:"failed" doc:"Parts that are missing"`
+	Link      string        `json:"link,omitempty" doc:"The question in the console"`
 
 	Run Run `json:"-"`
 

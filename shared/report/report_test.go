@@ -155,6 +155,9 @@ func (s sample) answers(t testing.TB, of Setting) map[Part]Answer {
 			s.incident("password guessing", "held", "2026-11-18T23:01:00Z", "2026-11-19T22:50:00Z", 11_000),
 			s.incident("scraping", "unknown", "2026-11-20T09:00:00Z", "2026-11-20T09:20:00Z", 900),
 		}, nil),
+		Marks: answerOf(t, []object{}, object{"marks": []object{
+			{"at": "2026-11-18T14:30:00Z", "kind": "revision", "before": "4f1c09", "after": "5e2a77"},
+		}}),
 		Examples: answerOf(t, []object{
 			{
 				"timestamp": "2026-11-22T22:59:58.123Z", "ip": s.ip, "country": s.country, "method": "POST", "host": s.host,
@@ -420,7 +423,7 @@ func TestQuestionsOfTemplates(t *testing.T) {
 		return len(asks.Questions())
 	}
 	got := []int{number(Traffic, true), number(Traffic, false), number(Attack, true), number(Attack, false)}
-	if diff := cmp.Diff([]int{22, 13, 21, 13}, got); diff != "" {
+	if diff := cmp.Diff([]int{23, 14, 22, 14}, got); diff != "" {
 		t.Error(diff)
 	}
 }

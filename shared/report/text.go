@@ -40,6 +40,7 @@ func (w *textWriter) report(r Report) {
 		}
 	}
 	w.incidents(r)
+	w.settings(r)
 	w.figures(r)
 	w.chart(r)
 	for _, s := range r.sections() {
@@ -154,6 +155,18 @@ func (w *textWriter) incidents(r Report) {
 		w.wrapped("  ", w.safe(wording.Shown(i.Details, detailsLength)))
 	}
 	w.wrapped("", r.furtherIncidents())
+}
+
+func (w *textWriter) settings(r Report) {
+	if len(r.Marks) == 0 {
+		return
+	}
+	w.heading("CHANGES OF SETTINGS")
+	for _, m := range r.latest() {
+		when, what := r.change(m)
+		w.wrapped("· ", when+": "+w.safe(what))
+	}
+	w.wrapped("", r.earlierChanges())
 }
 
 func (w *textWriter) figures(r Report) {

@@ -88,7 +88,7 @@ var Assumptions = []string{
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
 		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status lists the " +
 		"objects of the whole lake: 1,000 at a time, in 0.1 s.",
-	"A scheduled report is about a day and the day before, with 22 questions; for its incidents, only the hours are " +
+	"A scheduled report is about a day and the day before, with 23 questions; for its incidents, only the hours are " +
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
 		"looked for every five minutes, in 0.2 s on 256 MB.",

@@ -30,7 +30,7 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%s reads %.1f of %.0f bytes", route, b.Route[route], b.Parquet)
 		}
 	}
-	if len(b.Report) != 22 || b.Report[0].Part != report.Timeline || b.Report[0].Columns != b.Route["timeline"] {
+	if len(b.Report) != 23 || b.Report[0].Part != report.Timeline || b.Report[0].Columns != b.Route["timeline"] {
 		t.Errorf("a daily report has the questions %v", b.Report)
 	}
 	// Stats reads only further durations, and topx its keys again.

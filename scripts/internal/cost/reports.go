@@ -6,6 +6,7 @@ import (
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident/asking"
+	marking "github.com/orrery/orrery/shared/mark/asking"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/report"
 )
@@ -44,13 +45,17 @@ func reportBytes(sum func(columns []string) float64) ([]ReportBytes, error) {
 }
 
 // shapeOf returns the shape of a question, and how many days it reads. The question for changes compares two days; it
-// is bound as a diff of one day. The shape of the question for incidents is that of its first questions.
+// is bound as a diff of one day. The shape of questions that several others answer is that of the first.
 func shapeOf(question report.Question) (shape query.Shape, days float64, err error) {
 	switch question.Route {
+	case "histogram":
+		if question.Part == report.Marks {
+			revisions, err := marking.Counted()
+			return revisions, 1, err
+		}
+		return query.Histogram{SegmentSeconds: 3600, Measure: query.Measure(question.Params["measure"])}, 1, nil
 	case "timeline":
 		return query.Timeline{SegmentSeconds: 3600}, 1, nil
-	case "histogram":
-		return query.Histogram{SegmentSeconds: 3600, Measure: query.Measure(question.Params["measure"])}, 1, nil
 	case "stats":
 		return query.Stats{SegmentSeconds: 3600, Percentiles: question.Params["figures"] != ""}, 1, nil
 	case "topx":

@@ -2,9 +2,11 @@ package answering
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/inquiry"
+	marking "github.com/orrery/orrery/shared/mark/asking"
 	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search"
@@ -28,7 +31,7 @@ type Ask func(ctx context.Context, route string, params map[string]string) ([]by
 // AskAs returns a function that asks questions with the permissions of a caller, who is limited to branches, unless
 // they are nil. Questions of one caller count together. If s also implements Queries, a question that takes longer than
 // an answer may is asked again until its answer is there, or ctx ends. now is the clock by which incidents are still
-// going on; nil: the newest record is the present.
+// going on, and of relative times; nil: the newest record is the present.
 func AskAs(s Searcher, branches []string, caller string, now func() time.Time) Ask {
 	queries, _ := s.(Queries)
 	return askAs(s, queries, branches, caller, now)
@@ -48,8 +51,11 @@ func askAs(s Searcher, queries Queries, branches []string, caller string, now fu
 				body, err = nil, reasonOf(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 			}
 		}()
-		if search.Route(to) == search.Incidents {
+		switch {
+		case search.Route(to) == search.Incidents:
 			return askIncidents(ctx, ask, params, now)
+		case params[search.MarksParam] == "true":
+			return askMarked(ctx, ask, search.Route(to), params, now)
 		}
 		r := search.Request{Route: search.Route(to), Syntax: filter.QueryString, Branches: branches, Caller: caller}
 		for name, value := range params {
@@ -72,10 +78,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string, now fu
 // askIncidents answers a question for incidents, which itself asks several questions.
 func askIncidents(ctx context.Context, ask Ask, params map[string]string, now func() time.Time) ([]byte, error) {
 	r := asking.Request{
-		Filters: params["filters"], Syntax: filter.QueryString, Zone: params["tz"], AtOnce: inquiry.Few,
-	}
-	if now != nil {
-		r.Now = now()
+		Filters: params["filters"], Syntax: filter.QueryString, Zone: params["tz"], Now: timeBy(now), AtOnce: inquiry.Few,
 	}
 	found := asking.Incidents{Results: []answer.IncidentResult{}}
 	var err error
@@ -88,6 +91,38 @@ func askIncidents(ctx context.Context, ask Ask, params map[string]string, now fu
 		return nil, reasonOf(err)
 	}
 	return jsonOf(found.Results, found.Meta, search.Result{Meta: found.Meta}.Unrounded()), nil
+}
+
+// askMarked answers a question with marks, which are those of revisions.
+func askMarked(
+	ctx context.Context, ask Ask, to search.Route, params map[string]string, now func() time.Time,
+) ([]byte, error) {
+	r := marking.Request{
+		Route: to, Params: maps.Clone(params), Filters: params["filters"], Syntax: filter.QueryString, Now: timeBy(now),
+		AtOnce: inquiry.Few,
+	}
+	delete(r.Params, dryRunName)
+	delete(r.Params, search.MarksParam)
+	results := []json.RawMessage{}
+	var meta search.Meta
+	var err error
+	if params[dryRunName] == "true" {
+		meta, err = marking.DryRun(ctx, ask, r)
+	} else {
+		meta, err = marking.Run(ctx, ask, r, &results)
+	}
+	if err != nil {
+		return nil, reasonOf(err)
+	}
+	return jsonOf(results, meta, search.Result{Meta: meta}.Unrounded()), nil
+}
+
+// timeBy returns the time by a clock, or zero without one.
+func timeBy(now func() time.Time) time.Time {
+	if now == nil {
+		return time.Time{}
+	}
+	return now()
 }
 
 // await asks for the answer of a running query until it is there. If ctx ends first, the error is that the query is

@@ -97,7 +97,7 @@ func Describe(routes []route.Route, version, address string) []byte {
 var nullable = map[string][]string{
 	"Installation":    {"extent", "hours", "ingest", "price", "key"},
 	"InstallationKey": {"branches"},
-	"Report":          {"previous", "incidents"},
+	"Report":          {"previous", "incidents", "marks"},
 	"ScheduledReport": {"branches"},
 	"ListedReport":    {"branches", "next", "last_run"},
 }

@@ -108,7 +108,7 @@ func TestDryRun(t *testing.T) {
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 			t.Fatalf("%d %s", w.Code, w.Body)
 		}
-		want := search.BytesEstimate{Low: 10_000_000, High: 20_000_000} // of 22 questions
+		want := search.BytesEstimate{Low: 10_000_000, High: 20_000_000} // of 23 questions
 		if got := *answer.Meta.Estimate.Bytes; got != want || strings.Contains(w.Body.String(), "nrounded") {
 			t.Errorf("%+v, want %+v: %s", got, want, w.Body)
 		}

@@ -126,7 +126,7 @@ func TestQuestionsOfTheCaller(t *testing.T) {
 	if w := get(t, s, nil, "filters", filters); w.Code != http.StatusOK {
 		t.Fatal(w.Body)
 	}
-	if len(s.asked) != 22 {
+	if len(s.asked) != 24 {
 		t.Errorf("%d questions", len(s.asked))
 	}
 	for _, r := range s.asked {
@@ -136,7 +136,7 @@ func TestQuestionsOfTheCaller(t *testing.T) {
 		if (r.Route == search.Stats) != (r.Figures == search.FiguresPercentiles) {
 			t.Errorf("%s asks for the figures %q", r.Route, r.Figures)
 		}
-		if (r.Route == search.Stats) != (r.TZ == "UTC") {
+		if (r.Segment == "4096d") != (r.TZ == "UTC") {
 			t.Errorf("%s asks for segments in %q", r.Route, r.TZ)
 		}
 	}

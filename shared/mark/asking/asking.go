@@ -164,9 +164,14 @@ func (a *asker) segment() int64 {
 	return 0
 }
 
+const byRevision = `security_config["revision"]`
+
+// Counted are the counts that the questions about revisions ask for.
+func Counted() (query.Counts, error) { return search.BindCounts(byRevision, nil) }
+
 // counting returns the question for the requests of a time in cells of so many seconds, by revision.
 func (a *asker) counting(of mark.Cell, seconds int64, into *[]mark.Cell) inquiry.Question {
-	q := a.counts(of, `security_config["revision"]`, fmt.Sprintf("%ds", seconds))
+	q := a.counts(of, byRevision, fmt.Sprintf("%ds", seconds))
 	q.Into = func(text json.RawMessage) error {
 		requests := map[int64]map[string]int64{}
 		err := search.EachCounts(text, func(r search.CountsResult) {

@@ -118,12 +118,12 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 }
 
 // each calls a function with each question in the order of askingOrder, for atOnce questions at the same time; 0: for
-// all. The question for incidents comes last and alone, because several others answer it.
+// all. Those that several questions answer come last, one by one.
 func each(list []report.Question, atOnce int, ask func(i int, q report.Question)) {
 	order := askingOrder(list)
-	together := len(order)
-	if last := list[order[together-1]]; last.Part == report.Incidents {
-		together--
+	together := slices.IndexFunc(order, func(i int) bool { return list[i].Several })
+	if together < 0 {
+		together = len(order)
 	}
 	inquiry.Each(together, atOnce, func(i int) { ask(order[i], list[order[i]]) })
 	for _, i := range order[together:] {
@@ -136,7 +136,7 @@ var longest = []string{"topx", "diff", "facets", "timeline", "stats", "histogram
 
 // askingOrder returns the indexes of the questions in the order in which they are asked: first those about the period
 // itself, because queries that run at the same time share what they read, and the longest first, so that none of them
-// runs alone at the end. The question for incidents is the last one.
+// runs alone at the end. Those that several questions answer come last.
 func askingOrder(questions []report.Question) []int {
 	order := make([]int, len(questions))
 	for i := range order {
@@ -144,7 +144,7 @@ func askingOrder(questions []report.Question) []int {
 	}
 	stage := func(q report.Question) int {
 		switch {
-		case q.Part == report.Incidents:
+		case q.Several:
 			return 2
 		case strings.HasSuffix(string(q.Part), " before"):
 			return 1

@@ -178,7 +178,7 @@ func TestRun(t *testing.T) {
 	if len(got.Failed) > 0 || len(got.Notices()) > 0 {
 		t.Errorf("%v %v", got.Failed, got.Notices())
 	}
-	if got.Run.Questions != 22 || len(got.Chart.Bars) != 24 || len(got.Examples) != 5 || len(got.Attackers) != 3 {
+	if got.Run.Questions != 23 || len(got.Chart.Bars) != 24 || len(got.Examples) != 5 || len(got.Attackers) != 3 {
 		t.Errorf("%d questions, %d bars, %d examples, %d lists of attackers", got.Run.Questions, len(got.Chart.Bars),
 			len(got.Examples), len(got.Attackers))
 	}
@@ -341,7 +341,7 @@ func TestQuestionsAtTheSameTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := len(setting.Questions()) - 1 // the one for incidents comes alone
+	all := len(setting.Questions()) - 2 // those for incidents and for changes of settings come alone
 	for _, test := range []struct {
 		rule         string
 		atOnce, want int
@@ -396,7 +396,7 @@ func TestProgress(t *testing.T) {
 		Done: func(done, all int) { steps = append(steps, fmt.Sprintf("%d/%d", done, all)) },
 	})
 	if diff := cmp.Diff([]string{
-		"1/13", "2/13", "3/13", "4/13", "5/13", "6/13", "7/13", "8/13", "9/13", "10/13", "11/13", "12/13", "13/13",
+		"1/14", "2/14", "3/14", "4/14", "5/14", "6/14", "7/14", "8/14", "9/14", "10/14", "11/14", "12/14", "13/14", "14/14",
 	}, steps); diff != "" {
 		t.Error(diff)
 	}

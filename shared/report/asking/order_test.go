@@ -19,12 +19,12 @@ func TestAskingOrder(t *testing.T) {
 	} {
 		questions := s.Questions()
 		order := askingOrder(questions)
-		var routes [3][]int // of questions about the period, about the previous one, and for incidents
+		var routes [3][]int // of questions about the period, about the previous one, and of those that several answer
 		for n, i := range order {
 			q := questions[i]
 			stage := 0
 			switch {
-			case q.Part == report.Incidents:
+			case q.Several:
 				stage = 2
 			case strings.HasSuffix(string(q.Part), " before"):
 				stage = 1

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/shared/mark"
 )
 
 // ReportMarks reports the changes of settings in the period. It prints to stderr, in every format but JSON, which has them
@@ -17,12 +18,6 @@ func (a Answer) ReportMarks(format string, stderr io.Writer) {
 		fmt.Fprintln(stderr, "the settings do not change")
 	}
 	for _, m := range *a.Meta.Marks {
-		if m.Kind == "planet" {
-			fmt.Fprintf(stderr, "%s: the planet of %s has version %d, written by %s\n",
-				terminal.Printable(m.At), terminal.Printable(m.Config), m.Version, terminal.Printable(m.By))
-			continue
-		}
-		fmt.Fprintf(stderr, "%s: the settings change from revision %s to %s\n",
-			terminal.Printable(m.At), terminal.Printable(m.Before), terminal.Printable(m.After))
+		fmt.Fprintf(stderr, "%s: %s\n", terminal.Printable(m.At), mark.Words(m))
 	}
 }
