@@ -75,8 +75,8 @@ const (
 	sentenceLength = 60 // characters of a value in a sentence
 )
 
-// Rules is the table of rules. Rules that call for someone to look come first, because only the first three sentences
-// are printed.
+// Rules is the table of rules. Only the first three sentences are printed, so what someone should look at comes first. An
+// address that is blocked and passes says less than an incident.
 var Rules = []Rule{
 	{
 		"incident to look at", ShowsAttackLook,
@@ -98,16 +98,16 @@ var Rules = []Rule{
 		(*builder).humansBlocked, false,
 	},
 	{
+		"incident", ShowsAttack,
+		"There is an incident that held, or for which that cannot be told.",
+		(*builder).otherIncident, false,
+	},
+	{
 		"attacker that passes", CallsForLook,
 		fmt.Sprintf("Of one of the five addresses with the most blocked requests, at least %d requests passed, and "+
 			"more than were blocked. At least %d requests of the address, and at least %d %%, are blocked.", leastPassed,
 			leastHumans, attackerShare),
 		(*builder).attackerPasses, false,
-	},
-	{
-		"incident", ShowsAttack,
-		"There is an incident that held, or for which that cannot be told.",
-		(*builder).otherIncident, false,
 	},
 	{
 		"many blocked", ShowsAttack,

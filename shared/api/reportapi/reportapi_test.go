@@ -151,7 +151,7 @@ func TestParameters(t *testing.T) {
 	}
 	r := d.Report
 	if r.Zone != "Asia/Kolkata" || r.Previous != nil || r.Template != report.Attack || r.Title != "t" ||
-		!strings.HasPrefix(r.Link, "https://console.example/#/") {
+		!strings.HasPrefix(r.Link, "https://console.example/#/") || r.Incidents == nil || r.Marks == nil {
 		t.Errorf("%+v", r)
 	}
 }

@@ -182,6 +182,9 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d questions, %d bars, %d examples, %d lists of attackers", got.Run.Questions, len(got.Chart.Bars),
 			len(got.Examples), len(got.Attackers))
 	}
+	if got.Incidents == nil || got.Marks == nil {
+		t.Errorf("incidents: %v, changes of settings: %v", got.Incidents, got.Marks)
+	}
 	if !got.Compared || got.Verdict.State == report.Unknown {
 		t.Errorf("compared: %v, verdict %s", got.Compared, got.Verdict.State)
 	}
