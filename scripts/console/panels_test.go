@@ -80,6 +80,17 @@ func TestPanels(t *testing.T) {
 			open("#/?panel=facets&facets=tags&t="+demoDay),
 			holds("$$('.facet h5').length === 4 && $$('.facet li').length === 20", "has five tags of each group"), answered())
 	})
+	walk("the networks of addresses, as values, in the chart and compared",
+		open("#/?panel=facets&facets=country&t="+demoDay), click(".other-fields button", "Add network /24"),
+		holds(facetOf("network /24")+"?.closest('.facet-group').ariaLabel === 'Client'", "has the networks"),
+		note("network", facetOf("network /24")+".querySelector('.value button').textContent"),
+		note("requests", facetOf("network /24")+".querySelector('.n').textContent"),
+		evaluate(facetOf("network /24")+".querySelector('.value button').click()"), click("[role=menuitem]", "Only"),
+		holds("$('#filter').value === `ip=\"${seen.network}\"`", "has the condition of the network"),
+		holds(facetOf("network /24")+"?.querySelector('small').textContent === '1 value'", "has the requests of the network"),
+		holds(facetOf("network /24")+".querySelector('.n').textContent === seen.requests", "has as many"), answered(),
+		open("#/?by=ip/24&t="+demoDay), sees("Requests over time by network /24"), click(".series button", "."),
+		click("[role=menuitem]", "Only"), filterBegins(`ip="`), sees("Requests over time by network /24"), answered())
 	walk("a field that cannot be grouped has its reason",
 		allow("status of 422"), open("#/events?panel=facets&by=timestamp&t="+demoDay), sees("200 of "),
 		textHas(".facets .trouble", "timestamp"), click(".facets button", "Usual fields"), count(".facet", 9))

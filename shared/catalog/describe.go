@@ -12,6 +12,7 @@ type Description struct {
 	Group     Group    `json:"group" enum:"client,request,decision,rules,origin,timing,geography" doc:"What the field is about"`
 	Values    Variety  `json:"values" enum:"few,many,unique" doc:"How many different values to expect in much traffic"`
 	Groupable bool     `json:"groupable" doc:"Whether facets and histograms group by it, or by some members"`
+	Networks  []string `json:"networks,omitempty" doc:"Networks of its addresses, by which they group as well"`
 	Sensitive bool     `json:"sensitive" doc:"Whether values may identify a person or give access"`
 	Aliases   []string `json:"aliases" doc:"Names of other products for it; filters do not accept them"`
 }
@@ -63,6 +64,7 @@ func (f *Field) Describe() Description {
 		Doc:       f.Doc,
 		Example:   f.Example,
 		Groupable: f.Groupable(),
+		Networks:  f.Networks(),
 	}
 	d.setProperties()
 	if f.Keys == NoKey {

@@ -5,16 +5,18 @@ import (
 	"strings"
 )
 
-// Dimension is a field by which records are grouped, with the key of one of its members: status, headers["accept"].
+// Dimension is what records are grouped by: a field, a field with the key of one of its members, or the networks of an
+// address: status, headers["accept"], ip/24.
 type Dimension struct {
-	Field Word
-	Key   *Key
+	Field  Word
+	Key    *Key
+	Length string // of the prefix of the networks, as it is written, or ""
 }
 
 // ParseDimensions parses a list of dimensions, which are written as in the query-string form:
 //
 //	dimensions = dimension { "," dimension } .
-//	dimension  = field [ "[" [ "~" ] string "]" ] .
+//	dimension  = field [ "[" [ "~" ] string "]" | "/" length ] .
 //
 // The error is the first mistake.
 func ParseDimensions(text string) ([]Dimension, error) {
@@ -44,7 +46,15 @@ func (p *parser) dimension() Dimension {
 	t := p.peek()
 	word := Word{t.Span.of(p.text), t.Span}
 	field, member, dotted := strings.Cut(word.Text, ".")
+	address, length, slashed := strings.Cut(word.Text, "/")
 	switch {
+	case t.Kind == WordToken && slashed && plainKey(address):
+		if !plainKey(length) {
+			p.fail(Error{Span: t.Span, Message: "expected the length of a prefix after the slash, as in ip/24"})
+			return Dimension{}
+		}
+		p.take(t)
+		return Dimension{Field: Word{address, Span{t.Span.Offset, len(address)}}, Length: length}
 	case t.Kind != WordToken || !dotted && !plainKey(word.Text):
 		const expected = `expected the name of a field, as in status or headers["accept"]; found `
 		p.fail(Error{Span: p.place(t), Message: expected + p.found(t)})
@@ -55,7 +65,7 @@ func (p *parser) dimension() Dimension {
 	}
 	p.take(t)
 	key, _ := p.key()
-	return Dimension{word, key}
+	return Dimension{Field: word, Key: key}
 }
 
 // found names a token for a message about a list.
@@ -75,5 +85,9 @@ func (e Error) asError(text string) error {
 // String returns the dimension in the query-string form.
 func (d Dimension) String() string {
 	c := Condition{Field: d.Field, Key: d.Key, Op: Is, Values: []Value{{}}}
-	return strings.TrimSuffix(c.String(), " is ")
+	text := strings.TrimSuffix(c.String(), " is ")
+	if d.Length != "" {
+		text += "/" + d.Length
+	}
+	return text
 }

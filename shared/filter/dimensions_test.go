@@ -13,6 +13,7 @@ func TestParseDimensions(t *testing.T) {
 		{"a key is quoted", `headers["User-Agent"],cookies[ "a\"],b\\" ]`, `headers["User-Agent"] cookies["a\"],b\\"]`},
 		{"a pattern is a key", `headers[~"^x-"]`, `headers[~"^x-"]`},
 		{"a pattern that only one name matches is that name", `headers[~"^x$"]`, `headers["x"]`},
+		{"networks have a length", `ip/24, ip/x`, `ip/24 ip/x`},
 		{"the empty name is a name", `arguments[""]`, `arguments[""]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -45,6 +46,10 @@ func TestParseDimensionsMistakes(t *testing.T) {
 		{"a space", "country ip", "column 9: a comma separates fields"},
 		{"a member after a dot", "headers.accept", `column 1: a member is named in brackets: headers["accept"]`},
 		{"a key without quotes", "headers[accept]", "column 9: "},
+		{"no length", "country,ip/", "column 9: expected the length of a prefix after the slash, as in ip/24"},
+		{"two lengths", "ip/24/16", "column 1: expected the length of a prefix"},
+		{"a length without a field", "/24", "column 1: expected the name of a field"},
+		{"a key of a network", `ip/24["a"]`, "column 6: a comma separates fields"},
 		{"an open bracket", `headers["a`, "column 8: "},
 		{"an operator in a name", "a-b;c", "column 4: a comma separates fields"},
 		{"NUL in a key", "headers[\"a\x00\"]", "column "},
@@ -62,7 +67,7 @@ func TestParseDimensionsMistakes(t *testing.T) {
 // FuzzParseDimensions checks that dimensions survive printing and parsing.
 func FuzzParseDimensions(f *testing.F) {
 	for _, text := range []string{
-		`country,headers["a"]`, `a["\\"],b[~"x"]`, `a[""]`, `headers.accept`, `[`, ",", "a[\"\x00\"]",
+		`country,headers["a"]`, `a["\\"],b[~"x"]`, "ip/24", "ip/", `a[""]`, `headers.accept`, `[`, ",", "a[\"\x00\"]",
 	} {
 		f.Add(text)
 	}

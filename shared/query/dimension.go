@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,13 +12,18 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 )
 
-// Dimension is a field, or one member of it, by whose values records are grouped. Its values are texts: integers in
-// digits, booleans as true and false. A record counts once for each of its different values.
+// Dimension is a field, one member of it, or the networks of its addresses, by whose values records are grouped. Its
+// values are texts: integers in digits, booleans as true and false. A record counts once for each of its different
+// values.
+//
+// The value in a dimension of networks is the canonical text of the network: 192.0.2.0/24. A record has none if its text
+// is not the canonical text of an address, as NetworkIn defines it, or if the address is of the other family.
 type Dimension struct {
 	Field   *catalog.Field
 	Key     *Key // the name of the member, never a pattern; nil for a field without members
 	Fold    bool // names compare without regard to ASCII case
 	Sources []catalog.Source
+	Network *catalog.NetworkSize // nil: the values themselves
 }
 
 // maxDimensions is the largest number of dimensions of one query.
@@ -55,6 +61,8 @@ func bindDimension(p filter.Dimension) (Dimension, error) {
 	switch {
 	case !field.Groupable():
 		return Dimension{}, notGroupable(p)
+	case p.Length != "":
+		return networksOf(d, p.Length)
 	case p.Key == nil && field.Keys != catalog.NoKey:
 		return Dimension{}, dimensionWithoutKey(field)
 	case p.Key == nil:
@@ -81,11 +89,28 @@ func bindDimension(p filter.Dimension) (Dimension, error) {
 	return d, nil
 }
 
+// networksOf returns the dimension of the networks of d whose prefixes have a length.
+func networksOf(d Dimension, length string) (Dimension, error) {
+	if !d.Field.HasNetworks() {
+		return Dimension{}, withoutNetworks(d.Field)
+	}
+	for i, size := range catalog.NetworkSizes {
+		if size.String() == "/"+length {
+			d.Network = &catalog.NetworkSizes[i]
+			return d, nil
+		}
+	}
+	return Dimension{}, otherNetworks(d.Field, length)
+}
+
 // String returns the dimension as a filter writes it.
 func (d Dimension) String() string {
 	printed := filter.Dimension{Field: filter.Word{Text: d.Field.Name}}
 	if d.Key != nil {
 		printed.Key = &filter.Key{Text: d.Key.Name, Exact: true}
+	}
+	if d.Network != nil {
+		printed.Length = strconv.Itoa(d.Network.Bits)
 	}
 	return printed.String()
 }
@@ -126,13 +151,30 @@ func (d Dimension) Values(r *lake.Row) []string {
 	var values []string
 	for _, t := range d.Terms() {
 		for _, e := range Elements(r, t.Source) {
-			if t.MatchesName(e.Name) {
-				values = append(values, e.Value)
+			if !t.MatchesName(e.Name) {
+				continue
+			}
+			if value, ok := d.ValueOf(e.Value); ok {
+				values = append(values, value)
 			}
 		}
 	}
 	slices.Sort(values)
 	return slices.Compact(values)
+}
+
+// ValueOf returns the value of a record that has a text at a source. ok is false if the text is in no network of the
+// dimension.
+func (d Dimension) ValueOf(text string) (value string, ok bool) {
+	if d.Network == nil {
+		return text, true
+	}
+	address, ok := addressOf(text)
+	if !ok || address.Is6() != d.Network.Six {
+		return "", false
+	}
+	network, err := address.Prefix(d.Network.Bits)
+	return network.String(), err == nil
 }
 
 // Condition returns the condition that holds for the records with a value, and the one that holds for all others, as a
@@ -142,6 +184,9 @@ func (d Dimension) Condition(value string) (with, without string, ok bool) {
 		return "", "", false
 	}
 	c := catalog.Equal(d.Field.Name, false, value)
+	if d.Network != nil { // the value is not a text of records
+		c = filter.Condition{Field: c.Field, Op: filter.Eq, Values: []filter.Value{textValue(value)}}
+	}
 	if d.Key != nil {
 		c.Key = &filter.Key{Text: d.Key.Name, Exact: true}
 	}
@@ -197,7 +242,7 @@ func notGroupable(p filter.Dimension) error {
 		switch {
 		case !f.Groupable():
 		case f.Keys == catalog.NoKey:
-			names = append(names, f.Name)
+			names = append(append(names, f.Name), f.Networks()...)
 		default:
 			names = append(names, f.Name+`["…"]`)
 		}
@@ -210,6 +255,33 @@ func notGroupable(p filter.Dimension) error {
 		Code: codeNotGroupable,
 		Message: fmt.Sprintf("records cannot be grouped by %s, which is %s; the others are %s",
 			p, what, strings.Join(names, ", ")),
+	}
+}
+
+func withoutNetworks(field *catalog.Field) error {
+	e := &DimensionError{
+		Code:    codeNotGroupable,
+		Message: field.Name + " has no networks, so it takes no length of a prefix",
+	}
+	if field.Keys == catalog.NoKey {
+		e.Suggestion = field.Name
+	}
+	return e
+}
+
+func otherNetworks(field *catalog.Field, length string) error {
+	var sizes [2][]string
+	for i, name := range field.Networks() {
+		family := 0
+		if catalog.NetworkSizes[i].Six {
+			family = 1
+		}
+		sizes[family] = append(sizes[family], name)
+	}
+	return &DimensionError{
+		Code: codeNotGroupable,
+		Message: fmt.Sprintf("records cannot be grouped by %s/%s; the networks are %s of IPv4 and %s of IPv6",
+			field.Name, length, strings.Join(sizes[0], ", "), strings.Join(sizes[1], ", ")),
 	}
 }
 

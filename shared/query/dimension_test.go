@@ -26,6 +26,7 @@ func TestParseDimensions(t *testing.T) {
 			`security_config["acl_active"],upstream_data["status"]`,
 			`security_config["acl_active"],upstream_data["status"]`,
 		},
+		{"networks", "ip,ip/24,ip/16,ip/48 , ip/64", "ip,ip/24,ip/16,ip/48,ip/64"},
 		{"the defaults of facets", query.DefaultFacets, query.DefaultFacets},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,6 +59,16 @@ func TestDimensionMistakes(t *testing.T) {
 		{"unknown members", `trigger_counters["acls"]`, "unknown_key", "its members are acl,"},
 		{"unknown fields suggest the nearest", "contry", "unknown_field", `did you mean "country"?`},
 		{"a reference", "record_ref", "not_groupable", "by record_ref, which is different for every record"},
+		{
+			"networks of another size", "ip/25", "not_groupable",
+			"cannot be grouped by ip/25; the networks are ip/24, ip/16 of IPv4 and ip/48, ip/64 of IPv6",
+		},
+		{"a length with a leading zero", "ip/024", "not_groupable", "ip/024; the networks are"},
+		{"a length that is no number", "ip/x", "not_groupable", "ip/x; the networks are"},
+		{"networks of a field without addresses", "host/24", "not_groupable", "host has no networks"},
+		{"networks of a field with members", "headers/24", "not_groupable", "headers has no networks"},
+		{"networks of an unknown field", "ipp/24", "unknown_field", `did you mean "ip"?`},
+		{"networks that are given twice", "ip/24,ip,ip/24", "value_error", "ip/24 is given twice"},
 		{"a field that is given twice", `ip,headers["A"],headers["a"]`, "value_error", `headers["a"] is given twice`},
 		{"no field", "", "value_error", "column 1: expected"},
 		{"too many fields", strings.Repeat("ip,", 16) + "ip", "value_error", "17 fields are too many"},
@@ -78,7 +89,7 @@ func everyDimension(t *testing.T) []query.Dimension {
 	var list []query.Dimension
 	for i := range catalog.Fields {
 		f := &catalog.Fields[i]
-		texts := []string{f.Name}
+		texts := append([]string{f.Name}, f.Networks()...)
 		switch f.Keys {
 		case catalog.ClosedKeys:
 			texts = nil
@@ -135,6 +146,28 @@ func TestConditionsOfFacets(t *testing.T) {
 	}
 }
 
+// TestConditionsOfNetworks checks that a condition on the whole family selects the records with a network, and the negated
+// one the records without.
+func TestConditionsOfNetworks(t *testing.T) {
+	rows := querytest.Rows(rand.New(rand.NewPCG(1, 2)), 400)
+	counted := func(text string) int64 {
+		q := bindShape(t, "timestamp between 1970-01-01 and 2100-01-01"+text, query.Facets{Limit: 1})
+		return reference.Evaluate(&q, rows).Facets.Requests
+	}
+	for _, d := range querytest.Dimensions("ip/24,ip/16,ip/48,ip/64") {
+		family := "0.0.0.0/0"
+		if d.Network.Six {
+			family = "::/0"
+		}
+		q := bindShape(t, "timestamp between 1970-01-01 and 2100-01-01",
+			query.Facets{By: []query.Dimension{d}, Limit: 80})
+		n, all := reference.Evaluate(&q, rows).Facets.Facets[0].Requests, int64(len(rows))
+		if in, others := counted(", ip="+family), counted(", ip!="+family); in != n || others != all-n || n == 0 || n == all {
+			t.Errorf("%d of %d records have a value of %s; %d are in %s, and %d are not", n, all, d, in, family, others)
+		}
+	}
+}
+
 func TestValuesWithoutCondition(t *testing.T) {
 	list, err := query.ParseDimensions("url")
 	if err != nil {
@@ -150,6 +183,7 @@ func TestValuesWithoutCondition(t *testing.T) {
 func TestDimensionValues(t *testing.T) {
 	text := func(s string) *string { return &s }
 	row := &lake.Row{
+		IP:             text("192.0.2.7"),
 		Tags:           []string{"b", "a", "b"},
 		UpstreamStatus: []int64{502, 200, 502},
 		SvcID:          text("first"), SvcIDMore: []string{"second", "first"},
@@ -165,6 +199,9 @@ func TestDimensionValues(t *testing.T) {
 		{"other names with regard to case", `cookies["a"]`, "2"},
 		{"members that are present", `upstream_data["addr"]`, "10.0.0.1"},
 		{"nothing of an absent field", "url", ""},
+		{"the network of an address", "ip/24", "192.0.2.0/24"},
+		{"a larger one", "ip/16", "192.0.0.0/16"},
+		{"no network of the other family", "ip/64", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			list, err := query.ParseDimensions(c.by)
@@ -178,10 +215,34 @@ func TestDimensionValues(t *testing.T) {
 	}
 }
 
+// TestNetworkOfText compares the networks of 10,000 texts with package netip.
+func TestNetworkOfText(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 5))
+	found := map[int]int{}
+	for range 10_000 {
+		text := querytest.AddressText(r, querytest.Network(r))
+		for _, d := range querytest.Dimensions("ip/24,ip/16,ip/48,ip/64") {
+			want, inside := querytest.Around(text, d.Network.Bits)
+			got := d.Values(&lake.Row{IP: &text})
+			if inside != (len(got) == 1) || inside && got[0] != want {
+				t.Fatalf("%s of %q: %q, want %q, %v", d, text, got, want, inside)
+			}
+			if inside {
+				found[d.Network.Bits]++
+			}
+		}
+	}
+	for _, size := range catalog.NetworkSizes {
+		if found[size.Bits] < 1_000 {
+			t.Errorf("only %d texts are in networks %s", found[size.Bits], size)
+		}
+	}
+}
+
 // FuzzParseDimensions checks that a printed dimension is the same dimension.
 func FuzzParseDimensions(f *testing.F) {
 	for _, text := range []string{
-		query.DefaultFacets, `headers["A"],cookies["\\"]`, `trigger_counters["acl"]`, "ip,ip",
+		query.DefaultFacets, `headers["A"],cookies["\\"]`, `trigger_counters["acl"]`, "ip,ip", "ip/24,ip/064",
 	} {
 		f.Add(text)
 	}

@@ -32,6 +32,9 @@ func (d Dimension) Identity() string {
 	for i, t := range d.Terms() {
 		ids[i] = sourceIdentity(t)
 	}
+	if d.Network != nil {
+		ids = append(ids, d.Network.String())
+	}
 	return strings.Join(ids, " ")
 }
 

@@ -105,10 +105,12 @@ var Parameters = []Parameter{
 		Sample:  "previous",
 	},
 	byParameter(Facets, "Fields to group by, at most 16, separated by commas. A field with members needs a key, as in "+
-		"`headers[\"accept\"]`.", query.MaxDimensions, query.DefaultFacets, `country,headers["accept"]`),
-	byParameter(Histogram, "The field to split by, with a key if it has members.", 1, "", "status"),
+		"`headers[\"accept\"]`. `ip/24` counts the networks of addresses: /24 and /16 of IPv4, /48 and /64 of IPv6.",
+		query.MaxDimensions, query.DefaultFacets, `country,headers["accept"]`),
+	byParameter(Histogram, "The field to split by, with a key if it has members, or networks as in facets.", 1, "", "status"),
 	byParameter(Diff, "Fields to compare, at most 16, separated by commas. A field with members needs a key, as in "+
-		"`headers[\"accept\"]`.", query.MaxDimensions, query.DefaultDiff, `country,headers["accept"]`),
+		"`headers[\"accept\"]`, and networks are written as in facets.", query.MaxDimensions, query.DefaultDiff,
+		`country,headers["accept"]`),
 	limitParameter(TopX, "Keys per label.", query.DefaultTopX, 80),
 	limitParameter(Logs, "Records.", query.DefaultLogs, MaxLogs),
 	limitParameter(Facets, "Values per field.", query.DefaultFacetLimit, 80),
@@ -201,7 +203,7 @@ func zoneParameter(routes []Route, doc string) Parameter {
 func byParameter(route Route, doc string, most int, standard, example string) Parameter {
 	return Parameter{
 		Name: "by", Kind: NamesKind, Routes: []Route{route}, Max: most, Default: standard, Doc: doc, Example: example,
-		Help: `Fields to group by, comma-separated; a member as headers["accept"]; histogram: one field.`,
+		Help: `Fields to group by, comma-separated; a member as headers["accept"], networks as ip/24; histogram: one field.`,
 	}
 }
 

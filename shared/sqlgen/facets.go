@@ -32,6 +32,9 @@ func valueColumn(i int) fragment { return name("value_" + strconv.Itoa(i+1)) }
 // dimension returns the value of a dimension in a record, or the list of its different values, as text. A list is
 // never empty: without values it has the element NULL.
 func (p *printer) dimension(d query.Dimension) fragment {
+	if d.Network != nil {
+		return p.networkOf(value(d.Sources[0]), *d.Network)
+	}
 	if d.Single() {
 		return asText(value(d.Sources[0]), d.Sources[0])
 	}

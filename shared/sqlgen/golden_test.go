@@ -52,6 +52,7 @@ var shapes = map[string]query.Shape{
 	"histogram of weeks in a zone": query.Histogram{
 		SegmentSeconds: 7 * 86_400, Zone: querytest.Zone("America/Sao_Paulo"), Measure: query.MeasureBlocked,
 	},
+	"facets of networks": query.Facets{Limit: 3, By: querytest.Dimensions("ip/24,ip/48")},
 	"facets of every kind": query.Facets{
 		Limit: 3, ByBlocked: true, By: querytest.Dimensions(querytest.MixedDimensions),
 	},

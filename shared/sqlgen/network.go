@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/orrery/orrery/shared/catalog"
 	"github.com/orrery/orrery/shared/query"
 )
 
@@ -58,6 +59,51 @@ func (p *printer) inNetworks(value fragment, t query.NetworkIn) fragment {
 		return found
 	}
 	return both([]fragment{either(prefixes), found})
+}
+
+// networkOf is the network of a size around the address whose canonical text the text is, or NULL if there is none.
+func (p *printer) networkOf(text fragment, size catalog.NetworkSize) fragment {
+	family, around := everyFour, p.octetsOf
+	if size.Six {
+		family, around = everySix, p.groupsIn
+	}
+	isAddress := p.inNetworks(text, query.NetworkIn{Networks: []netip.Prefix{family}})
+	return "CASE WHEN " + isAddress + " THEN " + around(text, size.Bits) + " END"
+}
+
+var everyFour, everySix = netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")
+
+// octetsOf is the network of IPv4 around a text. bits is a multiple of 8.
+func (p *printer) octetsOf(text fragment, bits int) fragment {
+	octets := bits / 8
+	written := "regexp_extract(" + text + ", " + p.text(`\A[0-9]+`+repeated(`\.[0-9]+`, octets-1, octets-1)) + ")"
+	return written + " || " + p.text(fmt.Sprintf("%s/%d", strings.Repeat(".0", 4-octets), bits))
+}
+
+// groupsIn is the network of IPv6 around a text. bits is a multiple of 16 and at most 64. Then :: stands for all groups
+// after the prefix and for those before them that are 0, because no other run of zeros is as long.
+func (p *printer) groupsIn(text fragment, bits int) fragment {
+	groups := bits / 16
+	first := p.text(`\A[0-9a-f]+` + repeated(`:[0-9a-f]+`, 0, groups-1)) // up to ::, after which no group counts
+	written := "coalesce(regexp_extract(" + p.withoutShortRuns(text) + ", " + first + "), '')"
+	return "regexp_replace(" + written + ", " + p.text(`(?:\A|:)0(?::0)*\z`) + ", '')" +
+		" || " + p.text(fmt.Sprintf("::/%d", bits))
+}
+
+// withoutShortRuns is the text with zeros instead of a :: that stands for so few groups, so near the beginning, that
+// one of the groups after it is among the first four.
+func (p *printer) withoutShortRuns(text fragment) fragment {
+	cases := fragment("CASE")
+	for _, run := range []struct {
+		before string
+		zeros  string
+		after  int // groups
+	}{{"", "0:0:", 6}, {"", "0:0:0:", 5}, {`[^:]+`, ":0:0:", 5}} {
+		shape := `\A` + run.before + `::[^:]+` + repeated(`:[^:]+`, run.after-1, run.after-1) + `\z`
+		cases += " WHEN " + p.dialect.foundAny(p, text, []string{shape}) +
+			" THEN replace(" + text + ", '::', " + p.text(run.zeros) + ")"
+	}
+	return cases + " ELSE " + text + " END"
 }
 
 // networkPatterns returns patterns for the canonical texts of the addresses in networks. A text in which an exact one is

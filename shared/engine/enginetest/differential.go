@@ -104,6 +104,9 @@ var shapes = []query.Shape{
 	query.Facets{Limit: 80, By: querytest.Dimensions(querytest.MixedDimensions)},
 	query.Facets{Limit: 5, By: querytest.Dimensions(`log_rest["unknown"],status`)},
 	query.Facets{Limit: 5, By: querytest.Dimensions(`ip,tags,path,headers["user-agent"]`), ByBlocked: true},
+	query.Facets{Limit: 80, By: querytest.Dimensions(allNetworks)},
+	query.Histogram{SegmentSeconds: 900, Measure: query.MeasureBlocked, Limit: 3, By: dimension("ip/64")},
+	query.Diff{Least: 1, By: querytest.Dimensions("path," + allNetworks), Select: querytest.Selection(`status>=400`)},
 	query.Histogram{SegmentSeconds: 900, Measure: query.MeasureRequests, Limit: 5, By: dimension("country")},
 	query.Histogram{
 		SegmentSeconds: 300, Measure: query.MeasureChallenges, Limit: 3, By: dimension(`headers["user-agent"]`),

@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("all pages are the whole answer", func(t *testing.T) { testPages(t, open) })
 	t.Run("references find their records", func(t *testing.T) { testReferences(t, open) })
 	t.Run("networks have their addresses", func(t *testing.T) { testNetworks(t, open) })
+	t.Run("addresses are grouped by their networks", func(t *testing.T) { testNetworkDimensions(t, open) })
 	t.Run("percentiles", func(t *testing.T) { testPercentiles(t, open) })
 	t.Run("segments by local clocks", func(t *testing.T) { testZones(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
@@ -217,6 +218,8 @@ var caseShapes = []query.Shape{
 	query.TopX{Limit: 3, Labels: []string{"country", "svc_time"}},
 	query.Facets{Limit: 80, By: querytest.Dimensions(query.DefaultFacets)},
 	query.Facets{Limit: 2, By: querytest.Dimensions(querytest.MixedDimensions), ByBlocked: true},
+	query.Facets{Limit: 3, By: querytest.Dimensions("ip," + allNetworks)},
+	query.Stats{SegmentSeconds: 3600, By: dimension("ip/16"), Percentiles: true},
 	query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBlocked},
 	query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureRequests, Limit: 2, By: dimension("status")},
 	query.Histogram{SegmentSeconds: 300, Measure: query.MeasureBytesSent, Limit: 20, By: dimension("tags")},
@@ -229,6 +232,9 @@ var caseShapes = []query.Shape{
 		Least: 1, By: querytest.Dimensions(querytest.MixedDimensions), Select: querytest.Selection(`method="GET"`),
 	},
 }
+
+// allNetworks are all dimensions of networks.
+const allNetworks = "ip/24,ip/16,ip/48,ip/64"
 
 // dimension parses one dimension.
 func dimension(text string) *query.Dimension { return &querytest.Dimensions(text)[0] }

@@ -1,12 +1,16 @@
 package enginetest
 
 import (
+	"maps"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
@@ -73,4 +77,60 @@ func testNetworks(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		q.Shape = counting
 		check(t, e, q, all)
 	})
+}
+
+// testNetworkDimensions groups 10,000 texts, most of which are addresses, by their networks. It compares the groups with
+// package netip, and the numbers of a group with the condition of its value.
+func testNetworkDimensions(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	random := rand.New(rand.NewPCG(*filterSeed, 32))
+	rows := make([]lake.Row, 10_000)
+	var network netip.Prefix
+	for i := range rows {
+		if i%5 == 0 {
+			network = querytest.Network(random)
+		}
+		ip := querytest.AddressText(random, network)
+		rows[i] = lake.Row{TsMs: Start.UnixMilli(), TimePeriod: Start.Unix(), Source: "source-0", Line: int64(i + 1), IP: &ip}
+	}
+	rows[0].IP = nil
+	e := open(rows)
+	for _, by := range querytest.Dimensions(allNetworks) {
+		want := map[string]int64{}
+		for _, r := range rows {
+			value := "no network"
+			if r.IP != nil {
+				if network, ok := querytest.Around(*r.IP, by.Network.Bits); ok {
+					value = network
+				}
+			}
+			want[value]++
+		}
+		shape := query.Counts{SegmentSeconds: 86_400, By: by, Of: []query.Selection{{}}}
+		answer, _, err := e.Run(t.Context(), bind(t, hours, shape))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int64{}
+		for _, r := range answer.Counts {
+			if !r.HasValue {
+				r.Value = "no network"
+			}
+			got[r.Value] += r.N[0]
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(want) < 500 {
+			t.Errorf("%s has %d values (-want +got):\n%s", by, len(want), diff)
+		}
+		delete(want, "no network")
+		values := slices.Sorted(maps.Keys(want))
+		random.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+		concurrently(t, sample(values[:12]), func(value string) {
+			with, without, ok := by.Condition(value)
+			for condition, n := range map[string]int64{with: want[value], without: int64(len(rows)) - want[value]} {
+				answer, _, err := e.Run(t.Context(), bind(t, hours+", "+condition, counting))
+				if err != nil || !ok || len(answer.Stats) != 1 || answer.Stats[0].Requests != n {
+					t.Errorf("%s: %+v, %v; want %d records", condition, answer.Stats, err, n)
+				}
+			}
+		})
+	}
 }

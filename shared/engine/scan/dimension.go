@@ -33,6 +33,9 @@ func (w *worker) elementsOf(d query.Dimension) (keyColumn, error) {
 		return reasons(values, more)
 	}
 	codes, entries := coded(values)
+	if d.Network != nil {
+		return w.networksOf(d, codes, entries), nil
+	}
 	if d.Single() {
 		return keyColumn{codes: codes, entries: entries}, nil
 	}
@@ -45,6 +48,27 @@ func (w *worker) elementsOf(d query.Dimension) (keyColumn, error) {
 	}
 	named := onEntries(names, func(entry int32) bool { return terms[0].MatchesName(string(names.Texts.At(entry))) })
 	return w.differentCodes(values.Starts, codes, entries, named), nil
+}
+
+// networksOf returns the network of each row, of the addresses that the codes stand for. It uses the memory of the worker.
+func (w *worker) networksOf(d query.Dimension, codes []int32, addresses texts) keyColumn {
+	var networks parquet.Dictionary
+	codeOf := make([]int32, addresses.Len())
+	for i := range codeOf {
+		codeOf[i] = parquet.Absent
+		network, ok := d.ValueOf(string(addresses.At(int32(i))))
+		if !ok {
+			continue
+		}
+		codeOf[i] = networks.Code([]byte(network), parquet.Hash([]byte(network)))
+	}
+	w.codes = append(w.codes[:0], codes...)
+	for row, code := range w.codes {
+		if code != parquet.Absent {
+			w.codes[row] = codeOf[code]
+		}
+	}
+	return keyColumn{codes: w.codes, entries: &networks.Texts}
 }
 
 // differentCodes returns the different codes of the elements of each row for which holds returns true; if holds is nil,

@@ -41,6 +41,8 @@ func TestPartials(t *testing.T) {
 		},
 		query.Facets{Limit: 9, By: querytest.Dimensions(querytest.MixedDimensions)},
 		query.Facets{Limit: 3, ByBlocked: true, By: querytest.Dimensions("status,tags,url")},
+		query.Facets{Limit: 3, By: querytest.Dimensions("ip,ip/16")},
+		query.Facets{Limit: 3, By: querytest.Dimensions("ip,ip/24")},
 		query.Diff{
 			Least: 1, By: querytest.Dimensions("country,tags,status"), Select: querytest.Selection("status>=400"),
 		},

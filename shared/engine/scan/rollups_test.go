@@ -325,6 +325,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	shapes = append(shapes,
+		query.Facets{Limit: 5, By: querytest.Dimensions("ip/24,ip/64")},
 		query.TopX{Limit: 5, Percentiles: true}, query.Facets{Limit: 5, By: querytest.Dimensions("country,protocol")})
 	for _, of := range []struct {
 		name                                      string

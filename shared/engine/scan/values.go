@@ -142,7 +142,9 @@ func (v *values) fromDictionary(w *worker) (complete bool, err error) {
 	}
 	v.found.Dictionary += bytes
 	for i := range int32(entries.Len()) {
-		v.first.Add(string(entries.At(i)))
+		if value, ok := v.by.ValueOf(string(entries.At(i))); ok {
+			v.first.Add(value)
+		}
 	}
 	return complete, nil
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // valueTerms are dimensions of every type and layout, among them the commonest ones for completion.
-const valueTerms = "country,path,host,branch,request_id,reason,method,result,session"
+const valueTerms = "ip/24,ip/48,country,path,host,branch,request_id,reason,method,result,session"
 
 func never() bool { return false }
 

@@ -99,6 +99,16 @@ func Spellings(a netip.Addr) []string {
 		"::"+netip.AddrFrom4([4]byte(four[12:])).String())
 }
 
+// Around returns the text of the network with a prefix of a length around the address that has the text, as package
+// netip prints both. Lengths up to 32 are of IPv4, and the others of IPv6. Other texts have no network.
+func Around(text string, bits int) (network string, ok bool) {
+	address, err := netip.ParseAddr(text)
+	if err != nil || address.String() != text || address.Zone() != "" || address.Is4() != (bits <= 32) {
+		return "", false
+	}
+	return netip.PrefixFrom(address, bits).Masked().String(), true
+}
+
 // Inside reports whether the text is the canonical text of an address in a network.
 func Inside(networks []netip.Prefix, text string) bool {
 	address, err := netip.ParseAddr(text)

@@ -14,6 +14,7 @@ import { grouped } from '../pure/differences';
 import { add, filtersOf } from '../pure/filter';
 import { requests, share, times } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
+import { choices, labelOf } from '../pure/groupings';
 import { briefValue } from '../pure/reason';
 import { requestsOf, withoutPeriod } from '../pure/sides';
 import { clockIn, dayText, lengthOf, momentIn, type Period, periodIn, presetName, resolve } from '../pure/time';
@@ -162,9 +163,7 @@ function Further() {
 			{words.today}</button>
 		<Select id="compare-by" name={words.fields} value={place.by?.[0] ?? ''}
 			choose={(field) => go({ by: field === '' ? null : [field] })}
-			options={[['', words.allFields], ...[...new Set([
-				...fields.filter((f) => f.groupable && !f.key).map((f) => f.name), ...place.by ?? [],
-			])].map((name) => [name, name] as const)]} />
+			options={[['', words.allFields], ...choices(fields, place.by)]} />
 	</>;
 }
 
@@ -257,7 +256,7 @@ function Table({ findings, diff, before }: { findings: readonly Finding[]; diff:
 		{grouped(findings).map(({ group, findings: found }) => <tbody key={group}>
 			<tr class="change-group"><th colSpan={7} scope="rowgroup">{words.groups[before ? 'before' : 'rest'][group]}</th></tr>
 			{found.map(({ condition = null, excluded, ...one }) => <tr key={`${one.by} ${String(one.value)}`}>
-				<td class="by">{one.by}</td>
+				<td class="by">{labelOf(one.by)}</td>
 				<th scope="row"><Value fact={{ field: one.by, value: one.value }}>{briefValue(one.by, one.value)}</Value></th>
 				<td class="shares"><Shares finding={one} diff={diff} condition={condition} /></td>
 				<td class="n"><OfSide side={diff.selected} n={one.selected.num_of_requests} and={condition} /></td>

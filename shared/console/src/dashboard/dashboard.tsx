@@ -25,6 +25,7 @@ import { beginOf } from '../pure/coverage';
 import { add, filtersOf, type Value as FieldValue } from '../pure/filter';
 import { brief, bytes, seconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
+import { choices } from '../pure/groupings';
 import { mostDays } from '../pure/incidents';
 import { type Known, knownOf, lacks, numberIn } from '../pure/known';
 import { comparedWith, momentIn, type Period, previous, segmentFor } from '../pure/time';
@@ -251,7 +252,6 @@ function chartOf({ chart }: Place, known: Known): ChartName {
 /** Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. */
 function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): void }) {
 	const { place, fields, go } = useConsole();
-	const groupable = fields.filter((field) => field.groupable && !field.key).map((field) => field.name);
 	const against = place.against === 'previous' ? '' : place.against;
 	const sides: Readonly<Record<string, string>> = words.comparisons;
 	const charts = (Object.keys(words.charts) as ChartName[]).filter((name) => drawable(name, known));
@@ -269,7 +269,7 @@ function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): vo
 					onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
 			<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
 				choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
-				options={[['', words.notSplit], ...[...new Set([...groupable, ...place.by ?? []])].map((name) => [name, name] as const)]} />
+				options={[['', words.notSplit], ...choices(fields, place.by)]} />
 			<LiveField rates={slowRates} />
 			<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}
 				{!lacks(known, 'result') && panel('standout', words.standOut, '')}

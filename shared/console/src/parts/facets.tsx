@@ -4,9 +4,10 @@ import type { Answer, Facet } from '../foundation/api';
 import { type Asker, type Planned, useAsked } from '../foundation/ask';
 import { useConsole, useCounted } from '../foundation/context';
 import { presentPeriod } from '../foundation/running';
-import { absent, add, addOnly, filtersOf } from '../pure/filter';
+import { absent, add, addOnly, filtersOf, nameOf, present } from '../pure/filter';
 import { brief, count, requests } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
+import { groupings, labelOf } from '../pure/groupings';
 import { briefValue } from '../pure/reason';
 import { groupOf, tagGroups } from '../pure/tags';
 import { words } from '../texts/facets';
@@ -66,16 +67,16 @@ async function ask(asker: Asker, place: Place, fields: readonly string[], limit:
 /** ByGroup draws the values of fields under the groups of the catalogue, each with its further fields. */
 function ByGroup({ facets, chosen, limit }: { facets: readonly Facet[]; chosen: readonly string[]; limit: number }) {
 	const { fields, go } = useConsole();
-	const groupOfField = (by: string): string => fields.find((field) => field.name === by.replace(/\[.*$/s, ''))?.group ?? '';
+	const groupOfField = (by: string): string => fields.find((field) => field.name === nameOf(by))?.group ?? '';
 	return <>{Object.entries(words.groups).map(([group, name]) => {
 		const own = facets.filter((facet) => groupOfField(facet.by) === group);
-		const others = fields.filter((field) => field.group === group && field.groupable && !field.key && !chosen.includes(field.name));
+		const others = groupings(fields.filter((field) => field.group === group)).filter(({ name: one }) => !chosen.includes(one));
 		return own.length + others.length === 0 ? null : <section class="facet-group" key={group} aria-label={name}>
 			{name !== '' && <h3>{name}</h3>}
 			{own.map((facet) => <OneFacet key={facet.by} facet={facet} chosen={chosen} limit={limit} />)}
-			{others.length > 0 && <p class="other-fields">{others.map((field) => <button type="button" class="link" key={field.name}
-				title={field.doc} aria-label={words.addOne(field.name)}
-				onClick={() => go({ facets: [...chosen, field.name].slice(-mostFields) })}>{field.name}</button>)}</p>}
+			{others.length > 0 && <p class="other-fields">{others.map((one) => <button type="button" class="link" key={one.name}
+				title={one.doc} aria-label={words.addOne(one.label)}
+				onClick={() => go({ facets: [...chosen, one.name].slice(-mostFields) })}>{one.label}</button>)}</p>}
 		</section>;
 	})}</>;
 }
@@ -85,7 +86,8 @@ function AddField({ chosen }: { chosen: readonly string[] }) {
 	const { place, fields, go } = useConsole();
 	const [text, setText] = useState('');
 	const offered = fields.filter((field) => field.groupable).flatMap((field) => (field.key ?
-		(field.key.names ?? []).map((name) => `${field.name}["${name}"]`) : [field.name])).filter((name) => !chosen.includes(name));
+		(field.key.names ?? []).map((name) => `${field.name}["${name}"]`) : [field.name, ...field.networks ?? []]))
+		.filter((name) => !chosen.includes(name));
 	return <form class="add-field" onSubmit={(event) => {
 		event.preventDefault();
 		const field = text.trim();
@@ -107,6 +109,7 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 	const { place, go } = useConsole();
 	const { filter, period } = useCounted();
 	const without = absent(facet.by, facet.type);
+	const label = labelOf(facet.by);
 	const keep = (conditions: readonly string[]) => (): void => go({ filter: conditions.reduce(add, place.filter), record: null });
 	const shown = facet.by === tags ? tagGroups.map((group) => ({
 		name: tagWords[group], values: facet.values.filter((one) => groupOf(String(one.value)) === group).slice(0, limit),
@@ -114,8 +117,8 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 	const hidden = facet.distinct - shown.reduce((sum, { values }) => sum + values.length, 0);
 	return <section class="facet">
 		<div class="row between">
-			<h4>{facet.by} <small>{words.distinct(brief(facet.distinct))}</small></h4>
-			<button type="button" class="icon" aria-label={words.remove(facet.by)} title={words.remove(facet.by)}
+			<h4>{label} <small>{words.distinct(brief(facet.distinct))}</small></h4>
+			<button type="button" class="icon" aria-label={words.remove(label)} title={words.remove(label)}
 				disabled={chosen.length === 1} onClick={() => go({ facets: chosen.filter((field) => field !== facet.by) })}>×</button>
 		</div>
 		{facet.values.length === 0 ? <p class="quiet">{words.none}</p> : shown.filter(({ values }) => values.length > 0)
@@ -130,7 +133,7 @@ function OneFacet({ facet, chosen, limit }: { facet: Facet; chosen: readonly str
 				<button type="button" class="link" onClick={keep(without)}>{words.absent}</button>
 			</span>}
 			{facet.num_of_absent > 0 && facet.type === 'string' && facet.values.length > 0 &&
-				<button type="button" class="link" onClick={keep([`${facet.by}~""`])}>{words.present}</button>}
+				<button type="button" class="link" onClick={keep([present(facet.by)])}>{words.present}</button>}
 		</p>
 	</section>;
 }

@@ -8,12 +8,13 @@ import { type Counted, useConsole, useCounted } from '../foundation/context';
 import { mostSegments } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
 import { beginOf } from '../pure/coverage';
-import { absent, add, addOnly, type Fact, filtersOf, without } from '../pure/filter';
+import { absent, add, addOnly, type Fact, filtersOf, nameOf as fieldOf, without } from '../pure/filter';
 import { brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import {
 	aligned, classesOf, type Figures, figuresOf, leastOfLogarithm, type Measure, measures, ofClass, ranked, rest, total,
 } from '../pure/lines';
+import { labelOf } from '../pure/groupings';
 import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
 import { comparedWith, momentIn, type Period, segmentFor } from '../pure/time';
 import { words } from '../texts/lines';
@@ -167,7 +168,7 @@ const looksOfKinds = { other: { colour: '--before', dash: [] }, absent: { colour
 function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Routes['histogram']> & { field: string } }) {
 	const { fields } = useConsole();
 	const counted = useCounted();
-	const type = fields.find((one) => one.name === field.replace(/\[.*$/s, ''))?.type;
+	const type = fields.find((one) => one.name === fieldOf(field))?.type;
 	const length = meta.segment_seconds ?? 60;
 	const drawn = useMemo(() => {
 		const times = [...new Set(results.map((one) => one.time_period))];
@@ -190,7 +191,7 @@ function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Route
 		});
 		return { times, lines };
 	}, [results, type]);
-	return <LinesChart name={words.split(field)} {...drawn} length={length} columns />;
+	return <LinesChart name={words.split(labelOf(field))} {...drawn} length={length} columns />;
 }
 
 function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>): string {

@@ -12,6 +12,7 @@ export interface Field {
 	example?: string;
 	group: string; // the part of a record that it is about
 	groupable: boolean;
+	networks?: string[]; // of its addresses, by which requests are counted as well: ip/24
 	sensitive: boolean;
 	aliases?: string[]; // names that other products have for it
 	key?: { rule: string; names?: string[]; members?: { name: string }[] };

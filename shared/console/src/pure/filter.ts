@@ -26,8 +26,26 @@ export function keyed(field: string, key: string): string {
 	return `${field}[${quote(key)}]`;
 }
 
-/** equals is the condition that a field is, or is not, exactly a value. As a value of ip, a text with a slash would be a network. */
+/** nameOf is the name of a field by which requests are counted, without the key of a member or the length of a prefix. */
+export function nameOf(by: string): string {
+	return by.replace(/[[/].*$/s, '');
+}
+
+/** lengthIn is the length of the prefix of networks by which requests are counted, or null. */
+export function lengthIn(by: string): number | null {
+	const length = /^[^[]*\/(\d+)$/.exec(by)?.[1];
+	return length === undefined ? null : Number(length);
+}
+
+/** everyNetwork is the network of all addresses of the family whose networks have a prefix of a length. */
+const everyNetwork = (length: number): string => (length > 32 ? '::/0' : '0.0.0.0/0');
+
+/**
+ * equals is the condition that a field is, or is not, exactly a value. As a value of ip, a text with a slash would be a network;
+ * a value of networks, such as ip/24, is meant as one.
+ */
 export function equals(field: string, value: string | number, negated = false): string {
+	if (lengthIn(field) !== null) return `${nameOf(field)}${negated ? '!=' : '='}${quote(String(value))}`;
 	if (typeof value === 'number') return `${field}${negated ? '!=' : '='}${value}`;
 	if (field === 'ip' && value.includes('/')) return `${field}${negated ? '!~' : '~'}${quote(`^${patternOf(value)}$`)}`;
 	return `${field}${negated ? '!=' : '='}${quote(value)}`;
@@ -51,11 +69,19 @@ export function without(fact: Fact): string {
 
 /** absent are the conditions that together keep the requests without a value of a field, by operators that its type has. */
 export function absent(field: string, type: string): string[] {
+	const length = lengthIn(field);
+	if (length !== null) return [equals(field, everyNetwork(length), true)];
 	switch (type) {
 		case 'boolean': return [`${field} not is true`, `${field} not is false`];
 		case 'integer': return [`not ${field}>=0`, `not ${field}<0`];
 	}
 	return [`not ${field}~""`];
+}
+
+/** present is the condition that keeps the requests with a value of a field of texts. */
+export function present(field: string): string {
+	const length = lengthIn(field);
+	return length === null ? `${field}~""` : equals(field, everyNetwork(length));
 }
 
 /** add adds a condition to a filter. A condition that is there already is not added again. */

@@ -14,11 +14,12 @@ import { type Finding, grouped } from './differences';
 import { differenceOf, merge, pathText, type Side } from './difference';
 import { fragmentFor } from './draft';
 import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
-import { absent, addOnly, addWithout, only, quote, splitPeriod, withPeriod, without } from './filter';
+import { absent, addOnly, addWithout, nameOf, only, present, quote, splitPeriod, withPeriod, without } from './filter';
 import { isFilter } from './filterlike';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
 import { fuzzy } from './fuzzy';
+import { choices, groupings } from './groupings';
 import { inClass, levelOf, occurring, timeClasses } from './heat';
 import { inOrder, type Judged, verdictOf } from './incidents';
 import { checksOf, type Installation, slotsOf } from './installation';
@@ -308,6 +309,29 @@ test('conditions are added, replaced by their opposite, and taken away', () => {
 	equal(without({ field: 'ip', value: 'a/b' }), 'ip!~"^a/b$"');
 	equal(['string', 'integer', 'boolean'].map((type) => absent('f', type)),
 		[['not f~""'], ['not f>=0', 'not f<0'], ['f not is true', 'f not is false']]);
+	equal([present('f'), present('headers["a/24"]')], ['f~""', 'headers["a/24"]~""']);
+});
+
+test('a value of networks is a network in conditions', () => {
+	const fact = { field: 'ip/24', value: '203.0.113.0/24' };
+	equal(addOnly('ip!="203.0.113.0/24"', fact), 'ip="203.0.113.0/24"');
+	equal(without(fact), 'ip!="203.0.113.0/24"');
+	equal(only({ field: 'ip/64', value: '2001:db8::/64' }), 'ip="2001:db8::/64"');
+	equal(absent('ip/16', 'string'), ['ip!="0.0.0.0/0"']);
+	equal(absent('ip/48', 'string'), ['ip!="::/0"']);
+	equal([present('ip/24'), present('ip/64')], ['ip="0.0.0.0/0"', 'ip="::/0"']);
+});
+
+test('fields and their networks are offered together', () => {
+	const fields = [fieldOf('host', false), { ...fieldOf('ip', true), networks: ['ip/24', 'ip/64'] },
+		{ ...fieldOf('headers', true), key: { rule: 'folded', names: ['accept'] } }, { ...fieldOf('timestamp', false), groupable: false }];
+	equal(groupings(fields).map(({ name, label }) => `${name}: ${label}`),
+		['host: host', 'ip: ip', 'ip/24: network /24', 'ip/64: network /64']);
+	equal(choices(fields, ['ip', 'headers["a/24"]']).at(-1), ['headers["a/24"]', 'headers["a/24"]']);
+});
+
+test('the name of a field is without its key and the length of a prefix', () => {
+	equal(['ip', 'ip/24', 'headers["a/b"]'].map(nameOf), ['ip', 'ip', 'headers']);
 });
 
 test('texts in quotes are read again as they were', () => {

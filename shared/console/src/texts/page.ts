@@ -72,6 +72,7 @@ export const words = {
 	chartOf: 'Lines of the chart',
 	splitBy: 'Split by',
 	notSplit: 'no field',
+	network: (length: number) => `network /${length}`,
 	topValues: 'Top values',
 
 	chart: 'Requests over time',
