@@ -80,7 +80,7 @@ func TestPanels(t *testing.T) {
 			open("#/?panel=facets&facets=tags&t="+demoDay),
 			holds("$$('.facet h5').length === 4 && $$('.facet li').length === 20", "has five tags of each group"), answered())
 	})
-	walk("the networks of addresses, as values, in the chart and compared",
+	walk("the networks of addresses, as values and in the chart",
 		open("#/?panel=facets&facets=country&t="+demoDay), click(".other-fields button", "Add network /24"),
 		holds(facetOf("network /24")+"?.closest('.facet-group').ariaLabel === 'Client'", "has the networks"),
 		note("network", facetOf("network /24")+".querySelector('.value button').textContent"),
