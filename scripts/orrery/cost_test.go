@@ -94,7 +94,8 @@ func TestReportsCostWhatIsEstimated(t *testing.T) {
 			billed /= 2 // of one of the two days
 		}
 		t.Logf("%s: billed %.0f, estimated %d to %d bytes", one.Part, billed, got.Low, got.High)
-		if size.Report[i].Part != one.Part || float64(got.Low) > billed*1.1 || float64(got.High) < billed*0.9 {
+		further := one.Part == report.Marks // who may read planets is also asked for branches
+		if size.Report[i].Part != one.Part || float64(got.Low) > billed*1.1 && !further || float64(got.High) < billed*0.9 {
 			t.Errorf("%s: billed %.0f, estimated %d to %d bytes", one.Part, billed, got.Low, got.High)
 		}
 	}

@@ -39,20 +39,25 @@ func reportBytes(sum func(columns []string) float64) ([]ReportBytes, error) {
 			return nil, fmt.Errorf("question %s of a report: %w", question.Part, err)
 		}
 		_, records := shape.(query.Logs)
-		list = append(list, ReportBytes{question.Part, days * sum(touched(q)), records})
+		bytes := days * sum(touched(q))
+		if question.Part == report.Marks {
+			revisions, err := marking.Counted()
+			if err != nil {
+				return nil, err
+			}
+			q.Shape = revisions
+			bytes += sum(touched(q))
+		}
+		list = append(list, ReportBytes{question.Part, bytes, records})
 	}
 	return list, nil
 }
 
 // shapeOf returns the shape of a question, and how many days it reads. The question for changes compares two days; it
-// is bound as a diff of one day. The shape of questions that several others answer is that of the first.
+// is bound as a diff of one day. The shape of the question for incidents is that of its first questions.
 func shapeOf(question report.Question) (shape query.Shape, days float64, err error) {
 	switch question.Route {
 	case "histogram":
-		if question.Part == report.Marks {
-			revisions, err := marking.Counted()
-			return revisions, 1, err
-		}
 		return query.Histogram{SegmentSeconds: 3600, Measure: query.Measure(question.Params["measure"])}, 1, nil
 	case "timeline":
 		return query.Timeline{SegmentSeconds: 3600}, 1, nil
