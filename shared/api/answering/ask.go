@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/fault"
@@ -53,9 +52,17 @@ func askAs(s Searcher, queries Queries, branches []string, caller string, now fu
 		}()
 		switch {
 		case search.Route(to) == search.Incidents:
-			return askIncidents(ctx, ask, params, now)
+			return askTogether(ctx, ask, params, incidentsOf(asking.Request{
+				Filters: params["filters"], Syntax: filter.QueryString, Zone: params["tz"], Now: timeBy(now), AtOnce: inquiry.Few,
+			}))
 		case params[search.MarksParam] == "true":
-			return askMarked(ctx, ask, search.Route(to), params, now)
+			r := marking.Request{
+				Route: search.Route(to), Params: maps.Clone(params), Filters: params["filters"], Syntax: filter.QueryString,
+				Now: timeBy(now), AtOnce: inquiry.Few,
+			}
+			delete(r.Params, dryRunName)
+			delete(r.Params, search.MarksParam)
+			return askTogether(ctx, ask, params, marked(r, func([]json.RawMessage, *search.Meta) {}))
 		}
 		r := search.Request{Route: search.Route(to), Syntax: filter.QueryString, Branches: branches, Caller: caller}
 		for name, value := range params {
@@ -75,41 +82,17 @@ func askAs(s Searcher, queries Queries, branches []string, caller string, now fu
 	return ask
 }
 
-// askIncidents answers a question for incidents, which itself asks several questions.
-func askIncidents(ctx context.Context, ask Ask, params map[string]string, now func() time.Time) ([]byte, error) {
-	r := asking.Request{
-		Filters: params["filters"], Syntax: filter.QueryString, Zone: params["tz"], Now: timeBy(now), AtOnce: inquiry.Few,
-	}
-	found := asking.Incidents{Results: []answer.IncidentResult{}}
-	var err error
-	if params[dryRunName] == "true" {
-		found.Meta, err = asking.DryRun(ctx, ask, r)
-	} else {
-		found, err = asking.Run(ctx, ask, r)
-	}
-	if err != nil {
-		return nil, reasonOf(err)
-	}
-	return jsonOf(found.Results, found.Meta, search.Result{Meta: found.Meta}.Unrounded()), nil
-}
-
-// askMarked answers a question with marks, which are those of revisions.
-func askMarked(
-	ctx context.Context, ask Ask, to search.Route, params map[string]string, now func() time.Time,
+// askTogether answers a question of a report that several questions answer.
+func askTogether[Result any](
+	ctx context.Context, ask Ask, params map[string]string, of conclusion[Result],
 ) ([]byte, error) {
-	r := marking.Request{
-		Route: to, Params: maps.Clone(params), Filters: params["filters"], Syntax: filter.QueryString, Now: timeBy(now),
-		AtOnce: inquiry.Few,
-	}
-	delete(r.Params, dryRunName)
-	delete(r.Params, search.MarksParam)
-	results := []json.RawMessage{}
+	results := []Result{}
 	var meta search.Meta
 	var err error
 	if params[dryRunName] == "true" {
-		meta, err = marking.DryRun(ctx, ask, r)
+		meta, err = of.estimate(ctx, ask)
 	} else {
-		meta, err = marking.Run(ctx, ask, r, &results)
+		results, meta, err = of.find(ctx, ask)
 	}
 	if err != nil {
 		return nil, reasonOf(err)

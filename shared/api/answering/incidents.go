@@ -54,11 +54,16 @@ func (s *server) answerIncidents(c *route.Call, args parameter.Arguments) error 
 		Filters: args[parameter.Filters.Name], Syntax: parameter.SyntaxOf(c.Request.Header), Zone: args["tz"], Now: s.present(),
 		AtOnce: s.AtOnce,
 	}
-	return answerTogether(s, c, args, conclusion[answer.IncidentResult]{
+	return answerTogether(s, c, args, incidentsOf(r))
+}
+
+// incidentsOf returns the incidents of a request.
+func incidentsOf(r asking.Request) conclusion[answer.IncidentResult] {
+	return conclusion[answer.IncidentResult]{
 		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) { return asking.DryRun(ctx, ask, r) },
 		find: func(ctx context.Context, ask Ask) ([]answer.IncidentResult, search.Meta, error) {
 			found, err := asking.Run(ctx, ask, r)
 			return found.Results, found.Meta, err
 		},
-	})
+	}
 }
