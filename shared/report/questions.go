@@ -66,6 +66,9 @@ const (
 	Marks              Part = "changes of settings"
 )
 
+// Several reports whether several questions answer the question of the part.
+func (p Part) Several() bool { return p == Incidents || p == Marks }
+
 // LateLogs is the part that fails if a setting is late. It has no question.
 const LateLogs Part = "late logs"
 
@@ -74,8 +77,6 @@ type Question struct {
 	Part   Part
 	Route  string
 	Params map[string]string // of the route
-	// Several is set if several questions answer this one.
-	Several bool
 }
 
 // listed is the number of rows of each list.
@@ -98,27 +99,26 @@ func (s Setting) Questions() []Question {
 	segment := text(seconds)
 	period := func(more ...string) map[string]string { return s.asking(s.Period, more...) }
 	facets := func(part Part, by string, limit int64, more ...string) Question {
-		return Question{Part: part, Route: "facets", Params: with(period(more...), "by", by, "limit", text(limit))}
+		return Question{part, "facets", with(period(more...), "by", by, "limit", text(limit))}
 	}
 	list := []Question{
-		{Part: Timeline, Route: "timeline", Params: with(period(), "segment", segment)},
+		{Timeline, "timeline", with(period(), "segment", segment)},
 		facets(Passed, "blocked", 1, passing...),
-		{Part: Monitored, Route: "histogram", Params: with(period(), "segment", segment, "measure", "monitored")},
-		{Part: Times, Route: "stats", Params: s.times(s.Period)},
-		{Part: Top, Route: "topx", Params: with(period(), "limit", text(listed))},
+		{Monitored, "histogram", with(period(), "segment", segment, "measure", "monitored")},
+		{Times, "stats", s.times(s.Period)},
+		{Top, "topx", with(period(), "limit", text(listed))},
 		facets(Blocked, "ip,organization,country,host,url,reason", mostValues, flagIs("blocked", true)),
 		facets(MonitorReasons, "monitor_reasons", listed),
 		facets(PassedBots, "organization,user_agent,url", listed, append([]string{flagIs("bot", true)}, passing...)...),
 		facets(OriginErrors, "host,url", listed, originFailed...),
 		facets(OtherErrors, "host,url", listed, otherFailed...),
 		facets(WrongBlocks, "reason,url", listed, flagIs("blocked", true), flagIs("human", true)),
-		{Part: Examples, Route: "logs", Params: with(period(flagIs("blocked", true)), "limit", text(listed), "fields", exampleFields)},
+		{Examples, "logs", with(period(flagIs("blocked", true)), "limit", text(listed), "fields", exampleFields)},
 	}
 	if s.Period.ToMs-s.Period.FromMs <= incident.LongestPeriod.Milliseconds() {
 		list = append(list,
-			Question{Incidents, "incidents", with(period(), "tz", s.Zone.String()), true},
-			Question{Marks, "histogram", with(period(), "segment", whole, "tz", "UTC", "measure", "requests", "marks", "true"),
-				true},
+			Question{Incidents, "incidents", with(period(), "tz", s.Zone.String())},
+			Question{Marks, "histogram", with(period(), "segment", whole, "tz", "UTC", "measure", "requests", "marks", "true")},
 		)
 	}
 	if s.Previous == nil {
@@ -128,21 +128,21 @@ func (s Setting) Questions() []Question {
 	segment = text(seconds)
 	before := func(more ...string) map[string]string { return s.asking(*s.Previous, more...) }
 	number := func(part Part, more ...string) Question {
-		return Question{Part: part, Route: "facets", Params: with(before(more...), "by", "blocked", "limit", "1")}
+		return Question{part, "facets", with(before(more...), "by", "blocked", "limit", "1")}
 	}
 	list = append(list,
-		Question{Part: TimelineBefore, Route: "timeline", Params: with(before(), "segment", segment)},
+		Question{TimelineBefore, "timeline", with(before(), "segment", segment)},
 		number(PassedBefore, passing...),
-		Question{Part: MonitoredBefore, Route: "histogram", Params: with(before(), "segment", segment, "measure", "monitored")},
-		Question{Part: TimesBefore, Route: "stats", Params: s.times(*s.Previous)},
-		Question{Part: TopBefore, Route: "topx", Params: with(before(), "limit", text(mostValues))},
-		Question{Part: BlockedBefore, Route: "facets", Params: with(before(flagIs("blocked", true)),
+		Question{MonitoredBefore, "histogram", with(before(), "segment", segment, "measure", "monitored")},
+		Question{TimesBefore, "stats", s.times(*s.Previous)},
+		Question{TopBefore, "topx", with(before(), "limit", text(mostValues))},
+		Question{BlockedBefore, "facets", with(before(flagIs("blocked", true)),
 			"by", "reason", "limit", text(mostValues))},
 		number(OriginErrorsBefore, originFailed...),
 		number(OtherErrorsBefore, otherFailed...),
 	)
 	if s.Template == Traffic {
-		list = append(list, Question{Part: Changes, Route: "diff", Params: with(period(), "limit", text(mostValues),
+		list = append(list, Question{Changes, "diff", with(period(), "limit", text(mostValues),
 			"against", filter.TimeText(s.Previous.FromMs)+".."+filter.TimeText(s.Previous.ToMs))})
 	}
 	return list

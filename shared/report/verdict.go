@@ -41,8 +41,6 @@ type Rule struct {
 	Effect Effect
 	Doc    string // when the rule applies
 	apply  func(b *builder) (text, link string)
-	// withoutIncidents is set if the rule only applies where incidents are not known.
-	withoutIncidents bool
 }
 
 // Effect is what a rule shows if it applies.
@@ -81,7 +79,7 @@ var Rules = []Rule{
 	{
 		"incident to look at", ShowsAttackLook,
 		"An incident did not hold: the origin failed or became slow for others. Or it held, but people were blocked.",
-		(*builder).incidentToLookAt, false,
+		(*builder).incidentToLookAt,
 	},
 	{
 		"errors of the origin", CallsForLook,
@@ -89,44 +87,54 @@ var Rules = []Rule{
 			"least %d times the share of the previous period, if that can be compared. At least %d %% are enough without "+
 			"this. An error is a status of the origin of 500 or more, or, if the request has none of the origin, such a "+
 			"status of the response.", leastErrors, errorShare, errorGrowth, outageShare),
-		(*builder).originErrors, false,
+		(*builder).originErrors,
 	},
 	{
 		"blocked humans", CallsForLook,
 		fmt.Sprintf("At least %d blocked requests are of humans, which is more than %d %% of all blocked requests.",
 			leastHumans, humanShare),
-		(*builder).humansBlocked, false,
+		(*builder).humansBlocked,
 	},
 	{
 		"incident", ShowsAttack,
 		"There is an incident that held, or for which that cannot be told.",
-		(*builder).otherIncident, false,
+		(*builder).otherIncident,
 	},
 	{
 		"attacker that passes", CallsForLook,
 		fmt.Sprintf("Of one of the five addresses with the most blocked requests, at least %d requests passed, and "+
 			"more than were blocked. At least %d requests of the address, and at least %d %%, are blocked.", leastPassed,
 			leastHumans, attackerShare),
-		(*builder).attackerPasses, false,
+		(*builder).attackerPasses,
 	},
 	{
 		"many blocked", ShowsAttack,
 		fmt.Sprintf("At least %d requests are blocked, which is at least %d %% of all requests; or at least 0.%d %%, "+
 			"and at least %d times the share of the previous period.", leastBlocked, attackShare, leastPerMille, growth),
-		(*builder).manyBlocked, true,
+		unlessKnown((*builder).manyBlocked),
 	},
 	{
 		"one attacker", ShowsAttack,
 		fmt.Sprintf("At least %d requests are blocked, which is at least 0.%d %% of all requests, and more than %d %% of "+
 			"them are of one address or of one organization.", leastBlocked, leastPerMille, concentrated),
-		(*builder).oneAttacker, true,
+		unlessKnown((*builder).oneAttacker),
 	},
 	{
 		"one rule", ShowsAttack,
 		fmt.Sprintf("A reason blocks at least %d requests, which is at least 0.%d %% of all requests, and at least %d "+
 			"times as many as in the previous period.", leastBlocked, leastPerMille, ruleGrowth),
-		(*builder).oneRule, true,
+		unlessKnown((*builder).oneRule),
 	},
+}
+
+// unlessKnown returns a rule that applies only where the incidents are not known.
+func unlessKnown(apply func(*builder) (text, link string)) func(*builder) (text, link string) {
+	return func(b *builder) (text, link string) {
+		if b.r.Incidents != nil {
+			return "", ""
+		}
+		return apply(b)
+	}
 }
 
 // facts are further numbers that the rules need besides the figures. Unknown numbers are nil.
@@ -152,9 +160,6 @@ func (b *builder) verdict() {
 	}
 	attacked, look := false, false
 	for _, rule := range Rules {
-		if rule.withoutIncidents && b.r.Incidents != nil {
-			continue
-		}
 		text, link := rule.apply(b)
 		if text == "" {
 			continue
@@ -170,8 +175,8 @@ func (b *builder) verdict() {
 	}
 }
 
-// stateOf returns the state. Missing data may hide an attack, or something that passed; so it is not known whether an attack
-// held, as it is where that cannot be told of an incident.
+// stateOf returns the state. incomplete: data is missing, which may hide an attack or something that passed, or it cannot be
+// told whether an incident held.
 func stateOf(attacked, look, incomplete bool) State {
 	switch {
 	case attacked && look:

@@ -57,10 +57,10 @@ func reportBytes(sum func(columns []string) float64) ([]ReportBytes, error) {
 // is bound as a diff of one day. The shape of the question for incidents is that of its first questions.
 func shapeOf(question report.Question) (shape query.Shape, days float64, err error) {
 	switch question.Route {
-	case "histogram":
-		return query.Histogram{SegmentSeconds: 3600, Measure: query.Measure(question.Params["measure"])}, 1, nil
 	case "timeline":
 		return query.Timeline{SegmentSeconds: 3600}, 1, nil
+	case "histogram":
+		return query.Histogram{SegmentSeconds: 3600, Measure: query.Measure(question.Params["measure"])}, 1, nil
 	case "stats":
 		return query.Stats{SegmentSeconds: 3600, Percentiles: question.Params["figures"] != ""}, 1, nil
 	case "topx":

@@ -121,7 +121,7 @@ func roundOnce(model *report.Report, answers []report.Answer) {
 // all. Those that several questions answer come last, one by one.
 func each(list []report.Question, atOnce int, ask func(i int, q report.Question)) {
 	order := askingOrder(list)
-	together := slices.IndexFunc(order, func(i int) bool { return list[i].Several })
+	together := slices.IndexFunc(order, func(i int) bool { return list[i].Part.Several() })
 	if together < 0 {
 		together = len(order)
 	}
@@ -144,7 +144,7 @@ func askingOrder(questions []report.Question) []int {
 	}
 	stage := func(q report.Question) int {
 		switch {
-		case q.Several:
+		case q.Part.Several():
 			return 2
 		case strings.HasSuffix(string(q.Part), " before"):
 			return 1

@@ -76,7 +76,9 @@ func newSourceOf(t testing.TB, first time.Time) *apiSource {
 	}
 	handler, err := api.New(api.Config{
 		Search: service, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
-		Serves: []string{"timeline-post", "topx-post", "facets-post", "histogram-post", "stats-post", "diff-post", "logs-post", "incidents-post"},
+		Serves: []string{
+			"timeline-post", "topx-post", "facets-post", "histogram-post", "stats-post", "diff-post", "logs-post", "incidents-post",
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

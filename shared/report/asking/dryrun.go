@@ -13,7 +13,7 @@ import (
 
 // Estimate is what is known about a question of a report before it is asked.
 type Estimate struct {
-	report.Question
+	Part report.Part
 	Meta search.Meta // it has an estimate, unless there is an error
 	Err  error
 }
@@ -24,7 +24,7 @@ func DryRun(ctx context.Context, from Source, s report.Setting, atOnce int) []Es
 	questions := s.Questions()
 	list := make([]Estimate, len(questions))
 	each(questions, atOnce, func(i int, q report.Question) {
-		list[i].Question = q
+		list[i].Part = q.Part
 		list[i].Meta, list[i].Err = dryRun(ctx, from, q)
 	})
 	return list

@@ -92,7 +92,9 @@ func sourceOf(t testing.TB, records ...string) *apiSource {
 	}
 	handler, err := api.New(api.Config{
 		Search: service, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
-		Serves: []string{"timeline-post", "topx-post", "facets-post", "histogram-post", "stats-post", "diff-post", "logs-post", "incidents-post"},
+		Serves: []string{
+			"timeline-post", "topx-post", "facets-post", "histogram-post", "stats-post", "diff-post", "logs-post", "incidents-post",
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestAskingOrder(t *testing.T) {
 			q := questions[i]
 			stage := 0
 			switch {
-			case q.Several:
+			case q.Part.Several():
 				stage = 2
 			case strings.HasSuffix(string(q.Part), " before"):
 				stage = 1

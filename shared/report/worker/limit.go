@@ -69,7 +69,7 @@ func estimate(
 			known = false
 		default:
 			estimates = append(estimates, one.Meta.Estimate)
-			known = known && !one.Several // what follows from the first of them is not estimated
+			known = known && !one.Part.Several() // what follows from the first of them is not estimated
 		}
 	}
 	return search.Sum(estimates, atOnce).Bytes.High, known, nil
