@@ -94,7 +94,7 @@ func TestCompare(t *testing.T) {
 		open("#/compare?t=2026-02-01T10:00Z..2026-02-01T11:00Z"), sees("The newest record is of 2026-01-01 23:59"))
 }
 
-// inGroup waits until a group of what differs has a value.
+// inGroup waits until a group of findings, such as New, has a value.
 func inGroup(group, value string) step {
 	return waits("in group", fmt.Sprintf("$$('.findings tbody').find((e) => e.querySelector('.change-group').textContent === %q)"+
 		"?.innerText.includes(%q)", group, value), group, value)

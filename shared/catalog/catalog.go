@@ -69,7 +69,7 @@ func (s Source) Columns() []string {
 	return []string{s.Column}
 }
 
-// HasNetworks reports whether the values at the source are addresses, of which a condition can choose whole networks.
+// HasNetworks reports whether the values at the source are addresses. Conditions on them can name networks.
 func (s Source) HasNetworks() bool { return s.Column == "ip" }
 
 // Groupable reports whether records can be grouped by the values at the source: by texts, integers and booleans, but

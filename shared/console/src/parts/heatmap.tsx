@@ -15,7 +15,7 @@ import { Answered } from './answer';
 import { type Line, LinesChart } from './lineschart';
 import { partialOf } from './plot';
 
-/** The fields with times: requests that were blocked took none of the origin. A log without its times has those of the requests. */
+/** The fields with times. The origin comes first, because it never saw the blocked requests; a log may lack its times. */
 const timeFields = ['upstream_response_time', 'request_time'] as const;
 
 interface Heat {

@@ -14,8 +14,8 @@ import { type Band, Marked, mostOf, Plot, type PlotLine, useAnnounced } from './
 interface Column {
 	name: string;
 	values: readonly (number | null)[];
-	counted?: { filter: string | null; period: string }; // the requests of these numbers, if they are those of a filter
-	times?: readonly number[]; // of their own segments, if these are not those of the chart
+	counted?: { filter: string | null; period: string }; // what selects the counted requests; without a filter, nothing does
+	times?: readonly number[]; // begins of its segments; absent if they are the segments of the chart
 }
 
 /** A line with its name, what it says about a request, and its number while the cursor is nowhere. */

@@ -16,7 +16,7 @@ export function groupings(fields: readonly Field[]): Grouping[] {
 		[name, ...networks].map((one) => ({ name: one, label: labelOf(one), doc })));
 }
 
-/** choices are the groupings to choose from, with those of an address. */
+/** choices lists what the reader can group by: the known groupings, and the chosen ones that are not among them. */
 export function choices(fields: readonly Field[], chosen: readonly string[] | null): (readonly [name: string, label: string])[] {
 	return [...new Set([...groupings(fields).map(({ name }) => name), ...chosen ?? []])].map((name) => [name, labelOf(name)]);
 }

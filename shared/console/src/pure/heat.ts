@@ -25,8 +25,8 @@ export function inClass(field: string, { from, to, kind }: TimeClass): string {
 export const opacities: readonly number[] = [0.16, 0.36, 0.56, 0.78, 1];
 
 /**
- * levelOf returns the colour of a number of requests, from 1 to the number of colours, or 0 for none. Each colour stands for
- * numbers that are several times as large as those of the colour before it.
+ * levelOf returns the colour of a number of requests, from 1 to the number of colours, or 0 for none. The scale is
+ * logarithmic: from one colour to the next, the numbers grow by the same factor.
  */
 export function levelOf(n: number, most: number): number {
 	if (n <= 0) return 0;
