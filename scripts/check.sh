@@ -180,7 +180,7 @@ race() {
 # browser shows each screen in a few of the themes and widths; release.sh shows it in all. Walks wait much of the time, so one
 # more runs at once than there are processors.
 browser() {
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -parallel $(($(getconf _NPROCESSORS_ONLN) + 1)) -timeout 20m ./scripts/console
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -parallel $(($(getconf _NPROCESSORS_ONLN) + 1)) -timeout 40m ./scripts/console
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -short -timeout 5m ./shared/report -run 'Browser|Pages|Readme'
 }
 

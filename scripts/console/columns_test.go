@@ -145,6 +145,14 @@ func TestColumns(t *testing.T) {
 		b.do(holds("performance.getEntriesByType('resource').some(({name}) => name.includes('/valuemenu-'))", "has the script"),
 			click(".list .value button", ""), exists(".menu"), holds("window.menus === 1", "had no other menu"))
 	})
+	walk("a menu closes when its value is scrolled away, and only then",
+		open("#/?t="+demoDay), moreThan(20, ".list tbody tr"), answered(), click(".list .value button", ""), exists(".menu"),
+		holds(`(async () => {
+			window.dispatchEvent(new Event('scroll')); // as when the page has become shorter above the value
+			await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+			return document.querySelector('.menu') !== null;
+		})()`, "keeps the menu"),
+		evaluate("window.scrollBy(0, scrollY > 99 ? -99 : 99)"), lacks(".menu"))
 	walk("the signs of a value act without opening its row",
 		open("#/events?t="+demoDay), sees("200 of "), note("country", "$('#cell-1-5 .text').textContent"),
 		click("#cell-1-5 .acts span", "−"), // this browser has no mouse that could be over it

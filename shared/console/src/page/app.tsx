@@ -88,16 +88,20 @@ export function App() {
 		choose: (fact, at, more = []) => setChosen({ choice: { fact, at, more }, place }),
 	};
 	useShortcuts(shortcutsOf(value, () => setHelp(true), choice && closeMenu));
-	useEffect(() => { // also while the script of the menu is loaded; not for a scroll that ends with the click
+	useEffect(() => { // also while the script of the menu is loaded
 		if (!choice) return;
+		const top = choice.at.getBoundingClientRect().top;
 		const outside = (event: Event): void => {
 			if (!document.querySelector('.menu')?.contains(event.target as Node)) closeMenu();
 		};
+		const scrolled = (event: Event): void => { // not when the page has become shorter or longer, and the value stays where it is
+			if (Math.abs(choice.at.getBoundingClientRect().top - top) > 1) outside(event);
+		};
 		addEventListener('pointerdown', outside);
-		addEventListener('scroll', outside, true);
+		addEventListener('scroll', scrolled, true);
 		return () => {
 			removeEventListener('pointerdown', outside);
-			removeEventListener('scroll', outside, true);
+			removeEventListener('scroll', scrolled, true);
 		};
 	}, [choice]);
 	const bar = useRef<HTMLDivElement>(null);
