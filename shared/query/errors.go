@@ -161,7 +161,7 @@ func listNotTaken(field *catalog.Field, name filter.Value) filter.Error {
 }
 
 func otherListKind(field *catalog.Field, name filter.Value, kind ListKind, wrong string) filter.Error {
-	of := listKinds[kind]
+	of := listKinds[kindNumber(kind)]
 	return filter.Error{
 		Code: codeListKind, Span: name.Span, Pointer: "list",
 		Message: fmt.Sprintf("field %q needs a list of %s, such as %s; list %q has the value %s",

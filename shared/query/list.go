@@ -25,7 +25,7 @@ type ListValues struct {
 	Digest string   // identifies the values
 	Values []string // different, as the list has them
 
-	sets [textList + 1]struct {
+	sets [4]struct { // by kindNumber
 		once  sync.Once
 		set   *listSet
 		wrong string // a value that is not of the kind; "" if all are
@@ -33,21 +33,45 @@ type ListValues struct {
 }
 
 // ListKind is a kind of values with which a condition compares a field.
-type ListKind uint8
+type ListKind string
 
+// The kinds, the narrowest first. Numbers of autonomous systems may have AS before them.
 const (
-	addressList ListKind = iota // addresses and networks
-	systemList                  // numbers of autonomous systems, with or without AS
-	integerList
-	textList
+	AddressList ListKind = "addresses" // and networks
+	IntegerList ListKind = "integers"
+	SystemList  ListKind = "asns"
+	TextList    ListKind = "texts"
 )
 
-// listKinds are the names of kinds in messages, each with an example.
-var listKinds = [...]struct{ name, example string }{
-	addressList: {"addresses or networks", "192.0.2.7 or 192.0.2.0/24"},
-	systemList:  {"numbers of autonomous systems", "AS3320 or 3320"},
-	integerList: {"integers", "403"},
-	textList:    {"texts", "shop.example"},
+// listKinds describes the kinds in messages.
+var listKinds = []struct {
+	kind          ListKind
+	name, example string
+}{
+	{AddressList, "addresses or networks", "192.0.2.7 or 192.0.2.0/24"},
+	{IntegerList, "integers", "403"},
+	{SystemList, "numbers of autonomous systems", "AS3320 or 3320"},
+	{TextList, "texts", "shop.example"},
+}
+
+// kindNumber returns the index of a kind in listKinds.
+func kindNumber(kind ListKind) int {
+	for i, k := range listKinds {
+		if k.kind == kind {
+			return i
+		}
+	}
+	panic("query: unknown kind of lists " + string(kind))
+}
+
+// KindOfList returns the narrowest kind of which all values are.
+func KindOfList(values []string) ListKind {
+	for _, k := range listKinds {
+		if set, _ := readList(values, k.kind); set != nil {
+			return k.kind
+		}
+	}
+	panic("query: every value is a text")
 }
 
 // listSet is the values of a list, read as values of a kind.
@@ -109,13 +133,13 @@ func (b *binder) bindList(field *catalog.Field, sources []catalog.Source, c *fil
 func listKindOf(s catalog.Source) ListKind {
 	switch {
 	case s.HasNetworks():
-		return addressList
+		return AddressList
 	case s.Column == "asn":
-		return systemList
+		return SystemList
 	case s.Type == catalog.Int:
-		return integerList
+		return IntegerList
 	}
-	return textList
+	return TextList
 }
 
 // NewListValues returns the values of a list, which are different.
@@ -125,14 +149,14 @@ func NewListValues(digest string, values []string) *ListValues {
 
 // as returns the values read as values of a kind, or nil and a value that is not of that kind.
 func (l *ListValues) as(kind ListKind) (set *listSet, wrong string) {
-	as := &l.sets[kind]
+	as := &l.sets[kindNumber(kind)]
 	as.once.Do(func() { as.set, as.wrong = readList(l.Values, kind) })
 	return as.set, as.wrong
 }
 
 func readList(values []string, kind ListKind) (set *listSet, wrong string) {
 	set = &listSet{}
-	if kind == integerList {
+	if kind == IntegerList {
 		set.integers = make(map[int64]bool, len(values))
 	} else {
 		set.texts = make(map[string]bool, len(values))
@@ -140,7 +164,7 @@ func readList(values []string, kind ListKind) (set *listSet, wrong string) {
 	var networks []netip.Prefix
 	for _, v := range values {
 		switch kind {
-		case addressList:
+		case AddressList:
 			network, ok := ParseListAddress(v)
 			switch {
 			case !ok:
@@ -150,19 +174,19 @@ func readList(values []string, kind ListKind) (set *listSet, wrong string) {
 			default:
 				networks = append(networks, network)
 			}
-		case systemList:
+		case SystemList:
 			number, ok := systemNumber(v)
 			if !ok {
 				return nil, v
 			}
 			set.texts["AS"+number] = true
-		case integerList:
+		case IntegerList:
 			n, err := strconv.ParseInt(v, 10, 64)
 			if err != nil || strconv.FormatInt(n, 10) != v {
 				return nil, v
 			}
 			set.integers[n] = true
-		case textList:
+		case TextList:
 			set.texts[v] = true
 		}
 	}
@@ -200,7 +224,7 @@ func (t InList) passesText(text string) bool {
 
 // PassesStored reports whether a value is in the list. Engines that write stored values as texts use it.
 func (t InList) PassesStored(text string) bool {
-	if t.Kind != integerList {
+	if t.Kind != IntegerList {
 		return t.passesText(text)
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -208,7 +232,7 @@ func (t InList) PassesStored(text string) bool {
 }
 
 // Handle identifies the test among the tests of all lists.
-func (t InList) Handle() string { return strconv.Itoa(int(t.Kind)) + "-" + t.Digest }
+func (t InList) Handle() string { return string(t.Kind) + "-" + t.Digest }
 
 // ListTests returns the tests of lists in the conditions of the query and of its selections.
 func (q Query) ListTests() []InList {

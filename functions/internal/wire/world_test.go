@@ -173,6 +173,8 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		parts.Planets = w.planets
 	case strings.HasPrefix(f.Name, "filter-"):
 		parts.Documents = w.filters
+	case strings.HasPrefix(f.Name, "list-"):
+		parts.Documents, parts.Lists = w.filters, valuelist.In(w.bucketOfLists(e))
 	case f.Name == "report-get" || f.Name == "report-put":
 		rules, err := rulesOf(e)
 		if err != nil {
