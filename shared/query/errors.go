@@ -147,8 +147,8 @@ func typesOf(sources []catalog.Source) string {
 func unknownList(name filter.Value) filter.Error {
 	return filter.Error{
 		Code: codeUnknownList, Span: name.Span, Pointer: "list",
-		Message: fmt.Sprintf("there is no list of values %q; orrery list shows all lists, and orrery list put writes one",
-			name.Text),
+		Message: fmt.Sprintf("there is no list of values %q; correct the name, or write the list with PUT "+
+			"/conf/CONFIGURATION/lists/NAME or orrery list put", name.Text),
 	}
 }
 

@@ -62,6 +62,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 	"github.com/orrery/orrery/shared/table/tabletest"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // at returns the time of the events.
@@ -83,21 +84,22 @@ type world struct {
 	cancel    func() // is called when a query waits; nil: nothing is
 	preparing bool   // an earlier event is being sent, which does not wait for its query
 
-	iam       *iamproxytest.Network // functions have their permissions of the deployment
-	table     *dynamodb.Client
-	raw, lake blob.Store
-	ledger    lakestate.Table
-	athena    *emulator.Server
-	release   chan struct{} // closed to let queries leave Athena's queue
-	once      sync.Once     // closes release
-	client    *awsathena.Client
-	engine    *hybrid.Engine
-	service   *search.Service
-	planets   document.Store
-	filters   *document.Items // all documents but planets
-	runs      runs.Store
-	sent      sent      // messages of report-tick
-	delivered delivered // objects of report
+	iam        *iamproxytest.Network // functions have their permissions of the deployment
+	table      *dynamodb.Client
+	raw, lake  blob.Store
+	ledger     lakestate.Table
+	athena     *emulator.Server
+	release    chan struct{} // closed to let queries leave Athena's queue
+	once       sync.Once     // closes release
+	client     *awsathena.Client
+	engine     *hybrid.Engine
+	service    *search.Service
+	planets    document.Store
+	filters    *document.Items // all documents but planets
+	valueLists *s3.Store       // nil: no function has used it
+	runs       runs.Store
+	sent       sent      // messages of report-tick
+	delivered  delivered // objects of report
 }
 
 func newWorld(t *testing.T, event string) *world {
@@ -424,6 +426,15 @@ func (w *world) objectsOf(rows []lake.Row, watermark lake.Partition, bucket stri
 		}
 	}
 	return store
+}
+
+// bucketOfLists returns the bucket of lists of values, which all functions of this world share.
+func (w *world) bucketOfLists(e function.Environment) *s3.Store {
+	w.t.Helper()
+	if w.valueLists == nil {
+		w.valueLists = s3.New(s3test.New(w.t, w.iam, e.LakeBucket), e.LakeBucket)
+	}
+	return w.valueLists
 }
 
 // finder returns an engine over the lists of values of the records of testdata/records.ndjson, and the state of the

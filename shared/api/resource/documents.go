@@ -82,7 +82,7 @@ func (d documents) routes(t documentTexts) []route.Route {
 	deleted := []route.Response{{Status: http.StatusNoContent, Doc: "The " + t.it + " was deleted."}}
 	restored := []route.Response{{Status: http.StatusOK, Doc: "The " + t.it + " of the version.", Value: t.one, ETag: true}}
 	putHeaders := []parameter.Parameter{ifMatch, ifNoneMatchWrite}
-	if slices.Contains(t.body.Types, content.JSON) { // which may have a filter
+	if t.tag != route.ListsTag { // others have filters
 		putHeaders = append([]parameter.Parameter{parameter.Syntax}, putHeaders...)
 	}
 	routes := []route.Route{
