@@ -190,3 +190,18 @@ func histogramRowOf(r *result) query.HistogramRow {
 		Point:    query.Point{Segment: r.integer("segment"), N: r.integer("n")},
 	}
 }
+
+func sequenceRowOf(r *result, shape query.Sequences) query.SequenceRow {
+	row := query.SequenceRow{TsMs: r.integer("ts_ms"), Selected: uint32(r.integer("selected"))}
+	for i := range shape.Key {
+		row.Key = append(row.Key, strings.Clone(r.text(fmt.Sprintf("key_%d", i+1))))
+	}
+	for i := range shape.With {
+		value := r.cell(fmt.Sprintf("with_%d", i+1))
+		if value != nil {
+			value = new(strings.Clone(*value))
+		}
+		row.With = append(row.With, value)
+	}
+	return row
+}
