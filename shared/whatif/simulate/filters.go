@@ -41,8 +41,8 @@ type Entry struct {
 //   - A value that is not of its entry's type, such as an invalid regular expression, and an unknown type match
 //     nothing.
 //   - ip is an address or a network. The bits of a network after its length are ignored. An address of IPv4 that is
-//     written as one of IPv6, such as ::ffff:192.0.2.1, is the address of IPv4. A network of IPv6 contains no address of
-//     IPv4.
+//     written as one of IPv6, such as ::ffff:192.0.2.1, is the address of IPv4. A network of IPv6 contains no address
+//     of IPv4.
 //   - asn is a decimal number without a prefix. Numbers are compared, not their digits.
 //   - path, uri, method, query, headers and cookies are regular expressions of Go, which are found anywhere in the
 //     value and distinguish case. query is tested against the field of that name, which is the query string.
