@@ -42,7 +42,7 @@ type Sequence struct {
 
 // SequenceRequest is a request in a sequence.
 type SequenceRequest struct {
-	TsMs     int64
+	TsNs     int64          // Unix nanoseconds
 	Selected uint32         // bit i is set if selection i has the request
 	With     [MaxWith]int32 // the further values, as numbers of SequencesAnswer.Values; -1: none
 }
@@ -50,7 +50,7 @@ type SequenceRequest struct {
 // Compare orders the requests of a sequence.
 func (r SequenceRequest) Compare(other SequenceRequest) int {
 	return cmp.Or(
-		cmp.Compare(r.TsMs, other.TsMs), cmp.Compare(r.Selected, other.Selected), slices.Compare(r.With[:], other.With[:]),
+		cmp.Compare(r.TsNs, other.TsNs), cmp.Compare(r.Selected, other.Selected), slices.Compare(r.With[:], other.With[:]),
 	)
 }
 
@@ -66,6 +66,7 @@ func (a SequencesAnswer) Requests() (n int) {
 type SequenceRow struct {
 	Key      []string
 	TsMs     int64
+	TsNanos  int64 // within the millisecond
 	Selected uint32
 	With     []*string // nil: the request has no such value
 }
@@ -90,7 +91,7 @@ func SequencesOf(rows []SequenceRow) SequencesAnswer {
 	}
 	places := map[string]int{} // in a.Sequences, by key
 	for _, r := range rows {
-		request := SequenceRequest{TsMs: r.TsMs, Selected: r.Selected, With: NoValues}
+		request := SequenceRequest{TsNs: Nanoseconds(r.TsMs, r.TsNanos), Selected: r.Selected, With: NoValues}
 		for i, value := range r.With {
 			if value != nil {
 				request.With[i] = numbers[*value]
@@ -112,6 +113,9 @@ func SequencesOf(rows []SequenceRow) SequencesAnswer {
 	}
 	return a
 }
+
+// Nanoseconds returns the time of a record in Unix nanoseconds.
+func Nanoseconds(tsMs, tsNanos int64) int64 { return tsMs*1_000_000 + tsNanos }
 
 // NoValues are the numbers of a request without further values.
 var NoValues = [MaxWith]int32{-1, -1, -1, -1, -1, -1}
@@ -135,7 +139,7 @@ func identities(list []Dimension) string {
 
 // columns lists the columns from which the sequences are made.
 func (s Sequences) columns() []string {
-	columns := append([]string{"ts_ms"}, dimensionColumns(slices.Concat(s.Key, s.With))...)
+	columns := append([]string{"ts_ms", "ts_nanos"}, dimensionColumns(slices.Concat(s.Key, s.With))...)
 	for _, selection := range s.Of {
 		columns = append(columns, columnsOf(selection.Conditions)...)
 	}

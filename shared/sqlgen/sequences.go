@@ -15,7 +15,7 @@ func withValue(i int) fragment { return name("with_" + strconv.Itoa(i+1)) }
 
 // sequencedRecords are the columns of a record in a sequence.
 func (p *printer) sequencedRecords(shape query.Sequences) []fragment {
-	columns := []fragment{"ts_ms", p.selectedBits(shape.Of) + " AS selected"}
+	columns := []fragment{"ts_ms", "ts_nanos", p.selectedBits(shape.Of) + " AS selected"}
 	for i, d := range shape.Key {
 		columns = append(columns, p.dimension(d)+" AS "+keyPart(i))
 	}
@@ -37,7 +37,7 @@ func (p *printer) selectedBits(of []query.Selection) fragment {
 
 func (p *printer) sequences(shape query.Sequences, records block) block {
 	var key, present []fragment
-	columns := []fragment{"ts_ms", "selected"}
+	columns := []fragment{"ts_ms", "ts_nanos", "selected"}
 	for i := range shape.Key {
 		key, present = append(key, keyPart(i)), append(present, keyPart(i)+" IS NOT NULL")
 	}

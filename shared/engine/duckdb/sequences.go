@@ -12,7 +12,7 @@ func (e *Engine) sequences(ctx context.Context, script sqlgen.Script, shape quer
 	var all []query.SequenceRow
 	err := e.each(ctx, script.Statements[0].SQL, func(rows *sql.Rows) error {
 		r := query.SequenceRow{Key: make([]string, len(shape.Key)), With: make([]*string, len(shape.With))}
-		targets := []any{&r.TsMs, &r.Selected}
+		targets := []any{&r.TsMs, &r.TsNanos, &r.Selected}
 		for i := range r.Key {
 			targets = append(targets, &r.Key[i])
 		}

@@ -192,7 +192,7 @@ func histogramRowOf(r *result) query.HistogramRow {
 }
 
 func sequenceRowOf(r *result, shape query.Sequences) query.SequenceRow {
-	row := query.SequenceRow{TsMs: r.integer("ts_ms"), Selected: uint32(r.integer("selected"))}
+	row := query.SequenceRow{TsMs: r.integer("ts_ms"), TsNanos: r.integer("ts_nanos"), Selected: uint32(r.integer("selected"))}
 	for i := range shape.Key {
 		row.Key = append(row.Key, strings.Clone(r.text(fmt.Sprintf("key_%d", i+1))))
 	}

@@ -67,7 +67,7 @@ const keyedRequestBytes = 40
 
 // count collects rows of a row group.
 func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
-	ts, err := w.column("ts_ms", "")
+	times, err := w.all("ts_ms", "ts_nanos")
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,9 @@ func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
 		}
 	}
 	for i, row := range rows {
-		p.requests[i].SequenceRequest = query.SequenceRequest{TsMs: ts.Ints[row], Selected: uint32(selected[row]), With: query.NoValues}
+		p.requests[i].SequenceRequest = query.SequenceRequest{
+			TsNs: query.Nanoseconds(times[0].Ints[row], times[1].Ints[row]), Selected: uint32(selected[row]), With: query.NoValues,
+		}
 	}
 	for value, d := range s.shape.With {
 		if err := p.each(w, d, rows, func(i int, code int32) { p.requests[i].With[value] = code }); err != nil {

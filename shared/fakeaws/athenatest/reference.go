@@ -149,7 +149,7 @@ func countsResult(shape query.Counts, rows []query.CountsRow) emulator.Result {
 }
 
 func sequencesResult(shape query.Sequences, a query.SequencesAnswer) emulator.Result {
-	columns := "ts_ms selected"
+	columns := "ts_ms ts_nanos selected"
 	for i := range shape.Key {
 		columns += fmt.Sprintf(" key_%d", i+1)
 	}
@@ -159,7 +159,7 @@ func sequencesResult(shape query.Sequences, a query.SequencesAnswer) emulator.Re
 	t := newResult(columns)
 	for _, s := range a.Sequences {
 		for _, r := range s.Requests {
-			cells := []any{r.TsMs, int64(r.Selected)}
+			cells := []any{r.TsNs / 1_000_000, r.TsNs % 1_000_000, int64(r.Selected)}
 			for _, part := range s.Key {
 				cells = append(cells, part)
 			}
