@@ -17,6 +17,7 @@ type WhatIfResult struct {
 	First                *string `json:"first" nullable:"true" doc:"The first of them, RFC 3339, UTC; null if there is none"`
 	Last                 *string `json:"last" nullable:"true"`
 
+	Threshold         *int64 `json:"threshold" nullable:"true" doc:"Of a limit"`
 	NumOfKeys         *int64 `json:"num_of_keys" nullable:"true" doc:"Of a limit: keys with a request on which it would have acted"`
 	NumOfPhaseUnknown *int64 `json:"num_of_phase_unknown" nullable:"true" doc:"Of a limit: keys whose first window may have begun at another time, because their requests of the 24 hours before the period have no pause"`
 

@@ -254,6 +254,7 @@ var tasksOf = withOlder(map[string][]Task{
 	"filter-put":      {authentication, readingFilters, writingFilters},
 	"incidents":       {authentication, querying},
 	"effect":          {authentication, querying},
+	"whatif":          {authentication, querying},
 	"report-now":      {authentication, querying},
 	"report-get":      {authentication, readingReports, readingRuns},
 	"report-put":      {authentication, readingReports, writingReports, requestingRuns},

@@ -34,12 +34,13 @@ func (o Outcome) Sentence(r Rule, zone *time.Location) string {
 	fmt.Fprintf(&b, " from %s, %s.", plural(o.Clients, "address", "addresses"), between(o.FirstNs, o.LastNs, zone))
 	switch {
 	case o.Humans == nil:
-		b.WriteString(" The log does not tell which of them are of people.")
+		b.WriteString(" The log does not tell which of them people sent.")
 	case *o.Humans == 0:
-		b.WriteString(" None of them is of a person.")
+		b.WriteString(" None of them is known to be of a person.")
+	case *o.Humans == o.Newly:
+		b.WriteString(" People sent all of them.")
 	default:
-		fmt.Fprintf(&b, " %s of %s are among them.", wording.Plural(*o.Humans, "request"),
-			plural(*o.HumanClients, "person", "people"))
+		fmt.Fprintf(&b, " People sent %s of them, from %s.", wording.Count(*o.Humans), plural(*o.HumanClients, "address", "addresses"))
 	}
 	return b.String()
 }
@@ -73,17 +74,18 @@ func between(firstNs, lastNs int64, zone *time.Location) string {
 
 // Unknown returns what the log does not tell about the outcome. knownFrom is the smallest threshold of the curve.
 func (o Outcome) Unknown(r Rule, knownFrom int64) []string {
-	list := []string{
-		"What clients would have done after they were stopped is not known: they might have sent fewer requests, solved a " +
-			"challenge, or used another address.",
+	list := []string{}
+	if o.Acted > 0 {
+		list = append(list, "What clients would have done after they were stopped is not known: they might have sent fewer requests, solved a "+
+			"challenge, or used another address.")
 	}
 	if r.Limit == nil {
 		return list
 	}
 	list = append(list, "Gateways of several clusters count apart; the log does not tell which cluster a request passed.")
 	if o.PhaseUnknown > 0 {
-		list = append(list, fmt.Sprintf("The first window of %s may have begun at another time, because the requests of the 24 hours "+
-			"before the period have no pause of %s.", wording.Plural(o.PhaseUnknown, "key"), lengthText(r.Limit.Gap())))
+		list = append(list, fmt.Sprintf("The first window of %s may have begun at another time: the log has no pause of %s "+
+			"before it.", wording.Plural(o.PhaseUnknown, "key"), lengthText(r.Limit.Gap())))
 	}
 	if knownFrom > 1 {
 		list = append(list, fmt.Sprintf("Thresholds below %d were not tried, because too many requests would have to be read.", knownFrom))

@@ -41,7 +41,7 @@ func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFr
 		r.First, r.Last = new(instant(o.FirstNs)), new(instant(o.LastNs))
 	}
 	if a.rule.Limit != nil {
-		r.NumOfKeys, r.NumOfPhaseUnknown = &o.Keys, &o.PhaseUnknown
+		r.Threshold, r.NumOfKeys, r.NumOfPhaseUnknown = &a.rule.Limit.Threshold, &o.Keys, &o.PhaseUnknown
 	}
 	if text, ok := a.rule.JSON(); ok {
 		r.JSON = &text
