@@ -94,7 +94,8 @@ export function OneVersion({ id, title, note, of, path, words, mistakes, back, r
 						{changes}
 						<div class="save-bar"><span class="quiet">{words.restoreHint}</span>
 							{confirm}
-							<button type="button" class="primary" disabled={held} onClick={() => void write()}>{words.restore(of)}</button></div>
+							<button type="button" class="primary" disabled={held} onClick={() => void write()}>
+								{words.restore(of)}</button></div>
 					</>}
 					{after}
 				</>;

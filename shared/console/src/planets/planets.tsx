@@ -5,6 +5,7 @@ import { type Detail, type Got, orNone, Refusal } from '../foundation/api';
 import { type Asked, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { draftNames } from '../foundation/key';
+import { lazy } from '../foundation/lazy';
 import { Answered } from '../parts/answer';
 import { detailsOf, Failure, moment, placeOf, Tabs, useDraft } from '../parts/drafts';
 import { askConfigurations, Configurations } from '../parts/lazily';
@@ -13,12 +14,16 @@ import { type Change, differenceOf } from '../pure/difference';
 import { bytes } from '../pure/format';
 import { equalJSON, type Json, lineOf, type Members, pretty, textAt, writeJSON } from '../pure/json';
 import { placeNow } from '../pure/mended';
-import { loosened } from '../pure/trust';
+import { loosened, metBy, newFilters } from '../pure/trust';
 import { words } from '../texts/planets';
 import { Difference, Merge } from './difference';
 import { changesOf, type Draft, draftOf, isChanged, jsonOf, laidOut, mistakeInChallenge, settings } from './draft';
 import { Form } from './planetform';
-import { Confirm, Review } from './review';
+import type { Meaning } from './review';
+import reviewStyle from './review.css';
+
+const Confirm = lazy(() => import('./review').then((m) => m.Confirm), reviewStyle);
+const Review = lazy(() => import('./review').then((m) => m.Review), reviewStyle);
 
 /** Planets lists the configurations, with the settings of the chosen one beside. */
 export function Planets() {
@@ -100,7 +105,7 @@ function Saved({ config, versions: [newest, before], last, wrote, onWritten }: {
 	};
 	return <>
 		{failure !== null && <Failure title={words.notSaved} mistakes={words.mistakes} failure={failure} close={() => setFailure(null)} />}
-		<div role="status" tabIndex={-1} ref={box} class={shown ? 'save-bar saved' : 'hidden'}>
+		<div role="status" tabIndex={-1} ref={box} class={shown ? 'saved-bar' : 'hidden'}>
 			{shown && <>
 				<strong>{last.restored === null ? words.savedAs(newest.version) : words.restoredAs(last.restored, newest.version)}</strong>
 				{before && <button type="button" title={words.undoTitle(before.version)} onClick={() => void undo(before.version)}>
@@ -192,7 +197,7 @@ function Editor({ config, newest, wrote, onWritten, children }: {
 		<div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={-1}>
 			{tab === 'json' ? <JSONField text={draft.text} edit={editJSON} /> :
 				tab === 'difference' ? changes && <>
-					<Review config={config} before={before} after={after} />
+					<Review config={config} meaning={meaningOf(before, after)} />
 					<Difference changes={changes} />
 				</> : <FormOf draft={draft} edit={edit} editChallenge={editChallenge} wrong={wrong} toJSON={() => open('json')} />}
 			{tab === 'difference' && changes === null && <Mistake text={draft.text} />}
@@ -215,6 +220,10 @@ function presentDetails({ failure, sent }: Refused, now: Json | undefined): Deta
 		const place = placeNow(detail.loc.slice(1), sent, now);
 		return place ? [{ ...detail, loc: ['body', ...place] }] : [];
 	});
+}
+
+function meaningOf(before: Json | undefined, after: Json | undefined): Meaning {
+	return { loosened: loosened(before, after), met: metBy(before, after), filters: newFilters(before, after) };
 }
 
 /** The name that was typed to confirm what loosens a check. */
@@ -302,10 +311,11 @@ function EarlierVersion({ config, newest, of, info, wrote, onWritten }: {
 			const { of: found, name, typed, needed, held } = confirmOf(before, after, confirmed);
 			return {
 				changes: changes.length === 0 ? null : <>
-					<Review config={config} before={before} after={after} />
+					<Review config={config} meaning={meaningOf(before, after)} />
 					<Difference changes={changes} />
 				</>,
-				held, confirm: needed && <Confirm name={name} typed={typed} save={write} type={(text) => setConfirmed({ of: found, typed: text })} />,
+				held, confirm: needed && <Confirm name={name} typed={typed} save={write}
+					type={(text) => setConfirmed({ of: found, typed: text })} />,
 				after: <details class="group"><summary>{words.itsJSON}</summary><pre tabIndex={0}>{laidOut(got.text)}</pre></details>,
 			};
 		}} />;

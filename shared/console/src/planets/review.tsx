@@ -6,30 +6,28 @@ import { Answered } from '../parts/answer';
 import { Count } from '../parts/menu';
 import { add, filtersOf, only } from '../pure/filter';
 import { count, requests, share } from '../pure/format';
-import type { Json } from '../pure/json';
 import { knownOf, numberIn } from '../pure/known';
 import { sizeOf } from '../pure/networks';
 import { absolute, endOfNewest, momentIn, type Period, resolve } from '../pure/time';
-import { type Group, loosened, type Loosening, metBy, newFilters } from '../pure/trust';
-import { words } from '../texts/planets';
+import type { Group, Loosening } from '../pure/trust';
+import { words } from '../texts/review';
 
 const day = 86_400_000;
 const mostAddresses = 3; // that are named
 const mostBranches = 100; // whose requests are counted
 const longestLink = 2000; // characters of a filter that an address may have
 
-/** Sides are the settings before and after a change. */
-interface Sides {
-	before: Json | undefined;
-	after: Json | undefined;
+/** What a change means: the parts of it that loosen a check, the conditions of the requests that it meets, and new global filters. */
+export interface Meaning {
+	loosened: readonly Loosening[];
+	met: readonly [Group, string][];
+	filters: readonly string[];
 }
 
 /** Review is what a change means, above its difference. */
-export function Review({ config, before, after }: Sides & { config: string }) {
-	const met = metBy(before, after);
-	const filters = newFilters(before, after);
+export function Review({ config, meaning: { loosened, met, filters } }: { config: string; meaning: Meaning }) {
 	return <>
-		<Loosened found={loosened(before, after)} />
+		<Loosened found={loosened} />
 		{met.length > 0 && <Met config={config} groups={met} />}
 		{filters.length > 0 && <p class="quiet">{words.filtersTrusted(filters.join(', '))}</p>}
 	</>;
@@ -92,18 +90,26 @@ function Met({ config, groups }: { config: string; groups: readonly [Group, stri
 	</section>;
 }
 
-function Row({ of: { group, filter, requests: n, blocked, addresses, most }, found: { all, period } }: { of: Figures; found: Found }) {
+/** addressesIn writes a number of addresses. */
+function addressesIn(n: number): string {
+	return n === 1 ? words.address : words.addresses(count(n));
+}
+
+function Row({ of, found: { all, period } }: { of: Figures; found: Found }) {
+	const { group, filter, requests: n, blocked, addresses, most } = of;
 	const counted = { filter: filter.length > longestLink ? null : filter, period: absolute(period) };
 	const part = all !== null && all > 0 && n > 0 ? words.part(share(n, all)) : '';
 	return <>
 		<dt>{words.groups[group]}</dt>
 		<dd>{n === 0 ? words.nobody : <>
 			<Count n={n} write={requests} {...counted} />{part}{words.from}
-			<Count n={addresses} write={words.addresses} {...counted} beside={{ panel: 'facets', facets: ['ip'] }} />.{' '}
+			<Count n={addresses} write={addressesIn} {...counted} beside={{ panel: 'facets', facets: ['ip'] }} />.{' '}
 			{blocked === null ? '' : blocked === 0 ? words.noneBlocked : <>
-				<Count n={blocked} {...counted} filter={counted.filter && add(counted.filter, 'blocked is true')} />{words.wereBlocked(blocked)}
+				<Count n={blocked} {...counted} filter={counted.filter && add(counted.filter, 'blocked is true')} />
+				{words.wereBlocked(blocked)}
 			</>}
-			{addresses > 1 && <small>{words.mostly} {most.map(({ value, num_of_requests: own }) => `${value} (${count(own)})`).join(', ')}</small>}
+			{addresses > 1 && <small>
+				{words.mostly} {most.map(({ value, num_of_requests: own }) => `${value} (${count(own)})`).join(', ')}</small>}
 		</>}</dd>
 	</>;
 }
@@ -153,7 +159,8 @@ async function found(asker: Asker, config: string, groups: readonly [Group, stri
 function figuresOf(group: Group, filter: string, results: readonly Facet[]): Figures {
 	const ip = results.find(({ by }) => by === 'ip');
 	const result = results.find(({ by }) => by === 'result');
-	const blocked = (result?.values ?? []).reduce((sum, one) => sum + one.num_of_blocked_requests, result?.rest?.num_of_blocked_requests ?? 0);
+	const rest = result?.rest?.num_of_blocked_requests ?? 0;
+	const blocked = (result?.values ?? []).reduce((sum, one) => sum + one.num_of_blocked_requests, rest);
 	return {
 		group, filter, requests: (ip?.num_of_requests ?? 0) + (ip?.num_of_absent ?? 0),
 		blocked: numberIn(knownOf(results), 'result', blocked), addresses: ip?.distinct ?? 0, most: ip?.values ?? [],

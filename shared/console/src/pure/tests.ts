@@ -864,12 +864,14 @@ test('a change that trusts everybody or switches something off loosens a check',
 	equal(of(nets(), nets('::/0', '2000::/3')), ['everybody 128 ::/0', 'everybody 128 2000::/3']);
 	equal(of(nets(), nets('8.0.0.0/7', '9.0.0.0/8', '2000::/12', '2001:db8::/32')), ['wide 32 8.0.0.0/7', 'wide 128 2000::/12']);
 	equal(['0.0.0.0/0', '1.0.0.0/7', '10.0.0.0/8', 'x'].map(reachOf), ['everybody', 'wide', '', '']);
-	equal(of('{"checks":{"bots":true,"waf":"block"}}', '{"checks":{"bots":false,"waf":"off"}}'), ['off  checks › bots', 'off  checks › waf']);
+	equal(of('{"checks":{"bots":true,"waf":"block"}}', '{"checks":{"bots":false,"waf":"off"}}'),
+		['off  checks › bots', 'off  checks › waf']);
 	equal(of('{"checks":{"bots":true,"n":1}}', '{}'), ['off  checks › bots'], 'a switch that is gone');
 	equal(of('{"bypass_rate_limit":false}', '{"bypass_rate_limit":true}'), ['off  bypass_rate_limit'], 'a switch of the other sense');
 	equal(of('{"bots":false,"disabled":true}', '{"bots":true,"disabled":false}'), [], 'what is switched on');
 	equal(of('{"name":"on","ichallenge":{"lang":{"en":"yes"}}}', '{"name":"off","ichallenge":{"lang":{"en":"off"}}}'), [], 'texts');
-	equal(of('{"ichallenge":{"attrs":{"enabled":true}}}', '{"ichallenge":{"attrs":{"enabled":false}}}'), ['off  ichallenge › attrs › enabled']);
+	equal(of('{"ichallenge":{"attrs":{"enabled":true}}}', '{"ichallenge":{"attrs":{"enabled":false}}}'),
+		['off  ichallenge › attrs › enabled']);
 });
 
 test('a mistake goes when it is mended, and moves with its entry', () => {

@@ -29,7 +29,8 @@ export function beyond(networks: readonly string[], others: readonly string[]): 
 		const network = networkOf(text);
 		return network ? [{ network, own }] : [];
 	});
-	const all = [...read(others, false), ...read(networks, true)].sort((a, b) => compare(a.network, b.network)); // of equal ones, the others first
+	const all = [...read(others, false), ...read(networks, true)] // of equal ones, the others first
+		.sort((a, b) => compare(a.network, b.network));
 	const around: typeof all = []; // the networks of either list that decide about the present one, the nearest last
 	const from: string[] = [];
 	const except: string[] = [];

@@ -78,27 +78,7 @@ export const words = {
 	goOnHint: 'Nothing is saved yet: the difference is shown first.',
 	absent: 'none',
 
-	loosens: 'This loosens a check',
-	trustsAll: (network: string, four: boolean) => `${network} trusts every ${four ? 'IPv4' : 'IPv6'} address.`,
-	togetherAll: 'Together, the networks trust every IPv4 address.',
-	trustsWide: (network: string, n: string) => `${network} trusts ${n === '' ? 'more networks' : `${n} addresses, more`} than one owner has.`,
-	switchedOff: (name: string) => `${name} is switched off.`,
-	typeName: ['To go on, type the name of the planet, ', ':'],
 	reach: { everybody: 'trusts every address', wide: 'is wider than the network of one owner' },
-
-	meets: 'Whom it meets',
-	meetsIn: (end: string, all: string, config: string) =>
-		`In the last 24 hours${end === '' ? '' : ` of the data, to ${end}`}${all === '' ? '' : `, in which ${config} had ${all}`}.`,
-	groups: { newly: 'Trusted from now on', noLonger: 'No longer trusted', challenged: 'Shown the interactive challenge' },
-	nobody: 'No requests.',
-	part: (share: string) => ` (${share})`,
-	from: ' from ',
-	addresses: (n: number) => (n === 1 ? '1 address' : `${n.toLocaleString('en')} addresses`),
-	noneBlocked: 'None of them was blocked.',
-	wereBlocked: (n: number) => (n === 1 ? ' of them was blocked.' : ' of them were blocked.'),
-	mostly: 'Most of them:',
-	notCounted: 'The key may not read requests, so it is not known whom the change meets.',
-	filtersTrusted: (names: string) => `What the global filter ${names} matches is trusted, too. Only the gateway knows these requests.`,
 
 	savedAs: (n: number) => `Saved as version ${n}.`,
 	restoredAs: (of: number, n: number) => `Version ${of} is back, as version ${n}.`,
