@@ -14,7 +14,7 @@ import { words } from '../texts/review';
 
 const day = 86_400_000;
 const mostAddresses = 3; // that are named
-const mostBranches = 100; // whose requests are counted
+const mostBranches = 80; // that an answer can have
 const longestLink = 2000; // characters of a filter that an address may have
 
 /** What a change means: the parts of it that loosen a check, the conditions of the requests that it meets, and new global filters. */
