@@ -90,7 +90,8 @@ function Saved({ config, versions: [newest, before], last, wrote, onWritten }: {
 	const box = useRef<HTMLDivElement>(null);
 	const shown = last !== null && newest?.etag === last.etag;
 	useEffect(() => { // the button that had the focus is gone
-		if (shown && document.activeElement === document.body) box.current?.focus({ preventScroll: true });
+		const at = document.activeElement;
+		if (shown && (at === document.body || at === box.current?.closest('.answer'))) box.current?.focus({ preventScroll: true });
 	}, [shown, last]);
 	const undo = async (of: number): Promise<void> => {
 		setFailure(null);

@@ -49,7 +49,7 @@ function sentenceOf(one: Loosening): string {
 
 /** Confirm asks for the name of the planet, without which a change that loosens a check is not saved. */
 export function Confirm({ name, typed, type, save }: { name: string; typed: string; type(text: string): void; save(): void }) {
-	return <label class="confirm">{words.typeName[0]}<b>{name}</b>{words.typeName[1]}
+	return <label class="confirm"><span>{words.typeName[0]}<b>{name}</b>{words.typeName[1]}</span>
 		<input id="confirm-name" value={typed} autocomplete="off" spellcheck={false} onInput={(event) => type(event.currentTarget.value)}
 			onKeyDown={(event) => event.key === 'Enter' && typed === name && save()} />
 	</label>;
@@ -80,8 +80,8 @@ function Met({ config, groups }: { config: string; groups: readonly [Group, stri
 	const asked = useAsked(api, `meets ${config} ${JSON.stringify(groups)}`, round, (asker) => ask(asker, config, groups));
 	return <section class="meets" aria-labelledby="meets">
 		<h3 id="meets">{words.meets}</h3>
-		<Answered asked={asked} metas={(found) => found?.metas ?? []} part>
-			{(found) => (found === null ? <p class="quiet">{words.notCounted}</p> : <>
+		<Answered asked={asked} metas={(found) => (found === 'not allowed' ? [] : found.metas)} part>
+			{(found) => (found === 'not allowed' ? <p class="quiet">{words.notCounted}</p> : <>
 				<p class="quiet">{words.meetsIn(found.last ? '' : momentIn(found.period.to, zone),
 					found.all === null ? '' : requests(found.all), config)}</p>
 				<dl>{found.figures.map((of) => <Row key={of.group} of={of} found={found} />)}</dl>
@@ -114,12 +114,12 @@ function Row({ of, found: { all, period } }: { of: Figures; found: Found }) {
 	</>;
 }
 
-/** ask counts the requests of each group, or returns null if the key may not read requests. */
-async function ask(asker: Asker, config: string, groups: readonly [Group, string][]): Promise<Found | null> {
+/** ask counts the requests of each group, unless the key may not read requests. */
+async function ask(asker: Asker, config: string, groups: readonly [Group, string][]): Promise<Found | 'not allowed'> {
 	try {
 		return await found(asker, config, groups);
 	} catch (error) {
-		if (error instanceof Refusal && error.status === 403) return null;
+		if (error instanceof Refusal && error.status === 403) return 'not allowed';
 		throw error;
 	}
 }
