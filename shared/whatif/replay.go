@@ -30,8 +30,8 @@ type Replay struct {
 // threshold of 0 acts on every request that is counted, without windows.
 func (l Limit) Replay(requests []Request, sinceNs, fromNs int64) Replay {
 	r := Replay{Places: make([]int32, len(requests)), Acted: make([]bool, len(requests))}
-	begin := 0
-	begin, r.PhaseUnknown = l.beginOf(requests, sinceNs, fromNs)
+	begin, unknown := l.beginOf(requests, sinceNs, fromNs)
+	r.PhaseUnknown = unknown
 	const never = -1 << 63
 	windowEnd, banEnd := int64(never), int64(never)
 	var place int32

@@ -26,7 +26,7 @@ func evaluateSequences(shape query.Sequences, rows []*lake.Row) query.SequencesA
 
 // sequenceRow returns the place of a record in its sequence. ok is false if it is in none.
 func sequenceRow(shape query.Sequences, r *lake.Row) (row query.SequenceRow, ok bool) {
-	row.TsMs, row.TsNanos = r.TsMs, int64(r.TsNanos)
+	row.TsMs, row.TsNanos = r.TsMs, r.TsNanos
 	for _, d := range shape.Key {
 		values := d.Values(r)
 		if len(values) == 0 {

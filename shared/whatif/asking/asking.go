@@ -47,7 +47,6 @@ type asker struct {
 	rule       whatif.Rule
 	period     query.Period
 	conditions string // of the period's requests to which the rule applies, canonical
-	where      string // those of them that the rule has
 	query      query.Query
 	zone       *time.Location
 	zoneName   string
