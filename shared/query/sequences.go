@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -97,7 +98,7 @@ func SequencesOf(rows []SequenceRow) SequencesAnswer {
 				request.With[i] = numbers[*value]
 			}
 		}
-		key := fmt.Sprintf("%q", r.Key)
+		key := keyText(r.Key)
 		place, known := places[key]
 		if !known {
 			place = len(a.Sequences)
@@ -116,6 +117,18 @@ func SequencesOf(rows []SequenceRow) SequencesAnswer {
 
 // Nanoseconds returns the time of a record in Unix nanoseconds.
 func Nanoseconds(tsMs, tsNanos int64) int64 { return tsMs*1_000_000 + tsNanos }
+
+// keyText returns a text that is equal for two keys only if all their parts are.
+func keyText(parts []string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	var text []byte
+	for _, part := range parts {
+		text = append(append(strconv.AppendInt(text, int64(len(part)), 10), ' '), part...)
+	}
+	return string(text)
+}
 
 // NoValues are the numbers of a request without further values.
 var NoValues = [MaxWith]int32{-1, -1, -1, -1, -1, -1}

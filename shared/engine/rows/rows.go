@@ -60,7 +60,8 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 		answer.Counts, err = all(in, func(r *result) query.CountsRow { return countsOf(r, shape) })
 	case query.Sequences:
 		var list []query.SequenceRow
-		list, err = all(in, func(r *result) query.SequenceRow { return sequenceRowOf(r, shape) })
+		known := texts{}
+		list, err = all(in, func(r *result) query.SequenceRow { return sequenceRowOf(r, shape, known) })
 		answer.Sequences = query.SequencesOf(list)
 	default:
 		panic(fmt.Sprintf("rows: no answer for %T", shape))
