@@ -62,6 +62,7 @@ var needsOf = map[string]needs{
 	reconcileName:     {memory: 512, timeout: lambdas.LongestRun},
 	"incidents":       {memory: 1024},
 	"effect":          {memory: 1024},
+	"whatif":          {memory: 1769},
 	"report-now":      {memory: 1024},
 	"report-get":      {memory: 256},
 	"report-put":      {memory: 256},

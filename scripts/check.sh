@@ -214,7 +214,7 @@ document() {
 	say "API: every route against its OpenAPI document"
 	local schemathesis
 	if schemathesis=$(scripts/tools/schemathesis.sh); then
-		ORRERY_SCHEMATHESIS=$schemathesis go test -count=1 -v ./scripts/orrery -run TestSchemathesis
+		ORRERY_SCHEMATHESIS=$schemathesis go test -count=1 -timeout 30m -v ./scripts/orrery -run TestSchemathesis
 	else
 		without "schemathesis" $? || true
 	fi

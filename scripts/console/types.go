@@ -18,7 +18,7 @@ var answerTypes = []reflect.Type{
 	reflect.TypeFor[answer.Meta](), reflect.TypeFor[answer.TimelineResult](), reflect.TypeFor[answer.StatsResult](),
 	reflect.TypeFor[answer.TopXResult](), reflect.TypeFor[answer.FacetResult](), reflect.TypeFor[answer.HistogramResult](),
 	reflect.TypeFor[answer.DiffResult](), reflect.TypeFor[answer.ValueResult](), reflect.TypeFor[answer.IncidentResult](),
-	reflect.TypeFor[answer.EffectResult](), reflect.TypeFor[why.Explanation](),
+	reflect.TypeFor[answer.EffectResult](), reflect.TypeFor[answer.WhatIfResult](), reflect.TypeFor[why.Explanation](),
 }
 
 // types returns the types of answers in TypeScript.

@@ -306,7 +306,7 @@ func testReferences(t *testing.T, s *targets) {
 	}
 }
 
-// testConclusions checks that both targets find the same incidents, effects and marks, and explain a blocked request
+// testConclusions checks that both targets find the same incidents, effects, outcomes of rules and marks, and explain a blocked request
 // alike. These answers need several questions, so the deployment may need several requests for them.
 func testConclusions(t *testing.T, s *targets) {
 	blocked := url.Values{"filters": {"blocked is true, " + wholeDay}, "fields": {"record_ref"}, "limit": {"1"}}
@@ -341,6 +341,8 @@ func testConclusions(t *testing.T, s *targets) {
 		"/data/why?" + url.Values{"record_ref": {found.Data.Results[0].Ref}}.Encode(),
 		"/data/incidents?" + url.Values{"filters": {wholeDay}}.Encode(),
 		"/data/effect?" + url.Values{"at": {"2026-01-01 12:00"}, "length": {"6h"}}.Encode(),
+		"/data/whatif?" + url.Values{"filters": {wholeDay}, "rule": {"limit 5 per 10m by ip"}}.Encode(),
+		"/data/whatif?" + url.Values{"filters": {wholeDay}, "rule": {"block where status>=400"}}.Encode(),
 		marks,
 	} {
 		q := apiRequest{method: "GET", path: bases[0] + path}

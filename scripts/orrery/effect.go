@@ -134,13 +134,7 @@ func signed(n int64) string {
 
 // humansOf returns the blocked requests of humans before and after the moment. An en dash stands for an unknown number.
 func humansOf(r client.Effect) string {
-	number := func(n *int64) string {
-		if n == nil {
-			return "–"
-		}
-		return wording.Count(*n)
-	}
-	before, after := number(r.Before.NumOfBlockedHumans), number(r.After.NumOfBlockedHumans)
+	before, after := numberOr(r.Before.NumOfBlockedHumans), numberOr(r.After.NumOfBlockedHumans)
 	if before == after {
 		return after
 	}

@@ -47,6 +47,7 @@ type commands struct {
 	Compact   compactCommand   `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
 	Query     queryCommand     `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
 	Incidents incidentsCommand `cmd:"" help:"List the attacks of a period: when, what, how many requests, and whether it held."`
+	WhatIf    whatIfCommand    `cmd:"" name:"whatif" help:"Show what a rate limit or a filter would have done to past requests."`
 	Effect    effectCommand    `cmd:"" help:"Show what a change did: blocked requests before and after a moment, by rule."`
 	Report    reportCommand    `cmd:"" help:"Report on the traffic of a period, for people to read."`
 	Why       whyCommand       `cmd:"" help:"Explain why a request was stopped, and whether that was a mistake."`

@@ -57,14 +57,20 @@ func TestBranchesReachEverySearch(t *testing.T) {
 	}
 }
 
-// alsoRequired prints the required parameters of a route besides the filter, with values: the moment of an effect, or a
+// alsoRequired prints the required parameters of a route besides the filter, with values: the moment of an effect, a rule, or a
 // valid reference of no record, which other parameters accept, too.
 func alsoRequired(format string, r route.Route) (text string) {
 	for _, p := range r.Params {
 		if p.Required && p.Name != parameter.Filters.Name {
 			value := lake.RefTo(1767261600000, "x", 1).String()
-			if p.Name == parameter.AtName {
+			switch p.Name {
+			case parameter.AtName:
 				value = "2026-01-02"
+			case parameter.RuleName:
+				value = "limit+5+per+1m+by+ip"
+				if strings.HasPrefix(format, ",") {
+					value = "limit 5 per 1m by ip"
+				}
 			}
 			text += fmt.Sprintf(format, p.Name, value)
 		}
@@ -250,6 +256,7 @@ func TestNoAnswerRevealsOtherBranches(t *testing.T) {
 		string(search.Diff):      {"by": "branch,country,host,path,status,tags,asn", "select": "path=\"/\"", "least": "1"},
 		string(search.Values):    {"field": "host"},
 		string(search.Effect):    {"at": "2026-01-01 10:02:30", "length": "150s"},
+		string(search.WhatIf):    {"rule": "limit 1 per 1m by country"},
 	}
 	for _, r := range (&server{}).routes() {
 		if !r.Searches || parameter.Find(r.Params, "filters") == nil {

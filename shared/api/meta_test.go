@@ -77,6 +77,9 @@ func TestReadmeListsTheMembersOfMeta(t *testing.T) {
 			if parameter.Find(r.Params, "at") != nil {
 				parameters = map[string]string{"at": "2026-01-01 10:02", "length": "2m"}
 			}
+			if parameter.Find(r.Params, "rule") != nil {
+				parameters["rule"] = "limit 1 per 1m by ip"
+			}
 			if parameter.Find(r.Params, "select") != nil {
 				parameters["select"] = "blocked is true"
 			}

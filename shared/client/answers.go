@@ -46,6 +46,9 @@ type (
 	// Effect compares the blocked requests of one rule, or of all, before and after a moment.
 	Effect     = answer.EffectResult
 	EffectSide = answer.EffectSide
+
+	// WhatIf is what a rule would have done.
+	WhatIf = answer.WhatIfResult
 )
 
 // Stats is the traffic of a segment, or of one group in a segment. Percentiles is nil unless Question.Figures asks for

@@ -32,6 +32,7 @@ func TestTypesHaveEveryMember(t *testing.T) {
 		"why":       strictly[Explanation],
 		"incidents": strictly[Incident],
 		"effect":    strictly[Effect],
+		"whatif":    strictly[WhatIf],
 	}
 	files, err := filepath.Glob("../api/examples/*.200.*.http")
 	if err != nil || len(files) == 0 {

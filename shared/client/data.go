@@ -34,6 +34,7 @@ type Question struct {
 	Counts   bool   `json:"counts,omitempty"`   // values: count the requests of each value
 	At       string `json:"at,omitempty"`       // effect: the moment, as filters write a time
 	Length   string `json:"length,omitempty"`   // effect: the length of the periods, such as 1h
+	Rule     string `json:"rule,omitempty"`     // whatif: the rule that is tried
 	Marks    bool   `json:"marks,omitempty"`    // timeline, histogram: Meta.Marks has the changes of the settings
 	DryRun   bool   `json:"dry_run,omitempty"`  // the query does not run; Meta.Estimate has what it would read and cost
 	// More has further parameters of the route, by name.
@@ -168,6 +169,11 @@ func (c *Client) Incidents(ctx context.Context, q Question) (Answer[Incident], e
 // or has no period.
 func (c *Client) Effect(ctx context.Context, q Question) (Answer[Effect], error) {
 	return ask[Effect](ctx, c, "effect", q)
+}
+
+// WhatIf returns what the rule Question.Rule would have done to the requests that the filter selects.
+func (c *Client) WhatIf(ctx context.Context, q Question) (Answer[WhatIf], error) {
+	return ask[WhatIf](ctx, c, "whatif", q)
 }
 
 // ask sends a question to the POST route, which accepts filters of any length.

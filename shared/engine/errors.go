@@ -48,6 +48,12 @@ func GroupsError(most int) error {
 		"there are more than %d segments and values; use longer segments, or a field with fewer values", most)
 }
 
+// SequencesError returns the error for sequences of more requests than allowed.
+func SequencesError(most int) error {
+	return fault.New(fault.EngineLimit,
+		"more than %d requests have the values that are counted; narrow the period or the filter", most)
+}
+
 // DistinctError returns the error for facets and diffs of fields that have more different values than allowed.
 func DistinctError(most int) error {
 	return fault.New(fault.EngineLimit, "the fields have more than %d different values in the matching requests; "+

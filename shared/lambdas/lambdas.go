@@ -277,6 +277,12 @@ var functions = []Function{
 		Variables: querying,
 	},
 	{
+		Name:      "whatif",
+		Doc:       "What a rule would have done.",
+		Serves:    []string{"whatif", "whatif-post"},
+		Variables: querying,
+	},
+	{
 		Name:      "report-now",
 		Doc:       "Reports about a period, made at once.",
 		Serves:    []string{"report", "report-post"},

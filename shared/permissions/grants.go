@@ -268,6 +268,7 @@ var tasksOf = withOlder(map[string][]Task{
 	"list-put":        {authentication, readingLists, writingLists},
 	"incidents":       {authentication, querying},
 	"effect":          {authentication, querying},
+	"whatif":          {authentication, querying},
 	"report-now":      {authentication, querying},
 	"report-get":      {authentication, readingReports, readingRuns},
 	"report-put":      {authentication, readingReports, writingReports, requestingRuns},

@@ -20,6 +20,7 @@ type Answer struct {
 	Diff      DiffAnswer
 	Counts    []CountsRow // by segment, then value
 	Values    ValuesAnswer
+	Sequences SequencesAnswer
 
 	// Truncated reports that Logs lacks older matching records, because they would take too much memory.
 	Truncated bool

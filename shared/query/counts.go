@@ -48,6 +48,8 @@ func (q Query) Selections() []Selection {
 		return []Selection{s.Select}
 	case Counts:
 		return s.Of
+	case Sequences:
+		return s.Of
 	}
 	return nil
 }

@@ -95,6 +95,8 @@ func shapeColumns(shape Shape) []string {
 		return append(dimensionColumns([]Dimension{*s.By}), s.Measure.columns()...)
 	case Counts:
 		return s.columns()
+	case Sequences:
+		return s.columns()
 	case Values:
 		columns := dimensionColumns([]Dimension{s.By})
 		if s.Counts {

@@ -34,7 +34,7 @@ type Scope struct {
 }
 
 // Shape is the kind of answer to compute from the matching records: Logs, Stats, Timeline, TopX, Facets,
-// Histogram, Diff, Counts or Values.
+// Histogram, Diff, Counts, Sequences or Values.
 type Shape interface{ shape() }
 
 // Logs asks for the newest matching records.

@@ -193,6 +193,8 @@ func (q Query) withDefaults() (Query, error) {
 	case Counts:
 		s.SegmentSeconds, err = q.segment(s.SegmentSeconds, nil)
 		q.Shape = s
+	case Sequences:
+		q.Shape = s
 	case Values:
 		if s.Limit == 0 {
 			s.Limit = DefaultValues

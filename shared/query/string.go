@@ -101,6 +101,8 @@ func shapeText(s Shape) string {
 		return text
 	case Counts:
 		return fmt.Sprintf("counts %s by=%s", segmentText(s.SegmentSeconds, nil), s.By)
+	case Sequences:
+		return fmt.Sprintf("sequences by=%s over=%d", strings.Join(dimensionTexts(s.Key), ","), s.Over)
 	case Values:
 		return fmt.Sprintf("values limit=%d of=%s %s counts=%t", s.Limit, s.By, s.Find, s.Counts)
 	}

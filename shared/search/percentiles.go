@@ -88,6 +88,9 @@ func checkSize(q query.Query, a query.Answer) error {
 	if ok && stats.By != nil && len(a.Stats) > query.MaxStatsRows || len(a.Counts) > query.MaxStatsRows {
 		return engine.GroupsError(query.MaxStatsRows)
 	}
+	if a.Sequences.Requests() > query.MaxSequenced {
+		return engine.SequencesError(query.MaxSequenced)
+	}
 	if a.Distinct() <= query.MaxDistinct {
 		return nil
 	}

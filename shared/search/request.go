@@ -33,10 +33,15 @@ const (
 // at once. No client can ask them.
 const Counts Route = "counts"
 
+// Sequences answers questions that only other routes ask: the requests of each key in the order of their times. No client
+// can ask them.
+const Sequences Route = "sequences"
+
 // The routes that several questions to others answer; no query has them.
 const (
 	Incidents Route = "incidents"
 	Effect    Route = "effect"
+	WhatIf    Route = "whatif"
 )
 
 // Routes lists the data routes.
@@ -70,7 +75,7 @@ type Request struct {
 	Contains string
 	Counts   string
 	Marks    string    `json:"-"`          // other questions find them
-	Of       string    `json:",omitempty"` // of the route Counts: a list of conditions in JSON
+	Of       string    `json:",omitempty"` // of Counts: a list of conditions in JSON; of Sequences: SequencesOf.Text
 	Now      time.Time `json:",omitzero"`  // what relative times are relative to; zero: Search sets it
 	// Lists is the versions of the lists of values that the filters name, by the names as they are written: tor, tor:3.
 	Lists    map[string]string     `json:",omitempty"`
@@ -129,6 +134,8 @@ func (r Request) shape() (query.Shape, error) {
 		return r.diff()
 	case Counts:
 		return r.counts()
+	case Sequences:
+		return r.sequences()
 	case Values:
 		return r.values()
 	}

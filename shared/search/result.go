@@ -22,6 +22,7 @@ type Result struct {
 	Histogram []HistogramResult
 	Diff      []DiffResult
 	Counts    []CountsResult
+	Sequences []SequencesResult // one
 	Values    []ValueResult
 	Meta      Meta
 }
@@ -194,6 +195,8 @@ func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 	case query.Counts:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
 		r.Counts = countsOf(a.Counts)
+	case query.Sequences:
+		r.Sequences = []SequencesResult{{Answer: a.Sequences, With: len(shape.With)}}
 	default:
 		panic(fmt.Sprintf("search: no result for %T", shape))
 	}

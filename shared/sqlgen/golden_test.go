@@ -69,6 +69,11 @@ var shapes = map[string]query.Shape{
 	"counts without selections": query.Counts{
 		SegmentSeconds: 60, By: querytest.Dimensions(`security_config["revision"]`)[0],
 	},
+	"sequences": query.Sequences{
+		Key: querytest.Dimensions("ip,asn"), With: querytest.Dimensions("session,ip/24"), Over: 60,
+		Of: []query.Selection{{}, querytest.Selection("blocked is true, processing_stage<3")},
+	},
+	"sequence of all": query.Sequences{With: querytest.Dimensions("path")},
 	"diff of days": query.Diff{
 		By: querytest.Dimensions("status,tags"), Against: query.Against{Kind: query.AgainstEarlier, BackMs: 7 * 86_400_000},
 	},

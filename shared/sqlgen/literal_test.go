@@ -95,6 +95,10 @@ func FuzzRender(f *testing.F) {
 				selection := query.Selection{Conditions: valuesQuery(name, name+"2", number, float).Conditions}
 				return query.Counts{SegmentSeconds: 60, By: membersNamed(name)[0], Of: []query.Selection{{}, selection}}
 			},
+			func(name string) query.Shape {
+				selection := query.Selection{Conditions: valuesQuery(name, name+"2", number, float).Conditions}
+				return query.Sequences{Key: querytest.Dimensions("ip"), Of: []query.Selection{{}, selection}}
+			},
 		} {
 			plain, odd := valuesQuery(text, text+"2", number, float), valuesQuery(a, b, n, v)
 			plain.Shape, odd.Shape = shape(text), shape(a)

@@ -92,6 +92,8 @@ func (p *printer) athenaStatements() []statement {
 		return []statement{{"counts of values on both sides", p.athenaDiff(shape)}}
 	case query.Counts:
 		return []statement{{"numbers per segment and value", p.athenaCounts(shape)}}
+	case query.Sequences:
+		return []statement{{"requests of each key", p.athenaSequences(shape)}}
 	case query.Values:
 		p.fail(errValues)
 		return nil
@@ -117,6 +119,8 @@ func (p *printer) duckDBStatements() []statement {
 		return []statement{{"counts of values on both sides", p.duckDBDiff(shape)}}
 	case query.Counts:
 		return []statement{{"numbers per segment and value", p.duckDBCounts(shape)}}
+	case query.Sequences:
+		return []statement{{"requests of each key", p.duckDBSequences(shape)}}
 	case query.Values:
 		p.fail(errValues)
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/api"
 )
 
-// Concluding wires a function whose answers several questions give: incidents, effect.
+// Concluding wires a function whose answers several questions give: incidents, effect, whatif.
 func Concluding(
 	ctx context.Context, name string, lookup function.Lookup, log *slog.Logger,
 ) (*function.Function, error) {

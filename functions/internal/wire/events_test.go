@@ -149,6 +149,7 @@ var logged = map[string]string{
 	"status-table-down":            `"msg":"failed"`,
 	"stats-still-running":          `"level":"WARN","msg":"still running"`,
 	"effect-still-running":         `"level":"WARN","msg":"still running"`,
+	"whatif-still-running":         `"level":"WARN","msg":"still running"`,
 	"incidents-still-running":      `"level":"WARN","msg":"still running"`,
 	"report-now-still-running":     `"level":"WARN","msg":"still running"`,
 	"stats-damaged":                `"msg":"damaged object"`,

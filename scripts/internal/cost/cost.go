@@ -82,8 +82,9 @@ var Assumptions = []string{
 		"reads that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
 	"Incidents are not included. The questions about the hours of a day and of the day before read about as much as five " +
 		"queries of stats about two days; the others read the hours that stand out.",
-	"Effects and marks are not included. An effect needs eight queries of stats, about two periods of an hour or more; marks " +
-		"need two that read times, revisions and branches, and one for each hour with a change.",
+	"Effects, marks and rules that are tried are not included. An effect needs eight queries of stats, about two periods of " +
+		"an hour or more; marks need two that read times, revisions and branches, and one for each hour with a change; a rule " +
+		"needs one about its period and, if it is a limit, the 24 hours before.",
 	"A page of an export has 2,500 records. It reads half of the period, on average, and one whole row group.",
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
 		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status lists the " +

@@ -53,6 +53,7 @@ var everyRoute = []question{
 	{"diff", "&against=previous", true},
 	{"incidents", "", true},
 	{"effect", "&at=2026-01-01T11:00:00Z", true},
+	{"whatif", "&rule=limit+2+per+1m+by+ip", true},
 	{"logs", "", true},
 	{"logs", "&limit=1", true},
 	{"values", "&field=country", true},

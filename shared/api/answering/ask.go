@@ -148,6 +148,8 @@ func resultsOf(to search.Route, r search.Result) any {
 		return r.Diff
 	case search.Counts:
 		return r.Counts
+	case search.Sequences:
+		return r.Sequences
 	}
 	panic(fmt.Sprintf("answering: no part of a report is from route %q", to))
 }

@@ -25,7 +25,7 @@ func Routes(c Config) []route.Route {
 	}
 	ofLogs := representation.OffersOf(search.Logs)
 	found.Texts, found.Headers = ofLogs.Documented()
-	return slices.Concat(s.dataRoutes(), s.incidentRoutes(), s.effectRoutes(), s.reportRoutes(), s.whyRoutes(), []route.Route{
+	return slices.Concat(s.dataRoutes(), s.incidentRoutes(), s.effectRoutes(), s.whatIfRoutes(), s.reportRoutes(), s.whyRoutes(), []route.Route{
 		{
 			ID:      "parse",
 			Method:  http.MethodPost,

@@ -103,6 +103,9 @@ const (
 	LengthName = "length"
 )
 
+// RuleName is the name of the parameter with a rule that is tried.
+const RuleName = "rule"
+
 // Conditions returns a filter that has no period and may be left out.
 func Conditions(doc string) Parameter {
 	p := Of(search.Parameter{Name: Filters.Name, Kind: search.FilterKind, Doc: doc, Example: `host="shop.example"`})
@@ -112,7 +115,7 @@ func Conditions(doc string) Parameter {
 }
 
 // dataParams are the names of the parameters of all data routes.
-var dataParams = append(parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName)
+var dataParams = append(parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName, RuleName)
 
 func parameterNames() []string {
 	var list []string

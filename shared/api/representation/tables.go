@@ -1,6 +1,7 @@
 package representation
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -36,6 +37,8 @@ func TableOf(to search.Route, fields []string) (t tabular.Table, ok bool) {
 		return tabular.Table{Columns: tabular.Columns[diffRow](), Rows: diffRows}, true
 	case search.Effect:
 		return tabular.Table{Columns: tabular.Columns[effectRow](), Rows: effectRows}, true
+	case search.WhatIf:
+		return tabular.Table{Columns: tabular.Columns[whatIfRow](), Rows: whatIfRows}, true
 	case search.Incidents:
 		return tabular.Table{Columns: tabular.Columns[incidentRow](), Rows: incidentRows}, true
 	}
@@ -131,6 +134,36 @@ func effectRows(result tabular.Object) ([]tabular.Object, error) {
 		}
 	}
 	return []tabular.Object{result}, nil
+}
+
+// whatIfRow is a row of the table of a rule that was tried: a point of its curve, or, without a curve, the rule.
+type whatIfRow struct {
+	Rule             string  `json:"rule"`
+	Threshold        *int64  `json:"threshold"`
+	NumOfRequests    int64   `json:"num_of_requests"`
+	NumOfNewRequests int64   `json:"num_of_new_requests"`
+	NumOfIP          int64   `json:"num_of_ip"`
+	NumOfHumans      *int64  `json:"num_of_human_requests"`
+	NumOfHumanIP     *int64  `json:"num_of_human_ip"`
+	Sentence         *string `json:"sentence"`
+}
+
+// whatIfRows returns the rows of a rule: those of its curve. The row of the rule's threshold has the sentence.
+func whatIfRows(result tabular.Object) ([]tabular.Object, error) {
+	var points []tabular.Object
+	if err := json.Unmarshal(result["curve"], &points); err != nil {
+		return nil, fmt.Errorf("read the member curve of a result: %w", err)
+	}
+	if len(points) == 0 {
+		return []tabular.Object{result}, nil
+	}
+	for _, p := range points {
+		p["rule"] = result["rule"]
+		if bytes.Equal(p["threshold"], result["threshold"]) {
+			p["sentence"] = result["sentence"]
+		}
+	}
+	return points, nil
 }
 
 // diffRow is a row of the table of a diff: a finding with the members of its two sides.

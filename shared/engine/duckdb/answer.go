@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/sqlgen"
 )
 
-// Answer answers a query for figures (stats, timeline, topx, facets, histogram, diff, counts) over exactly the given objects.
+// Answer answers a query for figures (stats, timeline, topx, facets, histogram, diff, counts, sequences) over exactly the given objects.
 func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, error) {
 	script, err := sqlgen.DuckDB(q, objects)
 	if err != nil {
@@ -40,6 +40,9 @@ func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Objec
 	case query.Counts:
 		rows, err := e.counts(ctx, script, shape)
 		return query.Answer{Counts: rows}, err
+	case query.Sequences:
+		list, err := e.sequences(ctx, script, shape)
+		return query.Answer{Sequences: list}, err
 	}
 	panic(fmt.Sprintf("duckdb: no answer for %T", q.Shape))
 }

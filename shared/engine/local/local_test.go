@@ -49,6 +49,7 @@ var shapes = []query.Shape{
 		Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection("status>=400")},
 	},
 	query.Histogram{SegmentSeconds: 60, Measure: query.MeasureRequests, Limit: 5, By: dimension("ip")},
+	query.Sequences{Key: querytest.Dimensions("ip"), With: querytest.Dimensions("path"), Over: 2},
 }
 
 func bind(t testing.TB, text string, shape query.Shape) query.Query {

@@ -190,3 +190,30 @@ func histogramRowOf(r *result) query.HistogramRow {
 		Point:    query.Point{Segment: r.integer("segment"), N: r.integer("n")},
 	}
 }
+
+// texts has each text of a result once, for rows of which many have the same texts.
+type texts map[string]*string
+
+func (t texts) once(text string) *string {
+	known := t[text]
+	if known == nil {
+		known = new(strings.Clone(text))
+		t[*known] = known
+	}
+	return known
+}
+
+func sequenceRowOf(r *result, shape query.Sequences, known texts) query.SequenceRow {
+	row := query.SequenceRow{TsMs: r.integer("ts_ms"), TsNanos: r.integer("ts_nanos"), Selected: uint32(r.integer("selected"))}
+	for i := range shape.Key {
+		row.Key = append(row.Key, *known.once(r.text(fmt.Sprintf("key_%d", i+1))))
+	}
+	for i := range shape.With {
+		value := r.cell(fmt.Sprintf("with_%d", i+1))
+		if value != nil {
+			value = known.once(*value)
+		}
+		row.With = append(row.With, value)
+	}
+	return row
+}

@@ -58,6 +58,11 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 		}
 	case query.Counts:
 		answer.Counts, err = all(in, func(r *result) query.CountsRow { return countsOf(r, shape) })
+	case query.Sequences:
+		var list []query.SequenceRow
+		known := texts{}
+		list, err = all(in, func(r *result) query.SequenceRow { return sequenceRowOf(r, shape, known) })
+		answer.Sequences = query.SequencesOf(list)
 	default:
 		panic(fmt.Sprintf("rows: no answer for %T", shape))
 	}

@@ -61,7 +61,7 @@ const manyTexts = 16
 // scan. With Options.NoFallback, Answer answers other queries for figures, too.
 func Supports(q query.Query) bool {
 	switch q.Shape.(type) {
-	case query.Diff, query.Counts:
+	case query.Diff, query.Counts, query.Sequences:
 		dear := func(s query.Selection) bool { return !cheap(s.Conditions) }
 		return cheap(q.Conditions) && !slices.ContainsFunc(q.Selections(), dear)
 	case query.Stats, query.Timeline, query.TopX, query.Facets, query.Histogram:
@@ -208,6 +208,9 @@ func (r *run) answer(ctx context.Context, days []rolledUpDay, groups []*group) (
 	case query.Counts:
 		rows, err := r.counts(ctx, shape, days, groups)
 		return query.Answer{Counts: rows}, err
+	case query.Sequences:
+		list, err := r.sequences(ctx, shape, groups)
+		return query.Answer{Sequences: list}, err
 	}
 	panic(fmt.Sprintf("scan: no answer for %T", r.query.Shape))
 }

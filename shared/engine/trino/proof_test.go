@@ -69,6 +69,7 @@ func TestPartitions(t *testing.T) {
 			Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection("status>=400")},
 		},
 		query.Histogram{SegmentSeconds: 3600, By: &querytest.Dimensions("status")[0]},
+		query.Sequences{Key: querytest.Dimensions("ip"), Over: 1, Of: []query.Selection{querytest.Selection("status>=400")}},
 	}
 	for _, c := range []struct {
 		filter      string

@@ -123,6 +123,8 @@ func resultOf(q query.Query, a query.Answer) emulator.Result {
 		return diffResult(a.Diff)
 	case query.Counts:
 		return countsResult(shape, a.Counts)
+	case query.Sequences:
+		return sequencesResult(shape, a.Sequences)
 	}
 	panic(fmt.Sprintf("athenatest: no result for %T", q.Shape))
 }
@@ -142,6 +144,34 @@ func countsResult(shape query.Counts, rows []query.CountsRow) emulator.Result {
 			cells = append(cells, n)
 		}
 		t.add(cells...)
+	}
+	return t.Result
+}
+
+func sequencesResult(shape query.Sequences, a query.SequencesAnswer) emulator.Result {
+	columns := "ts_ms ts_nanos selected"
+	for i := range shape.Key {
+		columns += fmt.Sprintf(" key_%d", i+1)
+	}
+	for i := range shape.With {
+		columns += fmt.Sprintf(" with_%d", i+1)
+	}
+	t := newResult(columns)
+	for _, s := range a.Sequences {
+		for _, r := range s.Requests {
+			cells := []any{r.TsNs / 1_000_000, r.TsNs % 1_000_000, int64(r.Selected)}
+			for _, part := range s.Key {
+				cells = append(cells, part)
+			}
+			for i := range shape.With {
+				if r.With[i] < 0 {
+					cells = append(cells, nil)
+				} else {
+					cells = append(cells, a.Values[r.With[i]])
+				}
+			}
+			t.add(cells...)
+		}
 	}
 	return t.Result
 }

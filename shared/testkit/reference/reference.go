@@ -37,6 +37,8 @@ func Evaluate(q *query.Query, rows []*lake.Row) query.Answer {
 		return query.Answer{Diff: evaluateDiff(shape, matching)}
 	case query.Counts:
 		return query.Answer{Counts: evaluateCounts(shape, segments, matching)}
+	case query.Sequences:
+		return query.Answer{Sequences: evaluateSequences(shape, matching)}
 	case query.Values:
 		return query.Answer{Values: evaluateValues(shape, matching)}
 	}

@@ -15,9 +15,9 @@ type LastFlag struct {
 
 var shortLast = regexp.MustCompile(`\A-[0-9]+[smhdw]\z`)
 
-// WithLongLast replaces the short form of the flag of query, incidents and explain, as in "query logs -1h".
+// WithLongLast replaces the short form of the flag of some commands, as in "query logs -1h".
 func WithLongLast(args []string) []string {
-	if len(args) == 0 || !slices.Contains([]string{"query", "incidents", "explain"}, args[0]) {
+	if len(args) == 0 || !slices.Contains([]string{"query", "incidents", "whatif", "explain"}, args[0]) {
 		return args
 	}
 	args = slices.Clone(args)

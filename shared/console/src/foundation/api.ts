@@ -218,12 +218,10 @@ export class API {
 		return { text: await response.text(), etag: response.headers.get('ETag') ?? '' };
 	}
 
-	/** write sends settings, if those that they replace still have the ETag. "" means that there are none. It returns the answer. */
-	async write(method: 'PUT' | 'POST', path: string, body: string, etag: string): Promise<string> {
-		return (JSON.parse((await this.change(method, path, body, etag)).text) as { message: string }).message;
-	}
-
-	/** change is a write that returns the whole answer. With null as the ETag it replaces whatever is there. */
+	/**
+	 * change writes something, if what it replaces still has the ETag. "" means that there is nothing yet; with null as the ETag
+	 * it replaces whatever is there.
+	 */
 	async change(method: 'PUT' | 'POST' | 'DELETE', path: string, body: string, etag: string | null): Promise<Got> {
 		const condition: Record<string, string> = etag === null ? {} : etag === '' ? { 'If-None-Match': '*' } : { 'If-Match': etag };
 		const response = await checked(await this.send(path, {

@@ -13,8 +13,10 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>, ..
 	return function Lazy(props: P) {
 		const [, redraw] = useReducer((n: number) => n + 1, 0);
 		const [failed, setFailed] = useState(false);
+		const drawn = Loaded !== null;
 		useEffect(() => {
-			if (!Loaded) loadAll().then(() => redraw(0), () => setFailed(true));
+			if (!drawn && Loaded) redraw(0); // it came meanwhile, for another place of the page
+			else if (!Loaded) loadAll().then(() => redraw(0), () => setFailed(true));
 		}, []);
 		if (Loaded) return <Loaded {...props} />;
 		if (failed) return <NotLoaded />;

@@ -1,7 +1,7 @@
 // What is edited on several screens: a draft, which is kept in the tab so that neither a reload nor another screen loses it, the
 // tabs of an editor, and why a write was refused.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Refusal } from '../foundation/api';
+import { type Detail, Refusal } from '../foundation/api';
 import { momentIn } from '../pure/time';
 import { words } from '../texts/page';
 
@@ -92,17 +92,22 @@ export function Tabs<T extends string>({ name, tab, tabs, texts, open }: {
 	</div>;
 }
 
+/** detailsOf returns the mistakes that a refusal names. */
+export function detailsOf(failure: unknown): readonly Detail[] {
+	return failure instanceof Refusal ? failure.details : [];
+}
+
 /** placeOf writes the place of a mistake: trusted_nets.2.address. */
 export function placeOf(loc: readonly (string | number)[]): string {
 	return loc.slice(loc[0] === 'body' ? 1 : 0).join('.');
 }
 
-/** Failure is why a write was refused, with the places of the mistakes if there are any. */
-export function Failure({ title, mistakes, failure, close }: {
-	title: string; mistakes(n: number): string; failure: unknown; close(): void;
+/** Failure is why a write was refused, with the mistakes that are not mended yet. It goes with the last one. */
+export function Failure({ title, mistakes, failure, close, details = detailsOf(failure) }: {
+	title: string; mistakes(n: number): string; failure: unknown; close(): void; details?: readonly Detail[];
 }) {
 	const refusal = failure instanceof Refusal ? failure : null;
-	const details = refusal?.details ?? [];
+	if (details.length === 0 && detailsOf(failure).length > 0) return null;
 	return <section class="trouble failed" role="alert">
 		<p><strong>{details.length > 0 ? mistakes(details.length) : title}</strong></p>
 		{details.length > 0 ? <ul class="plain-list">{details.map((detail) => <li key={placeOf(detail.loc)}>

@@ -11,6 +11,7 @@ export interface Version {
 	version: number;
 	at: string;
 	by: string;
+	etag: string;
 	bytes: number;
 	deleted?: boolean;
 }
@@ -51,13 +52,15 @@ interface Texts {
 export interface Restoring {
 	before?: ComponentChildren;
 	changes: ComponentChildren | null;
+	confirm?: ComponentChildren; // what else it needs
+	held?: boolean; // it has not got that yet
 	after?: ComponentChildren;
 }
 
 /** OneVersion shows what restoring an earlier version changes, and restores it. done is called then, or if the newest one has changed. */
 export function OneVersion({ id, title, note, of, path, words, mistakes, back, restore, done, compare }: {
 	id: string; title: string; note?: string; of: number; path: string; words: Texts; mistakes(n: number): string;
-	back(): void; restore(path: string): Promise<string>; done(restored: boolean): void; compare(got: Got): Restoring;
+	back(): void; restore(path: string): Promise<string>; done(restored: boolean): void; compare(got: Got, write: () => void): Restoring;
 }) {
 	const { api, round, say } = useConsole();
 	const [failure, setFailure] = useState<unknown>(null);
@@ -83,14 +86,16 @@ export function OneVersion({ id, title, note, of, path, words, mistakes, back, r
 		{failure !== null && <Failure title={words.notSaved} mistakes={mistakes} failure={failure} close={() => setFailure(null)} />}
 		<Answered asked={asked} metas={() => []}>
 			{(got) => {
-				const { before, changes, after } = compare(got);
+				const { before, changes, confirm, held = false, after } = compare(got, () => void write());
 				return <>
 					{before}
 					<h3>{words.wouldChange}</h3>
 					{changes === null ? <p class="quiet">{words.sameAsNewest}</p> : <>
 						{changes}
 						<div class="save-bar"><span class="quiet">{words.restoreHint}</span>
-							<button type="button" class="primary" onClick={() => void write()}>{words.restore(of)}</button></div>
+							{confirm}
+							<button type="button" class="primary" disabled={held} onClick={() => void write()}>
+								{words.restore(of)}</button></div>
 					</>}
 					{after}
 				</>;

@@ -53,7 +53,7 @@ export function mistakeInChallenge({ challenge }: Draft): boolean {
 }
 
 /** isChanged reports whether a draft has something that is not saved. Another layout of the same JSON is nothing. */
-function isChanged(draft: Draft): boolean {
+export function isChanged(draft: Draft): boolean {
 	return changesOf(draft)?.length !== 0 || mistakeInChallenge(draft);
 }
 

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { count } from '../pure/format';
 import { equalJSON, type Json, lineOf, type Members, NotJSON, pretty, readJSON, textAt } from '../pure/json';
 import { compareNetworks, insideOf, linesOf, sizeOf } from '../pure/networks';
+import { reachOf } from '../pure/trust';
 import { words } from '../texts/planets';
 
 interface Props {
@@ -11,16 +12,12 @@ interface Props {
 	challenge: string | undefined; // the text of its field, as it was typed
 	changeChallenge(text: string): void;
 	wrong: ReadonlyMap<string, string>; // what the server found, by places
-	mended(places: readonly string[]): void; // what was found at them is out of date
 }
 
 /** Form edits settings. What it does not know, it keeps. */
 export function Form(props: Props) {
-	const { settings, change, challenge, changeChallenge, wrong, mended } = props;
-	const set = (name: string, value: Json): void => {
-		mended([name]);
-		change(new Map(settings).set(name, value));
-	};
+	const { settings, change, challenge, changeChallenge, wrong } = props;
+	const set = (name: string, value: Json): void => change(new Map(settings).set(name, value));
 	const others = [...settings.keys()].filter((name) => !['id', 'name', 'trusted_nets', 'ichallenge'].includes(name));
 	return <div class="form">
 		<div class="field">
@@ -28,10 +25,7 @@ export function Form(props: Props) {
 			<Text id="planet-name" value={textAt(settings, 'name')} wrong={wrong.get('name')} change={(text) => set('name', text)} />
 		</div>
 		<Networks {...props} />
-		<Challenge value={settings.get('ichallenge')} typed={challenge} change={(text) => {
-			mended(['ichallenge']);
-			changeChallenge(text);
-		}}
+		<Challenge value={settings.get('ichallenge')} typed={challenge} change={changeChallenge}
 			wrong={[...wrong].filter(([place]) => place.startsWith('ichallenge'))} />
 		{others.length > 0 && <p class="quiet">{words.others(others.join(', '))}</p>}
 	</div>;
@@ -57,7 +51,7 @@ function entriesOf(settings: Members): Members[] {
 }
 
 /** Networks is the table of the trusted networks. */
-function Networks({ settings, change, wrong, mended }: Props) {
+function Networks({ settings, change, wrong }: Props) {
 	const [find, setFind] = useState('');
 	const [all, setAll] = useState(false);
 	const [pasting, setPasting] = useState(false);
@@ -66,10 +60,7 @@ function Networks({ settings, change, wrong, mended }: Props) {
 	const key = addresses.join('\n');
 	const inside = useMemo(() => insideOf(addresses), [key]);
 	const size = useMemo(() => sizeOf(addresses), [key]);
-	const put = (list: Members[], at?: number): void => {
-		mended(at === undefined ? ['trusted_nets'] : [`trusted_nets.${at}`]); // the numbers of other rows stay as they are
-		change(new Map(settings).set('trusted_nets', list));
-	};
+	const put = (list: Members[]): void => change(new Map(settings).set('trusted_nets', list));
 	const rows = entries.map((entry, i) => ({ entry, i })).filter(({ entry }) => find === '' ||
 		[...entry.values()].some((value) => typeof value === 'string' && value.toLowerCase().includes(find.toLowerCase())));
 	const shown = all ? rows : rows.slice(0, drawn);
@@ -92,7 +83,7 @@ function Networks({ settings, change, wrong, mended }: Props) {
 			<thead><tr><th scope="col">{words.kind}</th><th scope="col">{words.address}</th><th scope="col">{words.comment}</th>
 				<th><span class="hidden">{words.removeRow('')}</span></th></tr></thead>
 			<tbody>{shown.map(({ entry, i }) => <Row key={i} entry={entry} row={i} inside={inside[i] ?? ''} wrong={wrong}
-				change={(next) => put(entries.map((one, at) => (at === i ? next : one)), i)}
+				change={(next) => put(entries.map((one, at) => (at === i ? next : one)))}
 				remove={() => put(entries.filter((_, at) => at !== i))} />)}</tbody>
 		</table>}
 		{entries.length === 0 && <p class="quiet">{words.noNetworks}</p>}
@@ -135,13 +126,15 @@ function Row({ entry, row, inside, wrong, change, remove }: {
 		change(next.set(kind === 'ip' ? 'address' : 'gf_id', ''));
 	};
 	const value = textAt(entry, member);
+	const reach = filter ? '' : reachOf(value);
 	return <tr>
 		<td class="kind"><select aria-label={words.kindOf(row + 1)} value={filter ? 'global_filter' : 'ip'}
 			onChange={(event) => turn(event.currentTarget.value)}>
 			{Object.entries(words.kinds).map(([kind, name]) => <option key={kind} value={kind}>{name}</option>)}</select></td>
 		<td class="address"><Text id={`net-${row}`} value={value} label={filter ? words.filterOf(row + 1) : words.addressOf(row + 1)}
 			placeholder={filter ? '' : '192.0.2.0/24'} wrong={wrongAt(member) ?? wrongAt('source')} change={set(member)} />
-			{inside !== '' && <small class="hint">{inside === value ? words.same(inside) : words.inside(inside)}</small>}</td>
+			{inside !== '' && <small class="hint">{inside === value ? words.same(inside) : words.inside(inside)}</small>}
+			{reach !== '' && <small class="hint">{words.reach[reach]}</small>}</td>
 		<td class="comment"><Text id={`comment-${row}`} value={textAt(entry, 'comment')} label={words.commentOf(row + 1)}
 			wrong={wrongAt('comment')} change={set('comment')} /></td>
 		<td class="remove"><button type="button" class="icon" aria-label={words.removeRow(value)} title={words.removeRow(value)}

@@ -190,6 +190,32 @@ export interface EffectResult {
 	after: EffectSide;
 }
 
+export interface WhatIfResult {
+	rule: string;
+	name: string | null;
+	action: 'block' | 'challenge' | 'monitor';
+	sentence: string;
+	num_of_requests: number;
+	num_of_blocked_requests: number;
+	num_of_new_requests: number;
+	num_of_ip: number;
+	num_of_sessions: number;
+	num_of_human_requests: number | null;
+	num_of_human_ip: number | null;
+	first: string | null;
+	last: string | null;
+	threshold: number | null;
+	num_of_keys: number | null;
+	num_of_phase_unknown: number | null;
+	segment_seconds: number;
+	segments: WhatIfSegment[];
+	facets: WhatIfFacet[];
+	affected: WhatIfClient[];
+	curve: WhatIfPoint[];
+	unknown: string[];
+	json: string | null;
+}
+
 export interface Explanation {
 	record_ref: string;
 	timestamp: string;
@@ -333,6 +359,36 @@ export interface EffectSide {
 	filter: string;
 }
 
+export interface WhatIfSegment {
+	time_period: number;
+	num_of_requests: number;
+	num_of_new_requests: number;
+}
+
+export interface WhatIfFacet {
+	field: string;
+	values: WhatIfValue[];
+}
+
+export interface WhatIfClient {
+	key: WhatIfPart[];
+	num_of_new_requests: number;
+	num_of_human_requests: number | null;
+	first: string;
+	last: string;
+	filter: string;
+	record_ref: string | null;
+}
+
+export interface WhatIfPoint {
+	threshold: number;
+	num_of_requests: number;
+	num_of_new_requests: number;
+	num_of_ip: number;
+	num_of_human_requests: number | null;
+	num_of_human_ip: number | null;
+}
+
 export interface Assessment {
 	verdict: 'mistake' | 'right' | 'unknown';
 	text: 'Probably a mistake' | 'Probably right' | 'Cannot be told';
@@ -412,6 +468,16 @@ export interface IncidentOthers {
 	num_of_requests: number;
 	num_of_errors: number;
 	avg_time: number | null;
+}
+
+export interface WhatIfValue {
+	value: string;
+	num_of_new_requests: number;
+}
+
+export interface WhatIfPart {
+	field: string;
+	value: string;
 }
 
 export interface Reason {

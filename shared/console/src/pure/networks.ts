@@ -63,7 +63,8 @@ export function addressText({ bits, from }: Network): string {
 	return `${text.slice(0, zeros.index).replace(/:$/, '')}::${text.slice(zeros.index + zeros[0].length).replace(/^:/, '')}`;
 }
 
-function contains(outer: Network, inner: Network): boolean {
+/** contains reports whether every address of a network is in another one. */
+export function contains(outer: Network, inner: Network): boolean {
 	if (outer.bits !== inner.bits || outer.length > inner.length) return false;
 	const rest = BigInt(outer.bits - outer.length);
 	return outer.from >> rest === inner.from >> rest;
@@ -108,7 +109,8 @@ export function compareNetworks(a: string, b: string): number {
 	return compare(x, y);
 }
 
-function compare(x: Network, y: Network): number {
+/** compare orders networks: IPv4 first, then by their first address, wider ones first. */
+export function compare(x: Network, y: Network): number {
 	if (x.bits !== y.bits) return x.bits - y.bits;
 	return x.from < y.from ? -1 : x.from > y.from ? 1 : x.length - y.length;
 }

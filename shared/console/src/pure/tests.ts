@@ -31,6 +31,7 @@ import {
 	aligned, classesOf, type Counts, type Figures, figuresOf, logarithmicRange, ofClass, ranked, rest, type Series, stacked, total,
 } from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
+import { placeNow } from './mended';
 import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
@@ -58,6 +59,7 @@ import {
 	zoomOut,
 } from './time';
 import { timesOf } from './timing';
+import { beyond, loosened, metBy, newFilters, reachOf } from './trust';
 import { words } from '../texts/page';
 import { conditionFor } from './wanted';
 import { stagesOf, why } from './why';
@@ -833,6 +835,62 @@ test('networks contain each other', () => {
 	equal(linesOf('10.0.0.0/8, office\n\n# a comment\n2001:db8::/32\r\n192.0.2.1 # a b'),
 		[{ address: '10.0.0.0/8', comment: 'office' }, { address: '2001:db8::/32', comment: '' },
 			{ address: '192.0.2.1', comment: 'a b' }]);
+});
+
+test('a change meets the addresses that only one side trusts', () => {
+	equal(beyond(['10.0.0.0/8', '10.1.0.0/16', '192.0.2.7', 'x'], []), 'ip in (10.0.0.0/8, 192.0.2.7)');
+	equal(beyond(['10.0.0.0/8'], ['10.0.0.0/8']), '', 'the same');
+	equal(beyond(['10.0.0.0/8', '::ffff:10.0.0.1'], ['10.1.0.0/16', '10.1.2.0/24', '10.2.0.0/16', '11.0.0.0/8']),
+		'ip in (10.0.0.0/8), ip not in (10.1.0.0/16, 10.2.0.0/16)', 'without what was trusted already');
+	equal(beyond(['10.1.2.3', '10.3.0.0/16'], ['10.1.0.0/16']), 'ip in (10.3.0.0/16)');
+	equal(beyond(['0.0.0.0/0', '2001:DB8:0:0::/32'], ['::1']), 'ip in (0.0.0.0/0, 2001:db8::/32)');
+	const settings = (nets: string, challenge = '{}') => readJSON(`{"name":"a","trusted_nets":[${nets}],"ichallenge":${challenge}}`);
+	const net = (address: string, comment = '') => `{"address":"${address}","comment":"${comment}"}`;
+	equal(metBy(settings(net('10.0.0.0/8')), settings(net('10.0.0.0/8', 'office'))), [], 'another comment meets nobody');
+	equal(metBy(settings(net('10.0.0.0/8')), settings(net('11.0.0.0/8'), '{"lang":{"en":"x"}}')),
+		[['newly', 'ip in (11.0.0.0/8)'], ['noLonger', 'ip in (10.0.0.0/8)'], ['challenged', 'ichallenge is true']]);
+	equal(metBy(undefined, settings('')), [], 'new settings');
+	equal(newFilters(settings(''), settings('{"source":"global_filter","gf_id":"f1","comment":""}')), ['f1']);
+});
+
+test('a change that trusts everybody or switches something off loosens a check', () => {
+	const of = (before: string, after: string): string[] => loosened(readJSON(before), readJSON(after))
+		.map((one) => `${one.kind} ${one.kind === 'off' ? '' : one.bits} ${one.name}`);
+	const nets = (...addresses: string[]): string =>
+		`{"trusted_nets":[${addresses.map((address) => `{"address":"${address}","comment":""}`).join(',')}]}`;
+	equal(of(nets(), nets('0.0.0.0/0', '10.0.0.0/8')), ['everybody 32 0.0.0.0/0']);
+	equal(of(nets('0.0.0.0/0'), nets('0.0.0.0/0', '64.0.0.0/2')), [], 'they were trusted before');
+	equal(of(nets('0.0.0.0/1'), nets('0.0.0.0/1', '128.0.0.0/1')), ['everybody 32 ', 'wide 32 128.0.0.0/1'], 'in parts');
+	equal(of(nets(), nets('::/0', '2000::/3')), ['everybody 128 ::/0', 'everybody 128 2000::/3']);
+	equal(of(nets(), nets('8.0.0.0/7', '9.0.0.0/8', '2000::/12', '2001:db8::/32')), ['wide 32 8.0.0.0/7', 'wide 128 2000::/12']);
+	equal(['0.0.0.0/0', '1.0.0.0/7', '10.0.0.0/8', 'x'].map(reachOf), ['everybody', 'wide', '', '']);
+	equal(of('{"checks":{"bots":true,"waf":"block"}}', '{"checks":{"bots":false,"waf":"off"}}'),
+		['off  checks › bots', 'off  checks › waf']);
+	equal(of('{"checks":{"bots":true,"n":1}}', '{}'), ['off  checks › bots'], 'a switch that is gone');
+	equal(of('{"bypass_rate_limit":false}', '{"bypass_rate_limit":true}'), ['off  bypass_rate_limit'], 'a switch of the other sense');
+	equal(of('{"bots":false,"disabled":true}', '{"bots":true,"disabled":false}'), [], 'what is switched on');
+	equal(of('{"name":"on","ichallenge":{"lang":{"en":"yes"}}}', '{"name":"off","ichallenge":{"lang":{"en":"off"}}}'), [], 'texts');
+	equal(of('{"ichallenge":{"attrs":{"enabled":true}}}', '{"ichallenge":{"attrs":{"enabled":false}}}'),
+		['off  ichallenge › attrs › enabled']);
+});
+
+test('a mistake goes when it is mended, and moves with its entry', () => {
+	const of = (...addresses: string[]) => readJSON(`{"name":" ","trusted_nets":[${addresses.map((address) =>
+		`{"address":"${address}","comment":""}`).join(',')}]}`);
+	const sent = of('1.1.1.1', '10.0.0.300', '2.2.2.2');
+	const at = ['trusted_nets', 1, 'address'];
+	equal(placeNow(at, sent, sent), at);
+	equal(placeNow(at, sent, of('1.1.1.1', '10.0.0.3', '2.2.2.2')), null);
+	equal(placeNow(at, sent, of('9.9.9.9', '10.0.0.300', '2.2.2.2')), at, 'another entry was changed');
+	equal(placeNow(at, sent, of('10.0.0.300', '2.2.2.2')), ['trusted_nets', 0, 'address'], 'an entry before it is gone');
+	equal(placeNow(at, sent, of('1.1.1.1', '2.2.2.2')), null, 'its entry is gone');
+	equal(placeNow(['name'], sent, readJSON('{"name":"a"}')), null);
+	equal(placeNow(['ichallenge', 'lang'], sent, readJSON('{"ichallenge":{"lang":{}}}')), null, 'what was missing is there');
+	equal(placeNow(['ichallenge', 'lang'], sent, readJSON('{"ichallenge":{}}')), ['ichallenge', 'lang']);
+	const twice = of('10.0.0.0/8', '10.1.0.0/8');
+	equal(placeNow(at, twice, twice), at);
+	equal(placeNow(at, twice, of('11.0.0.0/8', '10.1.0.0/8')), null, 'the other of two same networks was changed');
+	equal(placeNow(at, sent, undefined), at, 'a text that is not JSON');
 });
 
 test('completions fit what is typed', () => {

@@ -78,6 +78,13 @@ export const words = {
 	goOnHint: 'Nothing is saved yet: the difference is shown first.',
 	absent: 'none',
 
+	reach: { everybody: 'trusts every address', wide: 'is wider than the network of one owner' },
+
+	savedAs: (n: number) => `Saved as version ${n}.`,
+	restoredAs: (of: number, n: number) => `Version ${of} is back, as version ${n}.`,
+	undo: 'Undo',
+	undoTitle: (n: number) => `Restore version ${n}`,
+
 	versions: 'Versions',
 	newest: 'newest',
 	versionTitle: (n: number, config: string) => `Version ${n} of ${config}`,

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/documents"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/question"
+	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/wording"
+)
+
+type whatIfCommand struct {
+	Rule   string   `arg:"" help:"The rule: 'limit 60 per 1m by ip', 'block where path~\"^/wp-\"', 'enforce NAME', or JSON of the gateway; @FILE reads it from a file."`
+	Filter []string `arg:"" optional:"" help:"A filter with a period, - for standard input, and saved filters: @NAME."`
+	documents.Configuration
+	question.LastFlag
+	TZ     string `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
+	DryRun bool   `help:"Only print what the first question would read and cost."`
+	Strict bool   `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
+	Format string `enum:"auto,table,json,csv" default:"auto" help:"table, json, csv; auto: by terminal."`
+	Raw    bool   `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
+}
+
+// Run prints what a rule would have done.
+func (w *whatIfCommand) Run(ctx context.Context, c terminal.Console) error {
+	if w.DryRun && w.Format == "csv" {
+		return exit.With(exit.Usage, "an estimate is no outcome: use --dry-run without --format csv")
+	}
+	if len(w.Filter) == 0 && w.Last == "" {
+		return exit.With(exit.Usage, "name a period: --last 24h, or a filter with one")
+	}
+	rule := w.Rule
+	if name, isFile := strings.CutPrefix(rule, "@"); isFile {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return exit.With(exit.Usage, "read the rule: "+err.Error())
+		}
+		rule = string(text)
+	}
+	server, done, err := w.Connect(ctx, c.Err)
+	if err != nil {
+		return err
+	}
+	text, err := question.WithSaved(ctx, server, w.Config, w.Filter, c)
+	if err == nil {
+		err = w.print(ctx, server, c, rule, w.Before(text))
+	}
+	return errors.Join(err, done())
+}
+
+// print prints the answer, and what is missing from it to standard error.
+func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c terminal.Console, rule, text string) error {
+	parameters := map[string]any{"rule": rule, "filters": text, "tz": w.TZ, "dry_run": w.DryRun}
+	a, body, err := askTogether(ctx, server, search.WhatIf, parameters, c.Err)
+	if err != nil {
+		return err
+	}
+	table := func(results []json.RawMessage) error { return writeWhatIf(c.Shown(), results) }
+	if err := writeTogether(c, body, a, w.Format, w.Raw, table); err != nil {
+		return err
+	}
+	a.ReportUnreadable(c.Err)
+	return a.ReportMissing(question.ParameterFlags{}, w.Strict, c.Err)
+}
+
+// The tables have at most 100 columns if there are fewer than a million requests.
+const (
+	whatIfWidth   = 100 // characters of a line of the sentence
+	keyWidth      = 50  // characters of a key
+	affectedRows  = 10
+	curveRows     = 12
+	commonestRows = 3 // values of a facet
+)
+
+// writeWhatIf prints the sentence, those who are affected most, what their requests have in common, and some thresholds.
+func writeWhatIf(out io.Writer, results []json.RawMessage) error {
+	for _, text := range results {
+		var r client.WhatIf
+		if err := json.Unmarshal(text, &r); err != nil {
+			return fmt.Errorf("the answer does not have the API's format: %w", err)
+		}
+		fmt.Fprintln(out, r.Rule)
+		fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", r.Sentence))
+		if err := errors.Join(writeAffected(out, r), writeCommon(out, r), writeCurve(out, r)); err != nil {
+			return err
+		}
+		for _, one := range r.Unknown {
+			fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", one))
+		}
+	}
+	return nil
+}
+
+func writeAffected(out io.Writer, r client.WhatIf) error {
+	if len(r.Affected) == 0 {
+		return nil
+	}
+	table := terminal.NewTable(out)
+	var fields []string
+	for _, part := range r.Affected[0].Key {
+		fields = append(fields, part.Field)
+	}
+	fmt.Fprintf(table, "\n%s\tnew requests\thumans\tfrom\tto\n", strings.Join(fields, ", "))
+	for i, one := range r.Affected {
+		if i == affectedRows {
+			break
+		}
+		var values []string
+		for _, part := range one.Key {
+			values = append(values, part.Value)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", shortened(strings.Join(values, ", "), keyWidth), wording.Count(one.NumOfNewRequests),
+			numberOr(one.NumOfHumans), clockOf(one.First), clockOf(one.Last))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if n := len(r.Affected); n > affectedRows {
+		fmt.Fprintf(out, "--format json has %s more\n", wording.Count(int64(n-affectedRows)))
+	}
+	return nil
+}
+
+// writeCommon prints the most frequent values in the new requests.
+func writeCommon(out io.Writer, r client.WhatIf) error {
+	table := terminal.NewTable(out)
+	for _, f := range r.Facets {
+		var values []string
+		for _, v := range f.Values[:min(len(f.Values), commonestRows)] {
+			values = append(values, fmt.Sprintf("%s (%s)", shortened(v.Value, keyWidth/2), wording.Count(v.NumOfNewRequests)))
+		}
+		if values != nil {
+			fmt.Fprintf(table, "\n%s\t%s", f.Field, strings.Join(values, ", "))
+		}
+	}
+	fmt.Fprintln(table)
+	return table.Flush()
+}
+
+// writeCurve prints some of the thresholds, and that of the rule.
+func writeCurve(out io.Writer, r client.WhatIf) error {
+	if len(r.Curve) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out)
+	table := terminal.NewTable(out)
+	fmt.Fprintln(table, "threshold\trequests\tnew requests\tof humans\taddresses\tof humans")
+	step := max(1, (len(r.Curve)+curveRows-1)/curveRows)
+	for i, p := range r.Curve {
+		if i%step != 0 && i != len(r.Curve)-1 && p.Threshold != *r.Threshold {
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", wording.Count(p.Threshold), wording.Count(p.NumOfRequests),
+			wording.Count(p.NumOfNewRequests), numberOr(p.NumOfHumans), wording.Count(p.NumOfIP), numberOr(p.NumOfHumanIP))
+	}
+	return table.Flush()
+}
+
+// numberOr returns a number, or an en dash for an unknown one.
+func numberOr(n *int64) string {
+	if n == nil {
+		return "–"
+	}
+	return wording.Count(*n)
+}
+
+// clockOf returns the seconds of a time of an answer.
+func clockOf(rfc3339 string) string {
+	text, _, _ := strings.Cut(strings.TrimSuffix(rfc3339, "Z"), ".")
+	return strings.Replace(text, "T", " ", 1)
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWhatIfOfAFolder: the command passes its rule, from an argument or a file, its flags and a filter to the API, and every
+// format has the same outcome.
+func TestWhatIfOfAFolder(t *testing.T) {
+	data := t.TempDir()
+	if _, stderr, code := inProcess(t, "generate", "--data", data, "--records", "3000", "--from", "2026-01-05", "--to", "2026-01-06"); code != 0 {
+		t.Fatal(stderr)
+	}
+	file := filepath.Join(data, "rule.json")
+	if err := os.WriteFile(file, []byte(`{"name":"Each address","threshold":1,"timeframe":600,"key":[{"attrs":"ip"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const filter = "timestamp between 2026-01-05 and 2026-01-06, method=GET"
+	outcome := func(args ...string) (sentence string, curve int) {
+		t.Helper()
+		stdout, stderr, code := inProcess(t, append([]string{"whatif", "--data", data, "--format", "json"}, args...)...)
+		var got struct {
+			Data struct {
+				Results []struct {
+					Sentence         string
+					NumOfNewRequests int `json:"num_of_new_requests"`
+					Curve            []any
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 || got.Data.Results[0].NumOfNewRequests == 0 {
+			t.Fatalf("%d %v %s%s", code, err, stdout, stderr)
+		}
+		return got.Data.Results[0].Sentence, len(got.Data.Results[0].Curve)
+	}
+	sentence, curve := outcome("@"+file, filter)
+	if same, _ := outcome("limit 1 per 10m by ip", filter); same != sentence || curve < 2 {
+		t.Errorf("%s, from the file %s with %d points", same, sentence, curve)
+	}
+	for _, format := range []string{"table", "csv"} {
+		stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--format", format, "@"+file, filter)
+		if code != 0 || !strings.Contains(strings.Join(strings.Fields(stdout), " "), sentence) {
+			t.Errorf("%s: %d %s%s lacks %s", format, code, stdout, stderr, sentence)
+		}
+		for line := range strings.Lines(stdout) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); format == "table" && n > 100 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+	}
+	if stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--dry-run", "@"+file, filter); code != 0 || !strings.Contains(stdout, "bytes") {
+		t.Errorf("%d %s%s", code, stdout, stderr)
+	}
+	for _, wrong := range [][]string{
+		{}, {"limit 1 per 10m by ip"}, {"limit 1 by ip", filter}, {"@none.json", filter}, {"block where hots=a", filter},
+		{"limit 1 per 10m by tags", filter}, {"limit 1 per 10m by ip", filter, "--dry-run", "--format", "csv"},
+	} {
+		if _, stderr, code := inProcess(t, append([]string{"whatif", "--data", data}, wrong...)...); code == 0 || stderr == "" {
+			t.Errorf("%q: %d %s", wrong, code, stderr)
+		}
+	}
+}

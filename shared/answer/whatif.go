@@ -1,0 +1,77 @@
+package answer
+
+// WhatIfResult is what a rule would have done to the requests of a period.
+type WhatIfResult struct {
+	Rule     string  `json:"rule" doc:"The rule in the shorter form" example:"limit 60 per 1m by ip"`
+	Name     *string `json:"name" nullable:"true" doc:"null if the rule has no name"`
+	Action   string  `json:"action" enum:"block,challenge,monitor"`
+	Sentence string  `json:"sentence" doc:"The outcome in words, with times in the zone of the request"`
+
+	NumOfRequests        int64   `json:"num_of_requests" doc:"Requests on which the rule would have acted"`
+	NumOfBlockedRequests int64   `json:"num_of_blocked_requests" doc:"Those of them that the gateway blocked anyway"`
+	NumOfNewRequests     int64   `json:"num_of_new_requests" doc:"The others: what the rule would change. The following figures are about them"`
+	NumOfIP              int64   `json:"num_of_ip" doc:"Client addresses"`
+	NumOfSessions        int64   `json:"num_of_sessions"`
+	NumOfHumans          *int64  `json:"num_of_human_requests" nullable:"true" doc:"null if no request of the rule's says whether its client is human"`
+	NumOfHumanIP         *int64  `json:"num_of_human_ip" nullable:"true" doc:"Client addresses of humans; null as above"`
+	First                *string `json:"first" nullable:"true" doc:"The first of them, RFC 3339, UTC; null if there is none"`
+	Last                 *string `json:"last" nullable:"true"`
+
+	Threshold         *int64 `json:"threshold" nullable:"true" doc:"Of a limit"`
+	NumOfKeys         *int64 `json:"num_of_keys" nullable:"true" doc:"Of a limit: keys with a request on which it would have acted"`
+	NumOfPhaseUnknown *int64 `json:"num_of_phase_unknown" nullable:"true" doc:"Of a limit: keys whose first window may have begun at another time, because their requests of the 24 hours before the period have no pause"`
+
+	SegmentSeconds int64           `json:"segment_seconds" doc:"Length of the segments"`
+	Segments       []WhatIfSegment `json:"segments" doc:"Segments with requests on which the rule would have acted"`
+	Facets         []WhatIfFacet   `json:"facets" doc:"What the newly stopped requests have in common"`
+	Affected       []WhatIfClient  `json:"affected" doc:"At most twenty keys of a limit, or addresses: first those with the most newly stopped requests of humans, then those with the most requests"`
+	Curve          []WhatIfPoint   `json:"curve" doc:"Of a limit that counts requests and has no ban: what other thresholds would do; otherwise empty"`
+	Unknown        []string        `json:"unknown" doc:"What the log does not tell"`
+	JSON           *string         `json:"json" nullable:"true" doc:"A limit as the API of the gateway has it; null if its conditions need more than a limit"`
+}
+
+// WhatIfSegment counts requests on which a rule acts in a segment.
+type WhatIfSegment struct {
+	TimePeriod       int64 `json:"time_period" doc:"Start, Unix seconds"`
+	NumOfRequests    int64 `json:"num_of_requests"`
+	NumOfNewRequests int64 `json:"num_of_new_requests"`
+}
+
+// WhatIfFacet has the most frequent values of a field in the newly stopped requests.
+type WhatIfFacet struct {
+	Field  string        `json:"field" example:"path"`
+	Values []WhatIfValue `json:"values" doc:"At most ten"`
+}
+
+// WhatIfValue counts newly stopped requests with a value.
+type WhatIfValue struct {
+	Value            string `json:"value"`
+	NumOfNewRequests int64  `json:"num_of_new_requests"`
+}
+
+// WhatIfClient is a client whose requests are newly stopped.
+type WhatIfClient struct {
+	Key              []WhatIfPart `json:"key"`
+	NumOfNewRequests int64        `json:"num_of_new_requests"`
+	NumOfHumans      *int64       `json:"num_of_human_requests" nullable:"true"`
+	First            string       `json:"first" doc:"The first newly stopped request, RFC 3339, UTC"`
+	Last             string       `json:"last"`
+	Filter           string       `json:"filter" doc:"Selects all requests of the client to which the rule applies, in the query-string form"`
+	RecordRef        *string      `json:"record_ref" nullable:"true" doc:"A request of the client of the millisecond of the first one; null if no filter can select it"`
+}
+
+// WhatIfPart is a part of a key.
+type WhatIfPart struct {
+	Field string `json:"field" example:"ip"`
+	Value string `json:"value"`
+}
+
+// WhatIfPoint is what a limit with another threshold would do.
+type WhatIfPoint struct {
+	Threshold        int64  `json:"threshold"`
+	NumOfRequests    int64  `json:"num_of_requests"`
+	NumOfNewRequests int64  `json:"num_of_new_requests"`
+	NumOfIP          int64  `json:"num_of_ip" doc:"Addresses with newly stopped requests"`
+	NumOfHumans      *int64 `json:"num_of_human_requests" nullable:"true" doc:"Newly stopped requests of humans"`
+	NumOfHumanIP     *int64 `json:"num_of_human_ip" nullable:"true"`
+}

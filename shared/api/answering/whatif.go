@@ -1,0 +1,69 @@
+package answering
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/api/representation"
+	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/whatif/asking"
+)
+
+// whatIfRoutes returns the route of rules that are tried and its POST form.
+func (s *server) whatIfRoutes() []route.Route {
+	offers := representation.OffersOf(search.WhatIf)
+	found := route.Response{
+		Status: http.StatusOK, Doc: "One result: what the rule would have done.",
+		Value: Container[answer.WhatIfResult]{}, Other: Estimated{},
+	}
+	found.Texts, found.Headers = offers.Documented()
+	get := route.Route{
+		ID:       string(search.WhatIf),
+		Path:     "/data/whatif",
+		Tag:      route.DataTag,
+		Searches: true,
+		Summary:  "What a rule would have done",
+		Doc: "Replays a rate limit or a filter on the requests of a period: on which it would have acted, how many of these are not " +
+			"blocked today, whose they are, and what other thresholds would do. Nothing is sent to a gateway. For a limit, the 24 " +
+			fmt.Sprintf("hours before the period are read, too, to know where windows begin. The period has at most %d days.", asking.MaxDays),
+		Scope:  keys.DataRead,
+		Offers: offers,
+		Params: slices.Concat([]parameter.Parameter{
+			parameter.Filters,
+			parameter.Of(search.Parameter{
+				Name: parameter.RuleName, Required: true, Example: "limit 60 per 1m by ip",
+				Doc: "The rule: `limit 60 per 1m by ip [with FIELD] [ban 10m] [where CONDITIONS]`, `block where CONDITIONS`, `enforce NAME` " +
+					"for a rule that is only monitored today, or a rate limit or a global filter as the gateway has it in JSON.",
+			}),
+			parameter.DayZone,
+		}, offers.Parameters(), []parameter.Parameter{
+			parameter.Boolean(dryRunName, "true: the rule is not tried. The answer has no results, and `meta.estimate` has what the "+
+				"first question would read and cost."),
+		}),
+		Headers: []parameter.Parameter{parameter.Syntax, parameter.Prefer},
+		Answers: []route.Response{found, finding},
+		Errors:  route.QueryErrors,
+	}
+	return bothForms(get, s.answerWhatIf)
+}
+
+// answerWhatIf answers with what a rule would have done, or with the estimate of its first question.
+func (s *server) answerWhatIf(c *route.Call, args parameter.Arguments) error {
+	r := asking.Request{
+		Filters: args[parameter.Filters.Name], Syntax: parameter.SyntaxOf(c.Request.Header), Rule: args[parameter.RuleName],
+		Zone: args["tz"], Now: s.present(), AtOnce: s.AtOnce,
+	}
+	return answerTogether(s, c, args, conclusion[answer.WhatIfResult]{
+		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) { return asking.DryRun(ctx, ask, r) },
+		find: func(ctx context.Context, ask Ask) ([]answer.WhatIfResult, search.Meta, error) {
+			found, err := asking.Run(ctx, ask, r)
+			return found.Results, found.Meta, err
+		},
+	})
+}

@@ -1,0 +1,237 @@
+// Package asking asks the questions of what a rule would have done, and replays the rule on the answers.
+package asking
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/inquiry"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/whatif"
+)
+
+// Request is a request for what a rule would have done.
+type Request struct {
+	Filters string        // the requests on which the rule is tried, in either form, with a period
+	Syntax  filter.Syntax // 0: determined by the first character
+	Rule    string        // see whatif.Parse
+	Zone    string        // IANA name, of times in words, of today and of yesterday; "" for UTC
+	Now     time.Time     // of relative times; zero: there are none
+	AtOnce  int           // questions that are asked at the same time; 0: all
+}
+
+// MaxDays is the maximum length of the period. A longer one would have more requests than are replayed.
+const MaxDays = 31
+
+// lookBack is how long before the period the pauses of keys are sought.
+const lookBack = 24 * time.Hour
+
+// Tried is what a rule would have done, and what its answer rests on.
+type Tried struct {
+	Results []answer.WhatIfResult // one
+	Meta    answer.Meta
+}
+
+// asker asks the questions of one request.
+type asker struct {
+	from       inquiry.Source
+	atOnce     int
+	rule       whatif.Rule
+	period     query.Period
+	conditions string // of the period's requests to which the rule applies, canonical
+	query      query.Query
+	zone       *time.Location
+	zoneName   string
+	meta       inquiry.Meta
+}
+
+// Run returns what a rule would have done. The error is a *query.FilterError, a *search.ParamError, the error of the
+// context, or the error of a question.
+func Run(ctx context.Context, from inquiry.Source, r Request) (Tried, error) {
+	a, err := newAsker(from, r)
+	if err != nil {
+		return Tried{}, err
+	}
+	over, curveFrom := a.over(), int64(0)
+	if l := a.rule.Limit; l != nil && l.HasCurve() {
+		curveFrom, over = 1, 1
+	}
+	found, err := a.sequences(ctx, over)
+	if fault.KindOf(err) == fault.EngineLimit && curveFrom > 0 && a.over() > 1 {
+		curveFrom = a.over()
+		found, err = a.sequences(ctx, a.over())
+	}
+	if err != nil {
+		return Tried{}, err
+	}
+	result, err := a.result(ctx, found, curveFrom)
+	if err != nil {
+		return Tried{}, err
+	}
+	m := a.meta.About(a.query, a.zoneName).Joined(a.atOnce)
+	return Tried{[]answer.WhatIfResult{result}, m}, nil
+}
+
+// DryRun returns the meta with an estimate of the question that reads the most. It returns the errors of Run.
+func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, error) {
+	a, err := newAsker(from, r)
+	if err != nil {
+		return answer.Meta{}, err
+	}
+	if err := a.meta.Estimate(ctx, a.from, a.atOnce, a.question(a.over(), nil)); err != nil {
+		return answer.Meta{}, fmt.Errorf("estimate the question of a rule: %w", err)
+	}
+	m := a.meta.About(a.query, a.zoneName)
+	return m.Estimated(a.atOnce), nil
+}
+
+func newAsker(from inquiry.Source, r Request) (*asker, error) {
+	clock, err := search.ClockOf(r.Now, r.Zone)
+	if err != nil {
+		return nil, err
+	}
+	rule, err := whatif.Parse(r.Rule)
+	if err != nil {
+		return nil, aboutRule(err)
+	}
+	if rule.Where, err = whereOf(rule.Where, clock); err != nil {
+		return nil, aboutRule(err)
+	}
+	q, conditions, err := inquiry.Bind(r.Syntax.Parse(r.Filters), query.WithClock(clock))
+	if err != nil {
+		return nil, err
+	}
+	if q.Period.ToMs-q.Period.FromMs > (MaxDays*24*time.Hour + time.Hour).Milliseconds() { // a month with an hour more
+		return nil, &search.ParamError{
+			Param: "filters", Message: fmt.Sprintf("a rule is tried on a period of at most %d days", MaxDays),
+		}
+	}
+	a := &asker{
+		from: from, atOnce: r.AtOnce, rule: rule, period: q.Period, conditions: filter.Joined(conditions, rule.Where), query: q,
+		zone: clock.Zone, zoneName: r.Zone,
+	}
+	if a.zone == nil {
+		a.zone = time.UTC
+	}
+	if _, err := a.of(0).Bind(); err != nil {
+		return nil, aboutRule(err)
+	}
+	return a, nil
+}
+
+// aboutRule returns an error about the parameter of the rule.
+func aboutRule(err error) error {
+	var mistake *whatif.RuleError
+	var wrong *query.FilterError
+	var param *search.ParamError
+	switch {
+	case errors.As(err, &mistake):
+		return &search.ParamError{Param: "rule", Message: mistake.Message, Suggestion: mistake.Suggestion}
+	case errors.As(err, &wrong):
+		first, _, _ := strings.Cut(wrong.Error(), "\n")
+		return &search.ParamError{Param: "rule", Message: "conditions of the rule: " + first}
+	case errors.As(err, &param):
+		return &search.ParamError{Param: "rule", Message: param.Message}
+	}
+	return err
+}
+
+// whereOf returns the canonical conditions of a rule, which have no period.
+func whereOf(text string, clock query.Clock) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	selection, err := query.BindSelection(filter.ParseQueryString(text), query.WithClock(clock))
+	if err != nil {
+		return "", err
+	}
+	return filter.Format(selection.Filter), nil
+}
+
+// over returns how many requests a key must exceed so that the rule can act on one of them.
+func (a *asker) over() int64 {
+	if a.rule.Limit == nil {
+		return 0
+	}
+	return a.rule.Limit.Threshold
+}
+
+// The selections of the question, by their bits.
+const (
+	isStopped = 1 << iota
+	isEarlier
+	isHuman
+	isNoHuman
+)
+
+// selections are the conditions of the bits. A request that a global filter has blocked does not reach the limits, whose
+// number among the stages is 3.
+var selections = []string{"blocked is true", "blocked is true, processing_stage<3", "human is true", "human is false"}
+
+// The further values of the question.
+const (
+	ofClient = iota
+	ofSession
+	ofHost
+	ofPath
+	ofCountry
+	ofWith // of a limit that counts values
+)
+
+var values = []string{"ip", "session", "host", "path", "country"}
+
+// of returns the question for the requests of keys with more than so many of them.
+func (a *asker) of(over int64) search.SequencesOf {
+	of := search.SequencesOf{With: values, Of: selections, Over: over}
+	if l := a.rule.Limit; l != nil {
+		of.Key = l.Key
+		if l.With != "" {
+			of.With = append(values[:len(values):len(values)], l.With)
+		}
+	}
+	return of
+}
+
+// since returns the begin of what is read, in milliseconds.
+func (a *asker) since() int64 {
+	if l := a.rule.Limit; l == nil || l.Threshold == 0 {
+		return a.period.FromMs
+	}
+	return a.period.FromMs - lookBack.Milliseconds()
+}
+
+func (a *asker) question(over int64, into *query.SequencesAnswer) inquiry.Question {
+	of := a.of(over)
+	return inquiry.Question{
+		Route: string(search.Sequences),
+		Params: map[string]string{
+			"filters": filter.Joined(filter.During(a.since(), a.period.ToMs), a.conditions), "of": of.Text(),
+		},
+		Into: func(results json.RawMessage) (err error) {
+			*into, err = search.ReadSequences(results, len(of.With))
+			return err
+		},
+	}
+}
+
+func (a *asker) sequences(ctx context.Context, over int64) (found query.SequencesAnswer, err error) {
+	err = a.all(ctx, a.question(over, &found))
+	return found, err
+}
+
+// all asks questions at the same time.
+func (a *asker) all(ctx context.Context, list ...inquiry.Question) error {
+	err := a.meta.Ask(ctx, a.from, a.atOnce, list...)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("ask the questions of a rule: %w", err)
+	}
+	return err
+}

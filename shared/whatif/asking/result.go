@@ -1,0 +1,205 @@
+package asking
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/orrery/orrery/shared/answer"
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/inquiry"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/whatif"
+)
+
+// result returns what the rule does to the requests that were found.
+func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFrom int64) (answer.WhatIfResult, error) {
+	sinceNs := a.since() * 1_000_000
+	if a.meta.Oldest != nil { // there is nothing before the first record
+		sinceNs = max(sinceNs, inquiry.TimeOf(*a.meta.Oldest).UnixNano())
+	}
+	trial := whatif.NewTrial(a.rule, sinceNs, a.period.FromMs*1_000_000, curveFrom)
+	times := newTimes(a.query)
+	for key, s := range found.Sequences {
+		trial.Add(seenOf(int32(key), s.Requests))
+	}
+	o := trial.Outcome()
+	r := answer.WhatIfResult{
+		Rule: a.rule.String(), Action: a.rule.Action, Sentence: o.Sentence(a.rule, a.zone),
+		NumOfRequests: o.Acted, NumOfBlockedRequests: o.Stopped, NumOfNewRequests: o.Newly,
+		NumOfIP: o.Clients, NumOfSessions: o.Sessions, NumOfHumans: o.Humans, NumOfHumanIP: o.HumanClients,
+		SegmentSeconds: times.seconds, Segments: times.segments(o), Facets: facetsOf(o, found.Values),
+		Affected: []answer.WhatIfClient{}, Curve: curveOf(o), Unknown: o.Unknown(a.rule, curveFrom),
+	}
+	if a.rule.Name != "" {
+		r.Name = &a.rule.Name
+	}
+	if o.Newly > 0 {
+		r.First, r.Last = new(instant(o.FirstNs)), new(instant(o.LastNs))
+	}
+	if a.rule.Limit != nil {
+		r.Threshold, r.NumOfKeys, r.NumOfPhaseUnknown = &a.rule.Limit.Threshold, &o.Keys, &o.PhaseUnknown
+	}
+	if text, ok := a.rule.JSON(); ok {
+		r.JSON = &text
+	}
+	list := []inquiry.Question{}
+	for _, c := range o.Affected {
+		r.Affected = append(r.Affected, a.clientOf(c, o.Humans != nil, found))
+	}
+	for i := range r.Affected {
+		if q, ok := a.evidence(&r.Affected[i]); ok {
+			list = append(list, q)
+		}
+	}
+	return r, a.all(ctx, list...)
+}
+
+// seenOf returns the requests of a key as a trial needs them.
+func seenOf(key int32, requests []query.SequenceRequest) []whatif.Seen {
+	list := make([]whatif.Seen, len(requests))
+	for i, r := range requests {
+		list[i] = whatif.Seen{
+			Request: whatif.Request{TsNs: r.TsNs, Value: r.With[ofWith]}, Key: key,
+			Client: r.With[ofClient], Session: r.With[ofSession], Facets: [3]int32{r.With[ofHost], r.With[ofPath], r.With[ofCountry]},
+			Stopped: r.Selected&isStopped != 0, Earlier: r.Selected&isEarlier != 0,
+			Human: r.Selected&isHuman != 0, NoHuman: r.Selected&isNoHuman != 0,
+		}
+	}
+	return list
+}
+
+func instant(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
+
+// times counts requests in segments.
+type times struct {
+	seconds int64
+	of      query.Segmentation
+}
+
+func newTimes(q query.Query) times {
+	shape := q.Shape.(query.Timeline) // inquiry.Bind has bound it
+	return times{shape.SegmentSeconds, q.Segmentation(q.Period)}
+}
+
+func (t times) segments(o whatif.Outcome) []answer.WhatIfSegment {
+	counts := map[int64]*answer.WhatIfSegment{}
+	at := func(ns int64) *answer.WhatIfSegment {
+		start := t.of.Start(time.Unix(0, ns).UnixMilli())
+		if counts[start] == nil {
+			counts[start] = &answer.WhatIfSegment{TimePeriod: start}
+		}
+		return counts[start]
+	}
+	for _, one := range o.NewlyStopped {
+		s := at(one.TsNs)
+		s.NumOfRequests++
+		s.NumOfNewRequests++
+	}
+	for _, ns := range o.StoppedNs {
+		at(ns).NumOfRequests++
+	}
+	list := make([]answer.WhatIfSegment, 0, len(counts))
+	for _, s := range counts {
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b answer.WhatIfSegment) int { return cmp.Compare(a.TimePeriod, b.TimePeriod) })
+	return list
+}
+
+// facetValues is the maximum number of values of a facet.
+const facetValues = 10
+
+// facetsOf returns what the newly stopped requests have in common.
+func facetsOf(o whatif.Outcome, texts []string) []answer.WhatIfFacet {
+	list := []answer.WhatIfFacet{}
+	for i, field := range []string{"host", "path", "country"} {
+		counts := map[int32]int64{}
+		for _, one := range o.NewlyStopped {
+			if one.Facets[i] >= 0 {
+				counts[one.Facets[i]]++
+			}
+		}
+		f := answer.WhatIfFacet{Field: field, Values: []answer.WhatIfValue{}}
+		for value, n := range counts {
+			f.Values = append(f.Values, answer.WhatIfValue{Value: texts[value], NumOfNewRequests: n})
+		}
+		slices.SortFunc(f.Values, func(a, b answer.WhatIfValue) int {
+			return cmp.Or(cmp.Compare(b.NumOfNewRequests, a.NumOfNewRequests), cmp.Compare(a.Value, b.Value))
+		})
+		f.Values = f.Values[:min(len(f.Values), facetValues)]
+		list = append(list, f)
+	}
+	return list
+}
+
+func curveOf(o whatif.Outcome) []answer.WhatIfPoint {
+	list := []answer.WhatIfPoint{}
+	for _, p := range o.Curve {
+		point := answer.WhatIfPoint{Threshold: p.Threshold, NumOfRequests: p.Acted, NumOfNewRequests: p.Newly, NumOfIP: p.Clients}
+		if o.Humans != nil {
+			point.NumOfHumans, point.NumOfHumanIP = &p.Humans, &p.HumanClients
+		}
+		list = append(list, point)
+	}
+	return list
+}
+
+// clientOf returns a client as an answer has it.
+func (a *asker) clientOf(c whatif.Client, humans bool, found query.SequencesAnswer) answer.WhatIfClient {
+	of := answer.WhatIfClient{NumOfNewRequests: c.Newly, First: instant(c.FirstNs), Last: instant(c.LastNs)}
+	if humans {
+		of.NumOfHumans = &c.Humans
+	}
+	if a.rule.Limit == nil {
+		of.Key = []answer.WhatIfPart{{Field: "ip", Value: found.Values[c.Key]}}
+	} else {
+		for i, field := range a.rule.Limit.Key {
+			of.Key = append(of.Key, answer.WhatIfPart{Field: field, Value: found.Sequences[c.Key].Key[i]})
+		}
+	}
+	of.Filter = filter.Joined(filter.During(a.period.FromMs, a.period.ToMs), a.conditions)
+	for _, part := range of.Key {
+		of.Filter = filter.Joined(of.Filter, equal(part))
+	}
+	return of
+}
+
+// equal returns the condition of the requests with a part of a key, or "" if no filter can have the value.
+func equal(part answer.WhatIfPart) string {
+	dimensions, err := query.ParseDimensions(part.Field)
+	if err != nil {
+		return ""
+	}
+	with, _, _ := dimensions[0].Condition(part.Value)
+	return with
+}
+
+// evidence returns the question for a request of a client. There is none if no filter can have its key.
+func (a *asker) evidence(of *answer.WhatIfClient) (inquiry.Question, bool) {
+	ms := inquiry.TimeOf(of.First).UnixMilli()
+	filters := filter.Joined(filter.During(ms, ms), a.conditions)
+	for _, part := range of.Key {
+		condition := equal(part)
+		if condition == "" {
+			return inquiry.Question{}, false
+		}
+		filters = filter.Joined(filters, condition)
+	}
+	return inquiry.Question{
+		Route: string(search.Logs), Params: map[string]string{"filters": filters, "limit": "1", "fields": "record_ref"},
+		Into: func(results json.RawMessage) error {
+			var records []struct {
+				Ref string `json:"record_ref"`
+			}
+			err := json.Unmarshal(results, &records)
+			if len(records) > 0 {
+				of.RecordRef = &records[0].Ref
+			}
+			return err
+		},
+	}, true
+}

@@ -1,0 +1,291 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// Seen is what is known about a request besides its time.
+type Seen struct {
+	Request
+	Key     int32 // the number of its key
+	Client  int32 // the number of its address; negative: it has none
+	Session int32 // likewise
+	Stopped bool  // the gateway has blocked it
+	Earlier bool  // it was blocked at a stage before limits, so it is not counted
+	Human   bool
+	NoHuman bool     // it is known not to be human
+	Facets  [3]int32 // the numbers of further values; negative: it has none
+}
+
+// Outcome is what a rule does to the requests of a period.
+type Outcome struct {
+	Acted   int64 // requests on which it acts
+	Stopped int64 // of those, blocked today
+	Newly   int64 // of those, not blocked today
+
+	Clients, Sessions int64  // of the newly stopped
+	Humans            *int64 // newly stopped requests of humans; nil: the log does not know
+	HumanClients      *int64 // their addresses; nil: the log does not know
+	FirstNs, LastNs   int64  // the first and the last newly stopped request; 0: there is none
+	PhaseUnknown      int64  // keys whose first window may begin at another time
+	Keys              int64  // with a request on which it acts
+
+	NewlyStopped []Seen   // in the order of their times
+	StoppedNs    []int64  // the times of the requests that are blocked today
+	Affected     []Client // those with the most newly stopped requests
+	Curve        []Point
+}
+
+// Client is the newly stopped requests of a key.
+type Client struct {
+	Key             int32
+	Newly, Humans   int64
+	FirstNs, LastNs int64
+}
+
+// Point is what a threshold would stop.
+type Point struct {
+	Threshold    int64
+	Acted, Newly int64
+	Clients      int64 // addresses with newly stopped requests
+	Humans       int64 // newly stopped requests of humans
+	HumanClients int64 // addresses of them
+}
+
+// MaxAffected is the maximum number of clients of an outcome.
+const MaxAffected = 20
+
+// Trial collects the outcome of a rule from one key after another.
+type Trial struct {
+	limit           *Limit
+	sinceNs, fromNs int64
+
+	outcome  Outcome
+	humans   bool // some request is known to be human or not
+	affected []Client
+	curve    *curve
+}
+
+// NewTrial returns a trial of a rule on the requests from fromNs on. Those from sinceNs on are known. A curve says what
+// each threshold from least on would do; it is for limits that count requests and have no ban.
+func NewTrial(r Rule, sinceNs, fromNs int64, curveFrom int64) *Trial {
+	t := &Trial{limit: r.Limit, sinceNs: sinceNs, fromNs: fromNs}
+	if l := r.Limit; l != nil && l.HasCurve() && curveFrom > 0 {
+		t.curve = &curve{least: curveFrom}
+	}
+	return t
+}
+
+// HasCurve reports whether a limit with another threshold has the same windows.
+func (l Limit) HasCurve() bool { return l.Ban == 0 && l.With == "" && l.Threshold > 0 }
+
+// Add adds the requests of a key, in the order of their times.
+func (t *Trial) Add(requests []Seen) {
+	acted := t.actedOn(&requests)
+	of := Client{Key: -1}
+	for i, one := range requests {
+		if one.TsNs < t.fromNs {
+			continue
+		}
+		t.humans = t.humans || one.Human || one.NoHuman
+		if !acted[i] {
+			continue
+		}
+		if of.Key < 0 {
+			of.Key = one.Key
+			t.outcome.Keys++
+		}
+		t.outcome.Acted++
+		if one.Stopped {
+			t.outcome.Stopped++
+			t.outcome.StoppedNs = append(t.outcome.StoppedNs, one.TsNs)
+			continue
+		}
+		t.outcome.Newly++
+		t.outcome.NewlyStopped = append(t.outcome.NewlyStopped, one)
+		if of.Newly++; of.Newly == 1 {
+			of.FirstNs = one.TsNs
+		}
+		of.LastNs = one.TsNs
+		if one.Human {
+			of.Humans++
+		}
+	}
+	if t.limit != nil && of.Newly > 0 {
+		t.affected = append(t.affected, of)
+	}
+}
+
+// actedOn reports on which requests the rule acts. It removes the requests that are not counted.
+func (t *Trial) actedOn(requests *[]Seen) []bool {
+	if t.limit == nil {
+		acted := make([]bool, len(*requests))
+		for i := range acted {
+			acted[i] = true
+		}
+		return acted
+	}
+	counted := make([]Seen, 0, len(*requests))
+	list := make([]Request, 0, len(*requests))
+	for _, one := range *requests {
+		if !one.Earlier {
+			counted, list = append(counted, one), append(list, one.Request)
+		}
+	}
+	*requests = counted
+	replay := t.limit.Replay(list, t.sinceNs, t.fromNs)
+	if replay.PhaseUnknown {
+		t.outcome.PhaseUnknown++
+	}
+	if t.curve != nil {
+		t.curve.add(counted, replay.Places, t.fromNs)
+	}
+	return replay.Acted
+}
+
+// Outcome returns the outcome of all keys.
+func (t *Trial) Outcome() Outcome {
+	o := t.outcome
+	slices.SortFunc(o.NewlyStopped, func(a, b Seen) int { return cmp.Or(cmp.Compare(a.TsNs, b.TsNs), cmp.Compare(a.Key, b.Key)) })
+	clients, sessions, people, humans := map[int32]bool{}, map[int32]bool{}, map[int32]bool{}, int64(0)
+	byClient := map[int32]*Client{}
+	for _, one := range o.NewlyStopped {
+		if one.Session >= 0 {
+			sessions[one.Session] = true
+		}
+		if one.Human {
+			humans++
+		}
+		if one.Client < 0 {
+			continue
+		}
+		clients[one.Client] = true
+		people[one.Client] = people[one.Client] || one.Human
+		if t.limit == nil { // all requests have the same key: the addresses are the clients
+			c := byClient[one.Client]
+			if c == nil {
+				c = &Client{Key: one.Client, FirstNs: one.TsNs}
+				byClient[one.Client] = c
+			}
+			c.Newly, c.LastNs = c.Newly+1, one.TsNs
+			if one.Human {
+				c.Humans++
+			}
+		}
+	}
+	for _, c := range byClient {
+		t.affected = append(t.affected, *c)
+	}
+	o.Clients, o.Sessions = int64(len(clients)), int64(len(sessions))
+	if t.humans {
+		n := int64(0)
+		for _, is := range people {
+			if is {
+				n++
+			}
+		}
+		o.Humans, o.HumanClients = &humans, &n
+	}
+	if n := len(o.NewlyStopped); n > 0 {
+		o.FirstNs, o.LastNs = o.NewlyStopped[0].TsNs, o.NewlyStopped[n-1].TsNs
+	}
+	slices.SortFunc(t.affected, func(a, b Client) int {
+		return cmp.Or(cmp.Compare(b.Humans, a.Humans), cmp.Compare(b.Newly, a.Newly), cmp.Compare(a.Key, b.Key))
+	})
+	o.Affected = t.affected[:min(len(t.affected), MaxAffected)]
+	if t.curve != nil {
+		o.Curve = t.curve.points(t.limit.Threshold)
+	}
+	return o
+}
+
+// curve finds what each threshold of a limit would do. A request at place n of its window is acted on by all thresholds
+// below n.
+type curve struct {
+	least int64
+
+	acted, newly, humans map[int32]int64 // requests by their places
+	client, person       map[int32]int32 // the last place of a newly stopped request of each address, and of one of a human
+}
+
+func (c *curve) add(requests []Seen, places []int32, fromNs int64) {
+	if c.acted == nil {
+		c.acted, c.newly, c.humans = map[int32]int64{}, map[int32]int64{}, map[int32]int64{}
+		c.client, c.person = map[int32]int32{}, map[int32]int32{}
+	}
+	for i, one := range requests {
+		place := places[i]
+		if place == 0 || one.TsNs < fromNs {
+			continue
+		}
+		c.acted[place]++
+		if one.Stopped {
+			continue
+		}
+		c.newly[place]++
+		if one.Client >= 0 {
+			c.client[one.Client] = max(c.client[one.Client], place)
+		}
+		if one.Human {
+			c.humans[place]++
+			if one.Client >= 0 {
+				c.person[one.Client] = max(c.person[one.Client], place)
+			}
+		}
+	}
+}
+
+// maxPoints is about the maximum number of points of a curve.
+const maxPoints = 150
+
+// points returns the points of a curve: the threshold of the rule, and thresholds from the least one up to the first one
+// that does nothing. Many of them are spaced by a constant ratio.
+func (c *curve) points(own int64) []Point {
+	largest := int32(0)
+	for place := range c.acted {
+		largest = max(largest, place)
+	}
+	thresholds := []int64{own}
+	for at := c.least; at < int64(largest); at += max(1, at/(maxPoints/6)) {
+		thresholds = append(thresholds, at)
+	}
+	thresholds = append(thresholds, max(int64(largest), c.least))
+	slices.Sort(thresholds)
+	thresholds = slices.Compact(thresholds)
+	acted, newly, humans := above(c.acted), above(c.newly), above(c.humans)
+	clients, people := above(counted(c.client)), above(counted(c.person))
+	var list []Point
+	for _, at := range thresholds {
+		list = append(list, Point{
+			Threshold: at, Acted: acted(at), Newly: newly(at), Humans: humans(at), Clients: clients(at), HumanClients: people(at),
+		})
+	}
+	return list
+}
+
+// counted returns how often each number is there.
+func counted(numbers map[int32]int32) map[int32]int64 {
+	n := map[int32]int64{}
+	for _, number := range numbers {
+		n[number]++
+	}
+	return n
+}
+
+// above returns a function that adds up the numbers of all places above a threshold.
+func above(n map[int32]int64) func(threshold int64) int64 {
+	places := make([]int32, 0, len(n))
+	for place := range n {
+		places = append(places, place)
+	}
+	slices.Sort(places)
+	sums := make([]int64, len(places)+1) // of the places from each one on
+	for i := len(places) - 1; i >= 0; i-- {
+		sums[i] = sums[i+1] + n[places[i]]
+	}
+	return func(threshold int64) int64 {
+		return sums[sort.Search(len(places), func(i int) bool { return int64(places[i]) > threshold })]
+	}
+}

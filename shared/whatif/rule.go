@@ -1,0 +1,241 @@
+// Package whatif says what a rule of the gateway would have done to past requests: which it would have stopped, how many
+// of them nobody stops today, whose they are, and how many a stricter or a looser limit would stop.
+package whatif
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Rule is a rule that is tried on past requests.
+type Rule struct {
+	Name   string
+	Action string // one of Actions
+	Where  string // conditions of the requests to which it applies, as a query string writes them; "": all requests
+	Limit  *Limit // nil: it acts on every request to which it applies
+}
+
+// Actions are what rules do to a request.
+var Actions = []string{Block, Challenge, Monitor}
+
+// The actions of rules.
+const (
+	Block     = "block"
+	Challenge = "challenge"
+	Monitor   = "monitor"
+)
+
+// Limit is a rate limit. It counts the requests of each key in windows: a window begins with a request, and has the
+// requests of the key before its begin plus Per. The limit acts on the requests of a window after the first Threshold.
+type Limit struct {
+	Threshold int64
+	Per       time.Duration // whole seconds
+	Key       []string      // fields; requests without one of the values are not counted
+	With      string        // a field whose different values are counted, instead of requests; "": requests are
+	// Ban is how long all requests of the key are acted on, from the first on which the limit acts. The window ends
+	// then, and the next one begins after the ban. 0: there is no ban.
+	Ban time.Duration
+}
+
+// RuleError is a mistake in a rule.
+type RuleError struct {
+	Message    string
+	Suggestion string // a rule without the mistake; "": there is none
+}
+
+func (e *RuleError) Error() string { return e.Message }
+
+const (
+	exampleLimit = "limit 60 per 1m by ip"
+	exampleBlock = `block where path~"^/wp-"`
+)
+
+// MaxRule is the maximum length of a rule in bytes.
+const MaxRule = 100_000
+
+// Parse reads a rule: a global filter or a rate limit as the gateway has it in JSON, or our shorter form:
+//
+//	limit 60 per 1m by ip [, path] [with session] [ban 10m] [where CONDITIONS]
+//	block|challenge|monitor where CONDITIONS
+//	enforce NAME
+//
+// The last one blocks what a rule with the name only monitors today. The error is a *RuleError.
+func Parse(text string) (Rule, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case len(text) > MaxRule:
+		return Rule{}, &RuleError{fmt.Sprintf("a rule has at most %d bytes", MaxRule), ""}
+	case strings.HasPrefix(text, "{"):
+		return parseJSON([]byte(text))
+	}
+	head, where, hasWhere := cutWhere(text)
+	words := strings.Fields(strings.ReplaceAll(head, ",", " , "))
+	if len(words) == 0 {
+		return Rule{}, &RuleError{"there is no rule; it begins with limit, block, challenge, monitor or enforce", exampleLimit}
+	}
+	switch words[0] {
+	case "limit":
+		limit, action, err := parseLimit(words[1:])
+		return Rule{Action: action, Where: where, Limit: limit}, err
+	case Block, Challenge, Monitor:
+		if len(words) > 1 || !hasWhere || where == "" {
+			return Rule{}, &RuleError{words[0] + " needs the conditions of the requests after where", exampleBlock}
+		}
+		return Rule{Action: words[0], Where: where}, nil
+	case "enforce":
+		name := strings.TrimSpace(strings.TrimPrefix(text, "enforce"))
+		if name == "" {
+			return Rule{}, &RuleError{"enforce needs the name or the id of a rule that is only monitored", "enforce acl3"}
+		}
+		return Rule{Name: name, Action: Block, Where: monitoredBy(name)}, nil
+	}
+	return Rule{}, &RuleError{
+		fmt.Sprintf("a rule begins with limit, block, challenge, monitor or enforce, not with %q", words[0]), exampleLimit,
+	}
+}
+
+// monitoredBy returns the condition of the requests that a rule has monitored.
+func monitoredBy(name string) string {
+	return "monitor_reasons~" + quoted(`(^|[^\w-])`+regexp.QuoteMeta(name)+`([^\w-]|$)`)
+}
+
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+var whereWord = regexp.MustCompile(`(^|\s)where(\s|$)`)
+
+// cutWhere divides a rule before and after its first where.
+func cutWhere(text string) (head, where string, found bool) {
+	at := whereWord.FindStringIndex(text)
+	if at == nil {
+		return text, "", false
+	}
+	return text[:at[0]], strings.TrimSpace(text[at[1]:]), true
+}
+
+// parseLimit reads the words of a limit after the first one.
+func parseLimit(words []string) (*Limit, string, error) {
+	limit, action := &Limit{}, Block
+	wrong := func(format string, args ...any) (*Limit, string, error) {
+		return nil, "", &RuleError{fmt.Sprintf(format, args...), exampleLimit}
+	}
+	if len(words) == 0 {
+		return wrong("limit needs a number of requests")
+	}
+	n, err := strconv.ParseInt(words[0], 10, 32)
+	if err != nil || n < 0 {
+		return wrong("%q is not a number of requests", words[0])
+	}
+	limit.Threshold = n
+	seen := map[string]bool{}
+	for words = words[1:]; len(words) > 0; {
+		word := words[0]
+		if seen[word] {
+			return wrong("%s is there twice", word)
+		}
+		if len(words) < 2 {
+			return wrong("%s needs a value", word)
+		}
+		seen[word] = true
+		value := words[1]
+		words = words[2:]
+		switch word {
+		case "per", "ban":
+			length, ok := parseLength(value)
+			if !ok {
+				return wrong("%q is not a length such as 30s, 1m or 1h", value)
+			}
+			if word == "per" {
+				limit.Per = length
+			} else {
+				limit.Ban = length
+			}
+		case "by":
+			limit.Key = []string{value}
+			for len(words) >= 2 && words[0] == "," {
+				limit.Key, words = append(limit.Key, words[1]), words[2:]
+			}
+		case "with":
+			limit.With = value
+		case "action":
+			if action = value; !slices.Contains(Actions, action) {
+				return wrong("%q is not an action; use %s", value, strings.Join(Actions, ", "))
+			}
+		default:
+			return wrong("%q is not part of a limit; it has per, by, with, ban, action and where", word)
+		}
+	}
+	switch {
+	case limit.Per == 0:
+		return wrong("limit needs a length of time after per")
+	case limit.Key == nil:
+		return wrong("limit needs a field after by, of whose values the requests are counted")
+	}
+	return limit, action, checkLimit(*limit)
+}
+
+// MaxWindow is the maximum of the timeframe and the ban of a limit, added up: requests of 24 hours before the period are
+// read to know where windows begin.
+const MaxWindow = 24 * time.Hour
+
+func checkLimit(l Limit) error {
+	switch {
+	case l.Per < time.Second:
+		return &RuleError{"the timeframe of a limit is at least 1s", exampleLimit}
+	case l.Per+l.Ban > MaxWindow:
+		return &RuleError{"the timeframe and the ban of a limit are at most 24h together", exampleLimit}
+	}
+	return nil
+}
+
+// parseLength reads a length such as 60, 90s, 5m, 2h or 1d.
+func parseLength(text string) (time.Duration, bool) {
+	digits := strings.TrimRight(text, "smhd")
+	unit, known := map[string]time.Duration{
+		"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+	}[text[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || !known || n < 1 {
+		return 0, false
+	}
+	return time.Duration(n) * unit, true
+}
+
+// lengthText writes a length as rules have it.
+func lengthText(d time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if d > 0 && d%unit.length == 0 {
+			return fmt.Sprintf("%d%s", d/unit.length, unit.name)
+		}
+	}
+	return fmt.Sprintf("%ds", d/time.Second)
+}
+
+// String returns the rule in the shorter form.
+func (r Rule) String() string {
+	text := r.Action
+	if l := r.Limit; l != nil {
+		text = fmt.Sprintf("limit %d per %s by %s", l.Threshold, lengthText(l.Per), strings.Join(l.Key, ", "))
+		if l.With != "" {
+			text += " with " + l.With
+		}
+		if l.Ban > 0 {
+			text += " ban " + lengthText(l.Ban)
+		}
+		if r.Action != Block {
+			text += " action " + r.Action
+		}
+	}
+	if r.Where != "" {
+		text += " where " + r.Where
+	}
+	return text
+}

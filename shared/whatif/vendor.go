@@ -1,0 +1,276 @@
+package whatif
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/filter"
+)
+
+// The rules of the gateway in JSON, as its API and its Terraform provider have them: rate limits, and global filters
+// whose conditions all must hold. Members that change nothing about past requests, such as names of tags that a rule
+// sets, are not read.
+
+type vendorRule struct {
+	Name   string `json:"name"`
+	Active *bool  `json:"active"`
+	Action string `json:"action"`
+
+	// of a rate limit
+	Timeframe *int64              `json:"timeframe"`
+	Threshold *int64              `json:"threshold"`
+	TTL       int64               `json:"ttl"`
+	IsBan     bool                `json:"is_action_ban"`
+	Key       []map[string]string `json:"key"`
+	PairWith  map[string]string   `json:"pairwith"`
+	Include   vendorTags          `json:"include"`
+	Exclude   vendorTags          `json:"exclude"`
+
+	Rule *vendorConditions `json:"rule"` // of a global filter
+}
+
+type vendorTags struct {
+	Relation string   `json:"relation"`
+	Tags     []string `json:"tags"`
+}
+
+type vendorConditions struct {
+	Relation string             `json:"relation"`
+	Entry    []vendorEntry      `json:"entry"`
+	Group    []vendorConditions `json:"group"`
+}
+
+type vendorEntry struct {
+	Type  string          `json:"type"`
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+// parseJSON reads a rule of the gateway.
+func parseJSON(text []byte) (Rule, error) {
+	var of vendorRule
+	if err := json.Unmarshal(text, &of); err != nil {
+		return Rule{}, &RuleError{"the rule is not JSON as the gateway has it: " + err.Error(), ""}
+	}
+	r := Rule{Name: of.Name, Action: actionOf(of.Action)}
+	switch {
+	case of.Active != nil && !*of.Active:
+		return r, &RuleError{"the rule is not active, so it would do nothing; leave out active to try it", ""}
+	case strings.Contains(of.Action, "skip"):
+		return r, &RuleError{"a rule with action-skip stops nothing; rules that let requests pass cannot be tried", ""}
+	case of.Threshold != nil || of.Timeframe != nil:
+		return r, r.readLimit(of)
+	case of.Rule == nil:
+		return r, &RuleError{"the rule has neither rule, as a global filter has, nor threshold and timeframe, as a rate limit has", ""}
+	}
+	var err error
+	r.Where, err = of.Rule.conditions("rule")
+	return r, err
+}
+
+// actionOf returns what an action of the gateway does to a request. Without one it blocks: a person who tries a rule wants
+// to know whom it would stop.
+func actionOf(action string) string {
+	switch {
+	case strings.Contains(action, "challenge"):
+		return Challenge
+	case strings.Contains(action, "monitor"):
+		return Monitor
+	}
+	return Block
+}
+
+func (r *Rule) readLimit(of vendorRule) error {
+	if of.Threshold == nil || of.Timeframe == nil {
+		return &RuleError{"a rate limit needs both threshold and timeframe", ""}
+	}
+	l := Limit{Threshold: *of.Threshold, Per: time.Duration(*of.Timeframe) * time.Second}
+	if of.IsBan {
+		l.Ban = time.Duration(of.TTL) * time.Second
+	}
+	if l.Threshold < 0 || l.Ban < 0 {
+		return &RuleError{"threshold and ttl cannot be negative", ""}
+	}
+	for i, part := range of.Key {
+		field, err := fieldOf(part, fmt.Sprintf("key[%d]", i))
+		if err != nil {
+			return err
+		}
+		l.Key = append(l.Key, field)
+	}
+	if len(l.Key) == 0 {
+		return &RuleError{"a rate limit needs a key, such as [{\"attrs\": \"ip\"}]", ""}
+	}
+	if len(of.PairWith) > 0 {
+		var err error
+		if l.With, err = fieldOf(of.PairWith, "pairwith"); err != nil {
+			return err
+		}
+	}
+	included, err := of.Include.conditions("include", false)
+	if err != nil {
+		return err
+	}
+	excluded, err := of.Exclude.conditions("exclude", true)
+	if err != nil {
+		return err
+	}
+	r.Limit, r.Where = &l, filter.Joined(included, excluded)
+	return checkLimit(l)
+}
+
+// attributes are the fields that have the attributes of requests.
+var attributes = map[string]string{
+	"ip": "ip", "session": "session", "authority": "authority", "path": "path", "method": "method", "country": "country",
+	"asn": "asn", "company": "organization", "organization": "organization", "network": "ip/24", "host": "host", "uri": "url",
+	"query": "query", "securitypolicy": "", "subregion": "", "region": "geo_region",
+}
+
+// headers are the fields that have headers of requests.
+var headers = map[string]string{"user-agent": "user_agent", "referer": "referer", "host": "host"}
+
+// fieldOf returns the field that has a part of a key.
+func fieldOf(part map[string]string, place string) (string, error) {
+	for kind, name := range part {
+		switch {
+		case len(part) > 1:
+		case kind == "attrs" && attributes[name] != "" && name != "network":
+			return attributes[name], nil
+		case kind == "headers" && headers[strings.ToLower(name)] != "":
+			return headers[strings.ToLower(name)], nil
+		default:
+			return "", &RuleError{fmt.Sprintf("%s: %s %q is not in the log as one value, so requests cannot be counted by it; "+
+				"use an attribute such as ip, session, path or country", place, kind, name), ""}
+		}
+	}
+	return "", &RuleError{place + " has one member, such as {\"attrs\": \"ip\"}", ""}
+}
+
+// conditions returns the condition of the requests that have the tags, or, negated, that do not.
+func (t vendorTags) conditions(place string, negated bool) (string, error) {
+	and := strings.EqualFold(t.Relation, "AND") && len(t.Tags) > 1
+	switch {
+	case len(t.Tags) == 0:
+		return "", nil
+	case and && negated:
+		return "", &RuleError{place + ": tags that exclude requests only together cannot be tried; try the rule without them", ""}
+	case and:
+		var all []string
+		for _, tag := range t.Tags {
+			all = append(all, "tags="+quoted(tag))
+		}
+		return filter.Joined(all...), nil
+	}
+	return inCondition("tags", t.Tags, negated), nil
+}
+
+// inCondition is the condition that a field has one of some texts.
+func inCondition(field string, values []string, negated bool) string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = quoted(v)
+	}
+	operator := " in ("
+	if negated {
+		operator = " not in ("
+	}
+	return field + operator + strings.Join(list, ", ") + ")"
+}
+
+// conditions returns the conditions in the query-string form. Entries of which one must hold have to be of one type.
+func (c vendorConditions) conditions(place string) (string, error) {
+	if len(c.Entry)+len(c.Group) == 0 {
+		return "", &RuleError{place + " has no entries, so it selects nothing", ""}
+	}
+	if len(c.Group) == 1 && len(c.Entry) == 0 {
+		return c.Group[0].conditions(place + ".group[0]")
+	}
+	if !strings.EqualFold(c.Relation, "AND") && len(c.Entry)+len(c.Group) > 1 {
+		return c.oneOf(place)
+	}
+	var all []string
+	for i, e := range c.Entry {
+		text, err := condition(e.Type, e.Name, []vendorEntry{e}, fmt.Sprintf("%s.entry[%d]", place, i))
+		if err != nil {
+			return "", err
+		}
+		all = append(all, text)
+	}
+	for i, g := range c.Group {
+		text, err := g.conditions(fmt.Sprintf("%s.group[%d]", place, i))
+		if err != nil {
+			return "", err
+		}
+		all = append(all, text)
+	}
+	return filter.Joined(all...), nil
+}
+
+// oneOf returns the condition that one of the entries holds.
+func (c vendorConditions) oneOf(place string) (string, error) {
+	first := vendorEntry{}
+	if len(c.Entry) > 0 {
+		first = c.Entry[0]
+	}
+	other := slices.ContainsFunc(c.Entry, func(e vendorEntry) bool { return e.Type != first.Type || e.Name != first.Name })
+	if other || len(c.Group) > 0 {
+		return "", &RuleError{place + ": entries of different types of which only one must hold cannot be tried together; " +
+			"try the rule with the entries of one type at a time", ""}
+	}
+	return condition(first.Type, first.Name, c.Entry, place)
+}
+
+// patterns are the types whose values are regular expressions.
+var patterns = []string{"path", "uri", "method", "query", "headers", "cookies"}
+
+// condition returns the condition that a request has one of the values of entries of the same type.
+func condition(kind, name string, of []vendorEntry, place string) (string, error) {
+	var values []string
+	for _, e := range of {
+		var value string
+		if err := json.Unmarshal(e.Value, &value); err != nil {
+			value = string(bytes.TrimSpace(e.Value)) // a number
+		}
+		if value == "" {
+			return "", &RuleError{place + " has no value", ""}
+		}
+		values = append(values, value)
+	}
+	switch field := attributes[kind]; {
+	case kind == "tags":
+		return inCondition("tags", values, false), nil
+	case (kind == "headers" || kind == "cookies") && name != "":
+		return matching(kind+"["+quoted(name)+"]", values), nil
+	case kind == "asn":
+		for i, v := range values {
+			if _, err := strconv.Atoi(v); err != nil {
+				return "", &RuleError{fmt.Sprintf("%s: %q is not the number of a network", place, v), ""}
+			}
+			values[i] = v
+		}
+		return inCondition("asn", values, false), nil
+	case field == "" || kind == "network":
+		return "", &RuleError{fmt.Sprintf("%s: conditions of type %q cannot be tried, because the log does not have them", place, kind), ""}
+	case slices.Contains(patterns, kind):
+		return matching(field, values), nil
+	default:
+		return inCondition(field, values, false), nil
+	}
+}
+
+// matching is the condition that one of some regular expressions is found in a field.
+func matching(field string, expressions []string) string {
+	if len(expressions) == 1 {
+		return field + "~" + quoted(expressions[0])
+	}
+	list := make([]string, len(expressions))
+	for i, e := range expressions {
+		list[i] = quoted(e)
+	}
+	return field + "~(" + strings.Join(list, ", ") + ")"
+}

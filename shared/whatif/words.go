@@ -1,0 +1,94 @@
+package whatif
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/wording"
+)
+
+// doneTo are what the actions do, as a sentence writes it.
+var doneTo = map[string]string{Block: "blocked", Challenge: "challenged", Monitor: "monitored"}
+
+// Sentence returns the outcome in words, with times in a zone.
+func (o Outcome) Sentence(r Rule, zone *time.Location) string {
+	subject := "The rule"
+	if r.Limit != nil {
+		subject = "The limit"
+	}
+	if o.Acted == 0 {
+		return subject + " would have done nothing in this period."
+	}
+	done := doneTo[r.Action]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s would have %s %s", subject, done, wording.Plural(o.Acted, "request"))
+	if o.Stopped == o.Acted {
+		fmt.Fprintf(&b, ". The gateway blocked %s anyway.", them(o.Acted))
+		return b.String()
+	}
+	if o.Stopped > 0 {
+		fmt.Fprintf(&b, ", of which the gateway blocked %s anyway. It would have newly %s %s", wording.Count(o.Stopped), done,
+			wording.Plural(o.Newly, "request"))
+	}
+	fmt.Fprintf(&b, " from %s, %s.", plural(o.Clients, "address", "addresses"), between(o.FirstNs, o.LastNs, zone))
+	switch {
+	case o.Humans == nil:
+		b.WriteString(" The log does not tell which of them people sent.")
+	case *o.Humans == 0:
+		b.WriteString(" None of them is known to be of a person.")
+	case *o.Humans == o.Newly:
+		b.WriteString(" People sent all of them.")
+	default:
+		fmt.Fprintf(&b, " People sent %s of them, from %s.", wording.Count(*o.Humans), plural(*o.HumanClients, "address", "addresses"))
+	}
+	return b.String()
+}
+
+func them(n int64) string {
+	if n == 1 {
+		return "it"
+	}
+	return "all of them"
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return wording.Count(n) + " " + many
+}
+
+// between returns two times, with the date only where it differs.
+func between(firstNs, lastNs int64, zone *time.Location) string {
+	first, last := time.Unix(0, firstNs).In(zone), time.Unix(0, lastNs).In(zone)
+	const clock, date = "15:04:05", "2006-01-02 15:04:05"
+	switch {
+	case first.Format(date) == last.Format(date):
+		return "at " + first.Format(date)
+	case first.Format(time.DateOnly) == last.Format(time.DateOnly):
+		return "between " + first.Format(date) + " and " + last.Format(clock)
+	}
+	return "between " + first.Format(date) + " and " + last.Format(date)
+}
+
+// Unknown returns what the log does not tell about the outcome. knownFrom is the smallest threshold of the curve.
+func (o Outcome) Unknown(r Rule, knownFrom int64) []string {
+	list := []string{}
+	if o.Acted > 0 {
+		list = append(list, "What clients would have done after they were stopped is not known: they might have sent fewer requests, solved a "+
+			"challenge, or used another address.")
+	}
+	if r.Limit == nil {
+		return list
+	}
+	list = append(list, "Gateways of several clusters count apart; the log does not tell which cluster a request passed.")
+	if o.PhaseUnknown > 0 {
+		list = append(list, fmt.Sprintf("The first window of %s may have begun at another time: the log has no pause of %s "+
+			"before it.", wording.Plural(o.PhaseUnknown, "key"), lengthText(r.Limit.Gap())))
+	}
+	if knownFrom > 1 {
+		list = append(list, fmt.Sprintf("Thresholds below %d were not tried, because too many requests would have to be read.", knownFrom))
+	}
+	return list
+}
