@@ -232,6 +232,7 @@ func (w *world) older(e function.Environment, parts api.Config, checks []doctor.
 	}
 	parts.Search, parts.Queries, parts.Status = search, w.service, newDeployed(table, bucket, e)
 	parts.Planets, parts.Documents, parts.Definitions, parts.Runs = w.planets, w.filters, rules, w.runs
+	parts.Lists = valuelist.In(w.bucketOfLists(e))
 	parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
 	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, e, at)...)
 	checks = append(checks, doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))
