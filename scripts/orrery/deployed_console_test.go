@@ -115,12 +115,9 @@ func newWalk(t *testing.T, session context.Context, base string) *walk {
 	return w
 }
 
-// walkStep is how long a step of a walk may take. Trino answers in seconds.
-const walkStep = time.Minute
-
 func (w *walk) do(actions ...chromedp.Action) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.tab, walkStep)
+	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		w.t.Fatalf("%v\nthe page has: %s", err, w.text())
@@ -135,7 +132,7 @@ func (w *walk) open(fragment string) {
 // holds waits until an expression is true. Questions that the estimate calls heavy are run.
 func (w *walk) holds(meaning, expression string) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.tab, walkStep)
+	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

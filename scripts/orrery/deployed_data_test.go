@@ -160,7 +160,7 @@ func waitFor(t *testing.T, d *localaws.Deployment, what string, there func() boo
 
 func waitEvery(t *testing.T, d *localaws.Deployment, every time.Duration, what string, there func() bool) {
 	t.Helper()
-	until := time.After(3 * time.Minute)
+	until := time.After(patience)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for !there() {
@@ -353,7 +353,8 @@ func testConclusions(t *testing.T, s *targets) {
 		response, body := s.askOne(t, s.deployed, q)
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
-		for tries := 0; response.StatusCode == http.StatusGatewayTimeout && tries < 60; tries++ {
+		until := time.Now().Add(patience)
+		for response.StatusCode == http.StatusGatewayTimeout && time.Now().Before(until) {
 			<-tick.C
 			response, body = s.askOne(t, s.deployed, q)
 		}

@@ -219,7 +219,7 @@ func (s *targets) askDeployed(t *testing.T, q apiRequest) (reply, []byte) {
 	at := apiRequest{method: "GET", path: s.pathOf(t, response)}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for range 180 {
+	for until := time.Now().Add(patience); time.Now().Before(until); {
 		<-tick.C
 		if response, body = s.askOne(t, s.deployed, at); response.StatusCode != http.StatusAccepted {
 			break
@@ -227,6 +227,10 @@ func (s *targets) askDeployed(t *testing.T, q apiRequest) (reply, []byte) {
 	}
 	return response, body
 }
+
+// patience is how long a test waits for something that the deployment does not do at all if it is broken. What takes
+// seconds on an idle machine takes minutes on a busy one.
+const patience = 15 * time.Minute
 
 // reply is a response without its body.
 type reply struct {

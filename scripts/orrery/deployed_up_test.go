@@ -56,7 +56,7 @@ func TestDeployedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	hiding := startUp(t, dir, mark, "--from-year", strconv.Itoa(year+1))
-	tooLong := time.AfterFunc(5*time.Minute, func() { _ = hiding.command.Process.Kill() })
+	tooLong := time.AfterFunc(patience, func() { _ = hiding.command.Process.Kill() })
 	_ = hiding.command.Wait() // its state has the exit code
 	tooLong.Stop()
 	if refusal := "start it with `orrery up --from-year " + oldest + "`"; hiding.command.ProcessState.ExitCode() != exit.Failed ||
@@ -250,7 +250,7 @@ func (up *upRun) waitForRecords(t *testing.T, want int) {
 	t.Helper()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for range 180 {
+	for until := time.Now().Add(patience); time.Now().Before(until); {
 		if up.records(t) == want {
 			return
 		}

@@ -25,8 +25,7 @@ type effectCommand struct {
 	TZ      string `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
 	DryRun  bool   `help:"Only print what the questions would read and cost."`
 	Strict  bool   `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
-	Format  string `enum:"auto,table,json,csv" default:"auto" help:"table, json, csv; auto: by terminal."`
-	Raw     bool   `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
+	formatFlags
 }
 
 // Run prints what a change did.
@@ -56,7 +55,7 @@ func (e *effectCommand) print(ctx context.Context, server *client.Client, c term
 		return err
 	}
 	table := func(results []json.RawMessage) error { return writeEffect(c.Shown(), results) }
-	if err := writeTogether(c, body, a, e.Format, e.Raw, table); err != nil {
+	if err := writeTogether(c, body, a, e.formatFlags, table); err != nil {
 		return err
 	}
 	if m := a.Meta.Effect; m != nil && m.Shortened {

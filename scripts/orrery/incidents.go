@@ -25,8 +25,7 @@ type incidentsCommand struct {
 	TZ     string `name:"tz" help:"Time zone of the times in the table, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
 	DryRun bool   `help:"Only print what the first questions would read and cost."`
 	Strict bool   `help:"Exit with 5 also if there are more incidents than were printed, later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
-	Format string `enum:"auto,table,json,csv" default:"auto" help:"table, json, csv; auto: by terminal."`
-	Raw    bool   `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
+	formatFlags
 }
 
 // Run prints the incidents of a period.
@@ -62,7 +61,7 @@ func (i *incidentsCommand) print(ctx context.Context, server *client.Client, c t
 		}
 		return writeIncidents(c.Out, results, zone)
 	}
-	if err := writeTogether(c, body, a, i.Format, i.Raw, table); err != nil {
+	if err := writeTogether(c, body, a, i.formatFlags, table); err != nil {
 		return err
 	}
 	a.ReportUnreadable(c.Err)

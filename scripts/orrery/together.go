@@ -14,6 +14,12 @@ import (
 	"github.com/orrery/orrery/shared/search"
 )
 
+// formatFlags choose the form in which an answer of askTogether is printed.
+type formatFlags struct {
+	Format string `enum:"auto,table,json,csv" default:"auto" help:"table, json, csv; auto: by terminal."`
+	Raw    bool   `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
+}
+
 // askTogether asks a route that several questions answer. It prints the mistakes in a filter to stderr.
 func askTogether(
 	ctx context.Context, server *client.Client, to search.Route, parameters map[string]any, stderr io.Writer,
@@ -44,17 +50,17 @@ func formatFor(format string, w io.Writer) string {
 	return "json"
 }
 
-// writeTogether prints an answer of askTogether in a format. table prints results as a table.
+// writeTogether prints an answer of askTogether. table prints results as a table.
 func writeTogether(
-	c terminal.Console, body []byte, a answers.Answer, format string, raw bool, table func(results []json.RawMessage) error,
+	c terminal.Console, body []byte, a answers.Answer, as formatFlags, table func(results []json.RawMessage) error,
 ) error {
 	out := c.Shown()
-	switch format = formatFor(format, c.Out); {
+	switch format := formatFor(as.Format, c.Out); {
 	case format == "json":
 		_, err := out.Write(append(body, '\n'))
 		return err
 	case format == "csv":
-		return a.WriteCSV(out, question.ParameterFlags{}, raw)
+		return a.WriteCSV(out, question.ParameterFlags{}, as.Raw)
 	case a.Meta.Estimate != nil && a.Meta.DryRun:
 		return answers.WriteEstimate(c.Out, *a.Meta.Estimate)
 	}

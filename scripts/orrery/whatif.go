@@ -26,8 +26,7 @@ type whatIfCommand struct {
 	TZ     string `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
 	DryRun bool   `help:"Only print what the first question would read and cost."`
 	Strict bool   `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
-	Format string `enum:"auto,table,json,csv" default:"auto" help:"table, json, csv; auto: by terminal."`
-	Raw    bool   `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
+	formatFlags
 }
 
 // Run prints what a rule would have done.
@@ -65,7 +64,7 @@ func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c term
 		return err
 	}
 	table := func(results []json.RawMessage) error { return writeWhatIf(c.Shown(), results) }
-	if err := writeTogether(c, body, a, w.Format, w.Raw, table); err != nil {
+	if err := writeTogether(c, body, a, w.formatFlags, table); err != nil {
 		return err
 	}
 	a.ReportUnreadable(c.Err)
@@ -146,7 +145,7 @@ func writeCommon(out io.Writer, r client.WhatIf) error {
 	return table.Flush()
 }
 
-// writeCurve prints some of the thresholds, and that of the rule.
+// writeCurve prints the threshold of the rule and some others.
 func writeCurve(out io.Writer, r client.WhatIf) error {
 	if len(r.Curve) == 0 {
 		return nil

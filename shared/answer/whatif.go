@@ -8,7 +8,7 @@ type WhatIfResult struct {
 	Sentence string  `json:"sentence" doc:"The outcome in words, with times in the zone of the request"`
 
 	NumOfRequests        int64   `json:"num_of_requests" doc:"Requests on which the rule would have acted"`
-	NumOfBlockedRequests int64   `json:"num_of_blocked_requests" doc:"Those of them that the gateway blocked anyway"`
+	NumOfBlockedRequests int64   `json:"num_of_blocked_requests" doc:"Of these, the requests that the gateway blocked anyway"`
 	NumOfNewRequests     int64   `json:"num_of_new_requests" doc:"The others: what the rule would change. The following figures are about them"`
 	NumOfIP              int64   `json:"num_of_ip" doc:"Client addresses"`
 	NumOfSessions        int64   `json:"num_of_sessions"`

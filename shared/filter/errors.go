@@ -153,7 +153,7 @@ func unclosedKey(span Span) Error {
 }
 
 func unquotedKey(text string, whole, inside Span) Error {
-	meant := quote(inside.of(text))
+	meant := Quote(inside.of(text))
 	return Error{Code: "wrong_key", Span: whole, Suggestion: meant, Fix: &Edit{whole, meant},
 		Message: "a key is written in double quotes: [" + truncate(meant) + "]"}
 }
@@ -184,13 +184,13 @@ func missingValue(text string, op Span) Error {
 
 func bareStart(text string, span Span) Error {
 	first, _ := utf8.DecodeRuneInString(span.of(text))
-	meant := quote(span.of(text))
+	meant := Quote(span.of(text))
 	return Error{Code: "bare_start", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
 		Message: fmt.Sprintf("a value that begins with %c needs quotes: %s", first, truncate(meant))}
 }
 
 func bareComma(span Span, value string) Error {
-	meant := quote(value)
+	meant := Quote(value)
 	return Error{Code: "bare_comma", Span: span, Suggestion: meant, Fix: &Edit{span, meant},
 		Message: "a pattern that contains a comma needs quotes: " + truncate(meant)}
 }

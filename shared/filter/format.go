@@ -30,7 +30,7 @@ func (c Condition) String() string {
 		if !c.Key.Exact {
 			b.WriteByte('~')
 		}
-		b.WriteString(quote(c.Key.Text))
+		b.WriteString(Quote(c.Key.Text))
 		b.WriteByte(']')
 	}
 	b.WriteString(spelling)
@@ -96,7 +96,7 @@ func bound(v Value) string {
 	if isBound(v.Text) {
 		return v.Text
 	}
-	return quote(v.Text)
+	return Quote(v.Text)
 }
 
 // isBound reports whether text may be a number or a timestamp and therefore needs no quotes.
@@ -109,12 +109,12 @@ func scalar(v Value) string {
 	if v.Kind == Number && isBound(v.Text) || v.Kind == Bool {
 		return v.Text
 	}
-	return quote(v.Text)
+	return Quote(v.Text)
 }
 
-// quote prints a string of the query-string form. A backslash is doubled only where it would escape the next
+// Quote prints a string of the query-string form. A backslash is doubled only where it would escape the next
 // character otherwise, which keeps regular expressions readable.
-func quote(text string) string {
+func Quote(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) + 2)
 	b.WriteByte('"')

@@ -34,7 +34,7 @@ func patternKey(pattern string) Key {
 // inside the quotes of the name, headers","key":"host.
 func MemberText(syntax Syntax, field, member string) string {
 	if syntax == QueryString {
-		return field + "[" + quote(member) + "]"
+		return field + "[" + Quote(member) + "]"
 	}
 	if !plainKey(member) {
 		member = Key{Text: member, Exact: true}.jsonText()

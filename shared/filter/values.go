@@ -142,7 +142,7 @@ func (p *parser) curlyValue(v *Value) {
 	}
 	inside := stripQuotes(p.text, v.Span)
 	p.checkNUL(v.Span)
-	p.fail(wrongQuotes(v.Span, quote(inside.of(p.text))))
+	p.fail(wrongQuotes(v.Span, Quote(inside.of(p.text))))
 	p.take(Token{BareToken, v.Span})
 	v.Text, v.Span = inside.of(p.text), inside
 }

@@ -78,7 +78,7 @@ const stopBytes = 64 << 10
 
 // prefixes are the beginnings of a regular expression, by which the place is found at which a line does not match it.
 type prefixes struct {
-	elements []element
+	elements func() []element // made on first use: most expressions match every line
 
 	mu       sync.Mutex
 	compiled map[int]*regexp.Regexp // by the number of elements
@@ -92,34 +92,38 @@ type element struct {
 
 // newPrefixes returns the prefixes of a regular expression that compiles.
 func newPrefixes(text string) *prefixes {
-	p := &prefixes{compiled: map[int]*regexp.Regexp{}}
-	if parsed, err := syntax.Parse(text, syntax.Perl); err == nil {
-		p.add(parsed, "")
-	}
-	return p
+	return &prefixes{compiled: map[int]*regexp.Regexp{}, elements: sync.OnceValue(func() []element {
+		parsed, err := syntax.Parse(text, syntax.Perl)
+		if err != nil {
+			return nil
+		}
+		return appendElements(nil, parsed, "")
+	})}
 }
 
-// add adds the elements of a part of the expression.
-func (p *prefixes) add(part *syntax.Regexp, group string) {
+// appendElements appends the elements of a part of an expression.
+func appendElements(to []element, part *syntax.Regexp, group string) []element {
 	switch part.Op {
 	case syntax.OpConcat:
 		for _, sub := range part.Sub {
-			p.add(sub, group)
+			to = appendElements(to, sub, group)
 		}
+		return to
 	case syntax.OpCapture:
 		if group == "" {
 			group = part.Name
 		}
-		p.add(part.Sub[0], group)
+		return appendElements(to, part.Sub[0], group)
 	case syntax.OpLiteral:
 		for i, c := range part.Rune {
 			one := &syntax.Regexp{Op: syntax.OpLiteral, Flags: part.Flags, Rune: []rune{c}}
-			p.elements = append(p.elements, element{one, named(group, fmt.Sprintf("%q", string(part.Rune[i:])))})
+			to = append(to, element{one, named(group, fmt.Sprintf("%q", string(part.Rune[i:])))})
 		}
+		return to
 	case syntax.OpEndText, syntax.OpEndLine:
-		p.elements = append(p.elements, element{part, "the end of the line"})
+		return append(to, element{part, "the end of the line"})
 	default:
-		p.elements = append(p.elements, element{part, named(group, part.String())})
+		return append(to, element{part, named(group, part.String())})
 	}
 }
 
@@ -133,8 +137,8 @@ func named(group, text string) string {
 
 // stop returns the text of a line from where it does not match on, and what the expression has there.
 func (p *prefixes) stop(line []byte) (rest []byte, expected string) {
-	begin := line[:min(len(line), stopBytes)]
-	least, most, end := 0, len(p.elements), 0 // the first elements match until the end; so many do not
+	begin, elements := line[:min(len(line), stopBytes)], p.elements()
+	least, most, end := 0, len(elements), 0 // the first elements match until the end; so many do not
 	for most-least > 1 {
 		middle := (least + most) / 2
 		if found := p.prefix(middle).FindIndex(begin); found != nil {
@@ -143,10 +147,10 @@ func (p *prefixes) stop(line []byte) (rest []byte, expected string) {
 			most = middle
 		}
 	}
-	if len(p.elements) == 0 {
+	if len(elements) == 0 {
 		return line, "another beginning"
 	}
-	return line[end:], p.elements[least].name
+	return line[end:], elements[least].name
 }
 
 // prefix returns the expression of the first elements. It prefers the longest match.
@@ -158,7 +162,7 @@ func (p *prefixes) prefix(elements int) *regexp.Regexp {
 	}
 	parts := make([]*syntax.Regexp, elements)
 	for i := range parts {
-		parts[i] = p.elements[i].part
+		parts[i] = p.elements()[i].part
 	}
 	whole := &syntax.Regexp{Op: syntax.OpConcat, Sub: parts}
 	compiled := regexp.MustCompile("^(?:" + whole.String() + ")") // parts of an expression that compiles

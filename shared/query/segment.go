@@ -48,6 +48,15 @@ func Length(seconds int64) string {
 	return strconv.FormatInt(seconds, 10) + "s"
 }
 
+// ParseLength reads a length such as 300, 300s, 5m, 1h or 2d and returns it in seconds. The number is positive, without a
+// sign or leading zeros.
+func ParseLength(text string) (seconds int64, ok bool) {
+	digits := strings.TrimRight(text, "smhd")
+	unit, known := map[string]int64{"": 1, "s": 1, "m": 60, "h": hour, "d": day}[text[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 32)
+	return n * unit, known && err == nil && n >= 1 && strconv.FormatInt(n, 10) == digits
+}
+
 // SegmentFor returns the default length of a segment, in seconds: a minute for periods up to 24 hours, then the
 // shortest length that gives at most 1,500 segments.
 func SegmentFor(p Period) int64 { return division{period: p}.standard() }

@@ -233,8 +233,8 @@ func TestPicturesOfReadme(t *testing.T) {
 		b := newTab(t, started, test.width, test.scheme)
 		var picture []byte
 		b.run(chromedp.Navigate(address+"/"+test.page), chromedp.CaptureScreenshot(&picture))
-		if len(picture) > 120_000 {
-			t.Errorf("the picture %s has %d bytes, at most 120,000 are wanted", test.name, len(picture))
+		if len(picture) > 130_000 {
+			t.Errorf("the picture %s has %d bytes, at most 130,000 are wanted", test.name, len(picture))
 		}
 		if folder := os.Getenv("ORRERY_SCREENSHOTS"); folder != "" {
 			if err := os.WriteFile(filepath.Join(folder, "readme-"+test.name+".png"), picture, 0o644); err != nil {

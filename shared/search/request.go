@@ -276,15 +276,13 @@ func segmentOf(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	digits := strings.TrimRight(text, "smhd")
-	unit, known := map[string]int64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[text[len(digits):]]
-	n, ok := wholeNumber(digits)
-	if !ok || !known {
+	seconds, ok := query.ParseLength(text)
+	if !ok {
 		return 0, &ParamError{
 			Param:      "segment",
 			Message:    fmt.Sprintf("%q is not a length such as 60, 5m, 1h or 1d", text),
 			Suggestion: "5m",
 		}
 	}
-	return n * unit, nil
+	return seconds, nil
 }

@@ -62,10 +62,9 @@ type Trial struct {
 	limit           *Limit
 	sinceNs, fromNs int64
 
-	outcome  Outcome
-	humans   bool // some request is known to be human or not
-	affected []Client
-	curve    *curve
+	outcome Outcome
+	humans  bool // some request is known to be human or not
+	curve   *curve
 }
 
 // NewTrial returns a trial of a rule on the requests from fromNs on. Those from sinceNs on are known. A curve says what
@@ -83,102 +82,84 @@ func (l Limit) HasCurve() bool { return l.Ban == 0 && l.With == "" && l.Threshol
 
 // Add adds the requests of a key, in the order of their times.
 func (t *Trial) Add(requests []Seen) {
-	acted := t.actedOn(&requests)
-	of := Client{Key: -1}
+	if t.limit != nil {
+		requests = slices.DeleteFunc(slices.Clone(requests), func(one Seen) bool { return one.Earlier })
+	}
+	acted, before := t.acted(requests), t.outcome.Acted
 	for i, one := range requests {
 		if one.TsNs < t.fromNs {
 			continue
 		}
 		t.humans = t.humans || one.Human || one.NoHuman
-		if !acted[i] {
+		switch {
+		case !acted(i):
 			continue
-		}
-		if of.Key < 0 {
-			of.Key = one.Key
-			t.outcome.Keys++
+		case one.Stopped:
+			t.outcome.StoppedNs = append(t.outcome.StoppedNs, one.TsNs)
+		default:
+			t.outcome.NewlyStopped = append(t.outcome.NewlyStopped, one)
 		}
 		t.outcome.Acted++
-		if one.Stopped {
-			t.outcome.Stopped++
-			t.outcome.StoppedNs = append(t.outcome.StoppedNs, one.TsNs)
-			continue
-		}
-		t.outcome.Newly++
-		t.outcome.NewlyStopped = append(t.outcome.NewlyStopped, one)
-		if of.Newly++; of.Newly == 1 {
-			of.FirstNs = one.TsNs
-		}
-		of.LastNs = one.TsNs
-		if one.Human {
-			of.Humans++
-		}
 	}
-	if t.limit != nil && of.Newly > 0 {
-		t.affected = append(t.affected, of)
+	if t.outcome.Acted > before {
+		t.outcome.Keys++
 	}
 }
 
-// actedOn reports on which requests the rule acts. It removes the requests that are not counted.
-func (t *Trial) actedOn(requests *[]Seen) []bool {
+// acted returns a function that reports whether the rule acts on request i.
+func (t *Trial) acted(requests []Seen) func(i int) bool {
 	if t.limit == nil {
-		acted := make([]bool, len(*requests))
-		for i := range acted {
-			acted[i] = true
-		}
-		return acted
+		return func(int) bool { return true }
 	}
-	counted := make([]Seen, 0, len(*requests))
-	list := make([]Request, 0, len(*requests))
-	for _, one := range *requests {
-		if !one.Earlier {
-			counted, list = append(counted, one), append(list, one.Request)
-		}
+	list := make([]Request, len(requests))
+	for i, one := range requests {
+		list[i] = one.Request
 	}
-	*requests = counted
 	replay := t.limit.Replay(list, t.sinceNs, t.fromNs)
 	if replay.PhaseUnknown {
 		t.outcome.PhaseUnknown++
 	}
 	if t.curve != nil {
-		t.curve.add(counted, replay.Places, t.fromNs)
+		t.curve.add(requests, replay.Places, t.fromNs)
 	}
-	return replay.Acted
+	return func(i int) bool { return replay.Acted[i] }
 }
 
 // Outcome returns the outcome of all keys.
 func (t *Trial) Outcome() Outcome {
 	o := t.outcome
 	slices.SortFunc(o.NewlyStopped, func(a, b Seen) int { return cmp.Or(cmp.Compare(a.TsNs, b.TsNs), cmp.Compare(a.Key, b.Key)) })
-	clients, sessions, people, humans := map[int32]bool{}, map[int32]bool{}, map[int32]bool{}, int64(0)
-	byClient := map[int32]*Client{}
+	o.Stopped, o.Newly = int64(len(o.StoppedNs)), int64(len(o.NewlyStopped))
+	sessions, people := map[int32]bool{}, map[int32]bool{} // people has each address, and whether it is of a human
+	affected, humans := map[int32]*Client{}, int64(0)
 	for _, one := range o.NewlyStopped {
 		if one.Session >= 0 {
 			sessions[one.Session] = true
 		}
+		if one.Client >= 0 {
+			people[one.Client] = people[one.Client] || one.Human
+		}
 		if one.Human {
 			humans++
 		}
-		if one.Client < 0 {
+		who := one.Key
+		if t.limit == nil { // all requests have the same key: the addresses are the clients
+			who = one.Client
+		}
+		if who < 0 {
 			continue
 		}
-		clients[one.Client] = true
-		people[one.Client] = people[one.Client] || one.Human
-		if t.limit == nil { // all requests have the same key: the addresses are the clients
-			c := byClient[one.Client]
-			if c == nil {
-				c = &Client{Key: one.Client, FirstNs: one.TsNs}
-				byClient[one.Client] = c
-			}
-			c.Newly, c.LastNs = c.Newly+1, one.TsNs
-			if one.Human {
-				c.Humans++
-			}
+		c := affected[who]
+		if c == nil {
+			c = &Client{Key: who, FirstNs: one.TsNs}
+			affected[who] = c
+		}
+		c.Newly, c.LastNs = c.Newly+1, one.TsNs
+		if one.Human {
+			c.Humans++
 		}
 	}
-	for _, c := range byClient {
-		t.affected = append(t.affected, *c)
-	}
-	o.Clients, o.Sessions = int64(len(clients)), int64(len(sessions))
+	o.Clients, o.Sessions = int64(len(people)), int64(len(sessions))
 	if t.humans {
 		n := int64(0)
 		for _, is := range people {
@@ -191,10 +172,13 @@ func (t *Trial) Outcome() Outcome {
 	if n := len(o.NewlyStopped); n > 0 {
 		o.FirstNs, o.LastNs = o.NewlyStopped[0].TsNs, o.NewlyStopped[n-1].TsNs
 	}
-	slices.SortFunc(t.affected, func(a, b Client) int {
+	for _, c := range affected {
+		o.Affected = append(o.Affected, *c)
+	}
+	slices.SortFunc(o.Affected, func(a, b Client) int {
 		return cmp.Or(cmp.Compare(b.Humans, a.Humans), cmp.Compare(b.Newly, a.Newly), cmp.Compare(a.Key, b.Key))
 	})
-	o.Affected = t.affected[:min(len(t.affected), MaxAffected)]
+	o.Affected = o.Affected[:min(len(o.Affected), MaxAffected)]
 	if t.curve != nil {
 		o.Curve = t.curve.points(t.limit.Threshold)
 	}

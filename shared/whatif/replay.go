@@ -35,7 +35,7 @@ func (l Limit) Replay(requests []Request, sinceNs, fromNs int64) Replay {
 	const never = -1 << 63
 	windowEnd, banEnd := int64(never), int64(never)
 	var place int32
-	var values map[int32]bool
+	values := map[int32]bool{} // that the window has had
 	for i := begin; i < len(requests); i++ {
 		one := requests[i]
 		if one.TsNs < banEnd {
@@ -51,7 +51,7 @@ func (l Limit) Replay(requests []Request, sinceNs, fromNs int64) Replay {
 		}
 		if one.TsNs >= windowEnd {
 			windowEnd, place = one.TsNs+int64(l.Per), 0
-			values = map[int32]bool{}
+			clear(values)
 		}
 		switch {
 		case l.With == "":
@@ -79,10 +79,7 @@ func (l Limit) Gap() time.Duration { return l.Per + l.Ban }
 // before the first request of the period, or the first one. unknown reports that there is no such pause.
 func (l Limit) beginOf(requests []Request, sinceNs, fromNs int64) (begin int, unknown bool) {
 	first := sort.Search(len(requests), func(i int) bool { return requests[i].TsNs >= fromNs })
-	if first == len(requests) {
-		return first, false
-	}
-	if l.Threshold == 0 {
+	if first == len(requests) || l.Threshold == 0 {
 		return first, false
 	}
 	gap := int64(l.Gap())

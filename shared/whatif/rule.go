@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // Rule is a rule that is tried on past requests.
@@ -100,11 +103,7 @@ func Parse(text string) (Rule, error) {
 
 // monitoredBy returns the condition of the requests that a rule has monitored.
 func monitoredBy(name string) string {
-	return "monitor_reasons~" + quoted(`(^|[^\w-])`+regexp.QuoteMeta(name)+`([^\w-]|$)`)
-}
-
-func quoted(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	return "monitor_reasons~" + filter.Quote(`(^|[^\w-])`+regexp.QuoteMeta(name)+`([^\w-]|$)`)
 }
 
 var whereWord = regexp.MustCompile(`(^|\s)where(\s|$)`)
@@ -146,11 +145,11 @@ func parseLimit(words []string) (*Limit, string, error) {
 		words = words[2:]
 		switch word {
 		case "per", "ban":
-			length, ok := parseLength(value)
+			seconds, ok := query.ParseLength(value)
 			if !ok {
 				return wrong("%q is not a length such as 30s, 1m or 1h", value)
 			}
-			if word == "per" {
+			if length := time.Duration(seconds) * time.Second; word == "per" {
 				limit.Per = length
 			} else {
 				limit.Ban = length
@@ -193,31 +192,8 @@ func checkLimit(l Limit) error {
 	return nil
 }
 
-// parseLength reads a length such as 60, 90s, 5m, 2h or 1d.
-func parseLength(text string) (time.Duration, bool) {
-	digits := strings.TrimRight(text, "smhd")
-	unit, known := map[string]time.Duration{
-		"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
-	}[text[len(digits):]]
-	n, err := strconv.ParseInt(digits, 10, 32)
-	if err != nil || !known || n < 1 {
-		return 0, false
-	}
-	return time.Duration(n) * unit, true
-}
-
 // lengthText writes a length as rules have it.
-func lengthText(d time.Duration) string {
-	for _, unit := range []struct {
-		length time.Duration
-		name   string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
-		if d > 0 && d%unit.length == 0 {
-			return fmt.Sprintf("%d%s", d/unit.length, unit.name)
-		}
-	}
-	return fmt.Sprintf("%ds", d/time.Second)
-}
+func lengthText(d time.Duration) string { return query.Length(int64(d / time.Second)) }
 
 // String returns the rule in the shorter form.
 func (r Rule) String() string {

@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		`limit 3 by ip per 60 action challenge where path="/where"`: `limit 3 per 1m by ip action challenge where path="/where"`,
 		`block where path~"^/wp-"`:                                  `block where path~"^/wp-"`,
 		"monitor where country=China":                               "monitor where country=China",
-		"enforce acl3":                                              `block where monitor_reasons~"(^|[^\\w-])acl3([^\\w-]|$)"`,
+		"enforce acl3":                                              `block where monitor_reasons~"(^|[^\w-])acl3([^\w-]|$)"`,
 		`{"threshold":5,"timeframe":60,"key":[{"attrs":"ip"}]}`:     "limit 5 per 1m by ip",
 		`{"rule":{"relation":"OR","entry":[{"type":"ip","value":"192.0.2.0/24"},{"type":"ip","value":"198.51.100.7"}]}}`:                                                                                                                          `block where ip in ("192.0.2.0/24", "198.51.100.7")`,
 		`{"action":"action-challenge","rule":{"relation":"AND","entry":[{"type":"path","value":"^/a"},{"type":"headers","name":"x","value":"b\"c"},{"type":"asn","value":64500}]}}`:                                                               `challenge where path~"^/a", headers["x"]~"b\"c", asn in ("64500")`,

@@ -127,8 +127,8 @@ func (r *Rule) readLimit(of vendorRule) error {
 // attributes are the fields that have the attributes of requests.
 var attributes = map[string]string{
 	"ip": "ip", "session": "session", "authority": "authority", "path": "path", "method": "method", "country": "country",
-	"asn": "asn", "company": "organization", "organization": "organization", "network": "ip/24", "host": "host", "uri": "url",
-	"query": "query", "securitypolicy": "", "subregion": "", "region": "geo_region",
+	"asn": "asn", "company": "organization", "organization": "organization", "host": "host", "uri": "url",
+	"query": "query", "region": "geo_region",
 }
 
 // headers are the fields that have headers of requests.
@@ -139,7 +139,7 @@ func fieldOf(part map[string]string, place string) (string, error) {
 	for kind, name := range part {
 		switch {
 		case len(part) > 1:
-		case kind == "attrs" && attributes[name] != "" && name != "network":
+		case kind == "attrs" && attributes[name] != "":
 			return attributes[name], nil
 		case kind == "headers" && headers[strings.ToLower(name)] != "":
 			return headers[strings.ToLower(name)], nil
@@ -162,7 +162,7 @@ func (t vendorTags) conditions(place string, negated bool) (string, error) {
 	case and:
 		var all []string
 		for _, tag := range t.Tags {
-			all = append(all, "tags="+quoted(tag))
+			all = append(all, "tags="+filter.Quote(tag))
 		}
 		return filter.Joined(all...), nil
 	}
@@ -173,7 +173,7 @@ func (t vendorTags) conditions(place string, negated bool) (string, error) {
 func inCondition(field string, values []string, negated bool) string {
 	list := make([]string, len(values))
 	for i, v := range values {
-		list[i] = quoted(v)
+		list[i] = filter.Quote(v)
 	}
 	operator := " in ("
 	if negated {
@@ -245,16 +245,15 @@ func condition(kind, name string, of []vendorEntry, place string) (string, error
 	case kind == "tags":
 		return inCondition("tags", values, false), nil
 	case (kind == "headers" || kind == "cookies") && name != "":
-		return matching(kind+"["+quoted(name)+"]", values), nil
+		return matching(kind+"["+filter.Quote(name)+"]", values), nil
 	case kind == "asn":
-		for i, v := range values {
+		for _, v := range values {
 			if _, err := strconv.Atoi(v); err != nil {
 				return "", &RuleError{fmt.Sprintf("%s: %q is not the number of a network", place, v), ""}
 			}
-			values[i] = v
 		}
 		return inCondition("asn", values, false), nil
-	case field == "" || kind == "network":
+	case field == "":
 		return "", &RuleError{fmt.Sprintf("%s: conditions of type %q cannot be tried, because the log does not have them", place, kind), ""}
 	case slices.Contains(patterns, kind):
 		return matching(field, values), nil
@@ -266,11 +265,11 @@ func condition(kind, name string, of []vendorEntry, place string) (string, error
 // matching is the condition that one of some regular expressions is found in a field.
 func matching(field string, expressions []string) string {
 	if len(expressions) == 1 {
-		return field + "~" + quoted(expressions[0])
+		return field + "~" + filter.Quote(expressions[0])
 	}
 	list := make([]string, len(expressions))
 	for i, e := range expressions {
-		list[i] = quoted(e)
+		list[i] = filter.Quote(e)
 	}
 	return field + "~(" + strings.Join(list, ", ") + ")"
 }

@@ -69,7 +69,7 @@ func partOf(field string) (map[string]string, bool) {
 	}
 	names := make([]string, 0, len(attributes))
 	for name, of := range attributes {
-		if of == field && name != "network" {
+		if of == field {
 			names = append(names, name)
 		}
 	}

@@ -23,40 +23,28 @@ func (o Outcome) Sentence(r Rule, zone *time.Location) string {
 	done := doneTo[r.Action]
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s would have %s %s", subject, done, wording.Plural(o.Acted, "request"))
-	if o.Stopped == o.Acted {
-		fmt.Fprintf(&b, ". The gateway blocked %s anyway.", them(o.Acted))
-		return b.String()
+	addresses := wording.Counted(o.Clients, "address", "addresses") + ", " + between(o.FirstNs, o.LastNs, zone)
+	switch {
+	case o.Stopped == 0:
+		fmt.Fprintf(&b, " from %s.", addresses)
+	case o.Newly == 0:
+		return b.String() + ". The gateway blocked all of them anyway."
+	default:
+		fmt.Fprintf(&b, ". The gateway blocked %s of them anyway. The other %s came from %s.", wording.Count(o.Stopped),
+			wording.Count(o.Newly), addresses)
 	}
-	if o.Stopped > 0 {
-		fmt.Fprintf(&b, ", of which the gateway blocked %s anyway. It would have newly %s %s", wording.Count(o.Stopped), done,
-			wording.Plural(o.Newly, "request"))
-	}
-	fmt.Fprintf(&b, " from %s, %s.", plural(o.Clients, "address", "addresses"), between(o.FirstNs, o.LastNs, zone))
 	switch {
 	case o.Humans == nil:
-		b.WriteString(" The log does not tell which of them people sent.")
+		b.WriteString(" The log does not tell which of these people sent.")
 	case *o.Humans == 0:
-		b.WriteString(" None of them is known to be of a person.")
+		b.WriteString(" None of these is known to be of a person.")
 	case *o.Humans == o.Newly:
-		b.WriteString(" People sent all of them.")
+		b.WriteString(" People sent all of these.")
 	default:
-		fmt.Fprintf(&b, " People sent %s of them, from %s.", wording.Count(*o.Humans), plural(*o.HumanClients, "address", "addresses"))
+		fmt.Fprintf(&b, " People sent %s of these, from %s.", wording.Count(*o.Humans),
+			wording.Counted(*o.HumanClients, "address", "addresses"))
 	}
 	return b.String()
-}
-
-func them(n int64) string {
-	if n == 1 {
-		return "it"
-	}
-	return "all of them"
-}
-
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return wording.Count(n) + " " + many
 }
 
 // between returns two times, with the date only where it differs.

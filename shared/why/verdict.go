@@ -2,8 +2,9 @@ package why
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
+
+	"github.com/orrery/orrery/shared/wording"
 )
 
 // Assessment says whether a rule was wrong to act on a request.
@@ -131,14 +132,14 @@ func ruleText(t Tally, alone bool) string {
 		return "The same rule acted on nobody else."
 	case t.Known == 0:
 		return fmt.Sprintf("The same rule acted on %s of others, from %s.",
-			requests(t.Requests), plural(t.Addresses, "address", "addresses"))
+			requests(t.Requests), wording.Counted(t.Addresses, "address", "addresses"))
 	case t.Requests == 1 && t.People == 1:
 		text = "The same rule acted on 1 request of another person."
 	case t.Requests == 1:
 		text = "The same rule acted on 1 request of another client, which is not a person."
 	default:
 		text = fmt.Sprintf("The same rule acted on %s of others, %s of them by people, from %s.",
-			requests(t.Requests), some(t.People, t.Requests), plural(t.Addresses, "address", "addresses"))
+			requests(t.Requests), some(t.People, t.Requests), wording.Counted(t.Addresses, "address", "addresses"))
 	}
 	if alone {
 		text += " The gateway took this client for a person, too."
@@ -182,7 +183,7 @@ func pathText(t Tally, ofPeople bool) string {
 	return fmt.Sprintf("%s sent %s to this path, and %s of them were blocked.", many, requests(t.Requests), some(t.Blocked, t.Requests))
 }
 
-func requests(n int64) string { return plural(n, "request", "requests") }
+func requests(n int64) string { return wording.Counted(n, "request", "requests") }
 
 // some writes how many of several things there are.
 func some(n, of int64) string {
@@ -192,21 +193,5 @@ func some(n, of int64) string {
 	case of:
 		return "all"
 	}
-	return number(n)
-}
-
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return number(n) + " " + many
-}
-
-// number writes a number with commas between its thousands.
-func number(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
+	return wording.Count(n)
 }

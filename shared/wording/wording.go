@@ -39,11 +39,14 @@ func Percent(part, whole int64) string {
 }
 
 // Plural returns a number with a noun.
-func Plural(n int64, noun string) string {
+func Plural(n int64, noun string) string { return Counted(n, noun, noun+"s") }
+
+// Counted returns a number with the noun for one thing or for several.
+func Counted(n int64, one, several string) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 " + one
 	}
-	return Count(n) + " " + noun + "s"
+	return Count(n) + " " + several
 }
 
 // Shown returns a value from the data in a form that is safe to show: characters that are invisible or change the order

@@ -29,22 +29,24 @@ func (s *server) whatIfRoutes() []route.Route {
 		Tag:      route.DataTag,
 		Searches: true,
 		Summary:  "What a rule would have done",
-		Doc: "Replays a rate limit or a filter on the requests of a period: on which it would have acted, how many of these are not " +
-			"blocked today, whose they are, and what other thresholds would do. Nothing is sent to a gateway. For a limit, the 24 " +
-			fmt.Sprintf("hours before the period are read, too, to know where windows begin. The period has at most %d days.", asking.MaxDays),
+		Doc: fmt.Sprintf("Replays a rate limit or a filter on the requests of a period: on which it would have acted, how many "+
+			"of these are not blocked today, whose they are, and what other thresholds would do. Nothing is sent to a gateway. "+
+			"For a limit, the 24 hours before the period are read, too, to know where windows begin. The period has at most "+
+			"%d days.", asking.MaxDays),
 		Scope:  keys.DataRead,
 		Offers: offers,
 		Params: slices.Concat([]parameter.Parameter{
 			parameter.Filters,
 			parameter.Of(search.Parameter{
 				Name: parameter.RuleName, Required: true, Example: "limit 60 per 1m by ip",
-				Doc: "The rule: `limit 60 per 1m by ip [with FIELD] [ban 10m] [where CONDITIONS]`, `block where CONDITIONS`, `enforce NAME` " +
-					"for a rule that is only monitored today, or a rate limit or a global filter as the gateway has it in JSON.",
+				Doc: "The rule: `limit 60 per 1m by ip [with FIELD] [ban 10m] [where CONDITIONS]`, `block where CONDITIONS`, " +
+					"`enforce NAME` for a rule that is only monitored today, or a rate limit or a global filter as the gateway " +
+					"has it in JSON.",
 			}),
 			parameter.DayZone,
 		}, offers.Parameters(), []parameter.Parameter{
-			parameter.Boolean(dryRunName, "true: the rule is not tried. The answer has no results, and `meta.estimate` has what the "+
-				"first question would read and cost."),
+			parameter.Boolean(dryRunName, "true: the rule is not tried. The answer has no results, and `meta.estimate` has "+
+				"what the first question would read and cost."),
 		}),
 		Headers: []parameter.Parameter{parameter.Syntax, parameter.Prefer},
 		Answers: []route.Response{found, finding},

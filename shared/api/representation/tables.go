@@ -148,7 +148,8 @@ type whatIfRow struct {
 	Sentence         *string `json:"sentence"`
 }
 
-// whatIfRows returns the rows of a rule: those of its curve. The row of the rule's threshold has the sentence.
+// whatIfRows returns a row for each point of the curve, or one row if there is no curve. With a curve, only the row of the
+// rule's threshold has the sentence.
 func whatIfRows(result tabular.Object) ([]tabular.Object, error) {
 	var points []tabular.Object
 	if err := json.Unmarshal(result["curve"], &points); err != nil {

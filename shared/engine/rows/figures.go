@@ -191,7 +191,7 @@ func histogramRowOf(r *result) query.HistogramRow {
 	}
 }
 
-// texts has each text of a result once, for rows of which many have the same texts.
+// texts keeps one copy of each text of a result, because many rows have the same texts.
 type texts map[string]*string
 
 func (t texts) once(text string) *string {

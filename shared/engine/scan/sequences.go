@@ -53,8 +53,8 @@ type sequenced struct {
 	keys     []keyCodes // codes of texts
 	n        []int64    // requests of each key
 	requests []keyedRequest
-	all      []int32 // the numbers of the keys among those of all row groups, after join
-	codes    []int32 // the codes of the texts there
+	all      []int32 // for each key, its place in sequencing.keys; join sets it
+	codes    []int32 // for each text, its code in sequencing.texts; join sets it
 }
 
 // keyedRequest is a request with the number of its key. The further values are codes of texts.

@@ -32,7 +32,7 @@ func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFr
 		NumOfRequests: o.Acted, NumOfBlockedRequests: o.Stopped, NumOfNewRequests: o.Newly,
 		NumOfIP: o.Clients, NumOfSessions: o.Sessions, NumOfHumans: o.Humans, NumOfHumanIP: o.HumanClients,
 		SegmentSeconds: times.seconds, Segments: times.segments(o), Facets: facetsOf(o, found.Values),
-		Affected: []answer.WhatIfClient{}, Curve: curveOf(o), Unknown: o.Unknown(a.rule, curveFrom),
+		Curve: curveOf(o), Unknown: o.Unknown(a.rule, curveFrom),
 	}
 	if a.rule.Name != "" {
 		r.Name = &a.rule.Name
@@ -46,13 +46,12 @@ func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFr
 	if text, ok := a.rule.JSON(); ok {
 		r.JSON = &text
 	}
-	list := []inquiry.Question{}
-	for _, c := range o.Affected {
-		r.Affected = append(r.Affected, a.clientOf(c, o.Humans != nil, found))
-	}
-	for i := range r.Affected {
-		if q, ok := a.evidence(&r.Affected[i]); ok {
-			list = append(list, q)
+	r.Affected = make([]answer.WhatIfClient, len(o.Affected))
+	var list []inquiry.Question
+	for i, c := range o.Affected {
+		own := a.client(&r.Affected[i], c, o.Humans != nil, found)
+		if own != "" {
+			list = append(list, evidence(&r.Affected[i], own))
 		}
 	}
 	return r, a.all(ctx, list...)
@@ -148,9 +147,10 @@ func curveOf(o whatif.Outcome) []answer.WhatIfPoint {
 	return list
 }
 
-// clientOf returns a client as an answer has it.
-func (a *asker) clientOf(c whatif.Client, humans bool, found query.SequencesAnswer) answer.WhatIfClient {
-	of := answer.WhatIfClient{NumOfNewRequests: c.Newly, First: instant(c.FirstNs), Last: instant(c.LastNs)}
+// client describes a client. It returns the conditions of its requests without the period, or "" if no filter can have its
+// key.
+func (a *asker) client(of *answer.WhatIfClient, c whatif.Client, humans bool, found query.SequencesAnswer) (own string) {
+	of.NumOfNewRequests, of.First, of.Last = c.Newly, instant(c.FirstNs), instant(c.LastNs)
 	if humans {
 		of.NumOfHumans = &c.Humans
 	}
@@ -161,11 +161,16 @@ func (a *asker) clientOf(c whatif.Client, humans bool, found query.SequencesAnsw
 			of.Key = append(of.Key, answer.WhatIfPart{Field: field, Value: found.Sequences[c.Key].Key[i]})
 		}
 	}
-	of.Filter = filter.Joined(filter.During(a.period.FromMs, a.period.ToMs), a.conditions)
+	own, whole := a.conditions, true
 	for _, part := range of.Key {
-		of.Filter = filter.Joined(of.Filter, equal(part))
+		condition := equal(part)
+		own, whole = filter.Joined(own, condition), whole && condition != ""
 	}
-	return of
+	of.Filter = filter.Joined(filter.During(a.period.FromMs, a.period.ToMs), own)
+	if !whole {
+		return ""
+	}
+	return own
 }
 
 // equal returns the condition of the requests with a part of a key, or "" if no filter can have the value.
@@ -178,19 +183,12 @@ func equal(part answer.WhatIfPart) string {
 	return with
 }
 
-// evidence returns the question for a request of a client. There is none if no filter can have its key.
-func (a *asker) evidence(of *answer.WhatIfClient) (inquiry.Question, bool) {
+// evidence returns the question for a request of a client, whose conditions are given.
+func evidence(of *answer.WhatIfClient, own string) inquiry.Question {
 	ms := inquiry.TimeOf(of.First).UnixMilli()
-	filters := filter.Joined(filter.During(ms, ms), a.conditions)
-	for _, part := range of.Key {
-		condition := equal(part)
-		if condition == "" {
-			return inquiry.Question{}, false
-		}
-		filters = filter.Joined(filters, condition)
-	}
 	return inquiry.Question{
-		Route: string(search.Logs), Params: map[string]string{"filters": filters, "limit": "1", "fields": "record_ref"},
+		Route:  string(search.Logs),
+		Params: map[string]string{"filters": filter.Joined(filter.During(ms, ms), own), "limit": "1", "fields": "record_ref"},
 		Into: func(results json.RawMessage) error {
 			var records []struct {
 				Ref string `json:"record_ref"`
@@ -201,5 +199,5 @@ func (a *asker) evidence(of *answer.WhatIfClient) (inquiry.Question, bool) {
 			}
 			return err
 		},
-	}, true
+	}
 }
