@@ -166,7 +166,7 @@ func TestReportOfRealLog(t *testing.T) {
 		dayBefore  = "timestamp between 2015-05-18 00:00:00 and 2015-05-18 23:59:59.999"
 	)
 	t.Run("a week", func(t *testing.T) {
-		r := realReport{querier{t, data, map[string][]map[string]any{}}, reportOf(t, "--data", data, week), week, weekBefore}
+		r := realReport{newQuerier(t, data), reportOf(t, "--data", data, week), week, weekBefore}
 		r.check()
 		got := r.d.Report
 		if *got.Figures[0].Value+*got.Figures[0].Previous != 10_000 || len(got.Chart.Bars) != 7 {
@@ -186,7 +186,7 @@ func TestReportOfRealLog(t *testing.T) {
 		}
 	})
 	t.Run("a day", func(t *testing.T) {
-		r := realReport{querier{t, data, map[string][]map[string]any{}}, reportOf(t, "--data", data, day), day, dayBefore}
+		r := realReport{newQuerier(t, data), reportOf(t, "--data", data, day), day, dayBefore}
 		r.check()
 		got := r.d.Report
 		if len(got.Changes) == 0 || !got.Compared || len(got.Chart.Bars) != 24 || got.Verdict.State != report.Quiet {
@@ -211,7 +211,7 @@ func TestReportOfGeneratedTraffic(t *testing.T) {
 		day    = "timestamp between 2026-01-02 00:00:00 and 2026-01-02 23:59:59.999"
 		before = "timestamp between 2026-01-01 00:00:00 and 2026-01-01 23:59:59.999"
 	)
-	r := realReport{querier{t, data, map[string][]map[string]any{}}, reportOf(t, "--data", data, day), day, before}
+	r := realReport{newQuerier(t, data), reportOf(t, "--data", data, day), day, before}
 	r.check()
 	got := r.d.Report
 	for _, f := range got.Figures {
@@ -480,16 +480,22 @@ func (r realReport) foot() {
 	}
 }
 
-// querier asks the data routes with the command, each question once.
+// querier asks the data routes with the command, each question once. A server answers them, because the command itself
+// would open the folder for each.
 type querier struct {
-	t     *testing.T
-	data  string
-	known map[string][]map[string]any
+	t         *testing.T
+	data, url string
+	known     map[string][]map[string]any
+}
+
+func newQuerier(t *testing.T, data string) querier {
+	t.Helper()
+	return querier{t, data, startServer(t, data, "--no-demo").base, map[string][]map[string]any{}}
 }
 
 func (q querier) results(route, filters string, args ...string) []map[string]any {
 	q.t.Helper()
-	args = append([]string{"query", route, filters, "--data", q.data, "--format", "json"}, args...)
+	args = append([]string{"query", route, filters, "--url", q.url, "--format", "json"}, args...)
 	asked := strings.Join(args, "\n")
 	if results, ok := q.known[asked]; ok {
 		return results

@@ -14,7 +14,7 @@ import (
 // TestSchemathesis sends thousands of requests that the OpenAPI document allows or forbids to the real server, and
 // checks that it answers all of them as the document describes. The requests are the same in every run, also without a
 // seed, because their generation is deterministic. scripts/tools/schemathesis.toml has the numbers of examples, which
-// take about a minute, and the exceptions with their reasons.
+// take one or two minutes, and the exceptions with their reasons.
 func TestSchemathesis(t *testing.T) {
 	program := os.Getenv("ORRERY_SCHEMATHESIS")
 	if program == "" {
