@@ -53,6 +53,8 @@ var needsOf = map[string]needs{
 	"planet-versions": {memory: 256},
 	"filter-get":      {memory: 256},
 	"filter-put":      {memory: 256},
+	"list-get":        {memory: 256},
+	"list-put":        {memory: 256},
 	notFoundName:      {memory: 256},
 	consoleName:       {memory: 256},
 	ingestName:        {memory: 3008, scratch: 4096}, // timeout: Props.IngestSeconds

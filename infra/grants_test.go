@@ -30,6 +30,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // TestGrantsCoverStoreActions runs the stores of the table with the permissions of a function that uses each, and then
@@ -50,6 +51,8 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"planets":         {func(f function) bool { return f.Name == "planet-put" }, usePlanets},
 		"reading filters": {func(f function) bool { return strings.HasPrefix(f.Name, "filter-") }, readFilters},
 		"filters":         {func(f function) bool { return f.Name == "filter-put" }, useFilters},
+		"reading lists":   {func(f function) bool { return is("list-get", "list-put")(f) || f.asksAthena() }, readLists},
+		"lists":           {is("list-put"), useLists},
 		"reading reports": {is("report-get", "report-put", reportName), readReports},
 		"reports":         {is("report-put"), useReports},
 		"reading runs":    {is("report-get"), readRuns},
@@ -101,6 +104,12 @@ func is(names ...string) func(function) bool {
 }
 
 var weekly = definition.DocumentOf(planet.FirstConfig, "weekly")
+
+var tor = valuelist.DocumentOf(planet.FirstConfig, "tor")
+
+func readLists(t *testing.T, open openTable) { readDocument(t, open, tor) }
+
+func useLists(t *testing.T, open openTable) { useDocument(t, open, tor) }
 
 func readReports(t *testing.T, open openTable) { readDocument(t, open, weekly) }
 

@@ -59,6 +59,7 @@ func testData(t *testing.T, d *localaws.Deployment, dir string, s *targets, data
 	waitFor(t, d, "an empty queue", func() bool { return waiting(t, d, "RawQueueURL", bothStates...) == 0 })
 	askData(t, s, append(slices.Clone(dataFilters), hostileFilters...)...)
 	t.Run("small questions need no Athena", func(t *testing.T) { testScan(t, s) })
+	t.Run("lists of values", func(t *testing.T) { testLists(t, s) })
 	t.Run("links to a record", func(t *testing.T) { testReferences(t, s) })
 	t.Run("conclusions", func(t *testing.T) { testConclusions(t, s) })
 	if _, there := realLogs(t); there {
@@ -85,6 +86,36 @@ func testScan(t *testing.T, s *targets) {
 			t.Errorf("%s: %+v", route, m)
 		}
 	}
+}
+
+// testLists writes lists of values to both targets, reads them, and asks questions that name them.
+func testLists(t *testing.T, s *targets) {
+	lists := bases[0] + "/conf/prod/lists"
+	asText := map[string]string{"Content-Type": "text/plain"}
+	wants := func(status int, q apiRequest) []byte {
+		t.Helper()
+		got, body := s.ask(t, q)
+		if got != status {
+			t.Errorf("%s %s: %d, want %d: %s", q.method, q.path, got, status, body)
+		}
+		return body
+	}
+	wants(http.StatusOK, apiRequest{"PUT", lists + "/far", "US\nDE\n", asText})
+	wants(http.StatusOK, apiRequest{"PUT", lists + "/far", "FR\nBR\nJP\n", asText})
+	wants(http.StatusOK, apiRequest{"PUT", lists + "/most", "0.0.0.0/1\n2001:db8::/32\n", asText})
+	wants(http.StatusUnprocessableEntity, apiRequest{"PUT", lists + "/most", "a\tb\n", asText})
+	for _, path := range []string{"", "/far", "/far/versions", "/far/versions/1"} {
+		wants(http.StatusOK, apiRequest{method: "GET", path: lists + path})
+	}
+	for _, condition := range []string{"country in @far", "not country in @far:1", "ip in @most"} {
+		path := bases[0] + "/data/stats?" + url.Values{"filters": {condition + ", " + wholeDay}}.Encode()
+		body := wants(http.StatusOK, apiRequest{method: "GET", path: path})
+		if !bytes.Contains(body, []byte(`"lists":[{"list":`)) {
+			t.Errorf("%s: the answer does not say which lists it used: %.300s", condition, body)
+		}
+	}
+	unknown := bases[0] + "/data/stats?" + url.Values{"filters": {"country in @near, " + wholeDay}}.Encode()
+	wants(http.StatusBadRequest, apiRequest{method: "GET", path: unknown})
 }
 
 // testLog is a log to import, with the number of its records and their period.

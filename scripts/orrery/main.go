@@ -58,6 +58,7 @@ type commands struct {
 	Formats   formatsCommand   `cmd:"" help:"List the log formats, or describe one."`
 	DDL       ddlCommand       `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
 	Planet    planetCommand    `cmd:"" help:"Read or replace the planet settings of a configuration."`
+	List      listCommand      `cmd:"" help:"Write, read, list and delete lists of values, which filters name, as in ip in @tor."`
 	Filter    filterCommand    `cmd:"" help:"Save, read, list and delete filters with names, for query … @NAME."`
 	Key       keyCommand       `cmd:"" help:"Create, list and revoke API keys."`
 	Put       putCommand       `cmd:"" help:"Put logs into the bucket of a deployment, which imports them."`

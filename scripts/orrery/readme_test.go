@@ -81,7 +81,7 @@ func testPage(t *testing.T, page string, least int) {
 	}
 }
 
-// readerLogs are the logs of a reader that the pages import.
+// readerLogs are the logs of a reader that the pages import, and a list of values.
 var readerLogs = map[string]string{
 	"access.log": `203.0.113.7 - - [20/Nov/2026:10:05:03 +0000] "GET /feed?page=2 HTTP/1.1" 200 5316 "-" "curl/8.5.0"
 198.51.100.9 - ann [20/Nov/2026:10:05:04 +0000] "POST /login HTTP/1.1" 403 153 "https://blog.example/" "Mozilla/5.0"
@@ -98,6 +98,7 @@ var readerLogs = map[string]string{
 `,
 	"app.jsonl": `{"at":"2026-11-20T10:05:03Z","client":{"ip":"203.0.113.7"},"path":"/feed","status":200,"duration_ms":12}
 `,
+	"scanners.txt": "# seen by us\n192.0.2.0/24\n203.0.113.7\n",
 	"app.log": `2026-11-20T10:05:03Z 203.0.113.7 200
 `,
 }

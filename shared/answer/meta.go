@@ -21,6 +21,8 @@ type Meta struct {
 	Oldest         *string    `json:"oldest" nullable:"true" doc:"Time of the oldest record when the request began; null if there is none, or for a key that is limited to branches"`
 	Complete       *string    `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
 
+	Lists []ListMeta `json:"lists,omitempty" doc:"The lists of values that the filters name, in the versions that were used"`
+
 	Demo bool `json:"demo,omitempty" doc:"The records are those of a demo day, because there are no others"`
 
 	Diff   *DiffMeta   `json:"diff,omitempty" doc:"The two sides of a diff"`
@@ -58,6 +60,13 @@ type Meta struct {
 type MetaPeriod struct {
 	From string `json:"from" doc:"RFC 3339, UTC"`
 	To   string `json:"to" doc:"RFC 3339, UTC"`
+}
+
+// ListMeta is a version of a list of values.
+type ListMeta struct {
+	List        string `json:"list" doc:"Its name, after that of its configuration and a slash unless this is prod"`
+	Version     int    `json:"version"`
+	NumOfValues int    `json:"num_of_values"`
 }
 
 // Truncated describes why an answer is not complete.

@@ -29,6 +29,7 @@ import (
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/status"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // Config configures the API.
@@ -38,6 +39,7 @@ type Config struct {
 	Prepare   route.Prepare      // called before the body of a request is parsed; nil: nothing is
 	Planets   document.Store     // for the planet routes, and for marks; nil: there are no marks of planets
 	Documents document.Store     // for the routes of saved filters and scheduled reports
+	Lists     valuelist.Objects  // the values of lists of values
 	Status    status.Source      // for the route of the status
 	Keys      keys.Callers       // nil: no key is needed, and only requests from this machine are answered
 	TokenKeys keys.TokenKeys     // of keys without one of their own; nil: their tokens are valid in this process only
@@ -100,7 +102,7 @@ func New(c Config) (http.Handler, error) {
 
 // missing lists the required fields that are not set, in the order of Config.
 func (c Config) missing() []string {
-	var searches, keepsPlanets, keepsOthers, hasStatus bool
+	var searches, keepsPlanets, keepsOthers, keepsLists, hasStatus bool
 	for _, r := range (&server{Config: c}).routes() {
 		if !c.serves(r.ID) {
 			continue
@@ -108,6 +110,7 @@ func (c Config) missing() []string {
 		searches = searches || r.Searches
 		keepsPlanets = keepsPlanets || r.Tag == route.PlanetsTag
 		keepsOthers = keepsOthers || r.Tag != route.PlanetsTag && strings.HasPrefix(r.Path, "/conf/")
+		keepsLists = keepsLists || r.Tag == route.ListsTag
 		hasStatus = hasStatus || r.ID == service.StatusID
 	}
 	var fields []string
@@ -118,6 +121,7 @@ func (c Config) missing() []string {
 		{"Search", searches && c.Search == nil},
 		{"Planets", keepsPlanets && c.Planets == nil},
 		{"Documents", keepsOthers && c.Documents == nil},
+		{"Lists", keepsLists && c.Lists == nil},
 		{"Status", hasStatus && c.Status == nil},
 		{"Log", c.Log == nil},
 		{"Now", c.Now == nil},

@@ -387,7 +387,7 @@ func TestNewListsMissingFields(t *testing.T) {
 		config Config
 		want   string
 	}{
-		"all routes":        {Config{}, "api: not set in Config: Search, Planets, Documents, Status, Log, Now"},
+		"all routes":        {Config{}, "api: not set in Config: Search, Planets, Documents, Lists, Status, Log, Now"},
 		"a route that asks": {Config{Serves: []string{"topx"}, Now: time.Now}, "api: not set in Config: Search, Log"},
 		"a route for planets": {
 			Config{Serves: []string{"planet-get"}, Log: slog.Default()}, "api: not set in Config: Planets, Now",

@@ -24,6 +24,7 @@ import (
 	"github.com/orrery/orrery/shared/planet/planettest"
 	"github.com/orrery/orrery/shared/savedfilter"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // TestBranchesReachEverySearch: each data route passes the branches of the key to the search, by GET and by POST.
@@ -81,19 +82,21 @@ func alsoRequired(format string, r route.Route) (text string) {
 // of the key's branches work as usual.
 func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 	var store, filters document.Store
-	s := newServer(t, func(c *Config) { c.Keys, store, filters = testKeys, c.Planets, c.Documents })
+	var config *Config
+	s := newServer(t, func(c *Config) { c.Keys, store, filters, config = testKeys, c.Planets, c.Documents, c })
 	mustPut := func(config string) {
 		t.Helper()
 		put(t, store, config, config)
 	}
-	for _, config := range []string{"staging", "hidden", "Staging", "staging2"} {
-		mustPut(config)
-		saveFilters(t, filters, config)
+	for _, name := range []string{"staging", "hidden", "Staging", "staging2"} {
+		mustPut(name)
+		saveFilters(t, filters, name)
+		saveLists(t, config, name)
 	}
 	ask := func(r route.Route, config string) reply {
 		t.Helper()
 		path := strings.NewReplacer("{config}", config, "{entry_id}", planet.EntryID, "{version}", "1",
-			"{name}", "server-errors").Replace(r.Path)
+			"{name}", "server-errors", "{list}", "tor").Replace(r.Path)
 		head := fmt.Sprintf("%s /api/v4.0%s HTTP/1.1\nHost: localhost\nX-API-Key: branch-key", r.Method, path)
 		m := examples.Message{Head: head}
 		if r.Method == http.MethodPut {
@@ -101,6 +104,10 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 			m.Body = string(planettest.Settings(t, "written").JSON())
 			if r.Tag == route.FiltersTag {
 				m.Body = `{"filters":"status=404"}`
+			}
+			if r.Tag == route.ListsTag {
+				m.Head = strings.Replace(m.Head, "application/json", "text/plain", 1)
+				m.Body = "192.0.2.7"
 			}
 		}
 		return s.send(t, m)
@@ -138,6 +145,11 @@ func TestConfigurationsOfOtherBranchesAreNotFound(t *testing.T) {
 		written = slices.ContainsFunc(list, func(i document.Info) bool { return i.By != "console" })
 		if written || err != nil {
 			t.Errorf("a filter of %s was written: %+v, %v", config, list, err)
+		}
+		list, err = filters.Versions(t.Context(), valuelist.DocumentOf(config, "tor"))
+		written = slices.ContainsFunc(list, func(i document.Info) bool { return i.By != "console" })
+		if written || err != nil {
+			t.Errorf("a list of %s was written: %+v, %v", config, list, err)
 		}
 	}
 }

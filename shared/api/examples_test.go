@@ -28,6 +28,7 @@ import (
 	"github.com/orrery/orrery/shared/api/examples"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/console"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
@@ -45,6 +46,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/reference"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers of the examples; read the diff before you commit it")
@@ -169,14 +171,22 @@ var specials = map[string]func(testing.TB, *Config){
 		}
 		c.Search = newSearch(t, o, 0)
 	},
-	"cluster":       func(_ testing.TB, c *Config) { c.Status = cluster() },
-	"deployment":    func(_ testing.TB, c *Config) { c.Status = deployment() },
-	"empty":         func(_ testing.TB, c *Config) { c.Status = emptyFolder() },
-	"broken state":  func(_ testing.TB, c *Config) { c.Status = brokenState{} },
-	"maintenance":   func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
-	"precondition":  func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
-	"two versions":  func(t testing.TB, c *Config) { put(t, c.Planets, planet.FirstConfig, "planet of the shop") },
-	"saved filters": func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
+	"cluster":         func(_ testing.TB, c *Config) { c.Status = cluster() },
+	"deployment":      func(_ testing.TB, c *Config) { c.Status = deployment() },
+	"empty":           func(_ testing.TB, c *Config) { c.Status = emptyFolder() },
+	"broken state":    func(_ testing.TB, c *Config) { c.Status = brokenState{} },
+	"maintenance":     func(_ testing.TB, c *Config) { c.Maintenance = func() bool { return true } },
+	"precondition":    func(_ testing.TB, c *Config) { c.RequirePrecondition = true },
+	"two versions":    func(t testing.TB, c *Config) { put(t, c.Planets, planet.FirstConfig, "planet of the shop") },
+	"saved filters":   func(t testing.TB, c *Config) { saveFilters(t, c.Documents, planet.FirstConfig) },
+	"lists of values": func(t testing.TB, c *Config) { saveLists(t, c, planet.FirstConfig) },
+	"deleted list": func(t testing.TB, c *Config) {
+		saveLists(t, c, planet.FirstConfig)
+		change := document.Change{By: "console", At: planettest.At}
+		if err := document.Delete(t.Context(), c.Documents, valuelist.DocumentOf(planet.FirstConfig, "tor"), change); err != nil {
+			t.Fatal(err)
+		}
+	},
 	"scheduled reports": func(_ testing.TB, c *Config) {
 		c.Definitions = &definition.Rules{Domains: []string{"example.com"}, Destinations: []string{"archive", "chat"}}
 		c.Runs = runs.Over(&tabletest.Memory{}, nil)
@@ -263,6 +273,8 @@ func newServer(t testing.TB, special func(*Config)) *testServer {
 		Log:   slog.New(slog.NewJSONHandler(s.log, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
 		NewID: func() string { return requestID },
 	}
+	c.Lists = valuelist.In(&blobtest.Memory{})
+	service.UseLists(valuelist.NewFinder(documents, c.Lists))
 	special(&c)
 	s.Server = httptest.NewServer(newHandler(t, c))
 	t.Cleanup(s.Close)
@@ -346,6 +358,26 @@ func saveFilters(t testing.TB, store document.Store, config string) {
 		}
 		change := document.Change{Text: f.Text(), By: "console", At: planettest.At}
 		if _, err := document.Put(t.Context(), store, savedfilter.DocumentOf(config, one.name), change); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// saveLists saves two versions of a list, and another list.
+func saveLists(t testing.TB, c *Config, config string) {
+	t.Helper()
+	for _, one := range []struct{ name, text string }{
+		{"tor", "203.0.113.7"}, {"tor", "203.0.113.7\n2001:db8::/32\n"}, {"ours", "Germany\nFrance\n"},
+	} {
+		d, values, err := valuelist.Parse([]byte(one.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Lists.Put(t.Context(), d.Digest, values); err != nil {
+			t.Fatal(err)
+		}
+		change := document.Change{Text: d.Text(), By: "console", At: planettest.At}
+		if _, err := document.Put(t.Context(), c.Documents, valuelist.DocumentOf(config, one.name), change); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/record/recordtest"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // largeRecords is an engine whose records have 32 kB each.
@@ -70,7 +71,7 @@ func TestLargeRecordsAreNotHeldTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler := newHandler(t, Config{
-		Search: searcher, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Search: searcher, Planets: noPlanets{}, Documents: noFilters{}, Lists: noLists{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Status: installed{},
 	})
 	for _, e := range []content.Coding{content.Identity, content.Gzip, content.Zstd} {
@@ -117,7 +118,7 @@ func BenchmarkLogsAnswer(b *testing.B) {
 		b.Fatal(err)
 	}
 	handler := newHandler(b, Config{
-		Search: searcher, Planets: noPlanets{}, Documents: noFilters{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Search: searcher, Planets: noPlanets{}, Documents: noFilters{}, Lists: noLists{}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Status: installed{},
 	})
 	for _, format := range []string{"json", "csv"} {
@@ -131,3 +132,6 @@ func BenchmarkLogsAnswer(b *testing.B) {
 		})
 	}
 }
+
+// noLists stores no lists of values.
+type noLists struct{ valuelist.Objects }

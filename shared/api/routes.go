@@ -23,7 +23,7 @@ func (s *server) routes() []route.Route {
 			Address: s.Address, Now: s.Now, PresentStep: s.PresentStep, Log: s.Log,
 		}),
 		resource.Routes(resource.Config{
-			Planets: s.Planets, Documents: s.Documents, Definitions: s.Definitions, Runs: s.Runs, Now: s.Now,
+			Planets: s.Planets, Documents: s.Documents, Definitions: s.Definitions, Runs: s.Runs, Lists: s.Lists, Now: s.Now,
 			RequirePrecondition: s.RequirePrecondition, Maintenance: s.Maintenance,
 		}),
 		service.Routes(service.Config{

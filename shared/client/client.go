@@ -53,7 +53,7 @@ type Request struct {
 	Method string // GET, POST, PUT or DELETE
 	Path   string // below the base path of the API, such as /data/logs, with a query string if it has one
 	Header http.Header
-	Body   []byte // JSON; nil for none
+	Body   []byte // JSON, unless Header has another Content-Type; nil for none
 }
 
 // Response is the answer to a request that succeeded.
@@ -200,7 +200,9 @@ func (c *Client) sendTo(ctx context.Context, to *url.URL, r Request) (Response, 
 		request.Header[name] = values
 	}
 	if r.Body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		if request.Header.Get("Content-Type") == "" {
+			request.Header.Set("Content-Type", "application/json")
+		}
 	}
 	if c.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+c.Key)

@@ -73,7 +73,6 @@ func ConditionsError(err error) error {
 	return fault.Wrap(fault.EngineLimit, err, "the filter has more conditions than the engine supports; use fewer")
 }
 
-// StatementError returns the error for a query if its SQL exceeds a limit, which the given error describes.
-func StatementError(limit error) error {
-	return fault.Wrap(fault.EngineLimit, limit, "%s: use fewer or shorter conditions", limit)
-}
+// StatementError returns the error for a query if its SQL exceeds a limit. The given error describes the limit and the
+// remedy.
+func StatementError(limit error) error { return fault.Wrap(fault.EngineLimit, limit, "%s", limit) }

@@ -261,6 +261,18 @@ func inOne(text string, span Span) Error {
 		Message: "in takes a list in round brackets: in (1, 2)"}
 }
 
+func wrongListName(span Span, name string) Error {
+	return Error{Code: "wrong_list_name", Span: span,
+		Message: fmt.Sprintf("%s is not the name of a list of values; write @tor, @staging/tor for a list of the "+
+			"configuration staging, or @tor:3 for its version 3", quotation(name))}
+}
+
+func bracketedListName(span Span, name string) Error {
+	return Error{Code: "wrong_list_name", Span: span, Suggestion: "@" + name, Fix: &Edit{span, "@" + name},
+		Message: fmt.Sprintf("the name of a list of values takes no brackets: in @%s; text that begins with @ needs quotes",
+			truncate(name))}
+}
+
 func listComma(at, last int, second bool) Error {
 	comma := Span{last - 1, 1}
 	if second {

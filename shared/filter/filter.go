@@ -102,9 +102,10 @@ type Key struct {
 type ValueKind uint8
 
 const (
-	Text   ValueKind = iota + 1 // quoted or bare text; in the query-string form every value but the value of is
-	Number                      // a JSON number; Value.Text is its literal
-	Bool                        // a JSON boolean, or the value of is; Value.Text is "true" or "false"
+	Text     ValueKind = iota + 1 // quoted or bare text; in the query-string form every value but the value of is
+	Number                        // a JSON number; Value.Text is its literal
+	Bool                          // a JSON boolean, or the value of is; Value.Text is "true" or "false"
+	ListName                      // the name of a list of values, alone after in: tor, staging/tor, tor:3
 )
 
 // Value is one value of a condition, unescaped.

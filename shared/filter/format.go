@@ -75,6 +75,8 @@ func formatValues(b *strings.Builder, c Condition) {
 		}
 	case op == Is:
 		b.WriteString(c.Values[0].Text)
+	case c.namesList():
+		b.WriteString("@" + c.Values[0].Text)
 	case op == In || c.List:
 		b.WriteByte('(')
 		for i, v := range c.Values {
@@ -155,6 +157,12 @@ func formatJSONCondition(b *strings.Builder, c Condition) {
 	}
 	b.WriteString(`,"op":"`)
 	b.WriteString(jsonOperator(canonicalOp(c), c.Negated))
+	if c.namesList() {
+		b.WriteString(`","list":`)
+		writeJSONString(b, c.Values[0].Text)
+		b.WriteByte('}')
+		return
+	}
 	b.WriteString(`","value":`)
 	if c.List || c.Op == Between || c.Op == In {
 		b.WriteByte('[')

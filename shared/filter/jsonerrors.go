@@ -13,6 +13,21 @@ func notJSON(span Span) Error {
 	return Error{Code: "not_json", Span: span, Message: `the JSON form begins with { or [, as in {"AND":[…]}`}
 }
 
+func listAndValue(name Word) Error {
+	return Error{Code: "list_and_value", Span: name.Span,
+		Message: `a condition has either value or list, the name of a list of values`}
+}
+
+func listOperator(name Word, op Op) Error {
+	return Error{Code: "list_operator", Span: name.Span, Expected: []string{"in", "not in"},
+		Message: fmt.Sprintf("operator %s takes value; only in takes list, the name of a list of values", op)}
+}
+
+func listNameMark(span Span, name string) Error {
+	return Error{Code: "wrong_list_name", Span: span, Suggestion: name, Fix: &Edit{span, jsonString(name)},
+		Message: fmt.Sprintf("the name of a list of values has no @ here: %s", quotation(name))}
+}
+
 func jsonError(span Span, message string, args ...any) Error {
 	return Error{Code: "json_syntax", Span: span, Message: fmt.Sprintf(message, args...)}
 }

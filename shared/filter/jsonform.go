@@ -154,7 +154,7 @@ func (j *jsonForm) not(n node, pointer string, negated bool) {
 }
 
 // memberNames lists the members of a condition in canonical order.
-var memberNames = []string{"field", "key", "op", "value"}
+var memberNames = []string{"field", "key", "op", "value", "list"}
 
 // memberAliases maps names that users write by mistake to the names of members.
 var memberAliases = map[string]string{
@@ -164,12 +164,13 @@ var memberAliases = map[string]string{
 
 // condition converts
 //
-//	{"field": string, "key": string?, "op": string, "value": value}
+//	{"field": string, "key": string?, "op": string, ("value": value | "list": string)}
 func (j *jsonForm) condition(n node, pointer string, negated bool) {
 	parts := j.parts(n, pointer)
 	var missing []string
 	for _, name := range memberNames {
-		if *parts.named(name) == nil && name != "key" {
+		optional := name == "key" || name == "list" || name == "value" && parts.list != nil
+		if *parts.named(name) == nil && !optional {
 			missing = append(missing, name)
 		}
 	}
@@ -180,7 +181,11 @@ func (j *jsonForm) condition(n node, pointer string, negated bool) {
 	named := j.field(&c, parts, pointer)
 	ok := j.key(&c, parts.key, pointer) && named
 	ok = j.operator(&c, parts.op, pointer) && ok
-	ok = ok && j.values(&c, parts.value, pointer)
+	if parts.list != nil {
+		ok = j.listName(&c, parts, pointer) && ok
+	} else {
+		ok = ok && j.values(&c, parts.value, pointer)
+	}
 	c.Negated = c.Negated != negated
 	switch {
 	case ok:
@@ -191,7 +196,7 @@ func (j *jsonForm) condition(n node, pointer string, negated bool) {
 }
 
 // parts are the members of a condition. A member that the condition lacks is nil.
-type parts struct{ field, key, op, value *member }
+type parts struct{ field, key, op, value, list *member }
 
 // named returns a pointer to the part with the given name, or nil if a condition has no such member.
 func (p *parts) named(name string) **member {
@@ -204,6 +209,8 @@ func (p *parts) named(name string) **member {
 		return &p.op
 	case "value":
 		return &p.value
+	case "list":
+		return &p.list
 	}
 	return nil
 }
@@ -310,6 +317,30 @@ func (j *jsonForm) operator(c *Condition, m *member, pointer string) bool {
 		}
 	}
 	c.Op, c.Negated = meant.op, meant.negated
+	return true
+}
+
+// listName reads the name of a list of values, which stands in the place of the value of in.
+func (j *jsonForm) listName(c *Condition, parts parts, pointer string) bool {
+	m := parts.list
+	if !j.isString(m, pointer) {
+		return false
+	}
+	pointer += pointerStep(m.name.Text)
+	switch {
+	case parts.value != nil:
+		return j.failed(listAndValue(m.name), pointer)
+	case c.Op != In && c.Op != 0:
+		return j.failed(listOperator(m.name, c.Op), pointer)
+	}
+	name := strings.TrimPrefix(m.value.text, "@")
+	if !ValidListName(name) {
+		return j.failed(wrongListName(m.value.span, name), pointer)
+	}
+	if name != m.value.text {
+		j.fail(listNameMark(m.value.span, name), pointer)
+	}
+	c.List, c.Values = true, []Value{{Kind: ListName, Text: name, Quoted: true, Span: m.value.span}}
 	return true
 }
 

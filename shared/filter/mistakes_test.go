@@ -31,6 +31,15 @@ var mistakes = []struct{ name, text, codes, fixed string }{
 		"unknown_operator unknown_operator unknown_operator unknown_operator unknown_operator",
 		`a not in (1), b not between 1 and 2, c not in (3), d !~ x, e not is true`,
 	},
+	{"a list of values in brackets", `ip in (@tor), a=b`, "wrong_list_name", `ip in @tor, a=b`},
+	{"not the name of a list", `ip in @Tor, a in @x:0, b in @`, "wrong_list_name wrong_list_name wrong_list_name", ``},
+	{"a list and a value", `{"field":"ip","op":"in","list":"tor","value":["a"]}`, "list_and_value", ``},
+	{"a list without in", `{"field":"ip","op":"eq","list":"tor"}`, "list_operator", ``},
+	{"a list that is no text", `{"field":"ip","op":"in","list":["tor"]}`, "wrong_type", ``},
+	{
+		"the name of a list with @ in JSON", `{"field":"ip","op":"in","list":"@tor"}`, "wrong_list_name",
+		`{"field":"ip","op":"in","list":"tor"}`,
+	},
 	{"! before a word of the JSON form", `a !regex x, b !eq 1`, "unknown_operator unknown_operator", `a !~ x, b != 1`},
 	{"a negation of >", `a ngt 1`, "unknown_operator", ``},
 	{

@@ -56,6 +56,14 @@ func TestParse(t *testing.T) {
 			`path~"\d\d"`,
 			`{"field":"path","op":"regex","value":"\\d\\d"}`,
 		},
+		{"a list of values", `ip in @tor`, `ip in @tor`, `{"field":"ip","op":"in","list":"tor"}`},
+		{
+			"a version of a list of another configuration",
+			`not ip not IN @staging/tor:3 , a=b`,
+			`ip in @staging/tor:3, a="b"`,
+			`{"field":"ip","op":"in","list":"staging/tor:3"},{"field":"a","op":"eq","value":"b"}`,
+		},
+		{"a text that begins with @", `a in ("@tor")`, `a in ("@tor")`, `{"field":"a","op":"in","value":["@tor"]}`},
 		{"two negations cancel", `not status!=404`, `status="404"`, `{"field":"status","op":"eq","value":"404"}`},
 		{
 			"not without a negated symbol",

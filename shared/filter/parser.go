@@ -226,7 +226,7 @@ func (p *parser) keyString(open, t Token) (inside Span, quoted, ok bool) {
 //	test = ( "=" | "!=" | ">" | "<" | ">=" | "<=" ) value
 //	     | ( "~" | "!~" ) ( value | "(" value { "," value } ")" )
 //	     | [ "not" ] "between" value "and" value
-//	     | [ "not" ] "in" "(" value { "," value } ")"
+//	     | [ "not" ] "in" ( "(" value { "," value } ")" | "@" list )
 //	     | [ "not" ] "is" ( "true" | "false" ) .
 func (p *parser) test(c *Condition) bool {
 	op, span, ok := p.operator()

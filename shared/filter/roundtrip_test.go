@@ -19,6 +19,7 @@ type semantics struct {
 	Negated bool
 	Op      filter.Op
 	List    bool
+	Named   bool // the value is the name of a list of values
 	Values  []string
 }
 
@@ -34,6 +35,7 @@ func semanticsOf(f filter.Filter) []semantics {
 		}
 		for _, v := range c.Values {
 			m.Values = append(m.Values, v.Text)
+			m.Named = v.Kind == filter.ListName
 		}
 		all = append(all, m)
 	}
@@ -110,6 +112,11 @@ func anyCondition(t *rapid.T) filter.Condition {
 	case filter.Eq, filter.In, filter.Regex:
 		c.List = c.Op == filter.In || rapid.Bool().Draw(t, "list")
 		c.Values = []filter.Value{text()}
+		if c.Op == filter.In && rapid.Bool().Draw(t, "named") {
+			names := rapid.SampledFrom([]string{"tor", "and", "in-2", "staging/tor", "not.x/a:12"})
+			c.Values[0] = filter.Value{Kind: filter.ListName, Text: names.Draw(t, "list name")}
+			return c
+		}
 		for c.List && rapid.Bool().Draw(t, "more") {
 			c.Values = append(c.Values, text())
 		}

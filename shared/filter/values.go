@@ -217,11 +217,15 @@ func (p *parser) bracketedBetween(c *Condition, open Token) bool {
 
 // in parses
 //
-//	"in" "(" value { "," value } ")"
+//	"in" ( "(" value { "," value } ")" | "@" list )
 func (p *parser) in(c *Condition) bool {
 	t := p.peek()
 	if p.mark(t, "(") {
-		return p.list(c)
+		ok := p.list(c)
+		if ok {
+			p.checkBrackets(between(t.Span.Offset, p.last), c.Values)
+		}
+		return ok
 	}
 	if closer := closerOf(t.Span.of(p.text)); closer != 0 {
 		n := strings.IndexByte(p.text[t.Span.Offset:], closer)
@@ -233,11 +237,29 @@ func (p *parser) in(c *Condition) bool {
 		return p.failed(inBrackets(p.text, whole))
 	}
 	v, ok := p.value(c.OpSpan, untilComma)
-	if ok {
+	c.List = true
+	name, named := strings.CutPrefix(v.Text, "@")
+	switch {
+	case !ok:
+	case named && !v.Quoted:
+		v.Kind, v.Text = ListName, name
+		if ok = ValidListName(name); !ok {
+			p.fail(wrongListName(v.Span, name))
+		}
+	default:
 		p.fail(inOne(p.text, v.Span))
 	}
-	c.List, c.Values = true, []Value{v}
+	c.Values = []Value{v}
 	return ok
+}
+
+// checkBrackets reports a list of values whose name is in brackets, where it would be a text. In quotes it is one.
+func (p *parser) checkBrackets(whole Span, values []Value) {
+	name, named := strings.CutPrefix(values[0].Text, "@")
+	if named && len(values) == 1 && !values[0].Quoted && ValidListName(name) {
+		p.fail(bracketedListName(whole, name))
+		values[0].Kind, values[0].Text = ListName, name
+	}
 }
 
 // closerOf returns the closing bracket of a list in another language, or 0 if open is not the bracket of one.

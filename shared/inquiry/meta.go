@@ -58,6 +58,11 @@ func (m *Meta) Add(list []Answer) {
 				m.Skipped = slices.Insert(m.Skipped, at, name)
 			}
 		}
+		for _, list := range of.Lists {
+			if !slices.Contains(m.Lists, list) {
+				m.Lists = append(m.Lists, list)
+			}
+		}
 		if of.Complete != nil && (m.Complete == nil || TimeOf(*of.Complete).Before(TimeOf(*m.Complete))) {
 			m.Complete = of.Complete
 		}

@@ -123,6 +123,7 @@ var (
 	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, ScanMegabytes, QueryTimeout, Version}
 	finding  = []Variable{Table, LakeBucket, QueryTimeout, Version}
 	settings = []Variable{Table, Version}
+	listing  = []Variable{Table, LakeBucket, Version}
 	keeping  = []Variable{
 		Table, LakeBucket, RawBucket, RawQueue, RawDeadLetters, ProjectionFrom, HorizonDays, Version,
 	}
@@ -250,6 +251,18 @@ var functions = []Function{
 		Doc:       "Writes and deletes saved filters, and restores earlier ones.",
 		Serves:    []string{"filter-put", "filter-delete", "filter-restore"},
 		Variables: settings,
+	},
+	{
+		Name:      "list-get",
+		Doc:       "Lists of values, and their history.",
+		Serves:    []string{"lists", "list-get", "list-versions", "list-version"},
+		Variables: listing,
+	},
+	{
+		Name:      "list-put",
+		Doc:       "Writes lists of values.",
+		Serves:    []string{"list-put", "list-delete", "list-restore"},
+		Variables: listing,
 	},
 	{
 		Name:      "incidents",

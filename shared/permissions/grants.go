@@ -79,6 +79,16 @@ var (
 		{Items, []string{"filter#*", "configurations#filter"}, []string{"dynamodb:PutItem"}},
 	}}
 
+	readingLists = Task{"reading lists of values", []Grant{
+		{Items, []string{"list#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
+		{LakeObjects, []string{"lake/_lists/*"}, []string{"s3:GetObject"}},
+	}}
+
+	writingLists = Task{"writing lists of values", []Grant{
+		{Items, []string{"list#*", "configurations#list"}, []string{"dynamodb:PutItem"}},
+		{LakeObjects, []string{"lake/_lists/*"}, []string{"s3:PutObject"}},
+	}}
+
 	// It lists the objects, and reads none.
 	describing = Task{"describing the lake", []Grant{
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
@@ -93,6 +103,8 @@ var (
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
 		// Of the columns of each day, for estimates.
 		{Items, []string{"sizes"}, []string{"dynamodb:Query"}},
+		// Lists of values that filters name: the newest version, or one by its number.
+		{Items, []string{"list#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 		// Objects at which queries fail.
 		{Items, []string{"suspects"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 		{Workgroup, nil, []string{
@@ -252,6 +264,8 @@ var tasksOf = withOlder(map[string][]Task{
 	"planet-versions": {authentication, readingPlanets},
 	"filter-get":      {authentication, readingFilters},
 	"filter-put":      {authentication, readingFilters, writingFilters},
+	"list-get":        {authentication, readingLists},
+	"list-put":        {authentication, readingLists, writingLists},
 	"incidents":       {authentication, querying},
 	"effect":          {authentication, querying},
 	"whatif":          {authentication, querying},

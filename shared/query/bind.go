@@ -114,6 +114,7 @@ type binder struct {
 	noFix          bool   // suggest no correction: this filter is itself a correction under test
 	periodOptional bool   // the filter may have no period
 	branches       []string
+	lists          map[string]List // nil: names of lists are kept
 	clock          Clock
 	relative       []RelativeTime // different ones, in the order written
 

@@ -3,6 +3,7 @@ package query
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/orrery/orrery/shared/catalog"
@@ -42,6 +43,9 @@ const (
 	codeInvalidTime     = "invalid_time"
 	codeInvalidRef      = "invalid_record_ref"
 	codeInvalidNetwork  = "invalid_network"
+	codeUnknownList     = "unknown_list"
+	codeListNotTaken    = "list_not_taken"
+	codeListKind        = "list_kind"
 	codeRelativeTime    = "relative_time"
 	codePeriodMissing   = "period_missing"
 	codePeriodNotFirst  = "period_not_first"
@@ -79,6 +83,9 @@ var Codes = []struct{ Code, Meaning string }{
 	{codeInvalidTime, "the text is not a time with year, month and day, or a relative one"},
 	{codeInvalidRef, "the text is not a reference to a record, or only a part of one"},
 	{codeInvalidNetwork, "the text is not an address and the length of a prefix"},
+	{codeUnknownList, "there is no list of values, or no such version, with that name"},
+	{codeListNotTaken, "the field cannot be compared with a list of values"},
+	{codeListKind, "a value of the list cannot be a value of the field"},
 	{codeRelativeTime, "the time is relative to the time of a question, and the filter is not one"},
 	{codePeriodMissing, "no condition gives the period"},
 	{codePeriodNotFirst, "in the JSON form the period must come first"},
@@ -135,6 +142,40 @@ func typesOf(sources []catalog.Source) string {
 		}
 	}
 	return strings.Join(names, " or ")
+}
+
+func unknownList(name filter.Value) filter.Error {
+	return filter.Error{
+		Code: codeUnknownList, Span: name.Span, Pointer: "list",
+		Message: fmt.Sprintf("there is no list of values %q; correct the name, or write the list with PUT "+
+			"/conf/CONFIGURATION/lists/NAME or orrery list put", name.Text),
+	}
+}
+
+func listNotTaken(field *catalog.Field, name filter.Value) filter.Error {
+	return filter.Error{
+		Code: codeListNotTaken, Span: name.Span, Pointer: "list",
+		Message: fmt.Sprintf("field %q takes no list of values, because a record can have several values in it, "+
+			"or none that is an integer or a text; write the values in brackets", field.Name),
+	}
+}
+
+func otherListKind(field *catalog.Field, name filter.Value, kind ListKind, wrong string) filter.Error {
+	of := listKinds[kindNumber(kind)]
+	return filter.Error{
+		Code: codeListKind, Span: name.Span, Pointer: "list",
+		Message: fmt.Sprintf("field %q needs a list of %s, such as %s; list %q has the value %s",
+			field.Name, of.name, of.example, name.Text, quotedValue(wrong)),
+	}
+}
+
+// quotedValue quotes a value of a list for a message. It shortens a long one.
+func quotedValue(text string) string {
+	const longest = 60
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest-1]) + "…"
+	}
+	return strconv.Quote(text)
 }
 
 func keyNotTaken(field *catalog.Field, key *filter.Key) filter.Error {

@@ -162,6 +162,8 @@ func testKind(test Test) int {
 		return 8
 	case NetworkIn:
 		return 9
+	case InList:
+		return 10
 	}
 	panic("query: unknown test")
 }

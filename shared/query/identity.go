@@ -68,6 +68,8 @@ func testIdentity(test Test) string {
 		return fmt.Sprintf("matches %q", sources)
 	case TextIn:
 		return fmt.Sprintf("texts %q", test.Values)
+	case InList:
+		return "list " + test.Handle()
 	}
 	panic(fmt.Sprintf("query: no identity of %T", test))
 }

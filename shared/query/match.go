@@ -92,6 +92,11 @@ func passes(test Test, v value) bool {
 		return slices.ContainsFunc(test.Patterns, func(p *pattern.Regex) bool { return p.MatchString(v.text) })
 	case NetworkIn:
 		return test.contains(v.text)
+	case InList:
+		if v.kind == catalog.Int {
+			return test.set.integers[v.int]
+		}
+		return test.passesText(v.text)
 	case RefIn:
 		return slices.Contains(test.Refs, v.ref)
 	case PairIn:

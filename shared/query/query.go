@@ -101,8 +101,8 @@ type Term struct {
 	Test   Test
 }
 
-// Test is a test of one value: BoolIs, TextIn, IntIn, IntRange, NumberRange, Matches, NetworkIn, RefIn or, in groups,
-// PairIn.
+// Test is a test of one value: BoolIs, TextIn, IntIn, IntRange, NumberRange, Matches, NetworkIn, InList, RefIn or, in
+// groups, PairIn.
 type Test interface{ test() }
 
 // BoolIs holds for the boolean Want.

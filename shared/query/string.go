@@ -186,6 +186,8 @@ func testText(t Test) string {
 		return "as a number " + numberRangeText(t)
 	case NetworkIn:
 		return "in networks " + listText(t.Networks, netip.Prefix.String)
+	case InList:
+		return "in list " + t.Name
 	case RefIn:
 		return "in " + listText(t.Refs, lake.Ref.String)
 	case PairIn:

@@ -30,6 +30,9 @@ func (b *binder) bindValues(
 	if !b.checkCount(op, c) || !b.checkTexts(c.Values) {
 		return boundValues{}, false
 	}
+	if c.Values[0].Kind == filter.ListName {
+		return b.bindList(field, sources, c)
+	}
 	if lacks := func(s catalog.Source) bool { return !takes(s, op) }; slices.ContainsFunc(sources, lacks) {
 		sources = slices.DeleteFunc(slices.Clone(sources), lacks)
 	}

@@ -32,7 +32,7 @@ func (r Request) counts() (query.Shape, error) {
 	if err := json.Unmarshal([]byte(r.Of), &conditions); err != nil {
 		return nil, &ParamError{Param: "of", Message: "it is not a list of conditions in JSON: " + err.Error()}
 	}
-	shape, err := BindCounts(r.By, conditions)
+	shape, err := BindCounts(r.By, conditions, r.listOptions()...)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (r Request) counts() (query.Shape, error) {
 
 // BindCounts returns counts without segments, by a field, of lists of conditions. The error is a *ParamError or a
 // *query.FilterError.
-func BindCounts(by string, conditions []string) (query.Counts, error) {
+func BindCounts(by string, conditions []string, opts ...query.Option) (query.Counts, error) {
 	dimensions, err := dimensionsOf("by", by)
 	if err != nil {
 		return query.Counts{}, err
@@ -54,7 +54,7 @@ func BindCounts(by string, conditions []string) (query.Counts, error) {
 	}
 	shape := query.Counts{By: dimensions[0]}
 	for _, text := range conditions {
-		s, err := query.BindSelection(filter.ParseQueryString(text))
+		s, err := query.BindSelection(filter.ParseQueryString(text), opts...)
 		if err != nil {
 			return query.Counts{}, err
 		}

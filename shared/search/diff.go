@@ -108,7 +108,7 @@ func (r Request) diff() (query.Shape, error) {
 		shape.Against, err = query.ParseAgainst(r.Against, clock)
 		return shape, againstError(err)
 	}
-	shape.Select, err = query.BindSelection(r.Syntax.Parse(r.Select), query.WithClock(clock))
+	shape.Select, err = query.BindSelection(r.Syntax.Parse(r.Select), append(r.listOptions(), query.WithClock(clock))...)
 	var wrong *query.FilterError
 	switch {
 	case errors.As(err, &wrong):

@@ -24,7 +24,7 @@ func (s *Service) Estimate(ctx context.Context, r Request) (*Estimate, error) {
 		}
 		r = s.withPeriod(r, data)
 	}
-	q, err := s.bind(ctx, r)
+	r, q, err := s.bind(ctx, r)
 	if err != nil {
 		return nil, err
 	}

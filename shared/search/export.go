@@ -25,8 +25,7 @@ func (s *Service) Export(ctx context.Context, r Request, visit func(part Result)
 		return ErrNoExport
 	}
 	began := s.now()
-	r = s.at(r, began)
-	q, err := s.bind(ctx, r)
+	r, q, err := s.bind(ctx, s.at(r, began))
 	if err != nil {
 		return err
 	}

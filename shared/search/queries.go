@@ -40,8 +40,7 @@ type Status struct {
 // Begin starts the query of a request, or joins an equal query of the same caller that is running. It does not wait for
 // the answer. It returns the errors of Search.
 func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
-	r = s.at(r, s.now())
-	q, err := s.bind(ctx, r)
+	r, q, err := s.bind(ctx, s.at(r, s.now()))
 	if err != nil {
 		return "", err
 	}
@@ -73,7 +72,7 @@ func (s *Service) Status(ctx context.Context, id QueryID, by Asker) (Status, err
 	}
 	r := stored.Request
 	status := Status{Request: r, Began: run.Query().Began}
-	q, err := s.bind(ctx, r)
+	r, q, err := s.bind(ctx, r)
 	if err != nil {
 		return status, err
 	}

@@ -77,6 +77,9 @@ type Request struct {
 	Marks    string    `json:"-"`          // other questions find them
 	Of       string    `json:",omitempty"` // of Counts: a list of conditions in JSON; of Sequences: SequencesOf.Text
 	Now      time.Time `json:",omitzero"`  // what relative times are relative to; zero: Search sets it
+	// Lists is the versions of the lists of values that the filters name, by the names as they are written: tor, tor:3.
+	Lists    map[string]string     `json:",omitempty"`
+	Found    map[string]query.List `json:"-"` // the lists, by the same names; Search sets it
 	DryRun   string
 	Branches []string // branches the caller may see; nil: all
 	Caller   string   // the caller who may ask about the query later; "": callers are not distinguished

@@ -125,6 +125,7 @@ func (s *Service) metaOf(r Request, q query.Query, cost engine.Cost, data freshn
 		Split:          cost.Split,
 		Demo:           data.Demo,
 		Estimate:       e,
+		Lists:          r.listsMeta(),
 	}
 	if r.Branches != nil {
 		data.hideOthers()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/search/pending"
 )
@@ -17,6 +18,7 @@ import (
 type Service struct {
 	engine  engine.Engine
 	queries *pending.Queries
+	lists   Lists // nil: there are none
 	now     func() time.Time
 	speed   speed
 
@@ -46,8 +48,7 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 		return s.searchValues(ctx, r)
 	}
 	began := s.now()
-	r = s.at(r, began)
-	q, err := s.bind(ctx, r)
+	r, q, err := s.bind(ctx, s.at(r, began))
 	if err != nil {
 		return Result{}, err
 	}
@@ -86,7 +87,7 @@ func queryError(r Request, q query.Query, err error) error {
 
 // Explain returns what Search would do with the same request, without running it.
 func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.Plan, error) {
-	q, err := s.bind(ctx, s.at(r, s.now()))
+	r, q, err := s.bind(ctx, s.at(r, s.now()))
 	if err != nil {
 		return query.Query{}, engine.Plan{}, err
 	}
@@ -102,20 +103,31 @@ func (s *Service) Explain(ctx context.Context, r Request) (query.Query, engine.P
 	return q, plan, err
 }
 
-// bind turns the request into a bound query in the caller's share of this process.
-func (s *Service) bind(ctx context.Context, r Request) (query.Query, error) {
+// bind turns the request into a bound query in the caller's share of this process. It returns the request with the
+// versions of its lists of values.
+func (s *Service) bind(ctx context.Context, r Request) (Request, query.Query, error) {
 	release, err := s.limiter.Prepare(ctx, r.Caller)
 	if err != nil {
-		return query.Query{}, err
+		return r, query.Query{}, err
 	}
 	defer release()
-	return bind(ctx, r)
+	f := r.Syntax.Parse(r.Filters)
+	if r, err = s.withLists(ctx, r, f); err != nil {
+		return r, query.Query{}, err
+	}
+	q, err := bindFilter(ctx, r, f)
+	return r, q, err
 }
 
-// bind turns the request into a bound query. It ends between two steps if ctx has ended, because each takes time for a
+// bind turns the request into a bound query.
+func bind(ctx context.Context, r Request) (query.Query, error) {
+	return bindFilter(ctx, r, r.Syntax.Parse(r.Filters))
+}
+
+// bindFilter turns the request, whose filter is f, into a bound query. It ends between two steps if ctx has ended, because each takes time for a
 // large filter. An error of query.Bind that is not about the filter is about a segment
 // that does not fit the period, or about the other period of a diff.
-func bind(ctx context.Context, r Request) (query.Query, error) {
+func bindFilter(ctx context.Context, r Request, f filter.Filter) (query.Query, error) {
 	shape, err := r.shape()
 	if err != nil {
 		return query.Query{}, err
@@ -124,12 +136,11 @@ func bind(ctx context.Context, r Request) (query.Query, error) {
 	if err != nil {
 		return query.Query{}, err
 	}
-	f := r.Syntax.Parse(r.Filters)
 	if err := engine.ContextError(ctx, ctx.Err()); err != nil {
 		return query.Query{}, err
 	}
 	if r.Route == Values {
-		all, err := query.Bind(f, shape, clock)
+		all, err := query.Bind(f, shape, append(r.listOptions(), clock)...)
 		if err == nil {
 			err = onlyPeriod(all)
 		}
@@ -137,7 +148,7 @@ func bind(ctx context.Context, r Request) (query.Query, error) {
 			return query.Query{}, err
 		}
 	}
-	q, err := query.Bind(f, shape, query.WithBranches(r.Branches), clock)
+	q, err := query.Bind(f, shape, append(r.listOptions(), query.WithBranches(r.Branches), clock)...)
 	var wrong *query.FilterError
 	switch {
 	case errors.As(err, &wrong):

@@ -17,11 +17,11 @@ type Stage struct{ Name, Text string }
 //
 // The error is the one that Search returns before it runs the query.
 func Stages(ctx context.Context, r Request) (query.Query, []Stage, error) {
-	q, err := bind(ctx, r)
+	f := r.Syntax.Parse(r.Filters)
+	q, err := bindFilter(ctx, r, f)
 	if err != nil {
 		return query.Query{}, nil, err
 	}
-	f := r.Syntax.Parse(r.Filters)
 	return q, []Stage{
 		{"tokens", tokensText(f)},
 		{"conditions", conditionsText(f)},

@@ -33,7 +33,7 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 		return Result{}, fmt.Errorf("run %s query: %w", r.Route, err)
 	}
 	r = s.withPeriod(r, data)
-	q, err := s.bind(ctx, r)
+	r, q, err := s.bind(ctx, r)
 	if err != nil {
 		return Result{}, err
 	}

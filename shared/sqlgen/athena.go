@@ -89,6 +89,11 @@ func alternatives(patterns []string) string {
 	return "(?:" + strings.Join(patterns, ")|(?:") + ")"
 }
 
+func (athena) inList(p *printer, _ fragment, t query.InList) fragment {
+	p.fail(&LimitError{List: t.Name})
+	return "false"
+}
+
 // numeric anchors the pattern, because regexp_like searches. The end is \z, because $ also matches before a final line
 // break.
 func (athena) numeric(p *printer, text fragment) fragment {

@@ -148,6 +148,8 @@ func (p *printer) test(value fragment, test query.Test) fragment {
 		return p.matches(value, t.Patterns)
 	case query.NetworkIn:
 		return p.inNetworks(value, t)
+	case query.InList:
+		return p.dialect.inList(p, value, t)
 	case query.PairIn:
 		return p.pairIn(t)
 	}

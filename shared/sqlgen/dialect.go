@@ -29,6 +29,8 @@ type dialect interface {
 	pattern(r *pattern.Regex) (text, warning string)
 	// foundAny is true if any of the patterns is found in the text. There is at least one pattern.
 	foundAny(p *printer, text fragment, patterns []string) fragment
+	// inList is true if the value is in the list of values, whose values the SQL does not have.
+	inList(p *printer, value fragment, t query.InList) fragment
 	// numeric is true if the text is a number.
 	numeric(p *printer, text fragment) fragment
 	// bytes is the length of the text in bytes of UTF-8.

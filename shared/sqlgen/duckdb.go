@@ -47,6 +47,14 @@ func (duckDB) foundAny(p *printer, text fragment, patterns []string) fragment {
 	return either(parts)
 }
 
+// InListFunction is the name of a function of two texts, a value and query.InList.Handle, that whoever runs the SQL defines. It
+// returns what query.InList.PassesStored does.
+const InListFunction = "in_list"
+
+func (duckDB) inList(p *printer, value fragment, t query.InList) fragment {
+	return name(InListFunction) + "(CAST(" + value + " AS VARCHAR), " + p.text(t.Handle()) + ")"
+}
+
 func (duckDB) numeric(p *printer, text fragment) fragment {
 	return "regexp_full_match(" + text + ", " + p.text(catalog.NumericPattern) + ")"
 }

@@ -17,8 +17,14 @@ func (e *ValueError) Error() string { return "value cannot be written as SQL: " 
 type LimitError struct {
 	What       string // "bytes of SQL", "expressions that cannot be merged"
 	Got, Limit int
+	List       string // the name of a list of values, which the engine cannot read; "": it is another limit
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("the query needs %d %s, the engine takes at most %d", e.Got, e.What, e.Limit)
+	if e.List != "" {
+		return fmt.Sprintf("the engine cannot read lists of values such as %q: write the values in brackets, "+
+			"or choose a shorter period, which may be answered without the engine", e.List)
+	}
+	return fmt.Sprintf("the query needs %d %s, the engine takes at most %d: use fewer or shorter conditions",
+		e.Got, e.What, e.Limit)
 }

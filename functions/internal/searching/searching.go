@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/scan/scanblob"
@@ -24,6 +25,7 @@ import (
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/table"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // Path is the read path.
@@ -74,6 +76,9 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 		Store:   pending.Over(items, lambdas.KeepQueries, time.Now),
 		Timeout: e.QueryTimeout, Now: time.Now,
 	})
+	if err == nil {
+		searches.UseLists(valuelist.NewFinder(document.Over(items), valuelist.In(bucket)))
+	}
 	return Path{searches, states, client, engine}, err
 }
 

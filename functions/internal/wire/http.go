@@ -25,6 +25,7 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/table"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // NotFound wires the function for every path that no other function has. It uses no service.
@@ -64,6 +65,19 @@ func SavedFilters(
 	return overTable(ctx, name, lookup, log, func(items table.Table) api.Config {
 		return api.Config{Documents: document.Over(items)}
 	})
+}
+
+// Lists wires a function for lists of values: list-get, list-put.
+func Lists(ctx context.Context, name string, lookup function.Lookup, log *slog.Logger) (*function.Function, error) {
+	p, err := begin(ctx, name, lookup)
+	if err != nil {
+		return nil, err
+	}
+	with := api.Config{
+		Keys: p.callers, Documents: document.Over(p.table),
+		Lists: valuelist.In(s3.New(function.NewS3(p.aws), p.environment.LakeBucket)),
+	}
+	return newHTTP(p.row, p.environment, log, with, tableChecks(p.client, p.environment, time.Now))
 }
 
 // overTable wires a function that needs only the API keys and other documents in the table.

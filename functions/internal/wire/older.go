@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // Older wires the function that answers every route below the older base paths. It has the parts of all functions that
@@ -48,6 +49,7 @@ func Older(
 		Search: byRoute{values: values, others: path.Service}, Queries: path.Service, Reports: maker,
 		Status:  newDeployed(lakestate.Over(p.table), bucket, e),
 		Planets: planet.Over(document.Over(p.table), time.Now), Documents: document.Over(p.table),
+		Lists:       valuelist.In(bucket),
 		Definitions: rules, Runs: runs.Over(p.table, nil),
 	})
 	checks := append(searchChecks(p, path),

@@ -62,6 +62,7 @@ import (
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
 	"github.com/orrery/orrery/shared/table/tabletest"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
 // at returns the time of the events.
@@ -83,21 +84,22 @@ type world struct {
 	cancel    func() // is called when a query waits; nil: nothing is
 	preparing bool   // an earlier event is being sent, which does not wait for its query
 
-	iam       *iamproxytest.Network // functions have their permissions of the deployment
-	table     *dynamodb.Client
-	raw, lake blob.Store
-	ledger    lakestate.Table
-	athena    *emulator.Server
-	release   chan struct{} // closed to let queries leave Athena's queue
-	once      sync.Once     // closes release
-	client    *awsathena.Client
-	engine    *hybrid.Engine
-	service   *search.Service
-	planets   document.Store
-	filters   *document.Items // all documents but planets
-	runs      runs.Store
-	sent      sent      // messages of report-tick
-	delivered delivered // objects of report
+	iam        *iamproxytest.Network // functions have their permissions of the deployment
+	table      *dynamodb.Client
+	raw, lake  blob.Store
+	ledger     lakestate.Table
+	athena     *emulator.Server
+	release    chan struct{} // closed to let queries leave Athena's queue
+	once       sync.Once     // closes release
+	client     *awsathena.Client
+	engine     *hybrid.Engine
+	service    *search.Service
+	planets    document.Store
+	filters    *document.Items // all documents but planets
+	valueLists *s3.Store       // nil: no function has used it
+	runs       runs.Store
+	sent       sent      // messages of report-tick
+	delivered  delivered // objects of report
 }
 
 func newWorld(t *testing.T, event string) *world {
@@ -173,6 +175,8 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		parts.Planets = w.planets
 	case strings.HasPrefix(f.Name, "filter-"):
 		parts.Documents = w.filters
+	case strings.HasPrefix(f.Name, "list-"):
+		parts.Documents, parts.Lists = w.filters, valuelist.In(w.bucketOfLists(e))
 	case f.Name == "report-get" || f.Name == "report-put":
 		rules, err := rulesOf(e)
 		if err != nil {
@@ -228,6 +232,7 @@ func (w *world) older(e function.Environment, parts api.Config, checks []doctor.
 	}
 	parts.Search, parts.Queries, parts.Status = search, w.service, newDeployed(table, bucket, e)
 	parts.Planets, parts.Documents, parts.Definitions, parts.Runs = w.planets, w.filters, rules, w.runs
+	parts.Lists = valuelist.In(w.bucketOfLists(e))
 	parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
 	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, e, at)...)
 	checks = append(checks, doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))
@@ -422,6 +427,15 @@ func (w *world) objectsOf(rows []lake.Row, watermark lake.Partition, bucket stri
 		}
 	}
 	return store
+}
+
+// bucketOfLists returns the bucket of lists of values, which all functions of this world share.
+func (w *world) bucketOfLists(e function.Environment) *s3.Store {
+	w.t.Helper()
+	if w.valueLists == nil {
+		w.valueLists = s3.New(s3test.New(w.t, w.iam, e.LakeBucket), e.LakeBucket)
+	}
+	return w.valueLists
 }
 
 // finder returns an engine over the lists of values of the records of testdata/records.ndjson, and the state of the

@@ -19,6 +19,7 @@ import (
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/sqlitefile"
+	"github.com/orrery/orrery/shared/valuelist/listfile"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -50,6 +51,7 @@ func newAccessTest(t *testing.T, address, apiKey string) *accessTest {
 		Search:    noSearch{},
 		Planets:   planet.Over(document.Over(noItems{}), h.clock),
 		Documents: document.Over(noItems{}),
+		Lists:     listfile.Folder(h.data),
 		Status:    &Product{},
 		Log:       slog.New(slog.DiscardHandler),
 		Now:       h.clock,

@@ -21,11 +21,14 @@ const (
 // RollupsFolder is the folder of the figures of whole days in a data folder.
 const RollupsFolder = "rollups"
 
+// listsFolder is the folder of the values of lists.
+const listsFolder = "lists"
+
 // Entries of a data folder. A folder with one of marks is a data folder. The names in neutral also occur in other
 // folders and in a data folder that has no data yet, so they decide nothing.
 var (
 	marks   = []string{"ledger.db", planetsFile, documentsFile, runsFile, keysFile, filepath.Join("lake", "manifests")}
-	neutral = []string{"lake", "raw", "locks", "quarantine", "spill", "bench", "demo", RollupsFolder, source.FileName}
+	neutral = []string{"lake", "raw", "locks", "quarantine", "spill", "bench", "demo", RollupsFolder, listsFolder, source.FileName}
 )
 
 // ErrNoData is the error of HoldsData for a folder that can become a data folder: it does not exist or has no contents.

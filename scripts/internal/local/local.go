@@ -37,6 +37,8 @@ import (
 	"github.com/orrery/orrery/shared/search/pending"
 	"github.com/orrery/orrery/shared/table"
 	"github.com/orrery/orrery/shared/table/tablesqlite"
+	"github.com/orrery/orrery/shared/valuelist"
+	"github.com/orrery/orrery/shared/valuelist/listfile"
 )
 
 // Limits of queries on one machine.
@@ -64,6 +66,7 @@ type Product struct {
 	reports   reports
 	planets   document.Store
 	documents *document.Items
+	lists     listfile.Folder
 	files     []io.Closer      // of planets and documents
 	spill     *filelock.Folder // temporary files of queries; nil: none can be written
 
@@ -198,6 +201,8 @@ func (p *Product) complete(ctx context.Context, data string, e engine.Engine, qu
 		}
 	}
 	p.planets, p.documents = document.Over(planets), document.Over(documents)
+	p.lists = listfile.Folder(filepath.Join(data, listsFolder))
+	p.Search.UseLists(valuelist.NewFinder(p.documents, p.lists))
 	return p.openReports(ctx, data)
 }
 
@@ -252,6 +257,7 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 		Prepare:   p.limiter.Prepare,
 		Planets:   p.planets,
 		Documents: p.documents,
+		Lists:     p.lists,
 		Status:    p,
 		Proxies:   s.Proxies,
 		Log:       s.Log,

@@ -42,6 +42,12 @@ var pathParams = []Parameter{
 		Example: "server-errors",
 	},
 	{
+		Name:    "list",
+		Doc:     "Name of the list of values.",
+		Schema:  &huma.Schema{Type: "string", Pattern: "^" + document.NamePattern + "$"},
+		Example: "tor",
+	},
+	{
 		Name:    "report",
 		Doc:     "Name of the scheduled report.",
 		Schema:  &huma.Schema{Type: "string", Pattern: "^" + document.NamePattern + "$"},

@@ -22,7 +22,8 @@ type documents struct {
 	store document.Store
 	limit int64 // of a body, in bytes
 	// find returns the document in the path: named, unless a configuration has one document of the kind.
-	find func(c *route.Call) (document.ID, error)
+	find  func(c *route.Call) (document.ID, error)
+	types []string // of a body; nil: JSON
 	// parse reads a document from a body.
 	parse func(c *route.Call, body []byte) (replacement, error)
 	// show returns a version as the API shows it, as JSON.
@@ -38,6 +39,8 @@ type documents struct {
 	hidden func(name string) error
 	// again checks the text of an earlier version before it becomes the newest one.
 	again func(c *route.Call, text string) (replacement, error)
+	// read returns what the API shows of a version that is read; nil: show.
+	read func(c *route.Call, id document.ID, v document.Version) ([]byte, error)
 	// written returns the answer to a write; nil: the version. restored is the number of the version restored, or 0.
 	written func(v document.Version, restored int) any
 }
@@ -78,6 +81,10 @@ func (d documents) routes(t documentTexts) []route.Route {
 	stored := []route.Response{{Status: http.StatusOK, Doc: "The " + t.it + " as it was stored.", Value: t.one, ETag: true}}
 	deleted := []route.Response{{Status: http.StatusNoContent, Doc: "The " + t.it + " was deleted."}}
 	restored := []route.Response{{Status: http.StatusOK, Doc: "The " + t.it + " of the version.", Value: t.one, ETag: true}}
+	putHeaders := []parameter.Parameter{ifMatch, ifNoneMatchWrite}
+	if t.tag != route.ListsTag { // others have filters
+		putHeaders = append([]parameter.Parameter{parameter.Syntax}, putHeaders...)
+	}
 	routes := []route.Route{
 		{
 			ID: t.tag, Method: http.MethodGet, Path: all, Summary: "List " + t.noun + "s", Doc: t.list,
@@ -89,7 +96,7 @@ func (d documents) routes(t documentTexts) []route.Route {
 		},
 		{
 			ID: t.id + "-put", Method: http.MethodPut, Path: one, Summary: t.put, Doc: t.stored, Params: t.params,
-			Headers: []parameter.Parameter{parameter.Syntax, ifMatch, ifNoneMatchWrite}, Body: t.body, Answers: stored, Errors: putting, Handle: d.put,
+			Headers: putHeaders, Body: t.body, Answers: stored, Errors: putting, Handle: d.put,
 		},
 		{
 			ID: t.id + "-delete", Method: http.MethodDelete, Path: one, Summary: "Delete a " + t.noun,
@@ -182,7 +189,13 @@ func (d documents) getVersion(c *route.Call) error {
 
 // send sends a version, or 304 if the client has it.
 func (d documents) send(c *route.Call, id document.ID, v document.Version) error {
-	body, err := d.show(id, v)
+	var body []byte
+	var err error
+	if d.read != nil {
+		body, err = d.read(c, id, v)
+	} else {
+		body, err = d.show(id, v)
+	}
 	if err != nil {
 		return err
 	}
@@ -223,7 +236,11 @@ func (d documents) put(c *route.Call) error {
 		return err
 	}
 	var with replacement
-	err = c.Parse(d.limit, []string{content.JSON}, func(sent parameter.Body) (err error) {
+	types := d.types
+	if types == nil {
+		types = []string{content.JSON}
+	}
+	err = c.Parse(d.limit, types, func(sent parameter.Body) (err error) {
 		with, err = d.parse(c, sent.Text)
 		return err
 	})

@@ -76,6 +76,7 @@ const (
 	DataTag    = "data"
 	PlanetsTag = "planets"
 	FiltersTag = "filters"
+	ListsTag   = "lists"
 	ReportsTag = "reports"
 	ServiceTag = "service"
 )
@@ -88,6 +89,7 @@ var Tags = []Tag{
 	{DataTag, "Recorded traffic"},
 	{PlanetsTag, "Settings of planets, and their history"},
 	{FiltersTag, "Saved filters, and their history"},
+	{ListsTag, "Lists of values that filters name, and their history"},
 	{ServiceTag, "The service itself"},
 	{ReportsTag, "Scheduled reports, their history and their runs"},
 }

@@ -17,6 +17,7 @@ func (e *Engine) Answer(ctx context.Context, q query.Query, objects []lake.Objec
 	if err != nil {
 		return query.Answer{}, err
 	}
+	defer e.lists.use(q)()
 	switch shape := q.Shape.(type) {
 	case query.Stats:
 		rows, err := e.stats(ctx, script, shape)
@@ -52,6 +53,7 @@ func (e *Engine) Newest(ctx context.Context, q query.Query, objects []lake.Objec
 	if err != nil {
 		return nil, err
 	}
+	defer e.lists.use(q)()
 	var places []engine.Place
 	err = e.each(ctx, script.Statements[0].SQL, func(rows *sql.Rows) error {
 		var (

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	"github.com/orrery/orrery/shared/sqlgen"
 )
 
 // Options configures an engine.
@@ -25,7 +27,10 @@ type Options struct {
 }
 
 // Engine answers bound queries over given objects. It is safe for concurrent use.
-type Engine struct{ db *sql.DB }
+type Engine struct {
+	db    *sql.DB
+	lists *lists
+}
 
 // idleConnections is how many connections are kept open: opening one takes about a millisecond.
 const idleConnections = 8
@@ -38,12 +43,16 @@ func Open(o Options) (*Engine, error) {
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxIdleConns(idleConnections)
+	e := &Engine{db: db, lists: &lists{}}
+	if err := e.lists.register(context.Background(), db); err != nil {
+		return nil, errors.Join(fmt.Errorf("set up duckdb: define %s: %w", sqlgen.InListFunction, err), db.Close())
+	}
 	for _, statement := range settings(o) {
 		if _, err := db.ExecContext(context.Background(), statement); err != nil {
 			return nil, errors.Join(fmt.Errorf("set up duckdb: %s: %w", statement, err), db.Close())
 		}
 	}
-	return &Engine{db: db}, nil
+	return e, nil
 }
 
 // settings returns the statements that set DuckDB up. Their order matters: they allow the folders before they close

@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("all pages are the whole answer", func(t *testing.T) { testPages(t, open) })
 	t.Run("references find their records", func(t *testing.T) { testReferences(t, open) })
 	t.Run("networks have their addresses", func(t *testing.T) { testNetworks(t, open) })
+	t.Run("lists have their values", func(t *testing.T) { testLists(t, open) })
 	t.Run("addresses are grouped by their networks", func(t *testing.T) { testNetworkDimensions(t, open) })
 	t.Run("percentiles", func(t *testing.T) { testPercentiles(t, open) })
 	t.Run("segments by local clocks", func(t *testing.T) { testZones(t, open) })

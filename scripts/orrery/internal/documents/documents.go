@@ -17,10 +17,10 @@ import (
 	"github.com/orrery/orrery/shared/client"
 )
 
-// Configuration is where saved filters and scheduled reports are.
+// Configuration is where saved filters, lists of values and scheduled reports are.
 type Configuration struct {
 	target.Target
-	Config string `help:"Configuration of saved filters and scheduled reports." default:"prod" placeholder:"CONFIG"`
+	Config string `help:"Configuration of saved filters, lists and scheduled reports." default:"prod" placeholder:"CONFIG"`
 }
 
 // Do sends one request about documents, and returns the body and the header of the answer. path is below the
@@ -40,8 +40,9 @@ func (s Configuration) Do(
 
 func ConfigPath(config string) string { return "/conf/" + url.PathEscape(config) }
 
-// FilterPath and reportPath return the paths of documents below their configuration.
+// FilterPath, ListPath and ReportPath return the paths of documents below their configuration.
 func FilterPath(name string) string { return "/filters/" + url.PathEscape(name) }
+func ListPath(name string) string   { return "/lists/" + url.PathEscape(name) }
 func ReportPath(name string) string { return "/reports/" + url.PathEscape(name) }
 
 // VersionPath returns the path of a version of a document. nil is the newest one.

@@ -20,6 +20,7 @@ export interface Meta {
 	newest: string | null;
 	oldest: string | null;
 	complete_through: string | null;
+	lists?: ListMeta[];
 	demo?: boolean;
 	diff?: DiffMeta;
 	effect?: EffectMeta;
@@ -239,6 +240,12 @@ export interface MetaPeriod {
 
 export interface Truncated {
 	reason: 'limit' | 'bytes';
+}
+
+export interface ListMeta {
+	list: string;
+	version: number;
+	num_of_values: number;
 }
 
 export interface DiffMeta {
