@@ -21,12 +21,14 @@ import (
 	"github.com/orrery/orrery/shared/status"
 	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
+	"github.com/orrery/orrery/shared/valuelist"
 )
 
-// noSearch, noDocuments and noStatus are parts of a server that gets requests for planets only.
+// noSearch, noDocuments, noLists and noStatus are parts of a server that gets requests for planets only.
 type (
 	noSearch    struct{ answering.Searcher }
 	noDocuments struct{ document.Store }
+	noLists     struct{ valuelist.Objects }
 	noStatus    struct{ status.Source }
 )
 
@@ -71,7 +73,7 @@ func (d *deployment) through(network http.RoundTripper) {
 	remote := tabletest.Remote{Table: d.memory, Network: network}
 	d.log.Reset()
 	handler, err := api.New(api.Config{
-		Search: noSearch{}, Planets: planet.Over(document.Over(remote), at), Documents: noDocuments{}, Status: noStatus{},
+		Search: noSearch{}, Planets: planet.Over(document.Over(remote), at), Documents: noDocuments{}, Lists: noLists{}, Status: noStatus{},
 		Keys: keys.NewCache(keys.Over(remote), at), Log: slog.New(slog.NewJSONHandler(&d.log, nil)), Now: at,
 	})
 	if err != nil {
