@@ -195,7 +195,23 @@ func rules(given ...*awss3.LifecycleRule) *[]*awss3.LifecycleRule {
 	return &all
 }
 
-// addCatalogue adds the database and its two tables, as package lake describes them.
+// glueFormat is how Glue describes the format of a table's objects.
+type glueFormat struct{ classification, input, output, serde string }
+
+const parquetClasses = "org.apache.hadoop.hive.ql.io.parquet."
+
+var (
+	parquetFormat = glueFormat{
+		"parquet", parquetClasses + "MapredParquetInputFormat", parquetClasses + "MapredParquetOutputFormat",
+		parquetClasses + "serde.ParquetHiveSerDe",
+	}
+	textFormat = glueFormat{
+		"csv", "org.apache.hadoop.mapred.TextInputFormat", "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+		"org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe",
+	}
+)
+
+// addCatalogue adds the database and its tables, as package lake describes them.
 func (d *dataStack) addCatalogue(p Props) {
 	account := d.stack.Account()
 	database := awsglue.NewCfnDatabase(d.stack, jsii.String("Database"), &awsglue.CfnDatabaseProps{
@@ -204,40 +220,37 @@ func (d *dataStack) addCatalogue(p Props) {
 			Name: &d.database, Description: jsii.String("Recorded traffic"),
 		},
 	})
-	var columns []any
-	for _, c := range lake.HiveColumns() {
-		column := &awsglue.CfnTable_ColumnProperty{Name: jsii.String(c.Name), Type: jsii.String(c.Type)}
-		columns = append(columns, column)
-	}
-	partitionKey := &awsglue.CfnTable_ColumnProperty{
-		Name: jsii.String(lake.PartitionKey), Type: jsii.String(lake.PartitionKeyType),
-	}
-	const parquet = "org.apache.hadoop.hive.ql.io.parquet."
-	serde := &awsglue.CfnTable_SerdeInfoProperty{SerializationLibrary: jsii.String(parquet + "serde.ParquetHiveSerDe")}
-	root := *d.lake.S3UrlForObject(jsii.String(lakeFolder))
-	for _, name := range lake.TableNames {
-		location := lake.TableLocation(root, name)
-		properties := lake.TableProperties(location, p.ProjectionFrom)
-		properties["classification"] = "parquet"
-		table := awsglue.NewCfnTable(d.stack, jsii.String(name), &awsglue.CfnTableProps{
+	for _, t := range lake.Tables(*d.lake.S3UrlForObject(jsii.String(lakeFolder)), d.database, p.ProjectionFrom) {
+		format := parquetFormat
+		if t.Name == lake.ListTable {
+			format = textFormat
+		}
+		var columns []any
+		for _, c := range t.Columns() {
+			columns = append(columns, &awsglue.CfnTable_ColumnProperty{Name: jsii.String(c.Name), Type: jsii.String(c.Type)})
+		}
+		key := &awsglue.CfnTable_ColumnProperty{Name: jsii.String(t.Key()), Type: jsii.String(lake.PartitionKeyType)}
+		properties := t.Properties()
+		properties["classification"] = format.classification
+		table := awsglue.NewCfnTable(d.stack, &t.Name, &awsglue.CfnTableProps{
 			CatalogId:    account,
 			DatabaseName: &d.database,
 			TableInput: &awsglue.CfnTable_TableInputProperty{
-				Name:          jsii.String(name),
+				Name:          &t.Name,
 				TableType:     jsii.String("EXTERNAL_TABLE"),
 				Parameters:    properties,
-				PartitionKeys: []any{partitionKey},
+				PartitionKeys: []any{key},
 				StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
-					Location:     &location,
+					Location:     &t.Location,
 					Columns:      columns,
-					InputFormat:  jsii.String(parquet + "MapredParquetInputFormat"),
-					OutputFormat: jsii.String(parquet + "MapredParquetOutputFormat"),
-					SerdeInfo:    serde,
+					InputFormat:  &format.input,
+					OutputFormat: &format.output,
+					SerdeInfo:    &awsglue.CfnTable_SerdeInfoProperty{SerializationLibrary: &format.serde},
 				},
 			},
 		})
 		table.AddResourceDependency(database, nil)
-		d.tables = append(d.tables, name)
+		d.tables = append(d.tables, t.Name)
 	}
 }
 

@@ -23,10 +23,8 @@ func (d *ddlCommand) Run(c terminal.Console) error {
 		print, create = lake.Table.AthenaDDL, "CREATE DATABASE IF NOT EXISTS "
 	}
 	statements := []string{create + d.Schema}
-	for _, name := range lake.TableNames {
-		text, err := print(lake.Table{
-			Schema: d.Schema, Name: name, Location: lake.TableLocation(d.Location, name), FromYear: d.FromYear,
-		})
+	for _, t := range lake.Tables(d.Location, d.Schema, d.FromYear) {
+		text, err := print(t)
 		if err != nil {
 			return exit.With(exit.Usage, err.Error())
 		}

@@ -13,6 +13,7 @@ import (
 const (
 	freshFolder   = "fresh"
 	compactFolder = "compact"
+	listFolder    = "lists"
 )
 
 // ObjectName returns the name of an object: part number part of the rows of a source in a partition. It depends on

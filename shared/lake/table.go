@@ -8,21 +8,33 @@ import (
 	"time"
 )
 
-// The two tables over object storage, which have the same schema. Queries read hours before the watermark from the
-// compacted table, and later hours from the fresh one.
+// The tables of the traffic in object storage, which have the same schema. Queries read hours before the watermark from
+// the compacted table, and later hours from the fresh one.
 const (
 	CompactTable = "traffic_compact"
 	FreshTable   = "traffic_fresh"
 )
 
-// TableNames lists both tables.
+// ListTable is the table of the values of lists that filters name. Each list is a partition: a text with one value a line.
+const ListTable = "value_lists"
+
+// TableNames lists the tables of the traffic.
 var TableNames = []string{CompactTable, FreshTable}
 
-// PartitionKey is the only partition key of both tables. Its values have the format of Partition.String.
+// PartitionKey is the only partition key of the tables of the traffic. Its values have the format of Partition.String.
 const (
 	PartitionKey     = "datehour"
 	PartitionKeyType = "string"
 )
+
+// The column of ListTable, and its partition key, which a query must name.
+const (
+	ListColumn = "value"
+	ListKey    = "digest"
+)
+
+// ListName returns the name of the object with the values of a list.
+func ListName(digest string) string { return listFolder + "/" + digest + "/values.txt" }
 
 // ProjectedAhead is how far into the future the tables reach. Queries do not see later records, so they must not be
 // published.
@@ -34,7 +46,7 @@ const partitionFormat = "yyyy/MM/dd/HH"
 // HiveColumn is a column, with its type as Hive, Glue and Athena write it.
 type HiveColumn struct{ Name, Type string }
 
-// HiveColumns returns the columns of both tables in the order of Row, without the partition key.
+// HiveColumns returns the columns of the tables of the traffic in the order of Row, without the partition key.
 func HiveColumns() []HiveColumn {
 	columns := make([]HiveColumn, len(Columns))
 	for i, c := range Columns {
@@ -46,35 +58,71 @@ func HiveColumns() []HiveColumn {
 // TableLocation returns the location of a table's objects under the root of a lake, such as "s3://bucket/lake/". It
 // ends in a slash.
 func TableLocation(root, table string) string {
-	folder := map[string]string{CompactTable: compactFolder, FreshTable: freshFolder}[table]
+	folder := map[string]string{CompactTable: compactFolder, FreshTable: freshFolder, ListTable: listFolder}[table]
 	if folder == "" {
 		panic("lake: no table " + table)
 	}
 	return folderOf(root) + folder + "/"
 }
 
-// TableProperties returns the properties that make an engine compute the partitions of a table (partition projection),
-// so that nothing has to register them. They reach from the first hour of a year (UTC) to ProjectedAhead from now. An
-// hour is visible as soon as its first object exists.
-func TableProperties(location string, fromYear int) map[string]string {
+// Table is a table in the catalogue of an engine.
+type Table struct {
+	Schema   string // the database, as Athena calls it; for Trino a catalogue may precede it: "hive.traffic"
+	Name     string // CompactTable, FreshTable or ListTable
+	Location string // of its objects, see TableLocation
+	FromYear int    // first year of the partitions
+}
+
+// Tables returns all tables of a lake under a root, such as "s3://bucket/lake/".
+func Tables(root, schema string, fromYear int) []Table {
+	var all []Table
+	for _, name := range append(slices.Clone(TableNames), ListTable) {
+		all = append(all, Table{Schema: schema, Name: name, Location: TableLocation(root, name), FromYear: fromYear})
+	}
+	return all
+}
+
+// Key returns the partition key of the table, which is a text.
+func (t Table) Key() string {
+	if t.Name == ListTable {
+		return ListKey
+	}
+	return PartitionKey
+}
+
+// Columns returns the columns of the table without the partition key.
+func (t Table) Columns() []HiveColumn {
+	if t.Name == ListTable {
+		return []HiveColumn{{ListColumn, "string"}}
+	}
+	return HiveColumns()
+}
+
+// Properties returns the properties that make an engine compute the partitions of the table (partition projection), so that
+// nothing has to register them. Those of the traffic reach from the first hour of a year (UTC) to ProjectedAhead from
+// now. An hour is visible as soon as its first object exists. The partitions of ListTable are those that queries name; no
+// value of a list is empty, so the text of NULL is.
+func (t Table) Properties() map[string]string {
+	if t.Name == ListTable {
+		return map[string]string{
+			"projection.enabled":              "true",
+			"projection." + ListKey + ".type": "injected",
+			"serialization.null.format":       "",
+			"storage.location.template":       t.locationTemplate(),
+		}
+	}
 	return map[string]string{
 		"projection.enabled":                            "true",
 		"projection." + PartitionKey + ".type":          "date",
 		"projection." + PartitionKey + ".format":        partitionFormat,
-		"projection." + PartitionKey + ".range":         firstProjected(fromYear) + "," + lastProjected,
+		"projection." + PartitionKey + ".range":         firstProjected(t.FromYear) + "," + lastProjected,
 		"projection." + PartitionKey + ".interval":      "1",
 		"projection." + PartitionKey + ".interval.unit": "HOURS",
-		"storage.location.template":                     locationTemplate(location),
+		"storage.location.template":                     t.locationTemplate(),
 	}
 }
 
-// Table is one of the two tables in the catalogue of an engine.
-type Table struct {
-	Schema   string // the database, as Athena calls it; for Trino a catalogue may precede it: "hive.traffic"
-	Name     string // CompactTable or FreshTable
-	Location string // of its objects, see TableLocation
-	FromYear int    // first year of the partitions
-}
+func (t Table) locationTemplate() string { return folderOf(t.Location) + "${" + t.Key() + "}/" }
 
 // AthenaDDL returns the statement that creates the table in Athena or Hive. It returns an error if a location or name
 // would need quoting.
@@ -82,21 +130,28 @@ func (t Table) AthenaDDL() (string, error) {
 	if err := t.check(); err != nil {
 		return "", err
 	}
-	columns := make([]string, len(Columns))
-	for i, c := range HiveColumns() {
-		columns[i] = fmt.Sprintf("  `%s` %s", c.Name, c.Type)
+	var columns, set []string
+	for _, c := range t.Columns() {
+		columns = append(columns, fmt.Sprintf("  `%s` %s", c.Name, c.Type))
 	}
-	properties := TableProperties(t.Location, t.FromYear)
-	var set []string
+	properties := t.Properties()
 	for _, key := range slices.Sorted(maps.Keys(properties)) {
 		set = append(set, fmt.Sprintf("  '%s' = '%s'", key, properties[key]))
 	}
 	return "CREATE EXTERNAL TABLE IF NOT EXISTS " + quotedName(t.Schema, "`") + "`" + t.Name + "` (\n" +
 		strings.Join(columns, ",\n") + "\n)\n" +
-		"PARTITIONED BY (`" + PartitionKey + "` " + PartitionKeyType + ")\n" +
-		"STORED AS PARQUET\n" +
+		"PARTITIONED BY (`" + t.Key() + "` " + PartitionKeyType + ")\n" +
+		"STORED AS " + t.format() + "\n" +
 		"LOCATION '" + folderOf(t.Location) + "'\n" +
 		"TBLPROPERTIES (\n" + strings.Join(set, ",\n") + "\n)", nil
+}
+
+// format returns the format of the objects, as Athena and Trino call it.
+func (t Table) format() string {
+	if t.Name == ListTable {
+		return "TEXTFILE"
+	}
+	return "PARQUET"
 }
 
 // TrinoDDL returns the statement that creates the table in Trino's Hive connector. The location must exist when the
@@ -105,25 +160,34 @@ func (t Table) TrinoDDL() (string, error) {
 	if err := t.check(); err != nil {
 		return "", err
 	}
-	columns := make([]string, len(Columns))
-	for i, c := range Columns {
-		columns[i] = fmt.Sprintf("  %q %s", c.Name, c.Type.Trino())
+	var columns []string
+	projection, null := []string{"type = 'injected'"}, "  null_format = '',\n"
+	if t.Name == ListTable {
+		columns = []string{fmt.Sprintf("  %q varchar", ListColumn)}
+	} else {
+		for _, c := range Columns {
+			columns = append(columns, fmt.Sprintf("  %q %s", c.Name, c.Type.Trino()))
+		}
+		projection = []string{
+			"type = 'date'",
+			"format = '" + partitionFormat + "'",
+			"range = ARRAY['" + firstProjected(t.FromYear) + "', '" + lastProjected + "']",
+			"interval = 1",
+			"interval_unit = 'HOURS'",
+		}
+		null = ""
 	}
 	return "CREATE TABLE IF NOT EXISTS " + quotedName(t.Schema, `"`) + `"` + t.Name + "\" (\n" +
 		strings.Join(columns, ",\n") + ",\n" +
-		`  "` + PartitionKey + "\" varchar WITH (\n" +
-		"    partition_projection_type = 'date',\n" +
-		"    partition_projection_format = '" + partitionFormat + "',\n" +
-		"    partition_projection_range = ARRAY['" + firstProjected(t.FromYear) + "', '" + lastProjected + "'],\n" +
-		"    partition_projection_interval = 1,\n" +
-		"    partition_projection_interval_unit = 'HOURS'\n" +
+		`  "` + t.Key() + "\" varchar WITH (\n" +
+		"    partition_projection_" + strings.Join(projection, ",\n    partition_projection_") + "\n" +
 		"  )\n" +
 		") WITH (\n" +
-		"  format = 'PARQUET',\n" +
+		"  format = '" + t.format() + "',\n" + null +
 		"  external_location = '" + folderOf(t.Location) + "',\n" +
-		"  partitioned_by = ARRAY['" + PartitionKey + "'],\n" +
+		"  partitioned_by = ARRAY['" + t.Key() + "'],\n" +
 		"  partition_projection_enabled = true,\n" +
-		"  partition_projection_location_template = '" + locationTemplate(t.Location) + "'\n" +
+		"  partition_projection_location_template = '" + t.locationTemplate() + "'\n" +
 		")", nil
 }
 
@@ -151,8 +215,8 @@ func (t Type) Trino() string {
 // check refuses names and locations that would need quoting, because engines quote differently. The names of buckets,
 // paths and schemas never need it.
 func (t Table) check() error {
-	if !slices.Contains(TableNames, t.Name) {
-		return fmt.Errorf("table %q is not one of %s", t.Name, strings.Join(TableNames, ", "))
+	if !slices.Contains(TableNames, t.Name) && t.Name != ListTable {
+		return fmt.Errorf("table %q is not one of %s, %s", t.Name, strings.Join(TableNames, ", "), ListTable)
 	}
 	if !strings.Contains(t.Location, "://") {
 		return fmt.Errorf("location %q has no scheme; write it like s3://bucket/lake/fresh/", t.Location)
@@ -173,8 +237,6 @@ func (t Table) check() error {
 var lastProjected = fmt.Sprintf("NOW+%dHOURS", int(ProjectedAhead.Hours()))
 
 func firstProjected(year int) string { return fmt.Sprintf("%04d/01/01/00", year) }
-
-func locationTemplate(location string) string { return folderOf(location) + "${" + PartitionKey + "}/" }
 
 func folderOf(location string) string { return strings.TrimSuffix(location, "/") + "/" }
 

@@ -19,6 +19,8 @@ func TestTable(t *testing.T) {
 	}{
 		{"athena-fresh.sql", "traffic", lake.FreshTable, "s3://bucket/lake/", lake.Table.AthenaDDL},
 		{"athena-compact.sql", "", lake.CompactTable, "s3://bucket/lake", lake.Table.AthenaDDL},
+		{"athena-lists.sql", "", lake.ListTable, "s3://bucket/lake", lake.Table.AthenaDDL},
+		{"trino-lists.sql", "", lake.ListTable, "s3://bucket/lake", lake.Table.TrinoDDL},
 		{"trino-fresh.sql", "", lake.FreshTable, "s3://bucket/lake", lake.Table.TrinoDDL},
 		{"trino-compact.sql", "awsdatacatalog.traffic", lake.CompactTable, "local:///", lake.Table.TrinoDDL},
 	} {
@@ -35,7 +37,7 @@ func TestTable(t *testing.T) {
 }
 
 func TestTableProperties(t *testing.T) {
-	properties := lake.TableProperties("s3://bucket/lake/fresh/", 2024)
+	properties := lake.Table{Name: lake.FreshTable, Location: "s3://bucket/lake/fresh/", FromYear: 2024}.Properties()
 	var got strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(properties)) {
 		fmt.Fprintf(&got, "%s=%s\n", key, properties[key])
@@ -59,10 +61,11 @@ func TestTablePropertiesMatchObjectNames(t *testing.T) {
 	for table, object := range map[string]string{
 		lake.FreshTable:   lake.ObjectName(p, "5f3a", 2),
 		lake.CompactTable: lake.CompactName(p, "77aa"),
+		lake.ListTable:    lake.ListName("0d5e"),
 	} {
 		location := lake.TableLocation("s3://bucket/lake", table)
-		template := lake.TableProperties(location, 2000)["storage.location.template"]
-		folder := strings.ReplaceAll(template, "${"+lake.PartitionKey+"}", p.String())
+		template := lake.Table{Name: table, Location: location, FromYear: 2000}.Properties()["storage.location.template"]
+		folder := strings.NewReplacer("${datehour}", p.String(), "${digest}", "0d5e").Replace(template)
 		if !strings.HasPrefix("s3://bucket/lake/"+object, folder) {
 			t.Errorf("%s reads %s, but an object is named %s", table, folder, object)
 		}

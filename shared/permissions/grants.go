@@ -81,12 +81,12 @@ var (
 
 	readingLists = Task{"reading lists of values", []Grant{
 		{Items, []string{"list#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
-		{LakeObjects, []string{"lake/_lists/*"}, []string{"s3:GetObject"}},
+		{LakeObjects, []string{"lake/lists/*"}, []string{"s3:GetObject"}},
 	}}
 
 	writingLists = Task{"writing lists of values", []Grant{
 		{Items, []string{"list#*", "configurations#list"}, []string{"dynamodb:PutItem"}},
-		{LakeObjects, []string{"lake/_lists/*"}, []string{"s3:PutObject"}},
+		{LakeObjects, []string{"lake/lists/*"}, []string{"s3:PutObject"}},
 	}}
 
 	// It lists the objects, and reads none.

@@ -41,8 +41,8 @@ func (n Names) Resources() Resources {
 	arn := func(service, resource string) string { return ARNOf(service, n.Region, n.Account, resource) }
 	partition := PartitionOf(n.Region)
 	catalog := []string{arn("glue", "catalog"), arn("glue", "database/"+n.Database)}
-	for _, table := range lake.TableNames {
-		catalog = append(catalog, arn("glue", "table/"+n.Database+"/"+table))
+	for _, table := range lake.Tables("", n.Database, 0) {
+		catalog = append(catalog, arn("glue", "table/"+n.Database+"/"+table.Name))
 	}
 	return Resources{
 		Table:           arn("dynamodb", "table/"+n.Table),

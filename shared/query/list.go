@@ -1,7 +1,9 @@
 package query
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -78,6 +80,7 @@ func KindOfList(values []string) ListKind {
 type listSet struct {
 	texts    map[string]bool // also the canonical texts of single addresses
 	networks NetworkIn
+	sizes    []netip.Prefix // see NetworkSizes
 	integers map[int64]bool
 }
 
@@ -190,6 +193,12 @@ func readList(values []string, kind ListKind) (set *listSet, wrong string) {
 			set.texts[v] = true
 		}
 	}
+	set.sizes = slices.SortedFunc(slices.Values(networks), func(a, b netip.Prefix) int {
+		return cmp.Or(cmp.Compare(a.Addr().BitLen(), b.Addr().BitLen()), cmp.Compare(a.Bits(), b.Bits()))
+	})
+	set.sizes = slices.CompactFunc(set.sizes, func(a, b netip.Prefix) bool {
+		return a.Addr().BitLen() == b.Addr().BitLen() && a.Bits() == b.Bits()
+	})
 	set.networks = networkIn(networks)
 	return set, ""
 }
@@ -230,6 +239,10 @@ func (t InList) PassesStored(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && t.set.integers[n]
 }
+
+// NetworkSizes returns a network of each size that the list has: those of IPv4 first, then those of IPv6, the largest networks
+// first. Single addresses are none.
+func (t InList) NetworkSizes() []netip.Prefix { return t.set.sizes }
 
 // Handle identifies the test among the tests of all lists.
 func (t InList) Handle() string { return string(t.Kind) + "-" + t.Digest }

@@ -1,6 +1,8 @@
 package sqlgen
 
 import (
+	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -89,9 +91,72 @@ func alternatives(patterns []string) string {
 	return "(?:" + strings.Join(patterns, ")|(?:") + ")"
 }
 
-func (athena) inList(p *printer, _ fragment, t query.InList) fragment {
-	p.fail(&LimitError{List: t.Name})
-	return "false"
+// inList looks the value up in a map of the values of the list, which is made once for a query. Any expression may contain this
+// query, unlike a join.
+func (athena) inList(p *printer, value fragment, t query.InList) fragment {
+	from := " FROM " + name(lake.ListTable) + " WHERE " + name(lake.ListKey) + " = " + p.text(t.Digest)
+	has := func(text fragment) fragment {
+		return "element_at((SELECT map_agg(" + name(lake.ListColumn) + ", true)" + from + "), " + text + ") IS NOT NULL"
+	}
+	switch t.Kind {
+	case query.IntegerList:
+		return has("CAST(" + value + " AS varchar)")
+	case query.SystemList: // lists have numbers with AS or without
+		return either([]fragment{has(value), has("regexp_extract(" + value + ", " + p.text(`\AAS([0-9]+)\z`) + ", 1)")})
+	case query.TextList:
+		return has(value)
+	}
+	if len(t.NetworkSizes()) == 0 {
+		return has(value)
+	}
+	isNetwork := " AND strpos(" + name(lake.ListColumn) + ", '/') > 0"
+	key := addressBits("split_part("+name(lake.ListColumn)+", '/', 1)") + " || '/' || split_part(" + name(lake.ListColumn) + ", '/', 2)"
+	networks := "SELECT map_agg(" + key + ", true)" + from + isNetwork
+	return either([]fragment{both([]fragment{"strpos(" + value + ", '/') = 0", has(value)}), p.inListedNetworks(value, t, networks)})
+}
+
+// addressBits is the 128 bits of an address, as 32 hexadecimal digits. An address of IPv4 has the bits of ::ffff:0:0/96 before it.
+func addressBits(text fragment) fragment {
+	return "to_hex(CAST(CAST(" + text + " AS ipaddress) AS varbinary))"
+}
+
+// inListedNetworks looks up the network around an address of each size that the list has in a map, whose keys are the bits
+// of the network and its size. Trino takes many texts for addresses, so it gets only those that are canonical.
+func (p *printer) inListedNetworks(value fragment, t query.InList, networks fragment) fragment {
+	var four, six []fragment
+	for _, size := range t.NetworkSizes() {
+		masked, of := &six, size.Bits()
+		if size.Addr().Is4() {
+			masked, of = &four, size.Bits()+96
+		}
+		key := p.firstBits(addressBits(value), of) + " || " + p.text(fmt.Sprintf("/%d", size.Bits()))
+		*masked = append(*masked, "element_at(("+networks+"), "+key+") IS NOT NULL")
+	}
+	cases := fragment("CASE")
+	for _, family := range []struct {
+		all   netip.Prefix
+		found []fragment
+	}{{everyFour, four}, {everySix, six}} {
+		if len(family.found) > 0 {
+			isAddress := p.inNetworks(value, query.NetworkIn{Networks: []netip.Prefix{family.all}})
+			cases += " WHEN " + isAddress + " THEN " + either(family.found)
+		}
+	}
+	return cases + " ELSE false END"
+}
+
+// firstBits is the first bits of 32 hexadecimal digits, with zeros after them.
+func (p *printer) firstBits(digits fragment, bits int) fragment {
+	const all = "0123456789ABCDEF"
+	first := "substr(" + digits + ", 1, " + integer(int64(bits/4)) + ")"
+	if rest := bits % 4; rest > 0 {
+		masked := []byte(all)
+		for i := range masked {
+			masked[i] = all[i&^(15>>rest)]
+		}
+		first += " || translate(substr(" + digits + ", " + integer(int64(bits/4+1)) + ", 1), " + p.text(all) + ", " + p.text(string(masked)) + ")"
+	}
+	return "rpad(" + first + ", 32, '0')"
 }
 
 // numeric anchors the pattern, because regexp_like searches. The end is \z, because $ also matches before a final line

@@ -204,9 +204,17 @@ func all(s Script) string {
 	return out.String()
 }
 
+// lists are the lists of values that the filters name.
+var lists = map[string]query.List{
+	"exits":    {Name: "exits", Version: 3, Values: query.NewListValues("e1", []string{"192.0.2.7", "2001:db8::7"})},
+	"networks": {Name: "networks", Version: 1, Values: query.NewListValues("e2", []string{"192.0.2.0/24", "198.51.100.7", "203.0.112.0/23", "2001:db8::/29"})},
+	"systems":  {Name: "systems", Version: 1, Values: query.NewListValues("e3", []string{"AS3320"})},
+	"codes":    {Name: "codes", Version: 1, Values: query.NewListValues("e4", []string{"403", "429"})},
+}
+
 func bind(t testing.TB, text string, shape query.Shape) query.Query {
 	t.Helper()
-	q, err := query.Bind(filter.Parse(text), shape)
+	q, err := query.Bind(filter.Parse(text), shape, query.WithLists(lists))
 	if err != nil {
 		t.Fatalf("bind %s: %v", text, err)
 	}

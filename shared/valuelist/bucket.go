@@ -8,19 +8,19 @@ import (
 	"io"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/lake"
 )
 
-// Prefix begins the names of the objects in the bucket of a lake.
-const Prefix = "lake/_lists/"
-
-// In returns the objects of lists in a bucket.
+// In returns the objects of lists in the bucket of a lake. Athena reads them as partitions of lake.ListTable.
 func In(bucket blob.Store) Objects { return inBucket{bucket} }
 
 type inBucket struct{ blob.Store }
 
+func nameOf(digest string) string { return "lake/" + lake.ListName(digest) }
+
 // Put implements Objects.
 func (b inBucket) Put(ctx context.Context, digest string, content []byte) error {
-	err := b.Store.Put(ctx, Prefix+digest, bytes.NewReader(content), blob.IfAbsent)
+	err := b.Store.Put(ctx, nameOf(digest), bytes.NewReader(content), blob.IfAbsent)
 	if err != nil && !errors.Is(err, blob.ErrExists) {
 		return fmt.Errorf("write the values of a list: %w", err)
 	}
@@ -29,7 +29,7 @@ func (b inBucket) Put(ctx context.Context, digest string, content []byte) error 
 
 // Get implements Objects.
 func (b inBucket) Get(ctx context.Context, digest string) ([]byte, error) {
-	r, err := blob.Open(ctx, b.Store, Prefix+digest, "")
+	r, err := blob.Open(ctx, b.Store, nameOf(digest), "")
 	if err != nil {
 		return nil, fmt.Errorf("read the values of a list: %w", err)
 	}

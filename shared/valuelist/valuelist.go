@@ -59,20 +59,23 @@ type Objects interface {
 }
 
 // Parse reads the values of a list: one in a line, without the white space around it. Empty lines and lines that begin
-// with # count for nothing, and a value that is given twice counts once. If all values are addresses and networks, they
-// get their usual texts. The error is of kind fault.TooLarge, or Mistakes.
+// with # count for nothing, and a value that is given twice counts once. If all values are addresses and networks,
+// or numbers of autonomous systems, they get their usual texts. The error is of kind fault.TooLarge, or Mistakes.
 func Parse(body []byte) (Description, []byte, error) {
 	values, err := valuesOf(body)
 	if err != nil {
 		return Description{}, nil, err
 	}
 	kind := query.KindOfList(values)
-	if kind == query.AddressList {
-		for i, v := range values {
+	for i, v := range values {
+		switch kind {
+		case query.AddressList:
 			network, _ := query.ParseListAddress(v)
 			if values[i] = network.String(); network.IsSingleIP() {
 				values[i] = network.Addr().String()
 			}
+		case query.SystemList:
+			values[i] = "AS" + strings.TrimLeft(v, "ASas")
 		}
 	}
 	slices.Sort(values)

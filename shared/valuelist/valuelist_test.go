@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		{"addresses get their usual texts", "2001:DB8::1\n192.0.2.7/24\n 192.0.2.1 \r\n", query.AddressList, []string{"192.0.2.0/24", "192.0.2.1", "2001:db8::1"}},
 		{"comments, empty lines and repeated values do not count", "\ufeff# exits\n\nb\na\nb", query.TextList, []string{"a", "b"}},
 		{"numbers", "403\n429\n", query.IntegerList, []string{"403", "429"}},
-		{"autonomous systems", "AS3320\n15169\n", query.SystemList, []string{"15169", "AS3320"}},
+		{"autonomous systems", "as3320\n15169\n", query.SystemList, []string{"AS15169", "AS3320"}},
 		{"an address among texts stays as it is", "192.0.2.1\nshop.example\n", query.TextList, []string{"192.0.2.1", "shop.example"}},
 	} {
 		d, content, err := Parse([]byte(c.body))

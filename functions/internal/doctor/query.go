@@ -122,10 +122,10 @@ func partitionsFound(t lake.Table, found *types.TableMetadata) (string, error) {
 	for _, c := range found.Columns {
 		columns[aws.ToString(c.Name)] = aws.ToString(c.Type)
 	}
-	for _, c := range lake.HiveColumns() {
+	for _, c := range t.Columns() {
 		wanted[c.Name] = c.Type
 	}
-	properties := lake.TableProperties(t.Location, t.FromYear)
+	properties := t.Properties()
 	wrong := slices.Concat(
 		differences("column", wanted, columns),
 		differences("property", properties, found.Parameters),
@@ -133,6 +133,9 @@ func partitionsFound(t lake.Table, found *types.TableMetadata) (string, error) {
 	if len(wrong) > 0 {
 		list := strings.Join(wrong, "; ")
 		return "", fmt.Errorf("the table %s.%s differs from this version: %s", t.Schema, t.Name, list)
+	}
+	if t.Name == lake.ListTable {
+		return fmt.Sprintf("the table %s.%s has the column and the partitions of this version", t.Schema, t.Name), nil
 	}
 	return fmt.Sprintf("the table %s.%s has the %d columns of this version and partitions from the year %d on",
 		t.Schema, t.Name, len(wanted), t.FromYear), nil

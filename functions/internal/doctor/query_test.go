@@ -3,7 +3,6 @@ package doctor_test
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -152,7 +151,9 @@ func TestPartitions(t *testing.T) {
 		FromYear: 2000,
 	}
 	deployed := func(fromYear int) types.TableMetadata {
-		m := types.TableMetadata{Parameters: maps.Clone(lake.TableProperties(table.Location, fromYear))}
+		of := table
+		of.FromYear = fromYear
+		m := types.TableMetadata{Parameters: of.Properties()}
 		for _, c := range lake.HiveColumns() {
 			m.Columns = append(m.Columns, types.Column{Name: &c.Name, Type: &c.Type})
 		}

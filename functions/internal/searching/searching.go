@@ -87,9 +87,7 @@ func Checks(
 	client *awsathena.Client, states engine.States, scans doctor.Prober, e function.Environment, now func() time.Time,
 ) []doctor.Check {
 	checks := []doctor.Check{doctor.Workgroup(client, e.Workgroup, e.Results)}
-	for _, name := range lake.TableNames {
-		location := lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name)
-		t := lake.Table{Schema: e.Database, Name: name, Location: location, FromYear: e.ProjectionFrom}
+	for _, t := range lake.Tables("s3://"+e.LakeBucket+"/lake/", e.Database, e.ProjectionFrom) {
 		checks = append(checks, doctor.Partitions(client, t))
 	}
 	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Scan(scans, e.ScanMegabytes),

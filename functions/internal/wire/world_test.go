@@ -350,11 +350,7 @@ func (w *world) searching(e function.Environment) {
 			return ctx.Err()
 		}
 	}
-	for _, name := range lake.TableNames {
-		location := lake.TableLocation("s3://"+e.LakeBucket+"/lake/", name)
-		table := lake.Table{Schema: e.Database, Name: name, Location: location, FromYear: e.ProjectionFrom}
-		config.Tables = append(config.Tables, table)
-	}
+	config.Tables = lake.Tables("s3://"+e.LakeBucket+"/lake/", e.Database, e.ProjectionFrom)
 	var err error
 	if w.athena, err = emulator.New(config); err != nil {
 		w.t.Fatal(err)

@@ -105,7 +105,7 @@ func run(ctx context.Context, o options) error {
 	return serve(ctx, o.Listen, server)
 }
 
-// createTables creates the schema and the two tables. It replaces existing tables, because they may belong to another
+// createTables creates the schema and the tables of a lake. It replaces existing tables, because they may belong to another
 // lake.
 func createTables(ctx context.Context, client *trino.Client, o options) ([]lake.Table, error) {
 	if o.Lake == "" {
@@ -115,21 +115,18 @@ func createTables(ctx context.Context, client *trino.Client, o options) ([]lake.
 	if _, err := query(ctx, client, "CREATE SCHEMA IF NOT EXISTS "+schema); err != nil {
 		return nil, err
 	}
-	var tables []lake.Table
-	for _, name := range lake.TableNames {
-		location := lake.TableLocation(o.Lake, name)
-		t := lake.Table{Schema: o.Database, Name: name, Location: location, FromYear: o.FromYear}
+	tables := lake.Tables(o.Lake, o.Database, o.FromYear)
+	for _, t := range tables {
 		ddl, err := t.TrinoDDL()
 		if err != nil {
 			return nil, err
 		}
-		if err := drop(ctx, client, name); err != nil {
+		if err := drop(ctx, client, t.Name); err != nil {
 			return nil, err
 		}
 		if _, err := query(ctx, client, ddl); err != nil {
 			return nil, err
 		}
-		tables = append(tables, t)
 	}
 	return tables, nil
 }

@@ -28,7 +28,7 @@ func TestTablesAreCreated(t *testing.T) {
 		Trino: url, Catalog: trinotest.Catalog, Database: "athenad_test",
 		Lake: "local:///athenad-test/", FromYear: 2026,
 	}
-	for _, part := range []string{"fresh", "compact"} {
+	for _, part := range []string{"fresh", "compact", "lists"} {
 		for _, lake := range []string{"athenad-test", "athenad-other"} {
 			if err := os.MkdirAll(filepath.Join(folder, lake, part), 0o755); err != nil {
 				t.Fatal(err)
@@ -44,7 +44,7 @@ func TestTablesAreCreated(t *testing.T) {
 	for _, other := range []string{"local:///athenad-other/", o.Lake} { // the second one replaces the first
 		o := o
 		o.Lake = other
-		if tables, err := createTables(t.Context(), client, o); err != nil || len(tables) != 2 {
+		if tables, err := createTables(t.Context(), client, o); err != nil || len(tables) != 3 {
 			t.Fatalf("%v, %v", tables, err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestTablesAreCreated(t *testing.T) {
 	t.Cleanup(func() {
 		ctx := context.Background()
 		for _, sql := range []string{
-			"DROP TABLE " + lake.FreshTable, "DROP TABLE " + lake.CompactTable, "DROP SCHEMA " + o.Database,
+			"DROP TABLE " + lake.FreshTable, "DROP TABLE " + lake.CompactTable, "DROP TABLE " + lake.ListTable, "DROP SCHEMA " + o.Database,
 		} {
 			if _, err := client.Query(ctx, sql); err != nil {
 				t.Error(err)

@@ -28,14 +28,25 @@ func overTrino(t *testing.T, watermark lake.Partition) func(rows []lake.Row) eng
 	return func(rows []lake.Row) engine.Engine {
 		tables := trinotest.Load(t, rows, watermark)
 		_, client := serve(t, emulator.Config{Backend: emulator.Trino{Client: tables.Client}}, nil)
-		return newEngine(t, client, tables, func(c *athena.Config) {
+		e := newEngine(t, client, tables, func(c *athena.Config) {
 			c.Database = tables.Schema
 			all := objectsIn(t, tables)
 			c.Sizes, c.Columns = all, columnsIn(t, all, watermark)
 			// A local Trino needs real pauses, but shorter ones.
 			c.Sleep = shortSleep
 		})
+		return keepingLists{e, tables}
 	}
+}
+
+// keepingLists is an engine over tables to which lists of values are added.
+type keepingLists struct {
+	engine.Engine
+	tables *trinotest.Lake
+}
+
+func (k keepingLists) KeepList(digest string, content []byte) error {
+	return k.tables.KeepList(digest, content)
 }
 
 // shortSleep sleeps for a part of the time.

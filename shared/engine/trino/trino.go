@@ -207,6 +207,9 @@ func (e *Engine) settings(shape query.Shape) []string {
 
 // scriptOf returns the SQL of q for the cluster.
 func scriptOf(q query.Query) (sqlgen.Script, error) {
+	if tests := q.ListTests(); len(tests) > 0 {
+		return sqlgen.Script{}, engine.StatementError(&sqlgen.LimitError{List: tests[0].Name})
+	}
 	script, err := sqlgen.Athena(q)
 	var limit *sqlgen.LimitError
 	if errors.As(err, &limit) {

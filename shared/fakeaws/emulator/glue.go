@@ -13,17 +13,17 @@ func (s *Server) metadata(in request) (any, error) {
 			continue
 		}
 		return map[string]any{"TableMetadata": map[string]any{
-			"Name": t.Name, "TableType": "EXTERNAL_TABLE", "Columns": columns(),
-			"PartitionKeys": []any{map[string]any{"Name": lake.PartitionKey, "Type": "string"}},
-			"Parameters":    lake.TableProperties(t.Location, t.FromYear),
+			"Name": t.Name, "TableType": "EXTERNAL_TABLE", "Columns": columns(t),
+			"PartitionKeys": []any{map[string]any{"Name": t.Key(), "Type": "string"}},
+			"Parameters":    t.Properties(),
 		}}, nil
 	}
 	return nil, &apiError{"MetadataException", "Entity Not Found", nil}
 }
 
-func columns() []any {
+func columns(t lake.Table) []any {
 	var all []any
-	for _, c := range lake.HiveColumns() {
+	for _, c := range t.Columns() {
 		all = append(all, map[string]any{"Name": c.Name, "Type": c.Type})
 	}
 	return all
@@ -37,10 +37,10 @@ func (s *Server) table(in request) (any, error) {
 		}
 		return map[string]any{"Table": map[string]any{
 			"DatabaseName": t.Schema, "Name": t.Name, "TableType": "EXTERNAL_TABLE",
-			"PartitionKeys": []any{map[string]any{"Name": lake.PartitionKey, "Type": "string"}},
-			"Parameters":    lake.TableProperties(t.Location, t.FromYear),
+			"PartitionKeys": []any{map[string]any{"Name": t.Key(), "Type": "string"}},
+			"Parameters":    t.Properties(),
 			"StorageDescriptor": map[string]any{
-				"Columns":  columns(),
+				"Columns":  columns(t),
 				"Location": strings.TrimSuffix(t.Location, "/") + "/",
 			},
 		}}, nil

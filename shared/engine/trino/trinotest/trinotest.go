@@ -77,15 +77,15 @@ func load(t testing.TB, rows []lake.Row, watermark lake.Partition, table func(dd
 	}
 	store := enginetest.StoreOf(filepath.Join(folder, schema), nil)
 	l := &Lake{Client: client, Store: store, Folder: "local:///" + schema + "/"}
-	for _, part := range []string{"fresh", "compact"} {
+	for _, part := range []string{"fresh", "compact", "lists"} {
 		if err := os.MkdirAll(filepath.Join(l.Store.Dir, part), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Cleanup(func() { l.drop(t) })
 	l.exec(t, "CREATE SCHEMA "+schema)
-	for _, name := range lake.TableNames {
-		ddl, err := lake.Table{Name: name, Location: lake.TableLocation(l.Folder, name), FromYear: FirstYear}.TrinoDDL()
+	for _, one := range lake.Tables(l.Folder, "", FirstYear) {
+		ddl, err := one.TrinoDDL()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,6 +114,15 @@ func withListedHours(ddl string, rows []lake.Row) string {
 
 var dateProjection = regexp.MustCompile(`(?s)partition_projection_type = 'date'.*?'HOURS'`)
 
+// KeepList writes the values of a list where the table of lists has them.
+func (l *Lake) KeepList(digest string, content []byte) error {
+	file := filepath.Join(l.Store.Dir, lake.ListName(digest))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, content, 0o644)
+}
+
 // State implements engine.States.
 func (l *Lake) State(context.Context) (engine.State, error) { return l.state, nil }
 
@@ -132,6 +141,7 @@ func (l *Lake) drop(t testing.TB) {
 	for _, sql := range []string{
 		"DROP TABLE IF EXISTS " + lake.FreshTable,
 		"DROP TABLE IF EXISTS " + lake.CompactTable,
+		"DROP TABLE IF EXISTS " + lake.ListTable,
 		"DROP SCHEMA IF EXISTS " + l.Schema,
 	} {
 		if _, err := l.Query(ctx, sql); err != nil {
