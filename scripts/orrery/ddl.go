@@ -24,6 +24,9 @@ func (d *ddlCommand) Run(c terminal.Console) error {
 	}
 	statements := []string{create + d.Schema}
 	for _, t := range lake.Tables(d.Location, d.Schema, d.FromYear) {
+		if t.Name == lake.ListTable && d.Dialect != "athena" {
+			continue // serve --trino refuses lists of values, which are in the folder of its server
+		}
 		text, err := print(t)
 		if err != nil {
 			return exit.With(exit.Usage, err.Error())

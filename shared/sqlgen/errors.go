@@ -22,8 +22,7 @@ type LimitError struct {
 
 func (e *LimitError) Error() string {
 	if e.List != "" {
-		return fmt.Sprintf("the engine cannot read lists of values such as %q: write the values in brackets, "+
-			"or choose a shorter period, which may be answered without the engine", e.List)
+		return fmt.Sprintf("the engine has no lists of values such as %q: write the values in brackets", e.List)
 	}
 	return fmt.Sprintf("the query needs %d %s, the engine takes at most %d: use fewer or shorter conditions",
 		e.Got, e.What, e.Limit)
