@@ -81,12 +81,12 @@ var (
 
 	readingLists = Task{"reading lists of values", []Grant{
 		{Items, []string{"list#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
-		{LakeObjects, []string{"lake/_lists/*"}, []string{"s3:GetObject"}},
+		{LakeObjects, []string{"lists/*"}, []string{"s3:GetObject"}},
 	}}
 
 	writingLists = Task{"writing lists of values", []Grant{
 		{Items, []string{"list#*", "configurations#list"}, []string{"dynamodb:PutItem"}},
-		{LakeObjects, []string{"lake/_lists/*"}, []string{"s3:PutObject"}},
+		{LakeObjects, []string{"lists/*"}, []string{"s3:PutObject"}},
 	}}
 
 	// It lists the objects, and reads none.
@@ -114,7 +114,7 @@ var (
 		{DataCatalog, nil, []string{"athena:GetTableMetadata"}},
 		{Catalog, nil, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}},
 		{DefaultDatabase, nil, []string{"glue:GetDatabase"}},
-		{LakeObjects, []string{"lake/*"}, []string{"s3:GetObject"}},
+		{LakeObjects, []string{"lake/*", "lists/*"}, []string{"s3:GetObject"}},
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 		{LakeBucket, nil, []string{"s3:GetBucketLocation"}},
 		{ResultObjects, []string{"results/*"}, []string{

@@ -10,8 +10,8 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 )
 
-// Prefix begins the names of the objects in the bucket of a lake.
-const Prefix = "lake/_lists/"
+// Prefix begins the names of the objects in the bucket of a lake, beside the folder of the lake, whose objects may expire.
+const Prefix = "lists/"
 
 // In returns the objects of lists in a bucket.
 func In(bucket blob.Store) Objects { return inBucket{bucket} }
