@@ -24,8 +24,8 @@ func (d *ddlCommand) Run(c terminal.Console) error {
 	}
 	statements := []string{create + d.Schema}
 	for _, t := range lake.Tables(d.Location, d.Schema, d.FromYear) {
-		if t.Name == lake.ListTable && d.Dialect != "athena" {
-			continue // serve --trino refuses lists of values, which are in the folder of its server
+		if t.Name == lake.ListTable {
+			continue // lists of values are in the folder of the server
 		}
 		text, err := print(t)
 		if err != nil {

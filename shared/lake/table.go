@@ -33,7 +33,7 @@ const (
 	ListKey    = "digest"
 )
 
-// ListName returns the name of the object with the values of a list.
+// ListName returns the name of the object with the values of a list, in the bucket of a lake.
 func ListName(digest string) string { return listFolder + "/" + digest + "/values.txt" }
 
 // ProjectedAhead is how far into the future the tables reach. Queries do not see later records, so they must not be
@@ -55,10 +55,13 @@ func HiveColumns() []HiveColumn {
 	return columns
 }
 
-// TableLocation returns the location of a table's objects under the root of a lake, such as "s3://bucket/lake/". It
-// ends in a slash.
+// TableLocation returns the location of a table's objects, for the root of a lake, such as "s3://bucket/lake/". That of
+// ListTable is beside the root. It ends in a slash.
 func TableLocation(root, table string) string {
-	folder := map[string]string{CompactTable: compactFolder, FreshTable: freshFolder, ListTable: listFolder}[table]
+	folder := map[string]string{CompactTable: compactFolder, FreshTable: freshFolder}[table]
+	if table == ListTable {
+		root, folder = root[:strings.LastIndex(strings.TrimSuffix(root, "/"), "/")], listFolder
+	}
 	if folder == "" {
 		panic("lake: no table " + table)
 	}

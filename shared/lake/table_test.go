@@ -59,14 +59,14 @@ storage.location.template=s3://bucket/lake/fresh/${datehour}/
 func TestTablePropertiesMatchObjectNames(t *testing.T) {
 	p := lake.PartitionOf(1_767_308_400_000)
 	for table, object := range map[string]string{
-		lake.FreshTable:   lake.ObjectName(p, "5f3a", 2),
-		lake.CompactTable: lake.CompactName(p, "77aa"),
+		lake.FreshTable:   "lake/" + lake.ObjectName(p, "5f3a", 2),
+		lake.CompactTable: "lake/" + lake.CompactName(p, "77aa"),
 		lake.ListTable:    lake.ListName("0d5e"),
 	} {
 		location := lake.TableLocation("s3://bucket/lake", table)
 		template := lake.Table{Name: table, Location: location, FromYear: 2000}.Properties()["storage.location.template"]
 		folder := strings.NewReplacer("${datehour}", p.String(), "${digest}", "0d5e").Replace(template)
-		if !strings.HasPrefix("s3://bucket/lake/"+object, folder) {
+		if !strings.HasPrefix("s3://bucket/"+object, folder) {
 			t.Errorf("%s reads %s, but an object is named %s", table, folder, object)
 		}
 	}

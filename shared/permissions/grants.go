@@ -81,12 +81,12 @@ var (
 
 	readingLists = Task{"reading lists of values", []Grant{
 		{Items, []string{"list#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
-		{LakeObjects, []string{"lake/lists/*"}, []string{"s3:GetObject"}},
+		{LakeObjects, []string{"lists/*"}, []string{"s3:GetObject"}},
 	}}
 
 	writingLists = Task{"writing lists of values", []Grant{
 		{Items, []string{"list#*", "configurations#list"}, []string{"dynamodb:PutItem"}},
-		{LakeObjects, []string{"lake/lists/*"}, []string{"s3:PutObject"}},
+		{LakeObjects, []string{"lists/*"}, []string{"s3:PutObject"}},
 	}}
 
 	// It lists the objects, and reads none.
@@ -114,8 +114,8 @@ var (
 		{DataCatalog, nil, []string{"athena:GetTableMetadata"}},
 		{Catalog, nil, []string{"glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"}},
 		{DefaultDatabase, nil, []string{"glue:GetDatabase"}},
-		{LakeObjects, []string{"lake/*"}, []string{"s3:GetObject"}},
-		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
+		{LakeObjects, []string{"lake/*", "lists/*"}, []string{"s3:GetObject"}},
+		{LakeListing, []string{"lake/*", "lists/*"}, []string{"s3:ListBucket"}},
 		{LakeBucket, nil, []string{"s3:GetBucketLocation"}},
 		{ResultObjects, []string{"results/*"}, []string{
 			"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",

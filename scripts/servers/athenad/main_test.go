@@ -28,7 +28,7 @@ func TestTablesAreCreated(t *testing.T) {
 		Trino: url, Catalog: trinotest.Catalog, Database: "athenad_test",
 		Lake: "local:///athenad-test/", FromYear: 2026,
 	}
-	for _, part := range []string{"fresh", "compact", "lists"} {
+	for _, part := range []string{"fresh", "compact", "../lists"} {
 		for _, lake := range []string{"athenad-test", "athenad-other"} {
 			if err := os.MkdirAll(filepath.Join(folder, lake, part), 0o755); err != nil {
 				t.Fatal(err)

@@ -77,7 +77,7 @@ func load(t testing.TB, rows []lake.Row, watermark lake.Partition, table func(dd
 	}
 	store := enginetest.StoreOf(filepath.Join(folder, schema), nil)
 	l := &Lake{Client: client, Store: store, Folder: "local:///" + schema + "/"}
-	for _, part := range []string{"fresh", "compact", "lists"} {
+	for _, part := range []string{"fresh", "compact", "../lists"} {
 		if err := os.MkdirAll(filepath.Join(l.Store.Dir, part), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ var dateProjection = regexp.MustCompile(`(?s)partition_projection_type = 'date'.
 
 // KeepList writes the values of a list where the table of lists has them.
 func (l *Lake) KeepList(digest string, content []byte) error {
-	file := filepath.Join(l.Store.Dir, lake.ListName(digest))
+	file := filepath.Join(filepath.Dir(l.Store.Dir), lake.ListName(digest))
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
