@@ -41,7 +41,7 @@ func (n Names) Resources() Resources {
 	arn := func(service, resource string) string { return ARNOf(service, n.Region, n.Account, resource) }
 	partition := PartitionOf(n.Region)
 	catalog := []string{arn("glue", "catalog"), arn("glue", "database/"+n.Database)}
-	for _, table := range lake.Tables("", n.Database, 0) {
+	for _, table := range lake.Tables("s3://"+n.LakeBucket+"/lake/", n.Database, 0) {
 		catalog = append(catalog, arn("glue", "table/"+n.Database+"/"+table.Name))
 	}
 	return Resources{
