@@ -104,9 +104,10 @@ func (f function) asksAthena() bool {
 }
 
 // readsLake reports whether the function answers requests from the records of the lake, or from the lists of their
-// values.
+// values. That takes a time that its variables bound.
 func (f function) readsLake() bool {
-	return f.behindGateway() && slices.Contains(f.Variables, lambdas.LakeBucket)
+	reads := slices.Contains(f.Variables, lambdas.LakeBucket) && slices.Contains(f.Variables, lambdas.QueryTimeout)
+	return f.behindGateway() && reads
 }
 
 // functionOf returns the function that answers a route of the API below the first base path. A route without a function

@@ -32,7 +32,7 @@ type listPutCommand struct {
 	IfMatch *string `help:"Replace the list only if it still has this ETag." placeholder:"ETAG"`
 }
 
-// Run writes a list, and says to standard error what it has.
+// Run writes a list and describes it on standard error.
 func (l *listPutCommand) Run(ctx context.Context, c terminal.Console) error {
 	values, err := l.read(c.In)
 	if err != nil {

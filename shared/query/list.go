@@ -66,7 +66,7 @@ func kindNumber(kind ListKind) int {
 	panic("query: unknown kind of lists " + string(kind))
 }
 
-// KindOfList returns the narrowest kind of which all values are.
+// KindOfList returns the narrowest kind to which all values belong.
 func KindOfList(values []string) ListKind {
 	for _, k := range listKinds {
 		if set, _ := readList(values, k.kind); set != nil {

@@ -124,9 +124,9 @@ func bind(ctx context.Context, r Request) (query.Query, error) {
 	return bindFilter(ctx, r, r.Syntax.Parse(r.Filters))
 }
 
-// bindFilter turns the request, whose filter is f, into a bound query. It ends between two steps if ctx has ended, because each takes time for a
-// large filter. An error of query.Bind that is not about the filter is about a segment
-// that does not fit the period, or about the other period of a diff.
+// bindFilter turns the request, whose filter is f, into a bound query. It ends between two steps if ctx has ended, because
+// each takes time for a large filter. An error of query.Bind that is not about the filter is about a segment that does
+// not fit the period, or about the other period of a diff.
 func bindFilter(ctx context.Context, r Request, f filter.Filter) (query.Query, error) {
 	shape, err := r.shape()
 	if err != nil {

@@ -2,9 +2,6 @@ package valuelist
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +21,7 @@ type Finder struct {
 	values []*query.ListValues // the last used one is the last
 }
 
-// mostKept is the number of lists whose values are kept. Those of one may take 20 MB.
+// mostKept is the number of lists whose values are kept. The values of one list may take 20 MB.
 const mostKept = 8
 
 // NewFinder returns a finder of the lists in stores.
@@ -73,14 +70,11 @@ func (f *Finder) load(ctx context.Context, d Description) (*query.ListValues, er
 	if values := f.kept(d.Digest); values != nil {
 		return values, nil
 	}
-	content, err := f.objects.Get(ctx, d.Digest)
+	read, err := Read(ctx, f.objects, d.Digest)
 	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != d.Digest {
-		return nil, fmt.Errorf("the values of a list are not those with the digest %s", d.Digest)
-	}
-	values := query.NewListValues(d.Digest, Values(content))
+	values := query.NewListValues(d.Digest, read)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.values = append(f.values, values)

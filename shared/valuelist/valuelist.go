@@ -84,8 +84,24 @@ func Parse(body []byte) (Description, []byte, error) {
 	if len(content) > MaxBytes {
 		return Description{}, nil, tooManyBytes(len(content))
 	}
+	return Description{Digest: digestOf(content), Values: len(values), Kind: kind}, content, nil
+}
+
+func digestOf(content []byte) string {
 	sum := sha256.Sum256(content)
-	return Description{Digest: hex.EncodeToString(sum[:]), Values: len(values), Kind: kind}, content, nil
+	return hex.EncodeToString(sum[:])
+}
+
+// Read reads the values with a digest, and checks that they have it.
+func Read(ctx context.Context, from Objects, digest string) ([]string, error) {
+	content, err := from.Get(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	if digestOf(content) != digest {
+		return nil, fmt.Errorf("the values of a list are not those with the digest %s", digest)
+	}
+	return Values(content), nil
 }
 
 func valuesOf(body []byte) ([]string, error) {

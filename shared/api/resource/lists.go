@@ -66,7 +66,7 @@ func (s *server) listValueLists(c *route.Call, config string) (any, error) {
 	return v, nil
 }
 
-// readValueList reads a list from the body of a request. It stores the values when the description is about to be written.
+// readValueList reads a list from the body of a request. The values are stored just before their description is.
 func (s *server) readValueList(c *route.Call, body []byte) (replacement, error) {
 	d, values, err := valuelist.Parse(body)
 	var wrong valuelist.Mistakes
@@ -105,11 +105,9 @@ func (s *server) showValues(c *route.Call, id document.ID, v document.Version) (
 	if err != nil {
 		return nil, err
 	}
-	values, err := s.Lists.Get(c.Request.Context(), list.Digest)
-	if err != nil {
+	if list.Values, err = valuelist.Read(c.Request.Context(), s.Lists, list.Digest); err != nil {
 		return nil, err
 	}
-	list.Values = valuelist.Values(values)
 	body := content.Encode(list)
 	if len(body) > content.MaxAnswer {
 		return nil, problem.AnswerTooLarge(len(body))

@@ -121,7 +121,7 @@ type listed struct {
 	holds  func(r *lake.Row) bool
 }
 
-// randomLists returns lists by the field that they are for. Their values are near those of the rows.
+// randomLists returns a list for each of some fields. Many of its values are those of the rows, or networks around them.
 func randomLists(random *rand.Rand, rows []lake.Row) map[string]listed {
 	var networks []netip.Prefix
 	var addresses, systems, countries, statuses []string
