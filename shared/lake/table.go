@@ -60,7 +60,7 @@ func HiveColumns() []HiveColumn {
 func TableLocation(root, table string) string {
 	folder := map[string]string{CompactTable: compactFolder, FreshTable: freshFolder}[table]
 	if table == ListTable {
-		root, folder = root[:strings.LastIndex(strings.TrimSuffix(root, "/"), "/")], listFolder
+		root, folder = root[:strings.LastIndex(strings.TrimSuffix(root, "/"), "/")+1], listFolder
 	}
 	if folder == "" {
 		panic("lake: no table " + table)

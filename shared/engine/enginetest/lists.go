@@ -39,27 +39,31 @@ func testLists(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	}
 	e, all := open(append(rows, lake.Row{TsMs: Start.UnixMilli(), Source: "source-0", Line: 1 << 20})), pointers(rows)
 	all = append(all, &lake.Row{TsMs: Start.UnixMilli(), Source: "source-0", Line: 1 << 20}) // without values
-	for range sampled(16) {
+	rounds := 16
+	if few() {
+		rounds = 1
+	}
+	var names []string
+	checks := map[string]func(){}
+	for round := range rounds {
 		listed := randomLists(random, rows)
 		lists := map[string]query.List{}
 		for field, one := range listed {
 			lists[field] = query.List{Name: field, Version: 2, Values: kept(t, e, one.values)}
 		}
 		for field, one := range listed {
-			in, not := field+" in @"+field, field+" not in @"+field
-			checkList(t, e, all, lists, in, one.holds)
-			checkList(t, e, all, lists, not, func(r *lake.Row) bool { return !one.holds(r) })
-			checkList(t, e, all, lists, in+", ip not in @ip", func(r *lake.Row) bool { return one.holds(r) && !listed["ip"].holds(r) })
+			for condition, want := range map[string]func(r *lake.Row) bool{
+				field + " in @" + field:                     one.holds,
+				field + " not in @" + field:                 func(r *lake.Row) bool { return !one.holds(r) },
+				field + " in @" + field + ", ip not in @ip": func(r *lake.Row) bool { return one.holds(r) && !listed["ip"].holds(r) },
+			} {
+				name := fmt.Sprintf("%d: %s", round, condition)
+				names = append(names, name)
+				checks[name] = func() { checkList(t, e, all, lists, condition, want) }
+			}
 		}
 	}
-}
-
-// sampled returns a number of cases: fewer under the race detector.
-func sampled(n int) int {
-	if testing.Short() {
-		return max(1, n/4)
-	}
-	return n
+	concurrently(t, names, func(name string) { checks[name]() })
 }
 
 // ListKeeper is an engine that reads the values of lists from objects.
@@ -90,7 +94,8 @@ func checkList(
 	q, err := query.Bind(filter.ParseQueryString(hours+", "+condition), query.Logs{Limit: len(all), Fields: []string{"ip"}},
 		query.WithLists(lists))
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return
 	}
 	answer, _, err := e.Run(t.Context(), q)
 	switch {
@@ -100,7 +105,8 @@ func checkList(
 		}
 		return
 	case err != nil:
-		t.Fatalf("%s: %v", condition, err)
+		t.Errorf("%s: %v", condition, err)
+		return
 	}
 	matching := 0
 	for _, r := range all {

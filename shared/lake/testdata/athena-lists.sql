@@ -3,10 +3,10 @@ CREATE EXTERNAL TABLE IF NOT EXISTS `value_lists` (
 )
 PARTITIONED BY (`digest` string)
 STORED AS TEXTFILE
-LOCATION 's3://bucket/lake/lists/'
+LOCATION 's3://bucket/lists/'
 TBLPROPERTIES (
   'projection.digest.type' = 'injected',
   'projection.enabled' = 'true',
   'serialization.null.format' = '',
-  'storage.location.template' = 's3://bucket/lake/lists/${digest}/'
+  'storage.location.template' = 's3://bucket/lists/${digest}/'
 )

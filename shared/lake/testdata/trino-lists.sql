@@ -6,8 +6,8 @@ CREATE TABLE IF NOT EXISTS "value_lists" (
 ) WITH (
   format = 'TEXTFILE',
   null_format = '',
-  external_location = 's3://bucket/lake/lists/',
+  external_location = 's3://bucket/lists/',
   partitioned_by = ARRAY['digest'],
   partition_projection_enabled = true,
-  partition_projection_location_template = 's3://bucket/lake/lists/${digest}/'
+  partition_projection_location_template = 's3://bucket/lists/${digest}/'
 )
