@@ -108,10 +108,12 @@ func testLists(t *testing.T, s *targets) {
 		wants(http.StatusOK, apiRequest{method: "GET", path: lists + path})
 	}
 	for _, condition := range []string{"country in @far", "not country in @far:1", "ip in @most"} {
-		path := bases[0] + "/data/stats?" + url.Values{"filters": {condition + ", " + wholeDay}}.Encode()
-		body := wants(http.StatusOK, apiRequest{method: "GET", path: path})
-		if !bytes.Contains(body, []byte(`"lists":[{"list":`)) {
-			t.Errorf("%s: the answer does not say which lists it used: %.300s", condition, body)
+		for _, route := range []string{"stats", "logs"} { // the function answers the first one, and Athena the second
+			path := bases[0] + "/data/" + route + "?" + url.Values{"filters": {condition + ", " + wholeDay}}.Encode()
+			body := wants(http.StatusOK, apiRequest{method: "GET", path: path})
+			if !bytes.Contains(body, []byte(`"lists":[{"list":`)) {
+				t.Errorf("%s: the answer does not say which lists it used: %.300s", condition, body)
+			}
 		}
 	}
 	unknown := bases[0] + "/data/stats?" + url.Values{"filters": {"country in @near, " + wholeDay}}.Encode()
