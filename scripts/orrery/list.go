@@ -14,11 +14,14 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/resource"
+	"github.com/orrery/orrery/shared/publicnet"
+	"github.com/orrery/orrery/shared/valuelist"
+	"github.com/orrery/orrery/shared/valuelist/listsource"
 	"github.com/orrery/orrery/shared/wording"
 )
 
 type listCommand struct {
-	Put      listPutCommand      `cmd:"" help:"Write a list of values from a file."`
+	Put      listPutCommand      `cmd:"" help:"Write a list of values from a file or a URL."`
 	Get      listGetCommand      `cmd:"" help:"Print the values of a list."`
 	List     listListCommand     `cmd:"" help:"List the lists of values."`
 	Delete   listDeleteCommand   `cmd:"" help:"Delete a list of values; its versions stay."`
@@ -27,14 +30,14 @@ type listCommand struct {
 
 type listPutCommand struct {
 	Name string `arg:"" help:"Name: a-z, 0-9 and -."`
-	File string `arg:"" help:"A file with one value a line; - reads standard input."`
+	From string `arg:"" help:"A file with one value a line, or a URL that begins with https://; - reads standard input." placeholder:"FILE|URL"`
 	documents.Configuration
 	IfMatch *string `help:"Replace the list only if it still has this ETag." placeholder:"ETAG"`
 }
 
 // Run writes a list and describes it on standard error.
 func (l *listPutCommand) Run(ctx context.Context, c terminal.Console) error {
-	values, err := l.read(c.In)
+	values, err := l.read(ctx, c.In)
 	if err != nil {
 		return err
 	}
@@ -50,9 +53,20 @@ func (l *listPutCommand) Run(ctx context.Context, c terminal.Console) error {
 // largestFile is more than the API accepts, whose message then says how much that is.
 const largestFile = 5_000_000
 
-func (l *listPutCommand) read(in io.Reader) (values []byte, err error) {
-	if l.File != "-" {
-		file, err := os.Open(l.File)
+// read returns the values. Those at a URL come without comments, which may be larger than the API accepts.
+func (l *listPutCommand) read(ctx context.Context, in io.Reader) (values []byte, err error) {
+	if strings.Contains(l.From, "://") {
+		text, err := listsource.Fetch(ctx, publicnet.Network{}, l.From)
+		if err == nil {
+			_, values, err = valuelist.Parse(text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the values from the URL: %w", err)
+		}
+		return values, nil
+	}
+	if l.From != "-" {
+		file, err := os.Open(l.From)
 		if err != nil {
 			return nil, exit.With(exit.Usage, "read the values: "+err.Error())
 		}

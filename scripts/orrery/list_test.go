@@ -70,3 +70,41 @@ func TestLists(t *testing.T) {
 		}
 	}
 }
+
+// TestPublishedLists: lists are read from public addresses only, by the command and by a server.
+func TestPublishedLists(t *testing.T) {
+	data := t.TempDir()
+	const private = "https://127.0.0.1:1/tor.txt"
+	_, stderr, code := orrery(t, "", "list", "put", "tor", private, "--data", data)
+	if want := "read the values from the URL: its host does not have a public address"; code != exit.Failed || !strings.Contains(stderr, want) {
+		t.Errorf("list put: exit code %d, %s", code, stderr)
+	}
+	configure := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure("[list.tor]\nurl = \"http://lists.example/tor.txt\"\n")
+	_, stderr, code = orrery(t, "", "serve", "--data", data, "--no-demo", "--listen", "127.0.0.1:0")
+	if code != exit.Failed || !strings.Contains(stderr, "list.tor.url: it must begin with https://") {
+		t.Errorf("serve: exit code %d, %s", code, stderr)
+	}
+	configure("[list.tor]\nurl = \"" + private + "\"\n")
+	s := startServer(t, data, "--no-demo")
+	wanted := func(text string) bool {
+		return strings.Contains(text, "was not refreshed") && strings.Contains(text, `"list":"tor","error":"its host does not have a public address"`)
+	}
+	found := wanted(s.log.String())
+	for !found {
+		line, open := <-s.lines
+		if !open {
+			t.Fatalf("the server ended without a warning:\n%s", s.log.String())
+		}
+		s.log.WriteString(line + "\n")
+		found = wanted(line)
+	}
+	if err := s.interrupt(); err != nil {
+		t.Error(err)
+	}
+}

@@ -189,6 +189,10 @@ func (s *serveCommand) serve(
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	lists, err := product.ListRefresher(logger, k.now)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	server := httpserver.New(handler, logger)
 	ended := make(chan error, 2)
 	go func() { ended <- s.Certificate.Serve(server, listener, logger) }()
@@ -212,6 +216,9 @@ func (s *serveCommand) serve(
 	}
 	if reports != nil {
 		watching.Go(func() { reports.Loop(background, k.minutes()) })
+	}
+	if lists != nil {
+		watching.Go(func() { lists.Loop(background, k.minutes()) })
 	}
 	scheme := "http://"
 	if s.Certificate.Given() {

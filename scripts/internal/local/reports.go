@@ -21,6 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/report/runs"
 	"github.com/orrery/orrery/shared/report/runs/runssqlite"
 	"github.com/orrery/orrery/shared/report/worker"
+	"github.com/orrery/orrery/shared/valuelist/listsource"
 )
 
 // reports are the stores of scheduled reports. They are nil if the disk was full, and in a read-only folder without
@@ -90,6 +91,16 @@ func (p *Product) reportRunner(
 		Complete: p.completeThrough,
 		Key:      func(ctx context.Context, id string) (string, error) { return access.whyUnusable(ctx, id, now()) },
 	})
+}
+
+// ListRefresher returns what refreshes the lists of values that orrery.toml has URLs of, or nil if it has none or the folder is
+// read-only.
+func (p *Product) ListRefresher(log *slog.Logger, now func() time.Time) (*listsource.Refresher, error) {
+	sources, err := listsource.Read(p.folder)
+	if err != nil || len(sources) == 0 || readOnly(p.folder) {
+		return nil, err
+	}
+	return &listsource.Refresher{Sources: sources, Documents: p.documents, Objects: p.lists, Log: log, Now: now}, nil
 }
 
 // completeThrough returns through which time the data is complete, or the zero time if the engine cannot know it. At

@@ -72,6 +72,9 @@ func Read(folder string) ([]Source, error) {
 		Mail        any `toml:"mail"`
 		Reports     any `toml:"reports"`
 		Destination any `toml:"destination"`
+
+		// Package valuelist/listsource reads this.
+		List any `toml:"list"`
 	}
 	if err := tomlfile.Decode(file, text, &document); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type Sender struct {
 	AWS      AWS         // nil: this program cannot use AWS
 
 	local    func(net.Addr) bool   // whether a mail server is on this machine; nil: if its address is a loopback address
-	public   func(netip.Addr) bool // whether webhooks may have an address; nil: isPublic
+	public   func(netip.Addr) bool // whether webhooks may have an address; nil: publicnet.IsPublic
 	resolver *net.Resolver         // of the hosts of webhooks; nil: the system's
 }
 

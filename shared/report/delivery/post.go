@@ -3,17 +3,15 @@ package delivery
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/orrery/orrery/shared/publicnet"
 	"github.com/orrery/orrery/shared/report/destination"
 )
 
@@ -50,7 +48,7 @@ func (s Sender) postOnce(ctx context.Context, r request, fresh bool) error {
 	if err != nil {
 		return fmt.Errorf("read the URL of %s: %w", r.to, err)
 	}
-	if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+	if !publicnet.IsAddress(address) {
 		return fmt.Errorf("the URL of %s in %s is not an address that begins with https://", r.to, r.url)
 	}
 	header := r.header.Clone()
@@ -66,9 +64,9 @@ func (s Sender) postOnce(ctx context.Context, r request, fresh bool) error {
 		return fmt.Errorf("the URL of %s in %s is not valid", r.to, r.url)
 	}
 	sent.Header = header
-	answer, err := s.client().Do(sent)
+	answer, err := s.network().Client(postTimeout).Do(sent)
 	if err != nil {
-		err = withoutURL(err)
+		err = publicnet.Cause(err)
 		if errors.Is(err, context.Canceled) {
 			return fmt.Errorf("send to %s: %w", r.to, err)
 		}
@@ -77,6 +75,11 @@ func (s Sender) postOnce(ctx context.Context, r request, fresh bool) error {
 	defer func() { _ = answer.Body.Close() }() // the answer is complete, or not needed
 	text, err := io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
 	return judge(r.to, answer.StatusCode, text, err)
+}
+
+// network returns how webhooks are reached.
+func (s Sender) network() publicnet.Network {
+	return publicnet.Network{TLS: s.TLS, Public: s.public, Resolver: s.resolver}
 }
 
 // secret reads a secret, which must not be empty.
@@ -113,41 +116,4 @@ func judge(to string, status int, text []byte, read error) error {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return err
-}
-
-// client returns a client that connects to public addresses only, directly, and follows no redirects.
-func (s Sender) client() *http.Client {
-	config := &tls.Config{}
-	if s.TLS != nil {
-		config = s.TLS.Clone()
-	}
-	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
-	dialer := &net.Dialer{Timeout: postTimeout, Control: s.requirePublic, Resolver: s.resolver}
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy: nil, DialContext: dialer.DialContext, TLSClientConfig: config,
-			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-// withoutURL returns the cause of a request that has failed, without the URL and the name of its host.
-func withoutURL(err error) error {
-	var timeout net.Error
-	var name *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	switch {
-	case errors.Is(err, errNotPublic):
-		return errNotPublic
-	case errors.Is(err, context.Canceled):
-		return context.Canceled
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return errors.New("no answer in time")
-	case errors.As(err, &name):
-		return errors.New("its host has no address")
-	case errors.As(err, &certificate):
-		return errors.New("its certificate is not valid")
-	}
-	return errors.New("the connection failed")
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/tomlfile"
 )
 
-// FileName is the name of the file in the data folder. Package source reads the rest of it.
+// FileName is the name of the file in the data folder. Packages ingest/source and valuelist/listsource read the rest of it.
 const FileName = "orrery.toml"
 
 // JSONVariable is the variable with the settings on AWS, in the form that ReadJSON reads.
@@ -41,6 +41,7 @@ type document struct {
 	} `toml:"reports" json:"reports"`
 	Destination map[string]table `toml:"destination" json:"destination"`
 	Source      map[string]any   `toml:"source" json:"-"`
+	List        map[string]any   `toml:"list" json:"-"`
 }
 
 // The variables of the environment, which override the file.
