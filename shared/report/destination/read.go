@@ -41,6 +41,7 @@ type document struct {
 	} `toml:"reports" json:"reports"`
 	Destination map[string]table `toml:"destination" json:"destination"`
 	Source      map[string]any   `toml:"source" json:"-"`
+	Keep        any              `toml:"keep" json:"-"` // package ingest/source reads both
 }
 
 // The variables of the environment, which override the file.
