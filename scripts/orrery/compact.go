@@ -6,38 +6,57 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/keep"
 	"github.com/orrery/orrery/scripts/orrery/internal/memory"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/ingest/datadir"
+	"github.com/orrery/orrery/shared/ingest/source"
 )
 
 type compactCommand struct {
 	Data    target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Rollups bool          `help:"Merge nothing, and only roll up days: sum up what questions about long periods need."`
+	Rollups bool          `xor:"keep" help:"Merge nothing, and only roll up days: sum up what questions about long periods need."`
+	Keep    *keep.Age     `xor:"keep" help:"Remove the hours that are older, such as 90d, and let imports leave out older records; 0d for none; default: keep of orrery.toml." placeholder:"AGE"`
+	Yes     bool          `help:"Remove the old hours even if they have more than 10 % of the records."`
 }
 
-// Run merges the objects of every hour that has several, and rolls up days. A server over the same folder keeps
-// answering requests.
+// Run removes hours that are too old, merges the objects of every other hour that has several, and rolls up days. A
+// server over the same folder keeps answering requests.
 func (k *compactCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err := k.Data.MustExist(); err != nil {
 		return err
+	}
+	age, err := keep.Of(k.Keep, k.Data)
+	if err != nil {
+		return err
+	}
+	if age == nil && k.Yes {
+		return exit.With(exit.Usage, "--yes is for --keep, or keep of "+source.FileName)
 	}
 	defer memory.ForImport()()
 	product, err := local.Open(ctx, string(k.Data))
 	if err != nil {
 		return err
 	}
-	err = k.run(ctx, c, product)
+	err = k.run(ctx, c, product, age)
 	return errors.Join(err, product.Close())
 }
 
-func (k *compactCommand) run(ctx context.Context, c terminal.Console, product *local.Product) error {
+func (k *compactCommand) run(
+	ctx context.Context, c terminal.Console, product *local.Product, age *time.Duration,
+) error {
 	if k.Rollups {
 		return rollUp(ctx, c, product)
+	}
+	if age != nil {
+		if err := k.expire(ctx, c, product.Store, *age); err != nil {
+			return err
+		}
 	}
 	var report datadir.CompactReport
 	err := withBar(c, "compacting hours", func(progress func(done, total int)) (err error) {
@@ -54,6 +73,35 @@ func (k *compactCommand) run(ctx context.Context, c terminal.Console, product *l
 		return &exit.Error{Code: exit.Incomplete}
 	}
 	return err
+}
+
+// expire removes hours that are too old, and prints what it has removed.
+func (k *compactCommand) expire(
+	ctx context.Context, c terminal.Console, store *datadir.Store, age time.Duration,
+) error {
+	store.SetKeep(age)
+	r, err := store.Expire(ctx, age, k.Yes)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("%s older than %s, with %s", terminal.Counted(r.Hours, "hour"), source.FormatKeep(age),
+		shareText(r))
+	switch {
+	case r.Unconfirmed:
+		return exit.With(exit.Doubt, "nothing was changed: "+what+" would be removed. To remove them, add --yes")
+	case r.Hours == 0:
+		return nil
+	}
+	_, err = fmt.Fprintf(c.Out, "removed %s; the next compaction after %g minutes removes their files\n", what,
+		datadir.DefaultGrace.Minutes())
+	return err
+}
+
+// shareText describes the objects of a removal.
+func shareText(r datadir.Removal) string {
+	return fmt.Sprintf("%d of %s (%.1f %%, %s in %s)", r.Records, terminal.Counted(r.Of, "record"),
+		100*float64(r.Records)/float64(max(1, r.Of)), terminal.Bytes(r.Bytes),
+		terminal.Counted(len(r.Objects), "object"))
 }
 
 // rollUp rolls up days, and says how many.

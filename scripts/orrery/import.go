@@ -14,6 +14,7 @@ import (
 
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/keep"
 	"github.com/orrery/orrery/scripts/orrery/internal/logs"
 	"github.com/orrery/orrery/scripts/orrery/internal/memory"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
@@ -52,6 +53,9 @@ func (i *importCommand) Run(ctx context.Context, c terminal.Console) (err error)
 	product, err := local.Open(ctx, string(i.Data))
 	if err != nil {
 		return err
+	}
+	if err := keep.Apply(product.Store, i.Data); err != nil {
+		return errors.Join(err, product.Close())
 	}
 	failed := i.unlisted
 	var rejected int64

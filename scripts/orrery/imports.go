@@ -13,12 +13,13 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/ledger"
+	"github.com/orrery/orrery/shared/lake"
 )
 
 type importsCommand struct {
 	Data   target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Format string        `default:"table" enum:"table,json" help:"Format of the output: ${enum}." placeholder:"FORMAT"`
-	All    bool          `help:"Also list what was forgotten."`
+	All    bool          `help:"Also list what was forgotten, or is older than what is kept."`
 }
 
 // Run lists what was imported: a line for each log, however often it was imported while it grew.
@@ -31,10 +32,16 @@ func (i *importsCommand) Run(ctx context.Context, c terminal.Console) error {
 		if err != nil {
 			return err
 		}
+		retention, err := store.Retention(ctx)
+		if err != nil {
+			return err
+		}
 		list := make([]importRow, 0, len(sources))
 		for _, s := range sources {
-			if i.All || s.Forgotten.IsZero() {
-				list = append(list, rowOf(s))
+			row := rowOf(s)
+			row.Expired = row.To != nil && lake.PartitionOf(row.To.UnixMilli()) < retention.From
+			if i.All || row.Forgotten == nil && !row.Expired {
+				list = append(list, row)
 			}
 		}
 		if i.Format == "json" {
@@ -61,6 +68,7 @@ type importRow struct {
 	First     time.Time  `json:"first_import"`
 	Last      time.Time  `json:"last_import"`
 	Forgotten *time.Time `json:"forgotten,omitempty"`
+	Expired   bool       `json:"expired,omitempty"` // all records were removed, because they were too old
 }
 
 func rowOf(s ledger.Source) importRow {
@@ -88,6 +96,9 @@ func writeImports(out io.Writer, list []importRow) error {
 	fmt.Fprintln(w, "id\tname\tformat\trecords\trejected\tfrom\tto\timported")
 	for _, row := range list {
 		imported := terminal.Time(row.Last)
+		if row.Expired {
+			imported += ", expired"
+		}
 		if row.Forgotten != nil {
 			imported = "forgotten " + terminal.Time(*row.Forgotten)
 		}

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/scripts/orrery/internal/keep"
 	"github.com/orrery/orrery/scripts/orrery/internal/logs"
 	"github.com/orrery/orrery/scripts/orrery/internal/memory"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
@@ -67,12 +68,15 @@ func (q *quarantineCommand) Run(ctx context.Context, c terminal.Console) error {
 		if options.GeoIP, err = q.places(ctx, store, id); err != nil {
 			return err
 		}
+		if err := keep.Apply(store, q.Data); err != nil {
+			return err
+		}
 		return withPlaces(options, func(options ingest.Options) error {
 			report, err := store.Retry(ctx, id, options)
 			if err != nil {
 				return err
 			}
-			return printRetried(c, id, report.Records, report.Rejected+report.Kept)
+			return printRetried(c, id, report.Records, report.Rejected+report.Kept, report.Expired)
 		})
 	})
 }
@@ -168,7 +172,7 @@ func (q *quarantineCommand) ofDeployment(ctx context.Context, c terminal.Console
 		for _, key := range report.Logs {
 			fmt.Fprintf(c.Err, "the records are imported from s3://%s/%s\n", bucket.Name, terminal.Printable(key))
 		}
-		return printRetried(c, report.Source, report.Records, report.Rejected)
+		return printRetried(c, report.Source, report.Records, report.Rejected, 0)
 	})
 }
 
@@ -182,10 +186,14 @@ func withPlaces(options ingest.Options, retry func(ingest.Options) error) error 
 	return errors.Join(retry(options), places.Close())
 }
 
-func printRetried(c terminal.Console, id string, records, rejected int64) error {
-	_, err := fmt.Fprintf(
-		c.Out, "%s: %s, %d still rejected\n", terminal.Printable(id), terminal.Counted(records, "record"), rejected,
+func printRetried(c terminal.Console, id string, records, rejected, expired int64) error {
+	text := fmt.Sprintf(
+		"%s: %s, %d still rejected", terminal.Printable(id), terminal.Counted(records, "record"), rejected,
 	)
+	if expired > 0 {
+		text += fmt.Sprintf("; %d removed, because they are older than what is kept", expired)
+	}
+	_, err := fmt.Fprintln(c.Out, text)
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/httpserver"
+	"github.com/orrery/orrery/scripts/orrery/internal/keep"
 	"github.com/orrery/orrery/scripts/orrery/internal/logs"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
@@ -35,6 +36,7 @@ type serveCommand struct {
 	Metrics string        `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
 	Watch   bool          `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
 	Horizon *watch.Days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35. Sources may have their own max-age." placeholder:"DAYS"`
+	Keep    *keep.Age     `help:"Remove the hours that are older, such as 90d, and let imports leave out older records; 0d for none; default: keep of orrery.toml." placeholder:"AGE"`
 	Demo    bool          `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
 	httpserver.Certificate
 
@@ -53,6 +55,9 @@ func (s *serveCommand) Run(ctx context.Context, c terminal.Console, k clock) (er
 	if s.Watch && s.Trino != "" {
 		return exit.With(exit.Usage, "--watch imports into the folder, but --trino queries the "+
 			"cluster; import with 'orrery import' and copy the objects to the storage of the cluster")
+	}
+	if s.Keep != nil && s.Trino != "" {
+		return exit.With(exit.Usage, "--keep removes hours from the folder, but --trino queries the cluster")
 	}
 	if err := s.Certificate.Check(); err != nil {
 		return err
@@ -167,6 +172,10 @@ func (s *serveCommand) serve(
 		return errors.Join(err, listener.Close())
 	}
 	defer func() { err = errors.Join(err, closeSources()) }()
+	age, err := s.keep(product)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	extent, err := s.ensureData(ctx, c, product)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -214,6 +223,9 @@ func (s *serveCommand) serve(
 		options := ingest.Options{Horizon: s.horizon(), Complete: places.Complete, GeoIP: databases}
 		watching.Go(func() { watch.Run(background, product, options, sources, logger) })
 	}
+	if s.Watch || age != nil {
+		watching.Go(func() { watch.NewTidier(product, age, logger).Loop(background) })
+	}
 	if reports != nil {
 		watching.Go(func() { reports.Loop(background, k.minutes()) })
 	}
@@ -235,6 +247,18 @@ func (s *serveCommand) serve(
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), httpserver.DrainWait)
 	defer cancel()
 	return server.Shutdown(drain)
+}
+
+// keep returns how long records are kept, or nil if nothing says so, and makes imports leave out older ones.
+func (s *serveCommand) keep(product *local.Product) (*time.Duration, error) {
+	if product.Store == nil {
+		return nil, nil
+	}
+	age, err := keep.Of(s.Keep, s.Data)
+	if err == nil && age != nil {
+		product.Store.SetKeep(*age)
+	}
+	return age, err
 }
 
 // sources returns the files of the sources of orrery.toml, which a server imports with --watch.

@@ -44,6 +44,7 @@ type decodedBatch struct {
 	rows      []lake.Row
 	rejected  []rejection
 	dropped   int64 // rows that converter.keep has dropped
+	expired   int64 // records before Options.KeptFrom
 	blank     int64 // lines without text, and directives
 	invalid   int64 // records with text that is not valid UTF-8
 	misfits   map[string]int64
@@ -183,6 +184,11 @@ func (c *converter) line(
 	d.rows = append(d.rows, lake.Row{})
 	row := &d.rows[len(d.rows)-1]
 	notes, err := c.decoder.Decode(text, row)
+	if err == nil && c.times.expired(row.TsMs) {
+		d.rows = d.rows[:len(d.rows)-1]
+		d.expired++
+		return nil, nil
+	}
 	if err == nil {
 		err = c.times.check(row.TsMs)
 	}

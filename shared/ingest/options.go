@@ -41,6 +41,9 @@ type Options struct {
 	// log. An import that a person starts has none.
 	Horizon time.Duration
 	Arrival time.Time
+	// KeptFrom, if not zero, is the time from which on the lake keeps records. Those before it are counted, and neither
+	// imported nor put into quarantine.
+	KeptFrom time.Time
 	// Cautious means that a person has started the import and can be asked. Then an import that is probably a mistake
 	// ends with a *UnconfirmedError.
 	Cautious bool
@@ -108,6 +111,7 @@ type Report struct {
 	First    string                // number, reason and text of the first new line that is not a record, or ""
 	Blank    int64                 // new lines without text, and directives
 	Known    int64                 // lines of earlier imports
+	Expired  int64                 // new lines with records before Options.KeptFrom, which are not imported
 	Left     int64                 // bytes of a last line without newline that is left; see Options.Growing
 	Columns  string                // format string that reads what the log's format leaves; see logformat.Columns
 	Invalid  int64                 // records with invalid UTF-8: U+FFFD replaces it, the row keeps the line

@@ -160,6 +160,9 @@ func (p *pipeline) check() error {
 	if err := errors.Join(p.doubt(true), p.lookFor(nil, true)); err != nil {
 		return err
 	}
+	if p.options.Cautious && p.report.Records == 0 && p.report.Expired > 0 {
+		return allExpired(p.report.Expired, p.options.KeptFrom)
+	}
 	p.fingerprints.lookFor(p.entry.Source, &p.report)
 	p.report.Unsaved = p.bad.unsaved
 	slices.SortFunc(p.objects, byName)
@@ -334,6 +337,7 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 	}
 	p.report.Records += int64(len(d.rows)) + d.dropped
 	p.dropped += d.dropped
+	p.report.Expired += d.expired
 	p.report.Blank += d.blank
 	p.report.Invalid += d.invalid
 	if p.report.Misfits == nil {

@@ -34,8 +34,9 @@ type Retried struct {
 	Entry    Entry // to commit to the ledger if lines have left the quarantine; the caller sets At
 	Records  int64 // that lines are now
 	Rejected int64 // lines that are still not records
+	Expired  int64 // lines that have left the quarantine because their records are before Options.KeptFrom
 	Kept     int64 // lines that cannot be converted alone
-	Left     int64 // lines that have left the quarantine: records, and directives
+	Left     int64 // lines that have left the quarantine: records, also expired ones, and directives
 }
 
 // ConvertRejected converts rejected lines of a source again, and writes their records as objects in the directory
@@ -60,7 +61,7 @@ func ConvertRejected(ctx context.Context, r Retry, staging string, options Optio
 	if err := p.run(ctx); err != nil {
 		return Retried{}, err
 	}
-	result := Retried{Entry: e, Records: p.report.Records}
+	result := Retried{Entry: e, Records: p.report.Records, Expired: p.report.Expired}
 	if result.Rejected, result.Kept, err = r.writeRetried(staging); err != nil {
 		return Retried{}, err
 	}

@@ -19,6 +19,7 @@ type times struct {
 	reason      string // of rejections
 	horizon     int64  // in Unix milliseconds
 	tooOld      string // reason of rejections of times before the horizon
+	kept        int64  // in Unix milliseconds; see Options.KeptFrom
 }
 
 // times returns the period that the options allow.
@@ -35,7 +36,10 @@ func (o Options) times() times {
 		t.reason = fmt.Sprintf("the time is outside %s to %s, the period of the partitions of this lake",
 			from.Format(time.RFC3339), until.Format(time.RFC3339))
 	}
-	t.horizon = t.from
+	t.horizon, t.kept = t.from, t.from
+	if !o.KeptFrom.IsZero() {
+		t.kept = o.KeptFrom.UnixMilli()
+	}
 	if o.Horizon > 0 {
 		horizon := o.Arrival.UTC().Add(-o.Horizon)
 		t.horizon = horizon.UnixMilli()
@@ -44,6 +48,9 @@ func (o Options) times() times {
 	}
 	return t
 }
+
+// expired reports whether a time is in the period, but before Options.KeptFrom.
+func (t times) expired(ms int64) bool { return t.from <= ms && ms < min(t.kept, t.until) }
 
 // check rejects a time outside the period or before the horizon.
 func (t times) check(ms int64) error {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/orrery/orrery/shared/logformat"
 )
@@ -59,6 +60,13 @@ func mostlyRejected(rejected, total int64, format string, first rejection) error
 	return &UnconfirmedError{fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
 		"The first is %s\nName the right --format, or import the other lines with --anyway", rejected, total, format,
 		first)}
+}
+
+// allExpired is the error of a log of which all records are older than those that the lake keeps.
+func allExpired(records int64, keptFrom time.Time) error {
+	return &UnconfirmedError{fmt.Sprintf("all %d records are of before %s UTC, and older ones are not kept, so nothing "+
+		"was imported. To import them, keep records for longer: with keep in orrery.toml, or once with "+
+		"orrery compact --keep", records, keptFrom.UTC().Format(time.DateTime))}
 }
 
 // String returns the number of the line, why it is not a record, and its text with a mark where it stops being one.

@@ -49,9 +49,9 @@ type CompactReport struct {
 }
 
 // Compact merges the objects of each hour into one object of the present schema. It removes the files of objects that
-// were replaced longer ago than the grace, and those of rejected lines that are older than 90 days. Readers can
-// continue: a query reads either the objects before or the object after. Several compactions, imports and servers may
-// run at the same time. Compact changes no entry of the ledger.
+// were replaced or expired longer ago than the grace, and those of rejected lines that are older than 90 days, or than
+// what is kept. Readers can continue: a query reads either the objects before or the object after. Several compactions,
+// imports and servers may run at the same time. Compact changes no entry of the ledger.
 func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactReport, error) {
 	if options.MinObjects == 0 {
 		options.MinObjects = 2
@@ -78,7 +78,7 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 			options.Progress(i+1, len(hours))
 		}
 	}
-	pruned, err := s.pruneQuarantine()
+	pruned, err := s.pruneQuarantine(ctx)
 	report.Removed += pruned
 	if err != nil {
 		return report, fmt.Errorf("compact: %w", err)
@@ -262,10 +262,15 @@ func (s *Store) sweep(
 		return err
 	}
 	report.Removed += len(gone) + orphans
-	if len(gone) == 0 {
+	if len(gone) > 0 {
+		if err := update.Publish(manifest.Change{Forget: gone}); err != nil {
+			return err
+		}
+	}
+	if len(listed.Objects) > 0 || len(gone) < len(listed.Superseded) || hour >= update.Retention().From {
 		return nil
 	}
-	return update.Publish(manifest.Change{Forget: gone})
+	return s.dropExpired(update, hour)
 }
 
 // removeOrphans removes the files of an hour that are not in known, and returns their number.

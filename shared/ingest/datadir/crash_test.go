@@ -76,6 +76,7 @@ var works = map[string]func(context.Context, *Store, func()) error{
 		_, err := s.Compact(ctx, CompactOptions{Grace: 1})
 		return err
 	},
+	"expire": func(ctx context.Context, s *Store, _ func()) error { return expireAndSweep(ctx, s) },
 }
 
 // importStepwise imports a log. Every call of Options.Progress is a step.

@@ -66,6 +66,7 @@ type ForgetReport struct {
 	Hours     int   // in which they were
 	Rewritten int   // objects that also had rows of other sources
 	Removed   int   // objects that had no others
+	Gone      int64 // records that had been removed before, by Expire or ForgetMissing
 	Before    bool  // the source was forgotten before, and nothing was done
 }
 
@@ -110,12 +111,14 @@ func (s *Store) forgetAll(ctx context.Context, id string) (ForgetReport, error) 
 		retries.Hours += r.Hours
 		retries.Rewritten += r.Rewritten
 		retries.Removed += r.Removed
+		retries.Gone += r.Gone
 	}
 	report, err := s.forget(ctx, id)
 	report.Records += retries.Records
 	report.Hours += retries.Hours
 	report.Rewritten += retries.Rewritten
 	report.Removed += retries.Removed
+	report.Gone += retries.Gone
 	return report, err
 }
 
@@ -186,6 +189,7 @@ func (s *Store) commitRemoval(
 			report.Hours++
 		}
 	}
+	report.Gone = max(0, source.Records-report.Records)
 	slices.SortFunc(r.Remove, byPath)
 	slices.SortFunc(r.Add, byPath)
 	ctx = context.WithoutCancel(ctx)

@@ -61,7 +61,7 @@ func (s *Store) importAnnounced(
 	if err != nil {
 		return ingest.Report{}, fmt.Errorf("import %s: %w", name, err)
 	}
-	s.pruneSometimes()
+	s.pruneSometimes(ctx)
 	report.Elapsed = s.now().Sub(began)
 	return report, nil
 }
@@ -176,6 +176,10 @@ func (s *Store) importStaged(
 ) (ingest.Report, error) {
 	options.Quarantined = s.quarantined
 	options.Objects = func(hours []lake.Partition) ([]string, error) { return s.filesOf(ctx, hours) }
+	var err error
+	if options.KeptFrom, err = s.keptFrom(ctx); err != nil {
+		return ingest.Report{}, err
+	}
 	c, err := log.Convert(ctx, name, s.ledger, staging, options)
 	if err != nil {
 		return ingest.Report{}, err

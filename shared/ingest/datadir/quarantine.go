@@ -18,7 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/ledger"
 )
 
-// quarantineAge is how long rejected lines are kept.
+// quarantineAge is how long rejected lines are kept, unless records are kept for a shorter time.
 const quarantineAge = ingest.QuarantineDays * 24 * time.Hour
 
 const (
@@ -101,14 +101,23 @@ func (s *Store) quarantined(source string, without int) (size int64, err error) 
 	return size, err
 }
 
-// pruneQuarantine removes the files that have not changed for quarantineAge, and returns their number.
-func (s *Store) pruneQuarantine() (removed int, err error) {
+// pruneQuarantine removes the files that have not changed for quarantineAge, or for the time that records are kept, and
+// returns their number.
+func (s *Store) pruneQuarantine(ctx context.Context) (removed int, err error) {
+	age := quarantineAge
+	keep, err := s.keeping(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if keep > 0 {
+		age = min(age, keep)
+	}
 	files, err := s.quarantineFiles("")
 	if err != nil {
 		return 0, err
 	}
 	for _, f := range files {
-		if s.now().Sub(f.changed) < quarantineAge {
+		if s.now().Sub(f.changed) < age {
 			continue
 		}
 		if err := removeIfThere(f.path); err != nil {
@@ -124,7 +133,7 @@ const pruneInterval = time.Hour
 
 // pruneSometimes prunes the quarantine after an import, unless an earlier one has done so a short time ago. If it
 // fails, the next import or compaction tries again.
-func (s *Store) pruneSometimes() {
+func (s *Store) pruneSometimes(ctx context.Context) {
 	now := s.now()
 	s.mu.Lock()
 	recent := !s.pruned.IsZero() && now.Sub(s.pruned) < pruneInterval
@@ -132,7 +141,7 @@ func (s *Store) pruneSometimes() {
 	if recent {
 		return
 	}
-	if _, err := s.pruneQuarantine(); err != nil {
+	if _, err := s.pruneQuarantine(ctx); err != nil {
 		return
 	}
 	s.mu.Lock()
@@ -275,6 +284,7 @@ func sourceIn(sources []ledger.Source, id string) ledger.Source {
 // RetryReport is the result of Retry.
 type RetryReport struct {
 	Records  int64 // that the lines are now
+	Expired  int64 // lines that are removed, because their records are older than what is kept
 	Rejected int64 // lines that are still not records
 	Kept     int64 // lines that cannot be imported, because they are not whole
 }
@@ -354,7 +364,11 @@ func (s *Store) retryFile(
 	if retry.Lines, err = s.ledger.LinesAfter(ctx, f.source, f.generation); err != nil {
 		return err
 	}
-	retried, err := ingest.ConvertRejected(ctx, retry, staging, optionsOf(source, options))
+	options = optionsOf(source, options)
+	if options.KeptFrom, err = s.keptFrom(ctx); err != nil {
+		return err
+	}
+	retried, err := ingest.ConvertRejected(ctx, retry, staging, options)
 	if err != nil {
 		return err
 	}
@@ -369,6 +383,7 @@ func (s *Store) retryFile(
 		return err
 	}
 	report.Records += retried.Records
+	report.Expired += retried.Expired
 	report.Rejected += retried.Rejected
 	report.Kept += retried.Kept
 	return nil

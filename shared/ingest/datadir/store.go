@@ -47,10 +47,11 @@ type Store struct {
 
 	opening *semaphore.Weighted // of one, held while the ledger is opened
 
-	mu       sync.Mutex // also held when a ledger is set
-	pruned   time.Time  // when an import pruned the quarantine last
-	watching bool       // a Watcher of this Store has begun
-	watched  time.Time  // see setWatched
+	mu       sync.Mutex     // also held when a ledger is set
+	keep     *time.Duration // see SetKeep; nil: not set
+	pruned   time.Time      // when an import pruned the quarantine last
+	watching bool           // a Watcher of this Store has begun
+	watched  time.Time      // see setWatched
 }
 
 // Open opens a data directory and creates it if needed. It finishes or removes the imports of processes that have died.

@@ -50,34 +50,42 @@ type table struct {
 	MaxAge    string            `toml:"max-age"`
 }
 
+// document is the file.
+type document struct {
+	Keep   *string          `toml:"keep"`
+	Source map[string]table `toml:"source"`
+
+	// Package report/destination reads these.
+	Mail        any `toml:"mail"`
+	Reports     any `toml:"reports"`
+	Destination any `toml:"destination"`
+
+	// Package valuelist/listsource reads this.
+	List any `toml:"list"`
+}
+
+// read reads the file. One that is absent is empty.
+func read(file string) (d document, text []byte, err error) {
+	text, err = os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil, nil
+	}
+	if err != nil {
+		return d, nil, err
+	}
+	return d, text, tomlfile.Decode(file, text, &d)
+}
+
 // Read returns the sources in the file orrery.toml of a folder, by name. The file may be absent. An error of kind
 // fault.Invalid names the line and the key of a mistake.
 func Read(folder string) ([]Source, error) {
 	file := filepath.Join(folder, FileName)
-	folder, err := filepath.Abs(folder)
+	document, text, err := read(file)
 	if err != nil {
+		return nil, err
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
 		return nil, fmt.Errorf("find folder: %w", err)
-	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var document struct {
-		Source map[string]table `toml:"source"`
-
-		// Package report/destination reads these.
-		Mail        any `toml:"mail"`
-		Reports     any `toml:"reports"`
-		Destination any `toml:"destination"`
-
-		// Package valuelist/listsource reads this.
-		List any `toml:"list"`
-	}
-	if err := tomlfile.Decode(file, text, &document); err != nil {
-		return nil, err
 	}
 	var sources []Source
 	for _, name := range slices.Sorted(maps.Keys(document.Source)) {

@@ -245,3 +245,38 @@ func TestList(t *testing.T) {
 		t.Errorf("a folder that does not exist: %v, %v", got, err)
 	}
 }
+
+func TestKeep(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"keep = \"90d\"\n[source.shop]\nfiles = [\"a\"]\n[mail]\n": 90 * 24 * time.Hour,
+		"keep = \"36h\"": 36 * time.Hour,
+		"keep = \"0d\"":  0,
+	} {
+		keep, err := Keep(write(t, text))
+		if err != nil || keep == nil || *keep != want {
+			t.Errorf("%q: %v, %v", text, keep, err)
+		}
+		if back, err := ParseKeep(FormatKeep(want)); err != nil || back != want {
+			t.Errorf("%s: %v, %v", FormatKeep(want), back, err)
+		}
+	}
+	for _, folder := range []string{t.TempDir(), write(t, "[source.shop]\nfiles = [\"a\"]\n")} {
+		if keep, err := Keep(folder); err != nil || keep != nil {
+			t.Errorf("without the key: %v, %v", keep, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"\n\nkeep = \"x\"": `orrery.toml: line 3: keep: "x" is not a number of days or hours`,
+		"# keep\nkeep = \"23h\"\n[source.shop]\nfiles = [\"a\"]": "orrery.toml: line 2: keep: 23h is less than a day",
+		"keep = \"\"":  "line 1: keep: write a number of days or hours, such as 90d",
+		"keep = 90":    "orrery.toml: line 1: keep: ",
+		"keeps = \"\"": "orrery.toml: line 1: keeps: there is no such key",
+	} {
+		if _, err := Keep(write(t, text)); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if sources, err := Read(write(t, "keep = \"90d\"\n[source.shop]\nfiles = [\"a\"]\n")); err != nil || len(sources) != 1 {
+		t.Errorf("%v, %v", sources, err)
+	}
+}

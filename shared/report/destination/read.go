@@ -42,6 +42,7 @@ type document struct {
 	Destination map[string]table `toml:"destination" json:"destination"`
 	Source      map[string]any   `toml:"source" json:"-"`
 	List        map[string]any   `toml:"list" json:"-"`
+	Keep        any              `toml:"keep" json:"-"`
 }
 
 // The variables of the environment, which override the file.

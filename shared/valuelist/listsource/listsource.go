@@ -53,6 +53,7 @@ func Read(folder string) ([]Source, error) {
 		} `toml:"list"`
 
 		// Other packages read these.
+		Keep        any `toml:"keep"`
 		Source      any `toml:"source"`
 		Mail        any `toml:"mail"`
 		Reports     any `toml:"reports"`

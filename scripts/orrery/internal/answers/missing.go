@@ -103,7 +103,8 @@ func (a Answer) reportGaps(stderr io.Writer) error {
 		return nil
 	}
 	return exit.With(exit.Incomplete, fmt.Sprintf(
-		"the answer is incomplete: %s could not be read", terminal.Counted(len(a.Meta.Skipped), "object")))
+		"the answer is incomplete: %s could not be read. If you have removed files of the data folder on purpose, "+
+			"orrery forget --missing forgets them", terminal.Counted(len(a.Meta.Skipped), "object")))
 }
 
 // ReportUnreadable lists the objects that could not be read. It comes before the report that nothing was found, which

@@ -16,7 +16,7 @@ const (
 	Failed      = 1 // standard error has the reason
 	Usage       = 2 // the command line is invalid
 	Rejected    = 3 // imported, but some lines were rejected and put into quarantine
-	Doubt       = 4 // not imported, because it is probably a mistake, or is JSON of no known format
+	Doubt       = 4 // not imported or removed, because it is probably a mistake, or is JSON of no known format
 	Incomplete  = 5 // answered or compacted, but some objects could not be read
 	Interrupted = 130
 )

@@ -42,6 +42,9 @@ func PrintReport(w io.Writer, r ingest.Report) error {
 	if r.Known > 0 {
 		text += fmt.Sprintf("; %s imported before", terminal.Counted(r.Known, "line"))
 	}
+	if r.Expired > 0 {
+		text += fmt.Sprintf("; %s left out, older than what is kept", terminal.Counted(r.Expired, "record"))
+	}
 	if r.Overlaps() {
 		text += fmt.Sprintf("; %d of the first %d records were in the data already", r.Seen, r.Judged)
 	}

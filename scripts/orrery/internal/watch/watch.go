@@ -1,11 +1,11 @@
-// Package watch imports the logs that are put into watched folders, and compacts and rolls up the data meanwhile.
+// Package watch imports the logs that are put into watched folders. Meanwhile it removes old data, and compacts and
+// rolls up the rest.
 package watch
 
 import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
@@ -16,9 +16,7 @@ import (
 )
 
 const (
-	lookEvery    = 500 * time.Millisecond // how often a watching server looks for new logs
-	compactEvery = 10 * time.Minute       // how often it compacts
-	manyObjects  = 8                      // the number of objects from which on an hour is compacted
+	lookEvery = 500 * time.Millisecond // how often a watching server looks for new logs
 )
 
 // Days is a number of days.
@@ -26,9 +24,8 @@ type Days uint
 
 func (d Days) Duration() time.Duration { return time.Duration(d) * 24 * time.Hour }
 
-// Run imports files that are put into the watched folder, and the other files, compacts hours with many objects, and
-// rolls up days, until ctx ends. It logs errors, because they must not stop the server. The options apply to the files of the watched
-// folder.
+// Run imports files that are put into the watched folder, and the other files, until ctx ends. It logs errors, because
+// they must not stop the server. The options apply to the files of the watched folder.
 func Run(
 	ctx context.Context, product *local.Product, options ingest.Options, others []datadir.Watched, logger *slog.Logger,
 ) {
@@ -40,9 +37,6 @@ func Run(
 	for _, files := range others {
 		watcher.Watch(files)
 	}
-	var compacting sync.WaitGroup
-	compacting.Go(func() { compactSometimes(ctx, product, logger) })
-	defer compacting.Wait()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	watcher.Run(ctx, ticker.C, func(r datadir.FileResult) { logResult(logger, r) })
@@ -74,6 +68,9 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 		"file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
 		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds(),
 	}
+	if r.Report.Expired > 0 {
+		fields = append(fields, "expired", r.Report.Expired)
+	}
 	logger.Info("imported", append(fields, r.Report.Oddities()...)...)
 	if r.Report.Overlaps() {
 		logger.Warn("most of the first records are in the data already and are counted twice", "file", r.Path,
@@ -89,36 +86,5 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 		logger.Warn("the last line has no newline and is left until the file grows",
 			"file", r.Path, "bytes", r.Report.Left,
 			"remedy", "if the file is complete: orrery import --take-last FILE")
-	}
-}
-
-func compactSometimes(ctx context.Context, product *local.Product, logger *slog.Logger) {
-	ticker := time.NewTicker(compactEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		report, err := product.Store.Compact(ctx, datadir.CompactOptions{MinObjects: manyObjects})
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			// The data is unchanged, and the next run tries again.
-			logger.Error("not compacted", "error", err)
-		case report.Hours > 0:
-			logger.Info("compacted", "hours", report.Hours, "objects", report.Objects, "records", report.Rows)
-		}
-		rolledUp, err := product.RollUp(ctx, nil)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			logger.Error("not rolled up", "error", err)
-		case rolledUp.Days > 0:
-			logger.Info("rolled up", "days", rolledUp.Days)
-		}
 	}
 }

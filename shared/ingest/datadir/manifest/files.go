@@ -27,6 +27,8 @@ type head struct {
 	Recent []changeEntry `json:"recent,omitempty"`
 	// Pending holds the hours of the latest change until their own files are written.
 	Pending []hourManifest `json:"pending,omitempty"`
+	// Retention is how long records are kept; nil if nothing was removed for its age.
+	Retention *retentionEntry `json:"retention,omitempty"`
 }
 
 // changeEntry lists the hours that one change replaced.

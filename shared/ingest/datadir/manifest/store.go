@@ -9,7 +9,9 @@ package manifest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,11 +30,12 @@ type Store struct {
 
 	dir string
 
-	mu    sync.Mutex
-	raw   []byte // content of the head file when it was last read
-	head  head
-	known []lake.Partition                 // hours that have a manifest, in ascending order
-	hours map[lake.Partition][]lake.Object // cached objects of hours, as of head
+	mu        sync.Mutex
+	raw       []byte // content of the head file when it was last read
+	head      head
+	retention Retention                        // of head
+	known     []lake.Partition                 // hours that have a manifest, in ascending order
+	hours     map[lake.Partition][]lake.Object // cached objects of hours, as of head
 }
 
 var _ engine.NumberedIndex = (*Store)(nil)
@@ -115,6 +118,10 @@ func (s *Store) refresh() error {
 	if err != nil {
 		return err
 	}
+	retention, err := next.retention()
+	if err != nil {
+		return fmt.Errorf("manifest %s: %w", headPath(s.dir), err)
+	}
 	changed, complete := next.changedSince(s.head.Sequence)
 	if s.raw == nil || !complete {
 		clear(s.hours)
@@ -137,7 +144,7 @@ func (s *Store) refresh() error {
 		s.addKnown(p)
 		s.hours[p] = s.objectsOf(p, h)
 	}
-	s.head, s.raw = next, raw
+	s.head, s.retention, s.raw = next, retention, raw
 	return nil
 }
 
@@ -159,6 +166,9 @@ func (s *Store) collect(from, to lake.Partition) (objects []lake.Object, current
 		cached, ok := s.hours[p]
 		if !ok {
 			h, err := readHour(s.dir, p)
+			if errors.Is(err, fs.ErrNotExist) && p < s.retention.From {
+				continue // it was dropped
+			}
 			if err != nil {
 				return nil, false, err
 			}

@@ -24,6 +24,7 @@ type Change struct {
 	Remove []Name        // objects that others replace; they become superseded and stay on the disk
 	Forget []Name        // superseded objects whose files are removed
 	At     time.Time     // time of Remove
+	Keep   *Retention    // how long records are kept from now on; nil leaves that as it is
 }
 
 // Name is the name of an object and its partition.
@@ -46,9 +47,10 @@ type SupersededObject struct {
 
 // Update is the exclusive right to change the index. It must be closed.
 type Update struct {
-	store *Store
-	lock  *filelock.Lock
-	head  head
+	store     *Store
+	lock      *filelock.Lock
+	head      head
+	retention Retention // of head
 }
 
 // Begin waits for the right to change the index. It completes the change of a process that died in the middle of it.
@@ -91,10 +93,19 @@ func (u *Update) Hour(p lake.Partition) (Hour, error) {
 // change has not begun or the next Begin completes it.
 func (u *Update) Publish(c Change) error {
 	hours, err := u.apply(c)
-	if err != nil || len(hours) == 0 {
+	if err != nil {
 		return err
 	}
 	next := u.head
+	if c.Keep != nil {
+		next.Retention = entryOf(*c.Keep)
+	}
+	if len(hours) == 0 { // the data stays as it is
+		if c.Keep == nil || *c.Keep == u.retention {
+			return nil
+		}
+		return u.writeHead(next)
+	}
 	next.Sequence++
 	next.Pending = hours
 	next.Recent = appendRecent(next.Recent, next.Sequence, hours)
@@ -119,6 +130,9 @@ func (u *Update) settle() error {
 	}
 	if u.head, err = parseHead(u.store.dir, raw); err != nil {
 		return err
+	}
+	if u.retention, err = u.head.retention(); err != nil {
+		return fmt.Errorf("manifest %s: %w", headPath(u.store.dir), err)
 	}
 	if len(u.head.Pending) == 0 {
 		return nil
@@ -347,10 +361,14 @@ func appendRecent(list []changeEntry, sequence int64, hours []hourManifest) []ch
 }
 
 func (u *Update) writeHead(h head) error {
+	retention, err := h.retention()
+	if err != nil {
+		return err
+	}
 	if err := replaceJSON(headPath(u.store.dir), h); err != nil {
 		return err
 	}
-	u.head = h
+	u.head, u.retention = h, retention
 	return SyncDir(hoursDir(u.store.dir))
 }
 
