@@ -23,6 +23,7 @@ type whatIfCommand struct {
 	Filter []string `arg:"" optional:"" help:"A filter with a period, - for standard input, and saved filters: @NAME."`
 	documents.Configuration
 	question.LastFlag
+	Attack string `help:"Conditions of the attack that a limit is to stop: adds the part of it, and the others, that each threshold stops, and the best threshold." placeholder:"FILTER"`
 	TZ     string `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
 	DryRun bool   `help:"Only print what the first question would read and cost."`
 	Strict bool   `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
@@ -59,6 +60,9 @@ func (w *whatIfCommand) Run(ctx context.Context, c terminal.Console) error {
 // print prints the answer, and what is missing from it to standard error.
 func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c terminal.Console, rule, text string) error {
 	parameters := map[string]any{"rule": rule, "filters": text, "tz": w.TZ, "dry_run": w.DryRun}
+	if w.Attack != "" {
+		parameters["attack"] = w.Attack
+	}
 	a, body, err := askTogether(ctx, server, search.WhatIf, parameters, c.Err)
 	if err != nil {
 		return err
@@ -89,6 +93,9 @@ func writeWhatIf(out io.Writer, results []json.RawMessage) error {
 		}
 		fmt.Fprintln(out, r.Rule)
 		fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", r.Sentence))
+		if r.Attack != nil {
+			fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", r.Attack.Sentence))
+		}
 		if err := errors.Join(writeAffected(out, r), writeCommon(out, r), writeCurve(out, r)); err != nil {
 			return err
 		}
@@ -152,16 +159,31 @@ func writeCurve(out io.Writer, r client.WhatIf) error {
 	}
 	fmt.Fprintln(out)
 	table := terminal.NewTable(out)
-	fmt.Fprintln(table, "threshold\trequests\tnew requests\tof humans\taddresses\tof humans")
+	head, knee := "threshold\trequests\tnew requests\tof humans\taddresses\tof humans", int64(-1)
+	if r.Attack != nil {
+		head += "\tattack\tothers"
+		if r.Attack.Knee != nil {
+			knee = r.Attack.Knee.Threshold
+		}
+	}
+	fmt.Fprintln(table, head)
 	step := max(1, (len(r.Curve)+curveRows-1)/curveRows)
 	for i, p := range r.Curve {
-		if i%step != 0 && i != len(r.Curve)-1 && p.Threshold != *r.Threshold {
+		if i%step != 0 && i != len(r.Curve)-1 && p.Threshold != *r.Threshold && p.Threshold != knee {
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", wording.Count(p.Threshold), wording.Count(p.NumOfRequests),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s", wording.Count(p.Threshold), wording.Count(p.NumOfRequests),
 			wording.Count(p.NumOfNewRequests), numberOr(p.NumOfHumans), wording.Count(p.NumOfIP), numberOr(p.NumOfHumanIP))
+		if r.Attack != nil {
+			fmt.Fprintf(table, "\t%s\t%s", numberOr(p.NumOfAttack), numberOr(p.NumOfOtherIP))
+		}
+		fmt.Fprintln(table)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil || knee < 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", r.Attack.Knee.Sentence)
+	return err
 }
 
 // numberOr returns a number, or an en dash for an unknown one.

@@ -52,12 +52,17 @@ func TestWhatIfOfAFolder(t *testing.T) {
 			}
 		}
 	}
+	stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--format", "table", "--attack", `path="/login"`, "@"+file, filter)
+	if code != 0 || !strings.Contains(stdout, "of humans  attack  others") || !strings.Contains(stdout, "% of the attack and ") {
+		t.Errorf("an attack: %d %s%s", code, stdout, stderr)
+	}
 	if stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--dry-run", "@"+file, filter); code != 0 || !strings.Contains(stdout, "bytes") {
 		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 	for _, wrong := range [][]string{
 		{}, {"limit 1 per 10m by ip"}, {"limit 1 by ip", filter}, {"@none.json", filter}, {"block where hots=a", filter},
 		{"limit 1 per 10m by tags", filter}, {"limit 1 per 10m by ip", filter, "--dry-run", "--format", "csv"},
+		{"block where path=/", filter, "--attack", "path=/"}, {"limit 1 per 10m by ip", filter, "--attack", "hots=a"},
 	} {
 		if _, stderr, code := inProcess(t, append([]string{"whatif", "--data", data}, wrong...)...); code == 0 || stderr == "" {
 			t.Errorf("%q: %d %s", wrong, code, stderr)
