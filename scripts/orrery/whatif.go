@@ -25,6 +25,7 @@ type whatIfCommand struct {
 	question.LastFlag
 	Attack string `help:"Conditions of the attack that a limit is to stop: adds the part of it, and the others, that each threshold stops, and the best threshold." placeholder:"FILTER"`
 	TZ     string `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
+	As     string `enum:",json,terraform,curl" default:"" help:"Only print the rule as the gateway has it: json, terraform, or the curl command. With --attack and a best threshold, with that threshold." placeholder:"FORM"`
 	DryRun bool   `help:"Only print what the first question would read and cost."`
 	Strict bool   `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
 	formatFlags
@@ -34,6 +35,9 @@ type whatIfCommand struct {
 func (w *whatIfCommand) Run(ctx context.Context, c terminal.Console) error {
 	if w.DryRun && w.Format == "csv" {
 		return exit.With(exit.Usage, "an estimate is no outcome: use --dry-run without --format csv")
+	}
+	if w.As != "" && (w.DryRun || w.Format != "auto") {
+		return exit.With(exit.Usage, "--as prints only the rule: use it without --dry-run and --format")
 	}
 	if len(w.Filter) == 0 && w.Last == "" {
 		return exit.With(exit.Usage, "name a period: --last 24h, or a filter with one")
@@ -67,12 +71,41 @@ func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c term
 	if err != nil {
 		return err
 	}
+	if w.As != "" {
+		return writeForms(c.Shown(), w.As, a.Data.Results)
+	}
 	table := func(results []json.RawMessage) error { return writeWhatIf(c.Shown(), results) }
 	if err := writeTogether(c, body, a, w.formatFlags, table); err != nil {
 		return err
 	}
 	a.ReportUnreadable(c.Err)
 	return a.ReportMissing(question.ParameterFlags{}, w.Strict, c.Err)
+}
+
+// writeForms prints a rule as the gateway has it: one part after the other, with empty lines between them.
+func writeForms(out io.Writer, form string, results []json.RawMessage) error {
+	var r client.WhatIf
+	if err := json.Unmarshal(results[0], &r); err != nil {
+		return fmt.Errorf("the answer does not have the API's format: %w", err)
+	}
+	forms := r.Forms
+	if r.Attack != nil && r.Attack.Knee != nil {
+		forms = r.Attack.Knee.Forms
+	}
+	if len(forms) == 0 {
+		return exit.With(exit.Usage, "the gateway cannot have this rule: it has only conditions on "+
+			"addresses, countries, networks, hosts, paths, headers, cookies and tags that all hold")
+	}
+	for i, part := range forms {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		text := map[string]string{"json": part.JSON, "terraform": part.Terraform, "curl": part.Curl}[form]
+		if _, err := fmt.Fprintln(out, strings.TrimSuffix(text, "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // The tables have at most 100 columns if there are fewer than a million requests.

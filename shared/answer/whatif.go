@@ -29,6 +29,7 @@ type WhatIfResult struct {
 	Attack         *WhatIfAttack   `json:"attack" doc:"What a limit does to the attack that the request names; null if it names none, or too many requests would have to be read"`
 	Unknown        []string        `json:"unknown" doc:"What the log does not tell"`
 	JSON           *string         `json:"json" nullable:"true" doc:"A limit as the API of the gateway has it; null if its conditions need more than a limit"`
+	Forms          []WhatIfForm    `json:"forms" doc:"The rule as the gateway has it, in the order in which its parts are added; empty if the gateway cannot have such conditions or fields"`
 }
 
 // WhatIfSegment counts requests on which a rule acts in a segment.
@@ -89,6 +90,16 @@ type WhatIfKnee struct {
 	NumOfAttack       int64  `json:"num_of_attack_requests" doc:"Requests of the attack on which it acts"`
 	NumOfStoppedOther int64  `json:"num_of_stopped_other_ip" doc:"Others that it newly stops"`
 	Rule              string `json:"rule" doc:"The rule with this threshold, in the shorter form" example:"limit 60 per 1m by ip"`
+
+	Forms []WhatIfForm `json:"forms" doc:"As of the rule"`
+}
+
+// WhatIfForm is a part of a rule in three forms that mean the same.
+type WhatIfForm struct {
+	To        string `json:"to" doc:"What it adds" example:"a new rate limit"`
+	JSON      string `json:"json" doc:"As the API of the gateway has it"`
+	Terraform string `json:"terraform" doc:"A resource for the provider link11dev/link11waap"`
+	Curl      string `json:"curl" doc:"The command that sends the JSON to the gateway, with variables for domain, configuration and key"`
 }
 
 // WhatIfPoint is what a limit with another threshold would do.

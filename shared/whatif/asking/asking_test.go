@@ -218,7 +218,7 @@ func TestAttack(t *testing.T) {
 		people := n%3 > 0
 		for i, row := range rows {
 			row.TsNanos = row.TsNanos / 1000 * 1000 // the microseconds of the simulation
-			if n%2 == 0 {                            // most requests for the path come from few addresses
+			if n%2 == 0 {                           // most requests for the path come from few addresses
 				row.IP = new(fmt.Sprintf("192.0.2.%d", i%40))
 				if *row.Path == "/1" {
 					row.IP = new(fmt.Sprintf("198.51.100.%d", r.IntN(2)))

@@ -43,8 +43,8 @@ func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFr
 	if a.rule.Limit != nil {
 		r.Threshold, r.NumOfKeys, r.NumOfPhaseUnknown = &a.rule.Limit.Threshold, &o.Keys, &o.PhaseUnknown
 	}
-	if text, ok := a.rule.JSON(); ok {
-		r.JSON = &text
+	if r.Forms = formsOf(a.rule); a.rule.Limit != nil && len(r.Forms) == 1 {
+		r.JSON = &r.Forms[0].JSON
 	}
 	r.Affected = make([]answer.WhatIfClient, len(o.Affected))
 	var list []inquiry.Question
@@ -164,12 +164,21 @@ func (a *asker) attackOf(o whatif.Outcome) *answer.WhatIfAttack {
 		r.Others = "people"
 	}
 	if knee := is.Knee; knee != nil {
+		best := a.rule.WithThreshold(knee.Threshold)
 		r.Knee = &answer.WhatIfKnee{
 			Threshold: knee.Threshold, Sentence: is.KneeSentence(a.rule), NumOfAttack: knee.Attack, NumOfStoppedOther: knee.Others,
-			Rule: a.rule.WithThreshold(knee.Threshold).String(),
+			Rule: best.String(), Forms: formsOf(best),
 		}
 	}
 	return &r
+}
+
+func formsOf(r whatif.Rule) []answer.WhatIfForm {
+	list := []answer.WhatIfForm{}
+	for _, f := range r.Forms() {
+		list = append(list, answer.WhatIfForm(f))
+	}
+	return list
 }
 
 // client describes a client. It returns the conditions of its requests without the period, or "" if no filter can have its

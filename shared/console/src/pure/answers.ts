@@ -216,6 +216,7 @@ export interface WhatIfResult {
 	attack: WhatIfAttack | null;
 	unknown: string[];
 	json: string | null;
+	forms: WhatIfForm[];
 }
 
 export interface Explanation {
@@ -410,6 +411,13 @@ export interface WhatIfAttack {
 	knee: WhatIfKnee | null;
 }
 
+export interface WhatIfForm {
+	to: string;
+	json: string;
+	terraform: string;
+	curl: string;
+}
+
 export interface Assessment {
 	verdict: 'mistake' | 'right' | 'unknown';
 	text: 'Probably a mistake' | 'Probably right' | 'Cannot be told';
@@ -507,6 +515,7 @@ export interface WhatIfKnee {
 	num_of_attack_requests: number;
 	num_of_stopped_other_ip: number;
 	rule: string;
+	forms: WhatIfForm[];
 }
 
 export interface Reason {
