@@ -23,7 +23,9 @@ type whatIfCommand struct {
 	Filter []string `arg:"" optional:"" help:"A filter with a period, - for standard input, and saved filters: @NAME."`
 	documents.Configuration
 	question.LastFlag
+	Attack string `help:"Conditions of the attack that a limit is to stop: adds the part of it, and the others, that each threshold stops, and the best threshold." placeholder:"FILTER"`
 	TZ     string `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
+	As     string `enum:",json,terraform,curl" default:"" help:"Only print the rule as the gateway has it: json, terraform, or the curl command. With --attack and a best threshold, with that threshold." placeholder:"FORM"`
 	DryRun bool   `help:"Only print what the first question would read and cost."`
 	Strict bool   `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
 	formatFlags
@@ -33,6 +35,9 @@ type whatIfCommand struct {
 func (w *whatIfCommand) Run(ctx context.Context, c terminal.Console) error {
 	if w.DryRun && w.Format == "csv" {
 		return exit.With(exit.Usage, "an estimate is no outcome: use --dry-run without --format csv")
+	}
+	if w.As != "" && (w.DryRun || w.Format != "auto") {
+		return exit.With(exit.Usage, "--as prints only the rule: use it without --dry-run and --format")
 	}
 	if len(w.Filter) == 0 && w.Last == "" {
 		return exit.With(exit.Usage, "name a period: --last 24h, or a filter with one")
@@ -59,9 +64,15 @@ func (w *whatIfCommand) Run(ctx context.Context, c terminal.Console) error {
 // print prints the answer, and what is missing from it to standard error.
 func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c terminal.Console, rule, text string) error {
 	parameters := map[string]any{"rule": rule, "filters": text, "tz": w.TZ, "dry_run": w.DryRun}
+	if w.Attack != "" {
+		parameters["attack"] = w.Attack
+	}
 	a, body, err := askTogether(ctx, server, search.WhatIf, parameters, c.Err)
 	if err != nil {
 		return err
+	}
+	if w.As != "" {
+		return writeForms(c.Shown(), w.As, a.Data.Results)
 	}
 	table := func(results []json.RawMessage) error { return writeWhatIf(c.Shown(), results) }
 	if err := writeTogether(c, body, a, w.formatFlags, table); err != nil {
@@ -69,6 +80,32 @@ func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c term
 	}
 	a.ReportUnreadable(c.Err)
 	return a.ReportMissing(question.ParameterFlags{}, w.Strict, c.Err)
+}
+
+// writeForms prints a rule as the gateway has it: one part after the other, with empty lines between them.
+func writeForms(out io.Writer, form string, results []json.RawMessage) error {
+	var r client.WhatIf
+	if err := json.Unmarshal(results[0], &r); err != nil {
+		return fmt.Errorf("the answer does not have the API's format: %w", err)
+	}
+	forms := r.Forms
+	if r.Attack != nil && r.Attack.Knee != nil {
+		forms = r.Attack.Knee.Forms
+	}
+	if len(forms) == 0 {
+		return exit.With(exit.Usage, "the gateway cannot have this rule: it has only conditions on "+
+			"addresses, countries, networks, hosts, paths, headers, cookies and tags that all hold")
+	}
+	for i, part := range forms {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		text := map[string]string{"json": part.JSON, "terraform": part.Terraform, "curl": part.Curl}[form]
+		if _, err := fmt.Fprintln(out, strings.TrimSuffix(text, "\n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // The tables have at most 100 columns if there are fewer than a million requests.
@@ -89,6 +126,9 @@ func writeWhatIf(out io.Writer, results []json.RawMessage) error {
 		}
 		fmt.Fprintln(out, r.Rule)
 		fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", r.Sentence))
+		if r.Attack != nil {
+			fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", r.Attack.Sentence))
+		}
 		if err := errors.Join(writeAffected(out, r), writeCommon(out, r), writeCurve(out, r)); err != nil {
 			return err
 		}
@@ -152,16 +192,31 @@ func writeCurve(out io.Writer, r client.WhatIf) error {
 	}
 	fmt.Fprintln(out)
 	table := terminal.NewTable(out)
-	fmt.Fprintln(table, "threshold\trequests\tnew requests\tof humans\taddresses\tof humans")
+	head, knee := "threshold\trequests\tnew requests\tof humans\taddresses\tof humans", int64(-1)
+	if r.Attack != nil {
+		head += "\tattack\tothers"
+		if r.Attack.Knee != nil {
+			knee = r.Attack.Knee.Threshold
+		}
+	}
+	fmt.Fprintln(table, head)
 	step := max(1, (len(r.Curve)+curveRows-1)/curveRows)
 	for i, p := range r.Curve {
-		if i%step != 0 && i != len(r.Curve)-1 && p.Threshold != *r.Threshold {
+		if i%step != 0 && i != len(r.Curve)-1 && p.Threshold != *r.Threshold && p.Threshold != knee {
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", wording.Count(p.Threshold), wording.Count(p.NumOfRequests),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s", wording.Count(p.Threshold), wording.Count(p.NumOfRequests),
 			wording.Count(p.NumOfNewRequests), numberOr(p.NumOfHumans), wording.Count(p.NumOfIP), numberOr(p.NumOfHumanIP))
+		if r.Attack != nil {
+			fmt.Fprintf(table, "\t%s\t%s", numberOr(p.NumOfAttack), numberOr(p.NumOfOtherIP))
+		}
+		fmt.Fprintln(table)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil || knee < 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", r.Attack.Knee.Sentence)
+	return err
 }
 
 // numberOr returns a number, or an en dash for an unknown one.

@@ -52,12 +52,30 @@ func TestWhatIfOfAFolder(t *testing.T) {
 			}
 		}
 	}
+	stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--format", "table", "--attack", `path="/login"`, "@"+file, filter)
+	if code != 0 || !strings.Contains(stdout, "of humans  attack  others") || !strings.Contains(stdout, "% of the attack and ") {
+		t.Errorf("an attack: %d %s%s", code, stdout, stderr)
+	}
+	for form, want := range map[string]string{
+		"json": `"threshold": 1`, "terraform": `resource "link11waap_rate_limit_rule" "each_address" {`, "curl": "/rate-limit-rules/each-address",
+	} {
+		stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--as", form, "@"+file, filter)
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("as %s: %d %s%s", form, code, stdout, stderr)
+		}
+	}
+	stdout, stderr, code = inProcess(t, "whatif", "--data", data, "--as", "terraform", "limit 1 per 10m by ip where path=/", filter)
+	if code != 0 || strings.Count(stdout, "\n\nresource ") != 1 {
+		t.Errorf("a limit with conditions: %d %s%s", code, stdout, stderr)
+	}
 	if stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--dry-run", "@"+file, filter); code != 0 || !strings.Contains(stdout, "bytes") {
 		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 	for _, wrong := range [][]string{
 		{}, {"limit 1 per 10m by ip"}, {"limit 1 by ip", filter}, {"@none.json", filter}, {"block where hots=a", filter},
 		{"limit 1 per 10m by tags", filter}, {"limit 1 per 10m by ip", filter, "--dry-run", "--format", "csv"},
+		{"block where status=404", filter, "--as", "json"}, {"block where path=/", filter, "--as", "json", "--format", "csv"},
+		{"block where path=/", filter, "--attack", "path=/"}, {"limit 1 per 10m by ip", filter, "--attack", "hots=a"},
 	} {
 		if _, stderr, code := inProcess(t, append([]string{"whatif", "--data", data}, wrong...)...); code == 0 || stderr == "" {
 			t.Errorf("%q: %d %s", wrong, code, stderr)

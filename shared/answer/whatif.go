@@ -26,8 +26,10 @@ type WhatIfResult struct {
 	Facets         []WhatIfFacet   `json:"facets" doc:"What the newly stopped requests have in common"`
 	Affected       []WhatIfClient  `json:"affected" doc:"At most twenty keys of a limit, or addresses: first those with the most newly stopped requests of humans, then those with the most requests"`
 	Curve          []WhatIfPoint   `json:"curve" doc:"Of a limit that counts requests and has no ban: what other thresholds would do; otherwise empty"`
+	Attack         *WhatIfAttack   `json:"attack" doc:"What a limit does to the attack that the request names; null if it names none, or too many requests would have to be read"`
 	Unknown        []string        `json:"unknown" doc:"What the log does not tell"`
 	JSON           *string         `json:"json" nullable:"true" doc:"A limit as the API of the gateway has it; null if its conditions need more than a limit"`
+	Forms          []WhatIfForm    `json:"forms" doc:"The rule as the gateway has it, in the order in which its parts are added; empty if the gateway cannot have such conditions or fields"`
 }
 
 // WhatIfSegment counts requests on which a rule acts in a segment.
@@ -66,6 +68,40 @@ type WhatIfPart struct {
 	Value string `json:"value"`
 }
 
+// WhatIfAttack is what a limit does to an attack, and to others. Requests that a global filter blocked do not reach limits
+// and are not counted.
+type WhatIfAttack struct {
+	Filter         string `json:"filter" doc:"The conditions of its requests, in the query-string form" example:"path=\"/login\", human is false"`
+	Sentence       string `json:"sentence" example:"The limit would have blocked 93 % of the attack and 3 of 4,112 other people."`
+	NumOfRequests  int64  `json:"num_of_requests" doc:"Requests of the attack to which the limit applies"`
+	NumOfActed     int64  `json:"num_of_acted_requests" doc:"Of these, the requests on which the limit would have acted"`
+	Others         string `json:"others" enum:"people,addresses" doc:"Whose addresses the others are: people if the log tells which requests humans sent, otherwise addresses of any client"`
+	NumOfOtherIP   int64  `json:"num_of_other_ip" doc:"Others: addresses with a request that is neither of the attack nor blocked today"`
+	NumOfStoppedIP int64  `json:"num_of_stopped_other_ip" doc:"Others with such a request that is newly stopped"`
+
+	Knee *WhatIfKnee `json:"knee" doc:"The best threshold; null if there is no curve, or no threshold stops a larger share of the attack than of the others"`
+}
+
+// WhatIfKnee is the threshold with the largest difference of two shares: that of the requests of the attack on which it acts,
+// and that of the others which it newly stops.
+type WhatIfKnee struct {
+	Threshold         int64  `json:"threshold"`
+	Sentence          string `json:"sentence" example:"At 60 a minute: 93 % of the attack and 3 of 4,112 other people."`
+	NumOfAttack       int64  `json:"num_of_attack_requests" doc:"Requests of the attack on which it acts"`
+	NumOfStoppedOther int64  `json:"num_of_stopped_other_ip" doc:"Others that it newly stops"`
+	Rule              string `json:"rule" doc:"The rule with this threshold, in the shorter form" example:"limit 60 per 1m by ip"`
+
+	Forms []WhatIfForm `json:"forms" doc:"As of the rule"`
+}
+
+// WhatIfForm is a part of a rule in three forms that mean the same.
+type WhatIfForm struct {
+	To        string `json:"to" doc:"What it adds" example:"a new rate limit"`
+	JSON      string `json:"json" doc:"As the API of the gateway has it"`
+	Terraform string `json:"terraform" doc:"A resource for the provider link11dev/link11waap"`
+	Curl      string `json:"curl" doc:"The command that sends the JSON to the gateway, with variables for domain, configuration and key"`
+}
+
 // WhatIfPoint is what a limit with another threshold would do.
 type WhatIfPoint struct {
 	Threshold        int64  `json:"threshold"`
@@ -74,4 +110,6 @@ type WhatIfPoint struct {
 	NumOfIP          int64  `json:"num_of_ip" doc:"Addresses with newly stopped requests"`
 	NumOfHumans      *int64 `json:"num_of_human_requests" nullable:"true" doc:"Newly stopped requests of humans"`
 	NumOfHumanIP     *int64 `json:"num_of_human_ip" nullable:"true"`
+	NumOfAttack      *int64 `json:"num_of_attack_requests" nullable:"true" doc:"Requests of the attack on which it acts; null without attack"`
+	NumOfOtherIP     *int64 `json:"num_of_stopped_other_ip" nullable:"true" doc:"Others that it newly stops; null without attack"`
 }

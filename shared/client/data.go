@@ -35,6 +35,7 @@ type Question struct {
 	At       string `json:"at,omitempty"`       // effect: the moment, as filters write a time
 	Length   string `json:"length,omitempty"`   // effect: the length of the periods, such as 1h
 	Rule     string `json:"rule,omitempty"`     // whatif: the rule that is tried
+	Attack   string `json:"attack,omitempty"`   // whatif: conditions of the requests that a limit is to stop
 	Marks    bool   `json:"marks,omitempty"`    // timeline, histogram: Meta.Marks has the changes of the settings
 	DryRun   bool   `json:"dry_run,omitempty"`  // the query does not run; Meta.Estimate has what it would read and cost
 	// More has further parameters of the route, by name.
@@ -171,7 +172,8 @@ func (c *Client) Effect(ctx context.Context, q Question) (Answer[Effect], error)
 	return ask[Effect](ctx, c, "effect", q)
 }
 
-// WhatIf returns what the rule Question.Rule would have done to the requests that the filter selects.
+// WhatIf returns what the rule Question.Rule would have done to the requests that the filter selects, and to the attack
+// Question.Attack.
 func (c *Client) WhatIf(ctx context.Context, q Question) (Answer[WhatIf], error) {
 	return ask[WhatIf](ctx, c, "whatif", q)
 }

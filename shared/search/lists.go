@@ -63,7 +63,12 @@ func (r Request) otherListNames() []string {
 		return names
 	}
 	var conditions []string
-	if json.Unmarshal([]byte(r.Of), &conditions) != nil {
+	if r.Route == Sequences {
+		var of SequencesOf
+		if json.Unmarshal([]byte(r.Of), &of) == nil {
+			conditions = of.Of
+		}
+	} else if json.Unmarshal([]byte(r.Of), &conditions) != nil {
 		return names // the shape reports the mistake
 	}
 	for _, text := range conditions {

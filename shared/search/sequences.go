@@ -30,7 +30,7 @@ func (s SequencesOf) Text() string {
 }
 
 // Bind returns the shape. The error is a *ParamError or a *query.FilterError.
-func (s SequencesOf) Bind() (query.Sequences, error) {
+func (s SequencesOf) Bind(opts ...query.Option) (query.Sequences, error) {
 	shape := query.Sequences{Over: s.Over}
 	for _, list := range []struct {
 		names []string
@@ -54,7 +54,7 @@ func (s SequencesOf) Bind() (query.Sequences, error) {
 		}
 	}
 	for _, text := range s.Of {
-		selection, err := query.BindSelection(filter.ParseQueryString(text))
+		selection, err := query.BindSelection(filter.ParseQueryString(text), opts...)
 		if err != nil {
 			return shape, err
 		}
@@ -68,7 +68,7 @@ func (r Request) sequences() (query.Shape, error) {
 	if err := json.Unmarshal([]byte(r.Of), &of); err != nil {
 		return nil, &ParamError{Param: "of", Message: "it does not say which sequences are meant: " + err.Error()}
 	}
-	return of.Bind()
+	return of.Bind(r.listOptions()...)
 }
 
 // SequencesResult is the result of sequences in JSON: an object with the values and, for each sequence, its key and the

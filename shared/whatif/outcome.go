@@ -3,7 +3,6 @@ package whatif
 import (
 	"cmp"
 	"slices"
-	"sort"
 )
 
 // Seen is what is known about a request besides its time.
@@ -16,6 +15,7 @@ type Seen struct {
 	Earlier bool  // it was blocked at a stage before limits, so it is not counted
 	Human   bool
 	NoHuman bool     // it is known not to be human
+	Attack  bool     // it is part of the attack that the rule is to stop
 	Facets  [3]int32 // the numbers of further values; negative: it has none
 }
 
@@ -36,6 +36,8 @@ type Outcome struct {
 	StoppedNs    []int64  // the times of the requests that are blocked today
 	Affected     []Client // those with the most newly stopped requests
 	Curve        []Point
+
+	Attack *Attack // nil: no attack is named, or not all requests are known
 }
 
 // Client is the newly stopped requests of a key.
@@ -52,6 +54,8 @@ type Point struct {
 	Clients      int64 // addresses with newly stopped requests
 	Humans       int64 // newly stopped requests of humans
 	HumanClients int64 // addresses of them
+	Attack       int64 // requests of the attack on which it acts
+	Others       int64 // others that are newly stopped, see Attack
 }
 
 // MaxAffected is the maximum number of clients of an outcome.
@@ -65,12 +69,17 @@ type Trial struct {
 	outcome Outcome
 	humans  bool // some request is known to be human or not
 	curve   *curve
+	attack  *attack
 }
 
 // NewTrial returns a trial of a rule on the requests from fromNs on. Those from sinceNs on are known. A curve says what
-// each threshold from least on would do; it is for limits that count requests and have no ban.
-func NewTrial(r Rule, sinceNs, fromNs int64, curveFrom int64) *Trial {
+// each threshold from curveFrom on would do; it is for limits that count requests and have no ban. withAttack is for
+// limits of which all requests are added: the outcome says how much of the attack the limit stops, and how many others.
+func NewTrial(r Rule, sinceNs, fromNs int64, curveFrom int64, withAttack bool) *Trial {
 	t := &Trial{limit: r.Limit, sinceNs: sinceNs, fromNs: fromNs}
+	if withAttack {
+		t.attack = &attack{}
+	}
 	if l := r.Limit; l != nil && l.HasCurve() && curveFrom > 0 {
 		t.curve = &curve{least: curveFrom}
 	}
@@ -91,8 +100,12 @@ func (t *Trial) Add(requests []Seen) {
 			continue
 		}
 		t.humans = t.humans || one.Human || one.NoHuman
+		acts := acted(i)
+		if t.attack != nil {
+			t.attack.add(one, acts)
+		}
 		switch {
-		case !acted(i):
+		case !acts:
 			continue
 		case one.Stopped:
 			t.outcome.StoppedNs = append(t.outcome.StoppedNs, one.TsNs)
@@ -179,97 +192,11 @@ func (t *Trial) Outcome() Outcome {
 		return cmp.Or(cmp.Compare(b.Humans, a.Humans), cmp.Compare(b.Newly, a.Newly), cmp.Compare(a.Key, b.Key))
 	})
 	o.Affected = o.Affected[:min(len(o.Affected), MaxAffected)]
+	if t.attack != nil {
+		o.Attack = t.attack.outcome(t.humans)
+	}
 	if t.curve != nil {
-		o.Curve = t.curve.points(t.limit.Threshold)
+		t.curve.into(&o, t.limit.Threshold)
 	}
 	return o
-}
-
-// curve finds what each threshold of a limit would do. A request at place n of its window is acted on by all thresholds
-// below n.
-type curve struct {
-	least int64
-
-	acted, newly, humans map[int32]int64 // requests by their places
-	client, person       map[int32]int32 // the last place of a newly stopped request of each address, and of one of a human
-}
-
-func (c *curve) add(requests []Seen, places []int32, fromNs int64) {
-	if c.acted == nil {
-		c.acted, c.newly, c.humans = map[int32]int64{}, map[int32]int64{}, map[int32]int64{}
-		c.client, c.person = map[int32]int32{}, map[int32]int32{}
-	}
-	for i, one := range requests {
-		place := places[i]
-		if place == 0 || one.TsNs < fromNs {
-			continue
-		}
-		c.acted[place]++
-		if one.Stopped {
-			continue
-		}
-		c.newly[place]++
-		if one.Client >= 0 {
-			c.client[one.Client] = max(c.client[one.Client], place)
-		}
-		if one.Human {
-			c.humans[place]++
-			if one.Client >= 0 {
-				c.person[one.Client] = max(c.person[one.Client], place)
-			}
-		}
-	}
-}
-
-// maxPoints is about the maximum number of points of a curve.
-const maxPoints = 150
-
-// points returns the points of a curve: the threshold of the rule, and thresholds from the least one up to the first one
-// that does nothing. Many of them are spaced by a constant ratio.
-func (c *curve) points(own int64) []Point {
-	largest := int32(0)
-	for place := range c.acted {
-		largest = max(largest, place)
-	}
-	thresholds := []int64{own}
-	for at := c.least; at < int64(largest); at += max(1, at/(maxPoints/6)) {
-		thresholds = append(thresholds, at)
-	}
-	thresholds = append(thresholds, max(int64(largest), c.least))
-	slices.Sort(thresholds)
-	thresholds = slices.Compact(thresholds)
-	acted, newly, humans := above(c.acted), above(c.newly), above(c.humans)
-	clients, people := above(counted(c.client)), above(counted(c.person))
-	var list []Point
-	for _, at := range thresholds {
-		list = append(list, Point{
-			Threshold: at, Acted: acted(at), Newly: newly(at), Humans: humans(at), Clients: clients(at), HumanClients: people(at),
-		})
-	}
-	return list
-}
-
-// counted returns how often each number is there.
-func counted(numbers map[int32]int32) map[int32]int64 {
-	n := map[int32]int64{}
-	for _, number := range numbers {
-		n[number]++
-	}
-	return n
-}
-
-// above returns a function that adds up the numbers of all places above a threshold.
-func above(n map[int32]int64) func(threshold int64) int64 {
-	places := make([]int32, 0, len(n))
-	for place := range n {
-		places = append(places, place)
-	}
-	slices.Sort(places)
-	sums := make([]int64, len(places)+1) // of the places from each one on
-	for i := len(places) - 1; i >= 0; i-- {
-		sums[i] = sums[i+1] + n[places[i]]
-	}
-	return func(threshold int64) int64 {
-		return sums[sort.Search(len(places), func(i int) bool { return int64(places[i]) > threshold })]
-	}
 }

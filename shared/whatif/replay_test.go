@@ -132,7 +132,7 @@ func TestCurve(t *testing.T) {
 			for _, one := range other.requests {
 				seen = append(seen, whatif.Seen{
 					Request: one, Key: int32(key), Client: int32(r.IntN(5)) - 1, Session: -1, Stopped: r.IntN(4) == 0,
-					Human: r.IntN(2) == 0, Earlier: r.IntN(9) == 0,
+					Human: r.IntN(2) == 0, Earlier: r.IntN(9) == 0, Attack: r.IntN(3) == 0,
 				})
 			}
 			keys = append(keys, seen)
@@ -141,7 +141,7 @@ func TestCurve(t *testing.T) {
 		outcome := func(threshold int64, curveFrom int64) whatif.Outcome {
 			limit := c.limit
 			limit.Threshold = threshold
-			trial := whatif.NewTrial(whatif.Rule{Action: whatif.Block, Limit: &limit}, wholeHistory, from, curveFrom)
+			trial := whatif.NewTrial(whatif.Rule{Action: whatif.Block, Limit: &limit}, wholeHistory, from, curveFrom, true)
 			for _, seen := range keys {
 				trial.Add(slices.Clone(seen))
 			}
@@ -154,6 +154,7 @@ func TestCurve(t *testing.T) {
 			if o.Humans != nil {
 				want.Humans, want.HumanClients = *o.Humans, *o.HumanClients
 			}
+			want.Attack, want.Others = o.Attack.Acted, o.Attack.Stopped
 			if p != want {
 				t.Fatalf("%+v: the curve has %+v, the limit %+v", c.limit, p, want)
 			}

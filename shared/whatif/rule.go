@@ -195,6 +195,14 @@ func checkLimit(l Limit) error {
 // lengthText writes a length as rules have it.
 func lengthText(d time.Duration) string { return query.Length(int64(d / time.Second)) }
 
+// WithThreshold returns the rule, which has a limit, with another threshold.
+func (r Rule) WithThreshold(n int64) Rule {
+	limit := *r.Limit
+	limit.Threshold = n
+	r.Limit = &limit
+	return r
+}
+
 // String returns the rule in the shorter form.
 func (r Rule) String() string {
 	text := r.Action

@@ -3,6 +3,9 @@ package whatif_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -23,6 +26,7 @@ func TestParse(t *testing.T) {
 		"monitor where country=China":                               "monitor where country=China",
 		"enforce acl3":                                              `block where monitor_reasons~"(^|[^\w-])acl3([^\w-]|$)"`,
 		`{"threshold":5,"timeframe":60,"key":[{"attrs":"ip"}]}`:     "limit 5 per 1m by ip",
+		`{"threshold":5,"timeframe":60,"key":[{"attrs":"ip"}],"pairwith":{"self":"self"}}`:                                                                                                                                                        "limit 5 per 1m by ip",
 		`{"rule":{"relation":"OR","entry":[{"type":"ip","value":"192.0.2.0/24"},{"type":"ip","value":"198.51.100.7"}]}}`:                                                                                                                          `block where ip in ("192.0.2.0/24", "198.51.100.7")`,
 		`{"action":"action-challenge","rule":{"relation":"AND","entry":[{"type":"path","value":"^/a"},{"type":"headers","name":"x","value":"b\"c"},{"type":"asn","value":64500}]}}`:                                                               `challenge where path~"^/a", headers["x"]~"b\"c", asn in ("64500")`,
 		`{"rule":{"relation":"AND","entry":[{"type":"tags","value":"bot"}],"group":[{"relation":"OR","entry":[{"type":"uri","value":"a"},{"type":"uri","value":"b"}]}]}}`:                                                                         `block where tags in ("bot"), url~("a", "b")`,
@@ -97,37 +101,74 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestJSON: a limit in the gateway's JSON is read as the limit that it was written from.
-func TestJSON(t *testing.T) {
-	for _, text := range []string{
-		"limit 60 per 1m by ip", "limit 2 per 1h by session, user_agent with path ban 10m", "limit 1 per 1m by organization action monitor",
+// TestForms: a rule in the gateway's JSON is read as the rule that it was written from. Conditions that a rate limit does
+// not have become a global filter, whose tag the limit includes.
+func TestForms(t *testing.T) {
+	for text, want := range map[string][]string{
+		"limit 60 per 1m by ip":                                        {`limit 60 per 1m by ip where tags in ("all")`},
+		"limit 2 per 1h by session, user_agent with path ban 10m":      {`limit 2 per 1h by session, user_agent with path ban 10m where tags in ("all")`},
+		`limit 5 per 1m by ip where tags="a", tags!="b"`:               {`limit 5 per 1m by ip where tags in ("a"), tags not in ("b")`},
+		`limit 5 per 1m by ip where tags="a", tags="c"`:                {`limit 5 per 1m by ip where tags="a", tags="c"`},
+		`block where path~"^/it's", country in ("China", "Peru")`:      {`block where path~"^/it's", country in ("China", "Peru")`},
+		`challenge where headers["x-a"]~"b", asn=64500, method="POST"`: {`challenge where headers["x-a"]~"b", asn in ("64500"), method~"^POST$"`},
+		`limit 5 per 1m by ip action monitor where path="/a.b"`: {
+			`monitor where path~"^/a\.b$"`, `limit 5 per 1m by ip action monitor where tags in ("counted-limit-5-per-1m-by-ip-action-monitor-where-path-a-b")`,
+		},
+		`limit 5 per 1m by ip where tags in ("a", "b"), tags="c"`: {
+			`monitor where tags in ("c"), tags in ("a", "b")`,
+			`limit 5 per 1m by ip where tags in ("counted-limit-5-per-1m-by-ip-where-tags-in-a-b-tags-c")`,
+		},
+		"block where path!=/": nil, "block where status=404": nil, "limit 5 per 1m by ip/24": nil, "limit 5 per 1m by ip with status": nil,
+		"block where ip in @tor": nil, `block where headers="b"`: nil, `limit 5 per 1m by ip where human is false`: nil,
 	} {
 		rule, err := whatif.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		written, ok := rule.JSON()
-		if !ok {
-			t.Fatalf("%s has no JSON", text)
+		forms := rule.Forms()
+		var got []string
+		for _, f := range forms {
+			again, err := whatif.Parse(f.JSON)
+			if err != nil {
+				t.Fatalf("%s: %v", f.JSON, err)
+			}
+			got = append(got, again.String())
+			if shell := strings.ReplaceAll(f.JSON, "'", `'\''`); !strings.Contains(f.Curl, "--data '"+shell+"'") {
+				t.Errorf("%s: the command lacks the JSON:\n%s", text, f.Curl)
+			}
+			if !strings.HasPrefix(f.Terraform, `resource "link11waap_`) || strings.Count(f.Terraform, "{") != strings.Count(f.Terraform, "}") {
+				t.Errorf("%s: %s", text, f.Terraform)
+			}
 		}
-		again, err := whatif.Parse(written)
-		if err != nil {
-			t.Fatalf("%s: %v", written, err)
-		}
-		if again.Where = ""; again.String() != text { // all requests have the tag all
-			t.Errorf("%s becomes %s:\n%s", text, again, written)
-		}
-	}
-	for _, text := range []string{"block where path=/", "limit 5 per 1m by ip where path=/", "limit 5 per 1m by ip/24", "limit 5 per 1m by ip with status"} {
-		rule, err := whatif.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if written, ok := rule.JSON(); ok {
-			t.Errorf("%s has the JSON %s", text, written)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
 		}
 	}
 }
+
+// TestTerraform: a limit whose conditions need a global filter, as Terraform and as a command.
+func TestTerraform(t *testing.T) {
+	rule, err := whatif.Parse(`limit 5 per 1m by ip, user_agent with session where path~"^/${a}"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	for _, f := range rule.Forms() {
+		got += "-- " + f.To + " --\n" + f.Terraform + f.Curl
+	}
+	golden, err := os.ReadFile("testdata/forms.txt")
+	if err != nil || *update {
+		err = os.WriteFile("testdata/forms.txt", []byte(got), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(golden) && !*update {
+		t.Errorf("got\n%s\nwant\n%s", got, golden)
+	}
+}
+
+var update = flag.Bool("update", false, "write testdata/forms.txt")
 
 // FuzzValues: whatever a value of a rule in JSON is, it is one value of one condition.
 func FuzzValues(f *testing.F) {

@@ -41,14 +41,22 @@ type vendorTags struct {
 
 type vendorConditions struct {
 	Relation string             `json:"relation"`
-	Entry    []vendorEntry      `json:"entry"`
-	Group    []vendorConditions `json:"group"`
+	Entry    []vendorEntry      `json:"entry,omitempty"`
+	Group    []vendorConditions `json:"group,omitempty"`
 }
 
 type vendorEntry struct {
 	Type  string          `json:"type"`
-	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"`
+	Name  string          `json:"name,omitempty"`
+	Value json.RawMessage `json:"value"` // a string or a number
+}
+
+// text returns the value as text.
+func (e vendorEntry) text() (value string) {
+	if err := json.Unmarshal(e.Value, &value); err != nil {
+		value = string(bytes.TrimSpace(e.Value)) // a number
+	}
+	return value
 }
 
 // parseJSON reads a rule of the gateway.
@@ -106,7 +114,7 @@ func (r *Rule) readLimit(of vendorRule) error {
 	if len(l.Key) == 0 {
 		return &RuleError{"a rate limit needs a key, such as [{\"attrs\": \"ip\"}]", ""}
 	}
-	if len(of.PairWith) > 0 {
+	if len(of.PairWith) > 0 && of.PairWith["self"] == "" { // a limit that counts requests has {"self": "self"}
 		var err error
 		if l.With, err = fieldOf(of.PairWith, "pairwith"); err != nil {
 			return err
@@ -232,10 +240,7 @@ var patterns = []string{"path", "uri", "method", "query", "headers", "cookies"}
 func condition(kind, name string, of []vendorEntry, place string) (string, error) {
 	var values []string
 	for _, e := range of {
-		var value string
-		if err := json.Unmarshal(e.Value, &value); err != nil {
-			value = string(bytes.TrimSpace(e.Value)) // a number
-		}
+		value := e.text()
 		if value == "" {
 			return "", &RuleError{place + " has no value", ""}
 		}

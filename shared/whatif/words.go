@@ -47,6 +47,47 @@ func (o Outcome) Sentence(r Rule, zone *time.Location) string {
 	return b.String()
 }
 
+// Sentence returns what the limit of a rule does to the attack and to others.
+func (a Attack) Sentence(r Rule) string {
+	if a.Requests == 0 {
+		return "No request of the attack reached the limit."
+	}
+	return fmt.Sprintf("The limit would have %s %s.", doneTo[r.Action], a.parts(a.Acted, a.Stopped))
+}
+
+// KneeSentence returns what the limit of a rule would do with the threshold of the knee.
+func (a Attack) KneeSentence(r Rule) string {
+	return fmt.Sprintf("At %s %s: %s.", wording.Count(a.Knee.Threshold), perText(r.Limit.Per), a.parts(a.Knee.Attack, a.Knee.Others))
+}
+
+// parts writes parts of the attack and of others.
+func (a Attack) parts(acted, others int64) string {
+	one, several := "address", "addresses"
+	if a.People {
+		one, several = "person", "people"
+	}
+	text := wording.Percent(acted, a.Requests) + " of the attack"
+	if a.Others == 0 {
+		return text + ", and there were no other " + several
+	}
+	return text + " and " + wording.Count(others) + " of " + wording.Counted(a.Others, "other "+one, "other "+several)
+}
+
+// perText writes a timeframe as people do.
+func perText(per time.Duration) string {
+	switch per {
+	case time.Second:
+		return "a second"
+	case time.Minute:
+		return "a minute"
+	case time.Hour:
+		return "an hour"
+	case 24 * time.Hour:
+		return "a day"
+	}
+	return "per " + lengthText(per)
+}
+
 // between returns two times, with the date only where it differs.
 func between(firstNs, lastNs int64, zone *time.Location) string {
 	first, last := time.Unix(0, firstNs).In(zone), time.Unix(0, lastNs).In(zone)
@@ -61,7 +102,8 @@ func between(firstNs, lastNs int64, zone *time.Location) string {
 }
 
 // Unknown returns what the log does not tell about the outcome. knownFrom is the smallest threshold of the curve.
-func (o Outcome) Unknown(r Rule, knownFrom int64) []string {
+// withAttack reports that an attack is named.
+func (o Outcome) Unknown(r Rule, knownFrom int64, withAttack bool) []string {
 	list := []string{}
 	if o.Acted > 0 {
 		list = append(list, "What clients would have done after they were stopped is not known: they might have sent fewer requests, solved a "+
@@ -77,6 +119,12 @@ func (o Outcome) Unknown(r Rule, knownFrom int64) []string {
 	}
 	if knownFrom > 1 {
 		list = append(list, fmt.Sprintf("Thresholds below %d were not tried, because too many requests would have to be read.", knownFrom))
+	}
+	switch {
+	case withAttack && o.Attack == nil:
+		list = append(list, "How much of the attack the limit stops was not determined, because too many requests would have to be read.")
+	case withAttack && o.Attack.Requests > 0 && o.Attack.Knee == nil && knownFrom > 0:
+		list = append(list, "There is no best threshold: none stops a larger share of the attack than of the others.")
 	}
 	return list
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/orrery/orrery/shared/terraform"
 )
 
 // Exemption is the smallest change of settings that lets such requests pass.
@@ -78,20 +80,20 @@ func signatureExemption(r Record, by *reason) *Exemption {
 	default:
 		e.Parameter, e.Value = name, "^$"
 	}
-	var attributes []attribute
+	var attributes []terraform.Attribute
 	if e.Parameter != "" {
-		attributes = append(attributes, attribute{"parameter", e.Parameter}, attribute{"value", e.Value})
+		attributes = append(attributes, terraform.Set("parameter", e.Parameter), terraform.Set("value", e.Value))
 	} else {
-		attributes = append(attributes, attribute{"path", e.Path}, attribute{"domain", e.Domain})
+		attributes = append(attributes, terraform.Set("path", e.Path), terraform.Set("domain", e.Domain))
 	}
-	attributes = append(attributes, attribute{"ignore_cf_rule_tags", e.Ignored}, attribute{"active", true})
+	attributes = append(attributes, terraform.Set("ignore_cf_rule_tags", e.Ignored), terraform.Set("active", true))
 	profile, _, _ := strings.Cut(by.rule, " ")
 	return &Exemption{
 		Text: fmt.Sprintf("It exempts the %s from %s, and from nothing else.", partOf(one, by.place), listed(ignored)),
 		Parts: []ExemptionPart{{
 			To:        "content filter profile " + profile,
 			JSON:      jsonOf(map[string]any{block: map[string]any{list: []entry{e}}}),
-			Terraform: blockOf(block, nil, blockOf(list, attributes)),
+			Terraform: terraform.Block(block, nil, terraform.Block(list, attributes)),
 		}},
 	}
 }
@@ -112,7 +114,7 @@ func profileExemption(r Record, by *reason) *Exemption {
 		Parts: []ExemptionPart{mark, {
 			To:        "access control profile " + by.rule,
 			JSON:      jsonOf(map[string][]string{list: {tag}}),
-			Terraform: attributesOf([]attribute{{list, []string{tag}}}),
+			Terraform: terraform.Attributes([]terraform.Attribute{terraform.Set(list, []string{tag})}),
 		}},
 	}
 }
@@ -126,9 +128,11 @@ func limitExemption(r Record, by *reason) *Exemption {
 	return &Exemption{
 		Text: fmt.Sprintf("It leaves all requests for the path out of rate limit “%s”.", by.rule),
 		Parts: []ExemptionPart{mark, {
-			To:        "rate limit “" + by.rule + "”",
-			JSON:      jsonOf(map[string]any{"exclude": tagFilter{"OR", []string{tag}}}),
-			Terraform: blockOf("exclude", []attribute{{"relation", "OR"}, {"tags", []string{tag}}}),
+			To:   "rate limit “" + by.rule + "”",
+			JSON: jsonOf(map[string]any{"exclude": tagFilter{"OR", []string{tag}}}),
+			Terraform: terraform.Block("exclude", []terraform.Attribute{
+				terraform.Set("relation", "OR"), terraform.Set("tags", []string{tag}),
+			}),
 		}},
 	}
 }
@@ -168,15 +172,17 @@ func markPath(r Record, rule string) (ExemptionPart, string) {
 	}
 	var entries []string
 	for _, one := range f.Rule.Entry {
-		entries = append(entries, blockOf("entry", []attribute{{"type", one.Type}, {"value", one.Value}}))
+		entries = append(entries, terraform.Block("entry", []terraform.Attribute{
+			terraform.Set("type", one.Type), terraform.Set("value", one.Value),
+		}))
 	}
 	return ExemptionPart{
 		To:   "a new global filter",
 		JSON: jsonOf(f),
-		Terraform: blockOf(fmt.Sprintf(`resource "link11waap_global_filter" %q`, strings.ReplaceAll(tag, "-", "_")), []attribute{
-			{"config_id", expression("data.link11waap_config.main.id")}, {"name", f.Name}, {"active", f.Active},
-			{"action", f.Action}, {"tags", f.Tags},
-		}, blockOf("rule", []attribute{{"relation", f.Rule.Relation}}, entries...)),
+		Terraform: terraform.Block(terraform.Resource("link11waap_global_filter", tag), []terraform.Attribute{
+			terraform.Set("config_id", terraform.Config), terraform.Set("name", f.Name), terraform.Set("active", f.Active),
+			terraform.Set("action", f.Action), terraform.Set("tags", f.Tags),
+		}, terraform.Block("rule", []terraform.Attribute{terraform.Set("relation", f.Rule.Relation)}, entries...)),
 	}, tag
 }
 

@@ -43,6 +43,12 @@ func (s *server) whatIfRoutes() []route.Route {
 					"`enforce NAME` for a rule that is only monitored today, or a rate limit or a global filter as the gateway " +
 					"has it in JSON.",
 			}),
+			parameter.Of(search.Parameter{
+				Name: parameter.AttackName, Kind: search.FilterKind, Example: `path="/login", human is false`,
+				Doc: "The attack that a limit is to stop: conditions of its requests, in the query-string form or the JSON form; a " +
+					"period is not needed. The answer has the part of the attack that each threshold stops, the others that it " +
+					"stops, and the threshold that tells them apart best.",
+			}),
 			parameter.DayZone,
 		}, offers.Parameters(), []parameter.Parameter{
 			parameter.Boolean(dryRunName, "true: the rule is not tried. The answer has no results, and `meta.estimate` has "+
@@ -59,7 +65,8 @@ func (s *server) whatIfRoutes() []route.Route {
 func (s *server) answerWhatIf(c *route.Call, args parameter.Arguments) error {
 	r := asking.Request{
 		Filters: args[parameter.Filters.Name], Syntax: parameter.SyntaxOf(c.Request.Header), Rule: args[parameter.RuleName],
-		Zone: args["tz"], Now: s.present(), AtOnce: s.AtOnce,
+		Attack: args[parameter.AttackName],
+		Zone:   args["tz"], Now: s.present(), AtOnce: s.AtOnce,
 	}
 	return answerTogether(s, c, args, conclusion[answer.WhatIfResult]{
 		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) { return asking.DryRun(ctx, ask, r) },

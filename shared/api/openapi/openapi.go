@@ -100,6 +100,8 @@ var nullable = map[string][]string{
 	"Report":          {"previous", "incidents", "marks"},
 	"ScheduledReport": {"branches"},
 	"ListedReport":    {"branches", "next", "last_run"},
+	"WhatIfAttack":    {"knee"},
+	"WhatIfResult":    {"attack"},
 }
 
 // loosen corrects defaults of huma: our lists are never null, and answers may get additional members.

@@ -103,8 +103,11 @@ const (
 	LengthName = "length"
 )
 
-// RuleName is the name of the parameter with a rule that is tried.
-const RuleName = "rule"
+// The names of parameters of rules that are tried: the rule, and the attack that a limit is to stop.
+const (
+	RuleName   = "rule"
+	AttackName = "attack"
+)
 
 // Conditions returns a filter that has no period and may be left out.
 func Conditions(doc string) Parameter {
@@ -115,7 +118,7 @@ func Conditions(doc string) Parameter {
 }
 
 // dataParams are the names of the parameters of all data routes.
-var dataParams = append(parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName, RuleName)
+var dataParams = append(parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName, RuleName, AttackName)
 
 func parameterNames() []string {
 	var list []string

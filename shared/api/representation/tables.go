@@ -145,6 +145,8 @@ type whatIfRow struct {
 	NumOfIP          int64   `json:"num_of_ip"`
 	NumOfHumans      *int64  `json:"num_of_human_requests"`
 	NumOfHumanIP     *int64  `json:"num_of_human_ip"`
+	NumOfAttack      *int64  `json:"num_of_attack_requests"`
+	NumOfOtherIP     *int64  `json:"num_of_stopped_other_ip"`
 	Sentence         *string `json:"sentence"`
 }
 

@@ -23,6 +23,7 @@ type Request struct {
 	Filters string        // the requests on which the rule is tried, in either form, with a period
 	Syntax  filter.Syntax // 0: determined by the first character
 	Rule    string        // see whatif.Parse
+	Attack  string        // conditions of the requests that a limit is to stop, in either form; "": none are named
 	Zone    string        // IANA name, of times in words, of today and of yesterday; "" for UTC
 	Now     time.Time     // of relative times; zero: there are none
 	AtOnce  int           // questions that are asked at the same time; 0: all
@@ -47,6 +48,7 @@ type asker struct {
 	rule       whatif.Rule
 	period     query.Period
 	conditions string // of the period's requests to which the rule applies, canonical
+	attack     string // conditions, canonical; "": no attack is named
 	query      query.Query
 	zone       *time.Location
 	zoneName   string
@@ -60,19 +62,23 @@ func Run(ctx context.Context, from inquiry.Source, r Request) (Tried, error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	over, curveFrom := a.over(), int64(0)
+	over, curveFrom, withAttack := a.over(), int64(0), a.attack != ""
 	if l := a.rule.Limit; l != nil && l.HasCurve() {
 		curveFrom, over = 1, 1
 	}
+	if withAttack { // others have few requests
+		over = 0
+	}
 	found, err := a.sequences(ctx, over)
-	if fault.KindOf(err) == fault.EngineLimit && curveFrom > 0 && a.over() > 1 {
-		curveFrom = a.over()
+	if fault.KindOf(err) == fault.EngineLimit && over < a.over() {
+		withAttack = false
+		curveFrom = min(curveFrom, 1) * a.over()
 		found, err = a.sequences(ctx, a.over())
 	}
 	if err != nil {
 		return Tried{}, err
 	}
-	result, err := a.result(ctx, found, curveFrom)
+	result, err := a.result(ctx, found, curveFrom, withAttack)
 	if err != nil {
 		return Tried{}, err
 	}
@@ -124,7 +130,30 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if _, err := a.of(0).Bind(); err != nil {
 		return nil, aboutRule(err)
 	}
-	return a, nil
+	return a, a.bindAttack(r, clock)
+}
+
+// bindAttack binds the conditions of an attack.
+func (a *asker) bindAttack(r Request, clock query.Clock) error {
+	if r.Attack == "" {
+		return nil
+	}
+	if a.rule.Limit == nil {
+		return &search.ParamError{
+			Param: "attack", Message: "only a limit is compared with an attack; try a limit, or leave out attack",
+		}
+	}
+	selection, err := query.BindSelection(r.Syntax.Parse(r.Attack), query.WithClock(clock))
+	var wrong *query.FilterError
+	switch {
+	case errors.As(err, &wrong):
+		wrong.Param = "attack"
+		return wrong
+	case err == nil && len(selection.Conditions) == 0:
+		return &search.ParamError{Param: "attack", Message: "it has no condition", Suggestion: "human is false"}
+	}
+	a.attack = filter.Format(selection.Filter)
+	return err
 }
 
 // aboutRule returns an error about the parameter of the rule.
@@ -170,6 +199,7 @@ const (
 	isEarlier
 	isHuman
 	isNoHuman
+	isAttack // if an attack is named
 )
 
 // selections are the conditions of the bits. A request that a global filter has blocked does not reach the limits, whose
@@ -191,6 +221,9 @@ var values = []string{"ip", "session", "host", "path", "country"}
 // of returns the question for the requests of keys with more than so many of them.
 func (a *asker) of(over int64) search.SequencesOf {
 	of := search.SequencesOf{With: values, Of: selections, Over: over}
+	if a.attack != "" {
+		of.Of = append(selections[:len(selections):len(selections)], a.attack)
+	}
 	if l := a.rule.Limit; l != nil {
 		of.Key = l.Key
 		if l.With != "" {

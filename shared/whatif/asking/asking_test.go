@@ -178,6 +178,110 @@ func figuresOf(r answer.WhatIfResult) figures {
 	return f
 }
 
+// shares are what a threshold does to an attack and to others, by the simulation.
+type shares struct{ acted, attack, stopped, others int64 }
+
+// sharesOf simulates a limit. The attack is the requests for path /1.
+func sharesOf(limit simulate.Limit, reaching []*lake.Row, people bool) (s shares) {
+	var records []simulate.Record
+	for _, row := range reaching {
+		records = append(records, recordOf(row))
+	}
+	others, stopped := map[string]bool{}, map[string]bool{}
+	for i, acts := range simulate.Limits(limit, records) {
+		row := reaching[i]
+		switch {
+		case !inPeriod(row):
+		case *row.Path == "/1":
+			s.attack++
+			if acts {
+				s.acted++
+			}
+		case !*row.Blocked && (!people || row.Human != nil && *row.Human):
+			others[*row.IP] = true
+			if acts {
+				stopped[*row.IP] = true
+			}
+		}
+	}
+	s.others, s.stopped = int64(len(others)), int64(len(stopped))
+	return s
+}
+
+// TestAttack: the parts of an attack and of others are those of the simulation, and no threshold separates them better
+// than the knee.
+func TestAttack(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 0))
+	knees := 0
+	for n := range 40 {
+		rows := traffic(r)
+		people := n%3 > 0
+		for i, row := range rows {
+			row.TsNanos = row.TsNanos / 1000 * 1000 // the microseconds of the simulation
+			if n%2 == 0 {                           // most requests for the path come from few addresses
+				row.IP = new(fmt.Sprintf("192.0.2.%d", i%40))
+				if *row.Path == "/1" {
+					row.IP = new(fmt.Sprintf("198.51.100.%d", r.IntN(2)))
+				}
+			}
+			if !people {
+				row.Human = nil
+			}
+		}
+		reaching := slices.DeleteFunc(slices.Clone(rows), func(row *lake.Row) bool { return !counted(row) })
+		limit := simulate.Limit{
+			Active: true, Threshold: r.IntN(5), Timeframe: int64(300 + r.IntN(3000)), Key: []simulate.Part{{Kind: "attrs", Name: "ip"}},
+		}
+		rule := fmt.Sprintf("limit %d per %ds by ip", limit.Threshold, limit.Timeframe)
+		if n%5 == 0 {
+			limit.Ban, limit.TTL = true, 600
+			rule += " ban 10m"
+		}
+		got, err := asking.Run(t.Context(), sourceOf(t, rows), asking.Request{Filters: period, Rule: rule, Attack: `path="/1"`})
+		if err != nil {
+			t.Fatalf("%s: %v", rule, err)
+		}
+		is := got.Results[0].Attack
+		want := sharesOf(limit, reaching, people)
+		if have := (shares{is.NumOfActed, is.NumOfRequests, is.NumOfStoppedIP, is.NumOfOtherIP}); have != want {
+			t.Fatalf("%s: %+v, the simulation has %+v", rule, have, want)
+		}
+		if (is.Others == "people") != people {
+			t.Errorf("%s: others are %s", rule, is.Others)
+		}
+		best, most, curve := int64(-1), int64(1), map[int64]shares{}
+		for limit.Threshold = 1; !limit.Ban && limit.Threshold < 60 && len(got.Results[0].Curve) > 0; limit.Threshold++ {
+			at := sharesOf(limit, reaching, people)
+			curve[int64(limit.Threshold)] = at
+			if advantage := at.acted*max(at.others, 1) - at.stopped*max(at.attack, 1); advantage > 0 && advantage >= most {
+				best, most = int64(limit.Threshold), advantage
+			}
+		}
+		for _, p := range got.Results[0].Curve {
+			if at, known := curve[p.Threshold]; known && (*p.NumOfAttack != at.acted || *p.NumOfOtherIP != at.stopped) {
+				t.Errorf("%s: the curve has %d and %d at %d, the simulation %+v", rule, *p.NumOfAttack, *p.NumOfOtherIP, p.Threshold, at)
+			}
+		}
+		switch knee := is.Knee; {
+		case knee == nil && best > 0, knee != nil && knee.Threshold != best:
+			t.Errorf("%s: the knee is %+v, by the simulation %d", rule, knee, best)
+		case knee != nil:
+			knees++
+			if knee.NumOfAttack != curve[best].acted || knee.NumOfStoppedOther != curve[best].stopped ||
+				!slices.ContainsFunc(got.Results[0].Curve, func(p answer.WhatIfPoint) bool { return p.Threshold == best }) {
+				t.Errorf("%s: the knee is %+v, the simulation has %+v", rule, knee, curve[best])
+			}
+			again := run(t, sourceOf(t, rows), knee.Rule)
+			if *again.Threshold != best || again.Attack != nil {
+				t.Errorf("%s: the rule of the knee is %s", rule, knee.Rule)
+			}
+		}
+	}
+	if knees < 10 {
+		t.Errorf("only %d knees", knees)
+	}
+}
+
 // TestFilter: a filter acts on the requests that its conditions select, and each client leads to a record.
 func TestFilter(t *testing.T) {
 	rows := traffic(rand.New(rand.NewPCG(2, 0)))
@@ -233,7 +337,18 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s: a dry run has no error", c.rule)
 		}
 	}
+	for attack, rule := range map[string]string{"path=/": "block where path=/", " ": "limit 1 per 1m by ip"} {
+		_, err := asking.Run(t.Context(), from, asking.Request{Filters: period, Rule: rule, Attack: attack})
+		var mistake *search.ParamError
+		if !errors.As(err, &mistake) || mistake.Param != "attack" {
+			t.Errorf("attack %q of %s: %v", attack, rule, err)
+		}
+	}
 	var wrong *query.FilterError
+	_, err := asking.Run(t.Context(), from, asking.Request{Filters: period, Rule: "limit 1 per 1m by ip", Attack: "hots=a"})
+	if !errors.As(err, &wrong) || wrong.Param != "attack" {
+		t.Errorf("an attack with an unknown field: %v", err)
+	}
 	if _, err := asking.Run(t.Context(), from, asking.Request{Filters: "path=/", Rule: "limit 1 per 1m by ip"}); !errors.As(err, &wrong) {
 		t.Errorf("a filter without a period: %v", err)
 	}

@@ -16,12 +16,12 @@ import (
 )
 
 // result returns what the rule does to the requests that were found.
-func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFrom int64) (answer.WhatIfResult, error) {
+func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFrom int64, withAttack bool) (answer.WhatIfResult, error) {
 	sinceNs := a.since() * 1_000_000
 	if a.meta.Oldest != nil { // there is nothing before the first record
 		sinceNs = max(sinceNs, inquiry.TimeOf(*a.meta.Oldest).UnixNano())
 	}
-	trial := whatif.NewTrial(a.rule, sinceNs, a.period.FromMs*1_000_000, curveFrom)
+	trial := whatif.NewTrial(a.rule, sinceNs, a.period.FromMs*1_000_000, curveFrom, withAttack)
 	times := newTimes(a.query)
 	for key, s := range found.Sequences {
 		trial.Add(seenOf(int32(key), s.Requests))
@@ -32,7 +32,7 @@ func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFr
 		NumOfRequests: o.Acted, NumOfBlockedRequests: o.Stopped, NumOfNewRequests: o.Newly,
 		NumOfIP: o.Clients, NumOfSessions: o.Sessions, NumOfHumans: o.Humans, NumOfHumanIP: o.HumanClients,
 		SegmentSeconds: times.seconds, Segments: times.segments(o), Facets: facetsOf(o, found.Values),
-		Curve: curveOf(o), Unknown: o.Unknown(a.rule, curveFrom),
+		Curve: curveOf(o), Unknown: o.Unknown(a.rule, curveFrom, a.attack != ""), Attack: a.attackOf(o),
 	}
 	if a.rule.Name != "" {
 		r.Name = &a.rule.Name
@@ -43,8 +43,8 @@ func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFr
 	if a.rule.Limit != nil {
 		r.Threshold, r.NumOfKeys, r.NumOfPhaseUnknown = &a.rule.Limit.Threshold, &o.Keys, &o.PhaseUnknown
 	}
-	if text, ok := a.rule.JSON(); ok {
-		r.JSON = &text
+	if r.Forms = formsOf(a.rule); a.rule.Limit != nil && len(r.Forms) == 1 {
+		r.JSON = &r.Forms[0].JSON
 	}
 	r.Affected = make([]answer.WhatIfClient, len(o.Affected))
 	var list []inquiry.Question
@@ -65,7 +65,7 @@ func seenOf(key int32, requests []query.SequenceRequest) []whatif.Seen {
 			Request: whatif.Request{TsNs: r.TsNs, Value: r.With[ofWith]}, Key: key,
 			Client: r.With[ofClient], Session: r.With[ofSession], Facets: [3]int32{r.With[ofHost], r.With[ofPath], r.With[ofCountry]},
 			Stopped: r.Selected&isStopped != 0, Earlier: r.Selected&isEarlier != 0,
-			Human: r.Selected&isHuman != 0, NoHuman: r.Selected&isNoHuman != 0,
+			Human: r.Selected&isHuman != 0, NoHuman: r.Selected&isNoHuman != 0, Attack: r.Selected&isAttack != 0,
 		}
 	}
 	return list
@@ -142,7 +142,41 @@ func curveOf(o whatif.Outcome) []answer.WhatIfPoint {
 		if o.Humans != nil {
 			point.NumOfHumans, point.NumOfHumanIP = &p.Humans, &p.HumanClients
 		}
+		if o.Attack != nil {
+			point.NumOfAttack, point.NumOfOtherIP = &p.Attack, &p.Others
+		}
 		list = append(list, point)
+	}
+	return list
+}
+
+// attackOf returns what the limit does to the attack, or nil if that is not known.
+func (a *asker) attackOf(o whatif.Outcome) *answer.WhatIfAttack {
+	is := o.Attack
+	if is == nil {
+		return nil
+	}
+	r := answer.WhatIfAttack{
+		Filter: a.attack, Sentence: is.Sentence(a.rule), NumOfRequests: is.Requests, NumOfActed: is.Acted,
+		Others: "addresses", NumOfOtherIP: is.Others, NumOfStoppedIP: is.Stopped,
+	}
+	if is.People {
+		r.Others = "people"
+	}
+	if knee := is.Knee; knee != nil {
+		best := a.rule.WithThreshold(knee.Threshold)
+		r.Knee = &answer.WhatIfKnee{
+			Threshold: knee.Threshold, Sentence: is.KneeSentence(a.rule), NumOfAttack: knee.Attack, NumOfStoppedOther: knee.Others,
+			Rule: best.String(), Forms: formsOf(best),
+		}
+	}
+	return &r
+}
+
+func formsOf(r whatif.Rule) []answer.WhatIfForm {
+	list := []answer.WhatIfForm{}
+	for _, f := range r.Forms() {
+		list = append(list, answer.WhatIfForm(f))
 	}
 	return list
 }

@@ -213,8 +213,10 @@ export interface WhatIfResult {
 	facets: WhatIfFacet[];
 	affected: WhatIfClient[];
 	curve: WhatIfPoint[];
+	attack: WhatIfAttack | null;
 	unknown: string[];
 	json: string | null;
+	forms: WhatIfForm[];
 }
 
 export interface Explanation {
@@ -394,6 +396,26 @@ export interface WhatIfPoint {
 	num_of_ip: number;
 	num_of_human_requests: number | null;
 	num_of_human_ip: number | null;
+	num_of_attack_requests: number | null;
+	num_of_stopped_other_ip: number | null;
+}
+
+export interface WhatIfAttack {
+	filter: string;
+	sentence: string;
+	num_of_requests: number;
+	num_of_acted_requests: number;
+	others: 'people' | 'addresses';
+	num_of_other_ip: number;
+	num_of_stopped_other_ip: number;
+	knee: WhatIfKnee | null;
+}
+
+export interface WhatIfForm {
+	to: string;
+	json: string;
+	terraform: string;
+	curl: string;
 }
 
 export interface Assessment {
@@ -485,6 +507,15 @@ export interface WhatIfValue {
 export interface WhatIfPart {
 	field: string;
 	value: string;
+}
+
+export interface WhatIfKnee {
+	threshold: number;
+	sentence: string;
+	num_of_attack_requests: number;
+	num_of_stopped_other_ip: number;
+	rule: string;
+	forms: WhatIfForm[];
 }
 
 export interface Reason {

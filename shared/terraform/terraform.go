@@ -1,22 +1,34 @@
-package why
+// Package terraform writes blocks in the language of Terraform, laid out as terraform fmt does.
+package terraform
 
 import (
 	"fmt"
 	"strings"
 )
 
-// attribute is an argument in Terraform's language. Its value is a text, a list of texts, a boolean or an expression.
-type attribute struct {
-	name  string
-	value any
+// Attribute is an argument of a block. Its value is a string, a []string, a bool, an int64 or an Expression.
+type Attribute struct {
+	Name  string
+	Value any
 }
 
-// expression is a value that Terraform computes.
-type expression string
+// Set returns an argument of a block.
+func Set(name string, value any) Attribute { return Attribute{name, value} }
 
-// blockOf writes a block with its attributes, and then the blocks in it.
-func blockOf(head string, attributes []attribute, inner ...string) string {
-	body := attributesOf(attributes)
+// Expression is a value that Terraform computes.
+type Expression string
+
+// Config is the id of the configuration of the gateway, of which resources are a part.
+const Config Expression = "data.link11waap_config.main.id"
+
+// Resource returns the head of the block of a resource. Dashes of its name become underscores.
+func Resource(kind, name string) string {
+	return fmt.Sprintf("resource %q %q", kind, strings.ReplaceAll(name, "-", "_"))
+}
+
+// Block writes a block with its attributes, and then the blocks in it.
+func Block(head string, attributes []Attribute, inner ...string) string {
+	body := Attributes(attributes)
 	for i, one := range inner {
 		if i > 0 || body != "" {
 			body += "\n"
@@ -35,15 +47,15 @@ func blockOf(head string, attributes []attribute, inner ...string) string {
 	return b.String()
 }
 
-// attributesOf writes attributes with their equals signs below each other, as terraform fmt does.
-func attributesOf(list []attribute) string {
+// Attributes writes attributes with their equals signs below each other, as terraform fmt does.
+func Attributes(list []Attribute) string {
 	width := 0
 	for _, one := range list {
-		width = max(width, len(one.name))
+		width = max(width, len(one.Name))
 	}
 	var b strings.Builder
 	for _, one := range list {
-		fmt.Fprintf(&b, "%-*s = %s\n", width, one.name, valueOf(one.value))
+		fmt.Fprintf(&b, "%-*s = %s\n", width, one.Name, valueOf(one.Value))
 	}
 	return b.String()
 }
@@ -58,12 +70,12 @@ func valueOf(value any) string {
 			texts[i] = literal(one)
 		}
 		return "[" + strings.Join(texts, ", ") + "]"
-	case bool:
+	case bool, int64:
 		return fmt.Sprint(value)
-	case expression:
+	case Expression:
 		return string(value)
 	}
-	panic(fmt.Sprintf("why: no value of Terraform for %T", value))
+	panic(fmt.Sprintf("terraform: no value for %T", value))
 }
 
 // literal writes a text as a quoted template, in which $ and % before a brace begin an expression.
