@@ -97,7 +97,7 @@ before=$(git status --porcelain)
 # A failed download is reported when its server is started.
 downloads() { for s in trino localstack; do scripts/servers/$s.sh fetch || true; done >/dev/null 2>&1; }
 
-tests() { go test -vet=off -timeout 30m "$@" 2>&1 | sed '/no test files/d; s/\tcoverage: .*//'; }
+tests() { go test -vet=off -timeout 30m "$@" 2>&1 | sed -u '/no test files/d; s/\tcoverage: .*//'; }
 
 formatting() {
 	say "formatting"
