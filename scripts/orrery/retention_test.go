@@ -47,6 +47,7 @@ func TestRetention(t *testing.T) {
 	does(exit.Done, " 7 from ", "status", "--format", "table")
 	does(exit.Done, "removed 2 hours older than 90d, with 2 of 7 records (28.6 %, ", "compact", "--keep", "90d", "--yes")
 	does(exit.Done, " 5 from ", "status", "--format", "table")
+	does(exit.Done, "kept        90d, records from before ", "status", "--format", "table")
 	does(exit.Done, "merged 0 objects", "compact", "--keep", "90d")
 	does(exit.Done, "0 records, 0 rejected", "import", log)
 	does(exit.Doubt, "all 2 records are of before ", "import", agedLog(t, "old.log", 99, 98))

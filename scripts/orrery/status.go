@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
+	"github.com/orrery/orrery/shared/ingest/source"
 )
 
 type statusCommand struct {
@@ -71,6 +72,9 @@ func (s *statusCommand) print(out io.Writer, a client.Status, now time.Time) err
 		line("complete", "through "+*a.Complete+terminal.Ago(*a.Complete, now))
 	} else {
 		line("complete", "not known")
+	}
+	if k := a.Kept; k != nil {
+		line("kept", source.FormatKeep(time.Duration(k.Hours)*time.Hour)+", records from before "+k.From+" are removed")
 	}
 	if a.Objects != nil && a.Bytes != nil {
 		line("stored", fmt.Sprintf("%s in %s", terminal.Bytes(*a.Bytes), terminal.Counted(*a.Objects, "object")))

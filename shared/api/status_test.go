@@ -39,6 +39,7 @@ func oneMachine() status.Source {
 	return installed{
 		Engine: "duckdb", Extent: lake.Extent{MinTsMs: ten.Start() - 60_000, MaxTsMs: ten.Start() + 299_999, Rows: 5},
 		Complete: planettest.At.Add(-20 * time.Minute),
+		Kept:     &status.Retention{Keep: 24 * time.Hour, From: planettest.At.Add(-24 * time.Hour).Truncate(time.Hour)},
 		Records:  number[int64](5), Objects: number(3), Bytes: number[int64](4096),
 		Hours: []status.Hour{
 			{Partition: ten, Objects: 2, Records: number[int64](4), Bytes: 3000},

@@ -14,6 +14,7 @@ type Status struct {
 	Engine   string   `json:"engine"`
 	Extent   *Extent  `json:"extent"`           // the period of the records; nil if there are none
 	Complete *string  `json:"complete_through"` // as in Meta
+	Kept     *Kept    `json:"kept"`             // how long records are kept; nil: for ever, or not known
 	Records  *int64   `json:"records"`
 	Objects  *int     `json:"objects"` // that hold the records
 	Bytes    *int64   `json:"bytes"`   // of the objects
@@ -30,6 +31,12 @@ type Status struct {
 type Extent struct {
 	From *string `json:"from"`
 	To   string  `json:"to"`
+}
+
+// Kept is how long records are kept.
+type Kept struct {
+	Hours int64  `json:"hours"`
+	From  string `json:"from"` // older records have been removed
 }
 
 // Hour describes the objects of an hour.

@@ -17,6 +17,7 @@ type Status struct {
 	Engine   string        // name of the engine that answers queries
 	Extent   lake.Extent   // the period of the records; Rows is only compared with 0, Records is their number
 	Complete time.Time     // every log handed in before this time is in the data, or was refused
+	Kept     *Retention    // nil: records are kept for ever, or it is not known how long
 	Records  *int64        // in the data
 	Objects  *int          // that hold them
 	Bytes    *int64        // of these objects
@@ -26,6 +27,12 @@ type Status struct {
 	Wait     time.Duration // how long a request waits for its query
 	Values   bool          // the engine finds values of fields
 	Demo     bool          // the records are those of the demo day
+}
+
+// Retention is how long records are kept.
+type Retention struct {
+	Keep time.Duration
+	From time.Time // older records have been removed
 }
 
 // Hour describes the objects of an hour.

@@ -95,7 +95,7 @@ func Describe(routes []route.Route, version, address string) []byte {
 
 // nullable lists the properties of schemas that may be null although huma's tags cannot express it: objects and lists.
 var nullable = map[string][]string{
-	"Installation":    {"extent", "hours", "ingest", "price", "key"},
+	"Installation":    {"extent", "kept", "hours", "ingest", "price", "key"},
 	"InstallationKey": {"branches"},
 	"Report":          {"previous", "incidents", "marks"},
 	"ScheduledReport": {"branches"},

@@ -26,6 +26,7 @@ type Installation struct {
 	Engine   string              `json:"engine" doc:"That answers queries" enum:"scan,duckdb,athena,trino"`
 	Extent   *InstallationExtent `json:"extent" doc:"The period of the records; null if there are none"`
 	Complete *string             `json:"complete_through" nullable:"true" doc:"As in meta of a data answer; null if unknown"`
+	Kept     *InstallationKept   `json:"kept" doc:"How long records are kept; null: for ever or unknown, or like records"`
 	Records  *int64              `json:"records" nullable:"true" doc:"In the data; null if unknown, or for a key limited to branches"`
 	Objects  *int                `json:"objects" nullable:"true" doc:"Parquet objects that hold them; null like records"`
 	Bytes    *int64              `json:"bytes" nullable:"true" doc:"Of these objects; null like records"`
@@ -42,6 +43,12 @@ type Installation struct {
 type InstallationExtent struct {
 	From *string `json:"from" nullable:"true" doc:"RFC 3339, UTC; null for a key limited to branches"`
 	To   string  `json:"to" doc:"RFC 3339, UTC; for a key limited to branches, the minute of the newest record"`
+}
+
+// InstallationKept is how long records are kept.
+type InstallationKept struct {
+	Hours int64  `json:"hours" doc:"Older records are removed in whole hours"`
+	From  string `json:"from" doc:"RFC 3339, UTC; older records have been removed"`
 }
 
 // InstallationHour describes the objects of an hour.
@@ -158,6 +165,9 @@ func (s *server) installation(known status.Status) Installation {
 			printed(time.UnixMilli(e.MinTsMs)), *printed(time.UnixMilli(e.MaxTsMs)),
 		}
 	}
+	if k := known.Kept; k != nil {
+		a.Kept = &InstallationKept{int64(k.Keep / time.Hour), *printed(k.From)}
+	}
 	if known.Hours != nil {
 		a.Hours = make([]InstallationHour, len(known.Hours))
 		for i, h := range known.Hours {
@@ -178,7 +188,7 @@ func (s *server) installation(known status.Status) Installation {
 
 // hideOthers removes what a key that is limited to branches must not learn about others.
 func (a *Installation) hideOthers() {
-	a.Records, a.Objects, a.Bytes, a.Hours, a.Ingest = nil, nil, nil, nil, nil
+	a.Kept, a.Records, a.Objects, a.Bytes, a.Hours, a.Ingest = nil, nil, nil, nil, nil, nil
 	if a.Extent != nil {
 		a.Extent.From = nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/status"
 )
 
 const day = 24 * time.Hour
@@ -53,6 +54,10 @@ func TestExpireRemovesWholeHours(t *testing.T) {
 		if err != nil || len(rows) != 1000 || extent.Rows != 1000 || extent.MinTsMs != firstLine.Add(time.Hour).UnixMilli() {
 			t.Errorf("%s sees %d rows, %+v, %v", name, len(rows), extent, err)
 		}
+	}
+	kept := &status.Retention{Keep: day, From: firstLine.Add(time.Hour)}
+	if diff := cmp.Diff(kept, statusOf(t, reader).Kept); diff != "" {
+		t.Errorf("status:\n%s", diff)
 	}
 	if again := expire(t, s, day, true); again.Hours != 0 || again.Records != 0 || again.Of != 1000 {
 		t.Errorf("again: %+v", again)
@@ -176,6 +181,9 @@ func TestImportLeavesOutWhatIsTooOld(t *testing.T) {
 		t.Errorf("the next run: %+v", r)
 	}
 	expire(t, s, 0, false)
+	if kept := statusOf(t, s).Kept; kept != nil {
+		t.Errorf("status: %+v", kept)
+	}
 	imports("without retention", lines(2, 300), 300, 0, 0)
 }
 

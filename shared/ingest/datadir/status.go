@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/lake"
@@ -25,6 +26,13 @@ func (s *Store) Status(ctx context.Context) (status.Status, error) {
 		return status.Status{}, err
 	}
 	found := status.Status{Complete: complete, Hours: newestHours(objects)}
+	retention, err := s.index.Retention(ctx)
+	if err != nil {
+		return status.Status{}, err
+	}
+	if retention.Keep > 0 {
+		found.Kept = &status.Retention{Keep: retention.Keep, From: time.UnixMilli(retention.From.Start()).UTC()}
+	}
 	number, bytes := len(objects), int64(0)
 	for _, o := range objects {
 		found.Extent = found.Extent.Union(o.Extent())

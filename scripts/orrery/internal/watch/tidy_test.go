@@ -29,7 +29,8 @@ func TestTidierAsksBeforeLargeRemovals(t *testing.T) {
 		at := time.Now().UTC().AddDate(0, 0, -days).Format(time.RFC3339)
 		fmt.Fprintf(&text, `{"processing_stage":6,"timestamp":%q,"host":"shop.example","path":"/"}`+"\n", at)
 	}
-	if _, err := product.Store.Import(t.Context(), "a.log", strings.NewReader(text.String()), ingest.Options{}); err != nil {
+	log := strings.NewReader(text.String())
+	if _, err := product.Store.Import(t.Context(), "a.log", log, ingest.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := product.RollUp(t.Context(), nil); err != nil {
