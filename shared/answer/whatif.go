@@ -2,7 +2,7 @@ package answer
 
 // WhatIfResult is what a rule would have done to the requests of a period.
 type WhatIfResult struct {
-	Rule     string  `json:"rule" doc:"The rule in the shorter form" example:"limit 60 per 1m by ip"`
+	Rule     string  `json:"rule" doc:"The rule in the shorter form, or in JSON if that cannot express it" example:"limit 60 per 1m by ip"`
 	Name     *string `json:"name" nullable:"true" doc:"null if the rule has no name"`
 	Action   string  `json:"action" enum:"block,challenge,monitor"`
 	Sentence string  `json:"sentence" doc:"The outcome in words, with times in the zone of the request"`
@@ -58,7 +58,7 @@ type WhatIfClient struct {
 	NumOfHumans      *int64       `json:"num_of_human_requests" nullable:"true"`
 	First            string       `json:"first" doc:"The first newly stopped request, RFC 3339, UTC"`
 	Last             string       `json:"last"`
-	Filter           string       `json:"filter" doc:"Selects all requests of the client to which the rule applies, in the query-string form"`
+	Filter           string       `json:"filter" doc:"Selects all requests of the client to which the rule applies, in the query-string form; conditions of which only one must hold are left out"`
 	RecordRef        *string      `json:"record_ref" nullable:"true" doc:"A request of the client of the millisecond of the first one; null if no filter can select it"`
 }
 
