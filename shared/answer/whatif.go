@@ -68,8 +68,8 @@ type WhatIfPart struct {
 	Value string `json:"value"`
 }
 
-// WhatIfAttack is what a limit does to an attack, and to others. Requests that a global filter blocked do not reach limits
-// and are not counted.
+// WhatIfAttack is what a limit does to an attack, and to others. Requests that a global filter blocked do not reach
+// limits and are not counted.
 type WhatIfAttack struct {
 	Filter         string `json:"filter" doc:"The conditions of its requests, in the query-string form" example:"path=\"/login\", human is false"`
 	Sentence       string `json:"sentence" example:"The limit would have blocked 93 % of the attack and 3 of 4,112 other people."`
@@ -82,8 +82,8 @@ type WhatIfAttack struct {
 	Knee *WhatIfKnee `json:"knee" doc:"The best threshold; null if there is no curve, or no threshold stops a larger share of the attack than of the others"`
 }
 
-// WhatIfKnee is the threshold with the largest difference of two shares: that of the requests of the attack on which it acts,
-// and that of the others which it newly stops.
+// WhatIfKnee is the threshold with the largest difference between the share of the attack on which it acts and the share
+// of the others that it newly stops.
 type WhatIfKnee struct {
 	Threshold         int64  `json:"threshold"`
 	Sentence          string `json:"sentence" example:"At 60 a minute: 93 % of the attack and 3 of 4,112 other people."`
