@@ -52,19 +52,22 @@ func TestWhatIfOfAFolder(t *testing.T) {
 			}
 		}
 	}
-	stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--format", "table", "--attack", `path="/login"`, "@"+file, filter)
+	stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--format", "table", "--attack", `path="/login"`,
+		"@"+file, filter)
 	if code != 0 || !strings.Contains(stdout, "of humans  attack  others") || !strings.Contains(stdout, "% of the attack and ") {
 		t.Errorf("an attack: %d %s%s", code, stdout, stderr)
 	}
 	for form, want := range map[string]string{
-		"json": `"threshold": 1`, "terraform": `resource "link11waap_rate_limit_rule" "each_address" {`, "curl": "/rate-limit-rules/each-address",
+		"json": `"threshold": 1`, "terraform": `resource "link11waap_rate_limit_rule" "each_address" {`,
+		"curl": "/rate-limit-rules/each-address",
 	} {
 		stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--as", form, "@"+file, filter)
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("as %s: %d %s%s", form, code, stdout, stderr)
 		}
 	}
-	stdout, stderr, code = inProcess(t, "whatif", "--data", data, "--as", "terraform", "limit 1 per 10m by ip where path=/", filter)
+	stdout, stderr, code = inProcess(t, "whatif", "--data", data, "--as", "terraform",
+		"limit 1 per 10m by ip where path=/", filter)
 	if code != 0 || strings.Count(stdout, "\n\nresource ") != 1 {
 		t.Errorf("a limit with conditions: %d %s%s", code, stdout, stderr)
 	}

@@ -2,7 +2,7 @@ package answer
 
 // WhatIfResult is what a rule would have done to the requests of a period.
 type WhatIfResult struct {
-	Rule     string  `json:"rule" doc:"The rule in the shorter form" example:"limit 60 per 1m by ip"`
+	Rule     string  `json:"rule" doc:"The rule in the shorter form, or in JSON if that cannot express it" example:"limit 60 per 1m by ip"`
 	Name     *string `json:"name" nullable:"true" doc:"null if the rule has no name"`
 	Action   string  `json:"action" enum:"block,challenge,monitor"`
 	Sentence string  `json:"sentence" doc:"The outcome in words, with times in the zone of the request"`
@@ -58,7 +58,7 @@ type WhatIfClient struct {
 	NumOfHumans      *int64       `json:"num_of_human_requests" nullable:"true"`
 	First            string       `json:"first" doc:"The first newly stopped request, RFC 3339, UTC"`
 	Last             string       `json:"last"`
-	Filter           string       `json:"filter" doc:"Selects all requests of the client to which the rule applies, in the query-string form"`
+	Filter           string       `json:"filter" doc:"Selects all requests of the client to which the rule applies, in the query-string form; conditions of which only one must hold are left out"`
 	RecordRef        *string      `json:"record_ref" nullable:"true" doc:"A request of the client of the millisecond of the first one; null if no filter can select it"`
 }
 
@@ -68,8 +68,8 @@ type WhatIfPart struct {
 	Value string `json:"value"`
 }
 
-// WhatIfAttack is what a limit does to an attack, and to others. Requests that a global filter blocked do not reach limits
-// and are not counted.
+// WhatIfAttack is what a limit does to an attack, and to others. Requests that a global filter blocked do not reach
+// limits and are not counted.
 type WhatIfAttack struct {
 	Filter         string `json:"filter" doc:"The conditions of its requests, in the query-string form" example:"path=\"/login\", human is false"`
 	Sentence       string `json:"sentence" example:"The limit would have blocked 93 % of the attack and 3 of 4,112 other people."`
@@ -82,8 +82,8 @@ type WhatIfAttack struct {
 	Knee *WhatIfKnee `json:"knee" doc:"The best threshold; null if there is no curve, or no threshold stops a larger share of the attack than of the others"`
 }
 
-// WhatIfKnee is the threshold with the largest difference of two shares: that of the requests of the attack on which it acts,
-// and that of the others which it newly stops.
+// WhatIfKnee is the threshold with the largest difference between the share of the attack on which it acts and the share
+// of the others that it newly stops.
 type WhatIfKnee struct {
 	Threshold         int64  `json:"threshold"`
 	Sentence          string `json:"sentence" example:"At 60 a minute: 93 % of the attack and 3 of 4,112 other people."`

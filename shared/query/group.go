@@ -17,11 +17,13 @@ import (
 //   - a list of tests, when Every is not empty: the group is not negated, Terms has one term with Test nil, and
 //     for every test in Every some value of the term must pass that test. All tests are of one type. Many positive
 //     conditions over a multi-valued field, or many patterns, become such a group.
+//   - alternatives, when Any is not empty: it holds when all conditions of any of them hold, or, negated, of none.
 type Group struct {
 	Field   *catalog.Field
 	Negated bool
 	Terms   []Term
 	Every   []Test
+	Any     [][]Condition
 }
 
 // PairIn holds for an element of a name/value field if Pairs contains its name and value. Only Groups makes it, from
@@ -39,9 +41,12 @@ func (PairIn) test() {}
 func Groups(conditions []Condition) []Group {
 	g := grouper{index: map[string]int{}}
 	for _, c := range conditions {
-		if c.Negated {
+		switch {
+		case c.Any != nil:
+			g.groups = append(g.groups, Group{Negated: c.Negated, Any: c.Any})
+		case c.Negated:
 			g.addNegated(c)
-		} else {
+		default:
 			g.addPositive(c)
 		}
 	}

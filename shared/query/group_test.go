@@ -33,6 +33,11 @@ func TestGroupsEqualConditions(t *testing.T) {
 		if err != nil {
 			t.Fatal(querytest.Explain(err))
 		}
+		if n := len(q.Conditions); i%3 == 0 && n > 1 { // alternatives of one condition and of the others
+			any := [][]query.Condition{q.Conditions[:1], q.Conditions[1:]}
+			q.Conditions = append(q.Conditions, query.Condition{Negated: r.IntN(2) == 0, Any: any})
+			q.Conditions = q.Conditions[n-1:]
+		}
 		groups := query.Groups(q.Conditions)
 		plain := everything()
 		plain.Conditions = q.Conditions
@@ -54,7 +59,7 @@ func groupsHold(groups []query.Group, row *lake.Row) bool {
 	q := everything()
 	for _, g := range groups {
 		if len(g.Every) == 0 {
-			q.Conditions = append(q.Conditions, query.Condition{Field: g.Field, Negated: g.Negated, Terms: g.Terms})
+			q.Conditions = append(q.Conditions, query.Condition{Field: g.Field, Negated: g.Negated, Terms: g.Terms, Any: g.Any})
 		}
 		for _, test := range g.Every {
 			term := g.Terms[0]

@@ -23,6 +23,9 @@ func (c Condition) identity() string {
 	for _, t := range c.Terms {
 		id = fmt.Appendf(id, " %s %s", sourceIdentity(t), testIdentity(t.Test))
 	}
+	for _, alternative := range c.Any {
+		id = fmt.Appendf(id, " any %q", ConditionsIdentity(alternative))
+	}
 	return string(id)
 }
 

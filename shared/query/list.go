@@ -251,7 +251,7 @@ func (t InList) Handle() string { return string(t.Kind) + "-" + t.Digest }
 func (q Query) ListTests() []InList {
 	var tests []InList
 	for _, c := range q.allConditions() {
-		for _, t := range c.Terms {
+		for _, t := range c.AllTerms() {
 			if test, ok := t.Test.(InList); ok {
 				tests = append(tests, test)
 			}

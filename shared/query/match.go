@@ -33,9 +33,10 @@ func (s Diff) Selected(r *lake.Row) bool { return s.Select.Holds(r) }
 
 func (p Period) contains(ms int64) bool { return p.FromMs <= ms && ms <= p.ToMs }
 
-// holds reports whether a condition holds: any of its terms does or, if it is negated, none does.
+// holds reports whether a condition holds: any of its terms or alternatives does or, if it is negated, none does.
 func holds(c Condition, r *lake.Row) bool {
-	any := slices.ContainsFunc(c.Terms, func(t Term) bool { return termHolds(t, r) })
+	any := slices.ContainsFunc(c.Terms, func(t Term) bool { return termHolds(t, r) }) ||
+		slices.ContainsFunc(c.Any, func(all []Condition) bool { return allHold(all, r) })
 	return any != c.Negated
 }
 

@@ -28,7 +28,7 @@ func (q Query) ConditionColumns() []string {
 func columnsOf(conditions []Condition) []string {
 	var columns []string
 	for _, c := range conditions {
-		for _, t := range c.Terms {
+		for _, t := range c.AllTerms() {
 			columns = append(columns, t.Source.Columns()...)
 		}
 	}

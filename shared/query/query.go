@@ -77,14 +77,27 @@ func (Stats) shape()    {}
 func (Timeline) shape() {}
 func (TopX) shape()     {}
 
-// Condition holds for a record when any of its terms holds, or, negated, when none does.
-// Every condition is two-valued: an absent value satisfies no term.
+// Condition holds for a record when any of its terms holds, or, negated, when none does. One of alternatives, which has
+// neither terms nor a field, holds when all conditions of any of them hold. Every condition is two-valued: an absent
+// value satisfies no term.
 type Condition struct {
 	Field   *catalog.Field
 	Key     *Key
 	Op      filter.Op // canonical
 	Negated bool
 	Terms   []Term
+	Any     [][]Condition // alternatives; no filter language has them, see BindAnyOf
+}
+
+// AllTerms returns the terms of a condition and of its alternatives.
+func (c Condition) AllTerms() []Term {
+	all := c.Terms
+	for _, alternative := range c.Any {
+		for _, one := range alternative {
+			all = append(all[:len(all):len(all)], one.AllTerms()...)
+		}
+	}
+	return all
 }
 
 // Key selects members by name. Exactly one of its fields is set.

@@ -117,11 +117,18 @@ func segmentText(seconds int64, zone *time.Location) string {
 	return text
 }
 
-// String prints the terms of the condition. Any of them must hold; with "not", none of them.
+// String prints the terms of the condition, or its alternatives. Any of them must hold; with "not", none of them.
 func (c Condition) String() string {
 	terms := make([]string, len(c.Terms))
 	for i, t := range c.Terms {
 		terms[i] = t.String()
+	}
+	for _, alternative := range c.Any {
+		all := make([]string, len(alternative))
+		for i, one := range alternative {
+			all[i] = one.String()
+		}
+		terms = append(terms, "("+strings.Join(all, " and ")+")")
 	}
 	text := strings.Join(terms, " or ")
 	if c.Negated {
@@ -155,7 +162,7 @@ func (t Term) place() string {
 // String prints the group like a condition, or as a source and every test that its values must pass.
 func (g Group) String() string {
 	if len(g.Every) == 0 {
-		return Condition{Field: g.Field, Negated: g.Negated, Terms: g.Terms}.String()
+		return Condition{Field: g.Field, Negated: g.Negated, Terms: g.Terms, Any: g.Any}.String()
 	}
 	text := g.Terms[0].place() + " every:"
 	for _, test := range g.Every {

@@ -5,7 +5,7 @@ import "slices"
 // PatternWork returns the work of all patterns of the query for each byte of a text, as pattern.WorkOf counts it.
 func (q Query) PatternWork() (work int64) {
 	for _, c := range q.allConditions() {
-		for _, t := range c.Terms {
+		for _, t := range c.AllTerms() {
 			names, values := t.PatternWork()
 			work += names + values
 		}
@@ -29,7 +29,7 @@ func (q Query) WithPatterns() []Condition {
 
 // HasPatterns reports whether a condition has patterns.
 func (c Condition) HasPatterns() bool {
-	return slices.ContainsFunc(c.Terms, func(t Term) bool {
+	return slices.ContainsFunc(c.AllTerms(), func(t Term) bool {
 		_, matches := t.Test.(Matches)
 		return matches || t.Key != nil && t.Key.Pattern != nil
 	})

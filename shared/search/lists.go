@@ -59,6 +59,11 @@ func (r Request) otherListNames() []string {
 	if strings.Contains(r.Select, "@") || strings.Contains(r.Select, `"list"`) {
 		names = r.Syntax.Parse(r.Select).ListNames()
 	}
+	for _, list := range readAnyOf(r.AnyOf) {
+		for _, text := range list {
+			names = append(names, filter.ParseQueryString(text).ListNames()...)
+		}
+	}
 	if !strings.Contains(r.Of, "@") {
 		return names
 	}

@@ -140,8 +140,8 @@ type storedRequest struct {
 // begin at other times, and cursors of relative times keep the time of the request. Tokens have more than the places in
 // the shape: the change since which late records are counted, and the head of the first page.
 func keyOf(r Request, q query.Query) string {
-	return fmt.Sprintf("%q %q %q %T%+v %q %q %q %t %s", r.Caller, r.Branches, r.Route, q.Shape, q.Shape, r.Since, r.Cursor,
-		r.TZ, q.Relative != nil, filter.FormatJSON(q.Filter))
+	return fmt.Sprintf("%q %q %q %T%+v %q %q %q %q %t %s", r.Caller, r.Branches, r.Route, q.Shape, q.Shape, r.AnyOf, r.Since,
+		r.Cursor, r.TZ, q.Relative != nil, filter.FormatJSON(q.Filter))
 }
 
 // printRequest encodes a request to store it with its query: the parameters as one line of JSON, followed by the filter

@@ -74,9 +74,12 @@ type Request struct {
 	Prefix   string
 	Contains string
 	Counts   string
-	Marks    string    `json:"-"`          // other questions find them
-	Of       string    `json:",omitempty"` // of Counts: a list of conditions in JSON; of Sequences: SequencesOf.Text
-	Now      time.Time `json:",omitzero"`  // what relative times are relative to; zero: Search sets it
+	Marks    string `json:"-"`          // other questions find them
+	Of       string `json:",omitempty"` // of Counts: a list of conditions in JSON; of Sequences: SequencesOf.Text
+	// AnyOf is lists of filters without a period, in JSON; a record must meet one filter of each list. Only other questions
+	// have it, because no filter language has alternatives.
+	AnyOf string    `json:",omitempty"`
+	Now   time.Time `json:",omitzero"` // what relative times are relative to; zero: Search sets it
 	// Lists is the versions of the lists of values that the filters name, by the names as they are written: tor, tor:3.
 	Lists    map[string]string     `json:",omitempty"`
 	Found    map[string]query.List `json:"-"` // the lists, by the same names; Search sets it

@@ -158,6 +158,11 @@ func bindFilter(ctx context.Context, r Request, f filter.Filter) (query.Query, e
 	case err != nil:
 		return query.Query{}, &ParamError{Param: "segment", Message: err.Error()}
 	}
+	alternatives, err := BindAnyOf(r.AnyOf, r.listOptions()...)
+	if err != nil {
+		return query.Query{}, err
+	}
+	q.Conditions = append(q.Conditions, alternatives...)
 	return paged(r, q)
 }
 

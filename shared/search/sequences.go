@@ -63,6 +63,46 @@ func (s SequencesOf) Bind(opts ...query.Option) (query.Sequences, error) {
 	return shape, nil
 }
 
+// AnyOfText returns the value of the parameter any_of for lists of filters, or "" for none.
+func AnyOfText(lists [][]string) string {
+	if len(lists) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(lists)
+	if err != nil {
+		panic("search: encode filters: " + err.Error()) // texts can always be encoded
+	}
+	return string(text)
+}
+
+// BindAnyOf returns a condition for each list of the parameter any_of. The error is a *ParamError or a *query.FilterError.
+func BindAnyOf(text string, opts ...query.Option) ([]query.Condition, error) {
+	var conditions []query.Condition
+	for _, list := range readAnyOf(text) {
+		filters := make([]filter.Filter, len(list))
+		for i, one := range list {
+			filters[i] = filter.ParseQueryString(one)
+		}
+		c, err := query.BindAnyOf(filters, opts...)
+		if err != nil {
+			return nil, err
+		}
+		conditions = append(conditions, c)
+	}
+	return conditions, nil
+}
+
+// readAnyOf reads the text of AnyOfText.
+func readAnyOf(text string) (lists [][]string) {
+	if text == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), &lists); err != nil {
+		panic("search: read filters: " + err.Error()) // only AnyOfText writes it
+	}
+	return lists
+}
+
 func (r Request) sequences() (query.Shape, error) {
 	var of SequencesOf
 	if err := json.Unmarshal([]byte(r.Of), &of); err != nil {

@@ -42,6 +42,13 @@ type load struct{ expressions, negated int }
 func (p *printer) holding(conditions []query.Condition) (out []fragment, all load) {
 	for _, g := range query.Groups(conditions) {
 		switch {
+		case len(g.Any) > 0:
+			any, its := p.anyOf(g.Any)
+			if all.expressions += its.expressions; g.Negated {
+				any, its.negated = "NOT coalesce("+any+", false)", its.expressions
+			}
+			all.negated += its.negated
+			out = append(out, any)
 		case len(g.Every) > 0:
 			demands := p.demands(g.Terms[0], g.Every)
 			all.expressions += len(demands)
@@ -56,6 +63,17 @@ func (p *printer) holding(conditions []query.Condition) (out []fragment, all loa
 		}
 	}
 	return out, all
+}
+
+// anyOf returns an expression that is true if all conditions of one of the alternatives hold, otherwise false or NULL.
+func (p *printer) anyOf(alternatives [][]query.Condition) (any fragment, all load) {
+	parts := make([]fragment, len(alternatives))
+	for i, conditions := range alternatives {
+		holding, its := p.holding(conditions)
+		parts[i] = both(holding)
+		all.expressions, all.negated = all.expressions+its.expressions, all.negated+its.negated
+	}
+	return either(parts), all
 }
 
 func (p *printer) each(terms []query.Term, print func(query.Term) fragment) []fragment {

@@ -88,6 +88,20 @@ var (
 	pageEnd   = query.Place{TsMs: 1767312600000, TsNanos: 999_999, Source: "a", Line: 70}
 )
 
+// anyOf binds alternatives.
+func anyOf(t *testing.T, texts []string) query.Condition {
+	t.Helper()
+	var filters []filter.Filter
+	for _, text := range texts {
+		filters = append(filters, filter.ParseQueryString(text))
+	}
+	c, err := query.BindAnyOf(filters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // TestGolden prints whole statements. A golden file holds a filter, a shape, the watermark, and the SQL of both
 // printers.
 func TestGolden(t *testing.T) {
@@ -107,6 +121,9 @@ func TestGolden(t *testing.T) {
 				in[f.Name] = strings.TrimSpace(string(f.Data))
 			}
 			q := bind(t, in["filter"], shapes[in["shape"]])
+			if in["any of"] != "" {
+				q.Conditions = append(q.Conditions, anyOf(t, strings.Split(in["any of"], "\n")))
+			}
 			if in["watermark"] != "" {
 				at, err := time.Parse("2006-01-02 15:04", in["watermark"])
 				if err != nil {
@@ -115,13 +132,16 @@ func TestGolden(t *testing.T) {
 				q.Scope.Watermark = lake.PartitionOf(at.UnixMilli())
 			}
 			athena, duckDB := printed(t, q)
-			out := txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: []txtar.File{
-				{Name: "filter", Data: []byte(in["filter"] + "\n")},
+			asked := []txtar.File{{Name: "filter", Data: []byte(in["filter"] + "\n")}}
+			if in["any of"] != "" {
+				asked = append(asked, txtar.File{Name: "any of", Data: []byte(in["any of"] + "\n")})
+			}
+			out := txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: append(asked, []txtar.File{
 				{Name: "shape", Data: []byte(in["shape"] + "\n")},
 				{Name: "watermark", Data: []byte(in["watermark"] + "\n")},
 				{Name: "athena.sql", Data: []byte(athena)},
 				{Name: "duckdb.sql", Data: []byte(duckDB)},
-			}})
+			}...)})
 			compareGolden(t, file, out)
 		})
 	}

@@ -13,10 +13,10 @@ type Attack struct {
 	Knee    *Point // the best threshold; nil: there is no curve, or no threshold tells the attack from others
 }
 
-// knee returns the threshold with the largest difference of two shares: that of the requests of the attack on which it
-// acts, and that of the others which it newly stops. Among equal ones it is the largest. A threshold from which on fewer
-// requests are stopped is one less than a place, so only these are compared. The shares have a common denominator: whole
-// numbers are compared, and no engine can differ by a rounding.
+// knee returns the threshold with the largest difference between the share of the attack on which it acts and the share
+// of the others that it newly stops; of several, the largest. The figures change only at the places of requests, so the
+// thresholds just below them are compared. The shares have a common denominator, so whole numbers are compared, and no
+// rounding can make engines differ.
 func (a *Attack) knee(places []int32, least int64, at func(threshold int64) Point) (best *Point) {
 	requests, others := max(a.Requests, 1), max(a.Others, 1)
 	most := int64(1) // a threshold without an advantage is none

@@ -3,6 +3,7 @@
 package whatif
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,7 +20,12 @@ type Rule struct {
 	Name   string
 	Action string // one of Actions
 	Where  string // conditions of the requests to which it applies, as a query string writes them; "": all requests
-	Limit  *Limit // nil: it acts on every request to which it applies
+	// AnyOf is further conditions, of which no filter language can have the alternatives: of each list, one must hold for
+	// a request to which the rule applies.
+	AnyOf [][]string
+	Limit *Limit // nil: it acts on every request to which it applies
+
+	vendor *vendorRule // from which AnyOf was read
 }
 
 // Actions are what rules do to a request.
@@ -203,8 +209,21 @@ func (r Rule) WithThreshold(n int64) Rule {
 	return r
 }
 
-// String returns the rule in the shorter form.
+// String returns the rule in the shorter form, or, if that cannot express it, in JSON.
 func (r Rule) String() string {
+	switch limit, _ := r.limitForm(); {
+	case r.AnyOf == nil:
+		return r.short()
+	case r.Limit == nil:
+		return compact(json.RawMessage(r.Forms()[0].JSON))
+	default:
+		limit.Include, limit.Exclude = r.vendor.Include, r.vendor.Exclude
+		return compact(limit)
+	}
+}
+
+// short returns the shorter form, without alternatives.
+func (r Rule) short() string {
 	text := r.Action
 	if l := r.Limit; l != nil {
 		text = fmt.Sprintf("limit %d per %s by %s", l.Threshold, lengthText(l.Per), strings.Join(l.Key, ", "))

@@ -81,11 +81,12 @@ func TestMistakes(t *testing.T) {
 		`{"active":false,"threshold":5,"timeframe":60}`:                                 "not active",
 		`{"action":"action-skip","rule":{"entry":[{"type":"ip","value":"192.0.2.1"}]}}`: "stops nothing",
 		`{"rule":{}}`: "no entries",
-		`{"rule":{"relation":"OR","entry":[{"type":"ip","value":"192.0.2.1"},{"type":"path","value":"/"}]}}`: "one type at a time",
-		`{"rule":{"entry":[{"type":"secpolid","value":"x"}]}}`:                                               `type "secpolid"`,
-		`{"rule":{"entry":[{"type":"ip","value":""}]}}`:                                                      "no value",
-		`{"rule":{"entry":[{"type":"asn","value":"x"}]}}`:                                                    "not the number",
-		strings.Repeat("x", whatif.MaxRule+1):                                                                "at most",
+		`{"rule":{"relation":"OR","entry":[{"type":"ip","value":"192.0.2.1"},{"type":"path","value":""}]}}`:                                                                                                                                 "rule has no value",
+		`{"rule":{"relation":"OR","entry":[{"type":"ip","value":"192.0.2.1"}],"group":[{"relation":"AND","entry":[{"type":"asn","value":1}],"group":[{"relation":"OR","entry":[{"type":"path","value":"/"},{"type":"asn","value":1}]}]}]}}`: "rule.group[0] has groups",
+		`{"rule":{"entry":[{"type":"secpolid","value":"x"}]}}`: `type "secpolid"`,
+		`{"rule":{"entry":[{"type":"ip","value":""}]}}`:        "no value",
+		`{"rule":{"entry":[{"type":"asn","value":"x"}]}}`:      "not the number",
+		strings.Repeat("x", whatif.MaxRule+1):                  "at most",
 	} {
 		_, err := whatif.Parse(text)
 		var mistake *whatif.RuleError

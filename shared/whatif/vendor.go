@@ -12,8 +12,8 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// The rules of the gateway in JSON, as its API and its Terraform provider have them: rate limits, and global filters
-// whose conditions all must hold. Members that change nothing about past requests, such as names of tags that a rule
+// The rules of the gateway in JSON, as its API and its Terraform provider have them: rate limits and global filters.
+// Members that change nothing about past requests, such as names of tags that a rule
 // sets, are not read.
 
 type vendorRule struct {
@@ -76,8 +76,11 @@ func parseJSON(text []byte) (Rule, error) {
 	case of.Rule == nil:
 		return r, &RuleError{"the rule has neither rule, as a global filter has, nor threshold and timeframe, as a rate limit has", ""}
 	}
-	var err error
-	r.Where, err = of.Rule.conditions("rule")
+	s, err := of.Rule.selects("rule")
+	r.Where, r.AnyOf = filter.Joined(s.all...), s.anyOf
+	if r.AnyOf != nil {
+		r.vendor = &of
+	}
 	return r, err
 }
 
@@ -120,15 +123,13 @@ func (r *Rule) readLimit(of vendorRule) error {
 			return err
 		}
 	}
-	included, err := of.Include.conditions("include", false)
-	if err != nil {
-		return err
+	included := of.Include.conditions(false)
+	r.Limit = &l
+	if t := of.Exclude; t.isAll() {
+		r.Where, r.AnyOf, r.vendor = included, [][]string{t.lacking()}, &of
+		return checkLimit(l)
 	}
-	excluded, err := of.Exclude.conditions("exclude", true)
-	if err != nil {
-		return err
-	}
-	r.Limit, r.Where = &l, filter.Joined(included, excluded)
+	r.Where = filter.Joined(included, of.Exclude.conditions(true))
 	return checkLimit(l)
 }
 
@@ -159,22 +160,30 @@ func fieldOf(part map[string]string, place string) (string, error) {
 	return "", &RuleError{place + " has one member, such as {\"attrs\": \"ip\"}", ""}
 }
 
-// conditions returns the condition of the requests that have the tags, or, negated, that do not.
-func (t vendorTags) conditions(place string, negated bool) (string, error) {
-	and := strings.EqualFold(t.Relation, "AND") && len(t.Tags) > 1
+// isAll reports whether requests must have all of several tags.
+func (t vendorTags) isAll() bool { return strings.EqualFold(t.Relation, "AND") && len(t.Tags) > 1 }
+
+// conditions returns the conditions of the requests that have the tags, or, negated, that have none of them.
+func (t vendorTags) conditions(negated bool) string {
 	switch {
 	case len(t.Tags) == 0:
-		return "", nil
-	case and && negated:
-		return "", &RuleError{place + ": tags that exclude requests only together cannot be tried; try the rule without them", ""}
-	case and:
+		return ""
+	case t.isAll() && !negated:
 		var all []string
 		for _, tag := range t.Tags {
 			all = append(all, "tags="+filter.Quote(tag))
 		}
-		return filter.Joined(all...), nil
+		return filter.Joined(all...)
 	}
-	return inCondition("tags", t.Tags, negated), nil
+	return inCondition("tags", t.Tags, negated)
+}
+
+// lacking returns the conditions of which one holds for requests that do not have all tags.
+func (t vendorTags) lacking() (list []string) {
+	for _, tag := range t.Tags {
+		list = append(list, "tags!="+filter.Quote(tag))
+	}
+	return list
 }
 
 // inCondition is the condition that a field has one of some texts.
@@ -190,47 +199,76 @@ func inCondition(field string, values []string, negated bool) string {
 	return field + operator + strings.Join(list, ", ") + ")"
 }
 
-// conditions returns the conditions in the query-string form. Entries of which one must hold have to be of one type.
-func (c vendorConditions) conditions(place string) (string, error) {
+// selected is what selects requests: conditions that all must hold, and lists of conditions of which one each must hold.
+type selected struct {
+	all   []string
+	anyOf [][]string
+}
+
+// selects returns what the conditions select.
+func (c vendorConditions) selects(place string) (s selected, err error) {
 	if len(c.Entry)+len(c.Group) == 0 {
-		return "", &RuleError{place + " has no entries, so it selects nothing", ""}
-	}
-	if len(c.Group) == 1 && len(c.Entry) == 0 {
-		return c.Group[0].conditions(place + ".group[0]")
+		return s, &RuleError{place + " has no entries, so it selects nothing", ""}
 	}
 	if !strings.EqualFold(c.Relation, "AND") && len(c.Entry)+len(c.Group) > 1 {
-		return c.oneOf(place)
+		return c.selectsAny(place)
 	}
-	var all []string
 	for i, e := range c.Entry {
 		text, err := condition(e.Type, e.Name, []vendorEntry{e}, fmt.Sprintf("%s.entry[%d]", place, i))
 		if err != nil {
-			return "", err
+			return s, err
 		}
-		all = append(all, text)
+		s.all = append(s.all, text)
 	}
 	for i, g := range c.Group {
-		text, err := g.conditions(fmt.Sprintf("%s.group[%d]", place, i))
+		inner, err := g.selects(fmt.Sprintf("%s.group[%d]", place, i))
 		if err != nil {
-			return "", err
+			return s, err
 		}
-		all = append(all, text)
+		s.all, s.anyOf = append(s.all, inner.all...), append(s.anyOf, inner.anyOf...)
 	}
-	return filter.Joined(all...), nil
+	return s, nil
 }
 
-// oneOf returns the condition that one of the entries holds.
-func (c vendorConditions) oneOf(place string) (string, error) {
-	first := vendorEntry{}
-	if len(c.Entry) > 0 {
-		first = c.Entry[0]
+// selectsAny returns that one of the entries or groups holds. Entries of the same type become one condition, as in lists
+// of thousands of addresses.
+func (c vendorConditions) selectsAny(place string) (s selected, err error) {
+	type kind struct{ of, name string }
+	var kinds []kind
+	entries := map[kind][]vendorEntry{}
+	for _, e := range c.Entry {
+		k := kind{e.Type, e.Name}
+		if entries[k] == nil {
+			kinds = append(kinds, k)
+		}
+		entries[k] = append(entries[k], e)
 	}
-	other := slices.ContainsFunc(c.Entry, func(e vendorEntry) bool { return e.Type != first.Type || e.Name != first.Name })
-	if other || len(c.Group) > 0 {
-		return "", &RuleError{place + ": entries of different types of which only one must hold cannot be tried together; " +
-			"try the rule with the entries of one type at a time", ""}
+	var list []string
+	for _, k := range kinds {
+		text, err := condition(k.of, k.name, entries[k], place)
+		if err != nil {
+			return s, err
+		}
+		list = append(list, text)
 	}
-	return condition(first.Type, first.Name, c.Entry, place)
+	for i, g := range c.Group {
+		at := fmt.Sprintf("%s.group[%d]", place, i)
+		inner, err := g.selects(at)
+		switch {
+		case err != nil:
+			return s, err
+		case len(inner.anyOf) == 0:
+			list = append(list, filter.Joined(inner.all...))
+		case len(inner.anyOf) == 1 && len(inner.all) == 0: // one of one of them
+			list = append(list, inner.anyOf[0]...)
+		default:
+			return s, &RuleError{at + " has groups in which one entry must hold; groups have two levels", ""}
+		}
+	}
+	if len(list) == 1 {
+		return selected{all: list}, nil
+	}
+	return selected{anyOf: [][]string{list}}, nil
 }
 
 // patterns are the types whose values are regular expressions.

@@ -26,6 +26,9 @@ type Form struct {
 func (r Rule) Forms() []Form {
 	conditions := filter.ParseQueryString(r.Where)
 	if r.Limit == nil {
+		if r.AnyOf != nil {
+			return []Form{globalFilterForm(r.label(), filterActions[r.Action], nil, *r.vendor.Rule)}
+		}
 		if rule, ok := ruleOf(conditions.Conditions); ok {
 			return []Form{globalFilterForm(r.label(), filterActions[r.Action], nil, rule)}
 		}
@@ -37,6 +40,9 @@ func (r Rule) Forms() []Form {
 	}
 	var parts []Form
 	include, exclude, ok := tagsOf(conditions.Conditions)
+	if r.AnyOf != nil {
+		exclude = r.vendor.Exclude
+	}
 	if !ok {
 		rule, ok := ruleOf(conditions.Conditions)
 		if !ok {
@@ -52,10 +58,15 @@ func (r Rule) Forms() []Form {
 
 // label returns the name of the rule, or a short text instead of it.
 func (r Rule) label() string {
-	if r.Name != "" {
+	switch {
+	case r.Name != "":
 		return r.Name
+	case r.AnyOf != nil && r.Where == "":
+		return r.short() + " where one of several conditions holds"
+	case r.AnyOf != nil:
+		return wording.Shown(r.short(), 80) + ", and one of several conditions holds"
 	}
-	return wording.Shown(r.String(), 80)
+	return wording.Shown(r.short(), 80)
 }
 
 var notInSlugs = regexp.MustCompile(`[^a-z0-9]+`)
@@ -83,9 +94,13 @@ type limitForm struct {
 	Exclude   vendorTags          `json:"exclude"`
 }
 
-// limitForm returns the limit without its conditions. ok is false if the gateway cannot count by its fields.
+// limitForm returns the limit without its conditions. ok is false if there is none, or the gateway cannot count by its
+// fields.
 func (r Rule) limitForm() (of limitForm, ok bool) {
 	l := r.Limit
+	if l == nil {
+		return of, false
+	}
 	of = limitForm{
 		ID: slug(r.label()), Name: r.label(), Global: true, Active: true, Timeframe: int64(l.Per / time.Second),
 		Threshold: l.Threshold, TTL: int64(l.Ban / time.Second), Action: vendorActions[r.Action], IsBan: l.Ban > 0,

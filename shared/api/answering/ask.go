@@ -68,7 +68,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string, now fu
 		for name, value := range params {
 			r.Set(name, value)
 		}
-		r.Of = params["of"]
+		r.Of, r.AnyOf = params["of"], params["any_of"]
 		result, err := s.Search(ctx, r)
 		var running *search.TimeoutError
 		if queries != nil && errors.As(err, &running) {

@@ -118,7 +118,9 @@ func Conditions(doc string) Parameter {
 }
 
 // dataParams are the names of the parameters of all data routes.
-var dataParams = append(parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName, RuleName, AttackName)
+var dataParams = append(
+	parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName, RuleName, AttackName,
+)
 
 func parameterNames() []string {
 	var list []string

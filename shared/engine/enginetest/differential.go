@@ -147,19 +147,39 @@ func sequences(key, with string, over int64) query.Sequences {
 	return s
 }
 
-// forEachQuery calls do with n queries with generated filters.
+// forEachQuery calls do with n queries with generated filters. Every third one also has alternatives.
 func forEachQuery(t *testing.T, rows []lake.Row, n int, do func(i int, q query.Query)) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(*filterSeed, 0))
 	all := pointers(rows)
-	for i := range n {
-		text := querytest.Filter(random, all)
-		q, err := query.Bind(filter.Parse(text), counting)
+	generated := func(i int) query.Query {
+		q, err := query.Bind(filter.Parse(querytest.Filter(random, all)), counting)
 		if err != nil {
 			t.Fatalf("generated filter %d is refused:\n%s", i, querytest.Explain(err))
 		}
+		return q
+	}
+	for i := range n {
+		q := generated(i)
+		if i%3 == 0 {
+			q.Conditions = append(q.Conditions, alternatives(random, generated(i).Conditions)...)
+		}
 		do(i, q)
 	}
+}
+
+// alternatives returns conditions as alternatives of one or two, or nothing for none.
+func alternatives(r *rand.Rand, conditions []query.Condition) []query.Condition {
+	c := query.Condition{Negated: r.IntN(4) == 0}
+	for len(conditions) > 0 {
+		n := min(1+r.IntN(2), len(conditions))
+		c.Any = append(c.Any, conditions[:n])
+		conditions = conditions[n:]
+	}
+	if c.Any == nil {
+		return nil
+	}
+	return []query.Condition{c}
 }
 
 func matches(q *query.Query, rows []*lake.Row) []*lake.Row {

@@ -84,6 +84,9 @@ func areFirstRows(rows []int32) bool {
 // matching returns the rows for which a condition holds, in the memory of rows. A condition holds if any of its terms
 // holds, or, if it is negated, none does.
 func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
+	if c.Any != nil {
+		return w.matchingAny(rows, c)
+	}
 	if len(c.Terms) == 1 && c.Terms[0].Source.Type == catalog.Bool && c.Terms[0].Source.Layout == catalog.Scalar {
 		return w.flaggedRows(rows, c)
 	}
@@ -107,6 +110,26 @@ func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
 		}
 	}
 	return kept, nil
+}
+
+// matchingAny is matching for alternatives. Each is tried on the rows that no earlier one has.
+func (w *worker) matchingAny(rows []int32, c query.Condition) ([]int32, error) {
+	held := make([]bool, w.group.Rows)
+	left := slices.Clone(rows)
+	for _, conditions := range c.Any {
+		if w.ctx.Err() != nil {
+			return nil, context.Cause(w.ctx)
+		}
+		met, err := w.meeting(left, conditions)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range met {
+			held[row] = true
+		}
+		left = slices.DeleteFunc(left, func(row int32) bool { return held[row] })
+	}
+	return slices.DeleteFunc(rows, func(row int32) bool { return held[row] == c.Negated }), nil
 }
 
 // meeting returns the rows that meet all conditions. It does not change rows.

@@ -41,6 +41,8 @@ func newMinutes(r *run) *minutes {
 			return func(t query.Term) bool { return !holds(t) }
 		}
 		switch {
+		case c.Any != nil:
+			return nil
 		case !slices.ContainsFunc(c.Terms, not(isOfHost)):
 			m.hosts.Conditions = append(m.hosts.Conditions, c)
 		case !slices.ContainsFunc(c.Terms, not(isOfMinutes)):

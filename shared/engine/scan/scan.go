@@ -83,7 +83,7 @@ func SupportsNewest(q query.Query) bool {
 func cheap(conditions []query.Condition) bool {
 	values := 0
 	for _, c := range conditions {
-		for _, t := range c.Terms {
+		for _, t := range c.AllTerms() {
 			if t.Source.Layout == catalog.Place { // the time decides, except for records of the same millisecond
 				continue
 			}

@@ -71,7 +71,7 @@ func patternsLast(conditions []query.Condition) []query.Condition {
 // patternWork returns the work of the patterns of conditions with the texts of rows.
 func (w *worker) patternWork(rows []int32, conditions []query.Condition) (work patternWork, _ error) {
 	for _, c := range conditions {
-		for _, t := range c.Terms {
+		for _, t := range c.AllTerms() {
 			perName, perValue := t.PatternWork()
 			for _, part := range []struct {
 				perByte int64

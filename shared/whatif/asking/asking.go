@@ -127,6 +127,9 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if a.zone == nil {
 		a.zone = time.UTC
 	}
+	if _, err := search.BindAnyOf(search.AnyOfText(rule.AnyOf)); err != nil {
+		return nil, aboutRule(err)
+	}
 	if _, err := a.of(0).Bind(); err != nil {
 		return nil, aboutRule(err)
 	}
@@ -247,6 +250,7 @@ func (a *asker) question(over int64, into *query.SequencesAnswer) inquiry.Questi
 		Route: string(search.Sequences),
 		Params: map[string]string{
 			"filters": filter.Joined(filter.During(a.since(), a.period.ToMs), a.conditions), "of": of.Text(),
+			"any_of": search.AnyOfText(a.rule.AnyOf),
 		},
 		Into: func(results json.RawMessage) (err error) {
 			*into, err = search.ReadSequences(results, len(of.With))

@@ -51,7 +51,7 @@ func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFr
 	for i, c := range o.Affected {
 		own := a.client(&r.Affected[i], c, o.Humans != nil, found)
 		if own != "" {
-			list = append(list, evidence(&r.Affected[i], own))
+			list = append(list, a.evidence(&r.Affected[i], own))
 		}
 	}
 	return r, a.all(ctx, list...)
@@ -218,11 +218,14 @@ func equal(part answer.WhatIfPart) string {
 }
 
 // evidence returns the question for a request of a client, whose conditions are given.
-func evidence(of *answer.WhatIfClient, own string) inquiry.Question {
+func (a *asker) evidence(of *answer.WhatIfClient, own string) inquiry.Question {
 	ms := inquiry.TimeOf(of.First).UnixMilli()
 	return inquiry.Question{
-		Route:  string(search.Logs),
-		Params: map[string]string{"filters": filter.Joined(filter.During(ms, ms), own), "limit": "1", "fields": "record_ref"},
+		Route: string(search.Logs),
+		Params: map[string]string{
+			"filters": filter.Joined(filter.During(ms, ms), own), "limit": "1", "fields": "record_ref",
+			"any_of": search.AnyOfText(a.rule.AnyOf),
+		},
 		Into: func(results json.RawMessage) error {
 			var records []struct {
 				Ref string `json:"record_ref"`
