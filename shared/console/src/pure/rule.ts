@@ -23,9 +23,12 @@ export interface Rule {
 	text: string;
 }
 
+/** What the form offers for parts that a rule does not have: those of firstRule. */
+const usual: Rule = { kind: 'limit', threshold: '60', per: '1m', by: 'ip', counted: '', above: '', where: '', name: '', text: '' };
+
 /** readRule reads a rule. A text of no other kind is kept as it is. */
 export function readRule(text: string): Rule {
-	return { ...partsOf(firstRule), ...partsOf(text), text } as Rule;
+	return { ...usual, ...partsOf(text), text };
 }
 
 function partsOf(text: string): Partial<Rule> {
@@ -95,6 +98,11 @@ export interface Point extends Outcome {
 /** harmless is the smallest threshold of a curve that acts on something but stops no people, or null. */
 export function harmless(points: readonly Point[]): number | null {
 	return points.find((one) => one.num_of_requests > 0 && one.num_of_human_requests === 0)?.threshold ?? null;
+}
+
+/** loosest is the largest threshold of a curve that acts on something, or null. */
+export function loosest(points: readonly Point[]): number | null {
+	return points.findLast((one) => one.num_of_requests > 0)?.threshold ?? null;
 }
 
 /** heightOf is the height of a number in a picture whose top is another one, from 0 to 1. Small numbers can be seen beside large ones. */

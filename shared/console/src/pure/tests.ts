@@ -47,7 +47,7 @@ import { readReason, shortReason } from './reason';
 import { factOfResult, type LogRecord, resultOf, textOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { requestAsCurl } from './replay';
-import { besideOf, harmless, heightOf, isWhole, judged, labelled, readRule, writeRule } from './rule';
+import { besideOf, harmless, heightOf, isWhole, judged, labelled, loosest, readRule, writeRule } from './rule';
 import { named, needsOf, queryOf, ranAs } from './run';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
@@ -61,7 +61,7 @@ import {
 	zoomOut,
 } from './time';
 import { timesOf } from './timing';
-import { enforced, limitOf, ruleConditions } from './trial';
+import { enforced, firstRule, limitOf, ruleConditions } from './trial';
 import { beyond, loosened, metBy, newFilters, reachOf } from './trust';
 import { words } from '../texts/page';
 import { conditionFor } from './wanted';
@@ -1620,7 +1620,8 @@ test('a rule that was read is written again as it was', () => {
 	const limit = readRule('limit 5 per 1h by session with ip ban 10m where path="/login"');
 	equal([limit.kind, limit.threshold, limit.per, limit.by, limit.counted, limit.above, limit.where],
 		['limit', '5', '1h', 'session', 'ip', 'ban 10m', 'path="/login"']);
-	equal([readRule('enforce acl3').threshold, readRule('{}').by], ['60', 'ip'], 'what the form offers');
+	equal(writeRule({ ...readRule('enforce acl3'), kind: 'limit' }), firstRule, 'what the form offers');
+	equal(isWhole({ ...readRule('block where a=1'), kind: 'enforce' }), false);
 	equal(['limit 6 per 1m by ip', 'block where a=1', 'enforce x', '{}'].map((rule) => isWhole(readRule(rule))), [true, true, true, true]);
 	equal(isWhole({ ...limit, threshold: '' }), false);
 	equal(isWhole({ ...limit, kind: 'block', where: ' ' }), false);
@@ -1658,6 +1659,7 @@ test('the curve of a limit', () => {
 	equal(curve.map(judged), ['people', 'people', 'others', 'nothing']);
 	equal([judged(point(1, 5, 0, 0)), judged(point(1, 5, 1, null))], ['stopped', 'unknown']);
 	equal([harmless(curve), harmless(curve.slice(0, 2)), harmless([point(1, 5, 1, null)])], [3, null, null]);
+	equal([loosest(curve), loosest(curve.slice(3))], [3, null]);
 	equal([heightOf(0, 9), heightOf(9, 9), heightOf(0, 0), heightOf(1, 999) > 0.05], [0, 1, 0, true]);
 	const many = [1, 2, 3, 4, 5, 6, 9, 11, 24, 26, 60].map((threshold) => point(threshold, 1, 1, 1));
 	equal(labelled(many, 1).map((i) => many[i]?.threshold), [1, 2, 5, 11, 26, 60]);

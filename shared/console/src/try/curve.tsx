@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Tried } from '../foundation/api';
 import { useConsole } from '../foundation/context';
 import { brief, count } from '../pure/format';
-import { harmless, heightOf, labelled, type Point } from '../pure/rule';
+import { harmless, heightOf, judged, labelled, loosest, type Point } from '../pure/rule';
 import { words } from '../texts/try';
 import { sentenceOf } from './outcome';
 
@@ -20,8 +20,9 @@ export function Curve({ id, points, threshold, action, tried }: {
 	const byKeys = useRef(false);
 	const point = points[at];
 	const last = points.length - 1;
-	const safe = harmless(points);
+	const [safe, acts] = [harmless(points), loosest(points)];
 	if (!point) return null;
+	if (acts === null) return <p class="flat">{words.flat}</p>;
 	const use = (to: number): void => {
 		if (to !== threshold) tried(to);
 	};
@@ -54,6 +55,8 @@ export function Curve({ id, points, threshold, action, tried }: {
 				{at !== own && <button type="button" class="small primary" onClick={() => use(point.threshold)}>
 					{words.moved(count(point.threshold))}</button>}</p>
 			<p class="quiet">{words.curveHint}{' '}
+				{judged(point) === 'nothing' && <>{words.loosest(count(acts))}{' '}
+					<button type="button" class="small" onClick={() => use(acts)}>{words.moved(count(acts))}</button>{' '}</>}
 				{safe !== null && <>{words.harmless(count(safe))}{' '}{safe !== threshold &&
 					<button type="button" class="small" onClick={() => use(safe)}>{words.moved(count(safe))}</button>}</>}</p>
 		</>}

@@ -1,7 +1,8 @@
 // What a rule would have done: the verdict, when, to whom, and what is not known.
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Tried } from '../foundation/api';
 import { useConsole } from '../foundation/context';
+import { narrow, useMedia } from '../foundation/media';
 import { LinesChart } from '../parts/lazily';
 import type { Line } from '../parts/lineschart';
 import { copy, LinkTo, Value } from '../parts/menu';
@@ -66,9 +67,16 @@ function whenOf(first: string, last: string, zone: string, dates: boolean): stri
 	return `${dates ? `${dateIn(from, zone)} ` : ''}${clock(from)}${end}`;
 }
 
+/** The clients at first; mostNarrow if the window is narrow. */
+const mostClients = 10;
+const mostNarrow = 5;
+
 /** Clients are those who would be newly stopped, with their requests and a record of each. */
 function Clients({ result: { affected } }: { result: Tried }) {
 	const { zone } = useConsole();
+	const [all, showAll] = useState(false);
+	const most = useMedia(narrow) ? mostNarrow : mostClients;
+	const shown = all ? affected : affected.slice(0, most);
 	if (affected.length === 0) return null;
 	const known = affected.some((one) => one.num_of_human_requests !== null);
 	const dates = new Set(affected.flatMap(({ first, last }) => [first, last]).map((time) => dateIn(Date.parse(time), zone))).size > 1;
@@ -81,7 +89,7 @@ function Clients({ result: { affected } }: { result: Tried }) {
 				{known && <th scope="col" class="n">{words.peopleColumn}</th>}
 				<th scope="col">{words.when}</th><th scope="col">{words.look}</th>
 			</tr></thead>
-			<tbody>{affected.map((one, i) => {
+			<tbody>{shown.map((one, i) => {
 				const client = one.key.map(({ value }) => value).join(', ');
 				const { filter, period } = splitPeriod(one.filter, 0);
 				const to = { screen: 'events', filter, ...(period ? { period } : {}) } as const;
@@ -99,6 +107,8 @@ function Clients({ result: { affected } }: { result: Tried }) {
 				</tr>;
 			})}</tbody>
 		</table>
+		{shown.length < affected.length && <button type="button" class="link" onClick={() => showAll(true)}>
+			{words.moreClients(affected.length - shown.length)}</button>}
 		<p class="quiet">{words.clientsHint}</p>
 	</section>;
 }
