@@ -82,7 +82,7 @@ func TestTry(t *testing.T) {
 		text(headline, "It would newly block no known person, only 600 requests of others, from 1 address."),
 		fill("#rule-kind", "challenge"), text(headline, "It would newly challenge no known person, only 600 requests of others, from 1 address."),
 		fill("#rule-kind", "enforce"), focused("#rule-name"), keys("Far countries"+kb.Enter), addressHas("rule=enforce Far countries"),
-		textBegins(headline, "It would newly block 1,080 requests of people, from 4 addresses."), answered(),
+		textBegins(headline, "It would newly block 1,320 requests of people, from 4 addresses."), answered(),
 		fill("#rule-kind", "text"), fieldIs("#rule-text", "enforce Far countries"),
 		fill("#rule-text", `{"threshold":6,"timeframe":60,"key":[{"attrs":"ip"}]}`), click(".rule .primary", "Try it"),
 		textBegins(headline, "It would newly block 1,200 requests of people"), exists(".curve"), answered())

@@ -99,7 +99,7 @@ function Clients({ result: { affected } }: { result: Tried }) {
 					<td class="n">{count(one.num_of_new_requests)}</td>
 					{known && <td class="n people">{number(one.num_of_human_requests)}</td>}
 					<td class="when">{whenOf(one.first, one.last, zone, dates)}</td>
-					<td class="look">
+					<td class="to-them">
 						<LinkTo kind="link" name={words.allOfTitle(client)} change={{ ...to, record: null }}>{words.allOf}</LinkTo>{' '}
 						{one.record_ref !== null && <LinkTo kind="link" name={words.recordTitle(client)}
 							change={{ ...to, record: one.record_ref }}>{words.record}</LinkTo>}
