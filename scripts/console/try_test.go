@@ -106,7 +106,18 @@ func TestTry(t *testing.T) {
 	walk("a rule is copied, and the picture is a table, too",
 		open("#/try?"+triedHour), exists(headline), keepCopies(), click(".copies button", "Copy as JSON"), copies(`"threshold": 60`),
 		click(".copies button", "Copy as text"), copies("limit 60 per 1m by ip"), answered(), click(".curve button", "Show as table"),
+		mustNot("$('.copies').textContent.includes('Terraform')", "offers a form that the server does not have"),
 		hashHas("as=table"), moreThan(20, ".curve tbody tr"), lacks(".picture"), asked("whatif", 1))
+	walk("a rule of two parts is copied in every form of the server",
+		answers(func(c *call) bool {
+			return c.question("whatif") && c.rewritten(func(data, _ map[string]any) {
+				data["results"].([]any)[0].(map[string]any)["forms"] = []map[string]string{
+					{"to": "a filter", "json": "{1}", "terraform": "resource 1", "curl": "curl 1"},
+					{"to": "a limit", "json": "{2}", "terraform": "resource 2", "curl": "curl 2"},
+				}
+			})
+		}), open("#/try?"+triedHour), exists(headline), keepCopies(), click(".copies button", "Terraform"), copies("resource 1\nresource 2"),
+		click(".copies button", "curl"), copies("curl 1\ncurl 2"), click(".copies button", "JSON"), copies("{1}\n{2}"))
 	walk("a mistake of a rule is shown at the form",
 		allow("status of 422"), open("#/try?rule=limit+60+per+1m+by+ipp&"+triedHour), textHas("#rule-wrong", "ipp"), exists(".trouble.failed"),
 		open("#/try?rule=limit+60+per+1m+by+ip+where+hots=a&"+triedHour), textHas("#rule-wrong", `did you mean "host"?`),

@@ -112,4 +112,6 @@ export const words = {
 	unknown: 'What is not known',
 	copyText: 'Copy as text',
 	copyJSON: 'Copy as JSON of the gateway',
+	copyTerraform: 'Copy as Terraform',
+	copyCurl: 'Copy as curl for the gateway',
 } as const;

@@ -162,11 +162,20 @@ function Unknown({ result: { unknown } }: { result: Tried }) {
 	</section>;
 }
 
+/** A part of a rule as the gateway has it. Servers of earlier versions do not say it. */
+type Form = Readonly<Record<'json' | 'terraform' | 'curl', string>>;
+
 /** Copies are the rule in forms that others read. */
-function Copies({ result: { rule, json } }: { result: Tried }) {
+function Copies({ result }: { result: Tried & { forms?: readonly Form[] } }) {
 	const { say } = useConsole();
+	const { rule, json, forms = [] } = result;
+	const all = (form: keyof Form): string => forms.map((one) => one[form]).join('\n');
+	const button = (name: string, text: string) => text !== '' &&
+		<button type="button" class="small" onClick={() => copy(text, say)}>{name}</button>;
 	return <div class="row copies">
-		<button type="button" class="small" onClick={() => copy(rule, say)}>{words.copyText}</button>
-		{json !== null && <button type="button" class="small" onClick={() => copy(json, say)}>{words.copyJSON}</button>}
+		{button(words.copyText, rule)}
+		{button(words.copyJSON, all('json') || (json ?? ''))}
+		{button(words.copyTerraform, all('terraform'))}
+		{button(words.copyCurl, all('curl'))}
 	</div>;
 }
