@@ -51,7 +51,7 @@ export function Figures({ results }: { results: readonly Tried[] }) {
 			const least = Math.min(...results.map((one) => of(one) ?? Infinity));
 			return <tr key={name}><th scope="row">{words.figureNames[name]}</th>{results.map((one, i) => {
 				const n = of(one);
-				const best = name !== 'blocked' && n === least && results.some((other) => of(other) !== n);
+				const best = name.startsWith('people') && n === least && results.some((other) => of(other) !== n);
 				return <td key={i} class={best ? 'n best' : 'n'}>{n === null ? words.unknownNumber : count(n)}</td>;
 			})}</tr>;
 		})}</tbody>
