@@ -201,7 +201,7 @@ var rooms = [][]string{
 	{"foundation"},
 	{"parts"},
 	{"record"},
-	{"dashboard", "events", "compare", "planets", "reports", "status"},
+	{"dashboard", "events", "compare", "try", "planets", "reports", "status"},
 	{"page"},
 }
 

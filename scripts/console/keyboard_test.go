@@ -119,7 +119,7 @@ func TestKeys(t *testing.T) {
 		holds("!$('.filters-of') && document.activeElement.id === 'filter'", "is back in the bar"))
 	walk.run("screens by two keys, and rows by pages", func(t *testing.T, b *tab, s *served) {
 		b.do(open(hour), sees("Requests over time"))
-		for keys, address := range map[string]string{"gc": "#/compare", "gp": "#/planets", "gs": "#/status", "gr": "#/reports"} {
+		for keys, address := range map[string]string{"gc": "#/compare", "gp": "#/planets", "gs": "#/status", "gt": "#/try", "gr": "#/reports"} {
 			b.leads(keys, address)
 			b.holds("document.activeElement.id === 'answer'", "has the focus in the answer")
 		}

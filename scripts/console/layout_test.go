@@ -28,6 +28,10 @@ var layouts = []struct{ name, fragment, ready, parts string }{
 		"document.querySelector('.findings') && document.querySelector('.u-over')",
 		".top, .ask, .sides, .one-side, .findings, .overlay .tile, .overlay .plot",
 	},
+	{
+		"rule", "#/try?rule=limit+1+per+1h+by+ip&t=" + demoDay, "document.querySelector('.clients-of') && document.querySelector('.u-over')",
+		".top, .ask, .rule, .verdict-of, .picture, .trial .plot",
+	},
 	{"status", "#/status", "document.querySelector('.checks')", ".top, main"},
 	{"planets", "#/planets/prod", "document.querySelector('.editor-of .tabs')", ".top, .configurations, .editor-of"},
 }

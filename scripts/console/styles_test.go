@@ -26,7 +26,7 @@ func TestStyles(t *testing.T) {
 			"#/?t=" + demoDay, "#/?panel=standout&t=" + demoDay, "#/?panel=facets&t=" + demoDay, "#/?chart=latency&t=" + demoDay,
 			"#/?panel=explain&f=blocked+is+true&t=" + demoDay, "#/?f=country%3D%22Nowhere%22&t=" + demoDay,
 			"#/events?panel=facets&t=" + demoDay, record + "?f=blocked+is+true&t=" + demoDay,
-			"#/compare?where=blocked+is+true&t=" + demoDay, "#/planets", "#/reports", "#/status",
+			"#/compare?where=blocked+is+true&t=" + demoDay, "#/try?rule=limit+1+per+1h+by+ip&t=" + demoDay, "#/planets", "#/reports", "#/status",
 		}
 		alone := map[string]string{}
 		for _, screen := range screens {

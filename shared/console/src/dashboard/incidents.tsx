@@ -12,8 +12,10 @@ import { add, splitPeriod } from '../pure/filter';
 import { count, requests } from '../pure/format';
 import { periodOf } from '../pure/fragment';
 import { inOrder, mostDays, type Verdict, verdictOf } from '../pure/incidents';
+import { conditionsOf } from '../pure/lex';
 import { shorter } from '../pure/narrower';
 import { clockIn, dateIn, presetName, resolve } from '../pure/time';
+import { limitOf, tried } from '../pure/trial';
 import { words } from '../texts/incidents';
 
 /** The requests of the period, and those that were blocked. null is what is not known. */
@@ -130,12 +132,15 @@ function Row({ incident: one, dates, decided }: { incident: Incident; dates: boo
 	const { num_of_requests: all, num_of_blocked_requests: blocked, num_of_challenges: challenged, held } = one;
 	const passed = one.num_of_passed_requests;
 	const name = nameOf(one);
+	const rule = conditionsOf(split.filter).filter((condition) => !condition.startsWith('ip ')).join(', ');
 	const parts = words.partsOf(count(blocked), count(challenged), count(passed));
 	return <tr class={held.state.replace(' ', '-')}>
 		<td class="when">{whenOf(one, dates, zone)}{(one.begins_earlier || one.ends_later) && <small>{words.cut}</small>}</td>
 		<th scope="row"><LinkTo name={words.open(name)} change={{
 			...counted, screen: 'events', record: null, panel: 'facets', facets: attackers,
-		}}>{name}</LinkTo>{!one.certain && <small>{one.why}</small>}</th>
+		}}>{name}</LinkTo>{' '}
+			<LinkTo kind="try-it" name={words.tryLimit(name)} change={tried(limitOf(rule))}>{words.tryIt}</LinkTo>
+			{!one.certain && <small>{one.why}</small>}</th>
 		<td class="n">
 			{decided && <><Count n={blocked} {...counted} filter={add(counted.filter, conditionOf.blocked)} />{words.blockedOf[0]}</>}
 			<Count n={all} {...counted} />

@@ -10,7 +10,7 @@ import { forgetLocation, keepLocation, locationOf } from './running';
 export type {
 	DiffMeta as Diff, DiffResult as Finding, EffectResult as Effect, Explanation,
 	DiffSideMeta as DiffSide, FacetResult as Facet, StatsResult as Stat,
-	IncidentResult as Incident, TimelineResult as Segment, TopXResult as Top,
+	IncidentResult as Incident, TimelineResult as Segment, TopXResult as Top, WhatIfResult as Tried,
 } from '../pure/answers';
 
 /** What an answer says about itself. */
@@ -35,6 +35,7 @@ export interface Routes {
 	values: answers.ValueResult;
 	incidents: answers.IncidentResult;
 	effect: answers.EffectResult;
+	whatif: answers.WhatIfResult;
 	why: answers.Explanation;
 }
 
@@ -327,7 +328,7 @@ function refusalOf(response: Response, text: string): Refusal {
 
 /** ofSeveral reports whether a question has several queries, whose answers have no place of their own. */
 function ofSeveral(route: Route, parameters: Parameters): boolean {
-	return route === 'incidents' || route === 'effect' || parameters['marks'] === true;
+	return route === 'incidents' || route === 'effect' || route === 'whatif' || parameters['marks'] === true;
 }
 
 /** runsOn reports whether a query takes longer than its request may. */

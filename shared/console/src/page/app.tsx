@@ -21,12 +21,14 @@ import type { Field } from '../pure/complete';
 import { asksAboutRequests, type Place, periodOf, readFragment, type Screen, screens, writeFragment } from '../pure/fragment';
 import '../pure/blame';
 import '../pure/networks';
-import '../pure/tags'; // screens share these, and shall each need few scripts
+import '../pure/tags';
+import '../pure/trial'; // screens share these, and shall each need few scripts
 import { absolute, isZone, lengthOf, resolve, shift, zoomOut } from '../pure/time';
 import reportsStyle from '../reports/reports.css';
 import statusStyle from '../status/status.css';
 import { words } from '../texts/page';
 import '../texts/tags';
+import tryStyle from '../try/try.css';
 import { Bar } from './bar';
 import explainStyle from './explain.css';
 import helpStyle from './help.css';
@@ -42,6 +44,7 @@ const screenOf: Readonly<Record<Screen, ComponentType>> = {
 	dashboard: Dashboard,
 	events: lazy(() => import('../events/events').then((m) => m.Events), eventsStyle),
 	compare: lazy(() => import('../compare/compare').then((m) => m.Compare), compareStyle),
+	try: lazy(() => import('../try/try').then((m) => m.Try), tryStyle),
 	reports: lazy(() => import('../reports/reports').then((m) => m.Reports), documentsStyle, reportsStyle),
 	planets: lazy(() => import('../planets/planets').then((m) => m.Planets), documentsStyle),
 	status: lazy(() => import('../status/status').then((m) => m.Status), statusStyle),
@@ -247,8 +250,8 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: (() => void) | nul
 	return {
 		'/': () => document.getElementById('filter')?.focus(),
 		q: () => document.getElementById('quick-find')?.focus(),
-		'g d': screen('dashboard'), 'g e': screen('events'), 'g c': screen('compare'), 'g r': screen('reports'), 'g p': screen('planets'),
-		'g s': screen('status'),
+		'g d': screen('dashboard'), 'g e': screen('events'), 'g c': screen('compare'), 'g t': screen('try'), 'g r': screen('reports'),
+		'g p': screen('planets'), 'g s': screen('status'),
 		x: () => c.go({ panel: c.place.panel === 'explain' ? '' : 'explain' }),
 		l: () => live(c),
 		f: () => ['dashboard', 'events'].includes(c.place.screen) && c.go({ panel: c.place.panel === 'facets' ? '' : 'facets' }),
@@ -271,7 +274,7 @@ function Header({ place, help, forget, share: onShare }: {
 	place: Place; help(): void; forget: (() => void) | null; share(): void;
 }) {
 	const link = (screen: Screen) => <LinkTo key={screen} change={{ ...anew, screen }} current={place.screen === screen && 'page'}>
-		{words.screens[screen]}
+		{screen === 'try' ? <>{words.tryShort[0]}<span>{words.tryShort[1]}</span></> : words.screens[screen]}
 	</LinkTo>;
 	return <header class="top">
 		<span class="brand"><Orbit /> <span>{words.name}</span></span>

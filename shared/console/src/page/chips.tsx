@@ -1,11 +1,15 @@
 // The conditions of the filter one by one, and the list in place of an OR.
+import { useConsole } from '../foundation/context';
 import { chipsOf, invertedAt, withLists, withoutAt } from '../pure/chips';
+import { limitOf, ruleConditions, tried } from '../pure/trial';
 import { words } from '../texts/chips';
 
 /** Chips are the conditions of a filter, each with the ways to negate it and to take it out. */
 export function Chips({ text, json, edit, run }: { text: string; json: string; edit(text: string): void; run(text: string): void }) {
+	const { place, fields, go } = useConsole();
 	const shown = chipsOf(text, json);
 	if (shown.length === 0) return null;
+	const conditions = ruleConditions(text, fields);
 	const change = (next: string): void => {
 		edit(next);
 		run(next);
@@ -22,6 +26,8 @@ export function Chips({ text, json, edit, run }: { text: string; json: string; e
 		})}
 		<li class="as-json"><button type="button" class="link quiet" title={words.asJSONTitle} onClick={() => edit(jsonOf(json))}>
 			{words.asJSON}</button></li>
+		{place.screen !== 'try' && conditions !== '' && <li class="as-json"><button type="button" class="link quiet" title={words.tryTitle}
+			onClick={() => go(tried(limitOf(conditions)))}>{words.tryRule}</button></li>}
 	</ul>;
 }
 

@@ -2,12 +2,13 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Item, useConsole } from '../foundation/context';
 import { type Choice, useActs } from '../parts/menu';
-import { only, without } from '../pure/filter';
+import { addOnly, type Fact, only, without } from '../pure/filter';
+import { enforced, limitOf, ruleConditions, tried } from '../pure/trial';
 import { words } from '../texts/page';
 
 /** Menu is the menu of a value: beside it, or at the bottom of a narrow screen. */
 export function Menu({ choice, close }: { choice: Choice; close(): void }) {
-	const { place } = useConsole();
+	const { place, fields, go } = useConsole();
 	const { fact } = choice;
 	const act = useActs(fact ?? { field: '', value: '' });
 	const box = useRef<HTMLDivElement>(null);
@@ -26,9 +27,17 @@ export function Menu({ choice, close }: { choice: Choice; close(): void }) {
 		run();
 	};
 	const events: Item[] = place.screen === 'events' ? [] : [[words.openEvents, '', act.events]];
+	const attempt = (name: string, rule: string): Item => [name, '', () => go(tried(rule))];
+	const rules = (of: Fact): Item[] => {
+		const enforces = of.field === 'monitor_reasons' ? enforced(String(of.value)) : '';
+		if (enforces !== '') return [attempt(words.tryEnforced, enforces)];
+		if (ruleConditions(only(of), fields) === '') return [];
+		const conditions = ruleConditions(addOnly(place.filter, of), fields);
+		return [attempt(words.tryLimit, limitOf(conditions)), attempt(words.tryBlock, `block where ${conditions}`)];
+	};
 	const items: readonly Item[] = !fact ? choice.more : [
 		[words.only, only(fact), act.only], [words.without, without(fact), act.without], ...events, [words.copy, '', act.copy],
-		...choice.more,
+		...rules(fact), ...choice.more,
 	];
 	return <div class="menu" role="menu" aria-label={words.actions(fact ? String(fact.value) : words.record)} ref={box}
 		onKeyDown={(event) => {

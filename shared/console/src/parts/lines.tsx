@@ -36,7 +36,7 @@ interface Of {
 	period: { from: string; to: string };
 }
 
-export { Numbers };
+export { LinesChart, Numbers };
 
 /** Lines draws a chart of a kind. The times are asked for; the others are of the timeline. */
 export function Lines({ kind, ...of }: Of & { kind: string }) {

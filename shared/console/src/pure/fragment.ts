@@ -8,13 +8,13 @@
 import { defaultPeriod } from './time';
 
 /** The screens, in the order of the navigation. */
-export const screens = ['dashboard', 'events', 'compare', 'reports', 'planets', 'status'] as const;
+export const screens = ['dashboard', 'events', 'compare', 'try', 'reports', 'planets', 'status'] as const;
 
 export type Screen = typeof screens[number];
 
 /** asksAboutRequests reports whether a screen has a filter and a period. */
 export function asksAboutRequests(screen: Screen): boolean {
-	return screen === 'dashboard' || screen === 'events' || screen === 'compare';
+	return screen === 'dashboard' || screen === 'events' || screen === 'compare' || screen === 'try';
 }
 
 /** A member of the address: its name, its value if the address has none, and how other values are read and written. */
@@ -55,6 +55,8 @@ const members = {
 	against: text('vs'), // the other side of a comparison: previous, a length, or a period
 	select: text('where'), // conditions that are compared with the rest; then there is no other period
 	other: text('f2'), // conditions of another filter, which is compared with this one
+	rule: text('rule'), // that is tried; "": the usual one
+	otherRule: text('rule2'), // that is tried beside it; "": none is
 	by: fields('by'), // fields that are compared, or that split the chart; null: the usual ones, or none
 	facets: fields('facets'), // fields whose values are beside the answer; null: the usual ones
 	chart: text('chart'), // what the lines of the chart are; "": the usual ones

@@ -2,6 +2,7 @@
 import { adviceOf } from './advice';
 import { agentOf, agentsOf } from './agent';
 import { after, type Asking, type Event, priced, together, unasked } from './asking';
+import { attemptsOf } from './attempts';
 import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
 import { chipsOf, invertedAt, withLists, withoutAt } from './chips';
@@ -46,6 +47,7 @@ import { readReason, shortReason } from './reason';
 import { factOfResult, type LogRecord, resultOf, textOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { requestAsCurl } from './replay';
+import { besideOf, harmless, heightOf, isWhole, judged, labelled, loosest, readRule, writeRule } from './rule';
 import { named, needsOf, queryOf, ranAs } from './run';
 import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
@@ -59,6 +61,7 @@ import {
 	zoomOut,
 } from './time';
 import { timesOf } from './timing';
+import { enforced, firstRule, limitOf, ruleConditions } from './trial';
 import { beyond, loosened, metBy, newFilters, reachOf } from './trust';
 import { words } from '../texts/page';
 import { conditionFor } from './wanted';
@@ -1604,6 +1607,63 @@ test('days are those of the calendar of the zone', () => {
 	equal(dayText('yesterday', 'UTC', now), '2026-03-28T00:00Z..2026-03-28T23:59:59.999Z');
 	equal(dayText('today', 'Europe/Berlin', now), '2026-03-29T22:00Z..2026-03-29T23:30:15Z');
 	equal(dayText('yesterday', 'Europe/Berlin', now), '2026-03-28T23:00Z..2026-03-29T21:59:59.999Z');
+});
+
+test('a rule that was read is written again as it was', () => {
+	for (const rule of [
+		'limit 60 per 1m by ip', 'limit 5 per 1h by session with ip ban 10m where path="/login"', 'limit 0 per 90s by ip, path',
+		'limit 9 per 1m by headers["x-a"] action challenge', 'block where path~"^/wp-"', 'challenge where country="where"', 'enforce acl3',
+		'enforce Far countries', '{"threshold":60,"timeframe":60}', 'monitor where path="/"', 'limit many per 1m by ip', 'block', '',
+		'limit 60 per 1m by ip where path="/where", query~" where "',
+	]) equal(writeRule(readRule(rule)), rule, rule);
+	equal(writeRule(readRule(' limit  5 per 1m by ip ,path  where  host="a" ')), 'limit 5 per 1m by ip, path where host="a"');
+	const limit = readRule('limit 5 per 1h by session with ip ban 10m where path="/login"');
+	equal([limit.kind, limit.threshold, limit.per, limit.by, limit.counted, limit.above, limit.where],
+		['limit', '5', '1h', 'session', 'ip', 'ban 10m', 'path="/login"']);
+	equal(writeRule({ ...readRule('enforce acl3'), kind: 'limit' }), firstRule, 'what the form offers');
+	equal(isWhole({ ...readRule('block where a=1'), kind: 'enforce' }), false);
+	equal(['limit 6 per 1m by ip', 'block where a=1', 'enforce x', '{}'].map((rule) => isWhole(readRule(rule))), [true, true, true, true]);
+	equal(isWhole({ ...limit, threshold: '' }), false);
+	equal(isWhole({ ...limit, kind: 'block', where: ' ' }), false);
+	equal(isWhole({ ...limit, kind: 'enforce', name: '' }), false);
+	equal(besideOf('limit 60 per 1m by ip where a=1'), 'limit 120 per 1m by ip where a=1');
+	equal(besideOf('block where a=1'), 'limit 60 per 1m by ip where a=1');
+	equal(besideOf('enforce acl3'), 'limit 60 per 1m by ip');
+});
+
+test('a rule goes by what a gateway knows before it judges', () => {
+	const fields = [
+		['blocked', 'decision'], ['tags', 'decision'], ['human', 'client'], ['ip', 'client'], ['upstream_status', 'origin'],
+		['host', 'request'],
+	].map(([name = '', group = '']) => ({ name, group }) as Field);
+	equal(ruleConditions('blocked is true, ip="1.2.3.4", tags="a", not human is true, upstream_status>=500, not host="a, b"', fields),
+		'ip="1.2.3.4", tags="a", not host="a, b"');
+	equal(ruleConditions('', fields), '');
+	equal([limitOf(''), limitOf('host="a"')], ['limit 60 per 1m by ip', 'limit 60 per 1m by ip where host="a"']);
+	equal(enforced('Monitor - global filter ["gf14"] - Far countries - [country]'), 'enforce Far countries');
+	equal(enforced('Block - acl Deny ["all"] - acl3 - [request]') + enforced('because'), '');
+	const record = { result: 'Passed', blocked: false, ip: '192.0.2.1' };
+	equal(attemptsOf(record), [{ why: 'stop', rule: 'limit 60 per 1m by ip', filter: 'ip="192.0.2.1"' }]);
+	equal(attemptsOf(blocked('rate limit ["all"] - Each address - [request]', { ip: '192.0.2.1', rl_triggers: [{ threshold: 9 }] })),
+		[{ why: 'pass', rule: 'limit 9 per 1m by ip', filter: 'ip="192.0.2.1"' }]);
+	equal(attemptsOf(blocked('acl Deny ["all"] - acl3 - [request]', { ip: '192.0.2.1' })), []);
+	equal(attemptsOf({ ...record, monitor: true, monitor_reasons: ['Monitor - acl Deny ["all"] - acl3 - [request]'] }),
+		[{ why: 'enforce', rule: 'enforce acl3', filter: '' }]);
+});
+
+test('the curve of a limit', () => {
+	const point = (threshold: number, all: number, fresh: number, people: number | null) => ({
+		threshold, num_of_requests: all, num_of_new_requests: fresh, num_of_ip: 1, num_of_human_requests: people, num_of_human_ip: people,
+	});
+	const curve = [point(1, 9, 7, 5), point(2, 8, 6, 1), point(3, 6, 4, 0), point(4, 0, 0, 0)];
+	equal(curve.map(judged), ['people', 'people', 'others', 'nothing']);
+	equal([judged(point(1, 5, 0, 0)), judged(point(1, 5, 1, null))], ['stopped', 'unknown']);
+	equal([harmless(curve), harmless(curve.slice(0, 2)), harmless([point(1, 5, 1, null)])], [3, null, null]);
+	equal([loosest(curve), loosest(curve.slice(3))], [3, null]);
+	equal([heightOf(0, 9), heightOf(9, 9), heightOf(0, 0), heightOf(1, 999) > 0.05], [0, 1, 0, true]);
+	const many = [1, 2, 3, 4, 5, 6, 9, 11, 24, 26, 60].map((threshold) => point(threshold, 1, 1, 1));
+	equal(labelled(many, 1).map((i) => many[i]?.threshold), [1, 2, 5, 11, 26, 60]);
+	equal(labelled(many, 3).map((i) => many[i]?.threshold), [1, 5, 11, 60]);
 });
 
 /** explained returns what the console says about records, which the tests compare with package why. */

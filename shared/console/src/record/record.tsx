@@ -9,6 +9,7 @@ import type { Pages } from '../parts/older';
 import { ResultMark } from '../parts/result';
 import { addressOf, share } from '../parts/share';
 import { around, filterOf, likenessNames } from '../parts/ways';
+import { attemptsOf } from '../pure/attempts';
 import { periodOf, start } from '../pure/fragment';
 import { type Likeness, likeFilter, likenesses } from '../pure/like';
 import { groupsOf, withoutSecrets } from '../pure/parts';
@@ -18,6 +19,7 @@ import { sensitiveIn } from '../pure/secrets';
 import { type Step, stepsOf } from '../pure/steps';
 import { ticketOf } from '../pure/ticket';
 import { absolute, clockIn, dateIn, elsewhere, resolve } from '../pure/time';
+import { tried } from '../pure/trial';
 import { type Stage, stagesOf, why } from '../pure/why';
 import { words as texts } from '../texts/page';
 import { words } from '../texts/record';
@@ -147,7 +149,8 @@ function Links({ record }: { record: LogRecord }) {
 function Steps({ record }: { record: LogRecord }) {
 	const { place, go } = useConsole();
 	const steps = stepsOf(record);
-	if (steps.length === 0) return null;
+	const attempts = attemptsOf(record);
+	if (steps.length + attempts.length === 0) return null;
 	const period = absolute(periodAround(record, resolve(periodOf(place), Date.now())));
 	const show = ({ filter, planets }: Step) => {
 		if (!filter && !planets) return null;
@@ -157,7 +160,9 @@ function Steps({ record }: { record: LogRecord }) {
 	};
 	return <section class="steps" aria-labelledby="steps">
 		<h3 id="steps">{words.whatToDo}</h3>
-		<ol>{steps.map((step) => <li key={step.text}>{step.text} {show(step)}</li>)}</ol>
+		<ol>{steps.map((step) => <li key={step.text}>{step.text} {show(step)}</li>)}
+			{attempts.map(({ why: purpose, rule, filter }) => <li key={rule}>{words.attempts[purpose]}{' '}
+				<button type="button" class="link" onClick={() => go({ ...tried(rule), filter, period })}>{words.toTry}</button></li>)}</ol>
 	</section>;
 }
 

@@ -6,5 +6,7 @@ export const words = {
 	takeOut: (condition: string) => `Take out: ${condition}`,
 	asJSON: 'as JSON',
 	asJSONTitle: 'Show the filter in the JSON form',
+	tryRule: 'try a rule',
+	tryTitle: 'What a limit of these requests, or blocking them, would have done',
 	makeList: 'Make it a list',
 } as const;

@@ -25,7 +25,7 @@ export const words = {
 		timeline: 'Requests over time', topx: 'Top values', logs: 'Events', facets: 'Values of fields', diff: 'Comparison',
 		histogram: 'Requests over time, split',
 		values: 'Values of a field', report: 'Report', stats: 'Times of requests', why: 'Why it was stopped', incidents: 'Incidents',
-		effect: 'What a change did',
+		effect: 'What a change did', whatif: 'What a rule would have done',
 	},
 	together: 'All together',
 	atLeast: 'at least ',

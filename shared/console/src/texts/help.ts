@@ -4,8 +4,8 @@ export const words = {
 	title: 'Keyboard shortcuts',
 	close: 'Close',
 	shortcuts: [
-		['/', 'Filter'], ['g d', 'Dashboard'], ['g e', 'Events'], ['g c', 'Compare'], ['g r', 'Reports'],
-		['g p', 'Planets'], ['g s', 'Status'], ['t', 'Period'],
+		['/', 'Filter'], ['g d', 'Dashboard'], ['g e', 'Events'], ['g c', 'Compare'], ['g t', 'Try a rule'],
+		['g r', 'Reports'], ['g p', 'Planets'], ['g s', 'Status'], ['t', 'Period'],
 		['Ctrl-Space', 'What fits at the caret, in the filter'],
 		['Ctrl-R', 'Saved filters and history, in the filter'], ['q', 'Find in the rows of the events'],
 		['x', 'What the question means and costs'], ['f', 'Values of fields, beside the answer'],

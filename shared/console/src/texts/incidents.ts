@@ -43,6 +43,8 @@ export const words = {
 	since: (at: string) => `since ${at}`,
 	cut: 'cut by the period',
 	open: (what: string) => `${what}: show the requests and who sent them`,
+	tryIt: 'try a limit',
+	tryLimit: (what: string) => `${what}: try a limit on its target`,
 	partsOf: (blocked: string, challenged: string, passed: string) => `${blocked} blocked, ${challenged} challenged, ${passed} passed`,
 	held: { held: 'held', look: 'people were blocked', 'not held': 'did not hold', unknown: 'unclear' },
 	signs: { held: '✓', look: '!', 'not held': '✗', unknown: '?' },

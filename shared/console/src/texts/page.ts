@@ -3,7 +3,11 @@
 export const words = {
 	name: 'Orrery',
 	skip: 'Skip to the answer',
-	screens: { dashboard: 'Dashboard', events: 'Events', compare: 'Compare', reports: 'Reports', planets: 'Planets', status: 'Status' },
+	screens: {
+		dashboard: 'Dashboard', events: 'Events', compare: 'Compare', try: 'Try a rule', reports: 'Reports', planets: 'Planets',
+		status: 'Status',
+	},
+	tryShort: ['Try', ' a rule'], // a narrow window has the first part
 	apiPage: 'API',
 	help: 'Keyboard shortcuts',
 	close: 'Close',
@@ -41,6 +45,9 @@ export const words = {
 	without: 'Without',
 	copy: 'Copy',
 	openEvents: 'Show the events',
+	tryLimit: 'Try a limit for these',
+	tryBlock: 'Try to block these',
+	tryEnforced: 'Try to block by this rule',
 	countOf: (n: string, filter: string) => `${n}: show the events${filter === '' ? '' : ` with ${filter}`}`,
 	actions: (text: string) => `Actions for ${text}`,
 

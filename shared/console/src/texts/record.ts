@@ -28,6 +28,12 @@ export const words = {
 	show: 'show',
 
 	whatToDo: 'What to do',
+	attempts: {
+		stop: 'What would have stopped it? Try limits on the requests of its address.',
+		pass: 'What would let it pass? Try thresholds on the requests of its address.',
+		enforce: 'What if the rule that monitored it blocked?',
+	},
+	toTry: 'try it',
 	toPlanets: 'settings of planets',
 	match: 'Matched',
 
