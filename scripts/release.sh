@@ -33,7 +33,7 @@ pages() {
 	local chromium
 	chromium=$(scripts/tools/chromium.sh)
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 2h ./scripts/console
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./scripts/orrery -run TestBenchConsole
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./scripts/console/bench
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./shared/report -run 'Browser|Pages|Readme'
 }
 

@@ -66,6 +66,7 @@ type commands struct {
 	Invoke    invokeCommand    `cmd:"" help:"Run an AWS Lambda function on this machine with one event."`
 	Bench     benchCommand     `cmd:"" help:"Measure every route on this machine and compare it with plain DuckDB."`
 	Cost      costCommand      `cmd:"" help:"Estimate the monthly cost of a deployment on AWS."`
+	Healthz   healthzCommand   `cmd:"" help:"Check that a server answers, as a probe does."`
 	Version   versionCommand   `cmd:"" help:"Print the version of the program."`
 
 	// For deployments in AWS only.

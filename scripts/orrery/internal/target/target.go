@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/internal/version"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
 )
@@ -62,7 +63,7 @@ func (t Target) OpenProduct(
 	if product, err = local.Open(ctx, string(t.Data)); err != nil {
 		return nil, nil, nil, err
 	}
-	handler, err := product.Handler(local.ServeOptions{Log: Warnings(stderr)})
+	handler, err := product.Handler(local.ServeOptions{Log: Warnings(stderr), Version: version.String()})
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, product.Close())
 	}
