@@ -18,10 +18,10 @@ import (
 )
 
 type healthzCommand struct {
-	URL     string        `arg:"" optional:"" help:"Base URL of the server; default: the address that serve listens on by ORRERY_LISTEN and ORRERY_TLS_CERT."`
+	URL     string        `arg:"" optional:"" help:"Base URL of the server; default: the server of ORRERY_LISTEN."`
 	Listen  string        `hidden:"" default:"127.0.0.1:8080" env:"ORRERY_LISTEN"`
 	TLSCert string        `hidden:"" name:"tls-cert" env:"ORRERY_TLS_CERT"`
-	Timeout time.Duration `default:"5s" help:"Time after which a server that does not answer is considered down." placeholder:"DURATION"`
+	Timeout time.Duration `default:"5s" help:"How long to wait for the answer." placeholder:"DURATION"`
 }
 
 // Run asks a server whether it answers. It fails unless the server does, so that it can be the probe of a container.

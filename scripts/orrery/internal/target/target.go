@@ -22,7 +22,7 @@ import (
 
 // Target is what a command queries: a server, or a folder of data in this process.
 type Target struct {
-	Data   Folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA"`
+	Data   Folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA" placeholder:"DIR"`
 	URL    string `help:"Base URL of a server to query instead." placeholder:"URL"`
 	APIKey string `help:"API key of that server." env:"ORRERY_API_KEY" name:"api-key" placeholder:"KEY"`
 }
