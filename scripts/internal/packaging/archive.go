@@ -57,9 +57,14 @@ func filesOf(folder string) ([]file, error) {
 	return files, err
 }
 
+// platformName is the beginning of the names of files of a platform.
+func (r *release) platformName(p platform) string {
+	return fmt.Sprintf("orrery_%s_%s_%s", r.version, p.os, p.arch)
+}
+
 // writeArchive writes the archive of a platform: a zip for Windows, else a compressed tar. All files are in a folder.
 func (r *release) writeArchive(p platform, files []file) error {
-	name := fmt.Sprintf("orrery_%s_%s_%s", r.version, p.os, p.arch)
+	name := r.platformName(p)
 	files = below(name, files)
 	sortFiles(files)
 	pack, extension := tarGz, ".tar.gz"

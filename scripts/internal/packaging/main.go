@@ -118,16 +118,26 @@ func (r *release) make(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	containers := &image{version: r.version}
 	for _, p := range r.platforms {
-		if err := r.makePlatform(ctx, p, shared); err != nil {
+		if err := r.makePlatform(ctx, p, shared, containers); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	if len(containers.manifests) > 0 {
+		content, err := containers.archive()
+		if err != nil {
+			return err
+		}
+		if err := r.write(fmt.Sprintf("orrery_%s_image.tar", r.version), content); err != nil {
+			return err
 		}
 	}
 	return r.writeChecksums()
 }
 
-// makePlatform makes the files of one platform.
-func (r *release) makePlatform(ctx context.Context, p platform, shared common) error {
+// makePlatform makes the files of one platform, and adds it to the container image if it is Linux.
+func (r *release) makePlatform(ctx context.Context, p platform, shared common, containers *image) error {
 	path, err := r.build(ctx, p)
 	if err != nil {
 		return err
@@ -140,10 +150,16 @@ func (r *release) makePlatform(ctx context.Context, p platform, shared common) e
 	if err != nil {
 		return err
 	}
-	if err := r.writeArchive(p, shared.archive(p, program, licences)); err != nil || p.os != "linux" {
+	if err := r.writeArchive(p, shared.archive(p, program, licences)); err != nil {
 		return err
 	}
-	return r.writePackages(ctx, p, shared, program, licences)
+	if err := r.writeParts(ctx, p, path); err != nil || p.os != "linux" {
+		return err
+	}
+	if err := r.writePackages(ctx, p, shared, program, licences); err != nil {
+		return err
+	}
+	return containers.addPlatform(p, shared.texts, program, licences)
 }
 
 // write writes a file of the release and prints its size.
