@@ -45,6 +45,7 @@ var then = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 type release struct {
 	version   string
 	platforms []platform
+	aws       bool   // also the deployment on AWS
 	out       string // folder of the files
 	work      string // folder of temporary files
 	log       io.Writer
@@ -101,7 +102,7 @@ func parse(args []string, log io.Writer) (*release, error) {
 		return nil, fmt.Errorf("%w; the flags are --platform OS/ARCH and --out DIR", err)
 	}
 	if len(r.platforms) == 0 {
-		r.platforms = platforms
+		r.platforms, r.aws = platforms, true
 	}
 	return r, nil
 }
@@ -130,6 +131,11 @@ func (r *release) make(ctx context.Context) error {
 			return err
 		}
 		if err := r.write(fmt.Sprintf("orrery_%s_image.tar", r.version), content); err != nil {
+			return err
+		}
+	}
+	if r.aws {
+		if err := r.writeAWS(ctx); err != nil {
 			return err
 		}
 	}
