@@ -134,14 +134,15 @@ func checkArchive(t *testing.T, folder string) {
 		t.Errorf("%v, %v", info, err)
 	}
 	data := t.TempDir()
+	day := []string{"--records", "10", "--from", "2026-01-01", "--to", "2026-01-02"}
+	generate := exec.Command(program, append([]string{"generate", "--data", data}, day...)...)
+	if out, err := generate.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for _, args := range [][]string{{"version"}, {"--version"}, {"status", "--data", data, "--format", "table"}} {
 		out, err := exec.Command(program, args...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "1.2.3") {
 			t.Errorf("orrery %s printed %v\n%s", strings.Join(args, " "), err, out)
-		}
-		generate := exec.Command(program, "generate", "--records", "10", "--from", "2026-01-01", "--to", "2026-01-02", "--data", data)
-		if out, err := generate.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
 		}
 	}
 }
@@ -271,7 +272,7 @@ func start(t *testing.T, root string, user int, env, args []string) *server {
 			t.Error("the server does not stop")
 		}
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		probe, err := as(args[0], "healthz").CombinedOutput()
 		if err == nil {
 			break
@@ -286,8 +287,13 @@ func start(t *testing.T, root string, user int, env, args []string) *server {
 			t.Fatalf("the server is not up: %s\n%s", probe, &log)
 		}
 	}
-	i := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "ORRERY_LISTEN=") })
-	return &server{t, "http://" + strings.TrimPrefix(env[i], "ORRERY_LISTEN="), stop}
+	address := ""
+	for _, v := range env {
+		if value, is := strings.CutPrefix(v, "ORRERY_LISTEN="); is {
+			address = value
+		}
+	}
+	return &server{t, "http://" + address, stop}
 }
 
 // get returns the answer of the server to a request.
@@ -493,9 +499,8 @@ func checkImage(t *testing.T, archive []byte) {
 	needRoot(t)
 	root := filepath.Join(t.TempDir(), "root")
 	extract(t, layer, root)
-	server := start(t, root, imageUser,
-		append(config.Config.Env, "ORRERY_LISTEN="+freeAddress(t), "ORRERY_API_KEY="+testKey)[1:],
-		append(config.Config.Entrypoint, append(config.Config.Cmd, "--data", imageData)...))
+	env := append(config.Config.Env, "ORRERY_LISTEN="+freeAddress(t), "ORRERY_API_KEY="+testKey) // the last one counts
+	server := start(t, root, imageUser, env, slices.Concat(config.Config.Entrypoint, config.Config.Cmd))
 	server.states("1.2.3")
 	server.stop()
 }
