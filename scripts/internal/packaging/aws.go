@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // awsArchitecture is the default of the deployment.
@@ -28,6 +29,7 @@ func (r *release) writeAWS(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	files = slices.DeleteFunc(files, func(f file) bool { return f.name == "performance-counters.json" }) // times of the CDK
 	name := fmt.Sprintf("orrery_%s_aws", r.version)
 	content, err := tarGz(below(name, files))
 	if err != nil {
