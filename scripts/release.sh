@@ -2,7 +2,7 @@
 # Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
 # inputs are generated anew each time. The whole takes hours; one argument runs a single step.
 #
-#   scripts/release.sh [checks | pages | fuzz | race | faults | engines | trino | bench]
+#   scripts/release.sh [checks | pages | fuzz | race | faults | engines | trino | packages | bench]
 #
 # FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000).
 # A seed that is printed repeats a run: SEED=7 scripts/release.sh trino.
@@ -33,7 +33,7 @@ pages() {
 	local chromium
 	chromium=$(scripts/tools/chromium.sh)
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 2h ./scripts/console
-	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./scripts/orrery -run TestBenchConsole
+	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./scripts/console/bench
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./shared/report -run 'Browser|Pages|Readme'
 }
 
@@ -60,13 +60,19 @@ trino() {
 	scripts/servers/trino.sh stop "$runs/trino"
 }
 
+# packages makes the release of one platform twice, installs and starts it, and then makes the whole release.
+packages() {
+	ORRERY_TEST_BUILD=1 go test -count=1 -timeout 1h ./scripts/internal/packaging
+	bash scripts/package.sh "${VERSION:-0.0.0-unreleased}" --out "$runs/release"
+}
+
 # bench prints the figures of a million records for the notes of the release.
 bench() { go run ./scripts/orrery bench --records 1000000; }
 
-steps=(checks pages fuzz race faults engines trino bench)
+steps=(checks pages fuzz race faults engines trino packages bench)
 case "${1:-all}" in
 all) ;;
-checks | pages | fuzz | race | faults | engines | trino | bench) steps=("$1") ;;
+checks | pages | fuzz | race | faults | engines | trino | packages | bench) steps=("$1") ;;
 *)
 	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
 	exit 2

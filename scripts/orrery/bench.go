@@ -4,28 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/bench"
-	"github.com/orrery/orrery/scripts/internal/bench/screen"
 	"github.com/orrery/orrery/scripts/internal/local"
-	"github.com/orrery/orrery/scripts/orrery/internal/httpserver"
-	"github.com/orrery/orrery/scripts/orrery/internal/logs"
 	"github.com/orrery/orrery/scripts/orrery/internal/memory"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
-	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/search"
-	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
 type benchCommand struct {
@@ -34,15 +25,11 @@ type benchCommand struct {
 	Runs     int           `default:"7" help:"Measured runs of each query." placeholder:"N"`
 	Clients  int           `default:"32" help:"Concurrent clients of the load test." placeholder:"N"`
 	Duration time.Duration `default:"60s" help:"Duration of the load test."`
-	Console  bool          `help:"Measure only the console, in a browser."`
 	JSON     bool          `name:"json" help:"Print the report as JSON."`
 }
 
 // Run measures this machine and prints one table. It fails if answers differ, but never because of a measured time.
 func (b *benchCommand) Run(ctx context.Context, c terminal.Console) error {
-	if b.Console {
-		return b.measureConsole(ctx, c, screen.Options{})
-	}
 	report, err := bench.Run(ctx, bench.Options{
 		Dir: b.Dir, Records: b.Records, Runs: b.Runs, Clients: b.Clients, Duration: b.Duration,
 		Progress: c.Err, Open: openForBench,
@@ -50,57 +37,12 @@ func (b *benchCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.print(c, report), report.Err())
-}
-
-// print prints a report as JSON or as a table.
-func (b *benchCommand) print(c terminal.Console, report interface{ WriteTable(w io.Writer) error }) error {
 	if b.JSON {
-		return json.NewEncoder(c.Out).Encode(report)
+		err = json.NewEncoder(c.Out).Encode(report)
+	} else {
+		err = report.WriteTable(c.Out)
 	}
-	return report.WriteTable(c.Out)
-}
-
-// measureConsole measures the console with a day of as many records as the demo day, and prints the report. It fails if
-// there is no browser or a screen gets no answer, never because of a figure.
-func (b *benchCommand) measureConsole(ctx context.Context, c terminal.Console, o screen.Options) (err error) {
-	if o.Browser, err = browser.Find(os.LookupEnv); err != nil {
-		return err
-	}
-	product, err := local.Open(ctx, filepath.Join(b.Dir, "console"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, product.Close()) }()
-	product.WithoutDemo()
-	o.From, o.To = bench.Day, bench.Day.AddDate(0, 0, 1)
-	extent, err := product.Engine.Extent(ctx)
-	if err != nil {
-		return err
-	}
-	if extent.Rows == 0 {
-		options := gen.Options{Records: demoRecords, Seed: 1, From: o.From, To: o.To}
-		if _, err := logs.ImportGenerated(ctx, product.Store, "day", gen.New(options), demoRecords, c.Err); err != nil {
-			return err
-		}
-	}
-	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen on a loopback port: %w", err)
-	}
-	server := httpserver.New(handler, slog.New(slog.DiscardHandler))
-	go func() { _ = server.Serve(listener) }() // until Close; if it ends earlier, the browser gets no answer
-	defer func() { err = errors.Join(err, server.Close()) }()
-	o.URL = "http://" + listener.Addr().String() + "/"
-	report, err := screen.Run(ctx, o)
-	if err != nil {
-		return err
-	}
-	return b.print(c, report)
+	return errors.Join(err, report.Err())
 }
 
 // openForBench opens the product over dir for the benchmark.

@@ -22,7 +22,7 @@ type keyCommand struct {
 
 // keyStore is the place of the keys: a data folder, or the table of a deployment.
 type keyStore struct {
-	Data  target.Folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA"`
+	Data  target.Folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA" placeholder:"DIR"`
 	Table string        `help:"DynamoDB table of a deployment to use instead, with the SDK's variables." placeholder:"NAME"`
 }
 

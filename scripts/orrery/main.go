@@ -12,6 +12,8 @@
 //	logs        lines, files and imports of logs, and the reports of imports
 //	httpserver  HTTP and HTTPS: timeouts, certificates, networks
 //	watch       watched folders
+//	completion  scripts with which shells complete the command line
+//	manual      manual pages
 //	terminal    streams, tables, progress
 //	exit        exit codes
 //	memory      limits of memory
@@ -29,6 +31,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/completion"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/question"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
@@ -66,7 +69,11 @@ type commands struct {
 	Invoke    invokeCommand    `cmd:"" help:"Run an AWS Lambda function on this machine with one event."`
 	Bench     benchCommand     `cmd:"" help:"Measure every route on this machine and compare it with plain DuckDB."`
 	Cost      costCommand      `cmd:"" help:"Estimate the monthly cost of a deployment on AWS."`
+	Healthz   healthzCommand   `cmd:"" help:"Check that a server answers, as a probe does."`
 	Version   versionCommand   `cmd:"" help:"Print the version of the program."`
+
+	Completion completionCommand `cmd:"" help:"Print a script with which a shell completes commands and flags."`
+	Manual     manualCommand     `cmd:"" help:"Write the manual pages into a folder."`
 
 	// For deployments in AWS only.
 	Reconcile reconcileCommand `cmd:"" help:"Have a deployment in AWS send lost logs again."`
@@ -78,6 +85,9 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], terminal.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
+
+const about = "Answers questions about the traffic that passed a web security gateway, " +
+	"and stores its planet settings and saved filters."
 
 // interrupts returns the signals that interrupt a command. A command that was started with SIGHUP ignored, as by nohup,
 // keeps ignoring it.
@@ -104,8 +114,7 @@ func run(ctx context.Context, args []string, c terminal.Console) int {
 func runAt(ctx context.Context, args []string, c terminal.Console, k clock) int {
 	code := -1
 	parser, err := newParser(
-		kong.Description("Answers questions about the traffic that passed a web security gateway, "+
-			"and stores its planet settings and saved filters."),
+		kong.Description(about),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpWithDefault),
@@ -141,7 +150,9 @@ func newParser(options ...kong.Option) (*kong.Kong, error) {
 	for i, r := range search.Routes {
 		routes[i] = string(r)
 	}
-	return kong.New(&cli, append(options, kong.Name("orrery"), kong.Vars{"routes": strings.Join(routes, ",")})...)
+	return kong.New(&cli, append(options, kong.Name("orrery"), kong.Vars{
+		"routes": strings.Join(routes, ","), "shells": strings.Join(completion.Shells, ","),
+	})...)
 }
 
 // helpWithDefault returns the help of a flag with its default, which kong omits if the flag has a placeholder.

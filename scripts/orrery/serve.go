@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/internal/version"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/httpserver"
 	"github.com/orrery/orrery/scripts/orrery/internal/keep"
@@ -187,7 +188,7 @@ func (s *serveCommand) serve(
 	logger := slog.New(slog.NewJSONHandler(c.Err, nil))
 	metrics := product.Metrics()
 	options := local.ServeOptions{
-		Access: &access, Proxies: httpserver.Prefixes(s.Proxies), Log: logger, Version: version(), Metrics: metrics,
+		Access: &access, Proxies: httpserver.Prefixes(s.Proxies), Log: logger, Version: version.String(), Metrics: metrics,
 		Address: s.Public,
 	}
 	handler, err := product.Handler(options)

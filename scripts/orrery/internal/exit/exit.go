@@ -21,6 +21,22 @@ const (
 	Interrupted = 130
 )
 
+// Meanings lists the exit codes.
+var Meanings = []struct {
+	Code int
+	Text string
+}{
+	{Done, "done"},
+	{Failed, "failed; standard error has the reason"},
+	{Usage, "the command line is invalid, or put refused a log that another flag would allow"},
+	{Rejected, "imported, but some lines were rejected; quarantine/ of the data folder has them with line number and reason"},
+	{Doubt, "not imported. If importing the log looks like a mistake, use --anyway to import it all the same; if the log is " +
+		"JSON of no known format, use --map or --format. If anything else failed as well, the exit code is 1"},
+	{Incomplete, "answered or compacted, but some objects could not be read; standard error lists them. query --strict also " +
+		"exits with 5 if the answer falls short in any other way"},
+	{Interrupted, "interrupted by Ctrl-C, SIGTERM or SIGHUP; serve exits with 0"},
+}
+
 // Error is an error with its own exit code. The message is empty if it has been printed already.
 type Error struct {
 	Code    int

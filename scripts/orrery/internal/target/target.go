@@ -15,13 +15,14 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/scripts/internal/version"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/client"
 )
 
 // Target is what a command queries: a server, or a folder of data in this process.
 type Target struct {
-	Data   Folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA"`
+	Data   Folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA" placeholder:"DIR"`
 	URL    string `help:"Base URL of a server to query instead." placeholder:"URL"`
 	APIKey string `help:"API key of that server." env:"ORRERY_API_KEY" name:"api-key" placeholder:"KEY"`
 }
@@ -62,7 +63,7 @@ func (t Target) OpenProduct(
 	if product, err = local.Open(ctx, string(t.Data)); err != nil {
 		return nil, nil, nil, err
 	}
-	handler, err := product.Handler(local.ServeOptions{Log: Warnings(stderr)})
+	handler, err := product.Handler(local.ServeOptions{Log: Warnings(stderr), Version: version.String()})
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, product.Close())
 	}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/orrery/orrery/shared/ingest/source"
+	"github.com/orrery/orrery/shared/report/destination"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		rule, args, want string // want is a part of the error
+	}{
+		{"a version", "1.2.3", ""},
+		{"a version before a release", "1.2.3-rc.1 --platform linux/amd64", ""},
+		{"no version", "", "the first argument must be the version"},
+		{"a version with a v", "v1.2.3", "without a v"},
+		{"a flag before the version", "--out x 1.2.3", "the first argument must be the version"},
+		{"an unknown platform", "1.2.3 --platform linux/386", "one of darwin/amd64 darwin/arm64 linux/amd64"},
+		{"a platform twice", "1.2.3 --platform linux/amd64 --platform linux/amd64", "each once"},
+		{"an unknown flag", "1.2.3 --platforms linux/amd64", "the flags are --platform OS/ARCH and --out DIR"},
+		{"a further argument", "1.2.3 1.2.4", "1.2.4 is not a flag"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			r, err := parse(strings.Fields(c.args), io.Discard)
+			if c.want == "" {
+				if err != nil || len(r.platforms) == 0 || !strings.HasSuffix(r.out, r.version) {
+					t.Errorf("%+v, %v", r, err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestReleaseIntoAFolderWithFiles(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "old"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), []string{"1.2.3", "--out", folder}, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "has files already") {
+		t.Error(err)
+	}
+}
+
+// TestExamplesOfSettings: the settings that packages install, with the comments taken from their examples, are right.
+func TestExamplesOfSettings(t *testing.T) {
+	text, err := linux.ReadFile("linux/orrery.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	settings := regexp.MustCompile(`(?m)^#(\S)`).ReplaceAll(text, []byte("$1"))
+	if err := os.WriteFile(filepath.Join(folder, source.FileName), settings, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if sources, err := source.Read(folder); err != nil || len(sources) != 1 || sources[0].Name != "shop" {
+		t.Errorf("%+v, %v", sources, err)
+	}
+	if s, err := destination.Read(folder, func(string) (string, bool) { return "", false }); err != nil || s.Mail == nil {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
