@@ -278,8 +278,8 @@ func start(t *testing.T, root string, user int, env, args []string) *server {
 			break
 		}
 		select {
-		case <-ended:
-			t.Fatalf("the server has ended\n%s", &log)
+		case err := <-ended:
+			t.Fatalf("the server has ended with %v\n%s", err, &log)
 		default:
 		}
 		if time.Now().After(deadline) {
@@ -558,7 +558,7 @@ func untar(t *testing.T, content []byte, compressed bool) (files []file) {
 	}
 	for archive := tar.NewReader(r); ; {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files
 		}
 		if err != nil {
