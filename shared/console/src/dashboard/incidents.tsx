@@ -15,7 +15,7 @@ import { inOrder, mostDays, type Verdict, verdictOf } from '../pure/incidents';
 import { conditionsOf } from '../pure/lex';
 import { shorter } from '../pure/narrower';
 import { clockIn, dateIn, presetName, resolve } from '../pure/time';
-import { limitOf, tried } from '../pure/trial';
+import { attackIn, limitOf, tried } from '../pure/trial';
 import { words } from '../texts/incidents';
 
 /** The requests of the period, and those that were blocked. null is what is not known. */
@@ -139,7 +139,7 @@ function Row({ incident: one, dates, decided }: { incident: Incident; dates: boo
 		<th scope="row"><LinkTo name={words.open(name)} change={{
 			...counted, screen: 'events', record: null, panel: 'facets', facets: attackers,
 		}}>{name}</LinkTo>{' '}
-			<LinkTo kind="try-it" name={words.tryLimit(name)} change={tried(limitOf(rule))}>{words.tryIt}</LinkTo>
+			<LinkTo kind="try-it" name={words.tryLimit(name)} change={tried(limitOf(rule), attackIn(one.filter))}>{words.tryIt}</LinkTo>
 			{!one.certain && <small>{one.why}</small>}</th>
 		<td class="n">
 			{decided && <><Count n={blocked} {...counted} filter={add(counted.filter, conditionOf.blocked)} />{words.blockedOf[0]}</>}

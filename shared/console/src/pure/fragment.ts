@@ -58,6 +58,7 @@ const members = {
 	rule: text('rule'), // that is tried; "": the usual one
 	otherRule: text('rule2'), // that is tried beside it; "": none is
 	by: fields('by'), // fields that are compared, or that split the chart; null: the usual ones, or none
+	attack: text('attack'), // conditions of an attack that limits are to stop; "": none is named
 	facets: fields('facets'), // fields whose values are beside the answer; null: the usual ones
 	chart: text('chart'), // what the lines of the chart are; "": the usual ones
 	sort: text('sort'), // of the top values: requests, or "" for blocked requests

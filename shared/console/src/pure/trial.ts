@@ -1,5 +1,6 @@
 // Ways to the screen that tries a rule on past requests: the rules with which it begins.
 import type { Field } from './complete';
+import { add } from './filter';
 import type { Place } from './fragment';
 import { conditionsOf } from './lex';
 import { readReason } from './reason';
@@ -12,9 +13,14 @@ export function limitOf(conditions: string): string {
 	return conditions === '' ? firstRule : `${firstRule} where ${conditions}`;
 }
 
-/** tried is the place where a rule is tried on all requests, by itself. */
-export function tried(rule: string): Partial<Place> {
-	return { screen: 'try', rule, otherRule: '', filter: '', record: null };
+/** tried is the place where a rule is tried on all requests, by itself. A limit may be compared with the requests of an attack. */
+export function tried(rule: string, attack = ''): Partial<Place> {
+	return { screen: 'try', rule, otherRule: '', attack, filter: '', record: null };
+}
+
+/** attackIn is the requests of an incident that no known person sent. */
+export function attackIn(filter: string): string {
+	return add(filter, 'not human is true');
 }
 
 /** Groups of fields that a gateway only knows after it has judged a request, and other such fields. */

@@ -55,6 +55,12 @@ export const words = {
 	onlyOn: 'Tried only on requests of the filter:',
 	toRule: 'Make it a condition of the rule',
 	onAll: 'Try it on all requests',
+	attack: 'The attack to stop:',
+	attackHint: 'conditions, such as path="/login", human is false',
+	compare: 'Compare with it',
+	noAttack: 'No attack',
+	knee: 'Best is another threshold.',
+	isKnee: 'No other threshold is better.',
 	looksEmpty: (at: string) => `The newest record is of ${at}.`,
 	newestDay: 'Try it on the day before that',
 

@@ -27,6 +27,7 @@ export function OutcomeOf({ id, result, tried }: { id: 'rule' | 'other'; result:
 		<div class={`verdict-of ${judged(result)}`}>
 			<h2>{sentenceOf(result, result.action)}</h2>
 			<p>{result.sentence}</p>
+			<Compared result={result} tried={tried} />
 		</div>
 		{result.curve.length > 1 && result.threshold !== null &&
 			<Curve key={result.rule} id={id} points={result.curve} threshold={result.threshold} action={result.action} tried={tried} />}
@@ -36,6 +37,16 @@ export function OutcomeOf({ id, result, tried }: { id: 'rule' | 'other'; result:
 		<Unknown result={result} />
 		<Copies result={result} />
 	</>;
+}
+
+/** Compared is what a limit would have done to the attack that is named, and the threshold that tells it from others best. */
+function Compared({ result: { attack, threshold }, tried }: { result: Tried; tried(threshold: number): void }) {
+	if (attack === null) return null;
+	const { sentence, knee } = attack;
+	return <p class="compared">{sentence}{knee !== null && knee.threshold !== threshold && <>{' '}{words.knee}{' '}
+		<strong>{knee.sentence}</strong>{' '}
+		<button type="button" class="small" onClick={() => tried(knee.threshold)}>{words.moved(count(knee.threshold))}</button></>}
+		{knee !== null && knee.threshold === threshold && ` ${words.isKnee}`}</p>;
 }
 
 /** Figures compares two rules. */
@@ -162,19 +173,15 @@ function Unknown({ result: { unknown } }: { result: Tried }) {
 	</section>;
 }
 
-/** A part of a rule as the gateway has it. Servers of earlier versions do not say it. */
-type Form = Readonly<Record<'json' | 'terraform' | 'curl', string>>;
-
 /** Copies are the rule in forms that others read. */
-function Copies({ result }: { result: Tried & { forms?: readonly Form[] } }) {
+function Copies({ result: { rule, forms } }: { result: Tried }) {
 	const { say } = useConsole();
-	const { rule, json, forms = [] } = result;
-	const all = (form: keyof Form): string => forms.map((one) => one[form]).join('\n');
+	const all = (form: 'json' | 'terraform' | 'curl'): string => forms.map((one) => one[form]).join('\n');
 	const button = (name: string, text: string) => text !== '' &&
 		<button type="button" class="small" onClick={() => copy(text, say)}>{name}</button>;
 	return <div class="row copies">
 		{button(words.copyText, rule)}
-		{button(words.copyJSON, all('json') || (json ?? ''))}
+		{button(words.copyJSON, all('json'))}
 		{button(words.copyTerraform, all('terraform'))}
 		{button(words.copyCurl, all('curl'))}
 	</div>;

@@ -1,5 +1,6 @@
 // Try a rule: what a rate limit or a filter would have done to the requests of the period. One rule, or two side by side.
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { type Answer, type Parameters, Refusal, type Tried } from '../foundation/api';
 import { type Asked, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
@@ -26,6 +27,7 @@ export function Try() {
 	const both = [first.answer, second.answer].flatMap((one) => one?.results[0] ?? []);
 	return <div class="try">
 		<OnlyOn rule={rule} />
+		{[rule, other].some(isLimit) && <Attack key={place.attack} />}
 		{other !== '' && both.length === 2 && <Figures results={both} />}
 		<div class={other === '' ? 'trials' : 'trials two'}>
 			<Trial id="rule" name={words.form} rule={rule} asked={first} use={(text, change) => go({ ...change, rule: text })}>
@@ -40,12 +42,18 @@ export function Try() {
 	</div>;
 }
 
+/** isLimit reports whether a rule is a limit, which can be compared with an attack. */
+function isLimit(rule: string): boolean {
+	return readRule(rule).kind === 'limit';
+}
+
 /** useTrial asks what a rule would have done. It asks nothing of a rule from which something is missing. */
 function useTrial(rule: string): Asked<Answer<Tried> | null> {
 	const { api, place, zone, round } = useConsole();
-	return useAsked(api, `try ${periodOf(place)} ${zone} ${JSON.stringify([place.filter, rule])}`, round, async (asker) => {
+	return useAsked(api, `try ${periodOf(place)} ${zone} ${JSON.stringify([place.filter, rule, place.attack])}`, round, async (asker) => {
 		if (rule === '' || !isWhole(readRule(rule))) return null;
-		const parameters: Parameters = { filters: filtersOf(place.filter, presentPeriod(place)), rule, tz: zone };
+		const attack = place.attack !== '' && isLimit(rule) ? { attack: place.attack } : {};
+		const parameters: Parameters = { filters: filtersOf(place.filter, presentPeriod(place)), rule, tz: zone, ...attack };
 		await asker.afford([['whatif', parameters]]);
 		return asker.ask('whatif', parameters);
 	});
@@ -82,6 +90,22 @@ function OnlyOn({ rule }: { rule: string }) {
 			onClick={() => go({ filter: '', rule: writeRule({ ...read, where: joined }) })}>{words.toRule}</button>}{' '}
 		<button type="button" class="small" onClick={() => go({ filter: '', rule })}>{words.onAll}</button>
 	</p>;
+}
+
+/** Attack is the conditions of an attack, with which limits are compared. */
+function Attack() {
+	const { place, go } = useConsole();
+	const [text, setText] = useState(place.attack);
+	return <form class="attack" onSubmit={(event) => {
+		event.preventDefault();
+		go({ attack: text.trim() });
+	}}>
+		<label>{words.attack}{' '}
+			<input id="attack" value={text} placeholder={words.attackHint} spellcheck={false} autocomplete="off"
+				onInput={(event) => setText(event.currentTarget.value)} /></label>{' '}
+		<button type="submit" class="small">{words.compare}</button>{' '}
+		{place.attack !== '' && <button type="button" class="small" onClick={() => go({ attack: '' })}>{words.noAttack}</button>}
+	</form>;
 }
 
 /** Late says that the data ends before the period, and leads to where it ends. */
