@@ -10,6 +10,7 @@ import (
 
 	"github.com/orrery/orrery/shared/ingest/source"
 	"github.com/orrery/orrery/shared/report/destination"
+	"github.com/orrery/orrery/shared/valuelist/listsource"
 )
 
 func TestParse(t *testing.T) {
@@ -63,6 +64,12 @@ func TestExamplesOfSettings(t *testing.T) {
 	}
 	if sources, err := source.Read(folder); err != nil || len(sources) != 1 || sources[0].Name != "shop" {
 		t.Errorf("%+v, %v", sources, err)
+	}
+	if keep, err := source.Keep(folder); err != nil || keep == nil {
+		t.Errorf("%v, %v", keep, err)
+	}
+	if lists, err := listsource.Read(folder); err != nil || len(lists) != 1 || lists[0].Name != "tor" {
+		t.Errorf("%+v, %v", lists, err)
 	}
 	if s, err := destination.Read(folder, func(string) (string, bool) { return "", false }); err != nil || s.Mail == nil {
 		t.Errorf("%+v, %v", s, err)
