@@ -25,9 +25,9 @@ export function Chips({ text, json, edit, run }: { text: string; json: string; e
 			</li>;
 		})}
 		<li class="as-json"><button type="button" class="link quiet" title={words.asJSONTitle} onClick={() => edit(jsonOf(json))}>
-			{words.asJSON}</button></li>
-		{place.screen !== 'try' && conditions !== '' && <li class="as-json"><button type="button" class="link quiet" title={words.tryTitle}
-			onClick={() => go(tried(limitOf(conditions)))}>{words.tryRule}</button></li>}
+			{words.asJSON}</button>{' '}
+			{place.screen !== 'try' && conditions !== '' && <button type="button" class="link quiet" title={words.tryTitle}
+				onClick={() => go(tried(limitOf(conditions)))}>{words.tryRule}</button>}</li>
 	</ul>;
 }
 
