@@ -14,7 +14,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
-// completionCases are beginnings of command lines, the last word of which is completed.
+// completionCases are command lines whose last word is completed.
 var completionCases = []struct {
 	rule    string
 	shell   string // "": all

@@ -63,8 +63,8 @@ func (h *healthzCommand) Run(ctx context.Context, c terminal.Console) error {
 	return err
 }
 
-// own returns the URL of the server that serve starts with the same variables. For an address of all interfaces, it is
-// that of the loopback interface.
+// own returns the URL of the server that serve starts with the same variables. If that
+// server listens on all interfaces, the URL has the loopback interface.
 func (h *healthzCommand) own() (string, error) {
 	host, port, err := net.SplitHostPort(h.Listen)
 	if err != nil {

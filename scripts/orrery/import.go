@@ -54,7 +54,7 @@ func (i *importCommand) Run(ctx context.Context, c terminal.Console) (err error)
 	if err != nil {
 		return err
 	}
-	if err := keep.Apply(product.Store, i.Data); err != nil {
+	if _, err := keep.Apply(product.Store, nil, i.Data); err != nil {
 		return errors.Join(err, product.Close())
 	}
 	failed := i.unlisted

@@ -68,7 +68,7 @@ func (q *quarantineCommand) Run(ctx context.Context, c terminal.Console) error {
 		if options.GeoIP, err = q.places(ctx, store, id); err != nil {
 			return err
 		}
-		if err := keep.Apply(store, q.Data); err != nil {
+		if _, err := keep.Apply(store, nil, q.Data); err != nil {
 			return err
 		}
 		return withPlaces(options, func(options ingest.Options) error {

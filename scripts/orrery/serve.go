@@ -255,11 +255,7 @@ func (s *serveCommand) keep(product *local.Product) (*time.Duration, error) {
 	if product.Store == nil {
 		return nil, nil
 	}
-	age, err := keep.Of(s.Keep, s.Data)
-	if err == nil && age != nil {
-		product.Store.SetKeep(*age)
-	}
-	return age, err
+	return keep.Apply(product.Store, s.Keep, s.Data)
 }
 
 // sources returns the files of the sources of orrery.toml, which a server imports with --watch.

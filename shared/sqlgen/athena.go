@@ -101,9 +101,7 @@ func (athena) inList(p *printer, value fragment, t query.InList) fragment {
 	switch t.Kind {
 	case query.IntegerList:
 		return has("CAST(" + value + " AS varchar)")
-	case query.SystemList: // lists have numbers with AS or without
-		return either([]fragment{has(value), has("regexp_extract(" + value + ", " + p.text(`\AAS([0-9]+)\z`) + ", 1)")})
-	case query.TextList:
+	case query.TextList, query.SystemList: // the objects of lists have numbers of systems with AS, as records do
 		return has(value)
 	}
 	if len(t.NetworkSizes()) == 0 {

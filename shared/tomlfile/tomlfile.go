@@ -11,6 +11,9 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 )
 
+// Name is the name of the file in the data folder.
+const Name = "orrery.toml"
+
 // Decode decodes the text of a file into a structure, which must have all keys of the file. An error is of kind
 // fault.Invalid and names the line and the key.
 func Decode(file string, text []byte, into any) error {

@@ -93,8 +93,8 @@ func (p *Product) reportRunner(
 	})
 }
 
-// ListRefresher returns what refreshes the lists of values that orrery.toml has URLs of, or nil if it has none or the folder is
-// read-only.
+// ListRefresher returns what refreshes the published lists that orrery.toml names, or nil if it names none or the folder
+// is read-only.
 func (p *Product) ListRefresher(log *slog.Logger, now func() time.Time) (*listsource.Refresher, error) {
 	sources, err := listsource.Read(p.folder)
 	if err != nil || len(sources) == 0 || readOnly(p.folder) {

@@ -80,18 +80,23 @@ func (r *release) writeArchive(p platform, files []file) error {
 
 // tarGz returns a compressed tar of files.
 func tarGz(files []file) ([]byte, error) {
-	var b bytes.Buffer
-	compressed, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	archive, err := tarred(files)
 	if err != nil {
 		return nil, err
 	}
-	w := tar.NewWriter(compressed)
+	return gzipped(archive)
+}
+
+// tarred returns a tar of files.
+func tarred(files []file) ([]byte, error) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
 	for _, f := range files {
 		if err := addToTar(w, f); err != nil {
 			return nil, err
 		}
 	}
-	if err := errors.Join(w.Close(), compressed.Close()); err != nil {
+	if err := w.Close(); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
@@ -130,7 +135,7 @@ func zipped(files []file) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// gzipped compresses a manual page, as packages have them.
+// gzipped compresses a content.
 func gzipped(content []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -3,7 +3,6 @@ package main
 import (
 	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -140,7 +139,7 @@ func (i *image) addPlatform(p platform, texts []file, program, licences []byte) 
 
 // layerOf returns a compressed layer, and the digest of the layer itself.
 func layerOf(texts []file, program, licences []byte) (layer []byte, diffID string, err error) {
-	var plain, compressed bytes.Buffer
+	var plain bytes.Buffer
 	w := tar.NewWriter(&plain)
 	folder := func(name string, mode int64, user int) {
 		header := &tar.Header{
@@ -163,13 +162,8 @@ func layerOf(texts []file, program, licences []byte) (layer []byte, diffID strin
 	if err := errors.Join(err, w.Close()); err != nil {
 		return nil, "", err
 	}
-	z, err := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
-	if err != nil {
-		return nil, "", err
-	}
-	_, err = z.Write(plain.Bytes())
-	err = errors.Join(err, z.Close())
-	return compressed.Bytes(), fmt.Sprintf("sha256:%x", sha256.Sum256(plain.Bytes())), err
+	layer, err = gzipped(plain.Bytes())
+	return layer, fmt.Sprintf("sha256:%x", sha256.Sum256(plain.Bytes())), err
 }
 
 // archive returns the layout as a tar, an "OCI archive". As tools expect, its index has one entry: the index of the
@@ -191,11 +185,5 @@ func (i *image) archive() ([]byte, error) {
 		{"oci-layout", 0o644, []byte(`{"imageLayoutVersion":"1.0.0"}`)}, {"index.json", 0o644, index},
 	}, i.blobs...)
 	sortFiles(files)
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	for _, f := range files {
-		err = errors.Join(err, addToTar(w, f))
-	}
-	err = errors.Join(err, w.Close())
-	return b.Bytes(), err
+	return tarred(files)
 }

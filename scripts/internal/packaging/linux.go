@@ -76,7 +76,7 @@ func (c common) packageFiles(program, licences []byte, zsh string) ([]installed,
 	return files, nil
 }
 
-// nfpmContent and nfpmConfig are the parts of nfpm's configuration that packages need. It is YAML, of which JSON is a part.
+// nfpmContent and nfpmConfig are the parts of nfpm's configuration that packages need. nfpm reads YAML, which includes JSON.
 type nfpmContent struct {
 	Source      string       `json:"src"`
 	Destination string       `json:"dst"`

@@ -199,7 +199,7 @@ func (s system) has(path string) bool {
 }
 
 // service starts the command of the installed unit as systemd does: with its variables, as its user, in the state folder.
-// The root folder of the process is that of the system. It waits until the server answers.
+// The process sees only the files of the system. service waits until the server answers.
 func (s system) service() *server {
 	s.t.Helper()
 	unit := s.read("/usr/lib/systemd/system/orrery.service")

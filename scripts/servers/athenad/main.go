@@ -105,8 +105,8 @@ func run(ctx context.Context, o options) error {
 	return serve(ctx, o.Listen, server)
 }
 
-// createTables creates the schema and the tables of a lake. It replaces existing tables, because they may belong to another
-// lake.
+// createTables creates the schema and the tables of a lake. It replaces existing tables, because they may belong to
+// another lake.
 func createTables(ctx context.Context, client *trino.Client, o options) ([]lake.Table, error) {
 	if o.Lake == "" {
 		return nil, nil

@@ -22,7 +22,7 @@ import (
 )
 
 // FileName is the name of the file in the data folder.
-const FileName = "orrery.toml"
+const FileName = tomlfile.Name
 
 // Source is a source of logs and how they are imported.
 type Source struct {

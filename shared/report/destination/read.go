@@ -19,7 +19,7 @@ import (
 )
 
 // FileName is the name of the file in the data folder. Packages ingest/source and valuelist/listsource read the rest of it.
-const FileName = "orrery.toml"
+const FileName = tomlfile.Name
 
 // JSONVariable is the variable with the settings on AWS, in the form that ReadJSON reads.
 const JSONVariable = "ORRERY_REPORTS"

@@ -23,10 +23,6 @@ import (
 	"github.com/orrery/orrery/shared/tomlfile"
 )
 
-// FileName is the name of the file in the data folder. Package ingest/source and package report/destination read the
-// rest of it.
-const FileName = "orrery.toml"
-
 // Source is a list and the URL that it is published at.
 type Source struct{ Config, Name, URL string }
 
@@ -41,7 +37,7 @@ func (s Source) String() string {
 // Read returns the sources of lists in the file orrery.toml of a folder, by name. The file may be absent. An error is of kind
 // fault.Invalid and names the mistake.
 func Read(folder string) ([]Source, error) {
-	path := filepath.Join(folder, FileName)
+	path := filepath.Join(folder, tomlfile.Name)
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -25,6 +25,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/publicnet"
 	"github.com/orrery/orrery/shared/table/tabletest"
+	"github.com/orrery/orrery/shared/tomlfile"
 	"github.com/orrery/orrery/shared/valuelist"
 	"github.com/orrery/orrery/shared/valuelist/listfile"
 	"github.com/orrery/orrery/shared/valuelist/listsource"
@@ -45,7 +46,7 @@ func TestRead(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		if c.text != "" {
-			if err := os.WriteFile(filepath.Join(folder, listsource.FileName), []byte(c.text), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(folder, tomlfile.Name), []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -247,7 +248,7 @@ func TestReadmeExample(t *testing.T) {
 		t.Fatal("the README has no example of lists")
 	}
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, listsource.FileName), found[1], 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, tomlfile.Name), found[1], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if sources, err := listsource.Read(folder); err != nil || len(sources) != 2 {

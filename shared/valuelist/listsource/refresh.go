@@ -9,6 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/publicnet"
+	"github.com/orrery/orrery/shared/tomlfile"
 	"github.com/orrery/orrery/shared/valuelist"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 // writer is the name in the versions of lists that were refreshed.
-const writer = "orrery.toml"
+const writer = tomlfile.Name
 
 // Refresher writes a new version of each list whose published values have changed.
 type Refresher struct {

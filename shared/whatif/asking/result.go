@@ -16,7 +16,9 @@ import (
 )
 
 // result returns what the rule does to the requests that were found.
-func (a *asker) result(ctx context.Context, found query.SequencesAnswer, curveFrom int64, withAttack bool) (answer.WhatIfResult, error) {
+func (a *asker) result(
+	ctx context.Context, found query.SequencesAnswer, curveFrom int64, withAttack bool,
+) (answer.WhatIfResult, error) {
 	sinceNs := a.since() * 1_000_000
 	if a.meta.Oldest != nil { // there is nothing before the first record
 		sinceNs = max(sinceNs, inquiry.TimeOf(*a.meta.Oldest).UnixNano())

@@ -33,11 +33,12 @@ func Of(flag *Age, data target.Folder) (*time.Duration, error) {
 	return keep, nil
 }
 
-// Apply makes the imports of a store leave out records that are older than those that orrery.toml keeps.
-func Apply(store *datadir.Store, data target.Folder) error {
-	keep, err := Of(nil, data)
+// Apply makes the imports of a store leave out records that are older than what is kept, as Of returns it. It returns the
+// same.
+func Apply(store *datadir.Store, flag *Age, data target.Folder) (*time.Duration, error) {
+	keep, err := Of(flag, data)
 	if err == nil && keep != nil {
 		store.SetKeep(*keep)
 	}
-	return err
+	return keep, err
 }
