@@ -105,9 +105,7 @@ func without(tasks []Task, removed Atom) []Grant {
 
 // exception returns the exception that an atom falls under, or nil.
 func (a Atom) exception() *Exception {
-	i := slices.IndexFunc(Exceptions, func(e Exception) bool {
-		return e.Task == a.Task && e.On == a.On && slices.Contains(e.Actions, a.Action)
-	})
+	i := slices.IndexFunc(Exceptions, func(e Exception) bool { return e.covers(a) })
 	if i < 0 {
 		return nil
 	}
