@@ -1,8 +1,10 @@
 package query
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 type Sequences struct {
 	Key  []Dimension // at most MaxKeyParts; each is single; none: all requests have the same key
 	With []Dimension // further values of each request, at most MaxWith; each is single
+	Also []Dimension // likewise, at most MaxAlso; equal values need not have equal numbers
 	Of   []Selection // at most 30
 	Over int64       // only keys with more requests than that are wanted
 }
@@ -22,8 +25,11 @@ func (Sequences) shape() {}
 // MaxKeyParts is the maximum number of fields of a key.
 const MaxKeyParts = 4
 
-// MaxWith is the maximum number of further values of a request in a sequence.
-const MaxWith = 6
+// The maximum numbers of further values of a request in a sequence.
+const (
+	MaxWith = 2
+	MaxAlso = 4
+)
 
 // MaxSequenced limits the requests in all sequences of an answer, so that it fits in the memory of a function. An answer
 // with more is an error.
@@ -32,7 +38,8 @@ const MaxSequenced = 1_000_000
 // SequencesAnswer is the answer to Sequences.
 type SequencesAnswer struct {
 	Sequences []Sequence // by key
-	Values    []string   // the different further values, in ascending order
+	Values    []string   // the different values of With, in ascending order
+	Texts     Texts      // the values of Also; a list has each value of a field once
 }
 
 // Sequence has the requests of a key, by time. At equal times, the selections and then the values decide their order.
@@ -46,13 +53,36 @@ type SequenceRequest struct {
 	TsNs     int64          // Unix nanoseconds
 	Selected uint32         // bit i is set if selection i has the request
 	With     [MaxWith]int32 // the further values, as numbers of SequencesAnswer.Values; -1: none
+	Also     [MaxAlso]int32 // likewise, of SequencesAnswer.Texts
 }
 
-// Compare orders the requests of a sequence.
-func (r SequenceRequest) Compare(other SequenceRequest) int {
-	return cmp.Or(
-		cmp.Compare(r.TsNs, other.TsNs), cmp.Compare(r.Selected, other.Selected), slices.Compare(r.With[:], other.With[:]),
-	)
+// Sort sorts the requests of a sequence, unless they are in their order.
+func (a *SequencesAnswer) Sort(s Sequence) {
+	if !slices.IsSortedFunc(s.Requests, a.compare) {
+		slices.SortFunc(s.Requests, a.compare)
+	}
+}
+
+// compare orders the requests of a sequence.
+func (a *SequencesAnswer) compare(x, y SequenceRequest) int {
+	if x.TsNs != y.TsNs {
+		return cmp.Compare(x.TsNs, y.TsNs)
+	}
+	if c := cmp.Or(cmp.Compare(x.Selected, y.Selected), slices.Compare(x.With[:], y.With[:])); c != 0 {
+		return c
+	}
+	for i, number := range x.Also {
+		switch other := y.Also[i]; {
+		case number == other:
+		case number < 0 || other < 0:
+			return cmp.Compare(number, other)
+		default:
+			if c := bytes.Compare(a.Texts.At(number), a.Texts.At(other)); c != 0 {
+				return c
+			}
+		}
+	}
+	return 0
 }
 
 // Requests returns the number of requests in all sequences.
@@ -69,35 +99,27 @@ type SequenceRow struct {
 	TsMs     int64
 	TsNanos  int64 // within the millisecond
 	Selected uint32
-	With     []*string // nil: the request has no such value
+	With     []*string // those of Sequences.With, then of Also; nil: the request has no such value
 }
 
 // SequencesOf returns the sequences of rows, which may be in any order.
-func SequencesOf(rows []SequenceRow) SequencesAnswer {
-	numbers := map[string]int32{}
+func (s Sequences) SequencesOf(rows []SequenceRow) SequencesAnswer {
+	with, also := map[string]int32{}, map[string]int32{}
 	for _, r := range rows {
-		for _, value := range r.With {
-			if value != nil {
-				numbers[*value] = 0
-			}
-		}
+		addTexts(with, r.With[:len(s.With)])
+		addTexts(also, r.With[len(s.With):])
 	}
-	var a SequencesAnswer
-	for value := range numbers {
-		a.Values = append(a.Values, value)
+	a := SequencesAnswer{Values: numbered(with)}
+	var list PackedTexts
+	for _, value := range numbered(also) {
+		list.Add([]byte(value))
 	}
-	slices.Sort(a.Values)
-	for i, value := range a.Values {
-		numbers[value] = int32(i)
-	}
+	a.Texts.Append(list)
 	places := map[string]int{} // in a.Sequences, by key
 	for _, r := range rows {
-		request := SequenceRequest{TsNs: Nanoseconds(r.TsMs, r.TsNanos), Selected: r.Selected, With: NoValues}
-		for i, value := range r.With {
-			if value != nil {
-				request.With[i] = numbers[*value]
-			}
-		}
+		request := SequenceRequest{TsNs: Nanoseconds(r.TsMs, r.TsNanos), Selected: r.Selected, With: NoWith, Also: NoAlso}
+		setNumbers(request.With[:], with, r.With[:len(s.With)])
+		setNumbers(request.Also[:], also, r.With[len(s.With):])
 		key := keyText(r.Key)
 		place, known := places[key]
 		if !known {
@@ -105,14 +127,39 @@ func SequencesOf(rows []SequenceRow) SequencesAnswer {
 			places[key] = place
 			a.Sequences = append(a.Sequences, Sequence{Key: append([]string(nil), r.Key...)})
 		}
-		s := &a.Sequences[place]
-		s.Requests = append(s.Requests, request)
+		of := &a.Sequences[place]
+		of.Requests = append(of.Requests, request)
 	}
 	slices.SortFunc(a.Sequences, func(x, y Sequence) int { return slices.Compare(x.Key, y.Key) })
-	for _, s := range a.Sequences {
-		slices.SortFunc(s.Requests, SequenceRequest.Compare)
+	for _, one := range a.Sequences {
+		a.Sort(one)
 	}
 	return a
+}
+
+func addTexts(all map[string]int32, list []*string) {
+	for _, text := range list {
+		if text != nil {
+			all[*text] = 0
+		}
+	}
+}
+
+// numbered gives texts their numbers, and returns the texts in ascending order.
+func numbered(texts map[string]int32) []string {
+	list := slices.Sorted(maps.Keys(texts))
+	for i, text := range list {
+		texts[text] = int32(i)
+	}
+	return list
+}
+
+func setNumbers(into []int32, of map[string]int32, list []*string) {
+	for i, text := range list {
+		if text != nil {
+			into[i] = of[*text]
+		}
+	}
 }
 
 // Nanoseconds returns the time of a record in Unix nanoseconds.
@@ -130,8 +177,11 @@ func keyText(parts []string) string {
 	return string(text)
 }
 
-// NoValues are the numbers of a request without further values.
-var NoValues = [MaxWith]int32{-1, -1, -1, -1, -1, -1}
+// The numbers of a request without further values.
+var (
+	NoWith = [MaxWith]int32{-1, -1}
+	NoAlso = [MaxAlso]int32{-1, -1, -1, -1}
+)
 
 // String returns a text that is equal for two shapes only if they have the same answers.
 func (s Sequences) String() string {
@@ -139,7 +189,9 @@ func (s Sequences) String() string {
 	for i, selection := range s.Of {
 		of[i] = ConditionsIdentity(selection.Conditions)
 	}
-	return fmt.Sprintf("over %d by %q with %q of %q", s.Over, identities(s.Key), identities(s.With), of)
+	return fmt.Sprintf(
+		"over %d by %q with %q also %q of %q", s.Over, identities(s.Key), identities(s.With), identities(s.Also), of,
+	)
 }
 
 func identities(list []Dimension) string {
@@ -152,7 +204,7 @@ func identities(list []Dimension) string {
 
 // columns lists the columns from which the sequences are made.
 func (s Sequences) columns() []string {
-	columns := append([]string{"ts_ms", "ts_nanos"}, dimensionColumns(slices.Concat(s.Key, s.With))...)
+	columns := append([]string{"ts_ms", "ts_nanos"}, dimensionColumns(slices.Concat(s.Key, s.With, s.Also))...)
 	for _, selection := range s.Of {
 		columns = append(columns, columnsOf(selection.Conditions)...)
 	}

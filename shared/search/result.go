@@ -22,7 +22,7 @@ type Result struct {
 	Histogram []HistogramResult
 	Diff      []DiffResult
 	Counts    []CountsResult
-	Sequences []SequencesResult // one
+	Sequences query.SequencesAnswer
 	Values    []ValueResult
 	Meta      Meta
 }
@@ -196,7 +196,7 @@ func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
 		r.Counts = countsOf(a.Counts)
 	case query.Sequences:
-		r.Sequences = []SequencesResult{{Answer: a.Sequences, With: len(shape.With)}}
+		r.Sequences = a.Sequences
 	default:
 		panic(fmt.Sprintf("search: no result for %T", shape))
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Sequences are the records of the keys that have more than so many of them. A window function counts the records of a
-// key, so that they are read once. The rows have no order; query.SequencesOf sorts them.
+// key, so that they are read once. The rows have no order; query.Sequences.SequencesOf sorts them.
 
 func keyPart(i int) fragment   { return name("key_" + strconv.Itoa(i+1)) }
 func withValue(i int) fragment { return name("with_" + strconv.Itoa(i+1)) }
@@ -19,7 +19,7 @@ func (p *printer) sequencedRecords(shape query.Sequences) []fragment {
 	for i, d := range shape.Key {
 		columns = append(columns, p.dimension(d)+" AS "+keyPart(i))
 	}
-	for i, d := range shape.With {
+	for i, d := range slices.Concat(shape.With, shape.Also) {
 		columns = append(columns, p.dimension(d)+" AS "+withValue(i))
 	}
 	return columns
@@ -42,7 +42,7 @@ func (p *printer) sequences(shape query.Sequences, records block) block {
 		key, present = append(key, keyPart(i)), append(present, keyPart(i)+" IS NOT NULL")
 	}
 	columns = append(columns, key...)
-	for i := range shape.With {
+	for i := range len(shape.With) + len(shape.Also) {
 		columns = append(columns, withValue(i))
 	}
 	partition := fragment("")

@@ -10,13 +10,13 @@ type Seen struct {
 	Request
 	Key     int32 // the number of its key
 	Client  int32 // the number of its address; negative: it has none
-	Session int32 // likewise
+	Session int32 // likewise; those of several requests are compared by Trial.Same
 	Stopped bool  // the gateway has blocked it
 	Earlier bool  // it was blocked at a stage before limits, so it is not counted
 	Human   bool
 	NoHuman bool     // it is known not to be human
 	Attack  bool     // it is part of the attack that the rule is to stop
-	Facets  [3]int32 // the numbers of further values; negative: it has none
+	Facets  [3]int32 // the numbers of further values, like Session
 }
 
 // Outcome is what a rule does to the requests of a period.
@@ -63,6 +63,9 @@ const MaxAffected = 20
 
 // Trial collects the outcome of a rule from one key after another.
 type Trial struct {
+	// Same returns the same number for the numbers of equal sessions and facets; nil: equal ones have the same number.
+	Same func(number int32) int32
+
 	limit           *Limit
 	sinceNs, fromNs int64
 
@@ -89,10 +92,10 @@ func NewTrial(r Rule, sinceNs, fromNs int64, curveFrom int64, withAttack bool) *
 // HasCurve reports whether a limit with another threshold has the same windows.
 func (l Limit) HasCurve() bool { return l.Ban == 0 && l.With == "" && l.Threshold > 0 }
 
-// Add adds the requests of a key, in the order of their times.
+// Add adds the requests of a key, in the order of their times. It changes the list.
 func (t *Trial) Add(requests []Seen) {
 	if t.limit != nil {
-		requests = slices.DeleteFunc(slices.Clone(requests), func(one Seen) bool { return one.Earlier })
+		requests = slices.DeleteFunc(requests, func(one Seen) bool { return one.Earlier })
 	}
 	acted, before := t.acted(requests), t.outcome.Acted
 	for i, one := range requests {
@@ -110,12 +113,23 @@ func (t *Trial) Add(requests []Seen) {
 		case one.Stopped:
 			t.outcome.StoppedNs = append(t.outcome.StoppedNs, one.TsNs)
 		default:
+			t.number(&one.Session)
+			for i := range one.Facets {
+				t.number(&one.Facets[i])
+			}
 			t.outcome.NewlyStopped = append(t.outcome.NewlyStopped, one)
 		}
 		t.outcome.Acted++
 	}
 	if t.outcome.Acted > before {
 		t.outcome.Keys++
+	}
+}
+
+// number replaces the number of a value by the one that equal values have.
+func (t *Trial) number(of *int32) {
+	if t.Same != nil && *of >= 0 {
+		*of = t.Same(*of)
 	}
 }
 

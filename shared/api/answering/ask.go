@@ -45,11 +45,7 @@ func (a Ask) Ask(ctx context.Context, route string, params map[string]string) ([
 func askAs(s Searcher, queries Queries, branches []string, caller string, now func() time.Time) Ask {
 	var ask Ask
 	ask = func(ctx context.Context, to string, params map[string]string) (body []byte, err error) {
-		defer func() { // reports ask in goroutines of their own, in which a panic would end the process
-			if cause := recover(); cause != nil {
-				body, err = nil, reasonOf(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
-			}
-		}()
+		defer recovered(&err)
 		switch {
 		case search.Route(to) == search.Incidents:
 			return askTogether(ctx, ask, params, incidentsOf(asking.Request{
@@ -64,22 +60,44 @@ func askAs(s Searcher, queries Queries, branches []string, caller string, now fu
 			delete(r.Params, search.MarksParam)
 			return askTogether(ctx, ask, params, marked(r, func([]json.RawMessage, *search.Meta) {}))
 		}
-		r := search.Request{Route: search.Route(to), Syntax: filter.QueryString, Branches: branches, Caller: caller}
-		for name, value := range params {
-			r.Set(name, value)
-		}
-		r.Of, r.AnyOf = params["of"], params["any_of"]
-		result, err := s.Search(ctx, r)
-		var running *search.TimeoutError
-		if queries != nil && errors.As(err, &running) {
-			result, err = await(ctx, queries, running, search.Asker{Caller: caller, Branches: branches})
-		}
+		result, err := find(ctx, s, queries, requestOf(to, params, branches, caller))
 		if err != nil {
-			return nil, reasonOf(err)
+			return nil, err
 		}
 		return jsonOf(resultsOf(search.Route(to), result), result.Meta, result.Unrounded()), nil
 	}
 	return ask
+}
+
+// recovered sets the error of a question that has panicked. Questions are asked in goroutines of their own, in which a
+// panic would end the process.
+func recovered(err *error) {
+	if cause := recover(); cause != nil {
+		*err = reasonOf(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	}
+}
+
+// requestOf returns the request for a question.
+func requestOf(to string, params map[string]string, branches []string, caller string) search.Request {
+	r := search.Request{Route: search.Route(to), Syntax: filter.QueryString, Branches: branches, Caller: caller}
+	for name, value := range params {
+		r.Set(name, value)
+	}
+	r.Of, r.AnyOf = params["of"], params["any_of"]
+	return r
+}
+
+// find returns the result of a request, and waits for it as AskAs describes. The error has a reason for readers.
+func find(ctx context.Context, s Searcher, queries Queries, r search.Request) (search.Result, error) {
+	result, err := s.Search(ctx, r)
+	var running *search.TimeoutError
+	if queries != nil && errors.As(err, &running) {
+		result, err = await(ctx, queries, running, search.Asker{Caller: r.Caller, Branches: r.Branches})
+	}
+	if err != nil {
+		err = reasonOf(err)
+	}
+	return result, err
 }
 
 // askTogether answers a question of a report that several questions answer.
@@ -148,8 +166,8 @@ func resultsOf(to search.Route, r search.Result) any {
 		return r.Diff
 	case search.Counts:
 		return r.Counts
-	case search.Sequences:
-		return r.Sequences
+	case search.Sequences: // of a dry run; TrySource has those of an answer
+		return []struct{}{}
 	}
 	panic(fmt.Sprintf("answering: no part of a report is from route %q", to))
 }
@@ -204,11 +222,16 @@ func (s *server) asker(c *route.Call) Ask {
 	ask := askAs(s.Search, s.Queries, c.Caller.Branches, c.Caller.Owner, s.present)
 	return func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
 		body, err := ask(ctx, to, params)
-		var part *partError
-		if errors.As(err, &part) && part.reason == internalReason {
-			s.Log.LogAttrs(ctx, slog.LevelError, "question failed", slog.String("request_id", c.ID),
-				slog.String("route", to), slog.Any("error", part.cause))
-		}
+		s.logFailure(ctx, c, to, err)
 		return body, err
+	}
+}
+
+// logFailure logs why a question has failed, unless its error tells.
+func (s *server) logFailure(ctx context.Context, c *route.Call, to string, err error) {
+	var part *partError
+	if errors.As(err, &part) && part.reason == internalReason {
+		s.Log.LogAttrs(ctx, slog.LevelError, "question failed", slog.String("request_id", c.ID),
+			slog.String("route", to), slog.Any("error", part.cause))
 	}
 }

@@ -183,7 +183,7 @@ func (s *server) inTime(c *route.Call, answer func(ctx context.Context, ask Ask)
 		}
 		return body, err
 	})
-	if late.Load() || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if late.Load() || errors.As(err, new(*search.TimeoutError)) || errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return problem.ErrGoesOn
 	}
 	return err

@@ -69,9 +69,11 @@ func (s *server) answerWhatIf(c *route.Call, args parameter.Arguments) error {
 		Zone:   args["tz"], Now: s.present(), AtOnce: s.AtOnce,
 	}
 	return answerTogether(s, c, args, conclusion[answer.WhatIfResult]{
-		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) { return asking.DryRun(ctx, ask, r) },
+		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) {
+			return asking.DryRun(ctx, s.trySource(c, ask), r)
+		},
 		find: func(ctx context.Context, ask Ask) ([]answer.WhatIfResult, search.Meta, error) {
-			found, err := asking.Run(ctx, ask, r)
+			found, err := asking.Run(ctx, s.trySource(c, ask), r)
 			return found.Results, found.Meta, err
 		},
 	})

@@ -11,7 +11,7 @@ import (
 func (e *Engine) sequences(ctx context.Context, script sqlgen.Script, shape query.Sequences) (query.SequencesAnswer, error) {
 	var all []query.SequenceRow
 	err := e.each(ctx, script.Statements[0].SQL, func(rows *sql.Rows) error {
-		r := query.SequenceRow{Key: make([]string, len(shape.Key)), With: make([]*string, len(shape.With))}
+		r := query.SequenceRow{Key: make([]string, len(shape.Key)), With: make([]*string, len(shape.With)+len(shape.Also))}
 		targets := []any{&r.TsMs, &r.TsNanos, &r.Selected}
 		for i := range r.Key {
 			targets = append(targets, &r.Key[i])
@@ -23,5 +23,5 @@ func (e *Engine) sequences(ctx context.Context, script sqlgen.Script, shape quer
 		all = append(all, r)
 		return err
 	})
-	return query.SequencesOf(all), err
+	return shape.SequencesOf(all), err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
@@ -61,6 +62,7 @@ func Diff(want, got query.Answer) string {
 
 // diff describes only answers that differ, because a description of hundreds of records takes seconds.
 func diff(want, got query.Answer) string {
+	want.Sequences, got.Sequences = querytest.Numbered(want.Sequences), querytest.Numbered(got.Sequences)
 	if reflect.DeepEqual(want, got) {
 		return ""
 	}

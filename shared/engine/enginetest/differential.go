@@ -86,10 +86,10 @@ type numberedQuery struct {
 var counting = query.Stats{SegmentSeconds: 4096 * 86400}
 
 var shapes = []query.Shape{
-	sequences("ip", "path,session", 3),
-	sequences("country,ip/24", "", 0),
-	sequences("status", "blocked,host,asn", 1),
-	sequences("", "ip,path,country,session,organization,human", 0),
+	sequences("ip", "path,session", "path", 3),
+	sequences("country,ip/24", "", "", 0),
+	sequences("status", "blocked", "host,asn", 1),
+	sequences("", "ip,path", "country,session,organization,human", 0),
 	counts(3600, "host"),
 	counts(86_400, `headers["user-agent"]`),
 	query.Logs{Limit: 200},
@@ -136,13 +136,16 @@ func counts(seconds int64, by string) query.Counts {
 }
 
 // sequences asks for the requests of keys, with three selections.
-func sequences(key, with string, over int64) query.Sequences {
+func sequences(key, with, also string, over int64) query.Sequences {
 	s := query.Sequences{Over: over, Of: counts(0, "host").Of}
 	if key != "" {
 		s.Key = querytest.Dimensions(key)
 	}
 	if with != "" {
 		s.With = querytest.Dimensions(with)
+	}
+	if also != "" {
+		s.Also = querytest.Dimensions(also)
 	}
 	return s
 }

@@ -208,7 +208,7 @@ func sequenceRowOf(r *result, shape query.Sequences, known texts) query.Sequence
 	for i := range shape.Key {
 		row.Key = append(row.Key, *known.once(r.text(fmt.Sprintf("key_%d", i+1))))
 	}
-	for i := range shape.With {
+	for i := range len(shape.With) + len(shape.Also) {
 		value := r.cell(fmt.Sprintf("with_%d", i+1))
 		if value != nil {
 			value = known.once(*value)

@@ -62,7 +62,7 @@ func Answer(q query.Query, columns []string, next func() ([]*string, error)) (qu
 		var list []query.SequenceRow
 		known := texts{}
 		list, err = all(in, func(r *result) query.SequenceRow { return sequenceRowOf(r, shape, known) })
-		answer.Sequences = query.SequencesOf(list)
+		answer.Sequences = shape.SequencesOf(list)
 	default:
 		panic(fmt.Sprintf("rows: no answer for %T", shape))
 	}

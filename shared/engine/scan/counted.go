@@ -3,6 +3,8 @@ package scan
 import (
 	"slices"
 	"sync"
+
+	"github.com/orrery/orrery/shared/query"
 )
 
 // counted counts texts. If memory is short, it counts only a part of them, and the others in later passes, so that any
@@ -12,8 +14,8 @@ type counted[C any] struct {
 	part   partOfTexts   // that is counted now
 	later  []partOfTexts // that will be counted in later passes
 	table  textTable
-	texts  textList // by their places
-	counts []C      // of the texts
+	texts  query.PackedTexts // by their places
+	counts []C               // of the texts
 	size   int64
 }
 
@@ -43,14 +45,14 @@ func (c *counted[C]) of(text []byte, hash textHash) *C {
 	place := c.table.add(hash)
 	if place == len(c.counts) {
 		c.counts = append(c.counts, *new(C))
-		c.texts.add(text)
+		c.texts.Add(text)
 	}
 	return &c.counts[place]
 }
 
 // bytes returns about how much memory the texts and counts take.
 func (c *counted[C]) bytes() int64 {
-	return c.table.bytes() + c.texts.bytes() + int64(cap(c.counts))*c.size
+	return c.table.bytes() + c.texts.Memory() + int64(cap(c.counts))*c.size
 }
 
 // halve leaves half of the texts to a later pass. It returns the number of texts that it has dropped.
@@ -61,7 +63,7 @@ func (c *counted[C]) halve() (dropped int) {
 	for _, slot := range c.table.slots {
 		if slot.place != 0 && first.has(slot.check) {
 			half.table.add(textHash{slot.hash, slot.check})
-			half.texts.add(c.texts.At(slot.place - 1))
+			half.texts.Add(c.texts.At(slot.place - 1))
 			half.counts = append(half.counts, c.counts[slot.place-1])
 		}
 	}
@@ -72,7 +74,7 @@ func (c *counted[C]) halve() (dropped int) {
 
 // next forgets the texts that have been counted, and reports whether there is another part to count.
 func (c *counted[C]) next() bool {
-	c.table, c.texts, c.counts = textTable{}, textList{}, nil
+	c.table, c.texts, c.counts = textTable{}, query.PackedTexts{}, nil
 	if len(c.later) == 0 {
 		return false
 	}

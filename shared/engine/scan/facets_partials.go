@@ -3,6 +3,8 @@ package scan
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/orrery/orrery/shared/query"
 )
 
 // valuesOfRows are the values of the dimensions in a row group with their counts: a partial of facets or of a diff.
@@ -15,7 +17,7 @@ type valuesOfRows struct {
 // number of combinations of flags, and for each of these the flags and the number of records as varints.
 type valuesOfDimension struct {
 	present flagCounts
-	texts   textList
+	texts   query.PackedTexts
 	hashes  []textHash // of the texts
 	counts  []byte
 }
@@ -26,7 +28,7 @@ func (p *valuesOfRows) bytes() (bytes int64) {
 	bytes = flagCountsBytes
 	for i := range p.by {
 		d := &p.by[i]
-		bytes += flagCountsBytes + d.texts.bytes() + int64(cap(d.hashes))*textHashBytes + int64(cap(d.counts))
+		bytes += flagCountsBytes + d.texts.Memory() + int64(cap(d.hashes))*textHashBytes + int64(cap(d.counts))
 	}
 	return bytes
 }
@@ -110,11 +112,11 @@ func (k *keeper) values(w *worker, dimension int, of *keyColumn, present *flagCo
 		length += len(of.entries.At(code))
 	}
 	d := valuesOfDimension{
-		present: *present, texts: textList{make([]byte, 0, length), make([]uint32, 0, len(w.met))},
+		present: *present, texts: query.NewPackedTexts(len(w.met), length),
 		hashes: slices.Clone(w.hashes), counts: make([]byte, 0, 4*len(w.met)),
 	}
 	for _, code := range w.met {
-		d.texts.add(of.entries.At(code))
+		d.texts.Add(of.entries.At(code))
 		at := len(d.counts)
 		d.counts = append(d.counts, 0)
 		for flags, n := range w.counts[code] {

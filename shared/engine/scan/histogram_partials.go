@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/query"
 )
 
 // cellsOfRows are the values of a row group and their cells in each segment: a partial of a histogram.
 type cellsOfRows struct {
-	texts    textList
+	texts    query.PackedTexts
 	hashes   []uint32 // of the texts: parquet.Hash
 	segments []segmentCells
 }
@@ -25,7 +26,7 @@ type segmentCells struct {
 // bytes implements partial.
 func (p *cellsOfRows) bytes() int64 {
 	const segmentBytes = 88
-	bytes := p.texts.bytes() + int64(cap(p.hashes))*numberBytes + int64(cap(p.segments))*segmentBytes
+	bytes := p.texts.Memory() + int64(cap(p.hashes))*numberBytes + int64(cap(p.segments))*segmentBytes
 	for i := range p.segments {
 		bytes += int64(cap(p.segments[i].values)) * (numberBytes + cellBytes)
 	}
@@ -48,7 +49,7 @@ func (in *measuredRows) cellsOf(split map[int64][]cell) *cellsOfRows {
 			}
 			if values[code] == 0 {
 				text := in.of.entries.At(int32(code))
-				p.texts.add(text)
+				p.texts.Add(text)
 				p.hashes = append(p.hashes, parquet.Hash(text))
 				values[code] = int32(len(p.hashes))
 			}

@@ -108,7 +108,7 @@ func joinDays[C any](
 // countedValues are values that were counted in row groups.
 type countedValues[C any] struct {
 	table  textTable // of short hashes
-	texts  textList
+	texts  query.PackedTexts
 	counts []C // by the places of the table
 }
 

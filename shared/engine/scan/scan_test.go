@@ -42,7 +42,7 @@ var shapes = []query.Shape{
 		Least: 1, By: querytest.Dimensions(querytest.MixedDimensions), Select: querytest.Selection("status>=400"),
 	},
 	query.Counts{SegmentSeconds: 60, By: querytest.Dimensions("host")[0], Of: []query.Selection{{}}},
-	query.Sequences{Key: querytest.Dimensions("ip"), With: querytest.Dimensions("path,host"), Of: []query.Selection{querytest.Selection("status>=400")}},
+	query.Sequences{Key: querytest.Dimensions("ip"), With: querytest.Dimensions("path"), Also: querytest.Dimensions("url,host"), Of: []query.Selection{querytest.Selection("status>=400")}},
 	query.Counts{
 		SegmentSeconds: 60, By: querytest.Dimensions("url")[0],
 		Of: []query.Selection{{}, querytest.Selection("blocked not is true"), querytest.Selection("status>=400, country~\"a\"")},

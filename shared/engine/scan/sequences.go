@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -13,7 +14,7 @@ import (
 
 // sequences returns the requests of each key that has enough of them.
 func (r *run) sequences(ctx context.Context, shape query.Sequences, groups []*group) (query.SequencesAnswer, error) {
-	s := &sequencing{run: r, shape: shape, numbers: map[keyCodes]int32{}}
+	s := &sequencing{run: r, shape: shape, numbers: newKeyNumbers(shape)}
 	err := r.scan(ctx, groups, func(w *worker, _ int) error {
 		rows, err := w.chosen()
 		if err != nil || len(rows) == 0 {
@@ -28,11 +29,47 @@ func (r *run) sequences(ctx context.Context, shape query.Sequences, groups []*gr
 	if err != nil {
 		return query.SequencesAnswer{}, err
 	}
-	return s.answer()
+	return s.answer(ctx)
 }
 
 // keyCodes are the codes of the parts of a key.
 type keyCodes [query.MaxKeyParts]int32
+
+// keyNumbers gives each key a number. Numbers count from 0.
+type keyNumbers struct {
+	single []int32            // of keys with at most one part, by its code; plus one
+	others map[keyCodes]int32 // nil: keys have at most one part
+	n      int32
+}
+
+func newKeyNumbers(shape query.Sequences) keyNumbers {
+	if len(shape.Key) < 2 {
+		return keyNumbers{}
+	}
+	return keyNumbers{others: map[keyCodes]int32{}}
+}
+
+// of returns the number of a key, and whether the key is new.
+func (k *keyNumbers) of(key keyCodes) (number int32, isNew bool) {
+	if k.others != nil {
+		number, known := k.others[key]
+		if !known {
+			number = k.n
+			k.others[key] = number
+			k.n++
+		}
+		return number, !known
+	}
+	if missing := int(key[0]) + 1 - len(k.single); missing > 0 {
+		k.single = append(k.single, make([]int32, missing)...)
+	}
+	place := &k.single[key[0]]
+	if isNew = *place == 0; isNew {
+		k.n++
+		*place = k.n
+	}
+	return *place - 1, isNew
+}
 
 // sequencing collects the requests of all row groups.
 type sequencing struct {
@@ -40,30 +77,31 @@ type sequencing struct {
 	shape query.Sequences
 
 	mu      sync.Mutex
-	texts   parquet.Dictionary // of keys and of further values
-	numbers map[keyCodes]int32 // of keys, by the codes of their texts
+	texts   parquet.Dictionary // of keys and of further values whose numbers are compared
+	numbers keyNumbers
 	keys    []keyCodes
 	n       []int64 // requests of each key
 	parts   []*sequenced
 }
 
-// sequenced has the requests of a row group.
+// sequenced has the requests of a row group. Their further values are codes of texts and numbers of also.
 type sequenced struct {
+	firstMs  int64 // before the first of them
 	texts    parquet.Dictionary
+	also     query.PackedTexts
 	keys     []keyCodes // codes of texts
 	n        []int64    // requests of each key
-	requests []keyedRequest
-	all      []int32 // for each key, its place in sequencing.keys; join sets it
-	codes    []int32 // for each text, its code in sequencing.texts; join sets it
+	requests []query.SequenceRequest
+	key      []int32 // of each request
+
+	all   []int32 // for each key, its place in sequencing.keys; join sets it
+	codes []int32 // for each text, its code in sequencing.texts; join sets it
+	at    []int32 // for each key, where its next request goes, or -1; answer sets it
+	base  int32   // the number of the first text of also; answer sets it
+	used  []bool  // the texts that are further values of the answer
 }
 
-// keyedRequest is a request with the number of its key. The further values are codes of texts.
-type keyedRequest struct {
-	key int32
-	query.SequenceRequest
-}
-
-const keyedRequestBytes = 40
+const keyedRequestBytes = 40 + 4
 
 // count collects rows of a row group.
 func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
@@ -75,61 +113,94 @@ func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &sequenced{requests: make([]keyedRequest, len(rows))}
-	keys, absent := make([]keyCodes, len(rows)), make([]bool, len(rows))
+	p := &sequenced{firstMs: w.group.MinTsMs, requests: make([]query.SequenceRequest, len(rows)), key: make([]int32, len(rows))}
+	coded := map[string][]int32{} // of each dimension, the codes of rows
+	codesOf := func(d query.Dimension) ([]int32, error) {
+		codes, known := coded[d.Identity()]
+		if known {
+			return codes, nil
+		}
+		codes = make([]int32, len(rows))
+		coded[d.Identity()] = codes
+		return codes, p.each(w, d, rows, func(text []byte) int32 { return p.texts.Code(text, parquet.Hash(text)) },
+			func(i int, code int32) { codes[i] = code })
+	}
+	keys := make([][]int32, len(s.shape.Key))
 	for part, d := range s.shape.Key {
-		err := p.each(w, d, rows, func(i int, code int32) {
-			keys[i][part] = code
-			absent[i] = absent[i] || code == parquet.Absent
-		})
+		if keys[part], err = codesOf(d); err != nil {
+			return nil, err
+		}
+	}
+	for i, row := range rows {
+		p.requests[i] = query.SequenceRequest{
+			TsNs: query.Nanoseconds(times[0].Ints[row], times[1].Ints[row]), Selected: uint32(selected[row]),
+			With: query.NoWith, Also: query.NoAlso,
+		}
+	}
+	for value, d := range s.shape.With {
+		codes, err := codesOf(d)
+		if err != nil {
+			return nil, err
+		}
+		for i, code := range codes {
+			p.requests[i].With[value] = code
+		}
+	}
+	for value, d := range s.shape.Also {
+		err := p.each(w, d, rows, func(text []byte) int32 {
+			p.also.Add(text)
+			return int32(p.also.Len()) - 1
+		}, func(i int, number int32) { p.requests[i].Also[value] = number })
 		if err != nil {
 			return nil, err
 		}
 	}
-	for i, row := range rows {
-		p.requests[i].SequenceRequest = query.SequenceRequest{
-			TsNs: query.Nanoseconds(times[0].Ints[row], times[1].Ints[row]), Selected: uint32(selected[row]), With: query.NoValues,
-		}
-	}
-	for value, d := range s.shape.With {
-		if err := p.each(w, d, rows, func(i int, code int32) { p.requests[i].With[value] = code }); err != nil {
-			return nil, err
-		}
-	}
-	numbers, kept := map[keyCodes]int32{}, p.requests[:0]
-	for i, request := range p.requests {
-		if absent[i] {
-			continue
-		}
-		number, known := numbers[keys[i]]
-		if !known {
-			number = int32(len(p.keys))
-			numbers[keys[i]] = number
-			p.keys, p.n = append(p.keys, keys[i]), append(p.n, 0)
-		}
-		p.n[number]++
-		request.key = number
-		kept = append(kept, request)
-	}
-	p.requests = kept
+	p.divide(keys, newKeyNumbers(s.shape))
 	return p, nil
 }
 
-// each calls set with the code of the value of each row in the texts of the row group, or parquet.Absent.
-func (p *sequenced) each(w *worker, d query.Dimension, rows []int32, set func(i int, code int32)) error {
+// each calls set with the number of the value of each row, or parquet.Absent. add returns the number of a text of the row
+// group that is met for the first time.
+func (p *sequenced) each(w *worker, d query.Dimension, rows []int32, add func(text []byte) int32, set func(i int, number int32)) error {
 	values, err := w.valuesOf(d)
 	if err != nil {
 		return err
 	}
-	known := make([]int32, values.entries.Len())
+	known := make([]int32, values.entries.Len()) // plus one
 	for i, row := range rows {
-		code := values.codes[row]
-		if code != parquet.Absent {
-			code, _ = addEntry(&p.texts, values.entries, code, known)
+		number := values.codes[row]
+		if number != parquet.Absent {
+			of := &known[number]
+			if *of == 0 {
+				*of = add(values.entries.At(number)) + 1
+			}
+			number = *of - 1
 		}
-		set(i, code)
+		set(i, number)
 	}
 	return nil
+}
+
+// divide finds the key of each request, by the codes of the parts of the keys. It removes requests without a key.
+func (p *sequenced) divide(parts [][]int32, numbers keyNumbers) {
+	kept := 0
+requests:
+	for i := range p.requests {
+		var key keyCodes
+		for part, codes := range parts {
+			if key[part] = codes[i]; key[part] == parquet.Absent {
+				continue requests
+			}
+		}
+		number, isNew := numbers.of(key)
+		if isNew {
+			p.keys, p.n = append(p.keys, key), append(p.n, 0)
+		}
+		p.n[number]++
+		p.key[kept], p.requests[kept] = number, p.requests[i]
+		kept++
+	}
+	p.key, p.requests = p.key[:kept], p.requests[:kept]
 }
 
 // join adds the requests of a row group.
@@ -138,7 +209,7 @@ func (s *sequencing) join(p *sequenced) error {
 	p.codes, p.all = make([]int32, p.texts.Len()), make([]int32, len(p.keys))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	taken := int64(cap(p.requests)) * keyedRequestBytes
+	taken := int64(cap(p.requests))*keyedRequestBytes + p.also.Memory()
 	for entry := range p.codes {
 		code, bytes := addEntry(&s.texts, &p.texts, int32(entry), known)
 		p.codes[entry], taken = code, taken+bytes
@@ -148,10 +219,8 @@ func (s *sequencing) join(p *sequenced) error {
 		for part := range s.shape.Key {
 			key[part] = p.codes[key[part]]
 		}
-		number, met := s.numbers[key]
-		if !met {
-			number = int32(len(s.keys))
-			s.numbers[key] = number
+		number, isNew := s.numbers.of(key)
+		if isNew {
 			s.keys, s.n = append(s.keys, key), append(s.n, 0)
 			taken += numberedBytes
 		}
@@ -163,7 +232,7 @@ func (s *sequencing) join(p *sequenced) error {
 }
 
 // answer returns the sequences of the keys that have enough requests.
-func (s *sequencing) answer() (query.SequencesAnswer, error) {
+func (s *sequencing) answer(ctx context.Context) (query.SequencesAnswer, error) {
 	total := int64(0)
 	var order []int32 // the wanted keys
 	for number, n := range s.n {
@@ -175,7 +244,7 @@ func (s *sequencing) answer() (query.SequencesAnswer, error) {
 	if total > query.MaxSequenced {
 		return query.SequencesAnswer{}, engine.SequencesError(query.MaxSequenced)
 	}
-	if err := s.run.reserve(total * keyedRequestBytes); err != nil {
+	if err := s.run.reserve(total * keyedRequestBytes); err != nil || total == 0 {
 		return query.SequencesAnswer{}, err
 	}
 	slices.SortFunc(order, func(a, b int32) int {
@@ -186,49 +255,73 @@ func (s *sequencing) answer() (query.SequencesAnswer, error) {
 		}
 		return 0
 	})
-	if total == 0 {
-		return query.SequencesAnswer{}, nil
-	}
 	a := query.SequencesAnswer{Sequences: make([]query.Sequence, len(order))}
-	places, all := make([]int32, len(s.n)), make([]query.SequenceRequest, total) // places of keys in the answer, plus one
+	all, at := make([]query.SequenceRequest, total), slices.Repeat([]int32{-1}, len(s.n)) // where the next request of a key goes
+	next := int32(0)
 	for place, number := range order {
-		places[number] = int32(place) + 1
 		var key []string
 		for part := range s.shape.Key {
 			key = append(key, string(s.texts.At(s.keys[number][part])))
 		}
-		n := s.n[number]
-		a.Sequences[place] = query.Sequence{Key: key, Requests: all[:0:n]}
-		all = all[n:]
+		end := next + int32(s.n[number])
+		a.Sequences[place] = query.Sequence{Key: key, Requests: all[next:end:end]}
+		at[number], next = next, end
 	}
-	used := make([]bool, s.texts.Len())
+	slices.SortStableFunc(s.parts, func(a, b *sequenced) int { return cmp.Compare(a.firstMs, b.firstMs) })
 	for _, p := range s.parts {
-		for _, request := range p.requests {
-			place := places[p.all[request.key]]
-			if place == 0 {
-				continue
+		p.at, p.base = make([]int32, len(p.keys)), a.Texts.Append(p.also)
+		for key, number := range p.all {
+			if p.at[key] = at[number]; at[number] >= 0 {
+				at[number] += int32(p.n[key])
 			}
-			for i := range s.shape.With {
-				if code := request.With[i]; code != parquet.Absent {
-					request.With[i] = p.codes[code]
-					used[p.codes[code]] = true
-				}
-			}
-			of := &a.Sequences[place-1]
-			of.Requests = append(of.Requests, request.SequenceRequest)
 		}
 	}
-	a.Values = s.number(used, a.Sequences)
-	for _, sequence := range a.Sequences {
-		if !slices.IsSortedFunc(sequence.Requests, query.SequenceRequest.Compare) {
-			slices.SortFunc(sequence.Requests, query.SequenceRequest.Compare)
-		}
+	err := s.run.each(ctx, len(s.parts), func(_ *worker, i int) error {
+		s.parts[i].put(all)
+		return nil
+	})
+	if err != nil {
+		return query.SequencesAnswer{}, err
 	}
-	return a, nil
+	err = s.finish(ctx, &a)
+	return a, err
 }
 
-// number replaces the codes of further values by their numbers among those that are used, in ascending order.
-func (s *sequencing) number(used []bool, list []query.Sequence) (values []string) {
+// put copies the requests of a row group to their places in the answer.
+func (p *sequenced) put(all []query.SequenceRequest) {
+	p.used = make([]bool, len(p.codes))
+	for i, r := range p.requests {
+		at := &p.at[p.key[i]]
+		if *at < 0 {
+			continue
+		}
+		for value, code := range r.With {
+			if code != parquet.Absent {
+				p.used[code] = true
+				r.With[value] = p.codes[code]
+			}
+		}
+		for value, number := range r.Also {
+			if number != parquet.Absent {
+				r.Also[value] = p.base + number
+			}
+		}
+		all[*at] = r
+		*at++
+	}
+	p.requests, p.key = nil, nil
+}
+
+// finish numbers the further values, and sorts the requests of each key.
+func (s *sequencing) finish(ctx context.Context, a *query.SequencesAnswer) error {
+	used := make([]bool, s.texts.Len())
+	for _, p := range s.parts {
+		for entry, is := range p.used {
+			if is {
+				used[p.codes[entry]] = true
+			}
+		}
+	}
 	var codes []int32
 	for code, is := range used {
 		if is {
@@ -236,19 +329,24 @@ func (s *sequencing) number(used []bool, list []query.Sequence) (values []string
 		}
 	}
 	slices.SortFunc(codes, func(a, b int32) int { return bytes.Compare(s.texts.At(a), s.texts.At(b)) })
-	numbers := make([]int32, len(used))
+	numbers := make([]int32, len(used)) // of the codes
 	for i, code := range codes {
 		numbers[code] = int32(i)
-		values = append(values, string(s.texts.At(code)))
+		a.Values = append(a.Values, string(s.texts.At(code)))
 	}
-	for _, sequence := range list {
-		for i := range sequence.Requests {
-			for j, code := range sequence.Requests[i].With {
-				if code != parquet.Absent {
-					sequence.Requests[i].With[j] = numbers[code]
+	const share = 1 << 10 // sequences that are finished at once
+	return s.run.each(ctx, (len(a.Sequences)+share-1)/share, func(_ *worker, i int) error {
+		for _, sequence := range a.Sequences[i*share : min((i+1)*share, len(a.Sequences))] {
+			for r := range sequence.Requests {
+				with := &sequence.Requests[r].With
+				for value, code := range with {
+					if code != parquet.Absent {
+						with[value] = numbers[code]
+					}
 				}
 			}
+			a.Sort(sequence)
 		}
-	}
-	return values
+		return nil
+	})
 }

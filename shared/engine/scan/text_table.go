@@ -77,25 +77,3 @@ func (t *textTable) slot(text textHash) *textSlot {
 }
 
 func (t *textTable) bytes() int64 { return int64(len(t.slots)) * slotBytes }
-
-// textList holds texts, one after the other.
-type textList struct {
-	text []byte
-	ends []uint32
-}
-
-func (l *textList) add(text []byte) {
-	l.text = append(l.text, text...)
-	l.ends = append(l.ends, uint32(len(l.text)))
-}
-
-// At returns a text, which must not be changed.
-func (l *textList) At(i int32) []byte {
-	start := uint32(0)
-	if i > 0 {
-		start = l.ends[i-1]
-	}
-	return l.text[start:l.ends[i]]
-}
-
-func (l *textList) bytes() int64 { return int64(cap(l.text)) + int64(cap(l.ends))*numberBytes }

@@ -21,7 +21,7 @@ func evaluateSequences(shape query.Sequences, rows []*lake.Row) query.SequencesA
 		n[fmt.Sprintf("%q", row.Key)]++
 	}
 	wanted := slices.DeleteFunc(list, func(row query.SequenceRow) bool { return n[fmt.Sprintf("%q", row.Key)] <= shape.Over })
-	return query.SequencesOf(wanted)
+	return shape.SequencesOf(wanted)
 }
 
 // sequenceRow returns the place of a record in its sequence. ok is false if it is in none.
@@ -34,7 +34,7 @@ func sequenceRow(shape query.Sequences, r *lake.Row) (row query.SequenceRow, ok 
 		}
 		row.Key = append(row.Key, values[0])
 	}
-	for _, d := range shape.With {
+	for _, d := range slices.Concat(shape.With, shape.Also) {
 		var value *string
 		if values := d.Values(r); len(values) > 0 {
 			value = &values[0]

@@ -3,7 +3,6 @@ package asking
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -35,6 +34,13 @@ const MaxDays = 31
 // lookBack is how long before the period the pauses of keys are sought.
 const lookBack = 24 * time.Hour
 
+// Source answers the questions of a rule.
+type Source interface {
+	inquiry.Source
+	// Sequences returns the answer to a question of the route of sequences, and what it rests on.
+	Sequences(ctx context.Context, params map[string]string) (query.SequencesAnswer, inquiry.Answer, error)
+}
+
 // Tried is what a rule would have done, and what its answer rests on.
 type Tried struct {
 	Results []answer.WhatIfResult // one
@@ -43,7 +49,7 @@ type Tried struct {
 
 // asker asks the questions of one request.
 type asker struct {
-	from       inquiry.Source
+	from       Source
 	atOnce     int
 	rule       whatif.Rule
 	period     query.Period
@@ -57,7 +63,7 @@ type asker struct {
 
 // Run returns what a rule would have done. The error is a *query.FilterError, a *search.ParamError, the error of the
 // context, or the error of a question.
-func Run(ctx context.Context, from inquiry.Source, r Request) (Tried, error) {
+func Run(ctx context.Context, from Source, r Request) (Tried, error) {
 	a, err := newAsker(from, r)
 	if err != nil {
 		return Tried{}, err
@@ -87,19 +93,19 @@ func Run(ctx context.Context, from inquiry.Source, r Request) (Tried, error) {
 }
 
 // DryRun returns the meta with an estimate of the question that reads the most. It returns the errors of Run.
-func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, error) {
+func DryRun(ctx context.Context, from Source, r Request) (answer.Meta, error) {
 	a, err := newAsker(from, r)
 	if err != nil {
 		return answer.Meta{}, err
 	}
-	if err := a.meta.Estimate(ctx, a.from, a.atOnce, a.question(a.over(), nil)); err != nil {
+	if err := a.meta.Estimate(ctx, a.from, a.atOnce, a.question(a.over())); err != nil {
 		return answer.Meta{}, fmt.Errorf("estimate the question of a rule: %w", err)
 	}
 	m := a.meta.About(a.query, a.zoneName)
 	return m.Estimated(a.atOnce), nil
 }
 
-func newAsker(from inquiry.Source, r Request) (*asker, error) {
+func newAsker(from Source, r Request) (*asker, error) {
 	clock, err := search.ClockOf(r.Now, r.Zone)
 	if err != nil {
 		return nil, err
@@ -212,18 +218,24 @@ var selections = []string{"blocked is true", "blocked is true, processing_stage<
 // The further values of the question.
 const (
 	ofClient = iota
-	ofSession
+	ofWith   // of a limit that counts values
+)
+
+var values = []string{"ip"}
+
+// The values of the question that only requests on which the rule acts need.
+const (
+	ofSession = iota
 	ofHost
 	ofPath
 	ofCountry
-	ofWith // of a limit that counts values
 )
 
-var values = []string{"ip", "session", "host", "path", "country"}
+var also = []string{"session", "host", "path", "country"}
 
 // of returns the question for the requests of keys with more than so many of them.
 func (a *asker) of(over int64) search.SequencesOf {
-	of := search.SequencesOf{With: values, Of: selections, Over: over}
+	of := search.SequencesOf{With: values, Also: also, Of: selections, Over: over}
 	if a.attack != "" {
 		of.Of = append(selections[:len(selections):len(selections)], a.attack)
 	}
@@ -244,24 +256,26 @@ func (a *asker) since() int64 {
 	return a.period.FromMs - lookBack.Milliseconds()
 }
 
-func (a *asker) question(over int64, into *query.SequencesAnswer) inquiry.Question {
-	of := a.of(over)
+func (a *asker) question(over int64) inquiry.Question {
 	return inquiry.Question{
 		Route: string(search.Sequences),
 		Params: map[string]string{
-			"filters": filter.Joined(filter.During(a.since(), a.period.ToMs), a.conditions), "of": of.Text(),
+			"filters": filter.Joined(filter.During(a.since(), a.period.ToMs), a.conditions), "of": a.of(over).Text(),
 			"any_of": search.AnyOfText(a.rule.AnyOf),
-		},
-		Into: func(results json.RawMessage) (err error) {
-			*into, err = search.ReadSequences(results, len(of.With))
-			return err
 		},
 	}
 }
 
 func (a *asker) sequences(ctx context.Context, over int64) (found query.SequencesAnswer, err error) {
-	err = a.all(ctx, a.question(over, &found))
-	return found, err
+	found, answer, err := a.from.Sequences(ctx, a.question(over).Params)
+	switch {
+	case ctx.Err() != nil:
+		return found, ctx.Err()
+	case err != nil:
+		return found, fmt.Errorf("ask for the requests of a rule: %w", err)
+	}
+	a.meta.Add([]inquiry.Answer{answer})
+	return found, nil
 }
 
 // all asks questions at the same time.

@@ -28,16 +28,16 @@ const period = "timestamp between 2026-11-20 12:00 and 2026-11-20 14:00"
 
 // sourceOf returns the source over rows, which are in the order of their times, for a caller who is limited to branches
 // unless there are none.
-func sourceOf(t *testing.T, rows []*lake.Row, branches ...string) answering.Ask {
+func sourceOf(t *testing.T, rows []*lake.Row, branches ...string) answering.TrySource {
 	t.Helper()
 	service, err := search.New(enginetest.Oracle{Rows: rows}, search.Options{Now: func() time.Time { return noon.AddDate(0, 0, 1) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answering.AskAs(service, branches, "", nil)
+	return answering.TryAs(service, branches, "", nil)
 }
 
-func run(t *testing.T, from answering.Ask, rule string) answer.WhatIfResult {
+func run(t *testing.T, from answering.TrySource, rule string) answer.WhatIfResult {
 	t.Helper()
 	got, err := asking.Run(t.Context(), from, asking.Request{Filters: period, Rule: rule})
 	if err != nil {

@@ -24,16 +24,19 @@ func (a *asker) result(
 		sinceNs = max(sinceNs, inquiry.TimeOf(*a.meta.Oldest).UnixNano())
 	}
 	trial := whatif.NewTrial(a.rule, sinceNs, a.period.FromMs*1_000_000, curveFrom, withAttack)
+	trial.Same = found.Texts.Same()
 	times := newTimes(a.query)
+	var list []whatif.Seen
 	for key, s := range found.Sequences {
-		trial.Add(seenOf(int32(key), s.Requests))
+		list = appendSeen(list[:0], int32(key), s.Requests)
+		trial.Add(list)
 	}
 	o := trial.Outcome()
 	r := answer.WhatIfResult{
 		Rule: a.rule.String(), Action: a.rule.Action, Sentence: o.Sentence(a.rule, a.zone),
 		NumOfRequests: o.Acted, NumOfBlockedRequests: o.Stopped, NumOfNewRequests: o.Newly,
 		NumOfIP: o.Clients, NumOfSessions: o.Sessions, NumOfHumans: o.Humans, NumOfHumanIP: o.HumanClients,
-		SegmentSeconds: times.seconds, Segments: times.segments(o), Facets: facetsOf(o, found.Values),
+		SegmentSeconds: times.seconds, Segments: times.segments(o), Facets: facetsOf(o, &found.Texts),
 		Curve: curveOf(o), Unknown: o.Unknown(a.rule, curveFrom, a.attack != ""), Attack: a.attackOf(o),
 	}
 	if a.rule.Name != "" {
@@ -49,26 +52,25 @@ func (a *asker) result(
 		r.JSON = &r.Forms[0].JSON
 	}
 	r.Affected = make([]answer.WhatIfClient, len(o.Affected))
-	var list []inquiry.Question
+	var evidence []inquiry.Question
 	for i, c := range o.Affected {
 		own := a.client(&r.Affected[i], c, o.Humans != nil, found)
 		if own != "" {
-			list = append(list, a.evidence(&r.Affected[i], own))
+			evidence = append(evidence, a.evidence(&r.Affected[i], own))
 		}
 	}
-	return r, a.all(ctx, list...)
+	return r, a.all(ctx, evidence...)
 }
 
-// seenOf returns the requests of a key as a trial needs them.
-func seenOf(key int32, requests []query.SequenceRequest) []whatif.Seen {
-	list := make([]whatif.Seen, len(requests))
-	for i, r := range requests {
-		list[i] = whatif.Seen{
+// appendSeen appends the requests of a key as a trial needs them.
+func appendSeen(list []whatif.Seen, key int32, requests []query.SequenceRequest) []whatif.Seen {
+	for _, r := range requests {
+		list = append(list, whatif.Seen{
 			Request: whatif.Request{TsNs: r.TsNs, Value: r.With[ofWith]}, Key: key,
-			Client: r.With[ofClient], Session: r.With[ofSession], Facets: [3]int32{r.With[ofHost], r.With[ofPath], r.With[ofCountry]},
+			Client: r.With[ofClient], Session: r.Also[ofSession], Facets: [3]int32{r.Also[ofHost], r.Also[ofPath], r.Also[ofCountry]},
 			Stopped: r.Selected&isStopped != 0, Earlier: r.Selected&isEarlier != 0,
 			Human: r.Selected&isHuman != 0, NoHuman: r.Selected&isNoHuman != 0, Attack: r.Selected&isAttack != 0,
-		}
+		})
 	}
 	return list
 }
@@ -115,7 +117,7 @@ func (t times) segments(o whatif.Outcome) []answer.WhatIfSegment {
 const facetValues = 10
 
 // facetsOf returns what the newly stopped requests have in common.
-func facetsOf(o whatif.Outcome, texts []string) []answer.WhatIfFacet {
+func facetsOf(o whatif.Outcome, texts *query.Texts) []answer.WhatIfFacet {
 	list := []answer.WhatIfFacet{}
 	for i, field := range []string{"host", "path", "country"} {
 		counts := map[int32]int64{}
@@ -126,7 +128,7 @@ func facetsOf(o whatif.Outcome, texts []string) []answer.WhatIfFacet {
 		}
 		f := answer.WhatIfFacet{Field: field, Values: []answer.WhatIfValue{}}
 		for value, n := range counts {
-			f.Values = append(f.Values, answer.WhatIfValue{Value: texts[value], NumOfNewRequests: n})
+			f.Values = append(f.Values, answer.WhatIfValue{Value: string(texts.At(value)), NumOfNewRequests: n})
 		}
 		slices.SortFunc(f.Values, func(a, b answer.WhatIfValue) int {
 			return cmp.Or(cmp.Compare(b.NumOfNewRequests, a.NumOfNewRequests), cmp.Compare(a.Value, b.Value))

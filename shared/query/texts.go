@@ -1,0 +1,81 @@
+package query
+
+import "sort"
+
+// PackedTexts are texts in one piece of memory, one after the other. Their numbers count from 0.
+type PackedTexts struct {
+	Bytes []byte
+	Ends  []uint32 // of each text
+}
+
+// NewPackedTexts returns an empty list with room for so many texts of so many bytes.
+func NewPackedTexts(texts, bytes int) PackedTexts {
+	return PackedTexts{make([]byte, 0, bytes), make([]uint32, 0, texts)}
+}
+
+// Add adds a text.
+func (l *PackedTexts) Add(text []byte) {
+	l.Bytes = append(l.Bytes, text...)
+	l.Ends = append(l.Ends, uint32(len(l.Bytes)))
+}
+
+// Len returns the number of texts.
+func (l *PackedTexts) Len() int { return len(l.Ends) }
+
+// At returns a text, which must not be changed.
+func (l *PackedTexts) At(i int32) []byte {
+	start := uint32(0)
+	if i > 0 {
+		start = l.Ends[i-1]
+	}
+	return l.Bytes[start:l.Ends[i]]
+}
+
+// Memory returns about how many bytes the list takes.
+func (l *PackedTexts) Memory() int64 { return int64(cap(l.Bytes)) + int64(cap(l.Ends))*4 }
+
+// Texts are the texts of several lists. The numbers of a list follow those of the list before. A text may be there several
+// times.
+type Texts struct {
+	Lists []PackedTexts
+	First []int32 // the number of the first text of each list
+	N     int32
+}
+
+// Append adds the texts of a list, and returns the number of the first of them.
+func (t *Texts) Append(l PackedTexts) (first int32) {
+	first = t.N
+	if l.Len() > 0 {
+		t.Lists, t.First, t.N = append(t.Lists, l), append(t.First, first), first+int32(l.Len())
+	}
+	return first
+}
+
+// Len returns the number of texts.
+func (t *Texts) Len() int { return int(t.N) }
+
+// At returns a text, which must not be changed.
+func (t *Texts) At(i int32) []byte {
+	list := sort.Search(len(t.First), func(at int) bool { return t.First[at] > i }) - 1
+	return t.Lists[list].At(i - t.First[list])
+}
+
+// Same returns a function that returns the same number for equal texts of a field: the number of one of them.
+func (t *Texts) Same() func(i int32) int32 {
+	if len(t.Lists) < 2 { // a list has each text of a field once
+		return func(i int32) int32 { return i }
+	}
+	numbers, known := make([]int32, t.N), map[string]int32{} // numbers are plus one; 0: not known yet
+	return func(i int32) int32 {
+		if numbers[i] == 0 {
+			text := t.At(i)
+			number, met := known[string(text)]
+			if !met {
+				number = i
+				known[string(text)] = i
+			}
+			numbers[i] = number + 1
+		}
+		return numbers[i] - 1
+	}
+}
