@@ -35,12 +35,12 @@ func (a *Attack) knee(places []int32, least int64, at func(threshold int64) Poin
 // attack collects the figures of an Attack.
 type attack struct {
 	figures Attack
-	clients map[int32]otherClient // with requests that are not of the attack and not blocked today
+	clients numbers[otherClient] // those of requests that are not of the attack and not blocked today are met
 }
 
 // otherClient says what is known about an address.
 type otherClient struct {
-	stopped, human, humanStopped bool
+	met, stopped, human, humanStopped bool
 }
 
 // add adds a request that reaches the limit.
@@ -52,14 +52,11 @@ func (a *attack) add(one Seen, acts bool) {
 			a.figures.Acted++
 		}
 	case !one.Stopped && one.Client >= 0:
-		if a.clients == nil {
-			a.clients = map[int32]otherClient{}
-		}
-		is := a.clients[one.Client]
+		is := a.clients.at(one.Client)
+		is.met = true
 		is.stopped = is.stopped || acts
 		is.human = is.human || one.Human
 		is.humanStopped = is.humanStopped || one.Human && acts
-		a.clients[one.Client] = is
 	}
 }
 
@@ -68,7 +65,7 @@ func (a *attack) outcome(people bool) *Attack {
 	figures := a.figures
 	figures.People = people
 	for _, is := range a.clients {
-		if !people || is.human {
+		if is.met && (!people || is.human) {
 			figures.Others++
 		}
 		if people && is.humanStopped || !people && is.stopped {

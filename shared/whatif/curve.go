@@ -1,64 +1,69 @@
 package whatif
 
-import (
-	"maps"
-	"slices"
-	"sort"
-)
+import "slices"
 
 // curve finds what each threshold of a limit would do. A request at place n of its window is acted on by all thresholds
 // below n.
 type curve struct {
 	least int64
 
-	acted, newly, humans map[int32]int64 // requests by their places
-	client, person       map[int32]int32 // the last place of a newly stopped request of each address, and of one of a human
+	acted, newly, humans numbers[int64] // requests by their places
+	client, person       numbers[int32] // the last place of a newly stopped request of each address, and of one of a human
 
-	attack             map[int32]int64 // requests of the attack by their places
-	other, otherPerson map[int32]int32 // like client and person, of requests that are not of the attack
+	attack             numbers[int64] // requests of the attack by their places
+	other, otherPerson numbers[int32] // like client and person, of requests that are not of the attack
+}
+
+// numbers are numbers by an index that counts from 0.
+type numbers[N any] []N
+
+// at returns the place of a number.
+func (n *numbers[N]) at(i int32) *N {
+	if missing := int(i) + 1 - len(*n); missing > 0 {
+		*n = append(*n, make([]N, missing)...)
+	}
+	return &(*n)[i]
 }
 
 func (c *curve) add(requests []Seen, places []int32, fromNs int64) {
-	if c.acted == nil {
-		c.acted, c.newly, c.humans = map[int32]int64{}, map[int32]int64{}, map[int32]int64{}
-		c.client, c.person = map[int32]int32{}, map[int32]int32{}
-		c.attack, c.other, c.otherPerson = map[int32]int64{}, map[int32]int32{}, map[int32]int32{}
-	}
 	for i, one := range requests {
 		place := places[i]
 		if place == 0 || one.TsNs < fromNs {
 			continue
 		}
-		c.acted[place]++
+		*c.acted.at(place)++
 		if one.Attack {
-			c.attack[place]++
+			*c.attack.at(place)++
 		}
 		if one.Stopped {
 			continue
 		}
-		c.newly[place]++
+		*c.newly.at(place)++
 		if one.Human {
-			c.humans[place]++
+			*c.humans.at(place)++
 		}
 		if one.Client < 0 {
 			continue
 		}
-		raise(c.client, one.Client, place)
+		raise(&c.client, one.Client, place)
 		if one.Human {
-			raise(c.person, one.Client, place)
+			raise(&c.person, one.Client, place)
 		}
 		if one.Attack {
 			continue
 		}
-		raise(c.other, one.Client, place)
+		raise(&c.other, one.Client, place)
 		if one.Human {
-			raise(c.otherPerson, one.Client, place)
+			raise(&c.otherPerson, one.Client, place)
 		}
 	}
 }
 
 // raise sets the last place of a client to one that is later.
-func raise(last map[int32]int32, client, place int32) { last[client] = max(last[client], place) }
+func raise(last *numbers[int32], client, place int32) {
+	of := last.at(client)
+	*of = max(*of, place)
+}
 
 // maxPoints is about the maximum number of points of a curve.
 const maxPoints = 150
@@ -66,7 +71,12 @@ const maxPoints = 150
 // into sets the curve of an outcome and, with an attack, its knee. The curve has the threshold of the rule, the knee, and
 // thresholds from the least one up to the first one that does nothing. Many of them are spaced by a constant ratio.
 func (c *curve) into(o *Outcome, own int64) {
-	places := slices.Sorted(maps.Keys(c.acted))
+	var places []int32
+	for place, n := range c.acted {
+		if n > 0 {
+			places = append(places, int32(place))
+		}
+	}
 	largest := c.least
 	if n := len(places); n > 0 {
 		largest = max(largest, int64(places[n-1]))
@@ -103,27 +113,21 @@ func (c *curve) figures(people bool) func(threshold int64) Point {
 	}
 }
 
-// counted returns how often each number is there.
-func counted(numbers map[int32]int32) map[int32]int64 {
-	n := map[int32]int64{}
-	for _, number := range numbers {
-		n[number]++
+// counted returns how often each number above 0 is there.
+func counted(list numbers[int32]) (n numbers[int64]) {
+	for _, number := range list {
+		if number > 0 {
+			*n.at(number)++
+		}
 	}
 	return n
 }
 
 // above returns a function that adds up the numbers of all places above a threshold.
-func above(n map[int32]int64) func(threshold int64) int64 {
-	places := make([]int32, 0, len(n))
-	for place := range n {
-		places = append(places, place)
+func above(n numbers[int64]) func(threshold int64) int64 {
+	sums := make([]int64, len(n)+1) // of the places from each one on
+	for place := len(n) - 1; place >= 0; place-- {
+		sums[place] = sums[place+1] + n[place]
 	}
-	slices.Sort(places)
-	sums := make([]int64, len(places)+1) // of the places from each one on
-	for i := len(places) - 1; i >= 0; i-- {
-		sums[i] = sums[i+1] + n[places[i]]
-	}
-	return func(threshold int64) int64 {
-		return sums[sort.Search(len(places), func(i int) bool { return int64(places[i]) > threshold })]
-	}
+	return func(threshold int64) int64 { return sums[min(threshold+1, int64(len(n)))] }
 }

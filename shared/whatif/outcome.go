@@ -157,14 +157,26 @@ func (t *Trial) Outcome() Outcome {
 	o := t.outcome
 	slices.SortFunc(o.NewlyStopped, func(a, b Seen) int { return cmp.Or(cmp.Compare(a.TsNs, b.TsNs), cmp.Compare(a.Key, b.Key)) })
 	o.Stopped, o.Newly = int64(len(o.StoppedNs)), int64(len(o.NewlyStopped))
-	sessions, people := map[int32]bool{}, map[int32]bool{} // people has each address, and whether it is of a human
-	affected, humans := map[int32]*Client{}, int64(0)
+	const isClient, isHuman = 1, 2
+	var sessions numbers[bool]
+	var people numbers[uint8] // of each address: isClient, and whether it is of a human
+	var affected numbers[Client]
+	humans := int64(0)
 	for _, one := range o.NewlyStopped {
 		if one.Session >= 0 {
-			sessions[one.Session] = true
+			if is := sessions.at(one.Session); !*is {
+				*is = true
+				o.Sessions++
+			}
 		}
 		if one.Client >= 0 {
-			people[one.Client] = people[one.Client] || one.Human
+			is := people.at(one.Client)
+			if *is == 0 {
+				o.Clients++
+			}
+			if *is |= isClient; one.Human {
+				*is |= isHuman
+			}
 		}
 		if one.Human {
 			humans++
@@ -176,21 +188,19 @@ func (t *Trial) Outcome() Outcome {
 		if who < 0 {
 			continue
 		}
-		c := affected[who]
-		if c == nil {
-			c = &Client{Key: who, FirstNs: one.TsNs}
-			affected[who] = c
+		c := affected.at(who)
+		if c.Newly == 0 {
+			*c = Client{Key: who, FirstNs: one.TsNs}
 		}
 		c.Newly, c.LastNs = c.Newly+1, one.TsNs
 		if one.Human {
 			c.Humans++
 		}
 	}
-	o.Clients, o.Sessions = int64(len(people)), int64(len(sessions))
 	if t.humans {
 		n := int64(0)
 		for _, is := range people {
-			if is {
+			if is&isHuman != 0 {
 				n++
 			}
 		}
@@ -199,9 +209,7 @@ func (t *Trial) Outcome() Outcome {
 	if n := len(o.NewlyStopped); n > 0 {
 		o.FirstNs, o.LastNs = o.NewlyStopped[0].TsNs, o.NewlyStopped[n-1].TsNs
 	}
-	for _, c := range affected {
-		o.Affected = append(o.Affected, *c)
-	}
+	o.Affected = slices.DeleteFunc(affected, func(c Client) bool { return c.Newly == 0 })
 	slices.SortFunc(o.Affected, func(a, b Client) int {
 		return cmp.Or(cmp.Compare(b.Humans, a.Humans), cmp.Compare(b.Newly, a.Newly), cmp.Compare(a.Key, b.Key))
 	})

@@ -174,6 +174,13 @@ func valueMember(s catalog.Source) string {
 // that meet the other conditions, must make up for that.
 const fewTexts = 4_000
 
+// triesAllTexts reports whether patterns are tried on any number of texts. Another engine takes longer to return sequences
+// than Go's engine to try a pattern on a text of each record.
+func (r *run) triesAllTexts() bool {
+	_, sequences := r.query.Shape.(query.Sequences)
+	return sequences || r.noFallback
+}
+
 // isPattern reports whether a term tries patterns on texts or lists of texts. Name/value fields do not count: DuckDB
 // makes lists of them first, which takes longer than trying patterns.
 func isPattern(t query.Term) bool {
@@ -195,7 +202,7 @@ func (w *worker) term(t query.Term, rows []int32) (func(row int32) bool, error) 
 	if t.Source.Layout == catalog.Scalar {
 		tried = min(n, len(rows))
 	}
-	if tried > fewTexts && n > len(values.Codes)/8 && isPattern(t) && !w.run.noFallback {
+	if tried > fewTexts && n > len(values.Codes)/8 && isPattern(t) && !w.run.triesAllTexts() {
 		return nil, fmt.Errorf("%w: too many different texts of %s to try patterns on", ErrUnsupported, t.Source.Column)
 	}
 	passes := w.passing(values, t)

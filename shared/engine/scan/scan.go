@@ -61,8 +61,11 @@ const manyTexts = 16
 // scan. With Options.NoFallback, Answer answers other queries for figures, too.
 func Supports(q query.Query) bool {
 	switch q.Shape.(type) {
-	case query.Diff, query.Counts, query.Sequences:
+	case query.Diff, query.Counts:
 		dear := func(s query.Selection) bool { return !cheap(s.Conditions) }
+		return cheap(q.Conditions) && !slices.ContainsFunc(q.Selections(), dear)
+	case query.Sequences: // its selections exclude no records, so bloom filters are no use to another engine
+		dear := func(s query.Selection) bool { return !scanned(s.Conditions) }
 		return cheap(q.Conditions) && !slices.ContainsFunc(q.Selections(), dear)
 	case query.Stats, query.Timeline, query.TopX, query.Facets, query.Histogram:
 		return cheap(q.Conditions)
@@ -71,16 +74,35 @@ func Supports(q query.Query) bool {
 }
 
 // SupportsNewest reports whether Newest is a fast way to find the records of q: q asks for logs, and its conditions are
-// cheap for a scan. With Options.NoFallback, Newest finds the records of other queries for logs, too.
+// cheap for a scan, or its period is a moment, which few row groups have. With Options.NoFallback, Newest finds the records of other queries for logs, too.
 func SupportsNewest(q query.Query) bool {
 	_, logs := q.Shape.(query.Logs)
-	return logs && cheap(q.Conditions)
+	span := q.TimeBounds().Span()
+	return logs && (cheap(q.Conditions) || span.ToMs-span.FromMs < momentMs && scanned(q.Conditions))
 }
+
+// momentMs is the length of a period that a row group of a scan contains, but for few.
+const momentMs = 1000
 
 // cheap reports whether a scan tests conditions fast: they are few, and on columns with dictionaries. Conditions on
 // a few addresses and the like are not for a scan, because an engine with bloom filters reads next to nothing for
 // them, unless the records of networks or patterns are wanted, too.
 func cheap(conditions []query.Condition) bool {
+	return scanned(conditions) && !slices.ContainsFunc(conditions, isBloomed)
+}
+
+// isBloomed reports whether bloom filters exclude most row groups without a record that meets a condition.
+func isBloomed(c query.Condition) bool {
+	if c.Any != nil || len(c.Terms) != 1 || c.Negated {
+		return false
+	}
+	in, exact := c.Terms[0].Test.(query.TextIn)
+	stored, ok := parquet.ColumnOf(c.Terms[0].Source.Column, valueMember(c.Terms[0].Source))
+	return ok && exact && stored.HasBloomFilter() && len(in.Values) < manyTexts
+}
+
+// scanned reports whether conditions are few, and on columns with dictionaries.
+func scanned(conditions []query.Condition) bool {
 	values := 0
 	for _, c := range conditions {
 		for _, t := range c.AllTerms() {
@@ -90,10 +112,6 @@ func cheap(conditions []query.Condition) bool {
 			stored, ok := parquet.ColumnOf(t.Source.Column, valueMember(t.Source))
 			isText := t.Source.Type == catalog.String || t.Source.Type == catalog.Any
 			if !ok || isText && !stored.HasDictionary() {
-				return false
-			}
-			in, exact := t.Test.(query.TextIn)
-			if exact && len(c.Terms) == 1 && !c.Negated && stored.HasBloomFilter() && len(in.Values) < manyTexts {
 				return false
 			}
 			values += valuesOf(t)
