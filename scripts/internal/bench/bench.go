@@ -152,6 +152,10 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
+	tried, err := measureTried(ctx, o, day.server.client(1))
+	if err != nil {
+		return Report{}, err
+	}
 	week, err := measureFullDays(ctx, o)
 	if err != nil {
 		return Report{}, err
@@ -167,7 +171,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	return Report{
 		Records: day.stored.rows, Objects: len(day.stored.objects), Bytes: day.stored.bytes,
 		Cores: runtime.GOMAXPROCS(0), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Runs: o.Runs,
-		Import: imported, Questions: compared, Export: exported, Week: week, Load: load,
+		Import: imported, Questions: compared, Tried: tried, Export: exported, Week: week, Load: load,
 		Neighbour: neighbour, Populations: populations,
 	}, nil
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -19,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -28,6 +30,7 @@ import (
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/testkit/reference"
+	"github.com/orrery/orrery/shared/whatif/asking"
 )
 
 // TestRun measures a small product that uses the reference evaluation, and so compares the hand-written SQL with it.
@@ -407,6 +410,15 @@ func (r *inMemory) handler(service *search.Service) http.Handler {
 		r := search.Request{Route: route}
 		for name := range p {
 			r.Set(name, p.Get(name))
+		}
+		if route == search.WhatIf {
+			tried, err := asking.Run(req.Context(), answering.TryAs(service, nil, "", nil), asking.Request{
+				Filters: p.Get("filters"), Rule: p.Get("rule"), Attack: p.Get("attack"),
+			})
+			if err = cmp.Or(err, json.NewEncoder(w).Encode(map[string]any{"data": tried.Results, "meta": tried.Meta})); err != nil {
+				panic(err)
+			}
+			return
 		}
 		found, err := service.Search(req.Context(), r)
 		if err != nil {

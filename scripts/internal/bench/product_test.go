@@ -44,6 +44,14 @@ func TestRunProduct(t *testing.T) {
 	if len(r.Week.RolledUp) != 4 {
 		t.Errorf("%d questions were asked about rolled up days, want 4", len(r.Week.RolledUp))
 	}
+	for _, a := range r.Tried {
+		if a.Ms <= 0 || a.TopX <= 0 {
+			t.Errorf("tried: %+v", a)
+		}
+	}
+	if len(r.Tried) != len(triedRules) {
+		t.Errorf("%d rules were tried, want %d", len(r.Tried), len(triedRules))
+	}
 	for _, a := range r.Week.Again {
 		if a.First <= 0 || a.Later <= 0 {
 			t.Errorf("asked again: %+v", a)

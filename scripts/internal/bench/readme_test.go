@@ -84,11 +84,15 @@ func reportOfEveryRow() Report {
 			again = append(again, Again{Name: q.name + ", " + f.name, share: q.share})
 		}
 	}
+	var tried []Tried
+	for _, rule := range triedRules {
+		tried = append(tried, Tried{Name: rule.name})
+	}
 	for _, name := range []string{"topx", "facets", "diff", "histogram"} {
 		populations.Crowd = append(populations.Crowd, Timed{Name: name})
 	}
 	return Report{
-		Records: FullRecords, Questions: compared,
+		Records: FullRecords, Questions: compared, Tried: tried,
 		Import: Import{Cores: 2, PeakBytes: 1, Texts: texts, Crowd: crowdTimes * FullRecords},
 		Export: Export{PeakBytes: 1}, Week: WeekReport{
 			Seconds: 1, MemoryBytes: 1, Days: o.Days, TimelineMemoryBytes: 1, Growth: growth, Again: again,

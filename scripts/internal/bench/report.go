@@ -22,6 +22,7 @@ type Report struct {
 
 	Import    Import       `json:"import"`
 	Questions []Comparison `json:"questions"`
+	Tried     []Tried      `json:"tried"`
 	Export    Export       `json:"export"`
 	Week      WeekReport   `json:"week_report"`
 	Load      Load         `json:"load"`
@@ -95,7 +96,7 @@ func (r Report) Rows() []Row {
 			})
 		}
 	}
-	return slices.Concat(rows, r.exportRows(), r.weekRows(), r.populationRows(), r.storageRows(), r.loadRows(), r.neighbourRows())
+	return slices.Concat(rows, r.triedRows(), r.exportRows(), r.weekRows(), r.populationRows(), r.storageRows(), r.loadRows(), r.neighbourRows())
 }
 
 func (r Report) exportRows() []Row {

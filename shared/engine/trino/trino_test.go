@@ -8,6 +8,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/trino/trinotest"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/whatif/whatiftest"
 )
 
 // The tests of this file and of proof_test.go need a real Trino; see package trinotest.
@@ -26,4 +27,9 @@ var middle = lake.PartitionOf(enginetest.Start.Add(enginetest.Length / 2).Trunca
 func over(t *testing.T, watermark lake.Partition) func(rows []lake.Row) engine.Engine {
 	trinotest.Server(t) // skips the whole test if there is no server; the suite would skip each subtest
 	return func(rows []lake.Row) engine.Engine { return trinotest.Load(t, rows, watermark).Engine() }
+}
+
+// TestRules: rules decide by Trino as by the simulation. -whatif.rules sets the number of rules.
+func TestRules(t *testing.T) {
+	whatiftest.Decisions(t, over(t, lake.PartitionOf(whatiftest.Begin.UnixMilli())), 100_000, 60)
 }

@@ -36,6 +36,9 @@ func sizeOf(v reflect.Value) (bytes int64) {
 			bytes += sizeOf(v.Elem())
 		}
 	case reflect.Slice:
+		if isFlat(v.Type().Elem()) { // there may be a million requests in sequences
+			return bytes + int64(v.Len())*int64(v.Type().Elem().Size())
+		}
 		for i := range v.Len() {
 			bytes += sizeOf(v.Index(i))
 		}
@@ -46,4 +49,21 @@ func sizeOf(v reflect.Value) (bytes int64) {
 		}
 	}
 	return bytes
+}
+
+// isFlat reports whether values of a type refer to nothing.
+func isFlat(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map, reflect.Func, reflect.Chan:
+		return false
+	case reflect.Array:
+		return isFlat(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !isFlat(t.Field(i).Type) {
+				return false
+			}
+		}
+	}
+	return true
 }
