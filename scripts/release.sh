@@ -42,8 +42,8 @@ faults() { ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/ingest/cloud
 
 # engines compares the engines of one machine with the reference evaluation.
 engines() {
-	go test -count=1 -timeout 3h ./shared/engine/local -run TestDifferential \
-		-differential.filters="${FILTERS:-2000}" -differential.seed="$seed"
+	go test -count=1 -timeout 3h ./shared/engine/local -run 'TestDifferential|TestRules' \
+		-differential.filters="${FILTERS:-2000}" -differential.seed="$seed" -whatif.rules="${RULES:-1000}" -whatif.seed="$seed"
 }
 
 # trino runs the engine suite and generated filters in full, over Athena's protocol and Trino's own.
@@ -54,7 +54,7 @@ trino() {
 	local generated=(-differential.filters="${FILTERS:-2000}" -differential.seed="$seed")
 	go test -count=1 -timeout 3h ./shared/engine/athena -run TestDifferentialOverTrino "${generated[@]}"
 	go test -count=1 -timeout 3h ./shared/engine/athena -run TestEngineOverTrino
-	go test -count=1 -timeout 3h ./shared/engine/trino "${generated[@]}"
+	go test -count=1 -timeout 3h ./shared/engine/trino "${generated[@]}" -whatif.rules="${RULES:-1000}" -whatif.seed="$seed"
 	go test -count=1 -timeout 1h ./shared/pattern -run OnTrino -joni.patterns=30000
 	go test -count=1 -timeout 1h ./shared/sqlgen -run OnTrino
 	scripts/servers/trino.sh stop "$runs/trino"

@@ -164,3 +164,88 @@ func TestCurve(t *testing.T) {
 		t.Errorf("only %d points", points)
 	}
 }
+
+// TestReplayOfAPart: with the requests before it, a part of a period has the decisions that the whole period has there.
+func TestReplayOfAPart(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 0))
+	acted := 0
+	for n := range 3000 {
+		c := randomCase(r)
+		at := r.IntN(len(c.requests))
+		from := c.requests[at].TsNs
+		for at > 0 && c.requests[at-1].TsNs == from {
+			at--
+		}
+		whole := c.limit.Replay(c.requests, wholeHistory, wholeHistory)
+		part := c.limit.Replay(c.requests, wholeHistory, from)
+		if !slices.Equal(part.Acted[at:], whole.Acted[at:]) || !slices.Equal(part.Places[at:], whole.Places[at:]) {
+			t.Fatalf("case %d: %+v of %v from %d:\n got %v\nwant %v", n, c.limit, c.requests, at, part, whole)
+		}
+		if at > 0 && slices.Contains(whole.Acted[at:], true) {
+			acted++
+		}
+	}
+	if acted < 300 {
+		t.Errorf("only %d parts have a request on which a limit acts", acted)
+	}
+}
+
+// TestHigherThreshold: without a ban, a limit with a higher threshold acts on a part of the requests.
+func TestHigherThreshold(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 0))
+	fewer := 0
+	for n := range 3000 {
+		c := randomCase(r)
+		c.limit.Ban, c.limit.Threshold = 0, max(c.limit.Threshold, 1)
+		higher := c.limit
+		higher.Threshold += 1 + r.Int64N(3)
+		lower := c.limit.Replay(c.requests, wholeHistory, wholeHistory).Acted
+		for i, acts := range higher.Replay(c.requests, wholeHistory, wholeHistory).Acted {
+			switch {
+			case acts && !lower[i]:
+				t.Fatalf("case %d: %+v acts on request %d of %v, and with the threshold %d not", n, higher, i, c.requests, c.limit.Threshold)
+			case lower[i] && !acts:
+				fewer++
+			}
+		}
+	}
+	if fewer < 3000 {
+		t.Errorf("higher thresholds act on only %d requests fewer", fewer)
+	}
+}
+
+// TestKeysAddUp: the outcome of several keys is the sum of their outcomes.
+func TestKeysAddUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 0))
+	added := int64(0)
+	for n := range 300 {
+		c := randomCase(r)
+		outcome := func(keys ...[]whatif.Seen) whatif.Outcome {
+			trial := whatif.NewTrial(whatif.Rule{Action: whatif.Block, Limit: &c.limit}, wholeHistory, wholeHistory, 1, true)
+			for _, key := range keys {
+				trial.Add(slices.Clone(key))
+			}
+			return trial.Outcome()
+		}
+		var keys [][]whatif.Seen
+		var sum whatif.Outcome
+		for key := range 4 {
+			var seen []whatif.Seen
+			for _, one := range randomCase(r).requests {
+				seen = append(seen, whatif.Seen{Request: one, Key: int32(key), Client: int32(key), Session: -1, Stopped: r.IntN(4) == 0, Attack: r.IntN(3) == 0})
+			}
+			o := outcome(seen)
+			sum.Acted, sum.Newly, sum.Stopped, sum.Keys = sum.Acted+o.Acted, sum.Newly+o.Newly, sum.Stopped+o.Stopped, sum.Keys+o.Keys
+			sum.Clients += o.Clients
+			keys = append(keys, seen)
+			added += o.Acted
+		}
+		all := outcome(keys...)
+		if all.Acted != sum.Acted || all.Newly != sum.Newly || all.Stopped != sum.Stopped || all.Keys != sum.Keys || all.Clients != sum.Clients {
+			t.Fatalf("case %d: %+v: %+v, and the sum of the keys is %+v", n, c.limit, all, sum)
+		}
+	}
+	if added < 3000 {
+		t.Errorf("the limits have acted on only %d requests", added)
+	}
+}

@@ -116,6 +116,7 @@ func (e *twoWays) scanned(ctx context.Context, q query.Query, answer query.Answe
 
 // difference returns how two answers differ. It does not take equal answers apart, because most are equal.
 func difference(want, got query.Answer) string {
+	want.Sequences, got.Sequences = querytest.Numbered(want.Sequences), querytest.Numbered(got.Sequences)
 	if reflect.DeepEqual(want, got) {
 		return ""
 	}

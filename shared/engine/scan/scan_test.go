@@ -212,7 +212,7 @@ func manyTexts(n int) []lake.Row {
 }
 
 // TestPatternsOnManyTexts: patterns are tried on texts that are few, that occur many times, or whose records meet the other
-// conditions, and not on others.
+// conditions, and for sequences, but not on others.
 func TestPatternsOnManyTexts(t *testing.T) {
 	rows := manyTexts(4_500)
 	objects := stored(t, rows)
@@ -227,9 +227,12 @@ func TestPatternsOnManyTexts(t *testing.T) {
 		{`, host~"7"`, nil},
 	} {
 		for _, shape := range shapes {
-			q := bind(t, hours+c.condition, shape)
-			if err := answer(t, q, rows, objects, scan.Options{}); !errors.Is(err, c.want) {
-				t.Errorf("%T%s: error %v, want %v", shape, c.condition, err, c.want)
+			q, want := bind(t, hours+c.condition, shape), c.want
+			if _, sequences := shape.(query.Sequences); sequences {
+				want = nil
+			}
+			if err := answer(t, q, rows, objects, scan.Options{}); !errors.Is(err, want) {
+				t.Errorf("%T%s: error %v, want %v", shape, c.condition, err, want)
 			}
 			if err := answer(t, q, rows, objects, scan.Options{NoFallback: true}); err != nil {
 				t.Errorf("%T%s without another engine: error %v", shape, c.condition, err)
