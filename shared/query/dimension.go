@@ -24,6 +24,7 @@ type Dimension struct {
 	Fold    bool // names compare without regard to ASCII case
 	Sources []catalog.Source
 	Network *catalog.NetworkSize // nil: the values themselves
+	Joined  bool                 // the values of a member are one value; see AsOne
 }
 
 // maxDimensions is the largest number of dimensions of one query.
@@ -132,7 +133,16 @@ func (d Dimension) Type() catalog.Type {
 }
 
 // Single reports whether a record has at most one value.
-func (d Dimension) Single() bool { return len(d.Sources) == 1 && d.Sources[0].Layout == catalog.Scalar }
+func (d Dimension) Single() bool {
+	return d.Joined || len(d.Sources) == 1 && d.Sources[0].Layout == catalog.Scalar
+}
+
+// AsOne returns the dimension of a member, such as a header, with one value for each record: its values in their order,
+// joined by spaces, as gateways do before they count. Other dimensions are returned as they are.
+func (d Dimension) AsOne() Dimension {
+	d.Joined = d.Key != nil && len(d.Sources) == 1 && d.Sources[0].Layout == catalog.Pairs
+	return d
+}
 
 // Terms returns a term without a test for each source. Its MatchesName selects the names in a name/value field.
 func (d Dimension) Terms() []Term {
@@ -158,6 +168,9 @@ func (d Dimension) Values(r *lake.Row) []string {
 				values = append(values, value)
 			}
 		}
+	}
+	if d.Joined && len(values) > 0 {
+		return []string{strings.Join(values, " ")}
 	}
 	slices.Sort(values)
 	return slices.Compact(values)

@@ -38,6 +38,9 @@ func (d Dimension) Identity() string {
 	if d.Network != nil {
 		ids = append(ids, d.Network.String())
 	}
+	if d.Joined {
+		ids = append(ids, "joined")
+	}
 	return strings.Join(ids, " ")
 }
 

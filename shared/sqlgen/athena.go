@@ -287,6 +287,8 @@ func (athena) withElement(list, value fragment) fragment {
 	return "IF(" + value + " IS NULL, " + list + ", " + list + " || " + value + ")"
 }
 
+func (athena) spaced(list fragment) fragment { return "array_join(" + list + ", ' ')" }
+
 func (athena) different(list fragment) fragment { return "array_distinct(" + list + ")" }
 
 func (athena) orNull(list fragment) fragment {

@@ -52,6 +52,8 @@ type dialect interface {
 	filtered(list, condition fragment) fragment
 	// mapped returns the list of the values of an expression on each element x.
 	mapped(list, value fragment) fragment
+	// spaced joins the elements, which are texts, by spaces.
+	spaced(list fragment) fragment
 	// withElement returns the list, or an empty one if it is NULL, with one more element. NULL may be left out.
 	withElement(list, value fragment) fragment
 	// different returns each of the elements, which are texts, once. Whether NULL is among them depends on the engine.

@@ -115,6 +115,8 @@ func (duckDB) withElement(list, value fragment) fragment {
 	return "list_append(" + list + ", " + value + ")"
 }
 
+func (duckDB) spaced(list fragment) fragment { return "array_to_string(" + list + ", ' ')" }
+
 // different uses list_distinct, which leaves out NULL.
 func (duckDB) different(list fragment) fragment { return "list_distinct(" + list + ")" }
 

@@ -35,6 +35,10 @@ func (p *printer) dimension(d query.Dimension) fragment {
 	if d.Network != nil {
 		return p.networkOf(value(d.Sources[0]), *d.Network)
 	}
+	if d.Joined {
+		all := p.elements(d.Terms()[0])
+		return "CASE WHEN " + p.dialect.length(all) + " > 0 THEN " + p.dialect.spaced(all) + " END"
+	}
 	if d.Single() {
 		return asText(value(d.Sources[0]), d.Sources[0])
 	}

@@ -74,6 +74,9 @@ var shapes = map[string]query.Shape{
 		Of: []query.Selection{{}, querytest.Selection("blocked is true, processing_stage<3")},
 	},
 	"sequence of all": query.Sequences{With: querytest.Dimensions("path")},
+	"sequences by a header": query.Sequences{
+		Key: []query.Dimension{querytest.Dimensions(`headers["x-api-key"]`)[0].AsOne()}, With: querytest.Dimensions("ip"),
+	},
 	"diff of days": query.Diff{
 		By: querytest.Dimensions("status,tags"), Against: query.Against{Kind: query.AgainstEarlier, BackMs: 7 * 86_400_000},
 	},

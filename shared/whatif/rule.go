@@ -82,7 +82,7 @@ func Parse(text string) (Rule, error) {
 		return parseJSON([]byte(text))
 	}
 	head, where, hasWhere := cutWhere(text)
-	words := strings.Fields(strings.ReplaceAll(head, ",", " , "))
+	words := wordsOf(head)
 	if len(words) == 0 {
 		return Rule{}, &RuleError{"there is no rule; it begins with limit, block, challenge, monitor or enforce", exampleLimit}
 	}
@@ -122,6 +122,11 @@ func cutWhere(text string) (head, where string, found bool) {
 	}
 	return text[:at[0]], strings.TrimSpace(text[at[1]:]), true
 }
+
+var word = regexp.MustCompile(`,|(?:[^\s,"]|"(?:[^"\\]|\\.)*"?)+`)
+
+// wordsOf divides a rule at white space and at commas, which are words, but not within quotes.
+func wordsOf(text string) []string { return word.FindAllString(text, -1) }
 
 // parseLimit reads the words of a limit after the first one.
 func parseLimit(words []string) (*Limit, string, error) {

@@ -143,6 +143,9 @@ var attributes = map[string]string{
 // headers are the fields that have headers of requests.
 var headers = map[string]string{"user-agent": "user_agent", "referer": "referer", "host": "host"}
 
+// members are the fields whose members are parts of keys, by their kinds.
+var members = map[string]string{"headers": "headers", "cookies": "cookies", "args": "arguments"}
+
 // fieldOf returns the field that has a part of a key.
 func fieldOf(part map[string]string, place string) (string, error) {
 	for kind, name := range part {
@@ -152,9 +155,14 @@ func fieldOf(part map[string]string, place string) (string, error) {
 			return attributes[name], nil
 		case kind == "headers" && headers[strings.ToLower(name)] != "":
 			return headers[strings.ToLower(name)], nil
+		case members[kind] != "" && name != "":
+			if kind == "headers" {
+				name = strings.ToLower(name)
+			}
+			return members[kind] + "[" + filter.Quote(name) + "]", nil
 		default:
-			return "", &RuleError{fmt.Sprintf("%s: %s %q is not in the log as one value, so requests cannot be counted by it; "+
-				"use an attribute such as ip, session, path or country", place, kind, name), ""}
+			return "", &RuleError{fmt.Sprintf("%s: %s %q is not knowable from the log as one value, so requests cannot be counted by it; "+
+				"use an attribute such as ip, session, path or country, or a header, cookie or argument by its name", place, kind, name), ""}
 		}
 	}
 	return "", &RuleError{place + " has one member, such as {\"attrs\": \"ip\"}", ""}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/filter"
+	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/terraform"
 	"github.com/orrery/orrery/shared/wording"
 )
@@ -318,6 +319,13 @@ func partOf(field string) (map[string]string, bool) {
 	for name, of := range headers {
 		if of == field && of != "host" {
 			return map[string]string{"headers": name}, true
+		}
+	}
+	if list, err := query.ParseDimensions(field); err == nil && len(list) == 1 && list[0].Key != nil {
+		for kind, of := range members {
+			if of == list[0].Field.Name {
+				return map[string]string{kind: list[0].Key.Name}, true
+			}
 		}
 	}
 	names := make([]string, 0, len(attributes))

@@ -90,6 +90,7 @@ var shapes = []query.Shape{
 	sequences("country,ip/24", "", "", 0),
 	sequences("status", "blocked", "host,asn", 1),
 	sequences("", "ip,path", "country,session,organization,human", 0),
+	sequences(`headers["accept"],ip`, `arguments["update"]`, `cookies["session"],headers["user-agent"]`, 0),
 	counts(3600, "host"),
 	counts(86_400, `headers["user-agent"]`),
 	query.Logs{Limit: 200},
@@ -138,14 +139,16 @@ func counts(seconds int64, by string) query.Counts {
 // sequences asks for the requests of keys, with three selections.
 func sequences(key, with, also string, over int64) query.Sequences {
 	s := query.Sequences{Over: over, Of: counts(0, "host").Of}
-	if key != "" {
-		s.Key = querytest.Dimensions(key)
-	}
-	if with != "" {
-		s.With = querytest.Dimensions(with)
-	}
-	if also != "" {
-		s.Also = querytest.Dimensions(also)
+	for _, list := range []struct {
+		text string
+		into *[]query.Dimension
+	}{{key, &s.Key}, {with, &s.With}, {also, &s.Also}} {
+		if list.text == "" {
+			continue
+		}
+		for _, d := range querytest.Dimensions(list.text) {
+			*list.into = append(*list.into, d.AsOne())
+		}
 	}
 	return s
 }

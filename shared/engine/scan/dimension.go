@@ -36,7 +36,7 @@ func (w *worker) elementsOf(d query.Dimension) (keyColumn, error) {
 	if d.Network != nil {
 		return w.networksOf(d, codes, entries), nil
 	}
-	if d.Single() {
+	if d.Single() && !d.Joined {
 		return keyColumn{codes: codes, entries: entries}, nil
 	}
 	if terms[0].Source.Layout != catalog.Pairs {
@@ -47,7 +47,45 @@ func (w *worker) elementsOf(d query.Dimension) (keyColumn, error) {
 		return keyColumn{}, err
 	}
 	named := onEntries(names, func(entry int32) bool { return terms[0].MatchesName(string(names.Texts.At(entry))) })
+	if d.Joined {
+		return w.joinedElements(values.Starts, codes, entries, named), nil
+	}
 	return w.differentCodes(values.Starts, codes, entries, named), nil
+}
+
+// joinedElements returns the elements of each row for which holds returns true, joined by spaces. It uses the memory of the
+// worker.
+func (w *worker) joinedElements(starts, codes []int32, entries texts, holds func(element int32) bool) keyColumn {
+	var all parquet.Dictionary
+	known := make([]int32, entries.Len()) // codes in all of elements that are alone, plus one
+	w.codes = w.codes[:0]
+	var text []byte
+	for row := range len(starts) - 1 {
+		n, alone := 0, int32(parquet.Absent)
+		for i := starts[row]; i < starts[row+1]; i++ {
+			switch {
+			case !holds(i):
+				continue
+			case n == 0:
+				alone = codes[i]
+			case n == 1:
+				text = append(append(text[:0], entries.At(alone)...), ' ')
+				text = append(text, entries.At(codes[i])...)
+			default:
+				text = append(append(text, ' '), entries.At(codes[i])...)
+			}
+			n++
+		}
+		code := int32(parquet.Absent)
+		switch {
+		case n == 1:
+			code, _ = addEntry(&all, entries, alone, known)
+		case n > 1:
+			code = all.Code(text, parquet.Hash(text))
+		}
+		w.codes = append(w.codes, code)
+	}
+	return keyColumn{codes: w.codes, entries: &all.Texts}
 }
 
 // networksOf returns the network of each row, of the addresses that the codes stand for. It uses the memory of the worker.

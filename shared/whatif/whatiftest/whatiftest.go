@@ -225,9 +225,12 @@ func randomRule(r *rand.Rand) rule {
 
 func randomLimit(r *rand.Rand) rule {
 	limit := &simulate.Limit{Active: true, Threshold: r.IntN(8), Timeframe: int64(30 + r.IntN(1800))}
-	for _, name := range [][]string{{"ip"}, {"session"}, {"ip", "path"}, {"country", "method"}, {"path"}, {"asn"}}[r.IntN(6)] {
-		limit.Key = append(limit.Key, simulate.Part{Kind: "attrs", Name: name})
-	}
+	attribute := func(name string) simulate.Part { return simulate.Part{Kind: "attrs", Name: name} }
+	header, cookie := simulate.Part{Kind: "headers", Name: "x-a"}, simulate.Part{Kind: "cookies", Name: "C-d"}
+	limit.Key = [][]simulate.Part{
+		{attribute("ip")}, {attribute("session")}, {attribute("ip"), attribute("path")}, {attribute("country"), attribute("method")},
+		{attribute("path")}, {attribute("asn")}, {header}, {cookie, attribute("ip")}, {{Kind: "args", Name: "q"}},
+	}[r.IntN(9)]
 	type tags struct {
 		Relation string   `json:"relation"`
 		Tags     []string `json:"tags"`
@@ -239,8 +242,8 @@ func randomLimit(r *rand.Rand) rule {
 	}
 	body["key"] = key
 	if r.IntN(3) == 0 {
-		limit.PairWith = &simulate.Part{Kind: "attrs", Name: "path"}
-		body["pairwith"] = map[string]string{"attrs": "path"}
+		limit.PairWith = &[]simulate.Part{attribute("path"), header}[r.IntN(2)]
+		body["pairwith"] = map[string]string{limit.PairWith.Kind: limit.PairWith.Name}
 	}
 	if r.IntN(2) == 0 {
 		limit.Ban, limit.TTL = true, int64(30+r.IntN(1800))
@@ -328,9 +331,14 @@ func traffic(r *rand.Rand, n int) []lake.Row {
 		if r.IntN(3) > 0 {
 			row.Human = new(r.IntN(2) == 0)
 		}
-		if r.IntN(2) == 0 {
-			row.Headers = []lake.Pair{{Name: "x-a", Value: "b"}}
+		pairs := func(name string) (list []lake.Pair) { // a repeated name has several values
+			for range r.IntN(3) {
+				list = append(list, lake.Pair{Name: name, Value: []string{"b", "c", ""}[r.IntN(3)]})
+			}
+			return list
 		}
+		row.Headers = append(pairs("X-A"), lake.Pair{Name: "x-other", Value: "b"})
+		row.Cookies, row.Arguments = pairs("C-d"), pairs("q")
 		for _, tag := range []string{"a", "c"} {
 			if r.IntN(2) == 0 {
 				row.Tags = append(row.Tags, tag)
@@ -344,7 +352,7 @@ func traffic(r *rand.Rand, n int) []lake.Row {
 func logOf(rows []lake.Row) log {
 	l := log{rows: rows}
 	for _, row := range rows {
-		record := simulate.Record{Time: row.TsMs*1000 + row.TsNanos/1000, Fields: map[string]string{}, Headers: map[string]string{}, Tags: row.Tags}
+		record := simulate.Record{Time: row.TsMs*1000 + row.TsNanos/1000, Fields: map[string]string{}, Tags: row.Tags}
 		for name, value := range map[string]*string{
 			"ip": row.IP, "path": row.Path, "session": row.Session, "country": row.Country, "method": row.Method, "asn": row.ASN,
 		} {
@@ -352,10 +360,25 @@ func logOf(rows []lake.Row) log {
 				record.Fields[name] = *value
 			}
 		}
-		for _, header := range row.Headers {
-			record.Headers[header.Name] = header.Value
-		}
+		record.Headers, record.Cookies, record.Args = joined(row.Headers), joined(row.Cookies), joined(row.Arguments)
 		l.records = append(l.records, record)
 	}
 	return l
+}
+
+// joined returns the values of each name in lower case or, of a cookie, as it is. The gateway joins the values of a name by
+// spaces.
+func joined(pairs []lake.Pair) map[string]string {
+	values := map[string]string{}
+	for _, p := range pairs {
+		name := p.Name
+		if name == "X-A" {
+			name = "x-a"
+		}
+		if before, repeated := values[name]; repeated {
+			p.Value = before + " " + p.Value
+		}
+		values[name] = p.Value
+	}
+	return values
 }
