@@ -153,7 +153,7 @@ func sequencesResult(shape query.Sequences, a query.SequencesAnswer) emulator.Re
 	for i := range shape.Key {
 		columns += fmt.Sprintf(" key_%d", i+1)
 	}
-	for i := range shape.With {
+	for i := range len(shape.With) + len(shape.Also) {
 		columns += fmt.Sprintf(" with_%d", i+1)
 	}
 	t := newResult(columns)
@@ -168,6 +168,13 @@ func sequencesResult(shape query.Sequences, a query.SequencesAnswer) emulator.Re
 					cells = append(cells, nil)
 				} else {
 					cells = append(cells, a.Values[r.With[i]])
+				}
+			}
+			for i := range shape.Also {
+				if r.Also[i] < 0 {
+					cells = append(cells, nil)
+				} else {
+					cells = append(cells, string(a.Texts.At(r.Also[i])))
 				}
 			}
 			t.add(cells...)
