@@ -4,7 +4,8 @@
 #
 #   scripts/release.sh [checks | pages | fuzz | race | faults | engines | trino | packages | bench]
 #
-# FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000).
+# FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000),
+# RULES the number of random rules per engine (default 1000).
 # A seed that is printed repeats a run: SEED=7 scripts/release.sh trino.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -44,8 +44,8 @@ func (s SequencesOf) Bind(opts ...query.Option) (query.Sequences, error) {
 			}
 			if len(found) != 1 || !found[0].AsOne().Single() {
 				return shape, &ParamError{
-					Param: "by", Message: name + " can have several values in a request; use a field with one, such as ip, session or path, " +
-						`or a header, cookie or argument by its name, such as headers["x-api-key"]`,
+					Param: "by", Message: name + " can have several values in a request; use a field with one, such as ip, session " +
+						`or path, or a header, cookie or argument by its name, such as headers["x-api-key"]`,
 				}
 			}
 			*list.into = append(*list.into, found[0].AsOne())

@@ -161,8 +161,9 @@ func fieldOf(part map[string]string, place string) (string, error) {
 			}
 			return members[kind] + "[" + filter.Quote(name) + "]", nil
 		default:
-			return "", &RuleError{fmt.Sprintf("%s: %s %q is not knowable from the log as one value, so requests cannot be counted by it; "+
-				"use an attribute such as ip, session, path or country, or a header, cookie or argument by its name", place, kind, name), ""}
+			return "", &RuleError{fmt.Sprintf("%s: %s %q is not knowable from the log as one value, so requests cannot be "+
+				"counted by it; use an attribute such as ip, session, path or country, or a header, cookie or argument by its "+
+				"name", place, kind, name), ""}
 		}
 	}
 	return "", &RuleError{place + " has one member, such as {\"attrs\": \"ip\"}", ""}

@@ -96,7 +96,10 @@ func (r Report) Rows() []Row {
 			})
 		}
 	}
-	return slices.Concat(rows, r.triedRows(), r.exportRows(), r.weekRows(), r.populationRows(), r.storageRows(), r.loadRows(), r.neighbourRows())
+	return slices.Concat(
+		rows, r.triedRows(), r.exportRows(), r.weekRows(), r.populationRows(), r.storageRows(), r.loadRows(),
+		r.neighbourRows(),
+	)
 }
 
 func (r Report) exportRows() []Row {

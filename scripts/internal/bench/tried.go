@@ -23,7 +23,10 @@ var triedRules = []struct {
 	{"filter", []string{"rule", `block where path~"^/login"`}, 1.5, 0},
 	{"limit", []string{"rule", "limit 60 per 1m by ip ban 10m"}, 0, triedMs},
 	{"limit with a curve", []string{"rule", "limit 60 per 1m by ip"}, 0, triedMs},
-	{"limit, compared with an attack", []string{"rule", "limit 60 per 1m by ip", "attack", `path~"login", human is false`}, 0, triedMs},
+	{
+		"limit, compared with an attack",
+		[]string{"rule", "limit 60 per 1m by ip", "attack", `path~"login", human is false`}, 0, triedMs,
+	},
 }
 
 const triedMs = 1000

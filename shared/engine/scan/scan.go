@@ -74,7 +74,8 @@ func Supports(q query.Query) bool {
 }
 
 // SupportsNewest reports whether Newest is a fast way to find the records of q: q asks for logs, and its conditions are
-// cheap for a scan, or its period is a moment, which few row groups have. With Options.NoFallback, Newest finds the records of other queries for logs, too.
+// cheap for a scan, or its period is a moment, which few row groups have. With Options.NoFallback, Newest finds the
+// records of other queries for logs, too.
 func SupportsNewest(q query.Query) bool {
 	_, logs := q.Shape.(query.Logs)
 	span := q.TimeBounds().Span()

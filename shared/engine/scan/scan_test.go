@@ -101,6 +101,31 @@ func TestSupports(t *testing.T) {
 	}
 }
 
+// TestSupportsInSpiteOfBloomFilters: bloom filters are no use for the selections of sequences, and for the records of a
+// moment.
+func TestSupportsInSpiteOfBloomFilters(t *testing.T) {
+	const moment = "timestamp between 2026-01-01 21:00 and 2026-01-01 21:00:00.999"
+	newest := query.Logs{Limit: 1}
+	for _, c := range []struct {
+		filter string
+		shape  query.Shape
+		want   bool
+	}{
+		{hours, query.Sequences{Of: []query.Selection{querytest.Selection(`ip="192.0.2.1"`)}}, true},
+		{hours, query.Sequences{Of: []query.Selection{querytest.Selection(`request_id="a"`)}}, false}, // no dictionary
+		{hours + `, ip="192.0.2.1"`, query.Sequences{}, false},
+		{hours, query.Diff{Select: querytest.Selection(`ip="192.0.2.1"`), Least: 1}, false},
+		{moment + `, ip="192.0.2.1"`, newest, true},
+		{moment + `, request_id="a"`, newest, false},
+		{"timestamp between 2026-01-01 21:00 and 2026-01-01 21:00:01" + `, ip="192.0.2.1"`, newest, false},
+	} {
+		q := bind(t, c.filter, c.shape)
+		if got := scan.Supports(q) || scan.SupportsNewest(q); got != c.want {
+			t.Errorf("%s: %v, want %v", q, got, c.want)
+		}
+	}
+}
+
 // answer answers a query about rows. It checks that the answer is the reference's, unless there is an error.
 func answer(t *testing.T, q query.Query, rows []lake.Row, objects []lake.Object, o scan.Options) error {
 	t.Helper()

@@ -113,7 +113,9 @@ func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &sequenced{firstMs: w.group.MinTsMs, requests: make([]query.SequenceRequest, len(rows)), key: make([]int32, len(rows))}
+	p := &sequenced{
+		firstMs: w.group.MinTsMs, requests: make([]query.SequenceRequest, len(rows)), key: make([]int32, len(rows)),
+	}
 	coded := map[string][]int32{} // of each dimension, the codes of rows
 	codesOf := func(d query.Dimension) ([]int32, error) {
 		codes, known := coded[d.Identity()]
@@ -161,7 +163,9 @@ func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
 
 // each calls set with the number of the value of each row, or parquet.Absent. add returns the number of a text of the row
 // group that is met for the first time.
-func (p *sequenced) each(w *worker, d query.Dimension, rows []int32, add func(text []byte) int32, set func(i int, number int32)) error {
+func (p *sequenced) each(
+	w *worker, d query.Dimension, rows []int32, add func(text []byte) int32, set func(i int, number int32),
+) error {
 	values, err := w.valuesOf(d)
 	if err != nil {
 		return err
@@ -256,7 +260,8 @@ func (s *sequencing) answer(ctx context.Context) (query.SequencesAnswer, error) 
 		return 0
 	})
 	a := query.SequencesAnswer{Sequences: make([]query.Sequence, len(order))}
-	all, at := make([]query.SequenceRequest, total), slices.Repeat([]int32{-1}, len(s.n)) // where the next request of a key goes
+	all := make([]query.SequenceRequest, total)
+	at := slices.Repeat([]int32{-1}, len(s.n)) // where the next request of each key goes
 	next := int32(0)
 	for place, number := range order {
 		var key []string
