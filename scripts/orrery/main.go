@@ -48,6 +48,8 @@ type commands struct {
 
 	Generate  generateCommand  `cmd:"" help:"Generate realistic request records, the same for the same seed."`
 	Compact   compactCommand   `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
+	Backup    backupCommand    `cmd:"" help:"Copy the data folder while it is used; further backups add what is new."`
+	Restore   restoreCommand   `cmd:"" help:"Make a data folder from a backup."`
 	Query     queryCommand     `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
 	Incidents incidentsCommand `cmd:"" help:"List the attacks of a period: when, what, how many requests, and whether it held."`
 	WhatIf    whatIfCommand    `cmd:"" name:"whatif" help:"Show what a rate limit or a filter would have done to past requests."`
