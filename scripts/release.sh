@@ -2,7 +2,7 @@
 # Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
 # inputs are generated anew each time. The whole takes hours; one argument runs a single step.
 #
-#   scripts/release.sh [checks | pages | fuzz | race | faults | engines | trino | packages | bench]
+#   scripts/release.sh [checks | pages | fuzz | race | faults | engines | views | trino | packages | bench]
 #
 # FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000).
 # A seed that is printed repeats a run: SEED=7 scripts/release.sh trino.
@@ -46,6 +46,13 @@ engines() {
 		-differential.filters="${FILTERS:-2000}" -differential.seed="$seed"
 }
 
+# views runs the programs that orrery sql prints for Python.
+views() {
+	python3 -m venv "$runs/python"
+	"$runs/python/bin/pip" install -q pyarrow pandas polars
+	ORRERY_TEST_PYTHON=$runs/python/bin/python go test -count=1 ./scripts/orrery -run TestViewsOfPython
+}
+
 # trino runs the engine suite and generated filters in full, over Athena's protocol and Trino's own.
 trino() {
 	local url
@@ -72,7 +79,7 @@ bench() { go run ./scripts/orrery bench --records 1000000; }
 steps=(checks pages fuzz race faults engines trino packages bench)
 case "${1:-all}" in
 all) ;;
-checks | pages | fuzz | race | faults | engines | trino | packages | bench) steps=("$1") ;;
+checks | pages | fuzz | race | faults | engines | views | trino | packages | bench) steps=("$1") ;;
 *)
 	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
 	exit 2

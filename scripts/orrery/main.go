@@ -6,6 +6,7 @@
 //	target      what a command is about: a folder, a server, a cluster, a deployment
 //	question    a question from the command line: filter, period, parameters
 //	answers     the answer, as a table, in CSV or a result a line, and what is missing from it
+//	views       programs that read the objects with other tools
 //	export      all records of a query, part after part
 //	documents   saved filters, reports and planets, through the API
 //	scheduled   scheduled reports and their runs, printed
@@ -61,6 +62,8 @@ type commands struct {
 	Status    statusCommand    `cmd:"" help:"Show what a folder, a server or a deployment has and allows."`
 	Fields    fieldsCommand    `cmd:"" help:"List the fields a filter can use."`
 	Formats   formatsCommand   `cmd:"" help:"List the log formats, or describe one."`
+	Files     filesCommand     `cmd:"" help:"List the files of the current objects, each record once."`
+	SQL       sqlCommand       `cmd:"" name:"sql" help:"Print a view of the records for DuckDB, pandas or polars."`
 	DDL       ddlCommand       `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
 	Planet    planetCommand    `cmd:"" help:"Read or replace the planet settings of a configuration."`
 	List      listCommand      `cmd:"" help:"Write, read, list and delete lists of values, which filters name, as in ip in @tor."`

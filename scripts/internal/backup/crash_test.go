@@ -16,8 +16,8 @@ import (
 	"github.com/orrery/orrery/scripts/internal/local"
 )
 
-// The crash tests run this test binary as a child process, which makes or restores a backup and kills itself at the n-th
-// step, as kill -9 does.
+// The crash tests run this test binary as a child process, which makes or restores a backup and kills itself at the
+// n-th step, as kill -9 does.
 const (
 	crashWork = "ORRERY_TEST_CRASH_WORK"
 	crashFrom = "ORRERY_TEST_CRASH_FROM"
@@ -77,7 +77,8 @@ func child(work func(from, to string, o Options) error) error {
 func killedAt(t *testing.T, work, from, to string, step int) bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), crashWork+"="+work, crashFrom+"="+from, crashTo+"="+to, crashStep+"="+strconv.Itoa(step))
+	cmd.Env = append(os.Environ(),
+		crashWork+"="+work, crashFrom+"="+from, crashTo+"="+to, crashStep+"="+strconv.Itoa(step))
 	var out strings.Builder
 	cmd.Stderr = &out
 	err := cmd.Run()

@@ -140,8 +140,8 @@ type Restored struct {
 	From, To time.Time // of the records; zero if there are none
 }
 
-// Restore makes a data folder from a backup. The folder must be empty or missing. Until it is complete, no program opens
-// it. If the process is killed, Restore can be called again; after an error the folder is as it was.
+// Restore makes a data folder from a backup. The folder must be empty or missing. Until it is complete, no program
+// opens it. If the process is killed, Restore can be called again; after an error the folder is as it was.
 func Restore(ctx context.Context, from Source, data string, o Options) (r Restored, err error) {
 	made, lock, err := begin(data)
 	if err != nil {
@@ -236,7 +236,8 @@ func clearRestored(data string) error {
 		return err
 	}
 	for _, e := range entries {
-		database := slices.ContainsFunc(local.Databases, func(name string) bool { return strings.HasPrefix(e.Name(), name) })
+		isOf := func(database string) bool { return strings.HasPrefix(e.Name(), database) } // or its log
+		database := slices.ContainsFunc(local.Databases, isOf)
 		if database || e.Name() == "locks" || slices.Contains(restored(), e.Name()) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(data, e.Name())))
 		}
