@@ -76,7 +76,7 @@ packages() {
 # bench prints the figures of a million records for the notes of the release.
 bench() { go run ./scripts/orrery bench --records 1000000; }
 
-steps=(checks pages fuzz race faults engines trino packages bench)
+steps=(checks pages fuzz race faults engines views trino packages bench)
 case "${1:-all}" in
 all) ;;
 checks | pages | fuzz | race | faults | engines | views | trino | packages | bench) steps=("$1") ;;
