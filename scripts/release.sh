@@ -49,7 +49,7 @@ engines() {
 # views runs the programs that orrery sql prints for Python.
 views() {
 	python3 -m venv "$runs/python"
-	"$runs/python/bin/pip" install -q pyarrow pandas polars
+	"$runs/python/bin/pip" install -q pyarrow pandas polars pyspark
 	ORRERY_TEST_PYTHON=$runs/python/bin/python go test -count=1 ./scripts/orrery -run TestViewsOfPython
 }
 

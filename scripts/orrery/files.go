@@ -71,7 +71,7 @@ type liveObject struct {
 
 type sqlCommand struct {
 	liveFlags
-	For  string `default:"duckdb" enum:"duckdb,pandas,polars" help:"${enum}." placeholder:"TOOL"`
+	For  string `default:"duckdb" enum:"duckdb,pandas,polars,spark" help:"${enum}." placeholder:"TOOL"`
 	View string `default:"traffic" help:"Name of DuckDB's view." placeholder:"NAME"`
 }
 
@@ -91,6 +91,8 @@ func (s *sqlCommand) Run(ctx context.Context, c terminal.Console) error {
 		text, err = views.Pandas(objects, period)
 	case "polars":
 		text, err = views.Polars(objects, period)
+	case "spark":
+		text, err = views.Spark(objects, period)
 	default:
 		text, err = sqlgen.View(s.View, objects, period)
 		text, comment = text+";\n", "--"

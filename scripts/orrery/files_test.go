@@ -83,7 +83,7 @@ func lineOf(t *testing.T, values any) string {
 	return string(text)
 }
 
-// printed returns what a command prints.
+// printedBy returns what a command prints.
 func printedBy(t *testing.T, args ...string) string {
 	t.Helper()
 	stdout, stderr, code := inProcess(t, args...)
@@ -137,47 +137,62 @@ func TestViewOfDuckDB(t *testing.T) {
 	}
 }
 
-// TestViewsOfPython: as TestViewOfDuckDB. ORRERY_TEST_PYTHON names a Python that has pyarrow, pandas and polars.
+// TestViewsOfPython: as TestViewOfDuckDB. ORRERY_TEST_PYTHON names a Python that has pyarrow, pandas, polars and pyspark,
+// which needs Java.
 func TestViewsOfPython(t *testing.T) {
 	python := os.Getenv("ORRERY_TEST_PYTHON")
 	if python == "" {
 		python = "python3"
 	}
-	if err := exec.Command(python, "-c", "import pyarrow, pandas, polars").Run(); err != nil {
-		t.Skipf("%s lacks pyarrow, pandas or polars: %v", python, err)
-	}
 	data := compactedData(t)
 	list := `["` + strings.Join(viewed, `", "`) + `"]`
-	for tool, rest := range map[string]string{
-		"pandas": `rows = table.select(["timestamp"] + names).to_pylist()
+	for tool, test := range map[string]struct{ modules, rest string }{
+		"pandas": {"pyarrow, pandas", `rows = table.select(["timestamp"] + names).to_pylist()
 assert len(traffic) == len(rows) and str(traffic["timestamp"].dtype) == "datetime64[ns, UTC]"
-`,
-		"polars": `rows = traffic.select(["timestamp"] + names).collect().to_dicts()
-`,
+`},
+		"polars": {"polars", `rows = traffic.select(["timestamp"] + names).collect().to_dicts()
+`},
+		"spark": {"pyspark", `rows = spark.sql("SELECT timestamp, " + ", ".join(names) + " FROM traffic").collect()
+`},
 	} {
-		program := "names = " + list + "\n" + printedBy(t, "sql", morning, "--for", tool, "--data", data) + rest + `
+		t.Run(tool, func(t *testing.T) {
+			if err := exec.Command(python, "-c", "import "+test.modules).Run(); err != nil {
+				t.Skipf("%s lacks %s: %v", python, test.modules, err)
+			}
+			if _, err := exec.LookPath("java"); tool == "spark" && err != nil {
+				t.Skip(err)
+			}
+			got := printedByPython(t, python, "names = "+list+"\n"+
+				printedBy(t, "sql", morning, "--for", tool, "--data", data)+test.rest)
+			if diff := cmp.Diff(askedRecords(t, data, morning), got); diff != "" || len(got) < 1000 {
+				t.Errorf("%d records (-API +program):\n%s", len(got), diff)
+			}
+		})
+	}
+}
+
+// printedByPython runs a program that makes rows, and returns a line for each of them.
+func printedByPython(t *testing.T, python, program string) (lines []string) {
+	t.Helper()
+	program += `
 import json
 for row in rows:
     at = row["timestamp"]
     micros = at.value // 1000 if hasattr(at, "value") else round(at.timestamp() * 1e6)
     print(json.dumps([micros] + [row[n] for n in names]))
 `
-		var errs bytes.Buffer
-		command := exec.CommandContext(t.Context(), python, "-")
-		command.Stdin, command.Stderr = strings.NewReader(program), &errs
-		out, err := command.Output()
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", tool, err, errs.String())
-		}
-		var got []string
-		for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
-			got = append(got, lineOf(t, json.RawMessage(line)))
-		}
-		slices.Sort(got)
-		if diff := cmp.Diff(askedRecords(t, data, morning), got); diff != "" || len(got) < 1000 {
-			t.Errorf("%s: %d records (-API +program):\n%s", tool, len(got), diff)
-		}
+	var errs bytes.Buffer
+	command := exec.CommandContext(t.Context(), python, "-")
+	command.Stdin, command.Stderr = strings.NewReader(program), &errs
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs.String())
 	}
+	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		lines = append(lines, lineOf(t, json.RawMessage(line)))
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 func TestFiles(t *testing.T) {

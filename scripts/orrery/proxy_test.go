@@ -108,8 +108,12 @@ func startProxy(t *testing.T, program string, args []string, dir, base string) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
+	var end error
+	ended := make(chan struct{})
+	go func() {
+		end = command.Wait()
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		if err := command.Process.Signal(os.Interrupt); err == nil {
 			<-ended
@@ -121,8 +125,8 @@ func startProxy(t *testing.T, program string, args []string, dir, base string) {
 			return
 		}
 		select {
-		case err := <-ended:
-			t.Fatalf("the proxy ended: %v\n%s", err, out.String())
+		case <-ended:
+			t.Fatalf("the proxy ended: %v\n%s", end, out.String())
 		default:
 		}
 		if time.Now().After(deadline) {
@@ -145,6 +149,7 @@ func checkBehindProxy(t *testing.T, base string) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %s, %v, %.300s", address, answer.Status, err, body)
 		}

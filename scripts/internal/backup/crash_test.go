@@ -145,9 +145,10 @@ func TestBackupKilledAtAnyStep(t *testing.T) {
 			for died := true; died; steps++ {
 				dir := t.TempDir()
 				to := filepath.Join(dir, "backup.tar")
-				if test.before == folder {
+				switch test.before {
+				case folder:
 					to = copyOf(t, folder)
-				} else if test.before == file {
+				case file:
 					dir = copyOf(t, filepath.Dir(file))
 					to = filepath.Join(dir, "backup.tar")
 				}

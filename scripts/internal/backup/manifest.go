@@ -52,14 +52,6 @@ func (f File) place() string {
 	return f.Path
 }
 
-// bytes returns the size of all files.
-func (m Manifest) bytes() (total int64) {
-	for _, f := range m.Files {
-		total += f.Bytes
-	}
-	return total
-}
-
 // parseManifest parses the manifest of the backup at a path.
 func parseManifest(path string, raw []byte) (m Manifest, err error) {
 	if err := json.Unmarshal(raw, &m); err != nil {

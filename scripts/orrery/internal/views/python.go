@@ -64,6 +64,33 @@ func Polars(objects []lake.Object, period *query.Period) (string, error) {
 	return b.String(), nil
 }
 
+// Spark returns a program in Python that creates the view traffic of Spark SQL.
+func Spark(objects []lake.Object, period *query.Period) (string, error) {
+	var b strings.Builder
+	b.WriteString("from pyspark.sql import SparkSession\nfrom pyspark.sql.functions import col\n\n")
+	if err := writeFiles(&b, objects); err != nil {
+		return "", err
+	}
+	b.WriteString("spark = SparkSession.builder.getOrCreate()\n" +
+		"records = spark.read.option(\"mergeSchema\", True).parquet(*files)\n")
+	if bounds := bounds("col", period); bounds != "" {
+		b.WriteString("records = records.where(" + bounds + ")\n")
+	}
+	b.WriteString("records.selectExpr(\n")
+	for _, c := range columns(widestFirst(objects)) {
+		value := c.Column
+		switch c.Type {
+		case catalog.Time:
+			value = "timestamp_micros(ts_ms * 1000 + ts_nanos div 1000)"
+		case catalog.Float:
+			value += " / 1e6"
+		}
+		fmt.Fprintf(&b, "    %q,\n", value+" AS "+c.Name)
+	}
+	b.WriteString(").createOrReplaceTempView(\"traffic\")\n")
+	return b.String(), nil
+}
+
 // condition returns the parameter of a filter for a period, or "".
 func condition(field string, period *query.Period) string {
 	if period == nil {
