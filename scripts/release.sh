@@ -64,6 +64,7 @@ trino() {
 	go test -count=1 -timeout 3h ./shared/engine/trino "${generated[@]}"
 	go test -count=1 -timeout 1h ./shared/pattern -run OnTrino -joni.patterns=30000
 	go test -count=1 -timeout 1h ./shared/sqlgen -run OnTrino
+	go test -count=1 ./scripts/orrery -run TestViewOfTrino
 	scripts/servers/trino.sh stop "$runs/trino"
 }
 

@@ -71,12 +71,17 @@ type liveObject struct {
 
 type sqlCommand struct {
 	liveFlags
-	For  string `default:"duckdb" enum:"duckdb,pandas,polars,spark" help:"${enum}." placeholder:"TOOL"`
-	View string `default:"traffic" help:"Name of DuckDB's view." placeholder:"NAME"`
+	For  string `default:"duckdb" enum:"duckdb,pandas,polars,spark,trino" help:"${enum}." placeholder:"TOOL"`
+	View string `default:"traffic" help:"Name of the view in DuckDB and Trino." placeholder:"NAME"`
+
+	Location string `help:"With --for trino: where fresh/ and compact/ are copied to, as s3://bucket/lake/; see ddl." placeholder:"URL"`
 }
 
 // Run prints a statement or a program that reads each record once.
 func (s *sqlCommand) Run(ctx context.Context, c terminal.Console) error {
+	if (s.For == "trino") != strings.Contains(s.Location, "://") {
+		return exit.With(exit.Usage, "--for trino needs --location, as s3://bucket/lake/, and no other tool has it")
+	}
 	objects, period, err := s.live(ctx, c.Err)
 	if err != nil {
 		return err
@@ -93,6 +98,9 @@ func (s *sqlCommand) Run(ctx context.Context, c terminal.Console) error {
 		text, err = views.Polars(objects, period)
 	case "spark":
 		text, err = views.Spark(objects, period)
+	case "trino":
+		text, err = sqlgen.TrinoView(s.View, s.Location, objects, period)
+		text, comment = text+";\n", "--"
 	default:
 		text, err = sqlgen.View(s.View, objects, period)
 		text, comment = text+";\n", "--"

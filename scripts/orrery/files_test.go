@@ -20,6 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/trino/trinotest"
 )
 
 // compactedData is a data folder with merged hours, whose earlier files are still there, and hours with new objects.
@@ -195,6 +197,41 @@ for row in rows:
 	return lines
 }
 
+// TestViewOfTrino: as TestViewOfDuckDB, over copies of all files of the data folder and further objects.
+func TestViewOfTrino(t *testing.T) {
+	trinotest.Server(t)
+	data := compactedData(t)
+	tables := trinotest.LoadProjected(t, enginetest.Records(t, 10, 5), trinotest.NothingCompacted)
+	for _, folder := range []string{"fresh", "compact"} {
+		copied := os.DirFS(filepath.Join(data, "lake", folder))
+		if err := os.CopyFS(filepath.Join(tables.Store.Dir, folder), copied); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, period := range []string{morning, tourDay} {
+		view := printedBy(t, "sql", period, "--for", "trino", "--location", tables.Folder, "--data", data)
+		if _, err := tables.Query(t.Context(), strings.TrimSuffix(view, ";\n")); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := tables.Query(t.Context(), "SELECT json_format(CAST(ARRAY[CAST(CAST(to_unixtime(timestamp) * 1e6 AS "+
+			"BIGINT) AS JSON), CAST("+strings.Join(viewed, " AS JSON), CAST(")+" AS JSON)] AS JSON)) FROM traffic")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range rows {
+			got = append(got, lineOf(t, json.RawMessage(*row[0])))
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(askedRecords(t, data, period), got); diff != "" || len(got) < 1000 {
+			t.Errorf("%s: %d records (-API +view):\n%s", period, len(got), diff)
+		}
+	}
+	if _, err := tables.Query(t.Context(), "DROP VIEW traffic"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFiles(t *testing.T) {
 	data := compactedData(t)
 	var list []liveObject
@@ -227,6 +264,9 @@ func TestFiles(t *testing.T) {
 	does(exit.Failed, "^^^^", "files", "hots=1, "+morning)
 	does(exit.Failed, "there are no records in this period", "sql", "-1h")
 	does(exit.Usage, `"a b" is not a name`, "sql", "--view", "a b")
+	does(exit.Usage, "--for trino needs --location", "sql", "--for", "trino")
+	does(exit.Usage, "--for trino needs --location", "sql", "--location", "s3://b/lake/")
+	does(exit.Done, "'s3://b/lake/compact/2026/01/01/", "sql", "--for", "trino", "--location", "s3://b/lake")
 	does(exit.Done, "CREATE OR REPLACE VIEW requests AS", "sql", "--view", "requests")
 	quoted := filepath.Join(t.TempDir(), "it's")
 	commandsOn(t, quoted)(exit.Done, fmt.Sprint(100, " records"), "generate", "--records", "100")

@@ -63,7 +63,7 @@ type commands struct {
 	Fields    fieldsCommand    `cmd:"" help:"List the fields a filter can use."`
 	Formats   formatsCommand   `cmd:"" help:"List the log formats, or describe one."`
 	Files     filesCommand     `cmd:"" help:"List the files of the current objects, each record once."`
-	SQL       sqlCommand       `cmd:"" name:"sql" help:"Print a view of the records for DuckDB, pandas, polars or Spark."`
+	SQL       sqlCommand       `cmd:"" name:"sql" help:"Print a view of the records for DuckDB, pandas, polars, Spark or Trino."`
 	DDL       ddlCommand       `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
 	Planet    planetCommand    `cmd:"" help:"Read or replace the planet settings of a configuration."`
 	List      listCommand      `cmd:"" help:"Write, read, list and delete lists of values, which filters name, as in ip in @tor."`

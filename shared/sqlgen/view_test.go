@@ -1,6 +1,7 @@
 package sqlgen
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -44,5 +45,29 @@ func TestView(t *testing.T) {
 		if _, err := View(name, nil, nil); err == nil {
 			t.Errorf("the name %q was accepted", name)
 		}
+	}
+	if _, err := TrinoView("traffic", "s3://b/lake/", nil, nil); err == nil {
+		t.Error("a view of no objects was written")
+	}
+	fresh, merged := lake.Object{Path: "/data/lake/fresh/2026/01/01/10/a-0.parquet"}, lake.Object{}
+	fresh.Partition = 491000
+	merged.Path, merged.Partition = "/data/lake/compact/2026/01/01/11/ab.parquet", 491001
+	sql, err = TrinoView("traffic", "s3://b/lake", []lake.Object{fresh, merged}, period)
+	for _, part := range []string{
+		"FROM traffic_fresh\n", "FROM traffic_compact\n", "'s3://b/lake/fresh/2026/01/01/10/a-0.parquet'",
+		"'s3://b/lake/compact/2026/01/01/11/ab.parquet'", "AND ts_ms BETWEEN 5 AND 7",
+		"datehour BETWEEN '" + fresh.Partition.String() + "' AND '" + fresh.Partition.String() + "'",
+	} {
+		if err != nil || !strings.Contains(sql, part) {
+			t.Errorf("%v, the view does not have %q:\n%s", err, part, sql)
+		}
+	}
+	many := make([]lake.Object, 20_000)
+	for i := range many {
+		many[i] = fresh
+	}
+	var tooLong *LimitError
+	if _, err := TrinoView("traffic", "s3://b/lake", many, nil); !errors.As(err, &tooLong) {
+		t.Errorf("a view of too many objects: %v", err)
 	}
 }

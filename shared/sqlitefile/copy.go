@@ -19,7 +19,7 @@ func Copy(ctx context.Context, path, to string) error {
 		return fault.Wrap(fault.Full, err, "the disk is full, so %s was not copied", filepath.Base(path))
 	}
 	if err != nil {
-		return fmt.Errorf("copy %s: %w", filepath.Base(path), err)
+		return fmt.Errorf("copy %s: %w", filepath.Base(path), errors.Join(ctx.Err(), err))
 	}
 	return nil
 }

@@ -489,3 +489,79 @@ func TestDamagedBackup(t *testing.T) {
 	}
 	check(" is missing")
 }
+
+// TestRestoreKeepsSettings: the settings and logs of the user stay, as in the folder that a package makes.
+func TestRestoreKeepsSettings(t *testing.T) {
+	data, to := filled(t), filepath.Join(t.TempDir(), "backup.tar")
+	if _, err := ToFile(t.Context(), data, to, options()); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	elsewhere := filepath.Join(t.TempDir(), "etc.toml")
+	if err := os.WriteFile(elsewhere, []byte("keep = \"90d\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := errors.Join(os.Symlink(elsewhere, filepath.Join(folder, local.Settings)),
+		os.Mkdir(filepath.Join(folder, "raw"), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := t.TempDir()
+	for _, from := range []string{cut, to} {
+		err := restoreInto(t.Context(), from, folder, options())
+		if (err == nil) != (from == to) {
+			t.Fatal(err)
+		}
+		if target, err := os.Readlink(filepath.Join(folder, local.Settings)); err != nil || target != elsewhere {
+			t.Errorf("the settings are %s, %v", target, err)
+		}
+	}
+	got, want := answers(t, folder), answers(t, data)
+	if got["settings"] != "keep = \"90d\"\n" {
+		t.Errorf("settings: %s", got["settings"])
+	}
+	delete(got, "settings")
+	delete(want, "settings")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("restored data answers differently:\n%s", diff)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }) {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+}
+
+// TestInterrupted: at every step, an interrupt ends the work, the backup before stays, and a restore leaves nothing.
+func TestInterrupted(t *testing.T) {
+	data, to := filled(t), filepath.Join(t.TempDir(), "backup")
+	toFolder(t, data, to)
+	onProduct(t, data, func(p *local.Product) { importLog(t, p.Store, "d.log", records("d.example", 20, 10)) })
+	parent := t.TempDir()
+	restored, file := filepath.Join(parent, "restored"), filepath.Join(parent, "backup.tar")
+	for name, work := range map[string]func(context.Context, Options) error{
+		"folder": func(ctx context.Context, o Options) error { _, err := ToFolder(ctx, data, to, o); return err },
+		"file":   func(ctx context.Context, o Options) error { _, err := ToFile(ctx, data, file, o); return err },
+		"restore": func(ctx context.Context, o Options) error {
+			return restoreInto(ctx, to, restored, o)
+		},
+	} {
+		for _, at := range []int{1, 3, 5} {
+			ctx, interrupt := context.WithCancel(t.Context())
+			steps, o := 0, options()
+			o.onStep = func(string) {
+				if steps++; steps == at {
+					interrupt()
+				}
+			}
+			if err := work(ctx, o); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s at step %d: %v", name, at, err)
+			}
+		}
+	}
+	if m, err := verified(t, to); err != nil || m.Records != 500 {
+		t.Errorf("the backup before has %d records, %v", m.Records, err)
+	}
+	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,6 +115,7 @@ func Verify(ctx context.Context, from Source, o Options) (Manifest, error) {
 // compare returns an error that names the files of a backup that are damaged or missing.
 func compare(name string, m Manifest, found map[string]File) error {
 	var wrong []string
+	extra := maps.Clone(found)
 	for _, want := range m.Files {
 		got, has := found[want.Path]
 		switch {
@@ -122,10 +124,10 @@ func compare(name string, m Manifest, found map[string]File) error {
 		case got.Bytes != want.Bytes || got.SHA256 != want.SHA256:
 			wrong = append(wrong, want.Path+" is damaged")
 		}
-		delete(found, want.Path)
+		delete(extra, want.Path)
 	}
-	for extra := range found {
-		wrong = append(wrong, extra+" does not belong to it")
+	for name := range extra {
+		wrong = append(wrong, name+" does not belong to it")
 	}
 	if len(wrong) == 0 {
 		return nil
@@ -140,8 +142,9 @@ type Restored struct {
 	From, To time.Time // of the records; zero if there are none
 }
 
-// Restore makes a data folder from a backup. The folder must be empty or missing. Until it is complete, no program
-// opens it. If the process is killed, Restore can be called again; after an error the folder is as it was.
+// Restore makes a data folder from a backup. The folder must be empty or missing, except for the user's settings and logs,
+// which are kept. Until it is complete, no program opens it. If the process is killed, Restore can be called again; after
+// an error the folder is as it was.
 func Restore(ctx context.Context, from Source, data string, o Options) (r Restored, err error) {
 	made, lock, err := begin(data)
 	if err != nil {
@@ -156,12 +159,17 @@ func Restore(ctx context.Context, from Source, data string, o Options) (r Restor
 		}
 	}()
 	o.step("after the mark")
+	settings := filepath.Join(data, local.Settings)
+	_, kept := os.Lstat(settings) // nil: they are
 	dirs := map[string]bool{}
 	found := map[string]File{}
 	done := int64(0)
 	r.Manifest, err = from.each(ctx, func(name string, content io.Reader) error {
 		o.step("before a file")
 		to := filepath.Join(data, filepath.FromSlash(name))
+		if name == local.Settings { // no restore removes them
+			to = markOf(data) + settingsSuffix
+		}
 		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return err
 		}
@@ -180,12 +188,21 @@ func Restore(ctx context.Context, from Source, data string, o Options) (r Restor
 		return r, err
 	}
 	for _, f := range r.Manifest.Files {
+		if f.Path == local.Settings {
+			continue
+		}
 		if err := os.Chtimes(filepath.Join(data, filepath.FromSlash(f.Path)), f.Modified, f.Modified); err != nil {
 			return r, err
 		}
 	}
 	if err := r.settle(ctx, data, o); err != nil {
 		return r, err
+	}
+	if _, restored := found[local.Settings]; restored {
+		o.step("before the settings")
+		if err := placeSettings(markOf(data)+settingsSuffix, settings, kept == nil); err != nil {
+			return r, err
+		}
 	}
 	if err := syncDirs(data, dirs); err != nil {
 		return r, err
@@ -197,9 +214,21 @@ func Restore(ctx context.Context, from Source, data string, o Options) (r Restor
 	return r, errors.Join(manifest.SyncDir(data), lock.Release())
 }
 
+// settingsSuffix ends the name of the settings until all else is restored. It begins with the mark.
+const settingsSuffix = ".toml"
+
+// placeSettings gives the restored settings their name, or removes them if those of the user are kept.
+func placeSettings(from, to string, keep bool) error {
+	if keep {
+		return os.Remove(from)
+	}
+	return os.Rename(from, to)
+}
+
 func markOf(data string) string { return filepath.Join(data, local.RestoringMark) }
 
-// begin makes the folder if needed, and marks and locks it. If a restore was interrupted, it removes what that has left.
+// begin makes the folder if needed, and marks and locks it. If a restore was interrupted, it removes what that has
+// left.
 func begin(data string) (made bool, lock *filelock.Lock, err error) {
 	entries, err := os.ReadDir(data)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,9 +238,11 @@ func begin(data string) (made bool, lock *filelock.Lock, err error) {
 		return made, nil, err
 	}
 	again := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == local.RestoringMark })
-	if len(entries) > 0 && !again {
-		return made, nil, fmt.Errorf("%s is not empty: it has %s; a backup is restored into an empty or new folder only",
-			data, entries[0].Name())
+	for _, e := range entries {
+		if !again && e.Name() != local.Settings && e.Name() != "raw" {
+			return made, nil, fmt.Errorf("%s is not empty: it has %s; a backup is restored into an empty or new folder, "+
+				"which may have only %s and raw", data, e.Name(), local.Settings)
+		}
 	}
 	if lock, err = filelock.TryAcquire(markOf(data)); err != nil {
 		if errors.Is(err, filelock.ErrLocked) {
@@ -229,7 +260,7 @@ func begin(data string) (made bool, lock *filelock.Lock, err error) {
 	return made, lock, nil
 }
 
-// clearRestored removes what a restore has written into a folder that was empty before.
+// clearRestored removes what a restore has written into a folder, except for the mark and the settings.
 func clearRestored(data string) error {
 	entries, err := os.ReadDir(data)
 	if err != nil {
@@ -238,7 +269,8 @@ func clearRestored(data string) error {
 	for _, e := range entries {
 		isOf := func(database string) bool { return strings.HasPrefix(e.Name(), database) } // or its log
 		database := slices.ContainsFunc(local.Databases, isOf)
-		if database || e.Name() == "locks" || slices.Contains(restored(), e.Name()) {
+		own := e.Name() == "locks" || e.Name() == local.RestoringMark+settingsSuffix
+		if database || own || e.Name() != local.Settings && slices.Contains(restored(), e.Name()) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(data, e.Name())))
 		}
 	}

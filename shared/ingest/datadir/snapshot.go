@@ -22,8 +22,8 @@ type Snapshot struct {
 const snapshotLock = "snapshot"
 
 // Snapshot returns the state of the directory, and calls copied at the same instant: until copied returns, no import is
-// committed and no rejected line of an import changes, so it can copy the ledger and the quarantine. Only one process at
-// a time can have a Snapshot.
+// committed and no rejected line of an import changes, so it can copy the ledger and the quarantine. Only one process
+// at a time can have a Snapshot.
 func (s *Store) Snapshot(ctx context.Context, copied func() error) (snapshot *Snapshot, err error) {
 	if err := s.toWrite(ctx); err != nil {
 		return nil, err
