@@ -152,7 +152,8 @@ func Restore(ctx context.Context, from Source, data string, o Options) (r Restor
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(full(err, data), clearRestored(data), lock.Release(), os.Remove(markOf(data)))
+			err = errors.Join(full(err, data), clearRestored(data), os.Remove(markOf(data)), lock.Release(),
+				os.RemoveAll(filepath.Join(data, locksName)))
 			if made {
 				_ = os.Remove(data) // it fails if another process has written a file
 			}
@@ -214,6 +215,9 @@ func Restore(ctx context.Context, from Source, data string, o Options) (r Restor
 	return r, errors.Join(manifest.SyncDir(data), lock.Release())
 }
 
+// locksName is the folder of locks in a data folder.
+const locksName = "locks"
+
 // settingsSuffix ends the name of the settings until all else is restored. It begins with the mark.
 const settingsSuffix = ".toml"
 
@@ -239,18 +243,21 @@ func begin(data string) (made bool, lock *filelock.Lock, err error) {
 	}
 	again := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == local.RestoringMark })
 	for _, e := range entries {
-		if !again && e.Name() != local.Settings && e.Name() != "raw" {
+		if !again && !slices.Contains([]string{local.Settings, "raw", locksName}, e.Name()) {
 			return made, nil, fmt.Errorf("%s is not empty: it has %s; a backup is restored into an empty or new folder, "+
 				"which may have only %s and raw", data, e.Name(), local.Settings)
 		}
 	}
-	if lock, err = filelock.TryAcquire(markOf(data)); err != nil {
+	if lock, err = filelock.TryAcquire(filepath.Join(data, locksName, "restore.lock")); err != nil {
 		if errors.Is(err, filelock.ErrLocked) {
 			err = fmt.Errorf("another process is restoring a backup into %s; wait until it ends", data)
 		}
 		return made, nil, err
 	}
-	err = manifest.SyncDir(data)
+	err = os.WriteFile(markOf(data), nil, 0o600)
+	if err == nil {
+		err = manifest.SyncDir(data)
+	}
 	if err == nil && again {
 		err = clearRestored(data)
 	}
@@ -260,7 +267,7 @@ func begin(data string) (made bool, lock *filelock.Lock, err error) {
 	return made, lock, nil
 }
 
-// clearRestored removes what a restore has written into a folder, except for the mark and the settings.
+// clearRestored removes what a restore has written into a folder, except for the mark, its lock and the settings.
 func clearRestored(data string) error {
 	entries, err := os.ReadDir(data)
 	if err != nil {
@@ -269,8 +276,8 @@ func clearRestored(data string) error {
 	for _, e := range entries {
 		isOf := func(database string) bool { return strings.HasPrefix(e.Name(), database) } // or its log
 		database := slices.ContainsFunc(local.Databases, isOf)
-		own := e.Name() == "locks" || e.Name() == local.RestoringMark+settingsSuffix
-		if database || own || e.Name() != local.Settings && slices.Contains(restored(), e.Name()) {
+		settings := e.Name() == local.RestoringMark+settingsSuffix
+		if database || settings || e.Name() != local.Settings && slices.Contains(restored(), e.Name()) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(data, e.Name())))
 		}
 	}
