@@ -2,7 +2,7 @@
 # Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
 # inputs are generated anew each time. The whole takes hours; one argument runs a single step.
 #
-#   scripts/release.sh [checks | pages | fuzz | race | faults | engines | trino | packages | bench]
+#   scripts/release.sh [checks | pages | fuzz | race | faults | engines | views | trino | packages | bench]
 #
 # FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000),
 # RULES the number of random rules per engine (default 1000).
@@ -47,6 +47,13 @@ engines() {
 		-differential.filters="${FILTERS:-2000}" -differential.seed="$seed" -whatif.rules="${RULES:-1000}" -whatif.seed="$seed"
 }
 
+# views runs the programs that orrery sql prints for Python.
+views() {
+	python3 -m venv "$runs/python"
+	"$runs/python/bin/pip" install -q pyarrow pandas polars pyspark
+	ORRERY_TEST_PYTHON=$runs/python/bin/python go test -count=1 ./scripts/orrery -run TestViewsOfPython
+}
+
 # trino runs the engine suite and generated filters in full, over Athena's protocol and Trino's own.
 trino() {
 	local url
@@ -58,6 +65,7 @@ trino() {
 	go test -count=1 -timeout 3h ./shared/engine/trino "${generated[@]}" -whatif.rules="${RULES:-1000}" -whatif.seed="$seed"
 	go test -count=1 -timeout 1h ./shared/pattern -run OnTrino -joni.patterns=30000
 	go test -count=1 -timeout 1h ./shared/sqlgen -run OnTrino
+	go test -count=1 ./scripts/orrery -run TestViewOfTrino
 	scripts/servers/trino.sh stop "$runs/trino"
 }
 
@@ -70,10 +78,10 @@ packages() {
 # bench prints the figures of a million records for the notes of the release.
 bench() { go run ./scripts/orrery bench --records 1000000; }
 
-steps=(checks pages fuzz race faults engines trino packages bench)
+steps=(checks pages fuzz race faults engines views trino packages bench)
 case "${1:-all}" in
 all) ;;
-checks | pages | fuzz | race | faults | engines | trino | packages | bench) steps=("$1") ;;
+checks | pages | fuzz | race | faults | engines | views | trino | packages | bench) steps=("$1") ;;
 *)
 	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
 	exit 2

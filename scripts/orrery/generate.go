@@ -53,7 +53,7 @@ func (g *generateCommand) Run(ctx context.Context, c terminal.Console) error {
 		return err
 	}
 	for _, file := range []string{g.Output, g.Truth} {
-		if err := g.mayReplace(ctx, c, file); err != nil {
+		if err := mayReplace(ctx, c, file, g.Force); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (g *generateCommand) scene() (*gen.Scene, error) {
 	return scene, nil
 }
 
-// mayReplace asks before a file is replaced.
-func (g *generateCommand) mayReplace(ctx context.Context, c terminal.Console, file string) error {
-	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && !g.Force {
+// mayReplace asks before a file is replaced, unless force is set.
+func mayReplace(ctx context.Context, c terminal.Console, file string, force bool) error {
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && !force {
 		replace, err := c.Confirms(ctx, file+" exists. Replace it?")
 		if err != nil {
 			return err

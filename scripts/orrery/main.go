@@ -6,6 +6,7 @@
 //	target      what a command is about: a folder, a server, a cluster, a deployment
 //	question    a question from the command line: filter, period, parameters
 //	answers     the answer, as a table, in CSV or a result a line, and what is missing from it
+//	views       programs that read the objects with other tools
 //	export      all records of a query, part after part
 //	documents   saved filters, reports and planets, through the API
 //	scheduled   scheduled reports and their runs, printed
@@ -48,6 +49,8 @@ type commands struct {
 
 	Generate  generateCommand  `cmd:"" help:"Generate realistic request records, the same for the same seed."`
 	Compact   compactCommand   `cmd:"" help:"Merge the small files of each hour into one, and roll up whole days."`
+	Backup    backupCommand    `cmd:"" help:"Copy the data folder while it is used; further backups add what is new."`
+	Restore   restoreCommand   `cmd:"" help:"Make a data folder from a backup."`
 	Query     queryCommand     `cmd:"" help:"Query logs, stats, timeline, topx, facets, histogram, diff or values."`
 	Incidents incidentsCommand `cmd:"" help:"List the attacks of a period: when, what, how many requests, and whether it held."`
 	WhatIf    whatIfCommand    `cmd:"" name:"whatif" help:"Show what a rate limit or a filter would have done to past requests."`
@@ -59,6 +62,8 @@ type commands struct {
 	Status    statusCommand    `cmd:"" help:"Show what a folder, a server or a deployment has and allows."`
 	Fields    fieldsCommand    `cmd:"" help:"List the fields a filter can use."`
 	Formats   formatsCommand   `cmd:"" help:"List the log formats, or describe one."`
+	Files     filesCommand     `cmd:"" help:"List the files of the current objects, each record once."`
+	SQL       sqlCommand       `cmd:"" name:"sql" help:"Print a view of the records for DuckDB, pandas, polars, Spark or Trino."`
 	DDL       ddlCommand       `cmd:"" name:"ddl" help:"Print the DDL of the tables for Trino or Athena."`
 	Planet    planetCommand    `cmd:"" help:"Read or replace the planet settings of a configuration."`
 	List      listCommand      `cmd:"" help:"Write, read, list and delete lists of values, which filters name, as in ip in @tor."`

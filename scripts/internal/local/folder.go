@@ -24,18 +24,31 @@ const RollupsFolder = "rollups"
 // listsFolder is the folder of the values of lists.
 const listsFolder = "lists"
 
-// Entries of a data folder. A folder with one of marks is a data folder. The names in neutral also occur in other
-// folders and in a data folder that has no data yet, so they decide nothing.
+// What a backup holds of a data folder, besides the objects of the lake.
 var (
-	marks   = []string{"ledger.db", planetsFile, documentsFile, runsFile, keysFile, filepath.Join("lake", "manifests")}
-	neutral = []string{"lake", "raw", "locks", "quarantine", "spill", "bench", "demo", RollupsFolder, listsFolder, source.FileName}
+	Databases = []string{"ledger.db", planetsFile, documentsFile, runsFile, keysFile}
+	Folders   = []string{"quarantine", listsFolder}
+	Settings  = source.FileName
 )
+
+// Entries of a data folder. A folder with one of marks is a data folder. The names in neutral also occur in other
+// folders and in a data folder that has no data yet, so they decide nothing. A backup has nothing of those in derived:
+// the files are made again or belong to the user.
+var (
+	marks   = append(slices.Clone(Databases), filepath.Join("lake", "manifests"))
+	derived = []string{"raw", "locks", "spill", "bench", "demo", RollupsFolder}
+	neutral = slices.Concat([]string{"lake", Settings}, Folders, derived)
+)
+
+// RestoringMark is the name of the file that a data folder has until a backup is restored completely.
+const RestoringMark = ".orrery-restoring"
 
 // ErrNoData is the error of HoldsData for a folder that can become a data folder: it does not exist or has no contents.
 var ErrNoData = errors.New("no data")
 
 // HoldsData returns nil for a data folder, ErrNoData for a folder that can become one, and another error otherwise: for
-// a folder with other contents, a file, or a folder that cannot be read. Hidden files do not count.
+// a folder with other contents, a file, a folder that cannot be read, or one into which a backup is being restored.
+// Other hidden files do not count.
 func HoldsData(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,6 +56,9 @@ func HoldsData(folder string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RestoringMark }) {
+		return fmt.Errorf("a backup is being restored into %s; if that was interrupted, run orrery restore again", folder)
 	}
 	for _, mark := range marks {
 		if _, err := os.Stat(filepath.Join(folder, mark)); err == nil {

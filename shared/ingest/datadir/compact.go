@@ -231,7 +231,7 @@ func compactDigest(names []manifest.Name) string {
 // sweep removes the files of objects replaced longer ago than the grace, and orphans. An orphan is a file that no
 // manifest lists. A process that dies between moving an object into place and listing it leaves one. Files are only
 // moved into place by the holder of the right to change the index, so a file that is not listed now will never be
-// listed.
+// listed. While a process has a Snapshot, nothing is removed.
 func (s *Store) sweep(
 	ctx context.Context, hour lake.Partition, grace time.Duration, report *CompactReport,
 ) (err error) {
@@ -240,6 +240,13 @@ func (s *Store) sweep(
 		return err
 	}
 	defer func() { err = errors.Join(err, update.Close()) }()
+	return s.unlessSnapshot(func() error { return s.sweepHour(update, hour, grace, report) })
+}
+
+// sweepHour is sweep for a caller that holds the right to change the index.
+func (s *Store) sweepHour(
+	update *manifest.Update, hour lake.Partition, grace time.Duration, report *CompactReport,
+) error {
 	listed, err := update.Hour(hour)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ const (
 	Usage       = 2 // the command line is invalid
 	Rejected    = 3 // imported, but some lines were rejected and put into quarantine
 	Doubt       = 4 // not imported or removed, because it is probably a mistake, or is JSON of no known format
-	Incomplete  = 5 // answered or compacted, but some objects could not be read
+	Incomplete  = 5 // answered, compacted or backed up, but some objects could not be read
 	Interrupted = 130
 )
 
@@ -33,7 +33,7 @@ var Meanings = []struct {
 	{Doubt, "nothing was imported or removed. --anyway imports a log that looks like a mistake, --map or --format one in JSON of " +
 		"no known format. A log with only records older than the folder keeps is not imported. --yes lets compact and forget " +
 		"--missing remove more than 10 % of the records. If anything else failed as well, the exit code is 1"},
-	{Incomplete, "answered or compacted, but some objects could not be read; standard error lists them. query --strict also " +
+	{Incomplete, "answered, compacted or backed up, but some objects could not be read; standard error lists them. query --strict also " +
 		"exits with 5 if the answer falls short in any other way"},
 	{Interrupted, "interrupted by Ctrl-C, SIGTERM or SIGHUP; serve exits with 0"},
 }

@@ -17,7 +17,7 @@ var shortLast = regexp.MustCompile(`\A-[0-9]+[smhdw]\z`)
 
 // WithLongLast replaces the short form of the flag of some commands, as in "query logs -1h".
 func WithLongLast(args []string) []string {
-	if len(args) == 0 || !slices.Contains([]string{"query", "incidents", "whatif", "explain"}, args[0]) {
+	if len(args) == 0 || !slices.Contains([]string{"query", "incidents", "whatif", "explain", "files", "sql"}, args[0]) {
 		return args
 	}
 	args = slices.Clone(args)
