@@ -270,7 +270,7 @@ with_trino() {
 	go test -timeout 20m ./shared/engine/athena -run 'TestEngineOverTrino|TestColumnsOfAnAttackOverTrino' -suite.every=40 # minutes more with all
 	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestVersions|TestDifferential$|TestRules$' -differential.filters=12
 	go test -timeout 10m ./shared/pattern ./shared/sqlgen -run OnTrino
-	go test -p 1 ./scripts/servers/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino'
+	go test -p 1 ./scripts/servers/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino|TestViewOfTrino'
 	unset ORRERY_TEST_TRINO ORRERY_TEST_TRINO_LAKE
 	stop trino
 }

@@ -2,7 +2,7 @@
 # Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
 # inputs are generated anew each time. The whole takes hours; one argument runs a single step.
 #
-#   scripts/release.sh [checks | pages | fuzz | race | faults | engines | views | trino | packages | bench]
+#   scripts/release.sh [checks | pages | fuzz | race | long | engines | views | trino | packages | bench]
 #
 # FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000),
 # RULES the number of random rules per engine (default 1000).
@@ -38,8 +38,13 @@ pages() {
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./shared/report -run 'Browser|Pages|Readme'
 }
 
-# faults gives every request of an import a fault, not only some of them.
-faults() { ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults'; }
+# long gives every request of an import a fault, not only some of them, judges the incidents of every scene, and so on.
+long() {
+	ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults'
+	ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/{effect,mark}/asking ./scripts/internal/local -run 'PlantedChanges|OtherBranches'
+	ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/engine/athena -run TestEngine$
+	ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./scripts/orrery -run TestIncidentsOfScenes
+}
 
 # engines compares the engines of one machine with the reference evaluation.
 engines() {
@@ -78,10 +83,10 @@ packages() {
 # bench prints the figures of a million records for the notes of the release.
 bench() { go run ./scripts/orrery bench --records 1000000; }
 
-steps=(checks pages fuzz race faults engines views trino packages bench)
+steps=(checks pages fuzz race long engines views trino packages bench)
 case "${1:-all}" in
 all) ;;
-checks | pages | fuzz | race | faults | engines | views | trino | packages | bench) steps=("$1") ;;
+checks | pages | fuzz | race | long | engines | views | trino | packages | bench) steps=("$1") ;;
 *)
 	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
 	exit 2

@@ -12,6 +12,7 @@ import (
 
 	"github.com/orrery/orrery/shared/client"
 	"github.com/orrery/orrery/shared/gen"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // judged compares incidents with the attacks of a scene.
@@ -162,16 +163,18 @@ func alongOnePath(a, b string) bool {
 
 // TestIncidentsOfScenes: the incidents of scenes with known attacks, and of quiet ones, are mostly the attacks. With
 // ORRERY_TEST_TRUTH="100 from 1001 of 60000", so many seeds are judged, each with the next scene and so many records of
-// three days. Otherwise it judges every third scene.
+// three days. Otherwise it judges every eighth scene, and every scene at the long level.
 func TestIncidentsOfScenes(t *testing.T) {
-	seeds, first, records, step := (len(gen.Scenes)+2)/3, uint64(1), 60_000, 3
+	if testing.Short() {
+		t.Skip("it generates a period for each scene")
+	}
+	step := testlevel.Of(1, 8, 1)
+	seeds, first, records := (len(gen.Scenes)+step-1)/step, uint64(1), 60_000
 	if text := os.Getenv("ORRERY_TEST_TRUTH"); text != "" {
 		if _, err := fmt.Sscanf(text, "%d from %d of %d", &seeds, &first, &records); err != nil {
 			t.Fatalf("ORRERY_TEST_TRUTH: %v; want for example 100 from 1001 of 60000", err)
 		}
 		step = 1
-	} else if testing.Short() {
-		t.Skip("it generates a period for each scene")
 	}
 	var all, logs judged
 	for n := range seeds {

@@ -99,7 +99,7 @@ func TestErrorsAsText(t *testing.T) {
 // TestAnswersFollowTheDocument validates the requests and responses of the examples against the document.
 func TestAnswersFollowTheDocument(t *testing.T) {
 	document := loadDocument(t)
-	router, err := legacy.NewRouter(document)
+	router, err := legacy.NewRouter(document, openapi3.DisableExamplesValidation()) // TestDocumentIsValidOpenAPI31 validates them
 	if err != nil {
 		t.Fatal(err)
 	}

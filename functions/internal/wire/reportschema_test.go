@@ -51,7 +51,7 @@ func TestReportsHaveTheirSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := loaded.Validate(t.Context(), openapi3.IsOpenAPI31OrLater()); err != nil {
+	if err := loaded.Validate(t.Context(), openapi3.IsOpenAPI31OrLater(), openapi3.DisableExamplesValidation()); err != nil {
 		t.Error(err)
 	}
 	schema := loaded.Paths.Find("/data/report").Get.Responses.Value("200").Value.Content["application/json"].Schema.Value

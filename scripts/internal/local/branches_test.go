@@ -21,6 +21,7 @@ import (
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/keys"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // recordsOf generates records of a branch within a period.
@@ -150,11 +151,7 @@ func othersOf(t *testing.T, seed uint64) string {
 // estimates and the status. Only times differ, to when the data is complete, and which values are found in a moment.
 func TestAnswersDoNotDependOnOtherBranches(t *testing.T) {
 	of := newCallers(t)
-	seeds := uint64(2)
-	if testing.Short() {
-		seeds = 1
-	}
-	for seed := range seeds {
+	for seed := range testlevel.Of[uint64](1, 1, 2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			own := recordsOf(t, "own", 300, 10*seed, day, day.Add(time.Hour)) +
 				recordsOf(t, "own", 50, 10*seed+1, day.Add(3*time.Hour), day.Add(4*time.Hour))

@@ -89,6 +89,16 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 
 var sampleEvery = flag.Int("suite.every", 1, "use only every n-th filter of the truth table and the cases")
 
+// atLeast is the smallest -suite.every during RunSome.
+var atLeast = 1
+
+// RunSome is like Run with every n-th filter, for an engine that does not evaluate filters itself.
+func RunSome(t *testing.T, n int, open func([]lake.Row) engine.Engine) {
+	atLeast = n
+	defer func() { atLeast = 1 }()
+	Run(t, open)
+}
+
 // shortEvery is the smallest -suite.every with -short, which is for the race detector.
 const shortEvery = 100
 
@@ -97,7 +107,7 @@ func few() bool { return testing.Short() || *sampleEvery > 1 }
 
 // sample returns the filters to use.
 func sample(texts []string) (some []string) {
-	every := *sampleEvery
+	every := max(*sampleEvery, atLeast)
 	if testing.Short() {
 		every = max(every, shortEvery)
 	}

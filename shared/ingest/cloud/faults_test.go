@@ -31,6 +31,7 @@ import (
 	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // deployment is a world over S3's protocol, and over DynamoDB if a server is available. Every request goes through a
@@ -230,16 +231,8 @@ func (d *deployment) disturb(at int, script func(first int) faulttest.Script) (r
 	return d.network.Requests() > first
 }
 
-// stride is the distance between the requests that get a fault. With ORRERY_TEST_LONG every request gets one.
-func stride() int {
-	switch {
-	case os.Getenv("ORRERY_TEST_LONG") != "":
-		return 1
-	case testing.Short():
-		return 60
-	}
-	return 11
-}
+// stride is the distance between the requests that get a fault.
+func stride() int { return testlevel.Of(60, 11, 1) }
 
 func TestFaultAtEveryRequest(t *testing.T) {
 	t.Run("all objects are whole", func(t *testing.T) { testFaultAtEveryRequest(t, false) })
