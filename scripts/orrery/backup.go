@@ -89,7 +89,7 @@ func printBackup(stderr, out io.Writer, r backup.Report) error {
 	return nil
 }
 
-// verify reads a backup and prints what it has.
+// verify reads a backup and prints how many records and files are in it.
 func (b *backupCommand) verify(ctx context.Context, c terminal.Console) error {
 	from, err := backupAt(c, b.To)
 	if err != nil {

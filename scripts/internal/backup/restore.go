@@ -221,7 +221,7 @@ const locksName = "locks"
 // settingsSuffix ends the name of the settings until all else is restored. It begins with the mark.
 const settingsSuffix = ".toml"
 
-// placeSettings gives the restored settings their name, or removes them if those of the user are kept.
+// placeSettings renames the restored settings, or removes them if the user has settings of their own.
 func placeSettings(from, to string, keep bool) error {
 	if keep {
 		return os.Remove(from)
@@ -231,8 +231,8 @@ func placeSettings(from, to string, keep bool) error {
 
 func markOf(data string) string { return filepath.Join(data, local.RestoringMark) }
 
-// begin makes the folder if needed, and marks and locks it. If a restore was interrupted, it removes what that has
-// left.
+// begin makes the folder if needed, and marks and locks it. It removes the files that an interrupted restore
+// has left.
 func begin(data string) (made bool, lock *filelock.Lock, err error) {
 	entries, err := os.ReadDir(data)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -166,7 +166,7 @@ func resultsOf(to search.Route, r search.Result) any {
 		return r.Diff
 	case search.Counts:
 		return r.Counts
-	case search.Sequences: // of a dry run; TrySource has those of an answer
+	case search.Sequences: // only for a dry run; an answer asks TrySource
 		return []struct{}{}
 	}
 	panic(fmt.Sprintf("answering: no part of a report is from route %q", to))

@@ -110,7 +110,7 @@ func TestPlantedChanges(t *testing.T) {
 		}
 	}
 	if want := 20 * seeds; marked != want {
-		t.Errorf("%d marks, want %d: those of ten changes twice a seed", marked, want)
+		t.Errorf("%d marks, want %d: ten changes a seed, each in two periods", marked, want)
 	}
 }
 
