@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/local"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // The crash tests run this test binary as a child process, which makes or restores a backup and kills itself at the
@@ -142,7 +143,7 @@ func TestBackupKilledAtAnyStep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			steps := 0
-			for died := true; died; steps++ {
+			for died := true; died; steps += testlevel.Of(1, 3, 1) {
 				dir := t.TempDir()
 				to := filepath.Join(dir, "backup.tar")
 				switch test.before {
@@ -188,7 +189,7 @@ func TestRestoreKilledAtAnyStep(t *testing.T) {
 	data, folder := filled(t), filepath.Join(t.TempDir(), "backup")
 	toFolder(t, data, folder)
 	want, steps := answers(t, data), 0
-	for died := true; died; steps++ {
+	for died := true; died; steps += testlevel.Of(1, 3, 1) {
 		to := filepath.Join(t.TempDir(), "restored")
 		died = killedAt(t, "restore", folder, to, steps)
 		opened, err := local.Open(t.Context(), to)

@@ -19,7 +19,6 @@ import (
 	"github.com/orrery/orrery/shared/fakeaws/emulator"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // now is the time in all tests of this package.
@@ -123,4 +122,4 @@ func openReference(t *testing.T) func(rows []lake.Row) engine.Engine {
 }
 
 // TestEngine tests the engine over the emulator, which does not run the SQL: TestEngineOverTrino does.
-func TestEngine(t *testing.T) { enginetest.RunSome(t, testlevel.Of(1, 10, 1), openReference(t)) }
+func TestEngine(t *testing.T) { enginetest.RunSome(t, openReference(t)) }

@@ -16,26 +16,24 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/testkit/reference"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 var (
-	filterCount = flag.Int("differential.filters", 500, "number of generated filters with which an engine is tested")
+	filterCount = flag.Int("differential.filters", 0, "number of generated filters with which an engine is tested; 0: by the level of the tests")
 	filterSeed  = flag.Uint64("differential.seed", 1, "seed of the generated filters and records")
 )
 
 // differentialRecords is the number of records to which each filter is applied.
 const differentialRecords = 3_000
 
-// shortFilters is the largest number of filters with -short, which is for the race detector.
-const shortFilters = 10
-
 // Differential compares an engine with the reference evaluation on generated filters over generated and hostile
 // records. The queries use the shapes one after the other. If the answer of a shape does not have the number of
 // matching records, another query compares that number.
 func Differential(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	filters := *filterCount
-	if testing.Short() {
-		filters = min(filters, shortFilters)
+	if filters == 0 {
+		filters = testlevel.Of(10, 150, 500)
 	}
 	t.Logf("differential: %d filters; repeat with -differential.seed=%d", filters, *filterSeed)
 	rows := Records(t, differentialRecords, *filterSeed)

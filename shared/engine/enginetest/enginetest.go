@@ -20,23 +20,49 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/testkit/reference"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
-// Run runs the suite. The function open returns an engine over rows, which are in no order. With -short, which is for
-// the race detector, or -suite.every, which is for engines that take long to plan, Run uses only some filters of the
-// truth table and of the cases.
+// Run runs the suite. The function open returns an engine over rows, which are in no order. Of the truth table and of the
+// cases, ordinary tests use every fifth filter, those with -short every hundredth, and long ones all.
 func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
-	t.Run("truth table", func(t *testing.T) { testTruthTable(t, open) })
-	t.Run("cases", func(t *testing.T) { testCases(t, open) })
+	run(t, testlevel.Of(100, 5, 1), open)
+}
+
+// openFunc returns an engine over rows. sampleFunc returns the texts that the level of the tests uses.
+type (
+	openFunc   = func(rows []lake.Row) engine.Engine
+	sampleFunc = func(texts []string) []string
+)
+
+// RunSome is like Run with every tenth filter in ordinary tests, for an engine that does not evaluate filters itself.
+func RunSome(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+	run(t, testlevel.Of(100, 10, 1), open)
+}
+
+var sampleEvery = flag.Int("suite.every", 0, "use every n-th filter of the suite; 0: by the level of the tests")
+
+func run(t *testing.T, every int, open func(rows []lake.Row) engine.Engine) {
+	if *sampleEvery > 0 {
+		every = *sampleEvery
+	}
+	sample := func(texts []string) (some []string) {
+		for i := 0; i < len(texts); i += every {
+			some = append(some, texts[i])
+		}
+		return some
+	}
+	t.Run("truth table", func(t *testing.T) { testTruthTable(t, open, sample) })
+	t.Run("cases", func(t *testing.T) { testCases(t, open, sample) })
 	t.Run("empty lake", func(t *testing.T) { testEmptyLake(t, open) })
 	t.Run("pruning does not change answers", func(t *testing.T) { testPruning(t, open) })
 	t.Run("sums of parts equal the whole", func(t *testing.T) { testSums(t, open) })
 	t.Run("periods of a diff", func(t *testing.T) { testDiffPeriods(t, open) })
 	t.Run("all pages are the whole answer", func(t *testing.T) { testPages(t, open) })
 	t.Run("references find their records", func(t *testing.T) { testReferences(t, open) })
-	t.Run("networks have their addresses", func(t *testing.T) { testNetworks(t, open) })
+	t.Run("networks have their addresses", func(t *testing.T) { testNetworks(t, open, sample) })
 	t.Run("lists have their values", func(t *testing.T) { testLists(t, open) })
-	t.Run("addresses are grouped by their networks", func(t *testing.T) { testNetworkDimensions(t, open) })
+	t.Run("addresses are grouped by their networks", func(t *testing.T) { testNetworkDimensions(t, open, sample) })
 	t.Run("percentiles", func(t *testing.T) { testPercentiles(t, open) })
 	t.Run("segments by local clocks", func(t *testing.T) { testZones(t, open) })
 	t.Run("many conditions", func(t *testing.T) { testManyConditions(t, open) })
@@ -46,8 +72,8 @@ func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	t.Run("the cost is within the estimate", func(t *testing.T) { testEstimate(t, open) })
 }
 
-// testTruthTable runs every filter of the truth table over all its records at once.
-func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+// testTruthTable runs a sample of the truth table's filters over all its records at once.
+func testTruthTable(t *testing.T, open openFunc, sample sampleFunc) {
 	var rows []lake.Row
 	lines := map[string]int64{}
 	d := record.NewDecoder()
@@ -87,35 +113,8 @@ func testTruthTable(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	})
 }
 
-var sampleEvery = flag.Int("suite.every", 1, "use only every n-th filter of the truth table and the cases")
-
-// atLeast is the smallest -suite.every during RunSome.
-var atLeast = 1
-
-// RunSome is like Run with every n-th filter, for an engine that does not evaluate filters itself.
-func RunSome(t *testing.T, n int, open func([]lake.Row) engine.Engine) {
-	atLeast = n
-	defer func() { atLeast = 1 }()
-	Run(t, open)
-}
-
-// shortEvery is the smallest -suite.every with -short, which is for the race detector.
-const shortEvery = 100
-
-// few reports whether Run uses only some filters.
+// few reports whether Run uses only some inputs.
 func few() bool { return testing.Short() || *sampleEvery > 1 }
-
-// sample returns the filters to use.
-func sample(texts []string) (some []string) {
-	every := max(*sampleEvery, atLeast)
-	if testing.Short() {
-		every = max(every, shortEvery)
-	}
-	for i := 0; i < len(texts); i += every {
-		some = append(some, texts[i])
-	}
-	return some
-}
 
 // concurrently calls do with each text, with several texts at a time, because engines must support concurrent calls.
 // After the test has failed, it makes no further calls.
@@ -138,8 +137,8 @@ func concurrently(t *testing.T, texts []string, do func(text string)) {
 	workers.Wait()
 }
 
-// testCases runs the case filters in all shapes over hand-made and generated records.
-func testCases(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+// testCases runs a sample of the case filters in all shapes over hand-made and generated records.
+func testCases(t *testing.T, open openFunc, sample sampleFunc) {
 	for _, set := range []struct {
 		name string
 		rows []lake.Row

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
@@ -20,7 +19,7 @@ import (
 
 // testNetworks finds addresses, and texts that look like addresses, by networks near them. It compares the numbers of
 // records with package netip, not with the reference.
-func testNetworks(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+func testNetworks(t *testing.T, open openFunc, sample sampleFunc) {
 	random := rand.New(rand.NewPCG(*filterSeed, 31))
 	var networks []netip.Prefix
 	var rows []lake.Row
@@ -81,7 +80,7 @@ func testNetworks(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 
 // testNetworkDimensions groups 10,000 texts, most of which are addresses, by their networks. It compares the groups with
 // package netip, and the numbers of a group with the condition of its value.
-func testNetworkDimensions(t *testing.T, open func(rows []lake.Row) engine.Engine) {
+func testNetworkDimensions(t *testing.T, open openFunc, sample sampleFunc) {
 	random := rand.New(rand.NewPCG(*filterSeed, 32))
 	rows := make([]lake.Row, 10_000)
 	var network netip.Prefix

@@ -33,6 +33,7 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabletest"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // testTime is the time of the first record of the logs of tests: the beginning of an hour.
@@ -836,11 +837,7 @@ func TestCompactNarrowsTheExtent(t *testing.T) {
 		}
 	})
 	t.Run("to the objects that readers see, whatever was imported, compacted and removed", func(t *testing.T) {
-		seeds := uint64(12)
-		if testing.Short() {
-			seeds = 1
-		}
-		for seed := range seeds {
+		for seed := range testlevel.Of[uint64](1, 3, 12) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			w := newWorld(t)
 			for step := range 25 {

@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabledynamo/dynamotest"
 	"github.com/orrery/orrery/shared/testkit/faulttest"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // cloudFrontKey and iisKey return the key of log n. As these servers name them, each log has a name of its own.
@@ -164,10 +165,7 @@ func writeOld(t *testing.T, table lakestate.Table, sources int, key func(int) st
 // ledger that has many already.
 func TestReadsPerImportAreConstant(t *testing.T) {
 	const old = 10_000 // of each kind
-	logs := 400
-	if testing.Short() {
-		logs = 40
-	}
+	logs := testlevel.Of(40, 100, 400)
 	w := newWorld(t)
 	kinds := []struct {
 		name string

@@ -31,6 +31,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/table/tabletest"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // TestAnyInterleaving runs imports, compactions and readers step by step in a random order. A step is one call of a
@@ -45,10 +46,7 @@ import (
 //
 // ORRERY_TEST_SEEDS is the number of seeds. ORRERY_TEST_SEED selects a single seed.
 func TestAnyInterleaving(t *testing.T) {
-	first, n := 0, 8
-	if testing.Short() {
-		n = 2
-	}
+	first, n := 0, testlevel.Of(2, 4, 8)
 	if text := os.Getenv("ORRERY_TEST_SEEDS"); text != "" {
 		n = number(t, text)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir/ledgersqlite"
 	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // The crash tests run this test binary as a child process, which does one piece of work on a data directory and kills
@@ -214,7 +215,7 @@ func TestProcessKilledAtAnyStep(t *testing.T) {
 			prepared := prepare(t, test.earlier...)
 			want := undisturbed(t, prepared, test.work)
 			steps := 0
-			for died := true; died; steps++ {
+			for died := true; died; steps += testlevel.Of(1, 3, 1) {
 				dir := copyOf(t, prepared)
 				died = killedAt(t, dir, test.work, steps)
 				if got := seenWithoutRecovery(t, dir); got != test.before && got != test.after {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/status"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 const day = 24 * time.Hour
@@ -289,7 +290,7 @@ func TestExpireKilledAtAnyStep(t *testing.T) {
 				t.Fatalf("%d of %d rows are left", after, before)
 			}
 			steps := 0
-			for died := true; died; steps++ {
+			for died := true; died; steps += testlevel.Of(1, 3, 1) {
 				dir := copyOf(t, prepared)
 				died = killedAt(t, dir, "expire", steps)
 				if got := seenWithoutRecovery(t, dir); got != before && got != after {

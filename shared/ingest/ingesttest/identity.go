@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // Lake imports logs.
@@ -103,11 +105,7 @@ func Test(t *testing.T, open func(t *testing.T) Lake) {
 	}
 	t.Run("a fleet whose logs begin with the same line loses no line", func(t *testing.T) { testFleet(t, open(t)) })
 	t.Run("any sequence of changes imports each line once", func(t *testing.T) {
-		seeds := 20
-		if testing.Short() {
-			seeds = 5
-		}
-		for seed := range seeds {
+		for seed := range testlevel.Of(2, 5, 20) {
 			testRandom(t, open(t), uint64(seed))
 		}
 	})
@@ -137,9 +135,9 @@ func count(text string) map[string]int {
 	return n
 }
 
-// testFleet imports the logs of 100 hosts, first with a line that all have in common.
+// testFleet imports the logs of many hosts, first with a line that all have in common.
 func testFleet(t *testing.T, lake Lake) {
-	const hosts = 100
+	hosts := testlevel.Of(20, 30, 100)
 	want := map[string]int{"h": hosts}
 	for _, grown := range []bool{false, true, true} {
 		for n := range hosts {
