@@ -38,13 +38,9 @@ pages() {
 	ORRERY_TEST_CONSOLE=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 1h ./shared/report -run 'Browser|Pages|Readme'
 }
 
-# long gives every request of an import a fault, not only some of them, judges the incidents of every scene, and so on.
-long() {
-	ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/ingest/cloud -run 'AtEveryRequest|DelayedRequest|UnderFaults'
-	ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/{effect,mark}/asking ./scripts/internal/local -run 'PlantedChanges|OtherBranches'
-	ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./shared/engine/athena -run TestEngine$
-	ORRERY_TEST_LONG=1 go test -count=1 -timeout 3h ./scripts/orrery -run TestIncidentsOfScenes
-}
+# long runs every test at its long level: a fault at every request of an import, a crash at every step, every filter of
+# the suite of engines, the incidents of every scene, and so on.
+long() { ORRERY_TEST_LONG=1 go test -count=1 -timeout 6h ./...; }
 
 # engines compares the engines of one machine with the reference evaluation.
 engines() {

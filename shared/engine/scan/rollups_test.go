@@ -16,6 +16,7 @@ import (
 	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 	"github.com/orrery/orrery/shared/testkit/reference"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // fiveDays returns records of five days, with a day and some hours without any, and their objects.
@@ -381,11 +382,7 @@ func TestSlowKeysOfDays(t *testing.T) {
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	labels := []string{query.TimeLabels[0].Name, query.TimeLabels[1].Name, query.TimeLabels[2].Name}
 	read, all := 0, 0
-	seeds := uint64(20)
-	if testing.Short() {
-		seeds = 4
-	}
-	for seed := range seeds {
+	for seed := range testlevel.Of[uint64](4, 8, 20) {
 		r := rand.New(rand.NewPCG(17, seed))
 		rows := enginetest.Records(t, 400, 17)
 		urls := 60 + r.IntN(100)
