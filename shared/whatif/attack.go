@@ -44,7 +44,7 @@ type otherClient struct {
 }
 
 // add adds a request that reaches the limit.
-func (a *attack) add(one Seen, acts bool) {
+func (a *attack) add(one *Seen, acts bool) {
 	switch {
 	case one.Attack:
 		a.figures.Requests++

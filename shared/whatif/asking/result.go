@@ -1,6 +1,7 @@
 package asking
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -28,8 +29,14 @@ func (a *asker) result(
 	times := newTimes(a.query)
 	var list []whatif.Seen
 	for key, s := range found.Sequences {
-		list = appendSeen(list[:0], int32(key), s.Requests)
-		trial.Add(list)
+		most := len(s.Requests)
+		if a.rule.Limit == nil { // a filter needs no more than one request at a time
+			most = min(most, 1<<10)
+		}
+		for some := range slices.Chunk(s.Requests, most) {
+			list = appendSeen(slices.Grow(list[:0], len(some)), int32(key), some)
+			trial.Add(list)
+		}
 	}
 	o := trial.Outcome()
 	r := answer.WhatIfResult{
@@ -64,7 +71,8 @@ func (a *asker) result(
 
 // appendSeen appends the requests of a key as a trial needs them.
 func appendSeen(list []whatif.Seen, key int32, requests []query.SequenceRequest) []whatif.Seen {
-	for _, r := range requests {
+	for i := range requests {
+		r := &requests[i]
 		list = append(list, whatif.Seen{
 			Request: whatif.Request{TsNs: r.TsNs, Value: r.With[ofWith]}, Key: key,
 			Client: r.With[ofClient], Session: r.Also[ofSession], Facets: [3]int32{r.Also[ofHost], r.Also[ofPath], r.Also[ofCountry]},
@@ -90,21 +98,26 @@ func newTimes(q query.Query) times {
 
 func (t times) segments(o whatif.Outcome) []answer.WhatIfSegment {
 	counts := map[int64]*answer.WhatIfSegment{}
-	at := func(ns int64) *answer.WhatIfSegment {
-		start := t.of.Start(time.Unix(0, ns).UnixMilli())
-		if counts[start] == nil {
-			counts[start] = &answer.WhatIfSegment{TimePeriod: start}
+	each := func(list []int64, add func(*answer.WhatIfSegment)) {
+		var at *answer.WhatIfSegment
+		var fromMs, endMs int64 // of the segment at
+		for _, ns := range list {
+			if ms := time.Unix(0, ns).UnixMilli(); at == nil || ms < fromMs || endMs <= ms {
+				start := t.of.Start(ms)
+				fromMs, endMs = start*1000, t.of.EndMs(start)
+				if at = counts[start]; at == nil {
+					at = &answer.WhatIfSegment{TimePeriod: start}
+					counts[start] = at
+				}
+			}
+			add(at)
 		}
-		return counts[start]
 	}
-	for _, one := range o.NewlyStopped {
-		s := at(one.TsNs)
+	each(o.NewlyNs, func(s *answer.WhatIfSegment) {
 		s.NumOfRequests++
 		s.NumOfNewRequests++
-	}
-	for _, ns := range o.StoppedNs {
-		at(ns).NumOfRequests++
-	}
+	})
+	each(o.StoppedNs, func(s *answer.WhatIfSegment) { s.NumOfRequests++ })
 	list := make([]answer.WhatIfSegment, 0, len(counts))
 	for _, s := range counts {
 		list = append(list, *s)
@@ -120,20 +133,23 @@ const facetValues = 10
 func facetsOf(o whatif.Outcome, texts *query.Texts) []answer.WhatIfFacet {
 	list := []answer.WhatIfFacet{}
 	for i, field := range []string{"host", "path", "country"} {
-		counts := map[int32]int64{}
-		for _, one := range o.NewlyStopped {
-			if one.Facets[i] >= 0 {
-				counts[one.Facets[i]]++
+		counts := o.Facets[i]
+		order := func(a, b int32) int {
+			return cmp.Or(cmp.Compare(counts[b], counts[a]), bytes.Compare(texts.At(a), texts.At(b)))
+		}
+		var most []int32 // the numbers of the most frequent values
+		for number, n := range counts {
+			if last := len(most) - 1; n == 0 || last+1 == facetValues && order(int32(number), most[last]) > 0 {
+				continue
 			}
+			at, _ := slices.BinarySearchFunc(most, int32(number), order)
+			most = slices.Insert(most, at, int32(number))
+			most = most[:min(len(most), facetValues)]
 		}
 		f := answer.WhatIfFacet{Field: field, Values: []answer.WhatIfValue{}}
-		for value, n := range counts {
-			f.Values = append(f.Values, answer.WhatIfValue{Value: string(texts.At(value)), NumOfNewRequests: n})
+		for _, number := range most {
+			f.Values = append(f.Values, answer.WhatIfValue{Value: string(texts.At(number)), NumOfNewRequests: counts[number]})
 		}
-		slices.SortFunc(f.Values, func(a, b answer.WhatIfValue) int {
-			return cmp.Or(cmp.Compare(b.NumOfNewRequests, a.NumOfNewRequests), cmp.Compare(a.Value, b.Value))
-		})
-		f.Values = f.Values[:min(len(f.Values), facetValues)]
 		list = append(list, f)
 	}
 	return list
