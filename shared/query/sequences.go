@@ -56,10 +56,19 @@ type SequenceRequest struct {
 	Also     [MaxAlso]int32 // likewise, of SequencesAnswer.Texts
 }
 
-// Sort sorts the requests of a sequence, unless they are in their order.
+// Sort sorts the requests of a sequence, which are usually almost in their order.
 func (a *SequencesAnswer) Sort(s Sequence) {
-	if !slices.IsSortedFunc(s.Requests, a.compare) {
-		slices.SortFunc(s.Requests, a.compare)
+	list := s.Requests
+	for i, moves := 1, 0; i < len(list); i++ {
+		one, at := list[i], i
+		for ; at > 0 && list[at-1].TsNs >= one.TsNs && a.compare(list[at-1], one) > 0; at-- {
+			list[at] = list[at-1]
+		}
+		list[at] = one
+		if moves += i - at; moves > len(list) {
+			slices.SortFunc(list, a.compare)
+			return
+		}
 	}
 }
 

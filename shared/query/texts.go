@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"hash/maphash"
+	"slices"
 	"sort"
 )
 
@@ -21,6 +22,11 @@ func NewPackedTexts(texts, bytes int) PackedTexts {
 func (l *PackedTexts) Add(text []byte) {
 	l.Bytes = append(l.Bytes, text...)
 	l.Ends = append(l.Ends, uint32(len(l.Bytes)))
+}
+
+// Grow makes room for further texts of so many bytes.
+func (l *PackedTexts) Grow(texts, bytes int) {
+	l.Bytes, l.Ends = slices.Grow(l.Bytes, bytes), slices.Grow(l.Ends, texts)
 }
 
 // Len returns the number of texts.

@@ -213,11 +213,11 @@ func (t *Trial) Outcome() Outcome {
 	if t.humans {
 		o.Humans, o.HumanClients = &t.humansNewly, &persons
 	}
-	o.Affected = slices.DeleteFunc(slices.Clone(t.affected), func(c Client) bool { return c.Newly == 0 })
-	slices.SortFunc(o.Affected, func(a, b Client) int {
-		return cmp.Or(cmp.Compare(b.Humans, a.Humans), cmp.Compare(b.Newly, a.Newly), cmp.Compare(a.Key, b.Key))
-	})
-	o.Affected = o.Affected[:min(len(o.Affected), MaxAffected)]
+	for _, c := range t.affected {
+		if c.Newly > 0 {
+			o.Affected = c.among(o.Affected)
+		}
+	}
 	if t.attack != nil {
 		o.Attack = t.attack.outcome(t.humans)
 	}
@@ -225,6 +225,19 @@ func (t *Trial) Outcome() Outcome {
 		t.curve.into(&o, t.limit.Threshold)
 	}
 	return o
+}
+
+// among returns the most affected of a list and the client. The list is in their order.
+func (c Client) among(list []Client) []Client {
+	order := func(a, b Client) int {
+		return cmp.Or(cmp.Compare(b.Humans, a.Humans), cmp.Compare(b.Newly, a.Newly), cmp.Compare(a.Key, b.Key))
+	}
+	if n := len(list); n == MaxAffected && order(c, list[n-1]) > 0 {
+		return list
+	}
+	at, _ := slices.BinarySearchFunc(list, c, order)
+	list = slices.Insert(list, at, c)
+	return list[:min(len(list), MaxAffected)]
 }
 
 // different returns how many of the values that are met are different.

@@ -205,15 +205,15 @@ func (a *asker) over() int64 {
 // The selections of the question, by their bits.
 const (
 	isStopped = 1 << iota
-	isEarlier
 	isHuman
 	isNoHuman
-	isAttack // if an attack is named
+	isEarlier // of a limit
+	isAttack  // if an attack is named
 )
 
 // selections are the conditions of the bits. A request that a global filter has blocked does not reach the limits, whose
 // number among the stages is 3.
-var selections = []string{"blocked is true", "blocked is true, processing_stage<3", "human is true", "human is false"}
+var selections = []string{"blocked is true", "human is true", "human is false", "blocked is true, processing_stage<3"}
 
 // The further values of the question.
 const (
@@ -236,6 +236,9 @@ var also = []string{"session", "host", "path", "country"}
 // of returns the question for the requests of keys with more than so many of them.
 func (a *asker) of(over int64) search.SequencesOf {
 	of := search.SequencesOf{With: values, Also: also, Of: selections, Over: over}
+	if a.rule.Limit == nil {
+		of.Of = selections[:3] // without isEarlier
+	}
 	if a.attack != "" {
 		of.Of = append(selections[:len(selections):len(selections)], a.attack)
 	}
