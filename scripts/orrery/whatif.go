@@ -19,7 +19,7 @@ import (
 )
 
 type whatIfCommand struct {
-	Rule   string   `arg:"" help:"The rule: 'limit 60 per 1m by ip', 'block where path~\"^/wp-\"', 'enforce NAME', or JSON of the gateway; @FILE reads it from a file."`
+	Rule   string   `arg:"" help:"The rule: 'limit 60 per 1m by ip', 'block where path~\"^/wp-\"', 'enforce NAME', or JSON of the gateway; @FILE reads it from a file. Its conditions may begin with saved filters: 'block where @NAME'."`
 	Filter []string `arg:"" optional:"" help:"A filter with a period, - for standard input, and saved filters: @NAME."`
 	documents.Configuration
 	question.LastFlag
@@ -54,7 +54,11 @@ func (w *whatIfCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	text, err := question.WithSaved(ctx, server, w.Config, w.Filter, c)
+	rule, err = w.withConditions(ctx, server, rule, c)
+	text := ""
+	if err == nil {
+		text, err = question.WithSaved(ctx, server, w.Config, w.Filter, c)
+	}
 	if err == nil {
 		err = w.print(ctx, server, c, rule, w.Before(text))
 	}

@@ -71,11 +71,29 @@ func TestWhatIfOfAFolder(t *testing.T) {
 	if code != 0 || strings.Count(stdout, "\n\nresource ") != 1 {
 		t.Errorf("a limit with conditions: %d %s%s", code, stdout, stderr)
 	}
+	for name, conditions := range map[string]string{"login": `path="/login"`, "posts": "method=POST"} {
+		if _, stderr, code := inProcess(t, "filter", "put", "--data", data, name, conditions); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	const day = "timestamp between 2026-01-05 and 2026-01-06"
+	for rule, same := range map[string]string{
+		"block where @login":                           `block where path="/login"`,
+		"block where @login, @posts":                   `block where path="/login", method=POST`,
+		"block where @login , not country=\"Germany\"": `block where path="/login", not country="Germany"`,
+		"limit 1 per 1d by ip where @login":            `limit 1 per 1d by ip where path="/login"`,
+	} {
+		if got, _ := outcome(rule, day); got == "" {
+			t.Errorf("%s does nothing", rule)
+		} else if want, _ := outcome(same, day); got != want {
+			t.Errorf("%s: %s, want %s", rule, got, want)
+		}
+	}
 	if stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--dry-run", "@"+file, filter); code != 0 || !strings.Contains(stdout, "bytes") {
 		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 	for _, wrong := range [][]string{
-		{}, {"limit 1 per 10m by ip"}, {"limit 1 by ip", filter}, {"@none.json", filter}, {"block where hots=a", filter},
+		{}, {"limit 1 per 10m by ip"}, {"limit 1 by ip", filter}, {"@none.json", filter}, {"block where @none", filter}, {"block where hots=a", filter},
 		{"limit 1 per 10m by tags", filter}, {"limit 1 per 10m by ip", filter, "--dry-run", "--format", "csv"},
 		{"block where status=404", filter, "--as", "json"}, {"block where path=/", filter, "--as", "json", "--format", "csv"},
 		{"block where path=/", filter, "--attack", "path=/"}, {"limit 1 per 10m by ip", filter, "--attack", "hots=a"},
