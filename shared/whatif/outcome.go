@@ -11,8 +11,10 @@ type Seen struct {
 	Key     int32 // the number of its key
 	Client  int32 // the number of its address; negative: it has none
 	Session int32 // likewise; those of several requests are compared by Trial.Same
+	Place   int32 // the number of the request, of several rules
 	Stopped bool  // the gateway has blocked it
-	Earlier bool  // it was blocked at a stage before limits, so it is not counted
+	Earlier bool  // it was blocked at a stage before limits, or a filter that is tried blocks it there, so it is not counted
+	Before  bool  // a rule that is tried together with this one, and before it, stops the request
 	Human   bool
 	NoHuman bool     // it is known not to be human
 	Attack  bool     // it is part of the attack that the rule is to stop
@@ -23,7 +25,8 @@ type Seen struct {
 type Outcome struct {
 	Acted   int64 // requests on which it acts
 	Stopped int64 // of those, blocked today
-	Newly   int64 // of those, not blocked today
+	Before  int64 // of those, not blocked today, but a rule before this one stops them
+	Newly   int64 // the others
 
 	Clients, Sessions int64  // of the newly stopped
 	Humans            *int64 // newly stopped requests of humans; nil: the log does not know
@@ -34,6 +37,7 @@ type Outcome struct {
 
 	NewlyStopped []Seen   // in the order of their times
 	StoppedNs    []int64  // the times of the requests that are blocked today
+	BeforeNs     []int64  // those that a rule before this one stops
 	Affected     []Client // those with the most newly stopped requests
 	Curve        []Point
 
@@ -65,6 +69,8 @@ const MaxAffected = 20
 type Trial struct {
 	// Same returns the same number for the numbers of equal sessions and facets; nil: equal ones have the same number.
 	Same func(number int32) int32
+	// Each is called for each request on which the rule acts; nil: it is not.
+	Each func(Seen)
 
 	limit           *Limit
 	sinceNs, fromNs int64
@@ -107,11 +113,17 @@ func (t *Trial) Add(requests []Seen) {
 		if t.attack != nil {
 			t.attack.add(one, acts)
 		}
-		switch {
-		case !acts:
+		if !acts {
 			continue
+		}
+		if t.Each != nil {
+			t.Each(one)
+		}
+		switch {
 		case one.Stopped:
 			t.outcome.StoppedNs = append(t.outcome.StoppedNs, one.TsNs)
+		case one.Before:
+			t.outcome.BeforeNs = append(t.outcome.BeforeNs, one.TsNs)
 		default:
 			t.number(&one.Session)
 			for i := range one.Facets {
@@ -156,7 +168,7 @@ func (t *Trial) acted(requests []Seen) func(i int) bool {
 func (t *Trial) Outcome() Outcome {
 	o := t.outcome
 	slices.SortFunc(o.NewlyStopped, func(a, b Seen) int { return cmp.Or(cmp.Compare(a.TsNs, b.TsNs), cmp.Compare(a.Key, b.Key)) })
-	o.Stopped, o.Newly = int64(len(o.StoppedNs)), int64(len(o.NewlyStopped))
+	o.Stopped, o.Before, o.Newly = int64(len(o.StoppedNs)), int64(len(o.BeforeNs)), int64(len(o.NewlyStopped))
 	const isClient, isHuman = 1, 2
 	var sessions numbers[bool]
 	var people numbers[uint8] // of each address: isClient, and whether it is of a human
