@@ -260,17 +260,12 @@ func (b *staging) divide(conditions string) (rest string, tags []onTags, err err
 // onTags returns what the tags that rules so far add do to a condition. Without by, they change nothing: the condition is
 // not on tags, or on others.
 func (b *staging) onTags(condition string) (on onTags, err error) {
-	f := filter.ParseQueryString(condition)
-	selection, err := query.BindSelection(f)
+	selection, err := query.BindSelection(filter.ParseQueryString(condition))
 	if err != nil {
 		return on, fmt.Errorf("bind a condition of a rule: %w", err)
 	}
 	if !selection.ReadsTags() {
 		return on, nil
-	}
-	if len(f.ListNames()) > 0 {
-		return on, &RuleError{"tags of a list of values cannot be tried together with a filter that adds tags; name the tags in " +
-			"the condition", ""}
 	}
 	on.fails = selection.Holds(&lake.Row{})
 	for _, a := range b.added {

@@ -2,6 +2,7 @@ package asking
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -201,9 +202,12 @@ requests:
 		groups[number] = append(groups[number], int32(place))
 	}
 	slices.SortFunc(groups, func(a, b []int32) int { return r.compare(limit.Key, a[0], b[0]) })
+	inOrder := func(a, b int32) int { return r.inOrder(*limit, a, b) }
 	var list []whatif.Seen
 	for number, places := range groups {
-		list = list[:0]
+		if list = list[:0]; !slices.IsSortedFunc(places, inOrder) {
+			slices.SortFunc(places, inOrder)
+		}
 		for _, place := range places {
 			one := r.seen(place)
 			if one.Key = int32(number); limit.With != "" {
@@ -240,14 +244,32 @@ func (r *replayed) text(place int32, field string) []byte {
 	return []byte(r.found.Values[r.requests[place].With[slices.Index(r.several.with, field)]])
 }
 
-// compare orders two requests by their values of fields.
+// compare orders two requests by their values of fields. Requests without a value are the first.
 func (r *replayed) compare(fields []string, a, b int32) int {
 	for _, field := range fields {
-		if c := bytes.Compare(r.text(a, field), r.text(b, field)); c != 0 {
-			return c
+		x, y := r.number(r.requests[a], field), r.number(r.requests[b], field)
+		switch {
+		case x == y:
+			continue
+		case x < 0 || y < 0:
+			return cmp.Compare(x, y)
 		}
+		return bytes.Compare(r.text(a, field), r.text(b, field))
 	}
 	return 0
+}
+
+// inOrder orders the requests of a key of a limit as query.Sequence does for the limit alone, so that it counts requests of
+// the same time in the same order.
+func (r *replayed) inOrder(l whatif.Limit, a, b int32) int {
+	x, y := r.requests[a], r.requests[b]
+	own := uint32(1)<<r.several.shift - 1
+	fields := also
+	if l.With != "" {
+		fields = slices.Concat([]string{l.With}, also)
+	}
+	return cmp.Or(cmp.Compare(x.TsNs, y.TsNs), cmp.Compare(x.Selected&own, y.Selected&own),
+		cmp.Compare(x.With[ofClient], y.With[ofClient]), r.compare(fields, a, b))
 }
 
 // all returns the result of all rules together, and the questions for a record of each client.
