@@ -11,8 +11,10 @@ type Seen struct {
 	Key     int32 // the number of its key
 	Client  int32 // the number of its address; negative: it has none
 	Session int32 // likewise; those of several requests are compared by Trial.Same
+	Place   int32 // the number of the request, of several rules
 	Stopped bool  // the gateway has blocked it
-	Earlier bool  // it was blocked at a stage before limits, so it is not counted
+	Earlier bool  // it was blocked at a stage before limits, or a filter that is tried blocks it there, so it is not counted
+	Before  bool  // a rule that is tried together with this one, and before it, stops the request
 	Human   bool
 	NoHuman bool     // it is known not to be human
 	Attack  bool     // it is part of the attack that the rule is to stop
@@ -23,7 +25,8 @@ type Seen struct {
 type Outcome struct {
 	Acted   int64 // requests on which it acts
 	Stopped int64 // of those, blocked today
-	Newly   int64 // of those, not blocked today
+	Before  int64 // of those, not blocked today, but a rule before this one stops them
+	Newly   int64 // the others
 
 	Clients, Sessions int64  // of the newly stopped
 	Humans            *int64 // newly stopped requests of humans; nil: the log does not know
@@ -34,6 +37,7 @@ type Outcome struct {
 
 	NewlyNs   []int64    // the times of the newly stopped requests of each key, one key after another
 	StoppedNs []int64    // likewise, of the requests that are blocked today
+	BeforeNs  []int64    // likewise, of those that a rule before this one stops
 	Facets    [3][]int64 // of each further value: by its number, the newly stopped requests that have it
 	Affected  []Client   // those with the most newly stopped requests
 	Curve     []Point
@@ -66,6 +70,8 @@ const MaxAffected = 20
 type Trial struct {
 	// Same returns the same number for the numbers of equal sessions and facets; nil: equal ones have the same number.
 	Same func(number int32) int32
+	// Each is called for each request on which the rule acts; nil: it is not.
+	Each func(Seen)
 
 	limit           *Limit
 	sinceNs, fromNs int64
@@ -120,11 +126,17 @@ func (t *Trial) Add(requests []Seen) {
 		if t.attack != nil {
 			t.attack.add(one, acts)
 		}
-		switch {
-		case !acts:
+		if !acts {
 			continue
+		}
+		if t.Each != nil {
+			t.Each(*one)
+		}
+		switch {
 		case one.Stopped:
 			t.outcome.StoppedNs = append(t.outcome.StoppedNs, one.TsNs)
+		case one.Before:
+			t.outcome.BeforeNs = append(t.outcome.BeforeNs, one.TsNs)
 		default:
 			t.addNewly(one)
 		}
@@ -163,9 +175,9 @@ func (t *Trial) addNewly(one *Seen) {
 	}
 	c := t.affected.at(who)
 	if c.Newly == 0 {
-		*c = Client{Key: who, FirstNs: one.TsNs}
+		*c = Client{Key: who, FirstNs: one.TsNs, LastNs: one.TsNs}
 	}
-	c.Newly, c.LastNs = c.Newly+1, one.TsNs
+	c.Newly, c.FirstNs, c.LastNs = c.Newly+1, min(c.FirstNs, one.TsNs), max(c.LastNs, one.TsNs)
 	if one.Human {
 		c.Humans++
 	}
@@ -193,7 +205,7 @@ func (t *Trial) acted(requests []Seen) func(i int) bool {
 // Outcome returns the outcome of all keys.
 func (t *Trial) Outcome() Outcome {
 	o := t.outcome
-	o.Stopped, o.Newly = int64(len(o.StoppedNs)), int64(len(o.NewlyNs))
+	o.Stopped, o.Before, o.Newly = int64(len(o.StoppedNs)), int64(len(o.BeforeNs)), int64(len(o.NewlyNs))
 	if o.Newly > 0 {
 		o.FirstNs, o.LastNs = slices.Min(o.NewlyNs), slices.Max(o.NewlyNs)
 	}

@@ -102,7 +102,7 @@ type sequenced struct {
 	used  []bool  // the texts that are further values of the answer
 }
 
-const keyedRequestBytes = 40 + 4
+const keyedRequestBytes = 48 + 4
 
 // count collects rows of a row group.
 func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
