@@ -163,9 +163,9 @@ func (t *Trial) addNewly(one *Seen) {
 	}
 	c := t.affected.at(who)
 	if c.Newly == 0 {
-		*c = Client{Key: who, FirstNs: one.TsNs}
+		*c = Client{Key: who, FirstNs: one.TsNs, LastNs: one.TsNs}
 	}
-	c.Newly, c.LastNs = c.Newly+1, one.TsNs
+	c.Newly, c.FirstNs, c.LastNs = c.Newly+1, min(c.FirstNs, one.TsNs), max(c.LastNs, one.TsNs)
 	if one.Human {
 		c.Humans++
 	}
