@@ -29,7 +29,7 @@ func (a *asker) result(
 	times := newTimes(a.query)
 	var list []whatif.Seen
 	for key, s := range found.Sequences {
-		most := len(s.Requests)
+		most := max(1, len(s.Requests))
 		if a.rule.Limit == nil { // a filter needs no more than one request at a time
 			most = min(most, 1<<10)
 		}
