@@ -24,7 +24,7 @@ func (a *asker) result(
 	trial.Same = found.Texts.Same()
 	var list []whatif.Seen
 	for key, s := range found.Sequences {
-		most := len(s.Requests)
+		most := max(1, len(s.Requests))
 		if a.rule.Limit == nil { // a filter needs no more than one request at a time
 			most = min(most, 1<<10)
 		}
