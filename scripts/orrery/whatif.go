@@ -74,7 +74,9 @@ func (w *whatIfCommand) Run(ctx context.Context, c terminal.Console) error {
 }
 
 // print prints the answer, and what is missing from it to standard error.
-func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c terminal.Console, rules []string, text string) error {
+func (w *whatIfCommand) print(
+	ctx context.Context, server *client.Client, c terminal.Console, rules []string, text string,
+) error {
 	parameters := map[string]any{"filters": text, "tz": w.TZ, "dry_run": w.DryRun}
 	if len(rules) == 1 {
 		parameters["rule"] = rules[0]
@@ -139,8 +141,9 @@ const (
 	commonestRows = 3 // values of a facet
 )
 
-// writeWhatIf prints the sentence, those who are affected most, what their requests have in common, and some thresholds. Of
-// several rules, these are about all together; then each rule follows with its sentence and, with an attack, thresholds.
+// writeWhatIf prints the sentence, those who are affected most, what their requests have in common, and some thresholds.
+// Of several rules, these are about all together; then each rule follows with its sentence and, with an attack,
+// thresholds.
 func writeWhatIf(out io.Writer, results []json.RawMessage) error {
 	var unknown []string
 	for i, text := range results {

@@ -139,8 +139,8 @@ func parseTags(words []string) (tags []string, err error) {
 		return nil, nil
 	}
 	if words[0] != "tag" || len(words)%2 != 0 {
-		return nil, &RuleError{fmt.Sprintf("%q is not part of a filter; between its action and where, it has tag and the tags that it adds",
-			strings.Join(words, " ")), exampleTag}
+		return nil, &RuleError{fmt.Sprintf("%q is not part of a filter; between its action and where, it has tag and the tags "+
+			"that it adds", strings.Join(words, " ")), exampleTag}
 	}
 	for i, word := range words[1:] {
 		switch {

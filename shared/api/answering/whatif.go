@@ -20,8 +20,8 @@ import (
 func (s *server) whatIfRoutes() []route.Route {
 	offers := representation.OffersOf(search.WhatIf)
 	found := route.Response{
-		Status: http.StatusOK, Doc: "One result: what the rule would have done. With `rules`, the first result is what all rules together would have " +
-			"done; each further one is about a rule, given those before it.",
+		Status: http.StatusOK, Doc: "One result: what the rule would have done. With `rules`, the first result is what all " +
+			"rules together would have done; each further one is about a rule, given those before it.",
 		Value: Container[answer.WhatIfResult]{}, Other: Estimated{},
 	}
 	found.Texts, found.Headers = offers.Documented()

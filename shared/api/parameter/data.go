@@ -116,7 +116,7 @@ const (
 // Texts returns a parameter that is a list of texts. In a query it is in JSON.
 func Texts(name, doc string, most int, example []string) Parameter {
 	return Parameter{
-		Name: name, Doc: doc, Schema: &huma.Schema{Type: "string", MinLength: new(1)}, Example: string(content.Encode(example)),
+		Name: name, Doc: doc, Example: string(content.Encode(example)), Schema: &huma.Schema{Type: "string", MinLength: new(1)},
 		Body: namesSchema(&huma.Schema{Type: "string", MinLength: new(1)}, most), Read: readTexts,
 	}
 }

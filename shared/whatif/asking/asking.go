@@ -153,7 +153,9 @@ func newAsker(from Source, r Request) (*asker, error) {
 func rulesOf(r Request, clock query.Clock) ([]whatif.Rule, error) {
 	switch n := len(r.Rules); {
 	case n > 0 && r.Rule != "":
-		return nil, &search.ParamError{Param: "rule", Message: "the request also has rules; name one rule in rule, or several in rules"}
+		return nil, &search.ParamError{
+			Param: "rule", Message: "the request also has rules; name one rule in rule, or several in rules",
+		}
 	case n == 0 && r.Rule == "":
 		return nil, &search.ParamError{Param: "rule", Message: "there is no rule; name one in rule, or several in rules"}
 	case n > whatif.MaxRules:

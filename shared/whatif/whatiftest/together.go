@@ -28,7 +28,7 @@ func randomRules(r *rand.Rand) (s several) {
 	for n := 2 + r.IntN(3); n > 0; n-- {
 		if r.IntN(2) == 0 && len(filters) < 2 || len(limits) == 2 {
 			f := randomFilter(r)
-			f.filter.Action = []string{"action-global-filter-block", "action-monitor", "action-challenge", "action-monitor"}[r.IntN(4)]
+			f.filter.Action = []string{"action-monitor", "action-global-filter-block", "action-challenge"}[r.IntN(4)%3]
 			f.filter.Tags = added[r.IntN(3):]
 			for i := range f.filter.Entries {
 				otherTag(r, &f.filter.Entries[i])
