@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/documents"
@@ -19,15 +20,16 @@ import (
 )
 
 type whatIfCommand struct {
-	Rule   string   `arg:"" help:"The rule: 'limit 60 per 1m by ip', 'block where path~\"^/wp-\"', 'enforce NAME', or JSON of the gateway; @FILE reads it from a file."`
+	Rule   string   `arg:"" help:"The rule: 'limit 60 per 1m by ip', 'block where path~\"^/wp-\"', 'enforce NAME', or JSON of the gateway; @FILE reads it from a file. Its conditions may begin with saved filters: 'block where @NAME'."`
 	Filter []string `arg:"" optional:"" help:"A filter with a period, - for standard input, and saved filters: @NAME."`
 	documents.Configuration
 	question.LastFlag
-	Attack string `help:"Conditions of the attack that a limit is to stop: adds the part of it, and the others, that each threshold stops, and the best threshold." placeholder:"FILTER"`
-	TZ     string `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
-	As     string `enum:",json,terraform,curl" default:"" help:"Only print the rule as the gateway has it: json, terraform, or the curl command. With --attack and a best threshold, with that threshold." placeholder:"FORM"`
-	DryRun bool   `help:"Only print what the first question would read and cost."`
-	Strict bool   `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
+	Further []string `name:"rule" sep:"none" help:"A further rule, in the same forms; may be repeated. The rules are tried together, in the order of stages: filters, then limits." placeholder:"RULE"`
+	Attack  string   `help:"Conditions of the attack that a limit is to stop: adds the part of it, and the others, that each threshold stops, and the best threshold." placeholder:"FILTER"`
+	TZ      string   `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
+	As      string   `enum:",json,terraform,curl" default:"" help:"Only print the rule as the gateway has it: json, terraform, or the curl command. With --attack and a best threshold, with that threshold." placeholder:"FORM"`
+	DryRun  bool     `help:"Only print what the first question would read and cost."`
+	Strict  bool     `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
 	formatFlags
 }
 
@@ -42,28 +44,45 @@ func (w *whatIfCommand) Run(ctx context.Context, c terminal.Console) error {
 	if len(w.Filter) == 0 && w.Last == "" {
 		return exit.With(exit.Usage, "name a period: --last 24h, or a filter with one")
 	}
-	rule := w.Rule
-	if name, isFile := strings.CutPrefix(rule, "@"); isFile {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return exit.With(exit.Usage, "read the rule: "+err.Error())
+	rules := append([]string{w.Rule}, w.Further...)
+	for i, rule := range rules {
+		if name, isFile := strings.CutPrefix(rule, "@"); isFile {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return exit.With(exit.Usage, "read the rule: "+err.Error())
+			}
+			rules[i] = string(text)
 		}
-		rule = string(text)
 	}
 	server, done, err := w.Connect(ctx, c.Err)
 	if err != nil {
 		return err
 	}
-	text, err := question.WithSaved(ctx, server, w.Config, w.Filter, c)
+	for i, rule := range rules {
+		if err == nil {
+			rules[i], err = w.withConditions(ctx, server, rule, c)
+		}
+	}
+	text := ""
 	if err == nil {
-		err = w.print(ctx, server, c, rule, w.Before(text))
+		text, err = question.WithSaved(ctx, server, w.Config, w.Filter, c)
+	}
+	if err == nil {
+		err = w.print(ctx, server, c, rules, w.Before(text))
 	}
 	return errors.Join(err, done())
 }
 
 // print prints the answer, and what is missing from it to standard error.
-func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c terminal.Console, rule, text string) error {
-	parameters := map[string]any{"rule": rule, "filters": text, "tz": w.TZ, "dry_run": w.DryRun}
+func (w *whatIfCommand) print(
+	ctx context.Context, server *client.Client, c terminal.Console, rules []string, text string,
+) error {
+	parameters := map[string]any{"filters": text, "tz": w.TZ, "dry_run": w.DryRun}
+	if len(rules) == 1 {
+		parameters["rule"] = rules[0]
+	} else {
+		parameters["rules"] = rules
+	}
 	if w.Attack != "" {
 		parameters["attack"] = w.Attack
 	}
@@ -82,26 +101,31 @@ func (w *whatIfCommand) print(ctx context.Context, server *client.Client, c term
 	return a.ReportMissing(question.ParameterFlags{}, w.Strict, c.Err)
 }
 
-// writeForms prints a rule as the gateway has it: one part after the other, with empty lines between them.
+// writeForms prints the rules as the gateway has them: one part after the other, with empty lines between them.
 func writeForms(out io.Writer, form string, results []json.RawMessage) error {
-	var r client.WhatIf
-	if err := json.Unmarshal(results[0], &r); err != nil {
-		return fmt.Errorf("the answer does not have the API's format: %w", err)
+	var parts []string
+	for _, text := range results {
+		var r client.WhatIf
+		if err := json.Unmarshal(text, &r); err != nil {
+			return fmt.Errorf("the answer does not have the API's format: %w", err)
+		}
+		forms := r.Forms
+		if r.Attack != nil && r.Attack.Knee != nil {
+			forms = r.Attack.Knee.Forms
+		}
+		if len(forms) == 0 && (len(results) == 1 || r.Place != nil) { // all rules together have none
+			return exit.With(exit.Usage, "the gateway cannot have the rule "+r.Rule+": it has only conditions on "+
+				"addresses, countries, networks, hosts, paths, headers, cookies and tags that all hold")
+		}
+		for _, part := range forms {
+			parts = append(parts, map[string]string{"json": part.JSON, "terraform": part.Terraform, "curl": part.Curl}[form])
+		}
 	}
-	forms := r.Forms
-	if r.Attack != nil && r.Attack.Knee != nil {
-		forms = r.Attack.Knee.Forms
-	}
-	if len(forms) == 0 {
-		return exit.With(exit.Usage, "the gateway cannot have this rule: it has only conditions on "+
-			"addresses, countries, networks, hosts, paths, headers, cookies and tags that all hold")
-	}
-	for i, part := range forms {
+	for i, part := range parts {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		text := map[string]string{"json": part.JSON, "terraform": part.Terraform, "curl": part.Curl}[form]
-		if _, err := fmt.Fprintln(out, strings.TrimSuffix(text, "\n")); err != nil {
+		if _, err := fmt.Fprintln(out, strings.TrimSuffix(part, "\n")); err != nil {
 			return err
 		}
 	}
@@ -118,23 +142,44 @@ const (
 )
 
 // writeWhatIf prints the sentence, those who are affected most, what their requests have in common, and some thresholds.
+// Of several rules, these are about all together; then each rule follows with its sentence and, with an attack,
+// thresholds.
 func writeWhatIf(out io.Writer, results []json.RawMessage) error {
-	for _, text := range results {
+	var unknown []string
+	for i, text := range results {
 		var r client.WhatIf
 		if err := json.Unmarshal(text, &r); err != nil {
 			return fmt.Errorf("the answer does not have the API's format: %w", err)
+		}
+		if i > 0 {
+			fmt.Fprintln(out)
 		}
 		fmt.Fprintln(out, r.Rule)
 		fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", r.Sentence))
 		if r.Attack != nil {
 			fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", r.Attack.Sentence))
 		}
-		if err := errors.Join(writeAffected(out, r), writeCommon(out, r), writeCurve(out, r)); err != nil {
-			return err
+		if r.Place == nil {
+			if err := errors.Join(writeAffected(out, r), writeCommon(out, r)); err != nil {
+				return err
+			}
+		}
+		if r.Place == nil || r.Attack != nil {
+			if err := writeCurve(out, r); err != nil {
+				return err
+			}
 		}
 		for _, one := range r.Unknown {
-			fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", one))
+			if !slices.Contains(unknown, one) {
+				unknown = append(unknown, one)
+			}
 		}
+	}
+	if len(results) > 1 && unknown != nil {
+		fmt.Fprintln(out)
+	}
+	for _, one := range unknown {
+		fmt.Fprint(out, wording.Wrapped(whatIfWidth, "", one))
 	}
 	return nil
 }

@@ -71,14 +71,55 @@ func TestWhatIfOfAFolder(t *testing.T) {
 	if code != 0 || strings.Count(stdout, "\n\nresource ") != 1 {
 		t.Errorf("a limit with conditions: %d %s%s", code, stdout, stderr)
 	}
+	for name, conditions := range map[string]string{"login": `path="/login"`, "posts": "method=POST"} {
+		if _, stderr, code := inProcess(t, "filter", "put", "--data", data, name, conditions); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	const day = "timestamp between 2026-01-05 and 2026-01-06"
+	for rule, same := range map[string]string{
+		"block where @login":                           `block where path="/login"`,
+		"block where @login, @posts":                   `block where path="/login", method=POST`,
+		"block where @login , not country=\"Germany\"": `block where path="/login", not country="Germany"`,
+		"limit 1 per 1d by ip where @login":            `limit 1 per 1d by ip where path="/login"`,
+	} {
+		if got, _ := outcome(rule, day); got == "" {
+			t.Errorf("%s does nothing", rule)
+		} else if want, _ := outcome(same, day); got != want {
+			t.Errorf("%s: %s, want %s", rule, got, want)
+		}
+	}
+	together := []string{"whatif", "--data", data, "limit 1 per 10m by ip where tags=home", "--rule",
+		`monitor tag home where path="/"`, "--rule", `block where path="/login", method="GET"`, filter}
+	stdout, stderr, code = inProcess(t, append(together, "--format", "table")...)
+	at := -1
+	for _, want := range []string{
+		"all rules\nThe rules would have", "\n\nhost", "\nmonitor tag home where path=\"/\"\nThe rule would have monitored",
+		"\nblock where path=\"/login\", method=\"GET\"\nThe rule would have blocked", "\nlimit 1 per 10m by ip where tags=\"home\"\n",
+		"\n\nWhat clients would have done",
+	} {
+		next := strings.Index(stdout, want)
+		if next <= at || code != 0 {
+			t.Errorf("rules together: %d %s%s lacks %q after what precedes it", code, stdout, stderr, want)
+		}
+		at = next
+	}
+	stdout, stderr, code = inProcess(t, append(together, "--format", "csv")...)
+	if lines := strings.Count(stdout, "\n"); code != 0 || lines < 5 || !strings.Contains(stdout, "\nall rules,") {
+		t.Errorf("rules together as CSV: %d %s%s", code, stdout, stderr)
+	}
+	stdout, stderr, code = inProcess(t, append(together, "--as", "terraform")...)
+	if code != 0 || strings.Count(stdout, "\n\nresource ") != 2 {
+		t.Errorf("rules together as Terraform: %d %s%s", code, stdout, stderr)
+	}
 	if stdout, stderr, code := inProcess(t, "whatif", "--data", data, "--dry-run", "@"+file, filter); code != 0 || !strings.Contains(stdout, "bytes") {
 		t.Errorf("%d %s%s", code, stdout, stderr)
 	}
 	for _, wrong := range [][]string{
-		{}, {"limit 1 per 10m by ip"}, {"limit 1 by ip", filter}, {"@none.json", filter}, {"block where hots=a", filter},
+		{}, {"limit 1 per 10m by ip"}, {"limit 1 by ip", filter}, {"@none.json", filter}, {"block where @none", filter}, {"block where hots=a", filter},
 		{"limit 1 per 10m by tags", filter}, {"limit 1 per 10m by ip", filter, "--dry-run", "--format", "csv"},
 		{"block where status=404", filter, "--as", "json"}, {"block where path=/", filter, "--as", "json", "--format", "csv"},
-		{"block where path=/", filter, "--attack", "path=/"}, {"limit 1 per 10m by ip", filter, "--attack", "hots=a"},
+		{"block where path=/", filter, "--attack", "path=/"}, {"block where path=/", filter, "--rule", "limit 1 by ip"}, {"limit 1 per 10m by ip", filter, "--attack", "hots=a"},
 	} {
 		if _, stderr, code := inProcess(t, append([]string{"whatif", "--data", data}, wrong...)...); code == 0 || stderr == "" {
 			t.Errorf("%q: %d %s", wrong, code, stderr)

@@ -2,14 +2,16 @@ package answer
 
 // WhatIfResult is what a rule would have done to the requests of a period.
 type WhatIfResult struct {
-	Rule     string  `json:"rule" doc:"The rule in the shorter form, or in JSON if that cannot express it" example:"limit 60 per 1m by ip"`
+	Rule     string  `json:"rule" doc:"The rule in the shorter form, or in JSON if that cannot express it; all rules in the result of several together" example:"limit 60 per 1m by ip"`
+	Place    *int    `json:"place" nullable:"true" doc:"Place of the rule in rules, from 0 on; null in the result of one rule, and of several together"`
 	Name     *string `json:"name" nullable:"true" doc:"null if the rule has no name"`
 	Action   string  `json:"action" enum:"block,challenge,monitor"`
 	Sentence string  `json:"sentence" doc:"The outcome in words, with times in the zone of the request"`
 
 	NumOfRequests        int64   `json:"num_of_requests" doc:"Requests on which the rule would have acted"`
 	NumOfBlockedRequests int64   `json:"num_of_blocked_requests" doc:"Of these, the requests that the gateway blocked anyway"`
-	NumOfNewRequests     int64   `json:"num_of_new_requests" doc:"The others: what the rule would change. The following figures are about them"`
+	NumOfEarlierRequests int64   `json:"num_of_earlier_requests" doc:"Of the others, the requests that rules before it would have stopped; 0 unless several rules are tried"`
+	NumOfNewRequests     int64   `json:"num_of_new_requests" doc:"The rest: what the rule would change. The following figures are about them"`
 	NumOfIP              int64   `json:"num_of_ip" doc:"Client addresses"`
 	NumOfSessions        int64   `json:"num_of_sessions"`
 	NumOfHumans          *int64  `json:"num_of_human_requests" nullable:"true" doc:"null if no request of the rule's says whether its client is human"`
@@ -59,7 +61,7 @@ type WhatIfClient struct {
 	First            string       `json:"first" doc:"The first newly stopped request, RFC 3339, UTC"`
 	Last             string       `json:"last"`
 	Filter           string       `json:"filter" doc:"Selects all requests of the client to which the rule applies, in the query-string form; conditions of which only one must hold are left out"`
-	RecordRef        *string      `json:"record_ref" nullable:"true" doc:"A request of the client of the millisecond of the first one; null if no filter can select it"`
+	RecordRef        *string      `json:"record_ref" nullable:"true" doc:"A request of the client of the millisecond of the first one; null if no filter can select it, and in the results of single rules of several"`
 }
 
 // WhatIfPart is a part of a key.

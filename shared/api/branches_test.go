@@ -57,11 +57,11 @@ func TestBranchesReachEverySearch(t *testing.T) {
 	}
 }
 
-// alsoRequired prints the required parameters of a route besides the filter, with values: the moment of an effect, a rule, or a
-// valid reference of no record, which other parameters accept, too.
+// alsoRequired prints the required parameters of a route besides the filter, with values: the moment of an effect, a rule, which
+// could also be one of several, or a valid reference of no record, which other parameters accept, too.
 func alsoRequired(format string, r route.Route) (text string) {
 	for _, p := range r.Params {
-		if p.Required && p.Name != parameter.Filters.Name {
+		if (p.Required || p.Name == parameter.RuleName) && p.Name != parameter.Filters.Name {
 			value := lake.RefTo(1767261600000, "x", 1).String()
 			switch p.Name {
 			case parameter.AtName:

@@ -16,7 +16,9 @@ import (
 func TestQuestionHasEveryParameter(t *testing.T) {
 	kinds := map[search.ParameterKind]string{search.IntegerKind: "int", search.BooleanKind: "bool"}
 	// The parameters of effects and rules are not in the table.
-	want, got := map[string]string{"at": "string", "length": "string", "rule": "string", "attack": "string"}, map[string]string{}
+	want, got := map[string]string{
+		"at": "string", "length": "string", "rule": "string", "rules": "[]string", "attack": "string",
+	}, map[string]string{}
 	for _, p := range search.Parameters {
 		want[p.Name] = "string"
 		if kind, ok := kinds[p.Kind]; ok {

@@ -16,6 +16,9 @@ type Selection struct {
 // Holds reports whether a record meets all conditions.
 func (s Selection) Holds(r *lake.Row) bool { return allHold(s.Conditions, r) }
 
+// ReadsTags reports whether a condition is about the tags of requests.
+func (s Selection) ReadsTags() bool { return slices.Contains(columnsOf(s.Conditions), "tags") }
+
 // BindSelection resolves a filter that needs no period: timestamp between is a condition like any other. The error is a
 // *FilterError with every mistake.
 func BindSelection(f filter.Filter, opts ...Option) (Selection, error) {

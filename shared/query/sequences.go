@@ -16,7 +16,7 @@ type Sequences struct {
 	Key  []Dimension // at most MaxKeyParts; each is single; none: all requests have the same key
 	With []Dimension // further values of each request, at most MaxWith; each is single
 	Also []Dimension // likewise, at most MaxAlso; equal values need not have equal numbers
-	Of   []Selection // at most 30
+	Of   []Selection // at most MaxSelected
 	Over int64       // only keys with more requests than that are wanted
 }
 
@@ -27,9 +27,12 @@ const MaxKeyParts = 4
 
 // The maximum numbers of further values of a request in a sequence.
 const (
-	MaxWith = 2
+	MaxWith = 5
 	MaxAlso = 4
 )
+
+// MaxSelected is the maximum number of selections of sequences, so that their bits are a number of every engine.
+const MaxSelected = 30
 
 // MaxSequenced limits the requests in all sequences of an answer, so that it fits in the memory of a function. An answer
 // with more is an error.
@@ -56,10 +59,19 @@ type SequenceRequest struct {
 	Also     [MaxAlso]int32 // likewise, of SequencesAnswer.Texts
 }
 
-// Sort sorts the requests of a sequence, unless they are in their order.
+// Sort sorts the requests of a sequence, which are usually almost in their order.
 func (a *SequencesAnswer) Sort(s Sequence) {
-	if !slices.IsSortedFunc(s.Requests, a.compare) {
-		slices.SortFunc(s.Requests, a.compare)
+	list := s.Requests
+	for i, moves := 1, 0; i < len(list); i++ {
+		one, at := list[i], i
+		for ; at > 0 && list[at-1].TsNs >= one.TsNs && a.compare(list[at-1], one) > 0; at-- {
+			list[at] = list[at-1]
+		}
+		list[at] = one
+		if moves += i - at; moves > len(list) {
+			slices.SortFunc(list, a.compare)
+			return
+		}
 	}
 }
 
@@ -179,7 +191,7 @@ func keyText(parts []string) string {
 
 // The numbers of a request without further values.
 var (
-	NoWith = [MaxWith]int32{-1, -1}
+	NoWith = [MaxWith]int32{-1, -1, -1, -1, -1}
 	NoAlso = [MaxAlso]int32{-1, -1, -1, -1}
 )
 

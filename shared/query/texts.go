@@ -1,6 +1,11 @@
 package query
 
-import "sort"
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"sort"
+)
 
 // PackedTexts are texts in one piece of memory, one after the other. Their numbers count from 0.
 type PackedTexts struct {
@@ -17,6 +22,11 @@ func NewPackedTexts(texts, bytes int) PackedTexts {
 func (l *PackedTexts) Add(text []byte) {
 	l.Bytes = append(l.Bytes, text...)
 	l.Ends = append(l.Ends, uint32(len(l.Bytes)))
+}
+
+// Grow makes room for further texts of so many bytes.
+func (l *PackedTexts) Grow(texts, bytes int) {
+	l.Bytes, l.Ends = slices.Grow(l.Bytes, bytes), slices.Grow(l.Ends, texts)
 }
 
 // Len returns the number of texts.
@@ -65,17 +75,55 @@ func (t *Texts) Same() func(i int32) int32 {
 	if len(t.Lists) < 2 { // a list has each text of a field once
 		return func(i int32) int32 { return i }
 	}
-	numbers, known := make([]int32, t.N), map[string]int32{} // numbers are plus one; 0: not known yet
+	numbers, known := make([]int32, t.N), sameTexts{of: t, seed: maphash.MakeSeed()} // numbers are plus one; 0: not known yet
 	return func(i int32) int32 {
 		if numbers[i] == 0 {
-			text := t.At(i)
-			number, met := known[string(text)]
-			if !met {
-				number = i
-				known[string(text)] = i
-			}
-			numbers[i] = number + 1
+			numbers[i] = known.number(i) + 1
 		}
 		return numbers[i] - 1
+	}
+}
+
+// sameTexts is a hash table, with linear probing, of the numbers of different texts.
+type sameTexts struct {
+	of    *Texts
+	seed  maphash.Seed
+	slots []uint64 // the upper half of a hash, then a number plus one; 0: empty
+	n     int
+}
+
+// number returns the number of the first text that number was called for and that is equal.
+func (s *sameTexts) number(i int32) int32 {
+	if 2*s.n >= len(s.slots) {
+		s.grow()
+	}
+	text := s.of.At(i)
+	hash := maphash.Bytes(s.seed, text) >> 32
+	at := s.place(hash, func(number int32) bool { return bytes.Equal(s.of.At(number), text) })
+	if *at == 0 {
+		*at = hash<<32 | uint64(i+1)
+		s.n++
+	}
+	return int32(uint32(*at)) - 1
+}
+
+// place returns the slot of the text with a hash that is equal, or the empty slot where it goes.
+func (s *sameTexts) place(hash uint64, equal func(number int32) bool) *uint64 {
+	mask := uint64(len(s.slots) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		slot := &s.slots[at]
+		if *slot == 0 || *slot>>32 == hash && equal(int32(uint32(*slot))-1) {
+			return slot
+		}
+	}
+}
+
+func (s *sameTexts) grow() {
+	old := s.slots
+	s.slots = make([]uint64, max(1<<10, 2*len(old)))
+	for _, slot := range old {
+		if slot != 0 {
+			*s.place(slot>>32, func(int32) bool { return false }) = slot
+		}
 	}
 }

@@ -60,9 +60,7 @@ func (r Request) otherListNames() []string {
 		names = r.Syntax.Parse(r.Select).ListNames()
 	}
 	for _, list := range readAnyOf(r.AnyOf) {
-		for _, text := range list {
-			names = append(names, filter.ParseQueryString(text).ListNames()...)
-		}
+		names = append(names, listNames(list)...)
 	}
 	if !strings.Contains(r.Of, "@") {
 		return names
@@ -72,11 +70,19 @@ func (r Request) otherListNames() []string {
 		var of SequencesOf
 		if json.Unmarshal([]byte(r.Of), &of) == nil {
 			conditions = of.Of
+			for _, lists := range of.AnyOf {
+				conditions = append(conditions, slices.Concat(lists...)...)
+			}
 		}
 	} else if json.Unmarshal([]byte(r.Of), &conditions) != nil {
 		return names // the shape reports the mistake
 	}
-	for _, text := range conditions {
+	return append(names, listNames(conditions)...)
+}
+
+// listNames returns the names of lists in filters.
+func listNames(filters []string) (names []string) {
+	for _, text := range filters {
 		names = append(names, filter.ParseQueryString(text).ListNames()...)
 	}
 	return names

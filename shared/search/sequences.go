@@ -15,6 +15,9 @@ type SequencesOf struct {
 	Also []string `json:"also,omitempty"` // likewise, of query.Sequences.Also
 	Of   []string `json:"of,omitempty"`   // conditions of the selections
 	Over int64    `json:"over,omitempty"` // only keys with more requests
+
+	// AnyOf is further conditions of the first selections: of each list of a selection, one must hold.
+	AnyOf [][][]string `json:"any_of,omitempty"`
 }
 
 // Text returns the value of the parameter of.
@@ -51,10 +54,17 @@ func (s SequencesOf) Bind(opts ...query.Option) (query.Sequences, error) {
 			*list.into = append(*list.into, found[0].AsOne())
 		}
 	}
-	for _, text := range s.Of {
+	for i, text := range s.Of {
 		selection, err := query.BindSelection(filter.ParseQueryString(text), opts...)
 		if err != nil {
 			return shape, err
+		}
+		if i < len(s.AnyOf) {
+			alternatives, err := bindAnyOf(s.AnyOf[i], opts...)
+			if err != nil {
+				return shape, err
+			}
+			selection.Conditions = append(selection.Conditions, alternatives...)
 		}
 		shape.Of = append(shape.Of, selection)
 	}
@@ -75,8 +85,13 @@ func AnyOfText(lists [][]string) string {
 
 // BindAnyOf returns a condition for each list of the parameter any_of. The error is a *ParamError or a *query.FilterError.
 func BindAnyOf(text string, opts ...query.Option) ([]query.Condition, error) {
+	return bindAnyOf(readAnyOf(text), opts...)
+}
+
+// bindAnyOf returns a condition for each list.
+func bindAnyOf(lists [][]string, opts ...query.Option) ([]query.Condition, error) {
 	var conditions []query.Condition
-	for _, list := range readAnyOf(text) {
+	for _, list := range lists {
 		filters := make([]filter.Filter, len(list))
 		for i, one := range list {
 			filters[i] = filter.ParseQueryString(one)

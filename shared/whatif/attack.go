@@ -5,8 +5,8 @@ package whatif
 type Attack struct {
 	Requests int64 // of the attack
 	Acted    int64 // requests of the attack on which the limit acts
-	// Others are addresses with a request that is neither of the attack nor blocked today. If the log tells who is human,
-	// only requests of humans are considered.
+	// Others are addresses with a request that is neither of the attack, nor blocked today, nor stopped by a rule before
+	// the limit. If the log tells who is human, only requests of humans are considered.
 	Others  int64
 	Stopped int64  // others with such a request that is newly stopped
 	People  bool   // others are of humans
@@ -44,14 +44,14 @@ type otherClient struct {
 }
 
 // add adds a request that reaches the limit.
-func (a *attack) add(one Seen, acts bool) {
+func (a *attack) add(one *Seen, acts bool) {
 	switch {
 	case one.Attack:
 		a.figures.Requests++
 		if acts {
 			a.figures.Acted++
 		}
-	case !one.Stopped && one.Client >= 0:
+	case !one.Stopped && !one.Before && one.Client >= 0:
 		is := a.clients.at(one.Client)
 		is.met = true
 		is.stopped = is.stopped || acts

@@ -35,7 +35,7 @@ func (c *curve) add(requests []Seen, places []int32, fromNs int64) {
 		if one.Attack {
 			*c.attack.at(place)++
 		}
-		if one.Stopped {
+		if one.Stopped || one.Before {
 			continue
 		}
 		*c.newly.at(place)++

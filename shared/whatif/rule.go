@@ -23,12 +23,15 @@ type Rule struct {
 	// AnyOf is further conditions, of which no filter language can have the alternatives: of each list, one must hold for
 	// a request to which the rule applies.
 	AnyOf [][]string
-	Limit *Limit // nil: it acts on every request to which it applies
+	Limit *Limit   // nil: it acts on every request to which it applies
+	Tags  []string // that a filter puts on the requests to which it applies
+	// Enforced reports that it is a rule of the gateway that only monitors today. Its stage is not known.
+	Enforced bool
 
 	vendor *vendorRule // from which AnyOf was read
 }
 
-// Actions are what rules do to a request.
+// Actions are what rules do to a request, the strongest first.
 var Actions = []string{Block, Challenge, Monitor}
 
 // The actions of rules.
@@ -61,6 +64,7 @@ func (e *RuleError) Error() string { return e.Message }
 const (
 	exampleLimit = "limit 60 per 1m by ip"
 	exampleBlock = `block where path~"^/wp-"`
+	exampleTag   = `monitor tag login where path="/login"`
 )
 
 // MaxRule is the maximum length of a rule in bytes.
@@ -69,7 +73,7 @@ const MaxRule = 100_000
 // Parse reads a rule: a global filter or a rate limit as the gateway has it in JSON, or our shorter form:
 //
 //	limit 60 per 1m by ip [, path] [with session] [ban 10m] [where CONDITIONS]
-//	block|challenge|monitor where CONDITIONS
+//	block|challenge|monitor [tag TAG [, TAG]] where CONDITIONS
 //	enforce NAME
 //
 // The last one blocks what a rule with the name only monitors today. The error is a *RuleError.
@@ -91,16 +95,17 @@ func Parse(text string) (Rule, error) {
 		limit, action, err := parseLimit(words[1:])
 		return Rule{Action: action, Where: where, Limit: limit}, err
 	case Block, Challenge, Monitor:
-		if len(words) > 1 || !hasWhere || where == "" {
+		if !hasWhere || where == "" {
 			return Rule{}, &RuleError{words[0] + " needs the conditions of the requests after where", exampleBlock}
 		}
-		return Rule{Action: words[0], Where: where}, nil
+		tags, err := parseTags(words[1:])
+		return Rule{Action: words[0], Where: where, Tags: tags}, err
 	case "enforce":
 		name := strings.TrimSpace(strings.TrimPrefix(text, "enforce"))
 		if name == "" {
 			return Rule{}, &RuleError{"enforce needs the name or the id of a rule that is only monitored", "enforce acl3"}
 		}
-		return Rule{Name: name, Action: Block, Where: monitoredBy(name)}, nil
+		return Rule{Name: name, Action: Block, Where: monitoredBy(name), Enforced: true}, nil
 	}
 	return Rule{}, &RuleError{
 		fmt.Sprintf("a rule begins with limit, block, challenge, monitor or enforce, not with %q", words[0]), exampleLimit,
@@ -127,6 +132,35 @@ var word = regexp.MustCompile(`,|(?:[^\s,"]|"(?:[^"\\]|\\.)*"?)+`)
 
 // wordsOf divides a rule at white space and at commas, which are words, but not within quotes.
 func wordsOf(text string) []string { return word.FindAllString(text, -1) }
+
+// parseTags reads the words of a filter between its action and where.
+func parseTags(words []string) (tags []string, err error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	if words[0] != "tag" || len(words)%2 != 0 {
+		return nil, &RuleError{fmt.Sprintf("%q is not part of a filter; between its action and where, it has tag and the tags "+
+			"that it adds", strings.Join(words, " ")), exampleTag}
+	}
+	for i, word := range words[1:] {
+		switch {
+		case i%2 == 1 && word != ",", i%2 == 0 && word == ",":
+			return nil, &RuleError{"the tags of a filter have commas between them", exampleTag}
+		case i%2 == 0:
+			tags = append(tags, unquoted(word))
+		}
+	}
+	return tags, nil
+}
+
+// unquoted returns the text of a word that may be in quotes.
+func unquoted(word string) string {
+	f := filter.ParseQueryString("tags=" + word)
+	if len(f.Conditions) != 1 || len(f.Conditions[0].Values) != 1 {
+		return word
+	}
+	return f.Conditions[0].Values[0].Text
+}
 
 // parseLimit reads the words of a limit after the first one.
 func parseLimit(words []string) (*Limit, string, error) {
@@ -227,6 +261,8 @@ func (r Rule) String() string {
 	}
 }
 
+var plainTag = regexp.MustCompile(`^[\w:.-]+$`)
+
 // short returns the shorter form, without alternatives.
 func (r Rule) short() string {
 	text := r.Action
@@ -241,6 +277,15 @@ func (r Rule) short() string {
 		if r.Action != Block {
 			text += " action " + r.Action
 		}
+	}
+	for i, tag := range r.Tags {
+		if text += ", "; i == 0 {
+			text = r.Action + " tag "
+		}
+		if !plainTag.MatchString(tag) {
+			tag = filter.Quote(tag)
+		}
+		text += tag
 	}
 	if r.Where != "" {
 		text += " where " + r.Where

@@ -24,6 +24,7 @@ func TestParse(t *testing.T) {
 		`limit 3 by ip per 60 action challenge where path="/where"`:   `limit 3 per 1m by ip action challenge where path="/where"`,
 		`block where path~"^/wp-"`:                                    `block where path~"^/wp-"`,
 		"monitor where country=China":                                 "monitor where country=China",
+		`block tag a , "b, \"c\"",d where country=China`:              `block tag a, "b, \"c\"", d where country=China`,
 		`limit 3 per 1m by headers["x-api-key"] , ip`:                 `limit 3 per 1m by headers["x-api-key"], ip`,
 		`limit 3 per 1m by arguments["a, b \"c\""] with cookies["d"]`: `limit 3 per 1m by arguments["a, b \"c\""] with cookies["d"]`,
 		`{"threshold":5,"timeframe":60,"key":[{"headers":"X-Api-Key"},{"args":"a b"}],"pairwith":{"cookies":"Id"}}`: `limit 5 per 1m by headers["x-api-key"], arguments["a b"] with cookies["Id"]`,
@@ -73,6 +74,10 @@ func TestMistakes(t *testing.T) {
 		"limit 5 per 1m by ip action stop":       "not an action",
 		"block":                                  "after where",
 		"block path=/":                           "after where",
+		"block tag where path=/":                 "is not part of a filter",
+		"block tag a b where path=/":             "is not part of a filter",
+		"block tag a b c where path=/":           "commas between them",
+		"block tags a where path=/":              "is not part of a filter",
 		"enforce ":                               "the name or the id",
 		"{":                                      "not JSON",
 		"{}":                                     "neither rule",
@@ -109,18 +114,23 @@ func TestMistakes(t *testing.T) {
 // not have become a global filter, whose tag the limit includes.
 func TestForms(t *testing.T) {
 	for text, want := range map[string][]string{
-		"limit 60 per 1m by ip":                                        {`limit 60 per 1m by ip where tags in ("all")`},
-		"limit 2 per 1h by session, user_agent with path ban 10m":      {`limit 2 per 1h by session, user_agent with path ban 10m where tags in ("all")`},
-		`limit 5 per 1m by headers["x-api-key"] with arguments["q"]`:   {`limit 5 per 1m by headers["x-api-key"] with arguments["q"] where tags in ("all")`},
-		`limit 5 per 1m by ip where tags="a", tags!="b"`:               {`limit 5 per 1m by ip where tags in ("a"), tags not in ("b")`},
-		`limit 5 per 1m by ip where tags="a", tags="c"`:                {`limit 5 per 1m by ip where tags="a", tags="c"`},
-		`block where path~"^/it's", country in ("China", "Peru")`:      {`block where path~"^/it's", country in ("China", "Peru")`},
-		`challenge where headers["x-a"]~"b", asn=64500, method="POST"`: {`challenge where headers["x-a"]~"b", asn in ("64500"), method~"^POST$"`},
+		"limit 60 per 1m by ip":                                      {`limit 60 per 1m by ip where tags in ("all")`},
+		"limit 2 per 1h by session, user_agent with path ban 10m":    {`limit 2 per 1h by session, user_agent with path ban 10m where tags in ("all")`},
+		`limit 5 per 1m by headers["x-api-key"] with arguments["q"]`: {`limit 5 per 1m by headers["x-api-key"] with arguments["q"] where tags in ("all")`},
+		`limit 5 per 1m by ip where tags="a", tags!="b"`:             {`limit 5 per 1m by ip where tags in ("a"), tags not in ("b")`},
+		`limit 5 per 1m by ip where tags="a", tags="c"`:              {`limit 5 per 1m by ip where tags="a", tags="c"`},
+		`block where path~"^/it's", country in ("China", "Peru")`: {
+			`block tag block-where-path-it-s-country-in-china-peru where path~"^/it's", country in ("China", "Peru")`,
+		},
+		`challenge where headers["x-a"]~"b", asn=64500, method="POST"`: {
+			`challenge tag challenge-where-headers-x-a-b-asn-64500-method-post where headers["x-a"]~"b", asn in ("64500"), method~"^POST$"`,
+		},
 		`limit 5 per 1m by ip action monitor where path="/a.b"`: {
-			`monitor where path~"^/a\.b$"`, `limit 5 per 1m by ip action monitor where tags in ("counted-limit-5-per-1m-by-ip-action-monitor-where-path-a-b")`,
+			`monitor tag counted-limit-5-per-1m-by-ip-action-monitor-where-path-a-b where path~"^/a\.b$"`,
+			`limit 5 per 1m by ip action monitor where tags in ("counted-limit-5-per-1m-by-ip-action-monitor-where-path-a-b")`,
 		},
 		`limit 5 per 1m by ip where tags in ("a", "b"), tags="c"`: {
-			`monitor where tags in ("c"), tags in ("a", "b")`,
+			`monitor tag counted-limit-5-per-1m-by-ip-where-tags-in-a-b-tags-c where tags in ("c"), tags in ("a", "b")`,
 			`limit 5 per 1m by ip where tags in ("counted-limit-5-per-1m-by-ip-where-tags-in-a-b-tags-c")`,
 		},
 		"block where path!=/": nil, "block where status=404": nil, "limit 5 per 1m by ip/24": nil, "limit 5 per 1m by ip with status": nil,

@@ -13,8 +13,7 @@ import (
 )
 
 // The rules of the gateway in JSON, as its API and its Terraform provider have them: rate limits and global filters.
-// Members that change nothing about past requests, such as names of tags that a rule
-// sets, are not read.
+// Members that change nothing about past requests, such as the tags of a limit, are not read.
 
 type vendorRule struct {
 	Name   string `json:"name"`
@@ -31,7 +30,9 @@ type vendorRule struct {
 	Include   vendorTags          `json:"include"`
 	Exclude   vendorTags          `json:"exclude"`
 
-	Rule *vendorConditions `json:"rule"` // of a global filter
+	// of a global filter
+	Rule *vendorConditions `json:"rule"`
+	Tags []string          `json:"tags"`
 }
 
 type vendorTags struct {
@@ -77,7 +78,7 @@ func parseJSON(text []byte) (Rule, error) {
 		return r, &RuleError{"the rule has neither rule, as a global filter has, nor threshold and timeframe, as a rate limit has", ""}
 	}
 	s, err := of.Rule.selects("rule")
-	r.Where, r.AnyOf = filter.Joined(s.all...), s.anyOf
+	r.Where, r.AnyOf, r.Tags = filter.Joined(s.all...), s.anyOf, of.Tags
 	if r.AnyOf != nil {
 		r.vendor = &of
 	}

@@ -28,10 +28,10 @@ func (r Rule) Forms() []Form {
 	conditions := filter.ParseQueryString(r.Where)
 	if r.Limit == nil {
 		if r.AnyOf != nil {
-			return []Form{globalFilterForm(r.label(), filterActions[r.Action], nil, *r.vendor.Rule)}
+			return []Form{globalFilterForm(r.label(), filterActions[r.Action], r.Tags, *r.vendor.Rule)}
 		}
 		if rule, ok := ruleOf(conditions.Conditions); ok {
-			return []Form{globalFilterForm(r.label(), filterActions[r.Action], nil, rule)}
+			return []Form{globalFilterForm(r.label(), filterActions[r.Action], r.Tags, rule)}
 		}
 		return nil
 	}
@@ -191,7 +191,7 @@ var (
 // globalFilterForm returns the forms of a global filter.
 func globalFilterForm(name, action string, tags []string, rule vendorConditions) Form {
 	id := slug(name)
-	if tags == nil {
+	if len(tags) == 0 {
 		tags = []string{id}
 	}
 	of := struct {

@@ -20,18 +20,40 @@ func (o Outcome) Sentence(r Rule, zone *time.Location) string {
 	if o.Acted == 0 {
 		return subject + " would have done nothing in this period."
 	}
-	done := doneTo[r.Action]
+	return o.sentence(subject, doneTo[r.Action], zone)
+}
+
+// Sentence returns the outcome of all rules together in words, with times in a zone.
+func (s *Stages) Sentence(o Outcome, zone *time.Location) string {
+	if o.Acted == 0 {
+		return "The rules would have done nothing in this period."
+	}
+	done := ""
+	for i, r := range s.Rules {
+		switch {
+		case !s.Acts(i):
+		case done == "" || done == doneTo[r.Action]:
+			done = doneTo[r.Action]
+		default:
+			done = "stopped"
+		}
+	}
+	return o.sentence("The rules", done, zone)
+}
+
+// sentence returns the outcome of what has done something to requests.
+func (o Outcome) sentence(subject, done string, zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s would have %s %s", subject, done, wording.Plural(o.Acted, "request"))
 	addresses := wording.Counted(o.Clients, "address", "addresses") + ", " + between(o.FirstNs, o.LastNs, zone)
-	switch {
-	case o.Stopped == 0:
+	if o.Stopped == 0 && o.Before == 0 {
 		fmt.Fprintf(&b, " from %s.", addresses)
-	case o.Newly == 0:
-		return b.String() + ". The gateway blocked all of them anyway."
-	default:
-		fmt.Fprintf(&b, ". The gateway blocked %s of them anyway. The other %s came from %s.", wording.Count(o.Stopped),
-			wording.Count(o.Newly), addresses)
+	} else {
+		b.WriteString(". " + o.others())
+		if o.Newly == 0 {
+			return b.String()
+		}
+		fmt.Fprintf(&b, " The other %s came from %s.", wording.Count(o.Newly), addresses)
 	}
 	switch {
 	case o.Humans == nil:
@@ -45,6 +67,24 @@ func (o Outcome) Sentence(r Rule, zone *time.Location) string {
 			wording.Counted(*o.HumanClients, "address", "addresses"))
 	}
 	return b.String()
+}
+
+// others returns who else stops the requests.
+func (o Outcome) others() string {
+	gateway := "The gateway blocked " + wording.Count(o.Stopped) + " of them anyway"
+	switch {
+	case o.Stopped == o.Acted:
+		return "The gateway blocked all of them anyway."
+	case o.Before == 0:
+		return gateway + "."
+	case o.Before == o.Acted:
+		return "The rules before it would have stopped all of them."
+	case o.Stopped == 0:
+		return "The rules before it would have stopped " + wording.Count(o.Before) + " of them."
+	case o.Newly == 0:
+		return gateway + ", and the rules before it would have stopped the others."
+	}
+	return gateway + ", and the rules before it would have stopped another " + wording.Count(o.Before) + "."
 }
 
 // Sentence returns what the limit of a rule does to the attack and to others.

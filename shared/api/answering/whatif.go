@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/search"
+	"github.com/orrery/orrery/shared/whatif"
 	"github.com/orrery/orrery/shared/whatif/asking"
 )
 
@@ -19,7 +20,8 @@ import (
 func (s *server) whatIfRoutes() []route.Route {
 	offers := representation.OffersOf(search.WhatIf)
 	found := route.Response{
-		Status: http.StatusOK, Doc: "One result: what the rule would have done.",
+		Status: http.StatusOK, Doc: "One result: what the rule would have done. With `rules`, the first result is what all " +
+			"rules together would have done; each further one is about a rule, given those before it.",
 		Value: Container[answer.WhatIfResult]{}, Other: Estimated{},
 	}
 	found.Texts, found.Headers = offers.Documented()
@@ -38,11 +40,15 @@ func (s *server) whatIfRoutes() []route.Route {
 		Params: slices.Concat([]parameter.Parameter{
 			parameter.Filters,
 			parameter.Of(search.Parameter{
-				Name: parameter.RuleName, Required: true, Example: "limit 60 per 1m by ip",
-				Doc: "The rule: `limit 60 per 1m by ip [with FIELD] [ban 10m] [where CONDITIONS]`, `block where CONDITIONS`, " +
-					"`enforce NAME` for a rule that is only monitored today, or a rate limit or a global filter as the gateway " +
-					"has it in JSON.",
+				Name: parameter.RuleName, Example: "limit 60 per 1m by ip",
+				Doc: "The rule: `limit 60 per 1m by ip [with FIELD] [ban 10m] [where CONDITIONS]`, `block [tag TAG] where " +
+					"CONDITIONS`, `enforce NAME` for a rule that is only monitored today, or a rate limit or a global filter as " +
+					"the gateway has it in JSON. A request has either `rule` or `rules`.",
 			}),
+			parameter.Texts(parameter.RulesName, fmt.Sprintf("At most %d rules that are tried together, in the order of stages: "+
+				"filters, then limits, then `enforce`. Limits see the tags that filters add, and a request that a filter stops "+
+				"does not reach them. In a query, the list is in JSON.", whatif.MaxRules), whatif.MaxRules,
+				[]string{`monitor tag login where path="/login"`, "limit 5 per 1m by ip where tags=login"}),
 			parameter.Of(search.Parameter{
 				Name: parameter.AttackName, Kind: search.FilterKind, Example: `path="/login", human is false`,
 				Doc: "The attack that a limit is to stop: conditions of its requests, in the query-string form or the JSON form; a " +
@@ -63,10 +69,13 @@ func (s *server) whatIfRoutes() []route.Route {
 
 // answerWhatIf answers with what a rule would have done, or with the estimate of its first question.
 func (s *server) answerWhatIf(c *route.Call, args parameter.Arguments) error {
+	rules, err := parameter.TextsOf(args, parameter.RulesName)
+	if err != nil {
+		return err
+	}
 	r := asking.Request{
 		Filters: args[parameter.Filters.Name], Syntax: parameter.SyntaxOf(c.Request.Header), Rule: args[parameter.RuleName],
-		Attack: args[parameter.AttackName],
-		Zone:   args["tz"], Now: s.present(), AtOnce: s.AtOnce,
+		Rules: rules, Attack: args[parameter.AttackName], Zone: args["tz"], Now: s.present(), AtOnce: s.AtOnce,
 	}
 	return answerTogether(s, c, args, conclusion[answer.WhatIfResult]{
 		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) {

@@ -1,11 +1,14 @@
 package parameter
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -103,11 +106,39 @@ const (
 	LengthName = "length"
 )
 
-// The names of parameters of rules that are tried: the rule, and the attack that a limit is to stop.
+// The names of parameters of rules that are tried: the rule or several rules, and the attack that a limit is to stop.
 const (
 	RuleName   = "rule"
+	RulesName  = "rules"
 	AttackName = "attack"
 )
+
+// Texts returns a parameter that is a list of texts. In a query it is in JSON.
+func Texts(name, doc string, most int, example []string) Parameter {
+	return Parameter{
+		Name: name, Doc: doc, Example: string(content.Encode(example)), Schema: &huma.Schema{Type: "string", MinLength: new(1)},
+		Body: namesSchema(&huma.Schema{Type: "string", MinLength: new(1)}, most), Read: readTexts,
+	}
+}
+
+// TextsOf reads the texts of a parameter. The error is a *search.ParamError.
+func TextsOf(args Arguments, name string) (list []string, err error) {
+	text, given := args[name]
+	if !given {
+		return nil, nil
+	}
+	if _, want := readTexts([]byte(strings.TrimSpace(text))); want != "" {
+		return nil, &search.ParamError{Param: name, Message: `it is not a list of strings in JSON, such as ["a", "b"]`}
+	}
+	err = json.Unmarshal([]byte(text), &list)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the parameter %s: %w", name, err)
+	case len(list) == 0:
+		return nil, &search.ParamError{Param: name, Message: "the list is empty: leave it out, or give it a value"}
+	}
+	return list, nil
+}
 
 // Conditions returns a filter that has no period and may be left out.
 func Conditions(doc string) Parameter {
@@ -119,7 +150,8 @@ func Conditions(doc string) Parameter {
 
 // dataParams are the names of the parameters of all data routes.
 var dataParams = append(
-	parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName, RuleName, AttackName,
+	parameterNames(), FormatName, CSVName, ReferenceName, SecretsName, AtName, LengthName, RuleName, RulesName,
+	AttackName,
 )
 
 func parameterNames() []string {

@@ -144,6 +144,20 @@ func readBoolean(value json.RawMessage) (text, want string) {
 	return "", "a boolean"
 }
 
+// readTexts reads a list of texts. It stays JSON, and bytes that are not UTF-8 stay in it.
+func readTexts(value json.RawMessage) (text, want string) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(value, &list); err != nil || value[0] != '[' {
+		return "", "a list of strings"
+	}
+	for _, one := range list {
+		if _, want := ReadText(one); want != "" {
+			return "", "a list of strings"
+		}
+	}
+	return string(value), ""
+}
+
 // readNames reads a list of names, or text with commas as in a query.
 func readNames(value json.RawMessage) (text, want string) {
 	var list []json.RawMessage

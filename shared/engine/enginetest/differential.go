@@ -87,7 +87,7 @@ var shapes = []query.Shape{
 	sequences("ip", "path,session", "path", 3),
 	sequences("country,ip/24", "", "", 0),
 	sequences("status", "blocked", "host,asn", 1),
-	sequences("", "ip,path", "country,session,organization,human", 0),
+	sequences("", "ip,path,session,method,asn", "country,session,organization,human", 0),
 	sequences(`headers["accept"],ip`, `arguments["update"]`, `cookies["session"],headers["user-agent"]`, 0),
 	counts(3600, "host"),
 	counts(86_400, `headers["user-agent"]`),

@@ -86,8 +86,9 @@ type sequencing struct {
 
 // sequenced has the requests of a row group. Their further values are codes of texts and numbers of also.
 type sequenced struct {
-	firstMs  int64 // before the first of them
-	texts    parquet.Dictionary
+	firstMs  int64             // before the first of them
+	texts    query.PackedTexts // of keys and of further values; several may be equal
+	hashes   []uint32          // of texts
 	also     query.PackedTexts
 	keys     []keyCodes // codes of texts
 	n        []int64    // requests of each key
@@ -101,7 +102,7 @@ type sequenced struct {
 	used  []bool  // the texts that are further values of the answer
 }
 
-const keyedRequestBytes = 40 + 4
+const keyedRequestBytes = 48 + 4
 
 // count collects rows of a row group.
 func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
@@ -124,8 +125,7 @@ func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
 		}
 		codes = make([]int32, len(rows))
 		coded[d.Identity()] = codes
-		return codes, p.each(w, d, rows, func(text []byte) int32 { return p.texts.Code(text, parquet.Hash(text)) },
-			func(i int, code int32) { codes[i] = code })
+		return codes, w.addTexts(&p.texts, d, rows, func(i int, code int32) { codes[i] = code })
 	}
 	keys := make([][]int32, len(s.shape.Key))
 	for part, d := range s.shape.Key {
@@ -149,39 +149,46 @@ func (s *sequencing) count(w *worker, rows []int32) (*sequenced, error) {
 		}
 	}
 	for value, d := range s.shape.Also {
-		err := p.each(w, d, rows, func(text []byte) int32 {
-			p.also.Add(text)
-			return int32(p.also.Len()) - 1
-		}, func(i int, number int32) { p.requests[i].Also[value] = number })
+		err := w.addTexts(&p.also, d, rows, func(i int, number int32) { p.requests[i].Also[value] = number })
 		if err != nil {
 			return nil, err
 		}
+	}
+	p.hashes = make([]uint32, p.texts.Len())
+	for i := range p.hashes {
+		p.hashes[i] = parquet.Hash(p.texts.At(int32(i)))
 	}
 	p.divide(keys, newKeyNumbers(s.shape))
 	return p, nil
 }
 
-// each calls set with the number of the value of each row, or parquet.Absent. add returns the number of a text of the row
-// group that is met for the first time.
-func (p *sequenced) each(
-	w *worker, d query.Dimension, rows []int32, add func(text []byte) int32, set func(i int, number int32),
-) error {
+// addTexts adds the values of rows to a list, each value once. It calls set with the number of the value of each row, or
+// parquet.Absent.
+func (w *worker) addTexts(list *query.PackedTexts, d query.Dimension, rows []int32, set func(i int, number int32)) error {
 	values, err := w.valuesOf(d)
 	if err != nil {
 		return err
 	}
-	known := make([]int32, values.entries.Len()) // plus one
+	known, next := cleared(w.numbers, values.entries.Len()), int32(list.Len()) // known has the numbers plus one
+	met, bytes := w.met[:0], 0
 	for i, row := range rows {
 		number := values.codes[row]
 		if number != parquet.Absent {
 			of := &known[number]
 			if *of == 0 {
-				*of = add(values.entries.At(number)) + 1
+				next++
+				*of = next
+				met, bytes = append(met, number), bytes+len(values.entries.At(number))
 			}
 			number = *of - 1
 		}
 		set(i, number)
 	}
+	list.Grow(len(met), bytes)
+	for _, entry := range met {
+		list.Add(values.entries.At(entry))
+	}
+	w.numbers, w.met = known, met
 	return nil
 }
 
@@ -209,16 +216,15 @@ requests:
 
 // join adds the requests of a row group.
 func (s *sequencing) join(p *sequenced) error {
-	known := make([]int32, p.texts.Len())
 	p.codes, p.all = make([]int32, p.texts.Len()), make([]int32, len(p.keys))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	taken := int64(cap(p.requests))*keyedRequestBytes + p.also.Memory()
-	for entry := range p.codes {
-		code, bytes := addEntry(&s.texts, &p.texts, int32(entry), known)
-		p.codes[entry], taken = code, taken+bytes
+	taken := int64(cap(p.requests))*keyedRequestBytes + p.also.Memory() - s.texts.Memory()
+	for i, hash := range p.hashes {
+		p.codes[i] = s.texts.Code(p.texts.At(int32(i)), hash)
 	}
-	p.texts = parquet.Dictionary{}
+	taken += s.texts.Memory()
+	p.texts, p.hashes = query.PackedTexts{}, nil
 	for i, key := range p.keys {
 		for part := range s.shape.Key {
 			key[part] = p.codes[key[part]]

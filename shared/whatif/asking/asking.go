@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,8 @@ import (
 type Request struct {
 	Filters string        // the requests on which the rule is tried, in either form, with a period
 	Syntax  filter.Syntax // 0: determined by the first character
-	Rule    string        // see whatif.Parse
+	Rule    string        // see whatif.Parse; "": Rules
+	Rules   []string      // likewise, those that are tried together; at most whatif.MaxRules
 	Attack  string        // conditions of the requests that a limit is to stop, in either form; "": none are named
 	Zone    string        // IANA name, of times in words, of today and of yesterday; "" for UTC
 	Now     time.Time     // of relative times; zero: there are none
@@ -43,7 +45,7 @@ type Source interface {
 
 // Tried is what a rule would have done, and what its answer rests on.
 type Tried struct {
-	Results []answer.WhatIfResult // one
+	Results []answer.WhatIfResult // one; of several rules, that of all together, then that of each in the order of stages
 	Meta    answer.Meta
 }
 
@@ -52,8 +54,10 @@ type asker struct {
 	from       Source
 	atOnce     int
 	rule       whatif.Rule
+	several    *together // nil: one rule is tried
 	period     query.Period
-	conditions string // of the period's requests to which the rule applies, canonical
+	selected   string // conditions of the period's requests, canonical
+	conditions string // those of the requests to which the rule applies, canonical
 	attack     string // conditions, canonical; "": no attack is named
 	query      query.Query
 	zone       *time.Location
@@ -67,6 +71,9 @@ func Run(ctx context.Context, from Source, r Request) (Tried, error) {
 	a, err := newAsker(from, r)
 	if err != nil {
 		return Tried{}, err
+	}
+	if a.several != nil {
+		return a.runTogether(ctx)
 	}
 	over, curveFrom, withAttack := a.over(), int64(0), a.attack != ""
 	if l := a.rule.Limit; l != nil && l.HasCurve() {
@@ -88,8 +95,11 @@ func Run(ctx context.Context, from Source, r Request) (Tried, error) {
 	if err != nil {
 		return Tried{}, err
 	}
-	m := a.meta.About(a.query, a.zoneName).Joined(a.atOnce)
-	return Tried{[]answer.WhatIfResult{result}, m}, nil
+	return a.tried(result), nil
+}
+
+func (a *asker) tried(results ...answer.WhatIfResult) Tried {
+	return Tried{results, a.meta.About(a.query, a.zoneName).Joined(a.atOnce)}
 }
 
 // DryRun returns the meta with an estimate of the question that reads the most. It returns the errors of Run.
@@ -110,12 +120,9 @@ func newAsker(from Source, r Request) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	rule, err := whatif.Parse(r.Rule)
+	rules, err := rulesOf(r, clock)
 	if err != nil {
-		return nil, aboutRule(err)
-	}
-	if rule.Where, err = whereOf(rule.Where, clock); err != nil {
-		return nil, aboutRule(err)
+		return nil, err
 	}
 	q, conditions, err := inquiry.Bind(r.Syntax.Parse(r.Filters), query.WithClock(clock))
 	if err != nil {
@@ -127,27 +134,69 @@ func newAsker(from Source, r Request) (*asker, error) {
 		}
 	}
 	a := &asker{
-		from: from, atOnce: r.AtOnce, rule: rule, period: q.Period, conditions: filter.Joined(conditions, rule.Where), query: q,
-		zone: clock.Zone, zoneName: r.Zone,
+		from: from, atOnce: r.AtOnce, rule: rules[0], period: q.Period, selected: conditions,
+		conditions: filter.Joined(conditions, rules[0].Where), query: q, zone: clock.Zone, zoneName: r.Zone,
 	}
 	if a.zone == nil {
 		a.zone = time.UTC
 	}
+	if err := a.bindAttack(r, clock, rules); err != nil {
+		return nil, err
+	}
+	if len(rules) > 1 {
+		a.several, err = a.newTogether(rules)
+	}
+	return a, err
+}
+
+// rulesOf reads the rules of a request. Their conditions are canonical, and can be bound.
+func rulesOf(r Request, clock query.Clock) ([]whatif.Rule, error) {
+	switch n := len(r.Rules); {
+	case n > 0 && r.Rule != "":
+		return nil, &search.ParamError{
+			Param: "rule", Message: "the request also has rules; name one rule in rule, or several in rules",
+		}
+	case n == 0 && r.Rule == "":
+		return nil, &search.ParamError{Param: "rule", Message: "there is no rule; name one in rule, or several in rules"}
+	case n > whatif.MaxRules:
+		return nil, &search.ParamError{
+			Param: "rules", Message: fmt.Sprintf("%d rules are more than the %d that are tried together", n, whatif.MaxRules),
+		}
+	case n == 0:
+		rule, err := ruleOf(r.Rule, clock)
+		return []whatif.Rule{rule}, aboutRule("rule", err)
+	}
+	var rules []whatif.Rule
+	for i, text := range r.Rules {
+		rule, err := ruleOf(text, clock)
+		if err != nil {
+			return nil, aboutRule(fmt.Sprintf("rules[%d]", i), err)
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+func ruleOf(text string, clock query.Clock) (rule whatif.Rule, err error) {
+	if rule, err = whatif.Parse(text); err != nil {
+		return rule, err
+	}
+	if rule.Where, err = whereOf(rule.Where, clock); err != nil {
+		return rule, err
+	}
 	if _, err := search.BindAnyOf(search.AnyOfText(rule.AnyOf)); err != nil {
-		return nil, aboutRule(err)
+		return rule, err
 	}
-	if _, err := a.of(0).Bind(); err != nil {
-		return nil, aboutRule(err)
-	}
-	return a, a.bindAttack(r, clock)
+	_, err = (&asker{rule: rule}).of(0).Bind()
+	return rule, err
 }
 
 // bindAttack binds the conditions of an attack.
-func (a *asker) bindAttack(r Request, clock query.Clock) error {
+func (a *asker) bindAttack(r Request, clock query.Clock, rules []whatif.Rule) error {
 	if r.Attack == "" {
 		return nil
 	}
-	if a.rule.Limit == nil {
+	if !slices.ContainsFunc(rules, func(r whatif.Rule) bool { return r.Limit != nil }) {
 		return &search.ParamError{
 			Param: "attack", Message: "only a limit is compared with an attack; try a limit, or leave out attack",
 		}
@@ -165,19 +214,19 @@ func (a *asker) bindAttack(r Request, clock query.Clock) error {
 	return err
 }
 
-// aboutRule returns an error about the parameter of the rule.
-func aboutRule(err error) error {
+// aboutRule returns an error about the rule at a place of the request.
+func aboutRule(place string, err error) error {
 	var mistake *whatif.RuleError
 	var wrong *query.FilterError
 	var param *search.ParamError
 	switch {
 	case errors.As(err, &mistake):
-		return &search.ParamError{Param: "rule", Message: mistake.Message, Suggestion: mistake.Suggestion}
+		return &search.ParamError{Param: place, Message: mistake.Message, Suggestion: mistake.Suggestion}
 	case errors.As(err, &wrong):
 		first, _, _ := strings.Cut(wrong.Error(), "\n")
-		return &search.ParamError{Param: "rule", Message: "conditions of the rule: " + first}
+		return &search.ParamError{Param: place, Message: "conditions of the rule: " + first}
 	case errors.As(err, &param):
-		return &search.ParamError{Param: "rule", Message: param.Message}
+		return &search.ParamError{Param: place, Message: param.Message}
 	}
 	return err
 }
@@ -205,15 +254,15 @@ func (a *asker) over() int64 {
 // The selections of the question, by their bits.
 const (
 	isStopped = 1 << iota
-	isEarlier
 	isHuman
 	isNoHuman
-	isAttack // if an attack is named
+	isEarlier // of a limit
+	isAttack  // if an attack is named
 )
 
 // selections are the conditions of the bits. A request that a global filter has blocked does not reach the limits, whose
 // number among the stages is 3.
-var selections = []string{"blocked is true", "blocked is true, processing_stage<3", "human is true", "human is false"}
+var selections = []string{"blocked is true", "human is true", "human is false", "blocked is true, processing_stage<3"}
 
 // The further values of the question.
 const (
@@ -233,11 +282,19 @@ const (
 
 var also = []string{"session", "host", "path", "country"}
 
+// selections returns the conditions of the bits.
+func (a *asker) selections() []string {
+	if a.attack == "" {
+		return selections
+	}
+	return append(selections[:len(selections):len(selections)], a.attack)
+}
+
 // of returns the question for the requests of keys with more than so many of them.
 func (a *asker) of(over int64) search.SequencesOf {
-	of := search.SequencesOf{With: values, Also: also, Of: selections, Over: over}
-	if a.attack != "" {
-		of.Of = append(selections[:len(selections):len(selections)], a.attack)
+	of := search.SequencesOf{With: values, Also: also, Of: a.selections(), Over: over}
+	if a.rule.Limit == nil {
+		of.Of = selections[:3] // without isEarlier; a filter is compared with no attack
 	}
 	if l := a.rule.Limit; l != nil {
 		of.Key = l.Key
@@ -250,13 +307,19 @@ func (a *asker) of(over int64) search.SequencesOf {
 
 // since returns the begin of what is read, in milliseconds.
 func (a *asker) since() int64 {
-	if l := a.rule.Limit; l == nil || l.Threshold == 0 {
-		return a.period.FromMs
+	if a.several != nil && a.several.hasWindows() || a.several == nil && hasWindows(a.rule) {
+		return a.period.FromMs - lookBack.Milliseconds()
 	}
-	return a.period.FromMs - lookBack.Milliseconds()
+	return a.period.FromMs
 }
 
+// hasWindows reports whether a rule has windows that may begin before the period.
+func hasWindows(r whatif.Rule) bool { return r.Limit != nil && r.Limit.Threshold > 0 }
+
 func (a *asker) question(over int64) inquiry.Question {
+	if a.several != nil {
+		return a.questionTogether()
+	}
 	return inquiry.Question{
 		Route: string(search.Sequences),
 		Params: map[string]string{

@@ -1,6 +1,7 @@
 package asking
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -19,60 +20,111 @@ import (
 func (a *asker) result(
 	ctx context.Context, found query.SequencesAnswer, curveFrom int64, withAttack bool,
 ) (answer.WhatIfResult, error) {
-	sinceNs := a.since() * 1_000_000
-	if a.meta.Oldest != nil { // there is nothing before the first record
-		sinceNs = max(sinceNs, inquiry.TimeOf(*a.meta.Oldest).UnixNano())
-	}
-	trial := whatif.NewTrial(a.rule, sinceNs, a.period.FromMs*1_000_000, curveFrom, withAttack)
+	trial := whatif.NewTrial(a.rule, a.sinceNs(), a.fromNs(), curveFrom, withAttack)
 	trial.Same = found.Texts.Same()
-	times := newTimes(a.query)
 	var list []whatif.Seen
 	for key, s := range found.Sequences {
-		list = appendSeen(list[:0], int32(key), s.Requests)
-		trial.Add(list)
+		most := max(1, len(s.Requests))
+		if a.rule.Limit == nil { // a filter needs no more than one request at a time
+			most = min(most, 1<<10)
+		}
+		for some := range slices.Chunk(s.Requests, most) {
+			list = appendSeen(slices.Grow(list[:0], len(some)), int32(key), some)
+			trial.Add(list)
+		}
 	}
 	o := trial.Outcome()
-	r := answer.WhatIfResult{
-		Rule: a.rule.String(), Action: a.rule.Action, Sentence: o.Sentence(a.rule, a.zone),
-		NumOfRequests: o.Acted, NumOfBlockedRequests: o.Stopped, NumOfNewRequests: o.Newly,
-		NumOfIP: o.Clients, NumOfSessions: o.Sessions, NumOfHumans: o.Humans, NumOfHumanIP: o.HumanClients,
-		SegmentSeconds: times.seconds, Segments: times.segments(o), Facets: facetsOf(o, &found.Texts),
-		Curve: curveOf(o), Unknown: o.Unknown(a.rule, curveFrom, a.attack != ""), Attack: a.attackOf(o),
-	}
-	if a.rule.Name != "" {
-		r.Name = &a.rule.Name
-	}
-	if o.Newly > 0 {
-		r.First, r.Last = new(instant(o.FirstNs)), new(instant(o.LastNs))
-	}
-	if a.rule.Limit != nil {
-		r.Threshold, r.NumOfKeys, r.NumOfPhaseUnknown = &a.rule.Limit.Threshold, &o.Keys, &o.PhaseUnknown
-	}
-	if r.Forms = formsOf(a.rule); a.rule.Limit != nil && len(r.Forms) == 1 {
-		r.JSON = &r.Forms[0].JSON
-	}
+	r := a.ofRule(a.rule, o, &found.Texts, curveFrom)
 	r.Affected = make([]answer.WhatIfClient, len(o.Affected))
 	var evidence []inquiry.Question
 	for i, c := range o.Affected {
-		own := a.client(&r.Affected[i], c, o.Humans != nil, found)
-		if own != "" {
-			evidence = append(evidence, a.evidence(&r.Affected[i], own))
+		var own string
+		if r.Affected[i], own = a.client(c, a.keyOf(found, c), a.conditions, o.Humans != nil); own != "" {
+			evidence = append(evidence, a.evidence(&r.Affected[i], own, a.rule.AnyOf))
 		}
 	}
 	return r, a.all(ctx, evidence...)
 }
 
+// fromNs returns the begin of the period.
+func (a *asker) fromNs() int64 { return a.period.FromMs * 1_000_000 }
+
+// sinceNs returns the begin of what is known.
+func (a *asker) sinceNs() int64 {
+	sinceNs := a.since() * 1_000_000
+	if a.meta.Oldest != nil { // there is nothing before the first record
+		sinceNs = max(sinceNs, inquiry.TimeOf(*a.meta.Oldest).UnixNano())
+	}
+	return sinceNs
+}
+
+// ofRule returns the outcome of a rule without its clients.
+func (a *asker) ofRule(rule whatif.Rule, o whatif.Outcome, texts *query.Texts, curveFrom int64) answer.WhatIfResult {
+	r := a.ofOutcome(o, texts)
+	r.Rule, r.Action, r.Sentence = rule.String(), rule.Action, o.Sentence(rule, a.zone)
+	r.Unknown, r.Attack = o.Unknown(rule, curveFrom, a.attack != ""), a.attackOf(rule, o)
+	if rule.Name != "" {
+		r.Name = &rule.Name
+	}
+	if rule.Limit != nil {
+		r.Threshold, r.NumOfKeys, r.NumOfPhaseUnknown = &rule.Limit.Threshold, &o.Keys, &o.PhaseUnknown
+	}
+	if r.Forms = formsOf(rule); rule.Limit != nil && len(r.Forms) == 1 {
+		r.JSON = &r.Forms[0].JSON
+	}
+	return r
+}
+
+// ofOutcome returns the figures of an outcome.
+func (a *asker) ofOutcome(o whatif.Outcome, texts *query.Texts) answer.WhatIfResult {
+	times := newTimes(a.query)
+	r := answer.WhatIfResult{
+		NumOfRequests: o.Acted, NumOfBlockedRequests: o.Stopped, NumOfEarlierRequests: o.Before, NumOfNewRequests: o.Newly,
+		NumOfIP: o.Clients, NumOfSessions: o.Sessions, NumOfHumans: o.Humans, NumOfHumanIP: o.HumanClients,
+		SegmentSeconds: times.seconds, Segments: times.segments(o), Facets: facetsOf(o, texts),
+		Affected: []answer.WhatIfClient{}, Curve: curveOf(o), Forms: []answer.WhatIfForm{},
+	}
+	if o.Newly > 0 {
+		r.First, r.Last = new(instant(o.FirstNs)), new(instant(o.LastNs))
+	}
+	return r
+}
+
+// keyOf returns the key of a client of the rule.
+func (a *asker) keyOf(found query.SequencesAnswer, c whatif.Client) (key []answer.WhatIfPart) {
+	if a.rule.Limit == nil {
+		return addressOf(found, c)
+	}
+	for i, field := range a.rule.Limit.Key {
+		key = append(key, answer.WhatIfPart{Field: field, Value: found.Sequences[c.Key].Key[i]})
+	}
+	return key
+}
+
+// addressOf returns the key of a client that is an address.
+func addressOf(found query.SequencesAnswer, c whatif.Client) []answer.WhatIfPart {
+	return []answer.WhatIfPart{{Field: "ip", Value: found.Values[c.Key]}}
+}
+
 // appendSeen appends the requests of a key as a trial needs them.
 func appendSeen(list []whatif.Seen, key int32, requests []query.SequenceRequest) []whatif.Seen {
-	for _, r := range requests {
-		list = append(list, whatif.Seen{
-			Request: whatif.Request{TsNs: r.TsNs, Value: r.With[ofWith]}, Key: key,
-			Client: r.With[ofClient], Session: r.Also[ofSession], Facets: [3]int32{r.Also[ofHost], r.Also[ofPath], r.Also[ofCountry]},
-			Stopped: r.Selected&isStopped != 0, Earlier: r.Selected&isEarlier != 0,
-			Human: r.Selected&isHuman != 0, NoHuman: r.Selected&isNoHuman != 0, Attack: r.Selected&isAttack != 0,
-		})
+	for i := range requests {
+		r := &requests[i]
+		one := seenOf(r)
+		one.Key, one.Value = key, r.With[ofWith]
+		list = append(list, one)
 	}
 	return list
+}
+
+// seenOf returns a request without its key and the value that is counted.
+func seenOf(r *query.SequenceRequest) whatif.Seen {
+	return whatif.Seen{
+		Request: whatif.Request{TsNs: r.TsNs, Value: -1},
+		Client:  r.With[ofClient], Session: r.Also[ofSession], Facets: [3]int32{r.Also[ofHost], r.Also[ofPath], r.Also[ofCountry]},
+		Stopped: r.Selected&isStopped != 0, Earlier: r.Selected&isEarlier != 0,
+		Human: r.Selected&isHuman != 0, NoHuman: r.Selected&isNoHuman != 0, Attack: r.Selected&isAttack != 0,
+	}
 }
 
 func instant(ns int64) string { return time.Unix(0, ns).UTC().Format(time.RFC3339Nano) }
@@ -90,21 +142,27 @@ func newTimes(q query.Query) times {
 
 func (t times) segments(o whatif.Outcome) []answer.WhatIfSegment {
 	counts := map[int64]*answer.WhatIfSegment{}
-	at := func(ns int64) *answer.WhatIfSegment {
-		start := t.of.Start(time.Unix(0, ns).UnixMilli())
-		if counts[start] == nil {
-			counts[start] = &answer.WhatIfSegment{TimePeriod: start}
+	each := func(list []int64, add func(*answer.WhatIfSegment)) {
+		var at *answer.WhatIfSegment
+		var fromMs, endMs int64 // of the segment at
+		for _, ns := range list {
+			if ms := time.Unix(0, ns).UnixMilli(); at == nil || ms < fromMs || endMs <= ms {
+				start := t.of.Start(ms)
+				fromMs, endMs = start*1000, t.of.EndMs(start)
+				if at = counts[start]; at == nil {
+					at = &answer.WhatIfSegment{TimePeriod: start}
+					counts[start] = at
+				}
+			}
+			add(at)
 		}
-		return counts[start]
 	}
-	for _, one := range o.NewlyStopped {
-		s := at(one.TsNs)
+	each(o.NewlyNs, func(s *answer.WhatIfSegment) {
 		s.NumOfRequests++
 		s.NumOfNewRequests++
-	}
-	for _, ns := range o.StoppedNs {
-		at(ns).NumOfRequests++
-	}
+	})
+	each(o.StoppedNs, func(s *answer.WhatIfSegment) { s.NumOfRequests++ })
+	each(o.BeforeNs, func(s *answer.WhatIfSegment) { s.NumOfRequests++ })
 	list := make([]answer.WhatIfSegment, 0, len(counts))
 	for _, s := range counts {
 		list = append(list, *s)
@@ -120,20 +178,23 @@ const facetValues = 10
 func facetsOf(o whatif.Outcome, texts *query.Texts) []answer.WhatIfFacet {
 	list := []answer.WhatIfFacet{}
 	for i, field := range []string{"host", "path", "country"} {
-		counts := map[int32]int64{}
-		for _, one := range o.NewlyStopped {
-			if one.Facets[i] >= 0 {
-				counts[one.Facets[i]]++
+		counts := o.Facets[i]
+		order := func(a, b int32) int {
+			return cmp.Or(cmp.Compare(counts[b], counts[a]), bytes.Compare(texts.At(a), texts.At(b)))
+		}
+		var most []int32 // the numbers of the most frequent values
+		for number, n := range counts {
+			if last := len(most) - 1; n == 0 || last+1 == facetValues && order(int32(number), most[last]) > 0 {
+				continue
 			}
+			at, _ := slices.BinarySearchFunc(most, int32(number), order)
+			most = slices.Insert(most, at, int32(number))
+			most = most[:min(len(most), facetValues)]
 		}
 		f := answer.WhatIfFacet{Field: field, Values: []answer.WhatIfValue{}}
-		for value, n := range counts {
-			f.Values = append(f.Values, answer.WhatIfValue{Value: string(texts.At(value)), NumOfNewRequests: n})
+		for _, number := range most {
+			f.Values = append(f.Values, answer.WhatIfValue{Value: string(texts.At(number)), NumOfNewRequests: counts[number]})
 		}
-		slices.SortFunc(f.Values, func(a, b answer.WhatIfValue) int {
-			return cmp.Or(cmp.Compare(b.NumOfNewRequests, a.NumOfNewRequests), cmp.Compare(a.Value, b.Value))
-		})
-		f.Values = f.Values[:min(len(f.Values), facetValues)]
 		list = append(list, f)
 	}
 	return list
@@ -155,22 +216,22 @@ func curveOf(o whatif.Outcome) []answer.WhatIfPoint {
 }
 
 // attackOf returns what the limit does to the attack, or nil if that is not known.
-func (a *asker) attackOf(o whatif.Outcome) *answer.WhatIfAttack {
+func (a *asker) attackOf(rule whatif.Rule, o whatif.Outcome) *answer.WhatIfAttack {
 	is := o.Attack
 	if is == nil {
 		return nil
 	}
 	r := answer.WhatIfAttack{
-		Filter: a.attack, Sentence: is.Sentence(a.rule), NumOfRequests: is.Requests, NumOfActed: is.Acted,
+		Filter: a.attack, Sentence: is.Sentence(rule), NumOfRequests: is.Requests, NumOfActed: is.Acted,
 		Others: "addresses", NumOfOtherIP: is.Others, NumOfStoppedIP: is.Stopped,
 	}
 	if is.People {
 		r.Others = "people"
 	}
 	if knee := is.Knee; knee != nil {
-		best := a.rule.WithThreshold(knee.Threshold)
+		best := rule.WithThreshold(knee.Threshold)
 		r.Knee = &answer.WhatIfKnee{
-			Threshold: knee.Threshold, Sentence: is.KneeSentence(a.rule), NumOfAttack: knee.Attack, NumOfStoppedOther: knee.Others,
+			Threshold: knee.Threshold, Sentence: is.KneeSentence(rule), NumOfAttack: knee.Attack, NumOfStoppedOther: knee.Others,
 			Rule: best.String(), Forms: formsOf(best),
 		}
 	}
@@ -185,30 +246,25 @@ func formsOf(r whatif.Rule) []answer.WhatIfForm {
 	return list
 }
 
-// client describes a client. It returns the conditions of its requests without the period, or "" if no filter can have its
-// key.
-func (a *asker) client(of *answer.WhatIfClient, c whatif.Client, humans bool, found query.SequencesAnswer) (own string) {
-	of.NumOfNewRequests, of.First, of.Last = c.Newly, instant(c.FirstNs), instant(c.LastNs)
+// client describes a client with a key. conditions are those of the requests to which the rule applies. own is the
+// conditions of its requests without the period, or "" if no filter can have its key.
+func (a *asker) client(
+	c whatif.Client, key []answer.WhatIfPart, conditions string, humans bool,
+) (of answer.WhatIfClient, own string) {
+	of = answer.WhatIfClient{Key: key, NumOfNewRequests: c.Newly, First: instant(c.FirstNs), Last: instant(c.LastNs)}
 	if humans {
 		of.NumOfHumans = &c.Humans
 	}
-	if a.rule.Limit == nil {
-		of.Key = []answer.WhatIfPart{{Field: "ip", Value: found.Values[c.Key]}}
-	} else {
-		for i, field := range a.rule.Limit.Key {
-			of.Key = append(of.Key, answer.WhatIfPart{Field: field, Value: found.Sequences[c.Key].Key[i]})
-		}
-	}
-	own, whole := a.conditions, true
-	for _, part := range of.Key {
+	own, whole := conditions, true
+	for _, part := range key {
 		condition := equal(part)
 		own, whole = filter.Joined(own, condition), whole && condition != ""
 	}
 	of.Filter = filter.Joined(filter.During(a.period.FromMs, a.period.ToMs), own)
 	if !whole {
-		return ""
+		return of, ""
 	}
-	return own
+	return of, own
 }
 
 // equal returns the condition of the requests with a part of a key, or "" if no filter can have the value.
@@ -222,13 +278,13 @@ func equal(part answer.WhatIfPart) string {
 }
 
 // evidence returns the question for a request of a client, whose conditions are given.
-func (a *asker) evidence(of *answer.WhatIfClient, own string) inquiry.Question {
+func (a *asker) evidence(of *answer.WhatIfClient, own string, anyOf [][]string) inquiry.Question {
 	ms := inquiry.TimeOf(of.First).UnixMilli()
 	return inquiry.Question{
 		Route: string(search.Logs),
 		Params: map[string]string{
 			"filters": filter.Joined(filter.During(ms, ms), own), "limit": "1", "fields": "record_ref",
-			"any_of": search.AnyOfText(a.rule.AnyOf),
+			"any_of": search.AnyOfText(anyOf),
 		},
 		Into: func(results json.RawMessage) error {
 			var records []struct {

@@ -41,7 +41,8 @@ const length = 2 * time.Hour
 
 const period = "timestamp between 2026-11-20 12:00 and 2026-11-20 14:00"
 
-// Decisions tries random rules on random records, and compares the figures of their answers with those of the simulation.
+// Decisions tries random rules on random records, each third time several together, and compares the figures of their
+// answers with those of the simulation.
 func Decisions(t *testing.T, open func(rows []lake.Row) engine.Engine, records, rules int) {
 	if *ruleCount > 0 {
 		rules = *ruleCount
@@ -63,6 +64,16 @@ func Decisions(t *testing.T, open func(rows []lake.Row) engine.Engine, records, 
 					continue // the report of one rule is long enough
 				}
 				random := rand.New(rand.NewPCG(*ruleSeed, uint64(n)+1))
+				count := func(requests int64) {
+					acted.Add(requests)
+					if requests > 0 && requests < int64(records)/2 {
+						some.Add(1)
+					}
+				}
+				if n%3 == 2 {
+					count(log.checkTogether(t, n, random, source{service}))
+					continue
+				}
 				rule := randomRule(random)
 				want := log.figures(rule)
 				got, err := asking.Run(t.Context(), source{service}, asking.Request{Filters: period, Rule: rule.text})
@@ -74,10 +85,7 @@ func Decisions(t *testing.T, open func(rows []lake.Row) engine.Engine, records, 
 					t.Errorf("rule %d, %s (-simulation +answer):\n%s", n, rule.text, diff)
 				}
 				log.checkCurve(t, random, rule, got.Results[0])
-				acted.Add(want.Requests)
-				if want.Requests > 0 && want.Requests < int64(records)/2 {
-					some.Add(1)
-				}
+				count(want.Requests)
 			}
 		})
 	}
@@ -111,15 +119,15 @@ func (source) Ask(_ context.Context, route string, _ map[string]string) ([]byte,
 
 // figures are the figures of an answer that depend on the decisions.
 type figures struct {
-	Requests, Stopped, Newly, Humans, Clients, Sessions int64
+	Requests, Stopped, Before, Newly, Humans, Clients, Sessions int64
 
 	Segments []answer.WhatIfSegment
 }
 
 func figuresOf(r answer.WhatIfResult) figures {
 	f := figures{
-		Requests: r.NumOfRequests, Stopped: r.NumOfBlockedRequests, Newly: r.NumOfNewRequests, Clients: r.NumOfIP,
-		Sessions: r.NumOfSessions, Segments: r.Segments,
+		Requests: r.NumOfRequests, Stopped: r.NumOfBlockedRequests, Before: r.NumOfEarlierRequests, Newly: r.NumOfNewRequests,
+		Clients: r.NumOfIP, Sessions: r.NumOfSessions, Segments: r.Segments,
 	}
 	if r.NumOfHumans != nil {
 		f.Humans = *r.NumOfHumans
@@ -134,9 +142,12 @@ type log struct {
 }
 
 // figures returns the figures of a rule by the simulation.
-func (l log) figures(r rule) (f figures) {
+func (l log) figures(r rule) figures { return l.count(l.acted(r), nil) }
+
+// count returns the figures of requests on which a rule acts. Rules before it have stopped some.
+func (l log) count(places []int, stopped map[int]bool) (f figures) {
 	clients, sessions, segments := map[string]bool{}, map[string]bool{}, map[int64]int{}
-	for _, i := range l.acted(r) {
+	for _, i := range places {
 		row := &l.rows[i]
 		minute := row.TsMs / 60_000 * 60
 		if _, known := segments[minute]; !known {
@@ -148,6 +159,10 @@ func (l log) figures(r rule) (f figures) {
 		segment.NumOfRequests++
 		if *row.Blocked {
 			f.Stopped++
+			continue
+		}
+		if stopped[i] {
+			f.Before++
 			continue
 		}
 		f.Newly++
@@ -169,31 +184,36 @@ func (l log) figures(r rule) (f figures) {
 
 // acted returns the places of the rows in the period on which a rule acts.
 func (l log) acted(r rule) (places []int) {
-	inPeriod := func(row lake.Row) bool {
-		return row.TsMs >= Begin.UnixMilli() && row.TsMs <= Begin.Add(length).UnixMilli()
-	}
 	if r.filter != nil {
 		for i, matching := range simulate.Filters([]simulate.Filter{*r.filter}, l.records) {
-			if len(matching) > 0 && inPeriod(l.rows[i]) {
+			if len(matching) > 0 && l.inPeriod(i) {
 				places = append(places, i)
 			}
 		}
 		return places
 	}
-	var reaching []int // the requests that a global filter has blocked do not reach limits
+	var reaching []int
 	var records []simulate.Record
-	for i, row := range l.rows {
-		if !*row.Blocked || *row.ProcessingStage >= "3" {
+	for i := range l.rows {
+		if l.reaches(i) {
 			reaching, records = append(reaching, i), append(records, l.records[i])
 		}
 	}
 	for i, acts := range simulate.Limits(*r.limit, records) {
-		if acts && inPeriod(l.rows[reaching[i]]) {
+		if acts && l.inPeriod(reaching[i]) {
 			places = append(places, reaching[i])
 		}
 	}
 	return places
 }
+
+func (l log) inPeriod(i int) bool {
+	ms := l.rows[i].TsMs
+	return ms >= Begin.UnixMilli() && ms <= Begin.Add(length).UnixMilli()
+}
+
+// reaches reports whether a request reaches limits: one that a global filter has blocked does not.
+func (l log) reaches(i int) bool { return !*l.rows[i].Blocked || *l.rows[i].ProcessingStage >= "3" }
 
 // checkCurve checks a point of the curve of a limit.
 func (l log) checkCurve(t *testing.T, random *rand.Rand, r rule, of answer.WhatIfResult) {
@@ -262,15 +282,21 @@ var relations = []string{"AND", "OR"}
 
 func randomFilter(r *rand.Rand) rule {
 	f := &simulate.Filter{Active: true, Relation: relations[r.IntN(2)], Entries: randomEntries(r, 1+r.IntN(3))}
-	groups := []map[string]any{}
 	for range r.IntN(4) {
-		g := simulate.Group{Relation: relations[r.IntN(2)], Entries: randomEntries(r, 1+r.IntN(3))}
-		f.Groups = append(f.Groups, g)
+		f.Groups = append(f.Groups, simulate.Group{Relation: relations[r.IntN(2)], Entries: randomEntries(r, 1+r.IntN(3))})
+	}
+	return rule{filter: f, text: filterText(*f)}
+}
+
+// filterText returns a filter in the form of the product. Without an action, it blocks.
+func filterText(f simulate.Filter) string {
+	groups := []map[string]any{}
+	for _, g := range f.Groups {
 		groups = append(groups, map[string]any{"relation": g.Relation, "entry": entriesOf(g.Entries)})
 	}
-	return rule{filter: f, text: encode(map[string]any{"rule": map[string]any{
+	return encode(map[string]any{"action": f.Action, "tags": f.Tags, "rule": map[string]any{
 		"relation": f.Relation, "entry": entriesOf(f.Entries), "group": groups,
-	}})}
+	}})
 }
 
 func randomEntries(r *rand.Rand, n int) (list []simulate.Entry) {

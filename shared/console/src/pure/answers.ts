@@ -193,11 +193,13 @@ export interface EffectResult {
 
 export interface WhatIfResult {
 	rule: string;
+	place: number | null;
 	name: string | null;
 	action: 'block' | 'challenge' | 'monitor';
 	sentence: string;
 	num_of_requests: number;
 	num_of_blocked_requests: number;
+	num_of_earlier_requests: number;
 	num_of_new_requests: number;
 	num_of_ip: number;
 	num_of_sessions: number;
