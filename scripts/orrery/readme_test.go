@@ -28,6 +28,7 @@ var replacements = []struct {
 	{regexp.MustCompile(`orr_[a-z2-7]{26}`), "orr_7q3xk5m2vbn4wy6tzhcd3elrpa"},
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "5a0d3c71f2e9"},
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "2026-01-31T10:00:00Z"},
+	{regexp.MustCompile(`from 2026-01-31T10:00:00Z to`), "from 2026-01-30T10:00:00Z to"},
 }
 
 // TestREADME runs the commands in the READMEs and compares their output with the pages.

@@ -237,7 +237,10 @@ func (s *serveCommand) serve(
 	if s.Certificate.Given() {
 		scheme = "https://"
 	}
-	s.welcome(c.Err, scheme+httpserver.Reachable(listener.Addr()), extent, keyed)
+	base := scheme + httpserver.Reachable(listener.Addr())
+	if questions := s.welcome(c.Err, base, extent); questions {
+		tryQuestions(ctx, c.Err, base, product, extent, keyed)
+	}
 
 	select {
 	case err := <-ended:
@@ -299,43 +302,4 @@ func (s *serveCommand) ensureData(
 		return extent, fmt.Errorf("generate the demo day: %w", err)
 	}
 	return product.Engine.Extent(ctx)
-}
-
-// welcome prints the address of the API, the period of its data, and three commands to try.
-func (s *serveCommand) welcome(w io.Writer, base string, extent lake.Extent, keyed bool) {
-	fmt.Fprintf(w, "\nOrrery answers on %s (console), %s/api/ (interactive API page); Ctrl-C stops it.\n", base, base)
-	if s.Watch {
-		fmt.Fprintf(w, "Logs that are put into %s/raw/ are imported.\n", terminal.Printable(string(s.Data)))
-	}
-	if extent.Rows == 0 && s.Trino != "" {
-		fmt.Fprint(w, "The cluster's tables hold no records yet; "+
-			"shared/engine/trino/README.md describes how to load them.\n\n")
-		return
-	}
-	if extent.Rows == 0 {
-		fmt.Fprintf(w, "There is no data yet. Import a log:\n\n"+
-			"  go run ./scripts/orrery import --data %s access.log.gz\n\n", terminal.Printable(string(s.Data)))
-		return
-	}
-	from, to := time.UnixMilli(extent.MinTsMs).UTC(), time.UnixMilli(extent.MaxTsMs).UTC()
-	fmt.Fprintf(w, "%s from %s to %s UTC. Three things to try:\n\n",
-		terminal.Counted(extent.Rows, "record"), from.Format(time.DateTime), to.Format(time.DateTime))
-	end := to.Add(time.Second)
-	if end.Year() > 9999 { // which no filter can have
-		end = to
-	}
-	period := fmt.Sprintf("timestamp between %s and %s", from.Format(time.DateTime), end.Format(time.DateTime))
-	key := ""
-	if keyed {
-		fmt.Fprint(w, "  # once, to set the key\n  export ORRERY_API_KEY=…\n\n")
-		key = ` -H "x-api-key: $ORRERY_API_KEY"`
-	}
-	for _, try := range []struct{ title, route, filter string }{
-		{"who is attacking", "topx?limit=3", ", blocked is true"},
-		{"why were requests blocked", "logs?limit=3&fields=timestamp,ip,path,reason", ", blocked is true"},
-		{"server errors over time", "timeline?segment=1h", ", status>=500"},
-	} {
-		fmt.Fprintf(w, "  # %s\n  curl -sG '%s/api/v4.0/data/%s'%s --data-urlencode 'filters=%s%s'\n\n",
-			try.title, base, try.route, key, period, try.filter)
-	}
 }

@@ -8,12 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
-	"github.com/orrery/orrery/shared/lake"
 )
 
 // TestUnrecognizedLog: the error has the first line, what each known format misses in it, and the flags that help.
@@ -69,18 +67,6 @@ func TestRejectedLineIsShown(t *testing.T) {
 	if doubt := strings.ReplaceAll(strings.Replace(want, "line 2", "line 1", 1), "\n  ", "\n")[2:]; code != exit.Doubt ||
 		!strings.Contains(stderr, "The first is "+doubt) {
 		t.Errorf("exit code %d, printed\n%s\nwant\n%s", code, stderr, doubt)
-	}
-}
-
-// TestWelcomeOfTheLastMillisecond: the commands to try have only times that a filter may have.
-func TestWelcomeOfTheLastMillisecond(t *testing.T) {
-	last := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() - 1
-	for _, newest := range []int64{last, last - 999, last - 1000, last - 86_400_000} {
-		var out bytes.Buffer
-		new(serveCommand).welcome(&out, "http://localhost", lake.Extent{MinTsMs: 0, MaxTsMs: newest, Rows: 2}, false)
-		if text := out.String(); strings.Contains(text, "10000-01-01") || !strings.Contains(text, "timestamp between 1970") {
-			t.Errorf("the newest record is of %d: %s", newest, text)
-		}
 	}
 }
 
