@@ -2,7 +2,7 @@
 # Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
 # inputs are generated anew each time. The whole takes hours; one argument runs a single step.
 #
-#   scripts/release.sh [checks | pages | fuzz | race | long | engines | views | trino | packages | bench]
+#   scripts/release.sh [checks | pages | fuzz | race | long | engines | views | trino | earlier | packages | bench]
 #
 # FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000),
 # RULES the number of random rules per engine (default 1000).
@@ -70,6 +70,17 @@ trino() {
 	scripts/servers/trino.sh stop "$runs/trino"
 }
 
+# earlier runs the programs of earlier versions on folders that this version has written.
+earlier() {
+	mkdir "$runs/earlier"
+	git clone -q . "$runs/earlier/checkout"
+	for commit in scripts/orrery/testdata/earlier/*.tar.gz; do
+		commit=$(basename "$commit" .tar.gz)
+		(cd "$runs/earlier/checkout" && git checkout -q "$commit" && go build -o "$runs/earlier/orrery-$commit" ./scripts/orrery)
+	done
+	ORRERY_TEST_EARLIER=$runs/earlier go test -count=1 -v ./scripts/orrery -run TestStepBack
+}
+
 # packages makes the release of one platform twice, installs and starts it, and then makes the whole release.
 packages() {
 	ORRERY_TEST_BUILD=1 go test -count=1 -timeout 1h ./scripts/internal/packaging
@@ -79,10 +90,10 @@ packages() {
 # bench prints the figures of a million records for the notes of the release.
 bench() { go run ./scripts/orrery bench --records 1000000; }
 
-steps=(checks pages fuzz race long engines views trino packages bench)
+steps=(checks pages fuzz race long engines views trino earlier packages bench)
 case "${1:-all}" in
 all) ;;
-checks | pages | fuzz | race | long | engines | views | trino | packages | bench) steps=("$1") ;;
+checks | pages | fuzz | race | long | engines | views | trino | earlier | packages | bench) steps=("$1") ;;
 *)
 	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
 	exit 2

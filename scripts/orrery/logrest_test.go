@@ -143,10 +143,10 @@ func TestMembersOfKnownFormatsAreFound(t *testing.T) {
 	}
 }
 
-// oldFolder unpacks a data folder that a program without the column log_rest has written, with the import of appLog.
-func oldFolder(t *testing.T) (data string) {
+// oldFolder unpacks a data folder of testdata, which an earlier version has written.
+func oldFolder(t *testing.T, name string) (data string) {
 	t.Helper()
-	packed, err := os.ReadFile(filepath.Join("testdata", "schema-1.tar.gz"))
+	packed, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func oldFolder(t *testing.T) (data string) {
 // compaction, and until their log is imported anew. As long as objects do not have the column, answers that depend on
 // it report that.
 func TestFolderOfAnEarlierVersion(t *testing.T) {
-	data := oldFolder(t)
+	data := oldFolder(t, "schema-1.tar.gz") // with the import of appLog
 	const lacks, byLevel, byText, others = "wrote 1 object of the period without log_rest",
 		`, log_rest["level"]="error"`, `, log_rest~"timeout"`, `, not log_rest["level"]="error"`
 	check := func(when string, warns bool, want map[string]string) {
