@@ -26,19 +26,24 @@ type Lists interface {
 func (s *Service) UseLists(l Lists) { s.lists = l }
 
 // withLists returns the request with the lists of values that its filters name. It finds the version of each name once:
-// a request that is bound again has the same versions.
+// a request that is bound again has the same versions, and so have requests whose lists are pinned together.
 func (s *Service) withLists(ctx context.Context, r Request, f filter.Filter) (Request, error) {
 	r.Found = map[string]query.List{}
-	versions := map[string]string{}
+	versions, pinned := map[string]string{}, pinnedIn(ctx)
 	for _, name := range append(f.ListNames(), r.otherListNames()...) {
 		if _, found := r.Found[name]; found || s.lists == nil {
 			continue
 		}
-		version := name
-		if known, bound := r.Lists[name]; bound {
-			version = known
+		version, bound := r.Lists[name]
+		if !bound {
+			version = pinned.version(name)
 		}
 		list, err := s.lists.Find(ctx, version, r.Branches)
+		if err == nil && !bound {
+			if first := pinned.pin(name, list.String()); first != list.String() { // another request has just found it
+				list, err = s.lists.Find(ctx, first, r.Branches)
+			}
+		}
 		if fault.KindOf(err) == fault.NotFound {
 			continue // binding reports the place of the name
 		}

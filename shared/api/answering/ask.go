@@ -107,6 +107,7 @@ func askTogether[Result any](
 	results := []Result{}
 	var meta search.Meta
 	var err error
+	ctx = search.PinLists(ctx)
 	if params[dryRunName] == "true" {
 		meta, err = of.estimate(ctx, ask)
 	} else {

@@ -45,7 +45,7 @@ func answerTogether[Result any](s *server, c *route.Call, args parameter.Argumen
 		return errDryRun
 	}
 	if dry {
-		meta, err := of.estimate(c.Request.Context(), s.asker(c))
+		meta, err := of.estimate(search.PinLists(c.Request.Context()), s.asker(c))
 		if err != nil {
 			return stillRunning(c, err, "")
 		}
@@ -55,7 +55,7 @@ func answerTogether[Result any](s *server, c *route.Call, args parameter.Argumen
 	var results []Result
 	var meta search.Meta
 	err = s.inTime(c, func(ctx context.Context, ask Ask) (err error) {
-		results, meta, err = of.find(ctx, ask)
+		results, meta, err = of.find(search.PinLists(ctx), ask)
 		return err
 	})
 	switch {
