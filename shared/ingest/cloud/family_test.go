@@ -465,7 +465,7 @@ func TestMoveOverUnreliableNetwork(t *testing.T) {
 	if os.Getenv(dynamotest.Variable) == "" {
 		t.Skipf("%s names no DynamoDB: start one with scripts/servers/dynamodb.sh start DIR", dynamotest.Variable)
 	}
-	for seed := range uint64(4) {
+	for seed := range testlevel.Of[uint64](1, 2, 4) {
 		d := newDeployment(t)
 		d.restore("ledger-by-first-line.json.gz")
 		config := d.config()

@@ -379,7 +379,7 @@ func TestContextEndsAtEveryRequest(t *testing.T) {
 
 // TestUnreliableNetwork gives many requests random faults and repeats every task until it succeeds.
 func TestUnreliableNetwork(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range testlevel.Of[uint64](1, 2, 4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			d := newDeployment(t)
 			d.prepare()
