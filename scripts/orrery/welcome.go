@@ -40,7 +40,7 @@ type firstQuestion struct {
 	condition    string // "" for all records
 }
 
-// The questions to try first, the best ones first. A question is only good if some records fulfil its condition.
+// The questions to try first, the best ones first. A question is printed only if some records fulfil its condition.
 var firstQuestions = []firstQuestion{
 	{"who is attacking", "topx?limit=3", "blocked is true"},
 	{"why were requests blocked", "logs?limit=3&fields=timestamp,ip,path,reason", "blocked is true"},
@@ -57,8 +57,8 @@ const (
 	tryWithin   = 2 * time.Second // for finding them
 )
 
-// tryQuestions prints commands that ask three questions about the newest day of the records. Of a data folder, it finds
-// questions to which there is an answer.
+// tryQuestions prints commands that ask three questions about the newest day of the records. For a data folder, it picks
+// questions that the records can answer.
 func tryQuestions(
 	ctx context.Context, w io.Writer, base string, product *local.Product, extent lake.Extent, keyed bool,
 ) {
@@ -109,7 +109,7 @@ func hasRecords(ctx context.Context, product *local.Product, text string) bool {
 	return err == nil && len(answer.Logs) > 0
 }
 
-// newestDay returns the condition for the last 24 hours of the records, or for all of them if they are of fewer hours.
+// newestDay returns the condition for the last 24 hours of the records, or for all of them if they span less.
 func newestDay(extent lake.Extent) string {
 	last := time.UnixMilli(extent.MaxTsMs).UTC().Truncate(time.Second)
 	from, to := time.UnixMilli(extent.MinTsMs).UTC().Truncate(time.Second), last.Add(time.Second)

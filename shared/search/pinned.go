@@ -6,7 +6,7 @@ import (
 )
 
 // PinLists returns a context in which all requests have the same versions of lists of values: for each list that is named
-// without a version, the one that the first of them has found. The questions of which an answer is made belong together.
+// without a version, the one that the first of them has found. Answers that need several questions use it.
 func PinLists(ctx context.Context) context.Context {
 	return context.WithValue(ctx, pinKey{}, &pinnedLists{versions: map[string]string{}})
 }
