@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/scripts/internal/local"
-	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/keys"
 )
 
@@ -67,13 +66,6 @@ func (p program) must(t *testing.T, stdin string, args ...string) string {
 	return stdout
 }
 
-func thisVersion(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	code = run(t.Context(), args, terminal.Console{In: strings.NewReader(stdin), Out: &out, Err: &errs})
-	return out.String(), errs.String(), code
-}
-
 // checkIPs compares the addresses of the records of a folder.
 func (p program) checkIPs(t *testing.T, when, data string, want []string) {
 	t.Helper()
@@ -119,7 +111,7 @@ func (p program) checkSettings(t *testing.T, when, data, comment string, keys []
 // settings.
 func laterVersion(t *testing.T, data string) {
 	t.Helper()
-	var this program = thisVersion
+	var this program = withInput
 	log := rawLog(t, data, "a.log", earlierA+laterLine)
 	if out := this.must(t, "", "import", "--data", data, log); !strings.Contains(out, "1 record, 0 rejected") ||
 		!strings.Contains(out, "3 lines imported before") {
@@ -132,7 +124,7 @@ func laterVersion(t *testing.T, data string) {
 	this.must(t, "", "filter", "put", "errors", "status>=502", "--data", data)
 }
 
-// rawLog writes a log into a data folder, where its name does not depend on that of the folder.
+// rawLog writes a log into the raw/ of a data folder. Imports recognise such a log after the folder has moved.
 func rawLog(t *testing.T, data, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(data, "raw", name)
@@ -145,7 +137,7 @@ func rawLog(t *testing.T, data, name, text string) (path string) {
 // idOf returns the ID of an import.
 func idOf(t *testing.T, data, name string) string {
 	t.Helper()
-	for line := range strings.Lines(program(thisVersion).must(t, "", "imports", "--data", data)) {
+	for line := range strings.Lines(program(withInput).must(t, "", "imports", "--data", data)) {
 		if words := strings.Fields(line); len(words) > 1 && strings.HasSuffix(words[1], name) {
 			return words[0]
 		}
@@ -158,7 +150,7 @@ func idOf(t *testing.T, data, name string) string {
 func TestFoldersOfEarlierVersions(t *testing.T) {
 	for _, of := range earlier {
 		t.Run(of.commit, func(t *testing.T) {
-			var this program = thisVersion
+			var this program = withInput
 			data := oldFolder(t, filepath.Join("earlier", of.commit+".tar.gz"))
 			filters := ""
 			if of.filters {
@@ -248,7 +240,7 @@ func TestStepBack(t *testing.T) {
 			if !of.older {
 				before.checkIPs(t, "after its import", data, all)
 			}
-			program(thisVersion).checkIPs(t, "after the upgrade", data, all)
+			program(withInput).checkIPs(t, "after the upgrade", data, all)
 		})
 	}
 }

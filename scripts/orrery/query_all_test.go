@@ -127,25 +127,32 @@ func TestQueryAllPrintsEveryRecord(t *testing.T) {
 	})
 }
 
-// recordsOfAPI serves a folder, and returns all pages of its records of a day in CSV, without the heads of the later
-// ones, and the URL of the server.
-func recordsOfAPI(t *testing.T, data string) (pages, address string) {
+// served serves a folder until the test ends.
+func served(t *testing.T, data string) (*local.Product, *httptest.Server) {
 	t.Helper()
 	product, err := local.Open(t.Context(), data)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := product.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
-	t.Cleanup(func() {
-		server.Close()
-		if err := product.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(server.Close) // before the product is closed
+	return product, server
+}
+
+// recordsOfAPI serves a folder, and returns all pages of its records of a day in CSV, without the heads of the later
+// ones, and the URL of the server.
+func recordsOfAPI(t *testing.T, data string) (pages, address string) {
+	t.Helper()
+	_, server := served(t, data)
 	for cursor := ""; ; {
 		response, err := http.Get(server.URL + "/api/v4.0/data/logs?format=csv&limit=700&filters=" +
 			url.QueryEscape(tourDay) + cursor)

@@ -3,16 +3,13 @@ package main
 import (
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
@@ -24,21 +21,7 @@ func TestQueryPrintsTheCSVOfTheAPI(t *testing.T) {
 	if code != exit.Done {
 		t.Fatal(stderr)
 	}
-	product, err := local.Open(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := product.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	defer server.Close()
+	_, server := served(t, data)
 	for name, c := range map[string]struct {
 		route, parameters string
 		flags             []string

@@ -19,8 +19,14 @@ import (
 // inProcess runs a command in this process.
 func inProcess(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return withInput(t, "", args...)
+}
+
+// withInput is inProcess with a standard input.
+func withInput(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(t.Context(), args, terminal.Console{In: strings.NewReader(""), Out: &out, Err: &errs})
+	code = run(t.Context(), args, terminal.Console{In: strings.NewReader(stdin), Out: &out, Err: &errs})
 	return out.String(), errs.String(), code
 }
 

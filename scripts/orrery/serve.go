@@ -238,7 +238,7 @@ func (s *serveCommand) serve(
 		scheme = "https://"
 	}
 	base := scheme + httpserver.Reachable(listener.Addr())
-	if questions := s.welcome(c.Err, base, extent); questions {
+	if s.welcome(c.Err, base, extent) {
 		tryQuestions(ctx, c.Err, base, product, extent, keyed)
 	}
 

@@ -119,5 +119,5 @@ func newestDay(extent lake.Extent) string {
 	if day := to.Add(-24 * time.Hour); day.After(from) {
 		from = day
 	}
-	return "timestamp between " + from.Format(time.DateTime) + " and " + to.Format(time.DateTime)
+	return filter.During(from.UnixMilli(), to.UnixMilli())
 }

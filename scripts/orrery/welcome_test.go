@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/orrery/orrery/scripts/internal/local"
 	"github.com/orrery/orrery/shared/lake"
 )
 
@@ -58,21 +55,11 @@ func TestTryQuestions(t *testing.T) {
 			if _, stderr, code := inProcess(t, "import", "--data", data, written(t, "access.log", c.log)); code != 0 {
 				t.Fatal(stderr)
 			}
-			product, err := local.Open(t.Context(), data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = product.Close() }()
+			product, server := served(t, data)
 			extent, err := product.Engine.Extent(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			server := httptest.NewServer(handler)
-			defer server.Close()
 
 			var out bytes.Buffer
 			tryQuestions(t.Context(), &out, server.URL, product, extent, false)

@@ -24,7 +24,7 @@ type Question struct {
 	Measure  string   `json:"measure,omitempty"`  // histogram: what is counted
 	Order    string   `json:"order,omitempty"`    // facets: requests or blocked
 	Cursor   string   `json:"cursor,omitempty"`   // logs: the place of the next page, from Meta.Next
-	Since    string   `json:"since,omitempty"`    // logs: only records that are newer than those of an answer, from Meta.Head
+	Since    string   `json:"since,omitempty"`    // logs: only records that an answer with this Meta.Head did not have yet
 	Select   string   `json:"select,omitempty"`   // diff: conditions of the requests to compare with all others
 	Against  string   `json:"against,omitempty"`  // diff, effect: the other period, such as previous
 	Least    int      `json:"least,omitempty"`    // diff: the smallest number of requests of a finding; 0 for the default

@@ -20,8 +20,9 @@ import (
 )
 
 var (
-	filterCount = flag.Int("differential.filters", 0, "number of generated filters with which an engine is tested; 0: by the level of the tests")
-	filterSeed  = flag.Uint64("differential.seed", 1, "seed of the generated filters and records")
+	filterCount = flag.Int("differential.filters", 0,
+		"number of generated filters with which an engine is tested; 0: by the level of the tests")
+	filterSeed = flag.Uint64("differential.seed", 1, "seed of the generated filters and records")
 )
 
 // differentialRecords is the number of records to which each filter is applied.

@@ -57,7 +57,7 @@ type asker struct {
 	several    *together // nil: one rule is tried
 	period     query.Period
 	selected   string // conditions of the period's requests, canonical
-	conditions string // those of the requests to which the rule applies, canonical
+	conditions string // also of the rule, canonical
 	attack     string // conditions, canonical; "": no attack is named
 	query      query.Query
 	zone       *time.Location

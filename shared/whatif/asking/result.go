@@ -246,8 +246,8 @@ func formsOf(r whatif.Rule) []answer.WhatIfForm {
 	return list
 }
 
-// client describes a client with a key. conditions are those of the requests to which the rule applies. own is the
-// conditions of its requests without the period, or "" if no filter can have its key.
+// client describes a client with a key. The conditions select the requests to which the rule applies. own also selects the
+// client, without the period; it is "" if no filter can have the key.
 func (a *asker) client(
 	c whatif.Client, key []answer.WhatIfPart, conditions string, humans bool,
 ) (of answer.WhatIfClient, own string) {

@@ -53,7 +53,7 @@ func (a *asker) newTogether(rules []whatif.Rule) (*together, error) {
 // hasWindows reports whether a limit has windows that may begin before the period.
 func (t *together) hasWindows() bool { return slices.ContainsFunc(t.Rules, hasWindows) }
 
-// anyOf returns the conditions of which one holds for all requests that are needed, as the parameter any_of has them.
+// anyOf returns the parameter any_of: each request that a rule needs fulfils one of its conditions.
 func (t *together) anyOf() [][]string {
 	if least := t.Least(); least != nil {
 		return [][]string{least}
