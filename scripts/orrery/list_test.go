@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,46 @@ func TestLists(t *testing.T) {
 	} {
 		if _, stderr, code := orrery(t, "", append(args, "--data", data)...); code == exit.Done || stderr == "" {
 			t.Errorf("%s: %d %s", name, code, stderr)
+		}
+	}
+}
+
+// TestPlacesOfUnknownLists: answers that need several questions name the text of the request that names a list wrongly.
+func TestPlacesOfUnknownLists(t *testing.T) {
+	data := tourData(t)
+	file := filepath.Join(t.TempDir(), "list.txt")
+	if err := os.WriteFile(file, []byte("Germany"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := orrery(t, "", "list", "put", "ours", file, "--data", data); code != exit.Done {
+		t.Fatal(stderr)
+	}
+	const unknown = `there is no list of values "none"`
+	const inText = "country in @none, " + tourDay
+	const inJSON = `{"AND":[{"field":"timestamp","op":"between","value":["2026-11-20","2026-11-21"]},` +
+		`{"field":"country","op":"in","list":"none"}]}`
+	ofJSON := fmt.Sprintf("column %d: %s", strings.Index(inJSON, `"none"`)+1, unknown)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"whatif", "block where country in @none", tourDay}, "orrery: rule: conditions of the rule: " + unknown},
+		{[]string{"whatif", "block where country in @none", tourDay, "--dry-run"}, "orrery: rule: conditions of the rule: " + unknown},
+		{
+			[]string{"whatif", `block where path="/"`, "--rule", "limit 5 per 1m by ip where country in @none", tourDay},
+			"orrery: rules[1]: conditions of the rule: " + unknown,
+		},
+		{[]string{"whatif", "block where ip in @ours", tourDay}, `orrery: rule: conditions of the rule: `},
+		{[]string{"whatif", "limit 5 per 1m by ip", tourDay, "--attack", "country in @none"}, unknown},
+		{[]string{"whatif", "limit 5 per 1m by ip", inText}, "column 12: " + unknown},
+		{[]string{"incidents", inText}, "column 12: " + unknown},
+		{[]string{"incidents", inText, "--dry-run"}, "column 12: " + unknown},
+		{[]string{"incidents", inJSON}, ofJSON},
+		{[]string{"whatif", "limit 5 per 1m by ip", inJSON}, ofJSON},
+	} {
+		_, stderr, code := orrery(t, "", append(c.args, "--data", data)...)
+		if code == exit.Done || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit code %d, %s", strings.Join(c.args, " "), code, stderr)
 		}
 	}
 }

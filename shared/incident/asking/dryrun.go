@@ -23,7 +23,7 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 		if ctx.Err() != nil {
 			return answer.Meta{}, err
 		}
-		return answer.Meta{}, fmt.Errorf("estimate the questions of incidents: %w", err)
+		return answer.Meta{}, a.placed(fmt.Errorf("estimate the questions of incidents: %w", err))
 	}
 	m := a.meta.Estimated(r.AtOnce)
 	m.Estimate.Warnings = append([]string{further}, m.Estimate.Warnings...)

@@ -53,6 +53,9 @@ type Tried struct {
 type asker struct {
 	from       Source
 	atOnce     int
+	asked      Request
+	clock      query.Clock
+	rules      []whatif.Rule
 	rule       whatif.Rule
 	several    *together // nil: one rule is tried
 	period     query.Period
@@ -109,7 +112,7 @@ func DryRun(ctx context.Context, from Source, r Request) (answer.Meta, error) {
 		return answer.Meta{}, err
 	}
 	if err := a.meta.Estimate(ctx, a.from, a.atOnce, a.question(a.over())); err != nil {
-		return answer.Meta{}, fmt.Errorf("estimate the question of a rule: %w", err)
+		return answer.Meta{}, a.placed(fmt.Errorf("estimate the question of a rule: %w", err))
 	}
 	m := a.meta.About(a.query, a.zoneName)
 	return m.Estimated(a.atOnce), nil
@@ -134,7 +137,7 @@ func newAsker(from Source, r Request) (*asker, error) {
 		}
 	}
 	a := &asker{
-		from: from, atOnce: r.AtOnce, rule: rules[0], period: q.Period, selected: conditions,
+		from: from, atOnce: r.AtOnce, asked: r, clock: clock, rules: rules, rule: rules[0], period: q.Period, selected: conditions,
 		conditions: filter.Joined(conditions, rules[0].Where), query: q, zone: clock.Zone, zoneName: r.Zone,
 	}
 	if a.zone == nil {
@@ -170,11 +173,19 @@ func rulesOf(r Request, clock query.Clock) ([]whatif.Rule, error) {
 	for i, text := range r.Rules {
 		rule, err := ruleOf(text, clock)
 		if err != nil {
-			return nil, aboutRule(fmt.Sprintf("rules[%d]", i), err)
+			return nil, aboutRule(r.place(i), err)
 		}
 		rules = append(rules, rule)
 	}
 	return rules, nil
+}
+
+// place returns the place of a rule in the request.
+func (r Request) place(rule int) string {
+	if len(r.Rules) == 0 {
+		return "rule"
+	}
+	return fmt.Sprintf("rules[%d]", rule)
 }
 
 func ruleOf(text string, clock query.Clock) (rule whatif.Rule, err error) {
@@ -335,10 +346,37 @@ func (a *asker) sequences(ctx context.Context, over int64) (found query.Sequence
 	case ctx.Err() != nil:
 		return found, ctx.Err()
 	case err != nil:
-		return found, fmt.Errorf("ask for the requests of a rule: %w", err)
+		return found, a.placed(fmt.Errorf("ask for the requests of a rule: %w", err))
 	}
 	a.meta.Add([]inquiry.Answer{answer})
 	return found, nil
+}
+
+// placed returns the error of a question as an error about the text of the request that names a list of values wrongly.
+func (a *asker) placed(err error) error {
+	clock := query.WithClock(a.clock)
+	selection := func(f filter.Filter) func(query.Option) error {
+		return func(lists query.Option) error {
+			_, err := query.BindSelection(f, clock, lists)
+			return err
+		}
+	}
+	if wrong := inquiry.ListsOf(err, func(lists query.Option) error {
+		_, err := query.Bind(a.asked.Syntax.Parse(a.asked.Filters), query.Timeline{}, clock, lists)
+		return err
+	}); wrong != nil {
+		return wrong
+	}
+	for i, rule := range a.rules {
+		if wrong := inquiry.ListsOf(err, selection(filter.ParseQueryString(rule.Where))); wrong != nil {
+			return aboutRule(a.asked.place(i), wrong)
+		}
+	}
+	if wrong := inquiry.ListsOf(err, selection(a.asked.Syntax.Parse(a.asked.Attack))); wrong != nil {
+		wrong.Param = "attack"
+		return wrong
+	}
+	return err
 }
 
 // all asks questions at the same time.
