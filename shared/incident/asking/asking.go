@@ -99,7 +99,8 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 		return nil, err
 	}
 	a := &asker{
-		from: from, atOnce: r.AtOnce, filter: f, clock: clock, conditions: conditions, period: q.Period, zone: clock.Zone, now: r.Now,
+		from: from, atOnce: r.AtOnce, filter: f, clock: clock, conditions: conditions, period: q.Period,
+		zone: clock.Zone, now: r.Now,
 		meta: inquiry.Meta{}.About(q, r.Zone),
 	}
 	if a.zone == nil {
@@ -129,7 +130,8 @@ func (a *asker) all(ctx context.Context, list []inquiry.Question) error {
 	return err
 }
 
-// placed returns the error of a question as an error about the filter of the request, if that names a list of values wrongly.
+// placed returns the error of a question as an error about the filter of the request, if that names a list of values
+// wrongly.
 func (a *asker) placed(err error) error {
 	wrong := inquiry.ListsOf(err, func(lists query.Option) error {
 		_, err := query.Bind(a.filter, query.Timeline{}, query.WithClock(a.clock), lists)
