@@ -83,6 +83,7 @@ func TestPlacesOfUnknownLists(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	const unknown = `there is no list of values "none"`
+	const ofRule = "orrery: rule: conditions of the rule: "
 	const inText = "country in @none, " + tourDay
 	const inJSON = `{"AND":[{"field":"timestamp","op":"between","value":["2026-11-20","2026-11-21"]},` +
 		`{"field":"country","op":"in","list":"none"}]}`
@@ -91,13 +92,13 @@ func TestPlacesOfUnknownLists(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"whatif", "block where country in @none", tourDay}, "orrery: rule: conditions of the rule: " + unknown},
-		{[]string{"whatif", "block where country in @none", tourDay, "--dry-run"}, "orrery: rule: conditions of the rule: " + unknown},
+		{[]string{"whatif", "block where country in @none", tourDay}, ofRule + unknown},
+		{[]string{"whatif", "block where country in @none", tourDay, "--dry-run"}, ofRule + unknown},
 		{
 			[]string{"whatif", `block where path="/"`, "--rule", "limit 5 per 1m by ip where country in @none", tourDay},
 			"orrery: rules[1]: conditions of the rule: " + unknown,
 		},
-		{[]string{"whatif", "block where ip in @ours", tourDay}, `orrery: rule: conditions of the rule: `},
+		{[]string{"whatif", "block where ip in @ours", tourDay}, ofRule + `field "ip" needs a list`},
 		{[]string{"whatif", "limit 5 per 1m by ip", tourDay, "--attack", "country in @none"}, unknown},
 		{[]string{"whatif", "limit 5 per 1m by ip", inText}, "column 12: " + unknown},
 		{[]string{"incidents", inText}, "column 12: " + unknown},

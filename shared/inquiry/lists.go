@@ -9,9 +9,10 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// ListsOf returns the mistakes of a question about lists of values that a filter of the request names, at their places in
-// that filter: the question has its conditions in canonical form, beside others. It returns nil if there are none. bind
-// binds the filter with an option.
+// ListsOf finds the mistakes about lists of values in the error of a question, and returns those about lists that a filter
+// of the request names, at their places in that filter. The places in the error are those in the question, which has the
+// filter's conditions in canonical form and others beside them. It returns nil if there are none. bind binds the filter
+// with an option.
 func ListsOf(err error, bind func(query.Option) error) *query.FilterError {
 	var wrong, named *query.FilterError
 	if !errors.As(err, &wrong) || !errors.As(bind(query.WithLists(nil)), &named) { // without lists, every name is a mistake

@@ -100,8 +100,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	}
 	a := &asker{
 		from: from, atOnce: r.AtOnce, filter: f, clock: clock, conditions: conditions, period: q.Period,
-		zone: clock.Zone, now: r.Now,
-		meta: inquiry.Meta{}.About(q, r.Zone),
+		zone: clock.Zone, now: r.Now, meta: inquiry.Meta{}.About(q, r.Zone),
 	}
 	if a.zone == nil {
 		a.zone = time.UTC

@@ -55,9 +55,9 @@ type asker struct {
 	atOnce     int
 	asked      Request
 	clock      query.Clock
-	rules      []whatif.Rule
-	rule       whatif.Rule
-	several    *together // nil: one rule is tried
+	rules      []whatif.Rule // in the order of the request
+	rule       whatif.Rule   // the first
+	several    *together     // nil: one rule is tried
 	period     query.Period
 	selected   string // conditions of the period's requests, canonical
 	conditions string // also of the rule, canonical
@@ -137,7 +137,8 @@ func newAsker(from Source, r Request) (*asker, error) {
 		}
 	}
 	a := &asker{
-		from: from, atOnce: r.AtOnce, asked: r, clock: clock, rules: rules, rule: rules[0], period: q.Period, selected: conditions,
+		from: from, atOnce: r.AtOnce, asked: r, clock: clock, rules: rules, rule: rules[0],
+		period: q.Period, selected: conditions,
 		conditions: filter.Joined(conditions, rules[0].Where), query: q, zone: clock.Zone, zoneName: r.Zone,
 	}
 	if a.zone == nil {
