@@ -99,10 +99,13 @@ func TestPlacesOfUnknownLists(t *testing.T) {
 			"orrery: rules[1]: conditions of the rule: " + unknown,
 		},
 		{[]string{"whatif", "block where ip in @ours", tourDay}, ofRule + `field "ip" needs a list`},
+		{[]string{"whatif", "block where ip in @ours", "country in @ours, " + tourDay}, ofRule + `field "ip" needs a list`},
 		{[]string{"whatif", "limit 5 per 1m by ip", tourDay, "--attack", "country in @none"}, unknown},
 		{[]string{"whatif", "limit 5 per 1m by ip", inText}, "column 12: " + unknown},
 		{[]string{"incidents", inText}, "column 12: " + unknown},
 		{[]string{"incidents", inText, "--dry-run"}, "column 12: " + unknown},
+		{[]string{"effect", "2026-11-20 12:00", "country in @none"}, "column 12: " + unknown},
+		{[]string{"report", "run", inText}, "orrery: ask the questions of a report: " + unknown},
 		{[]string{"incidents", inJSON}, ofJSON},
 		{[]string{"whatif", "limit 5 per 1m by ip", inJSON}, ofJSON},
 	} {

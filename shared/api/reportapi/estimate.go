@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/report/asking"
 	"github.com/orrery/orrery/shared/search"
 )
@@ -19,7 +20,7 @@ func (m Maker) Estimate(ctx context.Context, ask answering.Ask, r answering.Repo
 	if err != nil {
 		return search.Meta{}, errorOf(err)
 	}
-	list := asking.DryRun(ctx, ask, setting, m.AtOnce)
+	list := asking.DryRun(ctx, inquiry.Placing(ask, r.Form.Parse(r.Filters)), setting, m.AtOnce)
 	if err := ctx.Err(); err != nil {
 		return search.Meta{}, err
 	}

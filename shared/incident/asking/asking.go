@@ -40,8 +40,6 @@ type Incidents struct {
 type asker struct {
 	from       inquiry.Source
 	atOnce     int
-	filter     filter.Filter
-	clock      query.Clock
 	conditions string // canonical, without the period
 	period     query.Period
 	zone       *time.Location
@@ -99,7 +97,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 		return nil, err
 	}
 	a := &asker{
-		from: from, atOnce: r.AtOnce, filter: f, clock: clock, conditions: conditions, period: q.Period,
+		from: inquiry.Placing(from, f), atOnce: r.AtOnce, conditions: conditions, period: q.Period,
 		zone: clock.Zone, now: r.Now, meta: inquiry.Meta{}.About(q, r.Zone),
 	}
 	if a.zone == nil {
@@ -124,20 +122,7 @@ func floor(ms int64) int64 { return query.SegmentStart(ms, 1) }
 func (a *asker) all(ctx context.Context, list []inquiry.Question) error {
 	err := a.meta.Ask(ctx, a.from, a.atOnce, list...)
 	if err != nil && ctx.Err() == nil {
-		return a.placed(fmt.Errorf("ask the questions of incidents: %w", err))
-	}
-	return err
-}
-
-// placed returns the error of a question as an error about the filter of the request, if that names a list of values
-// wrongly.
-func (a *asker) placed(err error) error {
-	wrong := inquiry.ListsOf(err, func(lists query.Option) error {
-		_, err := query.Bind(a.filter, query.Timeline{}, query.WithClock(a.clock), lists)
-		return err
-	})
-	if wrong != nil {
-		return wrong
+		return fmt.Errorf("ask the questions of incidents: %w", err)
 	}
 	return err
 }

@@ -19,11 +19,11 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 	if err != nil {
 		return answer.Meta{}, err
 	}
-	if err := a.meta.Estimate(ctx, from, a.atOnce, a.counting(nil, "1h", a.within(a.firstHours()))...); err != nil {
+	if err := a.meta.Estimate(ctx, a.from, a.atOnce, a.counting(nil, "1h", a.within(a.firstHours()))...); err != nil {
 		if ctx.Err() != nil {
 			return answer.Meta{}, err
 		}
-		return answer.Meta{}, a.placed(fmt.Errorf("estimate the questions of incidents: %w", err))
+		return answer.Meta{}, fmt.Errorf("estimate the questions of incidents: %w", err)
 	}
 	m := a.meta.Estimated(r.AtOnce)
 	m.Estimate.Warnings = append([]string{further}, m.Estimate.Warnings...)

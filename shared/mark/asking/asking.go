@@ -75,7 +75,7 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 	if err != nil {
 		return answer.Meta{}, err
 	}
-	if err := a.meta.Estimate(ctx, from, a.atOnce, a.first(r, nil, nil, nil)...); err != nil {
+	if err := a.meta.Estimate(ctx, a.from, a.atOnce, a.first(r, nil, nil, nil)...); err != nil {
 		return answer.Meta{}, fmt.Errorf("estimate the questions of marks: %w", err)
 	}
 	m := a.described(a.meta.Estimated(r.AtOnce))
@@ -95,7 +95,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &asker{from: from, atOnce: r.AtOnce, period: q.Period, params: map[string]string{}}
+	a := &asker{from: inquiry.Placing(from, f), atOnce: r.AtOnce, period: q.Period, params: map[string]string{}}
 	maps.Copy(a.params, r.Params)
 	canonical := q.Filter
 	canonical.Syntax = filter.QueryString

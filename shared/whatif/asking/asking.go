@@ -54,7 +54,6 @@ type asker struct {
 	from       Source
 	atOnce     int
 	asked      Request
-	clock      query.Clock
 	rules      []whatif.Rule // in the order of the request
 	rule       whatif.Rule   // the first
 	several    *together     // nil: one rule is tried
@@ -137,7 +136,7 @@ func newAsker(from Source, r Request) (*asker, error) {
 		}
 	}
 	a := &asker{
-		from: from, atOnce: r.AtOnce, asked: r, clock: clock, rules: rules, rule: rules[0],
+		from: from, atOnce: r.AtOnce, asked: r, rules: rules, rule: rules[0],
 		period: q.Period, selected: conditions,
 		conditions: filter.Joined(conditions, rules[0].Where), query: q, zone: clock.Zone, zoneName: r.Zone,
 	}
@@ -355,25 +354,15 @@ func (a *asker) sequences(ctx context.Context, over int64) (found query.Sequence
 
 // placed returns the error of a question as an error about the text of the request that names a list of values wrongly.
 func (a *asker) placed(err error) error {
-	clock := query.WithClock(a.clock)
-	selection := func(f filter.Filter) func(query.Option) error {
-		return func(lists query.Option) error {
-			_, err := query.BindSelection(f, clock, lists)
-			return err
-		}
-	}
-	if wrong := inquiry.ListsOf(err, func(lists query.Option) error {
-		_, err := query.Bind(a.asked.Syntax.Parse(a.asked.Filters), query.Timeline{}, clock, lists)
-		return err
-	}); wrong != nil {
+	if wrong := inquiry.ListsOf(err, a.asked.Syntax.Parse(a.asked.Filters)); wrong != nil {
 		return wrong
 	}
 	for i, rule := range a.rules {
-		if wrong := inquiry.ListsOf(err, selection(filter.ParseQueryString(rule.Where))); wrong != nil {
+		if wrong := inquiry.ListsOf(err, filter.ParseQueryString(rule.Where)); wrong != nil {
 			return aboutRule(a.asked.place(i), wrong)
 		}
 	}
-	if wrong := inquiry.ListsOf(err, selection(a.asked.Syntax.Parse(a.asked.Attack))); wrong != nil {
+	if wrong := inquiry.ListsOf(err, a.asked.Syntax.Parse(a.asked.Attack)); wrong != nil {
 		wrong.Param = "attack"
 		return wrong
 	}
