@@ -97,7 +97,7 @@ func Describe(routes []route.Route, version, address string) []byte {
 var nullable = map[string][]string{
 	"Installation":    {"extent", "kept", "hours", "ingest", "price", "key"},
 	"InstallationKey": {"branches"},
-	"Report":          {"previous", "incidents", "marks"},
+	"ReportContents":  {"previous", "incidents", "marks"},
 	"ScheduledReport": {"branches"},
 	"ListedReport":    {"branches", "next", "last_run"},
 	"WhatIfAttack":    {"knee"},
@@ -122,9 +122,19 @@ func orNull(s *huma.Schema) *huma.Schema {
 	return &huma.Schema{Description: s.Description, OneOf: []*huma.Schema{s, {Type: "null"}}}
 }
 
+// renamed has the schemas that cannot have the names of their types, because generated clients would not compile: List is
+// a type of Python and Java, and ReportTemplateEnum of TypeScript would be that of a parameter and that of a schema.
+var renamed = map[string]string{
+	"List":   "FrequentValues",
+	"Report": "ReportContents",
+}
+
 // schemaName returns the name of a type in the document: Container[search.StatsResult] is StatsResultContainer.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
+	if other, ok := renamed[name]; ok {
+		return other
+	}
 	for _, generic := range []string{"Container", "Results"} {
 		if element, ok := strings.CutPrefix(name, generic); ok {
 			return element + generic

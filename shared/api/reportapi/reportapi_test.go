@@ -348,7 +348,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	for _, member := range []string{"verdict", "figures", "chart", "changes"} {
-		if document.Components.Schemas["Report"].Properties[member] == nil {
+		if document.Components.Schemas["ReportContents"].Properties[member] == nil {
 			t.Errorf("the schema of reports does not have %s", member)
 		}
 	}
