@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/parameter"
 	"github.com/orrery/orrery/shared/api/route"
@@ -85,15 +83,4 @@ func (s *server) fields(c *route.Call) error {
 	v.Data.Results = catalog.Describe()
 	c.SendJSON(http.StatusOK, v)
 	return nil
-}
-
-// filterBodySchema returns the schema of the JSON bodies of the parse route.
-func filterBodySchema() *huma.Schema {
-	condition := &huma.Schema{Type: "object", AdditionalProperties: true}
-	return &huma.Schema{AnyOf: []*huma.Schema{
-		parameter.ObjectSchema([]parameter.Parameter{parameter.Filters, parameter.DayZone}),
-		{Type: "object", AdditionalProperties: true, Description: "A JSON filter, or one condition."},
-		{Type: "array", Items: condition, Description: "The conditions of a JSON filter."},
-		{Type: "string", Description: "A filter as text."},
-	}}
 }

@@ -42,7 +42,7 @@ func Routes(c Config) []route.Route {
 				Doc: "The filter: as `filters` of a JSON object or of a form, as a JSON filter, " +
 					"or as the text itself.",
 				Types: []string{content.JSON, content.Text, content.Form, content.Multipart},
-				JSON:  filterBodySchema(),
+				JSON:  parameter.BodySchema(),
 			},
 			Answers: []route.Response{
 				{Status: http.StatusOK, Doc: "The canonical filter.", Value: parameter.CanonicalFilter{}, Texts: []string{content.Text}},

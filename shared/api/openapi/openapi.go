@@ -8,6 +8,7 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -86,6 +87,7 @@ func Describe(routes []route.Route, version, address string) []byte {
 			}
 		}
 	}
+	maps.Copy(d.schemas.Map(), parameter.FilterSchemas())
 	text, err := d.MarshalJSON()
 	if err != nil {
 		panic("openapi: the OpenAPI document cannot be encoded: " + err.Error())
@@ -220,7 +222,7 @@ func (d *builder) requestBody(to *route.Route) *huma.RequestBody {
 		case mediaType == content.JSON:
 			m.Schema = parameter.ObjectSchema(to.Params)
 		case mediaType != content.Text:
-			m.Schema = parameter.FormSchema(to.Params)
+			m.Schema = parameter.FormRef()
 		}
 		for _, e := range examples.Of(to.ID, 0) {
 			if e.Status < 300 && e.Request.MediaType() == mediaType {

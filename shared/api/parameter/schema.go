@@ -33,8 +33,8 @@ func ObjectSchema(params []Parameter) *huma.Schema {
 	return s
 }
 
-// FormSchema returns the schema of a form with the parameters as text fields.
-func FormSchema(params []Parameter) *huma.Schema {
+// formSchema returns the schema of a form with the parameters as text fields.
+func formSchema(params []Parameter) *huma.Schema {
 	fields := slices.Clone(params)
 	for i := range fields {
 		fields[i].Body = nil
@@ -42,19 +42,66 @@ func FormSchema(params []Parameter) *huma.Schema {
 	return ObjectSchema(fields)
 }
 
-// FilterSchema returns the schema of the member of a body that is a filter with at least so many conditions.
+// FilterSchema returns the schema of the member of a body that is a filter with at least so many conditions. It refers to
+// FilterSchemas.
 func FilterSchema(conditions int) *huma.Schema {
-	text, list := &huma.Schema{Type: "string"}, &huma.Schema{
-		Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true},
-	}
+	text, list := &huma.Schema{Type: "string"}, &huma.Schema{Type: "array", Items: refTo(conditionName)}
 	if conditions > 0 {
 		text.MinLength, list.MinItems = new(1), &conditions
 	}
 	return &huma.Schema{
 		Description: "The filter: text in either form, or the JSON form itself.",
-		OneOf:       []*huma.Schema{text, {Type: "object", AdditionalProperties: true}, list},
+		OneOf:       []*huma.Schema{text, refTo(objectName), list},
 	}
 }
+
+// BodySchema returns the schema of a JSON body that is a filter or a form with one. It refers to FilterSchemas.
+func BodySchema() *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		FormRef(),
+		refTo(objectName),
+		{Type: "array", Items: refTo(conditionName), Description: "The conditions of a JSON filter."},
+		{Type: "string", Description: "A filter as text."},
+	}}
+}
+
+// FormRef returns a reference to the schema of a form with a filter.
+func FormRef() *huma.Schema { return refTo(formName) }
+
+// FilterSchemas returns the schemas with names to which schemas of filters refer. Clients are generated from them: an
+// object without a name has no type of its own in the client, and generators for TypeScript and Java write code for an
+// alternative of such types that does not compile. For the same reason an object and an element of a list are two schemas.
+func FilterSchemas() map[string]*huma.Schema {
+	member := func(doc string) *huma.Schema { return &huma.Schema{Type: "string", Description: doc} }
+	condition := func(doc string) *huma.Schema {
+		return &huma.Schema{Type: "object", Description: doc, AdditionalProperties: true, Properties: map[string]*huma.Schema{
+			"field": member("Name of a field."),
+			"key":   member("The members of the field that the condition tests."),
+			"op":    member("An operator, or `not` and an operator."),
+			"value": {Description: "Text, a number, a boolean, or a list of them."},
+			"list":  member("Instead of a value: the name of a list of values."),
+			"NOT":   {Type: "object", AdditionalProperties: true, Description: "Instead of the others: a condition to negate."},
+		}}
+	}
+	object := condition("A filter in the JSON form, or one condition.")
+	object.Properties["AND"] = &huma.Schema{
+		Type: "array", Items: refTo(conditionName), Description: "Instead of the others: the conditions.",
+	}
+	return map[string]*huma.Schema{
+		conditionName: condition("A condition of a filter in the JSON form."),
+		objectName:    object,
+		formName:      formSchema([]Parameter{Filters, DayZone}),
+	}
+}
+
+// The names of FilterSchemas.
+const (
+	conditionName = "FilterCondition"
+	objectName    = "FilterObject"
+	formName      = "FilterForm"
+)
+
+func refTo(name string) *huma.Schema { return &huma.Schema{Ref: "#/components/schemas/" + name} }
 
 // namesSchema returns the schema of the member of a body that readNames reads: a list of names, at most so many; 0: any
 // number.
