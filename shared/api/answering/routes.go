@@ -255,11 +255,38 @@ type logRecord struct{}
 // Schema implements huma.SchemaProvider.
 func (logRecord) Schema(r huma.Registry) *huma.Schema {
 	r.Map()["LogRecord"] = recordSchema()
+	for _, v := range recordedValues {
+		r.Map()[v.name] = &huma.Schema{Description: v.doc, OneOf: v.oneOf}
+	}
 	return &huma.Schema{Ref: "#/components/schemas/LogRecord"}
 }
 
-// recordSchema returns the schema of a record, with the fields of the catalogue. Types are left out and other members
-// are allowed, because records keep what was ingested.
+// recordedValues has the schemas of the members of a record with one value, by the type of the field. Literals of the type
+// stay as they were recorded, and so does null.
+var recordedValues = map[catalog.Type]struct {
+	name, doc string
+	oneOf     []*huma.Schema
+}{
+	catalog.String: {
+		"RecordedText", "A text. A number that was recorded in its place stays a number.",
+		[]*huma.Schema{{Type: "string"}, {Type: "number"}, {Type: "null"}},
+	},
+	catalog.Int: {
+		"RecordedInteger", "An integer. One that was recorded as text stays text.",
+		[]*huma.Schema{{Type: "integer", Format: "int64"}, {Type: "string"}, {Type: "null"}},
+	},
+	catalog.Float: {
+		"RecordedNumber", "A number. One that was recorded as text stays text.",
+		[]*huma.Schema{{Type: "number", Format: "double"}, {Type: "string"}, {Type: "null"}},
+	},
+	catalog.Bool: {
+		"RecordedBoolean", "A boolean. One that was recorded as text stays text.",
+		[]*huma.Schema{{Type: "boolean"}, {Type: "string"}, {Type: "null"}},
+	},
+}
+
+// recordSchema returns the schema of a record, with the fields of the catalogue. Other members are allowed, and lists and
+// objects have no types, because records keep what was ingested.
 func recordSchema() *huma.Schema {
 	s := &huma.Schema{
 		Type: "object", Properties: map[string]*huma.Schema{},
@@ -268,7 +295,15 @@ func recordSchema() *huma.Schema {
 	}
 	for i := range catalog.Fields {
 		f := &catalog.Fields[i]
-		s.Properties[f.Name] = &huma.Schema{Description: f.Doc}
+		member := &huma.Schema{Description: f.Doc}
+		value, typed := recordedValues[f.Type]
+		switch {
+		case f.Type == catalog.Time, f.Type == catalog.Reference:
+			member.Type = "string"
+		case typed && f.Sources[0].Layout == catalog.Scalar && f.Keys == catalog.NoKey:
+			member.Ref = "#/components/schemas/" + value.name
+		}
+		s.Properties[f.Name] = member
 	}
 	return s
 }
