@@ -73,17 +73,17 @@ func Describe(routes []route.Route, version, address string) []byte {
 		loosen(schema)
 	}
 	if facet := d.schemas.Map()["FacetResult"]; facet != nil {
-		facet.Properties["rest"] = orNull(facet.Properties["rest"])
+		allowNull(facet, "rest")
 	}
 	if estimate := d.schemas.Map()["Estimate"]; estimate != nil {
 		for _, name := range []string{"bytes", "wait_ms"} {
-			estimate.Properties[name] = orNull(estimate.Properties[name])
+			allowNull(estimate, name)
 		}
 	}
 	for name, properties := range nullable {
 		if schema := d.schemas.Map()[name]; schema != nil {
 			for _, property := range properties {
-				schema.Properties[property] = orNull(schema.Properties[property])
+				allowNull(schema, property)
 			}
 		}
 	}
@@ -119,9 +119,14 @@ func loosen(s *huma.Schema) {
 	}
 }
 
-// orNull returns a schema that also accepts null.
-func orNull(s *huma.Schema) *huma.Schema {
-	return &huma.Schema{Description: s.Description, OneOf: []*huma.Schema{s, {Type: "null"}}}
+// allowNull makes a property of a schema accept null. An object is then not required, although it is always present:
+// clients that are generated for Java check the members of a required object, and fail if it is null.
+func allowNull(s *huma.Schema, name string) {
+	property := s.Properties[name]
+	s.Properties[name] = &huma.Schema{Description: property.Description, OneOf: []*huma.Schema{property, {Type: "null"}}}
+	if property.Ref != "" {
+		s.Required = slices.DeleteFunc(s.Required, func(required string) bool { return required == name })
+	}
 }
 
 // renamed has the schemas that cannot have the names of their types, because generated clients would not compile: List is
