@@ -20,6 +20,8 @@ import (
 	"github.com/orrery/orrery/shared/api/examples"
 	"github.com/orrery/orrery/shared/api/openapi"
 	"github.com/orrery/orrery/shared/api/parameter"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/record"
 )
 
 // loadDocument reads the document with a library that shares no code with the one that wrote it.
@@ -208,5 +210,32 @@ func TestServersOfTheDocument(t *testing.T) {
 		if got := document.Servers[0].URL + " " + document.Paths["/healthz"].Servers[0].URL; got != want {
 			t.Errorf("%q: %s, want %s", address, got, want)
 		}
+	}
+}
+
+// TestRecordsFollowTheDocument: members of records that stay as they were recorded have the types of the document.
+func TestRecordsFollowTheDocument(t *testing.T) {
+	schema := loadDocument(t).Components.Schemas["LogRecord"]
+	for _, members := range []string{
+		`"status":200,"blocked":true,"port":"443","request_time":1.5,"host":"shop.example"`,
+		`"status":"200","blocked":"true","port":443,"request_time":"1.5"`,
+		`"status":null,"blocked":null,"port":null,"request_time":null,"upstream_response_time":null`,
+		`"status":2e2,"tags":["a",{"b":1}],"upstream_status":[200,"ok"],"headers":{"a":["b","c"]},"more":[1]`,
+		`"status":"ok","blocked":1,"port":{"a":1},"host":[1],"tags":7`,
+	} {
+		var row lake.Row
+		if _, err := record.NewDecoder().Decode([]byte(`{"timestamp":0,`+members+`}`), &row); err != nil {
+			t.Fatal(err)
+		}
+		var value any
+		if err := json.Unmarshal(record.AppendJSON(nil, &row, nil), &value); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
+			t.Errorf("%s: %v", members, err)
+		}
+	}
+	if err := schema.Value.VisitJSON(map[string]any{"status": true}, openapi3.EnableJSONSchema2020()); err == nil {
+		t.Error("the document allows a status that is a boolean")
 	}
 }
