@@ -42,7 +42,8 @@ func TestMistakesForClients(t *testing.T) {
 			fmt.Sprintf(operation, `{"name":"kind","schema":{"enum":["a"]}}`) +
 				`"components":{"schemas":{"ReportPost":{"properties":{"kind":{"enum":["b"]}}}}}`,
 			"report-post: the values of kind have the name of those of ReportPost"},
-		{"a schema with the name of a request", fmt.Sprintf(operation, "") + `"components":{"schemas":{"ReportPostRequest":{}}}`,
+		{"a schema with the name of a request",
+			fmt.Sprintf(operation, "") + `"components":{"schemas":{"ReportPostRequest":{}}}`,
 			"report-post: the request has the name of the schema ReportPostRequest"},
 		{"a reference to no schema", `"components":{"schemas":{"Row":{"items":{"$ref":"#/components/schemas/Cell"}}}}`,
 			"schemas/Row/items: #/components/schemas/Cell does not exist"},

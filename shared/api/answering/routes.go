@@ -261,8 +261,8 @@ func (logRecord) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{Ref: "#/components/schemas/LogRecord"}
 }
 
-// recordedValues has the schemas of the members of a record with one value, by the type of the field. Literals of the type
-// stay as they were recorded, and so does null.
+// recordedValues has the schemas of the members of a record with one value, by the type of the field. Literals of the
+// type stay as they were recorded, and so does null.
 var recordedValues = map[catalog.Type]struct {
 	name, doc string
 	oneOf     []*huma.Schema
@@ -285,8 +285,8 @@ var recordedValues = map[catalog.Type]struct {
 	},
 }
 
-// recordSchema returns the schema of a record, with the fields of the catalogue. Other members are allowed, and lists and
-// objects have no types, because records keep what was ingested.
+// recordSchema returns the schema of a record, with the fields of the catalogue. Other members are allowed, and lists
+// and objects have no types, because records keep what was ingested.
 func recordSchema() *huma.Schema {
 	s := &huma.Schema{
 		Type: "object", Properties: map[string]*huma.Schema{},

@@ -129,8 +129,8 @@ func allowNull(s *huma.Schema, name string) {
 	}
 }
 
-// renamed has the schemas that cannot have the names of their types, because generated clients would not compile: List is
-// a type of Python and Java, and ReportTemplateEnum of TypeScript would be that of a parameter and that of a schema.
+// renamed has the schemas that cannot have the names of their types, because generated clients would not compile: List
+// is a type of Python and Java, and ReportTemplateEnum of TypeScript would be that of a parameter and that of a schema.
 var renamed = map[string]string{
 	"List":   "FrequentValues",
 	"Report": "ReportContents",

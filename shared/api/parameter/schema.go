@@ -42,8 +42,8 @@ func formSchema(params []Parameter) *huma.Schema {
 	return ObjectSchema(fields)
 }
 
-// FilterSchema returns the schema of the member of a body that is a filter with at least so many conditions. It refers to
-// FilterSchemas.
+// FilterSchema returns the schema of the member of a body that is a filter with at least so many conditions. It refers
+// to FilterSchemas.
 func FilterSchema(conditions int) *huma.Schema {
 	text, list := &huma.Schema{Type: "string"}, &huma.Schema{Type: "array", Items: refTo(conditionName)}
 	if conditions > 0 {
@@ -68,20 +68,23 @@ func BodySchema() *huma.Schema {
 // FormRef returns a reference to the schema of a form with a filter.
 func FormRef() *huma.Schema { return refTo(formName) }
 
-// FilterSchemas returns the schemas with names to which schemas of filters refer. Clients are generated from them: an
-// object without a name has no type of its own in the client, and generators for TypeScript and Java write code for an
-// alternative of such types that does not compile. For the same reason an object and an element of a list are two schemas.
+// FilterSchemas returns the schemas with names to which schemas of filters refer. Objects need names because clients
+// that are generated for Java do not compile if one without a name is among alternatives. An object and an element of a
+// list are two schemas because TypeScript would import a single one twice. The form is among the alternatives of JSON
+// because a schema that only forms have is missing in the clients of openapi-generator.
 func FilterSchemas() map[string]*huma.Schema {
 	member := func(doc string) *huma.Schema { return &huma.Schema{Type: "string", Description: doc} }
 	condition := func(doc string) *huma.Schema {
-		return &huma.Schema{Type: "object", Description: doc, AdditionalProperties: true, Properties: map[string]*huma.Schema{
+		s := &huma.Schema{Type: "object", Description: doc, AdditionalProperties: true}
+		s.Properties = map[string]*huma.Schema{
 			"field": member("Name of a field."),
 			"key":   member("The members of the field that the condition tests."),
 			"op":    member("An operator, or `not` and an operator."),
 			"value": {Description: "Text, a number, a boolean, or a list of them."},
 			"list":  member("Instead of a value: the name of a list of values."),
-			"NOT":   {Type: "object", AdditionalProperties: true, Description: "Instead of the others: a condition to negate."},
-		}}
+			"NOT":   {Type: "object", AdditionalProperties: true, Description: "Instead of the others: what to negate."},
+		}
+		return s
 	}
 	object := condition("A filter in the JSON form, or one condition.")
 	object.Properties["AND"] = &huma.Schema{
