@@ -2,7 +2,7 @@
 # Runs everything that must pass before a release: all checks, and then what takes too long for check.sh. Filters and
 # inputs are generated anew each time. The whole takes hours; one argument runs a single step.
 #
-#   scripts/release.sh [checks | pages | fuzz | race | long | engines | views | trino | earlier | packages | bench]
+#   scripts/release.sh [checks | pages | fuzz | race | long | engines | views | clients | trino | earlier | packages | bench]
 #
 # FUZZ is the time of each fuzz target (default 5m), FILTERS the number of generated filters per engine (default 2000),
 # RULES the number of random rules per engine (default 1000).
@@ -55,6 +55,13 @@ views() {
 	ORRERY_TEST_PYTHON=$runs/python/bin/python go test -count=1 ./scripts/orrery -run TestViewsOfPython
 }
 
+# clients generates clients of the API with seven generators, compiles them, and compares their answers.
+clients() {
+	local tools
+	tools=$(scripts/tools/clients.sh)
+	ORRERY_TEST_CLIENTS=$tools go test -count=1 -timeout 1h -v ./scripts/orrery -run TestClients
+}
+
 # trino runs the engine suite and generated filters in full, over Athena's protocol and Trino's own.
 trino() {
 	local url
@@ -90,10 +97,10 @@ packages() {
 # bench prints the figures of a million records for the notes of the release.
 bench() { go run ./scripts/orrery bench --records 1000000; }
 
-steps=(checks pages fuzz race long engines views trino earlier packages bench)
+steps=(checks pages fuzz race long engines views clients trino earlier packages bench)
 case "${1:-all}" in
 all) ;;
-checks | pages | fuzz | race | long | engines | views | trino | earlier | packages | bench) steps=("$1") ;;
+checks | pages | fuzz | race | long | engines | views | clients | trino | earlier | packages | bench) steps=("$1") ;;
 *)
 	echo "release.sh: there is no step $1; use one of ${steps[*]}" >&2
 	exit 2
