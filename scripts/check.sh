@@ -222,7 +222,7 @@ document() {
 }
 
 zips() {
-	say "functions: every zip, and some of them again with the same bytes"
+	say "functions: some of the zips, twice with the same bytes"
 	ORRERY_TEST_BUILD=1 go test -count=1 ./scripts/internal/lambdazip
 }
 

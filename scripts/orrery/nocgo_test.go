@@ -13,11 +13,12 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 )
 
-// buildWithoutCgo builds the command as on a machine without a C compiler.
+// buildWithoutCgo builds the command as on a machine without a C compiler, with the paths of a release: the functions of
+// other tests are compiled from the same packages.
 func buildWithoutCgo(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "orrery")
-	build := exec.Command("go", "build", "-o", path, ".")
+	build := exec.Command("go", "build", "-trimpath", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, output)
