@@ -56,14 +56,17 @@ type pipeline struct {
 	overlap      overlap
 	fingerprints fingerprints
 
-	judged bool      // doubt has judged the first lines
-	first  rejection // the first rejected line
+	judged bool // doubt has judged the first lines
+
+	of     string      // what determines the objects, besides the text; see determined
+	saving *checkpoint // has files that are not complete yet, or nil
 }
 
 // job is the task of writing rows to an object of one hour, or to a sorted run of many hours.
 type job struct {
 	rows []heldRow
 	name string // name of the object, or file of the run
+	part int    // number of the job in the source
 	run  bool
 }
 
@@ -122,6 +125,9 @@ func (p *pipeline) run(ctx context.Context) error {
 	}
 	if p.options.QuarantineLimit > 0 {
 		p.bad.left = min(p.bad.left, p.options.QuarantineLimit)
+	}
+	if p.bad.left -= p.bad.size; p.bad.unsaved > 0 {
+		p.bad.left = 0
 	}
 	feed := p.feed
 	if feed == nil {
@@ -312,7 +318,7 @@ func (p *pipeline) take(r result) error {
 		} else {
 			p.objects = append(p.objects, w.object)
 		}
-		return nil
+		return p.wrote(w)
 	}
 	p.held[r.decoded.number] = r.decoded
 	for d := p.held[p.next]; d != nil; d = p.held[p.next] {
@@ -328,7 +334,7 @@ func (p *pipeline) take(r result) error {
 func (p *pipeline) takeBatch(d *decodedBatch) error {
 	for _, r := range d.rejected {
 		if len(p.report.Rejected) == 0 {
-			p.first, p.report.First = r, r.String()
+			p.report.First = r.String()
 		}
 		p.report.Rejected[r.code]++
 		if err := p.bad.add(r); err != nil {
@@ -364,6 +370,9 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 	if p.buffer.cost > p.options.Memory {
 		p.spill()
 	}
+	if d.reached != nil {
+		return p.reach(*d.reached)
+	}
 	return nil
 }
 
@@ -383,7 +392,7 @@ func (p *pipeline) spill() {
 	}
 }
 
-// drain queues the remaining rows at the end of the input. If there are runs, the rows become another run, so that they
+// drain queues the remaining rows at the end of the input and at a checkpoint. If there are runs, the rows become another run, so that they
 // are merged with the others.
 func (p *pipeline) drain() {
 	if p.spilled && p.buffer.cost > 0 {
@@ -396,12 +405,14 @@ func (p *pipeline) drain() {
 
 func (p *pipeline) queueRun() {
 	p.spilled = true
-	p.queue = append(p.queue, job{rows: p.buffer.takeAll(), name: fmt.Sprintf("run-%d.parquet", p.parts), run: true})
+	name := fmt.Sprintf("run-%d.parquet", p.parts)
+	p.queue = append(p.queue, job{rows: p.buffer.takeAll(), name: name, part: p.parts, run: true})
 	p.parts++
 }
 
 func (p *pipeline) queueObject(hour lake.Partition) {
-	p.queue = append(p.queue, job{rows: p.buffer.take(hour), name: p.objectName(hour)})
+	part := p.parts
+	p.queue = append(p.queue, job{rows: p.buffer.take(hour), name: p.objectName(hour), part: part})
 }
 
 func (p *pipeline) objectName(hour lake.Partition) string {
