@@ -67,20 +67,20 @@ type checkpoint struct {
 
 // determined returns what determines the objects of the import, besides the text. An import continues from a checkpoint
 // only if it is the same.
-func (p *pipeline) determined(at position) (string, error) {
+func (p *pipeline) determined(at position) string {
 	var databases []string
 	for _, file := range p.options.GeoIP {
-		info, err := os.Stat(file)
-		if err != nil {
-			return "", fmt.Errorf("look at database: %w", err)
+		database := file
+		if info, err := os.Stat(file); err == nil { // it may be gone since it was opened
+			database += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
 		}
-		databases = append(databases, fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()))
+		databases = append(databases, database)
 	}
 	return fmt.Sprintf("rules %d schema %d source %q import %d from %d format %q settings %q databases %q horizon %s "+
 		"times %d to %d",
 		Rules, lake.SchemaVersion(), p.entry.Source, p.entry.Generation, at.base.Length, p.format.Name(),
 		p.options.settings(), databases, p.options.Horizon,
-		p.options.From.UnixMilli(), p.options.Until.UnixMilli()), nil
+		p.options.From.UnixMilli(), p.options.Until.UnixMilli())
 }
 
 // UnfinishedIn returns the source whose import has saved a checkpoint in a staging directory, or "".
@@ -103,14 +103,15 @@ func readCheckpoint(dir string) (*checkpoint, error) {
 	}
 	var c checkpoint
 	if json.Unmarshal(raw, &c) != nil || c.Form != checkpointForm {
-		return nil, nil // the import begins anew
+		return nil, nil //nolint:nilerr // the import begins anew
 	}
 	return &c, nil
 }
 
-// reach is called after the last batch before a checkpoint. It has all rows in memory written. When they are, wrote
+// reach is called after the last batch before a checkpoint. It queues all rows in memory. When they are written, wrote
 // saves the checkpoint. If the files of the checkpoint before are not complete yet, that one will be saved instead.
 func (p *pipeline) reach(at sourcePrefix) error {
+	p.queueComplete()
 	if len(p.buffer.hours) > checkpointHours {
 		p.spilled = true
 	}
@@ -186,10 +187,7 @@ func writeSynced(path string, content []byte) (err error) {
 
 // resume continues from the checkpoint of an interrupted import of the source, if there is one and it fits.
 func (p *pipeline) resume(ctx context.Context, at position) error {
-	var err error
-	if p.of, err = p.determined(at); err != nil {
-		return err
-	}
+	p.of = p.determined(at)
 	dir := filepath.Join(p.options.Checkpoints.Unfinished, p.entry.Source)
 	c, err := readCheckpoint(dir)
 	if err != nil {

@@ -150,7 +150,7 @@ func (p *pipeline) run(ctx context.Context) error {
 		return p.collect(working)
 	})
 	if err := group.Wait(); err != nil {
-		return err
+		return errors.Join(err, p.bad.close())
 	}
 	if err := p.mergeRuns(ctx); err != nil {
 		return err
@@ -379,9 +379,7 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 // spill queues about half of the buffered rows: first the hours that appear complete, then those with the most rows. If
 // the rows are spread over so many hours that the objects would be very small, it queues all rows as one sorted run.
 func (p *pipeline) spill() {
-	for _, hour := range p.buffer.complete(p.next - 1) {
-		p.queueObject(hour)
-	}
+	p.queueComplete()
 	for p.buffer.cost > p.options.Memory/2 {
 		hour, rows := p.buffer.fullest()
 		if rows < minRowsPerPart {
@@ -408,6 +406,13 @@ func (p *pipeline) queueRun() {
 	name := fmt.Sprintf("run-%d.parquet", p.parts)
 	p.queue = append(p.queue, job{rows: p.buffer.takeAll(), name: name, part: p.parts, run: true})
 	p.parts++
+}
+
+// queueComplete queues the hours that appear complete.
+func (p *pipeline) queueComplete() {
+	for _, hour := range p.buffer.complete(p.next - 1) {
+		p.queueObject(hour)
+	}
 }
 
 func (p *pipeline) queueObject(hour lake.Partition) {

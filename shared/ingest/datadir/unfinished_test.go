@@ -302,6 +302,21 @@ func TestUnfinishedImportDoesNotFit(t *testing.T) {
 	}
 }
 
+// TestCheckpointsOfManyHours has the rows of many hours in memory at each checkpoint. An object for each of them would
+// be very small.
+func TestCheckpointsOfManyHours(t *testing.T) {
+	const hours = 100
+	var log strings.Builder
+	for i := range 100 * hours {
+		at := testTime.Unix() + int64(i%hours)*3600
+		fmt.Fprintf(&log, `{"processing_stage":6,"timestamp":%d,"request_id":"r%d","path":"/%0100d"}`+"\n", at, i, i)
+	}
+	options := ingest.Options{Checkpoints: ingest.Checkpoints{Every: 500_000}}
+	if report := importText(t, openStore(t, t.TempDir()), log.String(), options); report.Objects != hours {
+		t.Errorf("%d objects", report.Objects)
+	}
+}
+
 func TestForgetRemovesUnfinishedImport(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	known := importOften(t, s, "heavy", strings.NewReader(heavy(4, 0)))
