@@ -233,19 +233,20 @@ func TestInterruptedImportOfGrownLogContinues(t *testing.T) {
 // TestUnfinishedImportDoesNotFit has imports that must not continue, and the same one, which must.
 func TestUnfinishedImportDoesNotFit(t *testing.T) {
 	text := heavy(16, 0)
+	unchanged := func(*testing.T, *Store, *ingest.Options) {}
 	tests := []struct {
 		name    string
 		text    string
 		change  func(t *testing.T, s *Store, options *ingest.Options)
 		resumes bool
 	}{
-		{"nothing has changed", text, func(*testing.T, *Store, *ingest.Options) {}, true},
-		{"the log has grown", text + heavy(1, 0), func(*testing.T, *Store, *ingest.Options) {}, true},
+		{"nothing has changed", text, unchanged, true},
+		{"the log has grown", text + heavy(1, 0), unchanged, true},
 		{"another log with the same first line was imported", text, func(t *testing.T, s *Store, _ *ingest.Options) {
 			importOften(t, s, "other", strings.NewReader(heavy(2, 0)))
 		}, true},
-		{"the log is shorter", heavy(2, 0), func(*testing.T, *Store, *ingest.Options) {}, false},
-		{"the log has another text", strings.Replace(text, "r1\"", "r7\"", 1), func(*testing.T, *Store, *ingest.Options) {}, false},
+		{"the log is shorter", heavy(1, 0), unchanged, false},
+		{"the log has another text", strings.Replace(text, "r1\"", "r7\"", 1), unchanged, false},
 		{"other values are set", text, func(_ *testing.T, _ *Store, options *ingest.Options) {
 			options.Defaults = []ingest.Default{{Field: "host", Value: "shop.example"}}
 		}, false},
