@@ -126,6 +126,11 @@ func convert(
 	}
 	e.Name, e.Format, e.Settings, e.GeoIP = name, format.Name(), options.settings(), options.GeoIP
 	p := newPipeline(in, at, e, format, staging, options)
+	if options.Checkpoints.Every > 0 {
+		if err := p.resume(ctx, at); err != nil {
+			return Conversion{}, err
+		}
+	}
 	if err := p.run(ctx); err != nil {
 		return Conversion{}, err
 	}

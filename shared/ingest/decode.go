@@ -50,7 +50,8 @@ type decodedBatch struct {
 	misfits   map[string]int64
 	has       essentialSet
 	textBytes int64
-	openLost  bool // the last line has no newline and was rejected
+	openLost  bool          // the last line has no newline and was rejected
+	reached   *sourcePrefix // see batch
 
 	held atomic.Int64 // number of rows that are not written yet
 }
@@ -91,7 +92,7 @@ func (o Options) Check() error {
 
 // decode converts a batch to rows and rejected lines. It returns an error if the defaults cannot be set.
 func (c *converter) decode(b batch, d *decodedBatch) error {
-	d.number, d.textBytes = b.number, int64(len(b.text))
+	d.number, d.textBytes, d.reached = b.number, int64(len(b.text)), b.reached
 	if b.tooLong > 0 {
 		d.rejected = append(d.rejected, rejection{
 			line:   b.firstLine,

@@ -33,6 +33,8 @@ type batch struct {
 	numbers   []int64 // of the lines, if they are not consecutive; nil if they are
 
 	directive []byte // the last directive before the text, or nil; see logformat.Directed
+
+	reached *sourcePrefix // the source up to the end of the text, if a checkpoint follows; otherwise nil
 }
 
 // line returns the number of the i-th line, counted from 0.
@@ -71,6 +73,9 @@ type lineReader struct {
 	stop    func() bool // called before every batch, which it may prevent; may be nil
 	stopped bool        // stop returned true before the input ended
 
+	every  int64 // bytes between two checkpoints; 0 for none
+	marked int64 // length at the last checkpoint
+
 	joins  bool  // the next line continues a line of an earlier import
 	leaves bool  // a last line without newline is left to the next import
 	left   int64 // its length in bytes
@@ -81,6 +86,7 @@ type lineReader struct {
 
 func newLineReader(in *input, at position, options Options) *lineReader {
 	r := &lineReader{in: in, stop: options.Stop, sum: at.sum, length: at.base.Length, lines: at.base.Lines}
+	r.every, r.marked = options.Checkpoints.Every, r.length
 	r.leaves = in.mayGrow(options)
 	r.joins = !at.fresh && !at.base.Terminated
 	return r
@@ -107,6 +113,10 @@ func (r *lineReader) run(ctx context.Context, out chan<- batch) error {
 		last, b.directive = end, directive
 		if len(b.text) == 0 {
 			continue
+		}
+		if !last && r.every > 0 && r.length-r.marked >= r.every {
+			reached := r.prefix()
+			b.reached, r.marked = &reached, r.length
 		}
 		select {
 		case out <- b:

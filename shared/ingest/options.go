@@ -62,6 +62,9 @@ type Options struct {
 	// fingerprints of other sources, and Conversion.Fingerprints has those of the import.
 	LookUp FingerprintLookup
 
+	// Checkpoints, with LookUp, OnObject and Stop not set, let an import that is interrupted continue.
+	Checkpoints Checkpoints
+
 	// OnObject, if set, is called with every object and its file once the object is verified. It may remove the file.
 	// Several goroutines call it at the same time. Readers must not see the object before the import is committed.
 	OnObject func(ctx context.Context, path string, object lake.Object) error
@@ -112,6 +115,7 @@ type Report struct {
 	Blank    int64                 // new lines without text, and directives
 	Known    int64                 // lines of earlier imports
 	Expired  int64                 // new lines with records before Options.KeptFrom, which are not imported
+	Resumed  int64                 // new lines that an interrupted import has read, after which this one has continued
 	Left     int64                 // bytes of a last line without newline that is left; see Options.Growing
 	Columns  string                // format string that reads what the log's format leaves; see logformat.Columns
 	Invalid  int64                 // records with invalid UTF-8: U+FFFD replaces it, the row keeps the line

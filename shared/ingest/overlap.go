@@ -34,8 +34,8 @@ type overlap struct {
 
 // earlyRecord is one of the first records.
 type earlyRecord struct {
-	tsMs     int64
-	identity recordIdentity
+	TsMs     int64
+	Identity recordIdentity
 }
 
 // recordIdentity is a hash, because the texts of a record may be long.
@@ -94,8 +94,8 @@ func overlapping(r Report) error {
 func (o *overlap) count(files []string) (seen int, source string) {
 	wanted, times := map[recordIdentity]int{}, map[int64]bool{}
 	for _, r := range o.first {
-		wanted[r.identity]++
-		times[r.tsMs] = true
+		wanted[r.Identity]++
+		times[r.TsMs] = true
 	}
 	sources := map[string]int{}
 	for _, file := range files {

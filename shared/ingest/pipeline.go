@@ -56,14 +56,17 @@ type pipeline struct {
 	overlap      overlap
 	fingerprints fingerprints
 
-	judged bool      // doubt has judged the first lines
-	first  rejection // the first rejected line
+	judged bool // doubt has judged the first lines
+
+	of     string      // what determines the objects, besides the text; see determined
+	saving *checkpoint // has files that are not complete yet, or nil
 }
 
 // job is the task of writing rows to an object of one hour, or to a sorted run of many hours.
 type job struct {
 	rows []heldRow
 	name string // name of the object, or file of the run
+	part int    // number of the job in the source
 	run  bool
 }
 
@@ -123,6 +126,9 @@ func (p *pipeline) run(ctx context.Context) error {
 	if p.options.QuarantineLimit > 0 {
 		p.bad.left = min(p.bad.left, p.options.QuarantineLimit)
 	}
+	if p.bad.left -= p.bad.size; p.bad.unsaved > 0 {
+		p.bad.left = 0
+	}
 	feed := p.feed
 	if feed == nil {
 		feed = func(ctx context.Context, out chan<- batch) (int, error) {
@@ -144,7 +150,7 @@ func (p *pipeline) run(ctx context.Context) error {
 		return p.collect(working)
 	})
 	if err := group.Wait(); err != nil {
-		return err
+		return errors.Join(err, p.bad.close())
 	}
 	if err := p.mergeRuns(ctx); err != nil {
 		return err
@@ -312,7 +318,7 @@ func (p *pipeline) take(r result) error {
 		} else {
 			p.objects = append(p.objects, w.object)
 		}
-		return nil
+		return p.wrote(w)
 	}
 	p.held[r.decoded.number] = r.decoded
 	for d := p.held[p.next]; d != nil; d = p.held[p.next] {
@@ -328,7 +334,7 @@ func (p *pipeline) take(r result) error {
 func (p *pipeline) takeBatch(d *decodedBatch) error {
 	for _, r := range d.rejected {
 		if len(p.report.Rejected) == 0 {
-			p.first, p.report.First = r, r.String()
+			p.report.First = r.String()
 		}
 		p.report.Rejected[r.code]++
 		if err := p.bad.add(r); err != nil {
@@ -364,15 +370,16 @@ func (p *pipeline) takeBatch(d *decodedBatch) error {
 	if p.buffer.cost > p.options.Memory {
 		p.spill()
 	}
+	if d.reached != nil {
+		return p.reach(*d.reached)
+	}
 	return nil
 }
 
 // spill queues about half of the buffered rows: first the hours that appear complete, then those with the most rows. If
 // the rows are spread over so many hours that the objects would be very small, it queues all rows as one sorted run.
 func (p *pipeline) spill() {
-	for _, hour := range p.buffer.complete(p.next - 1) {
-		p.queueObject(hour)
-	}
+	p.queueComplete()
 	for p.buffer.cost > p.options.Memory/2 {
 		hour, rows := p.buffer.fullest()
 		if rows < minRowsPerPart {
@@ -383,7 +390,7 @@ func (p *pipeline) spill() {
 	}
 }
 
-// drain queues the remaining rows at the end of the input. If there are runs, the rows become another run, so that they
+// drain queues the remaining rows at the end of the input and at a checkpoint. If there are runs, the rows become another run, so that they
 // are merged with the others.
 func (p *pipeline) drain() {
 	if p.spilled && p.buffer.cost > 0 {
@@ -396,12 +403,21 @@ func (p *pipeline) drain() {
 
 func (p *pipeline) queueRun() {
 	p.spilled = true
-	p.queue = append(p.queue, job{rows: p.buffer.takeAll(), name: fmt.Sprintf("run-%d.parquet", p.parts), run: true})
+	name := fmt.Sprintf("run-%d.parquet", p.parts)
+	p.queue = append(p.queue, job{rows: p.buffer.takeAll(), name: name, part: p.parts, run: true})
 	p.parts++
 }
 
+// queueComplete queues the hours that appear complete.
+func (p *pipeline) queueComplete() {
+	for _, hour := range p.buffer.complete(p.next - 1) {
+		p.queueObject(hour)
+	}
+}
+
 func (p *pipeline) queueObject(hour lake.Partition) {
-	p.queue = append(p.queue, job{rows: p.buffer.take(hour), name: p.objectName(hour)})
+	part := p.parts
+	p.queue = append(p.queue, job{rows: p.buffer.take(hour), name: p.objectName(hour), part: part})
 }
 
 func (p *pipeline) objectName(hour lake.Partition) string {

@@ -51,6 +51,7 @@ type quarantine struct {
 	path    string
 	file    *os.File // nil until the first line
 	out     *bufio.Writer
+	size    int64 // bytes of the file
 	left    int64 // bytes that may be written
 	unsaved int64 // lines that are not written
 
@@ -72,13 +73,9 @@ type quarantinedLine struct {
 
 func (q *quarantine) add(r rejection) error {
 	if q.file == nil {
-		f, err := os.OpenFile(q.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
-			return fmt.Errorf("make quarantine: %w", err)
+		if err := q.open(0); err != nil {
+			return err
 		}
-		q.file, q.out = f, bufio.NewWriter(f)
-		q.lines = json.NewEncoder(&q.line)
-		q.lines.SetEscapeHTML(false)
 	}
 	line := quarantinedLine{Line: r.line, Code: r.code, Message: r.reason, Directive: string(r.directive)}
 	if text := string(r.text); utf8.ValidString(text) {
@@ -94,8 +91,41 @@ func (q *quarantine) add(r rejection) error {
 	if size := int64(q.line.Len()); err == nil && size > q.left {
 		q.left, q.unsaved = 0, q.unsaved+1
 	} else if err == nil {
-		q.left -= size
+		q.left, q.size = q.left-size, q.size+size
 		_, err = q.out.Write(q.line.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("write quarantine: %w", err)
+	}
+	return nil
+}
+
+// open opens the file, of which it keeps the first size bytes.
+func (q *quarantine) open(size int64) error {
+	f, err := os.OpenFile(q.path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("make quarantine: %w", err)
+	}
+	if err = f.Truncate(size); err == nil {
+		_, err = f.Seek(size, io.SeekStart)
+	}
+	if err != nil {
+		return fmt.Errorf("make quarantine: %w", errors.Join(err, f.Close()))
+	}
+	q.file, q.out, q.size = f, bufio.NewWriter(f), size
+	q.lines = json.NewEncoder(&q.line)
+	q.lines.SetEscapeHTML(false)
+	return nil
+}
+
+// sync makes the lines durable.
+func (q *quarantine) sync() error {
+	if q.file == nil {
+		return nil
+	}
+	err := q.out.Flush()
+	if err == nil {
+		err = q.file.Sync()
 	}
 	if err != nil {
 		return fmt.Errorf("write quarantine: %w", err)
@@ -108,14 +138,11 @@ func (q *quarantine) close() error {
 	if q.file == nil {
 		return nil
 	}
-	err := q.out.Flush()
-	if err == nil {
-		err = q.file.Sync()
+	err := q.sync()
+	if closing := q.file.Close(); closing != nil {
+		err = errors.Join(err, fmt.Errorf("write quarantine: %w", closing))
 	}
-	if err := errors.Join(err, q.file.Close()); err != nil {
-		return fmt.Errorf("write quarantine: %w", err)
-	}
-	return nil
+	return err
 }
 
 // RejectedLine is a line in quarantine.

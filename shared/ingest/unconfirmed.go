@@ -52,11 +52,11 @@ func (p *pipeline) doubt(last bool) error {
 	if 2*rejected <= total {
 		return nil
 	}
-	return mostlyRejected(rejected, total, p.format.Name(), p.first)
+	return mostlyRejected(rejected, total, p.format.Name(), p.report.First)
 }
 
 // mostlyRejected is the error of a log of which most lines are not records.
-func mostlyRejected(rejected, total int64, format string, first rejection) error {
+func mostlyRejected(rejected, total int64, format, first string) error {
 	return &UnconfirmedError{fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
 		"The first is %s\nName the right --format, or import the other lines with --anyway", rejected, total, format,
 		first)}

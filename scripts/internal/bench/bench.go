@@ -51,7 +51,7 @@ type Options struct {
 	Clients  int           // concurrent clients of the load test; 0: 32
 	Duration time.Duration // of the load test; 0: a minute
 	Filters  int           // large filters that one key sends at once beside another; 0: 200
-	Progress io.Writer     // for a progress bar if it is a terminal; nil: none
+	Progress io.Writer     // for progress bars if it is a terminal, otherwise for a line about each step; nil: none
 
 	// Open opens the product over a data folder.
 	Open func(ctx context.Context, dir string) (Product, error)
@@ -152,14 +152,17 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
+	announce(o, "trying rules")
 	tried, err := measureTried(ctx, o, day.server.client(1))
 	if err != nil {
 		return Report{}, err
 	}
+	announce(o, "measuring the full days")
 	week, err := measureFullDays(ctx, o)
 	if err != nil {
 		return Report{}, err
 	}
+	announce(o, "measuring the day with a tail and the crowd")
 	populations, err := measurePopulations(ctx, o)
 	if err != nil {
 		return Report{}, err

@@ -70,9 +70,52 @@ func TestRun(t *testing.T) {
 			t.Errorf("%v: %+v", err, made)
 		}
 	})
+	t.Run("a part that was interrupted continues", func(t *testing.T) {
+		interrupted := again
+		interrupted.Full = 0
+		if err := writeImport(o, interrupted); err != nil {
+			t.Fatal(err)
+		}
+		checkContinues(t, o, fullDir(o))
+	})
 	o.Records = 100
 	if _, err := ensureData(t.Context(), o); err == nil {
 		t.Error("data of another size was accepted")
+	}
+}
+
+// checkContinues interrupts the import of a folder, and checks that the next benchmark imports the same log into what is
+// there, and announces nothing but that.
+func checkContinues(t *testing.T, o Options, dir string) {
+	t.Helper()
+	var steps strings.Builder
+	o.Progress = &steps
+	open := o.Open
+	halfway := filepath.Join(dir, "halfway")
+	o.Open = func(ctx context.Context, dir string) (Product, error) {
+		product, err := open(ctx, dir)
+		product.Import = func(context.Context, string, string, io.Reader) error {
+			return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(halfway, nil, 0o644), context.Canceled)
+		}
+		return product, err
+	}
+	if _, err := ensureData(t.Context(), o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	o.Open = open
+	steps.Reset()
+	made, err := ensureData(t.Context(), o)
+	if err != nil || made.Full != 4_000 {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	if _, err := os.Stat(halfway); err != nil {
+		t.Error(err)
+	}
+	if first, _, _ := strings.Cut(steps.String(), "\n"); !strings.HasPrefix(first, "importing full-") {
+		t.Errorf("the first step is %q", first)
+	}
+	if logs, err := filepath.Glob(filepath.Join(o.Dir, "*"+logSuffix)); err != nil || len(logs) > 0 {
+		t.Errorf("logs are left: %q, %v", logs, err)
 	}
 }
 

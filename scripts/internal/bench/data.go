@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -54,7 +53,7 @@ const seed = 1
 
 // ensureData creates the data unless the folder has it, and returns the figures of its import. It writes the file of
 // the figures after each part, so that after an interruption, or in the folder of an older benchmark, it creates only
-// the missing parts.
+// the missing parts. A part that was interrupted continues, unless its figures are measured.
 func ensureData(ctx context.Context, o Options) (Import, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return Import{}, err
@@ -84,7 +83,7 @@ func ensureData(ctx context.Context, o Options) (Import, error) {
 		if err := inTemporaryFolder(o, func(temp string) error { return part.make(ctx, o, temp, &made) }); err != nil {
 			return Import{}, err
 		}
-		if err := writeImport(o, made); err != nil {
+		if err := errors.Join(writeImport(o, made), removeLogs(o)); err != nil {
 			return Import{}, err
 		}
 	}
@@ -148,13 +147,22 @@ func records(n int, from time.Time) gen.Options {
 	return gen.Options{Records: n, Seed: seed, From: from, To: Day.Add(24 * time.Hour)}
 }
 
-// makeData makes the data of a folder: compacted records.
+// makeData makes the data of a folder: compacted records. The log of the records stays beside the folder until the data
+// is complete, so that after an interruption the import of the log continues.
 func makeData(ctx context.Context, o Options, temp, dir string, of gen.Options) (err error) {
-	if err := os.RemoveAll(dir); err != nil { // of an interrupted benchmark
-		return err
-	}
-	whole := filepath.Join(temp, "records.ndjson.gz")
-	if _, err := writeLog(ctx, o, whole, of, asRecord); err != nil {
+	whole := fmt.Sprintf("%s-%d-%d%s", dir, of.From.Unix(), of.Records, logSuffix)
+	if _, err := os.Stat(whole); errors.Is(err, fs.ErrNotExist) {
+		if err := os.RemoveAll(dir); err != nil { // of an older benchmark
+			return err
+		}
+		generated := filepath.Join(temp, filepath.Base(whole))
+		if _, err := writeLog(ctx, o, generated, of, asRecord); err != nil {
+			return err
+		}
+		if err := os.Rename(generated, whole); err != nil {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
 	if _, err := importLog(ctx, o, recordFormat, whole, dir); err != nil {
@@ -166,11 +174,24 @@ func makeData(ctx context.Context, o Options, temp, dir string, of gen.Options) 
 	}
 	defer func() { err = errors.Join(err, product.Close()) }()
 	if product.Compact != nil {
+		announce(o, "compacting "+filepath.Base(dir))
 		if err := product.Compact(ctx); err != nil {
 			return fmt.Errorf("compact the data: %w", err)
 		}
 	}
 	return nil
+}
+
+// logSuffix is the end of the names of the logs of data that is not complete.
+const logSuffix = ".ndjson.gz"
+
+// removeLogs removes the logs of data that is complete.
+func removeLogs(o Options) error {
+	logs, err := filepath.Glob(filepath.Join(o.Dir, "*"+logSuffix))
+	for _, path := range logs {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // compactData records the imported objects and compacts them.
@@ -188,6 +209,7 @@ func compactData(ctx context.Context, o Options, made *Import) (err error) {
 	if product.Compact == nil {
 		return nil
 	}
+	announce(o, "compacting "+filepath.Base(dataDir(o)))
 	began := time.Now()
 	if err := product.Compact(ctx); err != nil {
 		return fmt.Errorf("compact the data: %w", err)
@@ -212,7 +234,7 @@ func writeLog(ctx context.Context, o Options, path string, of gen.Options, line 
 	if err != nil {
 		return 0, err
 	}
-	bar := newBar(o, of.Records, "generating records")
+	bar := newBar(o, of.Records, fmt.Sprintf("generating %d records in %s", of.Records, filepath.Base(path)))
 	buffered := bufio.NewWriterSize(compressed, 1<<20)
 	source := gen.New(of)
 	var record, text []byte
@@ -235,7 +257,7 @@ func writeLog(ctx context.Context, o Options, path string, of gen.Options, line 
 			}
 		}
 	}
-	return bytes, errors.Join(bar.Finish(), buffered.Flush(), compressed.Close())
+	return bytes, errors.Join(bar.Finish(), buffered.Flush(), compressed.Close(), f.Sync())
 }
 
 // importsOnOneCore is how often a quarter of the records is imported if there are goals. The fastest import counts.
@@ -278,9 +300,10 @@ func importLog(ctx context.Context, o Options, format, path, dir string) (took t
 	if err != nil {
 		return 0, err
 	}
-	bar := newBar(o, int(info.Size()), fmt.Sprintf("importing with %d threads", runtime.GOMAXPROCS(0)))
+	what := fmt.Sprintf("importing %s with %d threads", filepath.Base(path), runtime.GOMAXPROCS(0))
+	bar := newBar(o, int(info.Size()), what)
 	began := time.Now()
-	if err := product.Import(ctx, "bench", format, io.TeeReader(f, bar)); err != nil {
+	if err := product.Import(ctx, "bench", format, shownFile{f, bar}); err != nil {
 		return 0, fmt.Errorf("import %s: %w", path, err)
 	}
 	return time.Since(began), bar.Finish()

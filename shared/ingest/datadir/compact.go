@@ -80,7 +80,7 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 	}
 	pruned, err := s.pruneQuarantine(ctx)
 	report.Removed += pruned
-	if err != nil {
+	if err = errors.Join(err, s.pruneUnfinished(ctx)); err != nil {
 		return report, fmt.Errorf("compact: %w", err)
 	}
 	return report, nil

@@ -78,6 +78,14 @@ var works = map[string]func(context.Context, *Store, func()) error{
 		return err
 	},
 	"expire": func(ctx context.Context, s *Store, _ func()) error { return expireAndSweep(ctx, s) },
+	"heavy": func(ctx context.Context, s *Store, step func()) error {
+		_, err := importHeavy(ctx, s, false, step)
+		return err
+	},
+	"scattered": func(ctx context.Context, s *Store, step func()) error {
+		_, err := importHeavy(ctx, s, true, step)
+		return err
+	},
 }
 
 // importStepwise imports a log. Every call of Options.Progress is a step.

@@ -141,6 +141,9 @@ func (s *Store) forget(ctx context.Context, id string) (report ForgetReport, err
 	if source, err = s.sourceWithID(ctx, id); err != nil || !source.Forgotten.IsZero() {
 		return ForgetReport{Source: source, Before: true}, err
 	}
+	if err := s.dropUnfinished(source.ID); err != nil {
+		return ForgetReport{}, err
+	}
 	plan, err := s.planRemoval(ctx, source, staging)
 	if err != nil {
 		return ForgetReport{}, err

@@ -131,9 +131,11 @@ func (s *Store) importLocked(
 	return report, errors.Join(err, s.discard(ctx, key, staging))
 }
 
-// discard removes the staging directory of a family, whose lock the caller holds. It keeps the directory if a change
-// was committed and could not be made, for example because the disk is full: the next change of the index makes it.
+// discard removes the staging directory of a family, whose lock the caller holds. It sets it aside if the context has
+// ended, so that the next import can continue. It keeps the directory if a change was committed and could not be made,
+// for example because the disk is full: the next change of the index makes it.
 func (s *Store) discard(ctx context.Context, family, staging string) error {
+	interrupted := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
 	imports, err := s.ledger.Unpublished(ctx)
 	if err != nil {
@@ -147,6 +149,9 @@ func (s *Store) discard(ctx context.Context, family, staging string) error {
 		slices.ContainsFunc(removals, func(r ledger.Removal) bool { return r.Family == family }) {
 		return nil
 	}
+	if interrupted {
+		return s.setAside(staging)
+	}
 	if err := os.RemoveAll(staging); err != nil {
 		return fmt.Errorf("remove staging directory: %w", err)
 	}
@@ -154,7 +159,7 @@ func (s *Store) discard(ctx context.Context, family, staging string) error {
 }
 
 // makeStaging creates the empty staging directory of a lock, which the caller must hold. If a process that died has
-// committed an import from that directory, it publishes the import first.
+// committed an import from that directory, it publishes the import first. Otherwise it sets the directory aside.
 func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 	update, err := s.begin(ctx)
 	if err != nil {
@@ -164,7 +169,7 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 		return "", err
 	}
 	staging := filepath.Join(s.stagingRoot(), key)
-	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o700)); err != nil {
+	if err := errors.Join(s.setAside(staging), os.MkdirAll(staging, 0o700)); err != nil {
 		return "", fmt.Errorf("make staging directory: %w", err)
 	}
 	return staging, nil
@@ -174,6 +179,9 @@ func (s *Store) makeStaging(ctx context.Context, key string) (string, error) {
 func (s *Store) importStaged(
 	ctx context.Context, name string, log *ingest.Log, staging string, options ingest.Options,
 ) (ingest.Report, error) {
+	options.Checkpoints = ingest.Checkpoints{
+		Every: cmp.Or(options.Checkpoints.Every, ingest.CheckpointBytes), Unfinished: s.unfinishedDir(), Saved: s.saved,
+	}
 	options.Quarantined = s.quarantined
 	options.Objects = func(hours []lake.Partition) ([]string, error) { return s.filesOf(ctx, hours) }
 	var err error

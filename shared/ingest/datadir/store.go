@@ -28,7 +28,8 @@ import (
 //	lake/fresh/yyyy/MM/dd/HH/<source>-<part>.parquet   objects as imported
 //	lake/compact/yyyy/MM/dd/HH/<digest>.parquet        objects merged by Compact
 //	lake/manifests/…                                   list of the current objects, see package manifest
-//	lake/_staging/<lock>/…                             objects of unfinished imports and compactions
+//	lake/_staging/<lock>/…                             objects of running imports and compactions
+//	lake/_unfinished/<source>/…                        objects of an interrupted import, which the next one continues
 //	ledger.db                                          what has been imported
 //	quarantine/<source>.ndjson                         lines that are not records
 //	raw/                                               watched folder: its files are imported
@@ -212,6 +213,7 @@ func (s *Store) removeDemo(ctx context.Context) error {
 func (s *Store) lakeDir() string       { return filepath.Join(s.dir, "lake") }
 func (s *Store) quarantineDir() string { return filepath.Join(s.dir, "quarantine") }
 func (s *Store) stagingRoot() string   { return filepath.Join(s.lakeDir(), "_staging") }
+func (s *Store) unfinishedDir() string { return filepath.Join(s.lakeDir(), "_unfinished") }
 func (s *Store) lockPath(key string) string {
 	return filepath.Join(s.dir, "locks", key+".lock")
 }
@@ -222,7 +224,7 @@ func (s *Store) step(name string) {
 	}
 }
 
-// recover publishes the committed imports and removes the staging directories that no process uses.
+// recover publishes the committed imports, and sets aside or removes the staging directories that no process uses.
 func (s *Store) recover(ctx context.Context) error {
 	update, err := s.begin(ctx)
 	if err != nil {
@@ -243,9 +245,9 @@ func (s *Store) recover(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = os.RemoveAll(filepath.Join(s.stagingRoot(), e.Name()))
+		err = s.setAside(filepath.Join(s.stagingRoot(), e.Name()))
 		if err := errors.Join(err, lock.Release()); err != nil {
-			return fmt.Errorf("remove staging directory: %w", err)
+			return err
 		}
 	}
 	return s.forgetImports()

@@ -42,6 +42,9 @@ func PrintReport(w io.Writer, r ingest.Report) error {
 	if r.Known > 0 {
 		text += fmt.Sprintf("; %s imported before", terminal.Counted(r.Known, "line"))
 	}
+	if r.Resumed > 0 {
+		text += fmt.Sprintf("; continued after %s that an interrupted import had read", terminal.Counted(r.Resumed, "line"))
+	}
 	if r.Expired > 0 {
 		text += fmt.Sprintf("; %s left out, older than what is kept", terminal.Counted(r.Expired, "record"))
 	}

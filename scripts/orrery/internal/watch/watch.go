@@ -68,6 +68,9 @@ func logResult(logger *slog.Logger, r datadir.FileResult) {
 		"file", r.Path, "records", r.Report.Records, "rejected", r.Report.RejectedLines(),
 		"known", r.Report.Known, "ms", r.Report.Elapsed.Milliseconds(),
 	}
+	if r.Report.Resumed > 0 {
+		fields = append(fields, "resumed", r.Report.Resumed)
+	}
 	if r.Report.Expired > 0 {
 		fields = append(fields, "expired", r.Report.Expired)
 	}
