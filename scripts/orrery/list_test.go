@@ -99,7 +99,10 @@ func TestPlacesOfUnknownLists(t *testing.T) {
 			"orrery: rules[1]: conditions of the rule: " + unknown,
 		},
 		{[]string{"whatif", "block where ip in @ours", tourDay}, ofRule + `field "ip" needs a list`},
-		{[]string{"whatif", "block where ip in @ours", "country in @ours, " + tourDay}, ofRule + `field "ip" needs a list`},
+		{
+			[]string{"whatif", "block where ip in @ours", "country in @ours, " + tourDay},
+			ofRule + `field "ip" needs a list`,
+		},
 		{[]string{"whatif", "limit 5 per 1m by ip", tourDay, "--attack", "country in @none"}, unknown},
 		{[]string{"whatif", "limit 5 per 1m by ip", inText}, "column 12: " + unknown},
 		{[]string{"incidents", inText}, "column 12: " + unknown},

@@ -390,8 +390,8 @@ func (p *pipeline) spill() {
 	}
 }
 
-// drain queues the remaining rows at the end of the input and at a checkpoint. If there are runs, the rows become another run, so that they
-// are merged with the others.
+// drain queues the remaining rows at the end of the input and at a checkpoint. If there are runs, the rows become another
+// run, so that they are merged with the others.
 func (p *pipeline) drain() {
 	if p.spilled && p.buffer.cost > 0 {
 		p.queueRun()

@@ -8,7 +8,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Placing returns a source whose errors about lists of values are about a filter of the request, as ListsOf places them.
+// Placing returns a source whose errors about lists of values are at the places in a filter of the request that ListsOf
+// finds.
 func Placing(from Source, f filter.Filter) Source { return placing{from, f} }
 
 type placing struct {

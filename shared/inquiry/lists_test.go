@@ -14,12 +14,13 @@ import (
 type withoutLists struct{}
 
 func (withoutLists) Ask(_ context.Context, _ string, params map[string]string) ([]byte, error) {
-	known := map[string]query.List{"ours": {Name: "ours", Version: 1, Values: query.NewListValues("1", []string{"Germany"})}}
+	countries := query.NewListValues("1", []string{"Germany"})
+	known := map[string]query.List{"ours": {Name: "ours", Version: 1, Values: countries}}
 	_, err := query.BindSelection(filter.ParseQueryString(params["filters"]), query.WithLists(known))
 	return nil, err
 }
 
-// TestPlacing: mistakes about lists are placed in the filter of the request, which need not be the one that the question has.
+// TestPlacing: mistakes about lists are placed in the filter of the request, which need not be the one of the question.
 func TestPlacing(t *testing.T) {
 	const question = `human is true, country in @ours, ip in @ours, asn not in @none, path in @none`
 	for _, c := range []struct {
@@ -30,7 +31,10 @@ func TestPlacing(t *testing.T) {
 		{`country in @ours`, nil},
 		{`path in @none, method=GET, asn not in @none`, []string{"@none", "@none"}},
 		{`asn in @other`, nil},
-		{`{"AND":[{"field":"country","op":"in","list":"ours"},{"field":"ip","op":"in","list":"ours"}]}`, []string{`"ours"`}},
+		{
+			`{"AND":[{"field":"country","op":"in","list":"ours"},{"field":"ip","op":"in","list":"ours"}]}`,
+			[]string{`"ours"`},
+		},
 	} {
 		f := filter.Syntax(0).Parse(c.filter)
 		_, err := inquiry.Placing(withoutLists{}, f).Ask(t.Context(), "timeline", map[string]string{"filters": question})
@@ -52,8 +56,8 @@ func TestPlacing(t *testing.T) {
 			t.Errorf("%s: the error is about %q, at %q", c.filter, wrong.Text, got)
 		}
 	}
-	_, err := inquiry.Placing(withoutLists{}, filter.Syntax(0).Parse(`{"AND":[{"field":"path","op":"in","list":"none"}]}`)).
-		Ask(t.Context(), "timeline", map[string]string{"filters": question})
+	f := filter.Syntax(0).Parse(`{"AND":[{"field":"path","op":"in","list":"none"}]}`)
+	_, err := inquiry.Placing(withoutLists{}, f).Ask(t.Context(), "timeline", map[string]string{"filters": question})
 	var wrong *query.FilterError
 	if !errors.As(err, &wrong) || wrong.Errors[0].Pointer != "/AND/0/list" {
 		t.Errorf("error %v", err)

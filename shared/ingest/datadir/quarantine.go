@@ -131,8 +131,8 @@ func (s *Store) pruneQuarantine(ctx context.Context) (removed int, err error) {
 // pruneInterval is the time after which an import prunes the quarantine again. Pruning lists all of its files.
 const pruneInterval = time.Hour
 
-// pruneSometimes prunes the quarantine and the unfinished imports after an import, unless an earlier one has done so a short time ago. If it
-// fails, the next import or compaction tries again.
+// pruneSometimes prunes the quarantine and the unfinished imports after an import, unless an earlier one has done so a
+// short time ago. If it fails, the next import or compaction tries again.
 func (s *Store) pruneSometimes(ctx context.Context) {
 	now := s.now()
 	s.mu.Lock()
