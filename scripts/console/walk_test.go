@@ -288,7 +288,7 @@ func TestConsoleIsAccessible(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{360, 768, 1280, 1920} {
-			if testing.Short() && !(scheme == "light" && width == 360 || scheme == "dark" && width == 1280) {
+			if shown := map[string]int64{"light": 360, "dark": 1280}; testing.Short() && width != shown[scheme] {
 				continue
 			}
 			check := func(name string) step {
