@@ -48,11 +48,11 @@ engines() {
 		-differential.filters="${FILTERS:-2000}" -differential.seed="$seed" -whatif.rules="${RULES:-1000}" -whatif.seed="$seed"
 }
 
-# views runs the programs that orrery sql prints for Python.
+# views runs the programs that orrery sql prints for Python, and the package for Python as a wheel.
 views() {
 	python3 -m venv "$runs/python"
-	"$runs/python/bin/pip" install -q pyarrow pandas polars pyspark
-	ORRERY_TEST_PYTHON=$runs/python/bin/python go test -count=1 ./scripts/orrery -run TestViewsOfPython
+	"$runs/python/bin/pip" install -q pyarrow pandas polars pyspark 'setuptools>=77' wheel
+	ORRERY_TEST_PYTHON=$runs/python/bin/python go test -count=1 ./scripts/orrery -run 'TestViewsOfPython|TestPythonPackage'
 }
 
 # clients generates clients of the API with seven generators, compiles them, and compares their answers.
