@@ -55,11 +55,12 @@ views() {
 	ORRERY_TEST_PYTHON=$runs/python/bin/python go test -count=1 ./scripts/orrery -run 'TestViewsOfPython|TestPythonPackage'
 }
 
-# clients generates clients of the API with seven generators, compiles them, and compares their answers.
+# clients generates clients of the API with seven generators, compiles them, and compares their answers. It also fetches
+# the client for Go as another module does.
 clients() {
 	local tools
 	tools=$(scripts/tools/clients.sh)
-	ORRERY_TEST_CLIENTS=$tools go test -count=1 -timeout 1h -v ./scripts/orrery -run TestClients
+	ORRERY_TEST_CLIENTS=$tools go test -count=1 -timeout 1h -v ./scripts/orrery -run 'TestClients|TestGoClientIsFetched'
 }
 
 # trino runs the engine suite and generated filters in full, over Athena's protocol and Trino's own.

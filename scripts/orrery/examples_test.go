@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +48,42 @@ func TestExamplesOfClients(t *testing.T) {
 		python := pythonFrom311(t)
 		isFile(t, golden, printed(t, python, clientFolder+"/python/examples.py", s.base+"/api/v4.0/"))
 	})
+}
+
+// TestGoClientIsFetched fetches the client as another module does, from a repository with a tag, which has what is
+// committed, and runs the examples there.
+func TestGoClientIsFetched(t *testing.T) {
+	if os.Getenv("ORRERY_TEST_CLIENTS") == "" {
+		t.Skip("set ORRERY_TEST_CLIENTS to fetch the client for Go from a repository")
+	}
+	folder := t.TempDir()
+	repository, module := filepath.Join(folder, "repository"), filepath.Join(folder, "module")
+	config := fmt.Sprintf("[url %q]\n\tinsteadOf = https://github.com/orrery/orrery\n", "file://"+repository)
+	if err := os.WriteFile(filepath.Join(folder, "config"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(module, os.DirFS(clientFolder+"/examples")); err != nil {
+		t.Fatal(err)
+	}
+	run := func(in string, args ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		var stderr strings.Builder
+		command.Dir, command.Stderr = in, &stderr
+		command.Env = append(environment(), "GIT_CONFIG_GLOBAL="+filepath.Join(folder, "config"),
+			"GOPRIVATE=github.com/orrery/orrery", "GOMODCACHE="+filepath.Join(folder, "modules"), "GOFLAGS=-modcacherw")
+		output, err := command.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", args, err, stderr.String())
+		}
+		return string(output)
+	}
+	run(".", "git", "clone", "--quiet", "--bare", "../..", repository)
+	run(repository, "git", "tag", "v0.1.0", "HEAD")
+	run(module, "go", "mod", "init", "example.com/client")
+	run(module, "go", "get", "github.com/orrery/orrery/shared/client@v0.1.0")
+	s := drained(t, tourData(t))
+	isFile(t, filepath.Join("testdata", "clients", "examples.txt"), run(module, "go", "run", ".", s.base))
 }
 
 // pythonFrom311 returns the path of Python 3.11 or later. It skips the test if there is none.
