@@ -139,6 +139,9 @@ func (r *release) make(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := r.writeWheel(); err != nil {
+		return err
+	}
 	return r.writeChecksums()
 }
 

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"archive/zip"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,5 +76,67 @@ func TestExamplesOfSettings(t *testing.T) {
 	}
 	if s, err := destination.Read(folder, func(string) (string, bool) { return "", false }); err != nil || s.Mail == nil {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestWheel writes the package for Python, and uses it if there is Python with pip.
+func TestWheel(t *testing.T) {
+	t.Chdir("../../..")
+	r := &release{version: "1.2.3-rc.1", out: t.TempDir(), log: io.Discard}
+	if err := r.writeWheel(); err != nil {
+		t.Fatal(err)
+	}
+	wheel := filepath.Join(r.out, "orrery_client-1.2.3rc1-py3-none-any.whl")
+	opened, err := zip.OpenReader(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = opened.Close() }()
+	var names []string
+	for _, f := range opened.File {
+		names = append(names, f.Name)
+	}
+	const info = "orrery_client-1.2.3rc1.dist-info/"
+	want := []string{
+		"orrery/__init__.py", "orrery/answers.py", "orrery/client.py", "orrery/py.typed", info + "licenses/LICENSE",
+		info + "METADATA", info + "WHEEL", info + "RECORD",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("the wheel has %q, want %q", names, want)
+	}
+	python, err := exec.LookPath("python3")
+	if err == nil {
+		try := "import pip, sys; sys.exit(sys.version_info < (3, 11))"
+		err = exec.CommandContext(t.Context(), python, "-c", try).Run()
+	}
+	if err != nil {
+		t.Skip("Python 3.11 or later with pip is missing")
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), python, args...)
+		command.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(r.out, "installed"), "PIP_DISABLE_PIP_VERSION_CHECK=1")
+		output, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		return string(output)
+	}
+	run("-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", filepath.Join(r.out, "installed"), wheel)
+	got := run("-c", `import importlib.metadata, orrery
+about = importlib.metadata.metadata("orrery-client")
+print(about["Version"], about["License-Expression"], about.get_all("Requires-Dist"), orrery.Client("http://h/live/").base_url)`)
+	if want := "1.2.3rc1 Apache-2.0 ['pandas>=2; extra == \"pandas\"'] http://h/live/\n"; got != want {
+		t.Errorf("installed: %s", got)
+	}
+}
+
+func TestPythonVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"1.2.3": "1.2.3", "1.2.3-beta.2": "1.2.3b2", "1.2.3-rc1": "1.2.3rc1", "0.0.0-Unreleased.x": "0.0.0.dev0+unreleased.x",
+	} {
+		if got := pythonVersion(version); got != want {
+			t.Errorf("%s is %s in Python, want %s", version, got, want)
+		}
 	}
 }

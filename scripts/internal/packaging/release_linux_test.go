@@ -42,7 +42,7 @@ func TestRelease(t *testing.T) {
 	t.Run("the same files twice", func(t *testing.T) {
 		want := []string{
 			checksumsFile, "orrery_1.2.3_" + here.arch + ".deb", "orrery_1.2.3_" + here.arch + ".rpm", "orrery_1.2.3_image.tar",
-			name + ".cdx.json", name + ".tar.gz",
+			name + ".cdx.json", name + ".tar.gz", "orrery_client-1.2.3-py3-none-any.whl",
 		}
 		if got := namesOf(files); !slices.Equal(got, want) {
 			t.Errorf("files %q, want %q", got, want)
