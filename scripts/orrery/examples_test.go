@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 const clientFolder = "../../shared/client"
@@ -42,11 +44,11 @@ func TestExamplesOfClients(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "clients", "examples.txt")
 	t.Run("Go", func(t *testing.T) {
-		isFile(t, golden, printed(t, "go", "run", clientFolder+"/examples", s.base))
+		goldentest.Compare(t, golden, printed(t, "go", "run", clientFolder+"/examples", s.base))
 	})
 	t.Run("Python", func(t *testing.T) {
 		python := pythonFrom311(t)
-		isFile(t, golden, printed(t, python, clientFolder+"/python/examples.py", s.base+"/api/v4.0/"))
+		goldentest.Compare(t, golden, printed(t, python, clientFolder+"/python/examples.py", s.base+"/api/v4.0/"))
 	})
 }
 
@@ -83,7 +85,7 @@ func TestGoClientIsFetched(t *testing.T) {
 	run(module, "go", "mod", "init", "example.com/client")
 	run(module, "go", "get", "github.com/orrery/orrery/shared/client@v0.1.0")
 	s := drained(t, tourData(t))
-	isFile(t, filepath.Join("testdata", "clients", "examples.txt"), run(module, "go", "run", ".", s.base))
+	goldentest.Compare(t, filepath.Join("testdata", "clients", "examples.txt"), run(module, "go", "run", ".", s.base))
 }
 
 // pythonFrom311 returns the path of Python 3.11 or later. It skips the test if there is none.
@@ -142,18 +144,5 @@ func TestPythonPackage(t *testing.T) {
 	if len(blocks) != 2 {
 		t.Errorf("the README has %d programs", len(blocks))
 	}
-	isFile(t, filepath.Join("testdata", "clients", "python.txt"), printed.String())
-}
-
-// isFile reports an error if the content of a file is not got. With -update, it writes got to the file.
-func isFile(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want := textOf(t, path); got != want {
-		t.Errorf("the output is not that of %s:\n%s", path, got)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", "clients", "python.txt"), printed.String())
 }

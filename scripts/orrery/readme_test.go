@@ -3,19 +3,15 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
-
-var update = flag.Bool("update", false, "update the outputs in the READMEs")
 
 var consoleBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
@@ -71,15 +67,7 @@ func testPage(t *testing.T, page string, least int) {
 	if commands < least {
 		t.Fatalf("only %d commands found in %s", commands, page)
 	}
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(text), string(got)); diff != "" {
-		t.Errorf("%s differs from the output of its commands (-page +got):\n%s", page, diff)
-	}
+	goldentest.Compare(t, path, string(got))
 }
 
 // readerLogs are the logs of a reader that the pages import, and a list of values.

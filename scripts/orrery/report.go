@@ -134,7 +134,8 @@ func (s clientSource) Ask(ctx context.Context, route string, params map[string]s
 	answer, err := s.server.Do(ctx, client.Request{Method: http.MethodPost, Path: "/data/" + route, Body: body})
 	var wrong *client.Error
 	if errors.As(err, &wrong) && len(wrong.Errors) > 0 {
-		return nil, errors.New(wrong.Errors[0].Message) // the place is in the text of the question, which nobody has written
+		// The place is in the text of the question, which nobody has written.
+		return nil, errors.New(wrong.Errors[0].Message)
 	}
 	return answer.Body, err
 }

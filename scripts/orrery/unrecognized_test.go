@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
 // TestUnrecognizedLog: the error has the first line, what each known format misses in it, and the flags that help.
@@ -31,19 +30,7 @@ func TestUnrecognizedLog(t *testing.T) {
 		}
 	}
 	golden := filepath.Join("testdata", "unrecognized.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(stderr), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), stderr); diff != "" {
-		t.Errorf("%s differs (-want +got); run the test with -update and read the diff:\n%s", golden, diff)
-	}
+	goldentest.Compare(t, golden, stderr)
 }
 
 // TestRejectedLineIsShown: an import shows the first line that is not a record, and where it stops being one.

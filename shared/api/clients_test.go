@@ -41,7 +41,7 @@ func TestMistakesForClients(t *testing.T) {
 		{"values of a parameter and of a member",
 			fmt.Sprintf(operation, `{"name":"kind","schema":{"enum":["a"]}}`) +
 				`"components":{"schemas":{"ReportPost":{"properties":{"kind":{"enum":["b"]}}}}}`,
-			"report-post: the values of kind have the name of those of ReportPost"},
+			"report-post: generated code names the enum of kind like that of ReportPost.kind"},
 		{"a schema with the name of a request",
 			fmt.Sprintf(operation, "") + `"components":{"schemas":{"ReportPostRequest":{}}}`,
 			"report-post: the request has the name of the schema ReportPostRequest"},
@@ -141,8 +141,9 @@ func (n *clientNames) operation(op map[string]any) {
 		names = append(names, name)
 		n.schema(id, parameter["schema"])
 		for schema, value := range n.schemas {
-			if word(schema) == word(id) && valuesOf(parameter["schema"]) != nil && valuesOf(memberOf(value, name)) != nil {
-				n.add(id, "the values of "+name+" have the name of those of "+schema)
+			enums := valuesOf(parameter["schema"]) != nil && valuesOf(memberOf(value, name)) != nil
+			if word(schema) == word(id) && enums {
+				n.add(id, fmt.Sprintf("generated code names the enum of %[1]s like that of %[2]s.%[1]s", name, schema))
 			}
 		}
 	}

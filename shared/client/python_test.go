@@ -14,14 +14,14 @@ import (
 	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
 
-// TestPythonTypes holds the types of the package for Python to those of the answers.
+// TestPythonTypes checks that the types of the package for Python are those of the answers.
 func TestPythonTypes(t *testing.T) {
 	p := pythonTypes{t: t, types: map[string]reflect.Type{}}
 	p.add("Question", reflect.TypeFor[client.Question]())
 	p.add("Meta", reflect.TypeFor[answer.Meta]())
 	for _, one := range []any{
-		client.Timeline{}, answer.StatsResult{}, client.TopX{}, client.Facet{}, client.Bar{}, client.Finding{}, client.Value{},
-		client.Explanation{}, client.Incident{}, client.Effect{}, client.WhatIf{}, client.Status{},
+		client.Timeline{}, answer.StatsResult{}, client.TopX{}, client.Facet{}, client.Bar{}, client.Finding{},
+		client.Value{}, client.Explanation{}, client.Incident{}, client.Effect{}, client.WhatIf{}, client.Status{},
 	} {
 		p.nameOf(reflect.TypeOf(one))
 	}
@@ -111,7 +111,7 @@ func (p *pythonTypes) line(indent, member, doc string) {
 	fmt.Fprintf(&p.text, "%s\n%s%s\n", comment, indent, member)
 }
 
-// members returns the members of a struct, with those of embedded ones. Of an embedded pointer, all may be absent.
+// members returns the members of a struct, including those of embedded structs. absent: every member may be absent.
 func (p *pythonTypes) members(t reflect.Type, absent bool) []pythonMember {
 	var list []pythonMember
 	for field := range t.Fields() {

@@ -8,21 +8,27 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Placing returns a source whose errors about lists of values are at the places in a filter of the request that ListsOf
-// finds.
-func Placing(from Source, f filter.Filter) Source { return placing{from, f} }
+// Placing returns a source whose errors about lists of values are at the places in the filter of the request that
+// ListsOf finds.
+func Placing(from Source, syntax filter.Syntax, filters string) Source {
+	return placing{from, syntax, filters}
+}
 
 type placing struct {
-	from   Source
-	filter filter.Filter
+	from    Source
+	syntax  filter.Syntax
+	filters string
 }
 
 func (p placing) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
 	body, err := p.from.Ask(ctx, route, params)
-	if wrong := ListsOf(err, p.filter); wrong != nil {
+	if err == nil {
+		return body, nil
+	}
+	if wrong := ListsOf(err, p.syntax.Parse(p.filters)); wrong != nil {
 		return nil, wrong
 	}
-	return body, err
+	return nil, err
 }
 
 // ListsOf finds the mistakes about lists of values in the error of a question, and returns those that a filter of the

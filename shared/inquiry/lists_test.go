@@ -23,6 +23,10 @@ func (withoutLists) Ask(_ context.Context, _ string, params map[string]string) (
 // TestPlacing: mistakes about lists are placed in the filter of the request, which need not be the one of the question.
 func TestPlacing(t *testing.T) {
 	const question = `human is true, country in @ours, ip in @ours, asn not in @none, path in @none`
+	ask := func(filters string) ([]byte, error) {
+		params := map[string]string{"filters": question}
+		return inquiry.Placing(withoutLists{}, 0, filters).Ask(t.Context(), "timeline", params)
+	}
 	for _, c := range []struct {
 		filter string
 		want   []string // what the places have
@@ -36,8 +40,7 @@ func TestPlacing(t *testing.T) {
 			[]string{`"ours"`},
 		},
 	} {
-		f := filter.Syntax(0).Parse(c.filter)
-		_, err := inquiry.Placing(withoutLists{}, f).Ask(t.Context(), "timeline", map[string]string{"filters": question})
+		_, err := ask(c.filter)
 		var wrong *query.FilterError
 		if !errors.As(err, &wrong) {
 			t.Fatalf("%s: error %v", c.filter, err)
@@ -56,8 +59,7 @@ func TestPlacing(t *testing.T) {
 			t.Errorf("%s: the error is about %q, at %q", c.filter, wrong.Text, got)
 		}
 	}
-	f := filter.Syntax(0).Parse(`{"AND":[{"field":"path","op":"in","list":"none"}]}`)
-	_, err := inquiry.Placing(withoutLists{}, f).Ask(t.Context(), "timeline", map[string]string{"filters": question})
+	_, err := ask(`{"AND":[{"field":"path","op":"in","list":"none"}]}`)
 	var wrong *query.FilterError
 	if !errors.As(err, &wrong) || wrong.Errors[0].Pointer != "/AND/0/list" {
 		t.Errorf("error %v", err)

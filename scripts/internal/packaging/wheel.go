@@ -29,7 +29,8 @@ type pyproject struct {
 	Tool struct{ Setuptools struct{ Packages []string } }
 }
 
-// writeWheel writes the package for Python as a wheel: https://packaging.python.org/specifications/binary-distribution-format
+// writeWheel writes the package for Python as a wheel, see
+// https://packaging.python.org/specifications/binary-distribution-format.
 func (r *release) writeWheel() error {
 	text, err := os.ReadFile(filepath.Join(pythonFolder, "pyproject.toml"))
 	if err != nil {
@@ -53,7 +54,8 @@ func (r *release) writeWheel() error {
 		if err != nil {
 			return err
 		}
-		compiled := func(f file) bool { return strings.Contains(f.name, "__pycache__/") } // from running it in the checkout
+		// Running the package in the checkout has compiled it.
+		compiled := func(f file) bool { return strings.Contains(f.name, "__pycache__/") }
 		files = append(files, below(name, slices.DeleteFunc(list, compiled))...)
 	}
 	version := pythonVersion(r.version)
@@ -62,7 +64,7 @@ func (r *release) writeWheel() error {
 	files = append(files,
 		file{info + "licenses/LICENSE", 0o644, license},
 		file{info + "METADATA", 0o644, about.metadata(version, string(page))},
-		file{info + "WHEEL", 0o644, []byte("Wheel-Version: 1.0\nGenerator: orrery\nRoot-Is-Purelib: true\nTag: py3-none-any\n")},
+		file{info + "WHEEL", 0o644, []byte(wheelText)},
 	)
 	var record strings.Builder
 	for _, f := range files {
@@ -76,6 +78,9 @@ func (r *release) writeWheel() error {
 	}
 	return r.write(name+"-py3-none-any.whl", content)
 }
+
+// wheelText is the file WHEEL of a wheel for every platform.
+const wheelText = "Wheel-Version: 1.0\nGenerator: orrery\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 // metadata returns the core metadata of the package.
 func (p pyproject) metadata(version, page string) []byte {

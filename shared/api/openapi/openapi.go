@@ -123,14 +123,17 @@ func loosen(s *huma.Schema) {
 // clients that are generated for Java check the members of a required object, and fail if it is null.
 func allowNull(s *huma.Schema, name string) {
 	property := s.Properties[name]
-	s.Properties[name] = &huma.Schema{Description: property.Description, OneOf: []*huma.Schema{property, {Type: "null"}}}
+	s.Properties[name] = &huma.Schema{
+		Description: property.Description, OneOf: []*huma.Schema{property, {Type: "null"}},
+	}
 	if property.Ref != "" {
 		s.Required = slices.DeleteFunc(s.Required, func(required string) bool { return required == name })
 	}
 }
 
-// renamed has the schemas that cannot have the names of their types, because generated clients would not compile: List
-// is a type of Python and Java, and ReportTemplateEnum of TypeScript would be that of a parameter and that of a schema.
+// renamed has the schemas that cannot have the names of their types, because generated clients would not compile. List
+// is a type of Python and Java. With a schema Report, a client in TypeScript would define ReportTemplateEnum twice: for
+// the member template of the schema, and for the parameter template of the route report.
 var renamed = map[string]string{
 	"List":   "FrequentValues",
 	"Report": "ReportContents",

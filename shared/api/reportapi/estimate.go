@@ -20,7 +20,7 @@ func (m Maker) Estimate(ctx context.Context, ask answering.Ask, r answering.Repo
 	if err != nil {
 		return search.Meta{}, errorOf(err)
 	}
-	list := asking.DryRun(ctx, inquiry.Placing(ask, r.Form.Parse(r.Filters)), setting, m.AtOnce)
+	list := asking.DryRun(ctx, inquiry.Placing(ask, r.Form, r.Filters), setting, m.AtOnce)
 	if err := ctx.Err(); err != nil {
 		return search.Meta{}, err
 	}

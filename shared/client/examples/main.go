@@ -80,7 +80,7 @@ func slowestHosts(ctx context.Context, c *client.Client, period string) error {
 	return nil
 }
 
-// 3. The addresses of which the most requests were blocked.
+// 3. The addresses with the most blocked requests.
 func blockedAddresses(ctx context.Context, c *client.Client, period string) error {
 	answer, err := c.TopX(ctx, client.Question{Filters: period, Limit: 3})
 	if err != nil {

@@ -29,7 +29,7 @@ def slowest_hosts(client: orrery.Client, period: str) -> None:
         print(f"{host['hostname']} {host['num_of_requests']} requests, {host['p99_total_time']:.3f} s")
 
 
-# 3. The addresses of which the most requests were blocked.
+# 3. The addresses with the most blocked requests.
 def blocked_addresses(client: orrery.Client, period: str) -> None:
     answer = client.topx(filters=period, limit=3)
     for top in answer.results:

@@ -37,7 +37,7 @@ func Run(ctx context.Context, from inquiry.Source, r Request) (Effect, error) {
 	if err != nil {
 		return Effect{}, err
 	}
-	a := &asker{request: of, from: inquiry.Placing(from, r.Syntax.Parse(r.Filters)), atOnce: r.AtOnce}
+	a := &asker{request: of, from: inquiry.Placing(from, r.Syntax, r.Filters), atOnce: r.AtOnce}
 	// The first question learns where the data ends.
 	before, after := side{period: a.before()}, side{period: a.after()}
 	if err := a.all(ctx, a.everyone(&after)); err != nil {
@@ -65,7 +65,7 @@ func DryRun(ctx context.Context, from inquiry.Source, r Request) (answer.Meta, e
 	if err != nil {
 		return answer.Meta{}, err
 	}
-	a := &asker{request: of, from: inquiry.Placing(from, r.Syntax.Parse(r.Filters)), atOnce: r.AtOnce}
+	a := &asker{request: of, from: inquiry.Placing(from, r.Syntax, r.Filters), atOnce: r.AtOnce}
 	var list []inquiry.Question
 	for _, p := range []query.Period{a.before(), a.after()} {
 		none := side{period: p}

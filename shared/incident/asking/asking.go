@@ -97,7 +97,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 		return nil, err
 	}
 	a := &asker{
-		from: inquiry.Placing(from, f), atOnce: r.AtOnce, conditions: conditions, period: q.Period,
+		from: inquiry.Placing(from, r.Syntax, r.Filters), atOnce: r.AtOnce, conditions: conditions, period: q.Period,
 		zone: clock.Zone, now: r.Now, meta: inquiry.Meta{}.About(q, r.Zone),
 	}
 	if a.zone == nil {

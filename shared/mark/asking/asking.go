@@ -95,7 +95,7 @@ func newAsker(from inquiry.Source, r Request) (*asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &asker{from: inquiry.Placing(from, f), atOnce: r.AtOnce, period: q.Period, params: map[string]string{}}
+	a := &asker{from: inquiry.Placing(from, r.Syntax, r.Filters), atOnce: r.AtOnce, period: q.Period, params: map[string]string{}}
 	maps.Copy(a.params, r.Params)
 	canonical := q.Filter
 	canonical.Syntax = filter.QueryString

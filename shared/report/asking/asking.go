@@ -58,7 +58,7 @@ func Run(ctx context.Context, from Source, r Request) (report.Report, error) {
 	if err != nil {
 		return report.Report{}, err
 	}
-	return Make(ctx, inquiry.Placing(from, r.Syntax.Parse(r.Filters)), s, r.AtOnce, r.Done)
+	return Make(ctx, inquiry.Placing(from, r.Syntax, r.Filters), s, r.AtOnce, r.Done)
 }
 
 // Make returns the report of a setting. It asks atOnce questions at the same time; 0: all. It returns the errors of
