@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/orrery/orrery/shared/answer"
-	"github.com/orrery/orrery/shared/report"
+	reportmodel "github.com/orrery/orrery/shared/report" // tests have a step named report
 	"github.com/orrery/orrery/shared/why"
 )
 
@@ -35,7 +35,7 @@ var typesFiles = []typesFile{
 	},
 	{
 		path: "src/pure/reportanswer.ts", of: "a report in JSON. Written by go run ./scripts/console from package report",
-		from:    []reflect.Type{reflect.TypeFor[report.Document]()},
+		from:    []reflect.Type{reflect.TypeFor[reportmodel.Document]()},
 		imports: "import type { IncidentResult, Mark } from './answers';\n",
 		there:   []reflect.Type{reflect.TypeFor[answer.IncidentResult](), reflect.TypeFor[answer.Mark]()},
 	},
