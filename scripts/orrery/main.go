@@ -150,7 +150,7 @@ func runAt(ctx context.Context, args []string, c terminal.Console, k clock) int 
 func newParser(options ...kong.Option) (*kong.Kong, error) {
 	var cli commands
 	cli.Query.ParameterFlags = question.NewParameterFlags()
-	cli.Explain.ParameterFlags = question.NewParameterFlags("cursor", "since", "dry_run", "marks")
+	cli.Explain.ParameterFlags = question.NewParameterFlags("cursor", "since", "dry_run", "marks", "max_bytes")
 	routes := make([]string, len(search.Routes))
 	for i, r := range search.Routes {
 		routes[i] = string(r)

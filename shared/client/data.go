@@ -13,32 +13,33 @@ import (
 // Question is a question about data. Its members are the parameters of the routes; every route refuses those that it
 // does not have.
 type Question struct {
-	Filters  string   `json:"filters,omitempty"`  // a filter in either form, with a period or a record_ref
-	Limit    int      `json:"limit,omitempty"`    // 0 for the default of the route
-	Fields   string   `json:"fields,omitempty"`   // logs: the fields to return, with commas between them; "" for all
-	Segment  string   `json:"segment,omitempty"`  // stats, timeline, histogram: the length of a segment, such as 5m
-	TZ       string   `json:"tz,omitempty"`       // the zone by whose clock segments begin, such as Europe/Berlin
-	GroupBy  string   `json:"group_by,omitempty"` // stats: hostname, or another field
-	Figures  string   `json:"figures,omitempty"`  // stats, topx: percentiles
-	By       string   `json:"by,omitempty"`       // facets, histogram, diff: the fields to group by, with commas between them
-	Measure  string   `json:"measure,omitempty"`  // histogram: what is counted
-	Order    string   `json:"order,omitempty"`    // facets: requests or blocked
-	Cursor   string   `json:"cursor,omitempty"`   // logs: the place of the next page, from Meta.Next
-	Since    string   `json:"since,omitempty"`    // logs: only records that an answer with this Meta.Head did not have yet
-	Select   string   `json:"select,omitempty"`   // diff: conditions of the requests to compare with all others
-	Against  string   `json:"against,omitempty"`  // diff, effect: the other period, such as previous
-	Least    int      `json:"least,omitempty"`    // diff: the smallest number of requests of a finding; 0 for the default
-	Field    string   `json:"field,omitempty"`    // values: the field
-	Prefix   string   `json:"prefix,omitempty"`   // values: what they begin with
-	Contains string   `json:"contains,omitempty"` // values: what they contain
-	Counts   bool     `json:"counts,omitempty"`   // values: count the requests of each value
-	At       string   `json:"at,omitempty"`       // effect: the moment, as filters write a time
-	Length   string   `json:"length,omitempty"`   // effect: the length of the periods, such as 1h
-	Rule     string   `json:"rule,omitempty"`     // whatif: the rule that is tried
-	Rules    []string `json:"rules,omitempty"`    // whatif: rules that are tried together, instead of Rule
-	Attack   string   `json:"attack,omitempty"`   // whatif: conditions of the requests that a limit is to stop
-	Marks    bool     `json:"marks,omitempty"`    // timeline, histogram: Meta.Marks has the changes of the settings
-	DryRun   bool     `json:"dry_run,omitempty"`  // the query does not run; Meta.Estimate has what it would read and cost
+	Filters  string   `json:"filters,omitempty"`   // a filter in either form, with a period or a record_ref
+	Limit    int      `json:"limit,omitempty"`     // 0 for the default of the route
+	Fields   string   `json:"fields,omitempty"`    // logs: the fields to return, with commas between them; "" for all
+	Segment  string   `json:"segment,omitempty"`   // stats, timeline, histogram: the length of a segment, such as 5m
+	TZ       string   `json:"tz,omitempty"`        // the zone by whose clock segments begin, such as Europe/Berlin
+	GroupBy  string   `json:"group_by,omitempty"`  // stats: hostname, or another field
+	Figures  string   `json:"figures,omitempty"`   // stats, topx: percentiles
+	By       string   `json:"by,omitempty"`        // facets, histogram, diff: the fields to group by, with commas between them
+	Measure  string   `json:"measure,omitempty"`   // histogram: what is counted
+	Order    string   `json:"order,omitempty"`     // facets: requests or blocked
+	Cursor   string   `json:"cursor,omitempty"`    // logs: the place of the next page, from Meta.Next
+	Since    string   `json:"since,omitempty"`     // logs: only records that an answer with this Meta.Head did not have yet
+	Select   string   `json:"select,omitempty"`    // diff: conditions of the requests to compare with all others
+	Against  string   `json:"against,omitempty"`   // diff, effect: the other period, such as previous
+	Least    int      `json:"least,omitempty"`     // diff: the smallest number of requests of a finding; 0 for the default
+	Field    string   `json:"field,omitempty"`     // values: the field
+	Prefix   string   `json:"prefix,omitempty"`    // values: what they begin with
+	Contains string   `json:"contains,omitempty"`  // values: what they contain
+	Counts   bool     `json:"counts,omitempty"`    // values: count the requests of each value
+	At       string   `json:"at,omitempty"`        // effect: the moment, as filters write a time
+	Length   string   `json:"length,omitempty"`    // effect: the length of the periods, such as 1h
+	Rule     string   `json:"rule,omitempty"`      // whatif: the rule that is tried
+	Rules    []string `json:"rules,omitempty"`     // whatif: rules that are tried together, instead of Rule
+	Attack   string   `json:"attack,omitempty"`    // whatif: conditions of the requests that a limit is to stop
+	Marks    bool     `json:"marks,omitempty"`     // timeline, histogram: Meta.Marks has the changes of the settings
+	MaxBytes int64    `json:"max_bytes,omitempty"` // a query that may read more does not run; 0: no limit
+	DryRun   bool     `json:"dry_run,omitempty"`   // the query does not run; Meta.Estimate has what it would read and cost
 	// More has further parameters of the route, by name.
 	More map[string]any `json:"-"`
 }

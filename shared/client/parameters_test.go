@@ -14,7 +14,7 @@ import (
 
 // TestQuestionHasEveryParameter compares the members of a question with the table of parameters.
 func TestQuestionHasEveryParameter(t *testing.T) {
-	kinds := map[search.ParameterKind]string{search.IntegerKind: "int", search.BooleanKind: "bool"}
+	kinds := map[search.ParameterKind]string{search.IntegerKind: "int", search.BytesKind: "int64", search.BooleanKind: "bool"}
 	// The parameters of effects and rules are not in the table.
 	want, got := map[string]string{
 		"at": "string", "length": "string", "rule": "string", "rules": "[]string", "attack": "string",

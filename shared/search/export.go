@@ -33,6 +33,13 @@ func (s *Service) Export(ctx context.Context, r Request, visit func(part Result)
 	if err != nil {
 		return queryError(r, q, err)
 	}
+	_, estimate, err := s.estimateOf(ctx, r, q, false)
+	if err == nil {
+		err = s.affordable(ctx, r, q, estimate, false)
+	}
+	if err != nil {
+		return queryError(r, q, err)
+	}
 	extent, err := s.engine.Extent(ctx)
 	if err != nil {
 		return queryError(r, q, fmt.Errorf("read the extent of the data: %w", err))

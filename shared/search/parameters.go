@@ -33,6 +33,7 @@ type ParameterKind int
 const (
 	TextKind    ParameterKind = iota
 	IntegerKind               // 1 or more
+	BytesKind                 // a number of bytes, 1 or more, or no limit
 	BooleanKind               // true or false, the default
 	FilterKind                // a filter in either form
 	NamesKind                 // names with commas between them
@@ -174,6 +175,13 @@ var Parameters = []Parameter{
 	},
 	zoneParameter(without(segmented...),
 		"A time zone such as Europe/Berlin: `today` and `yesterday` in the filter are its days. By default UTC."),
+	{
+		Name: "max_bytes", Kind: BytesKind, Routes: Routes,
+		Doc: "The most bytes that the query may read. A query that may read more by its estimate does not run: the answer is a 422 " +
+			"`too_heavy`, with the estimate and the part of the period that fits. By default there is no limit.",
+		Example: "100000000",
+		Help:    "The most bytes that the query may read; it does not run if it may read more.",
+	},
 	{
 		Name: "dry_run", Kind: BooleanKind, Routes: Routes,
 		Doc: "true: the query does not run. The answer has no results, and `meta.estimate` has what the query would read " +

@@ -52,6 +52,9 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	if err != nil {
 		return "", queryError(r, q, err)
 	}
+	if err := s.affordable(ctx, r, q, estimate, true); err != nil {
+		return "", queryError(r, q, err)
+	}
 	id, err := s.queries.Start(ctx, pendingRequest(r, q, data, estimate))
 	if err != nil {
 		return "", queryError(r, q, err)

@@ -84,6 +84,7 @@ type Request struct {
 	Lists    map[string]string     `json:",omitempty"`
 	Found    map[string]query.List `json:"-"` // the lists, by the same names; Search sets it
 	DryRun   string
+	MaxBytes string   `json:",omitempty"`
 	Branches []string // branches the caller may see; nil: all
 	Caller   string   // the caller who may ask about the query later; "": callers are not distinguished
 }
@@ -107,6 +108,9 @@ func Boolean(param, value string) (is bool, err error) {
 // shape reads the parameters of the route.
 func (r Request) shape() (query.Shape, error) {
 	if _, err := DryRun(r.DryRun); err != nil {
+		return nil, err
+	}
+	if _, err := r.maxBytes(); err != nil {
 		return nil, err
 	}
 	switch r.Route {

@@ -41,7 +41,8 @@ func New(e engine.Engine, o Options) (*Service, error) {
 
 // Search answers one request. It is the whole read path, with one line for each step. A dry run ends before the query.
 //
-// Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *TimeoutError if the query
+// Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *HeavyError for a query that is too
+// heavy, *TimeoutError if the query
 // takes longer than a caller waits, and otherwise an error of a kind that engine.Engine lists.
 func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if r.Route == Values {
@@ -62,6 +63,9 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	}
 	if r.dryRun() {
 		return s.dryResult(r, q, by, estimate, data, began), nil
+	}
+	if err := s.affordable(ctx, r, q, estimate, false); err != nil {
+		return Result{}, queryError(r, q, err)
 	}
 	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, data, estimate))
 	if err == nil {

@@ -44,6 +44,9 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 	if r.dryRun() {
 		return s.dryResult(r, q, by, estimate, data, began), nil
 	}
+	if err := s.affordable(ctx, r, q, estimate, false); err != nil {
+		return Result{}, queryError(r, q, err)
+	}
 	enough := func() bool { return s.now().Sub(began) >= patience }
 	found, cost, err := s.findValues(ctx, r.Caller, q, enough)
 	if err != nil {

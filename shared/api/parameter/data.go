@@ -48,6 +48,9 @@ func Of(of search.Parameter) Parameter {
 		}
 	case search.IntegerKind:
 		return integerParam(of)
+	case search.BytesKind:
+		p.Schema = &huma.Schema{Type: "integer", Format: "int64", Minimum: new(1.0)}
+		p.Body, p.Example, p.Read = orDigits(p.Schema), numberIn(of.Example, of.Name), readInteger
 	case search.BooleanKind:
 		return Boolean(of.Name, of.Doc)
 	case search.FilterKind:
@@ -72,20 +75,22 @@ func Of(of search.Parameter) Parameter {
 }
 
 func integerParam(of search.Parameter) Parameter {
-	number := func(text string) float64 {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			panic("parameter: read the parameter " + of.Name + ": " + err.Error())
-		}
-		return float64(n)
-	}
-	schema := &huma.Schema{Type: "integer", Minimum: new(1.0), Default: number(of.Default)}
+	schema := &huma.Schema{Type: "integer", Minimum: new(1.0), Default: float64(numberIn(of.Default, of.Name))}
 	if of.Max > 0 {
 		schema.Maximum = new(float64(of.Max))
 	}
 	return Parameter{
-		Name: of.Name, Doc: of.Doc, Schema: schema, Body: orDigits(schema), Example: int(number(of.Example)), Read: readInteger,
+		Name: of.Name, Doc: of.Doc, Schema: schema, Body: orDigits(schema), Example: numberIn(of.Example, of.Name), Read: readInteger,
 	}
+}
+
+// numberIn returns a number of the table of parameters.
+func numberIn(text, parameter string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic("parameter: read the parameter " + parameter + ": " + err.Error())
+	}
+	return n
 }
 
 // Boolean returns a parameter that is false by default.

@@ -19,12 +19,14 @@ import (
 
 // Error is the body of every error response.
 type Error struct {
-	Code        int             `json:"code" doc:"The status of the answer"`
-	Message     string          `json:"message" doc:"What is wrong, in words"`
-	Errors      []FilterMistake `json:"errors,omitempty" doc:"With 400: the mistakes of the filter, at most 20; with 422: its references to records that are not valid"`
-	FixedFilter string          `json:"fixed_filter,omitempty" doc:"With 400: the corrected filter, if there is one"`
-	Detail      []Detail        `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body; with 400: a cursor of another query"`
-	RequestID   string          `json:"request_id" doc:"As in X-Request-Id; identifies the request in the log"`
+	Code        int                `json:"code" doc:"The status of the answer"`
+	Message     string             `json:"message" doc:"What is wrong, in words"`
+	Errors      []FilterMistake    `json:"errors,omitempty" doc:"With 400: the mistakes of the filter, at most 20; with 422: its references to records that are not valid"`
+	FixedFilter string             `json:"fixed_filter,omitempty" doc:"With 400: the corrected filter, if there is one"`
+	Detail      []Detail           `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body; with 400: a cursor of another query"`
+	Estimate    *search.Estimate   `json:"estimate,omitempty" doc:"With 422 too_heavy: what the query would read and cost"`
+	Fits        *search.MetaPeriod `json:"fits,omitempty" doc:"With 422 too_heavy: the newest part of the period that fits, if there is one"`
+	RequestID   string             `json:"request_id" doc:"As in X-Request-Id; identifies the request in the log"`
 
 	filter string // the text that has the mistakes
 	cause  error
@@ -88,6 +90,7 @@ func (r Request) problem(err error) Error {
 	var (
 		inFilter  *query.FilterError
 		inParam   *search.ParamError
+		tooHeavy  *search.HeavyError
 		inRequest Details
 		inPlanet  planet.Problems
 		inReport  definition.Problems
@@ -122,6 +125,10 @@ func (r Request) problem(err error) Error {
 			Type: cmp.Or(inParam.Code, "value_error"),
 		}}
 		e.Message = inParam.Error()
+	case errors.As(err, &tooHeavy):
+		e.Code, e.Message = http.StatusUnprocessableEntity, tooHeavy.Error()
+		e.Estimate, e.Fits = tooHeavy.Estimate, tooHeavy.Fits
+		e.Detail = Details{{Loc: []any{r.Place, "max_bytes"}, Msg: tooHeavy.Message(), Type: "too_heavy"}}
 	case errors.As(err, &inRequest):
 		e.Code = http.StatusUnprocessableEntity
 		e.Detail = inRequest

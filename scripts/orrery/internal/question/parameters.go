@@ -20,7 +20,7 @@ type ParameterFlags struct {
 // NewParameterFlags returns a flag for each parameter that has a help, except for the given ones.
 func NewParameterFlags(except ...string) ParameterFlags {
 	types := map[search.ParameterKind]reflect.Type{
-		search.IntegerKind: reflect.TypeFor[*int](), search.BooleanKind: reflect.TypeFor[bool](),
+		search.IntegerKind: reflect.TypeFor[*int](), search.BytesKind: reflect.TypeFor[*int64](), search.BooleanKind: reflect.TypeFor[bool](),
 	}
 	var members []reflect.StructField
 	for _, p := range search.Parameters {
@@ -44,7 +44,7 @@ func NewParameterFlags(except ...string) ParameterFlags {
 // memberOf returns the name of the member of a structure that has a parameter.
 func memberOf(parameter string) string { return strings.ToUpper(parameter) }
 
-// Given returns the values of the given flags by the names of the parameters: strings, ints and true.
+// Given returns the values of the given flags by the names of the parameters: strings, integers and true.
 func (f ParameterFlags) Given() map[string]any {
 	given := map[string]any{}
 	for _, flags := range f.Plugins {

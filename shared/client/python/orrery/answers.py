@@ -35,6 +35,7 @@ class Question(TypedDict):
     rules: NotRequired[list[str]]
     attack: NotRequired[str]
     marks: NotRequired[bool]
+    max_bytes: NotRequired[int]
     dry_run: NotRequired[bool]
 
 
