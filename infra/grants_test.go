@@ -124,6 +124,9 @@ func readRuns(t *testing.T, open openTable) {
 	if _, err := store.Run(t.Context(), "none"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("%v; want kind NotFound", err)
 	}
+	if _, err := store.Report(t.Context(), "none"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("%v; want kind NotFound", err)
+	}
 }
 
 // requestRuns requests a run, and requests it again after it has failed.
@@ -179,6 +182,17 @@ func makeRuns(t *testing.T, open openTable) {
 			t.Error(err)
 		}
 		r.Revision++
+	}
+	report, _ := runs.Keep([]byte("{}"))
+	for day := range runs.KeptReports + 1 { // the last one removes the report of the first one
+		r := runstest.New("kept", day)
+		if err := store.Create(t.Context(), r); err != nil {
+			t.Error(err)
+		}
+		r.State, r.HasReport = runs.Kept, true
+		if err := store.Update(t.Context(), r, report); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -21,8 +21,10 @@ func main() {
 		log.Fatal("it takes no arguments; run it in the root folder of the checkout")
 	}
 	folder := filepath.Join("shared", "console")
-	if err := os.WriteFile(filepath.Join(folder, typesFile), types(), 0o644); err != nil {
-		log.Fatal(err)
+	for _, types := range typesFiles {
+		if err := os.WriteFile(filepath.Join(folder, types.path), types.content(), 0o644); err != nil {
+			log.Fatal(err)
+		}
 	}
 	files, err := build(folder)
 	if err != nil {

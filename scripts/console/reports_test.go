@@ -127,8 +127,8 @@ func TestReports(t *testing.T) {
 		fill("#report-title", "What would be sent"), fill("#report-filters", ""), fill("#report-period", "day"),
 		fill("#report-compare", "same-weekday"), click("[role=tab]", "Preview"), sees("With the changes that are not saved"),
 		fill("#about-from", "2026-01-01"), fill("#about-to", "2026-01-02"), click(".about button", "Preview"),
-		textHas(".report-text", "What would be sent"), textHas(".report-text", "Requests"),
-		holds(`$('.report-text').textContent.replace(/\s+/g, ' ').includes('run --compare same-weekday')`, "compares as the report does"),
+		textHas(".report-page", "What would be sent"), textHas(".report-page", "Requests"),
+		textHas(".report-page", "compared with Thursday, 25 December 2025"),
 		evaluate(keepFiles), click("button", "Save the page"),
 		holds("window.files[0]?.text?.startsWith('<!doctype html>')", "saves the page"),
 		is("window.files[0].name", "weekly-2026-01-01.html"), screenshot("report-preview"), accessible("preview"),
@@ -139,7 +139,7 @@ func TestReports(t *testing.T) {
 		b.do(report("heavy", "weekly", weeklyShop), answers(heavy("report")), open("#/reports/heavy/weekly"), sees("every Monday at 07:00"),
 			fill("#report-filters", `session!="secret-session"`), click("[role=tab]", "Preview"), fill("#about-from", "2026-01-01"),
 			fill("#about-to", "2026-01-02"), click(".about button", "Preview"), textHas(".preview .held", "costs $1.50–$2.00"),
-			asked("report", 0), accessible("heavy preview"), click(".preview button", "Run it"), textHas(".report-text", "Requests"))
+			asked("report", 0), accessible("heavy preview"), click(".preview button", "Run it"), textHas(".report-page", "Requests"))
 		if s.count(func(one sent) bool { return strings.Contains(one.url, "secret-session") }) > 0 {
 			t.Error("the filter is in an address")
 		}
@@ -219,6 +219,79 @@ func TestReports(t *testing.T) {
 		}))
 }
 
+// TestReportNow walks through the report about what the dashboard shows, on a server without any settings.
+func TestReportNow(t *testing.T) {
+	walk := walksAt(t, site{records: "300", seed: "3"}.address(t))
+	counted := everyPage("window.clicks = 0; addEventListener('click', (event) => { if (event.isTrusted) clicks++; }, true)")
+
+	walk("a report in two clicks, scheduled in four",
+		counted, open(""), sees("Requests over time"), press(".top button[title^='A report']"), exists(".report-page h2"),
+		textHas(".report-page .said", "requests"), must("clicks <= 2", "the page needs more than two clicks"), shot("report-now"),
+		press(".report-tools .primary"), fieldIs("#weekly-name", "weekly"), must("$('#weekly-mail').disabled", "mail can be written"),
+		sees("Mail needs the section [mail] in orrery.toml"), sees("needs a section [destination.NAME]"),
+		sees("The last 30 reports are kept"), shot("report-weekly"), press(".weekly [type=submit]"),
+		sees("weekly is scheduled. It is next made on "), must("clicks <= 4", "the schedule needs more than four clicks"),
+		stored("prod", "weekly", map[string]any{
+			"period": "week", "weekday": "monday", "at": "07:00", "tz": "UTC", "filters": "", "deliver": []any{},
+		}),
+		click(".weekly a", "Open it under Reports"), sees("every Monday at 07:00"), addressHas("#/reports/prod/weekly"))
+	walk("the report has the filter, the period and the name that are wanted",
+		report("prod", "weekly-other", weeklyNowhere), open("#/?panel=report&f=status%3E%3D400&t="+demoDay),
+		textHas(".report-page .facts", "status>=400"),
+		textHas(".report-page > header", "1 January 2026"), click(".report-tools button", "Every Monday"),
+		fill("#weekly-name", "weekly-other"), sees("There is a report with this name"),
+		must("$('.weekly [type=submit]').disabled", "it can be replaced"),
+		fill("#weekly-name", "errors"), click(".weekly [type=submit]", "Schedule"), sees("errors is scheduled"),
+		stored("prod", "errors", map[string]any{"filters": "status>=400"}), evaluate(keepFiles),
+		click(".report-tools button", "Save the page"),
+		holds("window.files[0]?.text?.startsWith('<!doctype html>')", "saves the page"), is("window.files[0].name", "report-2026-01-01.html"),
+		keys(kb.Escape), hashLacks("panel"), sees("Requests over time"))
+	walk("a report is left for another screen, and its links lead to its requests",
+		open("#/?panel=report&t="+demoDay), exists(".report-page .list a"), click(".report-page .list a", ""), hashHas("#/events"),
+		sees(" shown"),
+		back(), exists(".report-page"), click("nav a", "Status"), sees("What it allows"), hashLacks("panel"))
+	walk("a heavy report waits until it is run",
+		answers(heavy("report")), open("#/?panel=report&t="+demoDay), sees("This is a heavy question"), asked("report", 0),
+		click(".trouble button", "Run it"), exists(".report-page"))
+	walk("texts of requests are no markup, in both themes and at all widths",
+		answers(func(c *call) bool { return c.question("report") && c.say(hostileReport(c.t)) }),
+		inThemes([]int64{390, 820, 1280}, func(shot func(name string) step) []step {
+			return []step{
+				open("#/?panel=report&t=" + demoDay), textHas(".report-page", "<script>"), lacks(".report-page script, .report-page img"),
+				must("$$('.report-page a').every((e) => e.getAttribute('href').startsWith('#/'))", "a link leads elsewhere"),
+				shot("report-hostile"),
+			}
+		}))
+	walk("a report that is kept is read, with the branches that it is about",
+		report("prod", "read", weeklyNowhere), answers(func(c *call) bool {
+			switch {
+			case c.r.Method == http.MethodGet && c.to("/read/runs"):
+				return c.say(`{"runs":[` + keptRun + `}]}`)
+			case c.to("/read/runs/a"):
+				return c.say(keptRun + `,"content":` + hostileReport(c.t) + `}`)
+			}
+			return false
+		}), open("#/reports/prod/read?tab=runs"), textHas(".runs .run-state", "kept"), sees("about prod, shop"), sees("kept here"),
+		shot("report-kept"), click(".runs button", "Read the report"), textHas(".report-page", "<script>"), lacks(".report-page script"),
+		sees("about prod, shop"), shot("report-read"), click("button", "All runs"), exists(".runs"))
+}
+
+const weeklyNowhere = `{"period":"week"}`
+
+const keptRun = `{"id":"a","report":"read","version":1,"from":"2026-01-01T00:00:00Z","to":"2026-01-02T00:00:00Z",` +
+	`"due":"2026-01-02T07:00:00Z","state":"kept","verdict":"attacked, held","incomplete":false,"partial":false,` +
+	`"ended":"2026-01-02T07:01:00Z","deliveries":[],"branches":["prod","shop"],"kept":true`
+
+// hostileReport returns a report whose texts try to be something else, in JSON.
+func hostileReport(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "report", "testdata", "hostile.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // runState is the state of a run, or of a delivery of it.
 var runState = regexp.MustCompile(`"state":"[a-z]+"`)
 
@@ -234,7 +307,7 @@ func TestReportsWithKeys(t *testing.T) {
 		allow("status of 401"), open("#/reports/prod/weekly?tab=preview"), sees("This server needs an API key"),
 		fill("#key", "the-key-of-the-test"), click("button", "Use the key"), sees("Nothing is sent"), fill("#about-from", "2026-01-01"),
 		fill("#about-to", "2026-01-02"), click(".about button", "Preview"),
-		holds("$('.report-text')?.textContent.length > 1000", "has the report"), lacks(".preview a"), evaluate(keepFiles),
+		holds("$('.report-page')?.textContent.length > 1000", "has the report"), must("$$('.preview a').every((e) => e.getAttribute('href').startsWith('#/'))", "a link leads elsewhere"), evaluate(keepFiles),
 		click("button", "Save the page"), holds("window.files.length === 1", "saves a file"),
 		is("window.files[0].name", "weekly-2026-01-01.html"),
 		holds("window.files[0].text?.startsWith('<!doctype html>')", "saves the page"))

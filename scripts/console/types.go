@@ -7,25 +7,47 @@ import (
 	"strings"
 
 	"github.com/orrery/orrery/shared/answer"
+	reportmodel "github.com/orrery/orrery/shared/report" // tests have a step named report
 	"github.com/orrery/orrery/shared/why"
 )
 
-// typesFile is the source with the types of answers, in the folder of the console.
-const typesFile = "src/pure/answers.ts"
+// typesFile is a source with types of answers, in the folder of the console.
+type typesFile struct {
+	path string
+	of   string // in words, what the types are, and of which packages
+	from []reflect.Type
 
-// answerTypes are the types of results and of meta.
-var answerTypes = []reflect.Type{
-	reflect.TypeFor[answer.Meta](), reflect.TypeFor[answer.TimelineResult](), reflect.TypeFor[answer.StatsResult](),
-	reflect.TypeFor[answer.TopXResult](), reflect.TypeFor[answer.FacetResult](), reflect.TypeFor[answer.HistogramResult](),
-	reflect.TypeFor[answer.DiffResult](), reflect.TypeFor[answer.ValueResult](), reflect.TypeFor[answer.IncidentResult](),
-	reflect.TypeFor[answer.EffectResult](), reflect.TypeFor[answer.WhatIfResult](), reflect.TypeFor[why.Explanation](),
+	imports string         // of types that another file has
+	there   []reflect.Type // those types
 }
 
-// types returns the types of answers in TypeScript.
-func types() []byte {
-	t := typeWriter{seen: map[reflect.Type]bool{}, queue: answerTypes}
-	t.out.WriteString("// The types of what data routes answer. Written by go run ./scripts/console from packages answer and why; do not edit.\n" +
-		"import type { Value } from './filter';\n")
+// typesFiles are the sources with types of answers.
+var typesFiles = []typesFile{
+	{
+		path: "src/pure/answers.ts", of: "what data routes answer. Written by go run ./scripts/console from packages answer and why",
+		from: []reflect.Type{
+			reflect.TypeFor[answer.Meta](), reflect.TypeFor[answer.TimelineResult](), reflect.TypeFor[answer.StatsResult](),
+			reflect.TypeFor[answer.TopXResult](), reflect.TypeFor[answer.FacetResult](), reflect.TypeFor[answer.HistogramResult](),
+			reflect.TypeFor[answer.DiffResult](), reflect.TypeFor[answer.ValueResult](), reflect.TypeFor[answer.IncidentResult](),
+			reflect.TypeFor[answer.EffectResult](), reflect.TypeFor[answer.WhatIfResult](), reflect.TypeFor[why.Explanation](),
+		},
+		imports: "import type { Value } from './filter';\n",
+	},
+	{
+		path: "src/pure/reportanswer.ts", of: "a report in JSON. Written by go run ./scripts/console from package report",
+		from:    []reflect.Type{reflect.TypeFor[reportmodel.Document]()},
+		imports: "import type { IncidentResult, Mark } from './answers';\n",
+		there:   []reflect.Type{reflect.TypeFor[answer.IncidentResult](), reflect.TypeFor[answer.Mark]()},
+	},
+}
+
+// content returns the types in TypeScript.
+func (f typesFile) content() []byte {
+	t := typeWriter{seen: map[reflect.Type]bool{}, queue: f.from}
+	for _, one := range f.there {
+		t.seen[one] = true
+	}
+	t.out.WriteString("// The types of " + f.of + "; do not edit.\n" + f.imports)
 	for len(t.queue) > 0 {
 		next := t.queue[0]
 		t.queue = t.queue[1:]
@@ -50,8 +72,12 @@ func (t *typeWriter) write(of reflect.Type) {
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous:
-			base = " extends " + t.named(f.Type.Elem())
-		case name != "-":
+			embedded := f.Type
+			if embedded.Kind() == reflect.Pointer {
+				embedded = embedded.Elem()
+			}
+			base = " extends " + t.named(embedded)
+		case name != "-" && f.IsExported():
 			if option == "omitempty" || f.Tag.Get("required") == "false" {
 				name += "?"
 			}
@@ -75,7 +101,7 @@ func (t *typeWriter) typeOf(f reflect.StructField, optional bool) string {
 		}
 		text = "'" + strings.ReplaceAll(values, ",", or) + "'"
 	}
-	if f.Type.Kind() == reflect.Pointer && (!optional || f.Tag.Get("nullable") == "true") {
+	if nullable := f.Tag.Get("nullable") == "true"; nullable || f.Type.Kind() == reflect.Pointer && !optional {
 		text += " | null"
 	}
 	return text

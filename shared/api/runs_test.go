@@ -42,7 +42,7 @@ func TestRunReport(t *testing.T) {
 		t.Errorf("again: %d %s", status, again)
 	}
 	for _, path := range []string{"/runs", "/runs/" + run.ID} {
-		if status, got := s.ask(t, "read-key", "GET", weeklyPath+path, ""); status != 200 || !strings.Contains(got, strings.TrimSpace(body)) {
+		if status, got := s.ask(t, "read-key", "GET", weeklyPath+path, ""); status != 200 || !strings.Contains(got, strings.TrimSuffix(strings.TrimSpace(body), "}")) {
 			t.Errorf("%s: %d %s", path, status, got)
 		}
 	}
@@ -130,6 +130,50 @@ func TestBranchesOfRuns(t *testing.T) {
 		if status, body := s.ask(t, test.key, "GET", test.path, ""); status != test.status {
 			t.Errorf("%s %s: %d %s", test.key, test.path, status, body)
 		}
+	}
+}
+
+// TestReportsOfRuns: a report that is kept is read by keys that have its branches and may read data.
+func TestReportsOfRuns(t *testing.T) {
+	s, store := newRunServer(t)
+	_, body := s.ask(t, "full-key", "POST", weeklyPath+"/run", aDay)
+	var run resource.ReportRun
+	if err := json.Unmarshal([]byte(body), &run); err != nil || run.Kept {
+		t.Fatalf("%s %v", body, err)
+	}
+	path := weeklyPath + "/runs/" + run.ID
+	if _, body := s.ask(t, "full-key", "GET", path, ""); !strings.Contains(body, `"kept":false}`) {
+		t.Errorf("before it is made: %s", body)
+	}
+	stored, err := store.Run(t.Context(), run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hostile = `{"report":{"title":"<script>alert(1)</script>"}}`
+	content, _ := runs.Keep([]byte(hostile))
+	stored.State, stored.HasReport, stored.Branches = runs.Kept, true, []string{"staging", "prod"}
+	if err := store.Update(t.Context(), stored, content); err != nil {
+		t.Fatal(err)
+	}
+	const branches, escaped = `"branches":["staging","prod"],"kept":true`, `"content":{"report":{"title":"\u003cscript`
+	for _, test := range []struct {
+		rule, key, path string
+		status          int
+		has, lacks      string
+	}{
+		{"all branches", "full-key", path, 200, branches + `,"content":` + hostile, `"kept":false`},
+		{"the branches of the run", "both-key", path, 404, "", "script"}, // the report itself is about all branches
+		{"other branches", "team-key", path, 404, "", "script"},
+		{"without the scope data:read", "read-key", path, 200, branches + "}", "script"},
+		{"without the scope report:read", "data-key", path, 403, "", "script"},
+		{"the list", "full-key", weeklyPath + "/runs", 200, branches, "script"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			status, body := s.ask(t, test.key, "GET", test.path, "")
+			if status != test.status || !strings.Contains(body, test.has) || strings.Contains(body, test.lacks) {
+				t.Errorf("%d %s", status, body)
+			}
+		})
 	}
 }
 

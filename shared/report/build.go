@@ -226,7 +226,7 @@ func (b *builder) figures() {
 	}
 	whole := len(b.r.GapsBefore) == 0 && b.r.begins == ""
 	for i := range b.r.Figures {
-		b.r.Figures[i].incomparable = !whole
+		b.r.Figures[i].Incomparable = !whole
 	}
 	b.facts.comparable = knownBefore && *b.r.Figures[0].Previous > 0 && whole
 	b.bars(timeline, timelineBefore, known, knownBefore)

@@ -64,7 +64,7 @@ func (r Report) Subject() string {
 		return text
 	}
 	number, share := wording.Plural(int64(*requests.Value), "request"), wording.Percent(int64(*blocked.Value), int64(*requests.Value))
-	if requests.Previous == nil || *requests.Previous == 0 || requests.incomparable {
+	if requests.Previous == nil || *requests.Previous == 0 || requests.Incomparable {
 		return fmt.Sprintf("%s: %s, %s blocked", text, number, share)
 	}
 	return fmt.Sprintf("%s: %s (%s), %s blocked (before %s)", text, number, requests.change(), share,

@@ -86,9 +86,8 @@ type Figure struct {
 	Value    *float64 `json:"value" nullable:"true" doc:"null if unknown"`
 	Previous *float64 `json:"previous" nullable:"true" doc:"In the previous period; null if unknown or not compared"`
 	// Saturated is set if a sum of one of the periods may be beyond the integers of 64 bits.
-	Saturated bool `json:"saturated,omitempty" doc:"It is not exact, because a sum has more than 64 bits"`
-
-	incomparable bool // requests of the previous period are missing
+	Saturated    bool `json:"saturated,omitempty" doc:"It is not exact, because a sum has more than 64 bits"`
+	Incomparable bool `json:"incomparable,omitempty" doc:"Requests of the previous period are missing, so a change would mislead"`
 }
 
 // Chart has the requests and the blocked requests of each bar, for the period and for the previous one.

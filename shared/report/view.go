@@ -77,7 +77,7 @@ func (f Figure) text() string {
 
 // change returns the difference to the previous period, or "" if it is unknown or would mislead.
 func (f Figure) change() string {
-	if f.Value == nil || f.Previous == nil || f.incomparable {
+	if f.Value == nil || f.Previous == nil || f.Incomparable {
 		return ""
 	}
 	return difference(*f.Value, *f.Previous)

@@ -55,7 +55,7 @@ func (s *server) listedReport(c *route.Call, config string, report ScheduledRepo
 	}
 	for _, run := range list {
 		if definition.VisibleTo(c.Caller.Branches, run.Branches) {
-			last := runOf(run)
+			last := runOf(run, run.HasReport)
 			v.Last = &last
 			break
 		}

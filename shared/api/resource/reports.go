@@ -62,7 +62,7 @@ func definitionSchema() *huma.Schema {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schema := huma.SchemaFromType(registry, reflect.TypeFor[definition.Definition]())
 	delete(schema.Properties, "paused_because")
-	schema.Required = []string{"period", "deliver"}
+	schema.Required = []string{"period"}
 	filters := *parameter.FilterSchema(0)
 	filters.Description = "Text in either form, or the JSON form itself, without a period. By default all requests."
 	schema.Properties["filters"] = &filters
@@ -88,7 +88,7 @@ func limitDefinition(schema *huma.Schema) {
 	}
 	of["max_bytes"].Minimum = new(1.0)
 	deliver := of["deliver"]
-	deliver.Nullable, deliver.MinItems, deliver.MaxItems = false, new(1), new(definition.MaxDestinations)
+	deliver.Nullable, deliver.MaxItems = false, new(definition.MaxDestinations)
 	deliver.Items = &huma.Schema{OneOf: []*huma.Schema{
 		{
 			Type: "object", AdditionalProperties: false, Required: []string{"mail"},

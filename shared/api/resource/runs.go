@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,13 +34,22 @@ type ReportRun struct {
 	To         time.Time        `json:"to" doc:"End of the period, which is not part of it"`
 	Due        time.Time        `json:"due" doc:"When it was due, or requested"`
 	By         string           `json:"by,omitempty" doc:"Name of the API key that requested it; absent: it was scheduled"`
-	State      runs.State       `json:"state" enum:"queued,running,rendered,delivered,quiet,missed,failed"`
+	State      runs.State       `json:"state" enum:"queued,running,rendered,delivered,kept,quiet,missed,failed"`
 	Reason     string           `json:"reason,omitempty" doc:"Why it waits, failed, or was not sent"`
 	Verdict    string           `json:"verdict,omitempty" doc:"Of the report"`
 	Incomplete bool             `json:"incomplete" doc:"It was made before its data was complete"`
 	Partial    bool             `json:"partial" doc:"Parts of it are missing"`
 	Ended      *time.Time       `json:"ended" nullable:"true"`
 	Deliveries []ReportDelivery `json:"deliveries"`
+	Branches   []string         `json:"branches,omitempty" doc:"That the report is about; absent: all"`
+	Kept       bool             `json:"kept" doc:"Its report can be read: it is one of the newest 30 of the scheduled report"`
+}
+
+// ReportRunRead is a run with its report.
+type ReportRunRead struct {
+	ReportRun
+	// Content is text of JSON, because the code that makes reports would double the size of a function.
+	Content json.RawMessage `json:"content,omitempty" doc:"The report in JSON; absent if it is not kept, or the key lacks data:read"`
 }
 
 // ReportDelivery is the delivery of a run to a destination.
@@ -108,10 +118,12 @@ func (s *server) runRoutes() []route.Route {
 			Method:  http.MethodGet,
 			Path:    onePath + "/runs/{run}",
 			Tag:     route.ReportsTag,
-			Summary: "Read a run",
+			Summary: "Read a run and its report",
+			Doc: fmt.Sprintf("The reports of the newest %d runs of each scheduled report are kept. A key also needs the scope "+
+				"`data:read` to read them, and all branches that the report is about.", runs.KeptReports),
 			Scope:   keys.ReportRead,
 			Offers:  content.Offers,
-			Answers: []route.Response{{Status: http.StatusOK, Doc: "The run.", Value: ReportRun{}}},
+			Answers: []route.Response{{Status: http.StatusOK, Doc: "The run.", Value: ReportRunRead{}}},
 			Errors:  reading,
 			Handle:  s.getRun,
 		},
@@ -163,7 +175,7 @@ func (s *server) runReport(c *route.Call) error {
 	if queued {
 		status = http.StatusAccepted
 	}
-	c.SendJSON(status, runOf(run))
+	c.SendJSON(status, runOf(run, run.HasReport))
 	return nil
 }
 
@@ -229,9 +241,10 @@ func (s *server) listRuns(c *route.Call) error {
 		return err
 	}
 	v := ReportRuns{Runs: []ReportRun{}}
-	for _, run := range list {
+	readable := runs.Readable(list)
+	for i, run := range list {
 		if definition.VisibleTo(c.Caller.Branches, run.Branches) {
-			v.Runs = append(v.Runs, runOf(run))
+			v.Runs = append(v.Runs, runOf(run, readable[i]))
 		}
 	}
 	c.SendJSON(http.StatusOK, v)
@@ -251,16 +264,40 @@ func (s *server) getRun(c *route.Call) error {
 	if run.Config != id.Config || run.Report != id.Name || !definition.VisibleTo(c.Caller.Branches, run.Branches) {
 		return runs.NotFound(run.ID)
 	}
-	c.SendJSON(http.StatusOK, runOf(run))
+	text, err := s.keptReport(c.Request.Context(), run)
+	if err != nil {
+		return err
+	}
+	v := ReportRunRead{ReportRun: runOf(run, text != nil)}
+	if c.Caller.Require(keys.DataRead) == nil {
+		v.Content = text
+	}
+	c.SendJSON(http.StatusOK, v)
 	return nil
 }
 
-// runOf returns a run as the API shows it.
-func runOf(r runs.Run) ReportRun {
+// keptReport returns the report of a run in JSON, or nil if it is not kept.
+func (s *server) keptReport(ctx context.Context, run runs.Run) ([]byte, error) {
+	packed, err := s.Runs.Report(ctx, run.ID)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := runs.Unpacked(packed)
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", run.ID, err)
+	}
+	return text, nil
+}
+
+// runOf returns a run as the API shows it. kept reports whether its report can be read.
+func runOf(r runs.Run, kept bool) ReportRun {
 	v := ReportRun{
 		ID: r.ID, Report: r.Report, Version: r.Version, From: r.From, To: r.To, Due: r.Due, By: r.By, State: r.State,
 		Reason: r.Reason, Verdict: r.Verdict, Incomplete: r.Incomplete, Partial: r.Partial, Ended: orNever(r.Ended),
-		Deliveries: make([]ReportDelivery, len(r.Deliveries)),
+		Deliveries: make([]ReportDelivery, len(r.Deliveries)), Branches: r.Branches, Kept: kept,
 	}
 	for i, d := range r.Deliveries {
 		v.Deliveries[i] = ReportDelivery{

@@ -74,7 +74,7 @@ type Definition struct {
 	Template string        `json:"template" enum:"traffic,attack"`
 	Compare  string        `json:"compare" enum:"previous,same-weekday,none"`
 	When     string        `json:"when" enum:"always,attacks" doc:"attacks: only reports about attacks are sent"`
-	Deliver  []Destination `json:"deliver"`
+	Deliver  []Destination `json:"deliver" doc:"Where the report is sent; it may be only kept, and go nowhere"`
 	MaxBytes int64         `json:"max_bytes,omitempty" doc:"The report is not made if its queries would read more; absent: no limit"`
 	Paused   bool          `json:"paused"`
 	Reason   string        `json:"paused_because,omitempty" doc:"Why the server paused the report"`

@@ -27,6 +27,14 @@ func TestParse(t *testing.T) {
 			Period: "week", At: "07:00", Weekday: "monday", TZ: "UTC", Template: "traffic", Compare: "previous",
 			When: "always", Deliver: archive,
 		}},
+		{"no destinations", `{"period":"day"}`, definition.Definition{
+			Period: "day", At: "07:00", TZ: "UTC", Template: "traffic", Compare: "previous", When: "always",
+			Deliver: []definition.Destination{},
+		}},
+		{"an empty list of destinations", `{"period":"day","deliver":[]}`, definition.Definition{
+			Period: "day", At: "07:00", TZ: "UTC", Template: "traffic", Compare: "previous", When: "always",
+			Deliver: []definition.Destination{},
+		}},
 		{"every member", `{"title":"The shop","filters":"status = 404 , host=\"a\"","period":"day","at":"23:59",` +
 			`"tz":"Europe/Berlin","template":"attack","compare":"same-weekday","when":"attacks",` +
 			`"deliver":[{"mail":["ops@example.com","Boss@EXAMPLE.org"]},{"to":"chat"}],"max_bytes":1000,"paused":true}`,
@@ -87,8 +95,7 @@ func TestParseReportsPlacesAndRemedies(t *testing.T) {
 		{"a limit of no bytes", `{"period":"day","max_bytes":0,` + delivered + `}`, "body.max_bytes", "at least 1"},
 		{"a text as flag", `{"period":"day","paused":"no",` + delivered + `}`, "body.paused", "must be a boolean"},
 		{"null as flag", `{"period":"day","paused":null,` + delivered + `}`, "body.paused", "must be a boolean"},
-		{"no destinations", `{"period":"day"}`, "body.deliver", "field required"},
-		{"an empty list of destinations", `{"period":"day","deliver":[]}`, "body.deliver", "needs a destination"},
+		{"null as destinations", `{"period":"day","deliver":null}`, "body.deliver", "must be a list"},
 		{"a destination of neither kind", `{"period":"day","deliver":[{}]}`, "body.deliver.0", `either "mail" or "to"`},
 		{"a destination of both kinds", `{"period":"day","deliver":[{"to":"chat","mail":["a@example.com"]}]}`, "body.deliver.0",
 			`either "mail" or "to"`},
@@ -200,7 +207,6 @@ func TestMistakesOfFiltersHavePlaces(t *testing.T) {
 
 func TestWithoutRulesNothingIsAllowed(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"period":"day","deliver":[]}`:                           "the operator has defined none",
 		`{"period":"day","deliver":[{"to":"chat"}]}`:              "the operator has defined none",
 		`{"period":"day","deliver":[{"mail":["a@example.com"]}]}`: "the operator has not set up mail",
 	} {

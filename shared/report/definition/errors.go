@@ -110,14 +110,6 @@ func (p *Problems) sameWeekdayOf(period string) {
 	p.add("value_error.compare", fmt.Sprintf(`a %s has no weekday; use "previous"`, period), "compare")
 }
 
-func (p *Problems) noDestination(rules Rules) {
-	message := "needs a destination"
-	if len(rules.Domains)+len(rules.Destinations) == 0 {
-		message += ", and the operator has defined none"
-	}
-	p.add("value_error.empty", message+`; write {"mail": […]} or {"to": "NAME"}`, "deliver")
-}
-
 func (p *Problems) mailOrTo(loc ...any) {
 	p.add("value_error.destination", `must have either "mail" or "to"`, loc...)
 }

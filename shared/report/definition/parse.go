@@ -196,20 +196,17 @@ func (p *Problems) combinations(d Definition) {
 	}
 }
 
-// destinations reads the destinations. There must be at least one. It accepts the destinations in old as they are.
+// destinations reads the destinations. There may be none. It accepts the destinations in old as they are.
 func (p *Problems) destinations(found map[string]json.RawMessage, rules Rules, old []Destination) []Destination {
 	value, given := found["deliver"]
+	none := []Destination{}
 	if !given {
-		p.missing("deliver")
-		return nil
+		return none
 	}
 	var list []json.RawMessage
 	switch err := json.Unmarshal(value, &list); {
 	case err != nil || value[0] != '[':
 		p.wrongType("a list", "deliver")
-		return nil
-	case len(list) == 0:
-		p.noDestination(rules)
 		return nil
 	case len(list) > MaxDestinations:
 		p.tooMany(MaxDestinations, "deliver")
@@ -219,7 +216,7 @@ func (p *Problems) destinations(found map[string]json.RawMessage, rules Rules, o
 	if json.Unmarshal(value, &all) == nil && reflect.DeepEqual(all, old) {
 		return old
 	}
-	all = nil
+	all = none
 	for i, one := range list {
 		if d, ok := p.destination(i, one, rules); ok {
 			all = append(all, d)

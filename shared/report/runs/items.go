@@ -8,17 +8,20 @@ import (
 	"github.com/orrery/orrery/shared/table"
 )
 
-// The items of the run i of the report r of configuration c, all with the same attributes:
+// The items of the run i of the report r of configuration c. All but the one of its report have the same attributes:
 //
 //	run#i      run                due_ms scheduled revision run files
+//	run#i      report             report, as long as it is kept
 //	runs#c#r   0001767337200000#i
 //	unfinished 0001767337200000#i until the run has ended
 //
 // The number in the sort keys is due_ms, when the run was due. A scheduled run (scheduled is 1) keeps the time of its
-// schedule if it is requested again later. The attribute run is the run in JSON, and files is the list of its files.
+// schedule if it is requested again later. The attribute run is the run in JSON, files is the list of its files, and
+// report is the content of the file of Keep.
 const (
 	runPrefix           = "run#"
 	runKey              = "run"
+	reportKey           = "report"
 	listPrefix          = "runs#"
 	unfinishedPartition = "unfinished"
 
@@ -27,6 +30,7 @@ const (
 	revisionAttribute  = "revision"
 	runAttribute       = "run"
 	filesAttribute     = "files"
+	reportAttribute    = "report"
 )
 
 // keep is how long runs that have ended are kept. Then the table removes their items. It is longer than the longest
@@ -65,6 +69,9 @@ func (e entry) objects() []string {
 }
 
 func keyOf(id string) table.Key { return table.Key{Partition: runPrefix + id, Sort: runKey} }
+
+// reportOf returns the key of the item with the report of a run.
+func reportOf(id string) table.Key { return table.Key{Partition: runPrefix + id, Sort: reportKey} }
 
 // listOf returns the partition key of the runs of a report. Neither name contains #.
 func listOf(config, report string) string { return listPrefix + config + "#" + report }

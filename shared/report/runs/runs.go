@@ -3,11 +3,14 @@
 package runs
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -24,16 +27,19 @@ const (
 	Running   State = "running"   // a worker asks the questions
 	Rendered  State = "rendered"  // the report is made, and is being delivered
 	Delivered State = "delivered" // to at least one destination
+	Kept      State = "kept"      // the report is made and kept; there is no destination
 	Quiet     State = "quiet"     // there was no attack, so nothing was sent
 	Missed    State = "missed"    // was not made before a later report was due, or was deleted or paused for too long
 	Failed    State = "failed"
 )
 
 // States lists the states.
-var States = []State{Queued, Running, Rendered, Delivered, Quiet, Missed, Failed}
+var States = []State{Queued, Running, Rendered, Delivered, Kept, Quiet, Missed, Failed}
 
 // Ended reports whether the state is final.
-func (s State) Ended() bool { return slices.Contains([]State{Delivered, Quiet, Missed, Failed}, s) }
+func (s State) Ended() bool {
+	return slices.Contains([]State{Delivered, Kept, Quiet, Missed, Failed}, s)
+}
 
 // Run is a run.
 type Run struct {
@@ -52,6 +58,7 @@ type Run struct {
 	Incomplete bool      // it was made before its data was complete
 	Early      bool      // it was requested, and made before late logs had their time to arrive
 	Partial    bool      // parts are missing
+	HasReport  bool      `json:",omitempty"` // the store has had its report; it keeps those of the newest KeptReports runs
 	Attempts   int       // to make it
 	Next       time.Time // when to try again
 	Lease      time.Time // until then a worker is at it
@@ -86,9 +93,57 @@ const (
 
 // File is a file of a rendered report, for one of its deliveries.
 type File struct {
-	Delivery int
+	Delivery int // KeptReport: for readers, when the run has ended
 	Name     string
 	Content  []byte
+}
+
+// KeptReport is the number of the delivery of the file that a store keeps when the run has ended, until KeptReports
+// later runs of the report have one. Files does not return it.
+const KeptReport = -1
+
+// KeptReports is the number of runs of a report whose reports are kept.
+const KeptReports = 30
+
+// MaxKept is the maximum size of a report that is kept, in bytes with gzip. An item of a table has 400 KB.
+const MaxKept = 350_000
+
+// Keep returns the file by which a store keeps a report. ok is false if it is too large.
+func Keep(report []byte) (_ File, ok bool) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(report); err != nil {
+		panic("runs: compress a report: " + err.Error()) // a buffer takes everything
+	}
+	if err := w.Close(); err != nil {
+		panic("runs: compress a report: " + err.Error())
+	}
+	return File{Delivery: KeptReport, Name: "report.json.gz", Content: b.Bytes()}, b.Len() <= MaxKept
+}
+
+// Unpacked returns the report of a file that Keep has made.
+func Unpacked(content []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("read a kept report: %w", err)
+	}
+	report, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read a kept report: %w", err)
+	}
+	return report, nil
+}
+
+// Readable reports which runs of a list of the newest ones, those that were due last first, have a report that is kept.
+func Readable(list []Run) []bool {
+	readable, n := make([]bool, len(list)), 0
+	for i, r := range list {
+		if r.HasReport && n < KeptReports {
+			readable[i] = true
+			n++
+		}
+	}
+	return readable
 }
 
 // IDOf returns the ID of the run of a version of a definition about a period. There is one run for each.
@@ -137,12 +192,14 @@ type Store interface {
 	Latest(ctx context.Context, config, report string) (time.Time, error)
 	// Unfinished returns the runs that have not ended, those that were due first first.
 	Unfinished(ctx context.Context) ([]Run, error)
-	// Update replaces a run durably, and increases its revision, and adds files. Only rendered runs have files: the files
-	// of a run with another state are removed. The error is of kind fault.Conflict if the run has another revision,
+	// Update replaces a run durably, and increases its revision, and adds files. Only rendered runs have files, besides
+	// the one that is kept: the others of a run with another state are removed. The error is of kind fault.Conflict if the run has another revision,
 	// because of another writer.
 	Update(ctx context.Context, r Run, files ...File) error
 	// Files returns the files of a run, by delivery and name. The error is ErrLost if some are missing or damaged.
 	Files(ctx context.Context, id string) ([]File, error)
+	// Report returns the content of the file of a run that is kept, or an error of kind fault.NotFound.
+	Report(ctx context.Context, id string) ([]byte, error)
 }
 
 // ErrLost is the error of files that are missing or damaged; find it with errors.Is.
@@ -151,13 +208,19 @@ var ErrLost = errors.New("lost")
 // Trimmer is a Store that removes old runs when it is asked to. Other stores remove them by themselves.
 type Trimmer interface {
 	// Trim removes runs that have ended: all but the newest keep of each report, and those that were due before an
-	// instant. The latest scheduled run of a report stays, because Latest returns its time.
+	// instant. The latest scheduled run of a report stays, because Latest returns its time. It also removes the reports
+	// of all but the newest KeptReports runs that have one.
 	Trim(ctx context.Context, keep int, before time.Time) error
 }
 
 // NotFound returns the error of a store that does not have the run.
 func NotFound(id string) error {
 	return fault.New(fault.NotFound, "there is no run %q", id)
+}
+
+// NoReport returns the error of a store that does not keep the report of the run.
+func NoReport(id string) error {
+	return fault.New(fault.NotFound, "the report of the run %q is not kept", id)
 }
 
 // Exists returns the error of a store that has the run already.

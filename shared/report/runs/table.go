@@ -128,12 +128,19 @@ func (s *Items) Update(ctx context.Context, r Run, files ...File) error {
 	if r.By == "" { // a scheduled run keeps the time of its schedule when it is requested again
 		after.dueMs, after.scheduled = r.Due.UnixMilli(), true
 	}
+	var more []table.Change
+	if kept := slices.IndexFunc(files, func(f File) bool { return f.Delivery == KeptReport }); kept >= 0 {
+		if more, err = s.keep(ctx, after, files[kept]); err != nil {
+			return err
+		}
+		files = slices.Delete(slices.Clone(files), kept, kept+1)
+	}
 	if r.State == Rendered {
 		if after.files, err = s.add(ctx, before, files); err != nil {
 			return err
 		}
 	}
-	switch err := s.replace(ctx, before, after); {
+	switch err := s.replace(ctx, before, after, more...); {
 	case errors.Is(err, table.ErrConflict):
 		return Changed(r.ID, r.Revision)
 	case err != nil:
@@ -146,12 +153,51 @@ func (s *Items) Update(ctx context.Context, r Run, files ...File) error {
 	return nil
 }
 
-// replace replaces a run.
-func (s *Items) replace(ctx context.Context, before, after entry) error {
+// mostSeen is the number of the newest runs of a report among which reports are looked for that are no longer kept.
+// Those of earlier runs expire.
+const mostSeen = 200
+
+// mostRemoved is the number of reports that are removed at once.
+const mostRemoved = 20
+
+// keep returns the changes that keep the report of a run, and remove those of all but the newest KeptReports runs.
+func (s *Items) keep(ctx context.Context, e entry, f File) ([]table.Change, error) {
+	list, err := s.List(ctx, e.Config, e.Report, mostSeen)
+	if err != nil {
+		return nil, err
+	}
+	changes := []table.Change{{Key: reportOf(e.ID), Attributes: table.Attributes{
+		reportAttribute: f.Content, table.Expires: e.Due.Add(keep).Unix(),
+	}}}
+	others := slices.DeleteFunc(list, func(r Run) bool { return r.ID == e.ID || !r.HasReport })
+	for _, r := range others[min(len(others), KeptReports-1):] {
+		if len(changes) <= mostRemoved {
+			changes = append(changes, table.Change{Key: reportOf(r.ID)})
+		}
+	}
+	return changes, nil
+}
+
+// Report implements Store.
+func (s *Items) Report(ctx context.Context, id string) ([]byte, error) {
+	item, err := s.table.Get(ctx, reportOf(id))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the report of run %s: %w", id, err)
+	case !item.Exists():
+		return nil, NoReport(id)
+	}
+	r := table.Read(item)
+	return r.Bytes(reportAttribute), r.Err()
+}
+
+// replace replaces a run, and makes more changes at the same time.
+func (s *Items) replace(ctx context.Context, before, after entry, more ...table.Change) error {
 	changes, err := after.writes(table.Where(revisionAttribute, int64(before.Revision)))
 	if err != nil {
 		return err
 	}
+	changes = append(changes, more...)
 	moved := before.dueMs != after.dueMs
 	if moved {
 		changes = append(changes, table.Change{Key: before.listed()})

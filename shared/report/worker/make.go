@@ -65,9 +65,13 @@ func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error)
 		return false, r.failed(ctx, run, err)
 	}
 	run.Verdict, run.Partial = string(result.verdict), result.partial
+	run.HasReport = run.HasReport || result.kept
 	run.Incomplete, run.Early = data == late, data != complete && run.By != ""
 	if result.quiet {
 		return false, r.end(ctx, run, runs.Quiet, "there was no attack")
+	}
+	if len(run.Deliveries) == 0 {
+		return false, r.keep(ctx, run, result)
 	}
 	for i, reason := range result.refused {
 		d := &run.Deliveries[i]
@@ -75,6 +79,16 @@ func (r *Runner) make(ctx context.Context, run *runs.Run) (made bool, err error)
 	}
 	run.State, run.Lease = runs.Rendered, r.Now().Add(leaseTime)
 	return true, r.update(ctx, run, result.files...)
+}
+
+// keep ends a run without destinations, whose report is there for readers.
+func (r *Runner) keep(ctx context.Context, run *runs.Run, result rendered) error {
+	if !result.kept {
+		return r.end(ctx, run, runs.Failed, fmt.Sprintf(
+			"the report is too large to be kept: it has more than %d bytes with gzip; give it a destination", runs.MaxKept))
+	}
+	run.State = runs.Kept
+	return r.update(ctx, run, result.files...)
 }
 
 // failed records that a report could not be made. It is tried again later, unless that has no use. If the server stops,
@@ -105,6 +119,7 @@ type rendered struct {
 	quiet   bool // it is not to be sent
 	files   []runs.File
 	refused map[int]string // deliveries that cannot be made, with the reasons
+	kept    bool           // one of the files is for readers of the run
 }
 
 // render asks the questions of a report, and renders it for its destinations.
@@ -122,7 +137,17 @@ func (r *Runner) render(
 		return v, nil
 	}
 	v.files, v.refused, err = r.filesOf(model, run)
-	return v, err
+	if err != nil {
+		return v, err
+	}
+	model.Run.Scheduled = scheduledBy(run)
+	if kept, ok := runs.Keep(model.JSON()); ok {
+		v.kept, v.files = true, append(v.files, kept)
+	} else {
+		r.Log.Warn("scheduled report not kept: it is too large", "config", run.Config, "report", run.Report, "run", run.ID,
+			"bytes", len(kept.Content), "most", runs.MaxKept)
+	}
+	return v, nil
 }
 
 // completeness is how far the data of a run is complete.

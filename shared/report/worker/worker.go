@@ -334,7 +334,8 @@ func (r *Runner) takeOver(ctx context.Context, tick schedule.Tick) error {
 	if err != nil || run.By == "" || !run.State.Ended() {
 		return err // a run that has not ended is taken over by a later tick
 	}
-	if run.Due.Before(tick.Due) || run.Early || run.State != runs.Delivered && run.State != runs.Quiet {
+	made := run.State == runs.Delivered || run.State == runs.Kept || run.State == runs.Quiet
+	if run.Due.Before(tick.Due) || run.Early || !made {
 		scheduled.Revision = run.Revision
 		return ignoreConflict(r.Runs.Update(ctx, scheduled))
 	}

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -271,6 +272,58 @@ func TestReportIsDelivered(t *testing.T) {
 	}
 	if files, err := w.runs.Files(t.Context(), list[0].ID); len(files) > 0 || err != nil {
 		t.Errorf("%d files are left, %v", len(files), err)
+	}
+}
+
+// TestReportWithoutDestinations: a report without a destination is kept for readers, and one with some is as well.
+func TestReportWithoutDestinations(t *testing.T) {
+	w := newWorld(t)
+	w.blocked = 1
+	w.put("r", daily(only()))
+	w.put("sent", daily())
+	w.now = monday.Add(time.Minute)
+	w.tick()
+	for name, state := range map[string]runs.State{"r": runs.Kept, "sent": runs.Delivered} {
+		list := w.list(name)
+		if len(list) != 1 || list[0].State != state || !list[0].HasReport || list[0].Verdict == "" || list[0].Ended.IsZero() {
+			t.Fatalf("%s: %+v", name, list)
+		}
+		content, err := w.runs.Report(t.Context(), list[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := runs.Unpacked(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var document report.Document
+		if err := json.Unmarshal(text, &document); err != nil {
+			t.Fatal(err)
+		}
+		if s := document.Run.Scheduled; s == nil || s.ID != list[0].ID || string(document.Report.Verdict.State) != list[0].Verdict {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	w.tick()
+	if list := w.list("r"); len(list) != 1 {
+		t.Errorf("it is made again: %+v", list)
+	}
+}
+
+// TestTakeOverOfAKeptReport: a report that was requested after its period was complete is not made again when it is due.
+func TestTakeOverOfAKeptReport(t *testing.T) {
+	w := newWorld(t)
+	s := daily(only())
+	w.put("r", s)
+	run := runs.New("prod", "r", 1, s, monday.Add(-31*time.Hour), monday.Add(-7*time.Hour), monday)
+	run.By, run.State, run.HasReport = "console", runs.Kept, true
+	if err := w.runs.Create(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	w.now = monday.Add(time.Minute)
+	w.tick()
+	if list := w.list("r"); len(list) != 1 || list[0].By != "" || list[0].State != runs.Kept || list[0].Attempts != 0 {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -45,6 +45,9 @@ func PrintReport(out io.Writer, one resource.ScheduledReport, now time.Time) err
 			w, "next\t%s, about %s to %s\n", due.In(location).Format(layout), from.Format(layout), end.Format(layout),
 		)
 	}
+	if len(d.Deliver) == 0 {
+		fmt.Fprintln(w, "to\tnobody: it is kept, and can be read in the console")
+	}
 	for _, to := range d.Deliver {
 		if to.To != "" {
 			fmt.Fprintf(w, "to\t%s\n", to.To)
@@ -76,12 +79,12 @@ func MadeText(d definition.Definition) string {
 	return text
 }
 
-// Receivers returns where a report goes.
+// Receivers returns where a report goes; "-" if it is only kept.
 func Receivers(d definition.Definition) string {
 	var list []string
 	for _, to := range d.Deliver {
 		list = append(list, to.String())
 	}
 	slices.Sort(list)
-	return strings.Join(list, ", ")
+	return cmp.Or(strings.Join(list, ", "), "-")
 }

@@ -21,9 +21,12 @@ import type { Field } from '../pure/complete';
 import { asksAboutRequests, type Place, periodOf, readFragment, type Screen, screens, writeFragment } from '../pure/fragment';
 import '../pure/blame';
 import '../pure/networks';
+import '../pure/receivers';
 import '../pure/tags';
 import '../pure/trial'; // screens share these, and shall each need few scripts
 import { absolute, isZone, lengthOf, resolve, shift, zoomOut } from '../pure/time';
+import '../reports/lazily';
+import '../reports/reportparts';
 import reportsStyle from '../reports/reports.css';
 import statusStyle from '../status/status.css';
 import { words } from '../texts/page';
@@ -38,6 +41,8 @@ const Explain = lazy(() => import('./explain').then((m) => m.Explain), explainSt
 const Help = lazy(() => import('./help').then((m) => m.Help), helpStyle);
 const KeyForm = lazy(() => import('./keyform').then((m) => m.KeyForm));
 const Menu = lazy(() => import('./valuemenu').then((m) => m.Menu));
+
+const ReportNow = lazy(() => import('../reports/reportnow').then((m) => m.ReportNow));
 
 /** The screens. The first one is there at once, the others are loaded. */
 const screenOf: Readonly<Record<Screen, ComponentType>> = {
@@ -116,7 +121,7 @@ export function App() {
 		if (bar.current) observer.observe(bar.current);
 		return () => observer.disconnect();
 	}, [asksAboutRequests(place.screen)]);
-	const Shown = screenOf[place.screen];
+	const Shown = reports(place) ? ReportNow : screenOf[place.screen];
 	const first = useRef(true);
 	useEffect(() => {
 		document.title = `${words.screens[place.screen]} – ${words.name}`;
@@ -130,7 +135,8 @@ export function App() {
 			document.getElementById('answer')?.focus();
 		}}>{words.skip}</a>
 		<Header place={place} help={() => setHelp(true)}
-			forget={value.hasKey ? () => value.useKey('') : null} share={() => share(value)} />
+			forget={value.hasKey ? () => value.useKey('') : null} share={() => share(value)}
+			report={place.screen === 'dashboard' ? () => go({ panel: reports(place) ? '' : 'report' }) : null} />
 		{asksAboutRequests(place.screen) && <div class="ask" ref={bar}>
 			<Bar />
 			<Picker />
@@ -148,11 +154,17 @@ export function App() {
 }
 
 
+/** reports tells whether a report is shown in place of the dashboard. */
+function reports({ screen, panel }: Place): boolean {
+	return screen === 'dashboard' && panel === 'report';
+}
+
 /** changed is a place after a change. */
 function changed(place: Place, change: Partial<Place>): Place {
 	const other = change.screen !== undefined && change.screen !== place.screen;
 	const asked = other || change.filter !== undefined || change.period !== undefined;
-	return { ...place, ...(other ? anew : {}), ...(asked ? { find: '' } : {}), ...change };
+	const leaves = change.screen !== undefined && reports(place);
+	return { ...place, ...(other ? anew : {}), ...(leaves ? { panel: '' } : {}), ...(asked ? { find: '' } : {}), ...change };
 }
 
 /** usePlace is the place in the address, and the way to another one. */
@@ -270,8 +282,8 @@ function shortcutsOf(c: Console, help: () => void, closeMenu: (() => void) | nul
 	};
 }
 
-function Header({ place, help, forget, share: onShare }: {
-	place: Place; help(): void; forget: (() => void) | null; share(): void;
+function Header({ place, help, forget, share: onShare, report }: {
+	place: Place; help(): void; forget: (() => void) | null; share(): void; report: (() => void) | null;
 }) {
 	const link = (screen: Screen) => <LinkTo key={screen} change={{ ...anew, screen }} current={place.screen === screen && 'page'}>
 		{screen === 'try' ? <>{words.tryShort[0]}<span>{words.tryShort[1]}</span></> : words.screens[screen]}
@@ -280,6 +292,7 @@ function Header({ place, help, forget, share: onShare }: {
 		<span class="brand"><Orbit /> <span>{words.name}</span></span>
 		<nav aria-label={words.name}>{screens.map(link)}</nav>
 		<span class="grow" />
+		{report && <button type="button" title={words.reportTitle} aria-pressed={reports(place)} onClick={report}>{words.report}</button>}
 		<button type="button" title={`${words.shareTitle} (y)`} onClick={onShare}>{words.share}</button>
 		<ThemeField />
 		{forget && <button type="button" onClick={forget}>{words.keyForget}</button>}

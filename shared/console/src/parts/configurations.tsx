@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import { Refusal } from '../foundation/api';
 import type { Asker } from '../foundation/ask';
+import { firstConfig } from '../pure/names';
 import { words } from '../texts/configurations';
 
 export const nameForm = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
-const firstConfig = 'prod'; // of a new store
 const mostConfigs = 20; // that are asked for
 
 /** The names of configurations, and whether these are all that the key or the data name. */

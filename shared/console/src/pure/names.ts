@@ -1,5 +1,8 @@
-// The names of saved filters in the text of a filter: @server-errors stands for its conditions.
+// Names: of configurations, of saved filters and of reports. In the text of a filter, @server-errors stands for the conditions of a filter.
 import { conditionsOf } from './lex';
+
+/** The configuration of a new store. */
+export const firstConfig = 'prod';
 
 /** The form of the names of saved filters and of reports. */
 export const nameForm = /^[a-z0-9-]{1,64}$/;

@@ -1,5 +1,6 @@
 // Scheduled reports: their definitions as the members of a form, the difference and the merge of two, and the periods that
 // they are about.
+import { addressesOf } from './receivers';
 import { dateIn, parseTime, type Period, zoneOffset } from './time';
 
 /** Where a report is sent: to addresses, or to a destination that the operator has named. */
@@ -89,11 +90,6 @@ export function bodyOf(form: Form): Record<string, unknown> {
 		...(most === '' ? {} : { max_bytes: /^\d+$/.test(most) ? Number(most) : most }),
 		paused,
 	};
-}
-
-/** addressesOf returns the addresses of a text, which have commas, semicolons or space between them. */
-export function addressesOf(text: string): string[] {
-	return text.split(/[\s,;]+/).filter((address) => address !== '');
 }
 
 /** applies reports whether a member has a meaning for a period. */

@@ -44,12 +44,14 @@ import { contentOf, fileName, frameOf, headerOf, recordsIn, withoutHeader } from
 import { addUp, type Estimate, isHeavy, priceOf } from './price';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
+import { addressesOf } from './receivers';
 import { factOfResult, type LogRecord, resultOf, textOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
+import { fragmentOf, secondsOf } from './reportpage';
 import { requestAsCurl } from './replay';
 import { besideOf, harmless, heightOf, isWhole, judged, labelled, loosest, readRule, writeRule } from './rule';
 import { named, needsOf, queryOf, ranAs } from './run';
-import { addressesOf, bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
+import { bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
 import { type Newest, stripOf } from './session';
 import { inverted, requestsOf, withoutPeriod } from './sides';
@@ -65,6 +67,7 @@ import { enforced, firstRule, limitOf, ruleConditions } from './trial';
 import { beyond, loosened, metBy, newFilters, reachOf } from './trust';
 import { words } from '../texts/page';
 import { conditionFor } from './wanted';
+import { everyMonday, freeName } from './weekly';
 import { stagesOf, why } from './why';
 import { fitted, leastWidth } from './widths';
 
@@ -1003,7 +1006,21 @@ test('a definition that goes through the form is the same', () => {
 	const { at: _, weekday: __, ...hourly } = { ...weekly, period: 'hour', when: 'attacks' };
 	equal(bodyOf(formOf(hourly)), hourly);
 	equal(bodyOf({ ...newForm('UTC'), max_bytes: '1 GB' })['max_bytes'], '1 GB', 'the server reports what is wrong');
+	equal(addressesOf('  '), []);
 	equal(addressesOf(' a@example.com;b@example.com\n c@example.com, '), ['a@example.com', 'b@example.com', 'c@example.com']);
+});
+
+test('the links of a report are places of this console', () => {
+	equal(fragmentOf('https://other.example/console/#/events?f=a'), '#/events?f=a');
+	equal([undefined, '', 'https://other.example/', 'javascript:alert(1)#x'].map(fragmentOf), ['', '', '', '']);
+	equal(secondsOf([{ from: '2026-01-01T00:00:00Z' }, { from: '2026-01-02T00:00:00Z' }]), 86_400);
+	equal(secondsOf([{ from: '2026-01-01T00:00:00Z' }]), 3600);
+});
+
+test('the report of every Monday has a name of its own and the filter of the page', () => {
+	equal([freeName([]), freeName(['weekly']), freeName(['weekly-2', 'weekly', 'x'])], ['weekly', 'weekly-2', 'weekly-3']);
+	equal(everyMonday(' ', 'UTC', []), { period: 'week', weekday: 'monday', tz: 'UTC', deliver: [] });
+	equal(everyMonday('status=404', 'UTC', [])['filters'], 'status=404');
 });
 
 test('members that do not apply to a period are no difference', () => {

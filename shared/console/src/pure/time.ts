@@ -215,6 +215,11 @@ export function isZone(name: string): boolean {
 	}
 }
 
+/** zoneOf returns the zone of a report, or UTC if it is none. */
+export function zoneOf({ tz }: { tz: string }): string {
+	return isZone(tz) ? tz : 'UTC';
+}
+
 /** otherZone returns the zone that a reader may want beside one: the browser's own, or UTC. */
 export function otherZone(zone: string): string {
 	const own = new Intl.DateTimeFormat().resolvedOptions().timeZone;

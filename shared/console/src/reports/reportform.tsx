@@ -5,8 +5,8 @@ import { Refusal } from '../foundation/api';
 import { useConsole } from '../foundation/context';
 import { withPeriod } from '../pure/filter';
 import { applies, changesOf, type Form, join, type Member, type Receiver, type Side } from '../pure/schedule';
-import { isZone } from '../pure/time';
 import { words } from '../texts/reports';
+import { ReceiverHint } from './lazily';
 
 /** What is wrong, by the member and the place in it: deliver.0.mail.1. */
 export type Wrong = ReadonlyMap<string, string>;
@@ -160,8 +160,7 @@ function Receivers({ form, set, wrong, destinations, domains }: {
 				onClick={() => set({ deliver: [...rows, { kind: 'to', text: unused(destinations, rows) }] })}>{words.addTo}</button>
 			<button type="button" class="small" disabled={domains.length === 0}
 				onClick={() => set({ deliver: [...rows, { kind: 'mail', text: '' }] })}>{words.addMail}</button>
-			<small>{destinations.length === 0 && `${words.noDestinations} `}
-				{domains.length === 0 ? words.noMail : words.mailTo(domains.join(', '))}</small>
+			<small><ReceiverHint list={{ destinations, domains }} /></small>
 		</div>
 		{all !== '' && <small id="deliver-wrong" class="wrong-text">{all}</small>}
 	</fieldset>;
@@ -222,9 +221,4 @@ export function Join({ base, mine, theirs, use }: { base: Form; mine: Form; thei
 		<h3>{words.meanwhileTheirs}</h3>
 		<Changes before={base} after={theirs} />
 	</section>;
-}
-
-/** zoneOf returns the zone of a form, or UTC if it is none. */
-export function zoneOf(form: Form): string {
-	return isZone(form.tz) ? form.tz : 'UTC';
 }

@@ -7,14 +7,15 @@ import { Answered, Progress, Trouble } from '../parts/answer';
 import { Failure, moment } from '../parts/drafts';
 import { saveFile } from '../parts/menu';
 import { withPeriod } from '../pure/filter';
+import type { Document } from '../pure/reportanswer';
 import { type Form, lastPeriod } from '../pure/schedule';
-import { dateIn, momentIn, parseMoment, type Period, periodCondition } from '../pure/time';
+import { dateIn, momentIn, parseMoment, type Period, periodCondition, zoneOf } from '../pure/time';
 import { words } from '../texts/reports';
-import { zoneOf } from './reportform';
+import { ReportPage } from './lazily';
 import { pathOf, type Report, type Run } from './reportparts';
 
 const shapes: Readonly<Record<string, string>> = {
-	queued: '◔', running: '◑', rendered: '◕', delivered: '●', quiet: '○', missed: '▲', failed: '✕', waiting: '◔',
+	queued: '◔', running: '◑', rendered: '◕', delivered: '●', kept: '●', quiet: '○', missed: '▲', failed: '✕', waiting: '◔',
 };
 
 /** State is the state of a run: a shape, a word and a colour. */
@@ -81,15 +82,15 @@ function useReport(format: string): { asked: Asked<Made | null>; made: Made | nu
 }
 
 /**
- * Preview makes the report of a definition, as text in the page. The policy of the page lets it neither frame another page
- * nor make one from text, and a link would have the filter in its address, which servers log: so the report in HTML is a file.
+ * Preview makes the report of a definition, and draws it. As a page of its own it is a file: a link would have the filter in its
+ * address, which servers log.
  */
 export function Preview({ name, form, dirty, kept }: { name: string; form: Form; dirty: boolean; kept: Kept }) {
 	const { typed, type, period, zone } = usePeriod(form, kept);
-	const text = useReport('text');
+	const json = useReport('json');
 	const page = useReport('html');
 	const wanted = period && wantedOf(form, period);
-	const stale = JSON.stringify(text.made?.parameters) !== JSON.stringify(wanted?.parameters);
+	const stale = JSON.stringify(json.made?.parameters) !== JSON.stringify(wanted?.parameters);
 	useEffect(() => {
 		if (page.made) saveFile(`${name}-${dateIn(page.made.from, zone)}.html`, new Blob([page.made.text], { type: 'text/html' }));
 	}, [page.made]);
@@ -97,20 +98,19 @@ export function Preview({ name, form, dirty, kept }: { name: string; form: Form;
 		<p class="quiet">{words.previewHint} {dirty && words.previewDraft}</p>
 		<form class="about" onSubmit={(event) => {
 			event.preventDefault();
-			if (wanted) text.make(wanted);
+			if (wanted) json.make(wanted);
 		}}>
 			<Ends typed={typed} type={type} zone={zone} />
 			<button type="submit" class="primary" disabled={!wanted}>{words.preview}</button>
 		</form>
-		{text.begun && <><Progress asked={text.asked} /><Trouble asked={text.asked} earlier={text.made !== null} /></>}
-		{text.made && <>
+		{json.begun && <><Progress asked={json.asked} /><Trouble asked={json.asked} earlier={json.made !== null} /></>}
+		{json.made && <>
 			<div class="row">
 				<button type="button" disabled={!wanted} onClick={() => wanted && page.make(wanted)}>{words.savePage}</button>
 				<small>{words.savePageHint}</small>
 			</div>
 			{page.begun && <><Progress asked={page.asked} /><Trouble asked={page.asked} /></>}
-			<pre class={stale ? 'report-text stale' : 'report-text'} tabIndex={0} role="region"
-				aria-label={words.previewOf(`${typed.from} – ${typed.to}`)}>{text.made.text}</pre>
+			<div class={stale ? 'stale' : ''}><ReportPage document={JSON.parse(json.made.text) as Document} /></div>
 		</>}
 	</div>;
 }
@@ -127,7 +127,7 @@ function wantedOf(form: Form, period: Period): Wanted {
 }
 
 const pollPause = 3000; // milliseconds between two questions about runs that have not ended
-const ended: readonly string[] = ['delivered', 'quiet', 'missed', 'failed'];
+const ended: readonly string[] = ['delivered', 'kept', 'quiet', 'missed', 'failed'];
 
 /** Runs lists the runs of a report, and asks for new ones. */
 export function Runs({ config, report, onRun, kept }: { config: string; report: Report; onRun(): void; kept: Kept }) {
@@ -135,6 +135,7 @@ export function Runs({ config, report, onRun, kept }: { config: string; report: 
 	const { typed, type, period, zone } = usePeriod(formOfReport(report), kept);
 	const [tick, setTick] = useState(0);
 	const [failure, setFailure] = useState<unknown>(null);
+	const [read, setRead] = useState('');
 	const path = pathOf(config, report.name);
 	const asked = useAsked(api, `runs ${path} ${tick}`, round, async (asker) =>
 		(JSON.parse((await asker.get(`${path}/runs`)).text) as { runs: Run[] }).runs);
@@ -153,6 +154,7 @@ export function Runs({ config, report, onRun, kept }: { config: string; report: 
 			onRun();
 		}, setFailure);
 	};
+	if (read !== '') return <OfRun path={`${path}/runs/${read}`} back={() => setRead('')} />;
 	return <div class="runs">
 		<form class="about" onSubmit={(event) => {
 			event.preventDefault();
@@ -167,7 +169,8 @@ export function Runs({ config, report, onRun, kept }: { config: string; report: 
 		<Answered asked={asked} metas={() => []}>
 			{(runs) => runs.length === 0 ? <p class="quiet">{words.noRuns}</p> : <table class="report-list">
 				<thead><tr>{Object.entries(words.table).map(([name, text]) => <th key={name} scope="col">{text}</th>)}</tr></thead>
-				<tbody>{runs.map((one) => <OneRun key={one.id} run={one} zone={zone} again={() => run(one.from, one.to)} />)}</tbody>
+				<tbody>{runs.map((one) => <OneRun key={one.id} run={one} zone={zone} again={() => run(one.from, one.to)}
+					read={() => setRead(one.id)} />)}</tbody>
 			</table>}
 		</Answered>
 	</div>;
@@ -177,14 +180,29 @@ function formOfReport(report: Report): Form {
 	return { ...({} as Form), period: report.period, tz: report.tz };
 }
 
-function OneRun({ run, zone, again }: { run: Run; zone: string; again(): void }) {
+/** OfRun asks for the report that a run has made, and draws it. */
+function OfRun({ path, back }: { path: string; back(): void }) {
+	const { api, round } = useConsole();
+	const asked = useAsked(api, `run ${path}`, round, async (asker) =>
+		JSON.parse((await asker.get(path)).text) as Run & { content?: Document });
+	return <div class="run-report">
+		<div class="row"><button type="button" onClick={back}>← {words.allRuns}</button></div>
+		<Answered asked={asked} metas={() => []}>{(run) => <>
+			<p class="quiet">{words.about(run.branches)}</p>
+			{run.content ? <ReportPage document={run.content} /> : <p>{run.kept ? words.noData : words.notKept}</p>}
+		</>}</Answered>
+	</div>;
+}
+
+function OneRun({ run, zone, again, read }: { run: Run; zone: string; again(): void; read(): void }) {
 	const notes = [
 		run.verdict && words.verdict(run.verdict), run.incomplete && words.incomplete, run.partial && words.partial,
 	].filter(Boolean);
 	return <tr>
 		<th scope="row">
 			<span>{moment(run.from, zone)} –</span> <span>{moment(run.to, zone)}</span>
-			<small>{words.version(run.version)}</small>
+			<small>{words.version(run.version)} · {words.about(run.branches)}</small>
+			{run.kept && <button type="button" class="small" onClick={read}>{words.read}</button>}
 		</th>
 		<td data-name={words.table.due}>{moment(run.due, zone)}{run.by !== undefined && <small>{words.requested(run.by)}</small>}</td>
 		<td data-name={words.table.state}>
@@ -194,13 +212,16 @@ function OneRun({ run, zone, again }: { run: Run; zone: string; again(): void })
 			{(run.state === 'failed' || run.state === 'missed') &&
 				<button type="button" class="small" onClick={again}>{words.again}</button>}
 		</td>
-		<td data-name={words.table.to}><ul class="deliveries">{run.deliveries.map((one, i) => <li key={i}>
+		<td data-name={words.table.to}>
+			{run.deliveries.length === 0 && <span class="quiet">{words.onlyKept}</span>}
+			<ul class="deliveries">{run.deliveries.map((one, i) => <li key={i}>
 			<span class={`run-state ${one.state}`}><span aria-hidden="true">{shapes[one.state] ?? '·'}</span>{' '}
 				{one.to ?? (one.mail ?? []).join(', ')}</span>
 			<small>{[
 				words.delivery[one.state] ?? one.state, one.at && moment(one.at, zone),
 				one.attempts > 1 && words.attempts(one.attempts), one.reason,
 			].filter(Boolean).join(' · ')}</small>
-		</li>)}</ul></td>
+		</li>)}</ul>
+		</td>
 	</tr>;
 }

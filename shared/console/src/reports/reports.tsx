@@ -1,7 +1,7 @@
 // Reports: which are made when, what they say, and whether they arrived.
 import { useState } from 'preact/hooks';
-import { type Got, orNone, Refusal } from '../foundation/api';
-import { type Asker, useAsked } from '../foundation/ask';
+import { type Got, Refusal } from '../foundation/api';
+import { useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { draftNames } from '../foundation/key';
 import { Answered } from '../parts/answer';
@@ -10,16 +10,11 @@ import { askConfigurations, Configurations } from '../parts/lazily';
 import { askVersions, OneVersion, VersionList } from '../parts/versions';
 import { nameForm } from '../pure/names';
 import { bodyOf, changesOf, type Definition, type Form, formOf, join, newForm } from '../pure/schedule';
+import { zoneOf } from '../pure/time';
 import { words } from '../texts/reports';
-import { Changes, Join, placeMessages, ReportForm, type Wrong, zoneOf } from './reportform';
-import { pathOf, type Report } from './reportparts';
+import { Changes, Join, placeMessages, ReportForm, type Wrong } from './reportform';
+import { askList, type List, pathOf, type Report } from './reportparts';
 import { type Kept, Preview, Runs, State, type Typed } from './reportruns';
-
-interface List {
-	reports: Report[];
-	destinations: string[];
-	domains: string[];
-}
 
 /** Reports lists the configurations, with the reports of the chosen one beside. */
 export function Reports() {
@@ -34,20 +29,15 @@ export function Reports() {
 	</Answered>;
 }
 
-async function askList(asker: Asker, config: string): Promise<List | 'none'> {
-	const got = await asker.get(pathOf(config)).catch(orNone);
-	return got ? JSON.parse(got.text) as List : 'none';
-}
-
 /** OfConfig asks for the reports of a configuration, and draws their list or one of them. */
 function OfConfig({ config }: { config: string }) {
 	const { api, place, round } = useConsole();
 	const [written, setWritten] = useState(0);
-	const asked = useAsked(api, `reports ${config} ${written}`, round, (asker) => askList(asker, config));
+	const asked = useAsked(api, `reports ${config} ${written}`, round, async (asker) => ({ list: await askList(asker, config) }));
 	const onWritten = (): void => setWritten((n) => n + 1);
 	return <div class="of-config"><Answered asked={asked} metas={() => []}>
-		{(list) => {
-			if (list === 'none') return <p class="quiet">{words.noReports}</p>;
+		{({ list }) => {
+			if (!list) return <p class="quiet">{words.noReports}</p>;
 			if (place.report === '') return <ListOf config={config} list={list} />;
 			const given = { config, list, report: list.reports.find((one) => one.name === place.report) ?? null, onWritten };
 			return place.version === null ? <OneReport key={place.report} {...given} /> :
@@ -71,12 +61,12 @@ function ListOf({ config, list }: { config: string; list: List }) {
 				</th>
 				<td data-name={words.list.made}>{made(one)}{one.when === 'attacks' && <small>{words.onlyAttacks}</small>}</td>
 				<td data-name={words.list.next}>{one.paused ? <b class="paused">{words.paused}</b> :
-					one.next ? moment(one.next.due, zoneOf(formOf(one))) : words.noNext}</td>
+					one.next ? moment(one.next.due, zoneOf(one)) : words.noNext}</td>
 				<td data-name={words.list.last}>{one.last_run ? <>
 					<State run={one.last_run} />
 					<small>{moment(one.last_run.due, zone)}</small>
 				</> : <span class="quiet">{words.neverRan}</span>}</td>
-				<td data-name={words.list.to}>{formOf(one).deliver.map((to) => to.text).join('; ')}</td>
+				<td data-name={words.list.to}>{formOf(one).deliver.map((to) => to.text).join('; ') || words.onlyKept}</td>
 			</tr>)}</tbody>
 		</table>}
 		<NewReport list={list} />
@@ -176,7 +166,7 @@ function Head({ name, report, config, dirty, onWritten, discard }: {
 		</div>
 		<p class="quiet">{report ? <>
 			{made(report)}{report.when === 'attacks' && `, ${words.onlyAttacks}`}
-			{report.next && <> · {words.list.next} <b>{moment(report.next.due, zoneOf(formOf(report)))}</b></>}
+			{report.next && <> · {words.list.next} <b>{moment(report.next.due, zoneOf(report))}</b></>}
 			{report.paused && <> · <b class="paused">{words.paused}</b></>}
 		</> : words.gone(name)}</p>
 		{report?.paused_because && <p class="wrong-text">{words.pausedBecause(report.paused_because)}</p>}

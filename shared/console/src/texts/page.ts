@@ -15,6 +15,8 @@ export const words = {
 	notCopied: 'The browser did not allow copying',
 	theme: 'Theme',
 	themes: { auto: 'Auto', light: 'Light', dark: 'Dark' },
+	report: 'Report',
+	reportTitle: 'A report on this filter and period',
 	share: 'Share',
 	shareTitle: 'Copy a link that always shows this period',
 	shared: 'The link is copied. Its period is fixed.',

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -160,10 +161,15 @@ func (s *Store) Update(ctx context.Context, r runs.Run, files ...runs.File) erro
 			return err
 		}
 		if r.State != runs.Rendered {
-			_, err := tx.ExecContext(ctx, "DELETE FROM files WHERE run_id = ?", r.ID)
-			return err
+			_, err := tx.ExecContext(ctx, "DELETE FROM files WHERE run_id = ? AND delivery <> ?", r.ID, runs.KeptReport)
+			if err != nil {
+				return fmt.Errorf("remove the files of run %s: %w", r.ID, err)
+			}
 		}
 		for _, f := range files {
+			if r.State != runs.Rendered && f.Delivery != runs.KeptReport {
+				continue
+			}
 			_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", r.ID, f.Delivery, f.Name, f.Content)
 			if err != nil {
 				return fmt.Errorf("add a file of run %s: %w", r.ID, err)
@@ -178,14 +184,28 @@ func (s *Store) Files(ctx context.Context, id string) ([]runs.File, error) {
 	list, err := sqlitefile.Rows(ctx, s.file, func(row *sql.Rows) (f runs.File, err error) {
 		err = row.Scan(&f.Delivery, &f.Name, &f.Content)
 		return f, err
-	}, "SELECT delivery, name, content FROM files WHERE run_id = ? ORDER BY delivery, name", id)
+	}, "SELECT delivery, name, content FROM files WHERE run_id = ? AND delivery <> ? ORDER BY delivery, name", id, runs.KeptReport)
 	if err != nil {
 		return nil, fmt.Errorf("read the files of run %s: %w", id, err)
 	}
 	return list, nil
 }
 
-// Trim implements runs.Trimmer. Runs that have ended have no files.
+// Report implements runs.Store.
+func (s *Store) Report(ctx context.Context, id string) ([]byte, error) {
+	var content []byte
+	err := s.file.QueryRowContext(ctx, "SELECT content FROM files WHERE run_id = ? AND delivery = ?", id, runs.KeptReport).
+		Scan(&content)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, runs.NoReport(id)
+	case err != nil:
+		return nil, fmt.Errorf("read the report of run %s: %w", id, err)
+	}
+	return content, nil
+}
+
+// Trim implements runs.Trimmer. Runs that have ended have no files, except their reports.
 func (s *Store) Trim(ctx context.Context, keep int, before time.Time) error {
 	return s.file.Write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE ended = 1 AND id IN (
@@ -197,6 +217,14 @@ func (s *Store) Trim(ctx context.Context, keep int, before time.Time) error {
 			WHERE (place > ? OR due_ms < ?) AND NOT (scheduled AND due_ms = latest))`, keep, before.UnixMilli())
 		if err != nil {
 			return fmt.Errorf("remove old runs: %w", err)
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM files WHERE delivery = ?1 AND run_id NOT IN (
+			SELECT id FROM (
+				SELECT id, row_number() OVER (PARTITION BY config, report ORDER BY due_ms DESC, id) AS place
+				FROM runs JOIN files ON id = run_id WHERE delivery = ?1)
+			WHERE place <= ?2)`, runs.KeptReport, runs.KeptReports)
+		if err != nil {
+			return fmt.Errorf("remove old reports: %w", err)
 		}
 		return nil
 	})

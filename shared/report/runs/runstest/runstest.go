@@ -37,6 +37,8 @@ func Run(t *testing.T, open func(t *testing.T) runs.Store) {
 	t.Run("runs are listed by report, newest first", func(t *testing.T) { listed(t, open(t)) })
 	t.Run("the latest run is a scheduled one", func(t *testing.T) { latest(t, open(t)) })
 	t.Run("files stay until the run ends", func(t *testing.T) { files(t, open(t)) })
+	t.Run("the report stays when the run ends", func(t *testing.T) { reportStays(t, open(t)) })
+	t.Run("the reports of the newest runs are kept", func(t *testing.T) { newestReports(t, open(t)) })
 	t.Run("one of several writers succeeds", func(t *testing.T) { oneWins(t, open(t)) })
 	t.Run("old runs are removed", func(t *testing.T) { trimmed(t, open(t)) })
 }
@@ -181,6 +183,119 @@ func files(t *testing.T, s runs.Store) {
 	if got, err := s.Files(t.Context(), r.ID); len(got) > 0 || err != nil {
 		t.Errorf("after the end: %v %v", got, err)
 	}
+}
+
+// kept returns the file that keeps a text as a report.
+func kept(t *testing.T, text string) runs.File {
+	t.Helper()
+	f, ok := runs.Keep([]byte(text))
+	if !ok {
+		t.Fatalf("%d bytes are too large", len(f.Content))
+	}
+	return f
+}
+
+// wantReport compares the report of a run with a text; "": it has none.
+func wantReport(t *testing.T, s runs.Store, r runs.Run, want string) {
+	t.Helper()
+	content, err := s.Report(t.Context(), r.ID)
+	if want == "" {
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%s has a report: %v", r.Due, err)
+		}
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v", r.Due, err)
+		return
+	}
+	if got, err := runs.Unpacked(content); string(got) != want || err != nil {
+		t.Errorf("%s: %q %v", r.Due, got, err)
+	}
+}
+
+func reportStays(t *testing.T, s runs.Store) {
+	r := New("weekly", 0)
+	create(t, s, r)
+	wantReport(t, s, r, "")
+	for _, step := range []struct {
+		state runs.State
+		files []runs.File
+		want  string
+		left  int // files that are to be delivered
+	}{
+		{runs.Rendered, []runs.File{kept(t, "first"), {Name: "a.html", Content: []byte("<p>")}}, "first", 1},
+		{runs.Failed, nil, "first", 0},
+		{runs.Queued, nil, "first", 0},
+		{runs.Rendered, []runs.File{{Name: "a.html", Content: []byte("<p>")}, kept(t, "second")}, "second", 1},
+		{runs.Delivered, nil, "second", 0},
+		{runs.Kept, []runs.File{kept(t, "third"), {Name: "late", Content: []byte("x")}}, "third", 0},
+	} {
+		r.State, r.HasReport = step.state, true
+		if err := s.Update(t.Context(), r, step.files...); err != nil {
+			t.Fatal(err)
+		}
+		r.Revision++
+		wantReport(t, s, r, step.want)
+		if got, err := s.Files(t.Context(), r.ID); len(got) != step.left || err != nil {
+			t.Errorf("%s: %d files, %v", step.state, len(got), err)
+		}
+	}
+	if err := s.Update(t.Context(), New("weekly", 0), kept(t, "late")); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("%v", err)
+	}
+	wantReport(t, s, r, "third")
+}
+
+func newestReports(t *testing.T, s runs.Store) {
+	var list []runs.Run
+	for i := range runs.KeptReports + 3 {
+		r := New("weekly", i)
+		create(t, s, r)
+		if r.State = runs.Kept; i == 5 {
+			r.State = runs.Quiet // it has none
+		} else {
+			r.HasReport = true
+		}
+		var files []runs.File
+		if r.HasReport {
+			files = append(files, kept(t, "report"))
+		}
+		if err := s.Update(t.Context(), r, files...); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	other := New("other", 0)
+	create(t, s, other)
+	other.State, other.HasReport = runs.Kept, true
+	if err := s.Update(t.Context(), other, kept(t, "other")); err != nil {
+		t.Fatal(err)
+	}
+	if trimmer, ok := s.(runs.Trimmer); ok {
+		if err := trimmer.Trim(t.Context(), 500, time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listed, err := s.List(t.Context(), "prod", "weekly", 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readable := map[string]bool{}
+	for i, can := range runs.Readable(listed) {
+		readable[listed[i].ID] = can
+	}
+	for i, r := range list {
+		want := ""
+		if i > 1 && i != 5 {
+			want = "report"
+		}
+		wantReport(t, s, r, want)
+		if readable[r.ID] != (want != "") {
+			t.Errorf("run %d is readable: %t", i, readable[r.ID])
+		}
+	}
+	wantReport(t, s, other, "other")
 }
 
 func oneWins(t *testing.T, s runs.Store) {
