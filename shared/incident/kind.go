@@ -134,7 +134,6 @@ var (
 	payload     = regexp.MustCompile(`(?i)sqli|sql.?injection|\bxss\b|cross.?site|\b[lr]fi\b|\brce\b|\bxxe\b|\bssti\b|inject|inclusion|traversal|deserial|jndi|log4`)
 	probing     = regexp.MustCompile(`(?i)scanner|\bprob(e|ing)\b|too many paths|too many errors`)
 	secret      = regexp.MustCompile(`(?i)/\.(env|git|svn|aws|ssh|ht)|wp-(admin|login|content|includes|config)|php|cgi-bin|actuator|\.(sql|bak|old|zip|tar|gz|asp|aspx|jsp|cfm|ini|conf|log)$|admin|manager|setup|/console`)
-	scanner     = regexp.MustCompile(ScannerAgents)
 	crawler     = regexp.MustCompile(`(?i)bot\b|bot/|crawl|spider|slurp|mediapartners|facebookexternalhit`)
 )
 
@@ -144,14 +143,14 @@ var Kinds = []kindRule{
 		Injection, "Half of the reasons name a payload of an attack on the application, or three tenths of the requests have one " +
 			"in their query.",
 		func(e Episode, s Signs) bool {
-			return e.share(s, s.Reasons, payload) >= injectionShare || s.Probes*100 >= probeShare*e.Excess
+			return e.share(s, s.Reasons, payload.MatchString) >= injectionShare || s.Probes*100 >= probeShare*e.Excess
 		},
 	},
 	{
 		Guessing, "Six tenths are requests of a path that logs users in, or have a reason that names logins; or eight tenths of " +
 			"what was answered with 401 or 403 are requests of one path.",
 		func(e Episode, s Signs) bool {
-			return e.pathShare(s, loginPath) >= guessingShare || e.share(s, s.Reasons, loginReason) >= guessingShare ||
+			return e.pathShare(s, loginPath) >= guessingShare || e.share(s, s.Reasons, loginReason.MatchString) >= guessingShare ||
 				e.Signal == Denying && e.topShare(s, 1) >= deniedShare
 		},
 	},
@@ -159,8 +158,8 @@ var Kinds = []kindRule{
 		Scan, "15 % of the requests have an agent that names a scanner; or half of the reasons do; or half of the paths are those that scanners look " +
 			"for; or twenty different paths are missing.",
 		func(e Episode, s Signs) bool {
-			return e.Signal == Probing || e.share(s, s.Agents, scanner) >= scannerShare ||
-				e.share(s, s.Reasons, probing) >= injectionShare || e.pathShare(s, secret) >= injectionShare ||
+			return e.Signal == Probing || e.share(s, s.Agents, namesScanner) >= scannerShare ||
+				e.share(s, s.Reasons, probing.MatchString) >= injectionShare || e.pathShare(s, secret) >= injectionShare ||
 				e.Signal == Missed && s.Paths.Distinct >= scanPaths
 		},
 	},
@@ -187,10 +186,10 @@ func (e Episode) kind(s Signs) Kind {
 }
 
 // share returns the number of signs with a value that matches, in percent of the excess: the other signs are usual.
-func (e Episode) share(s Signs, f Field, match *regexp.Regexp) int64 {
+func (e Episode) share(s Signs, f Field, matches func(text string) bool) int64 {
 	n := int64(0)
 	for _, v := range f.Values {
-		if match.MatchString(v.Text) {
+		if matches(v.Text) {
 			n += e.Weight(v)
 		}
 	}
@@ -243,7 +242,7 @@ var Dismissals = []Dismissal{
 	{
 		Doc: "`denied`, `missing` or `requests`: half of the agents name a crawler, and none a scanner.",
 		applies: func(e Episode, s Signs, _ Kind) bool {
-			return e.isGuess() && e.share(s, s.Agents, crawler) >= crawlerShare && e.share(s, s.Agents, scanner) == 0
+			return e.isGuess() && e.share(s, s.Agents, crawler.MatchString) >= crawlerShare && e.share(s, s.Agents, namesScanner) == 0
 		},
 	},
 	{
