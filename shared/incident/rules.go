@@ -82,8 +82,12 @@ const (
 	Probing
 	Missed
 	Rush
+	Repeating
 	signals
 )
+
+// isOfAll reports whether a signal counts all requests.
+func (s Signal) isOfAll() bool { return s == Rush || s == Repeating }
 
 // Conditions returns the conditions of the requests of a signal. It returns none for requests that were stopped, because no
 // filter selects what was blocked or challenged.
@@ -126,6 +130,10 @@ var Signals = [signals]signalRule{
 	},
 	Rush: {
 		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 500, LongRatio: 500, LeastRate: 50, measure: All,
+	},
+	Repeating: {
+		Name: "repeated", Doc: "All requests, without the minutes of episodes of the other signals.",
+		Least: 40, Ratio: 200, LongRatio: 200, LeastRate: 50, measure: All,
 	},
 }
 

@@ -207,7 +207,9 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 	}
 	found := make([]incident.Found, 0, len(episodes))
 	for i, e := range episodes {
-		if f, isIncident := incident.New(e, answers[i].Signs, answers[i].addresses.listed().Values); isIncident {
+		s := answers[i].Signs
+		s.Addresses, s.Before = answers[i].addresses.listed().Values, answers[i].before.listed().Values
+		if f, isIncident := incident.New(e, s); isIncident {
 			found = append(found, f)
 		}
 	}

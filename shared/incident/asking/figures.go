@@ -64,7 +64,7 @@ func total(f answer.FacetResult, to *incident.Value, monitored *int64) {
 // signs are the answers to the questions about the signs of an episode.
 type signs struct {
 	incident.Signs
-	paths, addresses values
+	paths, addresses, before values
 }
 
 // values has the requests with each value of a field, by value: all, and those that passed if they are no signs.
@@ -125,7 +125,7 @@ func (a *asker) signs(e incident.Episode, into *signs) []inquiry.Question {
 			case "user_agent":
 				into.Agents = fieldOf(f)
 			case "human":
-				into.Humans = signsOf(e, f, true)
+				into.Humans, into.HumansKnown = signsOf(e, f, true), f.NumOfRequests > 0
 			case every:
 				total(f, &into.Total, &monitored)
 			}
@@ -138,6 +138,10 @@ func (a *asker) signs(e incident.Episode, into *signs) []inquiry.Question {
 		list = append(list, facets(probes, every, mostValues, false, func(f answer.FacetResult) {
 			into.Probes = f.NumOfRequests
 		}))
+	}
+	if e.Signal == incident.Rush || e.Signal == incident.Repeating {
+		before := incident.Span{From: 2*e.From - e.To, To: e.From}
+		list = append(list, counted(a.signsDuring(before, e), "ip", apart, &into.before))
 	}
 	if e.Ratio < incident.Overwhelming {
 		day := incident.Span{From: e.From - 24*incident.Hour, To: e.From}
