@@ -21,6 +21,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export RAPID_SEED=1 # property tests draw the same cases each time
+export GOFLAGS="${GOFLAGS:-} -vet=off" # golangci-lint vets
 export GOGC=${GOGC:-400} # tests and compilers are short-lived: collecting less often saves a third of their time
 lint_version=v2.15.0
 lint=${XDG_CACHE_HOME:-$HOME/.cache}/orrery/golangci-lint-$lint_version/golangci-lint
@@ -98,7 +99,7 @@ before=$(git status --porcelain)
 # A failed download is reported when its server is started.
 downloads() { for s in trino localstack; do scripts/servers/$s.sh fetch || true; done >/dev/null 2>&1; }
 
-tests() { go test -vet=off -timeout 30m "$@" 2>&1 | sed -u '/no test files/d; s/\tcoverage: .*//'; }
+tests() { go test -timeout 30m "$@" 2>&1 | sed -u '/no test files/d; s/\tcoverage: .*//'; }
 
 formatting() {
 	say "formatting"
@@ -168,7 +169,7 @@ unit() {
 # of AWS, DuckDB and OpenAPI take minutes to compile for the race detector. release.sh runs every test with it.
 race() {
 	say "tests with the race detector, generated cases fewer"
-	local detect=(go test -race -short -vet=off -timeout 30m)
+	local detect=(go test -race -short -timeout 30m)
 	"${detect[@]}" ./shared/api/{access,answering,representation} ./shared/client ./shared/engine/{rows,trino} ./shared/ingest \
 		./shared/ingest/datadir/{ledgersqlite,manifest} ./shared/keys ./shared/lake ./shared/lakestate/lists ./shared/report/delivery \
 		./shared/search ./shared/document ./shared/sqlitefile ./shared/table/tabletest ./scripts/internal/runtimeapi \
@@ -268,7 +269,7 @@ with_trino() {
 	server trino || return 0
 	export ORRERY_TEST_TRINO=$url ORRERY_TEST_TRINO_LAKE=$runs/trino/lake
 	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=60
-	go test -timeout 20m ./shared/engine/athena -run 'TestEngineOverTrino|TestColumnsOfAnAttackOverTrino' -suite.every=40 # minutes more with all
+	go test -timeout 20m ./shared/engine/athena -run 'TestEngineOverTrino|TestColumnsOfAnAttackOverTrino' -suite.every=100 # minutes more with all
 	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestVersions|TestDifferential$|TestRules$' -differential.filters=12
 	go test -timeout 10m ./shared/pattern ./shared/sqlgen -run OnTrino
 	go test -p 1 ./scripts/servers/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino|TestViewOfTrino'

@@ -53,6 +53,12 @@ func TestFurtherScreens(t *testing.T) {
 		click(".hours .link", "2026-01-01 05:00"),
 		holds("location.hash.startsWith('#/events') && location.hash.includes('2026-01-01T05:00Z')", "shows the events of the hour"),
 		back(), sees("Everything is well"))
+	walk("the status says how long records are kept",
+		answers(func(c *call) bool {
+			return c.to("/status") && c.say(`{"data":{"version":"dev","engine":"scan","extent":{"from":"2025-12-01T09:59:00Z","to":"2026-01-01T10:04:59.999Z"},`+
+				`"complete_through":null,"kept":{"hours":2160,"from":"2025-10-03T10:00:00Z"},"records":5,"objects":3,"bytes":4096,"hours":[],"ingest":null,`+
+				`"price":null,"limits":{"filter_bytes":1,"limit":{"logs":2500},"wait_seconds":null},"features":["logs"],"key":null}}`)
+		}), open("#/status"), sees("Records are kept for 90 days. Those from before 2025-10-03 10:00 UTC are removed."))
 	walk("the status of a troubled installation",
 		answers(troubled), open("#/status"), sees("4 things ask for a hand"),
 		sees("1,204 lines of imported logs are not records. The newest was rejected because of bad_json."),

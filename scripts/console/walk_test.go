@@ -291,9 +291,7 @@ func TestConsoleIsAccessible(t *testing.T) {
 			if shown := map[string]int64{"light": 360, "dark": 1280}; testing.Short() && width != shown[scheme] {
 				continue
 			}
-			check := func(name string) step {
-				return together(screenshot(fmt.Sprintf("%s-%s-%d", name, scheme, width)), accessible(name), fits(name))
-			}
+			check := shots(scheme, width)
 			steps := []step{
 				does(window(width), theme(scheme)), open("#/?t=" + demoDay), sees("Requests over time"), check("dashboard"),
 				open("#/events?f=blocked+is+true&t=" + demoDay), visible(".event"), check("events"), click(".event", ""),

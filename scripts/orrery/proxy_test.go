@@ -37,10 +37,7 @@ http {
 	fastcgi_temp_path DIR/fastcgi;
 	uwsgi_temp_path DIR/uwsgi;
 	scgi_temp_path DIR/scgi;
-	server {
-		listen PROXY;
-		SETTINGS
-	}
+	SETTINGS
 }
 `, []string{"nginx", "-c"}},
 	"caddyfile": {`{
@@ -52,6 +49,9 @@ http://PROXY {
 }
 `, []string{"caddy", "run", "--adapter", "caddyfile", "--config"}},
 }
+
+// withoutTLS matches what a test without a certificate leaves out.
+var withoutTLS = regexp.MustCompile(`(?m)^\s*ssl_certificate.*\n`)
 
 // TestBehindAProxy: the settings of PRODUCTION.md serve console, API, its document and links of reports below a path.
 func TestBehindAProxy(t *testing.T) {
@@ -77,6 +77,7 @@ func TestBehindAProxy(t *testing.T) {
 			settings := strings.ReplaceAll(string(block[1]), "127.0.0.1:8080", strings.TrimPrefix(s.base, "http://"))
 			dir := t.TempDir()
 			config := filepath.Join(dir, "config")
+			settings = withoutTLS.ReplaceAllString(strings.Replace(settings, "listen 443 ssl", "listen "+address, 1), "")
 			text := strings.NewReplacer("DIR", dir, "PROXY", address, "SETTINGS", settings).Replace(proxy.frame)
 			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 				t.Fatal(err)

@@ -24,9 +24,9 @@ import (
 )
 
 // Run runs the suite. The function open returns an engine over rows, which are in no order. Of the truth table and of the
-// cases, ordinary tests use every fifth filter, those with -short every hundredth, and long ones all.
+// cases, ordinary tests use every tenth filter, those with -short every hundredth, and long ones all.
 func Run(t *testing.T, open func(rows []lake.Row) engine.Engine) {
-	run(t, testlevel.Of(100, 5, 1), open)
+	run(t, testlevel.Of(100, 10, 1), open)
 }
 
 // openFunc returns an engine over rows. sampleFunc returns the texts that the level of the tests uses.
@@ -35,9 +35,9 @@ type (
 	sampleFunc = func(texts []string) []string
 )
 
-// RunSome is like Run with every tenth filter in ordinary tests, for an engine that does not evaluate filters itself.
+// RunSome is like Run with every twentieth filter in ordinary tests, for an engine that does not evaluate filters itself.
 func RunSome(t *testing.T, open func(rows []lake.Row) engine.Engine) {
-	run(t, testlevel.Of(100, 10, 1), open)
+	run(t, testlevel.Of(100, 20, 1), open)
 }
 
 var sampleEvery = flag.Int("suite.every", 0, "use every n-th filter of the suite; 0: by the level of the tests")

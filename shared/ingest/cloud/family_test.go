@@ -164,8 +164,8 @@ func writeOld(t *testing.T, table lakestate.Table, sources int, key func(int) st
 // TestReadsPerImportAreConstant imports logs of CloudFront and of IIS, all of which begin with the same line, into a
 // ledger that has many already.
 func TestReadsPerImportAreConstant(t *testing.T) {
-	const old = 10_000 // of each kind
-	logs := testlevel.Of(40, 100, 400)
+	old := testlevel.Of(3_000, 3_000, 10_000) // of each kind
+	logs := testlevel.Of(40, 40, 400)
 	w := newWorld(t)
 	kinds := []struct {
 		name string
@@ -177,7 +177,7 @@ func TestReadsPerImportAreConstant(t *testing.T) {
 	}
 	table := &watchedTable{Table: w.table}
 	config := w.config()
-	config.Table, config.Move = table, 3_000
+	config.Table, config.Move = table, old/3
 	left := map[string]int{}
 	config.Moved = func(_ context.Context, moved ledgertable.Moved, err error) {
 		if err != nil {

@@ -232,7 +232,7 @@ func (d *deployment) disturb(at int, script func(first int) faulttest.Script) (r
 }
 
 // stride is the distance between the requests that get a fault.
-func stride() int { return testlevel.Of(60, 29, 1) }
+func stride() int { return testlevel.Of(60, 43, 1) }
 
 func TestFaultAtEveryRequest(t *testing.T) {
 	t.Run("all objects are whole", func(t *testing.T) { testFaultAtEveryRequest(t, false) })

@@ -223,7 +223,7 @@ func TestProcessKilledAtAnyStep(t *testing.T) {
 			prepared := prepare(t, test.earlier...)
 			want := undisturbed(t, prepared, test.work)
 			steps := 0
-			for died := true; died; steps += testlevel.Of(1, 3, 1) {
+			for died := true; died; steps += testlevel.Of(1, 5, 1) {
 				dir := copyOf(t, prepared)
 				died = killedAt(t, dir, test.work, steps)
 				if got := seenWithoutRecovery(t, dir); got != test.before && got != test.after {

@@ -13,6 +13,7 @@ export interface Installation {
 	engine: string;
 	extent: { from: string | null; to: string } | null; // no beginning for a key that is limited to branches
 	complete_through: string | null;
+	kept: { hours: number; from: string } | null; // for ever, or it is not known how long
 	records: number | null;
 	objects: number | null;
 	bytes: number | null;

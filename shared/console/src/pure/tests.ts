@@ -721,7 +721,7 @@ test('a shell reads arguments as they are', () => {
 
 const installed: Installation = {
 	version: '1', engine: 'scan', extent: { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' },
-	complete_through: '2026-01-01T01:00:00Z', records: 1, objects: 1, bytes: 1,
+	complete_through: '2026-01-01T01:00:00Z', kept: null, records: 1, objects: 1, bytes: 1,
 	hours: [{ partition: '2026/01/01/10', objects: 1, records: 1, bytes: 1, compacted: true }],
 	ingest: { watching: true, last_source: null, last_at: null, quarantined: { lines: 0, newest_code: null } },
 	price: null, limits: { limit: {}, wait_seconds: null }, features: [], key: null,

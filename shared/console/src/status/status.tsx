@@ -70,7 +70,7 @@ function Sentences({ check, status, at }: Answers & { check: Check }) {
 				{status.records === null ? words.recordsUnknown :
 					<Records n={status.records} from={Date.parse(extent.from)} to={Date.parse(extent.to)} />}
 				{words.data(objects(status.objects), bytes(status.bytes ?? 0))}
-			</>} {words.from(moment(extent.from), moment(extent.to))}</>;
+			</>} {words.from(moment(extent.from), moment(extent.to))} {status.kept && words.kept(status.kept.hours, moment(status.kept.from))}</>;
 		case 'complete':
 			if (status.complete_through === null) return <>{words.completeUnknown} <Do>{words.completeUnknownDo}</Do></>;
 			return <>{words.complete(moment(status.complete_through), since(status.complete_through))}

@@ -15,6 +15,8 @@ export const words = {
 	dataUnknown: 'The number of records is not known.',
 	recordsUnknown: 'An unknown number of records',
 	to: (to: string) => `The newest record is of ${to}. The key does not learn more, because it is limited to branches.`,
+	kept: (hours: number, from: string) =>
+		`Records are kept for ${hours % 24 === 0 ? some(hours / 24, 'day') : some(hours, 'hour')}. Those from before ${from} are removed.`,
 	from: (from: string, to: string) => `The oldest is of ${from}, the newest of ${to}.`,
 	noData: 'There are no records.',
 	noDataDo: 'Import a log: orrery import access.log.gz',
@@ -89,3 +91,7 @@ export const words = {
 	perRoute: (route: string) => `Results of ${route}`,
 	features: 'Routes',
 } as const;
+
+function some(n: number, unit: string): string {
+	return n === 1 ? `1 ${unit}` : `${n} ${unit}s`;
+}

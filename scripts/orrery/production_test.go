@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orrery/orrery/scripts/orrery/internal/answers"
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
+)
+
+// commandsOfPage matches the blocks of a page with commands of a shell or of cron, and its settings.
+var (
+	commandsOfPage = regexp.MustCompile("(?ms)^```(?:sh|crontab)\n(.*?)^```$")
+	settingsOfPage = regexp.MustCompile("(?ms)^```toml\n(.*?)^```$")
+	userOfCommand  = regexp.MustCompile(`^(?:sudo -u orrery|\d+ \d+ \* \* \* orrery) `)
+)
+
+// TestProduction does what PRODUCTION.md says, in folders of its own: it runs the commands of orrery and the requests of
+// curl, in the order of the page, with the settings of the page. Commands of the system are left out.
+func TestProduction(t *testing.T) {
+	page, err := os.ReadFile("PRODUCTION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
+	here := strings.NewReplacer("/var/log/nginx", root, "/var/lib/orrery", data, "/backup", filepath.Join(root, "backup"),
+		`$(date +\%A)`, "Monday")
+	settings := settingsOfPage.FindSubmatch(page)
+	if settings == nil {
+		t.Fatal("the page has no settings")
+	}
+	line := `203.0.113.7 - - [` + time.Now().UTC().Format("02/Jan/2006:15:04:05 -0700") + `] "GET / HTTP/1.1" 200 1 "-" "curl"` + "\n"
+	for path, text := range map[string]string{
+		filepath.Join(data, "orrery.toml"): here.Replace(string(settings[1])), filepath.Join(root, "shop-access.log"): line,
+		filepath.Join(root, "backup", "orrery", "made by the administrator"): "",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var s *server
+	var key, lists string
+	ran, asked := 0, 0
+	for _, block := range commandsOfPage.FindAllStringSubmatch(string(page), -1) {
+		for command := range strings.Lines(strings.ReplaceAll(block[1], "\\\n", " ")) {
+			command = userOfCommand.ReplaceAllString(strings.TrimSpace(here.Replace(command)), "")
+			switch program, _, _ := strings.Cut(command, " "); program {
+			case "curl":
+				out := curl(t, strings.ReplaceAll(command+" --silent --show-error", "127.0.0.1:8080", strings.TrimPrefix(s.base, "http://")), key)
+				var a answers.Answer
+				if err := json.Unmarshal(out, &a); err != nil || !strings.Contains(string(out), "203.0.113.7") {
+					t.Errorf("%.300s: %v", out, err)
+				}
+				asked++
+			case "orrery":
+				out, errs, code := inProcess(t, split(t, command)[1:]...)
+				if code != exit.Done {
+					t.Fatalf("%s: exit code %d\n%s%s", command, code, out, errs)
+				}
+				ran++
+				if strings.Contains(command, " imports ") {
+					lists += out
+				}
+				if strings.Contains(command, " key create ") {
+					key = strings.TrimSpace(out)
+					s = startServer(t, data, "--watch", "--no-demo")
+					t.Setenv("ORRERY_LISTEN", strings.TrimPrefix(s.base, "http://"))
+				}
+			}
+		}
+	}
+	if ran != 9 || asked != 1 {
+		t.Errorf("%d commands and %d requests were found on the page", ran, asked)
+	}
+	if strings.Count(lists, "shop-access.log") != 2 {
+		t.Errorf("the data folder and the restored one do not have the log:\n%s", lists)
+	}
+}
+
+// curl runs a request with a key.
+func curl(t *testing.T, command, key string) []byte {
+	t.Helper()
+	if _, err := exec.LookPath("curl"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("CI runs the request, so it needs curl")
+		}
+		t.Skip("curl is missing")
+	}
+	c := exec.CommandContext(t.Context(), "sh", "-c", command)
+	c.Env, c.Stderr = append(os.Environ(), "ORRERY_API_KEY="+key), os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %.200s", command, err, out)
+	}
+	return out
+}

@@ -1,1 +1,0 @@
-import{Rc as f,b as o,c as r,o as m,p as e,q as t,r as i,ta as p}from"./chunk-iswv5xqy.js";t(e());i();m();r();var d=document.getElementById("console");d&&o(p(f,{}),d);
