@@ -25,7 +25,7 @@ func TestMarksOfPlanets(t *testing.T) {
 	}
 	s := newServer(t, func(c *Config) {
 		service := newSearch(t, &oracle{rows}, 0)
-		c.Search, c.Queries, c.Keys = service, service, testKeys
+		c.Search, c.Queries, c.Keys, c.Reports = service, service, testKeys, Maker
 		for _, v := range []struct {
 			config string
 			number int
@@ -57,11 +57,7 @@ func TestMarksOfPlanets(t *testing.T) {
 			if err := json.Unmarshal(got.body, &body); err != nil || got.StatusCode != http.StatusOK || body.Meta.Marks == nil {
 				t.Fatalf("%s of %s: %s %v %s", route, key, got.Status, err, got.body)
 			}
-			var list []string
-			for _, m := range *body.Meta.Marks {
-				list = append(list, fmt.Sprintf("%s %d at %s by %s", m.Config, m.Version, m.At, m.By))
-			}
-			if text := strings.Join(list, ", "); text != want {
+			if text := listed(*body.Meta.Marks); text != want {
 				t.Errorf("%s of %s: %s, want %s", route, key, text, want)
 			}
 			without := s.send(t, get("/api/v4.0/data/"+route+"?filters="+filters, "X-API-Key: "+key))
@@ -69,5 +65,24 @@ func TestMarksOfPlanets(t *testing.T) {
 				t.Errorf("%s without marks: %v %s", route, err, without.body)
 			}
 		}
+		got := s.send(t, get("/api/v4.0/data/report?format=json&filters="+filters, "X-API-Key: "+key))
+		var body struct {
+			Report struct{ Marks *[]answer.Mark }
+		}
+		if err := json.Unmarshal(got.body, &body); err != nil || got.StatusCode != http.StatusOK || body.Report.Marks == nil {
+			t.Fatalf("the report of %s: %s %v %.300s", key, got.Status, err, got.body)
+		}
+		if text := listed(*body.Report.Marks); text != want {
+			t.Errorf("the report of %s: %s, want %s", key, text, want)
+		}
 	}
+}
+
+// listed returns marks of planets as a list.
+func listed(marks []answer.Mark) string {
+	list := make([]string, len(marks))
+	for i, m := range marks {
+		list[i] = fmt.Sprintf("%s %d at %s by %s", m.Config, m.Version, m.At, m.By)
+	}
+	return strings.Join(list, ", ")
 }

@@ -64,9 +64,8 @@ func (f Found) continues(first Found, end int64) bool {
 	return f.Host == first.Host && f.Kind == first.Kind && f.Prefix == first.Prefix && f.From-end <= longestPause
 }
 
-// New returns what an episode is, and reports whether that is an incident. addresses lists the addresses of the signs, the
-// most frequent first.
-func New(e Episode, s Signs, addresses []Value) (f Found, isIncident bool) {
+// New returns what an episode is, and reports whether that is an incident.
+func New(e Episode, s Signs) (f Found, isIncident bool) {
 	s.over = e.beyond(s)
 	f = Found{Episode: e, Kind: e.kind(s), Prefix: e.prefix(s)}
 	dismissed, unlessHarmed := e.dismissed(s, f.Kind)
@@ -75,8 +74,8 @@ func New(e Episode, s Signs, addresses []Value) (f Found, isIncident bool) {
 		return f, !dismissed || unlessHarmed
 	}
 	sum := int64(0)
-	for _, a := range addresses {
-		if sum += a.Requests; e.Signal == Rush && (sum-a.Requests)*100 >= addressShare*e.Excess {
+	for _, a := range s.Addresses {
+		if sum += a.Requests; e.Signal.isOfAll() && (sum-a.Requests)*100 >= addressShare*e.Excess {
 			break
 		}
 		if f.Addresses = append(f.Addresses, a.Text); len(f.Addresses) > mostAddresses {
@@ -307,6 +306,8 @@ func (f Found) why() string {
 		return excess + " requests more than usual have an agent that names a scanner." + guess
 	case Missed:
 		return excess + " requests more than usual were answered with 404." + guess
+	case Repeating:
+		return excess + " requests more than usual look like those of a program." + guess
 	}
 	return "There were " + excess + " requests more than usual." + guess
 }

@@ -96,12 +96,12 @@ func (g *Grid) usualAt(of *numbers, s Signal, hour, start int64) usual {
 		if all == 0 {
 			continue
 		}
-		if busy++; s != Rush {
+		if busy++; !s.isOfAll() {
 			shares = append(shares, n*million/all)
 		}
 	}
 	u := usual{rate: median(counts) * milli, share: median(shares), least: Signals[s].LeastRate, known: busy >= leastHistory}
-	if s == Rush {
+	if s.isOfAll() {
 		for _, at := range []int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour, start - 2*Hour, start - Hour} {
 			u.rate = max(u.rate, g.number(of, s, at)*milli)
 		}
@@ -200,10 +200,10 @@ func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 			continue
 		}
 		u, ratio := usualAt(hour), int64(100)
-		if s == Rush {
+		if s.isOfAll() {
 			ratio = coarseRatio
 		}
-		if u.known && s.standsOut(n, u.expected(g.number(of, Rush, hour), Hour), ratio) || !u.known && s != Rush {
+		if u.known && s.standsOut(n, u.expected(g.number(of, Rush, hour), Hour), ratio) || !u.known && !s.isOfAll() {
 			single[hour] = true
 			list = append(list, Span{hour, hour + Hour})
 		}
@@ -237,9 +237,9 @@ func (g *Grid) window(
 	for at := span.From; at < span.To; at += Hour {
 		ratio := int64(100)
 		switch {
-		case s == Rush && at > span.From+Hour: // the rhythm of a day makes many hours differ
+		case s.isOfAll() && at > span.From+Hour: // the rhythm of a day makes many hours differ
 			ratio = Signals[s].Ratio
-		case s == Rush:
+		case s.isOfAll():
 			ratio = coarseRatio
 		}
 		if !single[at] {
@@ -286,16 +286,21 @@ func episodesOf(w Window, hours, minutes *Grid) []Episode {
 					u = minutes.usualShare(during, s, w.Span)
 				}
 			}
-			series = append(series, minute{
-				minutes.number(during, s, at), u.expected(minutes.number(during, Rush, at), Minute),
-			})
+			n := minutes.number(during, s, at)
+			if s == Repeating && slices.ContainsFunc(list, func(e Episode) bool { return e.From <= at && at < e.To }) {
+				n = 0
+			}
+			series = append(series, minute{n, u.expected(minutes.number(during, Rush, at), Minute)})
 		}
-		if s == Rush && !hours.usualAt(before, s, w.first, w.first).known {
+		if s.isOfAll() && !hours.usualAt(before, s, w.first, w.first).known {
 			continue
 		}
 		for _, r := range s.runs(series) {
 			e := Episode{
 				Span: Span{w.From + int64(r.from)*Minute, w.From + int64(r.to)*Minute}, Host: w.Host, Signal: s,
+			}
+			if s == Repeating && slices.ContainsFunc(list, func(o Episode) bool { return o.overlaps(e.Span) }) {
+				continue // the other one explains the requests
 			}
 			n, expected := r.sums(series)
 			e.Excess, e.Ratio = n-expected/milli, n*milli*100/expected

@@ -42,6 +42,10 @@ type Signs struct {
 	Humans  int64 // signs that are requests of humans
 	Probes  int64 // requests with an argument that attacks the application
 
+	Addresses   []Value // of the signs, the most frequent first; nil: there are too many
+	Before      []Value // the same in as much time before, for signals of all requests
+	HumansKnown bool    // records say whether their clients are human
+
 	over []Value // what beyond returns
 }
 
@@ -126,6 +130,9 @@ const (
 	crawlerShare   = 50
 	humansShare    = 50
 	onePathShare   = 50
+	busyAddress    = 10 // requests more than before
+	busyShare      = 80
+	leastScraped   = 300 // requests more than usual that are scraping without a signal of their own
 )
 
 var (
@@ -134,7 +141,7 @@ var (
 	payload     = regexp.MustCompile(`(?i)sqli|sql.?injection|\bxss\b|cross.?site|\b[lr]fi\b|\brce\b|\bxxe\b|\bssti\b|inject|inclusion|traversal|deserial|jndi|log4`)
 	probing     = regexp.MustCompile(`(?i)scanner|\bprob(e|ing)\b|too many paths|too many errors`)
 	secret      = regexp.MustCompile(`(?i)/\.(env|git|svn|aws|ssh|ht)|wp-(admin|login|content|includes|config)|php|cgi-bin|actuator|\.(sql|bak|old|zip|tar|gz|asp|aspx|jsp|cfm|ini|conf|log)$|admin|manager|setup|/console`)
-	scanner     = regexp.MustCompile(ScannerAgents)
+	robot       = regexp.MustCompile(`(?i)headless|phantomjs|selenium|puppeteer|playwright|scrapy`)
 	crawler     = regexp.MustCompile(`(?i)bot\b|bot/|crawl|spider|slurp|mediapartners|facebookexternalhit`)
 )
 
@@ -144,14 +151,14 @@ var Kinds = []kindRule{
 		Injection, "Half of the reasons name a payload of an attack on the application, or three tenths of the requests have one " +
 			"in their query.",
 		func(e Episode, s Signs) bool {
-			return e.share(s, s.Reasons, payload) >= injectionShare || s.Probes*100 >= probeShare*e.Excess
+			return e.share(s, s.Reasons, payload.MatchString) >= injectionShare || s.Probes*100 >= probeShare*e.Excess
 		},
 	},
 	{
 		Guessing, "Six tenths are requests of a path that logs users in, or have a reason that names logins; or eight tenths of " +
 			"what was answered with 401 or 403 are requests of one path.",
 		func(e Episode, s Signs) bool {
-			return e.pathShare(s, loginPath) >= guessingShare || e.share(s, s.Reasons, loginReason) >= guessingShare ||
+			return e.pathShare(s, loginPath) >= guessingShare || e.share(s, s.Reasons, loginReason.MatchString) >= guessingShare ||
 				e.Signal == Denying && e.topShare(s, 1) >= deniedShare
 		},
 	},
@@ -159,8 +166,8 @@ var Kinds = []kindRule{
 		Scan, "15 % of the requests have an agent that names a scanner; or half of the reasons do; or half of the paths are those that scanners look " +
 			"for; or twenty different paths are missing.",
 		func(e Episode, s Signs) bool {
-			return e.Signal == Probing || e.share(s, s.Agents, scanner) >= scannerShare ||
-				e.share(s, s.Reasons, probing) >= injectionShare || e.pathShare(s, secret) >= injectionShare ||
+			return e.Signal == Probing || e.share(s, s.Agents, namesScanner) >= scannerShare ||
+				e.share(s, s.Reasons, probing.MatchString) >= injectionShare || e.pathShare(s, secret) >= injectionShare ||
 				e.Signal == Missed && s.Paths.Distinct >= scanPaths
 		},
 	},
@@ -187,10 +194,10 @@ func (e Episode) kind(s Signs) Kind {
 }
 
 // share returns the number of signs with a value that matches, in percent of the excess: the other signs are usual.
-func (e Episode) share(s Signs, f Field, match *regexp.Regexp) int64 {
+func (e Episode) share(s Signs, f Field, matches func(text string) bool) int64 {
 	n := int64(0)
 	for _, v := range f.Values {
-		if match.MatchString(v.Text) {
+		if matches(v.Text) {
 			n += e.Weight(v)
 		}
 	}
@@ -241,18 +248,32 @@ var Dismissals = []Dismissal{
 		},
 	},
 	{
-		Doc: "`denied`, `missing` or `requests`: half of the agents name a crawler, and none a scanner.",
+		Doc: "`denied`, `missing`, `requests` or `repeated`: half of the agents name a crawler, and none a scanner.",
 		applies: func(e Episode, s Signs, _ Kind) bool {
-			return e.isGuess() && e.share(s, s.Agents, crawler) >= crawlerShare && e.share(s, s.Agents, scanner) == 0
+			return e.isGuess() && e.share(s, s.Agents, crawler.MatchString) >= crawlerShare && e.share(s, s.Agents, namesScanner) == 0
 		},
 	},
 	{
-		Doc: "`missing` or `requests`, and the kind is not injection: half of the requests are of humans. Their " +
+		Doc: "`missing`, `requests` or `repeated`, and the kind is not injection: half of the requests are of humans. Their " +
 			"flood is an incident only if the origin did not hold.",
 		applies: func(e Episode, s Signs, kind Kind) bool {
-			return (e.Signal == Missed || e.Signal == Rush) && kind != Injection && e.byHumans(s)
+			return (e.Signal == Missed || e.Signal.isOfAll()) && kind != Injection && e.byHumans(s)
 		},
 		unlessHarmed: true,
+	},
+	{
+		Doc: "`requests`, and the log does not say who is human: addresses with ten requests more than in as much time before have " +
+			"less than half of the excess. Such a flood is an incident only if the origin did not hold.",
+		applies: func(e Episode, s Signs, kind Kind) bool {
+			return e.Signal == Rush && kind != Injection && !s.HumansKnown && len(s.Addresses) > 0 &&
+				e.byBusy(s) < humansShare
+		},
+		unlessHarmed: true,
+	},
+	{
+		Doc: "`repeated`, unless one path has eight tenths of the excess, and so have addresses with ten requests more than in as " +
+			"much time before; or the excess is at least 300, and one address or agents of browsers without a screen have eight tenths of it.",
+		applies: func(e Episode, s Signs, _ Kind) bool { return e.Signal == Repeating && !e.isOfPrograms(s) },
 	},
 	{
 		Doc: "`missing`: fewer than twenty different paths are missing.",
@@ -267,7 +288,46 @@ var Dismissals = []Dismissal{
 }
 
 // isGuess reports whether no rule of the gateway, and no name of a scanner, says that the requests are an attack.
-func (e Episode) isGuess() bool { return e.Signal == Denying || e.Signal == Missed || e.Signal == Rush }
+func (e Episode) isGuess() bool {
+	return e.Signal == Denying || e.Signal == Missed || e.Signal.isOfAll()
+}
+
+// more returns how many requests more than in as much time before each address has.
+func (e Episode) more(s Signs) []int64 {
+	before := map[string]int64{}
+	for _, v := range s.Before {
+		before[v.Text] = v.Requests
+	}
+	list := make([]int64, len(s.Addresses))
+	for i, v := range s.Addresses {
+		list[i] = v.Requests - before[v.Text]
+	}
+	return list
+}
+
+// byBusy returns the percentage of the excess of addresses that have many requests more than before.
+func (e Episode) byBusy(s Signs) int64 {
+	n := int64(0)
+	for _, more := range e.more(s) {
+		if more >= busyAddress {
+			n += more
+		}
+	}
+	return n * 100 / max(1, e.Excess)
+}
+
+// isOfPrograms reports whether the requests look like those of programs: clients repeat one path, or one client or browsers
+// without a screen send most of them.
+func (e Episode) isOfPrograms(s Signs) bool {
+	if e.topShare(s, 1) >= floodShare && e.byBusy(s) >= busyShare {
+		return true
+	}
+	if e.Excess < leastScraped {
+		return false
+	}
+	first := slices.Max(append(e.more(s), 0)) * 100 / e.Excess
+	return first >= busyShare || e.share(s, s.Agents, robot.MatchString) >= busyShare
+}
 
 // byHumans reports whether half of the signs are of humans.
 func (e Episode) byHumans(s Signs) bool { return s.Humans*100 >= humansShare*e.Weight(s.Total) }

@@ -106,7 +106,7 @@ func TestKinds(t *testing.T) {
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			e := incident.Episode{Host: shop, Signal: test.signal, Excess: 400, Ratio: 900}
-			if f, _ := incident.New(e, test.signs, nil); f.Kind != test.kind || f.Prefix != test.prefix {
+			if f, _ := incident.New(e, test.signs); f.Kind != test.kind || f.Prefix != test.prefix {
 				t.Errorf("%s at %q", f.Kind, f.Prefix)
 			}
 		})
@@ -138,6 +138,31 @@ func TestDismissed(t *testing.T) {
 		{"one path that rules stop", incident.Stopping, incident.Signs{Paths: stopped("/search", 400)}, false, false, true},
 		{"people who are stopped", incident.Stopping, incident.Signs{Humans: 300}, true, false, false},
 		{"guesses of people", incident.Stopping, incident.Signs{Humans: 300, Paths: stopped("/login", 400)}, false, false, false},
+		{"a crowd whose clients are unknown", incident.Rush, incident.Signs{Addresses: addresses(100, 4)}, true, false, false},
+		{
+			"a flood of such a crowd", incident.Rush, incident.Signs{Addresses: addresses(100, 4), Paths: only("/search", 400)},
+			true, true, false,
+		},
+		{"a crowd of which some are known", incident.Rush, incident.Signs{Addresses: addresses(100, 4), HumansKnown: true}, false, false, false},
+		{"a botnet", incident.Rush, incident.Signs{Addresses: addresses(16, 25)}, false, false, false},
+		{
+			"a botnet that repeats a path", incident.Repeating,
+			incident.Signs{Addresses: addresses(16, 25), Paths: only("/search", 400)}, false, false, false,
+		},
+		{"a botnet that reads paths", incident.Repeating, incident.Signs{Addresses: addresses(16, 25)}, true, false, false},
+		{
+			"many clients of one path", incident.Repeating,
+			incident.Signs{Addresses: addresses(100, 4), Paths: only("/search", 400)}, true, false, false,
+		},
+		{
+			"clients that always poll", incident.Repeating,
+			incident.Signs{Addresses: addresses(4, 100), Before: addresses(4, 99), Paths: only("/search", 400)}, true, false, false,
+		},
+		{"one client", incident.Repeating, incident.Signs{Addresses: addresses(1, 400)}, false, false, false},
+		{
+			"browsers without a screen", incident.Repeating,
+			incident.Signs{Addresses: addresses(40, 10), Agents: only("Mozilla/5.0 HeadlessChrome/124.0", 400)}, false, false, false,
+		},
 		{"a missing file", incident.Missed, incident.Signs{Paths: only("/app.js", 400)}, true, false, false},
 		{"many missing files", incident.Missed, incident.Signs{Paths: paths(40, "/%d", 10)}, false, false, false},
 		{"sessions that ended", incident.Denying, incident.Signs{Paths: paths(10, "/api/%d", 40)}, true, false, false},
@@ -148,11 +173,20 @@ func TestDismissed(t *testing.T) {
 			e.To = 401 * incident.Minute
 		}
 		test.signs.Total = total
-		f, isIncident := incident.New(e, test.signs, nil)
+		f, isIncident := incident.New(e, test.signs)
 		if isIncident != (!test.dismissed || test.harmed) || f.OnlyIfHarmed != test.harmed {
 			t.Errorf("%s: %v, only if harmed: %v", test.rule, isIncident, f.OnlyIfHarmed)
 		}
 	}
+}
+
+// addresses returns so many addresses, each with so many requests.
+func addresses(n int, each int64) []incident.Value {
+	list := make([]incident.Value, n)
+	for i := range list {
+		list[i] = incident.Value{Text: fmt.Sprintf("192.0.2.%d", i), Requests: each}
+	}
+	return list
 }
 
 // stopped returns a path whose requests were blocked.

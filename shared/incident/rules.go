@@ -1,6 +1,11 @@
 package incident
 
-import "github.com/orrery/orrery/shared/filter"
+import (
+	"slices"
+	"strings"
+
+	"github.com/orrery/orrery/shared/filter"
+)
 
 // Measure is a number of requests that is counted by host and segment.
 type Measure int
@@ -19,9 +24,21 @@ const (
 // passing are the conditions of requests that were neither blocked nor challenged.
 var passing = []string{"blocked not is true", "challenge not is true", "ichallenge not is true"}
 
-// ScannerAgents matches agents that name a scanner.
-const ScannerAgents = `(?i)sqlmap|nikto|nuclei|gobuster|dirbuster|feroxbuster|ffuf|wfuzz|zmeu|masscan|zgrab|wpscan|` +
-	`acunetix|nessus|openvas|netsparker|arachni|w3af|havij|skipfish|joomscan|hydra|morfeus|jorgee|whatweb|dirb/`
+// scannerNames are the names of scanners in agents, in lower case.
+var scannerNames = []string{
+	"sqlmap", "nikto", "nuclei", "gobuster", "dirbuster", "feroxbuster", "ffuf", "wfuzz", "zmeu", "masscan", "zgrab", "wpscan",
+	"acunetix", "nessus", "openvas", "netsparker", "arachni", "w3af", "havij", "skipfish", "joomscan", "hydra", "morfeus",
+	"jorgee", "whatweb", "dirb/",
+}
+
+// scannerAgents matches agents that name a scanner.
+var scannerAgents = "(?i)" + strings.Join(scannerNames, "|")
+
+// namesScanner reports whether an agent names a scanner. The regular expression would take a hundred times as long.
+func namesScanner(agent string) bool {
+	agent = strings.ToLower(agent)
+	return slices.ContainsFunc(scannerNames, func(name string) bool { return strings.Contains(agent, name) })
+}
 
 // ProbingQueries matches queries that attack the application.
 const ProbingQueries = `(?i)union(\+|%20|\s|/\*)+(all(\+|%20|\s)+)?select|(<|%3c)(script|svg|img|iframe)|\.\.(/|%2f)|etc/passwd|` +
@@ -40,7 +57,7 @@ func (m Measure) Conditions() []string {
 	case Missing:
 		return append([]string{"status=404"}, passing...)
 	case Scanners:
-		return []string{`user_agent~"` + ScannerAgents + `"`}
+		return []string{`user_agent~"` + scannerAgents + `"`}
 	}
 	return nil
 }
@@ -65,8 +82,12 @@ const (
 	Probing
 	Missed
 	Rush
+	Repeating
 	signals
 )
+
+// isOfAll reports whether a signal counts all requests.
+func (s Signal) isOfAll() bool { return s == Rush || s == Repeating }
 
 // Conditions returns the conditions of the requests of a signal. It returns none for requests that were stopped, because no
 // filter selects what was blocked or challenged.
@@ -109,6 +130,10 @@ var Signals = [signals]signalRule{
 	},
 	Rush: {
 		Name: "requests", Doc: "All requests.", Least: 300, Ratio: 500, LongRatio: 500, LeastRate: 50, measure: All,
+	},
+	Repeating: {
+		Name: "repeated", Doc: "All requests, without the minutes of episodes of the other signals.",
+		Least: 40, Ratio: 200, LongRatio: 200, LeastRate: 50, measure: All,
 	},
 }
 

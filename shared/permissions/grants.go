@@ -269,7 +269,7 @@ var tasksOf = withOlder(map[string][]Task{
 	"incidents":       {authentication, querying},
 	"effect":          {authentication, querying},
 	"whatif":          {authentication, querying},
-	"report-now":      {authentication, querying},
+	"report-now":      {authentication, querying, readingPlanets},
 	"report-get":      {authentication, readingReports, readingRuns},
 	"report-put":      {authentication, readingReports, writingReports, requestingRuns},
 	"not-found":       {},

@@ -28,7 +28,7 @@ type Report struct {
 	Verdict     Verdict  `json:"verdict"`
 	// Incidents are not known if the period is longer than incident.LongestPeriod, or if their questions failed.
 	Incidents []Incident    `json:"incidents" nullable:"true" doc:"By begin, as data/incidents has them; null if they are not known"`
-	Marks     []answer.Mark `json:"marks" nullable:"true" doc:"Changes of the settings of gateways in the period, by time; null if they are not known"`
+	Marks     []answer.Mark `json:"marks" nullable:"true" doc:"Changes of settings in the period, by time; null if they are not known"`
 	Figures   []Figure      `json:"figures" doc:"Nine numbers; pages show p99_time with average_time"`
 	Chart     Chart         `json:"chart"`
 	Attackers []List        `json:"attackers"`

@@ -195,6 +195,11 @@ func (d *decoder) int() int64 {
 }
 
 func (d *decoder) uint() uint64 {
+	if len(d.bytes) > 0 && d.bytes[0] < 1<<7 { // most numbers
+		n := d.bytes[0]
+		d.bytes = d.bytes[1:]
+		return uint64(n)
+	}
 	n, length := binary.Uvarint(d.bytes)
 	d.skip(length)
 	return n

@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/inquiry"
+	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/report/definition"
 	"github.com/orrery/orrery/shared/report/destination"
 	"github.com/orrery/orrery/shared/report/runs"
@@ -71,7 +72,7 @@ func ReportNow(
 		return nil, err
 	}
 	return newHTTP(p.row, p.environment, log, together(p.environment, api.Config{
-		Keys: p.callers, Search: path.Service, Reports: maker,
+		Keys: p.callers, Search: path.Service, Reports: maker, Planets: planet.Over(document.Over(p.table), time.Now),
 	}), searchChecks(p, path))
 }
 

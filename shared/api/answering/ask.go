@@ -30,10 +30,11 @@ type Ask func(ctx context.Context, route string, params map[string]string) ([]by
 // AskAs returns a function that asks questions with the permissions of a caller, who is limited to branches, unless
 // they are nil. Questions of one caller count together. If s also implements Queries, a question that takes longer than
 // an answer may is asked again until its answer is there, or ctx ends. now is the clock by which incidents are still
-// going on, and of relative times; nil: the newest record is the present.
+// going on, and of relative times; nil: the newest record is the present. There are no marks of planets, because the
+// readers of a report that is sent to them need no permission to read planets.
 func AskAs(s Searcher, branches []string, caller string, now func() time.Time) Ask {
 	queries, _ := s.(Queries)
-	return askAs(s, queries, branches, caller, now)
+	return askAs(s, queries, branches, caller, now, nil)
 }
 
 // Ask implements the sources of reports and of explanations.
@@ -41,8 +42,10 @@ func (a Ask) Ask(ctx context.Context, route string, params map[string]string) ([
 	return a(ctx, route, params)
 }
 
-// askAs is AskAs. queries may be nil.
-func askAs(s Searcher, queries Queries, branches []string, caller string, now func() time.Time) Ask {
+// askAs is AskAs, with the marks of planets that versions tells; nil: there are none. queries may be nil.
+func askAs(
+	s Searcher, queries Queries, branches []string, caller string, now func() time.Time, versions marking.Versions,
+) Ask {
 	var ask Ask
 	ask = func(ctx context.Context, to string, params map[string]string) (body []byte, err error) {
 		defer recovered(&err)
@@ -54,7 +57,7 @@ func askAs(s Searcher, queries Queries, branches []string, caller string, now fu
 		case params[search.MarksParam] == "true":
 			r := marking.Request{
 				Route: search.Route(to), Params: maps.Clone(params), Filters: params["filters"], Syntax: filter.QueryString,
-				Now: timeBy(now), AtOnce: inquiry.Few,
+				Now: timeBy(now), AtOnce: inquiry.Few, Versions: versions,
 			}
 			delete(r.Params, dryRunName)
 			delete(r.Params, search.MarksParam)
@@ -220,7 +223,7 @@ func reasonOf(err error) error {
 // asker returns the function by which a report or an explanation asks its questions. Each is a request of the caller. The
 // log has why questions failed.
 func (s *server) asker(c *route.Call) Ask {
-	ask := askAs(s.Search, s.Queries, c.Caller.Branches, c.Caller.Owner, s.present)
+	ask := askAs(s.Search, s.Queries, c.Caller.Branches, c.Caller.Owner, s.present, s.planetVersions(c))
 	return func(ctx context.Context, to string, params map[string]string) ([]byte, error) {
 		body, err := ask(ctx, to, params)
 		s.logFailure(ctx, c, to, err)

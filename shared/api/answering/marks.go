@@ -22,12 +22,7 @@ var errMarks = &search.ParamError{
 func (s *server) answerMarked(c *route.Call, to search.Route, args parameter.Arguments) error {
 	r := asking.Request{
 		Route: to, Params: maps.Clone(args), Filters: args[parameter.Filters.Name], Syntax: parameter.SyntaxOf(c.Request.Header),
-		Now: s.present(), AtOnce: s.AtOnce,
-	}
-	if s.Planets != nil && c.Caller.Allows(keys.ConfRead) {
-		r.Versions = func(ctx context.Context, config string) ([]document.Info, error) {
-			return s.Planets.Versions(ctx, planet.DocumentOf(config))
-		}
+		Now: s.present(), AtOnce: s.AtOnce, Versions: s.planetVersions(c),
 	}
 	for _, name := range []string{dryRunName, search.MarksParam, parameter.FormatName, parameter.CSVName} {
 		delete(r.Params, name)
@@ -39,6 +34,16 @@ func (s *server) answerMarked(c *route.Call, to search.Route, args parameter.Arg
 		}))
 	}
 	return answerTogether(s, c, args, marked(r, func([]search.TimelineResult, *search.Meta) {}))
+}
+
+// planetVersions returns what reads the versions of planets for a caller, or nil if the caller may not read planets.
+func (s *server) planetVersions(c *route.Call) asking.Versions {
+	if s.Planets == nil || !c.Caller.Allows(keys.ConfRead) {
+		return nil
+	}
+	return func(ctx context.Context, config string) ([]document.Info, error) {
+		return s.Planets.Versions(ctx, planet.DocumentOf(config))
+	}
 }
 
 // marked returns the results of a request with marks. shorten cuts texts in them.

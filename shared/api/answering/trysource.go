@@ -31,7 +31,7 @@ func (t TrySource) Sequences(
 // TryAs returns a source with the permissions of a caller, as AskAs does.
 func TryAs(s Searcher, branches []string, caller string, now func() time.Time) TrySource {
 	queries, _ := s.(Queries)
-	return TrySource{askAs(s, queries, branches, caller, now), sequencesAs(s, queries, branches, caller)}
+	return TrySource{askAs(s, queries, branches, caller, now, nil), sequencesAs(s, queries, branches, caller)}
 }
 
 func sequencesAs(

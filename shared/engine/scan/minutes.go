@@ -82,10 +82,12 @@ type regrouping struct {
 	into   *numbered
 	minute int64 // that was added last
 	holds  bool  // whether the conditions on times hold for it
+	start  int64 // of its segment
+	endMs  int64 // of its segment
 }
 
 func (m *minutes) regroup(into *numbered) regrouping {
-	return regrouping{minutes: m, into: into, minute: math.MinInt64}
+	return regrouping{minutes: m, into: into, minute: math.MinInt64, endMs: math.MinInt64}
 }
 
 // during reports whether the conditions on times hold for a time.
@@ -115,12 +117,17 @@ func (m *minutes) host(name []byte, named bool) bool {
 // add adds the numbers of a host and minute.
 func (g *regrouping) add(minute int64, host int32, n []int64) {
 	if minute != g.minute {
-		g.minute, g.holds = minute, g.during(minute*1000)
+		ms := minute * 1000
+		if minute < g.minute || ms >= g.endMs {
+			g.start = g.segments.Start(ms)
+			g.endMs = g.segments.EndMs(g.start)
+		}
+		g.minute, g.holds = minute, g.during(ms)
 	}
 	if !g.holds {
 		return
 	}
-	key := segmentValue{g.segments.Start(minute * 1000), host}
+	key := segmentValue{g.start, host}
 	if last := len(g.into.groups) - 1; last >= 0 && g.into.groups[last] == key {
 		for i, more := range n {
 			g.into.n[last*g.into.width+i] += more

@@ -193,13 +193,23 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 	if err := a.all(ctx, list); err != nil {
 		return nil, err
 	}
+	list = nil
+	for i, e := range episodes {
+		s := &answers[i].Signs
+		if s.Paths = answers[i].paths.listed(); s.Paths.Distinct == 0 { // there were too many
+			list = append(list, a.paths(e.Span, e, func(f incident.Field) { s.Paths = f }))
+		}
+	}
+	if len(list) > 0 {
+		if err := a.all(ctx, list); err != nil {
+			return nil, err
+		}
+	}
 	found := make([]incident.Found, 0, len(episodes))
 	for i, e := range episodes {
 		s := answers[i].Signs
-		if paths := answers[i].paths.listed(); paths.Distinct > 0 {
-			s.Paths = paths
-		}
-		if f, isIncident := incident.New(e, s, answers[i].addresses.listed().Values); isIncident {
+		s.Addresses, s.Before = answers[i].addresses.listed().Values, answers[i].before.listed().Values
+		if f, isIncident := incident.New(e, s); isIncident {
 			found = append(found, f)
 		}
 	}

@@ -373,6 +373,28 @@ func TestManyHosts(t *testing.T) {
 	}
 }
 
+// manyPaths answers no counts of paths.
+type manyPaths struct{ source }
+
+func (m manyPaths) Ask(ctx context.Context, route string, params map[string]string) ([]byte, error) {
+	if route == string(search.Counts) && params["by"] == "path" {
+		return nil, fault.New(fault.EngineLimit, "too many values")
+	}
+	return m.source.Ask(ctx, route, params)
+}
+
+// TestManyPaths: if there are too many paths for an answer, the most frequent ones tell what an incident is.
+func TestManyPaths(t *testing.T) {
+	var l log
+	l.ordinary(10, line{host: "bank.example", blocked: &no})
+	l.attack(noon, 5*time.Minute, 400, guess("bank.example"))
+	want := l.incidents(t, secondDay)
+	got, err := asking.Run(t.Context(), manyPaths{l.source(t)}, asking.Request{Filters: secondDay})
+	if diff := cmp.Diff(want, got.Results); diff != "" || err != nil || len(want) != 1 || want[0].Path != "/login" {
+		t.Errorf("%v %v %s", err, want, diff)
+	}
+}
+
 // failing answers no question of a route.
 type failing struct {
 	source
@@ -393,7 +415,7 @@ func TestFailedQuestions(t *testing.T) {
 	var l log
 	l.ordinary(10, line{host: "bank.example", blocked: &no})
 	l.attack(noon, 5*time.Minute, 400, guess("bank.example"))
-	for _, route := range []string{"counts", "stats", "facets", "timeline"} {
+	for _, route := range []string{"counts", "stats", "facets"} {
 		if _, err := asking.Run(t.Context(), failing{l.source(t), route}, asking.Request{Filters: secondDay}); !errors.Is(err, errBusy) {
 			t.Errorf("%s: %v", route, err)
 		}

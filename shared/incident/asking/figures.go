@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/orrery/orrery/shared/answer"
 	"github.com/orrery/orrery/shared/filter"
@@ -65,7 +64,7 @@ func total(f answer.FacetResult, to *incident.Value, monitored *int64) {
 // signs are the answers to the questions about the signs of an episode.
 type signs struct {
 	incident.Signs
-	paths, addresses values
+	paths, addresses, before values
 }
 
 // values has the requests with each value of a field, by value: all, and those that passed if they are no signs.
@@ -104,48 +103,58 @@ func counted(filters, by string, apart []string, into *values) inquiry.Question 
 	}
 }
 
+// signsDuring returns the filter for the requests of a span with the signal of an episode, and with further conditions.
+func (a *asker) signsDuring(span incident.Span, e incident.Episode, more ...string) string {
+	conditions := []string{span.During(), e.Host.Condition(), a.conditions}
+	return filter.Joined(append(append(conditions, e.Signal.Conditions()...), more...)...)
+}
+
 // signs returns the questions for the signs of an episode. Those that were stopped are all without those that passed.
 func (a *asker) signs(e incident.Episode, into *signs) []inquiry.Question {
-	at := func(span incident.Span, more ...string) string {
-		conditions := []string{span.During(), e.Host.Condition(), a.conditions}
-		return filter.Joined(append(append(conditions, e.Signal.Conditions()...), more...)...)
-	}
+	during := a.signsDuring(e.Span, e)
 	stopping, every, monitored := e.Signal == incident.Stopping, everything(e.Host), int64(0)
 	apart := []string{}
 	if stopping {
 		apart = append(apart, filter.Joined(incident.Passed.Conditions()...))
 	}
 	list := []inquiry.Question{
-		facets(at(e.Span), "path,reason,user_agent,human,"+every, mostValues, stopping, func(f answer.FacetResult) {
+		facets(during, "reason,user_agent,human,"+every, mostValues, stopping, func(f answer.FacetResult) {
 			switch f.By {
-			case "path":
-				into.Paths = fieldOf(f)
 			case "reason":
 				into.Reasons = fieldOf(f)
 			case "user_agent":
 				into.Agents = fieldOf(f)
 			case "human":
-				into.Humans = signsOf(e, f, true)
+				into.Humans, into.HumansKnown = signsOf(e, f, true), f.NumOfRequests > 0
 			case every:
 				total(f, &into.Total, &monitored)
 			}
 		}),
-		counted(at(e.Span), "path", apart, &into.paths),
-		counted(at(e.Span), "ip", apart, &into.addresses),
+		counted(during, "path", apart, &into.paths),
+		counted(during, "ip", apart, &into.addresses),
 	}
 	if !stopping {
-		probes := at(e.Span, `query~"`+incident.ProbingQueries+`"`)
+		probes := a.signsDuring(e.Span, e, `query~"`+incident.ProbingQueries+`"`)
 		list = append(list, facets(probes, every, mostValues, false, func(f answer.FacetResult) {
 			into.Probes = f.NumOfRequests
 		}))
 	}
+	if e.Signal == incident.Rush || e.Signal == incident.Repeating {
+		before := incident.Span{From: 2*e.From - e.To, To: e.From}
+		list = append(list, counted(a.signsDuring(before, e), "ip", apart, &into.before))
+	}
 	if e.Ratio < incident.Overwhelming {
 		day := incident.Span{From: e.From - 24*incident.Hour, To: e.From}
-		list = append(list, facets(at(day), "path", mostValues, stopping, func(f answer.FacetResult) {
-			into.Usual = fieldOf(f).Values
-		}))
+		list = append(list, a.paths(day, e, func(f incident.Field) { into.Usual = f.Values }))
 	}
 	return list
+}
+
+// paths returns a question for the most frequent paths of the requests of a span with the signal of an episode.
+func (a *asker) paths(span incident.Span, e incident.Episode, into func(incident.Field)) inquiry.Question {
+	return facets(a.signsDuring(span, e), "path", mostValues, e.Signal == incident.Stopping, func(f answer.FacetResult) {
+		into(fieldOf(f))
+	})
 }
 
 // listed returns the signs among the requests with each value of a field, the most frequent first.
@@ -175,6 +184,9 @@ func signsOf(e incident.Episode, f answer.FacetResult, value any) (n int64) {
 // timed is the condition for requests whose times are compared. Timeouts are errors, and one of them would raise the mean
 // of many others.
 const timed = "request_time between 0 and 10"
+
+// failed is the condition for requests that are errors.
+const failed = "status>=500"
 
 // figures returns the questions for the figures of an incident. They are answered at the same time, so each sets members
 // of its own.
@@ -214,11 +226,15 @@ func (a *asker) figures(f incident.Found, into *incident.Figures) []inquiry.Ques
 	}
 	return append(list,
 		inquiry.Question{
-			Route: "timeline", Params: map[string]string{"filters": others, "segment": "1m"},
+			Route: string(search.Counts), Params: map[string]string{
+				"filters": others, "by": byHost, "segment": "1m", "of": search.SelectionsText([]string{failed}),
+			},
 			Into: func(results json.RawMessage) error {
-				return eachOf(results, func(r answer.TimelineResult) {
-					o := when(r.TimePeriod)
-					o.Requests, o.Errors = o.Requests+r.NumOfRequests, o.Errors+errorsOf(r)
+				return search.EachCounts(results, func(r search.CountsResult) {
+					for i, at := range r.TimePeriods {
+						o := when(at)
+						o.Requests, o.Errors = o.Requests+r.N[0][i], o.Errors+r.N[1][i]
+					}
 				})
 			},
 		},
@@ -244,16 +260,6 @@ func blockedOf(f answer.FacetResult, value any) *int64 {
 		}
 	}
 	return &n
-}
-
-// errorsOf returns the number of responses with a status of 500 or more.
-func errorsOf(r answer.TimelineResult) (n int64) {
-	for _, s := range r.ArrayStatusCodes {
-		if status, err := strconv.Atoi(s.Key); err == nil && status >= 500 {
-			n += s.Value
-		}
-	}
-	return n
 }
 
 // sumOf returns the sum of the times of a segment in microseconds.

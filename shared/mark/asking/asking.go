@@ -22,15 +22,17 @@ import (
 
 // Request is a request for the results of a route, with marks.
 type Request struct {
-	Route   search.Route
-	Params  map[string]string // of the route, except filters
-	Filters string            // in either form, with a period
-	Syntax  filter.Syntax     // 0: determined by the first character
-	Now     time.Time         // of relative times; zero: there are none
-	AtOnce  int               // questions that are asked at the same time; 0: all
-	// Versions returns the versions of the planet of a configuration; nil: the caller may not read planets.
-	Versions func(ctx context.Context, config string) ([]document.Info, error)
+	Route    search.Route
+	Params   map[string]string // of the route, except filters
+	Filters  string            // in either form, with a period
+	Syntax   filter.Syntax     // 0: determined by the first character
+	Now      time.Time         // of relative times; zero: there are none
+	AtOnce   int               // questions that are asked at the same time; 0: all
+	Versions Versions          // nil: the caller may not read planets
 }
+
+// Versions returns the versions of the planet of a configuration.
+type Versions func(ctx context.Context, config string) ([]document.Info, error)
 
 // asker asks the questions of one request.
 type asker struct {
@@ -229,9 +231,7 @@ func (a *asker) branches(into *[]string) inquiry.Question {
 }
 
 // planets returns the versions of planets that were written in the period. Branches are configurations.
-func (a *asker) planets(
-	ctx context.Context, configs []string, versions func(context.Context, string) ([]document.Info, error),
-) (marks []answer.Mark, err error) {
+func (a *asker) planets(ctx context.Context, configs []string, versions Versions) (marks []answer.Mark, err error) {
 	for _, config := range configs {
 		list, err := versions(ctx, config)
 		if err != nil {
