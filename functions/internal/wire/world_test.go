@@ -205,7 +205,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		case "timeline", "histogram":
 			parts.Planets = w.planets
 		case "report-now":
-			parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
+			parts.Reports, parts.Planets = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}, w.planets
 		}
 		parts = together(e, parts)
 	}
