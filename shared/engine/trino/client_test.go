@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/rows"
 	"github.com/orrery/orrery/shared/engine/trino"
 	"github.com/orrery/orrery/shared/fault"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -223,6 +224,21 @@ func TestRunRefusesBacktracking(t *testing.T) {
 	q := bind(t, `timestamp between 2026-01-01 and 2026-01-02, path~"^(?:a|a[b-d]?)*$"`, stats)
 	_, _, err := trino.New(c.client(t), fixedWatermark(0)).Run(t.Context(), q)
 	if fault.KindOf(err) != fault.RegexRefused || len(c.requests) > 0 {
+		t.Errorf("%v after %q", err, c.requests)
+	}
+}
+
+// TestRunRefusesLists: the cluster does not have the values of lists.
+func TestRunRefusesLists(t *testing.T) {
+	c := newCluster(t)
+	tor := query.List{Name: "tor", Version: 3, Values: query.NewListValues("digest", []string{"192.0.2.1"})}
+	q, err := query.Bind(filter.Parse("timestamp between 2026-01-01 and 2026-01-02, ip in @tor"), stats,
+		query.WithLists(map[string]query.List{"tor": tor}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = trino.New(c.client(t), fixedWatermark(0)).Run(t.Context(), q)
+	if fault.KindOf(err) != fault.EngineLimit || !strings.Contains(err.Error(), `lists of values such as "tor:3"`) || len(c.requests) > 0 {
 		t.Errorf("%v after %q", err, c.requests)
 	}
 }
