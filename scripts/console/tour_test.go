@@ -128,7 +128,7 @@ func TestTour(t *testing.T) {
 			fill("#about-to", "2026-01-02"), click(".about button", "Preview"))
 		all := answerTo[any](t, s, "facets", `{`+tourDay+`","by":["method"]}`).Meta.NumOfRequests
 		blocked := answerTo[any](t, s, "facets", `{`+tourDay+`, blocked is true","by":["method"]}`).Meta.NumOfRequests
-		b.do(holds(fmt.Sprintf("/Requests +%s\\b[^]*Blocked +%s\\b/.test($('.report-text')?.textContent ?? '')",
+		b.do(holds(fmt.Sprintf("/^Requests\\s+%s$[^]*^Blocked\\s+%s$/m.test($('.report-page')?.innerText ?? '')",
 			grouped(all), grouped(blocked)), "has the figures of the report"), answered())
 	})
 	walk.run("the status, and the hours", func(t *testing.T, b *tab, s *served) {
