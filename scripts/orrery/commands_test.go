@@ -213,7 +213,7 @@ func TestCommands(t *testing.T) {
 		},
 		"planet put refuses an empty ETag": {
 			args:  []string{"planet", "put", "prod", "--data", data, "--if-match", ""},
-			stdin: aPlanet, code: exit.Failed, stderr: "header.If-Match: empty",
+			stdin: aPlanet, code: exit.Failed, stderr: "If-Match: empty",
 		},
 		"query of a missing folder suggests an import": {
 			args: []string{"query", "logs", tourDay, "--data", filepath.Join(data, "none")},

@@ -79,10 +79,10 @@ func TestSavedFilters(t *testing.T) {
 			[]string{"filter", "put", "posts", "status=1", "--if-match", `"9-0"`}, exit.Failed, "has changed",
 		},
 		"deletion with an empty ETag": {
-			[]string{"filter", "delete", "posts", "--if-match", ""}, exit.Failed, "header.If-Match: empty",
+			[]string{"filter", "delete", "posts", "--if-match", ""}, exit.Failed, "If-Match: empty",
 		},
 		"a name with a capital letter": {
-			[]string{"filter", "put", "Posts", "status=1"}, exit.Failed, "path.name",
+			[]string{"filter", "put", "Posts", "status=1"}, exit.Failed, `name: "Posts" is not`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -278,8 +278,11 @@ func errorOf(r Response, at *url.URL) *Error {
 }
 
 func (e *Error) Error() string {
-	lines := []string{e.Message}
-	for _, d := range e.Detail {
+	lines, details := []string{e.Message}, e.Detail
+	if len(details) == 1 && strings.Contains(e.Message, details[0].Msg) {
+		details = nil // the message says it
+	}
+	for _, d := range details {
 		where := make([]string, len(d.Loc))
 		for i, part := range d.Loc {
 			where[i] = fmt.Sprint(part)

@@ -31,7 +31,7 @@ func (e Error) Text() []byte {
 	if e.FixedFilter != "" {
 		b.WriteString("\ncorrected:\n  " + e.FixedFilter + "\n")
 	}
-	if len(e.Errors) > 0 {
+	if len(e.Errors) > 0 || len(e.Detail) == 1 && strings.Contains(e.Message, e.Detail[0].Msg) {
 		e.Detail = nil // the same mistakes
 	}
 	for _, d := range e.Detail {
