@@ -54,7 +54,7 @@ func TestDistDoesNotDependOnItsPlace(t *testing.T) {
 	}
 }
 
-// TestTypesOfAnswers compares the types of answers in the console with those of the server.
+// TestTypesOfAnswers compares the console's types of answers with the server's.
 func TestTypesOfAnswers(t *testing.T) {
 	for _, types := range typesFiles {
 		if diff := cmp.Diff(string(types.content()), string(read(t, filepath.Join(folder, types.path)))); diff != "" {

@@ -14,7 +14,7 @@ import (
 // typesFile is a source with types of answers, in the folder of the console.
 type typesFile struct {
 	path string
-	of   string // in words, what the types are, and of which packages
+	of   string // the rest of "The types of", with the packages that define them
 	from []reflect.Type
 
 	imports string         // of types that another file has

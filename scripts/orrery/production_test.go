@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -35,7 +34,8 @@ func TestProduction(t *testing.T) {
 	if settings == nil {
 		t.Fatal("the page has no settings")
 	}
-	line := `203.0.113.7 - - [` + time.Now().Add(-time.Hour).UTC().Format("02/Jan/2006:15:04:05 -0700") + `] "GET / HTTP/1.1" 200 1 "-" "curl"` + "\n"
+	at := time.Now().Add(-time.Hour).UTC().Format("02/Jan/2006:15:04:05 -0700")
+	line := `203.0.113.7 - - [` + at + `] "GET / HTTP/1.1" 200 1 "-" "curl"` + "\n"
 	for path, text := range map[string]string{
 		filepath.Join(data, "orrery.toml"): here.Replace(string(settings[1])), filepath.Join(root, "shop-access.log"): line,
 		filepath.Join(root, "backup", "orrery", "made by the administrator"): "",
@@ -58,9 +58,10 @@ func TestProduction(t *testing.T) {
 			command = userOfCommand.ReplaceAllString(strings.TrimSpace(here.Replace(command)), "")
 			switch program, _, _ := strings.Cut(command, " "); program {
 			case "curl":
-				out := curl(t, strings.ReplaceAll(command+" --silent --show-error", "127.0.0.1:8080", strings.TrimPrefix(s.base, "http://")), key)
+				command = strings.ReplaceAll(command, "http://127.0.0.1:8080", s.base) + " --silent --show-error"
+				out := outputOf(t, s, key, "sh", "-c", command)
 				var a answers.Answer
-				if err := json.Unmarshal(out, &a); err != nil || !strings.Contains(string(out), "203.0.113.7") {
+				if err := json.Unmarshal([]byte(out), &a); err != nil || !strings.Contains(out, "203.0.113.7") {
 					t.Errorf("%.300s: %v", out, err)
 				}
 				asked++
@@ -87,22 +88,4 @@ func TestProduction(t *testing.T) {
 	if strings.Count(lists, "shop-access.log") != 3 {
 		t.Errorf("the data folder and the restored one do not have the log:\n%s", lists)
 	}
-}
-
-// curl runs a request with a key.
-func curl(t *testing.T, command, key string) []byte {
-	t.Helper()
-	if _, err := exec.LookPath("curl"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("CI runs the request, so it needs curl")
-		}
-		t.Skip("curl is missing")
-	}
-	c := exec.CommandContext(t.Context(), "sh", "-c", command)
-	c.Env, c.Stderr = append(os.Environ(), "ORRERY_API_KEY="+key), os.Stderr
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("%s: %v: %.200s", command, err, out)
-	}
-	return out
 }

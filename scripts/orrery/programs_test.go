@@ -28,24 +28,9 @@ func TestProgramsOfTheGuide(t *testing.T) {
 		t.Fatalf("%d programs, want one each in sh, Python and Go", len(programs))
 	}
 	s := startServer(t, tourData(t), "--no-demo", "--api-key", "a key of the test")
-	// shown runs a program and returns what it prints.
 	shown := func(t *testing.T, name string, arguments ...string) string {
 		t.Helper()
-		_, err := exec.LookPath(name)
-		switch {
-		case err != nil && os.Getenv("CI") == "true":
-			t.Fatalf("CI runs the program, so it needs %s", name)
-		case err != nil:
-			t.Skipf("%s is missing", name)
-		}
-		command := exec.CommandContext(t.Context(), name, arguments...)
-		command.Env = append(os.Environ(), "ORRERY_URL="+s.base, "ORRERY_API_KEY=a key of the test")
-		command.Stderr = os.Stderr
-		out, err := command.Output()
-		if err != nil {
-			t.Fatalf("%s: %v: %.200s", name, err, out)
-		}
-		return string(out)
+		return outputOf(t, s, "a key of the test", name, arguments...)
 	}
 	t.Run("curl prints an answer", func(t *testing.T) {
 		var a answers.Answer
@@ -76,4 +61,24 @@ func TestProgramsOfTheGuide(t *testing.T) {
 			t.Errorf("the example has no such program:\n%s", indented)
 		}
 	})
+}
+
+// outputOf runs a program of a page, which asks a server with a key, and returns what it prints.
+func outputOf(t *testing.T, s *server, key, name string, arguments ...string) string {
+	t.Helper()
+	_, err := exec.LookPath(name)
+	switch {
+	case err != nil && os.Getenv("CI") == "true":
+		t.Fatalf("CI runs the program, so it needs %s", name)
+	case err != nil:
+		t.Skipf("%s is missing", name)
+	}
+	command := exec.CommandContext(t.Context(), name, arguments...)
+	command.Env = append(os.Environ(), "ORRERY_URL="+s.base, "ORRERY_API_KEY="+key)
+	command.Stderr = os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %.200s", name, err, out)
+	}
+	return string(out)
 }

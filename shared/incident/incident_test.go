@@ -236,7 +236,7 @@ func TestQuiet(t *testing.T) {
 		for _, at := range []int64{8*day + 10*incident.Hour, 14*day + 6*incident.Hour} { // a Tuesday, a Monday
 			of.attack(shop, incident.Passed, begin+at, 60, 2*perMinute*1.6)
 		}
-		// What is repeated is an incident only if its paths and addresses are those of a program.
+		// Only paths and addresses, which this test does not have, make an incident of an episode of this signal.
 		list := slices.DeleteFunc(of.episodes(month), func(e incident.Episode) bool { return e.Signal == incident.Repeating })
 		if len(list) > 0 {
 			t.Errorf("%v requests a minute: %+v", perMinute, list)

@@ -316,8 +316,8 @@ func (e Episode) byBusy(s Signs) int64 {
 	return n * 100 / max(1, e.Excess)
 }
 
-// isOfPrograms reports whether the requests look like those of programs: clients repeat one path, or one client or browsers
-// without a screen send most of them.
+// isOfPrograms reports whether programs seem to send the requests: busy clients repeat one path, or one client sends most of
+// the requests, or browsers without a screen do.
 func (e Episode) isOfPrograms(s Signs) bool {
 	if e.topShare(s, 1) >= floodShare && e.byBusy(s) >= busyShare {
 		return true

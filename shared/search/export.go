@@ -33,12 +33,10 @@ func (s *Service) Export(ctx context.Context, r Request, visit func(part Result)
 	if err != nil {
 		return queryError(r, q, err)
 	}
-	_, estimate, err := s.estimateOf(ctx, r, q, false)
-	if err == nil {
-		err = s.affordable(ctx, r, q, estimate, false)
-	}
-	if err != nil {
-		return queryError(r, q, err)
+	if r.MaxBytes != "" {
+		if _, _, err := s.estimateWithin(ctx, r, q, false); err != nil {
+			return queryError(r, q, err)
+		}
 	}
 	extent, err := s.engine.Extent(ctx)
 	if err != nil {

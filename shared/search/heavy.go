@@ -48,8 +48,19 @@ func (r Request) maxBytes() (int64, error) {
 	return n, nil
 }
 
-// affordable returns a *HeavyError if the query may read more than the request allows. started is as of estimateOf, which
-// returned the estimate.
+// estimateWithin returns what estimateOf returns, or a *HeavyError if the query may read more than the request allows. A dry
+// run reads nothing, so any query is allowed.
+func (s *Service) estimateWithin(
+	ctx context.Context, r Request, q query.Query, started bool,
+) (by string, e *Estimate, err error) {
+	by, e, err = s.estimateOf(ctx, r, q, started)
+	if err == nil && !r.dryRun() {
+		err = s.affordable(ctx, r, q, e, started)
+	}
+	return by, e, err
+}
+
+// affordable returns a *HeavyError if the estimate of the query is more than the request allows.
 func (s *Service) affordable(ctx context.Context, r Request, q query.Query, e *Estimate, started bool) error {
 	most, err := r.maxBytes()
 	if err != nil || most == 0 || e.Bytes != nil && e.Bytes.High <= most {
@@ -65,9 +76,11 @@ func (s *Service) affordable(ctx context.Context, r Request, q query.Query, e *E
 	return heavy
 }
 
-// fitting returns the longest part of the period that it finds in eight steps, ends with the period and begins at a whole
-// minute, and for which the query reads at most so many bytes. It returns nil if it finds none.
-func (s *Service) fitting(ctx context.Context, r Request, q query.Query, most int64, started bool) (*MetaPeriod, error) {
+// fitting looks, in eight steps, for the longest end of the period that begins at a whole minute and for which the query
+// reads at most so many bytes. It returns nil if it finds none.
+func (s *Service) fitting(
+	ctx context.Context, r Request, q query.Query, most int64, started bool,
+) (*MetaPeriod, error) {
 	extent, err := s.engine.Extent(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the extent of the data: %w", err)

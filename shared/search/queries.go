@@ -48,11 +48,8 @@ func (s *Service) Begin(ctx context.Context, r Request) (QueryID, error) {
 	if err != nil {
 		return "", queryError(r, q, err)
 	}
-	_, estimate, err := s.estimateOf(ctx, r, q, true)
+	_, estimate, err := s.estimateWithin(ctx, r, q, true)
 	if err != nil {
-		return "", queryError(r, q, err)
-	}
-	if err := s.affordable(ctx, r, q, estimate, true); err != nil {
 		return "", queryError(r, q, err)
 	}
 	id, err := s.queries.Start(ctx, pendingRequest(r, q, data, estimate))

@@ -41,9 +41,9 @@ func New(e engine.Engine, o Options) (*Service, error) {
 
 // Search answers one request. It is the whole read path, with one line for each step. A dry run ends before the query.
 //
-// Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *HeavyError for a query that is too
-// heavy, *TimeoutError if the query
-// takes longer than a caller waits, and otherwise an error of a kind that engine.Engine lists.
+// Errors: *query.FilterError for the filter or the selection, *ParamError for a parameter, *HeavyError for a query that may
+// read more than max_bytes, *TimeoutError if the query takes longer than a caller waits, and otherwise an error of a kind
+// that engine.Engine lists.
 func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if r.Route == Values {
 		return s.searchValues(ctx, r)
@@ -57,15 +57,12 @@ func (s *Service) Search(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
-	by, estimate, err := s.estimateOf(ctx, r, q, false)
+	by, estimate, err := s.estimateWithin(ctx, r, q, false)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
 	if r.dryRun() {
 		return s.dryResult(r, q, by, estimate, data, began), nil
-	}
-	if err := s.affordable(ctx, r, q, estimate, false); err != nil {
-		return Result{}, queryError(r, q, err)
 	}
 	answer, cost, err := s.queries.Answer(ctx, pendingRequest(r, q, data, estimate))
 	if err == nil {

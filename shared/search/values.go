@@ -37,15 +37,12 @@ func (s *Service) searchValues(ctx context.Context, r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	by, estimate, err := s.estimateOf(ctx, r, q, false)
+	by, estimate, err := s.estimateWithin(ctx, r, q, false)
 	if err != nil {
 		return Result{}, queryError(r, q, err)
 	}
 	if r.dryRun() {
 		return s.dryResult(r, q, by, estimate, data, began), nil
-	}
-	if err := s.affordable(ctx, r, q, estimate, false); err != nil {
-		return Result{}, queryError(r, q, err)
 	}
 	enough := func() bool { return s.now().Sub(began) >= patience }
 	found, cost, err := s.findValues(ctx, r.Caller, q, enough)

@@ -192,9 +192,9 @@ type Store interface {
 	Latest(ctx context.Context, config, report string) (time.Time, error)
 	// Unfinished returns the runs that have not ended, those that were due first first.
 	Unfinished(ctx context.Context) ([]Run, error)
-	// Update replaces a run durably, and increases its revision, and adds files. Only rendered runs have files, besides
-	// the one that is kept: the others of a run with another state are removed. The error is of kind fault.Conflict if the run has another revision,
-	// because of another writer.
+	// Update replaces a run durably, and increases its revision, and adds files. A run in another state than
+	// Rendered has no files but the one that is kept: the others are removed. The error is of kind fault.Conflict if the
+	// run has another revision, because of another writer.
 	Update(ctx context.Context, r Run, files ...File) error
 	// Files returns the files of a run, by delivery and name. The error is ErrLost if some are missing or damaged.
 	Files(ctx context.Context, id string) ([]File, error)

@@ -1,7 +1,7 @@
 // The report of every Monday: its definition and its name.
 import type { Definition } from './schedule';
 
-/** everyMonday is the definition of a report about each week, with a filter, in a zone. Its time of day is that of the server. */
+/** everyMonday is the definition of a weekly report about the requests of a filter. The server chooses the time of day. */
 export function everyMonday(filter: string, tz: string, deliver: Definition['deliver']): Partial<Definition> {
 	return { ...(filter.trim() === '' ? {} : { filters: filter }), period: 'week', weekday: 'monday', tz, deliver };
 }
