@@ -37,6 +37,10 @@ quick | unit | race | pages | servers | deployed | all) ;;
 	;;
 esac
 
+# scripts/build.sh builds the functions with these options. Tests are built with them too, so that packages are compiled once
+# for both, although only tests are linked with cgo. quick leaves them out: it uses what developers have already compiled.
+[ "$part" = quick ] || export GOFLAGS="$GOFLAGS -trimpath -tags=lambda.norpc,netgo,osusergo"
+
 say() { printf '\n== %s (after %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 runs=$(mktemp -d) # a folder for each running server, a process ID and a log for each background job
