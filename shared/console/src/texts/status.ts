@@ -50,7 +50,7 @@ export const words = {
 	key: (name: string) => `This tab uses the key “${name}”.`,
 	keyScopes: (scopes: string) => `It may ${scopes}.`,
 	scopes: {
-		'data:read': 'read data', 'conf:read': 'read settings', 'conf:write': 'change settings',
+		'data:read': 'read data', 'data:write': 'import logs', 'conf:read': 'read settings', 'conf:write': 'change settings',
 	} as Readonly<Record<string, string>>,
 	keyAll: 'It sees all branches.',
 	keyBranches: (names: string) => `It sees only ${names}.`,
