@@ -22,9 +22,9 @@ import (
 // someImports is an importer that has imported one log, and takes logs that are not empty.
 type someImports struct{}
 
-func (someImports) Imports(context.Context, int) ([]importing.Import, error) {
+func (someImports) Imports(context.Context, int) ([]importing.ListedImport, error) {
 	from, to := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), time.Date(2026, 1, 1, 12, 30, 0, 0, time.UTC)
-	return []importing.Import{{
+	return []importing.ListedImport{{
 		ID: "8919c8c65be30052", Log: "access.log.gz", Format: "combined", Records: 10_000, Rejected: 2,
 		From: &from, To: &to, At: to.Add(time.Hour),
 	}}, nil
@@ -163,7 +163,7 @@ func (e ending) Import(ctx context.Context, log importing.Log) ([]importing.Impo
 	e <- ctx.Err()
 	return nil, err
 }
-func (ending) Imports(context.Context, int) ([]importing.Import, error) { return nil, nil }
+func (ending) Imports(context.Context, int) ([]importing.ListedImport, error) { return nil, nil }
 func (ending) Sample(context.Context, importing.Log) (s importing.Sample, _ error) {
 	return s, nil
 }

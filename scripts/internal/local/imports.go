@@ -29,7 +29,7 @@ type importer struct {
 var _ importing.Importer = importer{}
 
 // Imports implements importing.Importer.
-func (i importer) Imports(ctx context.Context, limit int) (found []importing.Import, err error) {
+func (i importer) Imports(ctx context.Context, limit int) (found []importing.ListedImport, err error) {
 	sources, err := i.Store.Imports(ctx)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (i importer) Imports(ctx context.Context, limit int) (found []importing.Imp
 			break
 		}
 		from, to := periodOf(s.From, s.To)
-		found = append(found, importing.Import{
+		found = append(found, importing.ListedImport{
 			ID: s.ID, Log: s.Name, Format: logformat.Words(s.Format), Records: s.Records, Rejected: s.Rejected,
 			From: from, To: to, At: s.Last.UTC().Truncate(time.Second),
 		})

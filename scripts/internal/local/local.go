@@ -305,7 +305,7 @@ func (p *Product) Metrics() *metrics.Metrics {
 	})
 }
 
-// isDemo reports whether queries are answered from the demo day.
+// isDemo reports whether queries are answered from the demo.
 func (p *Product) isDemo(ctx context.Context) (bool, error) {
 	if p.demo == nil {
 		return false, nil

@@ -22,7 +22,7 @@ import (
 // Importer imports logs into the records that the server answers from.
 type Importer interface {
 	// Imports returns the newest imports, at most limit, newest first.
-	Imports(ctx context.Context, limit int) ([]Import, error)
+	Imports(ctx context.Context, limit int) ([]ListedImport, error)
 	// Sample returns what the beginning of a log shows.
 	Sample(ctx context.Context, log Log) (Sample, error)
 	// Import imports a log, or every log in an archive, and returns the result of each.
@@ -82,8 +82,8 @@ type ImportedAnswer struct {
 	} `json:"data"`
 }
 
-// Import is an import of the past.
-type Import struct {
+// ListedImport is an import of the past.
+type ListedImport struct {
 	ID       string     `json:"id"`
 	Log      string     `json:"log" doc:"Name of the log"`
 	Format   string     `json:"format" doc:"The format in words" example:"combined"`
@@ -97,7 +97,7 @@ type Import struct {
 // ImportsAnswer is the list of imports.
 type ImportsAnswer struct {
 	Data struct {
-		Results []Import `json:"results"`
+		Results []ListedImport `json:"results"`
 	} `json:"data"`
 }
 
@@ -139,7 +139,7 @@ var (
 		Doc: "FIELD=VALUE for a field that records lack; several are on lines of their own.",
 	}
 	anywayParam = parameter.Parameter{
-		Name: "anyway", Schema: &huma.Schema{Type: "boolean"},
+		Name: "anyway", Schema: &huma.Schema{Type: "boolean"}, Example: true,
 		Doc: "Also import a log that looks like a mistake: most of its lines are no records, or are in the data already.",
 	}
 	fromPage = parameter.Parameter{
@@ -184,7 +184,7 @@ func Routes(importer Importer) []route.Route {
 			Errors:  bringing, Handle: s.sample,
 		},
 		{
-			ID: "import", Method: http.MethodPost, Path: "/imports", Summary: "Import a log",
+			ID: "import-log", Method: http.MethodPost, Path: "/imports", Summary: "Import a log",
 			Doc: "Imports a log, or every log in an archive. Its lines are imported once: an import of the same log again " +
 				"adds only what is new. When the request is cut off, nothing is imported. A log that looks like a mistake is " +
 				"refused with a detail of the type `unconfirmed`.",
@@ -194,7 +194,7 @@ func Routes(importer Importer) []route.Route {
 			Errors:  bringing, Handle: s.add,
 		},
 		{
-			ID: "import-delete", Method: http.MethodDelete, Path: "/imports/{import}", Summary: "Forget an import",
+			ID: "import-delete", Method: http.MethodDelete, Path: "/imports/{import_id}", Summary: "Forget an import",
 			Doc: "Takes the records of an import out of the data, and its lines out of the quarantine. The log can then be " +
 				"imported anew.",
 			Headers: []parameter.Parameter{fromPage},
@@ -229,7 +229,7 @@ func (s *server) list(c *route.Call) error {
 	}
 	var answer ImportsAnswer
 	if answer.Data.Results = found; found == nil {
-		answer.Data.Results = []Import{}
+		answer.Data.Results = []ListedImport{}
 	}
 	c.SendJSON(http.StatusOK, answer)
 	return nil
@@ -270,7 +270,7 @@ func (s *server) forget(c *route.Call) error {
 	if err := c.NoBody(); err != nil {
 		return err
 	}
-	found, err := s.Forget(c.Request.Context(), c.Request.PathValue("import"))
+	found, err := s.Forget(c.Request.Context(), c.Request.PathValue("import_id"))
 	if err != nil {
 		return err
 	}

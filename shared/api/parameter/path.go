@@ -60,7 +60,7 @@ var pathParams = []Parameter{
 		Example: "b793f16476532fabe039321d4624bb13",
 	},
 	{
-		Name:    "import",
+		Name:    "import_id",
 		Doc:     "Id of the import.",
 		Schema:  &huma.Schema{Type: "string"},
 		Example: "8919c8c65be30052",
