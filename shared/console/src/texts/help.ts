@@ -11,7 +11,7 @@ export const words = {
 		['x', 'What the question means and costs'], ['f', 'Values of fields, beside the answer'],
 		['[ ]', 'Earlier, later'],
 		['z', 'Twice as long a period'], ['r', 'Ask again'],
-		['l', 'Live, on or off'], ['j k', 'Next, previous row or record'], ['Enter', 'Open the row'],
+		['Shift-→', 'Select segments, in a chart'], ['l', 'Live, on or off'], ['j k', 'Next, previous row or record'], ['Enter', 'Open the row'],
 		['+ −', 'Only, without the value'], ['m', 'Menu of the value'], ['y', 'Copy a link'], ['?', 'This list'],
 		['Esc', 'Close, cancel'],
 	] as const,

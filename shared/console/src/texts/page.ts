@@ -87,7 +87,7 @@ export const words = {
 	chart: 'Requests over time',
 	asTable: 'Show as table',
 	asChart: 'Show as chart',
-	chartKeys: 'Arrow keys move through the segments, Enter or a click selects one. Drag to select a period.',
+	chartKeys: 'Arrow keys move through the segments, with Shift they select several, as a drag does. Enter or a click zooms.',
 	marks: 'incidents',
 	peak: (n: string, at: string) => `peak ${n} at ${at}`,
 	scale: (length: string, zone: string) => `each ${length}, ${zone}`,
