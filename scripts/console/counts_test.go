@@ -197,7 +197,7 @@ func TestCounts(t *testing.T) {
 			case "the hours":
 				b.click(".hours button", "Show as table")
 			case "the condition that is to blame":
-				b.click("button", "Which condition is it?")
+				b.click("button", "Why nothing?")
 			}
 			b.do(holds(fmt.Sprintf("$(%q)?.querySelector('a.count')", screen.part), "has links"), answered())
 			b.lead(s, screen.part)

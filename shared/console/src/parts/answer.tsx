@@ -13,7 +13,7 @@ import { pathAsCurl, questionAsCurl } from '../pure/curl';
 import { splitPeriod } from '../pure/filter';
 import { ago, bytes, dollars, milliseconds } from '../pure/format';
 import { addUp, objects, priceOf } from '../pure/price';
-import { momentIn } from '../pure/time';
+import { clockIn, dateIn, momentIn } from '../pure/time';
 import { words } from '../texts/page';
 import { copy } from './menu';
 import { share } from './share';
@@ -253,11 +253,14 @@ function sentenceOf(failure: unknown): string {
 	return words.failed;
 }
 
-/** wholeOf says to when the data of an answer is complete, or of when the newest record is. */
-function wholeOf([first]: readonly Meta[], zone: string): string {
-	const at = (time: string): string => momentIn(wholeSeconds(time), zone);
-	if (first?.complete_through) return words.honesty.complete(at(first.complete_through));
-	return first?.newest ? words.honesty.newest(at(first.newest)) : '';
+/** wholeOf says to when the data of an answer is complete, or of when the newest record is, and how much was read. */
+function wholeOf(metas: readonly Meta[], zone: string): string {
+	const [first] = metas;
+	const time = first?.complete_through ?? first?.newest;
+	if (!time) return '';
+	const ms = wholeSeconds(time);
+	const at = dateIn(ms, zone) === dateIn(Date.now(), zone) ? clockIn(ms, zone, 'minutes') : momentIn(ms, zone);
+	return `${words.honesty[first?.complete_through ? 'complete' : 'newest'](at)} · ${bytes(sumOf(metas, (m) => m.bytes_scanned))}`;
 }
 
 function sumOf(metas: readonly Meta[], of: (meta: Meta) => number | undefined): number {

@@ -72,6 +72,7 @@ export const words = {
 	begins: (at: string) => `data from ${at}`,
 	noneBefore: 'none before',
 	figures: 'Figures',
+	views: 'Other charts and views',
 	comparedWith: 'Compared with',
 	comparisons: { '': 'the period before', '1d': 'a day before', '7d': 'a week before' },
 	standOut: 'What stands out',
