@@ -19,6 +19,7 @@ import { copy } from './menu';
 import { share } from './share';
 
 const Advised = lazy(() => import('./advised').then((m) => m.Advised));
+const Fits = lazy(() => import('./advised').then((m) => m.Fits));
 
 /** Answered shows the state of a question, then its answer. An earlier answer stays, dimmed, until the next is there. */
 export function Answered<T>({ asked, metas, brief = false, part = brief, secret = false, children }: {
@@ -180,7 +181,8 @@ export function Trouble({ asked, name = '', earlier = false }: { asked: Asked<un
 			<p><strong>{nameOf(name)}{words.held}</strong> {words.heldPrice(priceOf(asked.estimate))}</p>
 			{(asked.estimate.warnings ?? []).map((warning) => <p key={warning}>{warning}</p>)}
 			{below}
-			<button type="button" class="primary" onClick={asked.run}>{words.heldRun}</button>
+			<span class="row"><button type="button" class="primary" onClick={asked.run}>{words.heldRun}</button>
+				{asked.estimate.fits && <Fits {...asked.estimate.fits} />}</span>
 		</section>;
 	}
 	if (asked.attempts > 0) return <Gone asked={asked} name={name} />;

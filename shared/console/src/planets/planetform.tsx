@@ -2,7 +2,7 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { count } from '../pure/format';
 import { equalJSON, type Json, lineOf, type Members, NotJSON, pretty, readJSON, textAt } from '../pure/json';
-import { compareNetworks, insideOf, linesOf, sizeOf } from '../pure/networks';
+import { compareNetworks, insideOf, linesOf, sizeOf } from '../pure/networklists';
 import { reachOf } from '../pure/trust';
 import { words } from '../texts/planets';
 
