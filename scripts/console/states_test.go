@@ -206,18 +206,18 @@ func TestStates(t *testing.T) {
 		holds("$('.list tbody tr') && !$('.trouble')", "has the answer"), sentOnce())
 
 	walk("the condition that keeps out all requests is found",
-		open(`#/events?f=host="nobody.example",+blocked+is+true&t=`+demoDay), click("button", "Which condition is it?"),
+		open(`#/events?f=host="nobody.example",+blocked+is+true&t=`+demoDay), click("button", "Why nothing?"),
 		sees(`Only “host="nobody.example"” keeps out all requests.`), sees("No request of the data matches the filter"),
 		count(".blame tbody tr", 2), accessible("blame"), screenshot("blame"), click(".blame button", "Leave it out"),
 		filterIs("blocked is true"), sees("200 of "))
 	walk("the nearest requests are found",
 		open(`#/events?f=blocked+is+true,+path~"/"&t=2026-01-03T10:00Z..2026-01-03T11:00Z`),
-		click("button", "Which condition is it?"), sees("No condition is to blame alone"), sees("The nearest that match are"),
+		click("button", "Why nothing?"), sees("No condition is to blame alone"), sees("Nearest:"),
 		holds("$('.blame p a.count').href.includes('t=2026-01-01T2')", "leads to them"), click(".blame button", "Show them"),
 		exists(".event"), addressHas("t=2026-01-01T2"))
 	walk("the search for the condition waits if it is heavy",
 		open(`#/events?f=host="nobody.example"&t=`+demoDay), sees("No requests in this period match the filter"), answers(heavy()),
-		click("button", "Which condition is it?"), textHas(".blame .held", "$3.00–$4.00"), click(".blame button", "Run it"),
+		click("button", "Why nothing?"), textHas(".blame .held", "$3.00–$4.00"), click(".blame button", "Run it"),
 		sees("keeps out all requests"))
 
 	walk("segments that are too short are replaced by those that the server advises",

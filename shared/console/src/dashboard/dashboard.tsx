@@ -7,14 +7,14 @@ import {
 import { type Asked, type Asker, type Unpriced, useAsked } from '../foundation/ask';
 import { type Counted, useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
-import { mostSegments } from '../foundation/media';
+import { mostSegments, narrow, useMedia } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
 import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from '../parts/answer';
 import { Chart } from '../parts/chart';
 import { Changes, Facets, Nothing } from '../parts/lazily';
 import linesStyle from '../parts/lines.css';
-import { Empty, factOfTop, List, type ListName, Of, type Rank } from '../parts/list';
-import { Count, Share, Value } from '../parts/menu';
+import { Empty, List, type ListName, type Rank } from '../parts/list';
+import { Count, Share } from '../parts/menu';
 import { type Mark, Marks } from '../parts/plot';
 import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
 import { Select } from '../parts/select';
@@ -23,12 +23,12 @@ import { besidesOf, Change, conditionOf, factOf, type TileName, TileOf } from '.
 import { together } from '../pure/asking';
 import { beginOf } from '../pure/coverage';
 import { add, filtersOf, type Value as FieldValue } from '../pure/filter';
-import { brief, bytes, seconds } from '../pure/format';
+import { brief, bytes } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { choices } from '../pure/groupings';
 import { mostDays } from '../pure/incidents';
 import { type Known, knownOf, lacks, numberIn } from '../pure/known';
-import { comparedWith, momentIn, type Period, previous, segmentFor } from '../pure/time';
+import { comparedWith, dateIn, type Period, previous, segmentFor } from '../pure/time';
 import { words } from '../texts/page';
 import { Incidents, marksOf } from './incidents';
 import standoutStyle from './standout.css';
@@ -36,6 +36,7 @@ import standoutStyle from './standout.css';
 const Busiest = lazy(() => import('./busiest').then((m) => m.Busiest));
 const Lines = lazy(() => import('../parts/lines').then((m) => m.Lines), linesStyle);
 const Split = lazy(() => import('../parts/lines').then((m) => m.Split), linesStyle);
+const Slow = lazy(() => import('./slow').then((m) => m.Slow));
 const StandOut = lazy(() => import('./standout').then((m) => m.StandOut), standoutStyle);
 
 /** A question of the dashboard. */
@@ -249,7 +250,10 @@ function chartOf({ chart }: Place, known: Known): ChartName {
 	return name === '' && !drawable(name, known) ? 'status' : name;
 }
 
-/** Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. */
+/**
+ * Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. In a narrow window, it is
+ * folded, so that the chart follows the verdict.
+ */
 function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): void }) {
 	const { place, fields, go } = useConsole();
 	const against = place.against === 'previous' ? '' : place.against;
@@ -260,21 +264,23 @@ function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): vo
 		return <button type="button" class="small" aria-expanded={open} title={title} onClick={() => go({ panel: open ? '' : name })}>
 			{text}</button>;
 	};
+	const folded = useMedia(narrow);
+	const controls = <div class="over-rows">
+		<Select id="compared" name={words.comparedWith} value={against} choose={(side) => go({ against: side })}
+			options={Object.entries({ ...sides, [against]: sides[against] ?? against })} />
+		<span class="row tight" role="group" aria-label={words.chartOf}>{charts.map((name) =>
+			<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place, known) === name}
+				onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
+		<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
+			choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
+			options={[['', words.notSplit], ...choices(fields, place.by)]} />
+		<LiveField rates={slowRates} />
+		<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}
+			{!lacks(known, 'result') && panel('standout', words.standOut, '')}
+			{!lacks(known, 'result') && panel('changes', words.settings, words.settingsTitle)}</span>
+	</div>;
 	return <>
-		<div class="over-rows">
-			<Select id="compared" name={words.comparedWith} value={against} choose={(side) => go({ against: side })}
-				options={Object.entries({ ...sides, [against]: sides[against] ?? against })} />
-			<span class="row tight" role="group" aria-label={words.chartOf}>{charts.map((name) =>
-				<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place, known) === name}
-					onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
-			<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
-				choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
-				options={[['', words.notSplit], ...choices(fields, place.by)]} />
-			<LiveField rates={slowRates} />
-			<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}
-				{!lacks(known, 'result') && panel('standout', words.standOut, '')}
-				{!lacks(known, 'result') && panel('changes', words.settings, words.settingsTitle)}</span>
-		</div>
+		{folded ? <details><summary>{words.views}</summary>{controls}</details> : controls}
 		{place.panel === 'standout' && <StandOut />}
 		{place.panel === 'changes' && <Changes mark={mark} />}
 	</>;
@@ -328,7 +334,7 @@ function Tiles({ names, now, before, begin, plan, age }: {
 	names: readonly TileName[]; now: Values; before: Values; begin: number | null; plan: Plan; age: ReturnType<typeof ageOf>;
 }) {
 	const { zone } = useConsole();
-	const none = begin === null ? words.noneBefore : words.begins(momentIn(begin, zone));
+	const none = begin === null ? words.noneBefore : words.begins(dateIn(begin, zone)); // the line above has the time
 	const compared = begin === null && before.requests !== 0;
 	return <section class={`tiles of-${names.length} ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
 		{names.map((name) => {
@@ -387,37 +393,6 @@ function Lists({ top, rank, decided }: { top: readonly Top[]; rank: Rank; decide
 			<Empty lists={empty} />
 		</>}
 	</>;
-}
-
-const times = ['total', 'origin', 'svc'] as const;
-const mostSlow = 5; // by each of the times
-
-/** Slow are the targets that take longest by any of the three times. */
-function Slow({ top }: { top: readonly Top[] }) {
-	const slowest = (keys: readonly Top[], time: typeof times[number]): Top[] =>
-		[...keys].sort((a, b) => (b[`avg_${time}_time`] ?? 0) - (a[`avg_${time}_time`] ?? 0));
-	const slow = times.flatMap((time) => slowest(top.filter((one) => one.label === `${time}_time`), time).slice(0, mostSlow));
-	const targets = slowest([...new Map(slow.map((one) => [one.key, one])).values()], 'total');
-	const cell = (time: number | null) => <td>{time === null ? '–' : seconds(time)}</td>;
-	return <section class="list slow">
-		<table>
-			<caption><h3>{words.lists.total_time}</h3> <small>{words.slowOrder}</small></caption>
-			<thead>
-				<tr>
-					<th scope="col" rowSpan={2}>{words.value}</th>
-					{times.map((time) => <th scope="colgroup" colSpan={2} key={time}>{words.times[time]}</th>)}
-					<th scope="col" rowSpan={2}>{words.requests}</th>
-				</tr>
-				<tr>{times.flatMap((time) => [words.average, words.longest].map((name) =>
-					<th scope="col" key={time + name}>{name}</th>))}</tr>
-			</thead>
-			<tbody>{targets.map((one) => <tr key={one.key}>
-				<th scope="row"><Value fact={factOfTop(one)}>{one.key}</Value></th>
-				{times.flatMap((time) => [cell(one[`avg_${time}_time`]), cell(one[`max_${time}_time`])])}
-				<td><Of top={one} n={one.num_of_requests} /></td>
-			</tr>)}</tbody>
-		</table>
-	</section>;
 }
 
 /** Questions are some that a first visitor can click, about what the log has. */

@@ -112,7 +112,7 @@ function Nearest({ found: { nearest: there } }: { found: Found }) {
 	const period = absolute(there);
 	return <p class="row">
 		<span>
-			{place.filter === '' ? words.nearestAny : words.nearest}{' '}
+			{words.nearest}{' '}
 			<Count n={there.requests} filter={place.filter} period={period} write={requests} />, {periodIn(there, zone)} {zone}.
 		</span>
 		<button type="button" class="small" onClick={() => go({ period })}>{words.goThere}</button>

@@ -3,6 +3,7 @@ import { adviceOf } from './advice';
 import { agentOf, agentsOf } from './agent';
 import { after, type Asking, type Event, priced, together, unasked } from './asking';
 import { attemptsOf } from './attempts';
+import { logarithmicRange } from './axis';
 import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
 import { chipsOf, invertedAt, withLists, withoutAt } from './chips';
@@ -15,7 +16,7 @@ import { type Finding, grouped } from './differences';
 import { differenceOf, merge, pathText, type Side } from './difference';
 import { fragmentFor } from './draft';
 import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
-import { absent, addOnly, addWithout, nameOf, only, present, quote, splitPeriod, withPeriod, without } from './filter';
+import { absent, addOnly, addWithout, nameOf, ofClass, only, present, quote, splitPeriod, withPeriod, without } from './filter';
 import { isFilter } from './filterlike';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
@@ -29,14 +30,15 @@ import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json'
 import { conditionsOf, tokensOf } from './lex';
 import { likeFilter } from './like';
 import {
-	aligned, classesOf, type Counts, type Figures, figuresOf, logarithmicRange, ofClass, ranked, rest, type Series, stacked, total,
+	aligned, classesOf, type Counts, type Figures, figuresOf, ranked, rest, type Series, stacked, total,
 } from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { placeNow } from './mended';
 import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
-import { addressText, compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
+import { compareNetworks, insideOf, linesOf, sizeOf } from './networklists';
+import { addressText, networkOf } from './networks';
 import { closed, noOptions, stepped } from './options';
 import { groupsOf, piecesOf, withoutSecrets } from './parts';
 import { meaningsOf } from './paste';
@@ -53,6 +55,7 @@ import { besideOf, harmless, heightOf, isWhole, judged, labelled, loosest, readR
 import { named, needsOf, queryOf, ranAs } from './run';
 import { bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
+import { between, conditionOf as conditionOfSelection, drawn, nameOf as nameOfSelection, selectedOf } from './selection';
 import { type Newest, stripOf } from './session';
 import { inverted, requestsOf, withoutPeriod } from './sides';
 import { stepsOf } from './steps';
@@ -255,6 +258,20 @@ test('times are shown with the clock of 24 hours', () => {
 	equal(clockIn(ms, 'America/New_York', 'minutes'), '19:05');
 	equal(momentIn(ms - 7, 'UTC'), '2026-01-01 00:05:09');
 	equal(periodIn({ from: 0, to: 3_600_000 }, 'UTC'), '1970-01-01 00:00 – 01:00');
+});
+
+test('a selection is whole segments', () => {
+	const times = [0, 900, 1800, 2700];
+	equal(between(times, 950, 1799), { first: 1, last: 1 });
+	equal(between(times, 2000, 899), { first: 0, last: 2 });
+	equal(between(times, -50, 9000), { first: 0, last: 3 });
+	const lines = [[null, 1, null, null], [null, 2, 3, null]];
+	equal(drawn({ first: 0, last: 3 }, lines), { first: 1, last: 2 });
+	equal(drawn({ first: 3, last: 3 }, lines), null);
+	equal(selectedOf(lines[0] ?? [], { first: 0, last: 2 }), [1]);
+	const period = '2026-01-01T10:00Z..2026-01-01T10:29:59.999Z';
+	equal(nameOfSelection(period, 'Europe/Berlin'), '2026-01-01 11:00 – 11:30');
+	equal(conditionOfSelection(period), 'timestamp between 2026-01-01 10:00:00 and 2026-01-01 10:29:59.999');
 });
 
 test('tokens are the whole text, in order', () => {
