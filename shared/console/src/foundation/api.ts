@@ -318,16 +318,11 @@ async function answerOf<T>(response: Response): Promise<Answer<T>> {
 }
 
 /** refusalOf reads an error response. A proxy may send one that is not the API's. */
-<<<<<<< HEAD
 export function refusalOf(response: Response, text: string): Refusal {
-	let body: { message?: string; errors?: Mistake[]; fixed_filter?: string; request_id?: string; detail?: Detail[] } = {};
-=======
-function refusalOf(response: Response, text: string): Refusal {
 	let body: {
 		message?: string; errors?: Mistake[]; fixed_filter?: string; request_id?: string; detail?: Detail[]; estimate?: Estimate;
 		fits?: NonNullable<Estimate['fits']>;
 	} = {};
->>>>>>> console-asks
 	try {
 		body = JSON.parse(text) as typeof body;
 	} catch {

@@ -18,13 +18,13 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 	const [at, setAt] = useState(0); // index of the log that is imported
 	const [state, setState] = useState<State>({ is: 'asked' });
 	const [host, setHost] = useState('');
-	const [able, setAble] = useState<'unknown' | 'able' | 'impossible' | 'forbidden'>('unknown');
+	const [able, setAble] = useState<Able>('unknown');
 	const log = chosen[at];
 	useLayoutEffect(() => dialog.current?.showModal(), []);
 	useEffect(() => () => own.current.abort(), []);
 	useEffect(() => { // what the server and the key allow
-		api.get('status', own.current.signal).then(({ text }) => ableOf((JSON.parse(text) as { data: Installation }).data), () => 'able' as const)
-			.then(setAble);
+		const read = ({ text }: { text: string }): Able => ableOf((JSON.parse(text) as { data: Installation }).data);
+		api.get('status', own.current.signal).then(read, () => 'able' as const).then(setAble);
 	}, []);
 	useEffect(() => { // more logs were dropped
 		if (state.is === 'sending' || state.is === 'undoing') return;
@@ -123,8 +123,11 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 	</dialog>;
 }
 
+/** Able is whether the server imports logs, and the key may. */
+type Able = 'unknown' | 'able' | 'impossible' | 'forbidden';
+
 /** ableOf reports whether the server imports logs, and the key may. */
-function ableOf({ features, key }: Installation): 'able' | 'impossible' | 'forbidden' {
+function ableOf({ features, key }: Installation): Able {
 	if (!features.includes('import-log')) return 'impossible';
 	return key === null || (key.scopes.includes('data:write') && key.branches === null) ? 'able' : 'forbidden';
 }

@@ -56,7 +56,8 @@ export function pathOf(route: 'imports' | 'imports/sample', name: string, option
 		['name', name], ['format', options.sample?.guessed ? options.sample.format : ''],
 		['set', options.host ? `host=${options.host}` : ''], ['anyway', options.anyway ? 'true' : ''],
 	] as const;
-	return `${route}?${parameters.filter(([, value]) => value !== '').map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&')}`;
+	return `${route}?` + parameters.filter(([, value]) => value !== '').map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+		.join('&');
 }
 
 /** pathOfImport returns the path of an import, by which it is forgotten. */
