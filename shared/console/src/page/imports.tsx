@@ -22,6 +22,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 	const log = chosen[at];
 	useLayoutEffect(() => dialog.current?.showModal(), []);
 	useEffect(() => () => own.current.abort(), []);
+	useEffect(() => dialog.current?.querySelector<HTMLElement>('.primary')?.focus(), [state.is]); // what the reader is likely to do next
 	useEffect(() => { // what the server and the key allow
 		const read = ({ text }: { text: string }): Able => ableOf((JSON.parse(text) as { data: Installation }).data);
 		api.get('status', own.current.signal).then(read, () => 'able' as const).then(setAble);
