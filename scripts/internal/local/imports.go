@@ -239,10 +239,7 @@ func (i importer) Forget(ctx context.Context, id string) (f importing.Forgotten,
 func optionsOf(log importing.Log) (ingest.Options, error) {
 	options := ingest.Options{Format: log.Format, Zone: log.Zone}
 	for _, text := range log.Set {
-		field, value, ok := strings.Cut(text, "=")
-		if !ok || field == "" {
-			return options, fault.New(fault.Invalid, "set: write FIELD=VALUE, such as host=www.example.com")
-		}
+		field, value, _ := strings.Cut(text, "=")
 		options.Defaults = append(options.Defaults, ingest.Default{Field: field, Value: value})
 	}
 	if log.Format != "" && log.Format != "auto" {

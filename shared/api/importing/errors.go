@@ -34,6 +34,12 @@ func errAnyway() error {
 	}}
 }
 
+func errSet() error {
+	return problem.Details{{
+		Loc: []any{"query", setParam.Name}, Msg: "write FIELD=VALUE, such as host=www.example.com", Type: "value_error",
+	}}
+}
+
 func errName() error {
 	return problem.Details{{
 		Loc:  []any{"query", nameParam.Name},

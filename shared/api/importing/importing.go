@@ -175,7 +175,7 @@ func Routes(importer Importer) []route.Route {
 			Handle:  s.list,
 		},
 		{
-			ID: "import-sample", Method: http.MethodPost, Path: "/imports/sample", Summary: "What a log is",
+			ID: "import-sample", Method: http.MethodPost, Path: "/samples", Summary: "What a log is",
 			Doc: "What the beginning of a log shows: its format, its first record, the time of its records. Nothing is " +
 				"imported.",
 			Params: log, Headers: []parameter.Parameter{fromPage},
@@ -333,9 +333,13 @@ func logOf(c *route.Call) (Log, error) {
 	}
 	log := Log{Name: args[nameParam.Name], Format: args[formatParam.Name], Zone: args[zoneParam.Name]}
 	for line := range strings.Lines(args[setParam.Name]) {
-		if line = strings.TrimSpace(line); line != "" {
-			log.Set = append(log.Set, line)
+		if line = strings.TrimSpace(line); line == "" {
+			continue
 		}
+		if at := strings.Index(line, "="); at <= 0 {
+			return Log{}, errSet()
+		}
+		log.Set = append(log.Set, line)
 	}
 	switch args[anywayParam.Name] {
 	case "", "false":

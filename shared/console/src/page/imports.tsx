@@ -43,7 +43,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 		setState({ is: 'reading' });
 		(async () => {
 			const start = new Uint8Array(await log.slice(0, 4).arrayBuffer());
-			const path = pathOf('imports/sample', log.name, {});
+			const path = pathOf('samples', log.name, {});
 			const text = await send(api.base + path, log.slice(0, lengthShown(log.size, start)), asked.signal, () => undefined);
 			if (!asked.signal.aborted) setState({ is: 'shown', sample: (JSON.parse(text) as { data: Sample }).data });
 		})().catch((error: unknown) => fail(error, null, asked.signal));

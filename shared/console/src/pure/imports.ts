@@ -49,7 +49,7 @@ export function lengthShown(length: number, start: Uint8Array): number {
 }
 
 /** pathOf returns the path of the API by which a log is imported, or its beginning is looked at. */
-export function pathOf(route: 'imports' | 'imports/sample', name: string, options: {
+export function pathOf(route: 'imports' | 'samples', name: string, options: {
 	sample?: Sample | null; host?: string; anyway?: boolean;
 }): string {
 	const parameters = [

@@ -1737,10 +1737,10 @@ test('the beginning of a log, but all of a zip archive', () => {
 
 test('the path of an import', () => {
 	const sample = {
-		log: 'a', format: 'map:["ip=client"]', format_name: 'mapped JSON', guessed: true, compression: '', first: null, from: null, to: null,
-		problem: '',
+		log: 'a', format: 'map:["ip=client"]', format_name: 'mapped JSON', guessed: true, compression: '', problem: '',
+		first: null, from: null, to: null,
 	};
-	equal(pathOf('imports/sample', 'a b.log', {}), 'imports/sample?name=a%20b.log');
+	equal(pathOf('samples', 'a b.log', {}), 'samples?name=a%20b.log');
 	equal(pathOf('imports', 'a', { sample: { ...sample, guessed: false }, host: 'x.example' }), 'imports?name=a&set=host%3Dx.example');
 	equal(pathOf('imports', 'a', { sample, anyway: true }), 'imports?name=a&format=map%3A%5B%22ip%3Dclient%22%5D&anyway=true');
 });
