@@ -254,7 +254,8 @@ func (c *call) read() error {
 		return err
 	}
 	c.r.Body = io.NopCloser(bytes.NewReader(text))
-	if c.r.Method == http.MethodPost && len(text) > 0 {
+	log := c.r.Header.Get("Content-Type") == "application/octet-stream"
+	if c.r.Method == http.MethodPost && len(text) > 0 && !log {
 		if err := json.Unmarshal(text, &c.body); err != nil {
 			c.t.Errorf("%s: %v", c.r.URL.Path, err)
 		}

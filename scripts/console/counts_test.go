@@ -281,7 +281,7 @@ func TestCounts(t *testing.T) {
 		b.do(open("#/?panel=standout&t="+demoDay), exists(".stand-out li a.link"))
 		sentence := value[string](b, "document.querySelector('.stand-out li').textContent")
 		href := value[string](b, sentenceLink)
-		if n := strconv.Itoa(counted(t, s, href)); !strings.Contains(sentence, " of them ("+n+") have ") {
+		if n := strconv.Itoa(counted(t, s, href)); !strings.Contains(sentence, " of these ("+n+"), ") {
 			t.Errorf("%q leads to %s events", sentence, n)
 		}
 		b.do(accessible("what stands out"), click(".stand-out li a", "open"),

@@ -68,7 +68,8 @@ function Sentence({ finding: { by, value, ...of }, condition, diff }: { finding:
 		const { share: part, num_of_requests: n } = of[side];
 		const counted = requestsOf(withoutPeriod(diff[side]), condition);
 		return <Fragment key={side}>
-			<Count twin n={n} {...counted} write={() => share(part, 1)} />{words.sides[side][0]}<Count n={n} {...counted} />{words.sides[side][1]}
+			<Count twin n={n} {...counted} write={() => share(part, 1)} />{words.sides[side][0]}
+			<Count n={n} {...counted} />{words.sides[side][1]}
 		</Fragment>;
 	})}</span>;
 }

@@ -76,6 +76,7 @@ export const idle: Progress = { running: () => undefined, waiting: () => undefin
 export interface Detail {
 	loc: (string | number)[];
 	msg: string;
+	type?: string;
 }
 
 /** An error response. */
@@ -317,7 +318,7 @@ async function answerOf<T>(response: Response): Promise<Answer<T>> {
 }
 
 /** refusalOf reads an error response. A proxy may send one that is not the API's. */
-function refusalOf(response: Response, text: string): Refusal {
+export function refusalOf(response: Response, text: string): Refusal {
 	let body: {
 		message?: string; errors?: Mistake[]; fixed_filter?: string; request_id?: string; detail?: Detail[]; estimate?: Estimate;
 		fits?: NonNullable<Estimate['fits']>;

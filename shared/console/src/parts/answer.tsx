@@ -293,8 +293,9 @@ function Cost({ metas }: { metas: readonly Meta[] }) {
 
 /** Honesty is what an answer lacks. A part of a page leaves out what holds for all of its data. */
 function Honesty({ metas, part }: { metas: readonly Meta[]; part: boolean }) {
-	const { zone } = useConsole();
+	const { zone, bring } = useConsole();
 	const w = words.honesty;
+	const demo = !part && metas.some((m) => m.demo);
 	const late = sumOf(metas, (m) => m.late ?? 0);
 	const skipped = new Set(metas.flatMap((m) => m.skipped ?? []));
 	const cached = metas.find((m) => m.cached)?.cached;
@@ -305,12 +306,13 @@ function Honesty({ metas, part }: { metas: readonly Meta[]; part: boolean }) {
 		...(cached ? [w.cached(ago(cached.age_seconds * 1000))] : []),
 		...(metas.some((m) => m.split) ? [w.split] : []),
 		...(late > 0 ? [w.late(late)] : []),
-		...(!part && metas.some((m) => m.demo) ? [w.demo] : []),
+		...(demo ? [w.demo] : []),
 	];
 	if (begin === null && warnings.length + skipped.size === 0) return null;
 	return <p class="honesty">
 		{begin !== null && <span>{words.begins(momentIn(begin, zone))}</span>}
 		{warnings.map((warning) => <span key={warning} class="warning">{warning}</span>)}
+		{demo && <button type="button" class="link" onClick={() => bring([])}>{w.importLog}</button>}
 		{skipped.size > 0 && <details class="warning">
 			<summary>{w.skipped(skipped.size)}</summary>
 			<ul>{[...skipped].map((name) => <li key={name}><code>{name}</code></li>)}</ul>

@@ -21,12 +21,15 @@ interface Found {
 
 /** Nothing says why an answer is empty, and where there are records. */
 export function Nothing({ meta }: { meta: Meta }) {
-	const { place, zone, go } = useConsole();
+	const { place, zone, go, bring } = useConsole();
 	const [why, askWhy] = useState(false);
 	const from = Date.parse(meta.period.from);
 	const to = Date.parse(meta.period.to);
 	if (meta.newest === null) {
-		return <section class="trouble"><p><strong>{words.noData}</strong></p><p>{words.noDataHint}</p></section>;
+		return <section class="trouble"><p><strong>{words.noData}</strong></p><p>{words.noDataHint}</p>
+			{!['athena', 'trino'].includes(meta.engine) && <button type="button" class="primary" onClick={() => bring([])}>
+				{empty.honesty.importLog}</button>}
+		</section>;
 	}
 	const newest = Date.parse(meta.newest);
 	const outside = newest < from;

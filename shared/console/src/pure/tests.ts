@@ -23,6 +23,7 @@ import { type Place, readFragment, screens, start, writeFragment } from './fragm
 import { fuzzy } from './fuzzy';
 import { choices, groupings } from './groupings';
 import { inClass, levelOf, occurring, timeClasses } from './heat';
+import { factsOf, type Imported, lengthShown, pathOf, sampleBytes, together as togetherOf } from './imports';
 import { inOrder, type Judged, verdictOf } from './incidents';
 import { checksOf, type Installation, slotsOf } from './installation';
 import { knownOf, lacks, numberIn } from './known';
@@ -1712,3 +1713,41 @@ export function explained(records: readonly LogRecord[], fields: readonly Field[
 		return { sentence: why(record), covered: why(safe), stages: stagesOf(record), steps: stepsOf(record), ticket };
 	});
 }
+
+const imported: Imported = {
+	log: 'a.log', id: 'a', format: 'combined', records: 10, known: 0, expired: 0, rejected: { bad_line: 2 }, first_rejected: 'line 3',
+	absent: ['host'], from: '2026-01-01T10:00:00Z', to: '2026-01-01T11:00:00Z', error: '',
+};
+
+test('logs that were imported, together', () => {
+	const later = { ...imported, id: 'b', known: 5, rejected: {}, from: '2026-01-01T10:30:00Z', to: '2026-01-01T12:00:00Z' };
+	const failed = { ...imported, id: null, records: 0, rejected: {}, from: null, to: null, error: 'the first line …' };
+	equal(togetherOf([imported, later, failed]), {
+		records: 20, known: 5, expired: 0, rejected: 2, period: { from: Date.UTC(2026, 0, 1, 10), to: Date.UTC(2026, 0, 1, 12) },
+		ids: ['a'], // the log of b has records of an earlier import
+	});
+	equal(togetherOf([failed]).period, null);
+});
+
+test('the beginning of a log, but all of a zip archive', () => {
+	equal(lengthShown(2 * sampleBytes, new Uint8Array([0x1f, 0x8b])), sampleBytes);
+	equal(lengthShown(10, new Uint8Array([0x1f, 0x8b])), 10);
+	equal(lengthShown(2 * sampleBytes, new Uint8Array([0x50, 0x4b, 3, 4])), 2 * sampleBytes);
+});
+
+test('the path of an import', () => {
+	const sample = {
+		log: 'a', format: 'map:["ip=client"]', format_name: 'mapped JSON', guessed: true, compression: '',
+		first: null, from: null, to: null,
+		problem: '',
+	};
+	equal(pathOf('imports/sample', 'a b.log', {}), 'imports/sample?name=a%20b.log');
+	equal(pathOf('imports', 'a', { sample: { ...sample, guessed: false }, host: 'x.example' }), 'imports?name=a&set=host%3Dx.example');
+	equal(pathOf('imports', 'a', { sample, anyway: true }), 'imports?name=a&format=map%3A%5B%22ip%3Dclient%22%5D&anyway=true');
+});
+
+test('the facts of a first record, the telling ones first', () => {
+	equal(factsOf({ country: 'DE', ip: '203.0.113.7', timestamp: '2026-01-01T10:00:00Z', status: 200 }), {
+		first: [['timestamp', '2026-01-01T10:00:00Z'], ['ip', '203.0.113.7'], ['status', '200']], others: [['country', 'DE']],
+	});
+});

@@ -2,7 +2,7 @@
 
 export const words = {
 	noData: 'There is no data yet.',
-	noDataHint: 'Import a log with “orrery import access.log.gz”, or start “orrery serve” with an empty folder for a demo day.',
+	noDataHint: 'Import a log with “orrery import access.log.gz”, or start “orrery serve” with an empty folder for a demo.',
 	outside: (newest: string) => `The newest record is of ${newest}.`,
 	goToNewest: 'Go there',
 	dropFilter: 'Without the filter',
