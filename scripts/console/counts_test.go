@@ -152,7 +152,7 @@ func (b *tab) unlinked(part string) []string {
 			const name = at?.matches('td') ? at.closest('table').rows[0].cells[at.cellIndex] : at;
 			if (name?.textContent.startsWith('other values')) continue;
 			const rest = text.data.replace(/\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d)?)?/g, '')
-				.replace(/ have [^]*, and $/, '').replace(/[\d,.]+ (objects?|hours|lines?|values?|[kMGTP]?B|min|ms|s|h|d)\b/g, '');
+				.replace(/[\d,.]+ (objects?|hours|lines?|values?|[kMGTP]?B|min|ms|s|h|d)\b/g, '');
 			if (/[1-9]/.test(rest)) found.push(text.parentElement.outerHTML);
 		}
 		return found;

@@ -64,7 +64,7 @@ async function ask(asker: Asker, place: Place): Promise<Found> {
 
 /** Sentence says how many requests of both sides have a value. */
 function Sentence({ finding: { by, value, ...of }, condition, diff }: { finding: Finding; condition: string | null; diff: Diff }) {
-	return <span>{words.sentence(by, briefValue(by, value))}{(['selected', 'baseline'] as const).map((side) => {
+	return <span><b class="text">{words.of(by, briefValue(by, value))}</b>{' '}{(['selected', 'baseline'] as const).map((side) => {
 		const { share: part, num_of_requests: n } = of[side];
 		const counted = requestsOf(withoutPeriod(diff[side]), condition);
 		return <Fragment key={side}>

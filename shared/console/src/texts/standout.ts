@@ -3,7 +3,7 @@
 export const words = {
 	name: (selected: string) => `${selected === 'blocked is true' ? 'Blocked' : selected} against the rest`,
 	/** organization Jade Telecom: 71 % of these (710), 2 % of the rest (180). */
-	sentence: (field: string, value: string) => `${field} ${value}: `,
+	of: (field: string, value: string) => `${field} ${value}:`,
 	sides: { selected: [' of these (', '), '], baseline: [' of the rest (', ')'] },
 	noOthers: (selected: string) => `There are no others to compare with: all requests of the filter have ${selected}.`,
 	none: 'No value is in more of them than in the others, except by chance.',
