@@ -11,4 +11,5 @@ export const words = {
 	liveCut: (n: string) => `Live keeps the newest ${n}. Older events are left out here.`,
 	liveOlder: 'Show the older ones',
 	eventKeys: 'Arrow keys move, Enter opens, + or a double click keeps only and − leaves out the value, m opens its menu.',
+	loadMore: 'Load older events',
 } as const;

@@ -32,7 +32,6 @@ export const words = {
 	options: 'Completions',
 	filterLists: 'Saved filters and history',
 	notSavedFilter: (names: string) => `There is no saved filter ${names}.`,
-	noOptions: (reason: string) => `There are no values to choose from: ${reason}`,
 
 	period: 'Period',
 	apply: 'Apply',
@@ -117,7 +116,6 @@ export const words = {
 	liveRate: (seconds: number) => (seconds === 0 ? 'off' : `every ${seconds} s`),
 	liveQuiet: (since: string) => `No requests since ${since}.`,
 	liveStopped: 'Live has stopped, because nobody used the page for 15 minutes.',
-	loadMore: 'Load older events',
 	loading: 'Loading…',
 	notLoaded: 'This screen could not be loaded.',
 	notLoadedHint: 'The server does not answer, or it has a newer console. Nothing that the address names is lost.',

@@ -1,1 +1,0 @@
-import{Oa as p,Rc as f,b as o,c as r,p as m,q as e,r as t,s as i}from"./chunk-kk3srpwg.js";t(e());i();m();r();var d=document.getElementById("console");d&&o(p(f,{}),d);
