@@ -1737,14 +1737,8 @@ test('the beginning of a log, but all of a zip archive', () => {
 
 test('the path of an import', () => {
 	const sample = {
-<<<<<<< HEAD
 		log: 'a', format: 'map:["ip=client"]', format_name: 'mapped JSON', guessed: true, compression: '', problem: '',
 		first: null, from: null, to: null,
-=======
-		log: 'a', format: 'map:["ip=client"]', format_name: 'mapped JSON', guessed: true, compression: '',
-		first: null, from: null, to: null,
-		problem: '',
->>>>>>> console-asks
 	};
 	equal(pathOf('samples', 'a b.log', {}), 'samples?name=a%20b.log');
 	equal(pathOf('imports', 'a', { sample: { ...sample, guessed: false }, host: 'x.example' }), 'imports?name=a&set=host%3Dx.example');
