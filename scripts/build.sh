@@ -31,7 +31,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Fixed, so that the caller's environment does not change the bytes.
 export CGO_ENABLED=0 GOOS=linux GOFLAGS= GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT=
-flags=(-trimpath -buildvcs=false -tags lambda.norpc)
+# scripts/check.sh builds tests with the same options, so that packages are compiled once for both.
+flags=(-trimpath -buildvcs=false -tags lambda.norpc,netgo,osusergo)
 # Bytes of a program, because Lambda reads the whole program before its first answer. Templates of HTML need reflection,
 # for which the linker keeps more.
 most=(22000000 report=33000000 report-now=33000000 older=33000000)

@@ -37,6 +37,10 @@ quick | unit | race | pages | servers | deployed | all) ;;
 	;;
 esac
 
+# The programs of functions are built without paths and with these tags. What tests are built with the same way is compiled
+# once for both, although only tests are linked with cgo. Who works on a package has it compiled without all that already.
+[ "$part" = quick ] || export GOFLAGS="$GOFLAGS -trimpath -tags=lambda.norpc,netgo,osusergo"
+
 say() { printf '\n== %s (after %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 runs=$(mktemp -d) # a folder for each running server, a process ID and a log for each background job
