@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -124,15 +125,7 @@ func (c *call) changed(change func(meta map[string]any)) bool {
 
 // rewritten answers with what the server answers, whose data and meta are changed.
 func (c *call) rewritten(change func(data, meta map[string]any)) bool {
-	text, err := json.Marshal(c.body)
-	if err != nil {
-		c.t.Error(err)
-	}
-	recorder := httptest.NewRecorder()
-	direct := httptest.NewRequest(http.MethodPost, c.r.URL.Path, strings.NewReader(string(text)))
-	direct.Host = "localhost"
-	direct.Header.Set("Content-Type", "application/json")
-	c.s.direct.ServeHTTP(recorder, direct)
+	recorder := c.direct()
 	var answer struct {
 		Data map[string]any `json:"data"`
 		Meta map[string]any `json:"meta"`
@@ -144,6 +137,47 @@ func (c *call) rewritten(change func(data, meta map[string]any)) bool {
 	change(answer.Data, answer.Meta)
 	c.w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(c.w).Encode(answer); err != nil {
+		c.t.Error(err)
+	}
+	return true
+}
+
+// direct returns what the server answers.
+func (c *call) direct() *httptest.ResponseRecorder {
+	text, err := json.Marshal(c.body)
+	if err != nil {
+		c.t.Error(err)
+	}
+	recorder := httptest.NewRecorder()
+	direct := httptest.NewRequest(http.MethodPost, c.r.URL.Path, strings.NewReader(string(text)))
+	direct.Host = "localhost"
+	direct.Header.Set("Content-Type", "application/json")
+	c.s.direct.ServeHTTP(recorder, direct)
+	return recorder
+}
+
+// weighs changes the estimate of a question to one of some data routes, or to any: that of an estimate, and that of the refusal of a
+// question with a ceiling.
+func (c *call) weighs(change func(meta map[string]any), routes ...string) bool {
+	if c.estimate(routes...) {
+		return c.changed(change)
+	}
+	if c.body["max_bytes"] == nil || len(routes) > 0 && !slices.ContainsFunc(routes, c.question) {
+		return false
+	}
+	c.body["dry_run"] = true
+	delete(c.body, "max_bytes")
+	recorder := c.direct()
+	var answer struct{ Meta map[string]any }
+	if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || answer.Meta == nil {
+		c.t.Errorf("%s answered %d: %s", c.r.URL.Path, recorder.Code, recorder.Body)
+		return false
+	}
+	change(answer.Meta)
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(http.StatusUnprocessableEntity)
+	refusal := map[string]any{"code": 422, "message": "it is heavy", "estimate": answer.Meta["estimate"], "fits": answer.Meta["fits"]}
+	if err := json.NewEncoder(c.w).Encode(refusal); err != nil {
 		c.t.Error(err)
 	}
 	return true
@@ -167,7 +201,7 @@ func unchanged(map[string]any) {}
 
 // heavy makes the questions to some data routes heavy, or all of them.
 func heavy(routes ...string) func(c *call) bool {
-	return func(c *call) bool { return c.estimate(routes...) && c.changed(costly) }
+	return func(c *call) bool { return c.weighs(costly, routes...) }
 }
 
 // fails lets the questions to a data route fail.
@@ -220,7 +254,8 @@ func (c *call) read() error {
 		return err
 	}
 	c.r.Body = io.NopCloser(bytes.NewReader(text))
-	if c.r.Method == http.MethodPost && len(text) > 0 {
+	log := c.r.Header.Get("Content-Type") == "application/octet-stream"
+	if c.r.Method == http.MethodPost && len(text) > 0 && !log {
 		if err := json.Unmarshal(text, &c.body); err != nil {
 			c.t.Errorf("%s: %v", c.r.URL.Path, err)
 		}

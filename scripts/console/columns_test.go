@@ -105,7 +105,7 @@ func TestColumns(t *testing.T) {
 	walk("a row without a session says so, and a record that is heavy to look up is left alone",
 		open(`#/events?f=not+session~"."&t=`+demoDay), sees("shown"), note("at", "location.hash"), keepNotices(), focus(".rows"),
 		keys("m"), click("[role=menuitem]", "Same session"), notices("Same session: the record has none"), forgetCalls(),
-		answers(func(c *call) bool { return c.estimate("logs") && c.changed(large) }), focus(".rows"), keys("m"),
+		answers(func(c *call) bool { return c.weighs(large, "logs") }), focus(".rows"), keys("m"),
 		click("[role=menuitem]", "Same session"), notices("heavy question"), asked("logs", 0),
 		must("location.hash === seen.at", "it leads elsewhere"))
 	walk("a double click keeps only the value of the cell, and Back undoes it",

@@ -88,8 +88,25 @@ func TestCompare(t *testing.T) {
 	walk("periods that overlap are refused with the reason",
 		allow("status of 422"), open("#/compare?vs=1h&t="+hours), sees("The question failed"), sees("overlap"))
 	walk("a heavy comparison waits",
-		answers(heavy("diff")), open("#/compare?t="+hours), sees("This is a heavy question"), click("button", "Run it"),
-		exists(".two-sides"))
+		allow("status of 422"), answers(heavy("diff")), open("#/compare?t="+hours), sees("This is a heavy question"),
+		click("button", "Run it"), exists(".two-sides"))
+	alone := func(one sent) bool { return strings.HasSuffix(one.path, "/diff") }
+	walk("a light question alone needs one request",
+		open("#/compare?t="+hours), exists(".two-sides"), answered(), asked("diff", 1), calls(1, alone))
+	walk("of a heavy question alone, the newest part of the period that is light is offered",
+		allow("status of 422"), answers(func(c *call) bool {
+			return c.body["max_bytes"] == 1e9 && c.weighs(func(meta map[string]any) {
+				large(meta)
+				meta["fits"] = map[string]string{"from": "2026-01-01T10:00:00Z", "to": "2026-01-01T11:59:59.999Z"}
+			}, "diff")
+		}), open("#/compare?t="+hours), textHas(".held", "reads 1 B–2.0 GB"), asked("diff", 1), click(".held button", "Only the newest 2 h"),
+		addressHas("t=2026-01-01T10:00Z..2026-01-01T11:59:59.999Z"))
+	walk("a question alone, of which nothing is known before, runs if its period is short",
+		allow("status of 422"), answers(func(c *call) bool {
+			return c.weighs(func(meta map[string]any) {
+				meta["estimate"] = map[string]any{"bytes": nil, "wait_ms": nil, "partitions": 1}
+			}, "diff")
+		}), open("#/compare?t="+hours), exists(".two-sides"), asked("diff", 2))
 	walk("no requests on either side",
 		open("#/compare?t=2026-02-01T10:00Z..2026-02-01T11:00Z"), sees("The newest record is of 2026-01-01 23:59"))
 }

@@ -76,6 +76,7 @@ func (s *served) questions(estimates bool) []string {
 			continue
 		}
 		delete(body, "dry_run")
+		delete(body, "max_bytes") // the explanation is about questions, not about their ceilings
 		found[fmt.Sprint(one.path, " ", body)] = true
 	}
 	return slices.Sorted(maps.Keys(found))

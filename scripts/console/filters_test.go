@@ -317,7 +317,7 @@ func TestExport(t *testing.T) {
 			if c.body["format"] != nil {
 				pages.Add(1)
 			}
-			return heavy.Load() && c.estimate() && c.changed(costly)
+			return heavy.Load() && c.weighs(costly)
 		}), open(columns), sees("200 of "), evaluate("window.showSaveFilePicker = undefined; "+keepFiles), sets(&heavy, true),
 			click(".over-rows button", "Export"), sees("costs $4.50–$6.00"), // of three pages
 			sees("This is a heavy export"), accessible("heavy export"), counts(&pages, 0), click(".export button", "Export"),

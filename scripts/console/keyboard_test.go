@@ -166,6 +166,10 @@ func TestFocus(t *testing.T) {
 		if (at === document.body || bar.contains(at) || !document.querySelector('main').contains(at)) return '';
 		return at.getBoundingClientRect().bottom <= bar.getBoundingClientRect().bottom ? at.outerHTML.slice(0, 200) : '';
 	})()`
+	walk("Esc leaves the filter once it has run, and keeps what has not",
+		open("#/?t="+demoDay), sees("Slowest targets"), shortcut("/"), focused("#filter"), keys("status=200"), keys(kb.Escape), enter(),
+		hashHas("status%3D200"), answered(), keys(kb.Escape), focused("#answer"), leads("ge", "#/events"), answered(), shortcut("/"),
+		focused("#filter"), keys(kb.End+", ho"), keys(kb.Escape+kb.Escape), focused("#filter"), filterIs("status=200, ho"))
 	walk.run("backwards, the bar at the top never covers it", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?f=status%3E%3D200,+host~e,+country~.&t="+demoDay), sees("Slowest targets"), answered(),
 			focus(".questions button:last-child"))

@@ -74,11 +74,8 @@ func TestCharts(t *testing.T) {
 	walk("a heavy heatmap waits",
 		answers(heavy("histogram")), open("#/?chart=heatmap&t="+demoDay), sees("This is a heavy question"), click("button", "Run it"),
 		sees("Times of the origin as a heatmap"))
-	walk("a drag in the heatmap selects a period",
-		open("#/?chart=heatmap&t="+demoDay), exists(".lines .u-over"), dragAcross(".lines .u-over", .2, .8),
-		holds(`/t=2026-01-01T0[45][0-9:.]+Z\.\.2026-01-01T19[0-9:.]+Z/.test(decodeURIComponent(location.hash))`, "has the period of the drag"))
 	walk("a heavy question about times waits, and the rest of the dashboard is there",
-		answers(heavy("stats")), open("#/?chart=latency&t="+demoDay), sees("This is a heavy question"),
+		allow("status of 422"), answers(heavy("stats")), open("#/?chart=latency&t="+demoDay), sees("This is a heavy question"),
 		text(".tile.requests .number", "3,000"), click("button", "Run it"), sees("9 of 10 are faster"))
 	walk("the segments of another chart are announced",
 		open("#/?chart=status&t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
@@ -94,17 +91,12 @@ func TestCharts(t *testing.T) {
 			});
 		}).observe(document.body, { childList: true, subtree: true })`), click(".over-rows button", "Status"),
 		holds("/2026-01-01 00:00: 2xx [0-9]+, /.test($('.chart.lines [role=status]')?.textContent)", "announces the first segment"))
-	walk.run("a click on a segment selects it, the end of a drag does not", func(t *testing.T, b *tab, s *served) {
-		b.do(open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m"), exists(".u-over"), dragAcross(".u-over", .2, .8),
-			holds(`/t=2026-01-01T10:[0-9:.]+Z\.\.2026-01-01T10:[0-9:.]+Z/.test(decodeURIComponent(location.hash))`, "has the period of the drag"),
-			back(), holds("location.hash.includes('T11:00Z') && $('.u-over')", "is back"))
+	walk.run("a click on a segment zooms to it", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m"), exists(".u-over"))
 		x, y, _, height := b.box("document.querySelector('.u-over')")
 		b.run(chromedp.MouseClickXY(x+2, y+height/2))
-		b.do(holds("decodeURIComponent(location.hash).includes('t=2026-01-01T10:00Z..2026-01-01T10:14:59.999Z')", "has the first segment"))
+		b.do(addressHas("t=2026-01-01T10:00Z..2026-01-01T10:14:59.999Z"))
 	})
-	walk("a drag that ends outside of the chart selects up to its edge",
-		open("#/?t=2026-01-01T10:00Z..2026-01-01T11:00Z&seg=15m"), exists(".u-over"), dragAcross(".u-over", .5, 1.1),
-		holds(`/t=2026-01-01T10:2[0-9][^.]*\.\.2026-01-01T10:4[0-9]/.test(decodeURIComponent(location.hash))`, "has the later half"))
 	walk("the legend of a table covers the whole period",
 		open("#/?t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight), text(".legend .moment", "2026-01-01 00:00"),
 		click(".chart button", "Show as table"), textHas(".legend .key.requests", "3,000"))

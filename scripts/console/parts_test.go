@@ -37,12 +37,12 @@ func TestParts(t *testing.T) {
 	server := demo.address(t)
 	walk := walksAt(t, server)
 
-	walk("a split chart stays while the cursor moves, and dragging selects a period",
+	walk("a split chart stays while the cursor moves, and what is dragged over is zoomed to",
 		open("#/?by=country&t="+demoDay), exists(".split .plot canvas"),
 		evaluate("$('.split .plot canvas').dataset.first = 'yes'"), focus(".split .plot"), keys(kb.ArrowRight+kb.ArrowRight),
 		holds("$('.split .moment').textContent !== ''", "names the segment at the cursor"),
 		must("$('.split .plot canvas').dataset.first === 'yes'", "the chart was drawn anew"),
-		dragAcross(".split .u-over", 0.25, 0.75),
+		dragAcross(".split .u-over", 0.25, 0.75), click(selected+" button", "Zoom"),
 		holds("!location.hash.includes('t=2026-01-01T00:00Z') && location.hash.includes('t=2026-01-01T0')", "has a shorter period"),
 		sees("Requests over time by country"))
 	walk("a split chart leaves out a segment of which the period has a part",
@@ -129,7 +129,7 @@ func TestParts(t *testing.T) {
 			b.holds(fmt.Sprintf("document.querySelector('%s > .line .honesty')", part), "has it in "+part)
 		}
 		b.do(accessible("what parts rest on"), open("#/?panel=standout&t="+demoDay),
-			holds(`/% of them \([0-9,]+\) have .*% of the other requests \([0-9,]+\)/.test($('.stand-out li')?.textContent)`, "has the numbers of requests"))
+			holds(`/: .*% of these \([0-9,]+\), .*% of the rest \([0-9,]+\)/.test($('.stand-out li')?.textContent)`, "has the numbers of requests"))
 	})
 	// touched ends a long touch of a cell of the first row, and takes an item of its menu. The filter is then one of a pattern.
 	touched := func(cell int, item, want string) step {

@@ -102,26 +102,26 @@ func TestPlanets(t *testing.T) {
 		planet("shop"), open("#/planets"), sees("Choose a configuration"),
 		holds("$$('.configurations li').map((e) => e.textContent).join() === 'prod,staging'", "lists the configurations of the data"),
 		fill("#config", "a b"), sees("Letters, digits"), fill("#config", "shop"), click(".configurations button", "Open"),
-		sees("Planet of shop"), holds("location.hash === '#/planets/shop'", "has the configuration in its address"), versions(1))
+		sees("Settings of shop"), holds("location.hash === '#/planets/shop'", "has the configuration in its address"), versions(1))
 	walk("a change is shown before it is saved, and what the form does not know is kept",
 		planet("blog"), open("#/planets/blog"), sees("is inside 10.0.0.0/8"), sees("16,777,216 IPv4 addresses"),
-		fill("#planet-name", "the blog"), fill("#comment-0", "all offices"), sees("2 changes are not saved"),
+		fill("#planet-name", "the blog"), fill("#comment-0", "all offices"), sees("2 unsaved changes"),
 		click(".save-bar button", "Review"), sees("trusted_nets › 10.0.0.0/8 › comment"), screenshot("planet-difference"),
 		click(".save-bar button", "Save 2 changes"), versions(2),
 		settings("blog", whole("the blog", `{"address":"10.0.0.0/8","comment":"all offices"},{"address":"10.1.0.0/16","comment":"lab"}`)),
 		lacks(".save-bar"))
 	walk("rows are added, pasted, sorted and removed",
-		planet("rows"), open("#/planets/rows"), sees("Planet of rows"), click("button", "Paste many"),
+		planet("rows"), open("#/planets/rows"), sees("Settings of rows"), click("button", "Paste many"),
 		fill("#paste", "9.0.0.0/8 nine\n2001:db8::/32"), click("button", "Add 2 networks"), count(".nets tbody tr", 4),
 		click("button", "Sort"), fieldIs("#net-0", "9.0.0.0/8"), click(".remove button", "Remove 10.1.0.0/16"),
-		click("button", "Add a network"), count(".nets tbody tr", 4), fill(".nets tbody tr:last-child select", "global_filter"),
+		click("button", "Add a network"), count(".nets tbody tr", 4), focused("#net-3"), fill(".nets tbody tr:last-child select", "global_filter"),
 		fill("#net-3", "f1"), fill("#comment-3", "partners"), click(".save-bar button", "Review"),
 		click(".save-bar button", "Save"), versions(2),
 		settings("rows", `[{"address":"9.0.0.0/8","comment":"nine"},`+
 			`{"address":"10.0.0.0/8","comment":"office"},{"address":"2001:db8::/32","comment":""},`+
 			`{"comment":"partners","source":"global_filter","gf_id":"f1"}]`))
 	walk("what is not valid is shown at its field",
-		allow("status of 422"), planet("wrong"), open("#/planets/wrong"), sees("Planet of wrong"), fill("#net-1", "10.0.0.300"),
+		allow("status of 422"), planet("wrong"), open("#/planets/wrong"), sees("Settings of wrong"), fill("#net-1", "10.0.0.300"),
 		fill("#planet-name", " "), click(".save-bar button", "Review"), click(".save-bar button", "Save"),
 		sees("2 parts of the settings are not valid"),
 		holds("$('#net-1').ariaInvalid === 'true' && $('#planet-name').ariaInvalid === 'true'", "marks the fields"),
@@ -129,8 +129,8 @@ func TestPlanets(t *testing.T) {
 		fill("#net-1", "10.3.0.0/16"),
 		holds("!$('#net-1-wrong') && $('#planet-name-wrong')", "forgets what is mended, and only that"))
 	walk("unsaved changes survive a reload",
-		leaves(), planet("kept"), open("#/planets/kept"), sees("Planet of kept"), fill("#planet-name", "a new name"),
-		sees("1 change is not saved"), reload(), sees("1 change is not saved"), fieldIs("#planet-name", "a new name"),
+		leaves(), planet("kept"), open("#/planets/kept"), sees("Settings of kept"), fill("#planet-name", "a new name"),
+		sees("1 unsaved change"), reload(), sees("1 unsaved change"), fieldIs("#planet-name", "a new name"),
 		click(".save-bar button", "Discard"), fieldIs("#planet-name", "main"))
 	walk("json with a mistake cannot be saved",
 		planet("json"), open("#/planets/json"), click("[role=tab]", "JSON"),
@@ -138,18 +138,18 @@ func TestPlanets(t *testing.T) {
 		fill("textarea.json", "{\n  \"name\": \"x\",\n}"), sees("Line 3, column 1"),
 		holds("$('.save-bar .primary').disabled", "does not save"), click("[role=tab]", "Form"), sees("The JSON has a mistake"))
 	walk("two who save at once are joined",
-		allow("status of 412"), planet("both"), open("#/planets/both"), sees("Planet of both"), fill("#planet-name", "mine"),
+		allow("status of 412"), planet("both"), open("#/planets/both"), sees("Settings of both"), fill("#planet-name", "mine"),
 		fill("#comment-0", "my office"),
 		theirs("both", `{"name":"theirs","trusted_nets":[`+
 			`{"address":"10.0.0.0/8","comment":"office"},{"address":"192.0.2.1","comment":"new"}],`+challenge+`,"newer":[1.0]}`),
 		click(".save-bar button", "Review"), click(".save-bar button", "Save 2 changes"), sees("Somebody else saved first"),
 		count(".choice", 1), holds("$('.merge .primary').disabled", "waits for the choice"), screenshot("planet-merge"),
 		accessible("merge"), click(".choice label", "Theirs"), click("button", "Use the joined settings"),
-		sees("1 change is not saved"), click(".save-bar button", "Save 1 change"), versions(3),
+		sees("1 unsaved change"), click(".save-bar button", "Save 1 change"), versions(3),
 		settings("both", whole("theirs", `{"address":"10.0.0.0/8","comment":"my office"},{"address":"192.0.2.1","comment":"new"}`)))
 	walk("a server that misses the condition of a change says so, and the change is kept",
 		allow("status of 428"), planet("strict"),
-		open("#/planets/strict"), sees("Planet of strict"), fill("#comment-0", "all offices"), answers(func(c *call) bool { // as if a proxy left out If-Match
+		open("#/planets/strict"), sees("Settings of strict"), fill("#comment-0", "all offices"), answers(func(c *call) bool { // as if a proxy left out If-Match
 			return c.writes() && c.refuse(http.StatusPreconditionRequired, "send If-Match with the ETag of what you read")
 		}), click(".save-bar button", "Review"), click(".save-bar button", "Save 1 change"),
 		sees("send If-Match with the ETag of what you read"), sees("id-of-the-request"), accessible("precondition required"),
@@ -159,7 +159,7 @@ func TestPlanets(t *testing.T) {
 		planet("old"),
 		theirs("old", `{"name":"main","trusted_nets":[],`+challenge+`}`),
 		open("#/planets/old"), click(".versions li:last-child button", ""), sees("What restoring it changes"),
-		sees("trusted_nets › 10.0.0.0/8"), accessible("version"), screenshot("planet-version"), back(), sees("Planet of old"),
+		sees("trusted_nets › 10.0.0.0/8"), accessible("version"), screenshot("planet-version"), back(), sees("Settings of old"),
 		forward(), click("button", "Restore version 1"), versions(3),
 		settings("old", whole("main", saved)))
 	walk("a configuration without settings gets them when they are saved",
@@ -168,13 +168,13 @@ func TestPlanets(t *testing.T) {
 	walk("while settings are read-only, the reason is shown and nothing is lost",
 		allow("status of 403"), planet("closed"), answers(func(c *call) bool {
 			return c.writes() && c.refuse(http.StatusForbidden, "System is under maintenance.")
-		}), open("#/planets/closed"), sees("Planet of closed"), fill("#planet-name", "later"), click(".save-bar button", "Review"),
+		}), open("#/planets/closed"), sees("Settings of closed"), fill("#planet-name", "later"), click(".save-bar button", "Review"),
 		click(".save-bar button", "Save 1 change"), sees("System is under maintenance"), sees("id-of-the-request"),
-		sees("1 change is not saved"))
+		sees("1 unsaved change"))
 	const valid, broken = `{"attrs": {},"lang":{"en":"x"}, "palette":[],"position":{}}`, `{"attrs": {},"lang":{"en":`
 	walk("the text of the challenge stays as it is typed",
-		leaves(), planet("typed"), open("#/planets/typed"), sees("Planet of typed"),
-		fill("#challenge", valid), sees("2 changes are not saved"),
+		leaves(), planet("typed"), open("#/planets/typed"), sees("Settings of typed"),
+		fill("#challenge", valid), sees("2 unsaved changes"),
 		fieldIs("#challenge", valid),
 		fill("#challenge", broken), sees("Line 1, column 27"), fill("#planet-name", "another"), click("[role=tab]", "JSON"),
 		exists("#tab-panel > textarea.json"), click("[role=tab]", "Form"),
@@ -188,10 +188,10 @@ func TestPlanets(t *testing.T) {
 		settings("typed", `"lang":{"en":"x"}`, `"name":"another"`))
 	walk("what is typed while settings are saved stays",
 		planet("slow"),
-		holdsWrites(), open("#/planets/slow"), sees("Planet of slow"), fill("#planet-name", "first"), click(".save-bar button", "Review"),
+		holdsWrites(), open("#/planets/slow"), sees("Settings of slow"), fill("#planet-name", "first"), click(".save-bar button", "Review"),
 		click(".save-bar button", "Save 1 change"), writes(), click("[role=tab]", "Form"),
-		fill("#comment-0", "typed meanwhile"), sees("2 changes are not saved"), letsWrite(), versions(2),
-		sees("1 change is not saved"),
+		fill("#comment-0", "typed meanwhile"), sees("2 unsaved changes"), letsWrite(), versions(2),
+		sees("1 unsaved change"),
 		holds("$('#comment-0').value === 'typed meanwhile' && $('#planet-name').value === 'first'", "has both texts"),
 		click(".save-bar button", "Review"), click(".save-bar button", "Save 1 change"), versions(3),
 		settings("slow", `"comment":"typed meanwhile"`, `"name":"first"`))
@@ -207,7 +207,7 @@ func TestPlanets(t *testing.T) {
 	walk("another order alone can be saved",
 		theirs("order", `{"name":"main","trusted_nets":[`+
 			`{"address":"192.0.2.1","comment":""},{"address":"10.0.0.0/8","comment":""}],`+challenge+`}`), open("#/planets/order"),
-		sees("Planet of order"), click("button", "Sort"), sees("1 change is not saved"), click(".save-bar button", "Review"),
+		sees("Settings of order"), click("button", "Sort"), sees("1 unsaved change"), click(".save-bar button", "Review"),
 		sees("trusted_nets in another order"), sees("10.0.0.0/8, 192.0.2.1"), click(".save-bar button", "Save 1 change"),
 		versions(2),
 		settings("order", `[{"address":"10.0.0.0/8","comment":""},{"address":"192.0.2.1"`))
@@ -218,12 +218,12 @@ func TestPlanets(t *testing.T) {
 	})
 	walk("the page asks before it is left as long as something is not saved, on every screen",
 		planet("guarded"),
-		open("#/planets/guarded"), sees("Planet of guarded"), holds("!("+asks+")", "does not ask without a change"),
-		fill("#planet-name", "mine"), sees("1 change is not saved"), click("nav a", "Status"), sees("What it allows"),
+		open("#/planets/guarded"), sees("Settings of guarded"), holds("!("+asks+")", "does not ask without a change"),
+		fill("#planet-name", "mine"), sees("1 unsaved change"), click("nav a", "Status"), sees("What it allows"),
 		holds(asks, "asks on another screen"), back(), click(".save-bar button", "Discard"),
 		holds("!("+asks+")", "does not ask when it is discarded"))
 	walk("tabs and configurations by keys",
-		planet("keys"), open("#/planets/keys"), sees("Planet of keys"), focus("#tab-form"), keys(kb.ArrowRight),
+		planet("keys"), open("#/planets/keys"), sees("Settings of keys"), focus("#tab-form"), keys(kb.ArrowRight),
 		holds("document.activeElement.id === 'tab-json' && $('textarea.json')", "has the JSON"), keys(kb.ArrowRight),
 		sees("Nothing is changed"))
 }

@@ -100,7 +100,7 @@ func TestReports(t *testing.T) {
 		report("both", "weekly", strings.Replace(strings.Replace(weeklyShop, "The shop", "theirs", 1), ">=500", ">=400", 1)),
 		click(".save-bar button", "Save"), sees("Somebody else saved first"), count(".choice", 1),
 		holds("$('.merge .primary').disabled", "waits for the choice"), accessible("joined report"),
-		click(".choice label", "Mine"), click("button", "Use the joined definition"), sees("2 changes are not saved"),
+		click(".choice label", "Mine"), click("button", "Use the joined definition"), sees("2 unsaved changes"),
 		click(".save-bar button", "Save"), lacks(".save-bar"),
 		stored("both", "weekly", map[string]any{"title": "mine", "at": "09:00", "filters": "status>=400"}))
 	walk("pause, resume and delete",
@@ -119,13 +119,13 @@ func TestReports(t *testing.T) {
 		click("button", "Restore version 3"), sees("every Monday at 07:00"))
 	walk("unsaved changes survive a reload",
 		allow("'beforeunload' confirmation"), report("kept", "weekly", weeklyShop), open("#/reports/kept/weekly"),
-		sees("every Monday at 07:00"), fill("#report-title", "later"), sees("1 change is not saved"),
+		sees("every Monday at 07:00"), fill("#report-title", "later"), sees("1 unsaved change"),
 		evaluate("location.hash = '#/reports/kept'"), click(".report-list button", "weekly"), fieldIs("#report-title", "later"),
 		click(".save-bar button", "Discard"), fieldIs("#report-title", "The shop"))
 	walk("the preview is the report itself, with changes that are not saved",
 		report("preview", "weekly", weeklyShop), open("#/reports/preview/weekly"), sees("every Monday at 07:00"),
 		fill("#report-title", "What would be sent"), fill("#report-filters", ""), fill("#report-period", "day"),
-		fill("#report-compare", "same-weekday"), click("[role=tab]", "Preview"), sees("With the changes that are not saved"),
+		fill("#report-compare", "same-weekday"), click("[role=tab]", "Preview"), sees("With the unsaved changes"),
 		fill("#about-from", "2026-01-01"), fill("#about-to", "2026-01-02"), click(".about button", "Preview"),
 		textHas(".report-page", "What would be sent"), textHas(".report-page", "Requests"),
 		textHas(".report-page", "compared with Thursday, 25 December 2025"),
@@ -147,8 +147,8 @@ func TestReports(t *testing.T) {
 	walk("what is typed while a report is saved stays",
 		report("slow", "weekly", weeklyShop),
 		holdsWrites(), open("#/reports/slow/weekly"), sees("every Monday at 07:00"), fill("#report-title", "first"), click(".save-bar button", "Save"),
-		writes(), fill("#report-at", "09:30"), sees("2 changes are not saved"), letsWrite(),
-		sees("1 change is not saved"),
+		writes(), fill("#report-at", "09:30"), sees("2 unsaved changes"), letsWrite(),
+		sees("1 unsaved change"),
 		holds("$('#report-at').value === '09:30' && $('#report-title').value === 'first'", "has both texts"),
 		click(".save-bar button", "Save"), sees("every Monday at 09:30"), lacks(".save-bar"),
 		stored("slow", "weekly", map[string]any{"title": "first", "at": "09:30"}))
@@ -168,13 +168,13 @@ func TestReports(t *testing.T) {
 			receives(begun), fill("#report-at", "09:30"), click("nav a", "Status"), sees("What it allows"), closes(end),
 			receives(done),
 			holds("JSON.parse(sessionStorage['orrery.report.left.weekly']).base.title === 'first'", "keeps a draft of what was saved"),
-			back(), sees("1 change is not saved"),
+			back(), sees("1 unsaved change"),
 			holds("$('#report-at').value === '09:30' && $('#report-title').value === 'first'", "has both texts"))
 	})
 	walk("the page asks before it is left as long as a report is not saved, on every screen",
 		report("guarded", "weekly", weeklyShop),
 		open("#/reports/guarded/weekly"), sees("every Monday at 07:00"), holds("!("+asks+")", "does not ask without a change"),
-		fill("#report-title", "mine"), sees("1 change is not saved"), click("nav a", "Status"), sees("What it allows"),
+		fill("#report-title", "mine"), sees("1 unsaved change"), click("nav a", "Status"), sees("What it allows"),
 		holds(asks, "asks on another screen"), back(), click(".report-head button", "Delete"),
 		click("button", "Delete the report"), sees("There are no reports yet"),
 		holds("!("+asks+")", "does not ask when it is deleted"))

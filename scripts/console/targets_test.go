@@ -80,7 +80,7 @@ func TestTargetsOfFingers(t *testing.T) {
 		moreThan(10, ".columns option"), touchable("columns"), keys(kb.Escape), click(".over-rows button", "Export"),
 		sees("The export reads"), touchable("export"), open("#/events?panel=facets&t="+demoDay), exists(".facet li"),
 		touchable("events-values"), open(`#/events?f=host="nobody.example",+blocked+is+true&t=`+demoDay),
-		click("button", "Which condition is it?"), sees("keeps out all requests"), touchable("blame"))
+		click("button", "Why nothing?"), sees("keeps out all requests"), touchable("blame"))
 	requests.run("record", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\[", query~"=....", session~"."`)
 		b.do(at(360), open("#/events/"+record["record_ref"].(string)+"?t="+demoDay), exists(".evidence li"), touchable("record"),

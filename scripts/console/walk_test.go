@@ -297,7 +297,7 @@ func TestConsoleIsAccessible(t *testing.T) {
 				open("#/events?f=blocked+is+true&t=" + demoDay), visible(".event"), check("events"), click(".event", ""),
 				sees("Is it a false positive?"), exists(".evidence li"), check("record"), open("#/status"), sees("What it allows"),
 				check("status"), open("#/compare?where=blocked+is+true&t=" + demoDay), sees("What differs"), check("compare"),
-				open("#/planets/prod"), sees("Planet of prod"), check("planets"),
+				open("#/planets/prod"), sees("Settings of prod"), check("planets"),
 			}
 			if width != 768 && width != 1920 { // the layout of the rest is that of one of the other widths
 				steps = append(steps, open("#/?t="+demoDay), sees("Requests over time"), click(".list .value button", "Germany"),

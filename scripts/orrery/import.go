@@ -278,7 +278,7 @@ func (i *importCommand) printThere(
 	}
 	_, err = fmt.Fprintf(w, "%s: %s there already, imported as format %s with %s, which stays as it is. "+
 		"To import them anew, run orrery forget %s%s, and then this command again\n",
-		terminal.Printable(report.Name), lines, logs.FormatText(earlier.Format),
+		terminal.Printable(report.Name), lines, logformat.Words(earlier.Format),
 		terminal.Printable(settingsText(earlier)),
 		terminal.Printable(i.dataFlag()), earlier.ID)
 	return err

@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/logformat"
 )
 
 type importsCommand struct {
@@ -103,7 +104,7 @@ func writeImports(out io.Writer, list []importRow) error {
 			imported = "forgotten " + terminal.Time(*row.Forgotten)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.ID, terminal.Printable(row.Name),
-			logs.FormatText(row.Format),
+			logformat.Words(row.Format),
 			row.Records, row.Rejected, optionalTime(row.From), optionalTime(row.To), imported)
 	}
 	return w.Flush()

@@ -50,7 +50,7 @@ func (k keyStore) use(ctx context.Context, f func(keys.Store) error) error {
 type keyCreateCommand struct {
 	Name string `arg:"" help:"Name of the user, for logs and the history of planets."`
 	keyStore
-	Scope   []keys.Scope `required:"" help:"data:read, conf:read, conf:write, report:read or report:write; may be repeated." placeholder:"SCOPE"`
+	Scope   []keys.Scope `required:"" help:"data:read, data:write, conf:read, conf:write, report:read or report:write; may be repeated." placeholder:"SCOPE"`
 	Branch  []string     `sep:"none" help:"Branch that it can see; may be repeated; default: all." placeholder:"BRANCH"`
 	Expires string       `help:"When it expires, such as 2027-01-31; default: never." placeholder:"TIME"`
 }

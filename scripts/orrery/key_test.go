@@ -90,7 +90,7 @@ func TestKeyCommandErrors(t *testing.T) {
 		},
 		"an unknown scope": {
 			[]string{"create", "n", "--data", data, "--scope", "all"},
-			exit.Failed, "data:read, conf:read, conf:write",
+			exit.Failed, "data:read, data:write, conf:read, conf:write",
 		},
 		"an invalid expiry": {
 			[]string{"create", "n", "--data", data, "--scope", "data:read", "--expires", "soon"},

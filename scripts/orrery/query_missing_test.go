@@ -56,7 +56,7 @@ func TestQueryReportsWhatAnAnswerLacks(t *testing.T) {
 		"late records":       {`,"late":3`, "3 records arrived late", exit.Done, exit.Incomplete},
 		"records past limit": {`,"truncated":{"reason":"limit"}`, "raise --limit", exit.Done, exit.Incomplete},
 		"records past size":  {`,"truncated":{"reason":"bytes"}`, "its size limit", exit.Done, exit.Incomplete},
-		"demo records":       {`,"demo":true`, "generated records of a demo day", exit.Done, exit.Incomplete},
+		"demo records":       {`,"demo":true`, "generated records of a demo", exit.Done, exit.Incomplete},
 		"saturated sums":     {`,"saturated":["sum_of_x"]`, "is printed: sum_of_x\n", exit.Done, exit.Incomplete},
 		"old objects": {
 			`,"estimate":{"lacking":[{"name":"log_rest","objects":2}]}`, "wrote 2 objects of the period without log_rest",

@@ -38,7 +38,7 @@ type serveCommand struct {
 	Watch   bool          `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
 	Horizon *watch.Days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35. Sources may have their own max-age." placeholder:"DAYS"`
 	Keep    *keep.Age     `help:"Remove the hours that are older, such as 90d, and let imports leave out older records; 0d for none; default: keep of orrery.toml." placeholder:"AGE"`
-	Demo    bool          `default:"true" negatable:"" help:"Generate a demo day if there is no data."`
+	Demo    bool          `default:"true" negatable:"" help:"Generate a demo of three days if there is no data."`
 	httpserver.Certificate
 
 	Proxies []httpserver.Network `name:"trusted-proxy" sep:"," env:"ORRERY_TRUSTED_PROXIES" help:"Proxy whose X-Forwarded-For names the clients, by which wrong keys are counted: its address, or a narrow network of proxies only, because every machine there can name any client; may be repeated." placeholder:"NETWORK"`
@@ -47,8 +47,11 @@ type serveCommand struct {
 	target.Cluster
 }
 
-// demoRecords is the number of records of the demo day.
-const demoRecords = 100_000
+// The length of the demo, and the number of its records.
+const (
+	demoDays    = 3
+	demoRecords = 150_000
+)
 
 // Run serves until ctx ends, then waits for running requests. On any address other than a loopback address, it requires
 // a key.
@@ -87,7 +90,7 @@ func (s *serveCommand) Run(ctx context.Context, c terminal.Console, k clock) (er
 		fmt.Fprintf(c.Err, "warning: requests to %s and their keys are not encrypted: set --tls-cert and --tls-key, "+
 			"or put a proxy that serves HTTPS before it\n", terminal.Printable(s.Listen))
 	}
-	// Listen before generating the demo day, so that an address in use is reported at once and not a minute later.
+	// Listen before generating the demo, so that an address in use is reported at once and not a minute later.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w (choose another with --listen)", s.Listen, err)
@@ -279,7 +282,7 @@ func (s *serveCommand) horizon() time.Duration {
 	return s.Horizon.Duration()
 }
 
-// ensureData generates a demo day if there are no records.
+// ensureData generates a demo if there are no records.
 func (s *serveCommand) ensureData(
 	ctx context.Context, c terminal.Console, product *local.Product,
 ) (lake.Extent, error) {
@@ -291,15 +294,15 @@ func (s *serveCommand) ensureData(
 		return extent, err
 	}
 	to := time.Now().UTC().Truncate(time.Second)
-	fmt.Fprintf(c.Err, "there is no data in %s yet: generating a demo day of %d records, which the first import removes "+
-		"(--no-demo prevents this)\n", terminal.Printable(string(s.Data)), demoRecords)
-	options := gen.Options{Records: demoRecords, Seed: 1, From: to.Add(-24 * time.Hour), To: to}
+	fmt.Fprintf(c.Err, "there is no data in %s yet: generating a demo of three days with %d records, which the first import "+
+		"removes (--no-demo prevents this)\n", terminal.Printable(string(s.Data)), demoRecords)
+	options := gen.Options{Records: demoRecords, Seed: 1, From: to.AddDate(0, 0, -demoDays), To: to}
 	err = product.MakeDemo(ctx, func(store *datadir.Store) error {
-		_, err := logs.ImportGenerated(ctx, store, "demo-day", gen.New(options), demoRecords, c.Err)
+		_, err := logs.ImportGenerated(ctx, store, "demo", gen.New(options), demoRecords, c.Err)
 		return err
 	})
 	if err != nil {
-		return extent, fmt.Errorf("generate the demo day: %w", err)
+		return extent, fmt.Errorf("generate the demo: %w", err)
 	}
 	return product.Engine.Extent(ctx)
 }

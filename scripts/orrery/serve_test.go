@@ -121,7 +121,7 @@ func TestServe(t *testing.T) {
 	})
 }
 
-// TestServeDemo starts a server over an empty folder. It checks that the server generates a demo day, and runs the
+// TestServeDemo starts a server over an empty folder. It checks that the server generates a demo, and runs the
 // three commands that it prints in a shell.
 func TestServeDemo(t *testing.T) {
 	for _, tool := range []string{"sh", "curl"} {

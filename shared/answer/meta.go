@@ -23,7 +23,7 @@ type Meta struct {
 
 	Lists []ListMeta `json:"lists,omitempty" doc:"The lists of values that the filters name, in the versions that were used"`
 
-	Demo bool `json:"demo,omitempty" doc:"The records are those of a demo day, because there are no others"`
+	Demo bool `json:"demo,omitempty" doc:"The records are those of a demo, because there are no others"`
 
 	Diff   *DiffMeta   `json:"diff,omitempty" doc:"The two sides of a diff"`
 	Effect *EffectMeta `json:"effect,omitempty" doc:"Of an effect: the moment, and the two periods that are compared"`

@@ -21,6 +21,7 @@ import (
 
 	"github.com/orrery/orrery/shared/api/access"
 	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/importing"
 	"github.com/orrery/orrery/shared/api/openapi"
 	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/api/service"
@@ -41,6 +42,7 @@ type Config struct {
 	Documents document.Store     // for the routes of saved filters and scheduled reports
 	Lists     valuelist.Objects  // the values of lists of values
 	Status    status.Source      // for the route of the status
+	Importer  importing.Importer // imports the logs that requests bring; nil: there are no such routes
 	Keys      keys.Callers       // nil: no key is needed, and only requests from this machine are answered
 	TokenKeys keys.TokenKeys     // of keys without one of their own; nil: their tokens are valid in this process only
 	Proxies   []netip.Prefix     // whose X-Forwarded-For names the clients; nil: the connection is the client

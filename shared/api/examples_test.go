@@ -26,6 +26,7 @@ import (
 	"github.com/orrery/orrery/shared/api/answering"
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/examples"
+	"github.com/orrery/orrery/shared/api/importing"
 	"github.com/orrery/orrery/shared/api/page"
 	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/blob/blobtest"
@@ -75,7 +76,7 @@ func TestExamples(t *testing.T) {
 // TestEveryRouteAndErrorHasAnExample: every route has an example of each of its answers, and every error status in the
 // document has an example of some route.
 func TestEveryRouteAndErrorHasAnExample(t *testing.T) {
-	routes := append(everyRoute(), routesWithMetrics()...)
+	routes := slices.Concat(everyRoute(), routesWithMetrics(), importing.Routes(someImports{}))
 	for i := range routes {
 		if routes[i].Tag == "" {
 			continue
@@ -191,6 +192,7 @@ var specials = map[string]func(testing.TB, *Config){
 		c.Definitions = &definition.Rules{Domains: []string{"example.com"}, Destinations: []string{"archive", "chat"}}
 		c.Runs = runs.Over(&tabletest.Memory{}, nil)
 	},
+	"imports":         func(_ testing.TB, c *Config) { c.Importer = someImports{} },
 	"deleted filter":  func(t testing.TB, c *Config) { deleteFilter(t, c.Documents) },
 	"query that ends": func(t testing.TB, c *Config) { ended(t, pending(t, c)) },
 	"query of records that ends": func(t testing.TB, c *Config) {

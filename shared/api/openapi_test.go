@@ -27,7 +27,7 @@ import (
 // loadDocument reads the document with a library that shares no code with the one that wrote it.
 func loadDocument(t *testing.T) *openapi3.T {
 	t.Helper()
-	s := newTestServer(t, "scheduled reports", "reports at once", "metrics")
+	s := newTestServer(t, "scheduled reports", "reports at once", "imports", "metrics")
 	body := s.send(t, examples.Message{Head: "GET /openapi.json HTTP/1.1\nHost: localhost"}).body
 	loader := openapi3.NewLoader()
 	document, err := loader.LoadFromData(body)

@@ -167,6 +167,8 @@ func TestReadmeRequestsAreAnswered(t *testing.T) {
 			switch {
 			case strings.Contains(pair[1], "/reports"):
 				s = newTestServer(t, "scheduled reports")
+			case strings.Contains(pair[1], "/imports"):
+				s = newTestServer(t, "imports")
 			case strings.Contains(pair[1], "/metrics"):
 				s = newTestServer(t, "metrics")
 			}

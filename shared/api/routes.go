@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/orrery/orrery/shared/api/answering"
+	"github.com/orrery/orrery/shared/api/importing"
 	"github.com/orrery/orrery/shared/api/problem"
 	"github.com/orrery/orrery/shared/api/resource"
 	"github.com/orrery/orrery/shared/api/route"
@@ -26,6 +27,7 @@ func (s *server) routes() []route.Route {
 			Planets: s.Planets, Documents: s.Documents, Definitions: s.Definitions, Runs: s.Runs, Lists: s.Lists, Now: s.Now,
 			RequirePrecondition: s.RequirePrecondition, Maintenance: s.Maintenance,
 		}),
+		importing.Routes(s.Importer),
 		service.Routes(service.Config{
 			Status: s.Status, NeedsKey: s.Keys != nil, Version: s.Version, Metrics: s.Metrics, Console: s.Console,
 			Page: s.Page, Routes: s.routes, Document: func() []byte { return s.openapi() },

@@ -116,9 +116,9 @@ type Versioned interface {
 	Version(ctx context.Context) (string, error)
 }
 
-// Demonstration is an engine that may answer from a demo day, as long as there are no other records.
+// Demonstration is an engine that may answer from a demo, as long as there are no other records.
 type Demonstration interface {
-	// IsDemo reports whether the queries of a request with this context are answered from the demo day.
+	// IsDemo reports whether the queries of a request with this context are answered from the demo.
 	IsDemo(ctx context.Context) (bool, error)
 }
 

@@ -84,9 +84,10 @@ func (r Report) Overlaps() bool {
 
 // overlapping is the error of a log of which most records are in the lake.
 func overlapping(r Report) error {
-	return &UnconfirmedError{fmt.Sprintf("%d of the first %d records are in the data already, most of them from import %s, and "+
+	what := fmt.Sprintf("%d of the first %d records are in the data already, most of them from import %s, and "+
 		"nothing was imported. The log seems to be a copy or a part of an imported log, and its records would be counted "+
-		"twice; if they are others, import them with --anyway", r.Seen, r.Judged, r.SeenIn)}
+		"twice", r.Seen, r.Judged, r.SeenIn)
+	return &UnconfirmedError{what, "; if they are others, import them with --anyway"}
 }
 
 // count returns how many of the first records are in the objects in the files, and the source with most of them. It

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/logformat"
 	"github.com/orrery/orrery/shared/record"
 )
@@ -15,6 +16,7 @@ import (
 type Sample struct {
 	Format         string    // name of the log format
 	Compression    string    // "gzip", "bzip2", "zstd", or "" for plain text
+	First          *lake.Row // the first record; nil if there is none
 	Oldest, Newest time.Time // of the records in these lines; zero if there are none
 	Problem        string    // why the first line that is not a record is rejected; "" if all lines are records
 	Whole          bool      // the end of the log was read
@@ -24,12 +26,15 @@ type Sample struct {
 const tailBytes = 1 << 20
 
 // Sample returns what the first and the last lines of the log show, without importing it. It reads up to limit bytes of
-// the decompressed text, unless the log is a plain file, which has its end read alone. A log whose format is not
-// detected or that is cut off or damaged is refused as by Convert; the sample then has the compression alone. The log
-// cannot be converted afterwards.
-func (l *Log) Sample(limit int64) (Sample, error) {
+// the decompressed text, unless the log is a plain file, which has its end read alone. Of the options, it uses those
+// that describe the lines: Format, Zone and Defaults. A log whose format is not detected or that is cut off or damaged
+// is refused as by Convert; the sample then has the compression alone. The log cannot be converted afterwards.
+func (l *Log) Sample(limit int64, options Options) (Sample, error) {
 	s := Sample{Compression: l.in.compression}
-	format, err := logformat.Detect(l.head)
+	if err := options.Check(); err != nil {
+		return s, err
+	}
+	format, err := chooseFormat(options, l.head, position{fresh: true})
 	if err != nil {
 		return s, err
 	}
@@ -39,7 +44,9 @@ func (l *Log) Sample(limit int64) (Sample, error) {
 		return Sample{}, err
 	}
 	s.Whole = whole
-	c := &converter{format: format, times: Options{}.times(), decoder: record.NewDecoder()}
+	c := &converter{
+		format: format, times: Options{}.times(), defaults: options.Defaults, decoder: record.NewDecoder(),
+	}
 	first := l.head
 	if len(first) == headBytes { // the last line may be cut off
 		first = first[:bytes.LastIndexByte(first, '\n')+1]
@@ -57,6 +64,9 @@ func (s *Sample) add(c *converter, lines batch) error {
 	var d decodedBatch
 	if err := c.decode(lines, &d); err != nil {
 		return err
+	}
+	if s.First == nil && len(d.rows) > 0 {
+		s.First = &d.rows[0]
 	}
 	for _, row := range d.rows {
 		at := time.UnixMilli(row.TsMs).UTC()

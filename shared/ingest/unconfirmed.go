@@ -17,9 +17,12 @@ const (
 )
 
 // UnconfirmedError is the error of a cautious import that is probably a mistake. Nothing of the log was imported.
-type UnconfirmedError struct{ message string }
+type UnconfirmedError struct {
+	What   string // is odd about the log, one sentence or more
+	remedy string // for the command
+}
 
-func (e *UnconfirmedError) Error() string { return e.message }
+func (e *UnconfirmedError) Error() string { return e.What + e.remedy }
 
 // OnlyDoubts reports whether nothing else has failed: every error that err joins is an UnconfirmedError, or that of a
 // log whose lines are JSON objects of no known format.
@@ -57,16 +60,17 @@ func (p *pipeline) doubt(last bool) error {
 
 // mostlyRejected is the error of a log of which most lines are not records.
 func mostlyRejected(rejected, total int64, format, first string) error {
-	return &UnconfirmedError{fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
-		"The first is %s\nName the right --format, or import the other lines with --anyway", rejected, total, format,
-		first)}
+	what := fmt.Sprintf("%d of the first %d lines are not records of the format %s, and nothing was imported. "+
+		"The first is %s", rejected, total, format, first)
+	return &UnconfirmedError{what, "\nName the right --format, or import the other lines with --anyway"}
 }
 
 // allExpired is the error of a log of which all records are older than those that the lake keeps.
 func allExpired(records int64, keptFrom time.Time) error {
-	return &UnconfirmedError{fmt.Sprintf("all %d records are of before %s UTC, and older ones are not kept, so nothing "+
-		"was imported. To import them, keep records for longer: with keep in orrery.toml, or once with "+
-		"orrery compact --keep", records, keptFrom.UTC().Format(time.DateTime))}
+	what := fmt.Sprintf("all %d records are of before %s UTC, and older ones are not kept, so nothing was imported. "+
+		"To import them, keep records for longer: with keep in orrery.toml, or once with orrery compact --keep",
+		records, keptFrom.UTC().Format(time.DateTime))
+	return &UnconfirmedError{What: what}
 }
 
 // String returns the number of the line, why it is not a record, and its text with a mark where it stops being one.

@@ -14,6 +14,7 @@ type Scope string
 // The scopes.
 const (
 	DataRead  Scope = "data:read"  // the data routes
+	DataWrite Scope = "data:write" // importing logs over HTTP and forgetting imports, on one machine
 	ConfRead  Scope = "conf:read"  // reading planets, saved filters and their versions
 	ConfWrite Scope = "conf:write" // writing and restoring planets and saved filters
 
@@ -22,7 +23,9 @@ const (
 )
 
 // Scopes returns every scope.
-func Scopes() []Scope { return []Scope{DataRead, ConfRead, ConfWrite, ReportRead, ReportWrite} }
+func Scopes() []Scope {
+	return []Scope{DataRead, DataWrite, ConfRead, ConfWrite, ReportRead, ReportWrite}
+}
 
 // Hash is the SHA-256 of an API key. Keys themselves are not stored.
 type Hash [sha256.Size]byte

@@ -80,9 +80,9 @@ func TestInvalidGrants(t *testing.T) {
 		"a long name": {
 			keys.Grant{Name: strings.Repeat("n", 65), Scopes: reading}, "is not a valid key name",
 		},
-		"no scope": {keys.Grant{Name: "n"}, "data:read, conf:read, conf:write"},
+		"no scope": {keys.Grant{Name: "n"}, "data:read, data:write, conf:read, conf:write"},
 		"an unknown scope": {
-			keys.Grant{Name: "n", Scopes: []keys.Scope{"data:write"}}, `no scope "data:write"`,
+			keys.Grant{Name: "n", Scopes: []keys.Scope{"data:erase"}}, `no scope "data:erase"`,
 		},
 		"an empty branch": {onBranches("a", ""), `"" is not a valid branch`},
 		"an unprintable branch": {onBranches("a\x00"),

@@ -123,6 +123,22 @@ var ByteOrderMark = []byte("\xef\xbb\xbf")
 // detectLines is the number of lines that Detect reads.
 const detectLines = 20
 
+// Words returns the name of a format and its zone for people. A format that a user has defined has no name.
+func Words(format string) string {
+	if zone, format := CutZone(format); zone != "" {
+		return Words(format) + ", " + zone
+	}
+	switch {
+	case IsMapping(format):
+		return "mapped JSON"
+	case IsPattern(format):
+		return "pattern"
+	case IsFormatString(format):
+		return "format string"
+	}
+	return format
+}
+
 // Detect returns the format that matches most of the first lines of a log. Records in Orrery's own format must be more
 // than other objects with a timestamp. The error is of kind fault.Invalid and wraps an *UnrecognizedError.
 func Detect(head []byte) (Format, error) {
@@ -233,15 +249,20 @@ func (e *UnrecognizedError) Error() string {
 	if e.Wrapped != nil {
 		return e.Wrapped.String()
 	}
-	text := "the first line does not look like a known log format"
-	if e.Lines > 1 {
-		text = fmt.Sprintf("none of the first %d lines looks like a known log format", e.Lines)
-	}
+	text := e.What()
 	return text + "; name the format with --format, or describe it with --log-format, --pattern or --map"
 }
 
 // shownMembers is the number of members that ShownMembers lists.
 const shownMembers = 40
+
+// What says what is wrong, without a remedy.
+func (e *UnrecognizedError) What() string {
+	if e.Lines > 1 {
+		return fmt.Sprintf("none of the first %d lines looks like a known log format", e.Lines)
+	}
+	return "the first line does not look like a known log format"
+}
 
 // ShownMembers returns the first members in a list, or "" if there are none.
 func (e *UnrecognizedError) ShownMembers() string {

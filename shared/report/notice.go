@@ -13,7 +13,7 @@ import (
 func (r Report) Notices() []string {
 	var list []string
 	if r.Run.Demo {
-		list = append(list, "The records are those of a demo day, not of your traffic.")
+		list = append(list, "The records are those of a demo, not of your traffic.")
 	}
 	if len(r.Run.Skipped) > 0 {
 		list = append(list, r.skippedObjects()+" could not be read. Their records are missing.")

@@ -129,11 +129,11 @@ func TestNothingIsClaimedOfWhatIsMissing(t *testing.T) {
 			t.Errorf("the verdict is %v", v)
 		}
 	})
-	t.Run("a demo day is no traffic", func(t *testing.T) {
+	t.Run("a demo is no traffic", func(t *testing.T) {
 		a := quietAnswers(t, s)
 		a[Top] = answerOf(t, []object{}, object{"demo": true})
 		r := New(s, a)
-		if len(r.Notices()) != 1 || !strings.Contains(r.Notices()[0], "demo day") || !strings.HasPrefix(r.Subject(), "Demo") {
+		if len(r.Notices()) != 1 || !strings.Contains(r.Notices()[0], "demo") || !strings.HasPrefix(r.Subject(), "Demo") {
 			t.Errorf("%v %s", r.Notices(), r.Subject())
 		}
 	})

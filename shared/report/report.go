@@ -66,7 +66,7 @@ type Run struct {
 	Complete  *string  `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data; null if unknown"`
 	Newest    *string  `json:"newest" nullable:"true" doc:"Time of the newest record"`
 	Skipped   []string `json:"skipped,omitempty" doc:"Objects that could not be read, or one text in parentheses instead of their names; their records are missing"`
-	Demo      bool     `json:"demo,omitempty" doc:"The records are those of a demo day"`
+	Demo      bool     `json:"demo,omitempty" doc:"The records are those of a demo"`
 
 	Scheduled *Scheduled `json:"scheduled,omitempty" doc:"The run that made the report; absent if it was not scheduled"`
 }

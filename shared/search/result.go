@@ -44,7 +44,7 @@ type freshness struct {
 	Newest   *int64 `json:"newest_ms,omitempty"`           // of the newest record; nil if there is none
 	Oldest   *int64 `json:"oldest_ms,omitempty"`           // of the oldest record; nil also in queries of earlier versions
 	Complete *int64 `json:"complete_through_ms,omitempty"` // every log handed in before is in the data; nil if unknown
-	Demo     bool   `json:"demo,omitempty"`                // the records are a demo day
+	Demo     bool   `json:"demo,omitempty"`                // the records are a demo
 	Change   int64  `json:"change,omitempty"`              // the latest one, of engine.Arrivals; 0 if unknown
 }
 
@@ -63,7 +63,7 @@ func (s *Service) freshness(ctx context.Context) (f freshness, err error) {
 	}
 	if e, ok := s.engine.(engine.Demonstration); ok {
 		if f.Demo, err = e.IsDemo(ctx); err != nil {
-			return f, fmt.Errorf("read whether the data is a demo day: %w", err)
+			return f, fmt.Errorf("read whether the data is a demo: %w", err)
 		}
 	}
 	if e, ok := s.engine.(engine.Arrivals); ok {

@@ -31,7 +31,7 @@ import (
 	"github.com/orrery/orrery/shared/testkit/browser"
 )
 
-// records is the number of records of the day, the same as of the demo day.
+// records is the number of records of the day, the same as of the demo.
 const records = 100_000
 
 func main() {

@@ -17,21 +17,21 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// demoEngine answers from the demo day as long as the data folder has no records of its own. The demo day is in a data
+// demoEngine answers from the demo as long as the data folder has no records of its own. The demo is in a data
 // folder of its own below it, which the first import removes, in any process.
 //
-// The demo day and the records of a folder must not be mixed in one answer, but a request reads the extent of the data
+// The demo and the records of a folder must not be mixed in one answer, but a request reads the extent of the data
 // before its records. So the choice is made once for each request, and its context has it.
 type demoEngine struct {
 	own    storeEngine
-	folder string // of the demo day
+	folder string // of the demo
 
 	partials    *scan.Partials
 	startFailed func(error) // as of openEngine
 
 	mu   sync.Mutex
 	off  bool
-	demo *storeEngine // nil until the demo day is needed and there is one
+	demo *storeEngine // nil until the demo is needed and there is one
 }
 
 var (
@@ -63,7 +63,7 @@ func (e *demoEngine) pin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, chosen{}, engine)
 }
 
-// choose returns the engine of a request, and reports whether it is that of the demo day.
+// choose returns the engine of a request, and reports whether it is that of the demo.
 func (e *demoEngine) choose(ctx context.Context) (chosenEngine storeEngine, isDemo bool, err error) {
 	if engine, ok := ctx.Value(chosen{}).(storeEngine); ok {
 		return engine, engine.store != e.own.store, nil
@@ -79,7 +79,7 @@ func (e *demoEngine) choose(ctx context.Context) (chosenEngine storeEngine, isDe
 	}
 	if e.demo == nil {
 		if err := HoldsData(e.folder); err != nil {
-			return e.own, false, nil //nolint:nilerr // there is no demo day
+			return e.own, false, nil //nolint:nilerr // there is no demo
 		}
 		if err := e.open(ctx); err != nil {
 			return e.own, false, err
@@ -91,7 +91,7 @@ func (e *demoEngine) choose(ctx context.Context) (chosenEngine storeEngine, isDe
 	return *e.demo, true, nil
 }
 
-// open opens the demo day. The caller holds the mutex.
+// open opens the demo. The caller holds the mutex.
 func (e *demoEngine) open(ctx context.Context) error {
 	store, err := datadir.Open(ctx, e.folder, ledgersqlite.Open, time.Now)
 	if err != nil {
@@ -106,7 +106,7 @@ func (e *demoEngine) open(ctx context.Context) error {
 	return nil
 }
 
-// MakeDemo calls fill with the store of the demo day. It must only be called if the folder has no records.
+// MakeDemo calls fill with the store of the demo. It must only be called if the folder has no records.
 func (p *Product) MakeDemo(ctx context.Context, fill func(*datadir.Store) error) error {
 	p.demo.mu.Lock()
 	defer p.demo.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *Product) MakeDemo(ctx context.Context, fill func(*datadir.Store) error)
 	return fill(p.demo.demo.store)
 }
 
-// WithoutDemo makes the product answer without the demo day.
+// WithoutDemo makes the product answer without the demo.
 func (p *Product) WithoutDemo() {
 	if p.demo == nil {
 		return
@@ -201,7 +201,7 @@ func (e *demoEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
 	return e.own.CompleteThrough(ctx)
 }
 
-// Sequence implements engine.Arrivals. The demo day has none: its changes are not those of the records that replace it.
+// Sequence implements engine.Arrivals. The demo has none: its changes are not those of the records that replace it.
 func (e *demoEngine) Sequence(ctx context.Context) (int64, error) {
 	chosen, isDemo, err := e.choose(ctx)
 	if err != nil || isDemo {
@@ -238,7 +238,7 @@ func (e *demoEngine) Version(ctx context.Context) (string, error) {
 	return fmt.Sprint(isDemo, " ", version), err
 }
 
-// Close closes the engines, and the store of the demo day.
+// Close closes the engines, and the store of the demo.
 func (e *demoEngine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

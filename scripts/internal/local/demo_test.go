@@ -17,7 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/datadir"
 )
 
-// requests asks for the statistics of a day and returns the number of requests and whether it is the demo day.
+// requests asks for the statistics of a day and returns the number of requests and whether it is the demo.
 func requests(t *testing.T, product *local.Product) (n int, demo bool) {
 	t.Helper()
 	members := metatest.Members(t, filepath.Join("..", "..", "..", "shared", "api", "README.md"))
@@ -42,7 +42,7 @@ func requests(t *testing.T, product *local.Product) (n int, demo bool) {
 	return answer.Data.Results[0].Requests, answer.Meta.Demo
 }
 
-// TestFirstImportRemovesTheDemoDay: answers from the demo day say so, in every process, until any process imports a log.
+// TestFirstImportRemovesTheDemoDay: answers from the demo say so, in every process, until any process imports a log.
 func TestFirstImportRemovesTheDemoDay(t *testing.T) {
 	folder := t.TempDir()
 	server := openProduct(t, folder)
@@ -77,7 +77,7 @@ func TestFirstImportRemovesTheDemoDay(t *testing.T) {
 			const day = "timestamp between 2026-01-01 and 2026-01-01 23:59:59.999"
 			w := askedData(t, server, c.route, day, query)
 			if m := metaOf(t, w.Body.Bytes()); string(m["demo"]) != "true" {
-				t.Errorf("%s%s: the answer does not say that it is of the demo day: %s", c.route, query, w.Body)
+				t.Errorf("%s%s: the answer does not say that it is of the demo: %s", c.route, query, w.Body)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func TestFirstImportRemovesTheDemoDay(t *testing.T) {
 	expectMembers(t, statusOf(t, server), map[string]string{"demo": "false", "records": "1"})
 	expectMetric(t, server, "orrery_demo_day 0")
 	if _, err := os.Stat(other.Store.DemoDir()); !os.IsNotExist(err) {
-		t.Errorf("the folder of the demo day: %v", err)
+		t.Errorf("the folder of the demo: %v", err)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestAnswersWithoutDemoDay(t *testing.T) {
 	}
 }
 
-// TestFirstImportLeavesOtherFolders: a folder named demo that has no demo day is not removed.
+// TestFirstImportLeavesOtherFolders: a folder named demo that has no demo is not removed.
 func TestFirstImportLeavesOtherFolders(t *testing.T) {
 	product := openProduct(t, t.TempDir())
 	file := filepath.Join(product.Store.DemoDir(), "access.log")

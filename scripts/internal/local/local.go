@@ -275,6 +275,9 @@ func (p *Product) Handler(s ServeOptions) (http.Handler, error) {
 	}
 	rules := allowed.Rules()
 	c.Definitions, c.Runs = &rules, p.reports.runs
+	if p.Store != nil {
+		c.Importer = importer{p, freeBytes, make(chan struct{}, 1)}
+	}
 	if s.Metrics != nil {
 		c.Observe, c.Metrics = s.Metrics.Observe, s.Metrics
 	}
@@ -302,7 +305,7 @@ func (p *Product) Metrics() *metrics.Metrics {
 	})
 }
 
-// isDemo reports whether queries are answered from the demo day.
+// isDemo reports whether queries are answered from the demo.
 func (p *Product) isDemo(ctx context.Context) (bool, error) {
 	if p.demo == nil {
 		return false, nil

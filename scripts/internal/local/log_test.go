@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestLogOfQueries: what queries log is in the log of the handler, also while they are answered from the demo day.
+// TestLogOfQueries: what queries log is in the log of the handler, also while they are answered from the demo.
 func TestLogOfQueries(t *testing.T) {
 	product, err := Open(t.Context(), t.TempDir())
 	if err != nil {

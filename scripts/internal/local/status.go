@@ -9,7 +9,7 @@ import (
 
 var _ status.Source = (*Product)(nil)
 
-// Status describes the product: its data directory, with the records of the demo day if queries are answered from it,
+// Status describes the product: its data directory, with the records of the demo if queries are answered from it,
 // or what a cluster reports.
 func (p *Product) Status(ctx context.Context) (found status.Status, err error) {
 	if p.Store != nil {
@@ -22,7 +22,7 @@ func (p *Product) Status(ctx context.Context) (found status.Status, err error) {
 	return found, err
 }
 
-// ofFolder returns what the data directory knows. The records may be those of the demo day, but the imports never are.
+// ofFolder returns what the data directory knows. The records may be those of the demo, but the imports never are.
 func (p *Product) ofFolder(ctx context.Context) (found status.Status, err error) {
 	answering, isDemo, err := p.demo.choose(ctx)
 	if err != nil {

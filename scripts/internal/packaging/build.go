@@ -55,6 +55,8 @@ func output(ctx context.Context, env []string, name string, args ...string) ([]b
 // common are the files that are the same on all platforms.
 type common struct {
 	completions, manual, texts []file
+
+	guides []file // the documentation of the source, in its folders, so that its links lead somewhere
 }
 
 // commonFiles returns the common files. The command itself writes most of them.
@@ -89,6 +91,17 @@ func (r *release) commonFiles(ctx context.Context) (c common, err error) {
 		c.texts = append(c.texts, file{name, 0o644, text})
 	}
 	sortFiles(c.texts)
+	for _, folder := range []string{"scripts", "shared"} {
+		found, err := filesOf(folder)
+		if err != nil {
+			return c, err
+		}
+		for _, f := range below(folder, found) {
+			if strings.HasSuffix(f.name, ".md") && !strings.Contains(f.name, "/testdata/") {
+				c.guides = append(c.guides, f)
+			}
+		}
+	}
 	return c, nil
 }
 
@@ -96,5 +109,6 @@ func (r *release) commonFiles(ctx context.Context) (c common, err error) {
 func (c common) archive(p platform, program, licences []byte) []file {
 	files := append([]file{{p.executable("orrery"), 0o755, program}, {licencesFile, 0o644, licences}}, c.texts...)
 	files = append(files, below("completions", c.completions)...)
+	files = append(files, below("doc", c.guides)...)
 	return append(files, below("man/man1", c.manual)...)
 }

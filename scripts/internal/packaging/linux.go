@@ -42,6 +42,9 @@ func (c common) packageFiles(program, licences []byte, zsh string) ([]installed,
 		}
 		files = append(files, plain("/usr/share/doc/orrery/"+name, f.content))
 	}
+	for _, f := range c.guides {
+		files = append(files, plain("/usr/share/doc/orrery/doc/"+f.name, f.content))
+	}
 	for _, f := range c.manual {
 		page, err := gzipped(f.content)
 		if err != nil {

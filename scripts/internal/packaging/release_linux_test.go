@@ -122,6 +122,8 @@ func checkArchive(t *testing.T, folder string) {
 		{"completions/orrery.bash", "complete -F _orrery orrery"},
 		{"completions/orrery.fish", "complete -c orrery"},
 		{"completions/_orrery", "#compdef orrery"},
+		{"doc/scripts/orrery/PRODUCTION.md", "](../README.md#keys)"},
+		{"doc/scripts/README.md", "## Keys"},
 		{"man/man1/orrery.1", "Orrery 1.2.3"},
 		{"man/man1/orrery-serve.1", `\-\-watch`},
 	} {

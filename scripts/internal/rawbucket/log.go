@@ -90,7 +90,7 @@ func sampleOf(ctx context.Context, content io.ReaderAt, size int64) (s ingest.Sa
 		return s, err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	return log.Sample(maxSampled)
+	return log.Sample(maxSampled, ingest.Options{})
 }
 
 // unfinished returns the length of the text after the last newline. It returns 0 if that is only white space.

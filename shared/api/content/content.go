@@ -15,6 +15,7 @@ const (
 	Multipart = "multipart/form-data"
 	CSV       = "text/csv"
 	NDJSON    = "application/x-ndjson"
+	Binary    = "application/octet-stream"
 	HTML      = "text/html"
 	Mail      = "message/rfc822"
 )

@@ -164,7 +164,7 @@ func (d *builder) add(to *route.Route) {
 		p.Required = true
 		op.Parameters = append(op.Parameters, parameterOf(p, "path"))
 	}
-	if to.Body == nil {
+	if to.HasQuery() {
 		for i := range to.Params {
 			op.Parameters = append(op.Parameters, parameterOf(&to.Params[i], "query"))
 		}
@@ -229,6 +229,8 @@ func (d *builder) requestBody(to *route.Route) *huma.RequestBody {
 			m.Schema = to.Body.JSON
 		case mediaType == content.JSON:
 			m.Schema = parameter.ObjectSchema(to.Params)
+		case mediaType == content.Binary:
+			m.Schema.Format = "binary"
 		case mediaType != content.Text:
 			m.Schema = parameter.FormRef()
 		}

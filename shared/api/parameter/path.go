@@ -60,6 +60,12 @@ var pathParams = []Parameter{
 		Example: "b793f16476532fabe039321d4624bb13",
 	},
 	{
+		Name:    "import_id",
+		Doc:     "Id of the import.",
+		Schema:  &huma.Schema{Type: "string"},
+		Example: "8919c8c65be30052",
+	},
+	{
 		Name:    "id",
 		Doc:     "Id of the query, from the Location of a 202 or 504.",
 		Schema:  &huma.Schema{Type: "string", Pattern: "^[0-9a-f]{32}$"},

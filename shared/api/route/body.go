@@ -12,19 +12,29 @@ import (
 	"github.com/orrery/orrery/shared/api/problem"
 )
 
-// Body reads a body of at most limit bytes that has one of the media types want.
-func (c *Call) Body(limit int64, want ...string) (parameter.Body, error) {
+// BodyType returns an error unless the body has one of the media types want, and is not encoded otherwise. Its options
+// are those of the media type.
+func (c *Call) BodyType(want ...string) (mediaType string, options map[string]string, err error) {
 	coding := strings.TrimSpace(strings.Join(c.Request.Header.Values("Content-Encoding"), ", "))
 	if coding != "" && !strings.EqualFold(coding, "identity") {
 		c.Writer.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 15.5.16
-		return parameter.Body{}, errEncodedBody(coding)
+		return "", nil, errEncodedBody(coding)
 	}
 	sent := c.Request.Header.Get("Content-Type")
-	mediaType, options, err := mime.ParseMediaType(sent)
+	mediaType, options, err = mime.ParseMediaType(sent)
 	charset := options["charset"]
 	unicode := charset == "" || strings.EqualFold(charset, "utf-8")
 	if err != nil || !unicode || !slices.Contains(want, mediaType) {
-		return parameter.Body{}, errMediaType(sent, want...)
+		return "", nil, errMediaType(sent, want...)
+	}
+	return mediaType, options, nil
+}
+
+// Body reads a body of at most limit bytes that has one of the media types want.
+func (c *Call) Body(limit int64, want ...string) (parameter.Body, error) {
+	mediaType, options, err := c.BodyType(want...)
+	if err != nil {
+		return parameter.Body{}, err
 	}
 	if c.Request.ContentLength > limit {
 		return parameter.Body{}, &http.MaxBytesError{Limit: limit}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/parameter"
 	"github.com/orrery/orrery/shared/keys"
 )
@@ -74,6 +75,7 @@ var (
 // Names of the groups of routes.
 const (
 	DataTag    = "data"
+	ImportsTag = "imports"
 	PlanetsTag = "planets"
 	FiltersTag = "filters"
 	ListsTag   = "lists"
@@ -87,6 +89,7 @@ type Tag struct{ Name, Doc string }
 // Tags are the groups in the order of the OpenAPI document, which leaves out those without a route.
 var Tags = []Tag{
 	{DataTag, "Recorded traffic"},
+	{ImportsTag, "Imports of logs, on one machine"},
 	{PlanetsTag, "Settings of planets, and their history"},
 	{FiltersTag, "Saved filters, and their history"},
 	{ListsTag, "Lists of values that filters name, and their history"},
@@ -99,6 +102,11 @@ const PostSuffix = "-post"
 
 // OfGet returns the id of the route. The POST form of a route has the id of its GET form.
 func (r *Route) OfGet() string { return strings.TrimSuffix(r.ID, PostSuffix) }
+
+// HasQuery reports whether the parameters are in the query: there is no body, or it is a file.
+func (r *Route) HasQuery() bool {
+	return r.Body == nil || slices.Equal(r.Body.Types, []string{content.Binary})
+}
 
 // HasFormat reports whether the route has parameters that choose the representation of its answer.
 func (r *Route) HasFormat() bool { return parameter.Find(r.Params, parameter.FormatName) != nil }

@@ -67,7 +67,7 @@ type attack struct {
 
 const january = "timestamp between 2026-01-01 and 2026-01-01 23:59:59.999"
 
-// TestDemoDay: all attacks of a demo day are found, with their targets and kinds, and nothing else. They begin and end
+// TestDemoDay: all attacks of a demo are found, with their targets and kinds, and nothing else. They begin and end
 // within two minutes.
 func TestDemoDay(t *testing.T) {
 	for seed, want := range map[uint64][]attack{

@@ -236,6 +236,6 @@ func (s *Store) finish(ctx context.Context, c ingest.Conversion, staging string)
 	if err := errors.Join(err, update.Close()); err != nil {
 		return err
 	}
-	s.step("import: before the demo day is removed")
+	s.step("import: before the demo is removed")
 	return s.removeDemo(ctx)
 }

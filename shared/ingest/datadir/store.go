@@ -33,7 +33,7 @@ import (
 //	ledger.db                                          what has been imported
 //	quarantine/<source>.ndjson                         lines that are not records
 //	raw/                                               watched folder: its files are imported
-//	demo/                                              data directory of a demo day, until the first import
+//	demo/                                              data directory of a demo, until the first import
 //
 // Many goroutines may use a Store, and many processes may use Stores over the same directory.
 type Store struct {
@@ -193,10 +193,10 @@ func (s *Store) RawDir() string { return filepath.Join(s.dir, "raw") }
 // ledgerFile is the ledger of a data directory.
 const ledgerFile = "ledger.db"
 
-// DemoDir returns the directory of a demo day, which is a data directory of its own. The first import removes it.
+// DemoDir returns the directory of a demo, which is a data directory of its own. The first import removes it.
 func (s *Store) DemoDir() string { return filepath.Join(s.dir, "demo") }
 
-// removeDemo removes the demo day if there are records. A directory of that name that is not a data directory belongs
+// removeDemo removes the demo if there are records. A directory of that name that is not a data directory belongs
 // to the user and is kept. Other processes may still read the files: a system that cannot remove open files leaves
 // them, but nothing answers from them any more.
 func (s *Store) removeDemo(ctx context.Context) error {

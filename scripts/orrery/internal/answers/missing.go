@@ -85,7 +85,7 @@ func (a Answer) reportLacking(stderr io.Writer) bool {
 // reportDemo reports that the answer is not about real requests.
 func (a Answer) reportDemo(stderr io.Writer) {
 	if a.Meta.Demo {
-		fmt.Fprintln(stderr, "orrery: these are generated records of a demo day, because there are no others; "+
+		fmt.Fprintln(stderr, "orrery: these are generated records of a demo, because there are no others; "+
 			"the first import removes them")
 	}
 }

@@ -12,22 +12,6 @@ import (
 	"github.com/orrery/orrery/shared/logformat"
 )
 
-// FormatText returns the name of a format and its zone. A format that a flag defined has no name.
-func FormatText(format string) string {
-	if zone, format := logformat.CutZone(format); zone != "" {
-		return FormatText(format) + ", " + zone
-	}
-	switch {
-	case logformat.IsMapping(format):
-		return "mapped JSON"
-	case logformat.IsPattern(format):
-		return "pattern"
-	case logformat.IsFormatString(format):
-		return "format string"
-	}
-	return format
-}
-
 // PrintReport prints the result of an import: one line, one for each reason of rejected lines, and one for their place.
 func PrintReport(w io.Writer, r ingest.Report) error {
 	if r.Left > 0 && r.Records+r.RejectedLines()+r.Known == 0 {
@@ -37,7 +21,7 @@ func PrintReport(w io.Writer, r ingest.Report) error {
 	text := fmt.Sprintf("%s: %s, %d rejected, %.1f s",
 		terminal.Printable(r.Name), terminal.Counted(r.Records, "record"), r.RejectedLines(), r.Elapsed.Seconds())
 	if r.Format != "" {
-		text += " (" + FormatText(r.Format) + ")"
+		text += " (" + logformat.Words(r.Format) + ")"
 	}
 	if r.Known > 0 {
 		text += fmt.Sprintf("; %s imported before", terminal.Counted(r.Known, "line"))

@@ -63,7 +63,7 @@ class Meta(TypedDict):
     oldest: str | None
     complete_through: str | None  # Every log handed in before this time is in the data, or was refused; null if unknown
     lists: NotRequired[list[ListMeta]]  # The lists of values that the filters name, in the versions that were used
-    demo: NotRequired[bool]  # The records are those of a demo day, because there are no others
+    demo: NotRequired[bool]  # The records are those of a demo, because there are no others
     diff: NotRequired[DiffMeta]  # The two sides of a diff
     effect: NotRequired[EffectMeta]  # Of an effect: the moment, and the two periods that are compared
     next: NotRequired[str | None]  # Of logs: the parameter cursor of the next page; null on the last page

@@ -11,11 +11,12 @@ import { Count, Value } from '../parts/menu';
 import { Select } from '../parts/select';
 import { beginOf } from '../pure/coverage';
 import { grouped } from '../pure/differences';
-import { add, filtersOf } from '../pure/filter';
+import { add, filtersOf, splitPeriod } from '../pure/filter';
 import { requests, share, times } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { choices, labelOf } from '../pure/groupings';
 import { briefValue } from '../pure/reason';
+import { nameOf as nameOfPart } from '../pure/selection';
 import { requestsOf, withoutPeriod } from '../pure/sides';
 import { clockIn, dayText, lengthOf, momentIn, type Period, periodIn, presetName, resolve } from '../pure/time';
 import { words } from '../texts/compare';
@@ -63,7 +64,7 @@ type Own = keyof typeof words.own;
 /** ownOf names the side of the address that is none of the offered ones. */
 function ownOf({ select, against, other }: Place): Own | null {
 	if (other !== '') return 'other';
-	if (select !== '') return select in words.selects ? null : 'select';
+	if (select !== '') return select in words.selects || partIn(select) !== null ? null : 'select';
 	return against === '' || against in words.presets ? null : 'against';
 }
 
@@ -93,7 +94,7 @@ function Sides({ wrong }: { wrong: readonly string[] }) {
 				}} groups={[
 					[words.ofPeriods, periodsFor(place, zone)],
 					[words.ofRequests, [
-						...Object.entries({ ...words.selects, ...(select === '' ? {} : { [select]: nameOf(words.selects, select) }) })
+						...Object.entries({ ...words.selects, ...(select === '' ? {} : { [select]: selectName(select, zone) }) })
 							.map(([conditions, name]) => [`where ${conditions}`, name] as const),
 						['own', words.own.select[0]],
 					]],
@@ -121,6 +122,18 @@ function Sides({ wrong }: { wrong: readonly string[] }) {
 }
 
 const nameOf = (names: Readonly<Record<string, string>>, one: string): string => names[one] ?? one;
+
+/** partIn returns the part of the period that conditions select, as a drag over a chart does, or null if they are others. */
+function partIn(select: string): string | null {
+	const { filter, period } = splitPeriod(select, 0);
+	return filter === '' ? period : null;
+}
+
+/** selectName names the requests of the first side. */
+function selectName(select: string, zone: string): string {
+	const part = partIn(select);
+	return part === null ? nameOf(words.selects, select) : nameOfPart(part, zone);
+}
 
 /** earlierName names the side that another period is. */
 function earlierName(against: string, zone: string): string {

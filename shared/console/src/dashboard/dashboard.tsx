@@ -7,7 +7,7 @@ import {
 import { type Asked, type Asker, type Unpriced, useAsked } from '../foundation/ask';
 import { type Counted, useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
-import { mostSegments } from '../foundation/media';
+import { mostSegments, narrow, useMedia } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
 import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from '../parts/answer';
 import { Chart } from '../parts/chart';
@@ -28,7 +28,7 @@ import { periodOf, type Place } from '../pure/fragment';
 import { choices } from '../pure/groupings';
 import { mostDays } from '../pure/incidents';
 import { type Known, knownOf, lacks, numberIn } from '../pure/known';
-import { comparedWith, momentIn, type Period, previous, segmentFor } from '../pure/time';
+import { comparedWith, dateIn, type Period, previous, segmentFor } from '../pure/time';
 import { words } from '../texts/page';
 import { Incidents, marksOf } from './incidents';
 import standoutStyle from './standout.css';
@@ -249,7 +249,10 @@ function chartOf({ chart }: Place, known: Known): ChartName {
 	return name === '' && !drawable(name, known) ? 'status' : name;
 }
 
-/** Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. */
+/**
+ * Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. In a narrow window, it is
+ * folded, so that the chart follows the verdict.
+ */
 function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): void }) {
 	const { place, fields, go } = useConsole();
 	const against = place.against === 'previous' ? '' : place.against;
@@ -260,21 +263,23 @@ function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): vo
 		return <button type="button" class="small" aria-expanded={open} title={title} onClick={() => go({ panel: open ? '' : name })}>
 			{text}</button>;
 	};
+	const folded = useMedia(narrow);
+	const controls = <div class="over-rows">
+		<Select id="compared" name={words.comparedWith} value={against} choose={(side) => go({ against: side })}
+			options={Object.entries({ ...sides, [against]: sides[against] ?? against })} />
+		<span class="row tight" role="group" aria-label={words.chartOf}>{charts.map((name) =>
+			<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place, known) === name}
+				onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
+		<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
+			choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
+			options={[['', words.notSplit], ...choices(fields, place.by)]} />
+		<LiveField rates={slowRates} />
+		<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}
+			{!lacks(known, 'result') && panel('standout', words.standOut, '')}
+			{!lacks(known, 'result') && panel('changes', words.settings, words.settingsTitle)}</span>
+	</div>;
 	return <>
-		<div class="over-rows">
-			<Select id="compared" name={words.comparedWith} value={against} choose={(side) => go({ against: side })}
-				options={Object.entries({ ...sides, [against]: sides[against] ?? against })} />
-			<span class="row tight" role="group" aria-label={words.chartOf}>{charts.map((name) =>
-				<button type="button" class="small" key={name} aria-pressed={!place.by && chartOf(place, known) === name}
-					onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
-			<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
-				choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
-				options={[['', words.notSplit], ...choices(fields, place.by)]} />
-			<LiveField rates={slowRates} />
-			<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}
-				{!lacks(known, 'result') && panel('standout', words.standOut, '')}
-				{!lacks(known, 'result') && panel('changes', words.settings, words.settingsTitle)}</span>
-		</div>
+		{folded ? <details><summary>{words.views}</summary>{controls}</details> : controls}
 		{place.panel === 'standout' && <StandOut />}
 		{place.panel === 'changes' && <Changes mark={mark} />}
 	</>;
@@ -328,7 +333,7 @@ function Tiles({ names, now, before, begin, plan, age }: {
 	names: readonly TileName[]; now: Values; before: Values; begin: number | null; plan: Plan; age: ReturnType<typeof ageOf>;
 }) {
 	const { zone } = useConsole();
-	const none = begin === null ? words.noneBefore : words.begins(momentIn(begin, zone));
+	const none = begin === null ? words.noneBefore : words.begins(dateIn(begin, zone)); // the line above has the time
 	const compared = begin === null && before.requests !== 0;
 	return <section class={`tiles of-${names.length} ${age}`} aria-busy={age === 'stale'} aria-label={words.screens.dashboard}>
 		{names.map((name) => {

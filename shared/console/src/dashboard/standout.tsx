@@ -64,12 +64,12 @@ async function ask(asker: Asker, place: Place): Promise<Found> {
 
 /** Sentence says how many requests of both sides have a value. */
 function Sentence({ finding: { by, value, ...of }, condition, diff }: { finding: Finding; condition: string | null; diff: Diff }) {
-	const texts = words.sentence(by, briefValue(by, value));
-	return <span>{(['selected', 'baseline'] as const).map((side) => {
+	return <span><b class="text">{words.of(by, briefValue(by, value))}</b>{' '}{(['selected', 'baseline'] as const).map((side) => {
 		const { share: part, num_of_requests: n } = of[side];
 		const counted = requestsOf(withoutPeriod(diff[side]), condition);
 		return <Fragment key={side}>
-			<Count twin n={n} {...counted} write={() => share(part, 1)} />{texts[side][0]}<Count n={n} {...counted} />{texts[side][1]}
+			<Count twin n={n} {...counted} write={() => share(part, 1)} />{words.sides[side][0]}
+			<Count n={n} {...counted} />{words.sides[side][1]}
 		</Fragment>;
 	})}</span>;
 }

@@ -24,6 +24,7 @@ import { holds } from '../pure/quickfind';
 import { type LogRecord, referenceOf, textOf } from '../pure/record';
 import { absolute, dateIn, momentIn, segmentFor } from '../pure/time';
 import recordStyle from '../record/record.css';
+import { words as ofEvents } from '../texts/events';
 import { words } from '../texts/page';
 import columnsStyle from './columns.css';
 import exportStyle from './export.css';
@@ -147,21 +148,21 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 		{place.panel === 'changes' && <Changes mark={setChanges} />}
 		{all.length + live.waiting.length === 0 && <Quiet meta={logs.meta} />}
 		<div class="over-rows">
-			<span>{wanted !== '' ? words.eventsFound(count(rows.length), count(all.length)) :
-				next || live.cut ? words.eventsShown(count(all.length), count(Math.max(total + live.rows.length, all.length)), since()) :
-					words.eventsAll(count(all.length))}</span>
+			<span>{wanted !== '' ? ofEvents.eventsFound(count(rows.length), count(all.length)) :
+				next || live.cut ? ofEvents.eventsShown(count(all.length), count(Math.max(total + live.rows.length, all.length)), since()) :
+					ofEvents.eventsAll(count(all.length))}</span>
 			<QuickFind value={wanted} rows={rows} searched={searched} />
-			{live.cut && <span>{words.liveCut(count(mostRows))} <button type="button" class="link" onClick={() => go({
+			{live.cut && <span>{ofEvents.liveCut(count(mostRows))} <button type="button" class="link" onClick={() => go({
 				live: 0, period: absolute({ from: Date.parse(from), to: oldest }),
-			})}>{words.liveOlder}</button></span>}
+			})}>{ofEvents.liveOlder}</button></span>}
 			{live.waiting.length > 0 && <button type="button" class="small primary" onClick={() => {
 				document.querySelector('.rows')?.scrollTo(0, 0);
 				live.show();
-			}}>{words.liveWaiting(count(live.waiting.length))}</button>}
+			}}>{ofEvents.liveWaiting(count(live.waiting.length))}</button>}
 			<span class="late">{live.failure}</span>
 			<LiveField rates={rates} />
 			<span class="row">
-				<button type="button" class="small" onClick={() => setExporting(true)}>{words.export}</button>
+				<button type="button" class="small" onClick={() => setExporting(true)}>{ofEvents.export}</button>
 				<PanelButton panel="changes" name={words.settings} title={words.settingsTitle} />
 				<PanelButton panel="facets" name={words.facets} title={words.facetsTitle} /><ColumnChooser shown={chosen} />
 			</span>
@@ -209,7 +210,7 @@ function ColumnChooser({ shown }: { shown: readonly Column[] }) {
 		event.currentTarget.querySelector('summary')?.focus();
 		event.stopPropagation();
 	}}>
-		<summary>{words.chooseColumns}</summary>
+		<summary>{ofEvents.chooseColumns}</summary>
 		{open && <div class="panel"><Columns shown={shown} others={others} usual={usualColumns} nameOf={nameOf} change={change}
 			fields={fields.filter((field) => !field.key).map((field) => field.name)
 				.filter((name) => !(name in columns) && !shown.includes(name))} /></div>}

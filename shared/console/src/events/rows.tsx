@@ -12,6 +12,7 @@ import { shortReason } from '../pure/reason';
 import { factOfResult, listOf, type LogRecord, referenceOf, resultOf, textOf } from '../pure/record';
 import { clockIn, dateIn, elsewhere } from '../pure/time';
 import { fitted, leastWidth, type Limits } from '../pure/widths';
+import { words as ofEvents } from '../texts/events';
 import { words } from '../texts/page';
 
 /** A column of the list: one of those below, or a field of the catalogue. */
@@ -123,7 +124,7 @@ export function Rows({ rows, shown, loaded, dates, selected, complete, open }: P
 		selected >= 0);
 	const tracks = useMemo(() => shown.map((column) => (column === 'timestamp' && dates ? '12rem' : trackOf(column, rows))),
 		[rows, shown, dates]);
-	return <div class="rows" role="grid" aria-label={words.events} aria-description={words.eventKeys}
+	return <div class="rows" role="grid" aria-label={ofEvents.events} aria-description={ofEvents.eventKeys}
 		aria-rowcount={complete ? rows.length + 1 : -1} aria-colcount={shown.length} tabIndex={0} ref={grid}
 		aria-activedescendant={rows.length > 0 ? cellID(row, active.column) : undefined}
 		style={{ '--columns': tracks.join(' '), '--least': `${leastWidth(tracks)}rem`, '--row': `${height}px` }} onKeyDown={onKeyDown}

@@ -76,6 +76,7 @@ export const idle: Progress = { running: () => undefined, waiting: () => undefin
 export interface Detail {
 	loc: (string | number)[];
 	msg: string;
+	type?: string;
 }
 
 /** An error response. */
@@ -88,6 +89,7 @@ export class Refusal extends Error {
 		readonly fixed: string,
 		readonly retryAfter: number | null, // seconds
 		readonly details: readonly Detail[] = [],
+		readonly estimate: Estimate | null = null, // of a question that reads more than it may
 	) {
 		super(message);
 	}
@@ -119,12 +121,13 @@ export class API {
 
 	/**
 	 * ask sends a question, and waits for its answer also when the query outlives its request. If a query of before a reload is
-	 * no longer followed, afford is called before the question is sent again.
+	 * no longer followed, afford is called before the question is sent again. A question that would read more than most bytes is
+	 * refused, with its estimate; 0: it may read anything.
 	 */
 	async ask<R extends Route>(
-		route: R, parameters: Parameters, signal: AbortSignal, progress: Progress, afford?: () => Promise<unknown>,
+		route: R, parameters: Parameters, signal: AbortSignal, progress: Progress, afford?: () => Promise<unknown>, most = 0,
 	): Promise<Answer<Routes[R]>> {
-		return answerOf<Routes[R]>(await this.answered(route, parameters, signal, progress, afford));
+		return answerOf<Routes[R]>(await this.answered(route, parameters, signal, progress, afford, most));
 	}
 
 	/** page returns records as a file has them. The parameters have the format. */
@@ -139,10 +142,11 @@ export class API {
 
 	/** answered returns the response to a question, also if the query outlives its request. */
 	private async answered(
-		route: Route, parameters: Parameters, signal: AbortSignal, progress: Progress, afford?: () => Promise<unknown>,
+		route: Route, parameters: Parameters, signal: AbortSignal, progress: Progress, afford?: () => Promise<unknown>, most = 0,
 	): Promise<Response> {
 		const question = questionOf(route, parameters);
-		const send = (): Promise<Response> => this.post(`data/${route}`, parameters, signal, progress);
+		const send = (): Promise<Response> =>
+			this.post(`data/${route}`, most > 0 ? { ...parameters, max_bytes: most } : parameters, signal, progress);
 		const going = locationOf(question); // since before a reload
 		let response = going ? await this.follow(question, going, 0, signal, progress) : await send();
 		if (going && [404, 429, 503].includes(response.status)) { // its query is no longer followed
@@ -314,8 +318,11 @@ async function answerOf<T>(response: Response): Promise<Answer<T>> {
 }
 
 /** refusalOf reads an error response. A proxy may send one that is not the API's. */
-function refusalOf(response: Response, text: string): Refusal {
-	let body: { message?: string; errors?: Mistake[]; fixed_filter?: string; request_id?: string; detail?: Detail[] } = {};
+export function refusalOf(response: Response, text: string): Refusal {
+	let body: {
+		message?: string; errors?: Mistake[]; fixed_filter?: string; request_id?: string; detail?: Detail[]; estimate?: Estimate;
+		fits?: NonNullable<Estimate['fits']>;
+	} = {};
 	try {
 		body = JSON.parse(text) as typeof body;
 	} catch {
@@ -323,7 +330,8 @@ function refusalOf(response: Response, text: string): Refusal {
 	}
 	const id = body.request_id ?? response.headers.get('X-Request-Id') ?? '';
 	return new Refusal(response.status, body.message || response.statusText, id, body.errors ?? [],
-		body.fixed_filter ?? '', retryAfterOf(response), body.detail ?? []);
+		body.fixed_filter ?? '', retryAfterOf(response), body.detail ?? [],
+		body.estimate ? { ...body.estimate, ...(body.fits ? { fits: body.fits } : {}) } : null);
 }
 
 /** ofSeveral reports whether a question has several queries, whose answers have no place of their own. */

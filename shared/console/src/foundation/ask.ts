@@ -1,10 +1,12 @@
 // Questions of screens: asked when the question changes, with the last answer kept until the next one is there.
 import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 import { after, type Asking, type Event, priced, type Running, unasked } from '../pure/asking';
-import type { Estimate } from '../pure/price';
+import { splitPeriod } from '../pure/filter';
+import { type Estimate, isHeavy, threshold } from '../pure/price';
+import { resolve } from '../pure/time';
 import {
-	type Answer, type API, type Canonical, type Got, type Meta, type Parameters, type Priced, questionOf, type Route, type Routes,
-	Unreachable,
+	type Answer, type API, type Canonical, type Got, type Meta, type Parameters, type Priced, questionOf, Refusal, type Route,
+	type Routes, Unreachable,
 } from './api';
 import { locationOf } from './running';
 
@@ -12,7 +14,8 @@ import { locationOf } from './running';
 export interface Asker {
 	/**
 	 * afford stops before questions that are heavy together, until somebody runs them. Those let through count as well, and the
-	 * questions are put to them if they are let through, too.
+	 * questions are put to them if they are let through, too. One question alone is not stopped here, but asked with a ceiling, so that
+	 * a light one needs one request.
 	 */
 	afford(questions: readonly Planned[], through?: Estimate[]): Promise<void>;
 	/** affordParts is afford for questions that do without each other: it stops only before those of which there is an estimate. */
@@ -152,6 +155,20 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 	};
 }
 
+/** The routes whose questions can have a ceiling. */
+const bounded: readonly string[] = ['timeline', 'stats', 'topx', 'facets', 'histogram', 'diff', 'values', 'logs'];
+
+/** isBounded reports whether a question is refused with its estimate if it would read more than it may. */
+function isBounded(route: string, parameters: Parameters): boolean {
+	return bounded.includes(route) && parameters['marks'] === undefined && parameters['cursor'] === undefined;
+}
+
+/** lengthIn returns the length of the period of a question. */
+function lengthIn({ filters }: Parameters): number {
+	const period = resolve(splitPeriod(String(filters), 0).period ?? '', 0);
+	return period ? period.to - period.from : Infinity;
+}
+
 /** The price that was asked last of a question whose query has gone: several that are heavy together wait together. */
 let pricing: Promise<unknown> = Promise.resolve();
 
@@ -166,6 +183,7 @@ interface Turn {
 
 function askerOf(api: API, question: string, { questions, paths, signal, happens, plan }: Turn): Asker {
 	const own: Estimate[] = []; // of the questions whose query has gone
+	let within: Parameters | undefined; // of the question that has a ceiling in place of an estimate
 	const progress = {
 		running: (running: Running) => happens({ kind: 'running', running }),
 		waiting: (until: number | null) => happens({ kind: 'waiting', until }),
@@ -185,10 +203,16 @@ function askerOf(api: API, question: string, { questions, paths, signal, happens
 	return {
 		ask: async (route, parameters, through = own) => {
 			questions.push([route, parameters]);
-			const answer = await api.ask(route, parameters, signal, progress, () => {
+			const send = (most: number) => api.ask(route, parameters, signal, progress, () => {
 				pricing = pricing.catch(() => undefined).then(() => price([[route, parameters]], false, through));
 				return pricing;
-			});
+			}, most);
+			const answer = await (parameters !== within ? send(0) : send(threshold.bytes).catch((error: unknown) => {
+				if (!(error instanceof Refusal && error.estimate)) throw error;
+				const estimate = { ...error.estimate, length: lengthIn(parameters) };
+				if (isHeavy(estimate)) throw new Held(estimate);
+				return send(0); // it is not known what it reads
+			}));
 			metas.set(parameters, { ...metas.get(parameters), [route]: answer.meta });
 			plansChanged();
 			return answer;
@@ -202,7 +226,10 @@ function askerOf(api: API, question: string, { questions, paths, signal, happens
 		estimate: (route, parameters) => api.estimate(route, parameters, signal, progress),
 		afford: async (wanted, through = []) => {
 			plan(wanted);
-			await price(wanted, false, through);
+			const [only] = wanted;
+			const alone = only && wanted.length === 1 && through.length === 0 && isBounded(...only);
+			if (alone && !affordable.has(question) && !locationOf(questionOf(...only))) within = only[1];
+			else await price(wanted, false, through);
 		},
 		affordParts: (wanted) => {
 			plan(wanted);

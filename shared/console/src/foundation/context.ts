@@ -29,6 +29,8 @@ export interface Console {
 	/** useKey sends a key with every question from now on; "" forgets it. */
 	useKey(key: string): void;
 	hasKey: boolean;
+	/** bring opens the dialog that imports logs. */
+	bring(logs: readonly File[]): void;
 	/** say announces a text to screen readers and shows it for a moment, or until the next one. */
 	say(text: string, stays?: boolean): void;
 }

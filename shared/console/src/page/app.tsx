@@ -33,12 +33,15 @@ import { words } from '../texts/page';
 import '../texts/tags';
 import tryStyle from '../try/try.css';
 import { Bar } from './bar';
+import { useDropped } from './dropped';
 import explainStyle from './explain.css';
 import helpStyle from './help.css';
+import importStyle from './imports.css';
 import { Picker } from './period';
 
 const Explain = lazy(() => import('./explain').then((m) => m.Explain), explainStyle);
 const Help = lazy(() => import('./help').then((m) => m.Help), helpStyle);
+const ImportLog = lazy(() => import('./imports').then((m) => m.ImportLog), importStyle);
 const KeyForm = lazy(() => import('./keyform').then((m) => m.KeyForm));
 const Menu = lazy(() => import('./valuemenu').then((m) => m.Menu));
 
@@ -71,6 +74,8 @@ export function App() {
 	const choice = chosen?.place === place ? chosen.choice : null; // its element may not be in the answer of another place
 	const [notice, say] = useNotice();
 	const [help, setHelp] = useState(false);
+	const [logs, bring] = useState<readonly File[] | null>(null); // to import; null: the dialog is closed
+	const dropping = useDropped(bring);
 	const fields = useFields(api, session, `${round} ${place.screen} ${periodOf(place)} ${place.filter}`);
 	const zone = isZone(place.zone) ? place.zone : 'UTC';
 	const closeMenu = useCallback(() => {
@@ -81,7 +86,7 @@ export function App() {
 		});
 	}, []);
 	const value: Console = {
-		api, place, zone, round, fields, go, say, href: (change) => writeFragment(changed(place, change)), hasKey: readKey() !== '',
+		api, place, zone, round, fields, go, say, bring, href: (change) => writeFragment(changed(place, change)), hasKey: readKey() !== '',
 		ask: () => {
 			setKeyless(null);
 			ask();
@@ -148,6 +153,8 @@ export function App() {
 			<Shown />
 			{choice && <Menu choice={choice} close={closeMenu} />}
 		</main>
+		{logs && <ImportLog logs={logs} close={() => bring(null)} />}
+		{dropping && <div class="notice dropping">{words.dropLog}</div>}
 		{help && <Help close={() => setHelp(false)} />}
 		<div class="notice" role="status">{notice}</div>
 	</ConsoleProvider>;

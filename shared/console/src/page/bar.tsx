@@ -75,6 +75,8 @@ export function Bar() {
 		else if (draft.trim() === place.filter) ask();
 		else run(draft);
 	};
+	/** leave moves the focus to the answer, so that letters are shortcuts again. */
+	const leave = (): void => document.getElementById('answer')?.focus({ preventScroll: true });
 	const onKeyDown = (event: KeyboardEvent): void => {
 		if (event.isComposing) return; // its Enter takes a word of an input method
 		const open = completion.options.length > 0;
@@ -86,6 +88,7 @@ export function Bar() {
 		else if (event.key === 'ArrowUp' && open) completion.move(-1);
 		else if ((event.key === 'Tab' || event.key === 'Enter') && open && chosen && completion.touched) accept(chosen);
 		else if (event.key === 'Escape' && (open || completion.note !== '')) completion.close();
+		else if (event.key === 'Escape' && draft === place.filter && !document.querySelector('[data-cancel]')) leave();
 		else if (event.key === 'Enter' && event.altKey && found.fixed !== '') edit(found.fixed);
 		else if (event.key === 'Enter' && !event.shiftKey) runDraft();
 		else if (event.key === ' ' && event.ctrlKey) completion.open(draft, area.current?.selectionStart ?? draft.length, true);

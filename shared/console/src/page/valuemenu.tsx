@@ -4,7 +4,8 @@ import { type Item, useConsole } from '../foundation/context';
 import { type Choice, useActs } from '../parts/menu';
 import { addOnly, type Fact, only, without } from '../pure/filter';
 import { enforced, limitOf, ruleConditions, tried } from '../pure/trial';
-import { words } from '../texts/page';
+import { words as page } from '../texts/page';
+import { words } from '../texts/valuemenu';
 
 /** Menu is the menu of a value: beside it, or at the bottom of a narrow screen. */
 export function Menu({ choice, close }: { choice: Choice; close(): void }) {
@@ -39,7 +40,7 @@ export function Menu({ choice, close }: { choice: Choice; close(): void }) {
 		[words.only, only(fact), act.only], [words.without, without(fact), act.without], ...events, [words.copy, '', act.copy],
 		...rules(fact), ...choice.more,
 	];
-	return <div class="menu" role="menu" aria-label={words.actions(fact ? String(fact.value) : words.record)} ref={box}
+	return <div class="menu" role="menu" aria-label={words.actions(fact ? String(fact.value) : page.record)} ref={box}
 		onKeyDown={(event) => {
 			if (event.key === 'Escape' || event.key === 'Tab') close();
 			else if (!move(event.currentTarget, event.key)) return;

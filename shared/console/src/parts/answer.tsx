@@ -13,12 +13,13 @@ import { pathAsCurl, questionAsCurl } from '../pure/curl';
 import { splitPeriod } from '../pure/filter';
 import { ago, bytes, dollars, milliseconds } from '../pure/format';
 import { addUp, objects, priceOf } from '../pure/price';
-import { momentIn } from '../pure/time';
+import { clockIn, dateIn, momentIn } from '../pure/time';
 import { words } from '../texts/page';
 import { copy } from './menu';
 import { share } from './share';
 
 const Advised = lazy(() => import('./advised').then((m) => m.Advised));
+const Fits = lazy(() => import('./advised').then((m) => m.Fits));
 
 /** Answered shows the state of a question, then its answer. An earlier answer stays, dimmed, until the next is there. */
 export function Answered<T>({ asked, metas, brief = false, part = brief, secret = false, children }: {
@@ -180,7 +181,8 @@ export function Trouble({ asked, name = '', earlier = false }: { asked: Asked<un
 			<p><strong>{nameOf(name)}{words.held}</strong> {words.heldPrice(priceOf(asked.estimate))}</p>
 			{(asked.estimate.warnings ?? []).map((warning) => <p key={warning}>{warning}</p>)}
 			{below}
-			<button type="button" class="primary" onClick={asked.run}>{words.heldRun}</button>
+			<span class="row"><button type="button" class="primary" onClick={asked.run}>{words.heldRun}</button>
+				{asked.estimate.fits && <Fits {...asked.estimate.fits} />}</span>
 		</section>;
 	}
 	if (asked.attempts > 0) return <Gone asked={asked} name={name} />;
@@ -253,11 +255,14 @@ function sentenceOf(failure: unknown): string {
 	return words.failed;
 }
 
-/** wholeOf says to when the data of an answer is complete, or of when the newest record is. */
-function wholeOf([first]: readonly Meta[], zone: string): string {
-	const at = (time: string): string => momentIn(wholeSeconds(time), zone);
-	if (first?.complete_through) return words.honesty.complete(at(first.complete_through));
-	return first?.newest ? words.honesty.newest(at(first.newest)) : '';
+/** wholeOf says to when the data of an answer is complete, or of when the newest record is, and how much was read. */
+function wholeOf(metas: readonly Meta[], zone: string): string {
+	const [first] = metas;
+	const time = first?.complete_through ?? first?.newest;
+	if (!time) return '';
+	const ms = wholeSeconds(time);
+	const at = dateIn(ms, zone) === dateIn(Date.now(), zone) ? clockIn(ms, zone, 'minutes') : momentIn(ms, zone);
+	return `${words.honesty[first?.complete_through ? 'complete' : 'newest'](at)} · ${bytes(sumOf(metas, (m) => m.bytes_scanned))}`;
 }
 
 function sumOf(metas: readonly Meta[], of: (meta: Meta) => number | undefined): number {
@@ -288,8 +293,9 @@ function Cost({ metas }: { metas: readonly Meta[] }) {
 
 /** Honesty is what an answer lacks. A part of a page leaves out what holds for all of its data. */
 function Honesty({ metas, part }: { metas: readonly Meta[]; part: boolean }) {
-	const { zone } = useConsole();
+	const { zone, bring } = useConsole();
 	const w = words.honesty;
+	const demo = !part && metas.some((m) => m.demo);
 	const late = sumOf(metas, (m) => m.late ?? 0);
 	const skipped = new Set(metas.flatMap((m) => m.skipped ?? []));
 	const cached = metas.find((m) => m.cached)?.cached;
@@ -300,12 +306,13 @@ function Honesty({ metas, part }: { metas: readonly Meta[]; part: boolean }) {
 		...(cached ? [w.cached(ago(cached.age_seconds * 1000))] : []),
 		...(metas.some((m) => m.split) ? [w.split] : []),
 		...(late > 0 ? [w.late(late)] : []),
-		...(!part && metas.some((m) => m.demo) ? [w.demo] : []),
+		...(demo ? [w.demo] : []),
 	];
 	if (begin === null && warnings.length + skipped.size === 0) return null;
 	return <p class="honesty">
 		{begin !== null && <span>{words.begins(momentIn(begin, zone))}</span>}
 		{warnings.map((warning) => <span key={warning} class="warning">{warning}</span>)}
+		{demo && <button type="button" class="link" onClick={() => bring([])}>{w.importLog}</button>}
 		{skipped.size > 0 && <details class="warning">
 			<summary>{w.skipped(skipped.size)}</summary>
 			<ul>{[...skipped].map((name) => <li key={name}><code>{name}</code></li>)}</ul>

@@ -21,12 +21,15 @@ interface Found {
 
 /** Nothing says why an answer is empty, and where there are records. */
 export function Nothing({ meta }: { meta: Meta }) {
-	const { place, zone, go } = useConsole();
+	const { place, zone, go, bring } = useConsole();
 	const [why, askWhy] = useState(false);
 	const from = Date.parse(meta.period.from);
 	const to = Date.parse(meta.period.to);
 	if (meta.newest === null) {
-		return <section class="trouble"><p><strong>{words.noData}</strong></p><p>{words.noDataHint}</p></section>;
+		return <section class="trouble"><p><strong>{words.noData}</strong></p><p>{words.noDataHint}</p>
+			{!['athena', 'trino'].includes(meta.engine) && <button type="button" class="primary" onClick={() => bring([])}>
+				{empty.honesty.importLog}</button>}
+		</section>;
 	}
 	const newest = Date.parse(meta.newest);
 	const outside = newest < from;
@@ -109,7 +112,7 @@ function Nearest({ found: { nearest: there } }: { found: Found }) {
 	const period = absolute(there);
 	return <p class="row">
 		<span>
-			{place.filter === '' ? words.nearestAny : words.nearest}{' '}
+			{words.nearest}{' '}
 			<Count n={there.requests} filter={place.filter} period={period} write={requests} />, {periodIn(there, zone)} {zone}.
 		</span>
 		<button type="button" class="small" onClick={() => go({ period })}>{words.goThere}</button>

@@ -4,11 +4,13 @@ import type { Segment } from '../foundation/api';
 import { type Counted, useConsole, useCounted } from '../foundation/context';
 import { addOnly, type Fact } from '../pure/filter';
 import { ago, count } from '../pure/format';
+import { selectedOf } from '../pure/selection';
 import { absolute, elsewhere, momentIn, segmentIn } from '../pure/time';
 import { words } from '../texts/page';
 import { Numbers } from './lazily';
 import { Count, Value } from './menu';
 import { Marked, partialOf, Plot, type PlotLine, useAnnounced } from './plot';
+import { Selected, useSelection } from './selection';
 
 interface Props {
 	segments: readonly Segment[];
@@ -24,7 +26,10 @@ interface Series extends PlotLine {
 	name: keyof typeof words.series;
 }
 
-/** Chart draws a timeline. Dragging or Enter selects a period. */
+/** The series whose numbers a selection and the table have. */
+const counts = ['requests', 'challenged', 'blocked'] as const;
+
+/** Chart draws a timeline, in which segments can be selected. */
 export function Chart(props: Props) {
 	const { segments, length, compact = false } = props;
 	const { place: { table }, zone, go } = useConsole();
@@ -35,7 +40,9 @@ export function Chart(props: Props) {
 	const partial = partialOf(props);
 	const series = seriesOf(props, partial);
 	const peak = peakOf(segments);
-	const select = (from: number, to: number): void => go({ period: absolute({ from, to }) });
+	const times = segments.map((s) => s.time_period);
+	const [selected, select] = useSelection(times);
+	const part = selected && segmentIn(counted.period, times[selected.first] ?? 0, length * (selected.last - selected.first + 1));
 	const sum = (of: (s: Segment) => number): string => count(segments.reduce((total, s) => total + of(s), 0));
 	const peakText = words.peak(count(peak?.num_of_requests ?? 0), peak ? momentIn(peak.time_period * 1000, zone) : '–');
 	return <figure class={compact ? 'chart compact' : 'chart'}>
@@ -51,7 +58,13 @@ export function Chart(props: Props) {
 			</button>
 		</figcaption>
 		{table ? <Numbers {...tableOf(props, counted, zone)} /> :
-			<Plot {...props} series={series} zone={zone} at={at} onMove={setCursor} onSelect={select} />}
+			<Plot {...props} series={series} zone={zone} at={at} onMove={setCursor} selected={selected} onSelect={select}
+				onZoom={(from, to) => go({ period: absolute({ from, to }) })} />}
+		{part && !table && <Selected period={part} of={counted.period} close={() => select(null)}
+			whole={selected.last - selected.first + 1 === times.length} figures={counts.map((name) => ({
+				name: words.series[name], text: <Count filter={filterOf(name, counted.filter)} period={part}
+					n={selectedOf(segments.map(figureOf[name]), selected).reduce((all, n) => all + n, 0)} />,
+			}))} />}
 	</figure>;
 }
 
@@ -60,7 +73,7 @@ function tableOf({ segments, length }: Props, { filter, period }: Counted, zone:
 	const times = segments.map((s) => s.time_period);
 	return {
 		name: words.chart, moments: times.map((time) => momentIn(time * 1000, zone)), times, length,
-		columns: (['requests', 'challenged', 'blocked'] as const).map((name) => ({
+		columns: counts.map((name) => ({
 			name: words.series[name], values: segments.map(figureOf[name]), counted: { filter: filterOf(name, filter), period },
 		})),
 	};

@@ -7,13 +7,12 @@ import { type Asker, useAsked } from '../foundation/ask';
 import { type Counted, useConsole, useCounted } from '../foundation/context';
 import { mostSegments } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
+import { leastOfLogarithm } from '../pure/axis';
 import { beginOf } from '../pure/coverage';
-import { absent, add, addOnly, type Fact, filtersOf, nameOf as fieldOf, without } from '../pure/filter';
+import { absent, add, addOnly, type Fact, filtersOf, nameOf as fieldOf, ofClass, without } from '../pure/filter';
 import { brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
-import {
-	aligned, classesOf, type Figures, figuresOf, leastOfLogarithm, type Measure, measures, ofClass, ranked, rest, total,
-} from '../pure/lines';
+import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ranked, rest, total } from '../pure/lines';
 import { labelOf } from '../pure/groupings';
 import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
 import { comparedWith, momentIn, type Period, segmentFor } from '../pure/time';
@@ -129,7 +128,8 @@ function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 			name: origin ? words.names.originLatency : words.names.latency,
 		};
 	}, [results]);
-	return <LinesChart {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} band other={['heatmap', words.asHeatmap]} />;
+	return <LinesChart {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} band
+		most={(ms) => words.most(milliseconds(ms))} other={['heatmap', words.asHeatmap]} />;
 }
 
 /** Split reads the field from the address, asks for its histogram, and draws columns of the values with the largest segments. */

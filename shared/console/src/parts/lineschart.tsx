@@ -1,14 +1,17 @@
 // A chart of lines with their legend, also of columns, of a band or of colours, and charts as tables.
 import { useMemo, useState } from 'preact/hooks';
-import { useConsole } from '../foundation/context';
+import type uPlot from 'uplot';
+import { useConsole, useCounted } from '../foundation/context';
 import type { Fact } from '../pure/filter';
 import { ago, count } from '../pure/format';
-import { opacities } from '../pure/heat';
+import { levelOf, opacities } from '../pure/heat';
 import { stacked } from '../pure/lines';
+import { drawn, type Selection, selectedOf } from '../pure/selection';
 import { absolute, momentIn, segmentIn } from '../pure/time';
 import { words } from '../texts/lines';
 import { Count, Value } from './menu';
-import { type Band, Marked, mostOf, Plot, type PlotLine, useAnnounced } from './plot';
+import { type Heat, Marked, Plot, type PlotLine, useAnnounced } from './plot';
+import { Selected, useSelection } from './selection';
 
 /** Numbers with a name, one for each segment. */
 interface Column {
@@ -27,19 +30,27 @@ export interface Line extends PlotLine, Column {
 	dash: number[];
 }
 
+/** The ends of a line of a heatmap on the axis. */
+interface Band {
+	from: number;
+	to: number;
+}
+
 /** LinesChart is a figure of lines with their legend, and the same as a table. */
 export function LinesChart({
-	name, times, lines, length, height = 220, columns = false, band = false, heat, other, write, moment,
+	name, times, lines, length, height = 220, columns = false, band = false, heat, other, write, moment, most,
 }: {
 	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
 	columns?: boolean; // on each other, in place of lines
 	band?: boolean; // between the first line and the last one, on a logarithmic axis
-	heat?: readonly Band[]; // times of the numbers, which are colours in place of lines
+	heat?: readonly Band[]; // times of the numbers, which are colours in place of lines, the longest first
 	other?: readonly [chart: string, name: string]; // another way to draw the same
 	write?(n: number): string; // without it, whole numbers
 	moment?(at: number): string; // what the legend names a segment
+	most?(n: number): string; // the largest number of several segments, if they have no sum
 }) {
 	const { place, zone, go } = useConsole();
+	const counted = useCounted();
 	const { table } = place;
 	const [cursor, setCursor] = useState<number | null>(null);
 	const at = table ? null : cursor; // a table has none
@@ -51,6 +62,11 @@ export function LinesChart({
 		const drawn = columns ? lines.map((line, i) => ({ ...line, values: sums[i] ?? [] })) : [...lines];
 		return columns || band ? drawn.reverse() : drawn;
 	}, [lines, columns, band, heat]);
+	const [marked, select] = useSelection(times);
+	// Charts of numbers leave out segments that are only partly in the period.
+	const selected = marked && (most ? marked : drawn(marked, lines.map((line) => line.values)));
+	const part = selected && partOf(counted.period, times, selected, length);
+	const painted = useMemo(() => heat && heatOf(heat, lines), [heat, lines]);
 	const momentOf = (i: number): string => moment?.(i) ?? momentIn((times[i] ?? 0) * 1000, zone);
 	const numberAt = (line: Line, i: number): string => numberOf(line.values[i], write);
 	return <figure class="chart lines">
@@ -81,10 +97,58 @@ export function LinesChart({
 			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
 				{...(write ? { write } : {})} /> :
 				<Plot segments={segments} length={length} height={height} series={series} zone={zone} at={at} onMove={setCursor}
-					columns={columns} band={band}
-					{...(heat ? { heat } : {})} {...(write ? { write } : {})}
-					onSelect={(from, to) => go({ period: absolute({ from, to }) })} />}
+					columns={columns} band={band} selected={selected} onSelect={select}
+					{...(painted ? { heat: painted } : {})} {...(write ? { write } : {})}
+					onZoom={(from, to) => go({ period: absolute({ from, to }) })} />}
+		{part && !table && <Selected period={part} of={counted.period} close={() => select(null)}
+			whole={selected.last - selected.first + 1 === times.length} figures={lines.map((line) => ({
+				name: line.name, text: figureIn(line, times, selected, length, write, most),
+			}))} />}
 	</figure>;
+}
+
+/** mostOf returns the largest number of some lines. */
+function mostOf(lines: readonly PlotLine[]): number {
+	return Math.max(0, ...lines.flatMap(({ values }) => values.map((n) => n ?? 0)));
+}
+
+/** heatOf draws the numbers of each line as colours between its ends. */
+function heatOf(bands: readonly Band[], lines: readonly PlotLine[]): Heat {
+	const most = mostOf(lines);
+	const draw = (u: uPlot, length: number, colour: string): void => {
+		u.ctx.fillStyle = colour;
+		for (const [i, { from, to }] of bands.entries()) {
+			const [top, bottom] = [u.valToPos(to, 'y', true), u.valToPos(from, 'y', true)];
+			for (const [at, n] of (lines[i]?.values ?? []).entries()) {
+				const opacity = opacities[levelOf(n ?? 0, most) - 1];
+				const time = u.data[0][at];
+				if (opacity === undefined || time === undefined) continue;
+				const [left, right] = [time - length / 2, time + length / 2].map((seconds) => Math.round(u.valToPos(seconds, 'x', true)));
+				u.ctx.globalAlpha = opacity;
+				u.ctx.fillRect(left ?? 0, top + 1, Math.max(1, (right ?? 0) - (left ?? 0) - 1), bottom - top - 1);
+			}
+		}
+		u.ctx.globalAlpha = 1;
+	};
+	return { range: [bands.at(-1)?.from ?? 1, bands[0]?.to ?? 10], draw };
+}
+
+/** partOf is the selected part of an absolute period. */
+function partOf(period: string, times: readonly number[], { first, last }: Selection, length: number): string {
+	return segmentIn(period, times[first] ?? 0, length * (last - first + 1));
+}
+
+/** figureIn is what a line has in the selected segments. */
+function figureIn(
+	{ values, counted, times: own }: Line, times: readonly number[], selected: Selection, length: number,
+	write: (n: number) => string = count, most?: (n: number) => string,
+) {
+	const some = selectedOf(values, selected);
+	if (some.length === 0) return numberOf(null);
+	if (most) return most(Math.max(...some));
+	const n = some.reduce((sum, one) => sum + one, 0);
+	return counted ? <Count n={n} filter={counted.filter} period={partOf(counted.period, own ?? times, selected, length)} write={write} /> :
+		numberOf(n, write);
 }
 
 /** Colours say for how many requests the colours of a heatmap stand. */

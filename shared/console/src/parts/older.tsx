@@ -4,6 +4,7 @@ import type { Answer, Meta, Parameters } from '../foundation/api';
 import { type Asked, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import type { LogRecord } from '../pure/record';
+import { words as ofEvents } from '../texts/events';
 import { words } from '../texts/page';
 import { Progress, Trouble } from './answer';
 
@@ -57,7 +58,7 @@ export function Older({ pages: { asked, next, more } }: { pages: Pages }) {
 	const asking = asked.state === 'asking';
 	return <div class="more">
 		{asked.state !== 'held' && <button type="button" disabled={asking} onClick={more}>
-			{asking ? words.loading : words.loadMore}</button>}
+			{asking ? words.loading : ofEvents.loadMore}</button>}
 		<Progress asked={asked} />
 		<Trouble asked={asked} />
 	</div>;

@@ -2,9 +2,9 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { logarithmicRange } from '../pure/axis';
 import { brief, milliseconds } from '../pure/format';
-import { levelOf, opacities } from '../pure/heat';
-import { logarithmicRange } from '../pure/lines';
+import { between, type Selection } from '../pure/selection';
 import { clockIn, dateIn } from '../pure/time';
 import { words } from '../texts/page';
 
@@ -17,15 +17,10 @@ export interface PlotLine {
 	width: number;
 }
 
-/** The ends of a line of a heatmap on the axis, which is logarithmic. */
-export interface Band {
-	from: number;
-	to: number;
-}
-
-/** mostOf returns the largest number of some lines. */
-export function mostOf(lines: readonly PlotLine[]): number {
-	return Math.max(0, ...lines.flatMap(({ values }) => values.map((n) => n ?? 0)));
+/** What draws the numbers of the lines as colours in place of lines, on a logarithmic axis. The colour is of the canvas. */
+export interface Heat {
+	range: [least: number, most: number];
+	draw(u: uPlot, length: number, colour: string): void;
 }
 
 /** What a chart marks: a time, in seconds, in which something happened that the lines do not say. */
@@ -56,16 +51,23 @@ export function Marked({ at, length }: { at: number | undefined; length: number 
 	return <>{key('marks', words.marks)}{key('settings', words.settings)}</>;
 }
 
-/** Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter selects the segment at the cursor. */
+const leastDrag = 4; // pixels
+const leastTouch = 10; // pixels to the side, after which a finger selects
+
+/**
+ * Plot is the canvas. Arrow keys move its cursor, which the legend announces. A click or Enter zooms to the segment at the cursor. A
+ * drag, also by a finger, or arrow keys with Shift select several.
+ */
 export function Plot({
-	segments, length, height, series, zone, at, compact, columns = false, band = false, heat, write, onMove, onSelect,
+	segments, length, height, series, zone, at, compact, columns = false, band = false, heat, selected, write, onMove, onSelect, onZoom,
 }: {
 	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
 	columns?: boolean; // from zero, each drawn over those before it
 	band?: boolean; // between the first line and the last one, on a logarithmic axis
-	heat?: readonly Band[]; // the lines are numbers, drawn as colours between these ends, the highest ones first
+	heat?: Heat;
 	series: readonly PlotLine[]; zone: string; at: number | null; write?(n: number): string; // of the axis; without it, whole numbers
-	onMove(at: number | null): void; onSelect(from: number, to: number): void;
+	selected: Selection | null;
+	onMove(at: number | null): void; onSelect(to: Selection | null): void; onZoom(from: number, to: number): void;
 }) {
 	const box = useRef<HTMLDivElement>(null);
 	const plot = useRef<uPlot | null>(null);
@@ -73,8 +75,19 @@ export function Plot({
 	const handlers = useRef({ onMove, onSelect });
 	handlers.current = { onMove, onSelect };
 	const marks = useContext(Marks);
-	const marked = useRef(marks);
-	marked.current = marks;
+	const latest = useRef({ marks, selected });
+	latest.current = { marks, selected };
+	const anchor = useRef(0); // the segment at which keys began to select
+	const touch = useRef<{ x: number; moved: boolean } | null>(null);
+	const centred = columns || heat ? length / 2 : 0; // how far what is drawn of a segment is before its begin
+	/** show marks what is selected. */
+	const show = (u: uPlot): void => {
+		const { selected: some } = latest.current;
+		const [left, right] = [segments[some?.first ?? -1]?.time_period, (segments[some?.last ?? -1]?.time_period ?? 0) + length]
+			.map((time) => (some && time !== undefined ? Math.max(0, Math.min(u.over.clientWidth, u.valToPos(time - centred, 'x'))) : 0)) as
+			[number, number];
+		u.setSelect({ left, width: right - left, top: 0, height: u.over.clientHeight }, false);
+	};
 	useLayoutEffect(() => { // as soon as the element can have the focus, keys have a cursor to move
 		const element = box.current;
 		if (!element) return;
@@ -88,7 +101,7 @@ export function Plot({
 			width: element.clientWidth,
 			height,
 			legend: { show: false },
-			padding: [8, 8, 0, 0],
+			padding: [8, 20, 0, 0], // the last time of the axis is centred at the edge
 			tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
 			cursor: {
 				y: false, drag: { x: true, y: false, setScale: false }, points: columns || heat ? { show: false } : { size: 6 },
@@ -97,7 +110,7 @@ export function Plot({
 			},
 			scales: {
 				x: { time: true, ...(columns || heat ? { range: (_, min, max) => [min - length / 2, max + length / 2] } : {}) },
-				y: heat ? { distr: 3, range: () => [heat.at(-1)?.from ?? 1, heat[0]?.to ?? 10] } : band ?
+				y: heat ? { distr: 3, range: () => heat.range } : band ?
 					{ distr: 3, range: (_, min, max) => logarithmicRange(min, max) } :
 					{ range: (_, __, max) => [0, Math.max(1, max * 1.05)] },
 			},
@@ -120,20 +133,21 @@ export function Plot({
 			}))],
 			hooks: {
 				drawClear: [(u) => {
-					drawMarks(u, marked.current, colour('--warning-ground'), u.bbox.height);
-					drawMarks(u, marked.current, colour('--warning'), 3 * devicePixelRatio);
+					drawMarks(u, latest.current.marks, colour('--warning-ground'), u.bbox.height);
+					drawMarks(u, latest.current.marks, colour('--warning'), 3 * devicePixelRatio);
 				}],
 				drawAxes: [(u) => { // colours would be hard to tell apart below the grid
 					if (!heat) return;
-					drawHeat(u, heat, series, length, colour('--passed'));
-					drawMarks(u, marked.current, colour('--warning'), 3 * devicePixelRatio);
+					heat.draw(u, length, colour('--passed'));
+					drawMarks(u, latest.current.marks, colour('--warning'), 3 * devicePixelRatio);
 				}],
 				draw: [(u) => { // over the grid
+					show(u);
 					const ratio = devicePixelRatio;
 					u.ctx.fillStyle = colour('--accent');
 					u.ctx.font = axis.font.replace('12px', `${11 * ratio}px`);
 					u.ctx.textBaseline = 'top';
-					for (const { from, name } of marked.current.filter(({ line }) => line)) {
+					for (const { from, name } of latest.current.marks.filter(({ line }) => line)) {
 						const at = Math.round(u.valToPos(from, 'x', true));
 						const fits = at + u.ctx.measureText(name).width < u.bbox.left + u.bbox.width;
 						u.ctx.textAlign = fits ? 'left' : 'right';
@@ -148,10 +162,10 @@ export function Plot({
 					handlers.current.onMove(index);
 				}],
 				setSelect: [(u) => {
-					if (u.select.width < 4) return;
-					const from = u.posToVal(u.select.left, 'x');
-					const to = u.posToVal(u.select.left + u.select.width, 'x');
-					handlers.current.onSelect(Math.floor(from) * 1000, Math.ceil(to) * 1000);
+					const { left, width } = u.select;
+					if (width < leastDrag) return;
+					const [from, to] = [left, left + width].map((x) => u.posToVal(x, 'x') + centred) as [number, number];
+					handlers.current.onSelect(between(segments.map((s) => s.time_period), from, to));
 				}],
 			},
 		}, [segments.map((s) => s.time_period), ...series.map((s) => s.values)] as uPlot.AlignedData, element);
@@ -173,23 +187,54 @@ export function Plot({
 		};
 	}, [segments, series.length, zone, scheme, height]);
 	useEffect(() => plot.current?.redraw(false), [marks]); // they may come later than the lines
+	useLayoutEffect(() => {
+		if (plot.current) show(plot.current);
+	}, [selected]);
 	const move = (index: number): void => {
 		const chart = plot.current;
 		const segment = segments[index];
 		if (chart && segment) chart.setCursor({ left: chart.valToPos(segment.time_period, 'x'), top: 10 });
 	};
-	const choose = (index: number | null): boolean => {
-		const segment = index === null ? undefined : segments[index];
-		if (segment) onSelect(segment.time_period * 1000, (segment.time_period + length) * 1000 - 1);
-		return segment !== undefined;
+	const zoom = ({ first, last }: Selection): boolean => {
+		const [begin, end] = [segments[first], segments[last]];
+		if (begin && end) onZoom(begin.time_period * 1000, (end.time_period + length) * 1000 - 1);
+		return begin !== undefined;
+	};
+	const segment = (index: number | null | undefined): Selection => ({ first: index ?? -1, last: index ?? -1 });
+	/** drag marks the part of the chart from where the finger began to where it is. */
+	const drag = (x: number, done: boolean): void => {
+		const chart = plot.current;
+		if (!chart || !touch.current) return;
+		touch.current.moved ||= Math.abs(x - touch.current.x) >= leastTouch;
+		if (!touch.current.moved) return;
+		const [left, right] = [touch.current.x, x].map((end) => Math.max(0, Math.min(chart.over.clientWidth, end)))
+			.sort((a, b) => a - b) as [number, number];
+		chart.setSelect({ left, width: right - left, top: 0, height: chart.over.clientHeight }, done);
 	};
 	return <div class="plot" ref={box} tabIndex={0} role="application" aria-label={words.chartKeys} onClick={(event) => {
-		if (event.target === plot.current?.over) choose(plot.current.posToIdx(event.offsetX)); // uPlot stops the click that ends a drag
+		const chart = plot.current;
+		if (event.target !== chart?.over) return; // uPlot stops the click that ends a drag
+		if (selected) onSelect(null);
+		else zoom(segment(chart.posToIdx(event.offsetX)));
+	}} onPointerDown={(event) => {
+		const own = event.pointerType === 'touch' && event.isPrimary && event.target === plot.current?.over;
+		touch.current = own ? { x: event.offsetX, moved: false } : null;
+	}} onPointerMove={(event) => drag(event.offsetX, false)} onPointerUp={(event) => {
+		drag(event.offsetX, true);
+		touch.current = null;
+	}} onPointerCancel={() => { // the page is scrolled
+		touch.current = null;
+		if (plot.current) show(plot.current);
 	}} onKeyDown={(event) => {
 		const now = at ?? -1;
 		const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: segments.length - 1 }[event.key];
-		if (to !== undefined) move(Math.max(0, Math.min(segments.length - 1, to)));
-		else if (event.key !== 'Enter' || !choose(at)) return;
+		if (to !== undefined) {
+			const next = Math.max(0, Math.min(segments.length - 1, to));
+			if (!selected) anchor.current = Math.max(0, now);
+			move(next);
+			if (event.shiftKey) onSelect({ first: Math.min(anchor.current, next), last: Math.max(anchor.current, next) });
+			else if (selected) onSelect(null);
+		} else if (event.key !== 'Enter' || !zoom(selected ?? segment(at))) return;
 		event.preventDefault();
 	}} />;
 }
@@ -202,24 +247,6 @@ function drawMarks(u: uPlot, marks: readonly Mark[], colour: string, height: num
 		const [left, right] = [u.valToPos(from, 'x', true), u.valToPos(to, 'x', true)];
 		u.ctx.fillRect(left, u.bbox.top, Math.max(right - left, leastMark * devicePixelRatio), height);
 	}
-}
-
-/** drawHeat draws the numbers of each line as colours between its ends. */
-function drawHeat(u: uPlot, heat: readonly Band[], lines: readonly PlotLine[], length: number, colour: string): void {
-	const most = mostOf(lines);
-	u.ctx.fillStyle = colour;
-	for (const [i, { from, to }] of heat.entries()) {
-		const [top, bottom] = [u.valToPos(to, 'y', true), u.valToPos(from, 'y', true)];
-		for (const [at, n] of (lines[i]?.values ?? []).entries()) {
-			const opacity = opacities[levelOf(n ?? 0, most) - 1];
-			const time = u.data[0][at];
-			if (opacity === undefined || time === undefined) continue;
-			const [left, right] = [time - length / 2, time + length / 2].map((seconds) => Math.round(u.valToPos(seconds, 'x', true)));
-			u.ctx.globalAlpha = opacity;
-			u.ctx.fillRect(left ?? 0, top + 1, Math.max(1, (right ?? 0) - (left ?? 0) - 1), bottom - top - 1);
-		}
-	}
-	u.ctx.globalAlpha = 1;
 }
 
 /** axisTime names a split. The date is below the first one of each day, without the year where there is no room. */

@@ -10,19 +10,21 @@ import { words } from '../texts/page';
 const day = 86_400_000;
 
 /**
- * leadToData goes to the newest day of the data if the address names no period and the usual one is empty. It reports
- * whether it does. Otherwise the answer is what the reader asked for, and its filter is remembered. Live stays with the present.
+ * leadToData goes to the newest day of the data if the address names no period and the usual one is empty, and to all of the
+ * demo if there is only that. It reports whether it does. Otherwise the answer is what the reader asked for, and its filter is
+ * remembered. Live stays with the present.
  */
 export function leadToData({ go, say }: Console, timeline: Answer<Segment>): boolean {
 	const place = readFragment(location.hash); // the reader may have chosen a period since the question
-	const { newest } = timeline.meta;
+	const { newest, oldest, demo } = timeline.meta;
 	const requests = timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0);
 	rememberFilter(splitPeriod(timeline.meta.filter, Date.now()).filter, requests);
 	const { period, filter, record, live } = place;
-	if (period !== '' || filter !== '' || record || live > 0 || requests > 0 || newest === null) return false;
+	const whole = demo && oldest !== null;
+	if (period !== '' || filter !== '' || record || live > 0 || (requests > 0 && !whole) || newest === null) return false;
 	const to = endOfNewest(Date.parse(newest));
-	go({ period: absolute({ from: to - day, to }) }, 'replace');
-	say(words.shownDay);
+	go({ period: absolute({ from: whole ? Math.floor(Date.parse(oldest) / 1000) * 1000 : to - day, to }) }, 'replace');
+	if (!whole) say(words.shownDay);
 	return true;
 }
 

@@ -1,9 +1,8 @@
 // Tiles: a figure each, with the condition that its requests satisfy, and its change.
 import type { ComponentChildren } from 'preact';
-import { type Fact, only } from '../pure/filter';
+import { type Fact, ofClass, only } from '../pure/filter';
 import { changeOf } from '../pure/format';
 import type { Place } from '../pure/fragment';
-import { ofClass } from '../pure/lines';
 import { words } from '../texts/page';
 
 export type TileName = keyof typeof words.tiles;

@@ -1,8 +1,8 @@
 // The form of a planet: its name, the trusted networks, and the interactive challenge.
-import { useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { count } from '../pure/format';
 import { equalJSON, type Json, lineOf, type Members, NotJSON, pretty, readJSON, textAt } from '../pure/json';
-import { compareNetworks, insideOf, linesOf, sizeOf } from '../pure/networks';
+import { compareNetworks, insideOf, linesOf, sizeOf } from '../pure/networklists';
 import { reachOf } from '../pure/trust';
 import { words } from '../texts/planets';
 
@@ -60,6 +60,13 @@ function Networks({ settings, change, wrong }: Props) {
 	const key = addresses.join('\n');
 	const inside = useMemo(() => insideOf(addresses), [key]);
 	const size = useMemo(() => sizeOf(addresses), [key]);
+	const fresh = useRef(false); // a row was added, and the focus goes there
+	const table = useRef<HTMLTableElement>(null);
+	useLayoutEffect(() => {
+		if (!fresh.current) return;
+		fresh.current = false;
+		table.current?.querySelector<HTMLElement>(`#net-${entries.length - 1}`)?.focus();
+	});
 	const put = (list: Members[]): void => change(new Map(settings).set('trusted_nets', list));
 	const rows = entries.map((entry, i) => ({ entry, i })).filter(({ entry }) => find === '' ||
 		[...entry.values()].some((value) => typeof value === 'string' && value.toLowerCase().includes(find.toLowerCase())));
@@ -79,7 +86,7 @@ function Networks({ settings, change, wrong }: Props) {
 			setPasting(false);
 			put([...entries, ...list]);
 		}} />}
-		{shown.length > 0 && <table class="nets">
+		{shown.length > 0 && <table class="nets" ref={table}>
 			<thead><tr><th scope="col">{words.kind}</th><th scope="col">{words.address}</th><th scope="col">{words.comment}</th>
 				<th><span class="hidden">{words.removeRow('')}</span></th></tr></thead>
 			<tbody>{shown.map(({ entry, i }) => <Row key={i} entry={entry} row={i} inside={inside[i] ?? ''} wrong={wrong}
@@ -93,6 +100,7 @@ function Networks({ settings, change, wrong }: Props) {
 				setFind('');
 				setAll(true);
 				put([...entries, entryOf('', '')]);
+				fresh.current = true;
 			}}>{words.add}</button>
 			{shown.length < rows.length && <button type="button" onClick={() => setAll(true)}>{words.showAll(count(rows.length))}</button>}
 		</div>

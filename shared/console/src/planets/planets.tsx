@@ -279,7 +279,7 @@ function SaveBar({ draft, changes, tab, saving, held, review, save, discard, chi
 	const n = changes?.length ?? 0;
 	const mistake = mistakeInChallenge(draft);
 	return <div class="save-bar">
-		<span><strong>{changes && n > 0 ? words.unsaved(n) : words.unsavedJSON}</strong> <span class="quiet">{words.kept}</span>
+		<span><strong>{changes && n > 0 ? words.unsaved(n) : words.unsavedJSON}</strong><span class="quiet">{words.kept}</span>
 			{mistake && <span class="wrong-text">{words.challengeMistake}</span>}</span>
 		{tab === 'difference' && children}
 		<span class="row">

@@ -7,7 +7,7 @@ import { Count } from '../parts/menu';
 import { add, filtersOf, only } from '../pure/filter';
 import { count, requests, share } from '../pure/format';
 import { knownOf, numberIn } from '../pure/known';
-import { sizeOf } from '../pure/networks';
+import { networkOf } from '../pure/networks';
 import { absolute, endOfNewest, momentIn, type Period, resolve } from '../pure/time';
 import type { Group, Loosening } from '../pure/trust';
 import { words } from '../texts/review';
@@ -44,7 +44,7 @@ function Loosened({ found }: { found: readonly Loosening[] }) {
 function sentenceOf(one: Loosening): string {
 	if (one.kind === 'off') return words.switchedOff(one.name);
 	if (one.kind === 'everybody') return one.name === '' ? words.togetherAll : words.trustsAll(one.name, one.bits === 32);
-	return words.trustsWide(one.name, one.bits === 32 ? count(sizeOf([one.name]).four) : '');
+	return words.trustsWide(one.name, one.bits === 32 ? count(2 ** (32 - (networkOf(one.name)?.length ?? 32))) : '');
 }
 
 /** Confirm asks for the name of the planet, without which a change that loosens a check is not saved. */

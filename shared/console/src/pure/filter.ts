@@ -140,3 +140,8 @@ export function splitPeriod(filter: string, now: number): { filter: string; peri
 	}
 	return { filter, period: null };
 }
+
+/** ofClass is the condition that a status is of a class: 4 is that of 400 to 499. */
+export function ofClass(field: string, first: number): string {
+	return `${field} between ${first * 100} and ${first * 100 + 99}`;
+}

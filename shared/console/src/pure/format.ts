@@ -29,11 +29,12 @@ export function bytes(n: number): string {
 	return `${i === 0 || n >= 99.5 ? Math.round(n) : n.toPrecision(2)} ${units[i]}`;
 }
 
-/** milliseconds writes a duration: 41 ms, 1.3 s. */
+/** milliseconds writes a duration: 41 ms, 1.3 s, 3 h. */
 export function milliseconds(ms: number): string {
 	if (ms < 1) return '<1 ms';
 	if (ms < 999.5) return `${Math.round(ms)} ms`;
-	return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+	if (ms < 3_600_000) return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+	return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${brief(Math.round(ms / 86_400_000))} d`;
 }
 
 /** seconds writes a duration that the API gives in seconds. */

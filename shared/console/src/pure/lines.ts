@@ -28,11 +28,6 @@ export function classesOf(segments: readonly (readonly StatusCount[])[]): Status
 	return [...classes.values()].sort((a, b) => a.first - b.first);
 }
 
-/** ofClass is the condition that a status is of a class. */
-export function ofClass(field: string, first: number): string {
-	return `${field} between ${first * 100} and ${first * 100 + 99}`;
-}
-
 /** Numbers of one value of a field by segment, or of the other values, or of the requests without a value. */
 export interface Series {
 	series: string | null; // the value
@@ -64,15 +59,6 @@ export function stacked(columns: readonly (readonly (number | null)[])[]): (numb
 	}
 	return sums;
 }
-
-/** logarithmicRange returns the powers of ten around some numbers. The axis has no zero, and begins at 0.1 or above. */
-export function logarithmicRange(least: number, most: number): [number, number] {
-	const from = Math.floor(Math.log10(Math.max(least, leastOfLogarithm)));
-	return [10 ** from, 10 ** Math.max(from + 1, Math.ceil(Math.log10(Math.max(most, leastOfLogarithm))))];
-}
-
-/** The least number that a logarithmic axis has. */
-export const leastOfLogarithm = 0.1;
 
 /** The figures of a side of a comparison that can be drawn. */
 export const measures = ['requests', 'blocked', 'challenged', 'human', 'refused', 'bytes'] as const;

@@ -1,6 +1,7 @@
 // What is still wrong with settings after the server has refused them and they were edited.
 import { equalJSON, type Json, textAt } from './json';
-import { compareNetworks, networkOf } from './networks';
+import { compareNetworks } from './networklists';
+import { networkOf } from './networks';
 
 /** A place in settings: the names of members and the numbers of entries. */
 type Place = readonly (string | number)[];

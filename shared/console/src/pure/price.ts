@@ -11,6 +11,7 @@ export interface Estimate extends Partial<Omit<answers.Estimate, 'bytes' | 'cost
 	cost_usd?: Range | null; // of several questions: null if nothing is charged
 	wait_ms: Range | null;
 	length?: number; // of the period, in milliseconds
+	fits?: { from: string; to: string }; // the newest part of the period that is light, as far as it was looked for
 	unknown?: number; // of several questions: the longest period of those whose bytes are not known; 0: all are known
 }
 

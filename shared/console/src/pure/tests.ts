@@ -3,6 +3,7 @@ import { adviceOf } from './advice';
 import { agentOf, agentsOf } from './agent';
 import { after, type Asking, type Event, priced, together, unasked } from './asking';
 import { attemptsOf } from './attempts';
+import { logarithmicRange } from './axis';
 import { nearest, withoutEach } from './blame';
 import { linesOf as cardLines } from './cards';
 import { chipsOf, invertedAt, withLists, withoutAt } from './chips';
@@ -15,13 +16,14 @@ import { type Finding, grouped } from './differences';
 import { differenceOf, merge, pathText, type Side } from './difference';
 import { fragmentFor } from './draft';
 import { after as afterPage, type Event as Exports, type Exporting, notBegun } from './exporting';
-import { absent, addOnly, addWithout, nameOf, only, present, quote, splitPeriod, withPeriod, without } from './filter';
+import { absent, addOnly, addWithout, nameOf, ofClass, only, present, quote, splitPeriod, withPeriod, without } from './filter';
 import { isFilter } from './filterlike';
 import { bytes, changeOf, dollars, milliseconds, share, times } from './format';
 import { type Place, readFragment, screens, start, writeFragment } from './fragment';
 import { fuzzy } from './fuzzy';
 import { choices, groupings } from './groupings';
 import { inClass, levelOf, occurring, timeClasses } from './heat';
+import { factsOf, type Imported, lengthShown, pathOf, sampleBytes, together as togetherOf } from './imports';
 import { inOrder, type Judged, verdictOf } from './incidents';
 import { checksOf, type Installation, slotsOf } from './installation';
 import { knownOf, lacks, numberIn } from './known';
@@ -29,14 +31,15 @@ import { equalJSON, lineOf, NotJSON, pretty, readJSON, writeJSON } from './json'
 import { conditionsOf, tokensOf } from './lex';
 import { likeFilter } from './like';
 import {
-	aligned, classesOf, type Counts, type Figures, figuresOf, logarithmicRange, ofClass, ranked, rest, type Series, stacked, total,
+	aligned, classesOf, type Counts, type Figures, figuresOf, ranked, rest, type Series, stacked, total,
 } from './lines';
 import { addTo, arrive, type Arrived, mostRows, none, type Rests, show } from './live';
 import { placeNow } from './mended';
 import { type Mistake, place, unitsOf } from './mistakes';
 import { expanded, savedAt, savedNames } from './names';
 import { shorter } from './narrower';
-import { addressText, compareNetworks, insideOf, linesOf, networkOf, sizeOf } from './networks';
+import { compareNetworks, insideOf, linesOf, sizeOf } from './networklists';
+import { addressText, networkOf } from './networks';
 import { closed, noOptions, stepped } from './options';
 import { groupsOf, piecesOf, withoutSecrets } from './parts';
 import { meaningsOf } from './paste';
@@ -53,6 +56,7 @@ import { besideOf, harmless, heightOf, isWhole, judged, labelled, loosest, readR
 import { named, needsOf, queryOf, ranAs } from './run';
 import { bodyOf, changesOf, type Definition, formOf, join, lastPeriod, newForm } from './schedule';
 import { conditionWithoutSecrets, dots, sensitiveIn } from './secrets';
+import { between, conditionOf as conditionOfSelection, drawn, nameOf as nameOfSelection, selectedOf } from './selection';
 import { type Newest, stripOf } from './session';
 import { inverted, requestsOf, withoutPeriod } from './sides';
 import { stepsOf } from './steps';
@@ -255,6 +259,20 @@ test('times are shown with the clock of 24 hours', () => {
 	equal(clockIn(ms, 'America/New_York', 'minutes'), '19:05');
 	equal(momentIn(ms - 7, 'UTC'), '2026-01-01 00:05:09');
 	equal(periodIn({ from: 0, to: 3_600_000 }, 'UTC'), '1970-01-01 00:00 – 01:00');
+});
+
+test('a selection is whole segments', () => {
+	const times = [0, 900, 1800, 2700];
+	equal(between(times, 950, 1799), { first: 1, last: 1 });
+	equal(between(times, 2000, 899), { first: 0, last: 2 });
+	equal(between(times, -50, 9000), { first: 0, last: 3 });
+	const lines = [[null, 1, null, null], [null, 2, 3, null]];
+	equal(drawn({ first: 0, last: 3 }, lines), { first: 1, last: 2 });
+	equal(drawn({ first: 3, last: 3 }, lines), null);
+	equal(selectedOf(lines[0] ?? [], { first: 0, last: 2 }), [1]);
+	const period = '2026-01-01T10:00Z..2026-01-01T10:29:59.999Z';
+	equal(nameOfSelection(period, 'Europe/Berlin'), '2026-01-01 11:00 – 11:30');
+	equal(conditionOfSelection(period), 'timestamp between 2026-01-01 10:00:00 and 2026-01-01 10:29:59.999');
 });
 
 test('tokens are the whole text, in order', () => {
@@ -1695,3 +1713,40 @@ export function explained(records: readonly LogRecord[], fields: readonly Field[
 		return { sentence: why(record), covered: why(safe), stages: stagesOf(record), steps: stepsOf(record), ticket };
 	});
 }
+
+const imported: Imported = {
+	log: 'a.log', id: 'a', format: 'combined', records: 10, known: 0, expired: 0, rejected: { bad_line: 2 }, first_rejected: 'line 3',
+	absent: ['host'], from: '2026-01-01T10:00:00Z', to: '2026-01-01T11:00:00Z', error: '',
+};
+
+test('logs that were imported, together', () => {
+	const later = { ...imported, id: 'b', known: 5, rejected: {}, from: '2026-01-01T10:30:00Z', to: '2026-01-01T12:00:00Z' };
+	const failed = { ...imported, id: null, records: 0, rejected: {}, from: null, to: null, error: 'the first line …' };
+	equal(togetherOf([imported, later, failed]), {
+		records: 20, known: 5, expired: 0, rejected: 2, period: { from: Date.UTC(2026, 0, 1, 10), to: Date.UTC(2026, 0, 1, 12) },
+		ids: ['a'], // the log of b has records of an earlier import
+	});
+	equal(togetherOf([failed]).period, null);
+});
+
+test('the beginning of a log, but all of a zip archive', () => {
+	equal(lengthShown(2 * sampleBytes, new Uint8Array([0x1f, 0x8b])), sampleBytes);
+	equal(lengthShown(10, new Uint8Array([0x1f, 0x8b])), 10);
+	equal(lengthShown(2 * sampleBytes, new Uint8Array([0x50, 0x4b, 3, 4])), 2 * sampleBytes);
+});
+
+test('the path of an import', () => {
+	const sample = {
+		log: 'a', format: 'map:["ip=client"]', format_name: 'mapped JSON', guessed: true, compression: '', problem: '',
+		first: null, from: null, to: null,
+	};
+	equal(pathOf('samples', 'a b.log', {}), 'samples?name=a%20b.log');
+	equal(pathOf('imports', 'a', { sample: { ...sample, guessed: false }, host: 'x.example' }), 'imports?name=a&set=host%3Dx.example');
+	equal(pathOf('imports', 'a', { sample, anyway: true }), 'imports?name=a&format=map%3A%5B%22ip%3Dclient%22%5D&anyway=true');
+});
+
+test('the facts of a first record, the telling ones first', () => {
+	equal(factsOf({ country: 'DE', ip: '203.0.113.7', timestamp: '2026-01-01T10:00:00Z', status: 200 }), {
+		first: [['timestamp', '2026-01-01T10:00:00Z'], ['ip', '203.0.113.7'], ['status', '200']], others: [['country', 'DE']],
+	});
+});

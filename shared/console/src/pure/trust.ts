@@ -1,7 +1,8 @@
 // What a change of settings means for requests: whom it meets, and which parts of it loosen a check.
 import { differenceOf } from './difference';
 import { equalJSON, type Json, textAt } from './json';
-import { addressText, compare, contains, type Network, networkOf, sizeOf } from './networks';
+import { compare, contains, sizeOf } from './networklists';
+import { addressText, type Network, networkOf } from './networks';
 
 /** netsOf returns the trusted addresses and networks of settings, without global filters. */
 function netsOf(settings: Json | undefined): string[] {

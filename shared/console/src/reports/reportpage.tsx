@@ -3,11 +3,14 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
 import { Plot, type PlotLine } from '../parts/plot';
+import { Selected, useSelection } from '../parts/selection';
 import { Change } from '../parts/tile';
+import { splitPeriod } from '../pure/filter';
 import { brief, bytes, count, dollars, requests, seconds } from '../pure/format';
 import type { Document, Figure, List, Report, Row, Run } from '../pure/reportanswer';
 import { fragmentOf, secondsOf } from '../pure/reportpage';
-import { absolute, momentIn, zoneOf } from '../pure/time';
+import { selectedOf } from '../pure/selection';
+import { absolute, momentIn, segmentIn, zoneOf } from '../pure/time';
 import { words as page } from '../texts/page';
 import { words } from '../texts/reportpage';
 
@@ -87,6 +90,11 @@ function ChartOf({ report: { chart: { bars, step, coarse }, ...report } }: { rep
 	const { go } = useConsole();
 	const [at, setAt] = useState<number | null>(null);
 	const segments = useMemo(() => bars.map((bar) => ({ time_period: Date.parse(bar.from) / 1000 })), [bars]);
+	const [selected, select] = useSelection(segments.map((one) => one.time_period));
+	const length = secondsOf(bars);
+	const period = absolute({ from: Date.parse(report.period.from), to: Date.parse(report.period.to) });
+	const part = selected && segmentIn(period, segments[selected.first]?.time_period ?? 0, length * (selected.last - selected.first + 1));
+	const own = { screen: 'dashboard', panel: '', filter: splitPeriod(report.filter, 0).filter } as const;
 	const compared = bars.some((bar) => bar.requests_before !== null);
 	const series: (PlotLine & { name: keyof typeof words.series })[] = [
 		...(compared ? [{ name: 'before' as const, colour: '--before', width: 1, values: bars.map((bar) => bar.requests_before) }] : []),
@@ -101,8 +109,12 @@ function ChartOf({ report: { chart: { bars, step, coarse }, ...report } }: { rep
 					<b>{count(at === null ? sum(one.values) : one.values[at] ?? 0)}</b></span>)}
 				{at !== null && <span class="moment">{bars[at]?.label}</span>}
 			</div></figcaption>
-			<Plot segments={segments} length={secondsOf(bars)} height={180} series={series} zone={zoneOf(report)} at={at} onMove={setAt}
-				onSelect={(from, to) => go({ screen: 'dashboard', panel: '', period: absolute({ from, to }) })} />
+			<Plot segments={segments} length={length} height={180} series={series} zone={zoneOf(report)} at={at} onMove={setAt}
+				selected={selected} onSelect={select} onZoom={(from, to) => go({ ...own, period: absolute({ from, to }) })} />
+			{part && <Selected period={part} of={period} from={own} whole={selected.last - selected.first + 1 === bars.length}
+				close={() => select(null)} figures={series.map(({ name, values }) => ({
+					name: words.series[name], text: count(sum(selectedOf(values, selected))),
+				}))} />}
 		</figure>
 		{coarse && <p class="quiet">{words.coarse}</p>}
 		<details><summary>{words.asTable}</summary><div class="scroll" tabIndex={0} role="region" aria-label={words.chart(step)}>

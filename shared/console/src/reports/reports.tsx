@@ -244,7 +244,7 @@ function Editor({ config, list, report, onWritten, draft, keep, saved }: Given &
 			destinations={list.destinations} domains={list.domains} />
 		{(changes.length > 0 || !report) && <div class="save-bar">
 			<details><summary><strong>{report ? words.unsaved(changes.length) : words.notCreated}</strong>
-				{changes.length > 0 && <> <span class="quiet">{words.kept}</span></>}</summary>
+				{changes.length > 0 && <span class="quiet">{words.kept}</span>}</summary>
 				<Changes before={draft.base} after={draft.form} />
 			</details>
 			<span class="row">

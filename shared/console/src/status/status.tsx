@@ -58,7 +58,7 @@ function Checks({ status, at }: Answers) {
 }
 
 function Sentences({ check, status, at }: Answers & { check: Check }) {
-	const { zone } = useConsole();
+	const { zone, bring } = useConsole();
 	const moment = (text: string): string => `${momentIn(Math.floor(Date.parse(text) / 1000) * 1000, zone)} ${zone}`;
 	const since = (text: string): string => ago(at - Date.parse(text));
 	const { extent, ingest, hours, key } = status;
@@ -80,7 +80,9 @@ function Sentences({ check, status, at }: Answers & { check: Check }) {
 			if (!ingest) return <>{words.importUnknown}</>;
 			return <>{ingest.last_source === null || ingest.last_at === null ? words.noImport :
 				words.last(ingest.last_source, since(ingest.last_at))} {ingest.watching ? words.watching :
-				<>{words.notWatching} <Do>{words.notWatchingDo}</Do></>}</>;
+				<>{words.notWatching} <Do>{words.notWatchingDo}</Do></>}{' '}
+				{status.features.includes('import-log') && <button type="button" class="small" onClick={() => bring([])}>
+					{words.importLog}</button>}</>;
 		case 'quarantine': {
 			const { lines, newest_code: code } = ingest?.quarantined ?? { lines: null, newest_code: null };
 			if (check.state === 'unknown') return <>{words.rejectedUnknown}</>;

@@ -11,9 +11,10 @@ export const words = {
 		['x', 'What the question means and costs'], ['f', 'Values of fields, beside the answer'],
 		['[ ]', 'Earlier, later'],
 		['z', 'Twice as long a period'], ['r', 'Ask again'],
+		['Shift-→', 'Select segments, in a chart'],
 		['l', 'Live, on or off'], ['j k', 'Next, previous row or record'], ['Enter', 'Open the row'],
 		['+ −', 'Only, without the value'], ['m', 'Menu of the value'], ['y', 'Copy a link'], ['?', 'This list'],
-		['Esc', 'Close, cancel'],
+		['Esc', 'Close, cancel, leave the filter'],
 	] as const,
 	shortcutsOn: 'Shortcuts of single letters are on',
 } as const;

@@ -3,7 +3,7 @@
 export const words = {
 	choose: 'Choose a configuration. Each has the settings of one planet, and keeps all their versions.',
 
-	planet: (name: string) => `Planet of ${name}`,
+	planet: (name: string) => `Settings of ${name}`,
 	create: (name: string) => `The configuration ${name} has no settings yet, or the key may not see it. Saving creates them.`,
 	tabs: { form: 'Form', json: 'JSON', difference: 'Difference' },
 	name: 'Name',
@@ -43,9 +43,9 @@ export const words = {
 	mistakeAt: (line: number, column: number, text: string) => `Line ${line}, column ${column}: ${text}.`,
 	notAnObject: 'The settings must be an object.',
 
-	unsaved: (n: number) => (n === 1 ? '1 change is not saved.' : `${n} changes are not saved.`),
-	unsavedJSON: 'The changes are not saved.',
-	kept: 'They stay in this tab, also after a reload.',
+	unsaved: (n: number) => (n === 1 ? '1 unsaved change' : `${n} unsaved changes`),
+	unsavedJSON: 'Unsaved changes',
+	kept: ', kept in this tab, also after a reload.',
 	challengeMistake: 'The text of the interactive challenge has a mistake.',
 	nothingChanged: 'Nothing is changed.',
 	discard: 'Discard',

@@ -41,7 +41,7 @@ export const words = {
 	tabs: { form: 'Definition', preview: 'Preview', runs: 'Runs', versions: 'Versions' },
 	members: {
 		title: 'Title', filters: 'Filter', period: 'About the last', weekday: 'Day', at: 'Made at', tz: 'Time zone', template: 'Template',
-		compare: 'Compared with', when: 'Sent', deliver: 'Destinations', max_bytes: 'At most bytes', paused: 'Paused',
+		compare: 'Compared with', when: 'Sent', deliver: 'Destinations', max_bytes: 'Stop above', paused: 'Paused',
 	},
 	hints: {
 		title: 'Follows from the template if it is empty.',
@@ -60,9 +60,9 @@ export const words = {
 	addMail: 'Add mail',
 	removeTo: (name: string) => `Remove ${name === '' ? 'the destination' : name}`,
 
-	unsaved: (n: number) => (n === 1 ? '1 change is not saved.' : `${n} changes are not saved.`),
-	notCreated: 'The report is not created yet.',
-	kept: 'It stays in this tab, also after a reload.',
+	unsaved: (n: number) => (n === 1 ? '1 unsaved change' : `${n} unsaved changes`),
+	notCreated: 'Not created yet',
+	kept: ', kept in this tab, also after a reload.',
 	discard: 'Discard',
 	save: 'Save',
 	saving: 'Saving…',
@@ -95,7 +95,7 @@ export const words = {
 	toHint: 'which is not part of it',
 	wrongTime: 'Not a time.',
 	previewHint: 'What the report would be about this period. Nothing is sent.',
-	previewDraft: 'With the changes that are not saved.',
+	previewDraft: 'With the unsaved changes.',
 	preview: 'Preview',
 	previewOf: (period: string) => `Preview, ${period}`,
 	savePage: 'Save the page',

@@ -1,11 +1,10 @@
 // The texts of what stands out.
 
 export const words = {
-	name: (selected: string) => `What stands out where ${selected}`,
-	/** 71 % of them (710) have organization Jade Telecom, and 2 % of the other requests (180). */
-	sentence: (field: string, value: string) => ({
-		selected: [' of them (', `) have ${field} ${value}, and `], baseline: [' of the other requests (', ').'],
-	}),
+	name: (selected: string) => `${selected === 'blocked is true' ? 'Blocked' : selected} against the rest`,
+	/** organization Jade Telecom: 71 % of these (710), 2 % of the rest (180). */
+	of: (field: string, value: string) => `${field} ${value}:`,
+	sides: { selected: [' of these (', '), '], baseline: [' of the rest (', ')'] },
 	noOthers: (selected: string) => `There are no others to compare with: all requests of the filter have ${selected}.`,
 	none: 'No value is in more of them than in the others, except by chance.',
 	small: 'These are few requests: a difference may be chance.',

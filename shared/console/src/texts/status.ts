@@ -32,6 +32,7 @@ export const words = {
 	watching: 'Logs that are put into the folder or bucket of raw logs are imported.',
 	notWatching: 'This server does not import by itself.',
 	notWatchingDo: 'Import a log when there is one: orrery import FILE',
+	importLog: 'Import a log',
 	importUnknown: 'This server does not know the imports.',
 
 	rejected: (n: string) => `${n} of imported logs are not records.`,
@@ -50,7 +51,7 @@ export const words = {
 	key: (name: string) => `This tab uses the key “${name}”.`,
 	keyScopes: (scopes: string) => `It may ${scopes}.`,
 	scopes: {
-		'data:read': 'read data', 'conf:read': 'read settings', 'conf:write': 'change settings',
+		'data:read': 'read data', 'data:write': 'import logs', 'conf:read': 'read settings', 'conf:write': 'change settings',
 	} as Readonly<Record<string, string>>,
 	keyAll: 'It sees all branches.',
 	keyBranches: (names: string) => `It sees only ${names}.`,

@@ -1,1 +1,0 @@
-import{_c as f,b as o,c as r,o as m,p as e,q as t,r as i,va as p}from"./chunk-gwz7r55o.js";t(e());i();m();r();var d=document.getElementById("console");d&&o(p(f,{}),d);
