@@ -131,8 +131,8 @@ func (i *invokeCommand) program(
 		return filepath.Abs(i.Bootstrap)
 	}
 	path := filepath.Join(folder, "bootstrap")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc,netgo,osusergo",
-		"-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
+		"-tags", "lambda.norpc,netgo,osusergo", "-ldflags", "-s -w", "-o", path, "github.com/orrery/orrery/functions/"+f.Name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stdout, build.Stderr = c.Err, c.Err
 	if err := build.Run(); err != nil {
