@@ -275,7 +275,8 @@ with_trino() {
 	go test -timeout 20m ./shared/engine/athena -run TestDifferentialOverTrino -differential.filters=30
 	go test -timeout 20m ./shared/engine/athena -run 'TestEngineOverTrino|TestColumnsOfAnAttackOverTrino' \
 		-skip 'TestEngineOverTrino/(empty_lake|explain|the_end_of_the_context)' -suite.every=200 # minutes more with all
-	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestVersions|TestDifferential$|TestRules$' -differential.filters=12
+	go test -timeout 20m ./shared/engine/trino -run 'TestGoldens|TestPartitions|TestBytes|TestManyGroups|TestMostExpressions|TestDamagedObject|TestDifferential$|TestRules$' -differential.filters=12 -whatif.rules=24
+	go test -timeout 20m -short ./shared/engine/trino -run 'TestVersions' # a third of the filters
 	go test -timeout 10m ./shared/pattern ./shared/sqlgen -run OnTrino
 	go test -p 1 ./scripts/servers/athenad ./scripts/orrery -run 'TestTables|TestServeOverTrino|TestViewOfTrino'
 	unset ORRERY_TEST_TRINO ORRERY_TEST_TRINO_LAKE
