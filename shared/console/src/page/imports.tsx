@@ -35,7 +35,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 	const fail = (error: unknown, sample: Sample | null, signal: AbortSignal): void => {
 		if (signal.aborted) return;
 		const doubted = error instanceof Refusal && error.details.some((d) => d.type === 'unconfirmed');
-		setState({ is: 'failed', message: error instanceof Unreachable ? words.offline : sentenceOf(error), sample, doubted });
+		setState({ is: 'failed', message: messageOf(error), sample, doubted });
 	};
 	useEffect(() => { // what the log is
 		if (!log || able !== 'able') return;
@@ -73,7 +73,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 			}
 			setState({ is: 'undone', records });
 			ask();
-		})().catch((error: unknown) => fail(error, null, new AbortController().signal));
+		})().catch((error: unknown) => setState({ is: 'kept', logs: done, message: messageOf(error) }));
 	};
 	const moment = (ms: number): string => `${momentIn(Math.floor(ms / 1000) * 1000, zone)} ${zone}`;
 	const next = at + 1 < chosen.length && <button type="button" onClick={() => setAt(at + 1)}>{words.next}</button>;
@@ -97,6 +97,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 				{state.is === 'undoing' && <p>{words.undoing}</p>}
 				{state.is === 'undone' && <p>{words.undone(state.records, count(state.records))}</p>}
 				{state.is === 'failed' && <><p class="wrong-text"><strong>{words.failed}</strong></p><pre>{state.message}</pre></>}
+				{state.is === 'kept' && <><p class="wrong-text"><strong>{words.kept}</strong></p><pre>{state.message}</pre></>}
 				{state.is === 'done' && <Done logs={state.logs} moment={moment} />}
 			</div>
 			{state.is === 'shown' && <Shown sample={state.sample} moment={moment} host={host} setHost={setHost} />}
@@ -114,9 +115,9 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 					go({ screen: 'dashboard', filter: '', period: absolute(period), record: null });
 					dialog.current?.close();
 				}} />}
-				{state.is === 'done' && together(state.logs).ids.length > 0 &&
+				{(state.is === 'done' || state.is === 'kept') && together(state.logs).ids.length > 0 &&
 					<button type="button" onClick={() => undo(state.logs)}>{words.undo}</button>}
-				{['done', 'undone', 'failed'].includes(state.is) && next}
+				{['done', 'undone', 'kept', 'failed'].includes(state.is) && next}
 				{busy ? state.is === 'sending' && <button type="button" onClick={cancel}>{words.cancel}</button> :
 					<button type="button" onClick={() => dialog.current?.close()}>{words.close}</button>}
 			</div>
@@ -190,7 +191,9 @@ function Show({ logs, show }: { logs: readonly Imported[]; show(period: { from: 
 		{words.show}</button>;
 }
 
-function sentenceOf(error: unknown): string {
+/** messageOf is why a request failed. */
+function messageOf(error: unknown): string {
+	if (error instanceof Unreachable) return words.offline;
 	const text = error instanceof Error ? error.message : String(error);
 	return text.replace(/\. To import it nevertheless, send anyway=true$/, '.');
 }

@@ -38,6 +38,7 @@ export type State =
 	| { is: 'done'; logs: readonly Imported[] }
 	| { is: 'undoing'; logs: readonly Imported[] }
 	| { is: 'undone'; records: number }
+	| { is: 'kept'; logs: readonly Imported[]; message: string } // undoing has failed
 	| { is: 'failed'; message: string; sample: Sample | null; doubted: boolean };
 
 /** sampleBytes is the length of the beginning of a log that shows what it is. */

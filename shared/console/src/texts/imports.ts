@@ -37,10 +37,11 @@ export const words = {
 	undo: 'Undo',
 	undoing: 'Taking the records out …',
 	undone: (n: number, written: string) => `Undone: ${some(n, 'record', written)} taken out.`,
+	kept: 'The import was not undone.',
 	failed: 'Nothing was imported.',
 	anyway: 'Import it nevertheless',
 	impossible: 'This server does not import logs over HTTP. On AWS, put logs into the bucket of raw logs; on one machine, use: ' +
 		'orrery import FILE',
 	forbidden: 'The key of this tab may not import logs: it needs the scope data:write, and no limit to branches.',
-	offline: 'The server did not answer. Nothing was imported.',
+	offline: 'The server did not answer.',
 };
