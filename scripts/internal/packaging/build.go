@@ -24,7 +24,8 @@ func (r *release) build(ctx context.Context, p platform) (string, error) {
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	_, err := r.goCommand(ctx, p, "build", "-trimpath", "-buildvcs=false",
+	// The SDK of AWS is much of the program, and none of it runs often enough to gain from inlining.
+	_, err := r.goCommand(ctx, p, "build", "-trimpath", "-buildvcs=false", "-gcflags=github.com/aws/...=-l",
 		"-ldflags", "-s -w -buildid= -X "+versionVariable+"="+r.version, "-o", path, commandPackage)
 	return path, err
 }

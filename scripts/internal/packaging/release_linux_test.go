@@ -150,7 +150,7 @@ func checkArchive(t *testing.T, folder string) {
 }
 
 // largestProgram is the number of bytes that a program may have.
-const largestProgram = 50_000_000
+const largestProgram = 48_500_000
 
 // checkParts checks the list of the modules in a program.
 func checkParts(t *testing.T, list []byte) {
