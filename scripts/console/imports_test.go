@@ -27,7 +27,7 @@ func TestImportLog(t *testing.T) {
 			shot("import-done"), click("dialog.import .primary", "Show them"), lacks("dialog.import"), answered(), sees("shop.example"),
 			drops("access.log", log.String()+"no record\n"), sees("The first record"), click("dialog.import .primary", "Import"),
 			sees("Everything in this log was imported before."), holds("!$$('dialog.import button').some((one) => one.textContent === 'Undo')",
-				"does not offer to undo what it has not brought"), click("dialog.import button:last-child", "Close"))
+				"does not offer to undo an import without new records"), click("dialog.import button:last-child", "Close"))
 	}
 	walk := walksAt(t, empty())
 	noDelete := func(c *call) bool { return c.r.Method == http.MethodDelete && c.hangUp() }

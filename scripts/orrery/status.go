@@ -66,7 +66,7 @@ func (s *statusCommand) print(out io.Writer, a client.Status, now time.Time) err
 	line("engine", a.Engine)
 	line("records", recordsText(a))
 	if a.Demo {
-		line("demo", "the records are those of the demo, which the first import removes")
+		line("demo", "the records come from the demo, which the first import removes")
 	}
 	if a.Complete != nil {
 		line("complete", "through "+*a.Complete+terminal.Ago(*a.Complete, now))

@@ -19,7 +19,7 @@ type Status struct {
 	Objects  *int     `json:"objects"` // that hold the records
 	Bytes    *int64   `json:"bytes"`   // of the objects
 	Hours    []Hour   `json:"hours"`   // those with records among the newest 72, newest first
-	Demo     bool     `json:"demo"`    // the records are those of the demo, as long as nothing is imported
+	Demo     bool     `json:"demo"`    // the records come from the demo, as long as nothing is imported
 	Ingest   *Ingest  `json:"ingest"`
 	Price    *Price   `json:"price"` // nil if the engine charges nothing
 	Limits   Limits   `json:"limits"`

@@ -52,7 +52,7 @@ func OpenArchive(r io.Reader) (archive *Archive, log io.Reader, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
+	if IsZip(head) {
 		file, ok := r.(interface {
 			io.ReaderAt
 			io.Seeker
@@ -73,6 +73,11 @@ func OpenArchive(r io.Reader) (archive *Archive, log io.Reader, err error) {
 	}
 	archive, err = openTar(r)
 	return archive, nil, err
+}
+
+// IsZip reports whether a file with this beginning is a zip archive. Four bytes tell.
+func IsZip(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
 // beginning returns the first bytes of a reader, and a reader that has all of its bytes: r itself if it can seek.

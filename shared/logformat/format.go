@@ -256,6 +256,9 @@ func (e *UnrecognizedError) Error() string {
 // shownMembers is the number of members that ShownMembers lists.
 const shownMembers = 40
 
+// MaxShown is the number of bytes of the first line that a message about an UnrecognizedError shows.
+const MaxShown = 400
+
 // What says what is wrong, without a remedy.
 func (e *UnrecognizedError) What() string {
 	if e.Lines > 1 {

@@ -26,7 +26,7 @@ type Status struct {
 	Price    *Price        // of queries; nil: the engine charges nothing, or the price is not known
 	Wait     time.Duration // how long a request waits for its query
 	Values   bool          // the engine finds values of fields
-	Demo     bool          // the records are those of the demo
+	Demo     bool          // the records come from the demo
 }
 
 // Retention is how long records are kept.

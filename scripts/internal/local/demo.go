@@ -63,7 +63,7 @@ func (e *demoEngine) pin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, chosen{}, engine)
 }
 
-// choose returns the engine of a request, and reports whether it is that of the demo.
+// choose returns the engine that answers a request, and reports whether it answers from the demo.
 func (e *demoEngine) choose(ctx context.Context) (chosenEngine storeEngine, isDemo bool, err error) {
 	if engine, ok := ctx.Value(chosen{}).(storeEngine); ok {
 		return engine, engine.store != e.own.store, nil
@@ -201,7 +201,7 @@ func (e *demoEngine) CompleteThrough(ctx context.Context) (time.Time, error) {
 	return e.own.CompleteThrough(ctx)
 }
 
-// Sequence implements engine.Arrivals. The demo has none: its changes are not those of the records that replace it.
+// Sequence implements engine.Arrivals. The demo has no sequence, because the first import replaces it by other records.
 func (e *demoEngine) Sequence(ctx context.Context) (int64, error) {
 	chosen, isDemo, err := e.choose(ctx)
 	if err != nil || isDemo {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/api/importing"
@@ -188,16 +187,13 @@ func forCaller(err error) error {
 		return importing.Unconfirmed(e.What)
 	}
 	if e, is := errors.AsType[*logformat.UnrecognizedError](err); is {
-		return fault.New(fault.Invalid, "%s. The first line is %.*q", e.What(), maxShown, e.First)
+		return fault.New(fault.Invalid, "%s. The first line is %.*q", e.What(), logformat.MaxShown, e.First)
 	}
 	if e, is := errors.AsType[*fault.Error](err); is {
 		return e // without the name of the log
 	}
 	return err
 }
-
-// maxShown is the length in bytes of the line that an error shows.
-const maxShown = 400
 
 // addPeriods adds the periods of the records of logs that were imported.
 func (i importer) addPeriods(ctx context.Context, results []importing.Imported) error {
@@ -238,9 +234,8 @@ func (i importer) Forget(ctx context.Context, id string) (f importing.Forgotten,
 // optionsOf returns the options of an import.
 func optionsOf(log importing.Log) (ingest.Options, error) {
 	options := ingest.Options{Format: log.Format, Zone: log.Zone}
-	for _, text := range log.Set {
-		field, value, _ := strings.Cut(text, "=")
-		options.Defaults = append(options.Defaults, ingest.Default{Field: field, Value: value})
+	for _, s := range log.Set {
+		options.Defaults = append(options.Defaults, ingest.Default(s))
 	}
 	if log.Format != "" && log.Format != "auto" {
 		if _, err := logformat.ByName(log.Format); err != nil {
@@ -268,7 +263,7 @@ func (i importer) input(log importing.Log) (in io.Reader, done func() error, err
 		return nil, nil, err
 	}
 	all := io.MultiReader(bytes.NewReader(start[:n]), log.Body)
-	if string(start) != "PK\x03\x04" {
+	if !ingest.IsZip(start[:n]) {
 		return all, nothing, nil
 	}
 	if i.spill == nil {

@@ -61,7 +61,7 @@ func rows(t *testing.T, i importer) int64 {
 func TestImportOverHTTP(t *testing.T) {
 	i := newImporter(t)
 	log := logOf("access.log", lines(20)+"no record\n")
-	log.Set = []string{"host=www.example.com"}
+	log.Set = []importing.Setting{{Field: "host", Value: "www.example.com"}}
 	s, err := i.Sample(t.Context(), log)
 	if err != nil || s.Format != "combined" || s.Guessed || !strings.Contains(string(s.First), `"host":"www.example.com"`) ||
 		s.From == nil || s.Problem == "" {
@@ -118,7 +118,7 @@ func TestImportIsRefused(t *testing.T) {
 		"a text":            {logOf("a", "# Notes\nabout nothing\n"), fault.Invalid, `The first line is "# Notes"`},
 		"a log of a copy":   {logOf("copy.log", lines(40)), fault.Internal, "in the data already"},
 		"an unknown format": {withFormat("apache9"), fault.Invalid, `unknown format "apache9"`},
-		"an unknown field":  {withSet("hots=a"), fault.Invalid, `did you mean "host"?`},
+		"an unknown field":  {withSet("hots", "a"), fault.Invalid, `did you mean "host"?`},
 		"a cut off file":    {logOf("a.gz", half), fault.Invalid, "cut off"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -146,9 +146,9 @@ func withFormat(format string) importing.Log {
 	return log
 }
 
-func withSet(text string) importing.Log {
+func withSet(field, value string) importing.Log {
 	log := logOf("a", lines(2))
-	log.Set = []string{text}
+	log.Set = []importing.Setting{{Field: field, Value: value}}
 	return log
 }
 
@@ -219,7 +219,7 @@ func TestImportNeedsSpace(t *testing.T) {
 	}
 }
 
-// TestImportsOneAtATime: a second log during an import is told to come back.
+// TestImportsOneAtATime: a log that comes during the import of another one is refused for the moment.
 func TestImportsOneAtATime(t *testing.T) {
 	i := newImporter(t)
 	in, out := io.Pipe()

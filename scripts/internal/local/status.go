@@ -22,7 +22,7 @@ func (p *Product) Status(ctx context.Context) (found status.Status, err error) {
 	return found, err
 }
 
-// ofFolder returns what the data directory knows. The records may be those of the demo, but the imports never are.
+// ofFolder returns what the data directory knows. The records may come from the demo; the imports never do.
 func (p *Product) ofFolder(ctx context.Context) (found status.Status, err error) {
 	answering, isDemo, err := p.demo.choose(ctx)
 	if err != nil {

@@ -25,7 +25,7 @@ type Source struct {
 	Freshness func(ctx context.Context) (newest, complete time.Time, err error)
 	// Partials returns the figures of the kept figures.
 	Partials func() scan.PartialCounts
-	// Demo reports whether the records are those of the demo.
+	// Demo reports whether the records come from the demo.
 	Demo func(ctx context.Context) (bool, error)
 	Now  func() time.Time
 }
@@ -107,7 +107,7 @@ func newState(s Source) *state {
 			"Row groups that were not read because figures of earlier queries were reused."),
 		counted: desc("orrery_row_groups_read_total", "Row groups that queries for figures have read."),
 		kept:    desc("orrery_kept_figures_bytes", "Memory of the figures that are kept for further queries."),
-		demo:    desc("orrery_demo_day", "1 if the records are those of the demo, as long as nothing is imported, else 0."),
+		demo:    desc("orrery_demo_day", "1 if the records come from the demo, as long as nothing is imported, else 0."),
 	}
 }
 

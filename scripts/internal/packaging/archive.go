@@ -40,9 +40,14 @@ func below(folder string, files []file) []file {
 
 // filesOf returns the files in a folder and its subfolders, in order.
 func filesOf(folder string) ([]file, error) {
+	return filesWith(folder, func(string) bool { return true })
+}
+
+// filesWith is filesOf for the files whose paths are wanted.
+func filesWith(folder string, wanted func(path string) bool) ([]file, error) {
 	var files []file
 	err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil || e.IsDir() || !wanted(filepath.ToSlash(name)) {
 			return err
 		}
 		content, err := os.ReadFile(name)

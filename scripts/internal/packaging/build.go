@@ -93,15 +93,13 @@ func (r *release) commonFiles(ctx context.Context) (c common, err error) {
 	}
 	sortFiles(c.texts)
 	for _, folder := range []string{"scripts", "shared"} {
-		found, err := filesOf(folder)
+		found, err := filesWith(folder, func(path string) bool {
+			return strings.HasSuffix(path, ".md") && !strings.Contains(path, "/testdata/")
+		})
 		if err != nil {
 			return c, err
 		}
-		for _, f := range below(folder, found) {
-			if strings.HasSuffix(f.name, ".md") && !strings.Contains(f.name, "/testdata/") {
-				c.guides = append(c.guides, f)
-			}
-		}
+		c.guides = append(c.guides, below(folder, found)...)
 	}
 	return c, nil
 }

@@ -35,11 +35,14 @@ type Importer interface {
 type Log struct {
 	Name         string
 	Body         io.Reader
-	Size         int64    // of the body, in bytes
-	Format, Zone string   // "" to detect the format, and for its own zone
-	Set          []string // FIELD=VALUE, for fields that records lack
-	Anyway       bool     // import it even if it looks like a mistake
+	Size         int64  // of the body, in bytes
+	Format, Zone string // "" to detect the format, and for its own zone
+	Set          []Setting
+	Anyway       bool // import it even if it looks like a mistake
 }
+
+// Setting is a value for a field that records lack.
+type Setting struct{ Field, Value string }
 
 // Sample is what the beginning of a log shows.
 type Sample struct {
@@ -138,10 +141,8 @@ var (
 		Name: "set", Schema: &huma.Schema{Type: "string"}, Example: "host=www.example.com",
 		Doc: "FIELD=VALUE for a field that records lack; several are on lines of their own.",
 	}
-	anywayParam = parameter.Parameter{
-		Name: "anyway", Schema: &huma.Schema{Type: "boolean"}, Example: true,
-		Doc: "Also import a log that looks like a mistake: most of its lines are no records, or are in the data already.",
-	}
+	anywayParam = parameter.Boolean("anyway", "Also import a log that looks like a mistake: most of its lines are no "+
+		"records, or are in the data already.")
 	fromPage = parameter.Parameter{
 		Name: header, Required: true, Schema: &huma.Schema{Type: "string", Enum: []any{"true"}},
 		Doc: "Says that the request is meant: a web page of another site cannot send it.",
@@ -336,10 +337,11 @@ func logOf(c *route.Call) (Log, error) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		if at := strings.Index(line, "="); at <= 0 {
+		field, value, ok := strings.Cut(line, "=")
+		if !ok || field == "" {
 			return Log{}, errSet()
 		}
-		log.Set = append(log.Set, line)
+		log.Set = append(log.Set, Setting{field, value})
 	}
 	switch args[anywayParam.Name] {
 	case "", "false":

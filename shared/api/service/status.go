@@ -31,7 +31,7 @@ type Installation struct {
 	Objects  *int                `json:"objects" nullable:"true" doc:"Parquet objects that hold them; null like records"`
 	Bytes    *int64              `json:"bytes" nullable:"true" doc:"Of these objects; null like records"`
 	Hours    []InstallationHour  `json:"hours" doc:"The hours with records among the newest 72, newest first; null like records"`
-	Demo     bool                `json:"demo" doc:"The records are those of the demo, as long as nothing is imported"`
+	Demo     bool                `json:"demo" doc:"The records come from the demo, as long as nothing is imported"`
 	Ingest   *InstallationIngest `json:"ingest" doc:"The imports; null if the server does not know them, or for a key limited to branches"`
 	Price    *InstallationPrice  `json:"price" doc:"Of queries; null if the engine charges nothing"`
 	Limits   InstallationLimits  `json:"limits"`

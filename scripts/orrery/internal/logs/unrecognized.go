@@ -12,13 +12,10 @@ import (
 	"github.com/orrery/orrery/shared/logformat"
 )
 
-// maxShownLine is the number of bytes of a line that an error shows.
-const maxShownLine = 400
-
 // PrintUnrecognized prints the first line of a log, why each format does not match it, and where the one that matches
 // the most of it stops.
 func PrintUnrecognized(w io.Writer, log string, e *logformat.UnrecognizedError) {
-	fmt.Fprintf(w, "%s begins with\n  %.*q\n", terminal.Printable(log), maxShownLine, e.First)
+	fmt.Fprintf(w, "%s begins with\n  %.*q\n", terminal.Printable(log), logformat.MaxShown, e.First)
 	if e.Wrapped != nil {
 		return
 	}

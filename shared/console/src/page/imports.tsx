@@ -8,6 +8,7 @@ import { factsOf, type Imported, lengthShown, pathOf, pathOfImport, type Sample,
 import type { Installation } from '../pure/installation';
 import { absolute, momentIn } from '../pure/time';
 import { words } from '../texts/imports';
+import { words as common } from '../texts/page';
 
 /** ImportLog imports logs, one after the other. */
 export function ImportLog({ logs, close }: { logs: readonly File[]; close(): void }) {
@@ -83,7 +84,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 		close();
 	}}>
 		<div class="box">
-			<h2 id="import-title">{words.title}{log && `: ${log.name}`}</h2>
+			<h2 id="import-title">{common.importLog}{log && `: ${log.name}`}</h2>
 			{chosen.length > 1 && <p class="quiet">{words.of(at + 1, chosen.length)}</p>}
 			{able === 'impossible' && <p>{words.impossible}</p>}
 			{able === 'forbidden' && <p>{words.forbidden}</p>}
@@ -91,7 +92,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 			<div role="status">
 				{state.is === 'reading' && <p>{words.reading(log?.name ?? '')}</p>}
 				{state.is === 'sending' && <>
-					<progress value={state.sent} max={1} aria-label={words.title} />
+					<progress value={state.sent} max={1} aria-label={common.importLog} />
 					<p>{state.sent < 1 ? words.sending(`${Math.floor(state.sent * 100)} %`, bytes(log?.size ?? 0)) : words.storing}</p>
 				</>}
 				{state.is === 'undoing' && <p>{words.undoing}</p>}

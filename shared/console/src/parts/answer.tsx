@@ -312,7 +312,7 @@ function Honesty({ metas, part }: { metas: readonly Meta[]; part: boolean }) {
 	return <p class="honesty">
 		{begin !== null && <span>{words.begins(momentIn(begin, zone))}</span>}
 		{warnings.map((warning) => <span key={warning} class="warning">{warning}</span>)}
-		{demo && <button type="button" class="link" onClick={() => bring([])}>{w.importLog}</button>}
+		{demo && <button type="button" class="link" onClick={() => bring([])}>{words.importLog}</button>}
 		{skipped.size > 0 && <details class="warning">
 			<summary>{w.skipped(skipped.size)}</summary>
 			<ul>{[...skipped].map((name) => <li key={name}><code>{name}</code></li>)}</ul>

@@ -28,7 +28,7 @@ export function Nothing({ meta }: { meta: Meta }) {
 	if (meta.newest === null) {
 		return <section class="trouble"><p><strong>{words.noData}</strong></p><p>{words.noDataHint}</p>
 			{!['athena', 'trino'].includes(meta.engine) && <button type="button" class="primary" onClick={() => bring([])}>
-				{empty.honesty.importLog}</button>}
+				{empty.importLog}</button>}
 		</section>;
 	}
 	const newest = Date.parse(meta.newest);

@@ -10,6 +10,7 @@ import { ago, bytes, count, dollars, milliseconds } from '../pure/format';
 import { type Check, checksOf, type Hour, hourPeriod, type Installation, slotsOf, startOf, unmerged } from '../pure/installation';
 import { objects } from '../pure/price';
 import { absolute, momentIn } from '../pure/time';
+import { words as common } from '../texts/page';
 import { words } from '../texts/status';
 
 /** Status asks for the status, and draws what is well, what is to do, the hours and the limits. */
@@ -82,7 +83,7 @@ function Sentences({ check, status, at }: Answers & { check: Check }) {
 				words.last(ingest.last_source, since(ingest.last_at))} {ingest.watching ? words.watching :
 				<>{words.notWatching} <Do>{words.notWatchingDo}</Do></>}{' '}
 				{status.features.includes('import-log') && <button type="button" class="small" onClick={() => bring([])}>
-					{words.importLog}</button>}</>;
+					{common.importLog}</button>}</>;
 		case 'quarantine': {
 			const { lines, newest_code: code } = ingest?.quarantined ?? { lines: null, newest_code: null };
 			if (check.state === 'unknown') return <>{words.rejectedUnknown}</>;

@@ -3,7 +3,6 @@
 const some = (n: number, one: string, written: string): string => (n === 1 ? `1 ${one}` : `${written} ${one}s`);
 
 export const words = {
-	title: 'Import a log',
 	ask: 'Drop a log here, or choose a file',
 	askHint: 'Access logs, logs of gateways and load balancers, plain or compressed, also in archives. The format is detected, and ' +
 		'you see the first record before anything is imported.',

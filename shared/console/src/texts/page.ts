@@ -39,6 +39,7 @@ export const words = {
 	later: 'Later',
 	wider: 'Twice as long',
 	dropLog: 'Drop the log to import it',
+	importLog: 'Import a log',
 	shownDay: 'The last 30 minutes have no records. This is the newest day of the data.',
 
 	keyForget: 'Forget the key',
@@ -175,7 +176,6 @@ export const words = {
 		cached: (text: string) => `answer of ${text} ago`,
 		split: 'asked in parts',
 		demo: 'demo data, until the first import',
-		importLog: 'Import a log',
 		late: (n: number) => (n === 1 ? '1 event arrived late and is not shown' : `${n} events arrived late and are not shown`),
 		lateUnknown: 'events that arrive late are not shown by Live',
 		questions: (n: number) => `${n} questions`,

@@ -32,7 +32,6 @@ export const words = {
 	watching: 'Logs that are put into the folder or bucket of raw logs are imported.',
 	notWatching: 'This server does not import by itself.',
 	notWatchingDo: 'Import a log when there is one: orrery import FILE',
-	importLog: 'Import a log',
 	importUnknown: 'This server does not know the imports.',
 
 	rejected: (n: string) => `${n} of imported logs are not records.`,
