@@ -70,7 +70,7 @@ func (i importer) Sample(ctx context.Context, log importing.Log) (s importing.Sa
 		defer func() { err = errors.Join(err, archive.Close()) }()
 		member, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return s, fault.New(fault.Invalid, "there is no log in the archive")
+			return s, errNoLog()
 		}
 		if err != nil {
 			return s, err
@@ -169,11 +169,15 @@ func (i importer) Import(ctx context.Context, log importing.Log) (results []impo
 		return nil, unexpected
 	case err != nil && len(results) == 0, ctx.Err() != nil:
 		return nil, errors.Join(err, ctx.Err())
+	case len(results) == 0:
+		return nil, errNoLog()
 	case !imported && len(results) == 1:
 		return nil, failed
 	}
 	return results, i.addPeriods(ctx, results)
 }
+
+func errNoLog() error { return fault.New(fault.Invalid, "there is no log in the archive") }
 
 // mayBeShown reports whether the error of a log is one that its sender can mend.
 func mayBeShown(err error) bool {

@@ -119,6 +119,7 @@ func TestImportIsRefused(t *testing.T) {
 		"a log of a copy":   {logOf("copy.log", lines(40)), fault.Internal, "in the data already"},
 		"an unknown format": {withFormat("apache9"), fault.Invalid, `unknown format "apache9"`},
 		"an unknown field":  {withSet("hots", "a"), fault.Invalid, `did you mean "host"?`},
+		"an empty archive":  {logOf("a.zip", "PK\x05\x06"+strings.Repeat("\x00", 18)), fault.Invalid, "no log in the archive"},
 		"a cut off file":    {logOf("a.gz", half), fault.Invalid, "cut off"},
 	} {
 		t.Run(name, func(t *testing.T) {
