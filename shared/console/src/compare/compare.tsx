@@ -19,7 +19,7 @@ import { briefValue } from '../pure/reason';
 import { nameOf as nameOfPart } from '../pure/selection';
 import { requestsOf, withoutPeriod } from '../pure/sides';
 import { clockIn, dayText, lengthOf, momentIn, type Period, periodIn, presetName, resolve } from '../pure/time';
-import { words } from '../texts/compare';
+import { words } from './compare.words';
 
 const mostFindings = 40;
 const firstSide = 'previous';

@@ -8,7 +8,7 @@ import { Answered } from '../parts/answer';
 import { Empty, type Key, List, type ListName } from '../parts/list';
 import { filtersOf } from '../pure/filter';
 import { periodOf } from '../pure/fragment';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 const mostValues = 8;
 

@@ -1,6 +1,6 @@
 // Dashboard: what is going on, who does it, and to what.
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import {
 	type Answer, type Facet, type Incident, type Parameters, questionOf, Refusal, type Route, type Routes, type Segment, type Top,
 } from '../foundation/api';
@@ -10,12 +10,13 @@ import { lazy } from '../foundation/lazy';
 import { mostSegments, narrow, useMedia } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
 import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from '../parts/answer';
+import type { Marking } from '../parts/changes';
 import { Chart } from '../parts/chart';
 import { Changes, Facets, Nothing } from '../parts/lazily';
 import linesStyle from '../parts/lines.css';
 import { Empty, factOfTop, List, type ListName, Of, type Rank } from '../parts/list';
 import { Count, Share, Value } from '../parts/menu';
-import { type Mark, Marks } from '../parts/plot';
+import { Marks } from '../parts/plot';
 import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
 import { Select } from '../parts/select';
 import { leadToData, never } from '../parts/start';
@@ -29,7 +30,7 @@ import { choices } from '../pure/groupings';
 import { mostDays } from '../pure/incidents';
 import { type Known, knownOf, lacks, numberIn } from '../pure/known';
 import { comparedWith, dateIn, type Period, previous, segmentFor } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import { Incidents, marksOf } from './incidents';
 import standoutStyle from './standout.css';
 
@@ -187,12 +188,16 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const none = now !== null && requests === 0;
 	const found = incidents.answer?.plan === drawn ? incidents.answer?.answer ?? null : null;
 	const chart = chartOf(console.place, known);
-	const [changes, setChanges] = useState<readonly Mark[]>([]);
-	const marks = useMemo(() => [...found ? marksOf(found) : [], ...changes], [found, changes]);
+	const settled = useRef(false); // whether the log has settings whose changes can be marked
+	if (fits(present.facets)) settled.current = decided;
+	const open = console.place.panel === 'changes';
+	const [changes, setChanges] = useState<Marking>({ marks: [], metas: [], questions: [] });
+	const marks = useMemo(() => [...found ? marksOf(found) : [], ...changes.marks], [found, changes]);
 	const split = (console.place.by ?? []).length > 0; // then no panel has the timeline
 	const figures = [...(split ? [timeline] : []), ...others];
 	return <>
-		<Line asked={all} metas={metas} questions={metas.length > 0 ? questionsOf(plan) : []} />
+		<Line asked={all} metas={[...metas, ...changes.metas]}
+			questions={metas.length > 0 ? [...questionsOf(plan), ...changes.questions] : []} />
 		<Trouble asked={planned} earlier={now !== null} />
 		{none && liveRate(console.place) === 0 ? <>
 			<Nothing meta={now.meta} />
@@ -202,7 +207,9 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 			<Incidents asked={incidents} of={planned} figures={{
 				requests: now && requests, blocked, ...(countedBy(drawn?.now.timeline[1]) ?? plan.of),
 			}} />
-			<Views known={known} mark={setChanges} />
+			<Views known={known} />
+			{(open || settled.current) && <Changes mark={setChanges} open={open}
+				of={{ parameters: plan.now.timeline[1], round: plan.number, through: afforded.unpriced.through }} />}
 			<Marks.Provider value={marks}>
 				{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
 					question={drawn?.now.timeline[1]}>
@@ -253,7 +260,7 @@ function chartOf({ chart }: Place, known: Known): ChartName {
  * Views chooses what the period is compared with and what the chart draws, and opens what is beside the answer. In a narrow window, it is
  * folded, so that the chart follows the verdict.
  */
-function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): void }) {
+function Views({ known }: { known: Known }) {
 	const { place, fields, go } = useConsole();
 	const against = place.against === 'previous' ? '' : place.against;
 	const sides: Readonly<Record<string, string>> = words.comparisons;
@@ -281,7 +288,6 @@ function Views({ known, mark }: { known: Known; mark(marks: readonly Mark[]): vo
 	return <>
 		{folded ? <details><summary>{words.views}</summary>{controls}</details> : controls}
 		{place.panel === 'standout' && <StandOut />}
-		{place.panel === 'changes' && <Changes mark={mark} />}
 	</>;
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Answer, Incident } from '../foundation/api';
 import type { Asked } from '../foundation/ask';
 import { Counted, useConsole } from '../foundation/context';
+import { lazy } from '../foundation/lazy';
 import { narrow, useMedia } from '../foundation/media';
 import { Panel } from '../parts/answer';
 import { Count, LinkTo } from '../parts/menu';
@@ -10,13 +11,13 @@ import type { Mark } from '../parts/plot';
 import { besidesOf, conditionOf } from '../parts/tile';
 import { add, splitPeriod } from '../pure/filter';
 import { count, requests } from '../pure/format';
-import { periodOf } from '../pure/fragment';
-import { inOrder, mostDays, type Verdict, verdictOf } from '../pure/incidents';
+import { inOrder, type Verdict, verdictOf } from '../pure/incidents';
 import { conditionsOf } from '../pure/lex';
-import { shorter } from '../pure/narrower';
-import { clockIn, dateIn, presetName, resolve } from '../pure/time';
+import { clockIn, dateIn } from '../pure/time';
 import { attackIn, limitOf, tried } from '../pure/trial';
-import { words } from '../texts/incidents';
+import { words } from './incidents.words';
+
+const TooLong = lazy(() => import('./toolong').then((m) => m.TooLong));
 
 /** The requests of the period, and those that were blocked. null is what is not known. */
 interface Figures extends Counted {
@@ -37,18 +38,6 @@ export function Incidents({ asked, of, figures }: {
 	</>;
 }
 
-/** TooLong offers a shorter period, in which incidents are looked for. */
-function TooLong() {
-	const { place, go } = useConsole();
-	const period = resolve(periodOf(place), Date.now());
-	const [last] = period ? shorter(periodOf(place), period).slice(-1) : [];
-	return <p class="said">
-		<span>{words.tooLong(mostDays)}</span>
-		{last && <button type="button" class="small" onClick={() => go({ period: last.period })}>
-			{words.onlyLast(presetName(last.name))}</button>}
-	</p>;
-}
-
 /** marksOf returns the incidents as parts of a chart that are marked. */
 export function marksOf({ results, meta }: Answer<Incident>): Mark[] {
 	return results.map((one) => ({
@@ -61,7 +50,7 @@ function nameOf({ kind, target, certain }: Incident): string {
 	return certain ? name : words.probably(name);
 }
 
-/** The rows at first; mostNarrow if the window is narrow. */
+/** The rows at first; mostNarrow if the window is narrow, and then without their figures, so that the chart begins on the first screen. */
 const mostRows = 6;
 const mostNarrow = 3;
 
@@ -70,11 +59,12 @@ function Found({ results, meta, figures }: Answer<Incident> & { figures: Figures
 	const [all, showAll] = useState(false);
 	const verdict = verdictOf(results);
 	const listed = inOrder(results);
-	const most = useMedia(narrow) ? mostNarrow : mostRows;
-	const shown = all ? listed : listed.slice(0, most);
+	const small = useMedia(narrow);
+	const shown = all ? listed : listed.slice(0, small ? mostNarrow : mostRows);
+	const short = small && !all && shown.length > 0;
 	const { from, to } = meta.period;
 	const dates = dateIn(Date.parse(from), zone) !== dateIn(Date.parse(to) - 1, zone);
-	return <section class={`incidents ${verdict.state.replace(' ', '-')}`} aria-labelledby="incidents">
+	return <section class={`incidents ${verdict.state.replace(' ', '-')}${short ? ' short' : ''}`} aria-labelledby="incidents">
 		<div class="said">
 			<h2 id="incidents">{headline(results, verdict)}</h2>
 			<p>{verdict.state !== 'none' && todo(results, verdict)}<Requests figures={figures} /></p>
@@ -83,12 +73,12 @@ function Found({ results, meta, figures }: Answer<Incident> & { figures: Figures
 			<thead><tr>
 				<th scope="col">{words.columns.when}</th><th scope="col">{words.columns.what}</th>
 				<th scope="col" class="n">{figures.blocked === null ? words.requests : words.columns.blocked}</th>
-				<th scope="col">{figures.blocked === null ? '' : words.columns.parts}</th>
+				<th scope="col" class="parts">{figures.blocked === null ? '' : words.columns.parts}</th>
 				<th scope="col" class="n">{words.columns.clients}</th><th scope="col">{words.columns.held}</th>
 			</tr></thead>
 			<tbody>{shown.map((one) => <Row key={one.id} incident={one} dates={dates} decided={figures.blocked !== null} />)}</tbody>
 		</table>}
-		{listed.length > shown.length && <button type="button" class="link" onClick={() => showAll(true)}>
+		{(short || listed.length > shown.length) && <button type="button" class="link" onClick={() => showAll(true)}>
 			{words.more(listed.length - shown.length)}</button>}
 		{meta.truncated && <p class="quiet">{words.most}</p>}
 	</section>;

@@ -12,7 +12,7 @@ import { periodOf, type Place } from '../pure/fragment';
 import { conditionsOf } from '../pure/lex';
 import { briefValue } from '../pure/reason';
 import { requestsOf, withoutPeriod } from '../pure/sides';
-import { words } from '../texts/standout';
+import { words } from './standout.words';
 
 const mostFindings = 20; // of which some are about values that are rarer in the selected requests
 const mostSentences = 5;

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
 import { moved, toggled } from '../pure/columns';
-import { words } from '../texts/columns';
+import { words } from './columns.words';
 
 interface Props {
 	shown: readonly string[];

@@ -10,6 +10,7 @@ import { mostSegments, narrow, useMedia, wide } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
 import { Answered, Quiet, wholeSeconds } from '../parts/answer';
 import { Chart } from '../parts/chart';
+import { words as ofEvents } from '../parts/events.words';
 import findStyle from '../parts/find.css';
 import { Changes, Facets, Nothing } from '../parts/lazily';
 import { Older, type Pages, usePages } from '../parts/older';
@@ -23,9 +24,8 @@ import { mostRows } from '../pure/live';
 import { holds } from '../pure/quickfind';
 import { type LogRecord, referenceOf, textOf } from '../pure/record';
 import { absolute, dateIn, momentIn, segmentFor } from '../pure/time';
+import { words } from '../pure/words';
 import recordStyle from '../record/record.css';
-import { words as ofEvents } from '../texts/events';
-import { words } from '../texts/page';
 import columnsStyle from './columns.css';
 import exportStyle from './export.css';
 import { QuickFind as Find } from './find';
@@ -145,7 +145,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 			<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
 				period={timeline.meta.period} />
 		</Marks.Provider>
-		{place.panel === 'changes' && <Changes mark={setChanges} />}
+		{place.panel === 'changes' && <Changes mark={({ marks }) => setChanges(marks)} />}
 		{all.length + live.waiting.length === 0 && <Quiet meta={logs.meta} />}
 		<div class="over-rows">
 			<span>{wanted !== '' ? ofEvents.eventsFound(count(rows.length), count(all.length)) :

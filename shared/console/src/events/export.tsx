@@ -9,7 +9,7 @@ import { ago, bytes, count } from '../pure/format';
 import { contentOf, fileName, type Format, type Frame, frameOf, recordsIn, wireOf } from '../pure/pieces';
 import { addUp, type Estimate, isHeavy, priceOf } from '../pure/price';
 import type { Period } from '../pure/time';
-import { words } from '../texts/export';
+import { words } from './export.words';
 
 const pageSize = 2500; // the largest page of the API
 const pieceSize = 200_000_000; // bytes that are kept in memory until they are saved

@@ -3,7 +3,7 @@ import { useConsole } from '../foundation/context';
 import { add } from '../pure/filter';
 import type { LogRecord } from '../pure/record';
 import { conditionFor } from '../pure/wanted';
-import { words } from '../texts/find';
+import { words } from './find.words';
 
 /** QuickFind searches the rows that are loaded. Enter makes it a condition, which searches all events. */
 export function QuickFind({ value, rows, searched }: {

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
 import { narrow, useMedia, usePaper } from '../foundation/media';
+import { words as ofEvents } from '../parts/events.words';
 import { Acts, useActs } from '../parts/menu';
 import { resultFields, ResultMark } from '../parts/result';
 import { waysOf } from '../parts/ways';
@@ -12,8 +13,7 @@ import { shortReason } from '../pure/reason';
 import { factOfResult, listOf, type LogRecord, referenceOf, resultOf, textOf } from '../pure/record';
 import { clockIn, dateIn, elsewhere } from '../pure/time';
 import { fitted, leastWidth, type Limits } from '../pure/widths';
-import { words as ofEvents } from '../texts/events';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 /** A column of the list: one of those below, or a field of the catalogue. */
 export type Column = string;

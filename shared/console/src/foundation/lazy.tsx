@@ -1,7 +1,7 @@
 // Parts of the page that are loaded when they are drawn, each with its own styles.
 import type { ComponentType } from 'preact';
 import { useEffect, useReducer, useState } from 'preact/hooks';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 /** lazy returns a part that is loaded when it is first drawn. Its style sheets are added in their order: shared ones, then its own. */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>, ...sheets: string[]): ComponentType<P> {

@@ -25,12 +25,12 @@ import '../pure/receivers';
 import '../pure/tags';
 import '../pure/trial'; // screens share these, and shall each need few scripts
 import { absolute, isZone, lengthOf, resolve, shift, zoomOut } from '../pure/time';
+import { words } from '../pure/words';
 import '../reports/lazily';
 import '../reports/reportparts';
 import reportsStyle from '../reports/reports.css';
 import statusStyle from '../status/status.css';
-import { words } from '../texts/page';
-import '../texts/tags';
+import '../parts/tags.words';
 import tryStyle from '../try/try.css';
 import { Bar } from './bar';
 import { useDropped } from './dropped';
@@ -126,7 +126,7 @@ export function App() {
 		if (bar.current) observer.observe(bar.current);
 		return () => observer.disconnect();
 	}, [asksAboutRequests(place.screen)]);
-	const Shown = reports(place) ? ReportNow : screenOf[place.screen];
+	const Shown = showsReport(place) ? ReportNow : screenOf[place.screen];
 	const first = useRef(true);
 	useEffect(() => {
 		document.title = `${words.screens[place.screen]} – ${words.name}`;
@@ -141,7 +141,7 @@ export function App() {
 		}}>{words.skip}</a>
 		<Header place={place} help={() => setHelp(true)}
 			forget={value.hasKey ? () => value.useKey('') : null} share={() => share(value)}
-			report={place.screen === 'dashboard' ? () => go({ panel: reports(place) ? '' : 'report' }) : null} />
+			report={place.screen === 'dashboard' ? () => go({ panel: showsReport(place) ? '' : 'report' }) : null} />
 		{asksAboutRequests(place.screen) && <div class="ask" ref={bar}>
 			<Bar />
 			<Picker />
@@ -162,7 +162,7 @@ export function App() {
 
 
 /** reports tells whether a report is shown in place of the dashboard. */
-function reports({ screen, panel }: Place): boolean {
+function showsReport({ screen, panel }: Place): boolean {
 	return screen === 'dashboard' && panel === 'report';
 }
 
@@ -170,7 +170,7 @@ function reports({ screen, panel }: Place): boolean {
 function changed(place: Place, change: Partial<Place>): Place {
 	const other = change.screen !== undefined && change.screen !== place.screen;
 	const asked = other || change.filter !== undefined || change.period !== undefined;
-	const leaves = change.screen !== undefined && reports(place);
+	const leaves = change.screen !== undefined && showsReport(place);
 	return { ...place, ...(other ? anew : {}), ...(leaves ? { panel: '' } : {}), ...(asked ? { find: '' } : {}), ...change };
 }
 
@@ -299,7 +299,8 @@ function Header({ place, help, forget, share: onShare, report }: {
 		<span class="brand"><Orbit /> <span>{words.name}</span></span>
 		<nav aria-label={words.name}>{screens.map(link)}</nav>
 		<span class="grow" />
-		{report && <button type="button" title={words.reportTitle} aria-pressed={reports(place)} onClick={report}>{words.report}</button>}
+		{report && <button type="button" title={words.reportTitle} aria-pressed={showsReport(place)} onClick={report}>
+			{words.report}</button>}
 		<button type="button" title={`${words.shareTitle} (y)`} onClick={onShare}>{words.share}</button>
 		<ThemeField />
 		{forget && <button type="button" onClick={forget}>{words.keyForget}</button>}

@@ -15,7 +15,7 @@ import { place as placeMistakes, type Placed } from '../pure/mistakes';
 import { savedNames } from '../pure/names';
 import { closed, type Completed, noOptions, stepped } from '../pure/options';
 import { filterWith, needsOf, ranAs } from '../pure/run';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import pastedStyle from './pasted.css';
 import type { SavedFilter } from './saved';
 

@@ -2,7 +2,7 @@
 import { useConsole } from '../foundation/context';
 import { chipsOf, invertedAt, withLists, withoutAt } from '../pure/chips';
 import { limitOf, ruleConditions, tried } from '../pure/trial';
-import { words } from '../texts/chips';
+import { words } from './chips.words';
 
 /** Chips are the conditions of a filter, each with the ways to negate it and to take it out. */
 export function Chips({ text, json, edit, run }: { text: string; json: string; edit(text: string): void; run(text: string): void }) {

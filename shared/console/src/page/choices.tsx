@@ -5,8 +5,8 @@ import { extentOf } from '../pure/blame';
 import { periodOf } from '../pure/fragment';
 import { around, momentsOf } from '../pure/moments';
 import { absolute, dayText, isZone, momentIn, parseMoment, parseTime, periodText, presets, resolve } from '../pure/time';
-import { words } from '../texts/choices';
-import { words as common } from '../texts/page';
+import { words as common } from '../pure/words';
+import { words } from './choices.words';
 
 const mostWait = 30_000; // milliseconds for the period of all data
 

@@ -7,7 +7,7 @@ import { filtersOf } from '../pure/filter';
 import { periodOf } from '../pure/fragment';
 import type { Options } from '../pure/options';
 import { resolve } from '../pure/time';
-import { words } from '../texts/completion';
+import { words } from './completion.words';
 import type { SavedFilter } from './saved';
 
 const valuesPause = 120; // milliseconds after the last key

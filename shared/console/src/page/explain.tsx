@@ -15,7 +15,7 @@ import { shorter } from '../pure/narrower';
 import { addUp, type Estimate, rangeOf } from '../pure/price';
 import { conditionWithoutSecrets, sensitiveIn } from '../pure/secrets';
 import { type Period, periodCondition, resolve } from '../pure/time';
-import { words } from '../texts/explain';
+import { words } from './explain.words';
 
 /** A question of the screen, and what it would read. */
 interface Estimated {
@@ -167,7 +167,7 @@ function Reads({ estimates }: { estimates: readonly Estimated[] }) {
 				<th scope="col" key={name}>{name}</th>)}</tr></thead>
 			<tbody>
 				{estimates.map(({ question, particulars, estimate }, i) => <tr key={i}>
-					<th scope="row">{words.routes[question[0]]}{detail(particulars)}</th>
+					<th scope="row">{question[1]['marks'] ? words.marks : words.routes[question[0]]}{detail(particulars)}</th>
 					<td>{number(estimate.partitions)}</td>
 					<td>{number(estimate.objects)}{estimate.objects_reused ? words.reused(estimate.objects_reused) : ''}</td>
 					<td>{number(estimate.rows)}</td>

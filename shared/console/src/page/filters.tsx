@@ -7,7 +7,7 @@ import { ago, requests } from '../pure/format';
 import { fuzzy } from '../pure/fuzzy';
 import { nameForm } from '../pure/names';
 import type { Remembered } from '../pure/remembered';
-import { words } from '../texts/filters';
+import { words } from './filters.words';
 import { chooseConfig, chosenConfig, configurations, pathOf, type SavedFilter } from './saved';
 
 export { read } from './reading'; // for the bar, which loads them when it needs the server

@@ -1,7 +1,7 @@
 // The list of the keyboard shortcuts.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { setShortcuts, shortcutsOn } from '../foundation/keys';
-import { words } from '../texts/help';
+import { words } from './help.words';
 
 /** Help lists the shortcuts, and switches them off. */
 export function Help({ close }: { close(): void }) {

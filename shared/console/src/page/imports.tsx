@@ -7,8 +7,8 @@ import { bytes, count } from '../pure/format';
 import { factsOf, type Imported, lengthShown, pathOf, pathOfImport, type Sample, type State, together } from '../pure/imports';
 import type { Installation } from '../pure/installation';
 import { absolute, momentIn } from '../pure/time';
-import { words } from '../texts/imports';
-import { words as common } from '../texts/page';
+import { words as common } from '../pure/words';
+import { words } from './imports.words';
 
 /** ImportLog imports logs, one after the other. */
 export function ImportLog({ logs, close }: { logs: readonly File[]; close(): void }) {
@@ -20,6 +20,8 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 	const [state, setState] = useState<State>({ is: 'asked' });
 	const [host, setHost] = useState('');
 	const [able, setAble] = useState<Able>('unknown');
+	const [refused, refuse] = useState(''); // what was dropped while a log was imported
+	const [late, setLate] = useState(false); // it was cancelled after all of it was sent
 	const log = chosen[at];
 	useLayoutEffect(() => dialog.current?.showModal(), []);
 	useEffect(() => () => own.current.abort(), []);
@@ -29,7 +31,9 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 		api.get('status', own.current.signal).then(read, () => 'able' as const).then(setAble);
 	}, []);
 	useEffect(() => { // more logs were dropped
-		if (state.is === 'sending' || state.is === 'undoing') return;
+		const running = state.is === 'sending' || state.is === 'undoing';
+		refuse(running ? logs.map((one) => one.name).join(', ') : '');
+		if (running) return;
 		choose(logs);
 		setAt(0);
 	}, [logs]);
@@ -54,6 +58,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 		if (!log) return;
 		const asked = own.current = new AbortController();
 		const sending = (sent: number): void => { sample && setState({ is: 'sending', sample, sent }); };
+		setLate(false);
 		sending(0);
 		send(api.base + pathOf('imports', log.name, { sample, host: host.trim(), anyway }), log, asked.signal, sending).then((text) => {
 			setState({ is: 'done', logs: (JSON.parse(text) as { data: { results: Imported[] } }).data.results });
@@ -61,8 +66,10 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 		}).catch((error: unknown) => fail(error, sample, asked.signal));
 	};
 	const cancel = (): void => {
+		if (state.is !== 'sending') return;
+		if (state.sent === 1) return setLate(true); // the server may have it already
 		own.current.abort();
-		if (state.is === 'sending') setState({ is: 'shown', sample: state.sample });
+		setState({ is: 'shown', sample: state.sample });
 	};
 	const undo = (done: readonly Imported[]): void => {
 		setState({ is: 'undoing', logs: done });
@@ -93,8 +100,11 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 				{state.is === 'reading' && <p>{words.reading(log?.name ?? '')}</p>}
 				{state.is === 'sending' && <>
 					<progress value={state.sent} max={1} aria-label={common.importLog} />
-					<p>{state.sent < 1 ? words.sending(`${Math.floor(state.sent * 100)} %`, bytes(log?.size ?? 0)) : words.storing}</p>
+					<p>{state.sent < 1 ? words.sending(`${Math.floor(state.sent * 100)} %`, bytes(log?.size ?? 0)) :
+						late ? words.mayBeLate : words.storing}</p>
 				</>}
+				{refused !== '' && <p class="warning">{words.busy(refused)}</p>}
+				{late && state.is === 'done' && <p class="warning">{words.late}</p>}
 				{state.is === 'undoing' && <p>{words.undoing}</p>}
 				{state.is === 'undone' && <p>{words.undone(state.records, count(state.records))}</p>}
 				{state.is === 'failed' && <><p class="wrong-text"><strong>{words.failed}</strong></p><pre>{state.message}</pre></>}
@@ -119,7 +129,7 @@ export function ImportLog({ logs, close }: { logs: readonly File[]; close(): voi
 				{(state.is === 'done' || state.is === 'kept') && together(state.logs).ids.length > 0 &&
 					<button type="button" onClick={() => undo(state.logs)}>{words.undo}</button>}
 				{['done', 'undone', 'kept', 'failed'].includes(state.is) && next}
-				{busy ? state.is === 'sending' && <button type="button" onClick={cancel}>{words.cancel}</button> :
+				{busy ? state.is === 'sending' && !late && <button type="button" onClick={cancel}>{words.cancel}</button> :
 					<button type="button" onClick={() => dialog.current?.close()}>{words.close}</button>}
 			</div>
 		</div>

@@ -1,8 +1,8 @@
 // The form for the key of the API.
 import { useState } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
-import { words } from '../texts/keyform';
-import { words as common } from '../texts/page';
+import { words as common } from '../pure/words';
+import { words } from './keyform.words';
 
 /** KeyForm asks for the key, once for all parts of the page that need it. Their questions are asked again with it. */
 export function KeyForm({ requestID }: { requestID: string }) {

@@ -14,7 +14,7 @@ import { type Meaning, meaningsOf } from '../pure/paste';
 import { shortReason } from '../pure/reason';
 import { type LogRecord, pathOf, referenceOf, textOf } from '../pure/record';
 import { absolute, lengthOf, momentIn, type Period, periodIn, presetName, resolve, segmentFor } from '../pure/time';
-import { words } from '../texts/pasted';
+import { words } from './pasted.words';
 
 const mostAsked = 3; // the server is asked about the first meanings
 const mostShown = 3; // requests of a meaning

@@ -4,7 +4,7 @@ import { useConsole } from '../foundation/context';
 import { lazy } from '../foundation/lazy';
 import { periodOf } from '../pure/fragment';
 import { absolute, lengthOf, otherZone, periodIn, presetName, resolve, shift, zoomOut } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 const Choices = lazy(() => import('./choices').then((m) => m.Choices));
 

@@ -3,7 +3,7 @@ import { Refusal } from '../foundation/api';
 import type { Console } from '../foundation/context';
 import { announced } from '../parts/menu';
 import { type Needs, named, queryOf } from '../pure/run';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import { savedFilters } from './saved';
 
 /** read returns the query string of a filter, or null if it cannot run. Then it has said why. */

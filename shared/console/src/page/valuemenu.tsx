@@ -4,8 +4,8 @@ import { type Item, useConsole } from '../foundation/context';
 import { type Choice, useActs } from '../parts/menu';
 import { addOnly, type Fact, only, without } from '../pure/filter';
 import { enforced, limitOf, ruleConditions, tried } from '../pure/trial';
-import { words as page } from '../texts/page';
-import { words } from '../texts/valuemenu';
+import { words as page } from '../pure/words';
+import { words } from './valuemenu.words';
 
 /** Menu is the menu of a value: beside it, or at the bottom of a narrow screen. */
 export function Menu({ choice, close }: { choice: Choice; close(): void }) {

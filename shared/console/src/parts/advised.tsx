@@ -3,7 +3,7 @@ import { useConsole } from '../foundation/context';
 import { adviceOf } from '../pure/advice';
 import { ago } from '../pure/format';
 import { absolute } from '../pure/time';
-import { words } from '../texts/advised';
+import { words } from './advised.words';
 
 /** Advised does what the server advises for a question that is more than it can answer. */
 export function Advised({ message }: { message: string }) {

@@ -14,7 +14,7 @@ import { splitPeriod } from '../pure/filter';
 import { ago, bytes, dollars, milliseconds } from '../pure/format';
 import { addUp, objects, priceOf } from '../pure/price';
 import { clockIn, dateIn, momentIn } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import { copy } from './menu';
 import { share } from './share';
 

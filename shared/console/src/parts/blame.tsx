@@ -8,9 +8,9 @@ import { filtersOf } from '../pure/filter';
 import { requests } from '../pure/format';
 import { conditionsOf } from '../pure/lex';
 import { absolute, endOfNewest, momentIn, type Period, periodIn, segmentFor } from '../pure/time';
-import { words } from '../texts/blame';
-import { words as empty } from '../texts/page';
+import { words as empty } from '../pure/words';
 import { Answered, wholeSeconds } from './answer';
+import { words } from './blame.words';
 import { Count } from './menu';
 
 interface Found {

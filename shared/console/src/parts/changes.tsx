@@ -1,7 +1,8 @@
-// Changes of settings in the period, and what each did. They need further questions, so a screen asks for them after a click.
+// Changes of settings in the period, and what each did. They need further questions. The dashboard asks them at once if they are light,
+// the events after a click.
 import { useEffect, useState } from 'preact/hooks';
-import type { Effect, Parameters } from '../foundation/api';
-import { useAsked } from '../foundation/ask';
+import { type Effect, type Meta, type Parameters, questionOf } from '../foundation/api';
+import { type Asked, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { mostSegments } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
@@ -9,9 +10,10 @@ import type * as answers from '../pure/answers';
 import { filtersOf } from '../pure/filter';
 import { count } from '../pure/format';
 import { periodOf } from '../pure/fragment';
+import type { Estimate } from '../pure/price';
 import { absolute, clockIn, dateIn, filterTime, segmentFor } from '../pure/time';
-import { words } from '../texts/changes';
 import { Answered, countedBy } from './answer';
+import { words } from './changes.words';
 import { Count } from './menu';
 import type { Mark } from './plot';
 
@@ -23,24 +25,50 @@ interface Change extends answers.Mark {
 	name: string;
 }
 
-/** Changes lists the changes of the period, and marks them in the charts. */
-export function Changes({ mark }: { mark(marks: readonly Mark[]): void }) {
+/** What a screen does with the changes: it marks them in its charts, and counts their questions among its own. */
+export interface Marking {
+	marks: readonly Mark[];
+	metas: readonly Meta[];
+	questions: Asked<unknown>['questions'];
+}
+
+const unmarked: Marking = { marks: [], metas: [], questions: [] };
+
+/** The question of a screen beside which the changes are asked for, and the estimates of what it asks. */
+interface Beside {
+	parameters: Parameters;
+	round: number;
+	through: Estimate[];
+}
+
+/**
+ * Changes marks the changes of the period in the charts, and lists them if it is open. Until then, a question that is heavy, also together
+ * with those beside it, waits without a word.
+ */
+export function Changes({ mark, open = true, of }: { mark(marking: Marking): void; open?: boolean; of?: Beside }) {
 	const { api, place, zone, round, choose, go } = useConsole();
 	const [chosen, setChosen] = useState<Change | null>(null);
-	const asked = useAsked(api, `changes ${periodOf(place)} ${place.filter}`, round, async (asker) => {
+	const question = of ? questionOf('histogram', of.parameters) : `${periodOf(place)} ${place.filter}`;
+	const asked = useAsked(api, `changes ${question}`, of?.round ?? round, async (asker) => {
 		const period = presentPeriod(place);
 		const parameters: Parameters = {
-			filters: filtersOf(place.filter, period), segment: segmentFor(period, mostSegments()), marks: true,
+			...(of?.parameters ?? { filters: filtersOf(place.filter, period), segment: segmentFor(period, mostSegments()) }), marks: true,
 		};
-		await asker.afford([['histogram', parameters]]);
+		await asker.afford([['histogram', parameters]], of?.through);
 		return (await asker.ask('histogram', parameters)).meta;
 	});
 	const meta = asked.answer;
 	const changes = meta ? changesOf(meta, zone) : [];
 	useEffect(() => {
-		mark(changes.map(({ ms, name }) => ({ from: ms / 1000, to: ms / 1000 + 60, name, line: true })));
-		return () => mark([]);
+		if (meta) {
+			mark({
+				marks: changes.map(({ ms, name }) => ({ from: ms / 1000, to: ms / 1000 + 60, name, line: true })),
+				metas: [meta], questions: asked.questions,
+			});
+		}
+		return () => mark(unmarked);
 	}, [meta, zone]);
+	if (!open) return asked.state === 'asking' ? <span hidden aria-busy="true" /> : null;
 	return <section class="changes" aria-label={words.name}>
 		<Answered asked={asked} metas={(one) => [one]} part>
 			{() => (changes.length === 0 ? <p>{words.none}</p> : <ul class="row">{changes.map((change) => <li key={change.name}>

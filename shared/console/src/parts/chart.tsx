@@ -6,7 +6,7 @@ import { addOnly, type Fact } from '../pure/filter';
 import { ago, count } from '../pure/format';
 import { selectedOf } from '../pure/selection';
 import { absolute, elsewhere, momentIn, segmentIn } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import { Numbers } from './lazily';
 import { Count, Value } from './menu';
 import { Marked, partialOf, Plot, type PlotLine, useAnnounced } from './plot';

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Refusal } from '../foundation/api';
 import type { Asker } from '../foundation/ask';
 import { firstConfig } from '../pure/names';
-import { words } from '../texts/configurations';
+import { words } from './configurations.words';
 
 export const nameForm = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const mostConfigs = 20; // that are asked for

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Detail, Refusal } from '../foundation/api';
 import { momentIn } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 /** A draft names what it began with: the ETag of what was saved, or "" if there was nothing yet. */
 interface Begun {

@@ -10,10 +10,10 @@ import { periodOf, type Place } from '../pure/fragment';
 import { groupings, labelOf } from '../pure/groupings';
 import { briefValue } from '../pure/reason';
 import { groupOf, tagGroups } from '../pure/tags';
-import { words } from '../texts/facets';
-import { words as tagWords } from '../texts/tags';
+import { words } from './facets.words';
 import { Answered } from './answer';
 import { Count, Share, Value } from './menu';
+import { words as tagWords } from './tags.words';
 
 /** The fields of an address that names none. */
 const usual: readonly string[] = ['result', 'reason', 'country', 'host', 'method', 'status', 'ip', 'path', 'user_agent'];

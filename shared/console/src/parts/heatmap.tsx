@@ -10,8 +10,8 @@ import { count, milliseconds } from '../pure/format';
 import { periodOf } from '../pure/fragment';
 import { inClass, occurring, type TimeClass, timeClasses } from '../pure/heat';
 import { absolute, segmentFor } from '../pure/time';
-import { words } from '../texts/lines';
 import { Answered } from './answer';
+import { words } from './lines.words';
 import { type Line, LinesChart } from './lineschart';
 import { partialOf } from './plot';
 

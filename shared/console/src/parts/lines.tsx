@@ -16,9 +16,9 @@ import { aligned, classesOf, type Figures, figuresOf, type Measure, measures, ra
 import { labelOf } from '../pure/groupings';
 import { requestsOf, type Side as SideOfRequests } from '../pure/sides';
 import { comparedWith, momentIn, type Period, segmentFor } from '../pure/time';
-import { words } from '../texts/lines';
 import { Answered } from './answer';
 import { Heatmap } from './heatmap';
+import { words } from './lines.words';
 import { type Line, LinesChart, Numbers } from './lineschart';
 import { Count, Share } from './menu';
 import { partialOf } from './plot';

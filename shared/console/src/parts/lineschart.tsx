@@ -8,7 +8,7 @@ import { levelOf, opacities } from '../pure/heat';
 import { stacked } from '../pure/lines';
 import { drawn, type Selection, selectedOf } from '../pure/selection';
 import { absolute, momentIn, segmentIn } from '../pure/time';
-import { words } from '../texts/lines';
+import { words } from './lines.words';
 import { Count, Value } from './menu';
 import { type Heat, Marked, Plot, type PlotLine, useAnnounced } from './plot';
 import { Selected, useSelection } from './selection';

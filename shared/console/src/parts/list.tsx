@@ -4,7 +4,7 @@ import { useCounted } from '../foundation/context';
 import { agentsOf } from '../pure/agent';
 import { add, addOnly, type Fact } from '../pure/filter';
 import { briefValue } from '../pure/reason';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import { Count, Share, Value } from './menu';
 import { conditionOf } from './tile';
 

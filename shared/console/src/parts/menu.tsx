@@ -6,7 +6,7 @@ import { type Console, type Item, useConsole } from '../foundation/context';
 import { addOnly, addWithout, type Fact, only, without } from '../pure/filter';
 import { count, milliseconds, share } from '../pure/format';
 import type { Place } from '../pure/fragment';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 /** A value whose menu is open, with the items of its row. */
 export interface Choice {

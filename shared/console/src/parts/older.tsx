@@ -4,9 +4,9 @@ import type { Answer, Meta, Parameters } from '../foundation/api';
 import { type Asked, useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import type { LogRecord } from '../pure/record';
-import { words as ofEvents } from '../texts/events';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import { Progress, Trouble } from './answer';
+import { words as ofEvents } from './events.words';
 
 /** The events that are loaded. */
 export interface Pages {

@@ -6,7 +6,7 @@ import { logarithmicRange } from '../pure/axis';
 import { brief, milliseconds } from '../pure/format';
 import { between, type Selection } from '../pure/selection';
 import { clockIn, dateIn } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 /** A line of a plot. */
 export interface PlotLine {
@@ -38,6 +38,8 @@ const bars = uPlot.paths.bars?.({ size: [0.9, Infinity, 1] }) ?? (() => null);
 
 const leastMark = 4; // pixels, so that a mark of a minute can be seen
 
+const namesOf = (marks: readonly Mark[]): string => marks.map(({ name }) => name).join(' · ');
+
 /** Marked says what the marks are, or which of them a segment has. */
 export function Marked({ at, length }: { at: number | undefined; length: number }) {
 	const marks = useContext(Marks);
@@ -46,7 +48,7 @@ export function Marked({ at, length }: { at: number | undefined; length: number 
 		if (some.length === 0) return null;
 		const here = at === undefined ? [] : some.filter(({ from, to }) => from < at + length && at < to);
 		return <span class={`key ${kind}${here.length > 0 ? ' here' : ''}`}>
-			{here.length > 0 ? here.map((one) => one.name).join(' · ') : name}</span>;
+			{here.length > 0 ? namesOf(here) : <>{name}<span class="hidden">: {namesOf(some)}</span></>}</span>;
 	};
 	return <>{key('marks', words.marks)}{key('settings', words.settings)}</>;
 }
@@ -147,12 +149,16 @@ export function Plot({
 					u.ctx.fillStyle = colour('--accent');
 					u.ctx.font = axis.font.replace('12px', `${11 * ratio}px`);
 					u.ctx.textBaseline = 'top';
+					u.ctx.textAlign = 'left';
+					let end = 0; // of the last name: one that does not fit is in the legend only
 					for (const { from, name } of latest.current.marks.filter(({ line }) => line)) {
 						const at = Math.round(u.valToPos(from, 'x', true));
-						const fits = at + u.ctx.measureText(name).width < u.bbox.left + u.bbox.width;
-						u.ctx.textAlign = fits ? 'left' : 'right';
+						const width = u.ctx.measureText(name).width + 8 * ratio;
+						const left = at + width < u.bbox.left + u.bbox.width ? at : at - width;
 						u.ctx.fillRect(at, u.bbox.top, ratio, u.bbox.height);
-						u.ctx.fillText(name, at + (fits ? 4 : -4) * ratio, u.bbox.top + 4 * ratio);
+						if (small || left < end) continue;
+						u.ctx.fillText(name, left + 4 * ratio, u.bbox.top + 4 * ratio);
+						end = left + width;
 					}
 				}],
 				setCursor: [(u) => {

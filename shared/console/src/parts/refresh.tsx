@@ -4,7 +4,7 @@ import { forgetHeavy, isAsking } from '../foundation/ask';
 import { type Console, useConsole } from '../foundation/context';
 import { periodOf, type Place } from '../pure/fragment';
 import { lengthOf } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import { Select } from './select';
 
 /** The seconds between two questions of the dashboard, of which 0 is off. */

@@ -1,6 +1,6 @@
 // What happened to a request: a shape, a word and a colour.
 import { type LogRecord, resultOf } from '../pure/record';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 /** The members of a record that say it. */
 export const resultFields = ['result', 'blocked', 'challenge', 'ichallenge', 'monitor', 'upstream_status'] as const;

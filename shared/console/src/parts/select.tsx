@@ -1,6 +1,6 @@
 // A list of options to choose from, which waits for a reader who only moves through it by keys.
 import { useRef, useState } from 'preact/hooks';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 type Option = readonly [value: string, name: string];
 

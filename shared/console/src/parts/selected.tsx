@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
 import type { Place } from '../pure/fragment';
 import { conditionOf, nameOf } from '../pure/selection';
-import { words } from '../texts/selected';
+import { words } from './selected.words';
 
 /** A figure of the selected segments. */
 export interface Figure {

@@ -3,7 +3,7 @@ import { keptColumns } from '../foundation/columnsetting';
 import type { Console } from '../foundation/context';
 import { type Place, periodOf, writeFragment } from '../pure/fragment';
 import { absolute, resolve } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 import { copy } from './menu';
 
 /** share copies a link whose period is absolute, as of a moment, so that it always shows the same. */

@@ -5,7 +5,7 @@ import { rememberFilter } from '../foundation/remember';
 import { splitPeriod } from '../pure/filter';
 import { readFragment } from '../pure/fragment';
 import { absolute, endOfNewest } from '../pure/time';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 const day = 86_400_000;
 

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { type Fact, ofClass, only } from '../pure/filter';
 import { changeOf } from '../pure/format';
 import type { Place } from '../pure/fragment';
-import { words } from '../texts/page';
+import { words } from '../pure/words';
 
 export type TileName = keyof typeof words.tiles;
 

@@ -8,9 +8,9 @@ import { type LogRecord, referenceOf, textOf } from '../pure/record';
 import { requestAsCurl } from '../pure/replay';
 import { sensitiveIn } from '../pure/secrets';
 import { absolute } from '../pure/time';
-import { words as texts } from '../texts/page';
-import { words } from '../texts/ways';
+import { words as texts } from '../pure/words';
 import { announced, copy, toClipboard } from './menu';
+import { words } from './ways.words';
 
 export const likenessNames: Readonly<Record<Likeness, string>> = {
 	ip: words.sameAddress, session: words.sameSession, rule: words.sameRule, path: words.samePath,

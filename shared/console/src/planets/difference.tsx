@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { type Change, type Conflict, differenceOf, merge, pathText, type Side } from '../pure/difference';
 import { type Json, pretty, textAt } from '../pure/json';
-import { words } from '../texts/planets';
+import { words } from './planets.words';
 
 const signs = { added: '+', removed: '−', changed: '~', reordered: '↕' } as const;
 

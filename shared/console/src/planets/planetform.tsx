@@ -4,7 +4,7 @@ import { count } from '../pure/format';
 import { equalJSON, type Json, lineOf, type Members, NotJSON, pretty, readJSON, textAt } from '../pure/json';
 import { compareNetworks, insideOf, linesOf, sizeOf } from '../pure/networklists';
 import { reachOf } from '../pure/trust';
-import { words } from '../texts/planets';
+import { words } from './planets.words';
 
 interface Props {
 	settings: Members;

@@ -15,10 +15,10 @@ import { bytes } from '../pure/format';
 import { equalJSON, type Json, lineOf, type Members, pretty, textAt, writeJSON } from '../pure/json';
 import { placeNow } from '../pure/mended';
 import { loosened, metBy, newFilters } from '../pure/trust';
-import { words } from '../texts/planets';
 import { Difference, Merge } from './difference';
 import { changesOf, type Draft, draftOf, isChanged, jsonOf, laidOut, mistakeInChallenge, settings } from './draft';
 import { Form } from './planetform';
+import { words } from './planets.words';
 import type { Meaning } from './review';
 import reviewStyle from './review.css';
 

@@ -10,7 +10,7 @@ import { knownOf, numberIn } from '../pure/known';
 import { networkOf } from '../pure/networks';
 import { absolute, endOfNewest, momentIn, type Period, resolve } from '../pure/time';
 import type { Group, Loosening } from '../pure/trust';
-import { words } from '../texts/review';
+import { words } from './review.words';
 
 const day = 86_400_000;
 const mostAddresses = 3; // that are named

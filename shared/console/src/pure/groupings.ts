@@ -1,7 +1,7 @@
 // By what requests are counted: fields, and the networks of addresses.
-import { words } from '../texts/page';
 import type { Field } from './complete';
 import { lengthIn } from './filter';
+import { words } from './words';
 
 /** Grouping is a field without members, or its networks of a size. */
 export interface Grouping {

@@ -1,7 +1,7 @@
 // What a question costs before it runs, and what it cost.
-import { words } from '../texts/page';
 import type * as answers from './answers';
 import { ago, bytes, dollars, milliseconds } from './format';
+import { words } from './words';
 
 export type Range = answers.BytesEstimate;
 

@@ -69,11 +69,11 @@ import {
 import { timesOf } from './timing';
 import { enforced, firstRule, limitOf, ruleConditions } from './trial';
 import { beyond, loosened, metBy, newFilters, reachOf } from './trust';
-import { words } from '../texts/page';
 import { conditionFor } from './wanted';
 import { everyMonday, freeName } from './weekly';
 import { stagesOf, why } from './why';
 import { fitted, leastWidth } from './widths';
+import { words } from './words';
 
 interface Failure {
 	test: string;

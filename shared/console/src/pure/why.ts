@@ -1,7 +1,7 @@
 // Why a request was blocked, in a sentence.
-import { words } from '../texts/why';
 import { type Reason, readReason } from './reason';
 import { listOf, numberOf, type LogRecord, resultOf, textOf } from './record';
+import { words } from './why.words';
 
 /** why returns the sentence that says what happened to a request, and why. */
 export function why(record: LogRecord): string {

@@ -13,8 +13,8 @@ import { likeFilter } from '../pure/like';
 import { type LogRecord, referenceOf, resultOf, textOf } from '../pure/record';
 import { mostAfter, mostAround, type Newest, periodsAround, type Strip, stripOf, timeOf } from '../pure/session';
 import { absolute, clockIn, type Period, resolve } from '../pure/time';
-import { words as texts } from '../texts/page';
-import { words } from '../texts/record';
+import { words as texts } from '../pure/words';
+import { words } from './record.words';
 
 interface Evident {
 	explanation: Explanation | undefined;
@@ -22,9 +22,15 @@ interface Evident {
 	metas: readonly Meta[];
 }
 
+/** What the page knows of the server's explanation of a record. */
+export interface Explained {
+	explanation?: Explanation;
+	awaited: boolean; // there may be one soon
+}
+
 /** Evidence is what speaks for and against a false positive, if the request was stopped. explain is called with the verdict. */
 export function Evidence({ record, reference, explain }: {
-	record: LogRecord; reference: string; explain(explanation?: Explanation): void;
+	record: LogRecord; reference: string; explain(explained: Explained): void;
 }) {
 	const { api, place, round } = useConsole();
 	const result = resultOf(record);
@@ -35,7 +41,8 @@ export function Evidence({ record, reference, explain }: {
 		return evidence(asker, { ...record, record_ref: reference }, periodAround(record, resolve(periodOf(place), present())));
 	});
 	const explanation = asked.answer?.explanation;
-	useEffect(() => explain(explanation), [explanation]);
+	const awaited = asked.state === 'asking' && !explanation;
+	useEffect(() => explain({ awaited, ...explanation && { explanation } }), [explanation, awaited]);
 	if (!judged) return null;
 	return <section class="evidence">
 		<h3>{words.isFalsePositive}</h3>

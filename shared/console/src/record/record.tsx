@@ -9,6 +9,7 @@ import type { Pages } from '../parts/older';
 import { ResultMark } from '../parts/result';
 import { addressOf, share } from '../parts/share';
 import { around, filterOf, likenessNames } from '../parts/ways';
+import { words as ways } from '../parts/ways.words';
 import { attemptsOf } from '../pure/attempts';
 import { periodOf, start } from '../pure/fragment';
 import { type Likeness, likeFilter, likenesses } from '../pure/like';
@@ -21,10 +22,9 @@ import { ticketOf } from '../pure/ticket';
 import { absolute, clockIn, dateIn, elsewhere, resolve } from '../pure/time';
 import { tried } from '../pure/trial';
 import { type Stage, stagesOf, why } from '../pure/why';
-import { words as texts } from '../texts/page';
-import { words } from '../texts/record';
-import { words as ways } from '../texts/ways';
-import { Evidence, periodAround } from './evidence';
+import { words as texts } from '../pure/words';
+import { Evidence, type Explained, periodAround } from './evidence';
+import { words } from './record.words';
 import { GroupView, Matches } from './recordparts';
 
 /** A record, if there is one with the reference. */
@@ -79,7 +79,7 @@ async function ask(asker: Asker, reference: string): Promise<Found> {
 function Found({ record, reference }: Omit<Found, 'meta'>) {
 	const { fields } = useConsole();
 	const [open, setOpen] = useState(false);
-	const [explanation, explain] = useState<Explanation>();
+	const [{ explanation, awaited }, explain] = useState<Explained>({ awaited: true });
 	if (!record) return <p class="trouble">{ways.gone}</p>;
 	const sensitive = sensitiveIn(fields);
 	const safe = withoutSecrets(record, sensitive);
@@ -90,7 +90,7 @@ function Found({ record, reference }: Omit<Found, 'meta'>) {
 		<Way stages={stagesOf(record)} />
 		<Evidence record={record} reference={reference} explain={explain} />
 		<Steps record={record} />
-		<TakeAlong record={record} reference={reference} safe={safe} explanation={explanation} />
+		<TakeAlong record={record} reference={reference} safe={safe} explanation={explanation} awaited={awaited} />
 		{groups.map((group) => <GroupView key={group.name} group={group} record={record} secrets={open} />)}
 		<details class="group">
 			<summary>{words.raw}</summary>
@@ -167,8 +167,8 @@ function Steps({ record }: { record: LogRecord }) {
 }
 
 /** TakeAlong has what others need of a record: the exemption for the settings, and texts for a ticket and for the customer. */
-function TakeAlong({ record, reference, safe, explanation: { verdict, exemption, customer } = {} }: {
-	record: LogRecord; reference: string; safe: LogRecord; explanation: Partial<Explanation> | undefined;
+function TakeAlong({ record, reference, safe, explanation: { verdict, exemption, customer } = {}, awaited }: {
+	record: LogRecord; reference: string; safe: LogRecord; explanation: Partial<Explanation> | undefined; awaited: boolean;
 }) {
 	const { fields, place, zone, say } = useConsole();
 	const parts = exemption?.parts ?? [];
@@ -185,7 +185,7 @@ function TakeAlong({ record, reference, safe, explanation: { verdict, exemption,
 				result: texts.results[resultOf(record)], address: textOf(record, 'ip'), ms: Date.parse(textOf(record, 'timestamp')), zone,
 				verdict, filter: filterOf(reference),
 				link: addressOf({ ...start, screen: 'events', record: reference, period: around(record), zone: place.zone || zone }),
-			}), unknown ? words.noTicketTitle : words.copyTicketTitle, unknown)}
+			}), unknown ? words.noTicketTitle : awaited ? words.ticketAwaited : words.copyTicketTitle, unknown || awaited)}
 			{customer && button(words.copyCustomer, () => customer)}
 		</div>
 	</section>;

@@ -1,14 +1,14 @@
 // The parts of a record: every value in its group, the triggers as tables, the times as a bar.
 import { useState } from 'preact/hooks';
 import { Value } from '../parts/menu';
+import { words as tagWords } from '../parts/tags.words';
 import { milliseconds } from '../pure/format';
 import { type Group, type Leaf, piecesOf, type Triggers } from '../pure/parts';
 import type { LogRecord } from '../pure/record';
 import { dots } from '../pure/secrets';
 import { groupOf, tagGroups } from '../pure/tags';
 import { timesOf } from '../pure/timing';
-import { words } from '../texts/record';
-import { words as tagWords } from '../texts/tags';
+import { words } from './record.words';
 
 /** GroupView is a part of the record. The first ones are open, and the rules that acted. */
 export function GroupView({ group: { name, leaves, triggers }, record, secrets }: { group: Group; record: LogRecord; secrets: boolean }) {

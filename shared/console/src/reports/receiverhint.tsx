@@ -1,5 +1,5 @@
 // Where reports can go, and which settings of the operator add more.
-import { words } from '../texts/destinations';
+import { words } from './destinations.words';
 
 /** ReceiverHint says where the reports of a configuration can go. */
 export function ReceiverHint({ list: { destinations, domains } }: {

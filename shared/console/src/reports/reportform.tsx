@@ -5,8 +5,8 @@ import { Refusal } from '../foundation/api';
 import { useConsole } from '../foundation/context';
 import { withPeriod } from '../pure/filter';
 import { applies, changesOf, type Form, join, type Member, type Receiver, type Side } from '../pure/schedule';
-import { words } from '../texts/reports';
 import { ReceiverHint } from './lazily';
+import { words } from './reports.words';
 
 /** What is wrong, by the member and the place in it: deliver.0.mail.1. */
 export type Wrong = ReadonlyMap<string, string>;

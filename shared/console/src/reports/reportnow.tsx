@@ -13,8 +13,8 @@ import { addressesOf } from '../pure/receivers';
 import type { Document } from '../pure/reportanswer';
 import { dateIn, momentIn } from '../pure/time';
 import { everyMonday, freeName } from '../pure/weekly';
-import { words } from '../texts/reportnow';
 import { ReceiverHint, ReportPage } from './lazily';
+import { words } from './reportnow.words';
 import { askList, type List, pathOf } from './reportparts';
 
 /** ReportNow makes the report when it is opened. A heavy one waits until somebody runs it. */

@@ -11,8 +11,8 @@ import type { Document, Figure, List, Report, Row, Run } from '../pure/reportans
 import { fragmentOf, secondsOf } from '../pure/reportpage';
 import { selectedOf } from '../pure/selection';
 import { absolute, momentIn, segmentIn, zoneOf } from '../pure/time';
-import { words as page } from '../texts/page';
-import { words } from '../texts/reportpage';
+import { words as page } from '../pure/words';
+import { words } from './reportpage.words';
 
 /** ReportPage draws a report. */
 export function ReportPage({ document: { notices, report, run } }: { document: Document }) {

@@ -10,9 +10,9 @@ import { withPeriod } from '../pure/filter';
 import type { Document } from '../pure/reportanswer';
 import { type Form, lastPeriod } from '../pure/schedule';
 import { dateIn, momentIn, parseMoment, type Period, periodCondition, zoneOf } from '../pure/time';
-import { words } from '../texts/reports';
 import { ReportPage } from './lazily';
 import { pathOf, type Report, type Run } from './reportparts';
+import { words } from './reports.words';
 
 const shapes: Readonly<Record<string, string>> = {
 	queued: '◔', running: '◑', rendered: '◕', delivered: '●', kept: '●', quiet: '○', missed: '▲', failed: '✕', waiting: '◔',

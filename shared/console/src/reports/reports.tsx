@@ -11,10 +11,10 @@ import { askVersions, OneVersion, VersionList } from '../parts/versions';
 import { nameForm } from '../pure/names';
 import { bodyOf, changesOf, type Definition, type Form, formOf, join, newForm } from '../pure/schedule';
 import { zoneOf } from '../pure/time';
-import { words } from '../texts/reports';
 import { Changes, Join, placeMessages, ReportForm, type Wrong } from './reportform';
 import { askList, type List, pathOf, type Report } from './reportparts';
 import { type Kept, Preview, Runs, State, type Typed } from './reportruns';
+import { words } from './reports.words';
 
 /** Reports lists the configurations, with the reports of the chosen one beside. */
 export function Reports() {

@@ -10,8 +10,8 @@ import { ago, bytes, count, dollars, milliseconds } from '../pure/format';
 import { type Check, checksOf, type Hour, hourPeriod, type Installation, slotsOf, startOf, unmerged } from '../pure/installation';
 import { objects } from '../pure/price';
 import { absolute, momentIn } from '../pure/time';
-import { words as common } from '../texts/page';
-import { words } from '../texts/status';
+import { words as common } from '../pure/words';
+import { words } from './status.words';
 
 /** Status asks for the status, and draws what is well, what is to do, the hours and the limits. */
 export function Status() {

@@ -5,8 +5,8 @@ import type { Tried } from '../foundation/api';
 import { useConsole } from '../foundation/context';
 import { brief, count } from '../pure/format';
 import { harmless, heightOf, judged, labelled, loosest, type Point } from '../pure/rule';
-import { words } from '../texts/try';
 import { sentenceOf } from './outcome';
+import { words } from './try.words';
 
 const distances = 12; // the labels of the axis have at least the 12th part of it between them
 

@@ -12,8 +12,8 @@ import { labelOf } from '../pure/groupings';
 import { judged, type Outcome } from '../pure/rule';
 import { briefValue } from '../pure/reason';
 import { clockIn, dateIn } from '../pure/time';
-import { words } from '../texts/try';
 import { Curve } from './curve';
+import { words } from './try.words';
 
 /** sentenceOf says whom a rule would have met. */
 export function sentenceOf(of: Outcome, action: Tried['action']): string {

@@ -7,7 +7,7 @@ import { Select } from '../parts/select';
 import { labelOf } from '../pure/groupings';
 import { isWhole, type Kind, kinds, readRule, type Rule, writeRule } from '../pure/rule';
 import { ruleConditions } from '../pure/trial';
-import { words } from '../texts/try';
+import { words } from './try.words';
 
 /** RuleForm edits a rule. use is called with a rule of which nothing is missing. */
 export function RuleForm({ id, name, value, wrong, use, children }: {

@@ -12,9 +12,9 @@ import { conditionsOf } from '../pure/lex';
 import { besideOf, isWhole, readRule, writeRule } from '../pure/rule';
 import { absolute, endOfNewest, momentIn } from '../pure/time';
 import { firstRule, ruleConditions } from '../pure/trial';
-import { words } from '../texts/try';
 import { Figures, OutcomeOf } from './outcome';
 import { RuleForm } from './ruleform';
+import { words } from './try.words';
 
 const day = 86_400_000;
 
