@@ -245,7 +245,7 @@ func TestReservedConcurrency(t *testing.T) {
 	deployed(t) // skips the test where stacks cannot be synthesized
 	p := defaults
 	p.ReserveConcurrency = true
-	d := synthesizeWith(p)
+	d := synthesizeWith(p, false)
 	if d.err != nil {
 		t.Fatal(d.err)
 	}

@@ -70,10 +70,11 @@ const everyDestination = `{"mail":{"ses":true,"from":"Orrery <orrery@shop.exampl
 	`"webhook-secret-parameter":"/orrery/hook-secret"},` +
 	`"topic":{"topic":"arn:aws:sns:eu-central-1:123456789012:reports"}}}`
 
-var synthesize = sync.OnceValue(func() deployment { return synthesizeWith(defaults) })
+var synthesize = sync.OnceValue(func() deployment { return synthesizeWith(defaults, true) })
 
-// synthesizeWith returns the stacks of properties, with every destination of reports.
-func synthesizeWith(p Props) (d deployment) {
+// synthesizeWith returns the stacks of properties, with every destination of reports. They have the findings of cdk-nag only
+// if nag is set, because that takes seconds.
+func synthesizeWith(p Props, nag bool) (d deployment) {
 	dir, err := os.MkdirTemp("", "orrery-infra-")
 	if err != nil {
 		return deployment{err: err}
@@ -85,17 +86,13 @@ func synthesizeWith(p Props) (d deployment) {
 	}
 	app := newApp(jsii.String(filepath.Join(dir, "cdk.out")))
 	built := build(app, p)
-	cdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
+	if nag {
+		cdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
+	}
 	app.Synth(nil)
 
-	for _, stack := range []cdk.Stack{built.data.stack, built.api.stack, built.ops} {
-		annotations := assertions.Annotations_FromStack(stack)
-		all, pattern := jsii.String("*"), assertions.Match_StringLikeRegexp(jsii.String("AwsSolutions-.*"))
-		messages := append(*annotations.FindError(all, pattern), *annotations.FindWarning(all, pattern)...)
-		for _, message := range messages {
-			//nolint:staticcheck // the type has moved, but the CDK's assertions still return the old one
-			d.findings = append(d.findings, fmt.Sprintf("%s: %v", *message.Id, message.Entry.Data))
-		}
+	if nag {
+		d.findings = findingsOf(built.data.stack, built.api.stack, built.ops)
 	}
 	for name, into := range map[string]*template{"data": &d.data, "api": &d.api, "ops": &d.ops} {
 		text, err := os.ReadFile(filepath.Join(dir, "cdk.out", p.Name+"-"+name+".template.json"))
@@ -107,6 +104,20 @@ func synthesizeWith(p Props) (d deployment) {
 		}
 	}
 	return d
+}
+
+// findingsOf returns what cdk-nag has found in stacks.
+func findingsOf(stacks ...cdk.Stack) (findings []string) {
+	for _, stack := range stacks {
+		annotations := assertions.Annotations_FromStack(stack)
+		all, pattern := jsii.String("*"), assertions.Match_StringLikeRegexp(jsii.String("AwsSolutions-.*"))
+		messages := append(*annotations.FindError(all, pattern), *annotations.FindWarning(all, pattern)...)
+		for _, message := range messages {
+			//nolint:staticcheck // the type has moved, but the CDK's assertions still return the old one
+			findings = append(findings, fmt.Sprintf("%s: %v", *message.Id, message.Entry.Data))
+		}
+	}
+	return findings
 }
 
 // makeZips writes a placeholder for each function's zip.

@@ -16,6 +16,9 @@ type State struct {
 	Version   int64          // every publication increases it; equal versions mean equal data
 	Lost      []LostObject   // objects that were set aside because they are damaged, even if they were rebuilt recently
 
+	// Days are the versions of days. If they are zero, every day has the version of the lake.
+	Days lake.DayVersions
+
 	// CompleteThrough is a time such that every log that was handed in before it is completely in the data, or was
 	// refused. It is zero if no such time is known.
 	CompleteThrough time.Time
@@ -27,6 +30,22 @@ type LostObject struct {
 	Partition lake.Partition
 	Rebuilt   time.Time // when queries could read its rows again; zero if they cannot
 	Reason    string    // why it cannot be rebuilt; "" if that has not been tried
+}
+
+// VersionOf returns the version of the days that q reads, which need not be clamped to the data. As long as it is the
+// same, these days have the same records. Publications of other days do not change it.
+func (s State) VersionOf(q query.Query) int64 {
+	version, reads := int64(0), false
+	for _, span := range q.Clamp(s.Extent).Spans() {
+		if !span.Empty() {
+			reads = true
+			version = max(version, s.Days.Of(lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)))
+		}
+	}
+	if !reads || s.Days.IsZero() {
+		return s.Version
+	}
+	return version
 }
 
 // rebuiltSkew is the largest assumed difference between the clocks of compaction and of an engine.

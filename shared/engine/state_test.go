@@ -58,3 +58,40 @@ func TestSkippedNamesTheLostObjectsOfThePeriod(t *testing.T) {
 		}
 	}
 }
+
+func TestVersionOfTheDaysThatAQueryReads(t *testing.T) {
+	at := func(day int) time.Time { return time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC) }
+	of := func(day int) lake.Day { return lake.PartitionOf(at(day).UnixMilli()).Day() }
+	days := lake.DayVersions{Others: 3, Latest: map[lake.Day]int64{of(2): 5, of(3): 9, of(5): 7}}
+	state := engine.State{
+		Version: 9, Days: days,
+		Extent: lake.Extent{MinTsMs: at(1).UnixMilli(), MaxTsMs: at(6).UnixMilli() - 1, Rows: 1},
+	}
+	back := query.Against{Kind: query.AgainstEarlier, BackMs: (3 * 24 * time.Hour).Milliseconds()}
+	for _, test := range []struct {
+		text  string
+		shape query.Shape
+		want  int64
+	}{
+		{"timestamp between 2026-01-01 and 2026-01-01 23:59", query.Stats{}, 3},
+		{"timestamp between 2026-01-02 and 2026-01-02 23:59", query.Stats{}, 5},
+		{"timestamp between 2026-01-02 and 2026-01-03 00:00", query.Stats{}, 9},
+		{"timestamp between 2026-01-04 and 2026-01-09", query.Stats{}, 7},
+		{"timestamp between 2026-01-01 and 2026-01-09, timestamp between 2026-01-04 and 2026-01-05", query.Stats{}, 7},
+		{"timestamp between 2026-01-04 and 2026-01-04 23:59", query.Diff{Against: back}, 3}, // and 2026-01-01
+		{"timestamp between 2026-01-07 and 2026-01-09", query.Stats{}, 9},                   // nothing is there
+	} {
+		q, err := query.Bind(filter.Parse(test.text), test.shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := state.VersionOf(q); got != test.want {
+			t.Errorf("%s: version %d, want %d", test.text, got, test.want)
+		}
+		earlier := state
+		earlier.Days = lake.DayVersions{}
+		if got := earlier.VersionOf(q); got != state.Version {
+			t.Errorf("%s: version %d of a state without versions of days", test.text, got)
+		}
+	}
+}

@@ -101,10 +101,19 @@ func (g *Grid) usualAt(of *numbers, s Signal, hour, start int64) usual {
 		}
 	}
 	u := usual{rate: median(counts) * milli, share: median(shares), least: Signals[s].LeastRate, known: busy >= leastHistory}
-	if s.isOfAll() {
-		for _, at := range []int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour, start - 2*Hour, start - Hour} {
-			u.rate = max(u.rate, g.number(of, s, at)*milli)
-		}
+	u.rate = max(u.rate, g.leastUsual(of, s, hour, start).rate)
+	return u
+}
+
+// leastUsual returns the part of what is usual that is known without medians. For a signal of all requests, that is as
+// much as shortly before, and as a day before.
+func (g *Grid) leastUsual(of *numbers, s Signal, hour, start int64) usual {
+	u := usual{least: Signals[s].LeastRate}
+	if !s.isOfAll() {
+		return u
+	}
+	for _, at := range [...]int64{hour - 25*Hour, hour - 24*Hour, hour - 23*Hour, start - 2*Hour, start - Hour} {
+		u.rate = max(u.rate, g.number(of, s, at)*milli)
 	}
 	return u
 }
@@ -199,10 +208,14 @@ func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 		if n < Signals[s].Least {
 			continue
 		}
-		u, ratio := usualAt(hour), int64(100)
+		ratio := int64(100)
 		if s.isOfAll() {
 			ratio = coarseRatio
+			if !s.standsOut(n, g.leastUsual(of, s, hour, hour).expected(0, Hour), ratio) { // most hours
+				continue
+			}
 		}
+		u := usualAt(hour)
 		if u.known && s.standsOut(n, u.expected(g.number(of, Rush, hour), Hour), ratio) || !u.known && !s.isOfAll() {
 			single[hour] = true
 			list = append(list, Span{hour, hour + Hour})
@@ -229,10 +242,18 @@ func (g *Grid) window(
 	if single[span.From] || total < Signals[s].Least { // most windows
 		return 0
 	}
+	if g.lastsUntil(of, s, span, single, g.leastUsual(of, s, span.From, span.From)) == 0 { // most of the others
+		return 0
+	}
 	u := usualAt(span.From)
 	if !u.known {
 		return 0
 	}
+	return g.lastsUntil(of, s, span, single, u)
+}
+
+// lastsUntil is window with what is usual. If more is usual, the window is not longer.
+func (g *Grid) lastsUntil(of *numbers, s Signal, span Span, single map[int64]bool, u usual) (until int64) {
 	n, expected := int64(0), int64(0)
 	for at := span.From; at < span.To; at += Hour {
 		ratio := int64(100)
@@ -295,17 +316,37 @@ func episodesOf(w Window, hours, minutes *Grid) []Episode {
 		if s.isOfAll() && !hours.usualAt(before, s, w.first, w.first).known {
 			continue
 		}
-		for _, r := range s.runs(series) {
-			e := Episode{
-				Span: Span{w.From + int64(r.from)*Minute, w.From + int64(r.to)*Minute}, Host: w.Host, Signal: s,
-			}
-			if s == Repeating && slices.ContainsFunc(list, func(o Episode) bool { return o.overlaps(e.Span) }) {
-				continue // the other one explains the requests
-			}
+		list = append(list, s.episodesIn(w, series, list)...)
+	}
+	return list
+}
+
+// episodesIn returns the episodes of a signal in a window. series are its minutes, and others are the episodes of the
+// other signals.
+func (s Signal) episodesIn(w Window, series []minute, others []Episode) []Episode {
+	span := func(r run) Span { return Span{w.From + int64(r.from)*Minute, w.From + int64(r.to)*Minute} }
+	free := func(r run) bool { // of other signals, which explain the requests
+		return !slices.ContainsFunc(others, func(o Episode) bool { return o.overlaps(span(r)) })
+	}
+	runs := s.runs(series)
+	if s == Repeating {
+		runs = slices.DeleteFunc(runs, func(r run) bool { return !free(r) })
+	}
+	parts := apart(runs)
+	if s.isOfAll() {
+		parts = withPulses(series, runs, free)
+	}
+	list := make([]Episode, len(parts))
+	for i, of := range parts {
+		whole := run{of[0].from, of[len(of)-1].to}
+		e := Episode{Span: span(whole), Host: w.Host, Signal: s}
+		for _, r := range of {
 			n, expected := r.sums(series)
-			e.Excess, e.Ratio = n-expected/milli, n*milli*100/expected
-			list = append(list, e)
+			e.Excess += n - expected/milli
 		}
+		n, expected := whole.sums(series)
+		e.Ratio = n * milli * 100 / expected
+		list[i] = e
 	}
 	return list
 }

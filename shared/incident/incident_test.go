@@ -168,6 +168,42 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestPulses: in all requests, pulses are one episode, and its excess is theirs. Two bursts are not, nor are pulses
+// with long pauses.
+func TestPulses(t *testing.T) {
+	noon := second.From + 12*incident.Hour
+	for _, test := range []struct {
+		rule      string
+		perMinute float64 // of ordinary traffic
+		minutes   []int64 // of the pulses
+		each      int64   // requests of a pulse
+		want      int
+	}{
+		{"pulses", 6, []int64{0, 10, 20, 30, 40, 50, 60, 70, 80}, 140, 1},
+		{"two bursts", 3, []int64{0, 10}, 120, 2},
+		{"long pauses", 3, []int64{0, 35, 70}, 120, 3},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			for seed := range uint64(5) {
+				of := newTraffic(seed)
+				of.ordinary(shop, 3, test.perMinute, 4)
+				for _, at := range test.minutes {
+					of.attack(shop, incident.Passed, noon+at*incident.Minute, 1, float64(test.each))
+				}
+				list := of.episodes(second)
+				if len(list) != test.want {
+					t.Fatalf("seed %d: %+v", seed, list)
+				}
+				last := test.minutes[len(test.minutes)-1]
+				if e := list[0]; test.want == 1 && (e.From != noon || e.To != noon+(last+1)*incident.Minute ||
+					abs(e.Excess-test.each*int64(len(test.minutes))) > 150) {
+					t.Errorf("seed %d: %+v", seed, e)
+				}
+			}
+		})
+	}
+}
+
 // TestWeakPart: a few requests before a pause are no part of the strong attack after it.
 func TestWeakPart(t *testing.T) {
 	noon := second.From + 12*incident.Hour

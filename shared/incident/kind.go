@@ -158,7 +158,7 @@ var Kinds = []kindRule{
 		Guessing, "Six tenths are requests of a path that logs users in, or have a reason that names logins; or eight tenths of " +
 			"what was answered with 401 or 403 are requests of one path.",
 		func(e Episode, s Signs) bool {
-			return e.pathShare(s, loginPath) >= guessingShare || e.share(s, s.Reasons, loginReason.MatchString) >= guessingShare ||
+			return e.pathsReach(s, loginPath, guessingShare) || e.share(s, s.Reasons, loginReason.MatchString) >= guessingShare ||
 				e.Signal == Denying && e.topShare(s, 1) >= deniedShare
 		},
 	},
@@ -167,7 +167,7 @@ var Kinds = []kindRule{
 			"for; or twenty different paths are missing.",
 		func(e Episode, s Signs) bool {
 			return e.Signal == Probing || e.share(s, s.Agents, namesScanner) >= scannerShare ||
-				e.share(s, s.Reasons, probing.MatchString) >= injectionShare || e.pathShare(s, secret) >= injectionShare ||
+				e.share(s, s.Reasons, probing.MatchString) >= injectionShare || e.pathsReach(s, secret, injectionShare) ||
 				e.Signal == Missed && s.Paths.Distinct >= scanPaths
 		},
 	},
@@ -204,15 +204,25 @@ func (e Episode) share(s Signs, f Field, matches func(text string) bool) int64 {
 	return n * 100 / max(1, e.Excess)
 }
 
-// pathShare returns the percentage of the excess at paths that match.
-func (e Episode) pathShare(s Signs, match *regexp.Regexp) int64 {
-	n := int64(0)
+// pathsReach reports whether the paths that match have so many percent of the excess. It tries no more paths than it must.
+func (e Episode) pathsReach(s Signs, match *regexp.Regexp, share int64) bool {
+	n, left, least := int64(0), int64(0), share*max(1, e.Excess)
 	for _, v := range s.over {
+		left += v.Requests
+	}
+	for _, v := range s.over {
+		if (n+left)*100 < least {
+			return false
+		}
+		left -= v.Requests
 		if match.MatchString(v.Text) {
 			n += v.Requests
 		}
+		if n*100 >= least {
+			return true
+		}
 	}
-	return n * 100 / max(1, e.Excess)
+	return false
 }
 
 // topShare returns the percentage of the excess at the most frequent paths.

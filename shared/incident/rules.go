@@ -156,6 +156,9 @@ const (
 	pausing       = 4         // the other minutes have at least so many times its requests; smaller factors are similar
 	partsShare    = 95        // percent of the excess of a run that its parts without pauses have at least, or it is whole
 	pulseRatio    = 150       // percent; the largest minutes of two parts of a whole run differ less
+	leastPulses   = 3         // of an episode in pulses
+	pulseSize     = 3         // a minute of a pulse is no smaller than such a part of the largest one
+	pulsesShare   = 70        // percent of its excess that they have at least, in at most a coreLength-th of its minutes
 	leastPart     = 10        // requests that the other minutes have in the same time
 	milli         = 1000      // rates are in thousandths
 	million       = 1_000_000 // shares are in millionths

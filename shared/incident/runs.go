@@ -188,6 +188,61 @@ func withEdges(list []run) []run {
 	return whole
 }
 
+// apart returns each run as an episode of its own.
+func apart(list []run) [][]run {
+	episodes := make([][]run, len(list))
+	for i, r := range list {
+		episodes[i] = []run{r}
+	}
+	return episodes
+}
+
+// withPulses returns the episodes of runs in order: a run, or the pulses that runs without long pauses consist of. Runs
+// that are not free together are no pulses.
+func withPulses(series []minute, list []run, free func(r run) bool) [][]run {
+	var episodes [][]run
+	for i := 0; i < len(list); {
+		whole, next := list[i], i+1
+		for next < len(list) && list[next].from-whole.to <= longestPause/Minute && free(run{whole.from, list[next].to}) {
+			whole.to, next = list[next].to, next+1
+		}
+		if pulses := pulsesIn(series, whole); pulses != nil && free(whole) {
+			episodes = append(episodes, pulses)
+		} else {
+			episodes = append(episodes, apart(list[i:next])...)
+		}
+		i = next
+	}
+	return episodes
+}
+
+// pulsesIn returns the pulses that a run consists of, nil if it does not consist of pulses: its large minutes, with
+// pauses between them, if they are few and have most of its excess.
+func pulsesIn(series []minute, r run) (pulses []run) {
+	most, length := int64(0), 0
+	for _, m := range series[r.from:r.to] {
+		most = max(most, m.n)
+	}
+	for at := r.from; at < r.to; at++ {
+		if series[at].n*pulseSize < most {
+			continue
+		}
+		if last := len(pulses) - 1; last >= 0 && at-pulses[last].to < leastPause {
+			pulses[last].to = at + 1
+		} else {
+			pulses = append(pulses, run{at, at + 1})
+		}
+	}
+	for _, p := range pulses {
+		length += p.to - p.from
+	}
+	if len(pulses) < leastPulses || length*coreLength > r.to-r.from ||
+		excessOf(series, pulses)*100 < pulsesShare*excessOf(series, []run{r}) {
+		return nil
+	}
+	return pulses
+}
+
 // pauseIn returns the first pause in a run: minutes that have much less than their part of its requests.
 func pauseIn(series []minute, r run) (pause run, found bool) {
 	n, _ := r.sums(series)

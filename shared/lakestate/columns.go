@@ -123,16 +123,6 @@ var (
 // daySizes is the partition of the table with the ColumnsByHour of each day of compacted hours.
 const daySizes = "sizes"
 
-func dayOf(hour lake.Partition) string {
-	return time.UnixMilli(hour.Start()).UTC().Format(time.DateOnly)
-}
-
-// daysOf returns the number of days from that of the first hour to that of the last one.
-func daysOf(first, last lake.Partition) int64 {
-	const day = 24 * int64(time.Hour/time.Millisecond)
-	return last.Start()/day - first.Start()/day + 1
-}
-
 // SaveColumnSizes replaces the sizes of the whole lake in the table. If another writer is first, its sizes stay.
 func SaveColumnSizes(ctx context.Context, table Table, sizes ColumnSizes) error {
 	item, err := table.Get(ctx, columnSizesKey)
@@ -187,7 +177,7 @@ type savedDay struct {
 func SaveHours(ctx context.Context, table Table, now time.Time, sizes ColumnsByHour) error {
 	days := map[string]ColumnsByHour{}
 	for hour, s := range sizes {
-		day := dayOf(hour)
+		day := hour.Day().String()
 		if days[day] == nil {
 			days[day] = ColumnsByHour{}
 		}
@@ -332,8 +322,8 @@ func (c *Columns) known(
 		}
 		first, last = min(first, hour), max(last, hour)
 	}
-	if first <= last && daysOf(first, last) <= maxDays {
-		compacted, err := c.readDays(ctx, dayOf(first), dayOf(last))
+	if first <= last && last.Day()-first.Day() < maxDays {
+		compacted, err := c.readDays(ctx, first.Day().String(), last.Day().String())
 		if err != nil {
 			return nil, err
 		}

@@ -21,9 +21,12 @@ type State struct {
 	// Closed is the first hour that imports write under the fresh prefix. They write the hours before it under the
 	// compact prefix. It is never before the watermark. The hours from the watermark to Closed are being compacted.
 	Closed lake.Partition `json:"closed"`
-	// Version increases with every change that readers can see.
-	Version int64       `json:"version"`
-	Extent  lake.Extent `json:"extent"`
+	// Version increases with every change that readers can see. Changed and ChangedAll increase it.
+	Version int64 `json:"version"`
+	// Days are the versions of days. They are zero if an earlier version of the program has written the state last, which
+	// leaves them out. Then every day has the version of the lake.
+	Days   lake.DayVersions `json:"days,omitzero"`
+	Extent lake.Extent      `json:"extent"`
 	// Open holds the committed imports that are not completely visible to readers yet, by <source>#<generation>.
 	Open map[string]OpenImport `json:"open,omitempty"`
 	// Moves lists the recent moves of the watermark. The objects that they superseded still exist.
@@ -68,9 +71,25 @@ func (s *State) MarkRebuilt(name string, at time.Time) {
 	for i := range s.Lost {
 		if o := &s.Lost[i]; o.Name == name && o.Rebuilt.IsZero() {
 			o.Rebuilt = at.UTC()
-			s.Version++
+			s.Changed(o.Hour.Day())
 		}
 	}
+}
+
+// Changed increases the version because readers see other records of some days, or see them in other objects. Records
+// of other days must not have changed.
+func (s *State) Changed(days ...lake.Day) {
+	if s.Days.IsZero() {
+		s.Days.SetAll(s.Version)
+	}
+	s.Version++
+	s.Days.Set(s.Version, days...)
+}
+
+// ChangedAll increases the version because records of any days may have changed.
+func (s *State) ChangedAll() {
+	s.Version++
+	s.Days.SetAll(s.Version)
 }
 
 // OpenImport is a committed import that has not been published completely, or the rebuilt rows of a lost object.

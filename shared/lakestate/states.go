@@ -40,6 +40,7 @@ func (s *States) State(ctx context.Context) (engine.State, error) {
 		Extent:    st.Extent,
 		Watermark: st.Watermark,
 		Version:   st.Version,
+		Days:      st.Days,
 
 		CompleteThrough: st.CompleteThrough(),
 	}

@@ -22,6 +22,9 @@ const (
 	GatewayTimeout = 29 * time.Second
 	// DefaultScan is the default of ScanMegabytes.
 	DefaultScan = 200
+	// KeptFigures is how many bytes of figures an instance keeps of its scans, so that it answers the same question
+	// again without reading.
+	KeptFigures = 64 << 20
 	// LargestScan is the maximum of ScanMegabytes. A scan needs up to 400 MB besides, and a function has 1,024 MB.
 	LargestScan = 300
 	// KeepQueries is how long callers can ask about a query. The results of queries must be kept for longer.

@@ -17,8 +17,9 @@ type Regex struct {
 	Source    string // as written, for the canonical filter
 	Canonical string // RE2 syntax, printed from the syntax tree
 
-	size     int // of the compiled program, in instructions
-	work     int // see WorkOf
+	size     int       // of the compiled program, in instructions
+	work     int       // see WorkOf
+	literals *literals // that it looks for; nil: it is another pattern
 	compile  sync.Once
 	compiled *regexp.Regexp // nil: nothing was matched yet
 }
@@ -29,9 +30,17 @@ func (r *Regex) Work() int { return r.work }
 // Size returns the size of the compiled program, in instructions.
 func (r *Regex) Size() int { return r.size }
 
-// MatchString reports whether a text has a match of the pattern. The first call compiles the pattern, so a query takes
-// no memory for programs while it waits, or if it matches no text with its patterns.
+// IsLiteral reports whether the pattern looks for a few texts, so that MatchString is fast.
+func (r *Regex) IsLiteral() bool { return r.literals != nil }
+
+// MatchString reports whether a text has a match of the pattern. The first call that needs the program compiles it, so a
+// query takes no memory for programs while it waits, or if it matches no text with its patterns.
 func (r *Regex) MatchString(text string) bool {
+	if r.literals != nil {
+		if found, known := r.literals.in(text); known {
+			return found
+		}
+	}
 	r.compile.Do(func() { r.compiled = regexp.MustCompile(r.Canonical) }) // Parse has parsed it
 	return r.compiled.MatchString(text)
 }
@@ -67,7 +76,7 @@ func Parse(pattern string, fold bool) (*Regex, []string, *Problem) {
 	if _, err := syntax.Parse(canonical, syntax.Perl); err != nil {
 		return nil, nil, Exceeded(pattern, err.Error())
 	}
-	return &Regex{Source: pattern, Canonical: canonical, size: size, work: WorkOf(tree)}, exact, nil
+	return &Regex{Source: pattern, Canonical: canonical, size: size, work: WorkOf(tree), literals: literalsOf(tree)}, exact, nil
 }
 
 // Problem is the reason why a pattern is refused.

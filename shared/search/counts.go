@@ -1,11 +1,12 @@
 package search
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
-
-	"github.com/go-faster/jx"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
@@ -13,10 +14,19 @@ import (
 
 // CountsResult has the numbers of requests with a value.
 type CountsResult struct {
-	Value       *string   `json:"value"`        // null: of the requests without a value
-	TimePeriods []int64   `json:"time_periods"` // starts of the segments with requests, Unix seconds
-	N           [][]int64 `json:"n"`            // by segment: of all requests, then of each selection
+	Value       *string   // nil: of the requests without a value
+	TimePeriods []int64   // starts of the segments with requests, Unix seconds
+	N           [][]int64 // by segment: of all requests, then of each selection
 }
+
+// PackedCounts are results of counts, which EachCounts reads. They can have a million numbers, and most are 0. In JSON,
+// they are a text in base64. All their numbers are varints:
+//
+//	how many numbers a segment has
+//	for each value: 1 if there is one, otherwise 0; the length of its text; the text; the number of its segments
+//	for each segment of a value: its distance from the one before; all requests; a mask of the selections that have
+//	requests; the requests of each of these
+type PackedCounts []byte
 
 // SelectionsText returns the value of the parameter of for lists of conditions.
 func SelectionsText(conditions []string) string {
@@ -63,74 +73,166 @@ func BindCounts(by string, conditions []string, opts ...query.Option) (query.Cou
 	return shape, nil
 }
 
-// countsOf returns the results, each where its value is first.
-func countsOf(rows []query.CountsRow) []CountsResult {
+// packCounts packs rows by value. Those of a value keep their order.
+func packCounts(rows []query.CountsRow) PackedCounts {
 	type value struct {
 		text     string
 		hasValue bool
 	}
-	results := []CountsResult{}
-	index := map[value]int{}
-	for _, row := range rows {
-		i, known := index[value{row.Value, row.HasValue}]
+	type list struct{ first, last, length int }
+	var lists []list
+	index, next := map[value]int{}, make([]int, len(rows)) // next is the next row of the same value
+	for i, row := range rows {
+		at, known := index[value{row.Value, row.HasValue}]
 		if !known {
-			i = len(results)
-			index[value{row.Value, row.HasValue}] = i
-			results = append(results, CountsResult{N: make([][]int64, len(row.N))})
-			if row.HasValue {
-				results[i].Value = &row.Value
-			}
+			at = len(lists)
+			index[value{row.Value, row.HasValue}] = at
+			lists = append(lists, list{first: i, last: i})
 		}
-		r := &results[i]
-		r.TimePeriods = append(r.TimePeriods, row.Segment)
-		for of, n := range row.N {
-			r.N[of] = append(r.N[of], n)
+		of := &lists[at]
+		next[of.last], of.last = i, i
+		of.length++
+	}
+	b := make([]byte, 0, 8*len(rows))
+	if len(rows) > 0 {
+		b = binary.AppendUvarint(b, uint64(len(rows[0].N)))
+	}
+	for _, of := range lists {
+		b = appendValue(b, rows[of.first])
+		b = binary.AppendUvarint(b, uint64(of.length))
+		segment := int64(0)
+		for n, i := 0, of.first; n < of.length; n, i = n+1, next[i] {
+			b = binary.AppendVarint(b, rows[i].Segment-segment)
+			b = appendNumbers(b, rows[i].N)
+			segment = rows[i].Segment
 		}
 	}
-	return results
+	return b
 }
+
+func appendValue(b []byte, row query.CountsRow) []byte {
+	hasValue := uint64(0)
+	if row.HasValue {
+		hasValue = 1
+	}
+	b = binary.AppendUvarint(b, hasValue)
+	b = binary.AppendUvarint(b, uint64(len(row.Value)))
+	return append(b, row.Value...)
+}
+
+func appendNumbers(b []byte, n []int64) []byte {
+	b = binary.AppendUvarint(b, uint64(n[0]))
+	mask := uint64(0)
+	for i, of := range n[1:] {
+		if of != 0 {
+			mask |= 1 << i
+		}
+	}
+	b = binary.AppendUvarint(b, mask)
+	for _, of := range n[1:] {
+		if of != 0 {
+			b = binary.AppendUvarint(b, uint64(of))
+		}
+	}
+	return b
+}
+
+// mostNumbers is the largest number of numbers of a segment, because a mask has 64 bits.
+const mostNumbers = 65
+
+// errCounts is the error of EachCounts.
+var errCounts = errors.New("counts are damaged")
 
 // EachCounts calls a function with each of the results of counts in JSON. The result is valid until the function returns.
 func EachCounts(results []byte, each func(CountsResult)) error {
-	var r CountsResult
-	d := jx.DecodeBytes(results)
-	if d.Next() == jx.Null { // of a dry run
+	if string(results) == "null" { // of a dry run
 		return nil
 	}
-	return d.Arr(func(d *jx.Decoder) error {
-		r = CountsResult{TimePeriods: r.TimePeriods[:0], N: r.N[:0]}
-		err := d.ObjBytes(func(d *jx.Decoder, key []byte) error {
-			switch string(key) {
-			case "value":
-				if d.Next() == jx.Null {
-					return d.Null()
-				}
-				text, err := d.Str()
-				r.Value = &text
-				return err
-			case "time_periods":
-				return readInts(d, &r.TimePeriods)
-			case "n":
-				return d.Arr(func(d *jx.Decoder) error {
-					r.N = slices.Grow(r.N, 1)[:len(r.N)+1]
-					of := &r.N[len(r.N)-1]
-					*of = (*of)[:0]
-					return readInts(d, of)
-				})
-			}
-			return d.Skip()
-		})
-		if err == nil {
+	text, isText := bytes.CutPrefix(results, []byte(`"`))
+	text, isWhole := bytes.CutSuffix(text, []byte(`"`))
+	packed, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil || !isText || !isWhole {
+		return errCounts
+	}
+	if len(packed) == 0 {
+		return nil
+	}
+	d := unpacker{rest: packed}
+	width := d.uint()
+	if width == 0 || width > mostNumbers {
+		return errCounts
+	}
+	r := CountsResult{N: make([][]int64, width)}
+	for len(d.rest) > 0 && !d.failed {
+		r.Value, r.TimePeriods = nil, r.TimePeriods[:0]
+		for i := range r.N {
+			r.N[i] = r.N[i][:0]
+		}
+		if d.result(&r); !d.failed {
 			each(r)
 		}
-		return err
-	})
+	}
+	if d.failed {
+		return errCounts
+	}
+	return nil
 }
 
-func readInts(d *jx.Decoder, into *[]int64) error {
-	return d.Arr(func(d *jx.Decoder) error {
-		n, err := d.Int64()
-		*into = append(*into, n)
-		return err
-	})
+// unpacker reads packed counts. After the first mistake, it reads nothing else.
+type unpacker struct {
+	rest   []byte
+	failed bool
+}
+
+func (d *unpacker) skip(n int) {
+	if n <= 0 {
+		d.rest, d.failed = nil, true
+		return
+	}
+	d.rest = d.rest[n:]
+}
+
+func (d *unpacker) uint() uint64 {
+	n, length := binary.Uvarint(d.rest)
+	d.skip(length)
+	return n
+}
+
+func (d *unpacker) int() int64 {
+	n, length := binary.Varint(d.rest)
+	d.skip(length)
+	return n
+}
+
+func (d *unpacker) text() string {
+	length := d.uint()
+	if length > uint64(len(d.rest)) {
+		d.rest, d.failed = nil, true
+		return ""
+	}
+	text := string(d.rest[:length])
+	d.rest = d.rest[length:]
+	return text
+}
+
+// result reads the next result. Its lists are empty.
+func (d *unpacker) result(r *CountsResult) {
+	hasValue, text := d.uint() == 1, d.text()
+	if hasValue {
+		r.Value = &text
+	}
+	segment := int64(0)
+	for left := d.uint(); left > 0 && !d.failed; left-- {
+		segment += d.int()
+		r.TimePeriods = append(r.TimePeriods, segment)
+		r.N[0] = append(r.N[0], int64(d.uint()))
+		mask := d.uint()
+		for i := range r.N[1:] {
+			n := int64(0)
+			if mask&(1<<i) != 0 {
+				n = int64(d.uint())
+			}
+			r.N[i+1] = append(r.N[i+1], n)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -21,7 +22,7 @@ type Result struct {
 	Facets    []FacetResult
 	Histogram []HistogramResult
 	Diff      []DiffResult
-	Counts    []CountsResult
+	Counts    PackedCounts
 	Sequences query.SequencesAnswer
 	Values    []ValueResult
 	Meta      Meta
@@ -46,6 +47,25 @@ type freshness struct {
 	Complete *int64 `json:"complete_through_ms,omitempty"` // every log handed in before is in the data; nil if unknown
 	Demo     bool   `json:"demo,omitempty"`                // the records are a demo
 	Change   int64  `json:"change,omitempty"`              // the latest one, of engine.Arrivals; 0 if unknown
+}
+
+// Data is what answers are about.
+type Data struct {
+	Name     string  // of the records: others have another name; "" if the engine does not count changes
+	Complete *string // as in Meta
+}
+
+// Data returns the data that the next answers are about.
+func (s *Service) Data(ctx context.Context) (Data, error) {
+	f, err := s.freshness(ctx)
+	if err != nil || f.Change == 0 {
+		return Data{}, err
+	}
+	of := Data{Complete: known(f.Complete)}
+	f.Complete = nil // it goes on while the records are the same
+	text, err := json.Marshal(f)
+	of.Name = string(text)
+	return of, err
 }
 
 // freshness returns what is known about the data now. A query that begins afterwards, or joins one over the same
@@ -194,7 +214,7 @@ func resultOf(asked Request, q query.Query, a query.Answer, meta Meta) Result {
 		r.Diff = diffOf(a.Diff, shape)
 	case query.Counts:
 		r.Meta.SegmentSeconds = shape.SegmentSeconds
-		r.Counts = countsOf(a.Counts)
+		r.Counts = packCounts(a.Counts)
 	case query.Sequences:
 		r.Sequences = a.Sequences
 	default:

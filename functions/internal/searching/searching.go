@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/engine/scan/scanblob"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -37,7 +38,7 @@ type Path struct {
 }
 
 // reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the
-// data.
+// days that it reads.
 const reuseResults = time.Hour
 
 // keepConnections makes a client keep all connections of a scan. It keeps ten otherwise.
@@ -66,8 +67,8 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 	}
 	engine, err := hybrid.New(hybrid.Config{
 		Service: service, States: states, Listing: listing, Columns: columns, Bucket: bucket, Now: time.Now,
-		MostBytes: int64(e.ScanMegabytes) << 20,
-		Failed:    func(err error) { log.Warn("Athena answers instead of a scan", slog.Any("error", err)) },
+		MostBytes: int64(e.ScanMegabytes) << 20, Kept: scan.NewPartials(lambdas.KeptFigures),
+		Failed: func(err error) { log.Warn("Athena answers instead of a scan", slog.Any("error", err)) },
 	})
 	if err != nil {
 		return Path{}, err

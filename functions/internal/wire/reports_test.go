@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ func (w *world) invoke(event string) {
 	}
 }
 
-// TestReportUsesTheWorkgroupOfReports: its queries have the limit of reports.
+// TestReportUsesTheWorkgroupOfReports: its queries have the limit of reports, and use the grants for that workgroup.
 func TestReportUsesTheWorkgroupOfReports(t *testing.T) {
 	w := newWorld(t, "report-delivered")
 	for _, earlier := range before["report-delivered"] {
@@ -145,6 +146,14 @@ func TestReportUsesTheWorkgroupOfReports(t *testing.T) {
 	}
 	if started == 0 || !permissions.AsksAthena("report") {
 		t.Error("report has started no query")
+	}
+	used := []string{"athena:StartQueryExecution", "athena:GetQueryExecution", "athena:GetQueryResults"}
+	judged := func(a permissions.Atom) bool {
+		return a.On == permissions.ReportsWorkgroup && slices.Contains(used, a.Action)
+	}
+	calls := permissions.Calls{"report": w.iam.Calls()["report"]}
+	for _, mistake := range permissions.Review(w.iam.Names.Resources(), calls, judged) {
+		t.Error(mistake)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
@@ -78,6 +79,7 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 		Table:   lakestate.Over(tabledynamo.New(client, e.Table)),
 		Queue:   queue.NewSQS(messages, e.RawQueue),
 		Scratch: scratch,
+		Rows:    rowsWithin(lookup),
 
 		DeadLetters: queue.NewSQS(messages, e.RawDeadLetters),
 	}, time.Now)
@@ -89,6 +91,7 @@ type Stores struct {
 	Table     lakestate.Table // the ledger and the state
 	Queue     Queue           // of messages about raw logs
 	Scratch   string          // folder for temporary files
+	Rows      int64           // the bytes of the rows that an import has in memory; 0: ingest.DefaultMemory
 
 	DeadLetters doctor.Queue // messages that ingest gave up on; used by compact only
 }
@@ -105,6 +108,7 @@ func newParts(
 ) (parts, error) {
 	c, err := cloud.New(cloud.Config{
 		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom,
+		Options: ingest.Options{Memory: s.Rows},
 		Horizon: time.Duration(e.HorizonDays) * 24 * time.Hour, Now: now,
 		Unlisted: func(ctx context.Context, object string, err error) {
 			log.WarnContext(ctx, "no lists of values", "object", object, "error", err)
@@ -146,6 +150,16 @@ func LimitMemory(lookup function.Lookup) {
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(200)
 	}
+}
+
+// rowsShare is the part of the memory of a function that the rows of an import take. The more rows are in memory, the
+// fewer objects a log becomes. Rows that are being written, and the writers, take several times as much.
+const rowsShare = 6
+
+// rowsWithin returns the bytes of the rows that an import of a function has in memory; 0: the function has no limit.
+func rowsWithin(lookup function.Lookup) int64 {
+	limit, _ := function.MemoryLimit(lookup)
+	return limit / rowsShare
 }
 
 func (p parts) ingest(now func() time.Time) *function.Function {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/orrery/orrery/shared/api/content"
 	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident/asking"
@@ -35,6 +36,12 @@ type Ask func(ctx context.Context, route string, params map[string]string) ([]by
 func AskAs(s Searcher, branches []string, caller string, now func() time.Time) Ask {
 	queries, _ := s.(Queries)
 	return askAs(s, queries, branches, caller, now, nil)
+}
+
+// AskOnce returns a function that asks questions as AskAs does, for a caller who may see all branches and read planets.
+// It does not wait for a question that takes longer than an answer may.
+func AskOnce(s Searcher, planets document.Store, caller string) Ask {
+	return askAs(s, nil, nil, caller, nil, versionsIn(planets))
 }
 
 // Ask implements the sources of reports and of explanations.

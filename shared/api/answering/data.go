@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/api/route"
 	"github.com/orrery/orrery/shared/document"
+	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/search"
 )
 
@@ -38,7 +39,10 @@ type Config struct {
 	Log           *slog.Logger
 }
 
-type server struct{ Config }
+type server struct {
+	Config
+	kept asking.Kept // incidents
+}
 
 // Container is the answer of a data route.
 type Container[T any] struct {

@@ -52,7 +52,15 @@ func (s *server) incidentRoutes() []route.Route {
 func (s *server) answerIncidents(c *route.Call, args parameter.Arguments) error {
 	r := asking.Request{
 		Filters: args[parameter.Filters.Name], Syntax: parameter.SyntaxOf(c.Request.Header), Zone: args["tz"], Now: s.present(),
-		AtOnce: s.AtOnce,
+		AtOnce: s.AtOnce, Kept: &s.kept,
+	}
+	if named, ok := s.Search.(interface {
+		Data(ctx context.Context) (search.Data, error)
+	}); ok && c.Caller.Branches == nil {
+		var err error
+		if r.Data, err = named.Data(c.Request.Context()); err != nil {
+			return err
+		}
 	}
 	return answerTogether(s, c, args, incidentsOf(r))
 }

@@ -41,8 +41,12 @@ func (s *server) planetVersions(c *route.Call) asking.Versions {
 	if s.Planets == nil || !c.Caller.Allows(keys.ConfRead) {
 		return nil
 	}
+	return versionsIn(s.Planets)
+}
+
+func versionsIn(planets document.Store) asking.Versions {
 	return func(ctx context.Context, config string) ([]document.Info, error) {
-		return s.Planets.Versions(ctx, planet.DocumentOf(config))
+		return planets.Versions(ctx, planet.DocumentOf(config))
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 // Routes returns the data routes.
 func Routes(c Config) []route.Route {
-	s := &server{c}
+	s := &server{Config: c}
 	found := route.Response{
 		Status: http.StatusOK, Doc: "The query is done: the answer of its route.", Value: queryResultSchema(),
 	}

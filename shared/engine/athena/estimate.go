@@ -37,7 +37,7 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 		return engine.Estimate{}, err
 	}
 	q.Scope.Watermark = state.Watermark
-	_, scans, err := statement(q, state.Version)
+	_, scans, err := statement(q, state.VersionOf(q))
 	if err != nil {
 		return engine.Estimate{}, err
 	}

@@ -13,6 +13,7 @@ import (
 type work struct {
 	Scope   query.Scope `json:"scope"`             // the period and watermark that the statements use
 	Version int64       `json:"version"`           // the version of the data at the start
+	Days    []int64     `json:"days,omitempty"`    // the version of the days of each window, or of the only period
 	Split   bool        `json:"split,omitempty"`   // one part for each of query.TopXParts
 	Windows bool        `json:"windows,omitempty"` // one part for each of the first windows of a query for logs
 	Parts   []part      `json:"parts"`             // one part, unless split or for windows
@@ -31,6 +32,25 @@ type part struct {
 func (w *work) setState(q query.Query, s engine.State) {
 	w.Scope, w.Version = q.Scope, s.Version
 	w.Scope.Watermark = s.Watermark
+	w.Days = []int64{s.VersionOf(q)}
+	if w.Windows {
+		w.Days = make([]int64, len(q.Windows()))
+		for i := range w.Days {
+			w.Days[i] = s.VersionOf(w.query(q, i))
+		}
+	}
+}
+
+// versionOf returns the version of the days that part i reads. An execution that an earlier version of the program has
+// started does not have it; then versionOf returns the version of the data.
+func (w work) versionOf(i int) int64 {
+	if !w.Windows {
+		i = 0
+	}
+	if i < len(w.Days) {
+		return w.Days[i]
+	}
+	return w.Version
 }
 
 func (w work) execution() engine.Execution {

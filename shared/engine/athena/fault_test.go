@@ -566,6 +566,51 @@ func TestEqualQueriesShareResult(t *testing.T) {
 	}
 }
 
+// TestFailureCountsUntilTheNextPublication asks the same after a failure whose cause may be gone, such as a permission
+// that was missing. Before the next publication, also of other days, the failure is that of equal queries, too.
+func TestFailureCountsUntilTheNextPublication(t *testing.T) {
+	type step struct {
+		version int64 // the days of the query have version 1
+		answers bool
+		started int // statements so far
+	}
+	denied := &emulator.Failure{Category: 2, Type: 1301, Reason: "PERMISSION_DENIED: no access to the table"}
+	for name, test := range map[string]struct {
+		failures []error
+		steps    []step
+	}{
+		"a permission is missing for some time": {
+			[]error{denied, denied},
+			[]step{{1, false, 1}, {1, false, 1}, {2, false, 2}, {2, false, 2}, {3, true, 3}, {3, true, 3}},
+		},
+		"the query is too large": {
+			[]error{exhausted},
+			[]step{{1, false, 1}, {2, false, 1}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := now()
+			s := newFixture(t, withClock(func() time.Time { return at }))
+			s.states.state.Days.SetAll(1)
+			s.backend.errors = test.failures
+			q := bind(t, hours, stats)
+			for i, step := range test.steps {
+				s.states.state.Version = step.version
+				answer, _, err := s.engine.Run(t.Context(), q)
+				if step.answers {
+					s.checkAnswer(t, q, answer, err)
+				} else if err == nil {
+					t.Errorf("step %d: the query has not failed", i)
+				}
+				if states := s.server.States(); len(states) != step.started {
+					t.Errorf("step %d: executions %v, want %d", i, states, step.started)
+				}
+				at = at.Add(time.Minute)
+			}
+		})
+	}
+}
+
 // TestExecutionContinuesInAnotherProcess checks that another process needs only the execution that Start returns.
 func TestExecutionContinuesInAnotherProcess(t *testing.T) {
 	s := newFixture(t, fixtureOptions{})

@@ -59,14 +59,18 @@ func (e *Engine) checkFirstYear(q query.Query) error {
 
 // startPart starts part i. It tries the tokens one after the other until it finds one whose execution has not failed.
 func (e *Engine) startPart(ctx context.Context, w *work, i int, q query.Query) error {
-	sql, _, err := statement(w.query(q, i), w.Version)
+	version := w.versionOf(i)
+	sql, _, err := statement(w.query(q, i), version)
 	if err != nil {
 		return err
 	}
 	p := &w.Parts[i]
 	requested := e.Now()
 	for {
-		if p.ID, err = e.submit(ctx, sql, e.token(sql, w.Version, requested, p.Attempt)); err != nil {
+		if p.Attempt > 0 {
+			version = w.Version
+		}
+		if p.ID, err = e.submit(ctx, sql, e.token(sql, version, requested, p.Attempt)); err != nil {
 			return err
 		}
 		x, err := e.get(ctx, p.ID)
@@ -90,8 +94,12 @@ func (e *Engine) startPart(ctx context.Context, w *work, i int, q query.Query) e
 			failure = failureOf(x, w.query(q, i))
 		}
 		// The execution of this token has failed, or its result was removed. If the query itself is the cause, it would
-		// fail again.
-		if kind := fault.KindOf(failure); kind != fault.Canceled && kind != fault.Unavailable {
+		// fail again. Otherwise the cause may be gone although the days have not changed, so that a failure of another
+		// caller counts until the next publication: all further tokens contain the version of the data.
+		kind := fault.KindOf(failure)
+		lasting := kind != fault.Canceled && kind != fault.Unavailable
+		published := p.Attempt == 0 && version != w.Version && submittedBefore(x, requested)
+		if lasting && (!published || errors.Is(failure, errExhausted)) {
 			return &failedError{failure}
 		}
 		switch {
@@ -117,8 +125,8 @@ func submittedBefore(x *types.QueryExecution, requested time.Time) bool {
 const maxClockSkew = 2 * time.Second
 
 // statement returns the SQL of a query, and how many times it reads the hours of the query. The first line is a comment
-// with the version of the data: Athena reuses the result of an equal text, comments included, even if the data has
-// changed.
+// with the version of the days of the query: Athena reuses the result of an equal text, comments included, even if the
+// data has changed.
 func statement(q query.Query, version int64) (sql string, scans int, _ error) {
 	script, err := sqlgen.Athena(q)
 	var limit *sqlgen.LimitError
@@ -143,8 +151,9 @@ func statement(q query.Query, version int64) (sql string, scans int, _ error) {
 const maxBytes = 262_144
 
 // token returns the client request token of a statement. It is the same for equal requests over equal data on one day,
-// so that Athena starts only one execution for them and a request can be repeated when its response is lost. Results
-// are kept for a day at least, but not as long as Athena knows tokens.
+// so that Athena starts only one execution for them and a request can be repeated when its response is lost. The
+// first attempt has the version of the days of the query, and the others have the version of all data. Results are kept
+// for a day at least, but not as long as Athena knows tokens.
 func (e *Engine) token(sql string, version int64, requested time.Time, attempt int) string {
 	hash := sha256.New()
 	_, _ = fmt.Fprintf(hash, "%q %q %q %d %d %s %d %q",

@@ -137,9 +137,10 @@ func concurrently(t *testing.T, texts []string, do func(text string)) {
 	workers.Wait()
 }
 
-// testCases runs a sample of the case filters in all shapes over hand-made and generated records.
+// testCases runs a sample of the case filters in all shapes over hand-made and generated records. With -suite.every, each
+// shape is asked of one of the two.
 func testCases(t *testing.T, open openFunc, sample sampleFunc) {
-	for _, set := range []struct {
+	for i, set := range []struct {
 		name string
 		rows []lake.Row
 	}{
@@ -149,8 +150,10 @@ func testCases(t *testing.T, open openFunc, sample sampleFunc) {
 		t.Run(set.name, func(t *testing.T) {
 			e, rows := open(set.rows), pointers(set.rows)
 			concurrently(t, sample(caseFilters), func(text string) {
-				for _, shape := range caseShapes {
-					check(t, e, bind(t, text, shape), rows)
+				for n, shape := range caseShapes {
+					if n%2 == i || *sampleEvery <= 1 {
+						check(t, e, bind(t, text, shape), rows)
+					}
 				}
 			})
 		})
@@ -272,7 +275,11 @@ func testPruning(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 12 {
+	step := 1
+	if few() {
+		step = 4
+	}
+	for i := 0; i < 12; i += step {
 		from := Start.Add(time.Duration(i) * 31 * time.Minute)
 		to := from.Add(time.Duration(i*i) * time.Minute)
 		narrow := "timestamp between " + instant(from) + " and " + instant(to)
@@ -403,6 +410,7 @@ func testContext(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 // testExplain compares the plan of a query with the cost of its answer, as far as the engine can know it in advance.
 func testExplain(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	e := open(Records(t, 400, 23))
+	asked := map[string]bool{} // an engine may keep the figures of these shapes
 	for _, shape := range caseShapes {
 		q := bind(t, `timestamp between 2026-01-01 22:15 and 2026-01-02 00:15, headers["x"]!="1"`, shape)
 		plan, err := e.Explain(t.Context(), q)
@@ -428,8 +436,9 @@ func testExplain(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 		if known && (*cost.Objects > plan.Objects || *cost.Objects < plan.Objects && !logs) {
 			t.Errorf("%s: the plan has %d objects, the answer read %d", shapeName(shape), plan.Objects, *cost.Objects)
 		}
-		if cost.BytesScanned == 0 || known && cost.BytesScanned > plan.Bytes {
+		if cost.BytesScanned == 0 && !asked[shapeName(shape)] || known && cost.BytesScanned > plan.Bytes {
 			t.Errorf("%s: the plan has %d bytes, the answer read %d", shapeName(shape), plan.Bytes, cost.BytesScanned)
 		}
+		asked[shapeName(shape)] = true
 	}
 }

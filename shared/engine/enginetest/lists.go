@@ -52,11 +52,15 @@ func testLists(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 			lists[field] = query.List{Name: field, Version: 2, Values: kept(t, e, one.values)}
 		}
 		for field, one := range listed {
-			for condition, want := range map[string]func(r *lake.Row) bool{
+			conditions := map[string]func(r *lake.Row) bool{
 				field + " in @" + field:                     one.holds,
 				field + " not in @" + field:                 func(r *lake.Row) bool { return !one.holds(r) },
 				field + " in @" + field + ", ip not in @ip": func(r *lake.Row) bool { return one.holds(r) && !listed["ip"].holds(r) },
-			} {
+			}
+			if few() && field != "country" {
+				delete(conditions, field+" in @"+field+", ip not in @ip")
+			}
+			for condition, want := range conditions {
 				name := fmt.Sprintf("%d: %s", round, condition)
 				names = append(names, name)
 				checks[name] = func() { checkList(t, e, all, lists, condition, want) }

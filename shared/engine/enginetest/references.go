@@ -22,8 +22,11 @@ func testReferences(t *testing.T, open func(rows []lake.Row) engine.Engine) {
 	checkReferences(t, open(rows), rows)
 }
 
-// referenceSamples is the number of records that are looked for.
-const referenceSamples = 6
+// referenceSamples is the number of records that are looked for, fewReferenceSamples that with -short or -suite.every.
+const (
+	referenceSamples    = 6
+	fewReferenceSamples = 2
+)
 
 // checkReferences checks that no two rows have the same reference, and that an engine over the rows finds some of them
 // by their references, without a period.
@@ -44,8 +47,12 @@ func checkReferences(t *testing.T, e engine.Engine, rows []lake.Row) {
 		check(t, e, q, all)
 		return reference.Evaluate(&q, all).Logs
 	}
+	samples := referenceSamples
+	if few() {
+		samples = fewReferenceSamples
+	}
 	every, written := periodOf(all), []string{}
-	for i := 0; i < len(rows); i += max(1, len(rows)/referenceSamples) {
+	for i := 0; i < len(rows); i += max(1, len(rows)/samples) {
 		ref := fmt.Sprintf("%q", lake.RefOf(all[i]))
 		found := find("record_ref="+ref, query.Logs{Limit: 5})
 		if len(found) != 1 || found[0] != all[i] {

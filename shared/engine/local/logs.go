@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -92,20 +91,13 @@ func ofPartitions(objects []lake.Object, n int) int {
 	return len(objects)
 }
 
-// firstRows reads some columns of the rows at the given places, in their order: all rows, or the first half if they
-// take more bytes than allowed, and so on. A single row may take more.
+// firstRows reads some columns of the rows at the given places, in their order, as scan.FirstRows does.
 func (e *Engine) firstRows(
 	ctx context.Context, places []engine.Place, columns []string, most int64,
 ) ([]*lake.Row, error) {
-	for n := len(places); ; n = (n + 1) / 2 {
-		if n <= 1 {
-			most = math.MaxInt64
-		}
-		rows, err := e.rowsAt(ctx, places[:n], columns, parquet.NewBudget(most))
-		if !errors.Is(err, parquet.ErrMemory) {
-			return rows, err
-		}
-	}
+	return scan.FirstRows(places, most, func(places []engine.Place, budget *parquet.Budget) ([]*lake.Row, error) {
+		return e.rowsAt(ctx, places, columns, budget)
+	})
 }
 
 // rowsAt reads some columns of the rows at the given places, in their order. It returns parquet.ErrMemory if they

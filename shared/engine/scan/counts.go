@@ -20,7 +20,7 @@ func (r *run) counts(
 	t := newNumbering(r, shape, query.MaxStatsRows)
 	pass := counting[*numbered]{question: r.questions()[0], count: t.count, join: t.join}
 	if m := r.minutes; m != nil {
-		if groups, err = t.countMinutes(ctx, days, groups); err != nil {
+		if groups, err = t.countMinutes(ctx, days, groups, pass.question); err != nil {
 			return nil, err
 		}
 		if len(m.hosts.Conditions) == 0 { // other questions will need the counts of all hosts
@@ -40,16 +40,18 @@ type numbering struct {
 	shape    query.Counts
 	segments query.Segmentation // in which rows are counted
 	most     int                // groups
+	first    int64              // the start of the first segment
 
 	mu    sync.Mutex
-	index map[segmentValue]int32 // in all.groups
+	index map[uint64]int32 // in all.groups, by place
 	all   numbered
 }
 
 func newNumbering(r *run, shape query.Counts, most int) *numbering {
+	segments := r.segments()
 	return &numbering{
-		run: r, shape: shape, segments: r.segments(), most: most,
-		index: map[segmentValue]int32{}, all: numbered{width: len(shape.Of) + 1},
+		run: r, shape: shape, segments: segments, most: most, first: segments.Start(r.query.Scope.Period.FromMs),
+		index: map[uint64]int32{}, all: numbered{width: len(shape.Of) + 1},
 	}
 }
 
@@ -141,9 +143,10 @@ func (t *numbering) join(of *numbered) error {
 			key.value, taken = code, taken+bytes
 		}
 		numbers := of.n[i*of.width:][:of.width]
-		at, met := t.index[key]
+		place := t.place(key)
+		at, met := t.index[place]
 		if !met {
-			t.index[key] = int32(len(t.all.groups))
+			t.index[place] = int32(len(t.all.groups))
 			t.all.groups, t.all.n = append(t.all.groups, key), append(t.all.n, numbers...)
 			taken += numberedBytes + int64(of.width)*8
 			continue
@@ -158,33 +161,50 @@ func (t *numbering) join(of *numbered) error {
 	return t.run.reserve(taken)
 }
 
+// place returns a number that only this segment and value have: 32 bits for the seconds since the first segment, and
+// the code. A map finds it sooner than the two.
+func (t *numbering) place(of segmentValue) uint64 {
+	return uint64(of.segment-t.first)<<32 | uint64(uint32(of.value))
+}
+
 // rows returns the numbers by segment, then by value. The records without a value are the last of a segment.
 func (t *numbering) rows() []query.CountsRow {
-	order := make([]int, len(t.all.groups))
-	for i := range order {
-		order[i] = i
+	ranks := t.all.ranks()
+	type placed struct {
+		place uint64
+		group int
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := t.all.groups[a], t.all.groups[b]
-		switch {
-		case x.segment != y.segment:
-			return cmp.Compare(x.segment, y.segment)
-		case x.value == parquet.Absent || y.value == parquet.Absent:
-			return cmp.Compare(y.value, x.value) // parquet.Absent is below all
-		}
-		return bytes.Compare(t.all.values.At(x.value), t.all.values.At(y.value))
-	})
+	order := make([]placed, len(t.all.groups))
+	for i, key := range t.all.groups {
+		order[i] = placed{t.place(segmentValue{key.segment, ranks[key.value+1]}), i}
+	}
+	slices.SortFunc(order, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
 	rows := make([]query.CountsRow, len(order))
 	texts := make([]string, t.all.values.Len())
 	for i := range texts {
 		texts[i] = string(t.all.values.At(int32(i)))
 	}
-	for place, i := range order {
-		key := t.all.groups[i]
-		rows[place] = query.CountsRow{Segment: key.segment, N: t.all.n[i*t.all.width:][:t.all.width]}
+	for i, at := range order {
+		key := t.all.groups[at.group]
+		rows[i] = query.CountsRow{Segment: key.segment, N: t.all.n[at.group*t.all.width:][:t.all.width]}
 		if key.value != parquet.Absent {
-			rows[place].Value, rows[place].HasValue = texts[key.value], true
+			rows[i].Value, rows[i].HasValue = texts[key.value], true
 		}
 	}
 	return rows
+}
+
+// ranks returns the place of each value among all, by code plus one. The absent value is the last one.
+func (t *numbered) ranks() []int32 {
+	codes := make([]int32, t.values.Len())
+	for i := range codes {
+		codes[i] = int32(i)
+	}
+	slices.SortFunc(codes, func(a, b int32) int { return bytes.Compare(t.values.At(a), t.values.At(b)) })
+	ranks := make([]int32, len(codes)+1)
+	for rank, code := range codes {
+		ranks[code+1] = int32(rank)
+	}
+	ranks[parquet.Absent+1] = int32(len(codes))
+	return ranks
 }

@@ -83,7 +83,7 @@ type keeper struct {
 
 // keeper returns a keeper for the row group that the worker reads, if its figures may be kept.
 func (f *facets[C]) keeper(w *worker, first bool) *keeper {
-	if !first || f.question == "" || f.run.partials == nil || !f.run.covers(w.group) {
+	if !first || f.question == "" || !f.run.mayKeep(w.group) {
 		return nil
 	}
 	return &keeper{w, f.question, &valuesOfRows{by: make([]valuesOfDimension, len(f.by))}}

@@ -179,12 +179,37 @@ func (m *minutes) ofDay(r *run, w *worker, day rolledUpDay, width int) (*numbere
 	return found, unusable(err)
 }
 
-// countMinutes adds the minutes that rollups have, and those that earlier scans have kept. It returns the row groups that
-// must be read.
-func (t *numbering) countMinutes(ctx context.Context, days []rolledUpDay, groups []*group) (left []*group, _ error) {
+// ofRollup is the number of a row group in the key of a partial that is of a rollup.
+const ofRollup = -1
+
+// keptOfDay is like ofDay, but keeps the counts for the next time that the question is asked about as much of the day.
+func (m *minutes) keptOfDay(r *run, w *worker, day rolledUpDay, width int, question string) (*numbered, error) {
+	if r.partials == nil {
+		return m.ofDay(r, w, day, width)
+	}
+	period := r.reach.Spans()[0]
+	part := query.Period{
+		FromMs: max(period.FromMs, day.Start*1000), ToMs: min(period.ToMs, (day.Start+rollup.DayLength)*1000-1),
+	}
+	key := partialKey{groupID{day.version, ofRollup}, part, question}
+	if p, known := r.partials.kept.find(key); known {
+		return p.(*numbered), nil
+	}
+	found, err := m.ofDay(r, w, day, width)
+	if err == nil && r.isOfItsShare(found.bytes()) {
+		r.partials.kept.add(key, found, found.bytes()+partialKeyBytes)
+	}
+	return found, err
+}
+
+// countMinutes adds the minutes that rollups have, and those that earlier scans have kept. question names what the query asks
+// for. It returns the row groups that must be read.
+func (t *numbering) countMinutes(
+	ctx context.Context, days []rolledUpDay, groups []*group, question string,
+) (left []*group, _ error) {
 	m, width := t.run.minutes, t.all.width
 	err := t.run.each(ctx, len(days), func(w *worker, i int) error {
-		of, err := m.ofDay(t.run, w, days[i], width)
+		of, err := m.keptOfDay(t.run, w, days[i], width, question)
 		if err != nil {
 			return err
 		}

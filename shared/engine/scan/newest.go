@@ -67,6 +67,8 @@ type newest struct {
 	shape query.Logs
 	limit int
 	found []record // the newest so far, newest first
+
+	searched bool // objects have been read
 }
 
 // record is the place of a record and the values that order it in the answer: by lake.Compare, reversed. Path and row
@@ -98,6 +100,9 @@ func (n *newest) keepNewest(records []record) []record {
 // readBatch finds the newest records of several objects and joins them to the records of earlier batches. Once there
 // are enough, later batches only look for records that are not older.
 func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
+	if err := n.expect(ctx, objects); err != nil {
+		return err
+	}
 	found := make([][]record, len(objects))
 	err := n.run.each(ctx, len(objects), func(w *worker, i int) (err error) {
 		found[i], err = n.readObject(w, objects[i])
@@ -115,13 +120,58 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 	return nil
 }
 
+// expect announces the columns of objects to the source, if there is one: at first those of the newest row groups that have
+// enough rows, and of all row groups as soon as few rows turn out to match.
+func (n *newest) expect(ctx context.Context, objects []lake.Object) error {
+	if n.run.source == nil {
+		return nil
+	}
+	if err := n.run.expectFooters(objects); err != nil {
+		return err
+	}
+	for _, object := range objects {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var groups []*group
+		err := open(n.run.source, object, func(c *parquet.ColumnReader, file fileVersion) error {
+			groups = n.run.groups(c, file)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if !n.searched {
+			groups = lastRows(groups, n.limit)
+		}
+		if err := n.run.expectColumns(groups, n.run.query.FindingColumns()); err != nil {
+			return err
+		}
+	}
+	n.searched = true
+	return nil
+}
+
+// lastRows returns the last row groups that together have so many rows.
+func lastRows(groups []*group, rows int) []*group {
+	for i := len(groups) - 1; i >= 0; i-- {
+		if rows -= groups[i].Rows; rows <= 0 {
+			return groups[i:]
+		}
+	}
+	return groups
+}
+
 // readObject returns the newest matching records of an object. It reads the last row groups first, and skips a row
 // group if all its records are older than the records found.
 func (n *newest) readObject(w *worker, object lake.Object) (found []record, err error) {
-	err = open(nil, object, func(c *parquet.ColumnReader, file fileVersion) error {
+	err = open(n.run.source, object, func(c *parquet.ColumnReader, file fileVersion) error {
 		for _, g := range slices.Backward(n.run.groups(c, file)) {
 			if len(found) == n.limit && g.MaxTsMs < found[n.limit-1].tsMs {
 				continue
+			}
+			if err := n.run.expectColumns([]*group{g}, n.run.query.FindingColumns()); err != nil {
+				return err
 			}
 			w.begin(c, g)
 			records, err := n.readGroup(w)

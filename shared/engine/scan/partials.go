@@ -12,9 +12,9 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Partials keeps what scans have counted in row groups that lie wholly in the period of the question. If the same
-// question is asked about another period, a scan reads only row groups of new objects, and those that either period
-// cuts. Partials is safe for concurrent use. A nil Partials keeps nothing.
+// Partials keeps what scans have counted in row groups. If the same question is asked about another period, a scan reads only
+// row groups of new objects, and those that this period cuts elsewhere. Partials is safe for concurrent use. A nil Partials
+// keeps nothing.
 type Partials struct {
 	kept            lru[partialKey, partial]
 	reused, counted atomic.Int64
@@ -51,6 +51,7 @@ func (p *Partials) Forget() {
 // partialKey names what a query asks of a row group.
 type partialKey struct {
 	group    groupID
+	cut      query.Period // the part of the row group that is in the period; zero: all of it
 	question string
 }
 
@@ -114,11 +115,36 @@ func identityOf(dimensions []query.Dimension) (id string) {
 
 // partialOf returns what is kept of a row group, or nil.
 func (r *run) partialOf(g *group, question string) partial {
-	if r.partials == nil || !r.covers(g) {
+	cut, ok := r.cut(g)
+	if r.partials == nil || !ok {
 		return nil
 	}
-	p, _ := r.partials.kept.find(partialKey{g.id(), question})
+	p, _ := r.partials.kept.find(partialKey{g.id(), cut, question})
 	return p
+}
+
+// cut returns the part of a row group that is within the reach of the query; zero for all of it. It is false if two spans of
+// the reach have a part each.
+func (r *run) cut(g *group) (part query.Period, ok bool) {
+	if r.covers(g) {
+		return query.Period{}, true
+	}
+	for _, span := range r.reach.Spans() {
+		if g.MinTsMs > span.ToMs || g.MaxTsMs < span.FromMs {
+			continue
+		}
+		if ok {
+			return query.Period{}, false
+		}
+		part, ok = query.Period{FromMs: max(span.FromMs, g.MinTsMs), ToMs: min(span.ToMs, g.MaxTsMs)}, true
+	}
+	return part, ok
+}
+
+// mayKeep reports whether the figures of a row group may be kept.
+func (r *run) mayKeep(g *group) bool {
+	_, ok := r.cut(g)
+	return ok && r.partials != nil
 }
 
 // keptOf returns the partials that are kept and usable, and the row groups that must be read. If usable is nil, all are
@@ -138,12 +164,14 @@ func keptOf[P partial](r *run, groups []*group, question string, usable func(P) 
 	return kept, left
 }
 
-// mayStore reports whether a partial of so many bytes may be kept: the row group is wholly inside the period, and the
-// query has not kept its share yet. It counts the bytes as kept.
+// mayStore reports whether a partial of so many bytes may be kept, so that the query does not keep more than its share. It
+// counts the bytes as kept.
 func (r *run) mayStore(g *group, bytes int64) bool {
-	if r.partials == nil || !r.covers(g) {
-		return false
-	}
+	return r.mayKeep(g) && r.isOfItsShare(bytes)
+}
+
+// isOfItsShare reports whether the query may keep a partial of so many bytes besides the others. It counts them as kept.
+func (r *run) isOfItsShare(bytes int64) bool {
 	bytes += partialKeyBytes
 	if r.stored.Add(bytes) > r.partials.kept.most/2 {
 		r.stored.Add(-bytes)
@@ -154,7 +182,8 @@ func (r *run) mayStore(g *group, bytes int64) bool {
 
 // store keeps a partial of a row group, in place of one that is kept already.
 func (r *run) store(g *group, question string, p partial) {
-	r.partials.kept.add(partialKey{g.id(), question}, p, p.bytes()+partialKeyBytes)
+	cut, _ := r.cut(g)
+	r.partials.kept.add(partialKey{g.id(), cut, question}, p, p.bytes()+partialKeyBytes)
 }
 
 // storeIf keeps a partial if it may be kept.

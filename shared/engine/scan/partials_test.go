@@ -73,7 +73,7 @@ func TestPartials(t *testing.T) {
 			spared := 0
 			for n := range 240 {
 				arrived := objects[:min(len(objects), len(objects)/2+n/18)]
-				from, to := r.IntN(2*60), 6*60-r.IntN(2*60)
+				from, to := 10*r.IntN(12), 6*60-10*r.IntN(12) // so that some ends occur again
 				at := func(minute int) string {
 					return enginetest.Start.Add(time.Duration(minute) * time.Minute).Format("2006-01-02T15:04:05Z")
 				}
@@ -197,6 +197,9 @@ func TestReadObjects(t *testing.T) {
 			if object.MaxTsMs <= most.Period.ToMs {
 				t.Errorf("%T: %s is wholly in the period, and was read again", shape, object.Path)
 			}
+		}
+		if again, err := answerFrom(t, most, rows, objects, o); err != nil || len(again) > 0 {
+			t.Errorf("%T: the same question reads %d objects again: %v", shape, len(again), err)
 		}
 		if len(read) == 0 {
 			t.Errorf("%T: no object was read, although the period cuts the last hour", shape)

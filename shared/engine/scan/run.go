@@ -221,10 +221,7 @@ func (r *run) survey(ctx context.Context, objects []lake.Object) ([]*group, erro
 	for _, g := range all {
 		r.rows += int64(g.Rows)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return all, r.expectColumns(all)
+	return all, err
 }
 
 // each calls do for each i from 0 to n-1, on several workers. The first error stops all workers.

@@ -91,8 +91,8 @@ func (r *run) expectFooters(objects []lake.Object) error {
 	return nil
 }
 
-// expectColumns announces the columns of the query in row groups to the source. The row groups of an object adjoin.
-func (r *run) expectColumns(groups []*group) error {
+// expectColumns announces columns of row groups to the source. The row groups of an object adjoin.
+func (r *run) expectColumns(groups []*group, columns []string) error {
 	if r.source == nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (r *run) expectColumns(groups []*group) error {
 		file := groups[0].file
 		var parts []parquet.Part
 		for len(groups) > 0 && groups[0].file == file {
-			parts = append(parts, groups[0].reader.Parts(groups[0].number, r.query.Columns())...)
+			parts = append(parts, groups[0].reader.Parts(groups[0].number, columns)...)
 			groups = groups[1:]
 		}
 		err := openFile(r.source, file.path, func(in io.ReaderAt) error { return in.(Input).Expect(parts) })

@@ -84,9 +84,12 @@ type groupID struct {
 	number int
 }
 
-// scan calls read once for each row group, on the workers of the pool. i is the index of the row group. The first error
-// ends the pass.
+// scan announces the columns of row groups, and calls read once for each of them, on the workers of the pool. i is the
+// index of the row group. The first error ends the pass.
 func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
+	if err := r.expectColumns(groups, r.query.Columns()); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := newPass(ctx, stop, r, groups, read)

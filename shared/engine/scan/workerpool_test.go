@@ -31,7 +31,7 @@ func emptyGroups(t *testing.T, n int) []*group {
 // scanOf returns the state of a scan of a caller, with one worker.
 func scanOf(t *testing.T, caller string, pools *WorkerPools) *run {
 	t.Helper()
-	r := newRun(engine.WithCaller(t.Context(), caller), query.Query{}, Options{Workers: 1, Pools: pools})
+	r := newRun(engine.WithCaller(t.Context(), caller), query.Query{Shape: query.Timeline{}}, Options{Workers: 1, Pools: pools})
 	t.Cleanup(r.giveBack)
 	return r
 }

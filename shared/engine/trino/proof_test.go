@@ -54,7 +54,8 @@ func TestGoldensAreValid(t *testing.T) {
 	t.Logf("%d statements are valid", checked)
 }
 
-// TestPartitions checks that a query reads exactly the hours of its period, before and after the watermark.
+// TestPartitions checks that a query reads exactly the hours of its period, before and after the watermark. With -short, it
+// asks for each shape in one or two of the periods.
 func TestPartitions(t *testing.T) {
 	tables := trinotest.LoadProjected(t, nil, middle)
 	shapes := []query.Shape{
@@ -71,7 +72,7 @@ func TestPartitions(t *testing.T) {
 		query.Histogram{SegmentSeconds: 3600, By: &querytest.Dimensions("status")[0]},
 		query.Sequences{Key: querytest.Dimensions("ip"), Over: 1, Of: []query.Selection{querytest.Selection("status>=400")}},
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		filter      string
 		first, last string
 	}{
@@ -96,7 +97,10 @@ func TestPartitions(t *testing.T) {
 			"2026/02/28/22", "2026/03/01/01",
 		},
 	} {
-		for _, shape := range shapes {
+		for n, shape := range shapes {
+			if testing.Short() && (n+i)%3 > 0 {
+				continue
+			}
 			plan, err := tables.Engine().Explain(t.Context(), bind(t, c.filter, shape))
 			if err != nil {
 				t.Fatal(err)
@@ -180,7 +184,7 @@ func hoursBetween(t *testing.T, first, last string) []string {
 const footer = 96 << 10
 
 // TestBytes checks that every route reads only the columns that it needs. It also measures naive statements: topx with
-// one scan for each label, and values of columns taken from the headers and cookies instead.
+// one scan for each label, and values of columns taken from the headers and cookies instead. With -short, it does not.
 func TestBytes(t *testing.T) {
 	rows := ordinaryRecords(t, 24_000, 6*time.Hour)
 	tables := trinotest.LoadProjected(t, rows, middle)
@@ -241,7 +245,7 @@ func TestBytes(t *testing.T) {
 		if cost.BytesScanned > limit || cost.BytesScanned == 0 {
 			t.Errorf("%s reads %d bytes, want at most %d", c.name, cost.BytesScanned, limit)
 		}
-		if c.naive == "" {
+		if c.naive == "" || testing.Short() {
 			continue
 		}
 		naive, err := tables.Read(t.Context(), c.naive, func(engine.Cost) {})
@@ -405,18 +409,23 @@ func bind(t *testing.T, text string, shape query.Shape) query.Query {
 	return q
 }
 
-// TestMostExpressions checks that the engine can run queries with the largest number of expressions that sqlgen allows.
+// TestMostExpressions checks that the engine can run queries with the largest number of expressions that sqlgen allows: with
+// -short, of two kinds.
 func TestMostExpressions(t *testing.T) {
 	tables := trinotest.Load(t, enginetest.Records(t, 20, 3), trinotest.NothingCompacted)
-	for _, c := range []struct {
+	kinds := []struct {
 		condition string
 		n         int
 	}{
-		{`arguments["a%d"]~"x"`, 700},
-		{`arguments["a%d"]>1`, 700},
 		{`trigger_counters>%d`, 116}, // of six members each
 		{`not arguments[~"^a%d$"]>1`, 550},
-	} {
+		{`arguments["a%d"]~"x"`, 700},
+		{`arguments["a%d"]>1`, 700},
+	}
+	if testing.Short() {
+		kinds = kinds[:2]
+	}
+	for _, c := range kinds {
 		var text strings.Builder
 		text.WriteString("timestamp between 2026-01-01 and 2026-01-03")
 		for i := range c.n {

@@ -25,10 +25,17 @@ type Request struct {
 	Zone    string        // IANA name, of times in words, of today and of yesterday; "" for UTC
 	Now     time.Time     // of relative times; zero: the filter has none, and the newest record is the present
 	AtOnce  int           // questions that are asked at the same time; 0: all
+
+	Kept *Kept       // answers to earlier requests; nil: there are none
+	Data search.Data // the caller may read all of it. If it has no name, the answer is not kept.
 }
 
-// mostIncidents is the largest number of incidents of an answer. Those with the largest excess are in it.
-const mostIncidents = 50
+const (
+	// mostIncidents is the largest number of incidents of an answer. Those with the largest excess are in it.
+	mostIncidents = 50
+	// mostDescribed is the largest number of episodes whose signs are asked for, because some are no incidents.
+	mostDescribed = 2 * mostIncidents
+)
 
 // Incidents are the incidents of a period, and what their answer rests on.
 type Incidents struct {
@@ -55,6 +62,20 @@ func Run(ctx context.Context, from inquiry.Source, r Request) (Incidents, error)
 	if err != nil {
 		return Incidents{}, err
 	}
+	key := a.key(r.Data.Name)
+	if found, ok := r.Kept.find(key); ok {
+		found.Meta.Complete = r.Data.Complete
+		return found, nil
+	}
+	found, err := a.run(ctx)
+	if err == nil && a.lasts() {
+		r.Kept.add(key, found)
+	}
+	return found, err
+}
+
+// run asks the questions.
+func (a *asker) run(ctx context.Context) (Incidents, error) {
 	hours, err := a.hours(ctx)
 	if err != nil {
 		return Incidents{}, err
@@ -63,8 +84,7 @@ func Run(ctx context.Context, from inquiry.Source, r Request) (Incidents, error)
 	if err != nil {
 		return Incidents{}, err
 	}
-	episodes = a.largest(episodes)
-	found, err := a.describe(ctx, episodes)
+	found, err := a.describeLargest(ctx, episodes)
 	if err != nil {
 		return Incidents{}, err
 	}
@@ -183,6 +203,26 @@ func (a *asker) countHours(ctx context.Context, g *incident.Grid, s incident.Spa
 	return a.countHours(ctx, g, incident.Span{From: middle, To: s.To})
 }
 
+// describeLargest describes the episodes with the largest excess. While some of them are no incidents, it describes the next
+// ones.
+func (a *asker) describeLargest(ctx context.Context, episodes []incident.Episode) (found []incident.Found, _ error) {
+	left := slices.Clone(episodes)
+	slices.SortStableFunc(left, func(x, y incident.Episode) int { return cmp.Compare(y.Excess, x.Excess) })
+	for described := 0; len(left) > 0; {
+		next := min(len(left), mostIncidents-len(found), mostDescribed-described)
+		if next == 0 {
+			a.truncated = true
+			break
+		}
+		more, err := a.describe(ctx, left[:next])
+		if err != nil {
+			return nil, err
+		}
+		found, left, described = append(found, more...), left[next:], described+next
+	}
+	return found, nil
+}
+
 // describe asks for the signs of episodes. It leaves out those that are no incidents.
 func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]incident.Found, error) {
 	answers := make([]signs, len(episodes))
@@ -248,17 +288,4 @@ func (a *asker) recent() time.Time {
 		return time.Time{}
 	}
 	return a.meta.Last
-}
-
-// largest returns the episodes with the largest excess, in their order.
-func (a *asker) largest(list []incident.Episode) []incident.Episode {
-	if len(list) <= mostIncidents {
-		return list
-	}
-	a.truncated = true
-	bySize := slices.Clone(list)
-	slices.SortStableFunc(bySize, func(x, y incident.Episode) int { return cmp.Compare(y.Excess, x.Excess) })
-	least := bySize[mostIncidents-1].Excess
-	kept := slices.DeleteFunc(slices.Clone(list), func(e incident.Episode) bool { return e.Excess < least })
-	return kept[:min(len(kept), mostIncidents)]
 }

@@ -148,6 +148,34 @@ func TestWithoutDecisions(t *testing.T) {
 	}
 }
 
+// TestPulses: an access log has a flood in pulses, though each of its addresses sends only a few requests in a pulse.
+// The same pulses of as many people as requests are no incident.
+func TestPulses(t *testing.T) {
+	for _, test := range []struct{ addresses, want int }{{20, 1}, {900, 0}} {
+		var l log
+		l.ordinary(20, line{host: "shop.example"})
+		for pulse := range 9 {
+			l.attack(noon.Add(time.Duration(pulse)*10*time.Minute), 30*time.Second, 80, func(i int) line {
+				ip := (pulse*80 + i) % test.addresses
+				return line{host: "shop.example", path: "/search", ip: fmt.Sprintf("203.0.%d.%d", ip/200, ip%200), status: 200}
+			})
+		}
+		got := l.incidents(t, secondDay)
+		if len(got) != test.want {
+			t.Fatalf("%d addresses: %d incidents: %+v", test.addresses, len(got), got)
+		}
+		if test.want == 0 {
+			continue
+		}
+		r := got[0]
+		if r.Kind != string(incident.Flood) || r.Target != "shop.example/search" || r.NumOfRequests != 720 ||
+			r.Begin != "2026-01-02T12:00:00Z" || *r.End != "2026-01-02T13:21:00Z" {
+			t.Errorf("%+v", r)
+		}
+		counted(t, l.source(t), r)
+	}
+}
+
 // TestTargets: the target is the prefix of many different paths, also of requests that were only challenged, and two hosts
 // that are attacked at once have an incident each.
 func TestTargets(t *testing.T) {
@@ -424,5 +452,30 @@ func TestFailedQuestions(t *testing.T) {
 	cancel()
 	if _, err := asking.Run(ctx, l.source(t), asking.Request{Filters: secondDay}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestManyIncidents: an answer is full although some of the largest episodes are no incidents.
+func TestManyIncidents(t *testing.T) {
+	var l log
+	for n := range 55 {
+		host := fmt.Sprintf("%02d.example", n)
+		l.ordinary(1800, line{host: host})
+		requests, agent := 60, ""
+		if n < 4 {
+			requests, agent = 200, "Googlebot/2.1"
+		}
+		l.attack(noon, 5*time.Minute, requests, func(i int) line {
+			return line{host: host, path: fmt.Sprintf("/%d.bak", i), ip: "203.0.113.9", status: 404, agent: agent}
+		})
+	}
+	got := run(t, l.source(t), asking.Request{Filters: secondDay})
+	if len(got.Results) != 50 || got.Meta.Truncated == nil {
+		t.Errorf("%d incidents, truncated: %v", len(got.Results), got.Meta.Truncated)
+	}
+	for _, r := range got.Results {
+		if strings.HasPrefix(r.Target, "00.") || strings.HasPrefix(r.Target, "03.") {
+			t.Errorf("%s is a crawler: %+v", r.Target, r)
+		}
 	}
 }

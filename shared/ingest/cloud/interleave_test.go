@@ -37,9 +37,10 @@ import (
 // TestAnyInterleaving runs imports, compactions and readers step by step in a random order. A step is one call of a
 // store or of the table. A process may die before or after any step, and any call may fail or lose its response. Every
 // reader must see each row of the imports that were complete when it read the state exactly once, and no row twice. It
-// must see all rows of the logs that were put before the time to which the state is complete. At the end, when every
-// log has been delivered again, the lake must have every row exactly once, and no object the values of others in its
-// lists. The columns of the hours that readers take for counted must have the sizes that they have in the objects.
+// must see all rows of the logs that were put before the time to which the state is complete. As long as a day has the
+// same version, the rows of the day that a reader must see are the same. At the end, when every log has been delivered
+// again, the lake must have every row exactly once, and no object the values of others in its lists. The columns of the
+// hours that readers take for counted must have the sizes that they have in the objects.
 //
 // In half of the plays, objects that readers read get damaged. A reader that fails at one reports it. The others may
 // lack the rows of objects that their answer names as lost, and no others. At the end every row must be rebuilt.
@@ -60,7 +61,7 @@ func TestAnyInterleaving(t *testing.T) {
 	t.Logf("%+v", sum)
 	missing := sum.Damaged == 0 || sum.Rebuilt == 0 || sum.Incomplete == 0 || sum.Complete == 0 ||
 		sum.Reconciled == 0 || sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 ||
-		sum.Swept == 0 || sum.Listed < n || sum.Counted < n
+		sum.Swept == 0 || sum.Unchanged == 0 || sum.Listed < n || sum.Counted < n
 	if n >= 8 && (missing || sum.Compared < 10*n) {
 		t.Errorf("too few events happened: %+v", sum)
 	}
@@ -81,6 +82,7 @@ type tally struct {
 
 	Complete, Held, Reconciled   int
 	Damaged, Rebuilt, Incomplete int
+	Unchanged                    int // days that a reader has found again as they were, after changes of others
 	Listed                       int // objects that have their lists of values at the end
 	Counted                      int // hours whose columns have their sizes at the end
 }
@@ -95,6 +97,8 @@ type play struct {
 	lake   *blobtest.Memory
 	table  lakestate.Table
 	logs   map[string][]string // ids of the lines of each log, by key; "" for the blank line
+	days   map[string]lake.Day // of the rows, by id
+	known  map[dayVersion][]string
 	texts  map[string]string
 	put    map[string]time.Time // when each log was put into the bucket
 	queue  map[string]time.Time // when the message about each log was sent, until it is deleted
@@ -139,13 +143,18 @@ var (
 	errKilled = errors.New("the process is dead")
 )
 
+// playTime is when a play begins. The rows are of the hours before and after midnight.
+var playTime = testTime.Add(12 * time.Hour)
+
 func newPlay(t *testing.T, seed uint64) *play {
 	p := &play{
 		t:      t,
 		random: rand.New(rand.NewPCG(seed, 1)),
-		time:   testTime,
+		time:   playTime,
 		table:  lakestate.Over(&tabletest.Memory{}),
 		logs:   map[string][]string{},
+		days:   map[string]lake.Day{},
+		known:  map[dayVersion][]string{},
 		texts:  map[string]string{},
 		put:    map[string]time.Time{},
 		queue:  map[string]time.Time{},
@@ -177,9 +186,10 @@ func (p *play) writeLogs() {
 		for v := range versions {
 			for range 1 + p.random.IntN(4) {
 				id := fmt.Sprintf("r%d", next)
-				at := testTime.Add(time.Duration(p.random.IntN(6*60)-60) * time.Minute)
+				at := playTime.Add(time.Duration(p.random.IntN(6*60)-60) * time.Minute)
 				fmt.Fprintf(&text, `{"processing_stage":6,"timestamp":%q,"request_id":%q}`+"\n", at.Format(time.RFC3339), id)
 				ids = append(ids, id)
+				p.days[id] = lake.PartitionOf(at.UnixMilli()).Day()
 				next++
 			}
 			key := fmt.Sprintf("raw/%d.%d", n, v)
@@ -196,7 +206,7 @@ func (p *play) run(sum *tally) {
 		sum.Steps + s.Steps, sum.Killed + s.Killed, sum.Failed + s.Failed, sum.Lost + s.Lost, sum.Readers + s.Readers,
 		sum.Compared + s.Compared, sum.Late + s.Late, sum.Hours + s.Hours, sum.Swept + s.Swept,
 		sum.Complete + s.Complete, sum.Held + s.Held, sum.Reconciled + s.Reconciled,
-		sum.Damaged + s.Damaged, sum.Rebuilt + s.Rebuilt, sum.Incomplete + s.Incomplete,
+		sum.Damaged + s.Damaged, sum.Rebuilt + s.Rebuilt, sum.Incomplete + s.Incomplete, sum.Unchanged + s.Unchanged,
 		sum.Listed + s.Listed, sum.Counted + s.Counted,
 	}
 }
@@ -550,6 +560,7 @@ func (p *play) read(a *actor) {
 			}
 		}
 		complete = p.committed(open)
+		p.checkDays(state, complete)
 		return nil
 	}))
 	through := state.CompleteThrough()
@@ -610,6 +621,59 @@ func (p *play) read(a *actor) {
 	for id, n := range seen {
 		if n > 1 {
 			p.t.Errorf("row %s was seen %d times:%s", id, n, from[id])
+		}
+	}
+}
+
+// dayVersion is a day at one of its versions.
+type dayVersion struct {
+	day     lake.Day
+	version int64
+}
+
+// checkDays checks that a day has the same rows whenever it has the same version. complete has the rows of complete
+// imports, which a reader must see.
+func (p *play) checkDays(state lakestate.State, complete map[string]int) {
+	rows := map[lake.Day][]string{}
+	for id, day := range p.days {
+		if _, known := rows[day]; !known {
+			rows[day] = []string{}
+		}
+		if complete[id] > 0 {
+			rows[day] = append(rows[day], id)
+		}
+	}
+	var unknown []lake.Day
+	for _, o := range state.Lost {
+		day := o.Hour.Day()
+		ids, known := p.damaged[o.Name]
+		switch {
+		case !o.Rebuilt.IsZero():
+			continue
+		case !known: // it was damaged before it was copied to this name
+			unknown = append(unknown, day)
+		}
+		rows[day] = slices.DeleteFunc(rows[day], func(id string) bool { return slices.Contains(ids, id) })
+	}
+	for day, ids := range rows {
+		if slices.Contains(unknown, day) {
+			continue
+		}
+		slices.Sort(ids)
+		at := dayVersion{day, state.Version}
+		if !state.Days.IsZero() {
+			at.version = state.Days.Of(day.First(), day.First())
+		}
+		before, known := p.known[at]
+		if !known {
+			p.known[at] = ids
+			continue
+		}
+		if at.version < state.Version {
+			p.sum.Unchanged++
+		}
+		if !slices.Equal(before, ids) {
+			p.t.Errorf("%s at version %d has the rows %q, and had %q", day, at.version, ids, before)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +23,8 @@ import (
 )
 
 // The crash tests run this test binary as a child process, which does one piece of work on a data directory and kills
-// itself at the n-th step, as kill -9 does. These environment variables select the work, the directory and the step.
+// itself at the n-th step, or at the first one with a name, as kill -9 does. These environment variables select the
+// work, the directory, and the number or name of the step.
 const (
 	crashWork = "ORRERY_TEST_CRASH_WORK"
 	crashDir  = "ORRERY_TEST_CRASH_DIR"
@@ -116,17 +118,14 @@ func TestMain(m *testing.M) {
 }
 
 func child(work func(context.Context, *Store, func()) error) error {
-	last, err := strconv.Atoi(os.Getenv(crashStep))
-	if err != nil {
-		return err
-	}
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
 		return err
 	}
-	steps := 0
-	step := func(string) {
-		if steps++; steps > last {
+	at := os.Getenv(crashStep)
+	var steps atomic.Int64 // an import makes its checkpoints while it reads on
+	step := func(name string) {
+		if n := steps.Add(1) - 1; name == at || strconv.FormatInt(n, 10) == at {
 			if err := self.Kill(); err != nil {
 				panic(err)
 			}
@@ -146,11 +145,17 @@ func child(work func(context.Context, *Store, func()) error) error {
 	return errors.Join(work(context.Background(), s, func() { step("progress") }), s.Close())
 }
 
-// killedAt runs a child process and reports whether it died at the step.
+// killedAt runs a child process and reports whether it died at the step with that number.
 func killedAt(t *testing.T, dir, work string, step int) bool {
 	t.Helper()
+	return killedAtStep(t, dir, work, strconv.Itoa(step))
+}
+
+// killedAtStep runs a child process and reports whether it died at the step with that number or name.
+func killedAtStep(t *testing.T, dir, work, step string) bool {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), crashWork+"="+work, crashDir+"="+dir, crashStep+"="+strconv.Itoa(step))
+	cmd.Env = append(os.Environ(), crashWork+"="+work, crashDir+"="+dir, crashStep+"="+step)
 	var out strings.Builder
 	cmd.Stderr = &out
 	err := cmd.Run()

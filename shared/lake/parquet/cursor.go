@@ -143,9 +143,14 @@ func (c *cursor) rowEnd(level int) int {
 	return len(c.reps)
 }
 
+// pageOf returns the number of the page that contains a row of the group, or -1.
+func pageOf(index []format.PageLocation, row int64) int {
+	return sort.Search(len(index), func(i int) bool { return index[i].FirstRowIndex > row }) - 1
+}
+
 // readPageOf reads the page that contains a row of the group.
 func (c *cursor) readPageOf(row int64) error {
-	i := sort.Search(len(c.index), func(i int) bool { return c.index[i].FirstRowIndex > row }) - 1
+	i := pageOf(c.index, row)
 	if i < 0 {
 		return errors.New("no page contains it")
 	}

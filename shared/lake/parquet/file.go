@@ -33,9 +33,16 @@ type rowGroup struct {
 }
 
 // OpenFile reads the footer of an object.
-func OpenFile(r io.ReaderAt, size int64) (_ *File, err error) {
+func OpenFile(r io.ReaderAt, size int64) (*File, error) { return openFile(r, size, openObject) }
+
+// OpenFileByEnd is like OpenFile, but reads only the end of the object. It saves a read where each takes long.
+func OpenFileByEnd(r io.ReaderAt, size int64) (*File, error) { return openFile(r, size, openByEnd) }
+
+func openFile(
+	r io.ReaderAt, size int64, open func(r io.ReaderAt, size int64) (*object, error),
+) (_ *File, err error) {
 	defer contain(&err)
-	object, err := openObject(r, size)
+	object, err := open(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +134,71 @@ func (f *File) RowsWithin(budget *Budget, numbers []int64, columns []string) (_ 
 		rows[i] = &read[at]
 	}
 	return rows, nil
+}
+
+// IndexParts returns where the page index of the row groups with some rows is, for the named columns.
+func (f *File) IndexParts(numbers []int64, columns []string) (parts []Part, _ error) {
+	err := f.eachChunk(numbers, columns, func(group int, l *leaf, _ []int64) error {
+		c := f.object.chunk(group, l)
+		parts = append(parts, Part{c.OffsetIndexOffset, int64(c.OffsetIndexLength)})
+		return nil
+	})
+	return parts, err
+}
+
+// RowParts returns where the pages are that Rows reads. It reads the page index.
+func (f *File) RowParts(numbers []int64, columns []string) (parts []Part, err error) {
+	defer contain(&err)
+	err = f.eachChunk(numbers, columns, func(group int, l *leaf, rows []int64) error {
+		pages, err := f.object.pageLocations(group, l)
+		if err != nil {
+			return err
+		}
+		meta := &f.object.chunk(group, l).MetaData
+		if meta.DictionaryPageOffset != 0 {
+			parts = append(parts, Part{meta.DictionaryPageOffset, meta.DataPageOffset - meta.DictionaryPageOffset})
+		}
+		last := -1
+		for _, row := range rows {
+			page := pageOf(pages, row)
+			if page < 0 || page == last {
+				continue // Rows reports a row without a page
+			}
+			parts, last = append(parts, Part{pages[page].Offset, int64(pages[page].CompressedPageSize)}), page
+		}
+		return nil
+	})
+	return parts, err
+}
+
+// eachChunk calls do for each named column that the object has, in each row group with some rows. rows are their numbers
+// in the row group, ascending.
+func (f *File) eachChunk(numbers []int64, columns []string, do func(group int, l *leaf, rows []int64) error) error {
+	wanted, err := leavesIn(columns)
+	if err != nil {
+		return err
+	}
+	ascending := slices.Sorted(slices.Values(numbers))
+	for i := range f.groups {
+		g := &f.groups[i]
+		var rows []int64
+		for _, n := range ascending {
+			if g.first <= n && n < g.first+g.rows {
+				rows = append(rows, n-g.first)
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		for _, l := range wanted {
+			if f.object.has(l) {
+				if err := do(i, l, rows); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // leavesIn lists the leaves of the named columns in the order of the schema.

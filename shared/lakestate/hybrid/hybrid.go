@@ -1,5 +1,6 @@
 // Package hybrid answers small queries by a scan in this process, which takes a fraction of a second, and all others
-// with an engine that runs as a service. The service also answers whatever the scan fails at.
+// with an engine that runs as a service. The service also answers whatever the scan fails at. For logs, the scan looks in the
+// newest hours even if the whole period has too much to read.
 package hybrid
 
 import (
@@ -13,6 +14,7 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/rows"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/engine/scan/scanblob"
 	"github.com/orrery/orrery/shared/fault"
@@ -42,6 +44,7 @@ type Config struct {
 	Bucket  blob.Ranges           // the bucket of the objects
 	Columns engine.ColumnsOfHours // nil: sizes of columns are not known before footers are read
 	Now     func() time.Time
+	Kept    *scan.Partials // figures of earlier scans of this process; nil: none are kept
 
 	MostBytes   int64         // most bytes of columns of a query for the scan; 0: the service answers all queries
 	MostObjects int           // most objects of such a query; 0: DefaultObjects
@@ -132,7 +135,7 @@ func (e *Engine) direct(ctx context.Context, q query.Query) (query.Answer, engin
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
-	price := float64(read.Requests) * usdPerRequest
+	price := float64(read.Requests) * USDPerRequest
 	return answer, engine.Cost{
 		By: byScan, BytesScanned: read.Bytes, USD: &price, Skipped: state.Skipped(p.query, began),
 		Engine: e.Now().Sub(began),
@@ -155,8 +158,8 @@ func (e *Engine) Probe(ctx context.Context) (engine.Cost, error) {
 	return cost, err
 }
 
-// usdPerRequest is the price of a GET request in most regions.
-const usdPerRequest = 0.4e-6
+// USDPerRequest is the price of a GET request in most regions.
+const USDPerRequest = 0.4e-6
 
 func (e *Engine) scan(ctx context.Context, p *plan) (query.Answer, scanblob.Read, error) {
 	if len(p.objects) == 0 {
@@ -168,14 +171,36 @@ func (e *Engine) scan(ctx context.Context, p *plan) (query.Answer, scanblob.Read
 	case <-ctx.Done():
 		return query.Answer{}, scanblob.Read{}, ctx.Err()
 	}
-	source := scanblob.New(ctx, e.Bucket, p.objects, e.MostBytes+memoryBesides, e.Patience)
+	source := scanblob.New(ctx, e.Bucket, p.objects, p.mostBytes+memoryBesides, e.Patience)
 	objects := make([]lake.Object, len(p.objects))
 	for i, info := range p.objects {
-		objects[i] = lake.Object{Path: info.Name, Bytes: info.Size}
+		hour, _ := lakestate.HourOf(info.Name) // plan knows that it has one
+		objects[i] = lake.Object{Path: info.Name, Bytes: info.Size, MinTsMs: hour.Start(), MaxTsMs: (hour + 1).Start() - 1}
 	}
-	answer, _, err := scan.Answer(ctx, p.query, objects, scan.Options{Source: source})
+	var answer query.Answer
+	var err error
+	if logs, ok := p.query.Shape.(query.Logs); ok {
+		answer, err = p.logs(ctx, logs, objects, source)
+	} else {
+		answer, _, err = scan.Answer(ctx, p.query, objects, scan.Options{Source: source, Partials: e.Kept})
+	}
 	source.Close()
 	return answer, source.Read(), err
+}
+
+// logs finds the newest records in the objects of the plan, and reads them.
+func (p *plan) logs(
+	ctx context.Context, shape query.Logs, objects []lake.Object, source scan.Source,
+) (query.Answer, error) {
+	found, err := scan.Newest(ctx, p.query, objects, scan.Options{Source: source})
+	if err != nil {
+		return query.Answer{}, err
+	}
+	if p.newestOnly && len(found.Places) < shape.Limit {
+		return query.Answer{}, fmt.Errorf("%w: the newest hours have too few records", scan.ErrUnsupported)
+	}
+	records, err := scan.Records(ctx, source, found.Places, shape.RecordColumns(), rows.MaxLogsMemory)
+	return query.Answer{Logs: records, Truncated: len(records) < len(found.Places)}, err
 }
 
 // plan is a query that the scan answers, clamped to the data.
@@ -186,22 +211,39 @@ type plan struct {
 	objects []blob.Info
 	columns []engine.ColumnSize
 	counted map[lake.Partition]engine.ColumnBytes
+
+	mostBytes  int64 // that the scan may read
+	newestOnly bool  // the plan has only objects of the newest hours, which may have too few logs
 }
+
+// certain reports whether the scan can answer the query. Otherwise it tries to, because the newest records are often enough.
+func (p *plan) certain(e *Engine) bool { return !p.newestOnly && p.mostBytes == e.MostBytes }
+
+// lessTried is by how much fewer bytes than Config.MostBytes a scan may read for logs if the columns of all objects have
+// more.
+const lessTried = 4
 
 // plan returns how the scan answers q, or a scan.ErrUnsupported if the service does.
 func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
-	if !scan.Supports(q) || e.MostBytes == 0 {
+	logs := scan.SupportsNewest(q)
+	if !scan.Supports(q) && !logs || e.MostBytes == 0 {
 		return nil, scan.ErrUnsupported
 	}
 	state, err := e.States.State(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{query: q.Clamp(state.Extent), state: state}
+	p := &plan{query: q.Clamp(state.Extent), state: state, mostBytes: e.MostBytes}
 	p.hours = engine.HoursOf(p.query)
 	var known bool
 	if p.objects, known, err = e.list(ctx, state, p.hours); err != nil {
 		return nil, err
+	}
+	for n := len(p.hours) / fewerHours; logs && !known && n > 0; n /= fewerHours {
+		p.newestOnly = true
+		if p.objects, known, err = e.list(ctx, state, p.hours[len(p.hours)-n:]); err != nil {
+			return nil, err
+		}
 	}
 	if !known {
 		return nil, scan.ErrUnsupported
@@ -222,19 +264,32 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 		}
 	}
 	var bytes int64
+	whole := q.Columns()
+	if logs { // of the other columns, only pages with records of the answer are read
+		whole = q.FindingColumns()
+	}
 	for _, name := range q.Columns() {
 		size := engine.ColumnSize{Name: name}
 		if n, known := all[name]; known || len(sizes) == 0 {
 			size.Bytes = &n
-			bytes += n
+			if slices.Contains(whole, name) {
+				bytes += n
+			}
 		}
 		p.columns = append(p.columns, size)
 	}
-	if bytes > e.MostBytes {
+	switch {
+	case bytes <= e.MostBytes:
+	case logs:
+		p.mostBytes /= lessTried
+	default:
 		return nil, scan.ErrUnsupported
 	}
 	return p, nil
 }
+
+// fewerHours is by how much fewer hours are listed for logs if more have too many objects.
+const fewerHours = 4
 
 // listed is a listing of hours of the lake at a version.
 type listed struct {
@@ -303,12 +358,27 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	if err != nil {
 		return e.Service.Estimate(ctx, q)
 	}
+	if !p.certain(e) {
+		return e.estimateTried(ctx, q)
+	}
 	number, most := len(p.objects), p.most()
+	bytes := engine.Bytes{High: most.Bytes}
+	if e.Kept == nil { // otherwise the process that answers may have all figures
+		bytes.Low = engine.LeastOf(p.query, p.state.Extent, p.counted)
+	}
 	return engine.Estimate{
-		By: byScan, Partitions: p.hours, Objects: &number, Columns: p.columns,
-		Bytes: &engine.Bytes{Low: engine.LeastOf(p.query, p.state.Extent, p.counted), High: most.Bytes},
-		USD:   &engine.USD{High: float64(most.Requests) * usdPerRequest},
+		By: byScan, Partitions: p.hours, Objects: &number, Columns: p.columns, Bytes: &bytes,
+		USD: &engine.USD{High: float64(most.Requests) * USDPerRequest},
 	}, nil
+}
+
+// estimateTried returns the estimate of the service without its least price, because the scan may answer in its place.
+func (e *Engine) estimateTried(ctx context.Context, q query.Query) (engine.Estimate, error) {
+	found, err := e.Service.Estimate(ctx, q)
+	if err == nil && found.USD != nil {
+		found.USD = &engine.USD{High: found.USD.High}
+	}
+	return found, err
 }
 
 // EstimateStarted returns what the service would read.
@@ -316,12 +386,18 @@ func (e *Engine) EstimateStarted(ctx context.Context, q query.Query) (engine.Est
 	return e.Service.Estimate(ctx, q)
 }
 
-// most returns the most that the scan reads if no connection breaks.
+// most returns the most that the scan reads if no connection breaks. The columns of figures are announced together. For
+// logs, those that decide are announced first, then the page index, then the pages with records, and the ranges of each may
+// have gaps that are in memory already.
 func (p *plan) most() (most scanblob.Read) {
+	announced := 1
+	if _, logs := p.query.Shape.(query.Logs); logs {
+		announced = 3
+	}
 	for _, o := range p.objects {
-		most.Bytes += o.Size + scan.FooterBytes(o.Size)
+		most.Bytes += int64(announced)*o.Size + scan.FooterBytes(o.Size)
 		// Ranges are longer than the gaps between them, or have gaps of that length between them.
-		most.Requests += 3 + int(o.Size/scanblob.GapBytes)
+		most.Requests += 2 + announced*(1+int(o.Size/scanblob.GapBytes))
 	}
 	return most
 }
@@ -332,7 +408,7 @@ func (e *Engine) Explain(ctx context.Context, q query.Query) (engine.Plan, error
 	if err != nil {
 		return engine.Plan{}, err
 	}
-	if _, err := e.plan(ctx, q); err == nil {
+	if p, err := e.plan(ctx, q); err == nil && p.certain(e) {
 		found.By = byScan
 		found.SQL = slices.Clone(found.SQL)
 		for i := range found.SQL {

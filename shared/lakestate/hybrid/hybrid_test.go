@@ -100,7 +100,10 @@ func (s *service) CompleteThrough(context.Context) (time.Time, error) { return t
 
 func (s *service) Estimate(ctx context.Context, q query.Query) (engine.Estimate, error) {
 	extent, err := s.Extent(ctx)
-	e := engine.Estimate{By: s.Name(), Partitions: engine.HoursOf(q.Clamp(extent)), Warnings: []string{"not known"}}
+	e := engine.Estimate{
+		By: s.Name(), Partitions: engine.HoursOf(q.Clamp(extent)), Warnings: []string{"not known"},
+		USD: &engine.USD{Low: 5e-5, High: 1e-3},
+	}
 	for _, name := range q.Columns() {
 		e.Columns = append(e.Columns, engine.ColumnSize{Name: name})
 	}
@@ -209,13 +212,16 @@ func (w *world) engine(change func(*hybrid.Config)) *hybrid.Engine {
 	return e
 }
 
+// keeping configures an engine that keeps figures, as functions have.
+func keeping(c *hybrid.Config) { c.Kept = scan.NewPartials(64 << 20) }
+
 // TestEngine runs the suite over a server whose responses to requests for ranges are often faulty. The scan answers all
 // questions for figures but a few, which it does not support. With -short, the bucket is in memory.
 func TestEngine(t *testing.T) {
 	var scanned, other atomic.Int64
 	enginetest.Run(t, func(rows []lake.Row) engine.Engine {
 		if testing.Short() {
-			return counting{newWorldIn(t, rows, &blobtest.Memory{}).engine(nil), &scanned, &other}
+			return counting{newWorldIn(t, rows, &blobtest.Memory{}).engine(keeping), &scanned, &other}
 		}
 		w := newWorld(t, rows)
 		faults := faulttest.Sometimes(1, 0.05, faulttest.Throttle, faulttest.Fail, faulttest.Break, faulttest.Cut)
@@ -225,7 +231,7 @@ func TestEngine(t *testing.T) {
 			}
 			return faulttest.None
 		}
-		return counting{w.engine(nil), &scanned, &other}
+		return counting{w.engine(keeping), &scanned, &other}
 	})
 	if scanned.Load() == 0 || other.Load() > scanned.Load()/50 {
 		t.Errorf("the scan answered %d questions, and the service %d", scanned.Load(), other.Load())
@@ -241,7 +247,7 @@ type counting struct {
 func (c counting) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	answer, cost, err := c.Engine.Run(ctx, q)
 	switch {
-	case err != nil || !scan.Supports(q):
+	case err != nil || !scan.Supports(q) && !scan.SupportsNewest(q):
 	case cost.By == "scan":
 		c.scanned.Add(1)
 	default:
@@ -256,6 +262,7 @@ var shapes = []query.Shape{
 	query.Stats{SegmentSeconds: 60},
 	query.Timeline{SegmentSeconds: 3600},
 	query.TopX{Limit: 9},
+	query.Logs{Limit: 20},
 	query.Facets{Limit: 9, By: querytest.Dimensions(querytest.MixedDimensions)},
 	query.Diff{
 		Least: 1, By: querytest.Dimensions(querytest.MixedDimensions), Select: querytest.Selection("status>=400"),
@@ -291,6 +298,40 @@ func (w *world) ask(e *hybrid.Engine) (scanned int) {
 		}
 	}
 	return scanned
+}
+
+// TestKept: an engine that has answered a question reads only new objects for it.
+func TestKept(t *testing.T) {
+	w := newWorldIn(t, enginetest.Records(t, 2000, 33), &blobtest.Memory{})
+	e := w.engine(keeping)
+	answered := func(q query.Query) int64 {
+		t.Helper()
+		answer, cost, ok := e.TryDirect(t.Context(), q)
+		if !ok {
+			t.Fatalf("%T: not answered", q.Shape)
+		}
+		if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
+			t.Errorf("%T: %s", q.Shape, diff)
+		}
+		if estimate, err := e.Estimate(t.Context(), q); err != nil || estimate.Bytes.Low > 0 {
+			t.Errorf("%T: the estimate is %+v, %v, although an instance may read nothing", q.Shape, estimate.Bytes, err)
+		}
+		return cost.BytesScanned
+	}
+	for _, shape := range shapes {
+		if _, logs := shape.(query.Logs); logs {
+			continue
+		}
+		whole, shorter := bind(t, period, shape), bind(t, "timestamp between 2026-01-01 22:00 and 2026-01-02 03:00", shape)
+		first, again := answered(whole), answered(whole)
+		if first == 0 || again != 0 {
+			t.Errorf("%T: %d bytes were read the first time, and %d the second", shape, first, again)
+		}
+		_, ranks := shape.(query.TopX) // it reads the figures of keys that come first for the first time
+		if n := answered(shorter); n > 0 && !ranks {
+			t.Errorf("%T: %d bytes were read for a part of the period", shape, n)
+		}
+	}
 }
 
 func isRange(r *http.Request) bool { return r.Method == http.MethodGet && r.Header.Get("Range") != "" }
@@ -391,8 +432,8 @@ func TestLimits(t *testing.T) {
 	}{
 		"none":           {nil, len(shapes)},
 		"no scan":        {func(c *hybrid.Config) { c.MostBytes = 0 }, 0},
-		"few objects":    {func(c *hybrid.Config) { c.MostObjects = 2 }, 0},
-		"large columns":  {func(c *hybrid.Config) { c.Columns = sizes(1 << 40) }, 0},
+		"few objects":    {func(c *hybrid.Config) { c.MostObjects = 2 }, 1}, // the newest logs are found in them
+		"large columns":  {func(c *hybrid.Config) { c.Columns = sizes(1 << 40) }, 1},
 		"small columns":  {func(c *hybrid.Config) { c.Columns = sizes(1) }, len(shapes)},
 		"no time":        {func(c *hybrid.Config) { c.Longest = time.Nanosecond }, 0},
 		"unknown sizes":  {func(c *hybrid.Config) { c.Columns = sizes(0) }, len(shapes)},
@@ -400,6 +441,36 @@ func TestLimits(t *testing.T) {
 	} {
 		if got := w.ask(w.engine(c.change)); got != c.want {
 			t.Errorf("%s: the scan answered %d questions, want %d: %v", name, got, c.want, w.failed)
+		}
+	}
+}
+
+// TestLogsOfTheNewestHours: if the objects are too many, the scan looks for logs in the newest hours. The estimate allows both
+// ways, and the service answers if the hours have too few records.
+func TestLogsOfTheNewestHours(t *testing.T) {
+	w := newWorld(t, enginetest.Records(t, 400, 38))
+	e := w.engine(func(c *hybrid.Config) { c.MostObjects = 2 })
+	for _, c := range []struct {
+		text  string
+		shape query.Shape
+		low   float64
+		by    string
+	}{
+		{period, query.Logs{Limit: 20}, 0, "scan"},
+		{period + ", status=99999", query.Logs{Limit: 20}, 0, ""},
+		{period, query.Timeline{SegmentSeconds: 3600}, 5e-5, ""},
+	} {
+		q := bind(t, c.text, c.shape)
+		estimate, err := e.Estimate(t.Context(), q)
+		if err != nil || estimate.USD == nil || estimate.USD.Low != c.low || estimate.USD.High != 1e-3 {
+			t.Errorf("%T%s: %+v, %v", c.shape, c.text, estimate.USD, err)
+		}
+		answer, cost, err := e.Run(t.Context(), q)
+		if err != nil || cost.By != c.by || cost.USD != nil && *cost.USD > 1e-3 {
+			t.Errorf("%T%s: %+v, %v", c.shape, c.text, cost, err)
+		}
+		if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
+			t.Errorf("%T%s: %s", c.shape, c.text, diff)
 		}
 	}
 }

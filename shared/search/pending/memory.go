@@ -19,11 +19,18 @@ func memoryOf(a query.Answer) (bytes int64) {
 		}
 	}
 	a.Diff.Terms = nil
+	for _, row := range a.Counts { // of which there may be a hundred thousand
+		bytes += countsRowBytes + int64(len(row.Value)) + 8*int64(len(row.N))
+	}
+	a.Counts = nil
 	return bytes + sizeOf(reflect.ValueOf(a))
 }
 
 // diffValueBytes is the size of a value of a diff without its text.
 var diffValueBytes = int64(reflect.TypeFor[query.DiffValue]().Size())
+
+// countsRowBytes is the size of a row of counts without its text and its numbers.
+var countsRowBytes = int64(reflect.TypeFor[query.CountsRow]().Size())
 
 // sizeOf returns the size of a value with everything that it refers to.
 func sizeOf(v reflect.Value) (bytes int64) {

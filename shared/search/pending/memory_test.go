@@ -24,3 +24,13 @@ func TestMemoryOfDiff(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryOfCounts: rows of counts, which can be a hundred thousand, count like the rows of other answers.
+func TestMemoryOfCounts(t *testing.T) {
+	a := query.Answer{Counts: []query.CountsRow{
+		{N: []int64{1, 2, 3}}, {Segment: 60, Value: "a host", HasValue: true, N: []int64{4}}, {},
+	}}
+	if got, want := memoryOf(a), sizeOf(reflect.ValueOf(a)); got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+}

@@ -17,6 +17,9 @@ type remote struct {
 	store  Store
 }
 
+// version returns the version of all data, not of the days of a query: the request that is stored with a query has
+// what was known about the data when it began, such as the time to which it is complete. The engine may find the
+// execution of an earlier query over equal days nevertheless.
 func (r *remote) version(ctx context.Context, _ lake.Extent) (string, error) {
 	return r.engine.Version(ctx)
 }

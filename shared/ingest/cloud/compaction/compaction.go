@@ -256,7 +256,7 @@ func (c *Compactor) moveWatermark(ctx context.Context, from, to lake.Partition) 
 			return false // another compaction has moved it
 		}
 		s.Watermark = to
-		s.Version++
+		s.Changed(lake.DaysOf(from, to-1)...)
 		s.Moves = withMove(s.Moves, lakestate.Move{To: to, First: now, Last: now})
 		return true
 	})

@@ -41,7 +41,7 @@ func (c *Compactor) narrowExtent(ctx context.Context) error {
 		// If no object is left, no row is counted, so that the count is right again. Lost objects are an exception:
 		// rows that are rebuilt were counted before, and are not counted again.
 		current.Shrunk = narrowed.Rows > 0 || slices.ContainsFunc(current.Lost, isLost)
-		current.Version++
+		current.ChangedAll() // objects may have been removed in any hour
 		return true
 	})
 	return err

@@ -35,7 +35,7 @@ func (p *Publisher) Settle(ctx context.Context, match func(lakestate.OpenImport)
 
 // publish copies the objects of an import to the prefixes of the readers, and then removes it from the open imports.
 func (p *Publisher) publish(ctx context.Context, id string, o lakestate.OpenImport) error {
-	columns, err := p.copyStaged(ctx, o)
+	staged, err := p.copyStaged(ctx, o)
 	if errors.Is(err, blob.ErrNotFound) {
 		// Either another process has published the import and removed the staged objects, or they are lost.
 		s, _, lookup := lakestate.Load(ctx, p.Table)
@@ -47,7 +47,7 @@ func (p *Publisher) publish(ctx context.Context, id string, o lakestate.OpenImpo
 	if err != nil {
 		return err
 	}
-	fresh := columns.Newest(o.Boundary)
+	fresh := staged.Columns.Newest(o.Boundary)
 	var count func(lakestate.State) (lakestate.Change, error)
 	if len(fresh) > 0 {
 		count = func(s lakestate.State) (lakestate.Change, error) {
@@ -59,7 +59,7 @@ func (p *Publisher) publish(ctx context.Context, id string, o lakestate.OpenImpo
 			return false
 		}
 		delete(s.Open, id)
-		s.Version++
+		s.Changed(staged.days()...)
 		rows := s.Extent.Rows
 		s.Extent = s.Extent.Union(o.Extent)
 		if o.Rebuilds != "" {
@@ -80,11 +80,11 @@ func (p *Publisher) publish(ctx context.Context, id string, o lakestate.OpenImpo
 }
 
 // copyStaged copies every staged object to its final name, unless it exists there, and then the lists of values. It
-// returns the sizes of the columns of the objects of the newest hours.
-func (p *Publisher) copyStaged(ctx context.Context, o lakestate.OpenImport) (lakestate.ColumnsByHour, error) {
+// returns the list of the staged objects.
+func (p *Publisher) copyStaged(ctx context.Context, o lakestate.OpenImport) (stagingIndex, error) {
 	staged := &Area{publisher: p, Attempt: o.Attempt}
 	if err := staged.load(ctx); err != nil {
-		return nil, err
+		return stagingIndex{}, err
 	}
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(p.Copies)
@@ -102,15 +102,15 @@ func (p *Publisher) copyStaged(ctx context.Context, o lakestate.OpenImport) (lak
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return stagingIndex{}, err
 	}
 	if name := staged.list.Quarantine; name != "" {
 		if err := p.Lake.CopyTo(ctx, staged.name(stagingQuarantineFile), name); err != nil {
-			return nil, err
+			return stagingIndex{}, err
 		}
 	}
 	p.copyStagedLists(ctx, staged, o.Boundary)
-	return staged.list.Columns, nil
+	return staged.list, nil
 }
 
 // repair replaces the content of an object that was damaged before its import was published completely. Without that,

@@ -63,6 +63,15 @@ type stagedObject struct {
 	Listed    bool           `json:"listed,omitempty"` // the lists of its values are staged, too
 }
 
+// days returns the days of the objects.
+func (i stagingIndex) days() []lake.Day {
+	var days []lake.Day
+	for _, o := range i.Objects {
+		days = append(days, o.Partition.Day())
+	}
+	return days
+}
+
 const (
 	stagingIndexFile      = "objects.json"
 	stagingQuarantineFile = "quarantine.ndjson"

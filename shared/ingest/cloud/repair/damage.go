@@ -52,7 +52,7 @@ func (r *Repairer) setAside(ctx context.Context, hour lake.Partition, name, sum 
 			return false
 		}
 		s.Lost = append(s.Lost, lost)
-		s.Version++
+		s.Changed(hour.Day())
 		return true
 	})
 	if err == nil && tooMany {

@@ -45,8 +45,9 @@ func (r *Repairer) ExamineSuspects(ctx context.Context, timeUp func() bool, repo
 			}
 		}
 		if len(report.Damaged) == before {
-			// Athena returns the failed execution of an equal query over the same version of the data.
-			_, err = r.ChangeState(ctx, func(s *lakestate.State) bool { s.Version++; return true })
+			// Athena returns the failed execution of an equal query over the same version of the days.
+			days := lake.DaysOf(s.From, s.To)
+			_, err = r.ChangeState(ctx, func(s *lakestate.State) bool { s.Changed(days...); return true })
 			if err != nil {
 				return err
 			}
