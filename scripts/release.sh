@@ -10,6 +10,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# The options of scripts/check.sh, so that packages are compiled once for both. What is released is built with its own.
+export GOFLAGS="${GOFLAGS:-} -vet=off -trimpath -tags=lambda.norpc,netgo,osusergo"
 seed=${SEED:-$(date +%s)}
 runs=$(mktemp -d)
 cleanup() {
@@ -26,7 +28,7 @@ checks() { CI=true bash scripts/check.sh; }
 fuzz() { bash scripts/fuzz.sh "${FUZZ:-5m}"; }
 
 # race runs every test with the race detector, also those that check.sh leaves to the ordinary run.
-race() { go test -race -count=1 -vet=off -timeout 3h $(go list ./... | grep -v /infra$); }
+race() { go test -race -count=1 -timeout 3h $(go list ./... | grep -v /infra$); }
 
 # pages shows every report and mail in a browser, not only the longest, and every screen of the console in each theme in
 # each width, and measures the console there.
@@ -39,8 +41,12 @@ pages() {
 }
 
 # long runs every test at its long level: a fault at every request of an import, a crash at every step, every filter of
-# the suite of engines, the incidents of every scene, and so on.
-long() { ORRERY_TEST_LONG=1 go test -count=1 -timeout 6h ./...; }
+# the suite of engines, the incidents of every scene, and so on. It asks a deployment in LocalStack with every filter.
+long() {
+	local chromium
+	chromium=$(scripts/tools/chromium.sh)
+	ORRERY_TEST_LONG=1 ORRERY_TEST_DEPLOYED=1 ORRERY_CHROMIUM=$chromium go test -count=1 -timeout 6h ./...
+}
 
 # engines compares the engines of one machine with the reference evaluation.
 engines() {

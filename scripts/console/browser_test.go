@@ -200,10 +200,13 @@ func lasts(condition string) string {
 	})()`, condition)
 }
 
-// answered waits until nothing is asked any more. Until then, Esc cancels.
+// settled is an expression for whether nothing is asked and no part is loaded any more. Until then, Esc cancels.
+const settled = "!document.querySelector('[data-cancel], [aria-busy=true], .late:not(:empty)')"
+
+// answered waits until the page is settled.
 func (b *tab) answered() {
 	b.t.Helper()
-	b.keeps(lasts("!document.querySelector('[data-cancel], [aria-busy=true]')"), "has its answers")
+	b.keeps(lasts(settled), "has its answers")
 }
 
 // value evaluates an expression.
@@ -301,6 +304,7 @@ func (b *tab) accessible(name string) {
 	var report string
 	b.run(chromedp.Evaluate(`axe.run(document, {
 		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+		resultTypes: ['violations'], // of what passes, axe keeps only the names of the rules
 	}).then((result) => JSON.stringify({passes: result.passes.length, violations: result.violations.map(
 		(v) => v.id + ': ' + v.help + ' ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary).join(' | '))}))`,
 		&report, promised))

@@ -198,7 +198,6 @@ var (
 // rooms are the folders of the sources, in rows from the lowest to the highest. A module imports modules of its own room and
 // of the rows below. What a screen loads when it draws it is no import, but comes from these rooms, too.
 var rooms = [][]string{
-	{"texts"},
 	{"pure"},
 	{"foundation"},
 	{"parts"},
@@ -236,7 +235,7 @@ func TestRooms(t *testing.T) {
 
 func TestPureModulesImportNoDOM(t *testing.T) {
 	for _, path := range sources(t) {
-		if roomOf(path) != "pure" { // the compiler of types checks the texts that they import
+		if roomOf(path) != "pure" {
 			continue
 		}
 		if m := domPattern.FindString(string(read(t, path))); m != "" {
@@ -280,7 +279,7 @@ var (
 	attributePattern = regexp.MustCompile(`\b(?:title|placeholder|alt|label|aria-label)="([^"]*[A-Za-z][^"]*)"`)
 )
 
-// TestTextsAreApart checks that what the page says is in the room of texts. Names of the product stand where they are used.
+// TestTextsAreApart checks that what the page says is in files of words. Names of the product stand where they are used.
 func TestTextsAreApart(t *testing.T) {
 	names := []string{"", "else", "finally", "tags", "orrery explain logs"}
 	found := 0

@@ -136,9 +136,7 @@ func (c *call) rewritten(change func(data, meta map[string]any)) bool {
 	}
 	change(answer.Data, answer.Meta)
 	c.w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(c.w).Encode(answer); err != nil {
-		c.t.Error(err)
-	}
+	_ = json.NewEncoder(c.w).Encode(answer) // the page may have given up the question
 	return true
 }
 

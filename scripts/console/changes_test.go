@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,14 +15,24 @@ func TestChanges(t *testing.T) {
 	walk := walksAt(t, serveLog(t, changedSettings()))
 	const day, changes = "t=2026-01-01T10:00Z..2026-01-01T12:00Z", ".changes li button"
 
-	walk("the changes are asked for with a click, and the chart marks them",
-		open("#/?"+day), visible(".plot canvas"), answered(), asked("histogram", 0), lacks(".changes"),
-		click(".over-rows button", "Changes of settings"), text(changes, "11:00 revision new"),
-		sees("before: revision old"),
-		text(".legend .settings", "Changes of settings"), asked("histogram", 1), hashHas("panel=changes"),
-		focus(".plot"), keys(kb.Home), holds("!$('.legend .settings.here')", "names no change at the beginning"),
-		keys(strings.Repeat(kb.ArrowRight, 60)),
-		text(".legend .settings.here", "11:00 revision new"))
+	walk("the chart marks the changes without a click, and a click lists them",
+		open("#/?"+day), visible(".plot canvas"), answered(), text(".legend .settings .hidden", ": 11:00 revision new"),
+		asked("histogram", 1), lacks(".changes"), focus(".plot"), keys(kb.Home),
+		holds("!$('.legend .settings.here')", "names no change at the beginning"), keys(strings.Repeat(kb.ArrowRight, 60)),
+		text(".legend .settings.here", "11:00 revision new"),
+		click(".over-rows button", "Changes of settings"), text(changes, "11:00 revision new"), sees("before: revision old"),
+		asked("histogram", 1), hashHas("panel=changes"))
+	var estimates atomic.Int32
+	walk("changes that are heavy to find wait for a click",
+		answers(func(c *call) bool {
+			if c.estimate("histogram") {
+				estimates.Add(1)
+			}
+			return heavy("histogram")(c)
+		}), open("#/?"+day), visible(".plot canvas"), answered(), until(func() bool { return estimates.Load() > 0 }, "estimates the marks"),
+		asked("histogram", 0), lacks(".trouble"), lacks(".legend .settings"), click(".over-rows button", "Changes of settings"),
+		sees("This is a heavy question"), asked("histogram", 0), click("button", "Run it"), text(changes, "11:00 revision new"),
+		exists(".legend .settings"))
 	walk("a change says what it did, by keys",
 		open("#/?panel=changes&"+day), exists(changes), answered(), asked("effect", 0), focus(changes), keys(kb.Enter),
 		focused("[role=menuitem]"), keys(kb.Enter), text("#effect", "Effect of the change: 11:00 revision new"),
@@ -33,7 +44,7 @@ func TestChanges(t *testing.T) {
 	walk("the chart of the events marks the changes, too, after a click",
 		open("#/events?"+day), visible(".plot canvas"), exists(".event"), answered(), asked("histogram", 0), lacks(".changes"),
 		click(".over-rows button", "Changes of settings"), text(changes, "11:00 revision new"), hashHas("panel=changes"),
-		text(".legend .settings", "Changes of settings"), asked("histogram", 1), asked("logs", 1), asked("timeline", 1),
+		textBegins(".legend .settings", "Changes of settings"), asked("histogram", 1), asked("logs", 1), asked("timeline", 1),
 		focus(".plot"), keys(kb.Home+strings.Repeat(kb.ArrowRight, 60)), text(".legend .settings.here", "11:00 revision new"),
 		click(".over-rows button", "Changes of settings"), lacks(".changes"), lacks(".legend .settings"), hashLacks("panel="))
 	walk("a period without changes says so",

@@ -190,7 +190,7 @@ func TestCounts(t *testing.T) {
 		{"the status", "#/status", "document.querySelector('.checks a.count') && document.querySelector('.hours figcaption a.count')", ".installation"},
 		{"the hours", "#/status", "document.querySelector('.hours a.count')", ".installation .numbers"},
 	}
-	for _, screen := range screens {
+	for i, screen := range screens {
 		walk.run("numbers lead to as many events: "+screen.name, func(t *testing.T, b *tab, s *served) {
 			b.do(open(screen.fragment), holds(screen.ready, "has the numbers"))
 			switch screen.name {
@@ -204,7 +204,10 @@ func TestCounts(t *testing.T) {
 			if left := b.unlinked(screen.part); len(left) > 0 {
 				t.Errorf("numbers lead nowhere:\n%s", strings.Join(left, "\n"))
 			}
-			b.do(accessible(screen.name), screenshot("numbers-"+strings.ReplaceAll(screen.name, " ", "-")))
+			if i%2 == 0 || !testing.Short() {
+				b.do(accessible(screen.name))
+			}
+			b.do(screenshot("numbers-" + strings.ReplaceAll(screen.name, " ", "-")))
 		})
 	}
 	for name, chart := range map[string]string{"results": "", "status": "chart=status&", "a field": "by=country&", "two sides": "vs=previous&"} {

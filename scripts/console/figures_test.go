@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/orrery/orrery/scripts/internal/local"
 )
 
 // mixedLog has requests that some conditions and figures count differently: by another origin, another flag or a reason.
@@ -67,19 +71,27 @@ func TestFigures(t *testing.T) {
 
 // questions returns what was asked about requests, or what only had to be estimated, each question once.
 func (s *served) questions(estimates bool) []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	found := map[string]bool{}
-	for _, one := range s.calls {
-		body := maps.Clone(one.body)
-		if body["filters"] == nil || strings.HasSuffix(one.path, "/parse") || (body["dry_run"] == true) != estimates {
-			continue
-		}
-		delete(body, "dry_run")
-		delete(body, "max_bytes") // the explanation is about questions, not about their ceilings
-		found[fmt.Sprint(one.path, " ", body)] = true
+	for _, one := range s.aboutRequests(estimates) {
+		found[fmt.Sprint(one.path, " ", one.body)] = true
 	}
 	return slices.Sorted(maps.Keys(found))
+}
+
+// aboutRequests returns the calls of questions, each as often as it was asked. They are without dry_run and max_bytes.
+func (s *served) aboutRequests(estimates bool) (list []sent) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.calls {
+		if one.body["filters"] == nil || strings.HasSuffix(one.path, "/parse") || (one.body["dry_run"] == true) != estimates {
+			continue
+		}
+		one.body = maps.Clone(one.body)
+		delete(one.body, "dry_run")
+		delete(one.body, "max_bytes") // the explanation is about questions, not about their ceilings
+		list = append(list, one)
+	}
+	return list
 }
 
 // differs returns an error if the questions that a screen asks are not the ones that its explanation is about.
@@ -89,6 +101,45 @@ func differs(asked, estimated []string) error {
 	}
 	return fmt.Errorf("the screen asks\n%s\nand the explanation is about\n%s",
 		strings.Join(asked, "\n"), strings.Join(estimated, "\n"))
+}
+
+// withoutPeriod leaves out the period of filters.
+var withoutPeriod = regexp.MustCompile(`timestamp between [^,\]]* and [^,\]]*?(, |$)`)
+
+// TestDashboardQuestions: a server that starts asks what a dashboard of 30 days asks.
+func TestDashboardQuestions(t *testing.T) {
+	walksAt(t, demo.address(t)).run("a dashboard of 30 days", func(t *testing.T, b *tab, s *served) {
+		b.do(open("#/?t=2025-12-03T00:00Z..2026-01-02T00:00Z"), exists(".lists"), visible(".plot canvas"), answered())
+		var asked, want []string
+		for _, one := range s.aboutRequests(false) {
+			params := map[string]string{}
+			for name, value := range one.body {
+				if list, several := value.([]any); several {
+					texts := make([]string, len(list))
+					for i, text := range list {
+						texts[i] = fmt.Sprint(text)
+					}
+					value = strings.Join(texts, ",")
+				}
+				params[name] = fmt.Sprint(value)
+			}
+			params["filters"] = withoutPeriod.ReplaceAllString(params["filters"], "")
+			asked = append(asked, fmt.Sprint(path.Base(one.path), " ", params))
+		}
+		for _, q := range local.DashboardQuestions {
+			params := map[string]string{"filters": q.Condition}
+			maps.Copy(params, q.Params)
+			want = append(want, fmt.Sprint(q.Route, " ", params))
+			if q.Before {
+				want = append(want, want[len(want)-1])
+			}
+		}
+		slices.Sort(asked)
+		slices.Sort(want)
+		if err := differs(asked, want); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestPrices walks through what is said about the price of questions and the age of answers.

@@ -42,6 +42,18 @@ func TestImportLog(t *testing.T) {
 		drops("a.log", log.String()), sees("The first record"), click("dialog.import .primary", "Import"), sees("90 records imported."),
 		drops("copy.log", log.String()), sees("The first record"), click("dialog.import .primary", "Import"),
 		sees("are in the data already"), click("dialog.import .row button", "Import it nevertheless"), sees("90 records imported."))
+	walk = walksAt(t, empty())
+	released := make(chan struct{})
+	walk("cancelled too late, while another log is dropped", answers(func(c *call) bool {
+		if c.to("/imports") {
+			<-released
+		}
+		return false
+	}), open("#/"), sees("There is no data yet"), drops("a.log", log.String()), sees("The first record"),
+		click("dialog.import .primary", "Import"), sees("All is sent."), drops("b.log", log.String()), sees("b.log was not taken"),
+		click("dialog.import .row button", "Cancel"), sees("it may be too late to cancel"), closes(released),
+		sees("Too late to cancel: the log is imported."), sees("90 records imported."), click("dialog.import .row button:nth-child(2)", "Undo"),
+		sees("Undone: 90 records taken out."), mustNot("$('dialog.import').innerText.includes('Too late')", "still says that it is imported"))
 	walk = walksAt(t, locked.address(t))
 	walk("with a key", allow("401"), open("#/"), fill(".trouble.key input", locked.key), click(".trouble.key button", ""),
 		drops("a.log", log.String()), sees("The first record"),

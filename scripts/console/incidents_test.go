@@ -68,7 +68,7 @@ func TestIncidents(t *testing.T) {
 	})
 	walk("the chart marks the incidents",
 		open("#/?seg=1h&t="+demoDay), exists(".incidents tbody tr"), visible(".plot canvas"), answered(),
-		text(".legend .marks", "incidents"), focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
+		textBegins(".legend .marks", "incidents"), focus(".plot"), keys(kb.ArrowRight+kb.ArrowRight),
 		holds("$('.legend .marks.here')?.textContent.includes($$('.incidents tbody th a:not(.try-it)').at(-1).textContent)", "names the incident of the segment"),
 		fill("#split", "country"), holds("$('.split .plot canvas') && $('.split .marks')", "marks them in the lines of a field, too"))
 	walk.run("no target of an incident is among the other values", func(t *testing.T, b *tab, s *served) {
@@ -84,6 +84,13 @@ func TestIncidents(t *testing.T) {
 		open("#/?t=2026-01-01T02:00Z..2026-01-01T04:00Z"), text(headline, "No incidents in this period."),
 		textHas(".incidents p", " requests were blocked."), lacks(".incidents table"), answered(),
 		must("$('.said').getBoundingClientRect().height < 60", "the answer has several lines"), lacks(".legend .marks"))
+	walk("on a phone, the chart begins on the first screen, and the incidents have their figures after a tap",
+		at(390), open("#/?t="+demoDay), exists(".incidents tbody tr"), visible(".plot canvas"), answered(),
+		must("$('.plot').getBoundingClientRect().top + scrollY < 844 - 150", "the chart begins further down"),
+		is(rows+".length <= 3", true), mustNot("$('.incidents td.n').checkVisibility()", "the rows have figures"),
+		must("$$('.incidents th a').every((a) => !a.checkVisibility() || a.getBoundingClientRect().height >= 44)", "a link is too small"),
+		holds("$('.incidents .when').checkVisibility() && $('.incidents td.held').checkVisibility()", "says when, and whether it held"),
+		click(".incidents button", "Show"), holds("$('.incidents td.n').checkVisibility()", "has the figures"), lacks(".incidents button"))
 	walk("a period that is too long is not asked about, and a shorter one is offered",
 		open("#/?t=2025-12-01T23:59Z..2026-01-02T00:00Z"), exists(".tile.requests"), sees("The limit is 31 days."), answered(),
 		asked("incidents", 0), lacks(headline), click(".said button", "Only the last 7 days"), exists(".incidents tbody tr"))

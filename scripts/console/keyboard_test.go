@@ -167,6 +167,7 @@ func TestFocus(t *testing.T) {
 		return at.getBoundingClientRect().bottom <= bar.getBoundingClientRect().bottom ? at.outerHTML.slice(0, 200) : '';
 	})()`
 	walk("Esc leaves the filter once it has run, and keeps what has not",
+		allow("status of 400"), // on a slow machine, half a filter is checked
 		open("#/?t="+demoDay), sees("Slowest targets"), shortcut("/"), focused("#filter"), keys("status=200"), keys(kb.Escape), enter(),
 		hashHas("status%3D200"), answered(), keys(kb.Escape), focused("#answer"), leads("ge", "#/events"), answered(), shortcut("/"),
 		focused("#filter"), keys(kb.End+", ho"), keys(kb.Escape+kb.Escape), focused("#filter"), filterIs("status=200, ho"))

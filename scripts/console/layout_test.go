@@ -57,10 +57,14 @@ const boxesOf = `((parts) => {
 	return lines.join('\n');
 })`
 
-// TestLayout compares where the parts of the screens are with testdata/layout-WIDTH.txt.
+// TestLayout compares where the parts of the screens are with testdata/layout-WIDTH.txt. Short tests look at the narrowest
+// window and at one of the usual width.
 func TestLayout(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
 	for _, width := range []int64{360, 768, 1280, 1920} {
+		if testing.Short() && width != 360 && width != 1280 {
+			continue
+		}
 		walk.run(fmt.Sprint(width), func(t *testing.T, b *tab, s *served) {
 			var out strings.Builder
 			b.do(at(width))

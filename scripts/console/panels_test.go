@@ -20,7 +20,7 @@ func TestPanels(t *testing.T) {
 	walk("what a question means and would cost, by a key",
 		open(`#/?f=blocked+is+true,+country+in+(Germany,France)&t=`+demoDay), sees("Requests over time"), keys("x"),
 		sees("What it would read and cost"), hashHas("panel=explain"), sees(`country in ("Germany", "France")`),
-		sees(`{"field":"blocked","op":"is","value":true}`), count(".explain tbody tr", 9), moreThan(3, ".columns-of li"),
+		sees(`{"field":"blocked","op":"is","value":true}`), count(".explain tbody tr", 10), moreThan(3, ".columns-of li"),
 		sees("orrery explain logs"), keys(kb.Escape), lacks(".explain"), click("button.link", "explain"),
 		sees("What it would read and cost"))
 	walk.run("what the questions really read is beside the estimates, and a shorter period is offered with its price", func(t *testing.T, b *tab, s *served) {

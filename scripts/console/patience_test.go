@@ -123,7 +123,7 @@ func TestPatience(t *testing.T) {
 		evaluate("localStorage.clear()"))
 	walk("a part of the dashboard without an estimate is left out, and does not run before it has one",
 		allow("status of 500"), answers(func(c *call) bool { return c.estimate("topx") && c.fail() }), open("#/?panel=explain&t="+demoDay),
-		count(".explain tbody tr", 9), textBegins(".explain .warning-of", "something went wrong"),
+		count(".explain tbody tr", 10), textBegins(".explain .warning-of", "something went wrong"),
 		textBegins(".trouble.failed", "Top values: The question failed"),
 		holds(numberOf("requests")+" === 3000 && "+numberOf("clients")+" > 0 && $('.plot canvas')", "has the rest"),
 		accessible("part without an estimate"), screenshot("part-without-estimate"), answers(heavy("topx")),

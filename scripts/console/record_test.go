@@ -64,12 +64,14 @@ func TestRecord(t *testing.T) {
 	walk.run("what to do has the requests to look at, and a ticket has the sentence and the link", func(t *testing.T, b *tab, s *served) {
 		record := firstRecord(t, s, `reason~"^Block - content filter \\["`)
 		reference, reason := record["record_ref"].(string), record["reason"].(string)
+		verdict := explanationOf(t, s, reference).Verdict.Text
 		b.do(open("#/events/"+reference+"?t="+demoDay), sees("What to do"), sees("If it should have passed: exempt the "), exists(".evidence li"),
+			sees(verdict),
 			keepCopies(), click(".take-along button", "Copy for a ticket"), holds("window.copied", "has copied it"))
 		ticket := value[string](b, "window.copied")
 		for _, want := range []string{
 			"Result: Blocked\nWhy: Content filter ", "\nTime: 2026-01-01 ", " UTC\n", "\nAddress: " + record["ip"].(string),
-			"\nRule: content filter ", "\nRecord: " + s.url + "/#/events/" + reference, "\nFilter: record_ref=\"" + reference + "\"\nVerdict: " + explanationOf(t, s, reference).Verdict.Text + "\nReason: ",
+			"\nRule: content filter ", "\nRecord: " + s.url + "/#/events/" + reference, "\nFilter: record_ref=\"" + reference + "\"\nVerdict: " + verdict + "\nReason: ",
 		} {
 			if !strings.Contains(ticket, want) {
 				t.Errorf("the ticket lacks %q:\n%s", want, ticket)
@@ -82,6 +84,21 @@ func TestRecord(t *testing.T) {
 		}
 		b.do(accessible("what to do"), click(".steps button", "show"),
 			holds(fmt.Sprintf("$('#filter').value === 'reason=' + JSON.stringify(%q) + ', human is true'", reason), "has the people whom the rule stopped"))
+	})
+	walk.run("a ticket is copied once its verdict is there", func(t *testing.T, b *tab, s *served) {
+		released := make(chan struct{})
+		ticket := "$$('.record button').find((e) => e.textContent === 'Copy for a ticket')"
+		b.do(answers(func(c *call) bool {
+			if c.question("why") {
+				select {
+				case <-released:
+				case <-c.r.Context().Done():
+				}
+			}
+			return false
+		}), openRecord("blocked is true", "t="+demoDay),
+			holds(ticket+"?.disabled && "+ticket+".title.startsWith('The ticket has the verdict')", "says what it waits for"),
+			closes(released), holds("!"+ticket+".disabled", "can be copied"))
 	})
 	walk("a ticket is not copied without the catalogue, and the button says why",
 		allow("status of 500"), answers(refuses("/data/fields", http.StatusInternalServerError, "no fields now")),

@@ -160,7 +160,7 @@ func TestRefresh(t *testing.T) {
 			released := make(chan struct{})
 			b.do(answers(func(c *call) bool {
 				order, _ := c.body["order"].(string)
-				if c.question(slow.route) && order == slow.order {
+				if c.question(slow.route) && order == slow.order && c.body["marks"] == nil {
 					waits.Add(1)
 					select {
 					case <-released:
@@ -187,7 +187,7 @@ func TestRefresh(t *testing.T) {
 		walk.run("live goes on when no requests arrive any more, at "+address, func(t *testing.T, b *tab, s *served) {
 			f := &recent{}
 			b.do(answers(f.answer), takeClock(), open(address),
-				holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers"))
+				holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers"), answered())
 			before := f.latest()
 			b.do(sets(&f.quiet, true), pass(60_000), tick(), sees("No requests since 2026-01-01 23:59"),
 				tile("requests", 0))
@@ -212,7 +212,7 @@ func TestRefresh(t *testing.T) {
 		b.do(allow("status of 500"))
 		f := &recent{}
 		b.do(answers(f.answer), takeClock(), open("#/?t=30m&live=7"),
-			holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers"), evaluate(hide))
+			holds(numberOf("requests")+" === 3000 && pauses() > 0", "has its answers"), answered(), evaluate(hide))
 		before := f.asked.Load()
 		b.do(tick(), tick(), evaluate("hidden = false"), tick(),
 			until(func() bool { return f.asked.Load() >= before+2 }, "asks again"), answered())
@@ -237,12 +237,12 @@ func TestRefresh(t *testing.T) {
 			b.do(answers(source), takeClock(), open(address), keepNotices())
 			goesOn := func() {
 				t.Helper()
-				b.do(waiting(), forgetCalls(), pass(600_000), tick(), until(func() bool { return s.count(asks) > 0 }, "asks again"), answered())
+				b.do(waiting(), answered(), forgetCalls(), pass(600_000), tick(), until(func() bool { return s.count(asks) > 0 }, "asks again"), answered())
 			}
 			goesOn()
 			b.do(shortcut("Shift"))
 			goesOn()
-			b.do(waiting(), forgetCalls(), pass(301_000), tick(), hashLacks("live"), notices("nobody used the page for 15 minutes"),
+			b.do(waiting(), answered(), forgetCalls(), pass(301_000), tick(), hashLacks("live"), notices("nobody used the page for 15 minutes"),
 				holds("pauses() === 0", "waits for nothing"), calls(0, asks))
 		})
 	}

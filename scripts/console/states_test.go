@@ -263,7 +263,7 @@ func TestStates(t *testing.T) {
 		open("#/?t="+demoDay), sees("Requests over time"), focus("#filter"), keys("country="),
 		sees("There are no values to choose from: there are no lists of values of these hours"), keys(kb.Escape))
 	walk("a server that is gone is asked again by itself",
-		allow("ERR_"), open("#/?t="+demoDay), sees("Requests over time"), answers(gone), keys("r"),
+		allow("ERR_"), open("#/?t="+demoDay), sees("Requests over time"), answered(), answers(gone), keys("r"),
 		sees("The server does not answer. Nothing is lost."), sees("It is asked again in"), moreThan(20, ".list tbody tr"),
 		answers(), holds("!$('.trouble') && !$('.stale')", "has the new answer by itself"))
 	walk("a server that is gone is asked again as soon as there is a network",

@@ -154,7 +154,7 @@ func TestTour(t *testing.T) {
 	walk.run("the explanation of what the dashboard reads", func(t *testing.T, b *tab, s *served) {
 		answerTo[any](t, s, "topx", `{`+tourDay+`","limit":8}`) // so that its figures are kept, whatever other walks ask
 		estimate := answerTo[any](t, s, "topx", `{`+tourDay+`","limit":8,"dry_run":true}`).Meta.Estimate
-		b.do(open("#/?panel=explain&t="+demoDay), count(".explain tbody tr", 9), answered())
+		b.do(open("#/?panel=explain&t="+demoDay), count(".explain tbody tr", 10), answered())
 		row := value[[]string](b, "[...[...document.querySelectorAll('.explain tbody tr')]"+
 			".find((e) => e.textContent.startsWith('Top values')).querySelectorAll('td')].map((e) => e.textContent)")
 		objects := fmt.Sprintf("%s (and %d counted before)", grouped(estimate.Objects), estimate.Reused)

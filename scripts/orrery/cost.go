@@ -21,6 +21,8 @@ type costCommand struct {
 	PeriodHours    float64   `default:"24" help:"Length of the period of a query, in hours." placeholder:"N"`
 	RawDays        float64   `default:"30" help:"Days that raw logs are kept." placeholder:"N"`
 	LakeDays       float64   `default:"365" help:"Days that queryable data is kept." placeholder:"N"`
+	LogsPerDay     float64   `help:"Raw logs per day; default: one for each 100,000 requests." placeholder:"N"`
+	Repeated       float64   `help:"Share of the queries, from 0 to 1, that repeat an equal one of the minutes before." placeholder:"SHARE"`
 	Region         string    `enum:"eu-central-1,us-east-1" default:"eu-central-1" help:"eu-central-1 or us-east-1."`
 }
 
@@ -33,11 +35,15 @@ func (k *costCommand) Run(c terminal.Console) error {
 	for name, value := range map[string]float64{
 		"--requests-per-day": slices.Min(k.RequestsPerDay), "--queries-per-day": k.QueriesPerDay,
 		"--exports-per-day": k.ExportsPerDay, "--export-records": k.ExportRecords, "--reports-per-day": k.ReportsPerDay,
-		"--period-hours": k.PeriodHours, "--raw-days": k.RawDays, "--lake-days": k.LakeDays,
+		"--period-hours": k.PeriodHours, "--raw-days": k.RawDays, "--lake-days": k.LakeDays, "--logs-per-day": k.LogsPerDay,
+		"--repeated": k.Repeated,
 	} {
 		if value < 0 {
 			return exit.With(exit.Usage, name+" must not be negative")
 		}
+	}
+	if k.Repeated > 1 {
+		return exit.With(exit.Usage, "--repeated is a share: write 0.25 for a quarter of the queries")
 	}
 	size, err := cost.Measure(costSample)
 	if err != nil {
@@ -64,9 +70,13 @@ func (k *costCommand) Run(c terminal.Console) error {
 	}
 	fmt.Fprintln(c.Out, " requests a day.")
 	fmt.Fprintf(c.Out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, "+
-		"%g exports of %s records, and %g daily reports. Raw logs are kept for %g days, queryable data for %g days.\n",
+		"%g exports of %s records, and %g daily reports. A share of %g of the queries repeats one of the minutes before. "+
+		"Raw logs are kept for %g days, queryable data for %g days.\n",
 		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords), k.ReportsPerDay,
-		k.RawDays, k.LakeDays)
+		k.Repeated, k.RawDays, k.LakeDays)
+	if k.LogsPerDay > 0 {
+		fmt.Fprintf(c.Out, "- %s raw logs arrive per day.\n", grouped(k.LogsPerDay))
+	}
 	for _, sentence := range cost.Assumptions {
 		fmt.Fprintln(c.Out, "-", sentence)
 	}
@@ -77,14 +87,16 @@ func (k *costCommand) Run(c terminal.Console) error {
 // print prints one column for each number of requests.
 func (k *costCommand) print(c terminal.Console, size cost.Bytes) error {
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	var bills [][]cost.Item
+	var bills, alone [][]cost.Item
 	for _, requests := range k.RequestsPerDay {
 		load := cost.Load{
 			RequestsPerDay: requests, QueriesPerDay: k.QueriesPerDay, PeriodHours: k.PeriodHours,
 			ExportsPerDay: k.ExportsPerDay, ExportRecords: k.ExportRecords, ReportsPerDay: k.ReportsPerDay,
-			RawDays: k.RawDays, LakeDays: k.LakeDays,
+			RawDays: k.RawDays, LakeDays: k.LakeDays, LogsPerDay: k.LogsPerDay, Repeated: k.Repeated,
 		}
 		bills = append(bills, cost.Estimate(load, size, cost.Regions[k.Region]))
+		load.AthenaAlone = true
+		alone = append(alone, cost.Estimate(load, size, cost.Regions[k.Region]))
 		fmt.Fprintf(w, "%s\t", grouped(requests))
 	}
 	fmt.Fprintln(w)
@@ -94,10 +106,15 @@ func (k *costCommand) print(c terminal.Console, size cost.Bytes) error {
 		}
 		fmt.Fprintf(w, "  %s: %s\n", item.Service, item.What)
 	}
-	for _, bill := range bills {
-		fmt.Fprintf(w, "%s\t", grouped(cost.Total(bill)))
+	for _, one := range []struct {
+		bills [][]cost.Item
+		name  string
+	}{{bills, "total"}, {alone, "total if Athena answered all queries"}} {
+		for _, bill := range one.bills {
+			fmt.Fprintf(w, "%s\t", grouped(cost.Total(bill)))
+		}
+		fmt.Fprintln(w, " ", one.name)
 	}
-	fmt.Fprintln(w, "  total")
 	return w.Flush()
 }
 

@@ -32,7 +32,7 @@ func TestCost(t *testing.T) {
 		"1,000,000  100,000,000  1,000,000,000",
 		"Athena: scanned by topx, TB", "Athena: scanned by diff, TB",
 		"Athena: scanned by exports of logs, TB", "Athena: scanned by scheduled reports, TB", "SES: mails of reports", "S3: listings for estimates and the status, 1,000",
-		"  total", "Assumptions:", "bytes of each record",
+		"  total\n", "  total if Athena answered all queries\n", "S3: old versions kept, GB", "Assumptions:", "bytes of each record",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in:\n%s", want, out.String())
@@ -54,6 +54,9 @@ func TestCost(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"cost", "--queries-per-day=-1"}, c); code != exit.Usage {
 		t.Errorf("a negative number of queries: exit %d", code)
+	}
+	if code := run(t.Context(), []string{"cost", "--repeated=25"}, c); code != exit.Usage {
+		t.Errorf("a share of 25: exit %d", code)
 	}
 	if code := run(t.Context(), []string{"cost", "--exports-per-day=-1"}, c); code != exit.Usage {
 		t.Errorf("a negative number of exports: exit %d", code)

@@ -73,7 +73,7 @@ func testConsole(t *testing.T, s *targets) {
 	w.holds("has the condition in its address", "location.hash.includes('blocked+is+true')")
 	w.click("the events", "nav a[href*='#/events']")
 	w.holds("lists events", "document.querySelectorAll('.event').length > 5")
-	w.holds("has events from Athena", answeredBy("athena"))
+	w.holds("has events from the scan of a function", answeredBy("scan"))
 	w.click("an event", ".event")
 	w.holds("shows why the request was blocked", "document.querySelector('.record .why')?.textContent.length > 10")
 

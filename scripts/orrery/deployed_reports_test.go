@@ -28,8 +28,9 @@ const deployedReports = `{"mail":{"ses":true,"from":"Orrery <orrery@shop.example
 	`"destination":{"archive":{"bucket":"shop-archive","prefix":"reports"},"chat":{"slack-parameter":"/orrery/chat"},` +
 	`"topic":{"topic":"arn:aws:sns:` + localaws.Region + `:` + localaws.Account + `:shop-reports"}}}`
 
-// testReports schedules reports, requests runs, which the schedule queues, and reads what arrives at each destination.
-func testReports(t *testing.T, d *localaws.Deployment, s *targets) {
+// testScheduling schedules reports, and requests runs, which the schedule queues within a minute. Meanwhile, other tests can
+// run. It returns the test of what arrives at each destination.
+func testScheduling(t *testing.T, d *localaws.Deployment, s *targets) (delivery func(t *testing.T)) {
 	everyMinute(t, d, localaws.Name+"-report-tick")
 	messages := reportDestinations(t, d)
 	put := func(name, deliver string) {
@@ -56,6 +57,11 @@ func testReports(t *testing.T, d *localaws.Deployment, s *targets) {
 		return run
 	}
 	daily, chat := request("daily"), request("chat") // the next run of report-tick sends messages about them
+	return func(t *testing.T) { testDelivery(t, d, s, daily, chat, messages) }
+}
+
+// testDelivery waits for the runs of two reports, and reads what arrives at each destination.
+func testDelivery(t *testing.T, d *localaws.Deployment, s *targets, daily, chat resource.ReportRun, messages string) {
 	until := func(run *resource.ReportRun, there func() bool) {
 		t.Helper()
 		waitFor(t, d, "the report "+run.Report, func() bool {

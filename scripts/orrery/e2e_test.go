@@ -20,12 +20,16 @@ import (
 	"testing"
 )
 
-// binary builds the real command once for all tests of this package.
+// binary is a build of the real command for all tests of this package, which can be given by ORRERY_TEST_PROGRAM.
 var binary = sync.OnceValues(func() (string, error) {
+	if given := os.Getenv("ORRERY_TEST_PROGRAM"); given != "" {
+		return given, nil
+	}
 	folder, err := os.MkdirTemp("", "orrery-e2e-")
 	if err != nil {
 		return "", err
 	}
+	built = folder
 	path := filepath.Join(folder, "orrery")
 	if output, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, output)
@@ -33,10 +37,13 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// built is the folder that binary has made, if a test has asked for it.
+var built string
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := binary(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path)) // files left in the temporary folder do no harm
+	if built != "" {
+		_ = os.RemoveAll(built) // files left in the temporary folder do no harm
 	}
 	os.Exit(code)
 }

@@ -230,6 +230,7 @@ func (s *serveCommand) serve(
 	if s.Watch || age != nil {
 		watching.Go(func() { watch.NewTidier(product, age, logger).Loop(background) })
 	}
+	watching.Go(func() { warm(background, product, logger) })
 	if reports != nil {
 		watching.Go(func() { reports.Loop(background, k.minutes()) })
 	}
@@ -242,7 +243,9 @@ func (s *serveCommand) serve(
 	}
 	base := scheme + httpserver.Reachable(listener.Addr())
 	if s.welcome(c.Err, base, extent) {
-		tryQuestions(ctx, c.Err, base, product, extent, keyed)
+		looking, cancel := context.WithTimeout(ctx, tryWithin)
+		tryQuestions(looking, c.Err, base, product, extent, keyed)
+		cancel()
 	}
 
 	select {
@@ -254,6 +257,20 @@ func (s *serveCommand) serve(
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), httpserver.DrainWait)
 	defer cancel()
 	return server.Shutdown(drain)
+}
+
+// warm makes the first dashboard that is opened as fast as the next ones.
+func warm(ctx context.Context, product *local.Product, logger *slog.Logger) {
+	began := time.Now()
+	done, err := product.Warm(ctx)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		logger.Warn("the first dashboard may be slow", "error", err)
+	case done.Questions > 0:
+		logger.Info("ready for dashboards", "questions", done.Questions, "bytes", done.Bytes,
+			"seconds", time.Since(began).Seconds())
+	}
 }
 
 // keep returns how long records are kept, or nil if nothing says so, and makes imports leave out older ones.

@@ -58,15 +58,13 @@ const (
 )
 
 // tryQuestions prints commands that ask three questions about the newest day of the records. For a data folder, it picks
-// questions that the records can answer.
+// questions that the records can answer, as far as it finds them until ctx ends.
 func tryQuestions(
 	ctx context.Context, w io.Writer, base string, product *local.Product, extent lake.Extent, keyed bool,
 ) {
 	period := newestDay(extent)
 	has := func(string) bool { return true }
 	if product.Store != nil { // a cluster's queries may cost
-		ctx, cancel := context.WithTimeout(ctx, tryWithin)
-		defer cancel()
 		has = func(condition string) bool { return hasRecords(ctx, product, filter.Joined(period, condition)) }
 	}
 	fmt.Fprint(w, " Three things to try:\n\n")

@@ -88,6 +88,8 @@ configure() { # configure DIR PORT
 		# what is known of past queries would fill a small heap in minutes
 		query.max-history=20
 		query.min-expire-age=10s
+		# what is known of past tasks is gone through every few seconds
+		task.info.max-age=1m
 	X
 	# Absent folders are empty partitions, as on S3. Columns are found by name, as in Athena. The last two make
 	# physicalInputBytes mean the pages needed: otherwise files under 3 MB are read whole and ranges less than 1 MB apart

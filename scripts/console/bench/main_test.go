@@ -15,7 +15,7 @@ func TestNeedsABrowser(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(browser.Variable, "")
 	var out bytes.Buffer
-	if err := measure(t.Context(), t.TempDir(), false, &out, screen.Options{}); !errors.Is(err, browser.ErrMissing) || out.Len() > 0 {
+	if err := measure(t.Context(), options{dir: t.TempDir(), days: 1, records: 1}, &out, screen.Options{}); !errors.Is(err, browser.ErrMissing) || out.Len() > 0 {
 		t.Errorf("%v, %s", err, out.String())
 	}
 }
@@ -26,7 +26,8 @@ func TestMeasure(t *testing.T) {
 		t.Skip("ORRERY_TEST_CONSOLE is not set: it needs a browser, see scripts/tools/chromium.sh")
 	}
 	var out bytes.Buffer
-	if err := measure(t.Context(), t.TempDir(), true, &out, screen.Options{Loads: 1, Events: 400, Navigations: 24}); err != nil {
+	o := options{dir: t.TempDir(), days: 2, records: 20_000, json: true}
+	if err := measure(t.Context(), o, &out, screen.Options{Loads: 1, Events: 400, Navigations: 24}); err != nil {
 		t.Fatal(err)
 	}
 	var report screen.Report

@@ -58,6 +58,15 @@ func TestRun(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again, r.Import) || opened.Load() != 0 {
 		t.Errorf("the second time: %+v, %v, opened %d times", again, err, opened.Load())
 	}
+	t.Run("over an object store", func(t *testing.T) {
+		var table strings.Builder
+		if err := RunRemote(t.Context(), o, Network{BytesPerSecond: 1e12}, &table); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(table.String(), "\n"); lines != 3+len(remoteGoals) || !strings.Contains(table.String(), "logs, newest 200") {
+			t.Error(table.String())
+		}
+	})
 	t.Run("a part that an older benchmark did not make is made", func(t *testing.T) {
 		older := again
 		older.Texts, older.Long, older.Full = older.Texts[:2], 0, 0
@@ -191,6 +200,17 @@ func checkReport(t *testing.T, r Report) {
 }
 
 // TestVerdicts checks the verdicts on data of full size.
+func TestNetwork(t *testing.T) {
+	for text, want := range map[string]Network{
+		"25ms,90MB/s": {25 * time.Millisecond, 90e6}, "0s,0.5": {0, 0.5e6}, "": {}, "25ms": {}, "90MB/s": {}, "-1s,1MB/s": {}, "1s,0": {},
+	} {
+		var n Network
+		if err := n.UnmarshalText([]byte(text)); (err == nil) != (want != Network{}) || err == nil && n != want {
+			t.Errorf("%q: %+v, %v", text, n, err)
+		}
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	q := Comparison{
 		Name: "topx", What: "topx", goal: goal{ms: 700, mb: 36, naive: 4, memory: 100},

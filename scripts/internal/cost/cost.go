@@ -23,6 +23,9 @@ type Load struct {
 	PeriodHours    float64 // length of the period of a query
 	RawDays        float64 // days that raw logs are kept
 	LakeDays       float64 // days that queryable data is kept
+	LogsPerDay     float64 // raw logs; 0: one for each 100,000 requests
+	Repeated       float64 // the share of the queries, from 0 to 1, that repeat an equal one of the minutes before
+	AthenaAlone    bool    // Athena answers all queries
 }
 
 // Item is a line of the bill.
@@ -46,6 +49,11 @@ const (
 	sizesWrites    = 24 // to write the column sizes of a day after each hour; a transaction counts twice
 	objectsPerHour = 1  // once compacted, for each 5 million records
 	getsPerObject  = 12 // reads of an object by a query: footer and column ranges
+	freshHours     = 3  // hours that are not compacted: this one, and those that ended less than two hours ago
+	freshPerLog    = 1  // fresh objects of a log
+	getsPerFresh   = 3  // reads of such an object by a query: its columns are near to each other
+	oldDays        = 14 // days that old versions of objects are kept
+	oldCopies      = 3  // of a record: two staged copies, and the fresh object
 	querySeconds   = 3.0
 	scanSeconds    = 1.0 // of a query that the function answers itself
 	scanBytes      = lambdas.DefaultScan << 20
@@ -71,13 +79,16 @@ const (
 var Assumptions = []string{
 	"Traffic is like the traffic of `orrery generate`: 2.6 kB of JSON per record, " +
 		"in raw logs of 100,000 records compressed with gzip.",
-	"A month has 30.4 days. The deployment has run for as long as it keeps data.",
+	"A month has 30.4 days. The deployment has run for as long as it keeps data. Replaced objects and staged copies, three " +
+		"times the Parquet, are kept for 14 days as old versions.",
 	"ingest and compact each process every record once, 20,000 per second and core, " +
 		"on arm64 with 3,008 MB (1.7 cores).",
-	"A query takes 3 s on 1,024 MB. It reads whole columns of every hour of its period, and no result is reused. " +
+	"A query takes 3 s on 1,024 MB. It reads whole columns of every hour of its period, and no result of Athena is reused. " +
 		"A logs query also reads one whole row group.",
-	"A query for figures whose columns have at most 200 MB, in at most 512 objects, is answered by the function itself: " +
-		"in 1 s, and without Athena.",
+	"A query whose columns have at most 200 MB, in at most 512 objects, is answered by the function itself: in 1 s, and " +
+		"without Athena. If it is repeated, a warm function reads only the hours that are not compacted. Of logs, these are the " +
+		"columns of their conditions and their order. Logs of longer periods are often answered by the function, too, from the " +
+		"newest hours; that is not included.",
 	"A histogram is split by status, and a diff compares blocked requests with the others; against another period it " +
 		"reads that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
 	"Incidents are not included. The questions about the hours of a day and of the day before read about as much as five " +
@@ -93,7 +104,8 @@ var Assumptions = []string{
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
 		"looked for every five minutes, in 0.2 s on 256 MB.",
-	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object.",
+	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object. Each period ends " +
+		"now. Its newest three hours have one object for each log. A query reads 3 ranges of such an object.",
 	"Gateway and function log 1.5 kB per request. " +
 		"Outbound data transfer, free tiers, volume discounts, taxes and support are not included.",
 }
@@ -101,7 +113,10 @@ var Assumptions = []string{
 // Estimate returns the cost of a month, in the order in which data flows.
 func Estimate(l Load, b Bytes, p Prices) []Item {
 	records := l.RequestsPerDay * month
-	logs := records / recordsPerLog
+	logs := l.LogsPerDay * month
+	if l.LogsPerDay == 0 {
+		logs = records / recordsPerLog
+	}
 	hour := l.RequestsPerDay / 24
 	queries := l.QueriesPerDay * month
 	objects := max(1, hour/5e6) * objectsPerHour
@@ -113,23 +128,24 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	asked := queries*float64(len(b.Route)) + pages // of Athena, by the routes
 	small := 2 * queries                           // for saved filters and the status
 	requests := asked + queries + small            // with requests for values
-	gets := (asked*l.PeriodHours + questions*24) * objects * getsPerObject
-	lists := asked*listings(l.PeriodHours*objects) + questions*listings(24*objects) +
+	freshObjects := logs / month / 24 * min(freshHours, l.PeriodHours) * freshPerLog
+	ofPeriod := max(0, l.PeriodHours-freshHours)*objects + freshObjects
+	lists := asked*listings(ofPeriod) + questions*listings(24*objects) +
 		queries*listings(l.LakeDays*24*objects)
 	// scanned returns 1 for a query that is answered without Athena, else 0; billed the bytes that Athena bills.
 	scanned := func(bytes, objects float64) float64 {
-		if bytes <= scanBytes && objects <= hybrid.DefaultObjects {
+		if !l.AthenaAlone && bytes <= scanBytes && objects <= hybrid.DefaultObjects {
 			return 1
 		}
 		return 0
 	}
 	billed := func(bytes, objects float64) float64 { return (1 - scanned(bytes, objects)) * max(smallQuery, bytes) }
-	ofPeriod := l.PeriodHours * objects
+	gets := (asked*max(0, l.PeriodHours-freshHours)+questions*24)*objects*getsPerObject + asked*freshObjects*getsPerFresh
 	saved := 0.0 // seconds
-	for route, bytes := range b.Route {
-		if route != "logs" {
-			saved += queries * scanned(bytes*period, ofPeriod) * (querySeconds - scanSeconds)
-		}
+	for _, bytes := range b.Route {
+		small := scanned(bytes*period, ofPeriod)
+		saved += queries * small * (querySeconds - scanSeconds)
+		gets -= queries * small * l.Repeated * max(0, l.PeriodHours-freshHours) * objects * getsPerObject
 	}
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
@@ -139,6 +155,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	}
 	add("S3", "raw logs kept, GB", l.RequestsPerDay*l.RawDays*b.Raw/1e9, p.StorageGB)
 	add("S3", "Parquet kept, GB", l.RequestsPerDay*l.LakeDays*b.Parquet/1e9, p.StorageGB)
+	add("S3", "old versions kept, GB", l.RequestsPerDay*oldDays*oldCopies*b.Parquet/1e9, p.StorageGB)
 	add("S3", "writes and listings, 1,000", logs*putsPerLog/1e3, p.Puts1000)
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)
 	add("S3", "listings for estimates and the status, 1,000", lists/1e3, p.Puts1000)
@@ -165,7 +182,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	for _, route := range slices.Sorted(maps.Keys(b.Route)) {
 		bytes := billed(b.Route[route]*period, ofPeriod)
 		if route == "logs" { // the row groups of the newest matches
-			bytes = max(smallQuery, b.Route[route]*period+rowGroup)
+			bytes = (1 - scanned(b.Route[route]*period, ofPeriod)) * max(smallQuery, b.Route[route]*period+rowGroup)
 		}
 		add("Athena", "scanned by "+route+", TB", queries*bytes/1e12, p.AthenaTB)
 	}

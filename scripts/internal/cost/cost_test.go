@@ -63,6 +63,7 @@ func TestEstimate(t *testing.T) {
 	for line, want := range map[string]float64{
 		"S3 raw logs kept, GB":          100e6 * 30 * 300 / 1e9 * 0.023,
 		"S3 Parquet kept, GB":           100e6 * 365 * 200 / 1e9 * 0.023,
+		"S3 old versions kept, GB":      100e6 * 14 * 3 * 200 / 1e9 * 0.023,
 		"Athena scanned by stats, TB":   1000 * 30.4 * 100e6 * 10 / 1e12 * 5,
 		"Athena scanned by topx, TB":    1000 * 30.4 * 100e6 * 50 / 1e12 * 5,
 		"Athena scanned by logs, TB":    1000 * 30.4 * (100e6*20 + 200*parquet.RowsPerGroup) / 1e12 * 5,
@@ -72,7 +73,9 @@ func TestEstimate(t *testing.T) {
 		"Athena scanned for percentiles, TB":    1000 * 30.4 / 10 * 100e6 * (3 + 40) / 1e12 * 5,
 		// A day has 24 objects, and a year 8,760.
 		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*9 + 3) * 30.4 / 1e3 * 0.005,
-		// A thousand logs a day. A query about a day reads the sizes of two days, which are written each hour.
+		// A thousand logs a day, each with eight requests. Of the newest three hours of a query, they have 125 objects.
+		"S3 reads, 1,000": 30.4 * (1000*8 + (3*1000+2*3)*(21*12+125*3) + 3*24*12) / 1e3 * 0.0004,
+		// A query about a day reads the sizes of two days, which are written each hour.
 		"DynamoDB reads, million":  30.4 * (1000*14 + (3*1000+2*3)*(4+2*3) + 3*1000*2) / 1e6 * 0.125,
 		"DynamoDB writes, million": 30.4 * (1000*14*2 + 24*24 + (3*1000+2*3+3)*2 + 10) / 1e6 * 0.625,
 		// Of a daily report, the smallest question is answered without Athena.
@@ -118,26 +121,55 @@ func TestOfReport(t *testing.T) {
 	}
 }
 
-// TestSmallQueries: small queries for figures need no Athena, and other small queries are billed at the minimum.
+// TestSmallQueries: small queries need no Athena.
 func TestSmallQueries(t *testing.T) {
 	load := Load{RequestsPerDay: 1000, QueriesPerDay: 1, PeriodHours: 1}
 	size := Bytes{Route: map[string]float64{"stats": 10, "logs": 10}}
 	for _, item := range Estimate(load, size, Regions["eu-central-1"]) {
-		want := 30.4 * 10e6 / 1e12
-		if item.What != "scanned by logs, TB" {
-			want = 0
+		if item.Service == "Athena" && item.Units != 0 {
+			t.Errorf("%s: %v TB", item.What, item.Units)
 		}
-		if item.Service == "Athena" && item.Units != want {
-			t.Errorf("%s: %v TB, not %v", item.What, item.Units, want)
-		}
-		if item.What == "queries, GB-s" && math.Abs(item.Units-30.4*(1+3)) > 1e-9 {
+		if item.What == "queries, GB-s" && math.Abs(item.Units-30.4*(1+1)) > 1e-9 {
 			t.Errorf("%v GB-s of queries", item.Units)
 		}
 	}
 	load.PeriodHours = 1000
 	for _, item := range Estimate(load, size, Regions["eu-central-1"]) {
-		if item.What == "scanned by stats, TB" && item.Units == 0 {
-			t.Error("a thousand objects are scanned without Athena")
+		large := item.What == "scanned by stats, TB" || item.What == "scanned by logs, TB"
+		if large && item.Units == 0 {
+			t.Errorf("%s: a thousand objects are scanned without Athena", item.What)
+		}
+	}
+}
+
+// TestRepeatedQueries: only the newest three hours are read again, and only by functions.
+func TestRepeatedQueries(t *testing.T) {
+	size := Bytes{Route: map[string]float64{"stats": 10}}
+	gets := func(load Load) (n float64) {
+		for _, item := range Estimate(load, size, Regions["eu-central-1"]) {
+			if item.What == "reads, 1,000" {
+				n = item.Units * 1e3 / 30.4
+			}
+		}
+		return n
+	}
+	// Each of the 48 logs of a day needs eight requests. Six of them belong to the newest three hours.
+	load := Load{RequestsPerDay: 1e6, QueriesPerDay: 100, PeriodHours: 24, LogsPerDay: 48, Repeated: 0.25}
+	if n, want := gets(load), 48*8+100.0*(0.75*21*12+6*3); math.Abs(n-want) > 1e-6 {
+		t.Errorf("%v GET requests a day, not %v", n, want)
+	}
+	load.AthenaAlone = true
+	if n, want := gets(load), 48*8+100.0*(21*12+6*3); math.Abs(n-want) > 1e-6 {
+		t.Errorf("%v GET requests a day of Athena, not %v", n, want)
+	}
+}
+
+// TestAthenaAlone: every query is charged by Athena.
+func TestAthenaAlone(t *testing.T) {
+	load := Load{RequestsPerDay: 1000, QueriesPerDay: 1, PeriodHours: 1, AthenaAlone: true}
+	for _, item := range Estimate(load, Bytes{Route: map[string]float64{"stats": 10}}, Regions["eu-central-1"]) {
+		if item.What == "scanned by stats, TB" && math.Abs(item.Units-30.4*10e6/1e12) > 1e-12 {
+			t.Errorf("%v TB", item.Units)
 		}
 	}
 }

@@ -48,7 +48,7 @@ const (
 	maxWaiting   = 64               // queries in the queue
 	maxUnread    = 512              // requests that wait to be parsed
 	retryAfter   = 2 * time.Second  // for requests refused because the queue is full
-	keptFigures  = 128 << 20        // bytes of figures that are kept for further queries
+	keptFigures  = 256 << 20        // bytes of figures that are kept for further queries
 )
 
 // Product is the product over one data directory. Several processes may open the same directory.

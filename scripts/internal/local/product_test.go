@@ -49,10 +49,22 @@ func importLog(t *testing.T, product *local.Product, name, text string) {
 // asked sends a request to the API of a product.
 func asked(t *testing.T, product *local.Product, method, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
+	return send(t, handlerOf(t, product), method, path, body)
+}
+
+// handlerOf returns the handler of a product, which remembers answers.
+func handlerOf(t *testing.T, product *local.Product) http.Handler {
+	t.Helper()
 	handler, err := product.Handler(local.ServeOptions{Log: slog.New(slog.DiscardHandler), Version: "1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return handler
+}
+
+// send sends a request to the API of a handler.
+func send(t *testing.T, handler http.Handler, method, path, body string) *httptest.ResponseRecorder {
+	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost/api/v4.0"+path, strings.NewReader(body))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")

@@ -24,7 +24,8 @@ import (
 type Options struct {
 	Browser     string    // path of the program
 	URL         string    // of the console, with its final slash
-	From, To    time.Time // period of the records
+	From, To    time.Time // period of the dashboard
+	LastDay     time.Time // period of the other screens: from here to To
 	Loads       int       // measured loads of the dashboard; 0: 7
 	Events      int       // rows of the list that is scrolled; 0: 2,500
 	Navigations int       // from screen to screen; 0: 200
@@ -43,11 +44,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// fragment returns the fragment of a screen about the period.
-func (o Options) fragment(screen string) string {
+// fragment returns the fragment of a screen about a period.
+func fragment(screen string, from, to time.Time) string {
 	const minutes = "2006-01-02T15:04Z"
-	return "#/" + screen + "t=" + o.From.UTC().Format(minutes) + ".." + o.To.UTC().Format(minutes)
+	return "#/" + screen + "t=" + from.UTC().Format(minutes) + ".." + to.UTC().Format(minutes)
 }
+
+// ofLastDay returns the fragment of a screen about the last day.
+func (o Options) ofLastDay(screen string) string { return fragment(screen, o.LastDay, o.To) }
 
 // Report holds the measured figures.
 type Report struct {
@@ -180,7 +184,7 @@ func loadOnce(session context.Context, o Options) (painted, completed float64, e
 	defer b.end()
 	err = b.run(
 		browser.OnEveryPage(untilComplete),
-		chromedp.Navigate(o.URL+o.fragment("?")),
+		chromedp.Navigate(o.URL+fragment("?", o.From, o.To)),
 		result("orreryComplete", &completed),
 		chromedp.Evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime", &painted),
 	)
@@ -224,7 +228,7 @@ func scrolling(session context.Context, o Options) (Frames, error) {
 		Rows    int       `json:"rows"`
 		Lengths []float64 `json:"lengths"`
 	}
-	err = b.run(chromedp.Navigate(o.URL+o.fragment("events?")), result(fmt.Sprintf(scroll, o.Events), &found))
+	err = b.run(chromedp.Navigate(o.URL+o.ofLastDay("events?")), result(fmt.Sprintf(scroll, o.Events), &found))
 	if err != nil {
 		return Frames{}, err
 	}
@@ -256,10 +260,10 @@ const walk = `(async (screens, times) => {
 
 func navigations(session context.Context, o Options) (before, after Memory, err error) {
 	screens := []screen{
-		{o.fragment("?"), ".lists .list tbody tr"},
-		{o.fragment("events?"), ".events .event"},
-		{o.fragment("compare?where=blocked+is+true&"), ".compare .findings tbody tr"},
-		{o.fragment("status?"), ".checks"},
+		{o.ofLastDay("?"), ".lists .list tbody tr"},
+		{o.ofLastDay("events?"), ".events .event"},
+		{o.ofLastDay("compare?where=blocked+is+true&"), ".compare .findings tbody tr"},
+		{o.ofLastDay("status?"), ".checks"},
 	}
 	list, err := json.Marshal(screens)
 	if err != nil {
