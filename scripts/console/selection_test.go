@@ -53,6 +53,20 @@ func TestSelection(t *testing.T) {
 		is("document.activeElement.textContent.length > 0 && Boolean(document.activeElement.closest('"+selected+"'))", true), keys(kb.Escape),
 		lacks(selected), focused(".plot"), chord("ArrowLeft", "ArrowLeft", input.ModifierShift), exists(selected), enter(),
 		addressHas("t=2026-01-01T10:15Z..2026-01-01T10:44:59.999Z"))
+	walk("Esc closes a selection as soon as it can be seen",
+		open("#/?"+hour+"&seg=15m"), exists(".u-over"), focus(".plot"), keys(kb.ArrowRight), // its script is loaded with the first
+		chord("ArrowRight", "ArrowRight", input.ModifierShift), exists(selected), keys(kb.Escape), lacks(selected),
+		evaluate(`(() => {
+			const press = (key, shiftKey) => $('.plot').dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true, cancelable: true }));
+			const seen = new MutationObserver(() => {
+				if (!$('`+selected+`')) return;
+				seen.disconnect();
+				press('Escape', false);
+				Promise.resolve().then(() => Promise.resolve()).then(() => { window.closedAtOnce = !$('`+selected+`'); });
+			});
+			seen.observe($('.chart'), { childList: true });
+			press('ArrowLeft', true);
+		})()`), holds("'closedAtOnce' in window", "has had a selection"), is("window.closedAtOnce", true))
 	walk.run("a finger selects to the side, and scrolls up and down", func(t *testing.T, b *tab, s *served) {
 		b.do(at(390), open("#/?"+hour+"&seg=15m"), exists(".u-over"), answered(), evaluate("$('.plot').scrollIntoView({block: 'center'})"))
 		x, y, width, height := b.box("document.querySelector('.u-over')")

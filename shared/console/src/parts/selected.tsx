@@ -1,6 +1,6 @@
 // A selection in a chart: its figures, which the chart has, and what can be asked about it.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useConsole } from '../foundation/context';
 import type { Place } from '../pure/fragment';
 import { conditionOf, nameOf } from '../pure/selection';
@@ -25,7 +25,7 @@ export function Selected({ period, of, figures, whole = false, from = {}, close 
 	const box = useRef<HTMLElement>(null);
 	const latest = useRef(close);
 	latest.current = close;
-	useEffect(() => {
+	useLayoutEffect(() => { // a key can follow as soon as the selection can be seen
 		const key = (event: KeyboardEvent): void => {
 			const at = event.target instanceof Element ? event.target : null;
 			if (event.key !== 'Escape' || document.querySelector('.menu')) return;
