@@ -27,11 +27,8 @@ func floor(n, length int64) int64 { return n - ((n%length)+length)%length }
 // Span returns what the grid contains.
 func (g *Grid) Span() Span { return g.span }
 
-// Add adds requests in the segment of a time. Times outside of the grid are ignored.
-func (g *Grid) Add(host Host, m Measure, at, n int64) {
-	if at < g.span.From || at >= g.span.To {
-		return
-	}
+// Add adds requests of a host in the segments of these times, by measure. Times outside of the grid are ignored.
+func (g *Grid) Add(host Host, times []int64, n [][]int64) {
 	of := g.hosts[host]
 	if of == nil {
 		of = &numbers{}
@@ -40,7 +37,15 @@ func (g *Grid) Add(host Host, m Measure, at, n int64) {
 		}
 		g.hosts[host] = of
 	}
-	of[m][(at-g.span.From)/g.step] += n
+	for i, at := range times {
+		if at < g.span.From || at >= g.span.To {
+			continue
+		}
+		segment := (at - g.span.From) / g.step
+		for m := range n {
+			of[m][segment] += n[m][i]
+		}
+	}
 }
 
 // Hosts returns the hosts with requests, in order.

@@ -76,12 +76,22 @@ func (t *traffic) attack(host incident.Host, m incident.Measure, from, minutes i
 	}
 }
 
+// alone returns the numbers of one segment in which only one measure is not 0.
+func alone(m incident.Measure, n int64) [][]int64 {
+	list := make([][]int64, incident.Measures)
+	for i := range list {
+		list[i] = []int64{0}
+	}
+	list[m][0] = n
+	return list
+}
+
 // episodes returns the episodes of a period, by both passes.
 func (t *traffic) episodes(period incident.Span) []incident.Episode {
 	grid := func(span incident.Span, step int64) *incident.Grid {
 		g := incident.NewGrid(span, step)
 		for _, c := range t.counts {
-			g.Add(c.host, c.measure, c.at, c.n)
+			g.Add(c.host, []int64{c.at}, alone(c.measure, c.n))
 		}
 		return g
 	}

@@ -18,7 +18,7 @@ type Answer struct {
 	Facets    FacetsAnswer
 	Histogram []Series
 	Diff      DiffAnswer
-	Counts    []CountsRow // by segment, then value
+	Counts    []CountsRow // by value, the absent one last, then segment
 	Values    ValuesAnswer
 	Sequences SequencesAnswer
 

@@ -14,8 +14,7 @@ type Counts struct {
 
 func (Counts) shape() {}
 
-// CountsRow has the numbers of one value in one segment. The absent value is the last of a segment. Segments without
-// requests have no rows.
+// CountsRow has the numbers of one value in one segment. Segments without requests have no rows.
 type CountsRow struct {
 	Segment  int64 // start, Unix seconds
 	Value    string

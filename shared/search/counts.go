@@ -73,39 +73,26 @@ func BindCounts(by string, conditions []string, opts ...query.Option) (query.Cou
 	return shape, nil
 }
 
-// packCounts packs rows by value. Those of a value keep their order.
+// packCounts packs rows, which are ordered by value.
 func packCounts(rows []query.CountsRow) PackedCounts {
-	type value struct {
-		text     string
-		hasValue bool
-	}
-	type list struct{ first, last, length int }
-	var lists []list
-	index, next := map[value]int{}, make([]int, len(rows)) // next is the next row of the same value
-	for i, row := range rows {
-		at, known := index[value{row.Value, row.HasValue}]
-		if !known {
-			at = len(lists)
-			index[value{row.Value, row.HasValue}] = at
-			lists = append(lists, list{first: i, last: i})
-		}
-		of := &lists[at]
-		next[of.last], of.last = i, i
-		of.length++
-	}
 	b := make([]byte, 0, 8*len(rows))
 	if len(rows) > 0 {
 		b = binary.AppendUvarint(b, uint64(len(rows[0].N)))
 	}
-	for _, of := range lists {
-		b = appendValue(b, rows[of.first])
-		b = binary.AppendUvarint(b, uint64(of.length))
-		segment := int64(0)
-		for n, i := 0, of.first; n < of.length; n, i = n+1, next[i] {
-			b = binary.AppendVarint(b, rows[i].Segment-segment)
-			b = appendNumbers(b, rows[i].N)
-			segment = rows[i].Segment
+	for len(rows) > 0 {
+		of := 1
+		for of < len(rows) && rows[of].Value == rows[0].Value && rows[of].HasValue == rows[0].HasValue {
+			of++
 		}
+		b = appendValue(b, rows[0])
+		b = binary.AppendUvarint(b, uint64(of))
+		segment := int64(0)
+		for _, row := range rows[:of] {
+			b = binary.AppendVarint(b, row.Segment-segment)
+			b = appendNumbers(b, row.N)
+			segment = row.Segment
+		}
+		rows = rows[of:]
 	}
 	return b
 }

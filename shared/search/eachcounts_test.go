@@ -15,10 +15,10 @@ func TestEachCounts(t *testing.T) {
 	shop := `a"b\u00e9` + "\n"
 	rows := []query.CountsRow{
 		{Segment: 1795132800, Value: shop, HasValue: true, N: []int64{1, 0, 0}},
-		{Segment: 1795132800, HasValue: true, N: []int64{1 << 62, 7, 9}},
-		{Segment: 1795132800, N: []int64{3, 0, 3}},
 		{Segment: 1795136400, Value: shop, HasValue: true, N: []int64{2, 2, 0}},
 		{Segment: -60, Value: shop, HasValue: true, N: []int64{5, 0, 0}},
+		{Segment: 1795132800, HasValue: true, N: []int64{1 << 62, 7, 9}},
+		{Segment: 1795132800, N: []int64{3, 0, 3}},
 	}
 	want := []CountsResult{
 		{Value: &shop, TimePeriods: []int64{1795132800, 1795136400, -60}, N: [][]int64{{1, 2, 5}, {0, 2, 0}, {0, 0, 0}}},

@@ -33,7 +33,7 @@ func (p *printer) counts(shape query.Counts, records block, value fragment) bloc
 		columns: columns,
 		from:    records,
 		group:   "1, 2",
-		order:   "segment, value IS NULL, value",
+		order:   "value IS NULL, value, segment",
 		limit:   integer(query.MaxStatsRows + 1),
 	}.block()
 }

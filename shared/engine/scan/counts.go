@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -31,7 +32,7 @@ func (r *run) counts(
 	if err := pass.run(ctx, r, groups); err != nil {
 		return nil, err
 	}
-	return t.rows(), nil
+	return t.rows()
 }
 
 // numbering adds up the numbers of all row groups.
@@ -39,23 +40,28 @@ type numbering struct {
 	run      *run
 	shape    query.Counts
 	segments query.Segmentation // in which rows are counted
-	most     int                // groups
-	first    int64              // the start of the first segment
+	width    int                // of numbers in a segment
+	most     int                // segments of all values
 
-	mu    sync.Mutex
-	index map[uint64]int32 // in all.groups, by place
-	all   numbered
+	mu     sync.Mutex
+	values parquet.Dictionary
+	lists  []numberList // by code plus one
+	length int          // of all lists
+}
+
+// numberList has the numbers of a value. Until it is added up, it may have a segment several times.
+type numberList struct {
+	segments []int64
+	n        []int64 // of each segment: all its records, then the numbers in the selections
 }
 
 func newNumbering(r *run, shape query.Counts, most int) *numbering {
-	segments := r.segments()
 	return &numbering{
-		run: r, shape: shape, segments: segments, most: most, first: segments.Start(r.query.Scope.Period.FromMs),
-		index: map[uint64]int32{}, all: numbered{width: len(shape.Of) + 1},
+		run: r, shape: shape, segments: r.segments(), width: len(shape.Of) + 1, most: most, lists: make([]numberList, 1),
 	}
 }
 
-// numbered has the numbers of the groups of a row group, or of all.
+// numbered has the numbers of the groups of a row group.
 type numbered struct {
 	width  int // of numbers in a group
 	values parquet.Dictionary
@@ -63,8 +69,8 @@ type numbered struct {
 	n      []int64 // of each group: all its records, then the numbers in the selections
 }
 
-// numberedBytes is about the memory of a group, with its place in an index, without its numbers.
-const numberedBytes = 64
+// numberedBytes is the memory of a group without its numbers.
+const numberedBytes = int64(unsafe.Sizeof(segmentValue{}))
 
 // bytes implements partial.
 func (t *numbered) bytes() int64 {
@@ -85,7 +91,7 @@ func (t *numbering) count(w *worker, rows []int32) (*numbered, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &numbered{width: t.all.width}
+	found := &numbered{width: t.width}
 	local := make([]int64, (keys.entries.Len()+1)*found.width) // of the current segment, by code plus one
 	known := make([]int32, keys.entries.Len())
 	var met []int32 // codes plus one that have records
@@ -136,75 +142,98 @@ func (t *numbering) join(of *numbered) error {
 	known := make([]int32, of.values.Len())
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	taken := int64(0)
+	taken := int64(len(of.groups)) * t.bytesEach()
 	for i, key := range of.groups {
-		if key.value != parquet.Absent {
-			code, bytes := addEntry(&t.all.values, &of.values, key.value, known)
-			key.value, taken = code, taken+bytes
+		code := key.value
+		if code != parquet.Absent {
+			var bytes int64
+			code, bytes = addEntry(&t.values, &of.values, code, known)
+			taken += bytes
 		}
-		numbers := of.n[i*of.width:][:of.width]
-		place := t.place(key)
-		at, met := t.index[place]
-		if !met {
-			t.index[place] = int32(len(t.all.groups))
-			t.all.groups, t.all.n = append(t.all.groups, key), append(t.all.n, numbers...)
-			taken += numberedBytes + int64(of.width)*8
+		for len(t.lists) < t.values.Len()+1 {
+			t.lists = append(t.lists, numberList{})
+		}
+		list := &t.lists[code+1]
+		list.segments = append(list.segments, key.segment)
+		list.n = append(list.n, of.n[i*of.width:][:of.width]...)
+	}
+	t.length += len(of.groups)
+	if err := t.run.reserve(taken); err != nil {
+		return err
+	}
+	if t.length > t.most+t.most/4 { // seldom, so that adding up takes a small part of the time
+		return t.addUp()
+	}
+	return nil
+}
+
+// bytesEach is the memory of a segment of a value.
+func (t *numbering) bytesEach() int64 { return int64(t.width+1) * int64(unsafe.Sizeof(int64(0))) }
+
+// addUp makes each list have each of its segments once, in their order.
+func (t *numbering) addUp() error {
+	before := t.length
+	t.length = 0
+	for i := range t.lists {
+		t.lists[i].addUp(t.width)
+		t.length += len(t.lists[i].segments)
+	}
+	t.run.unreserve(int64(before-t.length) * t.bytesEach())
+	if t.length > t.most {
+		return engine.GroupsError(t.most)
+	}
+	return nil
+}
+
+func (l *numberList) addUp(width int) {
+	isAddedUp := true
+	for i := 1; i < len(l.segments) && isAddedUp; i++ {
+		isAddedUp = l.segments[i-1] < l.segments[i]
+	}
+	if isAddedUp {
+		return
+	}
+	order := make([]int32, len(l.segments))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(l.segments[a], l.segments[b]) })
+	sorted := numberList{make([]int64, 0, len(l.segments)), make([]int64, 0, len(l.n))}
+	for _, i := range order {
+		numbers := l.n[int(i)*width:][:width]
+		last := len(sorted.segments) - 1
+		if last < 0 || sorted.segments[last] != l.segments[i] {
+			sorted.segments, sorted.n = append(sorted.segments, l.segments[i]), append(sorted.n, numbers...)
 			continue
 		}
 		for n, more := range numbers {
-			t.all.n[int(at)*of.width+n] += more
+			sorted.n[last*width+n] += more
 		}
 	}
-	if len(t.all.groups) > t.most {
-		return engine.GroupsError(t.most)
-	}
-	return t.run.reserve(taken)
+	*l = sorted
 }
 
-// place returns a number that only this segment and value have: 32 bits for the seconds since the first segment, and
-// the code. A map finds it sooner than the two.
-func (t *numbering) place(of segmentValue) uint64 {
-	return uint64(of.segment-t.first)<<32 | uint64(uint32(of.value))
-}
-
-// rows returns the numbers by segment, then by value. The records without a value are the last of a segment.
-func (t *numbering) rows() []query.CountsRow {
-	ranks := t.all.ranks()
-	type placed struct {
-		place uint64
-		group int
+// rows returns the numbers by value, then by segment. The absent value is the last.
+func (t *numbering) rows() ([]query.CountsRow, error) {
+	if err := t.addUp(); err != nil {
+		return nil, err
 	}
-	order := make([]placed, len(t.all.groups))
-	for i, key := range t.all.groups {
-		order[i] = placed{t.place(segmentValue{key.segment, ranks[key.value+1]}), i}
-	}
-	slices.SortFunc(order, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
-	rows := make([]query.CountsRow, len(order))
-	texts := make([]string, t.all.values.Len())
-	for i := range texts {
-		texts[i] = string(t.all.values.At(int32(i)))
-	}
-	for i, at := range order {
-		key := t.all.groups[at.group]
-		rows[i] = query.CountsRow{Segment: key.segment, N: t.all.n[at.group*t.all.width:][:t.all.width]}
-		if key.value != parquet.Absent {
-			rows[i].Value, rows[i].HasValue = texts[key.value], true
-		}
-	}
-	return rows
-}
-
-// ranks returns the place of each value among all, by code plus one. The absent value is the last one.
-func (t *numbered) ranks() []int32 {
-	codes := make([]int32, t.values.Len())
+	codes := make([]int32, t.values.Len(), len(t.lists))
 	for i := range codes {
 		codes[i] = int32(i)
 	}
 	slices.SortFunc(codes, func(a, b int32) int { return bytes.Compare(t.values.At(a), t.values.At(b)) })
-	ranks := make([]int32, len(codes)+1)
-	for rank, code := range codes {
-		ranks[code+1] = int32(rank)
+	rows := make([]query.CountsRow, 0, t.length)
+	for _, code := range append(codes, parquet.Absent) {
+		row := query.CountsRow{HasValue: code != parquet.Absent}
+		if row.HasValue {
+			row.Value = string(t.values.At(code))
+		}
+		list := t.lists[code+1]
+		for i, segment := range list.segments {
+			row.Segment, row.N = segment, list.n[i*t.width:][:t.width]
+			rows = append(rows, row)
+		}
 	}
-	ranks[parquet.Absent+1] = int32(len(codes))
-	return ranks
+	return rows, nil
 }

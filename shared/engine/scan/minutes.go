@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -207,16 +206,19 @@ func (m *minutes) keptOfDay(r *run, w *worker, day rolledUpDay, width int, quest
 func (t *numbering) countMinutes(
 	ctx context.Context, days []rolledUpDay, groups []*group, question string,
 ) (left []*group, _ error) {
-	m, width := t.run.minutes, t.all.width
-	err := t.run.each(ctx, len(days), func(w *worker, i int) error {
-		of, err := m.keptOfDay(t.run, w, days[i], width, question)
-		if err != nil {
-			return err
-		}
-		return t.join(of)
+	m := t.run.minutes
+	ofDays := make([]*numbered, len(days))
+	err := t.run.each(ctx, len(days), func(w *worker, i int) (err error) {
+		ofDays[i], err = m.keptOfDay(t.run, w, days[i], t.width, question)
+		return err
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, of := range ofDays { // in their order, so that the segments of each value are sorted
+		if err := t.join(of); err != nil {
+			return nil, err
+		}
 	}
 	kept, left := keptOf[*numbered](t.run, groups, m.question, nil)
 	return left, t.run.each(ctx, len(kept), func(_ *worker, i int) error { return t.join(m.ofGroup(kept[i])) })
@@ -230,6 +232,10 @@ func (r *run) listCounts(
 	r.query.Shape = shape
 	t := newNumbering(r, shape, rollup.MaxCounts)
 	err := counting[*numbered]{question: r.questions()[0], count: t.count, join: t.join}.run(ctx, r, groups)
+	var rows []query.CountsRow
+	if err == nil {
+		rows, err = t.rows()
+	}
 	if errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error)) {
 		lists.AddNoCounts(shape)
 		return nil
@@ -237,16 +243,6 @@ func (r *run) listCounts(
 	if err != nil {
 		return err
 	}
-	rows := t.rows()
-	slices.SortStableFunc(rows, func(a, b query.CountsRow) int {
-		switch {
-		case a.HasValue == b.HasValue:
-			return cmp.Compare(a.Value, b.Value)
-		case a.HasValue:
-			return -1
-		}
-		return 1
-	})
 	lists.AddCounts(shape, start, rows)
 	return nil
 }

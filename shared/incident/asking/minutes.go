@@ -27,9 +27,11 @@ func (a *asker) counting(g *incident.Grid, segment string, filters ...string) []
 			},
 			Into: func(results json.RawMessage) error {
 				return search.EachCounts(results, func(r search.CountsResult) {
-					adding.Lock()
-					defer adding.Unlock()
-					add(g, r)
+					if host, ok := hostOf(r); ok {
+						adding.Lock()
+						defer adding.Unlock()
+						g.Add(host, r.TimePeriods, r.N)
+					}
 				})
 			},
 		}
@@ -41,21 +43,6 @@ func (a *asker) counting(g *incident.Grid, segment string, filters ...string) []
 func Counted() (query.Counts, error) { return search.BindCounts(byHost, incident.Selections()) }
 
 const byHost = "host"
-
-// add adds the requests of a host to a grid.
-func add(g *incident.Grid, r search.CountsResult) {
-	host, ok := hostOf(r)
-	if !ok {
-		return
-	}
-	for m, numbers := range r.N {
-		for i, n := range numbers {
-			if n > 0 {
-				g.Add(host, incident.Measure(m), r.TimePeriods[i], n)
-			}
-		}
-	}
-}
 
 // mostRows is the number of hosts and minutes of a question, which an answer has room for.
 const mostRows = 90_000

@@ -464,9 +464,9 @@ func TestCounts(t *testing.T) {
 	shape := query.Counts{SegmentSeconds: 60, By: by[0], Of: []query.Selection{selection, {}}}
 	got := evaluate(shape, at(0, 200, "b", "a"), at(59, 404, "b", "b"), at(60, 200), at(61, 500), at(62, 404, "")).Counts
 	want := []query.CountsRow{
+		{Segment: 60, Value: "", HasValue: true, N: []int64{1, 1, 1}},
 		{Segment: 0, Value: "a", HasValue: true, N: []int64{1, 0, 1}},
 		{Segment: 0, Value: "b", HasValue: true, N: []int64{2, 1, 2}},
-		{Segment: 60, Value: "", HasValue: true, N: []int64{1, 1, 1}},
 		{Segment: 60, N: []int64{2, 1, 2}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
