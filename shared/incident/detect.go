@@ -85,29 +85,52 @@ type usual struct {
 // of the same hours of the day before, and of the two hours before start, which is where what stands out begins, because
 // traffic has a daily rhythm.
 func (g *Grid) usualAt(of *numbers, s Signal, hour, start int64) usual {
-	first := hour - history*Hour
-	for first < hour && g.number(of, Rush, first) == 0 {
-		first += Hour
-	}
-	until := hour
-	if hour-first < leastHistory*Hour {
-		until = min(g.span.To, first+history*Hour)
-	}
-	var counted, shared [history]int64
-	counts, shares, busy := counted[:0], shared[:0], 0
-	for at := first; at < until; at += Hour {
-		n, all := g.number(of, s, at), g.number(of, Rush, at)
-		counts = append(counts, n)
-		if all == 0 {
-			continue
-		}
-		if busy++; !s.isOfAll() {
-			shares = append(shares, n*million/all)
+	return g.withShare(of, s, hour, g.rateAt(of, s, hour, start))
+}
+
+// rateAt is usualAt without the share.
+func (g *Grid) rateAt(of *numbers, s Signal, hour, start int64) usual {
+	var counted [history]int64
+	counts, busy := counted[:0], 0
+	span := g.history(of, hour)
+	for at := span.From; at < span.To; at += Hour {
+		counts = append(counts, g.number(of, s, at))
+		if g.number(of, Rush, at) > 0 {
+			busy++
 		}
 	}
-	u := usual{rate: median(counts) * milli, share: median(shares), least: Signals[s].LeastRate, known: busy >= leastHistory}
-	u.rate = max(u.rate, g.leastUsual(of, s, hour, start).rate)
+	u := g.leastUsual(of, s, hour, start)
+	u.rate, u.known = max(u.rate, median(counts)*milli), busy >= leastHistory
 	return u
+}
+
+// withShare adds the usual share of all requests in an hour.
+func (g *Grid) withShare(of *numbers, s Signal, hour int64, u usual) usual {
+	if s.isOfAll() {
+		return u
+	}
+	var shared [history]int64
+	shares := shared[:0]
+	span := g.history(of, hour)
+	for at := span.From; at < span.To; at += Hour {
+		if all := g.number(of, Rush, at); all > 0 {
+			shares = append(shares, g.number(of, s, at)*million/all)
+		}
+	}
+	u.share = median(shares)
+	return u
+}
+
+// history returns the hours that tell what is usual in an hour.
+func (g *Grid) history(of *numbers, hour int64) Span {
+	span := Span{hour - history*Hour, hour}
+	for span.From < hour && g.number(of, Rush, span.From) == 0 {
+		span.From += Hour
+	}
+	if hour-span.From < leastHistory*Hour {
+		span.To = min(g.span.To, span.From+history*Hour)
+	}
+	return span
 }
 
 // leastUsual returns the part of what is usual that is known without medians. For a signal of all requests, that is as
@@ -143,13 +166,37 @@ func (g *Grid) usualShare(of *numbers, s Signal, span Span) usual {
 	return u
 }
 
-// median returns the upper median, 0 of no numbers.
+// median returns the upper median, 0 of no numbers. It changes the order of the numbers, but does not sort them: a month
+// has ten thousands of medians.
 func median(list []int64) int64 {
 	if len(list) == 0 {
 		return 0
 	}
-	slices.Sort(list)
-	return list[len(list)/2]
+	middle := len(list) / 2
+	for from, to := 0, len(list)-1; from < to; { // the median is within them
+		pivot, i, j := list[(from+to)/2], from, to
+		for i <= j {
+			for list[i] < pivot {
+				i++
+			}
+			for list[j] > pivot {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch { // from…j are at most the pivot, i…to at least; those between are the pivot
+		case middle <= j:
+			to = j
+		case middle >= i:
+			from = i
+		default:
+			from = to
+		}
+	}
+	return list[middle]
 }
 
 // expected returns the usual number of requests of a signal, in thousandths, in so many seconds with so many requests
@@ -199,15 +246,9 @@ func (g *Grid) Windows(period Span) []Window {
 // not count in windows, because a burst would make all windows around it stand out.
 func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 	var list []Span
-	single, known := map[int64]bool{}, map[int64]usual{}
-	usualAt := func(hour int64) usual {
-		u, ok := known[hour]
-		if !ok {
-			u = g.usualAt(of, s, hour, hour)
-			known[hour] = u
-		}
-		return u
-	}
+	single := map[int64]bool{}
+	rateAt := kept(period, func(hour int64) usual { return g.rateAt(of, s, hour, hour) })
+	usualAt := kept(period, func(hour int64) usual { return g.withShare(of, s, hour, rateAt(hour)) })
 	for hour := period.From; hour < period.To; hour += Hour {
 		n := g.number(of, s, hour)
 		if n < Signals[s].Least {
@@ -220,15 +261,19 @@ func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 				continue
 			}
 		}
+		all := g.number(of, Rush, hour)
+		if u := rateAt(hour); u.known && !s.standsOut(n, u.expected(all, Hour), ratio) {
+			continue
+		}
 		u := usualAt(hour)
-		if u.known && s.standsOut(n, u.expected(g.number(of, Rush, hour), Hour), ratio) || !u.known && !s.isOfAll() {
+		if u.known && s.standsOut(n, u.expected(all, Hour), ratio) || !u.known && !s.isOfAll() {
 			single[hour] = true
 			list = append(list, Span{hour, hour + Hour})
 		}
 	}
 	for hour := period.From; hour < period.To; hour += Hour {
 		end := min(period.To, hour+longestWindow*Hour)
-		if until := g.window(of, s, Span{hour, end}, single, usualAt); until > 0 {
+		if until := g.window(of, s, Span{hour, end}, single, rateAt, usualAt); until > 0 {
 			list = append(list, Span{hour, until})
 		}
 	}
@@ -238,7 +283,7 @@ func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 // window returns the end of the longest window in which a signal stands out, without single hours, and that begins with a
 // span and ends in it. It returns 0 if there is none.
 func (g *Grid) window(
-	of *numbers, s Signal, span Span, single map[int64]bool, usualAt func(hour int64) usual,
+	of *numbers, s Signal, span Span, single map[int64]bool, rateAt, usualAt func(hour int64) usual,
 ) (until int64) {
 	total := int64(0)
 	for at := span.From; at < span.To; at += Hour {
@@ -250,11 +295,24 @@ func (g *Grid) window(
 	if g.lastsUntil(of, s, span, single, g.leastUsual(of, s, span.From, span.From)) == 0 { // most of the others
 		return 0
 	}
-	u := usualAt(span.From)
-	if !u.known {
+	u := rateAt(span.From)
+	if !u.known || g.lastsUntil(of, s, span, single, u) == 0 {
 		return 0
 	}
-	return g.lastsUntil(of, s, span, single, u)
+	return g.lastsUntil(of, s, span, single, usualAt(span.From))
+}
+
+// kept returns a function that calculates what is usual in each hour of a period once.
+func kept(period Span, calculate func(hour int64) usual) func(hour int64) usual {
+	list := make([]*usual, (period.To-period.From+Hour-1)/Hour)
+	return func(hour int64) usual {
+		i := (hour - period.From) / Hour
+		if list[i] == nil {
+			u := calculate(hour)
+			list[i] = &u
+		}
+		return *list[i]
+	}
 }
 
 // lastsUntil is window with what is usual. If more is usual, the window is not longer.
