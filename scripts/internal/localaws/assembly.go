@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/orrery/orrery/shared/wholefile"
 )
 
 // assembly returns the folder of the deployed templates and zips.
@@ -39,7 +41,7 @@ func (d *Deployment) app(
 	for _, property := range properties {
 		arguments = append(arguments, "-c", property)
 	}
-	return arguments, func() error { return replaceFile(file, inputs) }, nil
+	return arguments, func() error { return wholefile.Replace(file, inputs) }, nil
 }
 
 // inputs returns everything that decides the content of the templates: the properties, the version of the CDK, the

@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
+	"github.com/orrery/orrery/shared/wholefile"
 )
 
 // Config returns the configuration for the SDK's clients of the deployment's services. S3 clients also need path style.
@@ -47,7 +48,7 @@ func (d *Deployment) Key(ctx context.Context, name string, scopes ...keys.Scope)
 	if err != nil {
 		return "", err
 	}
-	return secret, replaceFile(file, []byte(secret+"\n"))
+	return secret, wholefile.Replace(file, []byte(secret+"\n"))
 }
 
 // usable reports whether the deployment knows a key that is neither revoked nor expired.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/orrery/orrery/shared/filelock"
+	"github.com/orrery/orrery/shared/wholefile"
 )
 
 // Connection describes how other commands reach a running deployment. A usable deployment keeps it in a file of its
@@ -60,23 +61,7 @@ func writeConnection(dir string, c Connection) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(connectionFile(dir), append(text, '\n'))
-}
-
-// replaceFile replaces a file that only the user can read. Readers see the old content or the new content.
-func replaceFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return wholefile.Replace(connectionFile(dir), append(text, '\n'))
 }
 
 // removeConnection removes the connection of a deployment that is ending or was killed.

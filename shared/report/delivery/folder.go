@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/wholefile"
 )
 
 const (
@@ -86,8 +86,8 @@ func writeFolder(folder string, files []runs.File) error {
 		return err
 	}
 	for _, f := range files {
-		if err := writeFile(folder, f); err != nil {
-			return fmt.Errorf("write %s: %w", f.Name, err)
+		if err := wholefile.Replace(filepath.Join(folder, f.Name), f.Content); err != nil {
+			return err
 		}
 	}
 	return syncFolder(folder)
@@ -125,7 +125,7 @@ func removeLeftovers(folder string, files []runs.File) error {
 	}
 	for _, entry := range entries {
 		for _, f := range files {
-			if !strings.HasPrefix(entry.Name(), "."+f.Name+"-") || filepath.Ext(entry.Name()) != ".tmp" {
+			if !strings.HasPrefix(entry.Name(), wholefile.Prefix(f.Name)) || filepath.Ext(entry.Name()) != wholefile.Extension {
 				continue
 			}
 			err := os.Remove(filepath.Join(folder, entry.Name()))
@@ -135,33 +135,6 @@ func removeLeftovers(folder string, files []runs.File) error {
 		}
 	}
 	return nil
-}
-
-func writeFile(folder string, f runs.File) (err error) {
-	temporary, err := os.CreateTemp(folder, "."+f.Name+"-*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(temporary.Name()))
-		}
-	}()
-	_, err = temporary.Write(f.Content)
-	if err == nil {
-		err = temporary.Sync()
-	}
-	if err = errors.Join(err, temporary.Close()); err != nil {
-		return err
-	}
-	written, err := os.ReadFile(temporary.Name())
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(written, f.Content) {
-		return errors.New("the file does not have the contents that were written")
-	}
-	return os.Rename(temporary.Name(), filepath.Join(folder, f.Name))
 }
 
 // syncFolder makes the names in a folder durable, unless its file system cannot do it for folders.

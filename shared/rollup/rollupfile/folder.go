@@ -14,15 +14,13 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/rollup"
+	"github.com/orrery/orrery/shared/wholefile"
 )
 
 // Folder is a folder of rollups, each in a file that is named for its day.
 type Folder string
 
-const (
-	extension = ".rollup"
-	temporary = ".tmp" // the end of the name of a file that is being written
-)
+const extension = ".rollup"
 
 // Path returns the path of the rollup of a day that starts at a time in Unix seconds.
 func (f Folder) Path(start int64) string {
@@ -86,45 +84,12 @@ func readSection(path string, lists int64, s rollup.Section, buffer []byte) ([]b
 
 // Write writes a rollup with its lists, and reads it again. Then it replaces the rollup of its day, if there is one.
 // Interrupted, it leaves the earlier rollup.
-func (f Folder) Write(d *rollup.Day, lists rollup.Lists) (err error) {
+func (f Folder) Write(d *rollup.Day, lists rollup.Lists) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(string(f), "*"+temporary)
-	if err != nil {
-		return fmt.Errorf("write rollup: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("write rollup: %w", err), removeFile(file.Name()))
-		}
-	}()
 	d.Sections = lists.Sections
-	_, err = file.Write(append(d.Encode(), lists.Bytes...))
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	if err := verify(file.Name()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), f.Path(d.Start))
-}
-
-// verify reads a file that was written.
-func verify(path string) error {
-	written, lists, err := read(path)
-	if err != nil {
-		return err
-	}
-	for _, s := range written.Sections {
-		if _, err := readSection(path, lists, s, nil); err != nil {
-			return err
-		}
-	}
-	return nil
+	return wholefile.Replace(f.Path(d.Start), append(d.Encode(), lists.Bytes...))
 }
 
 // keyName is the name of the file with the key of the hashes.
@@ -159,20 +124,9 @@ func (f Folder) MakeHashKey() (key rollup.HashKey, err error) {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return key, err
 	}
-	file, err := os.CreateTemp(string(f), "*"+temporary)
-	if err != nil {
+	if err := wholefile.Create(f.HashKeyPath(), key[:]); err != nil && !errors.Is(err, fs.ErrExist) {
 		return key, err
-	}
-	_, err = file.Write(key[:])
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Link(file.Name(), f.HashKeyPath()) // unless another process has made one
-	}
-	if err = errors.Join(err, removeFile(file.Name())); err != nil && !errors.Is(err, fs.ErrExist) {
-		return key, err
-	}
+	} // otherwise another process has made one
 	return f.HashKey()
 }
 
@@ -198,7 +152,7 @@ func (f Folder) Days() (starts []int64, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if info, gone := e.Info(); gone == nil && strings.HasSuffix(e.Name(), temporary) && time.Since(info.ModTime()) > abandoned {
+		if info, gone := e.Info(); gone == nil && strings.HasSuffix(e.Name(), wholefile.Extension) && time.Since(info.ModTime()) > abandoned {
 			err = errors.Join(err, removeFile(filepath.Join(string(f), e.Name())))
 		}
 		name, found := strings.CutSuffix(e.Name(), extension)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/valuelist"
+	"github.com/orrery/orrery/shared/wholefile"
 )
 
 // Folder is a folder of objects, each in a file that is named for its digest.
@@ -37,26 +38,11 @@ func (f Folder) Put(_ context.Context, digest string, content []byte) error {
 	return nil
 }
 
-func (f Folder) write(digest string, content []byte) (err error) {
+func (f Folder) write(digest string, content []byte) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(string(f), "*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(file.Name()))
-		}
-	}()
-	if _, err = file.Write(content); err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), f.path(digest))
+	return wholefile.Replace(f.path(digest), content)
 }
 
 // Get implements valuelist.Objects.
