@@ -129,6 +129,7 @@ const (
 	scrapedShare   = 30 // of the most frequent path, at most
 	crawlerShare   = 50
 	humansShare    = 50
+	stoppedShare   = 10 // of a flood of people that rules stop, so that it is an attack
 	onePathShare   = 50
 	busyAddress    = 10 // requests more than before
 	busyShare      = 80
@@ -238,7 +239,8 @@ func (e Episode) topShare(s Signs, paths int) int64 {
 type Dismissal struct {
 	Doc     string
 	applies func(e Episode, s Signs, kind Kind) bool
-	// unlessHarmed: if the kind is a flood, the episode is an incident that did not hold, or none.
+	// unlessHarmed: if the kind is a flood, the episode is an incident if the origin did not hold, or if rules stopped a
+	// part of it.
 	unlessHarmed bool
 }
 
@@ -265,7 +267,7 @@ var Dismissals = []Dismissal{
 	},
 	{
 		Doc: "`missing`, `requests` or `repeated`, and the kind is not injection: half of the requests are of humans. Their " +
-			"flood is an incident only if the origin did not hold.",
+			"flood is an incident only if the origin did not hold, or if a tenth of it was stopped.",
 		applies: func(e Episode, s Signs, kind Kind) bool {
 			return (e.Signal == Missed || e.Signal.isOfAll()) && kind != Injection && e.byHumans(s)
 		},
@@ -273,7 +275,7 @@ var Dismissals = []Dismissal{
 	},
 	{
 		Doc: "`requests`, and the log does not say who is human: addresses with ten requests more than in as much time before have " +
-			"less than half of the excess. Such a flood is an incident only if the origin did not hold.",
+			"less than half of the excess. Such a flood is an incident only if the origin did not hold, or if a tenth of it was stopped.",
 		applies: func(e Episode, s Signs, kind Kind) bool {
 			return e.Signal == Rush && kind != Injection && !s.HumansKnown && len(s.Addresses) > 0 &&
 				e.byBusy(s) < humansShare
@@ -342,11 +344,20 @@ func (e Episode) isOfPrograms(s Signs) bool {
 // byHumans reports whether half of the signs are of humans.
 func (e Episode) byHumans(s Signs) bool { return s.Humans*100 >= humansShare*e.Weight(s.Total) }
 
+// isStopped reports whether rules of the gateway stopped a part of an episode that is not what they stop every day.
+func (e Episode) isStopped(s Signs) bool {
+	return (s.Total.Blocked+s.Total.Challenged)*100 >= stoppedShare*e.Excess
+}
+
 // dismissed reports whether an episode of a kind is no incident. If unlessHarmed, it is one if it did not hold.
 func (e Episode) dismissed(s Signs, kind Kind) (dismissed, unlessHarmed bool) {
 	for _, d := range Dismissals {
-		if d.applies(e, s, kind) {
-			return true, d.unlessHarmed && e.Signal == Rush && kind == Flood
+		if !d.applies(e, s, kind) {
+			continue
+		}
+		unlessHarmed = d.unlessHarmed && e.Signal == Rush && kind == Flood
+		if !unlessHarmed || !e.isStopped(s) {
+			return true, unlessHarmed
 		}
 	}
 	return false, false

@@ -116,7 +116,6 @@ func TestKinds(t *testing.T) {
 // TestDismissed: an episode is no incident if crawlers, people or a missing file explain it.
 func TestDismissed(t *testing.T) {
 	const google = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
-	total := incident.Value{Requests: 500, Blocked: 500}
 	for _, test := range []struct {
 		rule      string
 		signal    incident.Signal
@@ -131,6 +130,15 @@ func TestDismissed(t *testing.T) {
 		{"a scanner that calls itself a bot", incident.Rush, incident.Signs{Agents: only("nuclei-bot/3", 400)}, false, false, false},
 		{"people after a release", incident.Rush, incident.Signs{Humans: 300}, true, false, false},
 		{"a flood of people", incident.Rush, incident.Signs{Humans: 300, Paths: only("/search", 400)}, true, true, false},
+		{
+			"a flood of people that rules stop in part", incident.Rush,
+			incident.Signs{Humans: 300, Paths: only("/search", 400), Total: incident.Value{Requests: 500, Blocked: 30, Challenged: 10}},
+			false, false, false,
+		},
+		{
+			"people after a release whom rules stop", incident.Rush,
+			incident.Signs{Humans: 300, Total: incident.Value{Requests: 500, Blocked: 40}}, true, false, false,
+		},
 		{"people who are monitored", incident.Watching, incident.Signs{Humans: 300}, false, false, false},
 		{"payloads of people", incident.Rush, incident.Signs{Humans: 300, Probes: 300}, false, false, false},
 		{"what rules stop every day", incident.Stopping, incident.Signs{Paths: paths(40, "/%d", 10)}, true, false, true},
@@ -172,7 +180,12 @@ func TestDismissed(t *testing.T) {
 		if test.slow {
 			e.To = 401 * incident.Minute
 		}
-		test.signs.Total = total
+		if of := &test.signs.Total; of.Requests == 0 {
+			of.Requests = 500
+			if of.Blocked = 39; test.signal == incident.Stopping {
+				of.Blocked = 500
+			}
+		}
 		f, isIncident := incident.New(e, test.signs)
 		if isIncident != (!test.dismissed || test.harmed) || f.OnlyIfHarmed != test.harmed {
 			t.Errorf("%s: %v, only if harmed: %v", test.rule, isIncident, f.OnlyIfHarmed)
