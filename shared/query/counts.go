@@ -9,10 +9,13 @@ import (
 type Counts struct {
 	SegmentSeconds int64 // segments are aligned to the Unix epoch
 	By             Dimension
-	Of             []Selection // at most 64
+	Of             []Selection // at most MostCounted
 }
 
 func (Counts) shape() {}
+
+// MostCounted is the largest number of selections of counts. With all requests, there are 64 numbers.
+const MostCounted = 63
 
 // CountsRow has the numbers of one value in one segment. Segments without requests have no rows.
 type CountsRow struct {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/varints"
 )
 
 // version is that of the format and of the meaning of the figures. A rollup of another version is not read.
@@ -34,48 +35,48 @@ func Size(header []byte) (int, error) {
 // Encode returns the bytes of a rollup without the sections of its lists: magic, version, their number, the figures as
 // varints, and their SHA-256.
 func (d *Day) Encode() []byte {
-	e := encoder{append(append(bytes.Clone(magic), version), 0, 0, 0, 0)}
-	e.int(d.Start)
-	e.uint(d.HashID)
-	e.uint(uint64(len(d.Sections)))
+	e := encoder{varints.Writer{Bytes: append(append(bytes.Clone(magic), version), 0, 0, 0, 0)}}
+	e.Int(d.Start)
+	e.Uint(d.HashID)
+	e.Uint(uint64(len(d.Sections)))
 	for _, s := range d.Sections {
-		e.text(s.Name)
-		e.int(s.Offset)
-		e.int(s.Length)
-		e.uint(uint64(s.Checksum))
+		e.Text(s.Name)
+		e.Int(s.Offset)
+		e.Int(s.Length)
+		e.Uint(uint64(s.Checksum))
 	}
-	e.uint(uint64(len(d.Objects)))
+	e.Uint(uint64(len(d.Objects)))
 	for _, o := range d.Objects {
-		e.text(o.Name)
+		e.Text(o.Name)
 		for _, n := range []int64{o.Bytes, o.Rows, o.MinTsMs, o.MaxTsMs} {
-			e.int(n)
+			e.Int(n)
 		}
 	}
 	numbers := e.names(d.Hosts)
-	e.uint(uint64(len(d.Hosts)))
+	e.Uint(uint64(len(d.Hosts)))
 	for _, h := range d.Hosts {
-		e.int(h.Hour - d.Start)
-		e.uint(numbers[h.nameKey()])
-		e.int(h.Requests)
-		e.int(h.Timed)
+		e.Int(h.Hour - d.Start)
+		e.Uint(numbers[h.nameKey()])
+		e.Int(h.Requests)
+		e.Int(h.Timed)
 		e.sum(h.Bandwidth)
 		e.sum(h.TimeUs)
 	}
-	e.uint(uint64(len(d.Segments)))
+	e.Uint(uint64(len(d.Segments)))
 	for _, s := range d.Segments {
-		e.int(s.Start - d.Start)
+		e.Int(s.Start - d.Start)
 		for _, n := range []int64{
 			s.Seconds, s.Requests, s.Blocked, s.Challenges, s.Human, s.OriginBlocked, s.IPs, s.Sessions,
 		} {
-			e.int(n)
+			e.Int(n)
 		}
 		e.sum(s.BytesSent)
 		e.statuses(s.Statuses)
 		e.statuses(s.Origins)
 	}
-	binary.LittleEndian.PutUint32(e.bytes[len(magic)+1:], uint32(len(e.bytes)+sha256.Size))
-	sum := sha256.Sum256(e.bytes)
-	return append(e.bytes, sum[:]...)
+	binary.LittleEndian.PutUint32(e.Bytes[len(magic)+1:], uint32(len(e.Bytes)+sha256.Size))
+	sum := sha256.Sum256(e.Bytes)
+	return append(e.Bytes, sum[:]...)
 }
 
 // nameKey is the name of a host, or none.
@@ -86,26 +87,18 @@ type nameKey struct {
 
 func (h *Host) nameKey() nameKey { return nameKey{h.Name, h.Named} }
 
-type encoder struct{ bytes []byte }
-
-func (e *encoder) int(n int64)   { e.bytes = binary.AppendVarint(e.bytes, n) }
-func (e *encoder) uint(n uint64) { e.bytes = binary.AppendUvarint(e.bytes, n) }
-
-func (e *encoder) text(s string) {
-	e.uint(uint64(len(s)))
-	e.bytes = append(e.bytes, s...)
-}
+type encoder struct{ varints.Writer }
 
 func (e *encoder) sum(s Sum) {
-	e.int(s.High)
-	e.uint(s.Low)
+	e.Int(s.High)
+	e.Uint(s.Low)
 }
 
 func (e *encoder) statuses(counts []query.StatusCount) {
-	e.uint(uint64(len(counts)))
+	e.Uint(uint64(len(counts)))
 	for _, c := range counts {
-		e.int(c.Status)
-		e.int(c.Count)
+		e.Int(c.Status)
+		e.Int(c.Count)
 	}
 }
 
@@ -119,9 +112,9 @@ func (e *encoder) names(hosts []Host) map[nameKey]uint64 {
 			numbers[h.nameKey()] = uint64(len(names))
 		}
 	}
-	e.uint(uint64(len(names)))
+	e.Uint(uint64(len(names)))
 	for _, name := range names {
-		e.text(name)
+		e.Text(name)
 	}
 	return numbers
 }
@@ -135,99 +128,54 @@ func Decode(content []byte) (*Day, error) {
 	if size, err := Size(content); err != nil || size != len(content) {
 		return nil, ErrInvalid
 	}
-	d := decoder{bytes: content[HeaderBytes:end]}
-	day := &Day{Start: d.int(), HashID: d.uint(), Bytes: len(content)}
-	day.Sections = make([]Section, d.length())
+	d := decoder{varints.Reader{Bytes: content[HeaderBytes:end]}}
+	day := &Day{Start: d.Int(), HashID: d.Uint(), Bytes: len(content)}
+	day.Sections = make([]Section, d.Length())
 	for i := range day.Sections {
-		day.Sections[i] = Section{Name: d.text(), Offset: d.int(), Length: d.int(), Checksum: uint32(d.uint())}
+		day.Sections[i] = Section{Name: string(d.Text()), Offset: d.Int(), Length: d.Int(), Checksum: uint32(d.Uint())}
 	}
-	day.Objects = make([]Object, d.length())
+	day.Objects = make([]Object, d.Length())
 	for i := range day.Objects {
-		day.Objects[i] = Object{Name: d.text(), Bytes: d.int(), Rows: d.int(), MinTsMs: d.int(), MaxTsMs: d.int()}
+		day.Objects[i] = Object{Name: string(d.Text()), Bytes: d.Int(), Rows: d.Int(), MinTsMs: d.Int(), MaxTsMs: d.Int()}
 	}
-	names := make([]string, d.length())
+	names := make([]string, d.Length())
 	for i := range names {
-		names[i] = d.text()
+		names[i] = string(d.Text())
 	}
-	day.Hosts = make([]Host, d.length())
+	day.Hosts = make([]Host, d.Length())
 	for i := range day.Hosts {
 		h := &day.Hosts[i]
-		h.Hour = day.Start + d.int()
-		if number := d.uint(); number > uint64(len(names)) {
-			d.failed = true
+		h.Hour = day.Start + d.Int()
+		if number := d.Uint(); number > uint64(len(names)) {
+			d.Failed = true
 		} else if number > 0 {
 			h.Name, h.Named = names[number-1], true
 		}
-		h.Requests, h.Timed, h.Bandwidth, h.TimeUs = d.int(), d.int(), d.sum(), d.sum()
+		h.Requests, h.Timed, h.Bandwidth, h.TimeUs = d.Int(), d.Int(), d.sum(), d.sum()
 	}
-	day.Segments = make([]Segment, d.length())
+	day.Segments = make([]Segment, d.Length())
 	for i := range day.Segments {
 		s := &day.Segments[i]
-		s.Start, s.Seconds = day.Start+d.int(), d.int()
-		s.Requests, s.Blocked, s.Challenges, s.Human, s.OriginBlocked = d.int(), d.int(), d.int(), d.int(), d.int()
-		s.IPs, s.Sessions, s.BytesSent = d.int(), d.int(), d.sum()
+		s.Start, s.Seconds = day.Start+d.Int(), d.Int()
+		s.Requests, s.Blocked, s.Challenges, s.Human, s.OriginBlocked = d.Int(), d.Int(), d.Int(), d.Int(), d.Int()
+		s.IPs, s.Sessions, s.BytesSent = d.Int(), d.Int(), d.sum()
 		s.Statuses, s.Origins = d.statuses(), d.statuses()
 	}
-	if d.failed || len(d.bytes) > 0 {
+	if d.Failed || len(d.Bytes) > 0 {
 		return nil, ErrInvalid
 	}
 	return day, nil
 }
 
-// decoder reads what encoder writes. After the first failure it reads zeros.
-type decoder struct {
-	bytes  []byte
-	failed bool
-}
+// decoder reads what encoder writes.
+type decoder struct{ varints.Reader }
 
-func (d *decoder) skip(n int) {
-	if n <= 0 || n > len(d.bytes) {
-		d.failed, d.bytes = true, nil
-		return
-	}
-	d.bytes = d.bytes[n:]
-}
-
-func (d *decoder) int() int64 {
-	n, length := binary.Varint(d.bytes)
-	d.skip(length)
-	return n
-}
-
-func (d *decoder) uint() uint64 {
-	if len(d.bytes) > 0 && d.bytes[0] < 1<<7 { // most numbers
-		n := d.bytes[0]
-		d.bytes = d.bytes[1:]
-		return uint64(n)
-	}
-	n, length := binary.Uvarint(d.bytes)
-	d.skip(length)
-	return n
-}
-
-// length reads the length of a list, whose elements take a byte each at least.
-func (d *decoder) length() int {
-	n := d.uint()
-	if n > uint64(len(d.bytes)) {
-		d.failed, d.bytes = true, nil
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) text() string {
-	n := d.length()
-	text := string(d.bytes[:n])
-	d.bytes = d.bytes[n:]
-	return text
-}
-
-func (d *decoder) sum() Sum { return Sum{High: d.int(), Low: d.uint()} }
+func (d *decoder) sum() Sum { return Sum{High: d.Int(), Low: d.Uint()} }
 
 func (d *decoder) statuses() []query.StatusCount {
-	counts := make([]query.StatusCount, d.length())
+	counts := make([]query.StatusCount, d.Length())
 	for i := range counts {
-		counts[i] = query.StatusCount{Status: d.int(), Count: d.int()}
+		counts[i] = query.StatusCount{Status: d.Int(), Count: d.Int()}
 	}
 	return counts
 }

@@ -3,9 +3,9 @@ package rollup
 import (
 	"crypto/sha256"
 	"fmt"
-	"math/bits"
 
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/varints"
 )
 
 // Minute is the length, in seconds, of the segments of Counts.
@@ -24,7 +24,7 @@ func CountsName(shape query.Counts) string {
 // is about one minute; the rows are ordered by value, then by minute.
 func (l *Lists) AddCounts(shape query.Counts, start int64, rows []query.CountsRow) {
 	e := encoder{}
-	e.uint(uint64(len(shape.Of)))
+	e.Uint(uint64(len(shape.Of)))
 	for len(rows) > 0 {
 		of := 1
 		for of < len(rows) && rows[of].Value == rows[0].Value && rows[of].HasValue == rows[0].HasValue {
@@ -34,18 +34,18 @@ func (l *Lists) AddCounts(shape query.Counts, start int64, rows []query.CountsRo
 		if rows[0].HasValue {
 			hasValue = 1
 		}
-		e.uint(hasValue)
-		e.text(rows[0].Value)
-		e.uint(uint64(of))
+		e.Uint(hasValue)
+		e.Text(rows[0].Value)
+		e.Uint(uint64(of))
 		last := start
 		for _, row := range rows[:of] {
-			e.uint(uint64((row.Segment - last) / Minute))
+			e.Uint(uint64((row.Segment - last) / Minute))
 			last = row.Segment
-			e.numbers(row.N)
+			e.Sparse(row.N)
 		}
 		rows = rows[of:]
 	}
-	l.add(CountsName(shape), e.bytes)
+	l.add(CountsName(shape), e.Bytes)
 }
 
 // AddNoCounts adds the section of a day with more values and minutes than MaxCounts.
@@ -57,59 +57,30 @@ func (d *Day) HasCounts(shape query.Counts) (has, known bool) {
 	return s.Length > 0, known
 }
 
-// numbers writes which of the numbers are not 0, and those.
-func (e *encoder) numbers(n []int64) {
-	mask := uint64(0)
-	for i, of := range n {
-		if of != 0 {
-			mask |= 1 << i
-		}
-	}
-	e.uint(mask)
-	for _, of := range n {
-		if of != 0 {
-			e.uint(uint64(of))
-		}
-	}
-}
-
 // EachCount reads the section of CountsName with so many numbers of each minute. It calls value for each value, and then
 // count for each of its minutes; the numbers are valid until count returns. The error is ErrInvalid.
 func EachCount(
 	content []byte, start int64, numbers int, value func(text []byte, hasValue bool), count func(minute int64, n []int64),
 ) error {
-	d := decoder{bytes: content}
+	d := decoder{varints.Reader{Bytes: content}}
 	n := make([]int64, numbers)
-	if d.uint()+1 != uint64(numbers) {
+	if d.Uint()+1 != uint64(numbers) {
 		return ErrInvalid
 	}
-	for len(d.bytes) > 0 {
-		hasValue, length := d.uint() == 1, d.length()
-		value(d.bytes[:length], hasValue)
-		d.bytes = d.bytes[length:]
+	for len(d.Bytes) > 0 {
+		hasValue := d.Uint() == 1
+		value(d.Text(), hasValue)
 		minute := start
-		for range d.length() {
-			minute += int64(d.uint()) * Minute
-			if d.numbers(n); d.failed {
+		for range d.Length() {
+			minute += int64(d.Uint()) * Minute
+			if d.Sparse(n); d.Failed {
 				return ErrInvalid
 			}
 			count(minute, n)
 		}
 	}
-	if d.failed {
+	if d.Failed {
 		return ErrInvalid
 	}
 	return nil
-}
-
-func (d *decoder) numbers(n []int64) {
-	clear(n)
-	for left := d.uint(); left != 0; left &= left - 1 {
-		i := bits.TrailingZeros64(left)
-		if i >= len(n) {
-			d.failed, d.bytes = true, nil
-			return
-		}
-		n[i] = int64(d.uint())
-	}
 }

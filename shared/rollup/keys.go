@@ -8,6 +8,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/orrery/orrery/shared/varints"
 )
 
 // Keys holds what ranks the keys of a column of topx in a day, and the figures of those that are likely to be winners.
@@ -78,20 +80,20 @@ func (l *Lists) AddKeys(column string, k Keys) {
 	l.add(TalliesName(column), k.tallies())
 	e := encoder{}
 	for _, s := range k.Slowest {
-		e.uint(uint64(len(s.Keys)))
+		e.Uint(uint64(len(s.Keys)))
 		for _, key := range s.Keys {
-			e.bytes = key.Hash.append(e.bytes)
+			e.Bytes = key.Hash.append(e.Bytes)
 			e.float(key.Average)
 		}
 		e.float(s.Others)
 	}
-	l.add(SlowestName(column), e.bytes)
+	l.add(SlowestName(column), e.Bytes)
 	l.add(KnownName(column), k.known())
 	l.add(MembersName(column), members(k.Members, k.Timed))
 }
 
 func (e *encoder) float(f float64) {
-	e.bytes = binary.LittleEndian.AppendUint64(e.bytes, math.Float64bits(f))
+	e.Bytes = binary.LittleEndian.AppendUint64(e.Bytes, math.Float64bits(f))
 }
 
 const tallyBytes = 16
@@ -146,27 +148,27 @@ func (t Tallies) Find(first uint64) (Tally, bool) {
 
 // DecodeSlowest reads the section of SlowestName. The error is ErrInvalid.
 func DecodeSlowest(content []byte) (all [3]Slowest, _ error) {
-	d := decoder{bytes: content}
+	d := decoder{varints.Reader{Bytes: content}}
 	for i := range all {
-		all[i].Keys = make([]SlowKey, d.length())
+		all[i].Keys = make([]SlowKey, d.Length())
 		for k := range all[i].Keys {
 			all[i].Keys[k] = SlowKey{d.hash(), d.float()}
 		}
 		all[i].Others = d.float()
 	}
-	if d.failed || len(d.bytes) > 0 {
+	if d.Failed || len(d.Bytes) > 0 {
 		return all, ErrInvalid
 	}
 	return all, nil
 }
 
 func (d *decoder) float() float64 {
-	if len(d.bytes) < 8 {
-		d.failed, d.bytes = true, nil
+	if len(d.Bytes) < 8 {
+		d.Failed, d.Bytes = true, nil
 		return 0
 	}
-	f := math.Float64frombits(binary.LittleEndian.Uint64(d.bytes))
-	d.bytes = d.bytes[8:]
+	f := math.Float64frombits(binary.LittleEndian.Uint64(d.Bytes))
+	d.Bytes = d.Bytes[8:]
 	return f
 }
 
@@ -180,7 +182,7 @@ func (k *Keys) known() []byte {
 	index := make([]byte, 0, len(k.Known)*indexBytes)
 	for _, key := range k.Known {
 		index = key.Hash.append(index)
-		index = binary.LittleEndian.AppendUint32(index, uint32(len(figures.bytes)))
+		index = binary.LittleEndian.AppendUint32(index, uint32(len(figures.Bytes)))
 		figures.key(&key, func(text string) uint64 {
 			number, known := numbers[text]
 			if !known {
@@ -193,37 +195,37 @@ func (k *Keys) known() []byte {
 		})
 	}
 	e := encoder{}
-	e.uint(uint64(len(k.Known)))
-	e.uint(uint64(len(numbers)))
-	e.uint(uint64(len(texts)))
-	return slices.Concat(e.bytes, index, ends, texts, figures.bytes)
+	e.Uint(uint64(len(k.Known)))
+	e.Uint(uint64(len(numbers)))
+	e.Uint(uint64(len(texts)))
+	return slices.Concat(e.Bytes, index, ends, texts, figures.Bytes)
 }
 
 const indexBytes = hashBytes + 4
 
 func (e *encoder) key(k *Key, numberOf func(text string) uint64) {
-	e.text(k.Text)
-	e.uint(uint64(len(k.Requests)))
+	e.Text(k.Text)
+	e.Uint(uint64(len(k.Requests)))
 	for _, n := range k.Requests {
-		e.bytes = append(e.bytes, n.Flags)
-		e.int(n.Count)
+		e.Bytes = append(e.Bytes, n.Flags)
+		e.Int(n.Count)
 	}
 	e.sum(k.BytesSent)
 	e.sum(k.RequestLength)
 	for _, t := range []Times{k.Origin, k.Svc, k.Total} {
-		e.int(t.Count)
+		e.Int(t.Count)
 		if t.Count > 0 {
 			e.sum(t.Sum)
-			e.int(t.Min)
-			e.int(t.Max)
+			e.Int(t.Min)
+			e.Int(t.Max)
 		}
 	}
 	for _, text := range k.First {
 		if text == nil {
-			e.uint(0)
+			e.Uint(0)
 			continue
 		}
-		e.uint(numberOf(*text))
+		e.Uint(numberOf(*text))
 	}
 }
 
@@ -232,14 +234,14 @@ type KnownKeys struct{ index, ends, texts, figures []byte }
 
 // DecodeKnown reads the section of KnownName. The error is ErrInvalid.
 func DecodeKnown(content []byte) (k KnownKeys, _ error) {
-	d := decoder{bytes: content}
-	n, texts, length := d.length(), d.length(), d.length()
-	if d.failed || n*indexBytes+4*texts+length > len(d.bytes) {
+	d := decoder{varints.Reader{Bytes: content}}
+	n, texts, length := d.Length(), d.Length(), d.Length()
+	if d.Failed || n*indexBytes+4*texts+length > len(d.Bytes) {
 		return k, ErrInvalid
 	}
-	k.index, d.bytes = d.bytes[:n*indexBytes], d.bytes[n*indexBytes:]
-	k.ends, d.bytes = d.bytes[:4*texts], d.bytes[4*texts:]
-	k.texts, k.figures = d.bytes[:length], d.bytes[length:]
+	k.index, d.Bytes = d.Bytes[:n*indexBytes], d.Bytes[n*indexBytes:]
+	k.ends, d.Bytes = d.Bytes[:4*texts], d.Bytes[4*texts:]
+	k.texts, k.figures = d.Bytes[:length], d.Bytes[length:]
 	return k, nil
 }
 
@@ -270,43 +272,43 @@ func (k *KnownKeys) Find(first uint64) (key Key, found bool, _ error) {
 	if int64(place) > int64(len(k.figures)) {
 		return Key{}, false, ErrInvalid
 	}
-	d := decoder{bytes: k.figures[place:]}
+	d := decoder{varints.Reader{Bytes: k.figures[place:]}}
 	key = d.key(k.text)
 	key.Hash = hashAt(at)
-	if d.failed {
+	if d.Failed {
 		return Key{}, false, ErrInvalid
 	}
 	return key, true, nil
 }
 
 func (d *decoder) key(textOf func(number uint64) (text string, valid bool)) (k Key) {
-	k.Text = d.text()
-	k.Requests = make([]FlagCount, d.length())
+	k.Text = string(d.Text())
+	k.Requests = make([]FlagCount, d.Length())
 	for i := range k.Requests {
-		k.Requests[i] = FlagCount{d.byte(), d.int()}
+		k.Requests[i] = FlagCount{d.byte(), d.Int()}
 	}
 	k.BytesSent, k.RequestLength = d.sum(), d.sum()
 	for _, t := range []*Times{&k.Origin, &k.Svc, &k.Total} {
-		if t.Count = d.int(); t.Count > 0 {
-			t.Sum, t.Min, t.Max = d.sum(), d.int(), d.int()
+		if t.Count = d.Int(); t.Count > 0 {
+			t.Sum, t.Min, t.Max = d.sum(), d.Int(), d.Int()
 		}
 	}
 	for i := range k.First {
-		if number := d.uint(); number > 0 {
+		if number := d.Uint(); number > 0 {
 			text, valid := textOf(number)
-			k.First[i], d.failed = &text, d.failed || !valid
+			k.First[i], d.Failed = &text, d.Failed || !valid
 		}
 	}
 	return k
 }
 
 func (d *decoder) byte() byte {
-	if len(d.bytes) == 0 {
-		d.failed = true
+	if len(d.Bytes) == 0 {
+		d.Failed = true
 		return 0
 	}
-	b := d.bytes[0]
-	d.bytes = d.bytes[1:]
+	b := d.Bytes[0]
+	d.Bytes = d.Bytes[1:]
 	return b
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/varints"
 )
 
 // Values holds all values of a dimension in a day.
@@ -48,25 +49,25 @@ func (h Hash) Part(bits uint) int { return int(h.First >> (64 - bits)) }
 func (l *Lists) AddValues(d query.Dimension, v Values, bits uint) {
 	slices.SortFunc(v.Values, func(a, b Value) int { return a.Hash.compare(b.Hash) })
 	head := encoder{}
-	head.int(v.Requests)
-	head.int(int64(len(v.Values)))
-	head.uint(uint64(bits))
-	head.uint(uint64(len(v.Texts)))
+	head.Int(v.Requests)
+	head.Int(int64(len(v.Values)))
+	head.Uint(uint64(bits))
+	head.Uint(uint64(len(v.Texts)))
 	for _, of := range v.Values {
 		if text, known := v.Texts[of.Hash]; known {
-			head.bytes = of.Hash.appendShort(head.bytes)
-			head.text(text)
+			head.Bytes = of.Hash.appendShort(head.Bytes)
+			head.Text(text)
 		}
 	}
-	l.add(ValuesName(d), head.bytes)
+	l.add(ValuesName(d), head.Bytes)
 	next := 0
 	for part := range 1 << bits {
 		e := encoder{}
 		for ; next < len(v.Values) && v.Values[next].Part(bits) == part; next++ {
-			e.bytes = v.Values[next].Hash.appendShort(e.bytes)
+			e.Bytes = v.Values[next].Hash.appendShort(e.Bytes)
 			e.flagged(v.Values[next].Flagged)
 		}
-		l.add(ValuesPartName(d, part), e.bytes)
+		l.add(ValuesPartName(d, part), e.Bytes)
 	}
 }
 
@@ -89,53 +90,53 @@ func (e *encoder) flagged(f query.Flagged) {
 		case f.Requests:
 			flags |= 1 << i
 		default:
-			e.bytes = append(e.bytes, mixedRequests)
+			e.Bytes = append(e.Bytes, mixedRequests)
 			for _, n := range []int64{f.Requests, f.Blocked, f.Challenges, f.Monitored, f.Human} {
-				e.int(n)
+				e.Int(n)
 			}
 			return
 		}
 	}
 	if f.Requests == 1 {
-		e.bytes = append(e.bytes, flags)
+		e.Bytes = append(e.Bytes, flags)
 		return
 	}
-	e.bytes = append(e.bytes, flags|severalRequests)
-	e.int(f.Requests)
+	e.Bytes = append(e.Bytes, flags|severalRequests)
+	e.Int(f.Requests)
 }
 
 // DecodeValuesHead reads the section of ValuesName. The error is ErrInvalid.
 func DecodeValuesHead(content []byte) (head ValuesHead, _ error) {
-	d := decoder{bytes: content}
-	head.Requests, head.Distinct, head.PartBits = d.int(), d.int(), uint(d.uint())
+	d := decoder{varints.Reader{Bytes: content}}
+	head.Requests, head.Distinct, head.PartBits = d.Int(), d.Int(), uint(d.Uint())
 	head.Texts = map[Hash]string{}
-	for range d.length() {
+	for range d.Length() {
 		hash := d.shortHash()
-		head.Texts[hash] = d.text()
+		head.Texts[hash] = string(d.Text())
 	}
-	if d.failed || len(d.bytes) > 0 || head.PartBits > maxPartBits {
+	if d.Failed || len(d.Bytes) > 0 || head.PartBits > maxPartBits {
 		return ValuesHead{}, ErrInvalid
 	}
 	return head, nil
 }
 
 func (d *decoder) hash() (h Hash) {
-	if len(d.bytes) < hashBytes {
-		d.failed, d.bytes = true, nil
+	if len(d.Bytes) < hashBytes {
+		d.Failed, d.Bytes = true, nil
 		return h
 	}
-	h = hashAt(d.bytes)
-	d.bytes = d.bytes[hashBytes:]
+	h = hashAt(d.Bytes)
+	d.Bytes = d.Bytes[hashBytes:]
 	return h
 }
 
 func (d *decoder) shortHash() (h Hash) {
-	if len(d.bytes) < shortHashBytes {
-		d.failed, d.bytes = true, nil
+	if len(d.Bytes) < shortHashBytes {
+		d.Failed, d.Bytes = true, nil
 		return h
 	}
-	h = shortHashAt(d.bytes)
-	d.bytes = d.bytes[shortHashBytes:]
+	h = shortHashAt(d.Bytes)
+	d.Bytes = d.Bytes[shortHashBytes:]
 	return h
 }
 

@@ -3,13 +3,13 @@ package search
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/varints"
 )
 
 // CountsResult has the numbers of requests with a value.
@@ -24,8 +24,7 @@ type CountsResult struct {
 //
 //	how many numbers a segment has
 //	for each value: 1 if there is one, otherwise 0; the length of its text; the text; the number of its segments
-//	for each segment of a value: its distance from the one before; all requests; a mask of the selections that have
-//	requests; the requests of each of these
+//	for each segment of a value: its distance from the one before; its numbers, as varints.Writer.Sparse writes them
 type PackedCounts []byte
 
 // SelectionsText returns the value of the parameter of for lists of conditions.
@@ -62,6 +61,11 @@ func BindCounts(by string, conditions []string, opts ...query.Option) (query.Cou
 			Param: "by", Message: fmt.Sprintf("counts are by one field, not by %d", len(dimensions)),
 		}
 	}
+	if len(conditions) > query.MostCounted {
+		return query.Counts{}, &ParamError{
+			Param: "of", Message: fmt.Sprintf("it has %d lists of conditions, more than %d", len(conditions), query.MostCounted),
+		}
+	}
 	shape := query.Counts{By: dimensions[0]}
 	for _, text := range conditions {
 		s, err := query.BindSelection(filter.ParseQueryString(text), opts...)
@@ -75,57 +79,32 @@ func BindCounts(by string, conditions []string, opts ...query.Option) (query.Cou
 
 // packCounts packs rows, which are ordered by value.
 func packCounts(rows []query.CountsRow) PackedCounts {
-	b := make([]byte, 0, 8*len(rows))
+	w := varints.Writer{Bytes: make([]byte, 0, 8*len(rows))}
 	if len(rows) > 0 {
-		b = binary.AppendUvarint(b, uint64(len(rows[0].N)))
+		w.Uint(uint64(len(rows[0].N)))
 	}
 	for len(rows) > 0 {
 		of := 1
 		for of < len(rows) && rows[of].Value == rows[0].Value && rows[of].HasValue == rows[0].HasValue {
 			of++
 		}
-		b = appendValue(b, rows[0])
-		b = binary.AppendUvarint(b, uint64(of))
+		hasValue := uint64(0)
+		if rows[0].HasValue {
+			hasValue = 1
+		}
+		w.Uint(hasValue)
+		w.Text(rows[0].Value)
+		w.Uint(uint64(of))
 		segment := int64(0)
 		for _, row := range rows[:of] {
-			b = binary.AppendVarint(b, row.Segment-segment)
-			b = appendNumbers(b, row.N)
+			w.Int(row.Segment - segment)
+			w.Sparse(row.N)
 			segment = row.Segment
 		}
 		rows = rows[of:]
 	}
-	return b
+	return w.Bytes
 }
-
-func appendValue(b []byte, row query.CountsRow) []byte {
-	hasValue := uint64(0)
-	if row.HasValue {
-		hasValue = 1
-	}
-	b = binary.AppendUvarint(b, hasValue)
-	b = binary.AppendUvarint(b, uint64(len(row.Value)))
-	return append(b, row.Value...)
-}
-
-func appendNumbers(b []byte, n []int64) []byte {
-	b = binary.AppendUvarint(b, uint64(n[0]))
-	mask := uint64(0)
-	for i, of := range n[1:] {
-		if of != 0 {
-			mask |= 1 << i
-		}
-	}
-	b = binary.AppendUvarint(b, mask)
-	for _, of := range n[1:] {
-		if of != 0 {
-			b = binary.AppendUvarint(b, uint64(of))
-		}
-	}
-	return b
-}
-
-// mostNumbers is the largest number of numbers of a segment, because a mask has 64 bits.
-const mostNumbers = 65
 
 // errCounts is the error of EachCounts.
 var errCounts = errors.New("counts are damaged")
@@ -144,82 +123,37 @@ func EachCounts(results []byte, each func(CountsResult)) error {
 	if len(packed) == 0 {
 		return nil
 	}
-	d := unpacker{rest: packed}
-	width := d.uint()
-	if width == 0 || width > mostNumbers {
+	d := varints.Reader{Bytes: packed}
+	width := d.Uint()
+	if width == 0 || width > varints.MostSparse {
 		return errCounts
 	}
+	numbers := make([]int64, width)
 	r := CountsResult{N: make([][]int64, width)}
-	for len(d.rest) > 0 && !d.failed {
+	for len(d.Bytes) > 0 {
 		r.Value, r.TimePeriods = nil, r.TimePeriods[:0]
 		for i := range r.N {
 			r.N[i] = r.N[i][:0]
 		}
-		if d.result(&r); !d.failed {
+		hasValue, text := d.Uint() == 1, string(d.Text())
+		if hasValue {
+			r.Value = &text
+		}
+		segment := int64(0)
+		for left := d.Length(); left > 0 && !d.Failed; left-- {
+			segment += d.Int()
+			r.TimePeriods = append(r.TimePeriods, segment)
+			d.Sparse(numbers)
+			for i, n := range numbers {
+				r.N[i] = append(r.N[i], n)
+			}
+		}
+		if !d.Failed {
 			each(r)
 		}
 	}
-	if d.failed {
+	if d.Failed {
 		return errCounts
 	}
 	return nil
-}
-
-// unpacker reads packed counts. After the first mistake, it reads nothing else.
-type unpacker struct {
-	rest   []byte
-	failed bool
-}
-
-func (d *unpacker) skip(n int) {
-	if n <= 0 {
-		d.rest, d.failed = nil, true
-		return
-	}
-	d.rest = d.rest[n:]
-}
-
-func (d *unpacker) uint() uint64 {
-	n, length := binary.Uvarint(d.rest)
-	d.skip(length)
-	return n
-}
-
-func (d *unpacker) int() int64 {
-	n, length := binary.Varint(d.rest)
-	d.skip(length)
-	return n
-}
-
-func (d *unpacker) text() string {
-	length := d.uint()
-	if length > uint64(len(d.rest)) {
-		d.rest, d.failed = nil, true
-		return ""
-	}
-	text := string(d.rest[:length])
-	d.rest = d.rest[length:]
-	return text
-}
-
-// result reads the next result. Its lists are empty.
-func (d *unpacker) result(r *CountsResult) {
-	hasValue, text := d.uint() == 1, d.text()
-	if hasValue {
-		r.Value = &text
-	}
-	segment := int64(0)
-	for left := d.uint(); left > 0 && !d.failed; left-- {
-		segment += d.int()
-		r.TimePeriods = append(r.TimePeriods, segment)
-		r.N[0] = append(r.N[0], int64(d.uint()))
-		mask := d.uint()
-		for i := range r.N[1:] {
-			n := int64(0)
-			if mask&(1<<i) != 0 {
-				n = int64(d.uint())
-			}
-			r.N[i+1] = append(r.N[i+1], n)
-		}
-	}
 }
