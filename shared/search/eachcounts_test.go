@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 
@@ -53,5 +54,17 @@ func TestEachCounts(t *testing.T) {
 		if err := EachCounts([]byte(damaged), func(CountsResult) {}); err == nil {
 			t.Errorf("%.40s: no error", damaged)
 		}
+	}
+}
+
+// TestBindCounts: a question has no more lists of conditions than a mask of its numbers has room for.
+func TestBindCounts(t *testing.T) {
+	conditions := slices.Repeat([]string{"status>=500"}, query.MostCounted)
+	if _, err := BindCounts("host", conditions); err != nil {
+		t.Error(err)
+	}
+	_, err := BindCounts("host", append(conditions, ""))
+	if wrong := new(*ParamError); !errors.As(err, wrong) || (*wrong).Param != "of" {
+		t.Errorf("error %v", err)
 	}
 }
