@@ -207,9 +207,13 @@ func (u usual) expected(all, seconds int64) int64 {
 
 // standsOut reports whether a number is too far above the usual one, in thousandths, to be chance.
 func (s Signal) standsOut(n, expected, ratio int64) bool {
+	return n*milli-expected >= Signals[s].Least*milli && isBeyondChance(n, expected, ratio)
+}
+
+// isBeyondChance is standsOut for any number of requests.
+func isBeyondChance(n, expected, ratio int64) bool {
 	excess := n*milli - expected
-	return excess >= Signals[s].Least*milli && n*milli*100 >= ratio*expected &&
-		excess/milli*(excess/milli) >= deviations*deviations*expected/milli
+	return n*milli*100 >= ratio*expected && excess/milli*(excess/milli) >= deviations*deviations*expected/milli
 }
 
 // Window is a span of hours whose minutes are looked at, at one host.

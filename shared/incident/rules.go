@@ -152,6 +152,7 @@ const (
 	coreShare     = 90        // percent of the excess of a run
 	coreLength    = 3         // a part of a run that is so many times shorter and has that excess is the episode
 	longestEdge   = 2         // minutes of a run that is only the edge of the one beside it
+	smaller       = 2         // a run beside one that stands out has at least such a part of the least number
 	leastPause    = 5         // minutes; a pause of that length ends an episode
 	pausing       = 4         // the other minutes have at least so many times its requests; smaller factors are similar
 	partsShare    = 95        // percent of the excess of a run that its parts without pauses have at least, or it is whole

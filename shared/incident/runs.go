@@ -27,8 +27,45 @@ type bar struct {
 // runs returns the runs of a series in which a signal stands out, in order.
 func (s Signal) runs(series []minute) []run {
 	list := s.above(series, bar{level: levels[0].Level})
-	slices.SortFunc(list, func(a, b run) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(list, byBegin)
+	list = append(list, s.beside(series, list)...)
+	slices.SortFunc(list, byBegin)
 	return withEdges(list)
+}
+
+func byBegin(a, b run) int { return cmp.Compare(a.from, b.from) }
+
+// beside returns short runs that are too small to stand out alone, but shortly before or after one that does, and with
+// minutes of about its size. The first pulse of a flood in pulses can be such a run.
+func (s Signal) beside(series []minute, list []run) []run {
+	var found []run
+	for _, part := range without(run{0, len(series)}, list) {
+		near := func(strong run) bool { return strong.from == part.to || strong.to == part.from }
+		most := int64(0)
+		for _, strong := range list {
+			if near(strong) {
+				most = max(most, largest(series, strong))
+			}
+		}
+		for _, r := range maximal(series[part.from:part.to], bar{levels[0].Level, most * milli / pulseSize}) {
+			r.from, r.to = r.from+part.from, r.to+part.from
+			n, expected := r.sums(series)
+			isSoon := func(strong run) bool { return max(strong.from-r.to, r.from-strong.to) <= longestPause/Minute }
+			if r.to-r.from < leastPause && n*milli-expected >= Signals[s].Least*milli/smaller &&
+				isBeyondChance(n, expected, s.ratioOf(r)) && slices.ContainsFunc(list, isSoon) {
+				found = append(found, r)
+			}
+		}
+	}
+	return found
+}
+
+// largest returns the number of requests of the largest minute of a run.
+func largest(series []minute, r run) (most int64) {
+	for _, m := range series[r.from:r.to] {
+		most = max(most, m.n)
+	}
+	return most
 }
 
 // above returns the runs of a series that exceed a bar. With a low bar, a run may be longer than the episode, so each run
@@ -219,10 +256,7 @@ func withPulses(series []minute, list []run, free func(r run) bool) [][]run {
 // pulsesIn returns the pulses that a run consists of, nil if it does not consist of pulses: its large minutes, with
 // pauses between them, if they are few and have most of its excess.
 func pulsesIn(series []minute, r run) (pulses []run) {
-	most, length := int64(0), 0
-	for _, m := range series[r.from:r.to] {
-		most = max(most, m.n)
-	}
+	most, length := largest(series, r), 0
 	for at := r.from; at < r.to; at++ {
 		if series[at].n*pulseSize < most {
 			continue
