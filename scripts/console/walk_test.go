@@ -230,6 +230,11 @@ func TestConsoleOfAnAccessLog(t *testing.T) {
 	}
 	walk := walksAt(t, serveLog(t, log.String()))
 	const line = ".record .line-of-request"
+	walk("what happened to a request is not known, in the list, in the record and of a pasted address",
+		open("#/events?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), sees("200 of "), text(".event .verdict", "–"),
+		focus(".rows"), enter(), text(".record-head .verdict", "–"),
+		sees("The log does not say how the request was judged."), answered(), keys(kb.Escape), lacks(".record"),
+		fill("#filter", "192.0.2.1"), enter(), text(".pasted .verdict", "–"), answered())
 	walk("records are opened one after the other, over the end of the page",
 		open("#/events?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), sees("200 of "), focus(".rows"), enter(), textHas(line, "/page/209"),
 		keys("j"), textHas(line, "/page/208"), blur(), keys("j"), textHas(line, "/page/207"), keys("k"), textHas(line, "/page/208"),
