@@ -284,6 +284,16 @@ func TestWhatALogHas(t *testing.T) {
 		b.lead(s, ".dashboard")
 		b.do(click(".tile.missing .name", ""), filterIs("status=404"), tile("requests", 30))
 	})
+	walk("an access log is accessible, at all widths",
+		inThemes(allWidths, func(shot func(name string) step) []step {
+			return []step{
+				open("#/?" + hour), exists(".list tbody tr"), visible(".plot canvas"), answered(),
+				shot("log-dashboard"),
+				open("#/events?" + hour), visible(".event"), answered(), shot("log-events"),
+				click(".event", ""), sees("The log does not say how the request was judged."), answered(),
+				shot("log-record"),
+			}
+		}))
 }
 
 // TestConsoleWithKeys enters a key, which stays in the tab.
