@@ -220,6 +220,19 @@ func TestConsole(t *testing.T) {
 			})
 		}), open("#/events?t="+demoDay), sees("1 object could not be read"), sees("the answer was too large and was cut"),
 		sees("answer of 40 s ago"))
+	const bottom = `((find) => {
+		const range = document.createRange();
+		range.selectNodeContents(document.querySelector(find));
+		return range.getBoundingClientRect().bottom;
+	})`
+	for _, width := range []int64{390, 1280} {
+		walk(fmt.Sprintf("the notice of the demo and the way out of it are on one line at %d px", width),
+			answers(func(c *call) bool {
+				return c.to("/data/logs") && c.changed(func(meta map[string]any) { meta["demo"] = true })
+			}), at(width), open("#/events?t="+demoDay), exists(".honesty .warning + button"), answered(),
+			must("Math.abs("+bottom+"('.honesty .warning') - "+bottom+"('.honesty button')) < 2",
+				"the texts are not on one line"))
+	}
 }
 
 // TestConsoleOfAnAccessLog walks through records that have no request ids, and of which several have the same time.
@@ -230,6 +243,11 @@ func TestConsoleOfAnAccessLog(t *testing.T) {
 	}
 	walk := walksAt(t, serveLog(t, log.String()))
 	const line = ".record .line-of-request"
+	walk("what happened to a request is not known, in the list, in the record and of a pasted address",
+		open("#/events?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), sees("200 of "), text(".event .verdict", "–"),
+		focus(".rows"), enter(), text(".record-head .verdict", "–"),
+		sees("The log does not say how the request was judged."), answered(), keys(kb.Escape), lacks(".record"),
+		fill("#filter", "192.0.2.1"), enter(), text(".pasted .verdict", "–"), answered())
 	walk("records are opened one after the other, over the end of the page",
 		open("#/events?t=2026-01-01T10:00Z..2026-01-01T11:00Z"), sees("200 of "), focus(".rows"), enter(), textHas(line, "/page/209"),
 		keys("j"), textHas(line, "/page/208"), blur(), keys("j"), textHas(line, "/page/207"), keys("k"), textHas(line, "/page/208"),
@@ -266,6 +284,16 @@ func TestWhatALogHas(t *testing.T) {
 		b.lead(s, ".dashboard")
 		b.do(click(".tile.missing .name", ""), filterIs("status=404"), tile("requests", 30))
 	})
+	walk("an access log is accessible, at all widths",
+		inThemes(allWidths, func(shot func(name string) step) []step {
+			return []step{
+				open("#/?" + hour), exists(".list tbody tr"), visible(".plot canvas"), answered(),
+				shot("log-dashboard"),
+				open("#/events?" + hour), visible(".event"), answered(), shot("log-events"),
+				click(".event", ""), sees("The log does not say how the request was judged."), answered(),
+				shot("log-record"),
+			}
+		}))
 }
 
 // TestConsoleWithKeys enters a key, which stays in the tab.

@@ -229,8 +229,8 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 				{({ plan: own, answer }) => <Lists top={answer.results}
 					rank={own === drawn ? rank : { ...rank, all: 0 }} decided={decided} />}
 			</Panel>
+			{(now || top.answer) && <Questions known={known} />}
 		</>}
-		{(now || top.answer) && <Questions known={known} />}
 	</>;
 }
 

@@ -1,5 +1,5 @@
 // What happened to a request: a shape, a word and a colour.
-import { type LogRecord, resultOf } from '../pure/record';
+import { isJudged, type LogRecord, resultOf } from '../pure/record';
 import { words } from '../pure/words';
 
 /** The members of a record that say it. */
@@ -9,5 +9,6 @@ export const shapes = { passed: '●', blocked: '■', challenged: '◆', monito
 
 export function ResultMark({ record }: { record: LogRecord }) {
 	const result = resultOf(record);
+	if (!isJudged(record)) return <span class="verdict">–</span>;
 	return <span class={`verdict ${result}`}><span aria-hidden="true">{shapes[result]}</span> {words.results[result]}</span>;
 }

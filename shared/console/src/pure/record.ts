@@ -52,6 +52,11 @@ export function resultOf(record: LogRecord): Result {
 	return typeof last === 'number' && last >= 400 ? 'refused' : 'passed';
 }
 
+/** isJudged reports whether a record says what happened to its request. That of an access log does not. */
+export function isJudged(record: LogRecord): boolean {
+	return resultOf(record) !== 'passed' || (record['result'] ?? record['blocked'] ?? record['upstream_status'] ?? null) !== null;
+}
+
 /** factOfResult returns the fact that the record has its result, or null if filters have no condition for that. */
 export function factOfResult(record: LogRecord): Fact | null {
 	const result = resultOf(record);

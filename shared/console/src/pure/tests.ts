@@ -48,7 +48,7 @@ import { addUp, type Estimate, isHeavy, priceOf } from './price';
 import { holds } from './quickfind';
 import { readReason, shortReason } from './reason';
 import { addressesOf } from './receivers';
-import { factOfResult, type LogRecord, resultOf, textOf } from './record';
+import { factOfResult, isJudged, type LogRecord, resultOf, textOf } from './record';
 import { divided, mostRemembered, readRemembered, type Remembered, remembered } from './remembered';
 import { fragmentOf, secondsOf } from './reportpage';
 import { requestAsCurl } from './replay';
@@ -667,6 +667,11 @@ test('only keeps the requests with the result that is shown', () => {
 test('results have the word of what decided', () => {
 	equal([{ blocked: true, monitor: true }, { ichallenge: true }, { monitor_reasons: ['x'] }, { upstream_status: [200, 503] }, {}]
 		.map((record) => resultOf(record)), ['blocked', 'challenged', 'monitored', 'refused', 'passed']);
+});
+
+test('a record of an access log does not say what happened to its request', () => {
+	equal([{ result: 'Passed' }, { blocked: false }, { upstream_status: [200] }, { monitor: true }, { status: 200 }, { result: null }]
+		.map((record) => isJudged(record)), [true, true, true, true, false, false]);
 });
 
 const fieldOf = (name: string, sensitive: boolean) =>
