@@ -272,11 +272,12 @@ func TestWhatALogHas(t *testing.T) {
 	}
 	walk := walksAt(t, serveLog(t, log.String()))
 	const hour = "t=2026-01-01T10:00Z..2026-01-01T11:00Z"
+	const events = "$$('.events .series li').map((e) => e.textContent.slice(0, 3)).join()"
 	const names = "$$('.tile .name').map((e) => e.textContent).join()"
 	walk.run("what an access log does not have is not zero", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?"+hour), holds(names+" === 'Requests,Answers 4xx,Answers 5xx,Missing pages,Addresses,Sent'", "has the tiles of the log"),
 			answered(), tile("requests", 120), tile("missing", 30), tile("clients", 7), textHas(".incidents p", "120 requests."),
-			is("$$('[aria-label=\"Lines of the chart\"] button').map((e) => e.textContent).join()", "Status,Times"),
+			is("$$('[aria-label=\"Lines of the chart\"] button').map((e) => e.textContent).join()", "Status"),
 			holds("$$('.series li').some((e) => e.textContent.startsWith('4xx'))", "draws the statuses"),
 			is("$$('.lists thead')[0].innerText.includes('blocked')", false), sees("No values in this period: Countries"),
 			is("$$('.questions button').map((e) => e.textContent).join()", "Which pages are missing?,Which answers are errors?"),
@@ -289,7 +290,7 @@ func TestWhatALogHas(t *testing.T) {
 			return []step{
 				open("#/?" + hour), exists(".list tbody tr"), visible(".plot canvas"), answered(),
 				shot("log-dashboard"),
-				open("#/events?" + hour), visible(".event"), answered(), shot("log-events"),
+				open("#/events?" + hour), visible(".event"), holds(events+" === '2xx,4xx,5xx'", "draws the statuses"), answered(), shot("log-events"),
 				click(".event", ""), sees("The log does not say how the request was judged."), answered(),
 				shot("log-record"),
 			}

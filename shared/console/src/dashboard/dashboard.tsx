@@ -12,10 +12,10 @@ import { presentPeriod } from '../foundation/running';
 import { ageOf, Answered, countedBy, Line, Panel, Quiet, Trouble, TroubleOf } from '../parts/answer';
 import type { Marking } from '../parts/changes';
 import { Chart } from '../parts/chart';
-import { Changes, Facets, Nothing } from '../parts/lazily';
+import { Changes, Facets, Lines, Nothing } from '../parts/lazily';
 import linesStyle from '../parts/lines.css';
-import { Empty, factOfTop, List, type ListName, Of, type Rank } from '../parts/list';
-import { Count, Share, Value } from '../parts/menu';
+import { Empty, List, type ListName, type Rank } from '../parts/list';
+import { Count, Share } from '../parts/menu';
 import { Marks } from '../parts/plot';
 import { LiveField, liveRate, slowRates, useRefresh } from '../parts/refresh';
 import { Select } from '../parts/select';
@@ -24,7 +24,7 @@ import { besidesOf, Change, conditionOf, factOf, type TileName, TileOf } from '.
 import { together } from '../pure/asking';
 import { beginOf } from '../pure/coverage';
 import { add, filtersOf, type Value as FieldValue } from '../pure/filter';
-import { brief, bytes, seconds } from '../pure/format';
+import { brief, bytes } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { choices } from '../pure/groupings';
 import { mostDays } from '../pure/incidents';
@@ -35,8 +35,8 @@ import { Incidents, marksOf } from './incidents';
 import standoutStyle from './standout.css';
 
 const Busiest = lazy(() => import('./busiest').then((m) => m.Busiest));
-const Lines = lazy(() => import('../parts/lines').then((m) => m.Lines), linesStyle);
 const Split = lazy(() => import('../parts/lines').then((m) => m.Split), linesStyle);
+const Slow = lazy(() => import('./slow').then((m) => m.Slow));
 const StandOut = lazy(() => import('./standout').then((m) => m.StandOut), standoutStyle);
 
 /** A question of the dashboard. */
@@ -180,7 +180,9 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const now = fits(timeline);
 	const before = fits(earlier.timeline);
 	const begin = beginOf([now, before].flatMap((one) => one?.meta ?? []));
-	const known = knownOf(fits(present.facets)?.results ?? null);
+	const keys = fits(top)?.results ?? []; // if there are none, it is not known whether requests have times
+	const timed = keys.length === 0 || keys.some((one) => one.label === 'total_time');
+	const known = knownOf(fits(present.facets)?.results ?? null, timed ? ['total_time'] : []);
 	const decided = !lacks(known, 'result');
 	const requests = now ? total(now.results, 'num_of_requests') : 0;
 	const blocked = now && decided ? total(now.results, 'num_of_blocked_requests') : null;
@@ -242,7 +244,7 @@ function isOutage({ state, failure }: Asked<unknown>): boolean {
 type ChartName = keyof typeof words.charts;
 
 /** The fields that charts need. */
-const fieldsOfCharts: Readonly<Partial<Record<ChartName, string>>> = { '': 'result', origin: 'upstream_status', human: 'human' };
+const fieldsOfCharts: Readonly<Partial<Record<ChartName, string>>> = { '': 'result', origin: 'upstream_status', human: 'human', latency: 'total_time' };
 
 /** drawable reports whether the log may have what a chart draws. */
 function drawable(name: ChartName, known: Known): boolean {
@@ -398,37 +400,6 @@ function Lists({ top, rank, decided }: { top: readonly Top[]; rank: Rank; decide
 			<Empty lists={empty} />
 		</>}
 	</>;
-}
-
-const times = ['total', 'origin', 'svc'] as const;
-const mostSlow = 5; // by each of the times
-
-/** Slow are the targets that take longest by any of the three times. */
-function Slow({ top }: { top: readonly Top[] }) {
-	const slowest = (keys: readonly Top[], time: typeof times[number]): Top[] =>
-		[...keys].sort((a, b) => (b[`avg_${time}_time`] ?? 0) - (a[`avg_${time}_time`] ?? 0));
-	const slow = times.flatMap((time) => slowest(top.filter((one) => one.label === `${time}_time`), time).slice(0, mostSlow));
-	const targets = slowest([...new Map(slow.map((one) => [one.key, one])).values()], 'total');
-	const cell = (time: number | null) => <td>{time === null ? '–' : seconds(time)}</td>;
-	return <section class="list slow">
-		<table>
-			<caption><h3>{words.lists.total_time}</h3> <small>{words.slowOrder}</small></caption>
-			<thead>
-				<tr>
-					<th scope="col" rowSpan={2}>{words.value}</th>
-					{times.map((time) => <th scope="colgroup" colSpan={2} key={time}>{words.times[time]}</th>)}
-					<th scope="col" rowSpan={2}>{words.requests}</th>
-				</tr>
-				<tr>{times.flatMap((time) => [words.average, words.longest].map((name) =>
-					<th scope="col" key={time + name}>{name}</th>))}</tr>
-			</thead>
-			<tbody>{targets.map((one) => <tr key={one.key}>
-				<th scope="row"><Value fact={factOfTop(one)}>{one.key}</Value></th>
-				{times.flatMap((time) => [cell(one[`avg_${time}_time`]), cell(one[`max_${time}_time`])])}
-				<td><Of top={one} n={one.num_of_requests} /></td>
-			</tr>)}</tbody>
-		</table>
-	</section>;
 }
 
 /** Questions are some that a first visitor can click, about what the log has. */

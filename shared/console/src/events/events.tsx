@@ -12,7 +12,7 @@ import { Answered, Quiet, wholeSeconds } from '../parts/answer';
 import { Chart } from '../parts/chart';
 import { words as ofEvents } from '../parts/events.words';
 import findStyle from '../parts/find.css';
-import { Changes, Facets, Nothing } from '../parts/lazily';
+import { Changes, Facets, Lines, Nothing } from '../parts/lazily';
 import { Older, type Pages, usePages } from '../parts/older';
 import { type Mark, Marks } from '../parts/plot';
 import { LiveField, liveRate } from '../parts/refresh';
@@ -22,7 +22,7 @@ import { count } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
 import { mostRows } from '../pure/live';
 import { holds } from '../pure/quickfind';
-import { type LogRecord, referenceOf, textOf } from '../pure/record';
+import { isJudged, type LogRecord, referenceOf, textOf } from '../pure/record';
 import { absolute, dateIn, momentIn, segmentFor } from '../pure/time';
 import { words } from '../pure/words';
 import recordStyle from '../record/record.css';
@@ -139,11 +139,12 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	const total = timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0);
 	const last = textOf(all[all.length - 1] ?? {}, 'timestamp');
 	const oldest = Date.parse(last);
+	const judged = all.length === 0 || !loaded.includes('result') || all.some(isJudged); // an access log has no decisions
+	const strip = { segments: timeline.results, length: timeline.meta.segment_seconds ?? 60, period: timeline.meta.period, height: 96 };
 	const since = (): string => momentIn(wholeSeconds(last), zone);
 	return <>
 		<Marks.Provider value={changes}>
-			<Chart compact segments={timeline.results} before={[]} length={timeline.meta.segment_seconds ?? 60} height={96}
-				period={timeline.meta.period} />
+			{judged ? <Chart compact before={[]} {...strip} /> : <Lines kind="status" {...strip} />}
 		</Marks.Provider>
 		{place.panel === 'changes' && <Changes mark={({ marks }) => setChanges(marks)} />}
 		{all.length + live.waiting.length === 0 && <Quiet meta={logs.meta} />}
@@ -163,7 +164,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 			<LiveField rates={rates} />
 			<span class="row">
 				<button type="button" class="small" onClick={() => setExporting(true)}>{ofEvents.export}</button>
-				<PanelButton panel="changes" name={words.settings} title={words.settingsTitle} />
+				{judged && <PanelButton panel="changes" name={words.settings} title={words.settingsTitle} />}
 				<PanelButton panel="facets" name={words.facets} title={words.facetsTitle} /><ColumnChooser shown={chosen} />
 			</span>
 		</div>

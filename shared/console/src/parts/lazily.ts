@@ -12,6 +12,7 @@ export const Changes = lazy(() => import('./changes').then((m) => m.Changes), ch
 export const Configurations = lazy(() => import('./configurations').then((m) => m.Configurations), documentsStyle);
 export const Facets = lazy(() => import('./facets').then((m) => m.Facets), facetsStyle);
 export const Nothing = lazy(() => import('./blame').then((m) => m.Nothing), blameStyle);
+export const Lines = lazy(() => import('./lines').then((m) => m.Lines), linesStyle);
 export const LinesChart = lazy(() => import('./lines').then((m) => m.LinesChart), linesStyle);
 export const Numbers = lazy(() => import('./lines').then((m) => m.Numbers));
 export const Overlay = lazy(() => import('./lines').then((m) => m.Overlay), linesStyle);

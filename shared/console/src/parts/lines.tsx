@@ -33,6 +33,7 @@ interface Of {
 	segments: readonly Segment[];
 	length: number; // of a segment, in seconds
 	period: { from: string; to: string };
+	height?: number; // in pixels
 }
 
 export { LinesChart, Numbers };
@@ -53,7 +54,7 @@ function OfTimeline({ kind, ...of }: Of & { kind: string }) {
 		return { times: segments.map((one) => one.time_period), lines: whole };
 	}, [segments]);
 	const name = kind === 'human' || kind === 'origin' ? words.names[kind] : words.names.status;
-	return <LinesChart name={name} {...drawn} length={length} />;
+	return <LinesChart name={name} {...drawn} length={length} {...(of.height ? { height: of.height } : {})} />;
 }
 
 /** The looks of the classes of statuses, by their first digit. They differ by dash as well as by colour. */

@@ -10,9 +10,9 @@ interface Counted {
 /** The fields that some of the requests have. null is what is not known yet. */
 export type Known = ReadonlySet<string> | null;
 
-/** knownOf returns the fields that some of the requests have. Without any requests, every field counts as known. */
-export function knownOf(facets: readonly Counted[] | null): Known {
-	return facets && new Set(facets.filter((one) => one.num_of_requests > 0 || one.num_of_absent === 0).map((one) => one.by));
+/** knownOf returns the fields that some of the requests have, and others. Without any requests, every field counts as known. */
+export function knownOf(facets: readonly Counted[] | null, others: readonly string[] = []): Known {
+	return facets && new Set([...others, ...facets.filter((one) => one.num_of_requests > 0 || one.num_of_absent === 0).map((one) => one.by)]);
 }
 
 /** numberIn returns a number of requests with a value of a field. Where no request has the field, zero is not known. */

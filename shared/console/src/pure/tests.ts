@@ -1475,6 +1475,7 @@ test('what no request has is not zero, and not known before the answer', () => {
 	equal([numberIn(known, 'result', 0), numberIn(known, 'human', 0), numberIn(null, 'human', 0)], [null, 0, null]);
 	equal([numberIn(null, 'human', 3), numberIn(known, 'human', null)], [3, null]);
 	equal(lacks(knownOf([facet('result', 0, 0)]), 'result'), false, 'without requests');
+	equal(lacks(knownOf([facet('result', 0, 10)], ['total_time']), 'total_time'), false, 'another one');
 });
 
 test('the worst incident decides, and comes first unless another one is still going on', () => {
