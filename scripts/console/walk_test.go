@@ -220,19 +220,6 @@ func TestConsole(t *testing.T) {
 			})
 		}), open("#/events?t="+demoDay), sees("1 object could not be read"), sees("the answer was too large and was cut"),
 		sees("answer of 40 s ago"))
-	const bottom = `((find) => {
-		const range = document.createRange();
-		range.selectNodeContents(document.querySelector(find));
-		return range.getBoundingClientRect().bottom;
-	})`
-	for _, width := range []int64{390, 1280} {
-		walk(fmt.Sprintf("the notice of the demo and the way out of it are on one line at %d px", width),
-			answers(func(c *call) bool {
-				return c.to("/data/logs") && c.changed(func(meta map[string]any) { meta["demo"] = true })
-			}), at(width), open("#/events?t="+demoDay), exists(".honesty .warning + button"), answered(),
-			must("Math.abs("+bottom+"('.honesty .warning') - "+bottom+"('.honesty button')) < 2",
-				"the texts are not on one line"))
-	}
 }
 
 // TestConsoleOfAnAccessLog walks through records that have no request ids, and of which several have the same time.

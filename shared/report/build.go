@@ -118,7 +118,9 @@ func read[T any](b *builder, part Part) (results []T, m answer.Meta, ok bool) {
 		} `json:"data"`
 	}
 	if reason := unmarshal(b.answers[part].Body, &body); reason != "" {
-		b.r.Failed = append(b.r.Failed, Failed{part, reason})
+		if failed := (Failed{part, reason}); !slices.Contains(b.r.Failed, failed) {
+			b.r.Failed = append(b.r.Failed, failed)
+		}
 		return nil, answer.Meta{}, false
 	}
 	return body.Data.Results, m, true
@@ -196,13 +198,24 @@ func (b *builder) figures() {
 		}
 		add(id, label, unit, value, previous)
 	}
+	absent := b.absent()
+	unless := func(field string) {
+		if figure := &b.r.Figures[len(b.r.Figures)-1]; absent[field] && figure.Value != nil && *figure.Value == 0 {
+			figure.Value, figure.Previous = nil, nil
+		}
+	}
 	const requests = "requests"
 	fromTimeline(requests, "Requests", requests, func(s *segment) int64 { return s.NumOfRequests })
 	fromTimeline("blocked", "Blocked", requests, func(s *segment) int64 { return s.NumOfBlockedRequests })
+	unless("result")
 	fromTimeline("challenges", "Challenged", requests, func(s *segment) int64 { return s.NumOfChallenges })
+	unless("result")
 	add("monitored", "Monitored", requests, b.monitored(Monitored), b.monitored(MonitoredBefore))
+	unless("result")
 	fromTimeline("human", "By humans", requests, func(s *segment) int64 { return s.NumOfHumanRequests })
+	unless("human")
 	fromTimeline("origin_blocked", "Refused by origin", requests, func(s *segment) int64 { return s.NumOfOriginBlockedRequests })
+	unless("upstream_status")
 	average, p99 := b.times(Times)
 	averageBefore, p99Before := b.times(TimesBefore)
 	add("average_time", "Average time", "seconds", average, averageBefore)
@@ -230,6 +243,16 @@ func (b *builder) figures() {
 	}
 	b.facts.comparable = knownBefore && *b.r.Figures[0].Previous > 0 && whole
 	b.bars(timeline, timelineBefore, known, knownBefore)
+}
+
+// absent returns the fields of figures that no request of the period has. What they would count is unknown, not zero.
+func (b *builder) absent() map[string]bool {
+	fields := map[string]bool{}
+	facets, _, _ := read[facet](b, MonitorReasons)
+	for _, f := range facets {
+		fields[f.By] = f.NumOfRequests == 0 && f.NumOfAbsent > 0
+	}
+	return fields
 }
 
 // plus returns the sum of two numbers, or nil if one of them is unknown.

@@ -126,6 +126,7 @@ func (b *builder) rules() {
 	}
 	b.facts.reasons = reasons.Rows
 	monitors, _ := b.facetLists(MonitorReasons, map[string]string{"monitor_reasons": "Reasons to monitor"})
+	monitors = slices.DeleteFunc(monitors, func(l List) bool { return l.Field != "monitor_reasons" })
 	for i := range monitors {
 		monitors[i].All = 0
 		if n := b.r.Figures[3].Value; n != nil {

@@ -60,8 +60,11 @@ var verdictColours = map[State]string{
 func (r Report) Subject() string {
 	text := fmt.Sprintf("%s · %s · %s", r.headline(), wording.Shown(r.Title, mailKey), r.Period.Text)
 	requests, blocked := r.Figures[0], r.Figures[1]
-	if requests.Value == nil || blocked.Value == nil {
+	if requests.Value == nil {
 		return text
+	}
+	if blocked.Value == nil {
+		return fmt.Sprintf("%s: %s", text, wording.Plural(int64(*requests.Value), "request"))
 	}
 	number, share := wording.Plural(int64(*requests.Value), "request"), wording.Percent(int64(*blocked.Value), int64(*requests.Value))
 	if requests.Previous == nil || *requests.Previous == 0 || requests.Incomparable {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/catalog"
@@ -108,7 +109,7 @@ func (s Setting) Questions() []Question {
 		{Times, "stats", s.times(s.Period)},
 		{Top, "topx", with(period(), "limit", text(listed))},
 		facets(Blocked, "ip,organization,country,host,url,reason", mostValues, flagIs("blocked", true)),
-		facets(MonitorReasons, "monitor_reasons", listed),
+		facets(MonitorReasons, "monitor_reasons,"+strings.Join(fieldsOfFigures, ","), listed),
 		facets(PassedBots, "organization,user_agent,url", listed, append([]string{flagIs("bot", true)}, passing...)...),
 		facets(OriginErrors, "host,url", listed, originFailed...),
 		facets(OtherErrors, "host,url", listed, otherFailed...),
@@ -150,6 +151,9 @@ func (s Setting) Questions() []Question {
 
 // mostValues is the largest number of values that the data routes list.
 const mostValues = 80
+
+// fieldsOfFigures are the fields without which figures are unknown. Records of an access log have none of them.
+var fieldsOfFigures = []string{"result", "human", "upstream_status"}
 
 // timed is a condition that holds for requests with a time, so that the averages of segments have the right weights.
 const timed = "request_time>=0"

@@ -208,6 +208,8 @@ func (b *builder) nothing() Sentence {
 			return Sentence{Text: fmt.Sprintf("There were no requests, in the previous period %s.", wording.Count(int64(*was)))}
 		}
 		return Sentence{Text: "There were no requests."}
+	case b.r.Figures[1].Value == nil:
+		return Sentence{Text: fmt.Sprintf("%s: %s.", found, wording.Plural(all, "request")), Link: b.linkTo()}
 	case blocked == 0:
 		text := fmt.Sprintf("%s: %s, none of them blocked.", found, wording.Plural(all, "request"))
 		return Sentence{Text: text, Link: b.linkTo()}

@@ -244,7 +244,9 @@ function isOutage({ state, failure }: Asked<unknown>): boolean {
 type ChartName = keyof typeof words.charts;
 
 /** The fields that charts need. */
-const fieldsOfCharts: Readonly<Partial<Record<ChartName, string>>> = { '': 'result', origin: 'upstream_status', human: 'human', latency: 'total_time' };
+const fieldsOfCharts: Readonly<Partial<Record<ChartName, string>>> = {
+	'': 'result', origin: 'upstream_status', human: 'human', latency: 'total_time',
+};
 
 /** drawable reports whether the log may have what a chart draws. */
 function drawable(name: ChartName, known: Known): boolean {

@@ -12,7 +12,8 @@ export type Known = ReadonlySet<string> | null;
 
 /** knownOf returns the fields that some of the requests have, and others. Without any requests, every field counts as known. */
 export function knownOf(facets: readonly Counted[] | null, others: readonly string[] = []): Known {
-	return facets && new Set([...others, ...facets.filter((one) => one.num_of_requests > 0 || one.num_of_absent === 0).map((one) => one.by)]);
+	const has = (one: Counted): boolean => one.num_of_requests > 0 || one.num_of_absent === 0;
+	return facets && new Set([...others, ...facets.filter(has).map((one) => one.by)]);
 }
 
 /** numberIn returns a number of requests with a value of a field. Where no request has the field, zero is not known. */
