@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,11 +26,16 @@ func TestFurtherScreens(t *testing.T) {
 		b.do(open(""), moreThan(20, ".list tbody tr"), answered(), asked("histogram", 1))
 		first, _ := loaded(t)
 		var names []string
-		answering := false // the page has asked for what tells whether changes of settings can be marked
+		answering := map[string]bool{} // routes that the page has asked for more than an estimate
+		// The answers tell whether changes of settings can be marked, and whether there are slow targets.
+		after := map[string]string{"changes": "facets", "slow": "topx"}
 		s.count(func(one sent) bool {
-			answering = answering || strings.HasSuffix(one.path, "/data/facets") && one.body["dry_run"] != true
+			if one.body["dry_run"] != true {
+				answering[path.Base(one.path)] = true
+			}
 			name, file := strings.CutPrefix(one.path, "/console/")
-			if later := answering && strings.HasPrefix(name, "changes-"); file && !later {
+			part, _, _ := strings.Cut(name, "-")
+			if file && !answering[after[part]] {
 				names = append(names, name)
 			}
 			return file
