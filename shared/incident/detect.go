@@ -167,7 +167,7 @@ func (g *Grid) usualShare(of *numbers, s Signal, span Span) usual {
 }
 
 // median returns the upper median, 0 of no numbers. It changes the order of the numbers, but does not sort them: a month
-// has ten thousands of medians.
+// has tens of thousands of medians.
 func median(list []int64) int64 {
 	if len(list) == 0 {
 		return 0
@@ -210,7 +210,7 @@ func (s Signal) standsOut(n, expected, ratio int64) bool {
 	return n*milli-expected >= Signals[s].Least*milli && isBeyondChance(n, expected, ratio)
 }
 
-// isBeyondChance is standsOut for any number of requests.
+// isBeyondChance is standsOut without the least number of requests.
 func isBeyondChance(n, expected, ratio int64) bool {
 	excess := n*milli - expected
 	return n*milli*100 >= ratio*expected && excess/milli*(excess/milli) >= deviations*deviations*expected/milli

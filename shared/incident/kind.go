@@ -129,7 +129,7 @@ const (
 	scrapedShare   = 30 // of the most frequent path, at most
 	crawlerShare   = 50
 	humansShare    = 50
-	stoppedShare   = 10 // of a flood of people that rules stop, so that it is an attack
+	stoppedShare   = 10 // of a flood of people: if rules stopped as much, it is an attack
 	onePathShare   = 50
 	busyAddress    = 10 // requests more than before
 	busyShare      = 80
@@ -239,8 +239,7 @@ func (e Episode) topShare(s Signs, paths int) int64 {
 type Dismissal struct {
 	Doc     string
 	applies func(e Episode, s Signs, kind Kind) bool
-	// unlessHarmed: if the kind is a flood, the episode is an incident if the origin did not hold, or if rules stopped a
-	// part of it.
+	// unlessHarmed: a flood is an incident all the same if the origin did not hold, or if rules stopped a part of it.
 	unlessHarmed bool
 }
 
@@ -344,7 +343,7 @@ func (e Episode) isOfPrograms(s Signs) bool {
 // byHumans reports whether half of the signs are of humans.
 func (e Episode) byHumans(s Signs) bool { return s.Humans*100 >= humansShare*e.Weight(s.Total) }
 
-// isStopped reports whether rules of the gateway stopped a part of an episode that is not what they stop every day.
+// isStopped reports whether rules of the gateway stopped more of an episode than they stop every day.
 func (e Episode) isStopped(s Signs) bool {
 	return (s.Total.Blocked+s.Total.Challenged)*100 >= stoppedShare*e.Excess
 }

@@ -152,7 +152,7 @@ func (s Setting) Questions() []Question {
 // mostValues is the largest number of values that the data routes list.
 const mostValues = 80
 
-// fieldsOfFigures are the fields without which figures are unknown. Records of an access log have none of them.
+// fieldsOfFigures are fields that figures count. Where no record has one, as in an access log, its figures are unknown.
 var fieldsOfFigures = []string{"result", "human", "upstream_status"}
 
 // timed is a condition that holds for requests with a time, so that the averages of segments have the right weights.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Extension ends the names of files that are being written. They begin with a dot and the name of the file.
+// Extension ends the names of files that are being written. Prefix begins them.
 const Extension = ".tmp"
 
 // errDiffers is an error of the disk or of its driver: nothing else changes a file with such a name.
@@ -61,5 +61,5 @@ func write(path string, content []byte, move func(from, to string) error) (err e
 	return move(file.Name(), path)
 }
 
-// Prefix returns what the names of files begin with that Replace and Create write for a path.
+// Prefix returns the beginning of the temporary names that Replace and Create use for a path.
 func Prefix(path string) string { return "." + filepath.Base(path) + "-" }

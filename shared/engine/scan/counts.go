@@ -49,7 +49,7 @@ type numbering struct {
 	length int          // of all lists
 }
 
-// numberList has the numbers of a value. Until it is added up, it may have a segment several times.
+// numberList has the numbers of a value. It may have a segment several times until addUp is called.
 type numberList struct {
 	segments []int64
 	n        []int64 // of each segment: all its records, then the numbers in the selections
@@ -170,7 +170,7 @@ func (t *numbering) join(of *numbered) error {
 // bytesEach is the memory of a segment of a value.
 func (t *numbering) bytesEach() int64 { return int64(t.width+1) * int64(unsafe.Sizeof(int64(0))) }
 
-// addUp makes each list have each of its segments once, in their order.
+// addUp sorts the segments of each list, and joins the numbers of equal ones.
 func (t *numbering) addUp() error {
 	before := t.length
 	t.length = 0
