@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"iter"
 )
 
 // Counts asks for the number of requests per segment and value of a dimension, and for the number of them in each of
@@ -23,6 +24,22 @@ type CountsRow struct {
 	Value    string
 	HasValue bool    // false for the requests without a value
 	N        []int64 // of all requests, then of the selections
+}
+
+// CountsByValue returns the rows of each value. The rows are ordered by value.
+func CountsByValue(rows []CountsRow) iter.Seq[[]CountsRow] {
+	return func(yield func([]CountsRow) bool) {
+		for len(rows) > 0 {
+			of := 1
+			for of < len(rows) && rows[of].Value == rows[0].Value && rows[of].HasValue == rows[0].HasValue {
+				of++
+			}
+			if !yield(rows[:of]) {
+				return
+			}
+			rows = rows[of:]
+		}
+	}
 }
 
 // String returns a text that is equal for two shapes only if they have the same answers.

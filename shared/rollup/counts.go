@@ -25,25 +25,16 @@ func CountsName(shape query.Counts) string {
 func (l *Lists) AddCounts(shape query.Counts, start int64, rows []query.CountsRow) {
 	e := encoder{}
 	e.Uint(uint64(len(shape.Of)))
-	for len(rows) > 0 {
-		of := 1
-		for of < len(rows) && rows[of].Value == rows[0].Value && rows[of].HasValue == rows[0].HasValue {
-			of++
-		}
-		hasValue := uint64(0)
-		if rows[0].HasValue {
-			hasValue = 1
-		}
-		e.Uint(hasValue)
-		e.Text(rows[0].Value)
-		e.Uint(uint64(of))
+	for of := range query.CountsByValue(rows) {
+		e.Bool(of[0].HasValue)
+		e.Text(of[0].Value)
+		e.Uint(uint64(len(of)))
 		last := start
-		for _, row := range rows[:of] {
+		for _, row := range of {
 			e.Uint(uint64((row.Segment - last) / Minute))
 			last = row.Segment
 			e.Sparse(row.N)
 		}
-		rows = rows[of:]
 	}
 	l.add(CountsName(shape), e.Bytes)
 }
@@ -68,7 +59,7 @@ func EachCount(
 		return ErrInvalid
 	}
 	for len(d.Bytes) > 0 {
-		hasValue := d.Uint() == 1
+		hasValue := d.Bool()
 		value(d.Text(), hasValue)
 		minute := start
 		for range d.Length() {

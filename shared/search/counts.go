@@ -83,25 +83,16 @@ func packCounts(rows []query.CountsRow) PackedCounts {
 	if len(rows) > 0 {
 		w.Uint(uint64(len(rows[0].N)))
 	}
-	for len(rows) > 0 {
-		of := 1
-		for of < len(rows) && rows[of].Value == rows[0].Value && rows[of].HasValue == rows[0].HasValue {
-			of++
-		}
-		hasValue := uint64(0)
-		if rows[0].HasValue {
-			hasValue = 1
-		}
-		w.Uint(hasValue)
-		w.Text(rows[0].Value)
-		w.Uint(uint64(of))
+	for of := range query.CountsByValue(rows) {
+		w.Bool(of[0].HasValue)
+		w.Text(of[0].Value)
+		w.Uint(uint64(len(of)))
 		segment := int64(0)
-		for _, row := range rows[:of] {
+		for _, row := range of {
 			w.Int(row.Segment - segment)
 			w.Sparse(row.N)
 			segment = row.Segment
 		}
-		rows = rows[of:]
 	}
 	return w.Bytes
 }
@@ -135,7 +126,7 @@ func EachCounts(results []byte, each func(CountsResult)) error {
 		for i := range r.N {
 			r.N[i] = r.N[i][:0]
 		}
-		hasValue, text := d.Uint() == 1, string(d.Text())
+		hasValue, text := d.Bool(), string(d.Text())
 		if hasValue {
 			r.Value = &text
 		}

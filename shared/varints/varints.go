@@ -15,6 +15,15 @@ func (w *Writer) Int(n int64) { w.Bytes = binary.AppendVarint(w.Bytes, n) }
 // Uint appends a number.
 func (w *Writer) Uint(n uint64) { w.Bytes = binary.AppendUvarint(w.Bytes, n) }
 
+// Bool appends a truth value.
+func (w *Writer) Bool(b bool) {
+	n := uint64(0)
+	if b {
+		n = 1
+	}
+	w.Uint(n)
+}
+
 // Text appends the length of a text, and the text.
 func (w *Writer) Text(s string) {
 	w.Uint(uint64(len(s)))
@@ -75,6 +84,9 @@ func (r *Reader) Uint() uint64 {
 	r.skip(length)
 	return n
 }
+
+// Bool reads a truth value.
+func (r *Reader) Bool() bool { return r.Uint() == 1 }
 
 // Length reads the length of a list whose elements take a byte each at least.
 func (r *Reader) Length() int {

@@ -12,6 +12,8 @@ func written() []byte {
 	w := varints.Writer{}
 	w.Int(math.MinInt64)
 	w.Uint(math.MaxUint64)
+	w.Bool(true)
+	w.Bool(false)
 	w.Text("é")
 	w.Text("")
 	w.Sparse([]int64{0, 5, math.MaxInt64, 0})
@@ -22,7 +24,7 @@ func written() []byte {
 func read(content []byte) (equal, failed bool) {
 	r := varints.Reader{Bytes: content}
 	few, many := make([]int64, 4), slices.Repeat([]int64{1}, varints.MostSparse)
-	equal = r.Int() == math.MinInt64 && r.Uint() == math.MaxUint64 && string(r.Text()) == "é" && len(r.Text()) == 0
+	equal = r.Int() == math.MinInt64 && r.Uint() == math.MaxUint64 && r.Bool() && !r.Bool() && string(r.Text()) == "é" && len(r.Text()) == 0
 	r.Sparse(few)
 	r.Sparse(many)
 	return equal && slices.Equal(few, []int64{0, 5, math.MaxInt64, 0}) && !slices.Contains(many, 1) && len(r.Bytes) == 0, r.Failed
