@@ -128,7 +128,7 @@ func at(width int64) step {
 	return stepOf(func(b *tab) { b.run(window(width)) }, "at", width)
 }
 
-// allWidths are those of a phone, a tablet, a laptop and a large window.
+// allWidths are the widths of a phone, a tablet, a laptop and a large window.
 var allWidths = []int64{390, 820, 1280, 1920}
 
 // inThemes runs steps in both themes at each width. They get a step that checks and photographs what can be seen. Short tests run them

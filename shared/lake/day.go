@@ -40,8 +40,8 @@ type DayVersions struct {
 // maxDayVersions is the maximum number of days with a version of their own. A month of them takes half a kilobyte.
 const maxDayVersions = 32
 
-// Set sets the version of days, which is greater than every earlier one. If too many days have a version of their own
-// then, those that changed first get that of the others.
+// Set sets the version of days, which is greater than every earlier one. If more than
+// maxDayVersions days then have a version of their own, the days that changed first lose theirs.
 func (v *DayVersions) Set(version int64, days ...Day) {
 	if v.Latest == nil {
 		v.Latest = map[Day]int64{}

@@ -120,8 +120,8 @@ func (n *newest) readBatch(ctx context.Context, objects []lake.Object) error {
 	return nil
 }
 
-// expect announces the columns of objects to the source, if there is one: at first those of the newest row groups that have
-// enough rows, and of all row groups as soon as few rows turn out to match.
+// expect announces the columns of objects to the source, if there is one. It begins with the newest row groups that
+// have enough rows. As soon as few rows turn out to match, it announces all row groups.
 func (n *newest) expect(ctx context.Context, objects []lake.Object) error {
 	if n.run.source == nil {
 		return nil

@@ -19,7 +19,7 @@ func memoryOf(a query.Answer) (bytes int64) {
 		}
 	}
 	a.Diff.Terms = nil
-	for _, row := range a.Counts { // of which there may be a hundred thousand
+	for _, row := range a.Counts { // there may be a hundred thousand
 		bytes += countsRowBytes + int64(len(row.Value)) + 8*int64(len(row.N))
 	}
 	a.Counts = nil

@@ -1,4 +1,4 @@
-// The texts of the page, in one language, which every room uses. Those of a part that is loaded later are in the file of words beside it.
+// The texts of the page, in one language, which every room uses. A part that is loaded later has its texts in a file beside it.
 
 export const words = {
 	name: 'Orrery',
