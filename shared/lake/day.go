@@ -21,6 +21,12 @@ func (d Day) First() Partition { return Partition(d * hoursOfDay) }
 // String returns the day as yyyy-MM-dd.
 func (d Day) String() string { return time.UnixMilli(d.First().Start()).UTC().Format(time.DateOnly) }
 
+// ParseDay parses what String returns.
+func ParseDay(text string) (Day, error) {
+	start, err := time.Parse(time.DateOnly, text)
+	return PartitionOf(start.UnixMilli()).Day(), err
+}
+
 // DaysOf returns the days on which the hours from first to last are.
 func DaysOf(first, last Partition) []Day {
 	var days []Day

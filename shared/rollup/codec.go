@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/varints"
@@ -30,6 +32,45 @@ func Size(header []byte) (int, error) {
 		return 0, ErrInvalid
 	}
 	return int(binary.LittleEndian.Uint32(header[len(magic)+1:])), nil
+}
+
+// Read reads a rollup, without the sections of its lists. Errors are ErrInvalid and those of in.
+func Read(in io.ReaderAt) (*Day, error) {
+	header := make([]byte, HeaderBytes)
+	if err := readAt(in, 0, header); err != nil {
+		return nil, err
+	}
+	size, err := Size(header)
+	if err != nil {
+		return nil, err
+	}
+	content := make([]byte, size)
+	if err := readAt(in, 0, content); err != nil {
+		return nil, err
+	}
+	return Decode(content)
+}
+
+// ReadSection reads a section of the lists of a day, which Read has returned, into a buffer, which it replaces if it is too
+// small. Errors are ErrInvalid, also if the rollup was replaced, and those of in.
+func (d *Day) ReadSection(in io.ReaderAt, s Section, buffer []byte) ([]byte, error) {
+	content := slices.Grow(buffer[:0], int(s.Length))[:s.Length]
+	if err := readAt(in, int64(d.Bytes)+s.Offset, content); err != nil {
+		return nil, err
+	}
+	return content, s.Check(content)
+}
+
+// readAt fills content. If there are too few bytes, the error is ErrInvalid.
+func readAt(in io.ReaderAt, at int64, content []byte) error {
+	n, err := in.ReadAt(content, at)
+	if n == len(content) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: it is too short", ErrInvalid)
+	}
+	return err
 }
 
 // Encode returns the bytes of a rollup without the sections of its lists: magic, version, their number, the figures as

@@ -75,6 +75,11 @@ func KnownName(column string) string { return "known of " + column }
 // MembersName is the name of the section with the Members of a column.
 func MembersName(column string) string { return "members of " + column }
 
+// KeysNames returns the names of all sections about the keys of a column.
+func KeysNames(column string) []string {
+	return []string{TalliesName(column), SlowestName(column), KnownName(column), MembersName(column)}
+}
+
 // AddKeys adds the keys of a column. It sorts them.
 func (l *Lists) AddKeys(column string, k Keys) {
 	l.add(TalliesName(column), k.tallies())

@@ -67,7 +67,7 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 	}
 	engine, err := hybrid.New(hybrid.Config{
 		Service: service, States: states, Listing: listing, Columns: columns, Bucket: bucket, Now: time.Now,
-		MostBytes: int64(e.ScanMegabytes) << 20, Kept: scan.NewPartials(lambdas.KeptFigures),
+		MostBytes: int64(e.ScanMegabytes) << 20, Kept: scan.NewPartials(lambdas.KeptFigures), Rollups: bucket,
 		Failed: func(err error) { log.Warn("Athena answers instead of a scan", slog.Any("error", err)) },
 	})
 	if err != nil {

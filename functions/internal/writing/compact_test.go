@@ -20,6 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
+	"github.com/orrery/orrery/shared/ingest/cloud/rollingup"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
@@ -140,6 +141,7 @@ func newBacklog(t *testing.T, hours int, group time.Duration) *backlog {
 	}
 	w.parts = parts{
 		log: slog.New(slog.NewJSONHandler(w, nil)), cloud: store, table: w.table, queue: w, deadLetters: w,
+		rollups: &rollingup.Maker{Lake: w.lake, Table: w.table, Scratch: t.TempDir(), Now: now},
 	}
 	return w
 }

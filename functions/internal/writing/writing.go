@@ -21,11 +21,14 @@ import (
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/ingest/cloud/rollingup"
+	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
@@ -57,6 +60,7 @@ type parts struct {
 	environment function.Environment
 	log         *slog.Logger
 	cloud       *cloud.Store
+	rollups     *rollingup.Maker
 	table       lakestate.Table
 	queue       Queue
 	deadLetters doctor.Queue
@@ -80,6 +84,7 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 		Queue:   queue.NewSQS(messages, e.RawQueue),
 		Scratch: scratch,
 		Rows:    rowsWithin(lookup),
+		Rollups: rollupsWithin(lookup),
 
 		DeadLetters: queue.NewSQS(messages, e.RawDeadLetters),
 	}, time.Now)
@@ -92,6 +97,7 @@ type Stores struct {
 	Queue     Queue           // of messages about raw logs
 	Scratch   string          // folder for temporary files
 	Rows      int64           // the bytes of the rows that an import has in memory; 0: ingest.DefaultMemory
+	Rollups   int64           // the bytes of the figures of a rollup that is made; 0: those of a scan
 
 	DeadLetters doctor.Queue // messages that ingest gave up on; used by compact only
 }
@@ -122,7 +128,14 @@ func newParts(
 			log.InfoContext(ctx, "sources of the ledger moved", fields...)
 		},
 	})
-	return parts{f, e, log, c, s.Table, s.Queue, s.DeadLetters, checks(client, s, e, now)}, err
+	if err != nil {
+		return parts{}, err
+	}
+	counted, err := asking.Counted()
+	rollups := &rollingup.Maker{
+		Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, Counted: counted, Memory: s.Rollups, Now: now,
+	}
+	return parts{f, e, log, c, rollups, s.Table, s.Queue, s.DeadLetters, checks(client, s, e, now)}, err
 }
 
 // Over returns the function f with the given stores instead of those that its environment names.
@@ -162,6 +175,15 @@ func rowsWithin(lookup function.Lookup) int64 {
 	return limit / rowsShare
 }
 
+// rollupsShare is the part of the memory of a function that the figures of a rollup take while it is made.
+const rollupsShare = 3
+
+// rollupsWithin returns the bytes of the figures of a rollup that a function makes; 0: the function has no limit.
+func rollupsWithin(lookup function.Lookup) int64 {
+	limit, _ := function.MemoryLimit(lookup)
+	return limit / rollupsShare
+}
+
 func (p parts) ingest(now func() time.Time) *function.Function {
 	handle := queue.New(queue.Config{
 		Importer: p.cloud, Messages: p.queue, Bucket: p.environment.RawBucket,
@@ -197,11 +219,35 @@ func (p parts) compact(now func() time.Time) *function.Function {
 		p.log.InfoContext(ctx, "compacted", "hours", report.Hours, "objects", report.Objects, "merged", report.Merged,
 			"removed", report.Removed, "unfinished", report.Unfinished, "watermark", report.Watermark.String(),
 			"ms", report.Elapsed.Milliseconds())
+		if !report.Unfinished {
+			p.rollUp(ctx)
+		}
 		return report, nil
 	}
 	checks := append(p.checks, doctor.RawQueue(p.queue, p.environment.RawQueue),
 		doctor.RawDeadLetters(p.deadLetters, p.environment.RawDeadLetters))
 	return function.New(p.row, p.environment, function.HandlerOf(handle), checks...)
+}
+
+// rollUp writes the rollups of days in the rest of the time. Answers are right without them, so a failure is no failure of the
+// compaction.
+func (p parts) rollUp(ctx context.Context) {
+	report, err := p.rollups.Make(ctx)
+	if err != nil {
+		p.log.WarnContext(ctx, "days not rolled up", "error", err)
+	}
+	if len(report.Days)+len(report.Refused) > 0 {
+		p.log.InfoContext(ctx, "days rolled up", "days", dates(report.Days), "refused", dates(report.Refused),
+			"unfinished", report.Unfinished)
+	}
+}
+
+func dates(days []lake.Day) []string {
+	texts := make([]string, len(days))
+	for i, d := range days {
+		texts[i] = d.String()
+	}
+	return texts
 }
 
 // logAges logs the ages that alarms watch. Metric filters of the deployment read the line. A lake without records has

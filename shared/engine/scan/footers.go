@@ -70,10 +70,7 @@ func checkFooter(object lake.Object, footer *parquet.ColumnReader) error {
 	if object.Rows == 0 {
 		return nil
 	}
-	found := lake.Extent{}
-	for _, g := range footer.RowGroups() {
-		found = found.Union(lake.Extent{MinTsMs: g.MinTsMs, MaxTsMs: g.MaxTsMs, Rows: int64(g.Rows)})
-	}
+	found := footer.Extent()
 	if found != object.Extent() {
 		return fmt.Errorf("the file has %d rows from %d to %d, but the object has %d from %d to %d: it was replaced",
 			found.Rows, found.MinTsMs, found.MaxTsMs, object.Rows, object.MinTsMs, object.MaxTsMs)

@@ -255,6 +255,26 @@ func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	return slices.DeleteFunc(slices.Clone(objects), func(object lake.Object) bool { return r.hasKept(object, questions) })
 }
 
+// RollsUp reports whether rollups can answer q, if there are those of its days.
+func RollsUp(ctx context.Context, q query.Query) bool {
+	r := newRun(ctx, q, Options{Rollups: NewRollups("")})
+	defer r.giveBack()
+	return r.rollsUp()
+}
+
+// Unrolled returns the objects that are not rolled up for q, and how many bytes of the rollups of the others Answer reads.
+func Unrolled(ctx context.Context, q query.Query, objects []lake.Object, o Options) (rest []lake.Object, bytes int64) {
+	r := newRun(ctx, q, o)
+	defer r.giveBack()
+	days, rest := r.rolledUp(objects)
+	for _, day := range days {
+		for _, part := range r.sectionsOf(day) {
+			bytes += part.Length
+		}
+	}
+	return rest, bytes
+}
+
 // hasKept reports whether the partials of all row groups of an object are kept. It is false if the object was not
 // opened yet.
 func (r *run) hasKept(object lake.Object, questions []string) bool {

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"iter"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -20,7 +23,7 @@ import (
 // facets, and diffs of two periods. It keeps the figures of the latest in memory, but not their lists. It is safe for
 // concurrent use. A nil Rollups has none.
 type Rollups struct {
-	folder rollupfile.Folder
+	folder rollupfile.Folder // "": Options.RolledUp names them
 	known  lru[fileVersion, *rollup.Day]
 
 	learned lru[learnedKey, *rollup.Key] // that were looked for in records; nil: the day does not have the key
@@ -51,10 +54,20 @@ func NewRollups(folder rollupfile.Folder) *Rollups {
 	}
 }
 
+// NewRemoteRollups returns the rollups of a Source, whose lists have hashes with this key.
+func NewRemoteRollups(key rollup.HashKey) *Rollups {
+	r := NewRollups("")
+	r.key = key
+	return r
+}
+
 // hashKey returns the key of the hashes in the lists of rollups.
 func (r *Rollups) hashKey() rollup.HashKey {
 	if r == nil {
 		return ownKey
+	}
+	if r.folder == "" {
+		return r.key
 	}
 	path := r.folder.HashKeyPath()
 	info, err := os.Stat(path)
@@ -71,34 +84,53 @@ func (r *Rollups) hashKey() rollup.HashKey {
 
 // Day returns the rollup of a day if it is of exactly these objects, and nil otherwise.
 func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
-	all := func(rollup.Object) bool { return true }
-	day, _ := r.day(start, objects, all, r.hashKey())
+	day, _ := r.day(nil, r.folder.Path(start), start)
+	if day == nil || day.HashID != r.hashKey().ID() || !sameObjects(day.Objects, objects) {
+		return nil
+	}
 	return day
 }
 
-// day is Day with the key of the hashes. The day may have other objects, for which counts is false. It also returns the
-// version of the file.
-func (r *Rollups) day(
-	start int64, objects []lake.Object, counts func(rollup.Object) bool, key rollup.HashKey,
-) (*rollup.Day, fileVersion) {
-	path := r.folder.Path(start)
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fileVersion{}
-	}
-	version := versionOf(path, info)
-	day, known := r.known.find(version)
-	if !known {
-		if day, err = r.folder.Read(start); err != nil {
-			return nil, fileVersion{}
+// day returns the rollup of a day in a file, or of a source unless that is nil. If it cannot be read, it returns nil. It also
+// returns the version of the file.
+func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day, version fileVersion) {
+	err := openFile(source, path, func(in io.ReaderAt) (err error) {
+		if version, err = versionOfOpen(path, in); err != nil {
+			return err
 		}
-		r.known.add(version, day, day.Memory())
-	}
-	others := func(o rollup.Object) bool { return !counts(o) }
-	if day.HashID != key.ID() || !slices.Equal(slices.DeleteFunc(slices.Clone(day.Objects), others), identities(objects)) {
+		var known bool
+		if day, known = r.known.find(version); known {
+			return nil
+		}
+		if day, err = rollup.Read(in); err == nil {
+			r.known.add(version, day, day.Memory())
+		}
+		return err
+	})
+	if err != nil || day.Start != start {
 		return nil, fileVersion{}
 	}
 	return day, version
+}
+
+// rollupAt returns the path of the rollup of a day: its name in the source, if there is one. It returns "" if there is
+// no rollup.
+func (r *run) rollupAt(start int64) string {
+	if r.source == nil {
+		return r.rollups.folder.Path(start)
+	}
+	return r.rolledUpAt[start]
+}
+
+// sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the size
+// are compared: nobody knows its rows.
+func sameObjects(of []rollup.Object, objects []lake.Object) bool {
+	return slices.EqualFunc(of, identities(objects), func(a, b rollup.Object) bool {
+		if b.Rows == 0 {
+			return a.Name == b.Name && a.Bytes == b.Bytes
+		}
+		return a == b
+	})
 }
 
 // identities returns what identifies objects, in the order of their names.
@@ -125,6 +157,7 @@ func startOf(o lake.Object) int64 { return rollup.StartOf(o.Partition.Start()) }
 // rolledUpDay is a day with its rollup.
 type rolledUpDay struct {
 	*rollup.Day
+	path    string
 	version fileVersion
 	objects []lake.Object
 	groups  []*group // of the objects, once they are opened
@@ -135,15 +168,22 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	if r.rollups == nil || r.fromRecords || !r.rollsUp() {
 		return nil, objects
 	}
+	byDay := ByDay(objects)
+	r.expectRollups(maps.Keys(byDay))
 	division := r.segments()
-	counts := func(o rollup.Object) bool { return !r.takesParts() || r.reach.Touches(o.MinTsMs, o.MaxTsMs) }
 	used := map[int64]bool{}
-	for start, of := range ByDay(objects) {
-		if !r.coversDay(of) {
+	for start, of := range byDay {
+		path := r.rollupAt(start)
+		if path == "" {
 			continue
 		}
-		if day, version := r.rollups.day(start, of, counts, r.key); day != nil && fits(day, r.query.Shape, division) {
-			days, used[start] = append(days, rolledUpDay{Day: day, version: version, objects: of}), true
+		day, version := r.rollups.day(r.source, path, start)
+		if day == nil || day.HashID != r.key.ID() || !r.coversDay(day) || !sameObjects(r.asked(day), of) {
+			continue
+		}
+		if fits(day, r.query.Shape, division) {
+			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
+			used[start] = true
 		}
 	}
 	for _, o := range objects {
@@ -155,13 +195,110 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	return days, rest
 }
 
+// rollupHead is the length of the start of a rollup that is read at first. Its figures are seldom longer.
+const rollupHead = 64 << 10
+
+// expectRollups announces the figures of days that are not in memory to the source.
+func (r *run) expectRollups(starts iter.Seq[int64]) {
+	if r.source == nil {
+		return
+	}
+	for start := range starts {
+		path := r.rollupAt(start)
+		if path == "" {
+			continue
+		}
+		_ = openFile(r.source, path, func(in io.ReaderAt) error { // if it fails, reading them does
+			version, err := versionOfOpen(path, in)
+			if _, known := r.rollups.known.find(version); err != nil || known {
+				return err
+			}
+			return in.(Input).Expect([]parquet.Part{{Length: min(rollupHead, version.size)}})
+		})
+	}
+}
+
+// expectSections announces the sections that the query needs of the lists of days to the source.
+func (r *run) expectSections(days []rolledUpDay) error {
+	if r.source == nil {
+		return nil
+	}
+	for _, day := range days {
+		parts := r.sectionsOf(day)
+		if len(parts) == 0 {
+			continue
+		}
+		err := openFile(r.source, day.path, func(in io.ReaderAt) error { return in.(Input).Expect(parts) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sectionsOf returns where the sections are that the query needs of the lists of a day.
+func (r *run) sectionsOf(day rolledUpDay) (parts []parquet.Part) {
+	add := func(name string) {
+		if s, found := day.Section(name); found && s.Length > 0 {
+			parts = append(parts, parquet.Part{Offset: int64(day.Bytes) + s.Offset, Length: s.Length})
+		}
+	}
+	switch shape := r.query.Shape.(type) {
+	case query.Counts:
+		add(rollup.CountsName(shape))
+	case query.TopX:
+		for _, part := range partsOf(shape) {
+			for _, name := range rollup.KeysNames(part.Column) {
+				add(name)
+			}
+		}
+	case query.Facets:
+		for _, d := range shape.By {
+			addValues(d, add)
+		}
+	case query.Diff:
+		for _, d := range shape.By {
+			addValues(d, add)
+		}
+	}
+	return parts
+}
+
+// addValues calls add with the names of the sections that can have values of a dimension.
+func addValues(d query.Dimension, add func(name string)) {
+	add(rollup.ValuesName(d))
+	for part := range 1 << partBits {
+		add(rollup.ValuesPartName(d, part))
+	}
+}
+
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
 func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
 
 // coversDay reports whether the figures of a rollup tell the records of the query from the others of the day.
-func (r *run) coversDay(objects []lake.Object) bool {
-	return r.takesParts() ||
-		!slices.ContainsFunc(objects, func(o lake.Object) bool { return !r.coversTimes(o.MinTsMs, o.MaxTsMs) })
+func (r *run) coversDay(day *rollup.Day) bool {
+	cut := func(o rollup.Object) bool { return o.Rows > 0 && !r.coversTimes(o.MinTsMs, o.MaxTsMs) }
+	return r.takesParts() || !slices.ContainsFunc(day.Objects, cut)
+}
+
+// asked returns the objects of a rollup that are listed for the query, which may be about a part of the day. Objects of a
+// source are listed by hours.
+func (r *run) asked(day *rollup.Day) []rollup.Object {
+	if !r.takesParts() {
+		return day.Objects
+	}
+	var asked []rollup.Object
+	for _, o := range day.Objects {
+		first, last := o.MinTsMs, o.MaxTsMs
+		if r.source != nil {
+			hour := lake.PartitionOf(first)
+			first, last = hour.Start(), (hour+1).Start()-1
+		}
+		if r.reach.Touches(first, last) {
+			asked = append(asked, o)
+		}
+	}
+	return asked
 }
 
 // rollsUp reports whether rollups have the figures of the query.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"slices"
@@ -16,16 +17,22 @@ import (
 
 // section reads a section of the lists of a day, if possible into a buffer. If it is damaged or missing, or was replaced,
 // the error is an ErrUnsupported.
-func (r *run) section(day rolledUpDay, name string, buffer []byte) ([]byte, error) {
+func (r *run) section(day rolledUpDay, name string, buffer []byte) (content []byte, _ error) {
 	s, found := day.Section(name)
 	if !found {
 		return nil, fmt.Errorf("%w: a rollup has no section %q", ErrUnsupported, name)
 	}
-	content, err := r.rollups.folder.ReadSection(day.Day, s, buffer)
+	err := openFile(r.source, day.path, func(in io.ReaderAt) (err error) {
+		content, err = day.ReadSection(in, s, buffer)
+		return err
+	})
+	if err != nil && r.source != nil { // the records have everything, and may be easier to reach
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
 	return content, unusable(err)
 }
 
-// unusable returns an ErrUnsupported for an error of a rollup.
+// unusable returns an ErrUnsupported for an error of a rollup that is missing or damaged.
 func unusable(err error) error {
 	if errors.Is(err, rollup.ErrInvalid) || errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", ErrUnsupported, err)

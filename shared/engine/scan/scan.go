@@ -29,10 +29,14 @@ type Options struct {
 	Shared *engine.Memory // where Memory is taken from, for the caller of the context; nil: it is not shared
 	Pools  *WorkerPools   // whose workers scan; nil: each scan has workers of its own
 
-	Source Source // of the objects of Answer, without Rollups; nil: their paths are of files
+	Source Source // of the objects of Answer; nil: their paths are of files
 
-	Partials *Partials // figures of earlier scans; nil: none are kept
-	Rollups  *Rollups  // of whole days; nil: there are none
+	Partials *Partials        // figures of earlier scans; nil: none are kept
+	Rollups  *Rollups         // of whole days; nil: there are none
+	RolledUp map[int64]string // the names of rollups in Source, by the starts of their days in Unix seconds
+
+	// NoSecond is set if a scan whose rollups lack something must not answer from the records of all days.
+	NoSecond bool
 
 	fromRecords bool                    // although there are rollups
 	hash        func(key []byte) uint64 // the first part of textHash, for tests
@@ -146,7 +150,7 @@ func Answer(
 	ctx context.Context, q query.Query, objects []lake.Object, o Options,
 ) (answer query.Answer, read []lake.Object, err error) {
 	answer, read, rolledUp, err := answerOnce(ctx, q, objects, o)
-	if rolledUp && errors.Is(err, ErrUnsupported) {
+	if rolledUp && errors.Is(err, ErrUnsupported) && !o.NoSecond {
 		o.fromRecords = true
 		answer, read, _, err = answerOnce(ctx, q, objects, o)
 	}
@@ -160,6 +164,9 @@ func answerOnce(
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
 	days, objects := r.rolledUp(objects)
+	if err := r.expectSections(days); err != nil {
+		return answer, nil, true, err
+	}
 	groups, err := r.survey(ctx, objects)
 	if err != nil {
 		return answer, nil, len(days) > 0, err

@@ -98,6 +98,14 @@ func (c *ColumnReader) ColumnBytes() map[string]int64 {
 	return bytes
 }
 
+// Extent returns the time that the object covers, and its rows.
+func (c *ColumnReader) Extent() (e lake.Extent) {
+	for _, g := range c.RowGroups() {
+		e = e.Union(lake.Extent{MinTsMs: g.MinTsMs, MaxTsMs: g.MaxTsMs, Rows: int64(g.Rows)})
+	}
+	return e
+}
+
 // RowGroups lists the row groups of the object.
 func (c *ColumnReader) RowGroups() []RowGroup {
 	all := make([]RowGroup, len(c.groups))

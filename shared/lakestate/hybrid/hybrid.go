@@ -45,6 +45,7 @@ type Config struct {
 	Columns engine.ColumnsOfHours // nil: sizes of columns are not known before footers are read
 	Now     func() time.Time
 	Kept    *scan.Partials // figures of earlier scans of this process; nil: none are kept
+	Rollups blob.Store     // the bucket with the rollups of days; nil: none are used
 
 	MostBytes   int64         // most bytes of columns of a query for the scan; 0: the service answers all queries
 	MostObjects int           // most objects of such a query; 0: DefaultObjects
@@ -59,9 +60,10 @@ type Engine struct {
 	Service
 	Config
 
-	turn   chan struct{} // holds an element while a scan runs
-	mu     sync.Mutex
-	listed listed
+	turn    chan struct{} // holds an element while a scan runs
+	rollups rollups
+	mu      sync.Mutex
+	listed  listed
 }
 
 var (
@@ -70,7 +72,7 @@ var (
 	_ engine.Completeness = (*Engine)(nil)
 )
 
-// DefaultObjects is the default of Config.MostObjects. A listing has twice as many.
+// DefaultObjects is the default of Config.MostObjects.
 const DefaultObjects = 512
 
 // byScan is the name of the scan in costs and estimates.
@@ -127,7 +129,7 @@ func (e *Engine) direct(ctx context.Context, q query.Query) (query.Answer, engin
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
-	answer, read, err := e.scan(ctx, p)
+	answer, read, reused, err := e.scan(ctx, p)
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
@@ -137,7 +139,7 @@ func (e *Engine) direct(ctx context.Context, q query.Query) (query.Answer, engin
 	}
 	price := float64(read.Requests) * USDPerRequest
 	return answer, engine.Cost{
-		By: byScan, BytesScanned: read.Bytes, USD: &price, Skipped: state.Skipped(p.query, began),
+		By: byScan, BytesScanned: read.Bytes, USD: &price, Reused: reused, Skipped: state.Skipped(p.query, began),
 		Engine: e.Now().Sub(began),
 	}, nil
 }
@@ -161,31 +163,41 @@ func (e *Engine) Probe(ctx context.Context) (engine.Cost, error) {
 // USDPerRequest is the price of a GET request in most regions.
 const USDPerRequest = 0.4e-6
 
-func (e *Engine) scan(ctx context.Context, p *plan) (query.Answer, scanblob.Read, error) {
+// scan answers the query of a plan. It returns what it has read, and how many objects it has not read because rollups or
+// earlier scans have their figures.
+func (e *Engine) scan(
+	ctx context.Context, p *plan,
+) (answer query.Answer, read scanblob.Read, reused int, err error) {
 	if len(p.objects) == 0 {
-		return query.Answer{}, scanblob.Read{}, nil
+		return query.Answer{}, scanblob.Read{}, 0, nil
 	}
 	select {
 	case e.turn <- struct{}{}:
 		defer func() { <-e.turn }()
 	case <-ctx.Done():
-		return query.Answer{}, scanblob.Read{}, ctx.Err()
+		return query.Answer{}, scanblob.Read{}, 0, ctx.Err()
 	}
-	source := scanblob.New(ctx, e.Bucket, p.objects, p.mostBytes+memoryBesides, e.Patience)
-	objects := make([]lake.Object, len(p.objects))
-	for i, info := range p.objects {
-		hour, _ := lakestate.HourOf(info.Name) // plan knows that it has one
-		objects[i] = lake.Object{Path: info.Name, Bytes: info.Size, MinTsMs: hour.Start(), MaxTsMs: (hour + 1).Start() - 1}
-	}
-	var answer query.Answer
-	var err error
+	source := e.source(ctx, p, slices.Concat(p.infos, p.rolledUp.infos))
 	if logs, ok := p.query.Shape.(query.Logs); ok {
-		answer, err = p.logs(ctx, logs, objects, source)
+		answer, err = p.logs(ctx, logs, p.objects, source)
 	} else {
-		answer, _, err = scan.Answer(ctx, p.query, objects, scan.Options{Source: source, Partials: e.Kept})
+		o := p.rolledUp.options(source)
+		if o.Rollups == nil {
+			o.Rollups = e.rollups.known() // so that what is kept has the same hashes
+		}
+		o.Partials, o.NoSecond = e.Kept, len(p.objects) > e.MostObjects
+		var objects []lake.Object
+		answer, objects, err = scan.Answer(ctx, p.query, p.objects, o)
+		reused = len(p.objects) - len(objects)
 	}
 	source.Close()
-	return answer, source.Read(), err
+	read = source.Read()
+	read.Bytes, read.Requests = read.Bytes+p.planned.Bytes, read.Requests+p.planned.Requests
+	return answer, read, reused, err
+}
+
+func (e *Engine) source(ctx context.Context, p *plan, infos []blob.Info) *scanblob.Source {
+	return scanblob.New(ctx, e.Bucket, infos, p.mostBytes+memoryBesides, e.Patience)
 }
 
 // logs finds the newest records in the objects of the plan, and reads them.
@@ -208,9 +220,15 @@ type plan struct {
 	query   query.Query
 	state   engine.State
 	hours   []lake.Partition
-	objects []blob.Info
+	infos   []blob.Info
+	objects []lake.Object // the same
 	columns []engine.ColumnSize
 	counted map[lake.Partition]engine.ColumnBytes
+
+	rolledUp rolledUp
+	read     []lake.Object // the objects that are not rolled up
+	planned  scanblob.Read // to know them
+	sections int64         // bytes of the rollups of the others
 
 	mostBytes  int64 // that the scan may read
 	newestOnly bool  // the plan has only objects of the newest hours, which may have too few logs
@@ -235,27 +253,44 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 	}
 	p := &plan{query: q.Clamp(state.Extent), state: state, mostBytes: e.MostBytes}
 	p.hours = engine.HoursOf(p.query)
+	if p.rolledUp, err = e.rolledUp(ctx, p); err != nil {
+		return nil, err
+	}
+	most := e.MostObjects
+	if len(p.rolledUp.infos) > 0 {
+		most = mostRolledUp
+	}
 	var known bool
-	if p.objects, known, err = e.list(ctx, state, p.hours); err != nil {
+	if p.infos, known, err = e.list(ctx, state, p.hours, most); err != nil {
 		return nil, err
 	}
 	for n := len(p.hours) / fewerHours; logs && !known && n > 0; n /= fewerHours {
 		p.newestOnly = true
-		if p.objects, known, err = e.list(ctx, state, p.hours[len(p.hours)-n:]); err != nil {
+		if p.infos, known, err = e.list(ctx, state, p.hours[len(p.hours)-n:], most); err != nil {
 			return nil, err
 		}
 	}
 	if !known {
 		return nil, scan.ErrUnsupported
 	}
-	sizes := map[lake.Partition]engine.Sizes{}
-	for _, info := range p.objects {
+	p.objects = make([]lake.Object, len(p.infos))
+	for i, info := range p.infos {
 		hour, ok := lakestate.HourOf(info.Name)
 		if !ok {
 			return nil, scan.ErrUnsupported
 		}
-		of := sizes[hour]
-		sizes[hour] = engine.Sizes{Objects: of.Objects + 1, Bytes: of.Bytes + info.Size}
+		p.objects[i] = lake.Object{
+			Path: info.Name, Partition: hour, Bytes: info.Size, MinTsMs: hour.Start(), MaxTsMs: (hour + 1).Start() - 1,
+		}
+	}
+	e.leaveOutRolledUp(ctx, p)
+	if len(p.read) > e.MostObjects {
+		return nil, scan.ErrUnsupported
+	}
+	sizes := map[lake.Partition]engine.Sizes{}
+	for _, o := range p.read {
+		of := sizes[o.Partition]
+		sizes[o.Partition] = engine.Sizes{Objects: of.Objects + 1, Bytes: of.Bytes + o.Bytes}
 	}
 	var all engine.ColumnBytes
 	if e.Columns != nil && len(sizes) > 0 {
@@ -263,7 +298,7 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 			return nil, err
 		}
 	}
-	var bytes int64
+	bytes := p.sections
 	whole := q.Columns()
 	if logs { // of the other columns, only pages with records of the answer are read
 		whole = q.FindingColumns()
@@ -296,6 +331,7 @@ type listed struct {
 	version   int64
 	watermark lake.Partition
 	hours     []lake.Partition
+	most      int
 	at        time.Time
 	objects   []blob.Info
 	known     bool
@@ -304,23 +340,23 @@ type listed struct {
 // maxRuns is the number of runs of adjacent hours up to which they are listed.
 const maxRuns = 8
 
-// list returns the objects of hours, which are ascending. known is false if there are too many. The query after an
+// list returns the objects of hours, which are ascending. known is false if there are more than most. The query after an
 // estimate uses the listing of the estimate.
 func (e *Engine) list(
-	ctx context.Context, state engine.State, hours []lake.Partition,
+	ctx context.Context, state engine.State, hours []lake.Partition, most int,
 ) (objects []blob.Info, known bool, _ error) {
 	e.mu.Lock()
 	last := e.listed
 	e.mu.Unlock()
 	now := e.Now()
 	age := now.Sub(last.at)
-	if last.version == state.Version && last.watermark == state.Watermark && slices.Equal(last.hours, hours) &&
+	if last.version == state.Version && last.watermark == state.Watermark && slices.Equal(last.hours, hours) && last.most == most &&
 		age >= 0 && age < engine.StateAge {
 		return last.objects, last.known, nil
 	}
-	fresh := listed{version: state.Version, watermark: state.Watermark, hours: hours, at: now}
+	fresh := listed{version: state.Version, watermark: state.Watermark, hours: hours, most: most, at: now}
 	var err error
-	if fresh.objects, fresh.known, err = e.listRuns(ctx, state.Watermark, hours); err != nil {
+	if fresh.objects, fresh.known, err = e.listRuns(ctx, state.Watermark, hours, most); err != nil {
 		return nil, false, err
 	}
 	e.mu.Lock()
@@ -330,7 +366,7 @@ func (e *Engine) list(
 }
 
 func (e *Engine) listRuns(
-	ctx context.Context, watermark lake.Partition, hours []lake.Partition,
+	ctx context.Context, watermark lake.Partition, hours []lake.Partition, most int,
 ) (objects []blob.Info, known bool, _ error) {
 	for runs := 0; len(hours) > 0; runs++ {
 		n := engine.Adjacent(hours)
@@ -341,7 +377,7 @@ func (e *Engine) listRuns(
 			if err != nil {
 				return nil, false, fmt.Errorf("list the objects of some hours: %w", err)
 			}
-			if len(objects) == e.MostObjects {
+			if len(objects) == most {
 				return nil, false, nil
 			}
 			objects = append(objects, info)
@@ -361,13 +397,13 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	if !p.certain(e) {
 		return e.estimateTried(ctx, q)
 	}
-	number, most := len(p.objects), p.most()
+	number, most := len(p.read), p.most()
 	bytes := engine.Bytes{High: most.Bytes}
 	if e.Kept == nil { // otherwise the process that answers may have all figures
 		bytes.Low = engine.LeastOf(p.query, p.state.Extent, p.counted)
 	}
 	return engine.Estimate{
-		By: byScan, Partitions: p.hours, Objects: &number, Columns: p.columns, Bytes: &bytes,
+		By: byScan, Partitions: p.hours, Objects: &number, Reused: len(p.objects) - number, Columns: p.columns, Bytes: &bytes,
 		USD: &engine.USD{High: float64(most.Requests) * USDPerRequest},
 	}, nil
 }
@@ -394,10 +430,14 @@ func (p *plan) most() (most scanblob.Read) {
 	if _, logs := p.query.Shape.(query.Logs); logs {
 		announced = 3
 	}
-	for _, o := range p.objects {
-		most.Bytes += int64(announced)*o.Size + scan.FooterBytes(o.Size)
+	for _, o := range p.read {
+		most.Bytes += int64(announced)*o.Bytes + scan.FooterBytes(o.Bytes)
 		// Ranges are longer than the gaps between them, or have gaps of that length between them.
-		most.Requests += 2 + announced*(1+int(o.Size/scanblob.GapBytes))
+		most.Requests += 2 + announced*(1+int(o.Bytes/scanblob.GapBytes))
+	}
+	for _, info := range p.rolledUp.infos {
+		most.Bytes += info.Size
+		most.Requests += 2 + int(info.Size/scanblob.GapBytes)
 	}
 	return most
 }

@@ -151,6 +151,12 @@ func newWorld(t *testing.T, rows []lake.Row) *world {
 
 func newWorldIn(t *testing.T, rows []lake.Row, b bucket) *world {
 	t.Helper()
+	return newCompacted(t, rows, b, lake.PartitionOf(enginetest.Start.UnixMilli())+2)
+}
+
+// newCompacted returns a world in which the hours before a watermark are compacted.
+func newCompacted(t *testing.T, rows []lake.Row, b bucket, watermark lake.Partition) *world {
+	t.Helper()
 	w := &world{t: t, bucket: b}
 	for i := range rows {
 		w.rows = append(w.rows, &rows[i])
@@ -160,26 +166,31 @@ func newWorldIn(t *testing.T, rows []lake.Row, b bucket) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watermark := lake.PartitionOf(enginetest.Start.UnixMilli()) + 2
 	w.state = engine.State{Extent: extent, Watermark: watermark, Version: 1}
 	store := enginetest.StoreOf(t.TempDir(), nil)
 	store.Fill(t, rows, watermark)
-	objects, err := store.Objects(t.Context(), lake.PartitionOf(extent.MinTsMs), lake.PartitionOf(extent.MaxTsMs))
+	w.putAll(store, lake.PartitionOf(extent.MinTsMs), lake.PartitionOf(extent.MaxTsMs))
+	return w
+}
+
+// putAll puts the objects of hours of a store into the bucket.
+func (w *world) putAll(store *enginetest.Store, from, to lake.Partition) {
+	w.t.Helper()
+	objects, err := store.Objects(w.t.Context(), from, to)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	for _, o := range objects {
 		name, err := filepath.Rel(store.Dir, o.Path)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		content, err := os.ReadFile(o.Path)
 		if err != nil {
-			t.Fatal(err)
+			w.t.Fatal(err)
 		}
 		w.put("lake/"+filepath.ToSlash(name), content)
 	}
-	return w
 }
 
 func (w *world) put(name string, content []byte) {

@@ -5,11 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,58 +26,17 @@ func (f Folder) Path(start int64) string {
 }
 
 // Read reads the rollup of a day. Errors are rollup.ErrInvalid and those of the file system.
-func (f Folder) Read(start int64) (*rollup.Day, error) {
-	day, _, err := read(f.Path(start))
+func (f Folder) Read(start int64) (day *rollup.Day, err error) {
+	file, err := os.Open(f.Path(start))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	day, err = rollup.Read(file)
 	if err == nil && day.Start != start {
 		err = fmt.Errorf("%w: it is of another day", rollup.ErrInvalid)
 	}
 	return day, err
-}
-
-// read reads the rollup in a file, without the sections of its lists. It returns where they begin.
-func read(path string) (_ *rollup.Day, lists int64, err error) {
-	content := make([]byte, rollup.HeaderBytes)
-	if err := readAt(path, 0, content); err != nil {
-		return nil, 0, err
-	}
-	size, err := rollup.Size(content)
-	if err != nil {
-		return nil, 0, err
-	}
-	content = make([]byte, size)
-	if err := readAt(path, 0, content); err != nil {
-		return nil, 0, err
-	}
-	day, err := rollup.Decode(content)
-	return day, int64(size), err
-}
-
-// readAt fills content with the bytes of a file. A file that is too short is a rollup.ErrInvalid.
-func readAt(path string, at int64, content []byte) (err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	_, err = file.ReadAt(content, at)
-	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: it is too short", rollup.ErrInvalid)
-	}
-	return err
-}
-
-// ReadSection reads a section of the lists of a day, which Read has returned, into a buffer, which it replaces if it is too
-// small. Errors are rollup.ErrInvalid, also if the rollup was replaced, and those of the file system.
-func (f Folder) ReadSection(d *rollup.Day, s rollup.Section, buffer []byte) ([]byte, error) {
-	return readSection(f.Path(d.Start), int64(d.Bytes), s, buffer)
-}
-
-func readSection(path string, lists int64, s rollup.Section, buffer []byte) ([]byte, error) {
-	content := slices.Grow(buffer[:0], int(s.Length))[:s.Length]
-	if err := readAt(path, lists+s.Offset, content); err != nil {
-		return nil, err
-	}
-	return content, s.Check(content)
 }
 
 // Write writes a rollup with its lists, and reads it again. Then it replaces the rollup of its day, if there is one.

@@ -36,12 +36,12 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%v (-written +read):\n%s", err, diff)
 	}
 	section, found := got.Section(rollup.ValuesPartName(d, 0))
-	content, err := folder.ReadSection(got, section, nil)
+	content, err := readSection(t, folder, got, section)
 	if !found || err != nil || len(content) == 0 {
 		t.Errorf("a section: %t, %x: %v", found, content, err)
 	}
 	damage(t, folder.Path(start), got.Bytes+int(section.Offset))
-	if _, err := folder.ReadSection(got, section, nil); !errors.Is(err, rollup.ErrInvalid) {
+	if _, err := readSection(t, folder, got, section); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("a damaged section: %v", err)
 	}
 	if _, err := folder.Read(start); err != nil {
@@ -57,7 +57,7 @@ func TestFolder(t *testing.T) {
 	if err := os.Truncate(folder.Path(start), int64(got.Bytes)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.ReadSection(got, section, nil); !errors.Is(err, rollup.ErrInvalid) {
+	if _, err := readSection(t, folder, got, section); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("a missing section: %v", err)
 	}
 
@@ -92,6 +92,17 @@ func TestFolder(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// readSection reads a section of the lists of a day.
+func readSection(t *testing.T, folder rollupfile.Folder, d *rollup.Day, s rollup.Section) ([]byte, error) {
+	t.Helper()
+	file, err := os.Open(folder.Path(d.Start))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return d.ReadSection(file, s, nil)
 }
 
 // damage changes a byte of a file.

@@ -1,0 +1,352 @@
+package hybrid_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/blob/blobtest"
+	"github.com/orrery/orrery/shared/blob/s3"
+	"github.com/orrery/orrery/shared/blob/s3/s3test"
+	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/enginetest"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/ingest/cloud/rollingup"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/hybrid"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/table/tabletest"
+	"github.com/orrery/orrery/shared/testkit/faulttest"
+	"github.com/orrery/orrery/shared/testkit/reference"
+)
+
+// firstHour is the hour in which the records of fiveDays begin.
+var firstHour = lake.PartitionOf(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+
+// fiveDays returns records of five days: one day and some hours have none.
+func fiveDays(t *testing.T, n int) []lake.Row {
+	t.Helper()
+	rows := enginetest.Records(t, n, 41)
+	r := rand.New(rand.NewPCG(41, 41))
+	for i := range rows {
+		hour := firstHour + lake.Partition([]int{0, 1, 3, 4}[r.IntN(4)]*24+r.IntN(12)*2)
+		rows[i].TsMs = hour.Start() + r.Int64N(3_600_000)
+		rows[i].TsNanos %= 1_000_000
+	}
+	return rows
+}
+
+// counted are the counts of hosts in rollups.
+var counted = query.Counts{
+	By: querytest.Dimensions("host")[0], Of: []query.Selection{querytest.Selection("status>=400")},
+}
+
+// rolledUp is a world with a table, and with what rolls up its days.
+type rolledUp struct {
+	*world
+	table lakestate.Table
+	maker *rollingup.Maker
+}
+
+// newRolledUp returns a world whose days are rolled up, and how many.
+func newRolledUp(t *testing.T, rows []lake.Row, b bucket) (w rolledUp, days int) {
+	t.Helper()
+	last := int64(0)
+	for _, r := range rows {
+		last = max(last, r.TsMs)
+	}
+	w = rolledUp{newCompacted(t, rows, b, lake.PartitionOf(last).Day().First()), lakestate.Over(&tabletest.Memory{}), nil}
+	w.maker = &rollingup.Maker{
+		Lake: b, Table: w.table, Scratch: t.TempDir(), Counted: counted, Now: func() time.Time { return enginetest.Start },
+	}
+	w.change(func(s *lakestate.State) { s.ChangedAll() })
+	report, err := w.maker.Make(t.Context())
+	if err != nil || len(report.Refused) > 0 || report.Unfinished {
+		t.Fatalf("rolled up: %+v, %v", report, err)
+	}
+	return w, len(report.Days)
+}
+
+// change changes the state of the lake.
+func (w rolledUp) change(change func(s *lakestate.State)) {
+	w.t.Helper()
+	s, item, err := lakestate.Load(w.t.Context(), w.table)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s.Extent, s.Watermark = w.state.Extent, w.state.Watermark
+	change(&s)
+	c, err := lakestate.ChangeOf(item, s)
+	if err == nil {
+		err = w.table.Write(w.t.Context(), c)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w rolledUp) engine(change func(*hybrid.Config)) *hybrid.Engine {
+	return w.world.engine(func(c *hybrid.Config) {
+		c.Rollups = w.bucket
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+// rollups lists the names of the rollups of days.
+func (w rolledUp) rollups() (names []string) {
+	w.t.Helper()
+	for info, err := range w.bucket.List(w.t.Context(), "lake/_rollups/days/", "") {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+// check asks questions of all shapes that rollups answer, and of some that they do not, about whole days and others. It
+// returns how many objects were not read.
+func (w rolledUp) check(e *hybrid.Engine) (reused int) {
+	w.t.Helper()
+	facets := querytest.Dimensions(query.DefaultFacets)
+	for _, period := range []string{
+		"2026-01-01 and 2026-01-05 23:59:59.999", "2026-01-01 07:13 and 2026-01-05 13:00", "2026-01-02 and 2026-01-02 23:59:59.999",
+		"2026-01-02 10:30 and 2026-01-02 10:59:59.999", "2026-01-01 and 2026-01-05 23:59:59.999, status>=400",
+	} {
+		counts := counted
+		counts.SegmentSeconds = 3600
+		for _, shape := range []query.Shape{
+			query.Stats{SegmentSeconds: 86400}, query.Stats{SegmentSeconds: 3600, GroupByHostname: true},
+			query.Timeline{SegmentSeconds: 3600}, query.Timeline{SegmentSeconds: 900}, query.TopX{Limit: 5},
+			query.Facets{Limit: 7, By: facets}, counts,
+		} {
+			q := bind(w.t, "timestamp between "+period, shape)
+			estimate, err := e.Estimate(w.t.Context(), q)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			answer, cost, ok := e.TryDirect(w.t.Context(), q)
+			if !ok {
+				w.t.Fatalf("%T about %s: not answered: %v", shape, period, w.failed)
+			}
+			if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
+				w.t.Errorf("%T about %s: %s", shape, period, diff)
+			}
+			if estimate.Reused != cost.Reused {
+				w.t.Errorf("%T about %s: %d objects were not read, expected %d", shape, period, cost.Reused, estimate.Reused)
+			}
+			reused += cost.Reused
+		}
+	}
+	return reused
+}
+
+// TestRollups: answers from the rollups of days are the reference's, whatever happens to the days and their rollups. A day that
+// has changed is rolled up again.
+func TestRollups(t *testing.T) {
+	w, days := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
+	if names := w.rollups(); days != 3 || len(names) != 3 {
+		t.Fatalf("%d days are rolled up: %q", days, names)
+	}
+	reused := w.check(w.engine(nil))
+	if reused == 0 {
+		t.Fatal("all objects were read")
+	}
+	again := func(want int) {
+		t.Helper()
+		report, err := w.maker.Make(t.Context())
+		if err != nil || len(report.Days) != want || report.Unfinished {
+			t.Errorf("rolled up again: %+v, %v; want %d days", report, err, want)
+		}
+	}
+	again(0)
+
+	// A late record: the rollup of its day is not used, and then replaced.
+	late := *w.rows[0]
+	late.TsMs = (firstHour + 24 + 3).Start() // an hour without an object
+	w.rows = append(w.rows, &late)
+	store := enginetest.StoreOf(t.TempDir(), nil)
+	store.Fill(t, []lake.Row{late}, w.state.Watermark)
+	w.putAll(store)
+	if n := w.check(w.engine(nil)); n == 0 || n >= reused {
+		t.Errorf("%d objects were not read, with a late one; before, %d", n, reused)
+	}
+	again(0) // the state does not tell yet
+	w.change(func(s *lakestate.State) { s.Changed(lake.PartitionOf(late.TsMs).Day()) })
+	again(1)
+	if n := w.check(w.engine(nil)); n <= reused {
+		t.Errorf("%d objects were not read after the day was rolled up again; before, %d", n, reused)
+	}
+	again(0) // it removes the older rollup
+	if names := w.rollups(); len(names) != 3 {
+		t.Errorf("the rollups are %q", names)
+	}
+
+	// Damaged, deleted and empty rollups are not used.
+	for i, name := range w.rollups() {
+		switch i {
+		case 0:
+			w.put(name, []byte(strings.Repeat("x", 50_000)))
+		case 1:
+			w.put(name, nil)
+		default:
+			if err := w.bucket.Delete(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := w.check(w.engine(nil)); n > 0 {
+		t.Errorf("%d objects were not read without rollups", n)
+	}
+	again(1) // the one that is missing
+}
+
+// putAll puts the objects of a store into the bucket.
+func (w rolledUp) putAll(store *enginetest.Store) {
+	w.t.Helper()
+	w.world.putAll(store, lake.PartitionOf(0), lake.PartitionOf(1<<42))
+}
+
+// TestRollupsOfOldDays: the rollups of days without records are removed. Days with too many bytes, and those with an object that
+// cannot be read, get no rollup, and are tried again only when they have changed.
+func TestRollupsOfOldDays(t *testing.T) {
+	w, _ := newRolledUp(t, fiveDays(t, 300), &blobtest.Memory{})
+	w.state.Extent.MinTsMs = (firstHour + 30).Start()
+	w.change(func(*lakestate.State) {})
+	if _, err := w.maker.Make(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if names := w.rollups(); len(names) != 2 || strings.Contains(names[0], "2026-01-01") {
+		t.Errorf("the rollups are %q", names)
+	}
+	second := (firstHour + 24).Day()
+	for name, spoil := range map[string]func(){
+		"too large": func() { w.maker.Most = 1 },
+		"damaged": func() {
+			w.maker.Most = 0
+			for info, err := range w.bucket.List(t.Context(), "lake/compact/2026/01/02/", "") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.put(info.Name, []byte(strings.Repeat("x", int(info.Size))))
+				return
+			}
+		},
+	} {
+		spoil()
+		w.change(func(s *lakestate.State) { s.Changed(second) })
+		for n := range 2 {
+			report, err := w.maker.Make(t.Context())
+			if want := 1 - n; err != nil || len(report.Days) > 0 || len(report.Refused) != want {
+				t.Errorf("%s: %+v, %v; want %d days refused", name, report, err, want)
+			}
+		}
+	}
+}
+
+// TestRollupsStopInTime: near the deadline of the context no day is begun.
+func TestRollupsStopInTime(t *testing.T) {
+	w, _ := newRolledUp(t, fiveDays(t, 300), &blobtest.Memory{})
+	w.change(func(s *lakestate.State) { s.Changed(firstHour.Day(), (firstHour + 24).Day()) })
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(time.Hour))
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	w.maker.Now = func() time.Time { return deadline }
+	report, err := w.maker.Make(ctx)
+	if err != nil || !report.Unfinished || len(report.Days) > 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// TestRollupsChangeMeanwhile: a rollup that is deleted or refused after the listing is not used. The answer is the
+// reference's.
+func TestRollupsChangeMeanwhile(t *testing.T) {
+	for name, fails := range map[string]func(n int64) bool{
+		"all":          func(int64) bool { return true },
+		"the sections": func(n int64) bool { return n > 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			network := &faulttest.Transport{Script: faulttest.Never}
+			w, _ := newRolledUp(t, fiveDays(t, 300), s3.New(s3test.New(t, network, "lake"), "lake"))
+			var n atomic.Int64
+			network.Script = func(_ int, r *http.Request) faulttest.Fault {
+				if isRange(r) && strings.Contains(r.URL.Path, "_rollups/days") && fails(n.Add(1)) {
+					return faulttest.Cut
+				}
+				return faulttest.None
+			}
+			q := bind(t, "timestamp between 2026-01-01 and 2026-01-05 23:59:59.999", query.TopX{Limit: 5})
+			answer, cost, ok := w.engine(nil).TryDirect(t.Context(), q)
+			if !ok || cost.Reused > 0 {
+				t.Fatalf("answered: %t, %d objects were not read: %v", ok, cost.Reused, w.failed)
+			}
+			if diff := cmp.Diff("", enginetest.Diff(reference.Evaluate(&q, w.rows), answer)); diff != "" {
+				t.Error(diff)
+			}
+			if n.Load() == 0 {
+				t.Error("no rollup was read")
+			}
+		})
+	}
+}
+
+// TestRollupsOfManyObjects: rollups answer about more objects than a scan reads. If they fail, the service answers, and the
+// scan does not read all of them.
+func TestRollupsOfManyObjects(t *testing.T) {
+	w, _ := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
+	few := func(c *hybrid.Config) { c.MostObjects = 50 }
+	q := bind(t, "timestamp between 2026-01-01 and 2026-01-05 23:59:59.999", query.TopX{Limit: 5})
+	answer, cost, ok := w.engine(few).TryDirect(t.Context(), q)
+	if !ok || cost.Reused == 0 {
+		t.Fatalf("answered: %t, %d objects were not read: %v", ok, cost.Reused, w.failed)
+	}
+	if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range w.rollups() {
+		w.put(name, []byte("x"))
+	}
+	if _, _, ok := w.engine(few).TryDirect(t.Context(), q); ok {
+		t.Error("a scan has read too many objects")
+	}
+}
+
+// TestEngineWithRollups runs the suite over a lake whose first day is rolled up, and whose responses to requests for ranges are
+// often faulty.
+func TestEngineWithRollups(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestRollups is the short one")
+	}
+	var reused atomic.Int64
+	enginetest.Run(t, func(rows []lake.Row) engine.Engine {
+		w, _ := newRolledUp(t, rows, &blobtest.Memory{})
+		return reusing{w.engine(keeping), &reused}
+	})
+	if reused.Load() == 0 {
+		t.Error("no rollup was used")
+	}
+}
+
+// reusing counts the answers of engines that are made without reading all objects.
+type reusing struct {
+	*hybrid.Engine
+	reused *atomic.Int64
+}
+
+func (r reusing) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+	answer, cost, err := r.Engine.Run(ctx, q)
+	if cost.Reused > 0 && scan.RollsUp(ctx, q) {
+		r.reused.Add(1)
+	}
+	return answer, cost, err
+}

@@ -1,0 +1,133 @@
+// Package rollupblob keeps rollups of days in the bucket of a lake.
+package rollupblob
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/rollup"
+)
+
+// Root is the prefix of the names of rollups. Engines ignore names that begin with an underscore below lake/.
+const Root = "lake/_rollups/"
+
+const (
+	daysRoot  = Root + "days/" // <day>/<version>.rollup
+	extension = ".rollup"
+	keyName   = Root + "hash-key"
+)
+
+// Stored is what the bucket has about a day.
+type Stored struct {
+	Info    blob.Info // of its rollup; the size is 0 if the day cannot be rolled up
+	Version int64     // of the day, whose objects were rolled up
+	Older   []string  // the names of rollups of earlier versions
+}
+
+// Days lists the days that were rolled up.
+func Days(ctx context.Context, bucket blob.Store) (map[lake.Day]Stored, error) {
+	days := map[lake.Day]Stored{}
+	for info, err := range bucket.List(ctx, daysRoot, "") {
+		if err != nil {
+			return nil, fmt.Errorf("list rollups: %w", err)
+		}
+		day, version, ok := parse(info.Name)
+		if !ok {
+			continue
+		}
+		of, known := days[day]
+		if known {
+			of.Older = append(of.Older, of.Info.Name)
+		}
+		of.Info, of.Version = info, version
+		days[day] = of
+	}
+	return days, nil
+}
+
+// nameOf returns the name of the rollup of a day with a version. The names of later versions sort after it.
+func nameOf(day lake.Day, version int64) string {
+	return fmt.Sprintf("%s%s/%020d%s", daysRoot, day, version, extension)
+}
+
+// parse returns the day and the version in a name.
+func parse(name string) (day lake.Day, version int64, ok bool) {
+	text, file, found := strings.Cut(strings.TrimPrefix(name, daysRoot), "/")
+	number, isRollup := strings.CutSuffix(file, extension)
+	day, wrong := lake.ParseDay(text)
+	version, err := strconv.ParseInt(number, 10, 64)
+	return day, version, found && isRollup && wrong == nil && err == nil
+}
+
+// Write writes the rollup of a day with a version, unless there is one. lists are its lists.
+func Write(ctx context.Context, bucket blob.Store, version int64, d *rollup.Day, lists rollup.Lists) error {
+	d.Sections = lists.Sections
+	return put(ctx, bucket, lake.PartitionOf(d.Start*1000).Day(), version, append(d.Encode(), lists.Bytes...))
+}
+
+// WriteNone records that a day with a version cannot be rolled up.
+func WriteNone(ctx context.Context, bucket blob.Store, version int64, day lake.Day) error {
+	return put(ctx, bucket, day, version, nil)
+}
+
+func put(ctx context.Context, bucket blob.Store, day lake.Day, version int64, content []byte) error {
+	err := bucket.Put(ctx, nameOf(day, version), bytes.NewReader(content), blob.IfAbsent)
+	if err != nil && !errors.Is(err, blob.ErrExists) { // another compaction has rolled up the same objects
+		return fmt.Errorf("write the rollup of %s: %w", day, err)
+	}
+	return nil
+}
+
+// HashKey returns the key of the hashes in the lists of all days. Without one, the error is blob.ErrNotFound.
+func HashKey(ctx context.Context, bucket blob.Store) (key rollup.HashKey, err error) {
+	in, err := blob.Open(ctx, bucket, keyName, "")
+	if err != nil {
+		return key, fmt.Errorf("read the key of rollups: %w", err)
+	}
+	content, err := io.ReadAll(io.LimitReader(in, int64(len(key)+1)))
+	if err = errors.Join(err, in.Close()); err == nil && len(content) != len(key) {
+		err = fmt.Errorf("%w: the length of %s is wrong", rollup.ErrInvalid, keyName)
+	}
+	copy(key[:], content)
+	return key, err
+}
+
+// MakeHashKey returns the key of the hashes. If there is none, or it is damaged, it makes one.
+func MakeHashKey(ctx context.Context, bucket blob.Store) (key rollup.HashKey, err error) {
+	when := blob.IfAbsent
+	switch key, err = HashKey(ctx, bucket); {
+	case err == nil:
+		return key, nil
+	case errors.Is(err, rollup.ErrInvalid):
+		when = blob.Always
+	case !errors.Is(err, blob.ErrNotFound):
+		return key, err
+	}
+	rand.Read(key[:])
+	if err := bucket.Put(ctx, keyName, bytes.NewReader(key[:]), when); err != nil && !errors.Is(err, blob.ErrExists) {
+		return key, fmt.Errorf("make the key of rollups: %w", err)
+	} // otherwise another compaction has made one
+	return HashKey(ctx, bucket)
+}
+
+// Superseded lists the names of rollups that nobody needs: those of earlier versions, and those of days before the first
+// one, whose objects are gone.
+func Superseded(days map[lake.Day]Stored, first lake.Day) (names []string) {
+	for day, of := range days {
+		names = append(names, of.Older...)
+		if day < first {
+			names = append(names, of.Info.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
