@@ -63,8 +63,9 @@ func TestRun(t *testing.T) {
 		if err := RunRemote(t.Context(), o, Network{BytesPerSecond: 1e12}, &table); err != nil {
 			t.Fatal(err)
 		}
-		if lines := strings.Count(table.String(), "\n"); lines != 3+len(remoteGoals) || !strings.Contains(table.String(), "logs, newest 200") {
-			t.Error(table.String())
+		lines, want := strings.Count(table.String(), "\n"), 4+len(remoteGoals)
+		if lines != want || !strings.Contains(table.String(), "logs, newest 200") {
+			t.Errorf("%d lines, want %d:\n%s", lines, want, &table)
 		}
 	})
 	t.Run("a part that an older benchmark did not make is made", func(t *testing.T) {

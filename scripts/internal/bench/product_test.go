@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,10 +20,11 @@ import (
 
 // TestRunProduct measures the product with little data, so that every test run compares its answers with the SQL.
 func TestRunProduct(t *testing.T) {
-	r, err := Run(t.Context(), Options{
+	o := Options{
 		Dir: t.TempDir(), Records: 2_000, Runs: 1, Days: 2, Week: 1, Clients: len(mix()), Duration: time.Millisecond,
 		Filters: 8, Open: openProduct,
-	})
+	}
+	r, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +69,24 @@ func TestRunProduct(t *testing.T) {
 		if e := q.Estimated; e == nil || q.BytesScanned < e.Low || q.BytesScanned > e.High {
 			t.Errorf("%s: %d bytes scanned, estimated %+v", q.Name, q.BytesScanned, e)
 		}
+	}
+}
+
+// TestRunRemote asks about the full days as a function does. It reads few objects of days that are rolled up.
+func TestRunRemote(t *testing.T) {
+	o := Options{Dir: t.TempDir(), Records: 2_000, Runs: 1, Days: 2, Week: 1, Progress: io.Discard, Open: openProduct}
+	var table strings.Builder
+	if err := RunRemote(t.Context(), o, Network{BytesPerSecond: 1e12}, &table); err != nil {
+		t.Fatal(err)
+	}
+	_, full, _ := strings.Cut(table.String(), "4000 records in 48 objects")
+	for _, g := range rolledUpGoals {
+		if !strings.Contains(full, g.name+" ") {
+			t.Errorf("%s about the full days is missing:\n%s", g.name, &table)
+		}
+	}
+	if _, stats, _ := strings.Cut(full, "stats "); !strings.Contains(stats, "(49, ") { // footers and columns of 24 objects, a rollup
+		t.Errorf("stats read other objects than those of the last day:\n%s", &table)
 	}
 }
 

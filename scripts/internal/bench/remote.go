@@ -22,6 +22,7 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/pause"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup/rollupblob"
 )
 
 // Network is an object store as far as time is concerned.
@@ -43,32 +44,70 @@ func (n *Network) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// remoteGoals are the goals of questions about the day, in milliseconds: by an instance that has the footers of the
-// objects in memory, and by a new one.
-var remoteGoals = []struct {
+// remoteGoal is the goal of a question, in milliseconds: by an instance that has the footers of the objects in memory, and by
+// a new one.
+type remoteGoal struct {
 	name      string
 	shape     query.Shape
 	warm, new int64
-}{
+}
+
+// remoteGoals are the goals of questions about the day.
+var remoteGoals = []remoteGoal{
 	{"topx", query.TopX{Limit: 20}, 500, 1200},
 	{"timeline", query.Timeline{SegmentSeconds: hour}, 300, 1200},
 	{"stats", query.Stats{SegmentSeconds: hour}, 250, 1200},
 	{"logs, newest 200", query.Logs{Limit: 200}, 200, 1200},
 }
 
-// RunRemote asks questions about the day as a function of a deployment does, over an object store with that network, and
-// prints a table. Nothing is sent: the store is the folder of the data.
-func RunRemote(ctx context.Context, o Options, n Network, out io.Writer) (err error) {
+// rolledUpGoals are the goals of questions about all full days, which are rolled up but for the last one.
+var rolledUpGoals = []remoteGoal{
+	{"topx", query.TopX{Limit: 20}, 500, 1200},
+	{"facets", query.Facets{By: defaultFacets, Limit: 10}, 500, 1200},
+	{"timeline", query.Timeline{SegmentSeconds: 6 * hour}, 300, 1200},
+	{"stats", query.Stats{SegmentSeconds: 6 * hour}, 250, 1200},
+}
+
+var defaultFacets = func() []query.Dimension {
+	by, err := query.ParseDimensions(query.DefaultFacets)
+	if err != nil {
+		panic(err)
+	}
+	return by
+}()
+
+// RunRemote asks questions about the day, and about all full days, as a function of a deployment does, over an object store
+// with that network, and prints a table. Nothing is sent: the store is the folder of the data.
+func RunRemote(ctx context.Context, o Options, n Network, out io.Writer) error {
 	o = o.withDefaults()
 	if _, err := ensureData(ctx, o); err != nil {
 		return err
 	}
-	product, err := o.Open(ctx, dataDir(o))
+	if err := o.runRemote(ctx, n, dataDir(o), out); err != nil || o.Days < 2 {
+		return err
+	}
+	return o.runRemote(ctx, n, fullDir(o), out)
+}
+
+// runRemote asks questions about the data of a folder. It rolls up the full days.
+func (o Options) runRemote(ctx context.Context, n Network, dir string, out io.Writer) (err error) {
+	product, err := o.Open(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("open the data: %w", err)
 	}
 	defer func() { err = errors.Join(err, product.Close()) }()
-	stored, err := storedIn(ctx, product.Index, Day)
+	goals, first, rollups := remoteGoals, Day, ""
+	if dir == fullDir(o) {
+		if product.RollUp == nil {
+			return nil
+		}
+		if err := product.RollUp(ctx); err != nil {
+			return fmt.Errorf("roll up the full days: %w", err)
+		}
+		defer func() { err = errors.Join(err, removeRollups(o, product)) }()
+		goals, first, rollups = rolledUpGoals, o.longStart(), filepath.Join(dir, product.RollupsFolder)
+	}
+	stored, err := storedIn(ctx, product.Index, first)
 	if err != nil {
 		return err
 	}
@@ -78,13 +117,14 @@ func RunRemote(ctx context.Context, o Options, n Network, out io.Writer) (err er
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "question\tnew instance\tgoal\twarm\tgoal\tasked again") // Flush returns the error
-	for _, g := range remoteGoals {
-		took, err := measureRemote(ctx, o, n, stored.objects, g.shape)
+	for _, g := range goals {
+		took, err := o.measureRemote(ctx, folderBucket{Network: n, objects: stored.objects, rollups: rollups}, first, g.shape)
 		if err != nil {
 			return fmt.Errorf("%s: %w", g.name, err)
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t≤ %d ms\t%s\t≤ %d ms\t%s\n", g.name, took.fresh, g.new, took.warm, g.warm, took.again)
 	}
+	_, _ = fmt.Fprintln(table)
 	return table.Flush()
 }
 
@@ -102,21 +142,21 @@ func (r remotely) String() string {
 // answered the question.
 type instances struct{ fresh, warm, again remotely }
 
-func measureRemote(
-	ctx context.Context, o Options, n Network, objects []lake.Object, shape query.Shape,
+func (o Options) measureRemote(
+	ctx context.Context, bucket folderBucket, first time.Time, shape query.Shape,
 ) (fastest instances, err error) {
-	q, err := query.Bind(filter.Parse(wholeDay()), shape)
+	q, err := query.Bind(filter.Parse(period(first, Day.AddDate(0, 0, 1).Sub(first))), shape)
 	if err != nil {
 		return fastest, err
 	}
 	for run := range o.Runs {
-		// Another ETag means that no footer is known.
-		in := &folderBucket{Network: n, objects: objects, etag: fmt.Sprint(shape, run)}
+		in := &bucket
+		in.etag = fmt.Sprint(shape, run) // another one, so that no footer is known
 		var failure error
 		kept := scan.NewPartials(lambdas.KeptFigures)
 		e, err := hybrid.New(hybrid.Config{
 			Service: struct{ hybrid.Service }{}, States: in, Listing: in, Bucket: in, Now: time.Now,
-			MostBytes: lambdas.DefaultScan << 20, Kept: kept, Failed: func(err error) { failure = err },
+			MostBytes: lambdas.DefaultScan << 20, Kept: kept, Rollups: in, Failed: func(err error) { failure = err },
 		})
 		if err != nil {
 			return fastest, err
@@ -137,10 +177,12 @@ func measureRemote(
 	return fastest, nil
 }
 
-// folderBucket is a bucket whose objects are files. It also lists them, as the only objects of a lake.
+// folderBucket is a bucket whose objects are files. It also lists them, as the only objects of a lake, and their rollups.
 type folderBucket struct {
+	blob.Store // which is nil: nobody writes
 	Network
 	objects []lake.Object
+	rollups string // the folder of those of days; "": there are none
 	etag    string
 }
 
@@ -150,26 +192,80 @@ var (
 	_ hybrid.Listing = (*folderBucket)(nil)
 )
 
+// nameOf returns the name of an object in the bucket. Tests have objects in other folders than a lake.
 func nameOf(o lake.Object) string {
+	if name := lake.NameOf(o.Path); strings.Contains(name, "/") {
+		return "lake/" + name
+	}
 	return "lake/" + lake.FreshName(o.Partition, filepath.Base(o.Path))
+}
+
+// fileOf returns the file with an object.
+func (b *folderBucket) fileOf(name string) (*os.File, error) {
+	if in, isRollup := strings.CutPrefix(name, rollupblob.Root); isRollup && b.rollups != "" {
+		if day, _, isDay := strings.Cut(strings.TrimPrefix(in, "days/"), "/"); isDay {
+			return os.Open(filepath.Join(b.rollups, day+rollupExtension))
+		}
+		return os.Open(filepath.Join(b.rollups, in))
+	}
+	for _, o := range b.objects {
+		if nameOf(o) == name {
+			return os.Open(o.Path)
+		}
+	}
+	return nil, blob.ErrNotFound
 }
 
 // GetRange implements blob.Ranges.
 func (b *folderBucket) GetRange(ctx context.Context, name, _ string, offset, length int64) (_ io.ReadCloser, err error) {
-	for _, o := range b.objects {
-		if nameOf(o) != name {
-			continue
-		}
-		if err := pause.For(ctx, b.FirstByte); err != nil {
-			return nil, err
-		}
-		file, err := os.Open(o.Path)
-		if err != nil {
-			return nil, err
-		}
-		return slowFile{ctx, io.NewSectionReader(file, offset, length), file, b.BytesPerSecond}, nil
+	file, err := b.fileOf(name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, blob.ErrNotFound
+	if err := pause.For(ctx, b.FirstByte); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return slowFile{ctx, io.NewSectionReader(file, offset, length), file, b.BytesPerSecond}, nil
+}
+
+// Get implements blob.Store.
+func (b *folderBucket) Get(ctx context.Context, name, _ string, offset int64) (io.ReadCloser, blob.Info, error) {
+	file, err := b.fileOf(name)
+	if err != nil {
+		return nil, blob.Info{}, err
+	}
+	info, err := file.Stat()
+	if err = errors.Join(err, pause.For(ctx, b.FirstByte)); err != nil {
+		return nil, blob.Info{}, errors.Join(err, file.Close())
+	}
+	rest := io.NewSectionReader(file, offset, info.Size()-offset)
+	return slowFile{ctx, rest, file, b.BytesPerSecond}, blob.Info{Name: name, Size: info.Size(), ETag: b.etag}, nil
+}
+
+const rollupExtension = ".rollup"
+
+// List implements blob.Store for the rollups of days.
+func (b *folderBucket) List(ctx context.Context, prefix, _ string) iter.Seq2[blob.Info, error] {
+	return func(yield func(blob.Info, error) bool) {
+		files, err := filepath.Glob(filepath.Join(b.rollups, "*"+rollupExtension))
+		if err = errors.Join(err, pause.For(ctx, b.FirstByte)); err != nil || b.rollups == "" {
+			if err != nil {
+				yield(blob.Info{}, err)
+			}
+			return
+		}
+		for _, path := range files {
+			info, err := os.Stat(path)
+			if err != nil {
+				yield(blob.Info{}, err)
+				return
+			}
+			name := prefix + strings.TrimSuffix(filepath.Base(path), rollupExtension) + "/1" + rollupExtension
+			if !yield(blob.Info{Name: name, Size: info.Size(), ETag: b.etag}, nil) {
+				return
+			}
+		}
+	}
 }
 
 // slowFile is the body of a response.

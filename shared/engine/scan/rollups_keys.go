@@ -167,7 +167,7 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 	for _, key := range all {
 		byDay[key.day] = append(byDay[key.day], key)
 	}
-	for d, keys := range byDay {
+	for d, wanted := range byDay {
 		if err := t.run.open(ctx, &t.days[d]); err != nil {
 			return err
 		}
@@ -175,19 +175,14 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 		for i := range of.found {
 			of.found[i] = true // and its rows can be read
 		}
-		for _, key := range keys {
+		for _, key := range wanted {
 			of.keys[key.column].spares = append(of.keys[key.column].spares, key.hash)
 		}
-		for _, k := range of.keys {
-			if err := k.placeWinners(); err != nil {
-				return err
-			}
-		}
-		err := t.run.scan(ctx, of.groups, func(w *worker, i int) error { return of.sumUp(w, i, of.keys) })
-		if err != nil {
+		if err := of.sumUpSpares(ctx); err != nil {
 			return err
 		}
-		for _, key := range keys {
+		t.run.releaseDay(t.days[d])
+		for _, key := range wanted {
 			learned := of.keys[key.column].keyOf(key.hash)
 			t.learned[key] = learned
 			t.run.rollups.learned.add(t.learnedKey(key), learned, figuresBytes)
@@ -197,6 +192,38 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 		}
 	}
 	return nil
+}
+
+// sumUpSpares makes the figures of the spare keys. They are few, so it first finds the row groups that have any of them.
+func (t *topX) sumUpSpares(ctx context.Context) error {
+	var open []*keys
+	var columns []string
+	for _, k := range t.keys {
+		if len(k.spares) == 0 {
+			continue
+		}
+		if err := k.placeWinners(); err != nil {
+			return err
+		}
+		open, columns = append(open, k), append(columns, k.column)
+	}
+	found := make([]bool, len(t.groups))
+	err := t.run.scanColumns(ctx, t.groups, columns, func(w *worker, i int) error {
+		for _, k := range open {
+			of, err := w.topKeys(k.column)
+			if err != nil {
+				return err
+			}
+			found[i] = found[i] || len(w.number(&of, &k.places)) > 0
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.run.scanSome(ctx, t.groups, func(i int) bool { return found[i] }, func(w *worker, i int) error {
+		return t.sumUp(w, i, open)
+	})
 }
 
 // keyOf returns a key with its figures, or nil if it has no requests.

@@ -54,6 +54,16 @@ func (r *run) open(ctx context.Context, day *rolledUpDay) error {
 	return nil
 }
 
+// releaseDay frees the memory of what has been read of the objects of a day. Many days may be needed for a few keys each.
+func (r *run) releaseDay(day rolledUpDay) {
+	if r.source == nil {
+		return
+	}
+	for _, o := range day.objects {
+		r.source.Release(o.Path)
+	}
+}
+
 // listed are the dimensions whose values rollups list: the default ones of facets and of diffs, and others with few values.
 var listed = func() (all []query.Dimension) {
 	for _, names := range []string{query.DefaultFacets, query.DefaultDiff, "human,monitor,monitor_reasons,upstream_status"} {

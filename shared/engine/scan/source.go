@@ -14,6 +14,8 @@ import (
 type Source interface {
 	// Open returns an object. It reads nothing, and returns the same Input each time.
 	Open(path string) (Input, error)
+	// Release frees the memory of what has been read of an object. Nobody reads it meanwhile.
+	Release(path string)
 }
 
 // Input is an object of a Source. It is safe for concurrent use.

@@ -87,7 +87,14 @@ type groupID struct {
 // scan announces the columns of row groups, and calls read once for each of them, on the workers of the pool. i is the
 // index of the row group. The first error ends the pass.
 func (r *run) scan(ctx context.Context, groups []*group, read func(w *worker, i int) error) error {
-	if err := r.expectColumns(groups, r.query.Columns()); err != nil {
+	return r.scanColumns(ctx, groups, r.query.Columns(), read)
+}
+
+// scanColumns is scan that announces these columns.
+func (r *run) scanColumns(
+	ctx context.Context, groups []*group, columns []string, read func(w *worker, i int) error,
+) error {
+	if err := r.expectColumns(groups, columns); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)

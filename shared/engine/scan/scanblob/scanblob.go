@@ -93,6 +93,20 @@ func (s *Source) Open(name string) (scan.Input, error) {
 	return o, nil
 }
 
+// Release frees the memory of what has been read of an object.
+func (s *Source) Release(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, ok := s.objects[name]
+	if !ok {
+		return
+	}
+	for _, p := range o.parts {
+		s.memory -= int64(len(p.content))
+	}
+	o.parts = nil
+}
+
 // object is an object of the bucket, of which some parts are in memory.
 type object struct {
 	source *Source

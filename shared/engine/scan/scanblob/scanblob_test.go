@@ -150,6 +150,19 @@ func TestMemoryIsLimited(t *testing.T) {
 	}
 }
 
+// TestRelease: what is released makes room, and can be read again.
+func TestRelease(t *testing.T) {
+	b := &bucket{content: make([]byte, 1000)}
+	source, in := b.open(t, t.Context(), 500, unlimited)
+	for n := range 3 {
+		b.check(t, in, 0, 400)
+		if source.Release("object"); len(b.requested) != n+1 {
+			t.Errorf("%d requests, want %d", len(b.requested), n+1)
+		}
+	}
+	source.Release("another object")
+}
+
 func TestConnectionsAreLimited(t *testing.T) {
 	const n = 3 * scanblob.Connections
 	full := make(chan struct{})
