@@ -22,6 +22,7 @@ type costCommand struct {
 	RawDays        float64   `default:"30" help:"Days that raw logs are kept." placeholder:"N"`
 	LakeDays       float64   `default:"365" help:"Days that queryable data is kept." placeholder:"N"`
 	LogsPerDay     float64   `help:"Raw logs per day; default: one for each 100,000 requests." placeholder:"N"`
+	Filtered       float64   `help:"Share of the queries, from 0 to 1, that have conditions besides the period. " default:"0.33" placeholder:"SHARE"`
 	Repeated       float64   `help:"Share of the queries, from 0 to 1, that repeat an equal one of the minutes before." placeholder:"SHARE"`
 	Region         string    `enum:"eu-central-1,us-east-1" default:"eu-central-1" help:"eu-central-1 or us-east-1."`
 }
@@ -36,14 +37,16 @@ func (k *costCommand) Run(c terminal.Console) error {
 		"--requests-per-day": slices.Min(k.RequestsPerDay), "--queries-per-day": k.QueriesPerDay,
 		"--exports-per-day": k.ExportsPerDay, "--export-records": k.ExportRecords, "--reports-per-day": k.ReportsPerDay,
 		"--period-hours": k.PeriodHours, "--raw-days": k.RawDays, "--lake-days": k.LakeDays, "--logs-per-day": k.LogsPerDay,
-		"--repeated": k.Repeated,
+		"--filtered": k.Filtered, "--repeated": k.Repeated,
 	} {
 		if value < 0 {
 			return exit.With(exit.Usage, name+" must not be negative")
 		}
 	}
-	if k.Repeated > 1 {
-		return exit.With(exit.Usage, "--repeated is a share: write 0.25 for a quarter of the queries")
+	for name, share := range map[string]float64{"--filtered": k.Filtered, "--repeated": k.Repeated} {
+		if share > 1 {
+			return exit.With(exit.Usage, name+" is a share: write 0.25 for a quarter of the queries")
+		}
 	}
 	size, err := cost.Measure(costSample)
 	if err != nil {
@@ -70,10 +73,10 @@ func (k *costCommand) Run(c terminal.Console) error {
 	}
 	fmt.Fprintln(c.Out, " requests a day.")
 	fmt.Fprintf(c.Out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, "+
-		"%g exports of %s records, and %g daily reports. A share of %g of the queries repeats one of the minutes before. "+
-		"Raw logs are kept for %g days, queryable data for %g days.\n",
+		"%g exports of %s records, and %g daily reports. A share of %g of the queries has conditions besides the period, "+
+		"and a share of %g repeats one of the minutes before. Raw logs are kept for %g days, queryable data for %g days.\n",
 		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords), k.ReportsPerDay,
-		k.Repeated, k.RawDays, k.LakeDays)
+		k.Filtered, k.Repeated, k.RawDays, k.LakeDays)
 	if k.LogsPerDay > 0 {
 		fmt.Fprintf(c.Out, "- %s raw logs arrive per day.\n", grouped(k.LogsPerDay))
 	}
@@ -92,7 +95,8 @@ func (k *costCommand) print(c terminal.Console, size cost.Bytes) error {
 		load := cost.Load{
 			RequestsPerDay: requests, QueriesPerDay: k.QueriesPerDay, PeriodHours: k.PeriodHours,
 			ExportsPerDay: k.ExportsPerDay, ExportRecords: k.ExportRecords, ReportsPerDay: k.ReportsPerDay,
-			RawDays: k.RawDays, LakeDays: k.LakeDays, LogsPerDay: k.LogsPerDay, Repeated: k.Repeated,
+			RawDays: k.RawDays, LakeDays: k.LakeDays, LogsPerDay: k.LogsPerDay,
+			Filtered: k.Filtered, Repeated: k.Repeated,
 		}
 		bills = append(bills, cost.Estimate(load, size, cost.Regions[k.Region]))
 		load.AthenaAlone = true

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/orrery/orrery/shared/ingest/cloud/rollingup"
 	"github.com/orrery/orrery/shared/inquiry"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lakestate/hybrid"
@@ -25,6 +26,7 @@ type Load struct {
 	LakeDays       float64 // days that queryable data is kept
 	LogsPerDay     float64 // raw logs; 0: one for each 100,000 requests
 	Repeated       float64 // the share of the queries, from 0 to 1, that repeat an equal one of the minutes before
+	Filtered       float64 // the share of the queries, from 0 to 1, that have conditions besides the period
 	AthenaAlone    bool    // Athena answers all queries
 }
 
@@ -73,7 +75,14 @@ const (
 	ticks          = 288.0 // a day: reports that are due are looked for every five minutes
 	tickSeconds    = 0.2
 	runWrites      = 10 // of the run of a report
+	rollupShare    = 0.04   // of the Parquet that the rollups of days have as many bytes as
+	rollupCPU      = 2.6e-6 // processor seconds to roll up a record
+	getsPerRollup  = 6      // reads of a rollup by a query
+	cutHours       = 24     // hours of the days that a period cuts, at both ends together, which have no rollup to answer from
 )
+
+// rolledUp is how many bytes of the rollup of a day each query reads that is answered from it, for each record of the day.
+var rolledUp = map[string]float64{"topx": 4, "facets": 2.1, "stats": 0.02, "timeline": 0.02}
 
 // Assumptions lists the assumptions of an estimate for its reader.
 var Assumptions = []string{
@@ -104,6 +113,8 @@ var Assumptions = []string{
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
 		"looked for every five minutes, in 0.2 s on 256 MB.",
+	"Days of up to 2 GB of Parquet are rolled up. Of the queries of topx, facets, stats and timeline about more than two days, those without " +
+		"conditions and percentiles read the rollups of whole days instead of their records, of which they read 24 hours.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object. Each period ends " +
 		"now. Its newest three hours have one object for each log. A query reads 3 ranges of such an object.",
 	"Gateway and function log 1.5 kB per request. " +
@@ -140,12 +151,26 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		return 0
 	}
 	billed := func(bytes, objects float64) float64 { return (1 - scanned(bytes, objects)) * max(smallQuery, bytes) }
+	isRolledUp := !l.AthenaAlone && l.RequestsPerDay*b.Parquet <= rollingup.DefaultMost
+	// ofRollups returns the share of the queries of a route that rollups answer.
+	ofRollups := func(route string) float64 {
+		bytes, can := rolledUp[route]
+		read := b.Route[route]*hour*cutHours + bytes*(period-hour*cutHours)
+		if !can || !isRolledUp || l.PeriodHours <= 2*cutHours || scanned(read, cutHours*objects+freshObjects) == 0 {
+			return 0
+		}
+		if _, has := b.Percentiles[route]; has {
+			return (1 - l.Filtered) * (1 - percentiles)
+		}
+		return 1 - l.Filtered
+	}
 	gets := (asked*max(0, l.PeriodHours-freshHours)+questions*24)*objects*getsPerObject + asked*freshObjects*getsPerFresh
 	saved := 0.0 // seconds
-	for _, bytes := range b.Route {
-		small := scanned(bytes*period, ofPeriod)
-		saved += queries * small * (querySeconds - scanSeconds)
-		gets -= queries * small * l.Repeated * max(0, l.PeriodHours-freshHours) * objects * getsPerObject
+	for route, bytes := range b.Route {
+		share, small := ofRollups(route), scanned(bytes*period, ofPeriod)
+		saved += queries * (share + (1-share)*small) * (querySeconds - scanSeconds)
+		gets -= queries * (1 - share) * small * l.Repeated * max(0, l.PeriodHours-freshHours) * objects * getsPerObject
+		gets -= queries * share * (max(0, l.PeriodHours-cutHours)*objects*getsPerObject - l.PeriodHours/24*getsPerRollup)
 	}
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
@@ -155,12 +180,18 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	}
 	add("S3", "raw logs kept, GB", l.RequestsPerDay*l.RawDays*b.Raw/1e9, p.StorageGB)
 	add("S3", "Parquet kept, GB", l.RequestsPerDay*l.LakeDays*b.Parquet/1e9, p.StorageGB)
+	inRollups := 0.0 // records a day
+	if isRolledUp {
+		inRollups = l.RequestsPerDay
+	}
+	add("S3", "rollups of days kept, GB", inRollups*l.LakeDays*b.Parquet*rollupShare/1e9, p.StorageGB)
 	add("S3", "old versions kept, GB", l.RequestsPerDay*oldDays*oldCopies*b.Parquet/1e9, p.StorageGB)
 	add("S3", "writes and listings, 1,000", logs*putsPerLog/1e3, p.Puts1000)
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)
 	add("S3", "listings for estimates and the status, 1,000", lists/1e3, p.Puts1000)
 	add("SQS", "requests, million", logs*3/1e6, p.QueueMillion)
 	add("Lambda", "ingest and compact, GB-s", ingestSeconds*ingestGB, p.LambdaGBs)
+	add("Lambda", "rollups of days, GB-s", inRollups*month*rollupCPU/ingestCores*ingestGB, p.LambdaGBs)
 	add("Lambda", "queries, GB-s", (asked*querySeconds-saved)*queryGB, p.LambdaGBs)
 	add("Lambda", "values, saved filters and status, GB-s", queries*smallSeconds*valuesGB+small*smallSeconds*smallGB+
 		queries*listings(l.LakeDays*24*objects)*listSeconds*smallGB, p.LambdaGBs)
@@ -184,7 +215,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		if route == "logs" { // the row groups of the newest matches
 			bytes = (1 - scanned(b.Route[route]*period, ofPeriod)) * max(smallQuery, b.Route[route]*period+rowGroup)
 		}
-		add("Athena", "scanned by "+route+", TB", queries*bytes/1e12, p.AthenaTB)
+		add("Athena", "scanned by "+route+", TB", queries*(1-ofRollups(route))*bytes/1e12, p.AthenaTB)
 	}
 	page := max(smallQuery, b.Route["logs"]*period*pageShare+rowGroup)
 	add("Athena", "scanned by exports of logs, TB", pages*page/1e12, p.AthenaTB)

@@ -164,6 +164,33 @@ func TestRepeatedQueries(t *testing.T) {
 	}
 }
 
+// TestRolledUpDays: queries without conditions about many days cost next to nothing, unless the days are too large.
+func TestRolledUpDays(t *testing.T) {
+	size := Bytes{
+		Parquet: 150, Route: map[string]float64{"topx": 33, "histogram": 9}, Percentiles: map[string]float64{"topx": 20},
+	}
+	scanned := func(what string, load Load) (tb float64) {
+		for _, item := range Estimate(load, size, Regions["eu-central-1"]) {
+			if item.What == "scanned by "+what+", TB" {
+				tb = item.Units
+			}
+		}
+		return tb
+	}
+	load := Load{RequestsPerDay: 1e6, QueriesPerDay: 100, PeriodHours: 30 * 24, Filtered: 0.5}
+	all := 30.4 * 100 * 30 * 33e6 / 1e12
+	if got, want := scanned("topx", load), all*(1-0.5*0.9); math.Abs(got-want) > 1e-9 {
+		t.Errorf("Athena scans %v TB for topx, not %v", got, want)
+	}
+	if got, want := scanned("histogram", load), all*9/33; math.Abs(got-want) > 1e-9 {
+		t.Errorf("Athena scans %v TB for histograms, which have no rollups, not %v", got, want)
+	}
+	load.RequestsPerDay = 100e6
+	if got, want := scanned("topx", load), 100*all; math.Abs(got-want) > 1e-6 {
+		t.Errorf("Athena scans %v TB for topx of large days, not %v", got, want)
+	}
+}
+
 // TestAthenaAlone: every query is charged by Athena.
 func TestAthenaAlone(t *testing.T) {
 	load := Load{RequestsPerDay: 1000, QueriesPerDay: 1, PeriodHours: 1, AthenaAlone: true}
