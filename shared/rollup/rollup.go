@@ -1,8 +1,11 @@
-// Package rollup defines what is kept of whole days, so that questions about long periods need not read their objects.
+// Package rollup defines what is kept of whole days, and of large objects, so that questions about long periods need not
+// read the objects.
 // A rollup is never needed: if it is missing, damaged, of another version or of other objects, the records are counted.
 package rollup
 
 import (
+	"math"
+
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 )
@@ -17,9 +20,9 @@ const (
 // multiples in UTC.
 var Lengths = []int64{Hour, 6 * Hour, DayLength}
 
-// Day holds figures of all records of a day in UTC.
+// Day holds figures of all records of a day in UTC, or of an object of an hour.
 type Day struct {
-	Start    int64     // Unix seconds
+	Start    int64     // of the day or of the hour, in Unix seconds
 	Objects  []Object  // that have the records, in the order of their names
 	Hosts    []Host    // of each hour
 	Segments []Segment // of each length
@@ -68,11 +71,22 @@ type Segment struct {
 // Requests returns the number of records of the day.
 func (d *Day) Requests() (n int64) {
 	for _, s := range d.Segments {
-		if s.Seconds == DayLength {
+		if s.Seconds == Hour {
 			n += s.Requests
 		}
 	}
 	return n
+}
+
+// Times returns the times of the first and of the last record, in Unix milliseconds. A day without records has none.
+func (d *Day) Times() (first, last int64) {
+	first, last = math.MaxInt64, math.MinInt64
+	for _, o := range d.Objects {
+		if o.Rows > 0 {
+			first, last = min(first, o.MinTsMs), max(last, o.MaxTsMs)
+		}
+	}
+	return first, last
 }
 
 // Memory returns about how many bytes the rollup takes in memory.

@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // RollUpReport is the result of RollUp.
@@ -104,7 +105,7 @@ func (p *Product) rollUpDays(
 func (p *Product) rollUp(
 	ctx context.Context, o scan.Options, start int64, objects []lake.Object, counted query.Counts,
 ) (written bool, _ error) {
-	day, lists, err := scan.RollUp(ctx, start, objects, counted, o)
+	day, lists, err := scan.RollUp(ctx, start, rollup.DayLength, objects, counted, o)
 	var damaged *engine.ObjectError
 	switch {
 	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, &damaged):

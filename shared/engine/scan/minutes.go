@@ -187,9 +187,8 @@ func (m *minutes) keptOfDay(r *run, w *worker, day rolledUpDay, width int, quest
 		return m.ofDay(r, w, day, width)
 	}
 	period := r.reach.Spans()[0]
-	part := query.Period{
-		FromMs: max(period.FromMs, day.Start*1000), ToMs: min(period.ToMs, (day.Start+rollup.DayLength)*1000-1),
-	}
+	first, last := day.Times()
+	part := query.Period{FromMs: max(period.FromMs, first), ToMs: min(period.ToMs, last)}
 	key := partialKey{groupID{day.version, ofRollup}, part, question}
 	if p, known := r.partials.kept.find(key); known {
 		return p.(*numbered), nil

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -163,48 +161,96 @@ type rolledUpDay struct {
 	groups  []*group // of the objects, once they are opened
 }
 
-// rolledUp returns the days whose rollups can answer the query, the first one first, and the objects of the other days.
+// rolledUp returns the days, and of other days the objects, whose rollups can answer the query, the first one first. It
+// also returns the objects that are left.
 func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.Object) {
 	if r.rollups == nil || r.fromRecords || !r.rollsUp() {
 		return nil, objects
 	}
-	byDay := ByDay(objects)
-	r.expectRollups(maps.Keys(byDay))
-	division := r.segments()
+	byDay, byHour := ByDay(objects), map[lake.Partition]int{}
+	var paths []string
+	for start := range byDay {
+		paths = append(paths, r.rollupAt(start))
+	}
+	for _, o := range objects {
+		paths = append(paths, r.rolledUpObjects[o.Path])
+		byHour[o.Partition]++
+	}
+	r.expectRollups(paths)
 	used := map[int64]bool{}
 	for start, of := range byDay {
-		path := r.rollupAt(start)
-		if path == "" {
-			continue
-		}
-		day, version := r.rollups.day(r.source, path, start)
-		if day == nil || day.HashID != r.key.ID() || !r.coversDay(day) || !sameObjects(r.asked(day), of) {
-			continue
-		}
-		if fits(day, r.query.Shape, division) {
-			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
+		if day, version := r.usable(r.rollupAt(start), start, of, true); day != nil {
+			days = append(days, rolledUpDay{Day: day, path: r.rollupAt(start), version: version, objects: of})
 			used[start] = true
 		}
 	}
 	for _, o := range objects {
-		if !used[startOf(o)] {
-			rest = append(rest, o)
+		if used[startOf(o)] {
+			continue
 		}
+		path, of := r.rolledUpObjects[o.Path], []lake.Object{o}
+		if of, version := r.usable(path, o.Partition.Start()/1000, of, byHour[o.Partition] == 1); of != nil {
+			days = append(days, rolledUpDay{Day: of, path: path, version: version, objects: []lake.Object{o}})
+			continue
+		}
+		rest = append(rest, o)
 	}
 	slices.SortFunc(days, func(a, b rolledUpDay) int { return cmp.Compare(a.Start, b.Start) })
 	return days, rest
 }
 
+// usable returns the rollup of objects if it can answer the query, and its version. all says that no other object has records
+// of its hours. The path may be "".
+func (r *run) usable(path string, start int64, objects []lake.Object, all bool) (*rollup.Day, fileVersion) {
+	if path == "" {
+		return nil, fileVersion{}
+	}
+	day, version := r.rollups.day(r.source, path, start)
+	if day == nil || day.HashID != r.key.ID() || !r.coversDay(day) || !sameObjects(r.asked(day), objects) ||
+		!fits(day, r.query.Shape, r.segments(), all) {
+		return nil, fileVersion{}
+	}
+	return day, version
+}
+
+// takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
+func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
+
+// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day.
+func (r *run) coversDay(day *rollup.Day) bool {
+	cut := func(o rollup.Object) bool { return o.Rows > 0 && !r.coversTimes(o.MinTsMs, o.MaxTsMs) }
+	return r.takesParts() || !slices.ContainsFunc(day.Objects, cut)
+}
+
+// asked returns the objects of a rollup that are listed for the query, which may be about a part of the day. Objects of a
+// source are listed by hours.
+func (r *run) asked(day *rollup.Day) []rollup.Object {
+	if !r.takesParts() {
+		return day.Objects
+	}
+	var asked []rollup.Object
+	for _, o := range day.Objects {
+		first, last := o.MinTsMs, o.MaxTsMs
+		if r.source != nil {
+			hour := lake.PartitionOf(first)
+			first, last = hour.Start(), (hour+1).Start()-1
+		}
+		if r.reach.Touches(first, last) {
+			asked = append(asked, o)
+		}
+	}
+	return asked
+}
+
 // rollupHead is the length of the start of a rollup that is read at first. Its figures are seldom longer.
 const rollupHead = 64 << 10
 
-// expectRollups announces the figures of days that are not in memory to the source.
-func (r *run) expectRollups(starts iter.Seq[int64]) {
+// expectRollups announces the figures of rollups that are not in memory to the source. A path may be "".
+func (r *run) expectRollups(paths []string) {
 	if r.source == nil {
 		return
 	}
-	for start := range starts {
-		path := r.rollupAt(start)
+	for _, path := range paths {
 		if path == "" {
 			continue
 		}
@@ -272,35 +318,6 @@ func addValues(d query.Dimension, add func(name string)) {
 	}
 }
 
-// takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
-func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
-
-// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day.
-func (r *run) coversDay(day *rollup.Day) bool {
-	cut := func(o rollup.Object) bool { return o.Rows > 0 && !r.coversTimes(o.MinTsMs, o.MaxTsMs) }
-	return r.takesParts() || !slices.ContainsFunc(day.Objects, cut)
-}
-
-// asked returns the objects of a rollup that are listed for the query, which may be about a part of the day. Objects of a
-// source are listed by hours.
-func (r *run) asked(day *rollup.Day) []rollup.Object {
-	if !r.takesParts() {
-		return day.Objects
-	}
-	var asked []rollup.Object
-	for _, o := range day.Objects {
-		first, last := o.MinTsMs, o.MaxTsMs
-		if r.source != nil {
-			hour := lake.PartitionOf(first)
-			first, last = hour.Start(), (hour+1).Start()-1
-		}
-		if r.reach.Touches(first, last) {
-			asked = append(asked, o)
-		}
-	}
-	return asked
-}
-
 // rollsUp reports whether rollups have the figures of the query.
 func (r *run) rollsUp() bool {
 	if r.minutes == nil && len(r.query.Conditions) > 0 {
@@ -324,11 +341,13 @@ func (r *run) rollsUp() bool {
 }
 
 // fits reports whether a day has the lists or the figures for a query. The traffic of hours adds up, so stats only need
-// that no hour is in two segments. Numbers of different addresses do not add up, so a timeline needs the same segments.
-func fits(day *rollup.Day, shape query.Shape, division query.Segmentation) bool {
+// that no hour is in two segments. Numbers of different addresses do not add up, so a timeline needs the same segments, and all
+// of their records.
+func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all bool) bool {
 	switch shape := shape.(type) {
 	case query.Timeline:
-		return !slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool {
+		hasLength := slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool { return s.Seconds == shape.SegmentSeconds })
+		return all && hasLength && !slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool {
 			return s.Seconds == shape.SegmentSeconds &&
 				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)
 		})
@@ -405,15 +424,15 @@ func valueCounts(statuses []query.StatusCount) []valueCount {
 	return counts
 }
 
-// RollUp counts what the rollup of a day has. The day starts at a time in Unix seconds and has exactly these objects.
-// counted are the counts of hosts that it has for each minute. There are no lists and no counts if there are more different
-// values than memory allows.
+// RollUp counts what the rollup of a day has, or that of an object of an hour. It starts at a time, has a length, both in
+// seconds, and exactly these objects. counted are the counts of hosts that it has for each minute. There are no lists and no
+// counts if there are more different values than memory allows.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
 func RollUp(
-	ctx context.Context, start int64, objects []lake.Object, counted query.Counts, o Options,
+	ctx context.Context, start, length int64, objects []lake.Object, counted query.Counts, o Options,
 ) (day *rollup.Day, lists rollup.Lists, _ error) {
-	period := query.Period{FromMs: start * 1000, ToMs: (start+rollup.DayLength)*1000 - 1}
+	period := query.Period{FromMs: start * 1000, ToMs: (start+length)*1000 - 1}
 	o.Partials = nil
 	r := newRun(ctx, query.Query{
 		Period: period, Scope: query.Scope{Period: period}, Shape: query.Stats{SegmentSeconds: rollup.Hour, GroupByHostname: true},
@@ -429,6 +448,9 @@ func RollUp(
 		return nil, lists, err
 	}
 	for _, seconds := range rollup.Lengths {
+		if seconds > length {
+			continue
+		}
 		r.query.Shape = query.Timeline{SegmentSeconds: seconds}
 		segments, err := r.rolledUpSegments(ctx, groups, seconds)
 		if err != nil {

@@ -19,7 +19,7 @@ func diffOfDays(
 ) (query.DiffAnswer, error) {
 	all := query.DiffAnswer{Terms: make([]query.DiffTerm, len(f.by))} // with hashes instead of texts
 	side := func(day rolledUpDay, n int64) query.Sides {
-		if start := day.Start * 1000; shape.Baseline.FromMs <= start && start <= shape.Baseline.ToMs {
+		if first, _ := day.Times(); shape.Baseline.FromMs <= first && first <= shape.Baseline.ToMs {
 			return query.Sides{Baseline: n}
 		}
 		return query.Sides{Selected: n}

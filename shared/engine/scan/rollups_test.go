@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
+	"github.com/orrery/orrery/shared/rollup"
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 	"github.com/orrery/orrery/shared/testkit/reference"
 	"github.com/orrery/orrery/shared/testkit/testlevel"
@@ -58,7 +60,7 @@ func rolledUp(t *testing.T, objects []lake.Object, write func(start int64) bool)
 		if !write(start) {
 			continue
 		}
-		day, lists, err := scan.RollUp(t.Context(), start, of, countedHosts, o)
+		day, lists, err := scan.RollUp(t.Context(), start, rollup.DayLength, of, countedHosts, o)
 		if err == nil {
 			err = folder.Write(day, lists)
 		}
@@ -252,7 +254,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, folder rollupfile.Folder, start int64){
 		"of an object less": func(t *testing.T, folder rollupfile.Folder, start int64) {
 			o := scan.Options{Rollups: scan.NewRollups(folder)}
-			day, lists, err := scan.RollUp(t.Context(), start, days[start][1:], countedHosts, o)
+			day, lists, err := scan.RollUp(t.Context(), start, rollup.DayLength, days[start][1:], countedHosts, o)
 			if err == nil {
 				err = folder.Write(day, lists)
 			}
@@ -287,7 +289,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 		})
 	}
 	other := days[1_767_225_600]
-	if _, _, err := scan.RollUp(t.Context(), 1_767_225_600+86400, other, countedHosts, scan.Options{}); err == nil {
+	if _, _, err := scan.RollUp(t.Context(), 1_767_225_600+86400, rollup.DayLength, other, countedHosts, scan.Options{}); err == nil {
 		t.Error("objects of another day are rolled up")
 	}
 }
@@ -296,7 +298,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 func TestRollupsAreSmall(t *testing.T) {
 	_, objects := fiveDays(t)
 	for start, of := range scan.ByDay(objects) {
-		day, _, err := scan.RollUp(t.Context(), start, of, countedHosts, scan.Options{})
+		day, _, err := scan.RollUp(t.Context(), start, rollup.DayLength, of, countedHosts, scan.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,6 +426,9 @@ func TestSlowKeysOfDays(t *testing.T) {
 func TestDiffOfDays(t *testing.T) {
 	defer scan.SetListSizes(2, 8, 4000, 64, 80, 8)()
 	rows, _ := fiveDays(t)
+	at := func(day, hour int) int64 { return time.Date(2026, 1, day, hour, 0, 0, 0, time.UTC).UnixMilli() }
+	// A period that begins at three o'clock has all records of the first day.
+	rows = slices.DeleteFunc(rows, func(r lake.Row) bool { return r.TsMs < at(1, 6) })
 	all := make([]*lake.Row, len(rows))
 	for i := range rows {
 		all[i] = &rows[i]
@@ -434,7 +439,6 @@ func TestDiffOfDays(t *testing.T) {
 		}
 	}
 	objects := stored(t, rows)
-	at := func(day, hour int) int64 { return time.Date(2026, 1, day, hour, 0, 0, 0, time.UTC).UnixMilli() }
 	period := func(from, to int64) query.Against {
 		return query.Against{Kind: query.AgainstPeriod, Period: query.Period{FromMs: from, ToMs: to - 1}}
 	}
@@ -449,6 +453,7 @@ func TestDiffOfDays(t *testing.T) {
 			against query.Against
 		}{
 			{"timestamp between 2026-01-04 and 2026-01-05 23:59:59.999", period(at(1, 0), at(3, 0))},
+			{"timestamp between 2026-01-04 and 2026-01-05 23:59:59.999", period(at(1, 3), at(3, 0))},
 			{"timestamp between 2026-01-04 and 2026-01-05 23:59:59.999", query.Against{Kind: query.AgainstPrevious}},
 			{"timestamp between 2026-01-01 05:00:00 and 2026-01-02 23:59:59.999", period(at(4, 7), at(6, 0))},
 		} {

@@ -42,13 +42,14 @@ type run struct {
 	pools *WorkerPools
 	pool  *workerPool // of the caller
 
-	rollups     *Rollups
-	rolledUpAt  map[int64]string // the names of rollups in the source, by the starts of their days
-	fromRecords bool             // although there are rollups
-	opened      []rolledUpDay    // whose records are needed, too: their rollups do not have all figures
-	partials    *Partials
-	conditions  string       // the identity of the conditions, if there are partials
-	stored      atomic.Int64 // bytes of the partials that this scan has stored
+	rollups         *Rollups
+	rolledUpAt      map[int64]string  // the names of rollups in the source, by the starts of their days
+	rolledUpObjects map[string]string // those of objects, by the paths of these
+	fromRecords     bool              // although there are rollups
+	opened          []rolledUpDay     // whose records are needed, too: their rollups do not have all figures
+	partials        *Partials
+	conditions      string       // the identity of the conditions, if there are partials
+	stored          atomic.Int64 // bytes of the partials that this scan has stored
 
 	mu   sync.Mutex
 	idle []*worker // of each; their columns' memory is used again
@@ -59,7 +60,7 @@ type run struct {
 func newRun(ctx context.Context, q query.Query, o Options) *run {
 	r := &run{
 		query: q, reach: q.TimeBounds(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
-		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, rollups: o.Rollups, rolledUpAt: o.RolledUp, partials: o.Partials,
+		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, rollups: o.Rollups, rolledUpAt: o.RolledUp, rolledUpObjects: o.RolledUpObjects, partials: o.Partials,
 		key: o.Rollups.hashKey(), source: o.Source, fromRecords: o.fromRecords,
 	}
 	if r.partials != nil {

@@ -35,6 +35,8 @@ type Options struct {
 	Rollups  *Rollups         // of whole days; nil: there are none
 	RolledUp map[int64]string // the names of rollups in Source, by the starts of their days in Unix seconds
 
+	// RolledUpObjects has the names of rollups of objects, by the paths of these.
+	RolledUpObjects map[string]string
 	// NoSecond is set if a scan whose rollups lack something must not answer from the records of all days.
 	NoSecond bool
 

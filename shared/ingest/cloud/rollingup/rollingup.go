@@ -23,6 +23,7 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 	"github.com/orrery/orrery/shared/rollup/rollupblob"
 )
 
@@ -176,7 +177,7 @@ func (m *Maker) rollUp(
 	if err != nil {
 		return false, err
 	}
-	rolledUp, lists, err := scan.RollUp(ctx, day.First().Start()/1000, objects, m.Counted, o)
+	rolledUp, lists, err := scan.RollUp(ctx, day.First().Start()/1000, rollup.DayLength, objects, m.Counted, o)
 	switch {
 	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, new(*engine.ObjectError)):
 		return false, rollupblob.WriteNone(ctx, m.Lake, version, day)
