@@ -234,11 +234,11 @@ func (p parts) compact(now func() time.Time) *function.Function {
 func (p parts) rollUp(ctx context.Context) {
 	report, err := p.rollups.Make(ctx)
 	if err != nil {
-		p.log.WarnContext(ctx, "days not rolled up", "error", err)
+		p.log.WarnContext(ctx, "not rolled up", "error", err)
 	}
-	if len(report.Days)+len(report.Refused) > 0 {
-		p.log.InfoContext(ctx, "days rolled up", "days", dates(report.Days), "refused", dates(report.Refused),
-			"unfinished", report.Unfinished)
+	if report.Objects+len(report.Days)+len(report.Refused) > 0 {
+		p.log.InfoContext(ctx, "rolled up", "objects", report.Objects, "days", dates(report.Days),
+			"refused", dates(report.Refused), "unfinished", report.Unfinished)
 	}
 }
 

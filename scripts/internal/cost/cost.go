@@ -74,11 +74,12 @@ const (
 	mailMB         = 0.1   // of a mail with its attachments
 	ticks          = 288.0 // a day: reports that are due are looked for every five minutes
 	tickSeconds    = 0.2
-	runWrites      = 10 // of the run of a report
-	rollupShare    = 0.04   // of the Parquet that the rollups of days have as many bytes as
-	rollupCPU      = 2.6e-6 // processor seconds to roll up a record
-	getsPerRollup  = 6      // reads of a rollup by a query
-	cutHours       = 24     // hours of the days that a period cuts, at both ends together, which have no rollup to answer from
+	runWrites      = 10               // of the run of a report
+	rollupShare    = 0.04             // of the Parquet that the rollups of days have as many bytes as
+	rollupCPU      = 2.6e-6           // processor seconds to roll up a record
+	getsPerRollup  = 6                // reads of a rollup by a query
+	cutHours       = 24               // hours of the days that a period cuts at its ends, which rollups of days do not answer
+	freshAndCut    = freshHours + 0.5 // hours that are not merged, and half of the one that a period cuts at its begin
 )
 
 // rolledUp is how many bytes of the rollup of a day each query reads that is answered from it, for each record of the day.
@@ -113,8 +114,10 @@ var Assumptions = []string{
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
 		"looked for every five minutes, in 0.2 s on 256 MB.",
-	"Days of up to 2 GB of Parquet are rolled up. Of the queries of topx, facets, stats and timeline about more than two days, those without " +
-		"conditions and percentiles read the rollups of whole days instead of their records, of which they read 24 hours.",
+	"Days of up to 2 GB of Parquet are rolled up, and merged objects of 12 MB or more. Queries of topx, facets and stats read rollups " +
+		"if they have neither conditions nor percentiles, as far as they are about whole days or objects: of periods of more than two " +
+		"days, the records of 24 hours are left, and of shorter ones those of three and a half hours. So do queries of timeline about " +
+		"more than two days.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object. Each period ends " +
 		"now. Its newest three hours have one object for each log. A query reads 3 ranges of such an object.",
 	"Gateway and function log 1.5 kB per request. " +
@@ -152,25 +155,40 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	}
 	billed := func(bytes, objects float64) float64 { return (1 - scanned(bytes, objects)) * max(smallQuery, bytes) }
 	isRolledUp := !l.AthenaAlone && l.RequestsPerDay*b.Parquet <= rollingup.DefaultMost
-	// ofRollups returns the share of the queries of a route that rollups answer.
-	ofRollups := func(route string) float64 {
+	areLarge := !l.AthenaAlone && hour*b.Parquet/objects >= rollingup.DefaultLarge // objects
+	// ofRollups returns the share of the queries of a route that rollups answer, and how many hours of records these read.
+	ofRollups := func(route string) (share, hours float64) {
 		bytes, can := rolledUp[route]
-		read := b.Route[route]*hour*cutHours + bytes*(period-hour*cutHours)
-		if !can || !isRolledUp || l.PeriodHours <= 2*cutHours || scanned(read, cutHours*objects+freshObjects) == 0 {
-			return 0
+		switch {
+		case can && isRolledUp && l.PeriodHours > 2*cutHours:
+			hours = cutHours
+		case can && areLarge && route != "timeline" && l.PeriodHours > freshAndCut: // whose segments are shorter than hours
+			hours = freshAndCut
+		default:
+			return 0, 0
 		}
-		if _, has := b.Percentiles[route]; has {
-			return (1 - l.Filtered) * (1 - percentiles)
+		read := b.Route[route]*hour*hours + bytes*(period-hour*hours)
+		if scanned(read, max(0, hours-freshHours)*objects+freshObjects) == 0 {
+			return 0, 0
 		}
-		return 1 - l.Filtered
+		if share = 1 - l.Filtered; b.Percentiles[route] > 0 {
+			share *= 1 - percentiles
+		}
+		return share, hours
 	}
 	gets := (asked*max(0, l.PeriodHours-freshHours)+questions*24)*objects*getsPerObject + asked*freshObjects*getsPerFresh
 	saved := 0.0 // seconds
 	for route, bytes := range b.Route {
-		share, small := ofRollups(route), scanned(bytes*period, ofPeriod)
+		share, hours := ofRollups(route)
+		small := scanned(bytes*period, ofPeriod)
 		saved += queries * (share + (1-share)*small) * (querySeconds - scanSeconds)
 		gets -= queries * (1 - share) * small * l.Repeated * max(0, l.PeriodHours-freshHours) * objects * getsPerObject
-		gets -= queries * share * (max(0, l.PeriodHours-cutHours)*objects*getsPerObject - l.PeriodHours/24*getsPerRollup)
+		rollups := (l.PeriodHours - hours) * objects
+		gets -= queries * share * rollups * getsPerObject
+		if hours == cutHours {
+			rollups /= 24
+		}
+		gets += queries * share * rollups * getsPerRollup
 	}
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
@@ -181,17 +199,19 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("S3", "raw logs kept, GB", l.RequestsPerDay*l.RawDays*b.Raw/1e9, p.StorageGB)
 	add("S3", "Parquet kept, GB", l.RequestsPerDay*l.LakeDays*b.Parquet/1e9, p.StorageGB)
 	inRollups := 0.0 // records a day
-	if isRolledUp {
-		inRollups = l.RequestsPerDay
+	for _, are := range []bool{isRolledUp, areLarge} {
+		if are {
+			inRollups += l.RequestsPerDay
+		}
 	}
-	add("S3", "rollups of days kept, GB", inRollups*l.LakeDays*b.Parquet*rollupShare/1e9, p.StorageGB)
+	add("S3", "rollups kept, GB", inRollups*l.LakeDays*b.Parquet*rollupShare/1e9, p.StorageGB)
 	add("S3", "old versions kept, GB", l.RequestsPerDay*oldDays*oldCopies*b.Parquet/1e9, p.StorageGB)
 	add("S3", "writes and listings, 1,000", logs*putsPerLog/1e3, p.Puts1000)
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)
 	add("S3", "listings for estimates and the status, 1,000", lists/1e3, p.Puts1000)
 	add("SQS", "requests, million", logs*3/1e6, p.QueueMillion)
 	add("Lambda", "ingest and compact, GB-s", ingestSeconds*ingestGB, p.LambdaGBs)
-	add("Lambda", "rollups of days, GB-s", inRollups*month*rollupCPU/ingestCores*ingestGB, p.LambdaGBs)
+	add("Lambda", "rollups, GB-s", inRollups*month*rollupCPU/ingestCores*ingestGB, p.LambdaGBs)
 	add("Lambda", "queries, GB-s", (asked*querySeconds-saved)*queryGB, p.LambdaGBs)
 	add("Lambda", "values, saved filters and status, GB-s", queries*smallSeconds*valuesGB+small*smallSeconds*smallGB+
 		queries*listings(l.LakeDays*24*objects)*listSeconds*smallGB, p.LambdaGBs)
@@ -215,7 +235,8 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		if route == "logs" { // the row groups of the newest matches
 			bytes = (1 - scanned(b.Route[route]*period, ofPeriod)) * max(smallQuery, b.Route[route]*period+rowGroup)
 		}
-		add("Athena", "scanned by "+route+", TB", queries*(1-ofRollups(route))*bytes/1e12, p.AthenaTB)
+		share, _ := ofRollups(route)
+		add("Athena", "scanned by "+route+", TB", queries*(1-share)*bytes/1e12, p.AthenaTB)
 	}
 	page := max(smallQuery, b.Route["logs"]*period*pageShare+rowGroup)
 	add("Athena", "scanned by exports of logs, TB", pages*page/1e12, p.AthenaTB)

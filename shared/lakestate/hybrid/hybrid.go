@@ -49,6 +49,7 @@ type Config struct {
 
 	MostBytes   int64         // most bytes of columns of a query for the scan; 0: the service answers all queries
 	MostObjects int           // most objects of such a query; 0: DefaultObjects
+	ManyBytes   int64         // bytes of columns from which on rollups of objects are looked for; 0: DefaultMany
 	Longest     time.Duration // the time after which the service is asked; 0: 8 seconds
 	Patience    time.Duration // how long a request for a range may take; 0: scanblob.Patience
 
@@ -75,6 +76,9 @@ var (
 // DefaultObjects is the default of Config.MostObjects.
 const DefaultObjects = 512
 
+// DefaultMany is the default of Config.ManyBytes. Rollups of objects take a listing, and the figures of each must be read first.
+const DefaultMany = 32 << 20
+
 // byScan is the name of the scan in costs and estimates.
 const byScan = "scan"
 
@@ -88,6 +92,9 @@ func New(c Config) (*Engine, error) {
 	}
 	if c.MostObjects == 0 {
 		c.MostObjects = DefaultObjects
+	}
+	if c.ManyBytes == 0 {
+		c.ManyBytes = DefaultMany
 	}
 	if c.Longest == 0 {
 		c.Longest = 8 * time.Second
@@ -230,6 +237,9 @@ type plan struct {
 	planned  scanblob.Read // to know them
 	sections int64         // bytes of the rollups of the others
 
+	bytes       int64 // of the columns of these objects; of the whole objects if the sizes of columns are not known
+	columnBytes int64 // of the columns whose sizes are known
+
 	mostBytes  int64 // that the scan may read
 	newestOnly bool  // the plan has only objects of the newest hours, which may have too few logs
 }
@@ -253,12 +263,12 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 	}
 	p := &plan{query: q.Clamp(state.Extent), state: state, mostBytes: e.MostBytes}
 	p.hours = engine.HoursOf(p.query)
-	if p.rolledUp, err = e.rolledUp(ctx, p); err != nil {
-		return nil, err
-	}
-	most := e.MostObjects
-	if len(p.rolledUp.infos) > 0 {
+	most, rollsUp := e.MostObjects, e.Rollups != nil && scan.RollsUp(ctx, p.query)
+	if rollsUp {
 		most = mostRolledUp
+		if p.rolledUp, err = e.rolledUp(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	var known bool
 	if p.infos, known, err = e.list(ctx, state, p.hours, most); err != nil {
@@ -284,43 +294,63 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 		}
 	}
 	e.leaveOutRolledUp(ctx, p)
-	if len(p.read) > e.MostObjects {
-		return nil, scan.ErrUnsupported
+	if err := e.weigh(ctx, p); err != nil {
+		return nil, err
 	}
-	sizes := map[lake.Partition]engine.Sizes{}
-	for _, o := range p.read {
-		of := sizes[o.Partition]
-		sizes[o.Partition] = engine.Sizes{Objects: of.Objects + 1, Bytes: of.Bytes + o.Bytes}
-	}
-	var all engine.ColumnBytes
-	if e.Columns != nil && len(sizes) > 0 {
-		if all, p.counted, err = e.Columns.Columns(ctx, state.Watermark, sizes); err != nil {
+	if rollsUp && (p.bytes > e.ManyBytes || len(p.read) > e.MostObjects) {
+		if err := e.addObjects(ctx, p); err != nil {
+			return nil, err
+		}
+		if err := e.weigh(ctx, p); err != nil {
 			return nil, err
 		}
 	}
-	bytes := p.sections
-	whole := q.Columns()
-	if logs { // of the other columns, only pages with records of the answer are read
-		whole = q.FindingColumns()
-	}
-	for _, name := range q.Columns() {
-		size := engine.ColumnSize{Name: name}
-		if n, known := all[name]; known || len(sizes) == 0 {
-			size.Bytes = &n
-			if slices.Contains(whole, name) {
-				bytes += n
-			}
-		}
-		p.columns = append(p.columns, size)
-	}
 	switch {
-	case bytes <= e.MostBytes:
+	case len(p.read) > e.MostObjects:
+		return nil, scan.ErrUnsupported
+	case p.columnBytes+p.sections <= e.MostBytes:
 	case logs:
 		p.mostBytes /= lessTried
 	default:
 		return nil, scan.ErrUnsupported
 	}
 	return p, nil
+}
+
+// weigh finds out how much of the objects must be read that are not rolled up.
+func (e *Engine) weigh(ctx context.Context, p *plan) error {
+	sizes := map[lake.Partition]engine.Sizes{}
+	p.bytes, p.columnBytes, p.columns = 0, 0, nil
+	for _, o := range p.read {
+		of := sizes[o.Partition]
+		sizes[o.Partition] = engine.Sizes{Objects: of.Objects + 1, Bytes: of.Bytes + o.Bytes}
+		p.bytes += o.Bytes
+	}
+	var all engine.ColumnBytes
+	if e.Columns != nil && len(sizes) > 0 {
+		var err error
+		if all, p.counted, err = e.Columns.Columns(ctx, p.state.Watermark, sizes); err != nil {
+			return err
+		}
+	}
+	whole := p.query.Columns()
+	if _, logs := p.query.Shape.(query.Logs); logs { // of the other columns, only pages with records of the answer are read
+		whole = p.query.FindingColumns()
+	}
+	for _, name := range p.query.Columns() {
+		size := engine.ColumnSize{Name: name}
+		if n, known := all[name]; known || len(sizes) == 0 {
+			size.Bytes = &n
+			if slices.Contains(whole, name) {
+				p.columnBytes += n
+			}
+		}
+		p.columns = append(p.columns, size)
+	}
+	if all != nil {
+		p.bytes = p.columnBytes
+	}
+	return nil
 }
 
 // fewerHours is by how much fewer hours are listed for logs if more have too many objects.

@@ -30,22 +30,20 @@ type rollups struct {
 	at   time.Time
 }
 
-// rolledUp are the rollups of days that may answer a query.
+// rolledUp are the rollups of days and of objects that may answer a query.
 type rolledUp struct {
-	scan  *scan.Rollups
-	infos []blob.Info
-	names map[int64]string // by the starts of days, in Unix seconds
+	scan    *scan.Rollups
+	infos   []blob.Info
+	names   map[int64]string  // by the starts of days, in Unix seconds
+	objects map[string]string // by the names of objects
 }
 
 func (r rolledUp) options(source scan.Source) scan.Options {
-	return scan.Options{Source: source, Rollups: r.scan, RolledUp: r.names}
+	return scan.Options{Source: source, Rollups: r.scan, RolledUp: r.names, RolledUpObjects: r.objects}
 }
 
 // rolledUp returns the rollups of the days of a plan that can answer its query.
 func (e *Engine) rolledUp(ctx context.Context, p *plan) (found rolledUp, _ error) {
-	if e.Rollups == nil || !scan.RollsUp(ctx, p.query) {
-		return found, nil
-	}
 	var days []lake.Day
 	for _, hour := range p.hours {
 		if day := hour.Day(); (len(days) == 0 || days[len(days)-1] != day) && p.takes(day) {
@@ -92,7 +90,7 @@ func (r *rollups) read(
 	if days, err = rollupblob.Days(ctx, bucket); err != nil {
 		return nil, nil, err
 	}
-	if r.scan == nil && len(days) > 0 {
+	if r.scan == nil {
 		key, err := rollupblob.HashKey(ctx, bucket)
 		switch {
 		case err == nil:
@@ -112,6 +110,34 @@ func (r *rollups) known() *scan.Rollups {
 	return r.scan
 }
 
+// addObjects adds the rollups of objects that must be read otherwise.
+func (e *Engine) addObjects(ctx context.Context, p *plan) error {
+	if len(p.read) == 0 {
+		return nil
+	}
+	_, in, err := e.rollups.read(ctx, e.Rollups, e.Now())
+	if err != nil || in == nil {
+		return err
+	}
+	from, to := p.read[0].Partition, p.read[0].Partition
+	for _, o := range p.read {
+		from, to = min(from, o.Partition), max(to, o.Partition)
+	}
+	all, err := rollupblob.Objects(ctx, e.Rollups, from, to)
+	if err != nil {
+		return err
+	}
+	p.rolledUp.scan, p.rolledUp.objects = in, map[string]string{}
+	for _, o := range p.read {
+		if info := all[rollupblob.OfObject(o.Path)]; info.Size > 0 {
+			p.rolledUp.infos = append(p.rolledUp.infos, info)
+			p.rolledUp.objects[o.Path] = info.Name
+		}
+	}
+	e.leaveOutRolledUp(ctx, p)
+	return nil
+}
+
 // leaveOutRolledUp finds the objects that must be read although days are rolled up.
 func (e *Engine) leaveOutRolledUp(ctx context.Context, p *plan) {
 	if p.read = p.objects; len(p.rolledUp.infos) == 0 {
@@ -120,5 +146,6 @@ func (e *Engine) leaveOutRolledUp(ctx context.Context, p *plan) {
 	source := e.source(ctx, p, p.rolledUp.infos)
 	defer source.Close()
 	p.read, p.sections = scan.Unrolled(ctx, p.query, p.objects, p.rolledUp.options(source))
-	p.planned = source.Read()
+	read := source.Read()
+	p.planned.Bytes, p.planned.Requests = p.planned.Bytes+read.Bytes, p.planned.Requests+read.Requests
 }

@@ -59,6 +59,17 @@ type rolledUp struct {
 // newRolledUp returns a world whose days are rolled up, and how many.
 func newRolledUp(t *testing.T, rows []lake.Row, b bucket) (w rolledUp, days int) {
 	t.Helper()
+	w = newMerged(t, rows, b)
+	report, err := w.maker.Make(t.Context())
+	if err != nil || len(report.Refused) > 0 || report.Unfinished {
+		t.Fatalf("rolled up: %+v, %v", report, err)
+	}
+	return w, len(report.Days)
+}
+
+// newMerged returns a world in which the hours of all days but the newest are merged.
+func newMerged(t *testing.T, rows []lake.Row, b bucket) (w rolledUp) {
+	t.Helper()
 	last := int64(0)
 	for _, r := range rows {
 		last = max(last, r.TsMs)
@@ -68,11 +79,7 @@ func newRolledUp(t *testing.T, rows []lake.Row, b bucket) (w rolledUp, days int)
 		Lake: b, Table: w.table, Scratch: t.TempDir(), Counted: counted, Now: func() time.Time { return enginetest.Start },
 	}
 	w.change(func(s *lakestate.State) { s.ChangedAll() })
-	report, err := w.maker.Make(t.Context())
-	if err != nil || len(report.Refused) > 0 || report.Unfinished {
-		t.Fatalf("rolled up: %+v, %v", report, err)
-	}
-	return w, len(report.Days)
+	return w
 }
 
 // change changes the state of the lake.
@@ -211,6 +218,57 @@ func TestRollups(t *testing.T) {
 	again(1) // the one that is missing
 }
 
+// TestRollupsOfObjects: answers from the rollups of objects are the reference's, with and without those of days. Objects of the
+// newest two days are rolled up, and those of days that are too large.
+func TestRollupsOfObjects(t *testing.T) {
+	w, _ := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
+	many := func(c *hybrid.Config) { c.ManyBytes = 1 }
+	days := w.check(w.engine(many))
+	roll := func() int {
+		t.Helper()
+		report, err := w.maker.Make(t.Context())
+		if err != nil || report.Unfinished {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		return report.Objects
+	}
+	if n := roll(); n > 0 {
+		t.Errorf("%d small objects are rolled up", n)
+	}
+	w.maker.Large = 1
+	if n := roll(); n != 12 { // the fourth day; the fifth is not merged
+		t.Errorf("%d objects are rolled up", n)
+	}
+	if n := roll(); n > 0 {
+		t.Errorf("%d objects are rolled up again", n)
+	}
+	reused := w.check(w.engine(many))
+	if reused <= days {
+		t.Errorf("%d objects were not read, with rollups of objects; without, %d", reused, days)
+	}
+	if n := w.check(w.engine(nil)); n != days {
+		t.Errorf("%d objects were not read of little data, want %d", n, days)
+	}
+	w.maker.Most = 1
+	w.change(func(s *lakestate.State) { s.Changed(firstHour.Day(), firstHour.Day()+1, firstHour.Day()+3) })
+	_ = roll() // refuses the days
+	if n := roll(); n != 24 {
+		t.Errorf("%d objects of large days are rolled up", n)
+	}
+	if n := w.check(w.engine(many)); n == 0 {
+		t.Error("all objects were read")
+	}
+	for info, err := range w.bucket.List(t.Context(), "lake/_rollups/objects/", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.put(info.Name, []byte(strings.Repeat("x", int(info.Size))))
+	}
+	if n := w.check(w.engine(many)); n > 0 {
+		t.Errorf("%d objects were not read, although their rollups are damaged", n)
+	}
+}
+
 // putAll puts the objects of a store into the bucket.
 func (w rolledUp) putAll(store *enginetest.Store) {
 	w.t.Helper()
@@ -325,15 +383,25 @@ func TestRollupsOfManyObjects(t *testing.T) {
 // often faulty.
 func TestEngineWithRollups(t *testing.T) {
 	if testing.Short() {
-		t.Skip("TestRollups is the short one")
+		t.Skip("TestRollups and TestRollupsOfObjects are the short ones")
 	}
-	var reused atomic.Int64
-	enginetest.Run(t, func(rows []lake.Row) engine.Engine {
-		w, _ := newRolledUp(t, rows, &blobtest.Memory{})
-		return reusing{w.engine(keeping), &reused}
-	})
-	if reused.Load() == 0 {
-		t.Error("no rollup was used")
+	for name, change := range map[string]func(m *rollingup.Maker){
+		"days": func(*rollingup.Maker) {}, "objects": func(m *rollingup.Maker) { m.Most, m.Large = 1, 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var reused atomic.Int64
+			enginetest.Run(t, func(rows []lake.Row) engine.Engine {
+				w := newMerged(t, rows, &blobtest.Memory{})
+				change(w.maker)
+				if _, err := w.maker.Make(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				return reusing{w.engine(func(c *hybrid.Config) { keeping(c); c.ManyBytes = 1 }), &reused}
+			})
+			if reused.Load() == 0 {
+				t.Error("no rollup was used")
+			}
+		})
 	}
 }
 

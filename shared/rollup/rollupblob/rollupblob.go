@@ -1,4 +1,4 @@
-// Package rollupblob keeps rollups of days in the bucket of a lake.
+// Package rollupblob keeps rollups of days, and of large objects, in the bucket of a lake.
 package rollupblob
 
 import (
@@ -21,8 +21,10 @@ import (
 const Root = "lake/_rollups/"
 
 const (
-	daysRoot  = Root + "days/" // <day>/<version>.rollup
-	extension = ".rollup"
+	daysRoot    = Root + "days/"    // <day>/<version>.rollup
+	objectsRoot = Root + "objects/" // <name of the object after compactRoot>.rollup
+	compactRoot = "lake/compact/"
+	extension   = ".rollup"
 	keyName   = Root + "hash-key"
 )
 
@@ -66,6 +68,41 @@ func parse(name string) (day lake.Day, version int64, ok bool) {
 	day, wrong := lake.ParseDay(text)
 	version, err := strconv.ParseInt(number, 10, 64)
 	return day, version, found && isRollup && wrong == nil && err == nil
+}
+
+// OfObject returns the name of the rollup of a merged object, whose name is given.
+func OfObject(object string) string {
+	return objectsRoot + strings.TrimSuffix(strings.TrimPrefix(object, compactRoot), ".parquet") + extension
+}
+
+// Objects lists the rollups of objects of the hours from…to, both included, by their names.
+func Objects(ctx context.Context, bucket blob.Store, from, to lake.Partition) (map[string]blob.Info, error) {
+	found := map[string]blob.Info{}
+	end := objectsRoot + (to + 1).String()
+	for info, err := range bucket.List(ctx, objectsRoot, objectsRoot+from.String()) {
+		if err != nil {
+			return nil, fmt.Errorf("list rollups of objects: %w", err)
+		}
+		if info.Name >= end {
+			break
+		}
+		found[info.Name] = info
+	}
+	return found, nil
+}
+
+// WriteObject writes the rollup of an object, or that it has none if that is nil. lists are its lists.
+func WriteObject(ctx context.Context, bucket blob.Store, object string, d *rollup.Day, lists rollup.Lists) error {
+	var content []byte
+	if d != nil {
+		d.Sections = lists.Sections
+		content = append(d.Encode(), lists.Bytes...)
+	}
+	err := bucket.Put(ctx, OfObject(object), bytes.NewReader(content), blob.Always)
+	if err != nil {
+		return fmt.Errorf("write the rollup of %s: %w", object, err)
+	}
+	return nil
 }
 
 // Write writes the rollup of a day with a version, unless there is one. lists are its lists.

@@ -1,8 +1,9 @@
-// Package rollingup writes the rollups of the days of a lake in a bucket. Compactions call it when they have merged all
+// Package rollingup writes the rollups of the days of a lake in a bucket, and of its large objects. Compactions call it when they have merged all
 // hours that are due.
 package rollingup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,14 @@ const (
 	bytesPerSecond = 12 << 20
 	// downloads is the number of objects that are downloaded at the same time.
 	downloads = 8
+	// DefaultLarge is the least size of an object that is rolled up by itself: some 80,000 records. Of smaller ones, columns
+	// have hardly more bytes than lists.
+	DefaultLarge = 12 << 20
+	// recent is the number of days whose large objects are rolled up, although a rollup of the day is there or will be, because
+	// periods of 24 hours cut two days.
+	recent = 2
+	// oldest is the number of days whose large objects are rolled up if the days have no rollup, because they are too large.
+	oldest = 31
 )
 
 // Maker writes the rollups of a lake.
@@ -44,6 +53,7 @@ type Maker struct {
 	Counted query.Counts // the counts of hosts that rollups have for each minute
 	Memory  int64        // bytes for what a rollup keeps while it is made; 0: those of a scan
 	Most    int64        // bytes of the objects of a day, more are not rolled up; 0: DefaultMost
+	Large   int64        // the least bytes of an object that is rolled up by itself; 0: DefaultLarge
 	Now     func() time.Time
 }
 
@@ -51,14 +61,15 @@ type Maker struct {
 type Report struct {
 	Days       []lake.Day // whose rollups are new
 	Refused    []lake.Day // that cannot be rolled up as they are
+	Objects    int        // whose rollups are new
 	Unfinished bool
 }
 
-// Make writes the rollups of days that lack one or have changed, the newest day first, and removes those that nobody needs. A
-// day is rolled up when all of its hours are merged and a later day has records. Nothing depends on rollups. So Make stops
-// before the deadline of the context, and several calls at the same time may write the same.
+// Make writes the rollups of large objects and of days that lack one or have changed, the newest first, and removes those that
+// nobody needs. An object is rolled up when its hour is merged, and a day when all of its hours are merged and a later day
+// has records. Nothing depends on rollups. So Make stops before the deadline of the context, and several calls at the same
+// time may write the same.
 func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
-	stop := deadline.Stop(ctx, deadline.DefaultReserve, m.Now())
 	s, _, err := lakestate.Load(ctx, m.Table)
 	if err != nil || s.Extent.Rows == 0 {
 		return report, err
@@ -67,27 +78,42 @@ func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 	if err != nil {
 		return report, err
 	}
-	first := lake.PartitionOf(s.Extent.MinTsMs).Day()
-	if names := rollupblob.Superseded(known, first); len(names) > 0 {
+	w := &work{Maker: m, state: s, stop: deadline.Stop(ctx, deadline.DefaultReserve, m.Now())}
+	w.first, w.last = lake.PartitionOf(s.Extent.MinTsMs).Day(), lake.PartitionOf(s.Extent.MaxTsMs).Day()
+	if names := rollupblob.Superseded(known, w.first); len(names) > 0 {
 		if err := m.Lake.Delete(ctx, names...); err != nil {
 			return report, fmt.Errorf("remove rollups: %w", err)
 		}
 	}
-	days, err := m.missing(ctx, s, first, known)
-	if err != nil || len(days) == 0 {
+	days, err := w.missing(ctx, known)
+	if err != nil {
+		return report, err
+	}
+	objects, err := w.missingObjects(ctx, known)
+	if err != nil || len(days)+len(objects) == 0 {
 		return report, err
 	}
 	key, err := rollupblob.MakeHashKey(ctx, m.Lake)
 	if err != nil {
 		return report, err
 	}
-	o := scan.Options{Rollups: scan.NewRemoteRollups(key), Memory: m.Memory}
-	for _, day := range slices.Backward(slices.Sorted(maps.Keys(days))) {
-		if !m.fits(stop, days[day]) {
+	w.options = scan.Options{Rollups: scan.NewRemoteRollups(key), Memory: m.Memory}
+	for _, info := range slices.Backward(objects) {
+		if !w.fits(info.Size) {
 			report.Unfinished = true
 			return report, nil
 		}
-		written, err := m.rollUp(ctx, o, day, versionOf(s, day), days[day])
+		if err := w.rollUpObject(ctx, info); err != nil {
+			return report, fmt.Errorf("roll up %s: %w", info.Name, err)
+		}
+		report.Objects++
+	}
+	for _, day := range slices.Backward(slices.Sorted(maps.Keys(days))) {
+		if !w.fits(min(sizeOf(days[day]), w.most())) {
+			report.Unfinished = true
+			return report, nil
+		}
+		written, err := w.rollUp(ctx, day, days[day])
 		switch {
 		case err != nil:
 			return report, fmt.Errorf("roll up %s: %w", day, err)
@@ -100,6 +126,15 @@ func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 	return report, nil
 }
 
+// work is what a call of Make does.
+type work struct {
+	*Maker
+	state       lakestate.State
+	first, last lake.Day // with records
+	stop        time.Time
+	options     scan.Options
+}
+
 // versionOf returns the version of a day in a state.
 func versionOf(s lakestate.State, day lake.Day) int64 {
 	if s.Days.IsZero() {
@@ -110,13 +145,13 @@ func versionOf(s lakestate.State, day lake.Day) int64 {
 
 // missing returns the objects of the days that must be rolled up. A day that does not have a version of its own has not
 // changed for long, so its rollup is of its objects, unless it is not: then nobody uses it.
-func (m *Maker) missing(
-	ctx context.Context, s lakestate.State, first lake.Day, known map[lake.Day]rollupblob.Stored,
+func (w *work) missing(
+	ctx context.Context, known map[lake.Day]rollupblob.Stored,
 ) (map[lake.Day][]blob.Info, error) {
-	end := min(lake.PartitionOf(s.Extent.MaxTsMs).Day(), s.Watermark.Day()) // the first day that is not rolled up
-	days, from, to := map[lake.Day][]blob.Info{}, end, first
-	for day := first; day < end; day++ {
-		version, changed := s.Days.Latest[day]
+	end := min(w.last, w.state.Watermark.Day()) // the first day that is not rolled up
+	days, from, to := map[lake.Day][]blob.Info{}, end, w.first
+	for day := w.first; day < end; day++ {
+		version, changed := w.state.Days.Latest[day]
 		if of, rolledUp := known[day]; !rolledUp || changed && of.Version < version {
 			days[day], from, to = nil, min(from, day), day
 		}
@@ -124,8 +159,7 @@ func (m *Maker) missing(
 	if len(days) == 0 {
 		return nil, nil
 	}
-	listing := lakestate.NewListing(m.Lake)
-	for info, err := range listing.Objects(ctx, s.Watermark, from.First(), (to+1).First()-1) {
+	for info, err := range lakestate.NewListing(w.Lake).Objects(ctx, w.state.Watermark, from.First(), (to+1).First()-1) {
 		if err != nil {
 			return nil, fmt.Errorf("list the objects of days: %w", err)
 		}
@@ -138,6 +172,36 @@ func (m *Maker) missing(
 	return days, nil
 }
 
+// missingObjects returns the large objects of hours that are merged, and that lack a rollup. The objects of an hour never
+// change, so a rollup is of its object, unless it is not: then nobody uses it.
+func (w *work) missingObjects(ctx context.Context, known map[lake.Day]rollupblob.Stored) ([]blob.Info, error) {
+	from, to := max(w.first, w.last-oldest+1).First(), min(w.state.Watermark, (w.last+1).First())-1
+	for from <= to && w.last-from.Day() >= recent && known[from.Day()].Info.Size > 0 {
+		from = (from.Day() + 1).First()
+	}
+	if from > to {
+		return nil, nil
+	}
+	rolledUp, err := rollupblob.Objects(ctx, w.Lake, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var missing []blob.Info
+	for info, err := range lakestate.NewListing(w.Lake).Objects(ctx, w.state.Watermark, from, to) {
+		if err != nil {
+			return nil, fmt.Errorf("list the objects of days: %w", err)
+		}
+		hour, ok := lakestate.HourOf(info.Name)
+		if _, has := rolledUp[rollupblob.OfObject(info.Name)]; !ok || has || info.Size < cmp.Or(w.Large, DefaultLarge) {
+			continue
+		}
+		if of, tried := known[hour.Day()]; w.last-hour.Day() < recent || tried && of.Info.Size == 0 {
+			missing = append(missing, info)
+		}
+	}
+	return missing, nil
+}
+
 func sizeOf(objects []blob.Info) (bytes int64) {
 	for _, o := range objects {
 		bytes += o.Size
@@ -145,46 +209,63 @@ func sizeOf(objects []blob.Info) (bytes int64) {
 	return bytes
 }
 
-func (m *Maker) most() int64 {
-	if m.Most == 0 {
-		return DefaultMost
-	}
-	return m.Most
-}
+func (m *Maker) most() int64 { return cmp.Or(m.Most, DefaultMost) }
 
-// fits reports whether there is time to roll up objects.
-func (m *Maker) fits(stop time.Time, objects []blob.Info) bool {
-	needs := time.Duration(min(sizeOf(objects), m.most())/bytesPerSecond) * time.Second
-	return stop.IsZero() || m.Now().Add(needs).Before(stop)
+// fits reports whether there is time to roll up objects with so many bytes.
+func (w *work) fits(bytes int64) bool {
+	needs := time.Duration(bytes/bytesPerSecond) * time.Second
+	return w.stop.IsZero() || w.Now().Add(needs).Before(w.stop)
 }
 
 // rollUp writes the rollup of a day, or that there is none because the objects are too many, or cannot all be read.
-func (m *Maker) rollUp(
-	ctx context.Context, o scan.Options, day lake.Day, version int64, infos []blob.Info,
-) (written bool, err error) {
-	if sizeOf(infos) > m.most() {
-		return false, rollupblob.WriteNone(ctx, m.Lake, version, day)
+func (w *work) rollUp(ctx context.Context, day lake.Day, infos []blob.Info) (written bool, _ error) {
+	version := versionOf(w.state, day)
+	if sizeOf(infos) > w.most() {
+		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
-	dir, err := os.MkdirTemp(m.Scratch, "rollup-")
-	if err != nil {
-		return false, fmt.Errorf("make scratch directory: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	objects, err := m.download(ctx, dir, infos)
-	if errors.Is(err, blob.ErrNotFound) {
-		return false, nil // a compaction has merged the day anew, or has set an object aside
-	}
-	if err != nil {
-		return false, err
-	}
-	rolledUp, lists, err := scan.RollUp(ctx, day.First().Start()/1000, rollup.DayLength, objects, m.Counted, o)
+	found, lists, err := w.figures(ctx, day.First(), rollup.DayLength, infos)
 	switch {
-	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, new(*engine.ObjectError)):
-		return false, rollupblob.WriteNone(ctx, m.Lake, version, day)
+	case errors.Is(err, blob.ErrNotFound):
+		return false, nil // a compaction has merged the day anew, or has set an object aside
 	case err != nil:
 		return false, err
+	case found == nil:
+		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
-	return true, rollupblob.Write(ctx, m.Lake, version, rolledUp, lists)
+	return true, rollupblob.Write(ctx, w.Lake, version, found, lists)
+}
+
+// rollUpObject writes the rollup of an object, or that there is none because the object cannot be read.
+func (w *work) rollUpObject(ctx context.Context, info blob.Info) error {
+	hour, _ := lakestate.HourOf(info.Name) // missingObjects knows that it has one
+	found, lists, err := w.figures(ctx, hour, rollup.Hour, []blob.Info{info})
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return rollupblob.WriteObject(ctx, w.Lake, info.Name, found, lists)
+}
+
+// figures downloads objects and rolls them up. It returns nil if that is not possible, whenever it is tried.
+func (w *work) figures(
+	ctx context.Context, start lake.Partition, length int64, infos []blob.Info,
+) (found *rollup.Day, lists rollup.Lists, err error) {
+	dir, err := os.MkdirTemp(w.Scratch, "rollup-")
+	if err != nil {
+		return nil, lists, fmt.Errorf("make scratch directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	objects, err := w.download(ctx, dir, infos)
+	if err != nil {
+		return nil, lists, err
+	}
+	found, lists, err = scan.RollUp(ctx, start.Start()/1000, length, objects, w.Counted, w.options)
+	if errors.Is(err, scan.ErrUnsupported) || errors.As(err, new(*engine.ObjectError)) {
+		return nil, lists, nil
+	}
+	return found, lists, err
 }
 
 // download copies objects to a folder, in which they have the names of the bucket, and reads their times and rows.
