@@ -48,7 +48,7 @@ func TestMeasure(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	load := Load{
 		RequestsPerDay: 100e6, QueriesPerDay: 1000, PeriodHours: 24, RawDays: 30, LakeDays: 365,
-		ExportsPerDay: 2, ExportRecords: 7000, ReportsPerDay: 1,
+		ExportsPerDay: 2, ExportRecords: 7000, ReportsPerDay: 1, Filtered: 1,
 	}
 	size := Bytes{
 		JSON: 2600, Raw: 300, Parquet: 200, Route: map[string]float64{"stats": 10, "topx": 50, "logs": 20},
@@ -123,7 +123,7 @@ func TestOfReport(t *testing.T) {
 
 // TestSmallQueries: small queries need no Athena.
 func TestSmallQueries(t *testing.T) {
-	load := Load{RequestsPerDay: 1000, QueriesPerDay: 1, PeriodHours: 1}
+	load := Load{RequestsPerDay: 1000, QueriesPerDay: 1, PeriodHours: 1, Filtered: 1}
 	size := Bytes{Route: map[string]float64{"stats": 10, "logs": 10}}
 	for _, item := range Estimate(load, size, Regions["eu-central-1"]) {
 		if item.Service == "Athena" && item.Units != 0 {
@@ -164,7 +164,8 @@ func TestRepeatedQueries(t *testing.T) {
 	}
 }
 
-// TestRolledUpDays: queries without conditions about many days cost next to nothing, unless the days are too large.
+// TestRolledUpDays: queries without conditions about many days, or about large objects, cost next to nothing, unless there
+// is too much data.
 func TestRolledUpDays(t *testing.T) {
 	size := Bytes{
 		Parquet: 150, Route: map[string]float64{"topx": 33, "histogram": 9}, Percentiles: map[string]float64{"topx": 20},
@@ -185,7 +186,11 @@ func TestRolledUpDays(t *testing.T) {
 	if got, want := scanned("histogram", load), all*9/33; math.Abs(got-want) > 1e-9 {
 		t.Errorf("Athena scans %v TB for histograms, which have no rollups, not %v", got, want)
 	}
-	load.RequestsPerDay = 100e6
+	load.RequestsPerDay, load.PeriodHours = 10e6, 24 // whose merged objects are large
+	if got, want := scanned("topx", load), all/3*(1-0.5*0.9); math.Abs(got-want) > 1e-9 {
+		t.Errorf("Athena scans %v TB for topx about 24 hours, not %v", got, want)
+	}
+	load.RequestsPerDay, load.PeriodHours = 100e6, 30*24
 	if got, want := scanned("topx", load), 100*all; math.Abs(got-want) > 1e-6 {
 		t.Errorf("Athena scans %v TB for topx of large days, not %v", got, want)
 	}

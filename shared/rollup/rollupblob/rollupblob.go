@@ -25,7 +25,7 @@ const (
 	objectsRoot = Root + "objects/" // <name of the object after compactRoot>.rollup
 	compactRoot = "lake/compact/"
 	extension   = ".rollup"
-	keyName   = Root + "hash-key"
+	keyName     = Root + "hash-key"
 )
 
 // Stored is what the bucket has about a day.
