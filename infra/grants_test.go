@@ -62,6 +62,7 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"pending queries": {function.asksAthena, useQueries},
 		"state":           {func(f function) bool { return f.readsLake() || f.asksAthena() }, readState},
 		"column sizes":    {function.asksAthena, readColumnSizes},
+		"day counts":      {func(f function) bool { return f.Name == "status" || f.asksAthena() }, readDayCounts},
 		"suspects":        {function.asksAthena, reportSuspect},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -285,6 +286,14 @@ func useQueries(t *testing.T, open openTable) {
 
 func readState(t *testing.T, open openTable) {
 	if _, err := lakestate.NewStates(lakestate.Over(tabledynamo.New(open(t))), time.Now).State(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// readDayCounts reads the counts of some days, as the status and estimates do.
+func readDayCounts(t *testing.T, open openTable) {
+	const first = lake.Day(20_000)
+	if _, err := lakestate.ReadDayCounts(t.Context(), lakestate.Over(tabledynamo.New(open(t))), first, first+9); err != nil {
 		t.Error(err)
 	}
 }

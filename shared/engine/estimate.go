@@ -58,9 +58,9 @@ type Sizes struct {
 
 // SizesOfHours knows the sizes of the objects that queries read.
 type SizesOfHours interface {
-	// Sizes returns the sizes of the objects of each of the hours from…to, both included, that queries with that
-	// watermark read. Hours without objects are missing. It returns false if there are too many objects to find out.
-	Sizes(ctx context.Context, watermark, from, to lake.Partition) (_ map[lake.Partition]Sizes, known bool, _ error)
+	// Sizes returns the sizes of the objects of each of the hours from…to, both included, that queries with that state
+	// read. Hours without objects are missing. It returns false if there are too many objects to find out.
+	Sizes(ctx context.Context, s State, from, to lake.Partition) (_ map[lake.Partition]Sizes, known bool, _ error)
 }
 
 // ColumnBytes are the compressed bytes of columns, by name. Columns whose sizes are not known are missing.

@@ -39,13 +39,23 @@ func (s State) VersionOf(q query.Query) int64 {
 	for _, span := range q.Clamp(s.Extent).Spans() {
 		if !span.Empty() {
 			reads = true
-			version = max(version, s.Days.Of(lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)))
+			version = max(version, s.versionOf(lake.PartitionOf(span.FromMs), lake.PartitionOf(span.ToMs)))
 		}
 	}
-	if !reads || s.Days.IsZero() {
+	if !reads {
 		return s.Version
 	}
 	return version
+}
+
+// VersionOfDay returns a version of the lake since which the objects of a day are the same.
+func (s State) VersionOfDay(d lake.Day) int64 { return s.versionOf(d.First(), (d+1).First()-1) }
+
+func (s State) versionOf(first, last lake.Partition) int64 {
+	if s.Days.IsZero() {
+		return s.Version
+	}
+	return s.Days.Of(first, last)
 }
 
 // rebuiltSkew is the largest assumed difference between the clocks of compaction and of an engine.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -37,6 +38,28 @@ func (c ColumnsByHour) Add(hour lake.Partition, bytes int64, columns engine.Colu
 		sum.Columns[name] += n
 	}
 	c[hour] = sum
+}
+
+// Of returns the sums of the hours with objects. It reports whether all of these objects were counted.
+func (c ColumnsByHour) Of(hours map[lake.Partition]engine.Sizes) (sum ColumnSizes, complete bool) {
+	for hour, objects := range hours {
+		if c[hour].Objects != objects.Bytes {
+			return ColumnSizes{}, false
+		}
+		sum.Add(c[hour])
+	}
+	return sum, true
+}
+
+// Add adds the sizes of other objects.
+func (s *ColumnSizes) Add(other ColumnSizes) {
+	if s.Columns == nil {
+		s.Columns = make(engine.ColumnBytes, len(other.Columns))
+	}
+	s.Objects += other.Objects
+	for name, n := range other.Columns {
+		s.Columns[name] += n
+	}
 }
 
 // Total returns the sums of all hours.
@@ -223,6 +246,28 @@ func saveDay(ctx context.Context, table Table, now time.Time, day string, sizes 
 	}
 	change.Expires = now.Add(dayKept)
 	return table.Write(ctx, change)
+}
+
+// SavedHours yields the sizes that SaveHours has saved, for each of the days from first to last. It saves those again
+// that the table would remove otherwise. Days that cannot be decoded are left out.
+func SavedHours(ctx context.Context, table Table, now time.Time, first, last lake.Day) iter.Seq2[ColumnsByHour, error] {
+	return func(yield func(ColumnsByHour, error) bool) {
+		for item, err := range table.Between(ctx, daySizes, first.String(), last.String()) {
+			var day savedDay
+			if err == nil && item.Read(&day) != nil {
+				continue
+			}
+			if err == nil && now.Sub(day.Saved) >= dayRenewed {
+				err = SaveHours(ctx, table, now, day.Sizes)
+			}
+			if err != nil {
+				err = fmt.Errorf("read the sizes of the columns of days: %w", err)
+			}
+			if !yield(day.Sizes, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 const (

@@ -11,20 +11,22 @@ import (
 	"github.com/orrery/orrery/shared/status"
 )
 
-// Overview knows the status of a lake from its state and a listing of its bucket.
+// Overview knows the status of a lake from its state and the sizes of its objects.
 type Overview struct {
-	table   Table
-	listing *Listing
+	table Table
+	sizes *Sizes
 }
 
 var _ status.Source = (*Overview)(nil)
 
 // NewOverview returns an Overview of the lake with that table and listing.
-func NewOverview(table Table, listing *Listing) *Overview { return &Overview{table, listing} }
+func NewOverview(table Table, listing *Listing) *Overview {
+	return &Overview{table, NewSizes(table, listing)}
+}
 
 // Status describes the lake. The numbers of records of hours are not known. The number of all records is not known once
 // objects have been removed or are lost, and those of objects and bytes are not known of a lake with too many objects
-// to list them.
+// that are not counted.
 func (o *Overview) Status(ctx context.Context) (status.Status, error) {
 	s, _, err := Load(ctx, o.table)
 	if err != nil {
@@ -38,13 +40,13 @@ func (o *Overview) Status(ctx context.Context) (status.Status, error) {
 		return found, nil
 	}
 	first, last := lake.PartitionOf(s.Extent.MinTsMs), lake.PartitionOf(s.Extent.MaxTsMs)
-	newest := max(first, last-status.NewestHours+1)
-	hours, known, err := o.listing.Sizes(ctx, s.Watermark, newest, last)
+	newest, of := max(first, last-status.NewestHours+1), s.OfEngines()
+	hours, known, err := o.sizes.Sizes(ctx, of, newest, last)
 	if err != nil || !known {
 		return found, err
 	}
 	found.Hours = newestFirst(hours, s.Watermark)
-	earlier, known, err := o.listing.Sizes(ctx, s.Watermark, first, newest-1)
+	earlier, known, err := o.sizes.Sizes(ctx, of, first, newest-1)
 	if err != nil || !known {
 		return found, err
 	}

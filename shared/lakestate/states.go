@@ -36,18 +36,24 @@ func (s *States) State(ctx context.Context) (engine.State, error) {
 		return engine.State{}, err
 	}
 	s.read = now
-	s.last = engine.State{
-		Extent:    st.Extent,
-		Watermark: st.Watermark,
-		Version:   st.Version,
-		Days:      st.Days,
+	s.last = st.OfEngines()
+	return s.last, nil
+}
 
-		CompleteThrough: st.CompleteThrough(),
+// OfEngines returns what engines need of a state.
+func (s State) OfEngines() engine.State {
+	of := engine.State{
+		Extent:    s.Extent,
+		Watermark: s.Watermark,
+		Version:   s.Version,
+		Days:      s.Days,
+
+		CompleteThrough: s.CompleteThrough(),
 	}
-	for _, o := range st.Lost {
-		s.last.Lost = append(s.last.Lost, engine.LostObject{
+	for _, o := range s.Lost {
+		of.Lost = append(of.Lost, engine.LostObject{
 			Name: o.Name, Partition: o.Hour, Rebuilt: o.Rebuilt, Reason: o.Reason,
 		})
 	}
-	return s.last, nil
+	return of
 }

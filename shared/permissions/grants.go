@@ -89,9 +89,10 @@ var (
 		{LakeObjects, []string{"lists/*"}, []string{"s3:PutObject"}},
 	}}
 
-	// It lists the objects, and reads none.
+	// It lists the objects, and reads none. Most days are counted.
 	describing = Task{"describing the lake", []Grant{
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
+		{Items, []string{"counts"}, []string{"dynamodb:Query"}},
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 	}}
 
@@ -101,8 +102,8 @@ var (
 		// Query: the request of a query may take several items.
 		{Items, []string{"query#*"}, []string{"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
-		// Of the columns of each day, for estimates.
-		{Items, []string{"sizes"}, []string{"dynamodb:Query"}},
+		// Of the objects and of the columns of each day, for estimates.
+		{Items, []string{"counts", "sizes"}, []string{"dynamodb:Query"}},
 		// Lists of values that filters name: the newest version, or one by its number.
 		{Items, []string{"list#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 		// Objects at which queries fail.
@@ -162,7 +163,7 @@ var (
 		{LakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
-		{Items, []string{"sizes"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"counts", "sizes"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 		{Items, []string{"suspects"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
 	}}
 

@@ -58,7 +58,7 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 	listing, columns := lakestate.NewListing(bucket), lakestate.NewColumns(state, time.Now)
 	service, err := athena.New(athena.Config{
 		Client: client, S3: objects, States: states, Workgroup: e.Workgroup, Database: e.Database,
-		Sizes: listing, Columns: columns,
+		Sizes: lakestate.NewSizes(state, listing), Columns: columns,
 		FromYear: e.ProjectionFrom, DamageReports: lakestate.NewDamageReports(state, time.Now), ReuseFor: reuseResults,
 		Now: time.Now,
 	})

@@ -370,7 +370,7 @@ func (w *world) searching(e function.Environment) {
 	athenaEngine, err := athena.New(athena.Config{
 		Client: w.client, States: constant(state), Workgroup: e.Workgroup, Database: e.Database,
 		FromYear: e.ProjectionFrom, DamageReports: lakestate.NewDamageReports(w.ledger, at), Now: at, Sleep: w.sleep,
-		Sizes: listing, Columns: columns,
+		Sizes: lakestate.NewSizes(w.ledger, listing), Columns: columns,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -67,6 +67,11 @@ const (
 	percentiles    = 0.1          // of the queries of topx and stats that ask for percentiles
 	listed         = 1000         // objects in a listing
 	listSeconds    = 0.1          // of a listing
+	countedFrom    = 5            // days from which on a period's objects are counted by day; it cuts the first and the last
+	countedEnds    = 2            // days of such a period whose objects are listed
+	newestHours    = 72           // of the status, whose objects are listed
+	countReads     = 0.1          // to read the count of a day
+	compactions    = 96.0         // a day
 	smallSeconds   = 0.05         // a request without a query
 	valuesGB       = 1.0
 	smallGB        = 0.25 // for saved filters and the status
@@ -108,8 +113,9 @@ var Assumptions = []string{
 		"needs one about its period and, if it is a limit, the 24 hours before.",
 	"A page of an export has 2,500 records. It reads half of the period, on average, and one whole row group.",
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
-		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status lists the " +
-		"objects of the whole lake: 1,000 at a time, in 0.1 s.",
+		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status lists those of " +
+		"four days: 1,000 at a time, in 0.1 s. Of longer periods, objects are counted by day. Compaction counts them: it runs " +
+		"96 times a day, and lists the objects of one day each time, and those of the whole lake once a day.",
 	"A scheduled report is about a day and the day before, with 23 questions; for its incidents, only the hours are " +
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
@@ -144,8 +150,16 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	requests := asked + queries + small            // with requests for values
 	freshObjects := logs / month / 24 * min(freshHours, l.PeriodHours) * freshPerLog
 	ofPeriod := max(0, l.PeriodHours-freshHours)*objects + freshObjects
-	lists := asked*listings(ofPeriod) + questions*listings(24*objects) +
-		queries*listings(l.LakeDays*24*objects)
+	counted := func(days float64) float64 { // of the days of a period
+		if days < countedFrom {
+			return 0
+		}
+		return days - countedEnds
+	}
+	ofStatus := math.Min(l.LakeDays*24, newestHours+24)*objects + freshObjects
+	lists := asked*listings(ofPeriod-counted(l.PeriodHours/24)*24*objects) + questions*listings(24*objects) +
+		queries*listings(ofStatus) + month*(compactions*listings(24*objects)+listings(l.LakeDays*24*objects))
+	countsRead := asked*counted(l.PeriodHours/24) + (queries+compactions*month)*counted(l.LakeDays)
 	// scanned returns 1 for a query that is answered without Athena, else 0; billed the bytes that Athena bills.
 	scanned := func(bytes, objects float64) float64 {
 		if !l.AthenaAlone && bytes <= scanBytes && objects <= hybrid.DefaultObjects {
@@ -214,7 +228,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("Lambda", "rollups, GB-s", inRollups*month*rollupCPU/ingestCores*ingestGB, p.LambdaGBs)
 	add("Lambda", "queries, GB-s", (asked*querySeconds-saved)*queryGB, p.LambdaGBs)
 	add("Lambda", "values, saved filters and status, GB-s", queries*smallSeconds*valuesGB+small*smallSeconds*smallGB+
-		queries*listings(l.LakeDays*24*objects)*listSeconds*smallGB, p.LambdaGBs)
+		queries*listings(ofStatus)*listSeconds*smallGB, p.LambdaGBs)
 	looks := 0.0
 	if reports > 0 {
 		looks = ticks * month
@@ -227,9 +241,9 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		days = 0
 	}
 	add("DynamoDB", "writes, million",
-		(logs*itemsPerLog*2+24*month*sizesWrites+(asked+questions)*2+reports*runWrites)/1e6, p.WriteMillion)
+		(logs*itemsPerLog*2+24*month*sizesWrites+compactions*month+(asked+questions)*2+reports*runWrites)/1e6, p.WriteMillion)
 	add("DynamoDB", "reads, million",
-		(logs*itemsPerLog+asked*(4+days*sizesReads)+(requests-asked)*2)/1e6, p.ReadMillion)
+		(logs*itemsPerLog+asked*(4+days*sizesReads)+(requests-asked)*2+countsRead*countReads)/1e6, p.ReadMillion)
 	for _, route := range slices.Sorted(maps.Keys(b.Route)) {
 		bytes := billed(b.Route[route]*period, ofPeriod)
 		if route == "logs" { // the row groups of the newest matches

@@ -71,18 +71,19 @@ func TestEstimate(t *testing.T) {
 		// An export of 7,000 records has three pages. Each reads half of the day.
 		"Athena scanned by exports of logs, TB": 2 * 3 * 30.4 * (50e6*20 + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"Athena scanned for percentiles, TB":    1000 * 30.4 / 10 * 100e6 * (3 + 40) / 1e12 * 5,
-		// A day has 24 objects, and a year 8,760.
-		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*9 + 3) * 30.4 / 1e3 * 0.005,
+		// A day has 24 objects, and a year 8,760, which are listed once a day.
+		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*1 + 3 + 96 + 9) * 30.4 / 1e3 * 0.005,
 		// A thousand logs a day, each with eight requests. Of the newest three hours of a query, they have 125 objects.
 		"S3 reads, 1,000": 30.4 * (1000*8 + (3*1000+2*3)*(21*12+125*3) + 3*24*12) / 1e3 * 0.0004,
-		// A query about a day reads the sizes of two days, which are written each hour.
-		"DynamoDB reads, million":  30.4 * (1000*14 + (3*1000+2*3)*(4+2*3) + 3*1000*2) / 1e6 * 0.125,
-		"DynamoDB writes, million": 30.4 * (1000*14*2 + 24*24 + (3*1000+2*3+3)*2 + 10) / 1e6 * 0.625,
+		// A query about a day reads the sizes of two days, which are written each hour. The status and each compaction read
+		// the counts of 363 days.
+		"DynamoDB reads, million":  30.4 * (1000*14 + (3*1000+2*3)*(4+2*3) + 3*1000*2 + (1000+96)*363*0.1) / 1e6 * 0.125,
+		"DynamoDB writes, million": 30.4 * (1000*14*2 + 24*24 + 96 + (3*1000+2*3+3)*2 + 10) / 1e6 * 0.625,
 		// Of a daily report, the smallest question is answered without Athena.
 		"Athena scanned by scheduled reports, TB":       30.4 * (100e6*(10+20) + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"Lambda scheduled reports, GB-s":                30.4 * (3.0/8*3 + 288*0.2/4) * 0.0000133334,
 		"SES mails of reports and their MB, 1,000":      30.4 / 1e3 * (0.10 + 100*0.00012),
-		"Lambda values, saved filters and status, GB-s": 1000 * 30.4 * (0.05 + 2*0.05/4 + 9*0.1/4) * 0.0000133334,
+		"Lambda values, saved filters and status, GB-s": 1000 * 30.4 * (0.05 + 2*0.05/4 + 0.1/4) * 0.0000133334,
 	} {
 		if item, ok := got[line]; !ok || math.Abs(item.USD-want) > want/1e9 {
 			t.Errorf("%s: %v USD, not %v", line, item.USD, want)

@@ -45,7 +45,7 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	for _, name := range q.Columns() {
 		estimate.Columns = append(estimate.Columns, engine.ColumnSize{Name: name})
 	}
-	hours, warning := e.sizesOf(ctx, state.Watermark, estimate.Partitions)
+	hours, warning := e.sizesOf(ctx, state, estimate.Partitions)
 	if warning != "" {
 		estimate.Warnings = append(estimate.Warnings, warning)
 		return estimate, nil
@@ -121,7 +121,7 @@ func (e *Engine) addColumnSizes(
 
 // sizesOf returns the sizes of the objects of hours, which are ascending, or a warning if they are not known.
 func (e *Engine) sizesOf(
-	ctx context.Context, watermark lake.Partition, hours []lake.Partition,
+	ctx context.Context, state engine.State, hours []lake.Partition,
 ) (_ map[lake.Partition]engine.Sizes, warning string) {
 	all := map[lake.Partition]engine.Sizes{}
 	if len(hours) == 0 {
@@ -132,7 +132,7 @@ func (e *Engine) sizesOf(
 	}
 	for len(hours) > 0 {
 		n := engine.Adjacent(hours)
-		sizes, known, err := e.Sizes.Sizes(ctx, watermark, hours[0], hours[n-1])
+		sizes, known, err := e.Sizes.Sizes(ctx, state, hours[0], hours[n-1])
 		switch {
 		case err != nil:
 			return nil, sizesUnavailable

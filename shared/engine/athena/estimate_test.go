@@ -27,7 +27,7 @@ type sizes struct {
 }
 
 func (s *sizes) Sizes(
-	_ context.Context, _, from, to lake.Partition,
+	_ context.Context, _ engine.State, from, to lake.Partition,
 ) (hours map[lake.Partition]engine.Sizes, known bool, _ error) {
 	if s.fail != nil || s.tooMany {
 		return nil, false, s.fail

@@ -44,7 +44,7 @@ func objectsOf(rows []lake.Row, watermark lake.Partition) (all objects) {
 }
 
 func (o objects) Sizes(
-	_ context.Context, _, from, to lake.Partition,
+	_ context.Context, _ engine.State, from, to lake.Partition,
 ) (hours map[lake.Partition]engine.Sizes, known bool, _ error) {
 	hours = map[lake.Partition]engine.Sizes{}
 	for _, object := range o {
@@ -131,7 +131,7 @@ func TestEstimateOfWhatStatementsTouch(t *testing.T) {
 	all := objects(stored)
 	e := openMetered(t, rows, all)
 	tenToEleven := lake.PartitionOf(time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC).UnixMilli())
-	listed, _, err := all.Sizes(t.Context(), states.state.Watermark, tenToEleven, tenToEleven)
+	listed, _, err := all.Sizes(t.Context(), states.state, tenToEleven, tenToEleven)
 	hour := listed[tenToEleven]
 	if err != nil || hour.Bytes == 0 {
 		t.Fatalf("%+v, %v", hour, err)

@@ -45,9 +45,10 @@ func (w *world) columnSizes(hours ...lake.Partition) (estimated, actual engine.C
 	w.t.Helper()
 	s := w.state()
 	listing := lakestate.NewListing(w.lake)
+	inBucket := lakestate.NewSizes(w.table, listing)
 	sizes, actual := map[lake.Partition]engine.Sizes{}, engine.ColumnBytes{}
 	for _, hour := range hours {
-		found, known, err := listing.Sizes(w.t.Context(), s.Watermark, hour, hour)
+		found, known, err := inBucket.Sizes(w.t.Context(), s, hour, hour)
 		if err != nil || !known || found[hour].Objects == 0 {
 			w.t.Fatalf("%+v, %v, %v", found, known, err)
 		}
@@ -78,8 +79,8 @@ func (p *play) expectCountedColumns() (checked int) {
 	p.t.Helper()
 	w := &world{t: p.t, lake: p.lake, table: p.table, time: p.time}
 	s := w.state()
-	listing := lakestate.NewListing(p.lake)
-	hours, _, err := listing.Sizes(p.t.Context(), s.Watermark, hourAt(-100), hourAt(100))
+	sizes := lakestate.NewSizes(p.table, lakestate.NewListing(p.lake))
+	hours, _, err := sizes.Sizes(p.t.Context(), s, hourAt(-100), hourAt(100))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -68,23 +68,25 @@ func newDeployment(t *testing.T) *deployment {
 
 // tasks returns the imports and compactions that the tests disturb, in order.
 func (d *deployment) tasks() []func() error {
-	compactAt := func(after time.Duration) func() error {
-		return func() error {
-			d.time = testTime.Add(after)
-			defer d.guard.As("compact")()
-			_, err := d.sequential().Compact(d.ctx, time.Time{})
-			return err
-		}
-	}
 	return []func() error{
 		d.importing("raw/a"),
 		d.importing("raw/b"),
 		d.damage,
-		compactAt(5 * time.Hour),
+		d.compactingAt(5 * time.Hour),
 		d.damageCompacted,
 		d.importing("raw/a.1"),
-		compactAt(12 * time.Hour),
-		compactAt(36 * time.Hour),
+		d.compactingAt(12 * time.Hour),
+		d.compactingAt(36 * time.Hour),
+	}
+}
+
+// compactingAt returns the compaction some time after the first record.
+func (d *deployment) compactingAt(after time.Duration) func() error {
+	return func() error {
+		d.time = testTime.Add(after)
+		defer d.guard.As("compact")()
+		_, err := d.sequential().Compact(d.ctx, time.Time{})
+		return err
 	}
 }
 
@@ -432,7 +434,9 @@ func TestFunctionsUseTheirGrants(t *testing.T) {
 		if err := d.reconciling(&sent)(); err != nil || len(sent) != 3 {
 			t.Fatal(sent, err)
 		}
-		for _, task := range d.tasks() {
+		d.put("raw/c", daysOf(2, 1)) // once it is compacted, the first day is whole
+		tasks := append(d.tasks(), d.importing("raw/c"), d.compactingAt(72*time.Hour))
+		for _, task := range tasks {
 			dead := false
 			d.network.Script = func(_ int, r *http.Request) faulttest.Fault {
 				dead = dead || cutShort && d.guard.Acting() == "ingest" && r.Header.Get("X-Amz-Copy-Source") != ""

@@ -61,7 +61,7 @@ func TestAnyInterleaving(t *testing.T) {
 	t.Logf("%+v", sum)
 	missing := sum.Damaged == 0 || sum.Rebuilt == 0 || sum.Incomplete == 0 || sum.Complete == 0 ||
 		sum.Reconciled == 0 || sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 ||
-		sum.Swept == 0 || sum.Unchanged == 0 || sum.Listed < n || sum.Counted < n
+		sum.Swept == 0 || sum.Unchanged == 0 || sum.Listed < n || sum.Counted < n || sum.DayCounts < n
 	if n >= 8 && (missing || sum.Compared < 10*n) {
 		t.Errorf("too few events happened: %+v", sum)
 	}
@@ -85,6 +85,7 @@ type tally struct {
 	Unchanged                    int // days that a reader has found again as they were, after changes of others
 	Listed                       int // objects that have their lists of values at the end
 	Counted                      int // hours whose columns have their sizes at the end
+	DayCounts                    int // counts of days that were compared with the objects
 }
 
 // play is one run of a deployment under a scheduler, which lets one actor at a time make one step.
@@ -207,7 +208,7 @@ func (p *play) run(sum *tally) {
 		sum.Compared + s.Compared, sum.Late + s.Late, sum.Hours + s.Hours, sum.Swept + s.Swept,
 		sum.Complete + s.Complete, sum.Held + s.Held, sum.Reconciled + s.Reconciled,
 		sum.Damaged + s.Damaged, sum.Rebuilt + s.Rebuilt, sum.Incomplete + s.Incomplete, sum.Unchanged + s.Unchanged,
-		sum.Listed + s.Listed, sum.Counted + s.Counted,
+		sum.Listed + s.Listed, sum.Counted + s.Counted, sum.DayCounts + s.DayCounts,
 	}
 }
 
@@ -322,6 +323,9 @@ func (p *play) step(a *actor) {
 	}
 	a.turn <- v
 	p.await(a)
+	if p.sum.Steps%8 == 0 {
+		p.checkDayCounts()
+	}
 }
 
 // damage replaces the content of an object by half of it.

@@ -77,7 +77,7 @@ func (c *Compactor) Compact(ctx context.Context, until time.Time) (report Report
 		err = c.narrowExtent(ctx)
 	}
 	if err == nil {
-		err = c.countRecords(ctx, deadline.Passed(p.stop, c.Now))
+		err = c.count(ctx, deadline.Passed(p.stop, c.Now))
 	}
 	report.Elapsed = c.Now().Sub(began)
 	if err = errors.Join(err, unrepaired); err != nil {

@@ -23,54 +23,97 @@ const (
 	countEvery = 24 * time.Hour
 	// countAgain is when the records are counted again after a count that has not succeeded.
 	countAgain = 6 * time.Hour
-	// maxCounted is the maximum number of objects whose records are counted, two years of compacted hours. It takes
-	// some ten seconds, and costs a cent.
-	maxCounted = 20_000
+	// maxCounted is the maximum number of objects whose footers a compaction reads to count their records. It takes a
+	// minute, and costs five cents. Days keep their counts, so that the next compaction continues.
+	maxCounted = 100_000
+	// quietTries is how often the objects of the newest hours are listed if imports are published meanwhile.
+	quietTries = 3
 )
 
-// countRecords corrects the number of records of the extent from the footers of the objects that readers see, and
-// records the sizes of their columns for estimates. It does nothing while an object is lost or an import is open, and
-// with more objects than maxCounted. Then the number stays unknown, if it is. Of several compactions, one counts at a
-// time, and its correction is made once.
-func (c *Compactor) countRecords(ctx context.Context, timeUp func() bool) error {
+// count counts the objects of days. Once a day, and after objects were removed, it also counts the records of the lake
+// and adds up the sizes of columns. Of several compactions, one counts the records at a time, and its correction is
+// made once.
+func (c *Compactor) count(ctx context.Context, timeUp func() bool) error {
 	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil {
 		return err
 	}
 	now := c.Now().UTC()
-	switch {
-	case !s.Shrunk && now.Sub(s.Counted) < countEvery, now.Sub(s.CountBegan) < countAgain:
-		return nil
-	case slices.ContainsFunc(s.Lost, isLost) || len(s.Open) > 0:
-		return nil
-	}
-	objects, err := c.countable(ctx, s)
-	if err != nil || len(objects) == 0 {
-		return err
-	}
 	mine := false
-	_, err = c.ChangeState(ctx, func(current *lakestate.State) bool {
-		mine = current.CountBegan.Equal(s.CountBegan) && current.Counted.Equal(s.Counted)
-		current.CountBegan = now
-		return mine
-	})
-	if err != nil || !mine {
+	if c.recordsDue(s, now) {
+		_, err := c.ChangeState(ctx, func(current *lakestate.State) bool {
+			mine = current.CountBegan.Equal(s.CountBegan) && current.Counted.Equal(s.Counted)
+			current.CountBegan = now
+			return mine
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := c.countObjects(ctx, mine, timeUp); err != nil || !mine {
 		return err
 	}
-	sum, err := c.sizesOf(ctx, objects, timeUp)
+	err = c.countRecords(ctx, now, timeUp)
+	if errors.Is(err, errLeft) {
+		_, err := c.ChangeState(ctx, func(current *lakestate.State) bool {
+			mine = current.CountBegan.Equal(now)
+			current.CountBegan = time.Time{} // the next compaction continues
+			return mine
+		})
+		return err
+	}
 	if errors.Is(err, errNotCounted) {
 		return nil
 	}
+	return err
+}
+
+func (c *Compactor) recordsDue(s lakestate.State, now time.Time) bool {
+	switch {
+	case s.Extent.Rows == 0 || slices.ContainsFunc(s.Lost, isLost):
+		return false
+	case now.Sub(s.CountBegan) < countAgain:
+		return false
+	}
+	return s.Shrunk || now.Sub(s.Counted) >= countEvery
+}
+
+// countRecords corrects the number of records of the extent from the footers of the objects that readers see, and
+// records the sizes of their columns for estimates. It reads the footers of days that have changed since their last
+// count, and of the newest hours. If an object is lost or cannot be read, the error is errNotCounted. Then the number
+// stays unknown, if it is.
+func (c *Compactor) countRecords(ctx context.Context, began time.Time, timeUp func() bool) error {
+	s, _, err := lakestate.Load(ctx, c.Table)
+	if err != nil {
+		return err
+	}
+	counts, err := c.countsOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	days, err := c.recordsOfDays(ctx, s, counts, timeUp)
+	if err != nil {
+		return err
+	}
+	s, objects, err := c.newestObjects(ctx, counts)
+	if err != nil {
+		return err
+	}
+	sum, err := c.sizesOf(ctx, objects, timeUp)
 	if err != nil {
 		return err
 	}
 	total := sum.hours.Total()
+	total.Add(days.columns)
+	if total.Objects == 0 {
+		return errNotCounted // nothing is left, or the bucket has removed what was counted
+	}
 	_, err = c.ChangeState(ctx, func(current *lakestate.State) bool {
-		if !current.CountBegan.Equal(now) || hasShrunk(s, *current) || slices.ContainsFunc(current.Lost, isLost) {
+		if !current.CountBegan.Equal(began) || hasShrunk(s, *current) || slices.ContainsFunc(current.Lost, isLost) {
 			return false
 		}
-		current.Extent.Rows += sum.rows - s.Extent.Rows // imports may have been published meanwhile
-		current.Shrunk, current.Counted, current.CountBegan = false, now, time.Time{}
+		current.Extent.Rows += days.records + sum.rows - s.Extent.Rows // imports may have been published meanwhile
+		current.Shrunk, current.Counted, current.CountBegan = false, began, time.Time{}
 		return true
 	})
 	if err != nil {
@@ -80,7 +123,137 @@ func (c *Compactor) countRecords(ctx context.Context, timeUp func() bool) error 
 	if err := lakestate.SaveColumnSizes(ctx, c.Table, total); err != nil {
 		return err
 	}
-	return lakestate.SaveHours(ctx, c.Table, now, sum.hours)
+	return lakestate.SaveHours(ctx, c.Table, began, sum.hours)
+}
+
+// daysCounted is the sum of what days have.
+type daysCounted struct {
+	records int64
+	columns lakestate.ColumnSizes
+}
+
+// recordsOfDays adds up the records and the columns of days. It reads the footers of the days that were never counted
+// with the objects that they have now. The error is errLeft if the time is up, or if they have too many objects, and
+// errNotCounted if some of them cannot be read.
+func (c *Compactor) recordsOfDays(
+	ctx context.Context, s lakestate.State, counts map[lake.Day]lakestate.DayCount, timeUp func() bool,
+) (all daysCounted, _ error) {
+	if len(counts) == 0 {
+		return all, nil
+	}
+	first, last := wholeDays(s)
+	counted := map[lake.Day]lakestate.ColumnSizes{}
+	for hours, err := range lakestate.SavedHours(ctx, c.Table, c.Now(), first, last) {
+		if err != nil {
+			return all, err
+		}
+		for hour := range hours {
+			day := hour.Day()
+			if sizes, complete := hours.Of(counts[day].Hours); complete {
+				counted[day] = sizes
+			}
+			break
+		}
+	}
+	left, unreadable := maxCounted, false
+	for _, day := range slices.Sorted(maps.Keys(counts)) {
+		count := counts[day]
+		n := count.Objects()
+		if n == 0 {
+			continue
+		}
+		if columns, known := counted[day]; known && count.Records != nil {
+			all.records += *count.Records
+			all.columns.Add(columns)
+			continue
+		}
+		if left -= n; left < 0 && left+n < maxCounted || timeUp() {
+			return all, errLeft
+		}
+		sum, err := c.recordsOfDay(ctx, count, timeUp)
+		switch {
+		case errors.Is(err, errNotCounted):
+			unreadable = true // the other days are counted all the same
+		case err != nil:
+			return all, err
+		default:
+			all.records += sum.rows
+			all.columns.Add(sum.hours.Total())
+		}
+	}
+	if unreadable {
+		return all, errNotCounted
+	}
+	return all, nil
+}
+
+// recordsOfDay reads the footers of the objects of a day, and saves the number of their records and the sizes of their
+// columns. The error is errNotCounted if the day does not have the objects of its count any more.
+func (c *Compactor) recordsOfDay(
+	ctx context.Context, count lakestate.DayCount, timeUp func() bool,
+) (*contents, error) {
+	var objects []blob.Info
+	keep := func(_ lake.Day, info blob.Info) { objects = append(objects, info) }
+	digest := ""
+	for found, err := range lakestate.NewListing(c.Lake).Days(ctx, count.Day, count.Day, keep) {
+		if err != nil {
+			return nil, err
+		}
+		digest = found.Digest
+	}
+	if digest != count.Digest {
+		return nil, errNotCounted
+	}
+	sum, err := c.sizesOf(ctx, objects, timeUp)
+	if err != nil {
+		return nil, err
+	}
+	if err := lakestate.SaveHours(ctx, c.Table, c.Now(), sum.hours); err != nil {
+		return nil, err
+	}
+	with := count
+	with.Records = &sum.rows
+	return sum, lakestate.SaveDayCount(ctx, c.Table, c.Now(), count, with)
+}
+
+// newestObjects lists the objects that readers see in the hours after the days with counts. It returns the state of
+// which that is true, and of which the counts hold, and no import is open: a listing may have objects of imports that
+// readers do not see yet. If no such moment is found, the error is errNotCounted.
+func (c *Compactor) newestObjects(
+	ctx context.Context, counts map[lake.Day]lakestate.DayCount,
+) (s lakestate.State, objects []blob.Info, err error) {
+	listed, err := lakestate.ReadListed(ctx, c.Table)
+	if err != nil {
+		return s, nil, err
+	}
+	s, _, err = lakestate.Load(ctx, c.Table)
+	for range quietTries {
+		if err != nil {
+			return s, nil, err
+		}
+		first, last := lake.PartitionOf(s.Extent.MinTsMs), lake.PartitionOf(s.Extent.MaxTsMs)
+		if _, day := wholeDays(s); len(counts) > 0 {
+			first = max(first, (day + 1).First())
+		}
+		objects = objects[:0]
+		for info, err := range lakestate.NewListing(c.Lake).Objects(ctx, s.Watermark, first, last) {
+			if err != nil {
+				return s, nil, err
+			}
+			if len(objects) == maxCounted {
+				return s, nil, errNotCounted
+			}
+			if bucket.IsObject(info) {
+				objects = append(objects, info)
+			}
+		}
+		before := s
+		s, _, err = lakestate.Load(ctx, c.Table)
+		if err == nil && s.Version == before.Version && len(s.Open) == 0 {
+			return s, objects, holding(s, counts, listed)
+		}
+	}
+	return s, nil, errors.Join(err, errNotCounted)
 }
 
 // hasShrunk reports whether objects were removed between two states.
@@ -89,32 +262,11 @@ func hasShrunk(before, after lakestate.State) bool {
 		after.Extent.MinTsMs > before.Extent.MinTsMs || after.Extent.MaxTsMs < before.Extent.MaxTsMs
 }
 
-// countable lists the objects that readers of a state see. It returns nil if there are too many, or if the lake has
-// changed meanwhile: a listing may have objects of imports that readers do not see yet.
-func (c *Compactor) countable(ctx context.Context, s lakestate.State) ([]blob.Info, error) {
-	first, last := lake.PartitionOf(s.Extent.MinTsMs), lake.PartitionOf(s.Extent.MaxTsMs)
-	var objects []blob.Info
-	for info, err := range lakestate.NewListing(c.Lake).Objects(ctx, s.Watermark, first, last) {
-		if err != nil {
-			return nil, err
-		}
-		if !bucket.IsObject(info) {
-			continue
-		}
-		if len(objects) == maxCounted {
-			return nil, nil
-		}
-		objects = append(objects, info)
-	}
-	now, _, err := lakestate.Load(ctx, c.Table)
-	if err != nil || now.Version != s.Version || len(now.Open) > 0 {
-		return nil, err
-	}
-	return objects, nil
-}
-
 // errNotCounted means that the records of an object cannot be counted now.
 var errNotCounted = errors.New("not counted")
+
+// errLeft means that the next compaction continues the count.
+var errLeft = errors.New("objects are left to be counted")
 
 // contents is the sum of the rows of objects, and the sizes of their columns.
 type contents struct {

@@ -10,9 +10,10 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
-func TestListing(t *testing.T) {
+func TestSizes(t *testing.T) {
 	const first = lake.Partition(490_000)
 	bucket := &blobtest.Memory{}
 	put := func(name string, bytes int) {
@@ -32,7 +33,7 @@ func TestListing(t *testing.T) {
 	}
 	put("lake/fresh/without-an-hour.parquet", 10_000)
 	put("lake/_staging/a/0.parquet", 10_000)
-	listing := lakestate.NewListing(bucket)
+	sizes := lakestate.NewSizes(lakestate.Over(&tabletest.Memory{}), lakestate.NewListing(bucket))
 	type hours = map[lake.Partition]engine.Sizes
 	compact, fresh := engine.Sizes{Objects: 2, Bytes: 11}, engine.Sizes{Objects: 2, Bytes: 1100}
 	for _, c := range []struct {
@@ -51,7 +52,7 @@ func TestListing(t *testing.T) {
 		{"nothing is compacted yet", 0, first, first, hours{first: fresh}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, known, err := listing.Sizes(t.Context(), c.watermark, c.from, c.to)
+			got, known, err := sizes.Sizes(t.Context(), engine.State{Watermark: c.watermark}, c.from, c.to)
 			if diff := cmp.Diff(c.want, got); err != nil || !known || diff != "" {
 				t.Errorf("%v, %v, %s", known, err, diff)
 			}
@@ -61,7 +62,7 @@ func TestListing(t *testing.T) {
 		for i := range 20_001 {
 			put("lake/"+lake.ObjectName(first+9, "many", i), 1)
 		}
-		if got, known, err := listing.Sizes(t.Context(), 0, first+9, first+9); err != nil || known {
+		if got, known, err := sizes.Sizes(t.Context(), engine.State{}, first+9, first+9); err != nil || known {
 			t.Errorf("%+v, %v, %v", got, known, err)
 		}
 	})
