@@ -14,14 +14,15 @@ import "time"
 // soon after such a message do not count.
 //
 // A queue that always has messages proves nothing either. A comparison of all raw logs with those that have arrived
-// does, and it also finds the logs of which S3 sent no message.
+// does, also one that several runs make, and it finds the logs of which S3 sent no message.
 type Backlog struct {
 	// Through is a time such that every log that was put before it is imported, refused, or an open import. It is zero
 	// as long as no such time is known.
 	Through time.Time `json:"through,omitzero"`
 	// Empty is the latest time at which the queues were empty, and that is followed by another one LooksApart later.
 	Empty time.Time `json:"empty,omitzero"`
-	// Lost is when the oldest log was put that the last comparison found lost. It is zero if there was no such log.
+	// Lost is when the oldest log was put that the last comparison found lost, or one that is not complete. It is zero
+	// if there was no such log.
 	Lost time.Time `json:"lost,omitzero"`
 	// Resent is the latest time before a message was replaced by one with the same logs.
 	Resent time.Time `json:"resent,omitzero"`
@@ -59,12 +60,25 @@ func (b *Backlog) SawEmpty(at time.Time) bool {
 
 // Compared records that all raw logs were compared with those that have arrived. Every log that was put before through
 // has arrived, except logs that an earlier version may have imported. Lost is when the oldest log was put that should
-// have arrived, or zero. Compared reports whether b has changed.
-func (b *Backlog) Compared(through, lost time.Time) bool {
+// have arrived, or zero. Logs that were put after judged were too young to be found lost. Compared reports whether b has
+// changed.
+func (b *Backlog) Compared(through, lost, judged time.Time) bool {
 	before := *b
 	b.advance(through)
-	b.Lost = lost
+	if known := b.Lost; !known.After(judged) || !lost.IsZero() && lost.Before(known) {
+		b.Lost = lost
+	} // else another comparison has found it since
 	return *b != before
+}
+
+// FoundLost records that a comparison which is not complete has found a lost log, which was put at that time. It
+// reports whether b has changed.
+func (b *Backlog) FoundLost(put time.Time) bool {
+	if !b.Lost.IsZero() && !put.Before(b.Lost) {
+		return false
+	}
+	b.Lost = put
+	return true
 }
 
 // advance moves Through to a later time.

@@ -67,10 +67,20 @@ func TestBacklogCompared(t *testing.T) {
 		{"a lost log holds it back", at(20), at(3), true, at(3)},
 		{"until the next comparison finds that it has arrived", at(30), time.Time{}, true, at(30)},
 	} {
-		if changed := b.Compared(step.through, step.lost); changed != step.changed || !b.Handled().Equal(step.handled) {
+		if changed := b.Compared(step.through, step.lost, at(15)); changed != step.changed || !b.Handled().Equal(step.handled) {
 			t.Errorf("%s: changed %t, handled %v", step.name, changed, b.Handled())
 		}
 	}
+	if !b.FoundLost(at(12)) || !b.Handled().Equal(at(12)) {
+		t.Errorf("a comparison that is not complete has found a lost log: handled %v", b.Handled())
+	}
+	if b.FoundLost(at(13)) || !b.Compared(at(30), at(14), at(12)) || !b.Handled().Equal(at(14)) {
+		t.Errorf("the oldest lost log has arrived, and a later one is lost: handled %v", b.Handled())
+	}
+	if b.Compared(at(30), time.Time{}, at(13)) || !b.Handled().Equal(at(14)) {
+		t.Errorf("a comparison for which the log was too young: handled %v", b.Handled())
+	}
+	b.Compared(at(30), time.Time{}, at(20))
 	b.SawEmpty(at(25))
 	b.SawEmpty(at(29))
 	if !b.Through.Equal(at(30)) {

@@ -32,8 +32,9 @@ const (
 )
 
 // Reconciliation compares the raw logs in a bucket with those that have arrived, and sends messages about the others.
-// It finds logs whose notification was lost, and logs whose message became a dead letter that expired. If a run
-// compares all logs, the time to which the lake is complete follows from it, see lakestate.Backlog.
+// It finds logs whose notification was lost, and logs whose message became a dead letter that expired. Once all logs are
+// compared, by one run or by several that continue each other, the time to which the lake is complete follows from it,
+// see comparison.
 type Reconciliation struct {
 	Raw   blob.Store
 	Table lakestate.Table
@@ -76,14 +77,18 @@ type reconcileState struct {
 	Since time.Time `json:"since"`
 	// After is the key after which the next run begins.
 	After string `json:"after,omitempty"`
-	// Compared is when the last run began that compared all logs.
+	// Compared is when the last comparison of all logs began.
 	Compared time.Time `json:"compared,omitzero"`
+	// Carried is the comparison that the next run continues. It has compared the logs up to After. It is nil if the last
+	// run compared all logs, or was one of an earlier version.
+	Carried *comparison `json:"carried,omitempty"`
 }
 
 var reconcileKey = lakestate.Key{Partition: "reconcile", Sort: "state"}
 
-// Run compares all logs once. It begins where the run before it was cut off by its deadline, or came to a lost log that
-// the limit did not allow to send. Then it compares the logs before that place.
+// Run compares all logs once. It begins where the run before it was cut off by its deadline, or at the first lost log
+// that the limit did not allow to send. Then it compares the logs before that place. If it is cut off itself, the next
+// run continues both comparisons.
 func (r Reconciliation) Run(ctx context.Context) (Report, error) {
 	if r.MinAge == 0 {
 		r.MinAge = DefaultMinAge
@@ -114,11 +119,11 @@ type reconcileRun struct {
 	timeUp       func() bool
 	since        time.Time // reconcileState.Since
 
-	missing time.Time // when the oldest log was put that has not arrived; zero without one
-	lost    time.Time // the same of those that should have arrived
+	open     []*comparison // the one that was carried here, if any, and that of this run, until they are complete
+	compared time.Time     // when the latest began that is complete
+	left     *string       // key after which the next run begins once all logs are compared; nil if it may begin anywhere
 
-	previous string  // key of the log before the one that is compared
-	next     *string // key after which the next run begins; nil if it may begin anywhere
+	previous string // key of the log before the one that is compared
 	report   Report
 }
 
@@ -147,24 +152,30 @@ func (r *reconcileRun) all(ctx context.Context) error {
 		}
 	}
 	r.since = state.Since
+	if state.Carried != nil {
+		r.open = append(r.open, state.Carried)
+	}
+	r.open = append(r.open, &comparison{Began: r.began.UTC(), From: state.After})
 	done, err := r.compare(ctx, state.After, "")
+	if err == nil && done {
+		err = r.reachedEnd(ctx)
+	}
 	if err == nil && done && state.After != "" {
-		done, err = r.compare(ctx, "", state.After)
+		if done, err = r.compare(ctx, "", state.After); err == nil && done {
+			err = r.reachedFrom(ctx, state.After)
+		}
+	}
+	if err == nil && !done {
+		err = r.foundLost(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	r.report.Unfinished = !done
-	if done {
-		if err := r.compared(ctx); err != nil {
-			return err
-		}
-		state.Compared = r.began.UTC()
+	if !r.compared.IsZero() {
+		state.Compared = r.compared
 	}
-	state.After = ""
-	if r.next != nil {
-		state.After = *r.next
-	}
+	state.After, state.Carried = r.next()
 	change, err := lakestate.ChangeOf(item, state)
 	if err == nil {
 		err = r.Table.Write(ctx, change)
@@ -182,19 +193,6 @@ func (r *reconcileRun) due(ctx context.Context, state reconcileState) (bool, err
 	}
 	s, _, err := lakestate.Load(ctx, r.Table)
 	return r.began.Sub(s.Backlog.Handled()) >= compareBehind, err
-}
-
-// compared records in the state of the lake that all logs were compared. Every log that was put before the run began
-// was listed. An arrived log is visible to readers, or was refused, or its import is open and in that state.
-func (r *reconcileRun) compared(ctx context.Context) error {
-	through := r.began.Add(-clockMargin).UTC()
-	if !r.missing.IsZero() && r.missing.Before(through) {
-		through = r.missing
-	}
-	compared := func(s *lakestate.State) bool { return s.Backlog.Compared(through, r.lost) }
-	atOnce := func(context.Context, int) error { return nil } // no other writer waits for this one
-	_, err := lakestate.Update(ctx, r.Table, compared, nil, atOnce)
-	return err
 }
 
 // firstArrival returns the time when the first log was put whose arrival was recorded, or now if there is none.
@@ -262,8 +260,10 @@ func (r *reconcileRun) comparePage(ctx context.Context, page []blob.Info) (done 
 		}
 	}
 	for _, info := range page {
+		if err := r.reachedFrom(ctx, r.previous); err != nil {
+			return false, err
+		}
 		if r.timeUp() {
-			r.continueAfter(r.previous)
 			return false, nil
 		}
 		item := items[info.Name]
@@ -274,13 +274,6 @@ func (r *reconcileRun) comparePage(ctx context.Context, page []blob.Info) (done 
 		r.previous = info.Name
 	}
 	return true, nil
-}
-
-// continueAfter has the next run begin after a key, unless there is an earlier reason to begin elsewhere.
-func (r *reconcileRun) continueAfter(key string) {
-	if r.next == nil {
-		r.next = &key
-	}
 }
 
 // compareLog compares one log with its item, and sends the log if it has not arrived. Like the handler of the queue, it
@@ -300,10 +293,7 @@ func (r *reconcileRun) compareLog(ctx context.Context, raw blob.Info, item lakes
 		r.report.Arrived++
 		return nil
 	}
-	r.missing = earliest(r.missing, raw.Modified)
-	if !earlier && !raw.Modified.After(r.missedBefore) {
-		r.lost = earliest(r.lost, raw.Modified)
-	}
+	r.isMissing(raw.Modified, !earlier && !raw.Modified.After(r.missedBefore))
 	switch {
 	case raw.Modified.After(r.missedBefore):
 		r.report.Recent++
@@ -315,7 +305,7 @@ func (r *reconcileRun) compareLog(ctx context.Context, raw blob.Info, item lakes
 		return r.sendEarlier(ctx, raw, item)
 	case r.report.Lost == r.Limit:
 		r.report.Left++
-		r.continueAfter(r.previous)
+		r.leave()
 	default:
 		r.report.Lost++
 		return r.send(ctx, raw)
