@@ -24,7 +24,8 @@ type effectCommand struct {
 	Against string `help:"The period before: previous, or the same time a number of days earlier, such as 7d." default:"previous" placeholder:"7d"`
 	TZ      string `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
 	DryRun  bool   `help:"Only print what the questions would read and cost."`
-	Strict  bool   `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
+	maxBytesFlag
+	Strict bool `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
 	formatFlags
 }
 
@@ -47,6 +48,7 @@ func (e *effectCommand) Run(ctx context.Context, c terminal.Console) error {
 // print prints the answer, and what is missing from it to standard error.
 func (e *effectCommand) print(ctx context.Context, server *client.Client, c terminal.Console, text string) error {
 	parameters := map[string]any{"at": e.At, "length": e.Length, "against": e.Against, "tz": e.TZ, "dry_run": e.DryRun}
+	e.addTo(parameters)
 	if text != "" {
 		parameters["filters"] = text
 	}

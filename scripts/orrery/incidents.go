@@ -24,7 +24,8 @@ type incidentsCommand struct {
 	question.LastFlag
 	TZ     string `name:"tz" help:"Time zone of the times in the table, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
 	DryRun bool   `help:"Only print what the first questions would read and cost."`
-	Strict bool   `help:"Exit with 5 also if there are more incidents than were printed, later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
+	maxBytesFlag
+	Strict bool `help:"Exit with 5 also if there are more incidents than were printed, later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
 	formatFlags
 }
 
@@ -50,6 +51,7 @@ func (i *incidentsCommand) Run(ctx context.Context, c terminal.Console) error {
 // print prints the answer, and what is missing from it to standard error.
 func (i *incidentsCommand) print(ctx context.Context, server *client.Client, c terminal.Console, text string) error {
 	parameters := map[string]any{"filters": text, "tz": i.TZ, "dry_run": i.DryRun}
+	i.addTo(parameters)
 	a, body, err := askTogether(ctx, server, search.Incidents, parameters, c.Err)
 	if err != nil {
 		return err

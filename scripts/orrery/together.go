@@ -66,3 +66,15 @@ func writeTogether(
 	}
 	return table(a.Data.Results)
 }
+
+// maxBytesFlag is the flag of a limit for what the questions of an answer read.
+type maxBytesFlag struct {
+	MaxBytes int64 `help:"The most bytes that the questions may read together; the one with which they may read more is not asked." placeholder:"BYTES"`
+}
+
+// addTo adds the limit to the parameters of a request.
+func (m maxBytesFlag) addTo(parameters map[string]any) {
+	if m.MaxBytes != 0 {
+		parameters[search.MaxBytesParam] = m.MaxBytes
+	}
+}

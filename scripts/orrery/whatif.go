@@ -29,7 +29,8 @@ type whatIfCommand struct {
 	TZ      string   `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
 	As      string   `enum:",json,terraform,curl" default:"" help:"Only print the rule as the gateway has it: json, terraform, or the curl command. With --attack and a best threshold, with that threshold." placeholder:"FORM"`
 	DryRun  bool     `help:"Only print what the first question would read and cost."`
-	Strict  bool     `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
+	maxBytesFlag
+	Strict bool `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`
 	formatFlags
 }
 
@@ -78,6 +79,7 @@ func (w *whatIfCommand) print(
 	ctx context.Context, server *client.Client, c terminal.Console, rules []string, text string,
 ) error {
 	parameters := map[string]any{"filters": text, "tz": w.TZ, "dry_run": w.DryRun}
+	w.addTo(parameters)
 	if len(rules) == 1 {
 		parameters["rule"] = rules[0]
 	} else {

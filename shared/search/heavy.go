@@ -14,7 +14,8 @@ type HeavyError struct {
 	MaxBytes int64
 	Estimate *Estimate
 	Fits     *MetaPeriod // the newest part of the period for which a query may not read more; nil: none was found
-	twice    bool        // the query has a second period, whose length is that of the first
+	Several  bool        // the request is for an answer to several questions
+	Unfitted bool        // no part of the period was looked for
 }
 
 func (e *HeavyError) Error() string { return "max_bytes: " + e.Message() }
@@ -24,9 +25,13 @@ func (e *HeavyError) Message() string {
 	if e.Estimate.Bytes == nil {
 		return noEstimate + ": ask without max_bytes"
 	}
-	text := fmt.Sprintf("the query may read %d bytes, more than %d; ", e.Estimate.Bytes.High, e.MaxBytes)
+	who := "the query"
+	if e.Several {
+		who = "its questions"
+	}
+	text := fmt.Sprintf("%s may read %d bytes, more than %d; ", who, e.Estimate.Bytes.High, e.MaxBytes)
 	switch {
-	case e.twice:
+	case e.Unfitted:
 		return text + "ask for a shorter period, or allow more bytes"
 	case e.Fits == nil:
 		return text + "no part of the period of at least a minute fits: allow more bytes"
@@ -34,15 +39,18 @@ func (e *HeavyError) Message() string {
 	return text + fmt.Sprintf("the period from %s to %s fits", e.Fits.From, e.Fits.To)
 }
 
-// maxBytes returns the parameter max_bytes, or 0 without one.
-func (r Request) maxBytes() (int64, error) {
-	if r.MaxBytes == "" {
+// MaxBytesParam is the name of the parameter for a limit.
+const MaxBytesParam = "max_bytes"
+
+// MaxBytes reads the parameter max_bytes, which is 0 if the text is empty. The error is a *ParamError.
+func MaxBytes(text string) (int64, error) {
+	if text == "" {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(r.MaxBytes, 10, 64)
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
 		return 0, &ParamError{
-			Param: "max_bytes", Message: fmt.Sprintf("%q is not a whole number of bytes, at least 1", r.MaxBytes), Suggestion: "100000000",
+			Param: MaxBytesParam, Message: fmt.Sprintf("%q is not a whole number of bytes, at least 1", text), Suggestion: "100000000",
 		}
 	}
 	return n, nil
@@ -62,13 +70,13 @@ func (s *Service) estimateWithin(
 
 // affordable returns a *HeavyError if the estimate of the query is more than the request allows.
 func (s *Service) affordable(ctx context.Context, r Request, q query.Query, e *Estimate, started bool) error {
-	most, err := r.maxBytes()
+	most, err := MaxBytes(r.MaxBytes)
 	if err != nil || most == 0 || e.Bytes != nil && e.Bytes.High <= most {
 		return err
 	}
 	diff, ok := q.Shape.(query.Diff)
-	heavy := &HeavyError{MaxBytes: most, Estimate: e, twice: ok && diff.Against != (query.Against{})}
-	if e.Bytes != nil && !heavy.twice {
+	heavy := &HeavyError{MaxBytes: most, Estimate: e, Unfitted: ok && diff.Against != (query.Against{})}
+	if e.Bytes != nil && !heavy.Unfitted {
 		if heavy.Fits, err = s.fitting(ctx, r, q, most, started); err != nil {
 			return err
 		}
@@ -76,8 +84,7 @@ func (s *Service) affordable(ctx context.Context, r Request, q query.Query, e *E
 	return heavy
 }
 
-// fitting looks, in eight steps, for the longest end of the period that begins at a whole minute and for which the query
-// reads at most so many bytes. It returns nil if it finds none.
+// fitting looks for the part of the data that Fitting returns.
 func (s *Service) fitting(
 	ctx context.Context, r Request, q query.Query, most int64, started bool,
 ) (*MetaPeriod, error) {
@@ -86,17 +93,28 @@ func (s *Service) fitting(
 		return nil, fmt.Errorf("read the extent of the data: %w", err)
 	}
 	data := q.Clamp(extent).Scope.Period
-	var fits *MetaPeriod
+	return Fitting(data, most, func(fromMs int64) (MetaPeriod, *Estimate, error) {
+		part := q
+		part.Period.FromMs, part.Scope.FromMs = fromMs, fromMs
+		_, e, err := s.estimateOf(ctx, r, part, started)
+		return PeriodOf(part.Period), e, err
+	})
+}
+
+// Fitting looks, in eight steps, for the longest end of a period that begins at a whole minute and for which a query reads
+// at most so many bytes. It returns nil if it finds none. estimate returns the estimate of the part of the period from a
+// time on, and that part.
+func Fitting(
+	p query.Period, most int64, estimate func(fromMs int64) (MetaPeriod, *Estimate, error),
+) (fits *MetaPeriod, _ error) {
 	const minute = int64(time.Minute / time.Millisecond)
-	heavy, light := data.FromMs, data.ToMs
+	heavy, light := p.FromMs, p.ToMs
 	for range 8 {
 		from := (heavy + (light-heavy)/2 + minute - 1) / minute * minute
 		if from <= heavy || from >= light {
 			break
 		}
-		part := q
-		part.Period.FromMs, part.Scope.FromMs = from, from
-		_, e, err := s.estimateOf(ctx, r, part, started)
+		part, e, err := estimate(from)
 		if err != nil {
 			return nil, err
 		}
@@ -104,8 +122,7 @@ func (s *Service) fitting(
 			heavy = from
 			continue
 		}
-		fitting := PeriodOf(part.Period)
-		light, fits = from, &fitting
+		light, fits = from, &part
 	}
 	return fits, nil
 }

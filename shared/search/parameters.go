@@ -176,7 +176,7 @@ var Parameters = []Parameter{
 	zoneParameter(without(segmented...),
 		"A time zone such as Europe/Berlin: `today` and `yesterday` in the filter are its days. By default UTC."),
 	{
-		Name: "max_bytes", Kind: BytesKind, Routes: Routes,
+		Name: MaxBytesParam, Kind: BytesKind, Routes: Routes,
 		Doc: "The most bytes that the query may read. A query that may read more by its estimate does not run: the answer is a 422 " +
 			"`too_heavy`, with the estimate and the part of the period that fits. By default there is no limit.",
 		Example: "100000000",

@@ -110,7 +110,7 @@ func (r Request) shape() (query.Shape, error) {
 	if _, err := DryRun(r.DryRun); err != nil {
 		return nil, err
 	}
-	if _, err := r.maxBytes(); err != nil {
+	if _, err := MaxBytes(r.MaxBytes); err != nil {
 		return nil, err
 	}
 	switch r.Route {

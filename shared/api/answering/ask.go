@@ -121,7 +121,7 @@ func askTogether[Result any](
 	if params[dryRunName] == "true" {
 		meta, err = of.estimate(ctx, ask)
 	} else {
-		results, meta, err = of.find(ctx, ask)
+		results, meta, err = of.find(ctx, ask, nil)
 	}
 	if err != nil {
 		return nil, reasonOf(err)

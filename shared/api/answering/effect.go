@@ -53,6 +53,8 @@ func (s *server) effectRoutes() []route.Route {
 				"period. By default all requests."),
 			parameter.DayZone,
 		}, offers.Parameters(), []parameter.Parameter{
+			parameter.MaxBytes("The most bytes that the questions may read together. If they may read more by their estimate, none is " +
+				"asked: the answer is a 422 `too_heavy` with the estimate."),
 			parameter.Boolean(dryRunName, "true: nothing is compared. The answer has no results, and `meta.estimate` has what the "+
 				"questions would read and cost."),
 		}),
@@ -72,7 +74,7 @@ func (s *server) answerEffect(c *route.Call, args parameter.Arguments) error {
 	}
 	return answerTogether(s, c, args, conclusion[answer.EffectResult]{
 		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) { return asking.DryRun(ctx, ask, r) },
-		find: func(ctx context.Context, ask Ask) ([]answer.EffectResult, search.Meta, error) {
+		find: func(ctx context.Context, ask Ask, _ *allowance) ([]answer.EffectResult, search.Meta, error) {
 			found, err := asking.Run(ctx, ask, r)
 			return found.Results, found.Meta, err
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/orrery/orrery/shared/api/parameter"
 	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/incident/asking"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/search"
@@ -38,6 +39,9 @@ func (s *server) incidentRoutes() []route.Route {
 			parameter.Filters,
 			parameter.DayZone,
 		}, offers.Parameters(), []parameter.Parameter{
+			parameter.MaxBytes("The most bytes that the questions may read together. One with which they may read more, by its estimate, is " +
+				"not asked: the answer is a 422 `too_heavy` with the estimate and, if that is the first question, the part of the " +
+				"period for which it is asked."),
 			parameter.Boolean(dryRunName, "true: no incidents are sought. The answer has no results, and `meta.estimate` has what "+
 				"the first questions would read and cost."),
 		}),
@@ -69,9 +73,16 @@ func (s *server) answerIncidents(c *route.Call, args parameter.Arguments) error 
 func incidentsOf(r asking.Request) conclusion[answer.IncidentResult] {
 	return conclusion[answer.IncidentResult]{
 		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) { return asking.DryRun(ctx, ask, r) },
-		find: func(ctx context.Context, ask Ask) ([]answer.IncidentResult, search.Meta, error) {
+		find: func(ctx context.Context, ask Ask, _ *allowance) ([]answer.IncidentResult, search.Meta, error) {
 			found, err := asking.Run(ctx, ask, r)
 			return found.Results, found.Meta, err
 		},
+		fitting: fittingPart(r.Filters, r.Syntax, r.Zone, r.Now, func(
+			ctx context.Context, ask Ask, filters string,
+		) (search.Meta, error) {
+			part := r
+			part.Filters, part.Syntax = filters, filter.QueryString
+			return asking.DryRun(ctx, ask, part)
+		}),
 	}
 }

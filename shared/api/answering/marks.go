@@ -54,7 +54,7 @@ func versionsIn(planets document.Store) asking.Versions {
 func marked[Result any](r asking.Request, shorten func([]Result, *search.Meta)) conclusion[Result] {
 	return conclusion[Result]{
 		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) { return asking.DryRun(ctx, ask, r) },
-		find: func(ctx context.Context, ask Ask) ([]Result, search.Meta, error) {
+		find: func(ctx context.Context, ask Ask, _ *allowance) ([]Result, search.Meta, error) {
 			results := []Result{}
 			meta, err := asking.Run(ctx, ask, r, &results)
 			shorten(results, &meta)

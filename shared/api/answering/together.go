@@ -26,7 +26,10 @@ var finding = route.Response{
 // conclusion is what several questions together answer.
 type conclusion[Result any] struct {
 	estimate func(ctx context.Context, ask Ask) (search.Meta, error)
-	find     func(ctx context.Context, ask Ask) ([]Result, search.Meta, error)
+	find     func(ctx context.Context, ask Ask, within *allowance) ([]Result, search.Meta, error)
+	// fitting returns the newest part of the period for which the estimate is at most so many bytes, or nil if none was
+	// found. It is nil if the request has no such part.
+	fitting func(ctx context.Context, ask Ask, most int64) (*search.MetaPeriod, error)
 }
 
 // answerTogether answers with what several questions conclude, or with their estimate. Queries that take longer than a
@@ -44,6 +47,10 @@ func answerTogether[Result any](s *server, c *route.Call, args parameter.Argumen
 	case dry && as.MediaType != content.JSON:
 		return errDryRun
 	}
+	most, err := search.MaxBytes(args[search.MaxBytesParam])
+	if err != nil {
+		return err
+	}
 	if dry {
 		meta, err := of.estimate(search.PinLists(c.Request.Context()), s.asker(c))
 		if err != nil {
@@ -55,7 +62,8 @@ func answerTogether[Result any](s *server, c *route.Call, args parameter.Argumen
 	var results []Result
 	var meta search.Meta
 	err = s.inTime(c, func(ctx context.Context, ask Ask) (err error) {
-		results, meta, err = of.find(search.PinLists(ctx), ask)
+		within := allow(most, of)
+		results, meta, err = of.find(search.PinLists(ctx), within.asking(ask), within)
 		return err
 	})
 	switch {

@@ -46,12 +46,15 @@ func sequencesAs(
 	}
 }
 
-// trySource returns the source for a request of a caller.
-func (s *server) trySource(c *route.Call, ask Ask) TrySource {
+// trySource returns the source for a request of a caller, whose questions may read as much as is allowed.
+func (s *server) trySource(c *route.Call, ask Ask, within *allowance) TrySource {
 	sequences := sequencesAs(s.Search, s.Queries, c.Caller.Branches, c.Caller.Owner)
 	return TrySource{ask, func(
 		ctx context.Context, params map[string]string,
 	) (query.SequencesAnswer, inquiry.Answer, error) {
+		if err := within.reserve(ctx, ask, string(search.Sequences), params); err != nil {
+			return query.SequencesAnswer{}, inquiry.Answer{}, err
+		}
 		found, meta, err := sequences(ctx, params)
 		s.logFailure(ctx, c, string(search.Sequences), err)
 		return found, meta, err

@@ -10,6 +10,7 @@ import (
 	"github.com/orrery/orrery/shared/api/parameter"
 	"github.com/orrery/orrery/shared/api/representation"
 	"github.com/orrery/orrery/shared/api/route"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/whatif"
@@ -57,6 +58,9 @@ func (s *server) whatIfRoutes() []route.Route {
 			}),
 			parameter.DayZone,
 		}, offers.Parameters(), []parameter.Parameter{
+			parameter.MaxBytes("The most bytes that the questions may read together. One with which they may read more, by its estimate, is " +
+				"not asked: the answer is a 422 `too_heavy` with the estimate and, if that is the first question, the part of the " +
+				"period for which it is asked."),
 			parameter.Boolean(dryRunName, "true: the rule is not tried. The answer has no results, and `meta.estimate` has "+
 				"what the first question would read and cost."),
 		}),
@@ -79,11 +83,18 @@ func (s *server) answerWhatIf(c *route.Call, args parameter.Arguments) error {
 	}
 	return answerTogether(s, c, args, conclusion[answer.WhatIfResult]{
 		estimate: func(ctx context.Context, ask Ask) (search.Meta, error) {
-			return asking.DryRun(ctx, s.trySource(c, ask), r)
+			return asking.DryRun(ctx, s.trySource(c, ask, nil), r)
 		},
-		find: func(ctx context.Context, ask Ask) ([]answer.WhatIfResult, search.Meta, error) {
-			found, err := asking.Run(ctx, s.trySource(c, ask), r)
+		find: func(ctx context.Context, ask Ask, within *allowance) ([]answer.WhatIfResult, search.Meta, error) {
+			found, err := asking.Run(ctx, s.trySource(c, ask, within), r)
 			return found.Results, found.Meta, err
 		},
+		fitting: fittingPart(r.Filters, r.Syntax, r.Zone, r.Now, func(
+			ctx context.Context, ask Ask, filters string,
+		) (search.Meta, error) {
+			part := r
+			part.Filters, part.Syntax = filters, filter.QueryString
+			return asking.DryRun(ctx, s.trySource(c, ask, nil), part)
+		}),
 	})
 }

@@ -31,6 +31,13 @@ var (
 	DayZone = Of(search.ParameterOf(search.Logs, "tz"))
 )
 
+// MaxBytes returns the parameter for a limit of what is read.
+func MaxBytes(doc string) Parameter {
+	p := Of(search.ParameterOf(search.Logs, search.MaxBytesParam))
+	p.Doc = doc
+	return p
+}
+
 // Of returns a parameter of data routes as routes have it.
 func Of(of search.Parameter) Parameter {
 	p := Parameter{Name: of.Name, Doc: of.Doc, Required: of.Required, Schema: &huma.Schema{Type: "string", Pattern: of.Pattern}}
