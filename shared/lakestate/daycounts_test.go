@@ -12,8 +12,11 @@ import (
 
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
+	"github.com/orrery/orrery/shared/engine/athena"
+	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/table/tabletest"
 )
 
@@ -184,6 +187,25 @@ func TestLargeLake(t *testing.T) {
 			t.Errorf("%+v, %v, with %d requests", got, err, l.names.requests)
 		}
 	})
+	t.Run("the estimate of a year", func(t *testing.T) {
+		e, err := athena.New(athena.Config{
+			Client: noAthena{}, States: lakestate.NewStates(l.table, time.Now), Workgroup: "w", Database: "d", Now: time.Now,
+			Sizes: lakestate.NewSizes(l.table, lakestate.NewListing(l.names)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		period := fmt.Sprintf("timestamp between %s and %s", l.first, l.first+largeDays)
+		q, err := query.Bind(filter.ParseQueryString(period), query.Stats{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.names.requests = 0
+		got, err := e.Estimate(t.Context(), q)
+		if err != nil || got.Objects == nil || *got.Objects != objects || got.Bytes.High < bytes || l.names.requests > 5 {
+			t.Errorf("%+v, %v, with %d requests", got, err, l.names.requests)
+		}
+	})
 	t.Run("no count of before is used after a change of any day", func(t *testing.T) {
 		l.state.ChangedAll()
 		if _, known := l.sizes(begin, end); known {
@@ -193,6 +215,9 @@ func TestLargeLake(t *testing.T) {
 		expect(t, begin, end, objects, bytes, 4)
 	})
 }
+
+// noAthena is a client that is not asked.
+type noAthena struct{ athena.Client }
 
 // TestCountsOfDaysThatChange: whatever changes, and whenever days are counted, no count is used that is wrong.
 func TestCountsOfDaysThatChange(t *testing.T) {

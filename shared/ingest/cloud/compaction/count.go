@@ -40,7 +40,7 @@ func (c *Compactor) count(ctx context.Context, timeUp func() bool) error {
 	}
 	now := c.Now().UTC()
 	mine := false
-	if c.recordsDue(s, now) {
+	if recordsDue(s, now) {
 		_, err := c.ChangeState(ctx, func(current *lakestate.State) bool {
 			mine = current.CountBegan.Equal(s.CountBegan) && current.Counted.Equal(s.Counted)
 			current.CountBegan = now
@@ -68,7 +68,8 @@ func (c *Compactor) count(ctx context.Context, timeUp func() bool) error {
 	return err
 }
 
-func (c *Compactor) recordsDue(s lakestate.State, now time.Time) bool {
+// recordsDue reports whether it is time to count the records.
+func recordsDue(s lakestate.State, now time.Time) bool {
 	switch {
 	case s.Extent.Rows == 0 || slices.ContainsFunc(s.Lost, isLost):
 		return false
