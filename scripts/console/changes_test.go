@@ -51,7 +51,7 @@ func TestChanges(t *testing.T) {
 		open("#/?panel=changes&t=2026-01-01T10:00Z..2026-01-01T10:30Z"),
 		sees("No change of settings in this period."), lacks(".legend .settings"))
 	walk("the changes and what they did are accessible, at all widths",
-		inThemes([]int64{390, 1280}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{
 				open("#/events?panel=changes&" + day), exists(changes), exists(".event"), answered(), shot("events-changes"),
 				open("#/?panel=changes&" + day), click(changes, ""), click("[role=menuitem]",

@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 		hashHas("vs=7d"), hashLacks("where="), fill("#compare-what", "in yesterday"), hashHas("vs=7d"),
 		addressHas("T23:59:59.999Z"))
 	walk("the comparison is accessible, at all widths",
-		inThemes([]int64{390, 768, 1280}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{
 				open("#/compare?t=" + hours), moreThan(3, ".findings tbody tr"), exists(".overlay .u-over"), answered(), shot("compare"),
 				fill("#compare-what", "own"), focused("#select"), shot("compare-own"),

@@ -33,7 +33,7 @@ func TestHostileRecords(t *testing.T) {
 	const hour = "t=2026-01-01T10:00Z..2026-01-01T11:00Z"
 	harmless := together(must("!$('main img') && !document.title.includes('owned')", "a text became markup"), fits("hostile"))
 	walk("hostile texts are texts, and stay in their places",
-		inThemes(allWidths, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{
 				open("#/?" + hour), exists(".list tbody tr"), answered(), harmless, shot("hostile-dashboard"),
 				open("#/events?" + hour), visible(".event"), answered(), harmless, shot("hostile-events"),

@@ -112,7 +112,7 @@ func TestIncidents(t *testing.T) {
 		}), open("#/?t="+demoDay), until(func() bool { return asks.Load() > 1 }, "asks again"), sees("The query has been running"),
 		holds("$('.tile.requests .number').textContent === '3,000'", "has the rest"), sets(&arrives, true), exists(".incidents tbody tr"))
 	walk("the answer is accessible, at all widths",
-		answers(judged(1)), inThemes([]int64{360, 768, 1280}, func(shot func(name string) step) []step {
+		answers(judged(1)), inThemes(func(shot func(name string) step) []step {
 			return []step{open("#/?t=" + demoDay), exists(".incidents tbody tr"), answered(), shot("incidents")}
 		}))
 }

@@ -46,18 +46,29 @@ func (b *tab) leads(keys, address string) {
 	}, "goes to "+address)
 }
 
+// opensViews opens what a phone folds: the choice of charts, and what is beside the answer.
+func opensViews(width int64) step {
+	if width >= 700 {
+		return together()
+	}
+	return together(tabTo("at.textContent === 'Other charts and views'", 50), keys(kb.Enter))
+}
+
 var byPeople = regexp.MustCompile(`The same rule acted on ([0-9,]+) requests? of others, ([0-9,]+|none|all) of them by people, from [0-9,]+ address`)
 
 // TestKeyboardAlone finds who attacks, which requests these are, why one was blocked and whether that was right, and copies
 // a link to it: by keys only. Nothing is clicked, and no script moves the focus.
 func TestKeyboardAlone(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
-	for _, width := range []int64{768, 1280} {
+	for _, width := range allWidths {
+		if testing.Short() && width != 1280 {
+			continue
+		}
 		walk.run(fmt.Sprint("from the attacker to the link, at ", width), func(t *testing.T, b *tab, s *served) {
 			b.do(at(width), allow("status of 400"), // half a condition is checked
 				open(""), sees("Requests over time"), keepCopies(), answered(),
 				// Who attacks?
-				keys(kb.Tab), focused(".skip"), keys(kb.Enter), focused("#answer"), tabTo("at.textContent === 'What stands out'", 50),
+				keys(kb.Tab), focused(".skip"), keys(kb.Enter), focused("#answer"), opensViews(width), tabTo("at.textContent === 'What stands out'", 50),
 				keys(kb.Enter), exists(".stand-out li"), answered(), tabTo("at.closest('.stand-out li') && at.ariaLabel.startsWith('Only ')", 5),
 				note("wanted", "document.activeElement.ariaLabel.slice('Only '.length)"), keys(kb.Enter),
 				holds("$('#filter').value === seen.wanted", "keeps only what stands out"),

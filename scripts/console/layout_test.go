@@ -61,7 +61,7 @@ const boxesOf = `((parts) => {
 // window and at one of the usual width.
 func TestLayout(t *testing.T) {
 	walk := walksAt(t, demo.address(t))
-	for _, width := range []int64{360, 768, 1280, 1920} {
+	for _, width := range append([]int64{360, 768}, allWidths...) {
 		if testing.Short() && width != 360 && width != 1280 {
 			continue
 		}

@@ -172,7 +172,7 @@ func TestOverlay(t *testing.T) {
 		allow("status of 400"), open(`#/compare?f2=hots="shop.example"&t=`+demoDay),
 		holds("$('.overlay')?.innerText.includes('unknown field')", "has the mistake"))
 	walk("the other charts are accessible, at all widths",
-		inThemes([]int64{360, 768, 1280}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			drawn := func(name, fragment string) step {
 				return together(open(fragment+"&t="+hours), exists(".lines .u-over"), shot("lines-"+name))
 			}

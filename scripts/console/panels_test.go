@@ -95,7 +95,7 @@ func TestPanels(t *testing.T) {
 		allow("status of 422"), open("#/events?panel=facets&by=timestamp&t="+demoDay), sees("200 of "),
 		textHas(".facets .trouble", "timestamp"), click(".facets button", "Usual fields"), count(".facet", 9))
 	walk("the panels are accessible, at all widths",
-		inThemes([]int64{360, 768, 1280, 1920}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{
 				open("#/?panel=explain&t=" + demoDay), exists(".columns-of li"), shot("explain"), open("#/?panel=facets&t=" + demoDay),
 				exists(".facet li"), shot("facets"), open("#/events?panel=facets&t=" + demoDay), exists(".facet li"), shot("events-facets"),

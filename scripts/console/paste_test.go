@@ -24,7 +24,7 @@ func TestPeriods(t *testing.T) {
 		click(picker, ""), click(".picker .panel button", "Yesterday"),
 		holds("/T00:00Z\\.\\.[-0-9]+T23:59:59.999Z/.test(location.hash)", "has the day"))
 	walk("the panel of the periods is accessible, at all widths",
-		inThemes([]int64{390, 1280}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{open("#/events?t=" + demoDay), exists(".event"), click(picker, ""), exists("#around"),
 				answered(), shot("periods")}
 		}))
@@ -99,7 +99,7 @@ func TestPaste(t *testing.T) {
 		keys(kb.Escape), lacks(".pasted"), filterIs("Hello, please help me."), focused("#filter"), enter(),
 		click(".pasted button", "Run it as a filter"), hashHas("Hello"))
 	walk("the meanings of a text are accessible, at all widths",
-		inThemes([]int64{390, 1280}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{
 				open("#/?t=" + demoDay), exists(".tile.requests"), answered(), evaluate("window.scrollTo(0, 0)"),
 				fill("#filter",

@@ -211,7 +211,7 @@ func TestReports(t *testing.T) {
 	walk("the reports are accessible, at all widths",
 		report("wide", "weekly", weeklyShop),
 		report("wide", "hourly-attacks", `{"period":"hour","when":"attacks","paused":true,"deliver":[{"to":"archive"}]}`),
-		inThemes([]int64{360, 768, 1280}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{
 				open("#/reports/wide"), sees("Reports of wide"), shot("reports"), open("#/reports/wide/weekly"), sees("Template"),
 				shot("reports-weekly"), open("#/reports/wide/weekly?tab=preview"), sees("Nothing is sent"), shot("reports-weekly-preview"),
@@ -255,7 +255,7 @@ func TestReportNow(t *testing.T) {
 		click(".trouble button", "Run it"), exists(".report-page"))
 	walk("texts of requests are no markup, in both themes and at all widths",
 		answers(func(c *call) bool { return c.question("report") && c.say(hostileReport(c.t)) }),
-		inThemes([]int64{390, 820, 1280}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{
 				open("#/?panel=report&t=" + demoDay), textHas(".report-page", "<script>"), lacks(".report-page script, .report-page img"),
 				must("$$('.report-page a').every((e) => e.getAttribute('href').startsWith('#/'))", "a link leads elsewhere"),

@@ -314,7 +314,7 @@ func TestNoData(t *testing.T) {
 	walk := walksAt(t, site{}.address(t))
 	for screen, address := range map[string]string{"dashboard": "#/", "events": "#/events?t=30m"} {
 		walk("the "+screen+" says how to get data",
-			inThemes(allWidths, func(shot func(name string) step) []step {
+			inThemes(func(shot func(name string) step) []step {
 				return []step{
 					open(address), sees("There is no data yet."), sees("orrery import access.log.gz"),
 					lacks(".questions"), answered(), shot("no-data-" + screen),

@@ -131,20 +131,23 @@ func at(width int64) step {
 // allWidths are the widths of a phone, a tablet, a laptop and a large window.
 var allWidths = []int64{390, 820, 1280, 1920}
 
-// inThemes runs steps in both themes at each width. They get a step that checks and photographs what can be seen. Short tests run them
-// at the first width in light and at the last in dark.
-func inThemes(widths []int64, steps func(shot func(name string) step) []step) step {
+// shown reports whether a walk runs in a theme at a width. Short tests run a phone in light and a laptop in dark.
+func shown(scheme string, width int64) bool {
+	return !testing.Short() || width == map[string]int64{"light": 390, "dark": 1280}[scheme]
+}
+
+// inThemes runs steps in both themes at all widths. They get a step that checks and photographs what can be seen.
+func inThemes(steps func(shot func(name string) step) []step) step {
 	return stepOf(func(b *tab) {
-		for i, scheme := range []string{"light", "dark"} {
-			for j, width := range widths {
-				if testing.Short() && j != i*(len(widths)-1) {
-					continue
+		for _, scheme := range []string{"light", "dark"} {
+			for _, width := range allWidths {
+				if shown(scheme, width) {
+					b.do(does(window(width), theme(scheme)))
+					b.do(steps(shots(scheme, width))...)
 				}
-				b.do(does(window(width), theme(scheme)))
-				b.do(steps(shots(scheme, width))...)
 			}
 		}
-	}, "in themes", widths)
+	}, "in themes")
 }
 
 // shots returns a step that is like shot in one theme and width. axe-core takes half of the time of a walk, so in short tests it checks

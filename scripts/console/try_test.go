@@ -151,7 +151,7 @@ func TestTry(t *testing.T) {
 		}), open("#/try?"+triedHour), until(func() bool { return asks.Load() > 1 }, "asks again"), sees("The query has been running"),
 		sets(&arrives, true), text(headline, harmless))
 	walk("the screen is accessible, at all widths, and for fingers",
-		inThemes([]int64{390, 1280}, func(shot func(name string) step) []step {
+		inThemes(func(shot func(name string) step) []step {
 			return []step{
 				open("#/try?attack=path%3D%22/login%22&" + triedHour), exists(".compared"), exists(".plot canvas"), answered(), shot("try"),
 				open("#/try?as=table&rule=limit+6+per+1m+by+ip&rule2=limit+30+per+1m+by+ip&" + triedHour), exists(".figures-of"), answered(), shot("try-two"),
