@@ -272,6 +272,10 @@ func TestWhatALogHas(t *testing.T) {
 		b.lead(s, ".dashboard")
 		b.do(click(".tile.missing .name", ""), filterIs("status=404"), tile("requests", 30))
 	})
+	walk("the report about an access log has only what the log has",
+		open("#/?panel=report&"+hour), exists(".report-page .plot canvas"), answered(),
+		is(names+".replaceAll('\u00a0', ' ')", "Requests,Sent"),
+		mustNot("/blocked|unknown|human/i.test($('.report-page').innerText)", "it has what the log does not have"))
 	walk("an access log is accessible, at all widths",
 		inThemes(func(shot func(name string) step) []step {
 			return []step{
@@ -279,7 +283,7 @@ func TestWhatALogHas(t *testing.T) {
 				shot("log-dashboard"),
 				open("#/events?" + hour), visible(".event"), holds(events+" === '2xx,4xx,5xx'", "draws the statuses"), answered(), shot("log-events"),
 				click(".event", ""), sees("The log does not say how the request was judged."), answered(),
-				shot("log-record"),
+				shot("log-record"), open("#/?panel=report&" + hour), exists(".report-page .plot canvas"), answered(), shot("log-report"),
 			}
 		}))
 }

@@ -35,6 +35,7 @@ func New(s Setting, answers map[Part]Answer) Report {
 		b.r.Previous = &span
 	}
 	b.load()
+	b.fields()
 	b.figures()
 	b.chart()
 	b.incidents()
@@ -60,6 +61,9 @@ type builder struct {
 	metas   map[Part]answer.Meta // of the parts that have an answer
 	r       Report
 	facts   facts
+
+	monitors []facet         // the reasons to monitor
+	absent   map[string]bool // fields of figures that no request of the period has
 }
 
 func (b *builder) title() string {
@@ -198,27 +202,33 @@ func (b *builder) figures() {
 		}
 		add(id, label, unit, value, previous)
 	}
-	absent := b.absent()
-	unless := func(field string) {
-		if figure := &b.r.Figures[len(b.r.Figures)-1]; absent[field] && figure.Value != nil && *figure.Value == 0 {
-			figure.Value, figure.Previous = nil, nil
+	unless := func(lacks bool) {
+		figure := &b.r.Figures[len(b.r.Figures)-1]
+		if !lacks || figure.Value != nil && *figure.Value != 0 {
+			return
+		}
+		figure.Value = nil
+		if figure.Previous == nil || *figure.Previous == 0 { // else the log had it before
+			figure.Previous, figure.Absent = nil, true
 		}
 	}
 	const requests = "requests"
 	fromTimeline(requests, "Requests", requests, func(s *segment) int64 { return s.NumOfRequests })
 	fromTimeline("blocked", "Blocked", requests, func(s *segment) int64 { return s.NumOfBlockedRequests })
-	unless("result")
+	unless(b.absent["result"])
 	fromTimeline("challenges", "Challenged", requests, func(s *segment) int64 { return s.NumOfChallenges })
-	unless("result")
+	unless(b.absent["result"])
 	add("monitored", "Monitored", requests, b.monitored(Monitored), b.monitored(MonitoredBefore))
-	unless("result")
+	unless(b.absent["result"])
 	fromTimeline("human", "By humans", requests, func(s *segment) int64 { return s.NumOfHumanRequests })
-	unless("human")
+	unless(b.absent["human"])
 	fromTimeline("origin_blocked", "Refused by origin", requests, func(s *segment) int64 { return s.NumOfOriginBlockedRequests })
-	unless("upstream_status")
+	unless(b.absent["upstream_status"])
 	average, p99 := b.times(Times)
 	averageBefore, p99Before := b.times(TimesBefore)
 	add("average_time", "Average time", "seconds", average, averageBefore)
+	_, answered := b.metas[Times]
+	unless(answered && average == nil && known && !b.r.Empty())
 	saturated("avg_latency", Times, TimesBefore)
 	add(p99Time, "99 % within", "seconds", p99, p99Before)
 	fromTimeline("bytes_sent", "Sent", "bytes", func(s *segment) int64 { return s.SumOfSentBytes })
@@ -245,14 +255,18 @@ func (b *builder) figures() {
 	b.bars(timeline, timelineBefore, known, knownBefore)
 }
 
-// absent returns the fields of figures that no request of the period has. What they would count is unknown, not zero.
-func (b *builder) absent() map[string]bool {
-	fields := map[string]bool{}
+// fields reads the answer about reasons to monitor, and which fields of figures no request of the period has. What these would
+// count is unknown, not zero.
+func (b *builder) fields() {
+	b.absent = map[string]bool{}
 	facets, _, _ := read[facet](b, MonitorReasons)
 	for _, f := range facets {
-		fields[f.By] = f.NumOfRequests == 0 && f.NumOfAbsent > 0
+		if !slices.Contains(fieldsOfFigures, f.By) {
+			b.monitors = append(b.monitors, f)
+			continue
+		}
+		b.absent[f.By] = f.NumOfRequests == 0 && f.NumOfAbsent > 0
 	}
-	return fields
 }
 
 // plus returns the sum of two numbers, or nil if one of them is unknown.

@@ -13,7 +13,7 @@ func (b *builder) chart() {
 		_, before := s.segmentSeconds(*b.Previous, b.Zone)
 		exact = exact && before
 	}
-	b.r.Chart.Step, b.r.Chart.Coarse = string(s), !exact
+	b.r.Chart.Step, b.r.Chart.Coarse, b.r.Chart.Undecided = string(s), !exact, b.r.Figures[1].Absent
 	if b.r.Chart.Bars == nil {
 		b.r.Chart.Bars = []Bar{}
 	}

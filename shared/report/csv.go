@@ -30,6 +30,12 @@ type csvRow struct {
 func (r Report) CSV() []byte {
 	var rows []csvRow
 	add := func(row csvRow) { rows = append(rows, row) }
+	known := func(n *int64) *int64 {
+		if r.Chart.Undecided {
+			return nil
+		}
+		return n
+	}
 	add(csvRow{Section: "report", Item: "title", Key: r.Title})
 	add(csvRow{Section: "report", Item: "period", Key: r.Period.From + "/" + r.Period.To})
 	if r.Previous != nil {
@@ -43,8 +49,8 @@ func (r Report) CSV() []byte {
 	}
 	for _, i := range r.Incidents {
 		add(csvRow{
-			Section: "incident", Item: i.ID, Key: i.Sentence, Requests: &i.NumOfRequests, Blocked: &i.NumOfBlockedRequests,
-			Challenged: &i.NumOfChallenges, Passed: &i.NumOfPassedRequests, Condition: i.Filter, Link: i.Link,
+			Section: "incident", Item: i.ID, Key: i.Sentence, Requests: &i.NumOfRequests, Blocked: known(&i.NumOfBlockedRequests),
+			Challenged: known(&i.NumOfChallenges), Passed: known(&i.NumOfPassedRequests), Condition: i.Filter, Link: i.Link,
 		})
 	}
 	for _, m := range r.Marks {
@@ -56,16 +62,16 @@ func (r Report) CSV() []byte {
 	}
 	for _, bar := range r.Chart.Bars {
 		add(csvRow{
-			Section: "chart", Item: bar.From, Key: bar.Label, Requests: &bar.Requests, Blocked: &bar.Blocked,
-			RequestsBefore: bar.RequestsBefore, BlockedBefore: bar.BlockedBefore,
+			Section: "chart", Item: bar.From, Key: bar.Label, Requests: &bar.Requests, Blocked: known(&bar.Blocked),
+			RequestsBefore: bar.RequestsBefore, BlockedBefore: known(bar.BlockedBefore),
 		})
 	}
 	for _, s := range r.sections() {
 		for _, l := range s.Lists {
 			for _, row := range l.Rows {
 				add(csvRow{
-					Section: s.Name, Item: l.Field, Key: row.Key, Requests: &row.Requests, Blocked: &row.Blocked,
-					Challenged: &row.Challenged, Passed: row.Passed, BlockedBefore: row.BlockedBefore,
+					Section: s.Name, Item: l.Field, Key: row.Key, Requests: &row.Requests, Blocked: known(&row.Blocked),
+					Challenged: known(&row.Challenged), Passed: known(row.Passed), BlockedBefore: known(row.BlockedBefore),
 					Condition: row.Condition, Link: row.Link,
 				})
 			}

@@ -47,7 +47,7 @@ type pageView struct {
 	ChartNotes                    []string
 	Table                         []Bar
 	Step                          string
-	Before                        bool
+	Before, Undecided             bool
 	Sections                      []sectionView
 	Examples                      []exampleView
 	NoExamples                    string
@@ -103,7 +103,8 @@ func (r Report) page() pageView {
 		Title: wording.Shown(r.Title, keyLength), Period: r.Period.Text, Zone: r.Zone, Notices: r.Notices(),
 		Word: r.Verdict.State.word(), Class: strings.ReplaceAll(string(r.Verdict.State), ", ", "-"),
 		Sentences: slices.Clone(r.Verdict.Sentences), Table: r.Chart.Bars, Step: r.Chart.Step, Before: r.Previous != nil,
-		Link: r.Link, NoExamples: r.noRows(Examples, "No request was blocked."),
+		Undecided: r.Chart.Undecided,
+		Link:      r.Link, NoExamples: r.noRows(Examples, "No request was blocked."),
 	}
 	if r.Previous != nil {
 		v.Compared = r.comparedWith()
@@ -120,7 +121,7 @@ func (r Report) page() pageView {
 		v.Settings = append(v.Settings, changeView{when, what})
 	}
 	v.EarlierSettings = r.earlierChanges()
-	for _, f := range r.Figures {
+	for _, f := range r.shown() {
 		if f.ID == p99Time {
 			v.Figures[len(v.Figures)-1].More = f.text()
 			continue
@@ -132,7 +133,7 @@ func (r Report) page() pageView {
 		v.Figures = append(v.Figures, one)
 	}
 	if len(r.Chart.Bars) > 0 && !r.Empty() {
-		for _, s := range bothSeries {
+		for _, s := range r.Chart.series() {
 			if s.most(r.Chart.Bars) == 0 {
 				continue
 			}

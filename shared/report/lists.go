@@ -125,14 +125,11 @@ func (b *builder) rules() {
 		}
 	}
 	b.facts.reasons = reasons.Rows
-	monitors, _ := b.facetLists(MonitorReasons, map[string]string{"monitor_reasons": "Reasons to monitor"})
-	monitors = slices.DeleteFunc(monitors, func(l List) bool { return l.Field != "monitor_reasons" })
-	for i := range monitors {
-		monitors[i].All = 0
-		if n := b.r.Figures[3].Value; n != nil {
-			monitors[i].All = int64(*n)
-		}
+	var monitored int64
+	if n := b.r.Figures[3].Value; n != nil {
+		monitored = int64(*n)
 	}
+	monitors := b.listsOf(b.monitors, monitored, map[string]string{"monitor_reasons": "Reasons to monitor"})
 	b.r.Rules = append(lists(reasons), monitors...)
 }
 
@@ -187,6 +184,12 @@ func (b *builder) facetLists(part Part, titles map[string]string, within ...stri
 	if m.NumOfRequests != nil {
 		n = *m.NumOfRequests
 	}
+	return b.listsOf(facets, n, titles, within...), n
+}
+
+// listsOf returns the values of facets as lists about a number of requests.
+func (b *builder) listsOf(facets []facet, n int64, titles map[string]string, within ...string) []List {
+	var all []List
 	for _, f := range facets {
 		l := List{Title: cmp.Or(titles[f.By], f.By), Field: f.By, All: n}
 		for _, v := range f.Values {
@@ -194,7 +197,7 @@ func (b *builder) facetLists(part Part, titles map[string]string, within ...stri
 		}
 		all = append(all, l)
 	}
-	return lists(all...), n
+	return lists(all...)
 }
 
 // passed sets the lists of what got through.
@@ -206,9 +209,11 @@ func (b *builder) passed() {
 	errors, _ := b.facetLists(OriginErrors, map[string]string{
 		"host": "Errors of the origin, by host", "url": "Errors of the origin, by URL",
 	}, originFailed...)
-	others, _ := b.facetLists(OtherErrors, map[string]string{
-		"host": "Errors without a status of the origin, by host", "url": "Errors without a status of the origin, by URL",
-	}, otherFailed...)
+	without := "Errors without a status of the origin"
+	if b.absent["upstream_status"] {
+		without = "Errors"
+	}
+	others, _ := b.facetLists(OtherErrors, map[string]string{"host": without + ", by host", "url": without + ", by URL"}, otherFailed...)
 	b.r.Passed = append(append(bots, errors...), others...)
 }
 

@@ -42,6 +42,7 @@ type mailView struct {
 	Rows      [][]figureView
 	Bars      []mailBar
 	PictureID string
+	Height    int // of the picture, at the size at which it is shown
 	Alt       string
 	LeftOut   string // why rows are left out; "": none are
 }
@@ -117,7 +118,7 @@ func (v *mailView) print() []byte {
 
 // mail returns the view of a mail in which all rows fit.
 func (r Report) mail() *mailView {
-	v := &mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID}
+	v := &mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID, Height: r.Chart.pictureHeight() / 2}
 	v.Title = guarded(cutShown(v.Title, mailKey), zeroWidth)
 	v.Preheader = guarded(cutShown(append(r.Notices(), r.Verdict.Sentences[0].Text)[0], 150), zeroWidth)
 	for i := range v.Sentences {
@@ -132,9 +133,7 @@ func (r Report) mail() *mailView {
 		v.Settings[i].What = guarded(cutShown(v.Settings[i].What, mailText), zeroWidth)
 	}
 	v.Link = shortLink(v.Link)
-	for i := 0; i < len(v.Figures); i += 2 {
-		v.Rows = append(v.Rows, v.Figures[i:i+2])
-	}
+	v.Rows = slices.Collect(slices.Chunk(v.Figures, 2))
 	for i := range v.Sections {
 		for at := range v.Sections[i].Lists {
 			l := &v.Sections[i].Lists[at]

@@ -9,12 +9,11 @@ import (
 )
 
 // The picture of the chart has two panels, each with its own scale: requests above blocked requests. It is shown at half
-// its size.
+// its size. The lower panel is left out if no request has a decision.
 const (
-	pictureWidth  = 1200
-	pictureHeight = 280
-	panelHeight   = 130
-	panelGap      = pictureHeight - 2*panelHeight
+	pictureWidth = 1200
+	panelHeight  = 130
+	panelGap     = 20
 )
 
 // Indexes of the colours of the picture.
@@ -36,8 +35,8 @@ var palette = color.Palette{
 
 // Picture returns the chart as a PNG, for mail. It has no text: the mail has the numbers beside it.
 func (c Chart) Picture() []byte {
-	img := image.NewPaletted(image.Rect(0, 0, pictureWidth, pictureHeight), palette)
-	for i, s := range bothSeries {
+	img := image.NewPaletted(image.Rect(0, 0, pictureWidth, c.pictureHeight()), palette)
+	for i, s := range c.series() {
 		top := i * (panelHeight + panelGap)
 		fill(img, panel, 0, top, pictureWidth, top+panelHeight)
 		drawSeries(img, c.Bars, s, requestsColour+uint8(i), top)
@@ -48,6 +47,11 @@ func (c Chart) Picture() []byte {
 		panic("report: the picture: " + err.Error()) // of a size that PNG has, in memory
 	}
 	return b.Bytes()
+}
+
+func (c Chart) pictureHeight() int {
+	n := len(c.series())
+	return n*panelHeight + (n-1)*panelGap
 }
 
 func fill(img draw.Image, index uint8, x0, y0, x1, y1 int) {

@@ -85,6 +85,7 @@ type Figure struct {
 	Unit     string   `json:"unit" enum:"requests,seconds,bytes"`
 	Value    *float64 `json:"value" nullable:"true" doc:"null if unknown"`
 	Previous *float64 `json:"previous" nullable:"true" doc:"In the previous period; null if unknown or not compared"`
+	Absent   bool     `json:"absent,omitempty" doc:"No request of the two periods has what it counts; pages, mails and texts leave it out"`
 	// Saturated is set if a sum of one of the periods may be beyond the integers of 64 bits.
 	Saturated    bool `json:"saturated,omitempty" doc:"It is not exact, because a sum has more than 64 bits"`
 	Incomparable bool `json:"incomparable,omitempty" doc:"Requests of the previous period are missing, so a change would mislead"`
@@ -92,9 +93,11 @@ type Figure struct {
 
 // Chart has the requests and the blocked requests of each bar, for the period and for the previous one.
 type Chart struct {
-	Step   string `json:"step" doc:"Length of a bar" enum:"5 minutes,hour,day,week,month"`
-	Bars   []Bar  `json:"bars"`
-	Coarse bool   `json:"coarse,omitempty" doc:"The bars are made of longer segments of UTC, so their ends are not exact"`
+	Step string `json:"step" doc:"Length of a bar" enum:"5 minutes,hour,day,week,month"`
+	Bars []Bar  `json:"bars"`
+	// Undecided is set if no request of the two periods has a decision, as in an access log.
+	Undecided bool `json:"undecided,omitempty" doc:"No request has a decision of a gateway, so the blocked requests are not known, although they are 0"`
+	Coarse    bool `json:"coarse,omitempty" doc:"The bars are made of longer segments of UTC, so their ends are not exact"`
 	// LeftOut has the last bars of a previous period that is longer.
 	LeftOut []Bar `json:"left_out,omitempty" doc:"Bars of a longer previous period that have no counterpart"`
 }

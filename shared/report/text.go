@@ -171,10 +171,7 @@ func (w *textWriter) settings(r Report) {
 
 func (w *textWriter) figures(r Report) {
 	w.line("")
-	for _, f := range r.Figures {
-		if f.ID == p99Time && f.Value == nil {
-			continue
-		}
+	for _, f := range r.shown() {
 		line := padded(f.Label, 20) + right(f.value(f.Value), 18)
 		if r.Previous != nil {
 			line += "   before " + right(f.value(f.Previous), 16)
@@ -195,14 +192,20 @@ func (w *textWriter) chart(r Report) {
 	}
 	w.heading("REQUESTS PER " + strings.ToUpper(r.Chart.Step))
 	most := bothSeries[0].most(r.Chart.Bars)
-	head := padded("", 12) + padded("", barColumns) + right("requests", 13) + right("blocked", 12)
+	head := padded("", 12) + padded("", barColumns) + right("requests", 13)
+	if !r.Chart.Undecided {
+		head += right("blocked", 12)
+	}
 	if r.Previous != nil {
 		head += right("before", 14)
 	}
 	w.line(head)
 	for _, bar := range r.Chart.Bars {
 		line := padded(bar.Label, 12) + padded(blocks(bar.Requests, most, barColumns), barColumns) +
-			right(wording.Count(bar.Requests), 13) + right(wording.Count(bar.Blocked), 12)
+			right(wording.Count(bar.Requests), 13)
+		if !r.Chart.Undecided {
+			line += right(wording.Count(bar.Blocked), 12)
+		}
 		if bar.RequestsBefore != nil {
 			line += right(wording.Count(*bar.RequestsBefore), 14)
 		}
@@ -253,6 +256,9 @@ func (w *textWriter) section(s section) {
 }
 
 func (w *textWriter) examples(r Report) {
+	if r.Chart.Undecided {
+		return
+	}
 	w.heading("THE NEWEST BLOCKED REQUESTS")
 	if len(r.Examples) == 0 {
 		w.wrapped("", r.noRows(Examples, "No request was blocked."))

@@ -247,8 +247,11 @@ func (b *builder) originErrors() (text, link string) {
 	if n < leastErrors || n*100 < errorShare*all {
 		return "", ""
 	}
-	text = fmt.Sprintf("%s of %s that passed have an error of the origin (%s)", wording.Count(n), wording.Plural(all, "request"),
-		wording.Percent(n, all))
+	what := "that passed have an error of the origin"
+	if b.r.Chart.Undecided {
+		what = "have an error"
+	}
+	text = fmt.Sprintf("%s of %s %s (%s)", wording.Count(n), wording.Plural(all, "request"), what, wording.Percent(n, all))
 	if f.comparable && f.errorsBefore != nil && f.passedBefore != nil && *f.passedBefore > 0 {
 		was, allBefore := *f.errorsBefore, *f.passedBefore
 		if n*100 < outageShare*all && !grown(n, all, was, allBefore, errorGrowth) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/orrery/orrery/shared/wording"
@@ -186,17 +187,32 @@ func (r Report) sections() []section {
 	list := []section{
 		{Name: clients, Lists: r.Attackers, None: r.noRows(Top, "No request has an address.")},
 		{Name: "Targets", Lists: r.Targets, None: r.noRows(Top, "No request has a host.")},
-		{Name: "Rules", Lists: r.Rules, None: r.noRows(Blocked,
-			r.noRows(MonitorReasons, "No rule blocked or monitored a request."))},
-		{Name: "What got through", Lists: r.Passed, None: r.noRows(PassedBots, r.noRows(OriginErrors,
-			r.noRows(OtherErrors, "No request of a bot passed, and the origin reported no error.")))},
+	}
+	errors := func(name, none string) section {
+		return section{Name: name, Lists: r.Passed, None: r.noRows(PassedBots, r.noRows(OriginErrors, r.noRows(OtherErrors, none)))}
+	}
+	if r.Chart.Undecided {
+		list = append(list, errors("Errors", "No request has an error of the server."))
+	} else {
+		list = append(list,
+			section{Name: "Rules", Lists: r.Rules, None: r.noRows(Blocked,
+				r.noRows(MonitorReasons, "No rule blocked or monitored a request."))},
+			errors("What got through", "No request of a bot passed, and the origin reported no error."))
 	}
 	if r.Template == Traffic {
 		list = append(list, section{Name: "What changed", Changes: r.Changes, None: r.noChanges()})
 	}
+	if r.Chart.Undecided {
+		return list
+	}
 	return append(list, section{
 		Name: "Possibly wrong blocks", Lists: r.Wrong, None: r.noRows(WrongBlocks, "No request of a human was blocked."),
 	})
+}
+
+// shown returns the figures without those that the log does not have.
+func (r Report) shown() []Figure {
+	return slices.DeleteFunc(slices.Clone(r.Figures), func(f Figure) bool { return f.Absent || f.ID == p99Time && f.Value == nil })
 }
 
 // count returns the number that the list is about.
@@ -419,6 +435,14 @@ type series struct {
 	Name, Class string
 	number      func(Bar) int64
 	before      func(Bar) *int64
+}
+
+// series returns the charts: of requests, and of blocked requests if they are known.
+func (c Chart) series() []series {
+	if c.Undecided {
+		return bothSeries[:1]
+	}
+	return bothSeries
 }
 
 var bothSeries = []series{

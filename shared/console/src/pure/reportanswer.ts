@@ -75,6 +75,7 @@ export interface Figure {
 	unit: 'requests' | 'seconds' | 'bytes';
 	value: number | null;
 	previous: number | null;
+	absent?: boolean;
 	saturated?: boolean;
 	incomparable?: boolean;
 }
@@ -82,6 +83,7 @@ export interface Figure {
 export interface Chart {
 	step: '5 minutes' | 'hour' | 'day' | 'week' | 'month';
 	bars: Bar[];
+	undecided?: boolean;
 	coarse?: boolean;
 	left_out?: Bar[];
 }

@@ -17,6 +17,7 @@ import { words } from './reportpage.words';
 /** ReportPage draws a report. */
 export function ReportPage({ document: { notices, report, run } }: { document: Document }) {
 	const { verdict, period, previous, incidents, marks } = report;
+	const decided = !report.chart.undecided;
 	return <article class="report-page" aria-labelledby="report-title">
 		<header>
 			<h2 id="report-title"><bdi>{report.title}</bdi></h2>
@@ -43,12 +44,14 @@ export function ReportPage({ document: { notices, report, run } }: { document: D
 		<Figures figures={report.figures} />
 		{report.chart.bars.length > 0 && <ChartOf report={report} />}
 		<Lists name={report.attackers[0]?.by_blocked === false ? words.sections.clients : words.sections.attackers}
-			lists={report.attackers} none={words.nothing.attackers} />
-		{(['targets', 'rules', 'passed'] as const).map((name) =>
-			<Lists key={name} name={words.sections[name]} lists={report[name]} none={words.nothing[name]} />)}
+			lists={report.attackers} none={words.nothing.attackers} decided={decided} />
+		<Lists name={words.sections.targets} lists={report.targets} none={words.nothing.targets} decided={decided} />
+		{decided && <Lists name={words.sections.rules} lists={report.rules} none={words.nothing.rules} decided />}
+		<Lists name={words.sections[decided ? 'passed' : 'errors']} lists={report.passed} none={words.nothing[decided ? 'passed' : 'errors']}
+			decided={decided} />
 		{report.template === 'traffic' && <Changes report={report} />}
-		<Lists name={words.sections.wrong} lists={report.wrong} none={words.nothing.wrong} />
-		<Examples report={report} />
+		{decided && <Lists name={words.sections.wrong} lists={report.wrong} none={words.nothing.wrong} decided />}
+		{decided && <Examples report={report} />}
 		<Facts report={report} run={run} />
 	</article>;
 }
@@ -73,7 +76,7 @@ function written({ unit }: Figure, n: number | null): string {
 function Figures({ figures }: { figures: readonly Figure[] }) {
 	const slowest = figures.find((one) => one.id === 'p99_time');
 	return <section class="tiles of-8" aria-label={words.figures}>
-		{figures.filter((one) => one !== slowest).map((one) => <div class={`tile ${one.id}`} key={one.id}>
+		{figures.filter((one) => one !== slowest && !one.absent).map((one) => <div class={`tile ${one.id}`} key={one.id}>
 			<span class="name">{one.label}</span>
 			<span class="number">{written(one, one.value)}</span>
 			{one.id === 'average_time' && slowest && slowest.value !== null &&
@@ -86,7 +89,7 @@ function Figures({ figures }: { figures: readonly Figure[] }) {
 }
 
 /** ChartOf draws the bars of a report as lines, and has them as a table. */
-function ChartOf({ report: { chart: { bars, step, coarse }, ...report } }: { report: Report }) {
+function ChartOf({ report: { chart: { bars, step, coarse, undecided }, ...report } }: { report: Report }) {
 	const { go } = useConsole();
 	const [at, setAt] = useState<number | null>(null);
 	const segments = useMemo(() => bars.map((bar) => ({ time_period: Date.parse(bar.from) / 1000 })), [bars]);
@@ -99,10 +102,13 @@ function ChartOf({ report: { chart: { bars, step, coarse }, ...report } }: { rep
 	const series: (PlotLine & { name: keyof typeof words.series })[] = [
 		...(compared ? [{ name: 'before' as const, colour: '--before', width: 1, values: bars.map((bar) => bar.requests_before) }] : []),
 		{ name: 'requests', colour: '--passed', width: 1.5, values: bars.map((bar) => bar.requests) },
-		{ name: 'blocked', colour: '--blocked', width: 1.5, fill: true, values: bars.map((bar) => bar.blocked) },
+		...(undecided ? [] : [
+			{ name: 'blocked' as const, colour: '--blocked', width: 1.5, fill: true, values: bars.map((bar) => bar.blocked) },
+		]),
 	];
 	const sum = (values: readonly (number | null)[]): number => values.reduce<number>((all, n) => all + (n ?? 0), 0);
-	return <Part name={words.chart(step)}>
+	const name = words.chart(step, !undecided);
+	return <Part name={name}>
 		<figure class="chart">
 			<figcaption><div class="legend">
 				{series.map((one) => <span key={one.name} class={`key ${one.name}`}>{words.series[one.name]}{' '}
@@ -117,7 +123,7 @@ function ChartOf({ report: { chart: { bars, step, coarse }, ...report } }: { rep
 				}))} />}
 		</figure>
 		{coarse && <p class="quiet">{words.coarse}</p>}
-		<details><summary>{words.asTable}</summary><div class="scroll" tabIndex={0} role="region" aria-label={words.chart(step)}>
+		<details><summary>{words.asTable}</summary><div class="scroll" tabIndex={0} role="region" aria-label={name}>
 			<table class="numbers">
 				<thead><tr>
 					<th scope="col">{words.begin}</th>
@@ -132,27 +138,27 @@ function ChartOf({ report: { chart: { bars, step, coarse }, ...report } }: { rep
 	</Part>;
 }
 
-function Lists({ name, lists, none }: { name: string; lists: readonly List[]; none: string }) {
+function Lists({ name, lists, none, decided }: { name: string; lists: readonly List[]; none: string; decided: boolean }) {
 	const filled = lists.filter((list) => list.rows.length > 0);
 	return <Part name={name}>
 		{filled.length === 0 ? <p class="quiet">{none}</p> : <div class="lists">
 			{filled.map((list) => <section class="list" key={list.title}><table>
 				<caption><h4>{list.title}</h4></caption>
 				<thead><tr>
-					<th scope="col">{words.value}</th><th scope="col">{words.blocked}</th><th scope="col">{words.requests}</th>
+					<th scope="col">{words.value}</th>{decided && <th scope="col">{words.blocked}</th>}<th scope="col">{words.requests}</th>
 				</tr></thead>
-				<tbody>{list.rows.map((row) => <RowOf key={row.key} row={row} list={list} />)}</tbody>
+				<tbody>{list.rows.map((row) => <RowOf key={row.key} row={row} list={list} decided={decided} />)}</tbody>
 			</table></section>)}
 		</div>}
 	</Part>;
 }
 
-function RowOf({ row, list: { by_blocked, all } }: { row: Row; list: List }) {
+function RowOf({ row, list: { by_blocked, all }, decided }: { row: Row; list: List; decided: boolean }) {
 	return <tr>
 		<th scope="row" title={row.key} style={{ '--part': String((by_blocked ? row.blocked : row.requests) / all) }}>
 			<LinkOf link={row.link}>{row.key}</LinkOf>{row.new && <small> {words.fresh}</small>}
 		</th>
-		<td class={row.blocked > 0 ? 'blocked' : ''}>{count(row.blocked)}</td>
+		{decided && <td class={row.blocked > 0 ? 'blocked' : ''}>{count(row.blocked)}</td>}
 		<td>{count(row.requests)}</td>
 	</tr>;
 }
