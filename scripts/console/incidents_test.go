@@ -91,6 +91,10 @@ func TestIncidents(t *testing.T) {
 		must("$$('.incidents th a').every((a) => !a.checkVisibility() || a.getBoundingClientRect().height >= 44)", "a link is too small"),
 		holds("$('.incidents .when').checkVisibility() && $('.incidents td.held').checkVisibility()", "says when, and whether it held"),
 		click(".incidents button", "Show"), holds("$('.incidents td.n').checkVisibility()", "has the figures"), lacks(".incidents button"))
+	walk("on a tablet, the rows have the bar of their parts",
+		at(820), open("#/?t="+demoDay), exists(".incidents tbody tr"), answered(),
+		must("$$('.incidents tbody .parts span').every((e) => e.checkVisibility() && e.offsetWidth > 60)", "a row has none"),
+		must("$('.incidents thead .parts').checkVisibility()", "the column has no name"), fits("incidents"))
 	walk("a period that is too long is not asked about, and a shorter one is offered",
 		open("#/?t=2025-12-01T23:59Z..2026-01-02T00:00Z"), exists(".tile.requests"), sees("The limit is 31 days."), answered(),
 		asked("incidents", 0), lacks(headline), click(".said button", "Only the last 7 days"), exists(".incidents tbody tr"))
