@@ -267,6 +267,8 @@ func TestWhatALogHas(t *testing.T) {
 			is("$$('[aria-label=\"Lines of the chart\"] button').map((e) => e.textContent).join()", "Status"),
 			holds("$$('.series li').some((e) => e.textContent.startsWith('4xx'))", "draws the statuses"),
 			is("$$('.lists thead')[0].innerText.includes('blocked')", false), sees("No values in this period: Countries"),
+			is("['country', 'reason', 'blocked', 'result', 'human'].some((e) => $(`#split [value=${e}]`))", false),
+			is("['ip', 'status', 'method'].every((e) => $(`#split [value=${e}]`))", true),
 			is("$$('.questions button').map((e) => e.textContent).join()", "Which pages are missing?,Which answers are errors?"),
 			mustNot("$$('.tile .number').some((e) => /^0/.test(e.textContent))", "a figure is zero"), accessible("access log"), screenshot("access-log"))
 		b.lead(s, ".dashboard")

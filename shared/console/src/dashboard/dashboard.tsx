@@ -70,6 +70,17 @@ let plans = 0;
 /** The fields that tiles count, and whose absence decides what is shown. */
 const askedFields = [factOf.challenged.field, factOf.monitored.field, factOf.human.field, 'upstream_status'];
 
+const listNames = Object.keys(words.lists) as ListName[];
+
+/** The fields of decisions, which a log without results does not have either. */
+const decisions = 'blocked challenge challenge_type ichallenge monitor monitor_reasons processing_stage reason'.split(' ');
+
+/** absent reports whether no request has a field, as far as the answers of the dashboard say that. */
+function absent(field: string, known: Known): boolean {
+	const deciding = decisions.includes(field) ? 'result' : field;
+	return [...askedFields, ...listNames].includes(deciding) && lacks(known, deciding);
+}
+
 function planOf(place: Place): Plan {
 	const period = presentPeriod(place);
 	const segment = place.segment || segmentFor(period, mostSegments());
@@ -180,9 +191,9 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 	const now = fits(timeline);
 	const before = fits(earlier.timeline);
 	const begin = beginOf([now, before].flatMap((one) => one?.meta ?? []));
-	const keys = fits(top)?.results ?? []; // if there are none, it is not known whether requests have times
-	const timed = keys.length === 0 || keys.some((one) => one.label === 'total_time');
-	const known = knownOf(fits(present.facets)?.results ?? null, timed ? ['total_time'] : []);
+	const keys = fits(top)?.results ?? []; // if there are none, it is not known which lists have values
+	const known = knownOf(fits(present.facets)?.results ?? null,
+		listNames.filter((name) => keys.length === 0 || keys.some((one) => one.label === name)));
 	const decided = !lacks(known, 'result');
 	const requests = now ? total(now.results, 'num_of_requests') : 0;
 	const blocked = now && decided ? total(now.results, 'num_of_blocked_requests') : null;
@@ -283,7 +294,7 @@ function Views({ known }: { known: Known }) {
 				onClick={() => go({ chart: name, by: null })}>{words.charts[name]}</button>)}</span>
 		<Select id="split" name={words.splitBy} value={place.by?.[0] ?? ''}
 			choose={(field) => go({ by: field === '' ? null : [field], chart: '' })}
-			options={[['', words.notSplit], ...choices(fields, place.by)]} />
+			options={[['', words.notSplit], ...choices(fields.filter(({ name }) => !absent(name, known)), place.by)]} />
 		<LiveField rates={slowRates} />
 		<span class="row tight">{panel('facets', words.facets, words.facetsTitle)}
 			{!lacks(known, 'result') && panel('standout', words.standOut, '')}
@@ -383,9 +394,8 @@ function ChangeText({ now, before, none, children }: { now: number; before: numb
 function Lists({ top, rank, decided }: { top: readonly Top[]; rank: Rank; decided: boolean }) {
 	const { place, go } = useConsole();
 	const sort = place.sort === 'requests' ? place.sort : '';
-	const names = Object.keys(words.lists) as ListName[];
 	const keysOf = (name: ListName): Top[] => top.filter((one) => one.label === name);
-	const empty = names.filter((name) => keysOf(name).length === 0);
+	const empty = listNames.filter((name) => keysOf(name).length === 0);
 	const slow = !empty.includes('total_time') && <Slow top={top} />;
 	return <>
 		<div class="over-rows">
@@ -396,7 +406,7 @@ function Lists({ top, rank, decided }: { top: readonly Top[]; rank: Rank; decide
 		</div>
 		{sort !== '' ? <Busiest decided={decided}>{slow}</Busiest> : <>
 			<div class="lists">
-				{names.filter((name) => !empty.includes(name)).map((name) => (name === 'total_time' ? slow :
+				{listNames.filter((name) => !empty.includes(name)).map((name) => (name === 'total_time' ? slow :
 					<List key={name} name={name} keys={keysOf(name)} rank={rank} decided={decided} />))}
 			</div>
 			<Empty lists={empty} />
