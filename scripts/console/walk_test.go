@@ -263,7 +263,7 @@ func TestWhatALogHas(t *testing.T) {
 	const names = "$$('.tile .name').map((e) => e.textContent).join()"
 	walk.run("what an access log does not have is not zero", func(t *testing.T, b *tab, s *served) {
 		b.do(open("#/?"+hour), holds(names+" === 'Requests,Answers 4xx,Answers 5xx,Missing pages,Addresses,Sent'", "has the tiles of the log"),
-			answered(), tile("requests", 120), tile("missing", 30), tile("clients", 7), textHas(".incidents p", "120 requests."),
+			answered(), textHas(".whole", "newest record 2026-01-01 10:39"), tile("requests", 120), tile("missing", 30), tile("clients", 7), textHas(".incidents p", "120 requests."),
 			is("$$('[aria-label=\"Lines of the chart\"] button').map((e) => e.textContent).join()", "Status"),
 			holds("$$('.series li').some((e) => e.textContent.startsWith('4xx'))", "draws the statuses"),
 			is("$$('.lists thead')[0].innerText.includes('blocked')", false), sees("No values in this period: Countries"),

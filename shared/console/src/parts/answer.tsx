@@ -255,14 +255,19 @@ function sentenceOf(failure: unknown): string {
 	return words.failed;
 }
 
-/** wholeOf says to when the data of an answer is complete, or of when the newest record is, and how much was read. */
+/**
+ * wholeOf says to when the data of an answer is complete, and how much was read. If that is not known, or more than a day later than
+ * the newest record, as with an old log, it says of when that record is.
+ */
 function wholeOf(metas: readonly Meta[], zone: string): string {
 	const [first] = metas;
-	const time = first?.complete_through ?? first?.newest;
+	const complete = first?.complete_through;
+	const newest = first?.newest;
+	const time = complete && !(newest && Date.parse(complete) - Date.parse(newest) > 86_400_000) ? complete : newest;
 	if (!time) return '';
 	const ms = wholeSeconds(time);
 	const at = dateIn(ms, zone) === dateIn(Date.now(), zone) ? clockIn(ms, zone, 'minutes') : momentIn(ms, zone);
-	return `${words.honesty[first?.complete_through ? 'complete' : 'newest'](at)} · ${bytes(sumOf(metas, (m) => m.bytes_scanned))}`;
+	return `${words.honesty[time === complete ? 'complete' : 'newest'](at)} · ${bytes(sumOf(metas, (m) => m.bytes_scanned))}`;
 }
 
 function sumOf(metas: readonly Meta[], of: (meta: Meta) => number | undefined): number {
