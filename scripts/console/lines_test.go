@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -100,27 +100,30 @@ func TestCharts(t *testing.T) {
 	walk("the legend of a table covers the whole period",
 		open("#/?t="+demoDay), visible(".plot"), focus(".plot"), keys(kb.ArrowRight), text(".legend .moment", "2026-01-01 00:00"),
 		click(".chart button", "Show as table"), textHas(".legend .key.requests", "3,000"))
-	walk.run("the targets that are slowest by any of three times are in one table", func(t *testing.T, b *tab, s *served) {
-		answer := conf(t, s, http.MethodPost, "/api/v4.0/data/topx", `{"filters":"timestamp between 2026-01-01 and 2026-01-02","limit":1}`)
-		var read struct {
-			Data struct{ Results []struct{ Label, Key string } }
+	walk.run("the slowest targets are ranked by the average time of the origin", func(t *testing.T, b *tab, s *served) {
+		answer := conf(t, s, http.MethodPost, "/api/v4.0/data/topx", `{"filters":"timestamp between 2026-01-01 and 2026-01-02","limit":8}`)
+		type result struct {
+			Label, Key string
+			Average    float64 `json:"avg_origin_time"`
 		}
+		var read struct{ Data struct{ Results []result } }
 		if err := json.Unmarshal([]byte(answer), &read); err != nil {
 			t.Fatal(err)
 		}
-		b.do(open("#/?t="+demoDay), holds("$$('.slow tbody tr').length >= 5", "has the targets"))
+		slowest := slices.DeleteFunc(read.Data.Results, func(one result) bool { return one.Label != "origin_time" })
+		slices.SortStableFunc(slowest, func(a, b result) int { return cmp.Compare(b.Average, a.Average) })
+		b.do(open("#/?t="+demoDay), holds("$$('.slow tbody tr').length > 1", "has the targets"),
+			text(".slow caption small", "by the average time of the origin"))
 		targets := value[[]string](b, "[...document.querySelectorAll('.slow tbody .value button')].map((e) => e.title)")
-		found := 0
-		for _, one := range read.Data.Results {
-			if strings.HasSuffix(one.Label, "_time") {
-				found++
-				if !slices.Contains(targets, one.Key) {
-					t.Errorf("%s, the first of %s, is not in the table", one.Key, one.Label)
-				}
-			}
+		var want []string
+		for _, one := range slowest {
+			want = append(want, one.Key)
 		}
-		if cells := value[int](b, "document.querySelectorAll('.slow tbody tr:first-child td').length"); found != 3 || cells != 7 {
-			t.Errorf("%d times, %d cells", found, cells)
+		if !slices.Equal(targets, want) {
+			t.Errorf("the targets are %q, not %q", targets, want)
+		}
+		if cells := value[int](b, "document.querySelectorAll('.slow tbody tr:first-child td').length"); cells != 7 {
+			t.Errorf("%d cells", cells)
 		}
 	})
 	walk("the top values by requests, including values without blocked requests",

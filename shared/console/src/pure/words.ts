@@ -96,14 +96,11 @@ export const words = {
 	},
 	order: 'Order',
 	orders: { '': 'most blocked first', requests: 'most requests first' },
-	slowOrder: 'by the averages of three times',
 	times: { total: 'in all', origin: 'origin', svc: 'service' },
 	value: 'value',
 	blocked: 'blocked',
 	requests: 'requests',
 	ofRank: { blocked: 'of blocked', requests: 'of all' },
-	average: 'average',
-	longest: 'longest',
 	noValues: (lists: string) => `No values in this period: ${lists}.`,
 
 	columns: {

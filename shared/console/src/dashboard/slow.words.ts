@@ -1,0 +1,7 @@
+// The texts of the slowest targets.
+
+export const words = {
+	order: { origin: 'by the average time of the origin', total: 'by the average time in all' },
+	average: 'average',
+	longest: 'longest',
+} as const;
