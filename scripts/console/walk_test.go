@@ -274,6 +274,10 @@ func TestWhatALogHas(t *testing.T) {
 		b.lead(s, ".dashboard")
 		b.do(click(".tile.missing .name", ""), filterIs("status=404"), tile("requests", 30))
 	})
+	walk("a chart has no numbers before the data begins",
+		open("#/?t=2026-01-01T08:00Z..2026-01-01T11:00Z&seg=15m"), visible(".plot canvas"), answered(), sees("data from 2026-01-01 10:00"),
+		focus(".plot"), keys(kb.ArrowRight), text(".series li b", "–"), keys(kb.End), holds("$('.series li b').textContent === '0'", "has a number"),
+		screenshot("no-data"))
 	walk("the report about an access log has only what the log has",
 		open("#/?panel=report&"+hour), exists(".report-page .plot canvas"), answered(),
 		is(names+".replaceAll('\u00a0', ' ')", "Requests,Sent"),

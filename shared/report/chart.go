@@ -27,12 +27,15 @@ func (b *builder) bars(timeline, timelineBefore []segment, known, knownBefore bo
 	s := stepOf(b.Period)
 	bars := s.bars(timeline, b.Period, b.Zone)
 	if knownBefore {
-		before := s.bars(timelineBefore, *b.Previous, b.Zone)
-		for i := range bars[:min(len(bars), len(before))] {
-			bars[i].RequestsBefore, bars[i].BlockedBefore = &before[i].Requests, &before[i].Blocked
+		earlier := s.bars(timelineBefore, *b.Previous, b.Zone)
+		for i := range bars[:min(len(bars), len(earlier))] {
+			if b.r.begins != "" && i+1 < len(earlier) && !before(b.r.begins, earlier[i+1].From) {
+				continue // it ends before the data begins
+			}
+			bars[i].RequestsBefore, bars[i].BlockedBefore = &earlier[i].Requests, &earlier[i].Blocked
 		}
-		if len(before) > len(bars) {
-			b.r.Chart.LeftOut = before[len(bars):]
+		if len(earlier) > len(bars) {
+			b.r.Chart.LeftOut = earlier[len(bars):]
 		}
 	}
 	b.r.Chart.Bars = bars

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,5 +82,21 @@ func TestFileNames(t *testing.T) {
 				t.Errorf("the name is %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestNoDataBefore: bars of the previous period that end before the data begins are not known.
+func TestNoDataBefore(t *testing.T) {
+	setting := settingOf(t)
+	answers := ordinary.answers(t, setting)
+	hourly := func(int) int64 { return 1 }
+	begins := time.UnixMilli(setting.Previous.FromMs).Add(60 * time.Hour) // at noon of the third day
+	answers[TimelineBefore] = answerOf(t, timelineOf(*setting.Previous, hourly, hourly), object{"oldest": begins.Format(time.RFC3339)})
+	var known []bool
+	for _, bar := range New(setting, answers).Chart.Bars {
+		known = append(known, bar.RequestsBefore != nil && bar.BlockedBefore != nil)
+	}
+	if want := []bool{false, false, true, true, true, true, true}; !slices.Equal(known, want) {
+		t.Errorf("known are %v, not %v", known, want)
 	}
 }

@@ -108,7 +108,7 @@ type Bar struct {
 	Label          string `json:"label" doc:"In the zone of the report"`
 	Requests       int64  `json:"requests"`
 	Blocked        int64  `json:"blocked"`
-	RequestsBefore *int64 `json:"requests_before" nullable:"true" doc:"Of the bar at the same place of the previous period"`
+	RequestsBefore *int64 `json:"requests_before" nullable:"true" doc:"Of the bar at the same place of the previous period; null if there is none, or the data begins later"`
 	BlockedBefore  *int64 `json:"blocked_before" nullable:"true"`
 }
 

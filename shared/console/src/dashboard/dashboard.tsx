@@ -227,7 +227,7 @@ function Panels({ planned, afforded }: { planned: Asked<Afforded>; afforded: Aff
 				{split ? <Split /> : <Panel asked={timeline} of={planned} name={words.chart}
 					question={drawn?.now.timeline[1]}>
 					{({ answer: { results, meta } }) => {
-						const of = { segments: results, length: meta.segment_seconds ?? 60, period: meta.period };
+						const of = { segments: results, length: meta.segment_seconds ?? 60, meta };
 						return chart === '' ? <Chart {...of} before={begin === null ? before?.results ?? [] : []} height={220}
 							earlier={countedBy(drawn?.before.timeline[1])?.period} /> :
 							<Lines kind={console.place.chart === 'heatmap' ? 'heatmap' : chart} {...of} />;

@@ -23,7 +23,7 @@ export function Slow({ top }: { top: readonly Top[] }) {
 			<thead>
 				<tr>
 					<th scope="col" rowSpan={2}>{words.value}</th>
-					{times.map((time) => <th scope="colgroup" colSpan={2} key={time}>{words.times[time]}</th>)}
+					{times.map((time) => <th scope="colgroup" colSpan={2} key={time}>{own.times[time]}</th>)}
 					<th scope="col" rowSpan={2}>{words.requests}</th>
 				</tr>
 				<tr>{times.flatMap((time) => [own.average, own.longest].map((name) =>

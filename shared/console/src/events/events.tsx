@@ -140,7 +140,7 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	const last = textOf(all[all.length - 1] ?? {}, 'timestamp');
 	const oldest = Date.parse(last);
 	const judged = all.length === 0 || !loaded.includes('result') || all.some(isJudged); // an access log has no decisions
-	const strip = { segments: timeline.results, length: timeline.meta.segment_seconds ?? 60, period: timeline.meta.period, height: 96 };
+	const strip = { segments: timeline.results, length: timeline.meta.segment_seconds ?? 60, meta: timeline.meta, height: 96 };
 	const since = (): string => momentIn(wholeSeconds(last), zone);
 	return <>
 		<Marks.Provider value={changes}>

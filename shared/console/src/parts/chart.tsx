@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Segment } from '../foundation/api';
 import { type Counted, useConsole, useCounted } from '../foundation/context';
+import { type Asked, beginOf } from '../pure/coverage';
 import { addOnly, type Fact } from '../pure/filter';
 import { ago, count } from '../pure/format';
 import { selectedOf } from '../pure/selection';
@@ -18,7 +19,7 @@ interface Props {
 	earlier?: string | undefined; // that period
 	length: number; // of a segment, in seconds
 	height: number;
-	period: { from: string; to: string }; // of the answer
+	meta: Asked; // of the answer
 	compact?: boolean;
 }
 
@@ -58,8 +59,8 @@ export function Chart(props: Props) {
 			</button>
 		</figcaption>
 		{table ? <Numbers {...tableOf(props, counted, zone)} /> :
-			<Plot {...props} series={series} zone={zone} at={at} onMove={setCursor} selected={selected} onSelect={select}
-				onZoom={(from, to) => go({ period: absolute({ from, to }) })} />}
+			<Plot {...props} begin={beginOf([props.meta])} series={series} zone={zone} at={at} onMove={setCursor}
+				selected={selected} onSelect={select} onZoom={(from, to) => go({ period: absolute({ from, to }) })} />}
 		{part && !table && <Selected period={part} of={counted.period} close={() => select(null)}
 			whole={selected.last - selected.first + 1 === times.length} figures={counts.map((name) => ({
 				name: words.series[name], text: <Count filter={filterOf(name, counted.filter)} period={part}

@@ -5,6 +5,7 @@ import { useAsked } from '../foundation/ask';
 import { useConsole } from '../foundation/context';
 import { mostSegments } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
+import { beginOf } from '../pure/coverage';
 import { add, filtersOf } from '../pure/filter';
 import { count, milliseconds } from '../pure/format';
 import { periodOf } from '../pure/fragment';
@@ -53,7 +54,7 @@ function HeatChart({ answer: { field, classes, filter, period } }: { answer: Hea
 	const drawn = useMemo(() => {
 		const times = classes[0]?.results.map((one) => one.time_period) ?? [];
 		const segments = times.map((time) => ({ time_period: time }));
-		const partial = meta ? partialOf({ segments, length, period: meta.period }) : () => false;
+		const partial = meta ? partialOf({ segments, length, meta }) : () => false;
 		const lines = classes.flatMap(({ results }, i): (Line & { of: TimeClass })[] => {
 			const of = timeClasses[i];
 			if (!of) return [];
@@ -69,7 +70,7 @@ function HeatChart({ answer: { field, classes, filter, period } }: { answer: Hea
 	}, [classes]);
 	const heat = useMemo(() => drawn.lines.map(({ of: { from, to } }) => ({ from, to })), [drawn]);
 	return <LinesChart name={field === 'request_time' ? words.names.heat : words.names.originHeat} {...drawn} length={length}
-		heat={heat} other={['latency', words.asLines]} />;
+		begin={meta ? beginOf([meta]) : null} heat={heat} other={['latency', words.asLines]} />;
 }
 
 /** nameOf names a class of times: 3 ms – 10 ms. */

@@ -8,7 +8,7 @@ import { type Counted, useConsole, useCounted } from '../foundation/context';
 import { mostSegments } from '../foundation/media';
 import { presentPeriod } from '../foundation/running';
 import { leastOfLogarithm } from '../pure/axis';
-import { beginOf } from '../pure/coverage';
+import { type Asked, beginOf } from '../pure/coverage';
 import { absent, add, addOnly, type Fact, filtersOf, nameOf as fieldOf, ofClass, without } from '../pure/filter';
 import { brief, bytes, count, milliseconds } from '../pure/format';
 import { periodOf, type Place } from '../pure/fragment';
@@ -32,7 +32,7 @@ function ofFact({ filter, period }: Counted, fact: Fact): Counted {
 interface Of {
 	segments: readonly Segment[];
 	length: number; // of a segment, in seconds
-	period: { from: string; to: string };
+	meta: Asked; // of the answer
 	height?: number; // in pixels
 }
 
@@ -54,7 +54,7 @@ function OfTimeline({ kind, ...of }: Of & { kind: string }) {
 		return { times: segments.map((one) => one.time_period), lines: whole };
 	}, [segments]);
 	const name = kind === 'human' || kind === 'origin' ? words.names[kind] : words.names.status;
-	return <LinesChart name={name} {...drawn} length={length} {...(of.height ? { height: of.height } : {})} />;
+	return <LinesChart name={name} {...drawn} length={length} begin={beginOf([of.meta])} {...(of.height ? { height: of.height } : {})} />;
 }
 
 /** The looks of the classes of statuses, by their first digit. They differ by dash as well as by colour. */
@@ -129,7 +129,7 @@ function LatencyChart({ answer: { results, meta } }: { answer: Answer<Stat> }) {
 			name: origin ? words.names.originLatency : words.names.latency,
 		};
 	}, [results]);
-	return <LinesChart {...drawn} length={meta.segment_seconds ?? 60} write={milliseconds} band
+	return <LinesChart {...drawn} length={meta.segment_seconds ?? 60} begin={beginOf([meta])} write={milliseconds} band
 		most={(ms) => words.most(milliseconds(ms))} other={['heatmap', words.asHeatmap]} />;
 }
 
@@ -173,7 +173,7 @@ function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Route
 	const length = meta.segment_seconds ?? 60;
 	const drawn = useMemo(() => {
 		const times = [...new Set(results.map((one) => one.time_period))];
-		const partial = partialOf({ segments: times.map((time) => ({ time_period: time })), length, period: meta.period });
+		const partial = partialOf({ segments: times.map((time) => ({ time_period: time })), length, meta });
 		const all = (meta.series ?? []).flatMap(({ series: value, kind: of, total: n }) => {
 			const counts = new Map(results.filter(({ series, kind }) => series === value && kind === of)
 				.map((segment) => [segment.time_period, segment.value]));
@@ -192,7 +192,7 @@ function SplitChart({ answer: { results, meta, field } }: { answer: Answer<Route
 		});
 		return { times, lines };
 	}, [results, type]);
-	return <LinesChart name={words.split(labelOf(field))} {...drawn} length={length} columns />;
+	return <LinesChart name={words.split(labelOf(field))} {...drawn} length={length} begin={beginOf([meta])} columns />;
 }
 
 function nameOf({ series, kind }: Pick<Routes['histogram'], 'series' | 'kind'>): string {
@@ -210,6 +210,7 @@ interface TwoSides {
 }
 
 interface Side extends SideOfRequests {
+	meta: Meta;
 	segments: readonly Figures[];
 }
 
@@ -245,6 +246,7 @@ async function askSides(asker: Asker, place: Place): Promise<TwoSides> {
 		Promise.all(questions.map(([, parameters]) => asker.ask('timeline', parameters))))) as [Timelines, Timelines];
 	const [now, then] = [a, b].map(([all, challenged, refused], i): Side => ({
 		segments: figuresOf(all.results, challenged.results, refused.results), filter: filters[i as 0 | 1], period: all.meta.period,
+		meta: all.meta,
 	})) as [Side, Side];
 	return {
 		kind, length: a[0].meta.segment_seconds ?? 60, metas: [...a, ...b].map((one) => one.meta),

@@ -38,9 +38,10 @@ interface Band {
 
 /** LinesChart is a figure of lines with their legend, and the same as a table. */
 export function LinesChart({
-	name, times, lines, length, height = 220, columns = false, band = false, heat, other, write, moment, most,
+	name, times, lines, length, begin = null, height = 220, columns = false, band = false, heat, other, write, moment, most,
 }: {
 	name: string; times: readonly number[]; lines: readonly Line[]; length: number; height?: number;
+	begin?: number | null; // of the data, if that is in the period
 	columns?: boolean; // on each other, in place of lines
 	band?: boolean; // between the first line and the last one, on a logarithmic axis
 	heat?: readonly Band[]; // times of the numbers, which are colours in place of lines, the longest first
@@ -97,7 +98,7 @@ export function LinesChart({
 			table ? <Numbers name={name} columns={lines} moments={times.map((_, i) => momentOf(i))} times={times} length={length}
 				{...(write ? { write } : {})} /> :
 				<Plot segments={segments} length={length} height={height} series={series} zone={zone} at={at} onMove={setCursor}
-					columns={columns} band={band} selected={selected} onSelect={select}
+					begin={begin} columns={columns} band={band} selected={selected} onSelect={select}
 					{...(painted ? { heat: painted } : {})} {...(write ? { write } : {})}
 					onZoom={(from, to) => go({ period: absolute({ from, to }) })} />}
 		{part && !table && <Selected period={part} of={counted.period} close={() => select(null)}

@@ -3,6 +3,7 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { logarithmicRange } from '../pure/axis';
+import { type Asked, beginOf } from '../pure/coverage';
 import { brief, milliseconds } from '../pure/format';
 import { between, type Selection } from '../pure/selection';
 import { clockIn, dateIn } from '../pure/time';
@@ -61,9 +62,11 @@ const leastTouch = 10; // pixels to the side, after which a finger selects
  * drag, also by a finger, or arrow keys with Shift select several.
  */
 export function Plot({
-	segments, length, height, series, zone, at, compact, columns = false, band = false, heat, selected, write, onMove, onSelect, onZoom,
+	segments, length, height, series, zone, at, begin, compact, columns = false, band = false, heat, selected, write, onMove, onSelect,
+	onZoom,
 }: {
 	segments: readonly { time_period: number }[]; length: number; height: number; compact?: boolean;
+	begin?: number | null; // of the data, if that is in the period
 	columns?: boolean; // from zero, each drawn over those before it
 	band?: boolean; // between the first line and the last one, on a logarithmic axis
 	heat?: Heat;
@@ -138,7 +141,10 @@ export function Plot({
 					drawMarks(u, latest.current.marks, colour('--warning-ground'), u.bbox.height);
 					drawMarks(u, latest.current.marks, colour('--warning'), 3 * devicePixelRatio);
 				}],
-				drawAxes: [(u) => { // colours would be hard to tell apart below the grid
+				drawAxes: [(u) => { // over the grid
+					const first = segments.find((one) => (one.time_period + length) * 1000 > (begin ?? 0));
+					const empty = first ? u.valToPos(first.time_period - centred, 'x', true) - u.bbox.left : 0;
+					if (begin && empty > 0) drawEmpty(u, empty, colour('--hover'), colour('--quiet'));
 					if (!heat) return;
 					heat.draw(u, length, colour('--passed'));
 					drawMarks(u, latest.current.marks, colour('--warning'), 3 * devicePixelRatio);
@@ -245,6 +251,17 @@ export function Plot({
 	}} />;
 }
 
+/** drawEmpty draws where there is no data, at the left, and says so where there is room. */
+function drawEmpty(u: uPlot, width: number, ground: string, text: string): void {
+	u.ctx.fillStyle = ground;
+	u.ctx.fillRect(u.bbox.left, u.bbox.top, width, u.bbox.height);
+	u.ctx.fillStyle = text;
+	u.ctx.textAlign = 'center';
+	if (u.ctx.measureText(words.noData).width < width) {
+		u.ctx.fillText(words.noData, u.bbox.left + width / 2, u.bbox.top + u.bbox.height / 2);
+	}
+}
+
 /** drawMarks draws the marks that last a while, from the top. */
 function drawMarks(u: uPlot, marks: readonly Mark[], colour: string, height: number): void {
 	u.ctx.fillStyle = colour;
@@ -304,13 +321,18 @@ export function useAnnounced(at: number | null): number | null {
 	return rested;
 }
 
-/** partialOf reports which segments the period contains only a part of. If there are few segments, all are shown. */
-export function partialOf({ segments, length, period }: {
-	segments: readonly { time_period: number }[]; length: number; period: { from: string; to: string };
+/**
+ * partialOf reports which segments the period contains only a part of, and which end before the data begins. If there are few segments,
+ * the former are shown.
+ */
+export function partialOf({ segments, length, meta }: {
+	segments: readonly { time_period: number }[]; length: number; meta: Asked;
 }): (i: number) => boolean {
-	const [from, to] = [Date.parse(period.from), Date.parse(period.to)];
+	const [from, to] = [Date.parse(meta.period.from), Date.parse(meta.period.to)];
+	const oldest = beginOf([meta]) ?? 0;
 	return (i) => {
 		const begin = (segments[i]?.time_period ?? 0) * 1000;
-		return segments.length > 4 && (begin < from || begin + length * 1000 - 1 > to);
+		const end = begin + length * 1000 - 1;
+		return end < oldest || segments.length > 4 && (begin < from || end > to);
 	};
 }

@@ -1,5 +1,5 @@
 // How far back the data goes, and which periods it has only in part.
-interface Asked {
+export interface Asked {
 	oldest?: string | null;
 	period: { from: string; to: string };
 }

@@ -18,6 +18,7 @@ import { words } from './reportpage.words';
 export function ReportPage({ document: { notices, report, run } }: { document: Document }) {
 	const { verdict, period, previous, incidents, marks } = report;
 	const decided = !report.chart.undecided;
+	const errors = decided ? 'passed' : 'errors';
 	return <article class="report-page" aria-labelledby="report-title">
 		<header>
 			<h2 id="report-title"><bdi>{report.title}</bdi></h2>
@@ -47,8 +48,7 @@ export function ReportPage({ document: { notices, report, run } }: { document: D
 			lists={report.attackers} none={words.nothing.attackers} decided={decided} />
 		<Lists name={words.sections.targets} lists={report.targets} none={words.nothing.targets} decided={decided} />
 		{decided && <Lists name={words.sections.rules} lists={report.rules} none={words.nothing.rules} decided />}
-		<Lists name={words.sections[decided ? 'passed' : 'errors']} lists={report.passed} none={words.nothing[decided ? 'passed' : 'errors']}
-			decided={decided} />
+		<Lists name={words.sections[errors]} lists={report.passed} none={words.nothing[errors]} decided={decided} />
 		{report.template === 'traffic' && <Changes report={report} />}
 		{decided && <Lists name={words.sections.wrong} lists={report.wrong} none={words.nothing.wrong} decided />}
 		{decided && <Examples report={report} />}
