@@ -248,10 +248,13 @@ func (b *builder) figures() {
 		}
 	}
 	whole := len(b.r.GapsBefore) == 0 && b.r.begins == ""
+	b.facts.comparable = knownBefore && *b.r.Figures[0].Previous > 0 && whole
 	for i := range b.r.Figures {
 		b.r.Figures[i].Incomparable = !whole
+		if !b.r.covered() {
+			b.r.Figures[i].Previous = nil
+		}
 	}
-	b.facts.comparable = knownBefore && *b.r.Figures[0].Previous > 0 && whole
 	b.bars(timeline, timelineBefore, known, knownBefore)
 }
 

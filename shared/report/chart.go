@@ -29,8 +29,12 @@ func (b *builder) bars(timeline, timelineBefore []segment, known, knownBefore bo
 	if knownBefore {
 		earlier := s.bars(timelineBefore, *b.Previous, b.Zone)
 		for i := range bars[:min(len(bars), len(earlier))] {
-			if b.r.begins != "" && i+1 < len(earlier) && !before(b.r.begins, earlier[i+1].From) {
-				continue // it ends before the data begins
+			end := b.r.Previous.To
+			if i+1 < len(earlier) {
+				end = earlier[i+1].From
+			}
+			if b.r.begins != "" && !before(b.r.begins, end) {
+				continue // the data begins later
 			}
 			bars[i].RequestsBefore, bars[i].BlockedBefore = &earlier[i].Requests, &earlier[i].Blocked
 		}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,13 +89,18 @@ func TestNoDataBefore(t *testing.T) {
 	setting := settingOf(t)
 	answers := ordinary.answers(t, setting)
 	hourly := func(int) int64 { return 1 }
-	begins := time.UnixMilli(setting.Previous.FromMs).Add(60 * time.Hour) // at noon of the third day
-	answers[TimelineBefore] = answerOf(t, timelineOf(*setting.Previous, hourly, hourly), object{"oldest": begins.Format(time.RFC3339)})
-	var known []bool
-	for _, bar := range New(setting, answers).Chart.Bars {
-		known = append(known, bar.RequestsBefore != nil && bar.BlockedBefore != nil)
-	}
-	if want := []bool{false, false, true, true, true, true, true}; !slices.Equal(known, want) {
-		t.Errorf("known are %v, not %v", known, want)
+	for days, unknown := range map[float64]int{0: 0, 2.5: 2, 3: 3, 6.9: 6, 7: 7, 9: 7} {
+		begins := time.UnixMilli(setting.Previous.FromMs).Add(time.Duration(days * 24 * float64(time.Hour)))
+		answers[TimelineBefore] = answerOf(t, timelineOf(*setting.Previous, hourly, hourly), object{"oldest": begins.Format(time.RFC3339)})
+		r := New(setting, answers)
+		for i, bar := range r.Chart.Bars {
+			if known := bar.RequestsBefore != nil && bar.BlockedBefore != nil; known != (i >= unknown) {
+				t.Errorf("with data from %v days after the beginning, bar %d is known: %v", days, i, known)
+			}
+		}
+		_, figures, _ := strings.Cut(string(r.Text()), "VERDICT")
+		if before := strings.Contains(figures, "before"); before != (days < 7) {
+			t.Errorf("with data from %v days after the beginning, figures of the period before are printed: %v\n%s", days, before, figures)
+		}
 	}
 }

@@ -102,7 +102,7 @@ func (r Report) page() pageView {
 	v := pageView{
 		Title: wording.Shown(r.Title, keyLength), Period: r.Period.Text, Zone: r.Zone, Notices: r.Notices(),
 		Word: r.Verdict.State.word(), Class: strings.ReplaceAll(string(r.Verdict.State), ", ", "-"),
-		Sentences: slices.Clone(r.Verdict.Sentences), Table: r.Chart.Bars, Step: r.Chart.Step, Before: r.Previous != nil,
+		Sentences: slices.Clone(r.Verdict.Sentences), Table: r.Chart.Bars, Step: r.Chart.Step, Before: r.covered(),
 		Undecided: r.Chart.Undecided,
 		Link:      r.Link, NoExamples: r.noRows(Examples, "No request was blocked."),
 	}
@@ -127,7 +127,7 @@ func (r Report) page() pageView {
 			continue
 		}
 		one := figureView{Label: f.Label, Value: f.value(f.Value), Change: f.change()}
-		if r.Previous != nil {
+		if r.covered() {
 			one.Previous = f.value(f.Previous)
 		}
 		v.Figures = append(v.Figures, one)

@@ -174,6 +174,11 @@ func (r Report) Empty() bool {
 	return requests != nil && *requests == 0
 }
 
+// covered reports whether there is a previous period, and the data has at least a part of it.
+func (r Report) covered() bool {
+	return r.Previous != nil && (r.begins == "" || before(r.begins, r.Previous.To))
+}
+
 // FileName returns a name for files with the report, without an extension. It has the start of the period in the zone of
 // the report.
 func (r Report) FileName() string {

@@ -173,7 +173,7 @@ func (w *textWriter) figures(r Report) {
 	w.line("")
 	for _, f := range r.shown() {
 		line := padded(f.Label, 20) + right(f.value(f.Value), 18)
-		if r.Previous != nil {
+		if r.covered() {
 			line += "   before " + right(f.value(f.Previous), 16)
 			if change := f.change(); change != "" {
 				line += right(change, 11)
@@ -196,7 +196,7 @@ func (w *textWriter) chart(r Report) {
 	if !r.Chart.Undecided {
 		head += right("blocked", 12)
 	}
-	if r.Previous != nil {
+	if r.covered() {
 		head += right("before", 14)
 	}
 	w.line(head)

@@ -6,14 +6,13 @@ import { seconds } from '../pure/format';
 import { words } from '../pure/words';
 import { words as own } from './slow.words';
 
-const times = ['total', 'origin', 'svc'] as const;
-
 /**
  * Slow are the targets with the longest average time of the origin, because a request that the gateway stops takes no time. Where the log
  * has no such times, they are those with the longest average time in all.
  */
 export function Slow({ top }: { top: readonly Top[] }) {
 	const by = top.some((one) => one.label === 'origin_time') ? 'origin' : 'total';
+	const times = by === 'origin' ? ['origin', 'total', 'svc'] as const : ['total', 'origin', 'svc'] as const; // a phone has the first
 	const average = (one: Top): number => one[`avg_${by}_time`] ?? 0;
 	const targets = top.filter((one) => one.label === `${by}_time`).sort((a, b) => average(b) - average(a));
 	const cell = (time: number | null) => <td>{time === null ? '–' : seconds(time)}</td>;
