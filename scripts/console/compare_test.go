@@ -84,7 +84,7 @@ func TestCompare(t *testing.T) {
 		open("#/compare?f=blocked+is+true&by=protocol&where=host~e&t="+hours), sees("There are no others"),
 		open("#/compare?f=country=Nowhere&where=blocked+is+true&t="+demoDay), sees("No requests in this period match the filter"),
 		open("#/compare?f=blocked+is+false&where=blocked+is+true&t="+demoDay), sees("There are no requests on the first side"),
-		open("#/compare?vs=previous&t="+demoDay), sees("There were no requests before"))
+		open("#/compare?vs=previous&t="+demoDay), sees("The data has no requests before"))
 	walk("periods that overlap are refused with the reason",
 		allow("status of 422"), open("#/compare?vs=1h&t="+hours), sees("The question failed"), sees("overlap"))
 	walk("a heavy comparison waits",

@@ -35,7 +35,7 @@ export const words = {
 	fields: 'Fields',
 	none: ['No value differs by more than chance.', 'Take a longer period, or another side.'],
 	noneSelected: ['There are no requests on the first side.', 'Take other conditions, or a longer period.'],
-	noneBefore: ['There were no requests before.', 'Compare with another period.'],
+	noneBefore: ['The data has no requests before.', 'Compare with another period.'],
 	noneOther: ['There are no others: all requests are on this side.', 'Compare with the period before, or change the filter.'],
 	field: 'Field',
 	allFields: 'the usual ones',

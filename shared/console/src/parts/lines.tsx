@@ -313,13 +313,14 @@ function Tile({ name, answer: { kind, sides, metas }, pressed, draw }: {
 	const [all, others] = sides.map((side) => total(side.segments, 'requests')) as [number, number];
 	const [own, theirs] = [ofMeasure(sides[0], name), ofMeasure(sides[1], name)];
 	const part = name !== 'requests' && name !== 'bytes';
+	const whole = kind !== 'before' || beginOf(metas) === null; // else the data has only a part of the periods
 	return <TileOf kind={name} name={words.measures[name]} act={draw} pressed={pressed}>
 		<span class="number"><Count n={now} {...own} write={write} beside={beside} />
 			{part && <small><Share n={now} of={all} {...own} /></small>}</span>
-		<p class="change">
-			{kind === 'before' && other > 0 && beginOf(metas) === null && <Change now={now} before={other} names={words.changes} />}
+		{(whole || others > 0) && <p class="change">
+			{kind === 'before' && other > 0 && whole && <Change now={now} before={other} names={words.changes} />}
 			<Count n={other} {...theirs} write={() => words.beside[kind](write(other))} beside={beside} />
 			{part && <>{' · '}<Share n={other} of={others} {...theirs} /></>}
-		</p>
+		</p>}
 	</TileOf>;
 }
