@@ -11,14 +11,13 @@ import (
 func answersOfAnAccessLog(t *testing.T, setting Setting) map[Part]Answer {
 	t.Helper()
 	answers := ordinary.answers(t, setting)
-	timeline := answerOf(t, []object{
+	answers[Timeline] = answerOf(t, []object{
 		{"time_period": setting.Period.FromMs / 1000, "num_of_requests": 9, "num_of_origin_blocked_requests": 1},
 	}, nil)
 	none := answerOf(t, []object{}, object{"num_of_requests": 0})
 	facet := func(by string, n, absent int64) object {
 		return object{"by": by, "num_of_requests": n, "num_of_absent": absent, "values": []object{}}
 	}
-	answers[Timeline] = timeline
 	for _, part := range []Part{Monitored, Times, Blocked, WrongBlocks, Examples, PassedBots, Incidents, Marks, Changes} {
 		answers[part] = none
 	}

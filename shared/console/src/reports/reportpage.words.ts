@@ -25,7 +25,7 @@ export const words = {
 	series: { before: 'requests before', requests: 'requests', blocked: 'blocked' },
 	sections: {
 		attackers: 'Attackers', clients: 'Clients', targets: 'Targets', rules: 'Rules', passed: 'What got through',
-		errors: 'Errors', 		wrong: 'Possibly wrong blocks',
+		errors: 'Errors', wrong: 'Possibly wrong blocks',
 	},
 	nothing: {
 		attackers: 'No request has an address.', targets: 'No request has a host.', rules: 'No rule blocked or monitored a request.',
