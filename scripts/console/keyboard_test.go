@@ -68,7 +68,8 @@ func TestKeyboardAlone(t *testing.T) {
 			b.do(at(width), allow("status of 400"), // half a condition is checked
 				open(""), sees("Requests over time"), keepCopies(), answered(),
 				// Who attacks?
-				keys(kb.Tab), focused(".skip"), keys(kb.Enter), focused("#answer"), opensViews(width), tabTo("at.textContent === 'What stands out'", 50),
+				keys(kb.Tab), focused(".skip"), keys(kb.Enter), focused("#answer"), opensViews(width),
+				tabTo("at.textContent === 'What stands out'", 50),
 				keys(kb.Enter), exists(".stand-out li"), answered(), tabTo("at.closest('.stand-out li') && at.ariaLabel.startsWith('Only ')", 5),
 				note("wanted", "document.activeElement.ariaLabel.slice('Only '.length)"), keys(kb.Enter),
 				holds("$('#filter').value === seen.wanted", "keeps only what stands out"),

@@ -40,13 +40,15 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("%s is absent, and was %v", f.ID, *f.Previous)
 		}
 	}
-	if want := []string{"blocked", "challenges", "monitored", "human", "average_time", "p99_time"}; !slices.Equal(unknown, want) {
+	want := []string{"blocked", "challenges", "monitored", "human", "average_time", "p99_time"}
+	if !slices.Equal(unknown, want) {
 		t.Errorf("unknown are %v, not %v", unknown, want)
 	}
 	if subject := report.Subject(); !strings.HasSuffix(subject, ": 9 requests") {
 		t.Errorf("subject %s", subject)
 	}
-	if text := string(report.Text()); !strings.Contains(text, "Blocked                        unknown   before            1,344") {
+	text := string(report.Text())
+	if !strings.Contains(text, "Blocked                        unknown   before            1,344") {
 		t.Errorf("the blocked requests of the previous period are left out:\n%s", text)
 	}
 }
@@ -62,7 +64,9 @@ func TestAbsentParts(t *testing.T) {
 		"page": report.HTML(), "mail": report.MailHTML(), "text of the mail": report.MailText(), "text": report.Text(),
 	} {
 		said := strings.ToLower(notRead.ReplaceAllString(string(text), ""))
-		for _, word := range []string{"blocked", "challenged", "monitor", "human", "unknown", "got through", "average time"} {
+		for _, word := range []string{
+			"blocked", "challenged", "monitor", "human", "unknown", "got through", "average time",
+		} {
 			if strings.Contains(said, word) {
 				t.Errorf("the %s has %q:\n%s", form, word, said)
 			}

@@ -258,8 +258,8 @@ func (b *builder) figures() {
 	b.bars(timeline, timelineBefore, known, knownBefore)
 }
 
-// fields reads the answer about reasons to monitor, and which fields of figures no request of the period has. What these would
-// count is unknown, not zero.
+// fields reads the answer about reasons to monitor, and which fields of figures no request of the period has. What these
+// would count is unknown, not zero.
 func (b *builder) fields() {
 	b.absent = map[string]bool{}
 	facets, _, _ := read[facet](b, MonitorReasons)

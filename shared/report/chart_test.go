@@ -91,7 +91,8 @@ func TestNoDataBefore(t *testing.T) {
 	hourly := func(int) int64 { return 1 }
 	for days, unknown := range map[float64]int{0: 0, 2.5: 2, 3: 3, 6.9: 6, 7: 7, 9: 7} {
 		begins := time.UnixMilli(setting.Previous.FromMs).Add(time.Duration(days * 24 * float64(time.Hour)))
-		answers[TimelineBefore] = answerOf(t, timelineOf(*setting.Previous, hourly, hourly), object{"oldest": begins.Format(time.RFC3339)})
+		timeline := timelineOf(*setting.Previous, hourly, hourly)
+		answers[TimelineBefore] = answerOf(t, timeline, object{"oldest": begins.Format(time.RFC3339)})
 		r := New(setting, answers)
 		for i, bar := range r.Chart.Bars {
 			if known := bar.RequestsBefore != nil && bar.BlockedBefore != nil; known != (i >= unknown) {
@@ -100,7 +101,7 @@ func TestNoDataBefore(t *testing.T) {
 		}
 		_, figures, _ := strings.Cut(string(r.Text()), "VERDICT")
 		if before := strings.Contains(figures, "before"); before != (days < 7) {
-			t.Errorf("with data from %v days after the beginning, figures of the period before are printed: %v\n%s", days, before, figures)
+			t.Errorf("with data from %v days after the beginning, the period before is printed: %v\n%s", days, before, figures)
 		}
 	}
 }

@@ -49,8 +49,9 @@ func (r Report) CSV() []byte {
 	}
 	for _, i := range r.Incidents {
 		add(csvRow{
-			Section: "incident", Item: i.ID, Key: i.Sentence, Requests: &i.NumOfRequests, Blocked: known(&i.NumOfBlockedRequests),
-			Challenged: known(&i.NumOfChallenges), Passed: known(&i.NumOfPassedRequests), Condition: i.Filter, Link: i.Link,
+			Section: "incident", Item: i.ID, Key: i.Sentence, Requests: &i.NumOfRequests,
+			Blocked: known(&i.NumOfBlockedRequests), Challenged: known(&i.NumOfChallenges), Passed: known(&i.NumOfPassedRequests),
+			Condition: i.Filter, Link: i.Link,
 		})
 	}
 	for _, m := range r.Marks {

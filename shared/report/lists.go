@@ -213,7 +213,9 @@ func (b *builder) passed() {
 	if b.absent["upstream_status"] {
 		without = "Errors"
 	}
-	others, _ := b.facetLists(OtherErrors, map[string]string{"host": without + ", by host", "url": without + ", by URL"}, otherFailed...)
+	others, _ := b.facetLists(OtherErrors, map[string]string{
+		"host": without + ", by host", "url": without + ", by URL",
+	}, otherFailed...)
 	b.r.Passed = append(append(bots, errors...), others...)
 }
 

@@ -118,7 +118,9 @@ func (v *mailView) print() []byte {
 
 // mail returns the view of a mail in which all rows fit.
 func (r Report) mail() *mailView {
-	v := &mailView{pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID, Height: r.Chart.pictureHeight() / 2}
+	v := &mailView{
+		pageView: r.page(), Colour: verdictColours[r.Verdict.State], PictureID: PictureID, Height: r.Chart.pictureHeight() / 2,
+	}
 	v.Title = guarded(cutShown(v.Title, mailKey), zeroWidth)
 	v.Preheader = guarded(cutShown(append(r.Notices(), r.Verdict.Sentences[0].Text)[0], 150), zeroWidth)
 	for i := range v.Sentences {

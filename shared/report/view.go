@@ -189,7 +189,8 @@ func (r Report) sections() []section {
 		{Name: "Targets", Lists: r.Targets, None: r.noRows(Top, "No request has a host.")},
 	}
 	errors := func(name, none string) section {
-		return section{Name: name, Lists: r.Passed, None: r.noRows(PassedBots, r.noRows(OriginErrors, r.noRows(OtherErrors, none)))}
+		none = r.noRows(PassedBots, r.noRows(OriginErrors, r.noRows(OtherErrors, none)))
+		return section{Name: name, Lists: r.Passed, None: none}
 	}
 	if r.Chart.Undecided {
 		list = append(list, errors("Errors", "No request has an error of the server."))
@@ -212,7 +213,9 @@ func (r Report) sections() []section {
 
 // shown returns the figures without those that the log does not have.
 func (r Report) shown() []Figure {
-	return slices.DeleteFunc(slices.Clone(r.Figures), func(f Figure) bool { return f.Absent || f.ID == p99Time && f.Value == nil })
+	return slices.DeleteFunc(slices.Clone(r.Figures), func(f Figure) bool {
+		return f.Absent || f.ID == p99Time && f.Value == nil
+	})
 }
 
 // count returns the number that the list is about.
