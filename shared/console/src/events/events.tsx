@@ -77,7 +77,7 @@ export function Events() {
 		<Answered asked={asked} metas={(a) => [a.logs.meta, a.timeline.meta, ...older.metas, ...live.metas]}>
 			{(answers) => pages.rows.length + live.waiting.length === 0 && liveRate(place) === 0 ?
 				<Nothing meta={answers.logs.meta} /> :
-				<List key={`${periodOf(place)} ${place.filter}`} answers={answers} pages={pages} live={live} shown={drawn}
+				<List key={`${periodOf(place)} ${place.filter}`} answers={answers} pages={pages} live={live} offered={drawn} own={own}
 					chosen={place.record && beside ? shown : drawn} loaded={fieldsOf(shown)} />}
 		</Answered>
 	</div>;
@@ -120,8 +120,9 @@ function columnsOf({ place, fields }: Console): { own: boolean; shown: readonly 
 }
 
 /** List is the strip chart and the rows, to which older pages are added. */
-function List({ answers, pages, live, shown, chosen, loaded }: {
-	answers: Answers; pages: Pages; live: Live; shown: readonly Column[];
+function List({ answers, pages, live, offered, own, chosen, loaded }: {
+	answers: Answers; pages: Pages; live: Live; offered: readonly Column[];
+	own: boolean; // the reader has chosen the columns
 	chosen: readonly Column[]; // a record beside the list may leave too little room for them
 	loaded: readonly string[]; // members of the records
 }) {
@@ -131,6 +132,8 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	const [changes, setChanges] = useState<readonly Mark[]>([]);
 	const { timeline, logs } = answers;
 	const { rows: all, next } = pages;
+	const judged = all.length === 0 || !loaded.includes('result') || all.some(isJudged); // an access log has no decisions
+	const shown = judged || own ? offered : offered.filter((column) => column !== 'result' && all.some((row) => has(row, column)));
 	const searched = searchedIn(shown);
 	const rows = wanted === '' ? all : all.filter((row) => holds(row, searched, wanted));
 	const { from, to } = logs.meta.period;
@@ -139,7 +142,6 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 	const total = timeline.results.reduce((sum, segment) => sum + segment.num_of_requests, 0);
 	const last = textOf(all[all.length - 1] ?? {}, 'timestamp');
 	const oldest = Date.parse(last);
-	const judged = all.length === 0 || !loaded.includes('result') || all.some(isJudged); // an access log has no decisions
 	const strip = { segments: timeline.results, length: timeline.meta.segment_seconds ?? 60, meta: timeline.meta, height: 96 };
 	const since = (): string => momentIn(wholeSeconds(last), zone);
 	return <>
@@ -178,6 +180,9 @@ function List({ answers, pages, live, shown, chosen, loaded }: {
 		<Older pages={pages} />
 	</>;
 }
+
+/** has reports whether a record has something to show in a column. */
+const has = (row: LogRecord, column: Column): boolean => columnOf(column).fields.some((field) => textOf(row, field) !== '');
 
 /** fieldsOf returns the members of records that columns show. */
 function fieldsOf(shown: readonly Column[]): string[] {
