@@ -17,9 +17,9 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
-// Rollups finds the rollups of whole days, from which a scan answers questions without conditions: stats, timelines, topx,
-// facets, and diffs of two periods. It keeps the figures of the latest in memory, but not their lists. It is safe for
-// concurrent use. A nil Rollups has none.
+// Rollups finds the rollups of whole days, and of large objects of a Source. From these, a scan answers questions without
+// conditions: stats, timelines, topx, facets, and diffs of two periods. It keeps the figures of the latest in memory, but
+// not their lists. It is safe for concurrent use. A nil Rollups has none.
 type Rollups struct {
 	folder rollupfile.Folder // "": Options.RolledUp names them
 	known  lru[fileVersion, *rollup.Day]
@@ -89,8 +89,8 @@ func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
 	return day
 }
 
-// day returns the rollup of a day in a file, or of a source unless that is nil. If it cannot be read, it returns nil. It also
-// returns the version of the file.
+// day returns the rollup of a day in a file, or in a source unless that is nil. If it cannot be read, it returns nil. It
+// also returns the version of the file.
 func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day, version fileVersion) {
 	err := openFile(source, path, func(in io.ReaderAt) (err error) {
 		if version, err = versionOfOpen(path, in); err != nil {
@@ -152,7 +152,7 @@ func ByDay(objects []lake.Object) map[int64][]lake.Object {
 
 func startOf(o lake.Object) int64 { return rollup.StartOf(o.Partition.Start()) }
 
-// rolledUpDay is a day with its rollup.
+// rolledUpDay is a day, or an object of an hour, with its rollup.
 type rolledUpDay struct {
 	*rollup.Day
 	path    string
@@ -199,8 +199,8 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	return days, rest
 }
 
-// usable returns the rollup of objects if it can answer the query, and its version. all says that no other object has records
-// of its hours. The path may be "".
+// usable returns the rollup of objects if it can answer the query, and its version. all says that no other object has
+// records of its hours. The path may be "".
 func (r *run) usable(path string, start int64, objects []lake.Object, all bool) (*rollup.Day, fileVersion) {
 	if path == "" {
 		return nil, fileVersion{}
@@ -341,14 +341,15 @@ func (r *run) rollsUp() bool {
 }
 
 // fits reports whether a day has the lists or the figures for a query. The traffic of hours adds up, so stats only need
-// that no hour is in two segments. Numbers of different addresses do not add up, so a timeline needs the same segments, and all
-// of their records.
+// that no hour is in two segments. Numbers of different addresses do not add up, so a timeline needs the same segments,
+// and all of their records.
 func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all bool) bool {
 	switch shape := shape.(type) {
 	case query.Timeline:
-		hasLength := slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool { return s.Seconds == shape.SegmentSeconds })
+		ofLength := func(s rollup.Segment) bool { return s.Seconds == shape.SegmentSeconds }
+		hasLength := slices.ContainsFunc(day.Segments, ofLength)
 		return all && hasLength && !slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool {
-			return s.Seconds == shape.SegmentSeconds &&
+			return ofLength(s) &&
 				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)
 		})
 	case query.Counts:

@@ -60,7 +60,8 @@ type run struct {
 func newRun(ctx context.Context, q query.Query, o Options) *run {
 	r := &run{
 		query: q, reach: q.TimeBounds(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
-		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, rollups: o.Rollups, rolledUpAt: o.RolledUp, rolledUpObjects: o.RolledUpObjects, partials: o.Partials,
+		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, partials: o.Partials,
+		rollups: o.Rollups, rolledUpAt: o.RolledUp, rolledUpObjects: o.RolledUpObjects,
 		key: o.Rollups.hashKey(), source: o.Source, fromRecords: o.fromRecords,
 	}
 	if r.partials != nil {

@@ -37,8 +37,8 @@ type Options struct {
 
 	// RolledUpObjects has the names of rollups of objects, by the paths of these.
 	RolledUpObjects map[string]string
-	// NoSecond is set if a scan whose rollups lack something must not answer from the records of all days.
-	NoSecond bool
+	// OnlyRollups has the scan fail if rollups lack something. Otherwise it reads the records in their place.
+	OnlyRollups bool
 
 	fromRecords bool                    // although there are rollups
 	hash        func(key []byte) uint64 // the first part of textHash, for tests
@@ -152,7 +152,7 @@ func Answer(
 	ctx context.Context, q query.Query, objects []lake.Object, o Options,
 ) (answer query.Answer, read []lake.Object, err error) {
 	answer, read, rolledUp, err := answerOnce(ctx, q, objects, o)
-	if rolledUp && errors.Is(err, ErrUnsupported) && !o.NoSecond {
+	if rolledUp && errors.Is(err, ErrUnsupported) && !o.OnlyRollups {
 		o.fromRecords = true
 		answer, read, _, err = answerOnce(ctx, q, objects, o)
 	}

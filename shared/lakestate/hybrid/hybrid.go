@@ -76,7 +76,8 @@ var (
 // DefaultObjects is the default of Config.MostObjects.
 const DefaultObjects = 512
 
-// DefaultMany is the default of Config.ManyBytes. Rollups of objects take a listing, and the figures of each must be read first.
+// DefaultMany is the default of Config.ManyBytes. Rollups of objects take a listing, and the figures of each must be read
+// first.
 const DefaultMany = 32 << 20
 
 // byScan is the name of the scan in costs and estimates.
@@ -192,7 +193,7 @@ func (e *Engine) scan(
 		if o.Rollups == nil {
 			o.Rollups = e.rollups.known() // so that what is kept has the same hashes
 		}
-		o.Partials, o.NoSecond = e.Kept, len(p.objects) > e.MostObjects
+		o.Partials, o.OnlyRollups = e.Kept, len(p.objects) > e.MostObjects
 		var objects []lake.Object
 		answer, objects, err = scan.Answer(ctx, p.query, p.objects, o)
 		reused = len(p.objects) - len(objects)
@@ -380,8 +381,8 @@ func (e *Engine) list(
 	e.mu.Unlock()
 	now := e.Now()
 	age := now.Sub(last.at)
-	if last.version == state.Version && last.watermark == state.Watermark && slices.Equal(last.hours, hours) && last.most == most &&
-		age >= 0 && age < engine.StateAge {
+	if last.version == state.Version && last.watermark == state.Watermark && last.most == most &&
+		slices.Equal(last.hours, hours) && age >= 0 && age < engine.StateAge {
 		return last.objects, last.known, nil
 	}
 	fresh := listed{version: state.Version, watermark: state.Watermark, hours: hours, most: most, at: now}

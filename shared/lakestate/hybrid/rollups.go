@@ -18,8 +18,8 @@ import (
 // mostRolledUp is the most objects that are listed for a query that rollups can answer: two years of compacted hours.
 const mostRolledUp = 20_000
 
-// rollupsAge is how long a listing of the rollups is used. A rollup that is too new is not missed, and one that is too old is
-// of other objects.
+// rollupsAge is how long a listing of the rollups is used. A rollup that is too new is not missed, and one that is too old
+// is of other objects.
 const rollupsAge = time.Minute
 
 // rollups are what an engine knows about the rollups in the bucket.

@@ -158,8 +158,8 @@ func (w rolledUp) check(e *hybrid.Engine) (reused int) {
 	return reused
 }
 
-// TestRollups: answers from the rollups of days are the reference's, whatever happens to the days and their rollups. A day that
-// has changed is rolled up again.
+// TestRollups: answers from the rollups of days are the reference's, whatever happens to the days and their rollups. A day
+// that has changed is rolled up again.
 func TestRollups(t *testing.T) {
 	w, days := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
 	if names := w.rollups(); days != 3 || len(names) != 3 {
@@ -218,8 +218,8 @@ func TestRollups(t *testing.T) {
 	again(1) // the one that is missing
 }
 
-// TestRollupsOfObjects: answers from the rollups of objects are the reference's, with and without those of days. Objects of the
-// newest two days are rolled up, and those of days that are too large.
+// TestRollupsOfObjects: answers from the rollups of objects are the reference's, with and without those of days. Objects of
+// the newest two days are rolled up, and those of days that are too large.
 func TestRollupsOfObjects(t *testing.T) {
 	w, _ := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
 	many := func(c *hybrid.Config) { c.ManyBytes = 1 }
@@ -275,8 +275,8 @@ func (w rolledUp) putAll(store *enginetest.Store) {
 	w.world.putAll(store, lake.PartitionOf(0), lake.PartitionOf(1<<42))
 }
 
-// TestRollupsOfOldDays: the rollups of days without records are removed. Days with too many bytes, and those with an object that
-// cannot be read, get no rollup, and are tried again only when they have changed.
+// TestRollupsOfOldDays: the rollups of days without records are removed. Days with too many bytes, and those with an object
+// that cannot be read, get no rollup, and are tried again only when they have changed.
 func TestRollupsOfOldDays(t *testing.T) {
 	w, _ := newRolledUp(t, fiveDays(t, 300), &blobtest.Memory{})
 	w.state.Extent.MinTsMs = (firstHour + 30).Start()
@@ -379,8 +379,7 @@ func TestRollupsOfManyObjects(t *testing.T) {
 	}
 }
 
-// TestEngineWithRollups runs the suite over a lake whose first day is rolled up, and whose responses to requests for ranges are
-// often faulty.
+// TestEngineWithRollups runs the suite over a lake whose first day is rolled up, and over one with rollups of objects.
 func TestEngineWithRollups(t *testing.T) {
 	if testing.Short() {
 		t.Skip("TestRollups and TestRollupsOfObjects are the short ones")

@@ -1,5 +1,5 @@
-// Package rollingup writes the rollups of the days of a lake in a bucket, and of its large objects. Compactions call it when they have merged all
-// hours that are due.
+// Package rollingup writes the rollups of the days of a lake in a bucket, and of its large objects. Compactions call it
+// when they have merged all hours that are due.
 package rollingup
 
 import (
@@ -65,8 +65,8 @@ type Report struct {
 	Unfinished bool
 }
 
-// Make writes the rollups of large objects and of days that lack one or have changed, the newest first, and removes those that
-// nobody needs. An object is rolled up when its hour is merged, and a day when all of its hours are merged and a later day
+// Make writes the rollups of large objects and of days that lack one or have changed, the newest first, and removes those
+// that nobody needs. An object is rolled up when its hour is merged, and a day when all of its hours are merged and a later day
 // has records. Nothing depends on rollups. So Make stops before the deadline of the context, and several calls at the same
 // time may write the same.
 func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
