@@ -257,7 +257,7 @@ function sentenceOf(failure: unknown): string {
 
 /**
  * wholeOf says to when the data of an answer is complete, and how much was read. If that is not known, or more than a day later than
- * the newest record, as with an old log, it says of when that record is.
+ * the newest record, as with an old log, it gives the time of that record instead.
  */
 function wholeOf(metas: readonly Meta[], zone: string): string {
 	const [first] = metas;
