@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,12 +83,15 @@ func daysOf(first, n int) string {
 // footers is a bucket that counts the objects of the lake that are read.
 type footers struct {
 	blob.Store
+	mu   sync.Mutex
 	read map[string]bool
 }
 
 func (f *footers) Get(ctx context.Context, name, version string, offset int64) (io.ReadCloser, blob.Info, error) {
 	if strings.HasPrefix(name, "lake/compact/") {
+		f.mu.Lock()
 		f.read[name] = true
+		f.mu.Unlock()
 	}
 	return f.Store.Get(ctx, name, version, offset)
 }
@@ -101,7 +105,7 @@ func TestRecordsAreCountedByDay(t *testing.T) {
 	counted := func() (read int) {
 		t.Helper()
 		ordinary := w.lake
-		footers := &footers{ordinary, map[string]bool{}}
+		footers := &footers{Store: ordinary, read: map[string]bool{}}
 		w.lake = footers
 		w.compact()
 		w.lake = ordinary
@@ -156,7 +160,7 @@ func TestADayThatCannotBeReadKeepsNoOthersFromTheirCount(t *testing.T) {
 	w.lake = &hooked{Store: ordinary, hour: broken, always: true, get: func(int64) error { return blob.ErrNotFound }}
 	w.compact()
 	w.pass(6 * time.Hour)
-	footers := &footers{ordinary, map[string]bool{}}
+	footers := &footers{Store: ordinary, read: map[string]bool{}}
 	w.lake = footers
 	w.compact()
 	if len(footers.read) != 2 { // one of them of the day that the watermark cuts
