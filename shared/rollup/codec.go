@@ -34,8 +34,9 @@ func Size(header []byte) (int, error) {
 	return int(binary.LittleEndian.Uint32(header[len(magic)+1:])), nil
 }
 
-// Read reads a rollup, without the sections of its lists. Errors are ErrInvalid and those of in.
-func Read(in io.ReaderAt) (*Day, error) {
+// Read reads the rollup of a day that starts at a time in Unix seconds, without the sections of its lists. Errors are
+// ErrInvalid, also if it is of another day, and those of in.
+func Read(in io.ReaderAt, start int64) (*Day, error) {
 	header := make([]byte, HeaderBytes)
 	if err := readAt(in, 0, header); err != nil {
 		return nil, err
@@ -48,7 +49,11 @@ func Read(in io.ReaderAt) (*Day, error) {
 	if err := readAt(in, 0, content); err != nil {
 		return nil, err
 	}
-	return Decode(content)
+	day, err := Decode(content)
+	if err == nil && day.Start != start {
+		return nil, fmt.Errorf("%w: it is of another day", ErrInvalid)
+	}
+	return day, err
 }
 
 // ReadSection reads a section of the lists of a day, which Read has returned, into a buffer, which it replaces if it is too
@@ -118,6 +123,12 @@ func (d *Day) Encode() []byte {
 	binary.LittleEndian.PutUint32(e.Bytes[len(magic)+1:], uint32(len(e.Bytes)+sha256.Size))
 	sum := sha256.Sum256(e.Bytes)
 	return append(e.Bytes, sum[:]...)
+}
+
+// EncodeWith returns the bytes of a rollup with the sections of its lists, which become those of the rollup.
+func (d *Day) EncodeWith(lists Lists) []byte {
+	d.Sections = lists.Sections
+	return append(d.Encode(), lists.Bytes...)
 }
 
 // nameKey is the name of a host, or none.

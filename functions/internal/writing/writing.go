@@ -97,7 +97,7 @@ type Stores struct {
 	Queue     Queue           // of messages about raw logs
 	Scratch   string          // folder for temporary files
 	Rows      int64           // the bytes of the rows that an import has in memory; 0: ingest.DefaultMemory
-	Rollups   int64           // the bytes of the figures of a rollup that is made; 0: those of a scan
+	Rollups   int64           // the bytes of figures in memory while a rollup is made; 0: as many as a scan may have
 
 	DeadLetters doctor.Queue // messages that ingest gave up on; used by compact only
 }
@@ -229,8 +229,8 @@ func (p parts) compact(now func() time.Time) *function.Function {
 	return function.New(p.row, p.environment, function.HandlerOf(handle), checks...)
 }
 
-// rollUp writes the rollups of days in the rest of the time. Answers are right without them, so a failure is no failure of the
-// compaction.
+// rollUp writes the rollups of days in the rest of the time. Answers are right without them, so a failure is no failure
+// of the compaction.
 func (p parts) rollUp(ctx context.Context) {
 	report, err := p.rollups.Make(ctx)
 	if err != nil {

@@ -86,7 +86,7 @@ func TestRunRemote(t *testing.T) {
 		}
 	}
 	if _, stats, _ := strings.Cut(full, "stats "); !strings.Contains(stats, "(49, ") { // footers and columns of 24 objects, a rollup
-		t.Errorf("stats read other objects than those of the last day:\n%s", &table)
+		t.Errorf("stats did not read the objects of the last day alone:\n%s", &table)
 	}
 }
 

@@ -44,8 +44,8 @@ func (n *Network) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// remoteGoal is the goal of a question, in milliseconds: by an instance that has the footers of the objects in memory, and by
-// a new one.
+// remoteGoal is the goal of a question, in milliseconds: by an instance that has the footers of the objects in memory,
+// and by a new one.
 type remoteGoal struct {
 	name      string
 	shape     query.Shape
@@ -76,8 +76,8 @@ var defaultFacets = func() []query.Dimension {
 	return by
 }()
 
-// RunRemote asks questions about the day, and about all full days, as a function of a deployment does, over an object store
-// with that network, and prints a table. Nothing is sent: the store is the folder of the data.
+// RunRemote asks questions about the day, and about all full days, as a function of a deployment does, over an object
+// store with that network, and prints a table. Nothing is sent: the store is the folder of the data.
 func RunRemote(ctx context.Context, o Options, n Network, out io.Writer) error {
 	o = o.withDefaults()
 	if _, err := ensureData(ctx, o); err != nil {
@@ -177,12 +177,13 @@ func (o Options) measureRemote(
 	return fastest, nil
 }
 
-// folderBucket is a bucket whose objects are files. It also lists them, as the only objects of a lake, and their rollups.
+// folderBucket is a bucket whose objects are files. It also lists them, as the only objects of a lake, and their
+// rollups.
 type folderBucket struct {
 	blob.Store // which is nil: nobody writes
 	Network
 	objects []lake.Object
-	rollups string // the folder of those of days; "": there are none
+	rollups string // the folder with the rollups of days; "": there are none
 	etag    string
 }
 

@@ -2,8 +2,6 @@ package scan
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -17,9 +15,9 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
-// Rollups finds the rollups of whole days, and of large objects of a Source. From these, a scan answers questions without
-// conditions: stats, timelines, topx, facets, and diffs of two periods. It keeps the figures of the latest in memory, but
-// not their lists. It is safe for concurrent use. A nil Rollups has none.
+// Rollups finds the rollups of whole days, and of large objects of a Source. From these, a scan answers questions
+// without conditions: stats, timelines, topx, facets, and diffs of two periods. It keeps the figures of the latest in
+// memory, but not their lists. It is safe for concurrent use. A nil Rollups has none.
 type Rollups struct {
 	folder rollupfile.Folder // "": Options.RolledUp names them
 	known  lru[fileVersion, *rollup.Day]
@@ -89,8 +87,8 @@ func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
 	return day
 }
 
-// day returns the rollup of a day in a file, or in a source unless that is nil. If it cannot be read, it returns nil. It
-// also returns the version of the file.
+// day returns the rollup of a day in a file, or in a source unless that is nil. If it cannot be read, it returns nil.
+// It also returns the version of the file.
 func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day, version fileVersion) {
 	err := openFile(source, path, func(in io.ReaderAt) (err error) {
 		if version, err = versionOfOpen(path, in); err != nil {
@@ -100,12 +98,12 @@ func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day,
 		if day, known = r.known.find(version); known {
 			return nil
 		}
-		if day, err = rollup.Read(in); err == nil {
+		if day, err = rollup.Read(in, start); err == nil {
 			r.known.add(version, day, day.Memory())
 		}
 		return err
 	})
-	if err != nil || day.Start != start {
+	if err != nil {
 		return nil, fileVersion{}
 	}
 	return day, version
@@ -120,8 +118,8 @@ func (r *run) rollupAt(start int64) string {
 	return r.rolledUpAt[start]
 }
 
-// sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the size
-// are compared: nobody knows its rows.
+// sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the
+// size are compared: nobody knows its rows.
 func sameObjects(of []rollup.Object, objects []lake.Object) bool {
 	return slices.EqualFunc(of, identities(objects), func(a, b rollup.Object) bool {
 		if b.Rows == 0 {
@@ -222,8 +220,8 @@ func (r *run) coversDay(day *rollup.Day) bool {
 	return r.takesParts() || !slices.ContainsFunc(day.Objects, cut)
 }
 
-// asked returns the objects of a rollup that are listed for the query, which may be about a part of the day. Objects of a
-// source are listed by hours.
+// asked returns the objects of a rollup that are listed for the query, which may be about a part of the day. Objects of
+// a source are listed by hours.
 func (r *run) asked(day *rollup.Day) []rollup.Object {
 	if !r.takesParts() {
 		return day.Objects
@@ -423,91 +421,4 @@ func valueCounts(statuses []query.StatusCount) []valueCount {
 		counts[i] = valueCount{s.Status, s.Count}
 	}
 	return counts
-}
-
-// RollUp counts what the rollup of a day has, or that of an object of an hour. It starts at a time, has a length, both in
-// seconds, and exactly these objects. counted are the counts of hosts that it has for each minute. There are no lists and no
-// counts if there are more different values than memory allows.
-//
-// Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
-func RollUp(
-	ctx context.Context, start, length int64, objects []lake.Object, counted query.Counts, o Options,
-) (day *rollup.Day, lists rollup.Lists, _ error) {
-	period := query.Period{FromMs: start * 1000, ToMs: (start+length)*1000 - 1}
-	o.Partials = nil
-	r := newRun(ctx, query.Query{
-		Period: period, Scope: query.Scope{Period: period}, Shape: query.Stats{SegmentSeconds: rollup.Hour, GroupByHostname: true},
-	}, o)
-	defer r.giveBack()
-	groups, err := r.survey(ctx, objects)
-	if err != nil {
-		return nil, lists, err
-	}
-	defer r.end(groups)
-	day = &rollup.Day{Start: start, Objects: identities(objects), HashID: r.key.ID()}
-	if day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
-		return nil, lists, err
-	}
-	for _, seconds := range rollup.Lengths {
-		if seconds > length {
-			continue
-		}
-		r.query.Shape = query.Timeline{SegmentSeconds: seconds}
-		segments, err := r.rolledUpSegments(ctx, groups, seconds)
-		if err != nil {
-			return nil, lists, err
-		}
-		day.Segments = append(day.Segments, segments...)
-	}
-	if counted, rows := day.Requests(), rowsOf(objects); counted != rows {
-		return nil, lists, fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
-	}
-	if lists, err = r.lists(ctx, groups); err != nil {
-		return nil, lists, err
-	}
-	return day, lists, r.listCounts(ctx, groups, start, counted, &lists)
-}
-
-func rowsOf(objects []lake.Object) (rows int64) {
-	for _, o := range objects {
-		rows += o.Rows
-	}
-	return rows
-}
-
-func (r *run) rolledUpHosts(ctx context.Context, groups []*group) ([]rollup.Host, error) {
-	g := newGrouping(r, (*worker).hostnames, false)
-	if err := r.group(ctx, groups, g); err != nil {
-		return nil, err
-	}
-	places, texts := g.sorted(parquet.Absent)
-	hosts := make([]rollup.Host, len(places))
-	for i, p := range places {
-		of := &g.groups[p.group]
-		hosts[i] = rollup.Host{
-			Hour: p.segment, Requests: of.traffic.requests, Timed: of.traffic.timed,
-			Bandwidth: of.traffic.bandwidth.rolledUp(), TimeUs: of.traffic.timeUs.rolledUp(),
-		}
-		if of.value != parquet.Absent {
-			hosts[i].Name, hosts[i].Named = texts[of.value], true
-		}
-	}
-	return hosts, nil
-}
-
-func (r *run) rolledUpSegments(ctx context.Context, groups []*group, seconds int64) ([]rollup.Segment, error) {
-	t, err := r.countTimeline(ctx, nil, groups)
-	if err != nil {
-		return nil, err
-	}
-	segments := make([]rollup.Segment, 0, len(t.segments))
-	for start, s := range t.segments {
-		segments = append(segments, rollup.Segment{
-			Start: start, Seconds: seconds, Requests: s.requests, Blocked: s.blocked, Challenges: s.challenges, Human: s.human,
-			OriginBlocked: s.originBlocked, IPs: s.ips, Sessions: s.sessions, BytesSent: s.bytesSent.rolledUp(),
-			Statuses: query.SortedStatuses(s.statuses), Origins: query.SortedStatuses(s.origins),
-		})
-	}
-	slices.SortFunc(segments, func(a, b rollup.Segment) int { return cmp.Compare(a.Start, b.Start) })
-	return segments, nil
 }

@@ -194,7 +194,8 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 	return nil
 }
 
-// sumUpSpares makes the figures of the spare keys. They are few, so it first finds the row groups that have any of them.
+// sumUpSpares makes the figures of the spare keys. They are few, so it first finds the row groups that have any of
+// them.
 func (t *topX) sumUpSpares(ctx context.Context) error {
 	var open []*keys
 	var columns []string
@@ -393,8 +394,8 @@ func (k *keys) leastAverages(complete func(place int) bool) (least [3]float64) {
 	return least
 }
 
-// most returns the highest average that a candidate can have, given what is known and its bounds in other days. In each of
-// these it has at least one request with the time, unless there is no bound.
+// most returns the highest average that a candidate can have, given what is known and its bounds in other days. In each
+// of these it has at least one request with the time, unless there is no bound.
 func (t *keyTime) most(days []slowKey, time int) float64 {
 	highest, sum, count := math.Inf(-1), t.sum.float(), float64(t.count)
 	for _, of := range days {

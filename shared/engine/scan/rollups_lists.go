@@ -15,8 +15,8 @@ import (
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// section reads a section of the lists of a day, if possible into a buffer. If it is damaged or missing, or was replaced,
-// the error is an ErrUnsupported.
+// section reads a section of the lists of a day, if possible into a buffer. If it is damaged or missing, or was
+// replaced, the error is an ErrUnsupported.
 func (r *run) section(day rolledUpDay, name string, buffer []byte) (content []byte, _ error) {
 	s, found := day.Section(name)
 	if !found {
@@ -54,7 +54,8 @@ func (r *run) open(ctx context.Context, day *rolledUpDay) error {
 	return nil
 }
 
-// releaseDay frees the memory of what has been read of the objects of a day. Many days may be needed for a few keys each.
+// releaseDay frees the memory of what has been read of the objects of a day. Many days may be needed for a few keys
+// each.
 func (r *run) releaseDay(day rolledUpDay) {
 	if r.source == nil {
 		return
@@ -64,7 +65,8 @@ func (r *run) releaseDay(day rolledUpDay) {
 	}
 }
 
-// listed are the dimensions whose values rollups list: the default ones of facets and of diffs, and others with few values.
+// listed are the dimensions whose values rollups list: the default ones of facets and of diffs, and others with few
+// values.
 var listed = func() (all []query.Dimension) {
 	for _, names := range []string{query.DefaultFacets, query.DefaultDiff, "human,monitor,monitor_reasons,upstream_status"} {
 		by, err := query.ParseDimensions(names)

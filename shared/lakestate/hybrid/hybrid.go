@@ -1,6 +1,6 @@
 // Package hybrid answers small queries by a scan in this process, which takes a fraction of a second, and all others
-// with an engine that runs as a service. The service also answers whatever the scan fails at. For logs, the scan looks in the
-// newest hours even if the whole period has too much to read.
+// with an engine that runs as a service. The service also answers whatever the scan fails at. For logs, the scan looks
+// in the newest hours even if the whole period has too much to read.
 package hybrid
 
 import (
@@ -76,8 +76,8 @@ var (
 // DefaultObjects is the default of Config.MostObjects.
 const DefaultObjects = 512
 
-// DefaultMany is the default of Config.ManyBytes. Rollups of objects take a listing, and the figures of each must be read
-// first.
+// DefaultMany is the default of Config.ManyBytes. Rollups of objects take a listing, and the figures of each must be
+// read first.
 const DefaultMany = 32 << 20
 
 // byScan is the name of the scan in costs and estimates.
@@ -171,8 +171,8 @@ func (e *Engine) Probe(ctx context.Context) (engine.Cost, error) {
 // USDPerRequest is the price of a GET request in most regions.
 const USDPerRequest = 0.4e-6
 
-// scan answers the query of a plan. It returns what it has read, and how many objects it has not read because rollups or
-// earlier scans have their figures.
+// scan answers the query of a plan. It returns what it has read, and how many objects it has not read because rollups
+// or earlier scans have their figures.
 func (e *Engine) scan(
 	ctx context.Context, p *plan,
 ) (answer query.Answer, read scanblob.Read, reused int, err error) {
@@ -199,9 +199,7 @@ func (e *Engine) scan(
 		reused = len(p.objects) - len(objects)
 	}
 	source.Close()
-	read = source.Read()
-	read.Bytes, read.Requests = read.Bytes+p.planned.Bytes, read.Requests+p.planned.Requests
-	return answer, read, reused, err
+	return answer, source.Read().Plus(p.planned), reused, err
 }
 
 func (e *Engine) source(ctx context.Context, p *plan, infos []blob.Info) *scanblob.Source {
@@ -245,11 +243,12 @@ type plan struct {
 	newestOnly bool  // the plan has only objects of the newest hours, which may have too few logs
 }
 
-// certain reports whether the scan can answer the query. Otherwise it tries to, because the newest records are often enough.
+// certain reports whether the scan can answer the query. Otherwise it tries to, because the newest records are often
+// enough.
 func (p *plan) certain(e *Engine) bool { return !p.newestOnly && p.mostBytes == e.MostBytes }
 
-// lessTried is by how much fewer bytes than Config.MostBytes a scan may read for logs if the columns of all objects have
-// more.
+// lessTried is by how much fewer bytes than Config.MostBytes a scan may read for logs if the columns of all objects
+// have more.
 const lessTried = 4
 
 // plan returns how the scan answers q, or a scan.ErrUnsupported if the service does.
@@ -371,8 +370,8 @@ type listed struct {
 // maxRuns is the number of runs of adjacent hours up to which they are listed.
 const maxRuns = 8
 
-// list returns the objects of hours, which are ascending. known is false if there are more than most. The query after an
-// estimate uses the listing of the estimate.
+// list returns the objects of hours, which are ascending. known is false if there are more than most. The query after
+// an estimate uses the listing of the estimate.
 func (e *Engine) list(
 	ctx context.Context, state engine.State, hours []lake.Partition, most int,
 ) (objects []blob.Info, known bool, _ error) {
@@ -418,8 +417,8 @@ func (e *Engine) listRuns(
 	return objects, true, nil
 }
 
-// Estimate returns what Run would read. The bytes of the scan are those of the columns, of the gaps between them, and of
-// the footers that are not in memory.
+// Estimate returns what Run would read. The bytes of the scan are those of the columns, of the gaps between them, and
+// of the footers that are not in memory.
 func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, error) {
 	p, err := e.plan(ctx, q)
 	if err != nil {
@@ -454,8 +453,8 @@ func (e *Engine) EstimateStarted(ctx context.Context, q query.Query) (engine.Est
 }
 
 // most returns the most that the scan reads if no connection breaks. The columns of figures are announced together. For
-// logs, those that decide are announced first, then the page index, then the pages with records, and the ranges of each may
-// have gaps that are in memory already.
+// logs, those that decide are announced first, then the page index, then the pages with records, and the ranges of each
+// may have gaps that are in memory already.
 func (p *plan) most() (most scanblob.Read) {
 	announced := 1
 	if _, logs := p.query.Shape.(query.Logs); logs {

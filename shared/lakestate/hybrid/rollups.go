@@ -18,8 +18,8 @@ import (
 // mostRolledUp is the most objects that are listed for a query that rollups can answer: two years of compacted hours.
 const mostRolledUp = 20_000
 
-// rollupsAge is how long a listing of the rollups is used. A rollup that is too new is not missed, and one that is too old
-// is of other objects.
+// rollupsAge is how long a listing of the rollups is used. A rollup that is too new is not missed, and one that is too
+// old is of other objects.
 const rollupsAge = time.Minute
 
 // rollups are what an engine knows about the rollups in the bucket.
@@ -67,8 +67,8 @@ func (e *Engine) rolledUp(ctx context.Context, p *plan) (found rolledUp, _ error
 	return found, nil
 }
 
-// takes reports whether the query may be answered from the rollup of a day: its period covers the records of the day, or its
-// counts add up parts of a day.
+// takes reports whether the query may be answered from the rollup of a day: its period covers the records of the day,
+// or its counts add up parts of a day.
 func (p *plan) takes(day lake.Day) bool {
 	if _, counts := p.query.Shape.(query.Counts); counts {
 		return true
@@ -146,6 +146,5 @@ func (e *Engine) leaveOutRolledUp(ctx context.Context, p *plan) {
 	source := e.source(ctx, p, p.rolledUp.infos)
 	defer source.Close()
 	p.read, p.sections = scan.Unrolled(ctx, p.query, p.objects, p.rolledUp.options(source))
-	read := source.Read()
-	p.planned.Bytes, p.planned.Requests = p.planned.Bytes+read.Bytes, p.planned.Requests+read.Requests
+	p.planned = p.planned.Plus(source.Read())
 }

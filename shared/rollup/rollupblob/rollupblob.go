@@ -95,8 +95,7 @@ func Objects(ctx context.Context, bucket blob.Store, from, to lake.Partition) (m
 func WriteObject(ctx context.Context, bucket blob.Store, object string, d *rollup.Day, lists rollup.Lists) error {
 	var content []byte
 	if d != nil {
-		d.Sections = lists.Sections
-		content = append(d.Encode(), lists.Bytes...)
+		content = d.EncodeWith(lists)
 	}
 	err := bucket.Put(ctx, OfObject(object), bytes.NewReader(content), blob.Always)
 	if err != nil {
@@ -107,8 +106,7 @@ func WriteObject(ctx context.Context, bucket blob.Store, object string, d *rollu
 
 // Write writes the rollup of a day with a version, unless there is one. lists are its lists.
 func Write(ctx context.Context, bucket blob.Store, version int64, d *rollup.Day, lists rollup.Lists) error {
-	d.Sections = lists.Sections
-	return put(ctx, bucket, lake.PartitionOf(d.Start*1000).Day(), version, append(d.Encode(), lists.Bytes...))
+	return put(ctx, bucket, lake.PartitionOf(d.Start*1000).Day(), version, d.EncodeWith(lists))
 }
 
 // WriteNone records that a day with a version cannot be rolled up.

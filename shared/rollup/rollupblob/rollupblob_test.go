@@ -46,7 +46,7 @@ func TestDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := rollup.Read(bytes.NewReader(content)); err != nil || got.Start != of.Start || got.HashID != 1 {
+	if got, err := rollup.Read(bytes.NewReader(content), of.Start); err != nil || got.HashID != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	want := slices.Concat(days[day].Older, []string{days[day].Info.Name})

@@ -25,28 +25,13 @@ func (f Folder) Path(start int64) string {
 	return filepath.Join(string(f), time.Unix(start, 0).UTC().Format(time.DateOnly)+extension)
 }
 
-// Read reads the rollup of a day. Errors are rollup.ErrInvalid and those of the file system.
-func (f Folder) Read(start int64) (day *rollup.Day, err error) {
-	file, err := os.Open(f.Path(start))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	day, err = rollup.Read(file)
-	if err == nil && day.Start != start {
-		err = fmt.Errorf("%w: it is of another day", rollup.ErrInvalid)
-	}
-	return day, err
-}
-
 // Write writes a rollup with its lists, and reads it again. Then it replaces the rollup of its day, if there is one.
 // Interrupted, it leaves the earlier rollup.
 func (f Folder) Write(d *rollup.Day, lists rollup.Lists) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
-	d.Sections = lists.Sections
-	return wholefile.Replace(f.Path(d.Start), append(d.Encode(), lists.Bytes...))
+	return wholefile.Replace(f.Path(d.Start), d.EncodeWith(lists))
 }
 
 // keyName is the name of the file with the key of the hashes.

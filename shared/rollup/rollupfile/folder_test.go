@@ -31,7 +31,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	day.Bytes = len(day.Encode())
-	got, err := folder.Read(start)
+	got, err := read(t, folder, start)
 	if diff := cmp.Diff(day, got); err != nil || diff != "" {
 		t.Errorf("%v (-written +read):\n%s", err, diff)
 	}
@@ -44,11 +44,11 @@ func TestFolder(t *testing.T) {
 	if _, err := readSection(t, folder, got, section); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("a damaged section: %v", err)
 	}
-	if _, err := folder.Read(start); err != nil {
+	if _, err := read(t, folder, start); err != nil {
 		t.Errorf("figures before a damaged section: %v", err)
 	}
 	damage(t, folder.Path(start), 50)
-	if _, err := folder.Read(start); !errors.Is(err, rollup.ErrInvalid) {
+	if _, err := read(t, folder, start); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("damaged figures: %v", err)
 	}
 	if err := folder.Write(day, lists); err != nil {
@@ -64,7 +64,7 @@ func TestFolder(t *testing.T) {
 	if err := os.Rename(folder.Path(start), folder.Path(start+86400)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := folder.Read(start + 86400); !errors.Is(err, rollup.ErrInvalid) {
+	if _, err := read(t, folder, start+86400); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("the rollup of another day: %v", err)
 	}
 
@@ -92,6 +92,17 @@ func TestFolder(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// read reads the rollup of a day.
+func read(t *testing.T, folder rollupfile.Folder, start int64) (*rollup.Day, error) {
+	t.Helper()
+	file, err := os.Open(folder.Path(start))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return rollup.Read(file, start)
 }
 
 // readSection reads a section of the lists of a day.

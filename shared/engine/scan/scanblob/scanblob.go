@@ -57,6 +57,11 @@ type Read struct {
 	Requests int
 }
 
+// Plus returns what two sources have read.
+func (r Read) Plus(other Read) Read {
+	return Read{Bytes: r.Bytes + other.Bytes, Requests: r.Requests + other.Requests}
+}
+
 // New returns a source of objects. It keeps at most so many bytes in memory; a scan that needs more is not supported.
 // If a request takes longer than patience, it is sent again. The caller must call Close.
 func New(ctx context.Context, bucket blob.Ranges, objects []blob.Info, most int64, patience time.Duration) *Source {

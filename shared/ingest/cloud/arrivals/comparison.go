@@ -13,9 +13,9 @@ import (
 // It proves the following, however many runs it takes, and whether or not the queue is ever empty. A log that was put
 // before the comparison began, and is still there, was listed when its key was reached, which was later. It either had
 // arrived by then, and a log that has arrived stays so: it is visible to readers, or was refused, or its import is open
-// in the state of the lake. Or it is one of the logs that were missing, in whatever place its message was: in the queue,
-// with a function, among the dead letters, or nowhere. So every log has arrived that was put before the comparison
-// began and before the oldest log that was missing.
+// in the state of the lake. Or it is one of the logs that were missing, in whatever place its message was: in the
+// queue, with a function, among the dead letters, or nowhere. So every log has arrived that was put before the
+// comparison began and before the oldest log that was missing.
 type comparison struct {
 	Began   time.Time `json:"began"`
 	From    string    `json:"from,omitempty"`    // the key after which it began

@@ -32,9 +32,9 @@ func wholeDays(s lakestate.State) (first, last lake.Day) {
 //
 // A count has the version of the state that was read before the listing. Whatever makes objects visible or invisible
 // increases the version of the day afterwards: the publication of an import after its objects have their names, a move
-// of the watermark after the objects are merged. So a listing that is older than such a change, or has seen a part of it,
-// makes a count that does not hold once the change is there, also if this process dies or saves the count late. A lost
-// object is an exception, because it is removed after the version has increased: days with one are not counted.
+// of the watermark after the objects are merged. So a listing that is older than such a change, or has seen a part of
+// it, makes a count that does not hold once the change is there, also if this process dies or saves the count late. A
+// lost object is an exception, because it is removed after the version has increased: days with one are not counted.
 func (c *Compactor) countObjects(ctx context.Context, all bool, timeUp func() bool) error {
 	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil || s.Extent.Rows == 0 {

@@ -35,13 +35,14 @@ const (
 	bytesPerSecond = 12 << 20
 	// downloads is the number of objects that are downloaded at the same time.
 	downloads = 8
-	// DefaultLarge is the least size of an object that is rolled up by itself: some 80,000 records. Of smaller ones, columns
-	// have hardly more bytes than lists.
+	// DefaultLarge is the least size of an object that is rolled up by itself: some 80,000 records. Of smaller ones,
+	// columns have hardly more bytes than lists.
 	DefaultLarge = 12 << 20
-	// recent is the number of days whose large objects are rolled up, although a rollup of the day is there or will be, because
-	// periods of 24 hours cut two days.
+	// recent is the number of days whose large objects are rolled up, although a rollup of the day is there or will be,
+	// because periods of 24 hours cut two days.
 	recent = 2
-	// oldest is the number of days whose large objects are rolled up if the days have no rollup, because they are too large.
+	// oldest is the number of days whose large objects are rolled up if the days have no rollup, because they are too
+	// large.
 	oldest = 31
 )
 
@@ -65,10 +66,10 @@ type Report struct {
 	Unfinished bool
 }
 
-// Make writes the rollups of large objects and of days that lack one or have changed, the newest first, and removes those
-// that nobody needs. An object is rolled up when its hour is merged, and a day when all of its hours are merged and a later day
-// has records. Nothing depends on rollups. So Make stops before the deadline of the context, and several calls at the same
-// time may write the same.
+// Make writes the rollups of large objects and of days that lack one or have changed, the newest first, and removes
+// those that nobody needs. An object is rolled up when its hour is merged, and a day when all of its hours are merged
+// and a later day has records. Nothing depends on rollups. So Make stops before the deadline of the context, and
+// several calls at the same time may write the same.
 func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 	s, _, err := lakestate.Load(ctx, m.Table)
 	if err != nil || s.Extent.Rows == 0 {
@@ -135,14 +136,6 @@ type work struct {
 	options     scan.Options
 }
 
-// versionOf returns the version of a day in a state.
-func versionOf(s lakestate.State, day lake.Day) int64 {
-	if s.Days.IsZero() {
-		return s.Version
-	}
-	return s.Days.Of(day.First(), day.First())
-}
-
 // missing returns the objects of the days that must be rolled up. A day that does not have a version of its own has not
 // changed for long, so its rollup is of its objects, unless it is not: then nobody uses it.
 func (w *work) missing(
@@ -172,8 +165,8 @@ func (w *work) missing(
 	return days, nil
 }
 
-// missingObjects returns the large objects of hours that are merged, and that lack a rollup. The objects of an hour never
-// change, so a rollup is of its object, unless it is not: then nobody uses it.
+// missingObjects returns the large objects of hours that are merged, and that lack a rollup. The objects of an hour
+// never change, so a rollup is of its object, unless it is not: then nobody uses it.
 func (w *work) missingObjects(ctx context.Context, known map[lake.Day]rollupblob.Stored) ([]blob.Info, error) {
 	from, to := max(w.first, w.last-oldest+1).First(), min(w.state.Watermark, (w.last+1).First())-1
 	for from <= to && w.last-from.Day() >= recent && known[from.Day()].Info.Size > 0 {
@@ -219,7 +212,7 @@ func (w *work) fits(bytes int64) bool {
 
 // rollUp writes the rollup of a day, or that there is none because the objects are too many, or cannot all be read.
 func (w *work) rollUp(ctx context.Context, day lake.Day, infos []blob.Info) (written bool, _ error) {
-	version := versionOf(w.state, day)
+	version := w.state.OfEngines().VersionOfDay(day)
 	if sizeOf(infos) > w.most() {
 		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
