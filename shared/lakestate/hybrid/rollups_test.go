@@ -2,6 +2,7 @@ package hybrid_test
 
 import (
 	"context"
+	"iter"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/blob/blobtest"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/blob/s3/s3test"
@@ -79,7 +81,27 @@ func newMerged(t *testing.T, rows []lake.Row, b bucket) (w rolledUp) {
 		Lake: b, Table: w.table, Scratch: t.TempDir(), Counted: counted, Now: func() time.Time { return enginetest.Start },
 	}
 	w.change(func(s *lakestate.State) { s.ChangedAll() })
+	w.count()
 	return w
+}
+
+// count counts the objects of all days, as compactions do.
+func (w rolledUp) count() {
+	w.t.Helper()
+	ctx, s := w.t.Context(), w.state
+	first, last := lake.PartitionOf(s.Extent.MinTsMs).Day(), s.Watermark.Day()-1
+	known, err := lakestate.ReadDayCounts(ctx, w.table, first, last)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for count, err := range lakestate.NewListing(w.bucket).Days(ctx, first, last, nil) {
+		if err == nil {
+			err = lakestate.SaveDayCount(ctx, w.table, enginetest.Start, known[count.Day], count)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 // change changes the state of the lake.
@@ -312,6 +334,50 @@ func TestRollupsOfOldDays(t *testing.T) {
 			report, err := w.maker.Make(t.Context())
 			if want := 1 - n; err != nil || len(report.Days) > 0 || len(report.Refused) != want {
 				t.Errorf("%s: %+v, %v; want %d days refused", name, report, err, want)
+			}
+		}
+	}
+}
+
+// TestRollupsOfWrongClocks: what was rolled up is not listed again and again because days without objects lie between,
+// however far a record with a wrong clock is away from the others.
+func TestRollupsOfWrongClocks(t *testing.T) {
+	rows := fiveDays(t, 300)
+	past, future := rows[0], rows[0]
+	past.TsMs, future.TsMs = 0, firstHour.Start()+20*365*86_400_000
+	rows = append(rows, past)
+	w := newMerged(t, rows, &blobtest.Memory{})
+	w.state.Extent.MaxTsMs = future.TsMs // its hour is not merged
+	w.change(func(*lakestate.State) {})
+	listed := &countedObjects{Store: w.bucket}
+	w.maker.Lake, w.maker.Large = listed, 1
+	report, err := w.maker.Make(t.Context())
+	if err != nil || len(report.Days) != 4 || report.Objects != 12 {
+		t.Fatalf("rolled up: %+v, %v", report, err)
+	}
+	listed.n = 0
+	if report, err = w.maker.Make(t.Context()); err != nil || len(report.Days)+report.Objects > 0 {
+		t.Errorf("rolled up again: %+v, %v", report, err)
+	}
+	if listed.n != 12 { // those of the newest day that is merged
+		t.Errorf("%d objects are listed, although nothing is to be done", listed.n)
+	}
+}
+
+// countedObjects counts the objects in listings of a store.
+type countedObjects struct {
+	blob.Store
+	n int
+}
+
+func (c *countedObjects) List(ctx context.Context, prefix, after string) iter.Seq2[blob.Info, error] {
+	return func(yield func(blob.Info, error) bool) {
+		for info, err := range c.Store.List(ctx, prefix, after) {
+			if strings.HasSuffix(info.Name, ".parquet") {
+				c.n++
+			}
+			if !yield(info, err) {
+				return
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -80,7 +81,8 @@ func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 		return report, err
 	}
 	w := &work{Maker: m, state: s, stop: deadline.Stop(ctx, deadline.DefaultReserve, m.Now())}
-	w.first, w.last = lake.PartitionOf(s.Extent.MinTsMs).Day(), lake.PartitionOf(s.Extent.MaxTsMs).Day()
+	w.first = lake.PartitionOf(s.Extent.MinTsMs).Day()
+	w.newest = min(lake.PartitionOf(s.Extent.MaxTsMs).Day(), s.Watermark.Day())
 	if names := rollupblob.Superseded(known, w.first); len(names) > 0 {
 		if err := m.Lake.Delete(ctx, names...); err != nil {
 			return report, fmt.Errorf("remove rollups: %w", err)
@@ -130,10 +132,11 @@ func (m *Maker) Make(ctx context.Context) (report Report, _ error) {
 // work is what a call of Make does.
 type work struct {
 	*Maker
-	state       lakestate.State
-	first, last lake.Day // with records
-	stop        time.Time
-	options     scan.Options
+	state   lakestate.State
+	first   lake.Day // with records
+	newest  lake.Day // with records, or that of the watermark if that is earlier; it is not rolled up as a whole
+	stop    time.Time
+	options scan.Options
 }
 
 // missing returns the objects of the days that must be rolled up. A day that does not have a version of its own has not
@@ -141,37 +144,85 @@ type work struct {
 func (w *work) missing(
 	ctx context.Context, known map[lake.Day]rollupblob.Stored,
 ) (map[lake.Day][]blob.Info, error) {
-	end := min(w.last, w.state.Watermark.Day()) // the first day that is not rolled up
-	days, from, to := map[lake.Day][]blob.Info{}, end, w.first
-	for day := w.first; day < end; day++ {
+	filled, err := w.filled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	days := map[lake.Day][]blob.Info{}
+	for day := range filled {
 		version, changed := w.state.Days.Latest[day]
 		if of, rolledUp := known[day]; !rolledUp || changed && of.Version < version {
-			days[day], from, to = nil, min(from, day), day
+			days[day] = nil
 		}
 	}
-	if len(days) == 0 {
-		return nil, nil
-	}
-	for info, err := range lakestate.NewListing(w.Lake).Objects(ctx, w.state.Watermark, from.First(), (to+1).First()-1) {
-		if err != nil {
-			return nil, fmt.Errorf("list the objects of days: %w", err)
+	for first := range days {
+		if _, before := days[first-1]; before {
+			continue
 		}
-		hour, ok := lakestate.HourOf(info.Name)
-		if _, lacks := days[hour.Day()]; ok && lacks && bucket.IsObject(info) {
-			days[hour.Day()] = append(days[hour.Day()], info)
+		next := first + 1
+		for _, adjacent := days[next]; adjacent; _, adjacent = days[next] {
+			next++
+		}
+		for info, err := range w.objects(ctx, first.First(), next.First()-1) {
+			if err != nil {
+				return nil, err
+			}
+			if hour, ok := lakestate.HourOf(info.Name); ok && bucket.IsObject(info) {
+				days[hour.Day()] = append(days[hour.Day()], info)
+			}
 		}
 	}
 	maps.DeleteFunc(days, func(_ lake.Day, objects []blob.Info) bool { return len(objects) == 0 })
 	return days, nil
 }
 
+// filled returns the days before the newest that may have objects. Compaction has counted the objects of the others,
+// and there were none, so they need not be listed: one record with a wrong clock may be decades away from the rest.
+func (w *work) filled(ctx context.Context) (map[lake.Day]bool, error) {
+	counts, err := lakestate.ReadDayCounts(ctx, w.Table, w.first, w.newest-1)
+	if err != nil {
+		return nil, err
+	}
+	days := map[lake.Day]bool{}
+	for day := range w.state.Days.Latest {
+		days[day] = true
+	}
+	for _, lost := range w.state.Lost { // days with one are not counted
+		days[lost.Hour.Day()] = true
+	}
+	for day, count := range counts {
+		if count.Objects() > 0 {
+			days[day] = true
+		}
+	}
+	maps.DeleteFunc(days, func(day lake.Day, _ bool) bool { return day < w.first || day >= w.newest })
+	return days, nil
+}
+
+// objects lists the objects of the hours from…to, both included.
+func (w *work) objects(ctx context.Context, from, to lake.Partition) iter.Seq2[blob.Info, error] {
+	return func(yield func(blob.Info, error) bool) {
+		for info, err := range lakestate.NewListing(w.Lake).Objects(ctx, w.state.Watermark, from, to) {
+			if err != nil {
+				err = fmt.Errorf("list the objects of days: %w", err)
+			}
+			if !yield(info, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // missingObjects returns the large objects of hours that are merged, and that lack a rollup. The objects of an hour
 // never change, so a rollup is of its object, unless it is not: then nobody uses it.
 func (w *work) missingObjects(ctx context.Context, known map[lake.Day]rollupblob.Stored) ([]blob.Info, error) {
-	from, to := max(w.first, w.last-oldest+1).First(), min(w.state.Watermark, (w.last+1).First())-1
-	for from <= to && w.last-from.Day() >= recent && known[from.Day()].Info.Size > 0 {
-		from = (from.Day() + 1).First()
+	first := w.newest - recent + 1
+	for day, of := range known {
+		if of.Info.Size == 0 && day > w.newest-oldest {
+			first = min(first, day)
+		}
 	}
+	from, to := max(w.first, first).First(), min(w.state.Watermark, (w.newest+1).First())-1
 	if from > to {
 		return nil, nil
 	}
@@ -180,15 +231,15 @@ func (w *work) missingObjects(ctx context.Context, known map[lake.Day]rollupblob
 		return nil, err
 	}
 	var missing []blob.Info
-	for info, err := range lakestate.NewListing(w.Lake).Objects(ctx, w.state.Watermark, from, to) {
+	for info, err := range w.objects(ctx, from, to) {
 		if err != nil {
-			return nil, fmt.Errorf("list the objects of days: %w", err)
+			return nil, err
 		}
 		hour, ok := lakestate.HourOf(info.Name)
 		if _, has := rolledUp[rollupblob.OfObject(info.Name)]; !ok || has || info.Size < cmp.Or(w.Large, DefaultLarge) {
 			continue
 		}
-		if of, tried := known[hour.Day()]; w.last-hour.Day() < recent || tried && of.Info.Size == 0 {
+		if of, tried := known[hour.Day()]; w.newest-hour.Day() < recent || tried && of.Info.Size == 0 {
 			missing = append(missing, info)
 		}
 	}
