@@ -34,7 +34,7 @@ func Size(header []byte) (int, error) {
 	return int(binary.LittleEndian.Uint32(header[len(magic)+1:])), nil
 }
 
-// Read reads the rollup of a day that starts at a time in Unix seconds, without the sections of its lists. Errors are
+// Read reads a rollup of a day that starts at a time in Unix seconds, without the sections of its lists. Errors are
 // ErrInvalid, also if it is of another day, and those of in.
 func Read(in io.ReaderAt, start int64) (*Day, error) {
 	header := make([]byte, HeaderBytes)
@@ -120,6 +120,11 @@ func (d *Day) Encode() []byte {
 		e.statuses(s.Statuses)
 		e.statuses(s.Origins)
 	}
+	if d.Subset != (Subset{}) || d.Divided { // earlier versions of the program ended here
+		e.subset(d.Subset)
+		e.subsets(d.Whole)
+		e.subsets(d.Subsets)
+	}
 	binary.LittleEndian.PutUint32(e.Bytes[len(magic)+1:], uint32(len(e.Bytes)+sha256.Size))
 	sum := sha256.Sum256(e.Bytes)
 	return append(e.Bytes, sum[:]...)
@@ -144,6 +149,18 @@ type encoder struct{ varints.Writer }
 func (e *encoder) sum(s Sum) {
 	e.Int(s.High)
 	e.Uint(s.Low)
+}
+
+func (e *encoder) subset(s Subset) {
+	e.Text(s.Field)
+	e.Text(s.Value)
+}
+
+func (e *encoder) subsets(all []Subset) {
+	e.Uint(uint64(len(all)))
+	for _, s := range all {
+		e.subset(s)
+	}
 }
 
 func (e *encoder) statuses(counts []query.StatusCount) {
@@ -213,6 +230,10 @@ func Decode(content []byte) (*Day, error) {
 		s.IPs, s.Sessions, s.BytesSent = d.Int(), d.Int(), d.sum()
 		s.Statuses, s.Origins = d.statuses(), d.statuses()
 	}
+	if len(d.Bytes) > 0 {
+		day.Subset, day.Whole, day.Subsets = d.subset(), d.subsets(), d.subsets()
+		day.Divided = day.Subset == Subset{}
+	}
 	if d.Failed || len(d.Bytes) > 0 {
 		return nil, ErrInvalid
 	}
@@ -221,6 +242,16 @@ func Decode(content []byte) (*Day, error) {
 
 // decoder reads what encoder writes.
 type decoder struct{ varints.Reader }
+
+func (d *decoder) subset() Subset { return Subset{Field: string(d.Text()), Value: string(d.Text())} }
+
+func (d *decoder) subsets() []Subset {
+	all := make([]Subset, d.Length())
+	for i := range all {
+		all[i] = d.subset()
+	}
+	return all
+}
 
 func (d *decoder) sum() Sum { return Sum{High: d.Int(), Low: d.Uint()} }
 

@@ -20,9 +20,13 @@ const (
 // multiples in UTC.
 var Lengths = []int64{Hour, 6 * Hour, DayLength}
 
-// Day holds figures of all records of a day in UTC, or of an object of an hour.
+// Day holds figures of all records of a day in UTC, or of a subset of them, or of an object of an hour.
 type Day struct {
 	Start    int64     // of the day or of the hour, in Unix seconds
+	Subset   Subset    // whose records are counted
+	Whole    []Subset  // others that have the same records
+	Subsets  []Subset  // of the day that have rollups of their own
+	Divided  bool      // it was found out which subsets the day has
 	Objects  []Object  // that have the records, in the order of their names
 	Hosts    []Host    // of each hour
 	Segments []Segment // of each length
@@ -92,7 +96,8 @@ func (d *Day) Times() (first, last int64) {
 // Memory returns about how many bytes the rollup takes in memory.
 func (d *Day) Memory() int64 {
 	const perObject, perHost, perSegment, perStatus, perSection = 128, 104, 144, 16, 80
-	bytes := perObject*len(d.Objects) + perHost*len(d.Hosts) + perSegment*len(d.Segments) + perSection*len(d.Sections)
+	bytes := perObject*len(d.Objects) + perHost*len(d.Hosts) + perSegment*len(d.Segments) +
+		perSection*(len(d.Sections)+len(d.Whole)+len(d.Subsets))
 	for i := range d.Segments {
 		bytes += perStatus * (len(d.Segments[i].Statuses) + len(d.Segments[i].Origins))
 	}

@@ -38,14 +38,51 @@ func example() *rollup.Day {
 }
 
 func TestDecode(t *testing.T) {
-	want := example()
-	want.Bytes = len(want.Encode())
-	got, err := rollup.Decode(want.Encode())
-	if err != nil {
-		t.Fatal(err)
+	undivided, divided, subset := example(), example(), example()
+	divided.Divided = true
+	divided.Whole = []rollup.Subset{{Field: "branch", Value: "main"}}
+	divided.Subsets = []rollup.Subset{{Field: "branch"}, {Field: "branch", Value: "é"}}
+	subset.Subset = divided.Subsets[1]
+	subset.Whole, subset.Subsets = []rollup.Subset{}, []rollup.Subset{}
+	for _, want := range []*rollup.Day{undivided, divided, subset} {
+		want.Bytes = len(want.Encode())
+		got, err := rollup.Decode(want.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("-encoded +decoded:\n%s", diff)
+		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-encoded +decoded:\n%s", diff)
+}
+
+// TestSubsetOf: conditions select a subset if they are all the same comparison with one value of a field of subsets.
+func TestSubsetOf(t *testing.T) {
+	main := rollup.Subset{Field: "branch", Value: "main"}
+	for text, want := range map[string]rollup.Subset{
+		``: {}, `branch="main"`: main, `branch in ("main")`: main, `branch="main", branch in ("main")`: main,
+		`branch=""`: {Field: "branch"},
+	} {
+		var conditions []query.Condition
+		if text != "" {
+			conditions = querytest.Selection(text).Conditions
+		}
+		got, ok := rollup.SubsetOf(conditions)
+		if !ok || got != want {
+			t.Errorf("%s: %+v, %t", text, got, ok)
+		}
+		bound, err := got.Conditions()
+		if again, ok := rollup.SubsetOf(bound); err != nil || !ok || again != want {
+			t.Errorf("%s: bound again: %+v, %t, %v", text, again, ok, err)
+		}
+	}
+	for _, text := range []string{
+		`branch in ("main", "b")`, `not branch="main"`, `branch!="main"`, `branch~"main"`, `host="main"`, `branch="main", status=200`,
+		`branch="main", branch="b"`, `cookies["branch"]="main"`,
+	} {
+		if got, ok := rollup.SubsetOf(querytest.Selection(text).Conditions); ok {
+			t.Errorf("%s: %+v", text, got)
+		}
 	}
 }
 

@@ -69,11 +69,9 @@ func (p *Product) rollUpDays(
 	}
 	kept := scan.NewRollups(p.rollups)
 	for _, start := range there {
-		if day := kept.Day(start, days[start]); start < newest && day != nil {
-			if _, known := day.HasCounts(counted); known {
-				delete(days, start)
-				continue
-			}
+		if start < newest && isRolledUp(kept, start, days[start], counted) {
+			delete(days, start)
+			continue
 		}
 		if err := p.rollups.Remove(start); err != nil {
 			return report, fmt.Errorf("remove a rollup: %w", err)
@@ -100,23 +98,32 @@ func (p *Product) rollUpDays(
 	return report, nil
 }
 
-// rollUp writes the rollup of a day. It writes none if the records must be counted each time, because an object is
-// damaged or the disk is full, for example.
+// isRolledUp reports whether a day has all its rollups, and they are of these objects.
+func isRolledUp(kept *scan.Rollups, start int64, objects []lake.Object, counted query.Counts) bool {
+	is := func(day *rollup.Day) bool {
+		if day == nil {
+			return false
+		}
+		_, known := day.HasCounts(counted)
+		return known
+	}
+	day := kept.Day(start, rollup.Subset{}, objects)
+	return is(day) && day.Divided && !slices.ContainsFunc(day.Subsets, func(subset rollup.Subset) bool {
+		return !is(kept.Day(start, subset, objects))
+	})
+}
+
+// rollUp writes the rollups of a day. It does not if the records must be counted each time, because an object is damaged
+// or the disk is full, for example.
 func (p *Product) rollUp(
 	ctx context.Context, o scan.Options, start int64, objects []lake.Object, counted query.Counts,
 ) (written bool, _ error) {
-	day, lists, err := scan.RollUp(ctx, start, rollup.DayLength, objects, counted, o)
-	var damaged *engine.ObjectError
+	err := scan.RollUpDay(ctx, scan.ToRollUp{Start: start, Objects: objects, Counted: counted}, o, p.rollups.Write)
 	switch {
-	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, &damaged):
+	case err == nil:
+		return true, nil
+	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, new(*engine.ObjectError)) || fault.IsFull(err):
 		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("roll up a day: %w", err)
 	}
-	if err := p.rollups.Write(day, lists); fault.IsFull(err) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	return true, nil
+	return false, fmt.Errorf("roll up a day: %w", err)
 }

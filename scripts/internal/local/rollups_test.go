@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func TestRollUp(t *testing.T) {
 	lines := func(host string, times ...string) string {
 		var text strings.Builder
 		for _, at := range times {
-			text.WriteString(`{"timestamp":"` + at + `","ip":"192.0.2.1","method":"GET","path":"/","host":"` + host + `","status":200}` + "\n")
+			text.WriteString(`{"timestamp":"` + at + `","ip":"192.0.2.1","method":"GET","path":"/","host":"` + host + `","branch":"` + host + `","status":200}` + "\n")
 		}
 		return text.String()
 	}
@@ -54,7 +55,10 @@ func TestRollUp(t *testing.T) {
 		}
 		var names []string
 		for _, e := range entries {
-			names = append(names, e.Name())
+			subsets, _ := os.ReadDir(filepath.Join(folder, "rollups", e.Name()))
+			if names = append(names, e.Name()); e.IsDir() {
+				names = append(names, fmt.Sprintf("(%d)", len(subsets)))
+			}
 		}
 		return strings.Join(names, " ")
 	}
@@ -77,7 +81,7 @@ func TestRollUp(t *testing.T) {
 	importLines("a", lines("a.example", "2026-01-01T10:00:00Z", "2026-01-01T10:30:00Z", "2026-01-02T10:00:00Z", "2026-01-03T10:00:00Z"))
 	importLines("b", lines("b.example", "2026-01-01T10:15:00Z", "2026-01-02T10:15:00Z"))
 	before, _, _ := answers()
-	if report := rollUp(); report != (local.RollUpReport{Days: 2}) || files() != "2026-01-01.rollup 2026-01-02.rollup hash-key" {
+	if report := rollUp(); report != (local.RollUpReport{Days: 2}) || files() != "2026-01-01 (2) 2026-01-01.rollup 2026-01-02 (2) 2026-01-02.rollup hash-key" {
 		t.Errorf("%+v: %s", report, files())
 	}
 	if report := rollUp(); report != (local.RollUpReport{}) {
@@ -92,7 +96,7 @@ func TestRollUp(t *testing.T) {
 	// An earlier version counted no signals.
 	folderOfRollups := rollupfile.Folder(filepath.Join(folder, "rollups"))
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	content, err := os.ReadFile(folderOfRollups.Path(start))
+	content, err := os.ReadFile(folderOfRollups.Path(start, rollup.Subset{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +111,18 @@ func TestRollUp(t *testing.T) {
 		t.Errorf("after a rollup without counts: %+v", report)
 	}
 	product.Forget()
+
+	// A rollup of a branch is missing.
+	branch := rollup.Subset{Field: "branch", Value: "b.example"}
+	if err := os.Remove(folderOfRollups.Path(start, branch)); err != nil {
+		t.Fatal(err)
+	}
+	if report := rollUp(); report != (local.RollUpReport{Days: 1}) {
+		t.Errorf("without the rollup of a branch: %+v", report)
+	}
+	if _, err := os.Stat(folderOfRollups.Path(start, branch)); err != nil {
+		t.Error(err)
+	}
 
 	importLines("late", lines("c.example", "2026-01-02T11:00:00Z"))
 	product.Forget()

@@ -25,7 +25,7 @@ func (r *run) counts(
 			return nil, err
 		}
 		if len(m.hosts.Conditions) == 0 { // other questions will need the counts of all hosts
-			r.query.Conditions, t.segments = nil, m.each
+			r.query.Conditions, t.segments = m.others, m.each
 			pass.question, pass.join = m.question, func(of *numbered) error { return t.join(m.ofGroup(of)) }
 		}
 	}

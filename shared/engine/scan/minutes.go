@@ -14,8 +14,8 @@ import (
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// minutes are the counts of all hosts and minutes. Counts are answered from them if each condition holds for all records of a
-// host and minute or for none. Rollups have them, and different questions use the same minutes that are kept of row groups.
+// minutes are the counts of all hosts and minutes, of all records or of a subset. Counts are answered from them if each
+// other condition holds for all records of a host and minute or for none. Rollups have them, and different questions use the same minutes that are kept of row groups.
 type minutes struct {
 	question string             // that asks for them
 	name     string             // of their section in a rollup
@@ -23,6 +23,8 @@ type minutes struct {
 	segments query.Segmentation // of the query
 	hosts    query.Selection    // the conditions on hosts
 	times    []query.Condition  // those on times: spans of minutes
+	others   []query.Condition  // those that select a subset of rollups
+	subset   rollup.Subset      // whose rollups have the minutes
 	cut      bool               // the period begins or ends within a minute
 }
 
@@ -47,14 +49,17 @@ func newMinutes(r *run) *minutes {
 		case !slices.ContainsFunc(c.Terms, not(isOfMinutes)):
 			m.times = append(m.times, c)
 		default:
-			return nil
+			m.others = append(m.others, c)
 		}
+	}
+	if m.subset, ok = rollup.SubsetOf(m.others); !ok {
+		return nil
 	}
 	for _, span := range r.reach.Spans() {
 		m.cut = m.cut || !isMinute(span.FromMs) || !isMinute(span.ToMs+1)
 	}
 	shape.SegmentSeconds = rollup.Minute
-	m.question = r.countsQuestion(shape, nil)
+	m.question = r.countsQuestion(shape, m.others)
 	m.each = query.Query{Shape: shape}.Segmentation(r.query.Scope.Period)
 	return m
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // Partials keeps what scans have counted in row groups. If the same question is asked about another period, a scan reads only
@@ -255,11 +256,11 @@ func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	return slices.DeleteFunc(slices.Clone(objects), func(object lake.Object) bool { return r.hasKept(object, questions) })
 }
 
-// RollsUp reports whether rollups can answer q, if there are those of its days.
-func RollsUp(ctx context.Context, q query.Query) bool {
+// RollsUp reports whether rollups can answer q, if there are those of a subset of its days.
+func RollsUp(ctx context.Context, q query.Query) (of rollup.Subset, ok bool) {
 	r := newRun(ctx, q, Options{Rollups: NewRollups("")})
 	defer r.giveBack()
-	return r.rollsUp()
+	return r.subset, r.rollsUp()
 }
 
 // Unrolled returns the objects that are not rolled up for q, and how many bytes of the rollups of the others Answer reads.

@@ -16,7 +16,7 @@ import (
 )
 
 // Rollups finds the rollups of whole days, and of large objects of a Source. From these, a scan answers questions
-// without conditions: stats, timelines, topx, facets, and diffs of two periods. It keeps the figures of the latest in
+// about all records, or about those of a branch: stats, timelines, topx, facets, and diffs of two periods. It keeps the figures of the latest in
 // memory, but not their lists. It is safe for concurrent use. A nil Rollups has none.
 type Rollups struct {
 	folder rollupfile.Folder // "": Options.RolledUp names them
@@ -78,10 +78,10 @@ func (r *Rollups) hashKey() rollup.HashKey {
 	return r.key
 }
 
-// Day returns the rollup of a day if it is of exactly these objects, and nil otherwise.
-func (r *Rollups) Day(start int64, objects []lake.Object) *rollup.Day {
-	day, _ := r.day(nil, r.folder.Path(start), start)
-	if day == nil || day.HashID != r.hashKey().ID() || !sameObjects(day.Objects, objects) {
+// Day returns the rollup of a subset of a day if it is of exactly these objects, and nil otherwise.
+func (r *Rollups) Day(start int64, subset rollup.Subset, objects []lake.Object) *rollup.Day {
+	day, _ := r.day(nil, r.folder.Path(start, subset), start)
+	if day == nil || day.Subset != subset || day.HashID != r.hashKey().ID() || !sameObjects(day.Objects, objects) {
 		return nil
 	}
 	return day
@@ -109,13 +109,19 @@ func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day,
 	return day, version
 }
 
-// rollupAt returns the path of the rollup of a day: its name in the source, if there is one. It returns "" if there is
-// no rollup.
+// rollupAt returns the path of the rollup of a day for the query: its name in the source, if there is one. It returns ""
+// if there is no rollup.
 func (r *run) rollupAt(start int64) string {
-	if r.source == nil {
-		return r.rollups.folder.Path(start)
+	if r.source != nil {
+		return r.rolledUpAt[start]
 	}
-	return r.rolledUpAt[start]
+	if r.subset != (rollup.Subset{}) {
+		path := r.rollups.folder.Path(start, r.subset)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return r.rollups.folder.Path(start, rollup.Subset{}) // all of its records may be of the subset
 }
 
 // sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the
@@ -204,11 +210,16 @@ func (r *run) usable(path string, start int64, objects []lake.Object, all bool) 
 		return nil, fileVersion{}
 	}
 	day, version := r.rollups.day(r.source, path, start)
-	if day == nil || day.HashID != r.key.ID() || !r.coversDay(day) || !sameObjects(r.asked(day), objects) ||
+	if day == nil || !r.isOfSubset(day) || day.HashID != r.key.ID() || !r.coversDay(day) || !sameObjects(r.asked(day), objects) ||
 		!fits(day, r.query.Shape, r.segments(), all) {
 		return nil, fileVersion{}
 	}
 	return day, version
+}
+
+// isOfSubset reports whether a rollup has the records that meet the conditions of the query.
+func (r *run) isOfSubset(day *rollup.Day) bool {
+	return day.Subset == r.subset || slices.Contains(day.Whole, r.subset)
 }
 
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
@@ -318,7 +329,7 @@ func addValues(d query.Dimension, add func(name string)) {
 
 // rollsUp reports whether rollups have the figures of the query.
 func (r *run) rollsUp() bool {
-	if r.minutes == nil && len(r.query.Conditions) > 0 {
+	if !r.isSubset {
 		return false
 	}
 	switch shape := r.query.Shape.(type) {

@@ -3,40 +3,53 @@ package scan
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
 )
 
-// RollUp counts what the rollup of a day has, or that of an object of an hour. It starts at a time, has a length, both
-// in seconds, and exactly these objects. counted are the counts of hosts that it has for each minute. There are no
-// lists and no counts if there are more different values than memory allows.
+// ToRollUp says what a rollup is of.
+type ToRollUp struct {
+	Start, Length int64         // of a day, or of an hour, in seconds
+	Objects       []lake.Object // exactly those of the day, or an object of the hour
+	Subset        rollup.Subset // of their records
+	Counted       query.Counts  // the counts of hosts that the rollup has for each minute
+}
+
+// RollUp makes a rollup. The rollup of all records of a day says which subsets are worth rollups of their own. There are
+// no lists and no counts if there are more different values than memory allows.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
-func RollUp(
-	ctx context.Context, start, length int64, objects []lake.Object, counted query.Counts, o Options,
-) (day *rollup.Day, lists rollup.Lists, _ error) {
-	period := query.Period{FromMs: start * 1000, ToMs: (start+length)*1000 - 1}
+func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists rollup.Lists, _ error) {
+	period := query.Period{FromMs: of.Start * 1000, ToMs: (of.Start+of.Length)*1000 - 1}
+	conditions, err := of.Subset.Conditions()
+	if err != nil {
+		return nil, lists, err
+	}
 	o.Partials = nil
 	r := newRun(ctx, query.Query{
-		Period: period, Scope: query.Scope{Period: period}, Shape: query.Stats{SegmentSeconds: rollup.Hour, GroupByHostname: true},
+		Period: period, Scope: query.Scope{Period: period}, Conditions: conditions,
+		Shape: query.Stats{SegmentSeconds: rollup.Hour, GroupByHostname: true},
 	}, o)
 	defer r.giveBack()
-	groups, err := r.survey(ctx, objects)
+	groups, err := r.survey(ctx, of.Objects)
 	if err != nil {
 		return nil, lists, err
 	}
 	defer r.end(groups)
-	day = &rollup.Day{Start: start, Objects: identities(objects), HashID: r.key.ID()}
+	day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
 	if day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
 		return nil, lists, err
 	}
 	for _, seconds := range rollup.Lengths {
-		if seconds > length {
+		if seconds > of.Length {
 			continue
 		}
 		r.query.Shape = query.Timeline{SegmentSeconds: seconds}
@@ -46,13 +59,74 @@ func RollUp(
 		}
 		day.Segments = append(day.Segments, segments...)
 	}
-	if counted, rows := day.Requests(), rowsOf(objects); counted != rows {
-		return nil, lists, fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
+	if of.Subset == (rollup.Subset{}) {
+		if counted, rows := day.Requests(), rowsOf(of.Objects); counted != rows {
+			return nil, lists, fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
+		}
+		if of.Length >= rollup.DayLength {
+			if err := r.divide(ctx, day, groups); err != nil {
+				return nil, lists, err
+			}
+		}
 	}
 	if lists, err = r.lists(ctx, groups); err != nil {
 		return nil, lists, err
 	}
-	return day, lists, r.listCounts(ctx, groups, start, counted, &lists)
+	return day, lists, r.listCounts(ctx, groups, of.Start, of.Counted, &lists)
+}
+
+// RollUpDay makes the rollup of a day and those of its subsets, and passes them to write. The rollup of the day is the
+// last, because it names the others. Its errors are those of RollUp and of write.
+func RollUpDay(ctx context.Context, of ToRollUp, o Options, write func(*rollup.Day, rollup.Lists) error) error {
+	of.Length, of.Subset = rollup.DayLength, rollup.Subset{}
+	day, lists, err := RollUp(ctx, of, o)
+	if err != nil {
+		return err
+	}
+	subsets := day.Subsets
+	day.Subsets = nil
+	for _, of.Subset = range subsets {
+		part, lists, err := RollUp(ctx, of, o)
+		if errors.Is(err, ErrUnsupported) {
+			continue
+		}
+		if err == nil {
+			err = write(part, lists)
+		}
+		if err != nil {
+			return err
+		}
+		day.Subsets = append(day.Subsets, of.Subset)
+	}
+	return write(day, lists)
+}
+
+// mostSubsets is the most subsets of a day for each field: those with most requests.
+const mostSubsets = 20
+
+// divide finds out which subsets of a day have all of its records, and which ones are worth rollups of their own.
+func (r *run) divide(ctx context.Context, day *rollup.Day, groups []*group) error {
+	by, err := query.ParseDimensions(strings.Join(rollup.SubsetFields, ","))
+	if err != nil {
+		return fmt.Errorf("parse the fields of subsets: %w", err)
+	}
+	shape := query.Facets{By: by, Limit: mostSubsets}
+	r.query.Shape, day.Divided = shape, true
+	found, err := r.facetsOf(ctx, shape, groups, nil)
+	if errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error)) {
+		return nil // there are very many
+	}
+	for i, facet := range found.Facets {
+		for _, v := range facet.Values {
+			subset := rollup.Subset{Field: rollup.SubsetFields[i], Value: v.Value}
+			if v.Requests == found.Requests {
+				day.Whole = append(day.Whole, subset)
+			} else {
+				day.Subsets = append(day.Subsets, subset)
+			}
+		}
+	}
+	return err
 }
 
 func rowsOf(objects []lake.Object) (rows int64) {

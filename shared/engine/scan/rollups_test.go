@@ -48,6 +48,10 @@ var countedHosts = query.Counts{
 	Of: []query.Selection{querytest.Selection("blocked not is true"), querytest.Selection("status>=400")},
 }
 
+func ofDay(start int64, objects []lake.Object) scan.ToRollUp {
+	return scan.ToRollUp{Start: start, Length: rollup.DayLength, Objects: objects, Counted: countedHosts}
+}
+
 // rolledUp writes the rollups of the days for which write returns true.
 func rolledUp(t *testing.T, objects []lake.Object, write func(start int64) bool) rollupfile.Folder {
 	t.Helper()
@@ -60,15 +64,17 @@ func rolledUp(t *testing.T, objects []lake.Object, write func(start int64) bool)
 		if !write(start) {
 			continue
 		}
-		day, lists, err := scan.RollUp(t.Context(), start, rollup.DayLength, of, countedHosts, o)
-		if err == nil {
-			err = folder.Write(day, lists)
-		}
-		if err != nil {
+		if err := scan.RollUpDay(t.Context(), ofDay(start, of), o, folder.Write); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return folder
+}
+
+// conditionsOfDays are conditions that rollups have, and others.
+var conditionsOfDays = []string{
+	"", "", `, branch="prod"`, "", `, host="shop.example"`, ", status>=400", `, branch="staging"`, "", `, host="none.example"`,
+	`, branch in ("staging", "prod")`, `, host="shop.example", branch="prod"`, `, not branch="prod"`, `, branch="PROD"`,
 }
 
 // TestRollups: answers from the rollups of all days, of some and of none are the reference's.
@@ -115,10 +121,7 @@ func TestRollups(t *testing.T) {
 				at := func(hour int, later time.Duration) string {
 					return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC).Add(later).Format("2006-01-02T15:04:05.000Z")
 				}
-				condition := ""
-				if n%10 == 9 {
-					condition = ", status>=400"
-				}
+				condition := conditionsOfDays[n%len(conditionsOfDays)]
 				cut := time.Duration(n%4/3) * time.Minute // into the first hour
 				period := fmt.Sprintf("timestamp between %s and %s", at(from, cut), at(to, -time.Millisecond))
 				q := bind(t, period+condition, shapes[n%len(shapes)])
@@ -171,6 +174,9 @@ func TestCountsOfRollups(t *testing.T) {
 		{shape(900, "host", same...), ", not timestamp between 2026-01-02 00:00 and 2026-01-02 09:59:59.999, host~\"a|b\"", true},
 		{shape(60, "host", same...), ", not timestamp between 2026-01-01 03:10:00 and 2026-01-04 20:29:59.998", false},
 		{shape(60, "host", same...), ", not timestamp between 2026-01-01 03:10:00.001 and 2026-01-04 20:29:59.999", false},
+		{shape(3600, "host", same...), `, branch="prod"`, true},
+		{shape(60, "host", same...), `, branch="staging", host in ("shop.example", "bank.example")`, true},
+		{shape(60, "host", same...), `, branch in ("staging", "prod")`, false},
 		{shape(3600, "host", same...), ", status=404", false},
 		{shape(3600, "host", same[:1]...), "", false},
 		{shape(3600, "hostname", same...), "", false},
@@ -254,7 +260,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, folder rollupfile.Folder, start int64){
 		"of an object less": func(t *testing.T, folder rollupfile.Folder, start int64) {
 			o := scan.Options{Rollups: scan.NewRollups(folder)}
-			day, lists, err := scan.RollUp(t.Context(), start, rollup.DayLength, days[start][1:], countedHosts, o)
+			day, lists, err := scan.RollUp(t.Context(), ofDay(start, days[start][1:]), o)
 			if err == nil {
 				err = folder.Write(day, lists)
 			}
@@ -263,12 +269,12 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 			}
 		},
 		"damaged": func(t *testing.T, folder rollupfile.Folder, start int64) {
-			content, err := os.ReadFile(folder.Path(start))
+			content, err := os.ReadFile(folder.Path(start, rollup.Subset{}))
 			if err != nil {
 				t.Fatal(err)
 			}
 			content[100] ^= 1
-			if err := os.WriteFile(folder.Path(start), content, 0o600); err != nil {
+			if err := os.WriteFile(folder.Path(start, rollup.Subset{}), content, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -289,8 +295,73 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 		})
 	}
 	other := days[1_767_225_600]
-	if _, _, err := scan.RollUp(t.Context(), 1_767_225_600+86400, rollup.DayLength, other, countedHosts, scan.Options{}); err == nil {
+	if _, _, err := scan.RollUp(t.Context(), ofDay(1_767_225_600+86400, other), scan.Options{}); err == nil {
 		t.Error("objects of another day are rolled up")
+	}
+}
+
+// TestSubsetsOfDays: a question about a branch is answered from the rollup of that subset, and from the one of
+// the day if all of its records are of the subset.
+func TestSubsetsOfDays(t *testing.T) {
+	rows, _ := fiveDays(t)
+	const first, day = 1_767_225_600, 86_400 // 2026-01-01
+	main, other := "main", "other"
+	for i := range rows {
+		rows[i].OriginUs, rows[i].SvcUs, rows[i].TotalUs = nil, nil, nil // some are so long that keys are not listed
+		switch rows[i].Branch = &main; {
+		case rows[i].TsMs/1000 >= first+4*day && i%4 == 0:
+			rows[i].Branch = &other
+		case rows[i].TsMs/1000 >= first+4*day && i%4 == 1:
+			rows[i].Branch = nil
+		}
+	}
+	objects := stored(t, rows)
+	days := scan.ByDay(objects)
+	last := len(days[first+4*day])
+	all := func(int64) bool { return true }
+	for name, of := range map[string]struct {
+		spoil               func(folder rollupfile.Folder, path string) error
+		mainRead, otherRead int
+	}{
+		"as they are": {func(rollupfile.Folder, string) error { return nil }, 0, len(objects) - last},
+		"damaged": {func(_ rollupfile.Folder, path string) error {
+			return os.WriteFile(path, []byte("x"), 0o600)
+		}, last, len(objects) - last},
+		"removed": {func(_ rollupfile.Folder, path string) error { return os.Remove(path) }, last, len(objects) - last},
+		"of another subset": {func(f rollupfile.Folder, path string) error {
+			return os.Rename(f.Path(first+4*day, rollup.Subset{Field: "branch", Value: other}), path)
+		}, last, len(objects)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := rolledUp(t, objects, all)
+			o := scan.Options{Rollups: scan.NewRollups(folder), NoFallback: true}
+			err := of.spoil(folder, folder.Path(first+4*day, rollup.Subset{Field: "branch", Value: main}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for branch, want := range map[string]int{main: of.mainRead, other: of.otherRead} {
+				for _, shape := range []query.Shape{
+					query.TopX{Limit: 5}, query.Stats{SegmentSeconds: day}, query.Timeline{SegmentSeconds: day},
+					query.Facets{Limit: 5, By: querytest.Dimensions(query.DefaultFacets)},
+					query.Counts{SegmentSeconds: 3600, By: countedHosts.By, Of: countedHosts.Of},
+				} {
+					q := bind(t, fmt.Sprintf("timestamp between 2026-01-01 and 2026-01-06, branch=%q", branch), shape)
+					read, err := answerFrom(t, q, rows, objects, o)
+					if err != nil || len(read) != want {
+						t.Errorf("%T of %s: %d objects were read, want %d: %v", shape, branch, len(read), want, err)
+					}
+				}
+			}
+		})
+	}
+	made, _, err := scan.RollUp(t.Context(), ofDay(first+4*day, days[first+4*day]), scan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	branches := slices.DeleteFunc(made.Subsets, func(s rollup.Subset) bool { return s.Field != "branch" })
+	want := []rollup.Subset{{Field: "branch", Value: main}, {Field: "branch", Value: other}}
+	if diff := cmp.Diff(want, branches); diff != "" || len(made.Whole) > 0 {
+		t.Errorf("all are of %v; (-want +got):\n%s", made.Whole, diff)
 	}
 }
 
@@ -298,7 +369,7 @@ func TestRollupsThatDoNotApply(t *testing.T) {
 func TestRollupsAreSmall(t *testing.T) {
 	_, objects := fiveDays(t)
 	for start, of := range scan.ByDay(objects) {
-		day, _, err := scan.RollUp(t.Context(), start, rollup.DayLength, of, countedHosts, scan.Options{})
+		day, _, err := scan.RollUp(t.Context(), ofDay(start, of), scan.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +433,8 @@ func TestLists(t *testing.T) {
 					first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 					return first.Add(hours * time.Hour).Format("2006-01-02T15:04:05.000Z")
 				}
-				q := bind(t, fmt.Sprintf("timestamp between %s and %s", at(from), at(to)), shapes[n%len(shapes)])
+				condition := []string{"", `, branch="prod"`, "", "", `, branch="staging"`}[n%5]
+				q := bind(t, fmt.Sprintf("timestamp between %s and %s%s", at(from), at(to), condition), shapes[n%len(shapes)])
 				touched := touching(q, objects)
 				found, err := answerFrom(t, q, rows, touched, o)
 				if err != nil {

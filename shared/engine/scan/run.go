@@ -36,8 +36,10 @@ type run struct {
 	caller string
 	taken  atomic.Int64 // bytes
 
-	minutes *minutes // from which counts are answered; nil: they are not
-	source  Source   // of the objects; nil: they are files
+	minutes  *minutes      // from which counts are answered; nil: they are not
+	subset   rollup.Subset // whose rollups can answer the query
+	isSubset bool          // there is one
+	source   Source        // of the objects; nil: they are files
 
 	pools *WorkerPools
 	pool  *workerPool // of the caller
@@ -74,7 +76,11 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 		r.memory = defaultMemory
 	}
 	r.query.Conditions = patternsLast(q.Conditions)
-	r.minutes = newMinutes(r)
+	if r.minutes = newMinutes(r); r.minutes != nil {
+		r.subset, r.isSubset = r.minutes.subset, true
+	} else {
+		r.subset, r.isSubset = rollup.SubsetOf(q.Conditions)
+	}
 	r.pool = r.pools.join(r.caller, r.workers)
 	return r
 }

@@ -131,16 +131,33 @@ func (w rolledUp) engine(change func(*hybrid.Config)) *hybrid.Engine {
 	})
 }
 
-// rollups lists the names of the rollups of days.
-func (w rolledUp) rollups() (names []string) {
+// rollups lists the names of the rollups of days, and how many there are of subsets.
+func (w rolledUp) rollups() (names []string, subsets int) {
 	w.t.Helper()
 	for info, err := range w.bucket.List(w.t.Context(), "lake/_rollups/days/", "") {
 		if err != nil {
 			w.t.Fatal(err)
 		}
+		if strings.Count(info.Name, "/") > 4 {
+			subsets++
+			continue
+		}
 		names = append(names, info.Name)
 	}
-	return names
+	return names, subsets
+}
+
+// deleteSubsets deletes the rollups of subsets.
+func (w rolledUp) deleteSubsets() {
+	w.t.Helper()
+	for info, err := range w.bucket.List(w.t.Context(), "lake/_rollups/days/", "") {
+		if err == nil && strings.Count(info.Name, "/") > 4 {
+			err = w.bucket.Delete(w.t.Context(), info.Name)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 // check asks questions of all shapes that rollups answer, and of some that they do not, about whole days and others. It
@@ -150,7 +167,8 @@ func (w rolledUp) check(e *hybrid.Engine) (reused int) {
 	facets := querytest.Dimensions(query.DefaultFacets)
 	periods := []string{
 		"2026-01-01 07:13 and 2026-01-05 13:00", "2026-01-02 10:30 and 2026-01-02 10:59:59.999",
-		"2026-01-01 and 2026-01-05 23:59:59.999, status>=400", "2026-01-01 and 2026-01-05 23:59:59.999",
+		"2026-01-01 and 2026-01-05 23:59:59.999, status>=400", `2026-01-01 and 2026-01-05 23:59:59.999, branch="prod"`,
+		`2026-01-01 and 2026-01-05 13:00, host="shop.example"`, "2026-01-01 and 2026-01-05 23:59:59.999",
 		"2026-01-02 and 2026-01-02 23:59:59.999",
 	}
 	if testing.Short() {
@@ -189,7 +207,8 @@ func (w rolledUp) check(e *hybrid.Engine) (reused int) {
 // that has changed is rolled up again.
 func TestRollups(t *testing.T) {
 	w, days := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
-	if names := w.rollups(); days != 3 || len(names) != 3 {
+	names, subsets := w.rollups()
+	if days != 3 || len(names) != 3 || subsets == 0 {
 		t.Fatalf("%d days are rolled up: %q", days, names)
 	}
 	reused := w.check(w.engine(nil))
@@ -222,12 +241,14 @@ func TestRollups(t *testing.T) {
 		t.Errorf("%d objects were not read after the day was rolled up again; before, %d", n, reused)
 	}
 	again(0) // it removes the older rollup
-	if names := w.rollups(); len(names) != 3 {
-		t.Errorf("the rollups are %q", names)
+	names, left := w.rollups()
+	if len(names) != 3 || left < subsets-2 || left > subsets+2 {
+		t.Errorf("the rollups are %q, and %d of subsets; before, %d", names, left, subsets)
 	}
 
 	// Damaged, deleted and empty rollups are not used.
-	for i, name := range w.rollups() {
+	w.deleteSubsets()
+	for i, name := range names {
 		switch i {
 		case 0:
 			w.put(name, []byte(strings.Repeat("x", 50_000)))
@@ -311,7 +332,7 @@ func TestRollupsOfOldDays(t *testing.T) {
 	if _, err := w.maker.Make(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if names := w.rollups(); len(names) != 2 || strings.Contains(names[0], "2026-01-01") {
+	if names, _ := w.rollups(); len(names) != 2 || strings.Contains(names[0], "2026-01-01") {
 		t.Errorf("the rollups are %q", names)
 	}
 	second := (firstHour + 24).Day()
@@ -442,7 +463,8 @@ func TestRollupsOfManyObjects(t *testing.T) {
 	if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
 		t.Error(diff)
 	}
-	for _, name := range w.rollups() {
+	names, _ := w.rollups()
+	for _, name := range names {
 		w.put(name, []byte("x"))
 	}
 	if _, _, ok := w.engine(few).TryDirect(t.Context(), q); ok {
@@ -483,7 +505,7 @@ type reusing struct {
 
 func (r reusing) Run(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	answer, cost, err := r.Engine.Run(ctx, q)
-	if cost.Reused > 0 && scan.RollsUp(ctx, q) {
+	if _, rollsUp := scan.RollsUp(ctx, q); rollsUp && cost.Reused > 0 {
 		r.reused.Add(1)
 	}
 	return answer, cost, err

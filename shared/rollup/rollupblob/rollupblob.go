@@ -21,7 +21,7 @@ import (
 const Root = "lake/_rollups/"
 
 const (
-	daysRoot    = Root + "days/"    // <day>/<version>.rollup
+	daysRoot    = Root + "days/"    // <day>/<version>.rollup, and <day>/<version>/<ID of the subset>.rollup
 	objectsRoot = Root + "objects/" // <name of the object after compactRoot>.rollup
 	compactRoot = "lake/compact/"
 	extension   = ".rollup"
@@ -30,44 +30,77 @@ const (
 
 // Stored is what the bucket has about a day.
 type Stored struct {
-	Info    blob.Info // of its rollup; the size is 0 if the day cannot be rolled up
-	Version int64     // of the day, whose objects were rolled up
-	Older   []string  // the names of rollups of earlier versions
+	Info    blob.Info            // of its rollup; the size is 0 if the day cannot be rolled up
+	Version int64                // of the day, whose objects were rolled up
+	Subsets map[string]blob.Info // the rollups of its subsets, by their IDs
+	Older   []string             // the names of rollups of earlier versions
+}
+
+// Of returns the rollup that may have the records of a subset of the day: one of its own, or the one of the day.
+func (s Stored) Of(subset rollup.Subset) blob.Info {
+	if info, found := s.Subsets[subset.ID()]; found && s.Info.Size > 0 {
+		return info
+	}
+	return s.Info
 }
 
 // Days lists the days that were rolled up.
 func Days(ctx context.Context, bucket blob.Store) (map[lake.Day]Stored, error) {
 	days := map[lake.Day]Stored{}
+	waiting := map[lake.Day][]string{} // names of rollups of subsets, before the one of the day
 	for info, err := range bucket.List(ctx, daysRoot, "") {
 		if err != nil {
 			return nil, fmt.Errorf("list rollups: %w", err)
 		}
-		day, version, ok := parse(info.Name)
+		day, version, subset, ok := parse(info.Name)
 		if !ok {
 			continue
 		}
 		of, known := days[day]
-		if known {
-			of.Older = append(of.Older, of.Info.Name)
+		switch {
+		case subset == "":
+			if known {
+				of.Older = append(of.Older, of.names()...)
+			}
+			of.Older, waiting[day] = append(of.Older, waiting[day]...), nil
+			of.Info, of.Version, of.Subsets = info, version, map[string]blob.Info{}
+		case known && of.Version == version:
+			of.Subsets[subset] = info
+		default:
+			waiting[day] = append(waiting[day], info.Name)
+			continue
 		}
-		of.Info, of.Version = info, version
 		days[day] = of
 	}
 	return days, nil
 }
 
-// nameOf returns the name of the rollup of a day with a version. The names of later versions sort after it.
-func nameOf(day lake.Day, version int64) string {
-	return fmt.Sprintf("%s%s/%020d%s", daysRoot, day, version, extension)
+// names returns the names of the rollups of a day.
+func (s Stored) names() []string {
+	names := []string{s.Info.Name}
+	for _, of := range s.Subsets {
+		names = append(names, of.Name)
+	}
+	return names
 }
 
-// parse returns the day and the version in a name.
-func parse(name string) (day lake.Day, version int64, ok bool) {
+// nameOf returns the name of the rollup of a subset of a day with a version. The names of later versions sort after it.
+func nameOf(day lake.Day, version int64, subset rollup.Subset) string {
+	name := fmt.Sprintf("%s%s/%020d", daysRoot, day, version)
+	if subset != (rollup.Subset{}) {
+		name += "/" + subset.ID()
+	}
+	return name + extension
+}
+
+// parse returns the day, the version and the ID of the subset in a name.
+func parse(name string) (day lake.Day, version int64, subset string, ok bool) {
 	text, file, found := strings.Cut(strings.TrimPrefix(name, daysRoot), "/")
-	number, isRollup := strings.CutSuffix(file, extension)
+	stem, isRollup := strings.CutSuffix(file, extension)
+	number, subset, _ := strings.Cut(stem, "/")
 	day, wrong := lake.ParseDay(text)
 	version, err := strconv.ParseInt(number, 10, 64)
-	return day, version, found && isRollup && wrong == nil && err == nil
+	return day, version, subset, found && isRollup && wrong == nil && err == nil
 }
 
 // OfObject returns the name of the rollup of a merged object, whose name is given.
@@ -104,20 +137,20 @@ func WriteObject(ctx context.Context, bucket blob.Store, object string, d *rollu
 	return nil
 }
 
-// Write writes the rollup of a day with a version, unless there is one. lists are its lists.
+// Write writes the rollup of a subset of a day with a version, unless there is one. lists are its lists.
 func Write(ctx context.Context, bucket blob.Store, version int64, d *rollup.Day, lists rollup.Lists) error {
-	return put(ctx, bucket, lake.PartitionOf(d.Start*1000).Day(), version, d.EncodeWith(lists))
+	return put(ctx, bucket, nameOf(lake.PartitionOf(d.Start*1000).Day(), version, d.Subset), d.EncodeWith(lists))
 }
 
 // WriteNone records that a day with a version cannot be rolled up.
 func WriteNone(ctx context.Context, bucket blob.Store, version int64, day lake.Day) error {
-	return put(ctx, bucket, day, version, nil)
+	return put(ctx, bucket, nameOf(day, version, rollup.Subset{}), nil)
 }
 
-func put(ctx context.Context, bucket blob.Store, day lake.Day, version int64, content []byte) error {
-	err := bucket.Put(ctx, nameOf(day, version), bytes.NewReader(content), blob.IfAbsent)
+func put(ctx context.Context, bucket blob.Store, name string, content []byte) error {
+	err := bucket.Put(ctx, name, bytes.NewReader(content), blob.IfAbsent)
 	if err != nil && !errors.Is(err, blob.ErrExists) { // another compaction has rolled up the same objects
-		return fmt.Errorf("write the rollup of %s: %w", day, err)
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
 }
@@ -160,7 +193,7 @@ func Superseded(days map[lake.Day]Stored, first lake.Day) (names []string) {
 	for day, of := range days {
 		names = append(names, of.Older...)
 		if day < first {
-			names = append(names, of.Info.Name)
+			names = append(names, of.names()...)
 		}
 	}
 	slices.Sort(names)

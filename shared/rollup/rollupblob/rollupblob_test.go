@@ -14,13 +14,20 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupblob"
 )
 
-// TestDays: the rollup of the latest version of a day is listed, with the names of those before it. A rollup is not
+// TestDays: the rollups of the latest version of a day are listed, with the names of those before it. A rollup is not
 // replaced by another one of the same version.
 func TestDays(t *testing.T) {
 	bucket := &blobtest.Memory{}
 	const day = lake.Day(20_500)
 	of := &rollup.Day{Start: day.First().Start() / 1000}
-	for _, version := range []int64{9, 10, 10} {
+	main := rollup.Subset{Field: "branch", Value: "main"}
+	for _, version := range []int64{7, 8, 10, 11} { // the writers of versions 8 and 11 were interrupted
+		subset := &rollup.Day{Start: of.Start, Subset: main}
+		if err := rollupblob.Write(t.Context(), bucket, version, subset, rollup.Lists{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, version := range []int64{7, 9, 10, 10} {
 		if err := rollupblob.Write(t.Context(), bucket, version, of, rollup.Lists{}); err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +41,7 @@ func TestDays(t *testing.T) {
 		t.Fatal(err)
 	}
 	days, err := rollupblob.Days(t.Context(), bucket)
-	if err != nil || len(days) != 2 || days[day].Version != 10 || len(days[day].Older) != 1 || days[day+1].Info.Size != 0 {
+	if err != nil || len(days) != 2 || days[day].Version != 10 || len(days[day].Older) != 4 || days[day+1].Info.Size != 0 {
 		t.Fatalf("%+v, %v", days, err)
 	}
 	in, err := blob.Open(t.Context(), bucket, days[day].Info.Name, "")
@@ -46,10 +53,16 @@ func TestDays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := rollup.Read(bytes.NewReader(content), of.Start); err != nil || got.HashID != 1 {
+	if got, err := rollup.Read(bytes.NewReader(content), of.Start); err != nil || got.HashID != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	want := slices.Concat(days[day].Older, []string{days[day].Info.Name})
+	own := days[day].Of(main)
+	if own.Name != "lake/_rollups/days/2026-02-16/00000000000000000010/"+main.ID()+".rollup" ||
+		days[day].Of(rollup.Subset{}) != days[day].Info || days[day].Of(rollup.Subset{Field: "branch"}) != days[day].Info {
+		t.Errorf("the rollup of a subset is %q", own.Name)
+	}
+	want := slices.Concat(days[day].Older, []string{days[day].Info.Name, own.Name})
+	slices.Sort(want)
 	if got := rollupblob.Superseded(days, day+1); !slices.Equal(got, want) {
 		t.Errorf("superseded: %q, want %q", got, want)
 	}

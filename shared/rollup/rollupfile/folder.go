@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,23 +16,32 @@ import (
 	"github.com/orrery/orrery/shared/wholefile"
 )
 
-// Folder is a folder of rollups, each in a file that is named for its day.
+// Folder is a folder of rollups. The rollup of a day is in a file that is named for the day, and those of its subsets are
+// in a folder that is named for it.
 type Folder string
 
 const extension = ".rollup"
 
-// Path returns the path of the rollup of a day that starts at a time in Unix seconds.
-func (f Folder) Path(start int64) string {
-	return filepath.Join(string(f), time.Unix(start, 0).UTC().Format(time.DateOnly)+extension)
+// Path returns the path of the rollup of a subset of a day that starts at a time in Unix seconds.
+func (f Folder) Path(start int64, subset rollup.Subset) string {
+	if subset == (rollup.Subset{}) {
+		return f.dayPath(start) + extension
+	}
+	return filepath.Join(f.dayPath(start), subset.ID()+extension)
 }
 
-// Write writes a rollup with its lists, and reads it again. Then it replaces the rollup of its day, if there is one.
-// Interrupted, it leaves the earlier rollup.
+func (f Folder) dayPath(start int64) string {
+	return filepath.Join(string(f), time.Unix(start, 0).UTC().Format(time.DateOnly))
+}
+
+// Write writes a rollup with its lists, and reads it again. Then it replaces the rollup of its subset of the day, if there
+// is one. Interrupted, it leaves the earlier rollup.
 func (f Folder) Write(d *rollup.Day, lists rollup.Lists) error {
-	if err := os.MkdirAll(string(f), 0o700); err != nil {
+	path := f.Path(d.Start, d.Subset)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return wholefile.Replace(f.Path(d.Start), d.EncodeWith(lists))
+	return wholefile.Replace(path, d.EncodeWith(lists))
 }
 
 // keyName is the name of the file with the key of the hashes.
@@ -72,8 +82,10 @@ func (f Folder) MakeHashKey() (key rollup.HashKey, err error) {
 	return f.HashKey()
 }
 
-// Remove removes the rollup of a day, if there is one.
-func (f Folder) Remove(start int64) error { return removeFile(f.Path(start)) }
+// Remove removes the rollups of a day and of its subsets, if there are any.
+func (f Folder) Remove(start int64) error {
+	return errors.Join(removeFile(f.Path(start, rollup.Subset{})), os.RemoveAll(f.dayPath(start)))
+}
 
 func removeFile(path string) error {
 	err := os.Remove(path)
@@ -86,8 +98,8 @@ func removeFile(path string) error {
 // abandoned is the age of a file that an interrupted Write has left.
 const abandoned = time.Hour
 
-// Days lists the starts of the days that have a rollup, in Unix seconds, ascending. It removes what interrupted calls of
-// Write have left.
+// Days lists the starts of the days that have a rollup, or one of a subset, in Unix seconds, ascending. It removes what
+// interrupted calls of Write have left of days.
 func (f Folder) Days() (starts []int64, err error) {
 	entries, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,10 +109,10 @@ func (f Folder) Days() (starts []int64, err error) {
 		if info, gone := e.Info(); gone == nil && strings.HasSuffix(e.Name(), wholefile.Extension) && time.Since(info.ModTime()) > abandoned {
 			err = errors.Join(err, removeFile(filepath.Join(string(f), e.Name())))
 		}
-		name, found := strings.CutSuffix(e.Name(), extension)
-		if day, err := time.Parse(time.DateOnly, name); found && err == nil {
+		name, isFile := strings.CutSuffix(e.Name(), extension)
+		if day, err := time.Parse(time.DateOnly, name); err == nil && isFile != e.IsDir() {
 			starts = append(starts, day.Unix())
 		}
 	}
-	return starts, err
+	return slices.Compact(starts), err // the folder of a day sorts before its file, and nothing between them
 }

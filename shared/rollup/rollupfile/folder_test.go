@@ -40,28 +40,28 @@ func TestFolder(t *testing.T) {
 	if !found || err != nil || len(content) == 0 {
 		t.Errorf("a section: %t, %x: %v", found, content, err)
 	}
-	damage(t, folder.Path(start), got.Bytes+int(section.Offset))
+	damage(t, folder.Path(start, rollup.Subset{}), got.Bytes+int(section.Offset))
 	if _, err := readSection(t, folder, got, section); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("a damaged section: %v", err)
 	}
 	if _, err := read(t, folder, start); err != nil {
 		t.Errorf("figures before a damaged section: %v", err)
 	}
-	damage(t, folder.Path(start), 50)
+	damage(t, folder.Path(start, rollup.Subset{}), 50)
 	if _, err := read(t, folder, start); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("damaged figures: %v", err)
 	}
 	if err := folder.Write(day, lists); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(folder.Path(start), int64(got.Bytes)); err != nil {
+	if err := os.Truncate(folder.Path(start, rollup.Subset{}), int64(got.Bytes)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readSection(t, folder, got, section); !errors.Is(err, rollup.ErrInvalid) {
 		t.Errorf("a missing section: %v", err)
 	}
 
-	if err := os.Rename(folder.Path(start), folder.Path(start+86400)); err != nil {
+	if err := os.Rename(folder.Path(start, rollup.Subset{}), folder.Path(start+86400, rollup.Subset{})); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := read(t, folder, start+86400); !errors.Is(err, rollup.ErrInvalid) {
@@ -97,7 +97,7 @@ func TestFolder(t *testing.T) {
 // read reads the rollup of a day.
 func read(t *testing.T, folder rollupfile.Folder, start int64) (*rollup.Day, error) {
 	t.Helper()
-	file, err := os.Open(folder.Path(start))
+	file, err := os.Open(folder.Path(start, rollup.Subset{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func read(t *testing.T, folder rollupfile.Folder, start int64) (*rollup.Day, err
 // readSection reads a section of the lists of a day.
 func readSection(t *testing.T, folder rollupfile.Folder, d *rollup.Day, s rollup.Section) ([]byte, error) {
 	t.Helper()
-	file, err := os.Open(folder.Path(d.Start))
+	file, err := os.Open(folder.Path(d.Start, rollup.Subset{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ const (
 	// DefaultMost is the most bytes of the objects of a day that is rolled up: about twelve million records.
 	DefaultMost = 2 << 30
 	// bytesPerSecond is how many bytes of objects are rolled up in a second, at least.
-	bytesPerSecond = 12 << 20
+	bytesPerSecond = 5 << 20
 	// downloads is the number of objects that are downloaded at the same time.
 	downloads = 8
 	// DefaultLarge is the least size of an object that is rolled up by itself: some 80,000 records. Of smaller ones,
@@ -267,49 +267,58 @@ func (w *work) rollUp(ctx context.Context, day lake.Day, infos []blob.Info) (wri
 	if sizeOf(infos) > w.most() {
 		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
-	found, lists, err := w.figures(ctx, day.First(), rollup.DayLength, infos)
+	err := w.withLocal(ctx, infos, func(objects []lake.Object) error {
+		of := scan.ToRollUp{Start: day.First().Start() / 1000, Objects: objects, Counted: w.Counted}
+		return scan.RollUpDay(ctx, of, w.options, func(d *rollup.Day, lists rollup.Lists) error {
+			return rollupblob.Write(ctx, w.Lake, version, d, lists)
+		})
+	})
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
 		return false, nil // a compaction has merged the day anew, or has set an object aside
-	case err != nil:
-		return false, err
-	case found == nil:
+	case cannotRollUp(err):
 		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
-	return true, rollupblob.Write(ctx, w.Lake, version, found, lists)
+	return err == nil, err
+}
+
+// cannotRollUp reports whether rolling up fails whenever it is tried.
+func cannotRollUp(err error) bool {
+	return errors.Is(err, scan.ErrUnsupported) || errors.As(err, new(*engine.ObjectError))
 }
 
 // rollUpObject writes the rollup of an object, or that there is none because the object cannot be read.
 func (w *work) rollUpObject(ctx context.Context, info blob.Info) error {
 	hour, _ := lakestate.HourOf(info.Name) // missingObjects knows that it has one
-	found, lists, err := w.figures(ctx, hour, rollup.Hour, []blob.Info{info})
+	err := w.withLocal(ctx, []blob.Info{info}, func(objects []lake.Object) error {
+		of := scan.ToRollUp{Start: hour.Start() / 1000, Length: rollup.Hour, Objects: objects, Counted: w.Counted}
+		found, lists, err := scan.RollUp(ctx, of, w.options)
+		if err == nil {
+			err = rollupblob.WriteObject(ctx, w.Lake, info.Name, found, lists)
+		}
+		return err
+	})
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
 		return nil
-	case err != nil:
-		return err
+	case cannotRollUp(err):
+		return rollupblob.WriteObject(ctx, w.Lake, info.Name, nil, rollup.Lists{})
 	}
-	return rollupblob.WriteObject(ctx, w.Lake, info.Name, found, lists)
+	return err
 }
 
-// figures downloads objects and rolls them up. It returns nil if that is not possible, whenever it is tried.
-func (w *work) figures(
-	ctx context.Context, start lake.Partition, length int64, infos []blob.Info,
-) (found *rollup.Day, lists rollup.Lists, err error) {
+// withLocal calls do with copies of objects on the local disk, which it then removes.
+func (w *work) withLocal(ctx context.Context, infos []blob.Info, do func(objects []lake.Object) error) (err error) {
 	dir, err := os.MkdirTemp(w.Scratch, "rollup-")
 	if err != nil {
-		return nil, lists, fmt.Errorf("make scratch directory: %w", err)
+		return fmt.Errorf("make scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	objects, err := w.download(ctx, dir, infos)
 	if err != nil {
-		return nil, lists, err
+		return err
 	}
-	found, lists, err = scan.RollUp(ctx, start.Start()/1000, length, objects, w.Counted, w.options)
-	if errors.Is(err, scan.ErrUnsupported) || errors.As(err, new(*engine.ObjectError)) {
-		return nil, lists, nil
-	}
-	return found, lists, err
+	return do(objects)
 }
 
 // download copies objects to a folder, in which they have the names of the bucket, and reads their times and rows.
