@@ -156,7 +156,7 @@ export function useAsked<T>(api: API, question: string, round: number, ask: (ask
 }
 
 /** The routes whose questions can have a ceiling. */
-const bounded: readonly string[] = ['timeline', 'stats', 'topx', 'facets', 'histogram', 'diff', 'values', 'logs'];
+const bounded: readonly string[] = ['timeline', 'stats', 'topx', 'facets', 'histogram', 'diff', 'values', 'logs', 'effect', 'whatif'];
 
 /** isBounded reports whether a question is refused with its estimate if it would read more than it may. */
 function isBounded(route: string, parameters: Parameters): boolean {

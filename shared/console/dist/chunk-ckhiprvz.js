@@ -1,0 +1,1 @@
+import{A as o,C as n}from"./chunk-xd6tnsew.js";var i=3;function h(s,r){return["15m","1h","6h","24h","7d"].filter(t=>(o(t)??0)<r.to-r.from).slice(-i).map(t=>{let e={from:r.to-(o(t)??0),to:r.to};return{name:t,part:e,period:o(s)===null?n(e):t}})}export{h as a};

@@ -1,1 +1,0 @@
-import{Pa as p,Tc as f,b as o,c as r,p as m,q as e,r as t,s as i}from"./chunk-azjkmy4f.js";t(e());i();m();r();var d=document.getElementById("console");d&&o(p(f,{}),d);
