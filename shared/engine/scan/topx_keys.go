@@ -71,27 +71,6 @@ type duration struct {
 	count int64
 }
 
-// slowest are the keys of a row group with the highest averages of a time.
-type slowest struct {
-	hashes []uint64
-	others float64 // the highest average of the other keys; -Inf: there are no others
-}
-
-// candidate is a key that can win by time.
-type candidate struct {
-	requests int64
-	times    [3]keyTime // in the order of query.TimeLabels
-	out      bool       // it was proven that it does not win
-}
-
-// keyTime holds the times of a key in all row groups.
-type keyTime struct {
-	sum               sum
-	count             int64
-	highest           float64 // average in any row group
-	negative, limited bool    // a sum of a row group is
-}
-
 // The memory of an element of a list.
 const (
 	tallyBytes     = 16
@@ -199,65 +178,6 @@ func (k *keys) meet(list []tally) bool {
 	return k.blocked.n >= k.limit
 }
 
-// keepSlowest keeps the n slowest keys of row group i by each time, or all of them if n is large.
-func (k *keys) keepSlowest(i, n int, times [][3]duration, hashes []uint64) error {
-	var found [3]slowest
-	for time := range found {
-		found[time] = slowestOf(times, time, n, hashes)
-	}
-	return k.keepSlow(i, &found)
-}
-
-// keepSlow keeps the slowest keys of row group i, in place of those that are kept already.
-func (k *keys) keepSlow(i int, found *[3]slowest) error {
-	return k.keepBytes(slowestBytes(found), func() (before int64) {
-		before = slowestBytes(&k.slowest[i])
-		k.slowest[i] = *found
-		return before
-	})
-}
-
-func slowestBytes(of *[3]slowest) (bytes int64) {
-	for _, s := range of {
-		bytes += int64(cap(s.hashes)) * hashBytes
-	}
-	return bytes
-}
-
-func slowestOf(times [][3]duration, time, n int, hashes []uint64) slowest {
-	type average struct {
-		value float64
-		code  int
-	}
-	found := slowest{others: math.Inf(-1)}
-	var top []average // the highest first
-	for code := range times {
-		d := times[code][time]
-		if d.count == 0 {
-			continue
-		}
-		if n > maxCandidates {
-			found.hashes = append(found.hashes, hashes[code])
-			continue
-		}
-		a := average{query.Times{Count: d.count, Sum: d.sum}.Average(), code}
-		if len(top) == n {
-			if a.value <= top[n-1].value {
-				found.others = max(found.others, a.value)
-				continue
-			}
-			found.others = max(found.others, top[n-1].value)
-			top = top[:n-1]
-		}
-		at, _ := slices.BinarySearchFunc(top, a, func(b, a average) int { return cmp.Compare(a.value, b.value) })
-		top = slices.Insert(top, at, a)
-	}
-	for _, a := range top {
-		found.hashes = append(found.hashes, hashes[a.code])
-	}
-	return found
-}
-
 // total holds the counts that rank a key in all row groups.
 type total struct {
 	hash              uint64
@@ -282,10 +202,6 @@ func (k *keys) hold(more int64) error { return k.ranks.hold(k.bytes() + more) }
 
 func byBlocked(a, b total) int {
 	return cmp.Or(cmp.Compare(b.blocked, a.blocked), cmp.Compare(b.requests, a.requests))
-}
-
-func byTime(a, b total) int {
-	return cmp.Or(cmp.Compare(b.time.Average(), a.time.Average()), cmp.Compare(b.requests, a.requests))
 }
 
 // rankByBlocked ranks the keys by blocked requests. If the first pass has kept only keys with blocked requests, it has
@@ -386,32 +302,6 @@ func (k *keys) addContested(places []int, requests []int64) {
 	}
 }
 
-// addSlow adds the requests and times of candidates in a row group.
-func (k *keys) addSlow(places []int, requests []int64, times [][3]duration) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for i, place := range places {
-		of := &k.candidates[place]
-		of.requests += requests[i]
-		for n, d := range times[i] {
-			of.times[n].add(d)
-		}
-	}
-}
-
-// average returns the average; 0 without any time.
-func (t *keyTime) average() float64 { return query.Times{Count: t.count, Sum: t.sum.whole()}.Average() }
-
-func (t *keyTime) add(d duration) {
-	t.count += d.count
-	t.sum.add(d.sum)
-	t.negative = t.negative || d.sum < 0
-	t.limited = t.limited || d.sum == math.MaxInt64
-	if d.count > 0 {
-		t.highest = max(t.highest, query.Times{Count: d.count, Sum: d.sum}.Average())
-	}
-}
-
 // completed takes over the requests of the contested keys.
 func (k *keys) completed() {
 	if k.contested.n == 0 {
@@ -426,108 +316,6 @@ func (k *keys) completed() {
 	}
 	k.contested, k.requests = hashTable{}, nil
 }
-
-// The number of keys of a row group that are compared by a time at first, and the number above which all are compared.
-const (
-	firstCandidates = 16
-	maxCandidates   = 1_000
-)
-
-// takeSlowest makes the slowest keys of all row groups candidates.
-func (k *keys) takeSlowest() error {
-	if k.divided {
-		return nil
-	}
-	k.slow, k.hashes, k.candidates = hashTable{}, nil, nil
-	k.others = [3]float64{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
-	for _, of := range k.slowest {
-		for _, s := range of {
-			for _, hash := range s.hashes {
-				if k.slow.add(hash) == len(k.hashes) {
-					k.hashes = append(k.hashes, hash)
-				}
-			}
-		}
-		if err := k.hold(int64(k.slow.n) * candidateBytes); err != nil {
-			return err
-		}
-	}
-	k.candidates = slices.Repeat([]candidate{{times: [3]keyTime{
-		{highest: math.Inf(-1)}, {highest: math.Inf(-1)}, {highest: math.Inf(-1)},
-	}}}, k.slow.n)
-	return nil
-}
-
-// rankByTime ranks the candidates by each time. A key's average is at most its highest average in any row group. So
-// only the slowest keys of each row group are candidates, and more of them until the averages of all others are proven
-// to be lower. rankByTime reports whether they are.
-//
-// Two texts with the same hash are summed up as one key, which can hide that one of them has a high average. That
-// average is at most the key's highest average in any row group. A key is a suspect if with this average it could be
-// among the winners. If their texts differ, the scan must not answer.
-func (k *keys) rankByTime() (proven bool, err error) {
-	if k.divided {
-		return true, nil
-	}
-	k.suspects = nil
-	for _, label := range k.labels {
-		time := timeOf(label)
-		if time < 0 {
-			continue
-		}
-		others := k.others[time]
-		for _, of := range k.slowest {
-			others = max(others, of[time].others)
-		}
-		delete(k.ranked, label)
-		totals, err := k.totalsOf(time)
-		if err != nil {
-			return false, err
-		}
-		least := math.Inf(-1)
-		if len(totals) >= k.limit {
-			least = totals[k.limit-1].time.Average()
-		}
-		if !math.IsInf(others, -1) && least <= atMost(others) {
-			return false, nil
-		}
-		for place, of := range k.candidates {
-			if of.times[time].count > 0 && atMost(of.times[time].highest) >= least {
-				k.suspects = append(k.suspects, k.hashes[place])
-			}
-		}
-		k.ranked[label] = totals
-	}
-	return true, k.hold(0)
-}
-
-// totalsOf returns the candidates that have a time, the slowest first.
-func (k *keys) totalsOf(time int) ([]total, error) {
-	if err := k.hold(int64(len(k.candidates)) * rankBytes); err != nil {
-		return nil, err
-	}
-	totals := make([]total, 0, len(k.candidates))
-	for place, of := range k.candidates {
-		t := of.times[time]
-		if of.out {
-			continue
-		}
-		if t.negative && (t.limited || !t.sum.fits()) {
-			return nil, errLongTimes
-		}
-		if t.count > 0 {
-			totals = append(totals, total{
-				hash: k.hashes[place], requests: of.requests, time: query.Times{Count: t.count, Sum: t.sum.whole()},
-			})
-		}
-	}
-	slices.SortFunc(totals, byTime)
-	return totals, nil
-}
-
-// atMost returns an upper bound for the calculated average of a key, given its highest average in a row group. Averages
-// are rounded.
-func atMost(highest float64) float64 { return highest + math.Abs(highest)*1e-12 }
 
 // cut leaves only the winners of each label: the keys that rank highest. Keys that rank equally at the limit are ties,
 // which texts must break. cut gives back the memory from which the ranks were computed.
@@ -560,14 +348,4 @@ func (k *keys) cut() error {
 		k.ranked[label], k.ties[label] = ordered[:first:first], ordered[first:end]
 	}
 	return nil
-}
-
-// ranksByTime reports whether any of the labels ranks by time.
-func ranksByTime(labels []string) bool {
-	return slices.ContainsFunc(labels, func(label string) bool { return timeOf(label) >= 0 })
-}
-
-// timeOf returns the index of a label in query.TimeLabels, and so in keys.times, or -1.
-func timeOf(label string) int {
-	return slices.IndexFunc(query.TimeLabels, func(l query.Label) bool { return l.Name == label })
 }
