@@ -15,6 +15,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/table"
@@ -118,8 +119,13 @@ func newQueue(stack cdk.Stack, id, name string) awssqs.Queue {
 	})
 }
 
-// oldVersionDays is how long an overwritten or deleted object can be restored.
-const oldVersionDays = 14
+const (
+	// oldVersionDays is how long an overwritten or deleted object can be restored.
+	oldVersionDays = 14
+	// stagedDays is how long a staged object is kept that is removed after its publication. Nobody needs it: what was
+	// published has the same bytes, and was verified. Of two rules, S3 follows the one that deletes sooner.
+	stagedDays = 1
+)
 
 func (d *dataStack) addBuckets(p Props) {
 	old := &awss3.LifecycleRule{
@@ -131,7 +137,9 @@ func (d *dataStack) addBuckets(p Props) {
 	})
 	d.lake = d.bucket("Lake", &awss3.BucketProps{
 		Versioned: jsii.Bool(true), LifecycleRules: rules(old, expiry(p.LakeDays, lakeFolder),
-			pruning("lines"), pruning("whole")),
+			pruning("lines"), pruning("whole"), &awss3.LifecycleRule{
+				Id: jsii.String("staged"), Prefix: jsii.String(bucket.StagingRoot), NoncurrentVersionExpiration: days(stagedDays),
+			}),
 	})
 	d.results = d.bucket("Results", &awss3.BucketProps{
 		LifecycleRules: rules(&awss3.LifecycleRule{

@@ -85,6 +85,27 @@ func TestDefaultsDeleteNoData(t *testing.T) {
 	}
 }
 
+// TestStagedCopiesGoSoon: the old versions of staged copies, which have the bytes of what is published, go after a day, and
+// all others after 14.
+func TestStagedCopiesGoSoon(t *testing.T) {
+	d := deployed(t)
+	got := map[string]any{}
+	for _, id := range d.data.of("AWS::S3::Bucket") {
+		rules, _ := d.data.Resources[id].at("LifecycleConfiguration.Rules").([]any)
+		for _, r := range rules {
+			if days := at(r, "NoncurrentVersionExpiration.NoncurrentDays"); days != nil {
+				prefix, _ := at(r, "Prefix").(string)
+				bucket, _, _ := strings.Cut(id, "Bucket")
+				got[strings.TrimRight(bucket, "0123456789ABCDEF")+" "+prefix] = days
+			}
+		}
+	}
+	want := map[string]any{"Raw ": 14.0, "Lake ": 14.0, "Lake lake/_staging/": 1.0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("days that old versions are kept (-want +got):\n%s", diff)
+	}
+}
+
 func TestBucketsAndQueuesArePrivate(t *testing.T) {
 	d := deployed(t)
 	const encryption = "BucketEncryption.ServerSideEncryptionConfiguration.0.ServerSideEncryptionByDefault.SSEAlgorithm"

@@ -54,8 +54,9 @@ const (
 	freshHours     = 3  // hours that are not compacted: this one, and those that ended less than two hours ago
 	freshPerLog    = 1  // fresh objects of a log
 	getsPerFresh   = 3  // reads of such an object by a query: its columns are near to each other
-	oldDays        = 14 // days that old versions of objects are kept
-	oldCopies      = 3  // of a record: two staged copies, and the fresh object
+	oldDays        = 14  // days that the old version of a fresh object is kept
+	stagedCopies   = 2   // of a record, until it is published
+	stagedDays     = 1.5 // days that their old versions are kept, on average
 	querySeconds   = 3.0
 	scanSeconds    = 1.0 // of a query that the function answers itself
 	scanBytes      = lambdas.DefaultScan << 20
@@ -94,8 +95,8 @@ var rolledUp = map[string]float64{"topx": 4, "facets": 2.1, "stats": 0.02, "time
 var Assumptions = []string{
 	"Traffic is like the traffic of `orrery generate`: 2.6 kB of JSON per record, " +
 		"in raw logs of 100,000 records compressed with gzip.",
-	"A month has 30.4 days. The deployment has run for as long as it keeps data. Replaced objects and staged copies, three " +
-		"times the Parquet, are kept for 14 days as old versions.",
+	"A month has 30.4 days. The deployment has run for as long as it keeps data. Replaced objects are kept for 14 " +
+		"days as old versions, and staged copies, twice the Parquet, for a day and a half.",
 	"ingest and compact each process every record once, 20,000 per second and core, " +
 		"on arm64 with 3,008 MB (1.7 cores).",
 	"A query takes 3 s on 1,024 MB. It reads whole columns of every hour of its period, and no result of Athena is reused. " +
@@ -219,7 +220,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		}
 	}
 	add("S3", "rollups kept, GB", inRollups*l.LakeDays*b.Parquet*rollupShare/1e9, p.StorageGB)
-	add("S3", "old versions kept, GB", l.RequestsPerDay*oldDays*oldCopies*b.Parquet/1e9, p.StorageGB)
+	add("S3", "old versions kept, GB", l.RequestsPerDay*(oldDays+stagedCopies*stagedDays)*b.Parquet/1e9, p.StorageGB)
 	add("S3", "writes and listings, 1,000", logs*putsPerLog/1e3, p.Puts1000)
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)
 	add("S3", "listings for estimates and the status, 1,000", lists/1e3, p.Puts1000)

@@ -63,7 +63,7 @@ func TestEstimate(t *testing.T) {
 	for line, want := range map[string]float64{
 		"S3 raw logs kept, GB":          100e6 * 30 * 300 / 1e9 * 0.023,
 		"S3 Parquet kept, GB":           100e6 * 365 * 200 / 1e9 * 0.023,
-		"S3 old versions kept, GB":      100e6 * 14 * 3 * 200 / 1e9 * 0.023,
+		"S3 old versions kept, GB":      100e6 * (14 + 2*1.5) * 200 / 1e9 * 0.023,
 		"Athena scanned by stats, TB":   1000 * 30.4 * 100e6 * 10 / 1e12 * 5,
 		"Athena scanned by topx, TB":    1000 * 30.4 * 100e6 * 50 / 1e12 * 5,
 		"Athena scanned by logs, TB":    1000 * 30.4 * (100e6*20 + 200*parquet.RowsPerGroup) / 1e12 * 5,
