@@ -122,8 +122,11 @@ func (d *Day) Encode() []byte {
 	}
 	if d.Subset != (Subset{}) || d.Divided { // earlier versions of the program ended here
 		e.subset(d.Subset)
-		e.subsets(d.Whole)
-		e.subsets(d.Subsets)
+		e.Uint(uint64(len(d.Subsets)))
+		for _, s := range d.Subsets {
+			e.subset(s)
+		}
+		e.Bool(d.Complete)
 	}
 	binary.LittleEndian.PutUint32(e.Bytes[len(magic)+1:], uint32(len(e.Bytes)+sha256.Size))
 	sum := sha256.Sum256(e.Bytes)
@@ -154,13 +157,6 @@ func (e *encoder) sum(s Sum) {
 func (e *encoder) subset(s Subset) {
 	e.Text(s.Field)
 	e.Text(s.Value)
-}
-
-func (e *encoder) subsets(all []Subset) {
-	e.Uint(uint64(len(all)))
-	for _, s := range all {
-		e.subset(s)
-	}
 }
 
 func (e *encoder) statuses(counts []query.StatusCount) {
@@ -231,8 +227,12 @@ func Decode(content []byte) (*Day, error) {
 		s.Statuses, s.Origins = d.statuses(), d.statuses()
 	}
 	if len(d.Bytes) > 0 {
-		day.Subset, day.Whole, day.Subsets = d.subset(), d.subsets(), d.subsets()
-		day.Divided = day.Subset == Subset{}
+		day.Subset = d.subset()
+		day.Subsets = make([]Subset, d.Length())
+		for i := range day.Subsets {
+			day.Subsets[i] = d.subset()
+		}
+		day.Complete, day.Divided = d.Bool(), day.Subset == Subset{}
 	}
 	if d.Failed || len(d.Bytes) > 0 {
 		return nil, ErrInvalid
@@ -244,14 +244,6 @@ func Decode(content []byte) (*Day, error) {
 type decoder struct{ varints.Reader }
 
 func (d *decoder) subset() Subset { return Subset{Field: string(d.Text()), Value: string(d.Text())} }
-
-func (d *decoder) subsets() []Subset {
-	all := make([]Subset, d.Length())
-	for i := range all {
-		all[i] = d.subset()
-	}
-	return all
-}
 
 func (d *decoder) sum() Sum { return Sum{High: d.Int(), Low: d.Uint()} }
 

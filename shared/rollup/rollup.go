@@ -24,8 +24,8 @@ var Lengths = []int64{Hour, 6 * Hour, DayLength}
 type Day struct {
 	Start    int64     // of the day or of the hour, in Unix seconds
 	Subset   Subset    // whose records are counted
-	Whole    []Subset  // others that have the same records
-	Subsets  []Subset  // of the day that have rollups of their own
+	Subsets  []Subset  // of the day with most requests
+	Complete bool      // each record is of one of these
 	Divided  bool      // it was found out which subsets the day has
 	Objects  []Object  // that have the records, in the order of their names
 	Hosts    []Host    // of each hour
@@ -97,7 +97,7 @@ func (d *Day) Times() (first, last int64) {
 func (d *Day) Memory() int64 {
 	const perObject, perHost, perSegment, perStatus, perSection = 128, 104, 144, 16, 80
 	bytes := perObject*len(d.Objects) + perHost*len(d.Hosts) + perSegment*len(d.Segments) +
-		perSection*(len(d.Sections)+len(d.Whole)+len(d.Subsets))
+		perSection*(len(d.Sections)+len(d.Subsets))
 	for i := range d.Segments {
 		bytes += perStatus * (len(d.Segments[i].Statuses) + len(d.Segments[i].Origins))
 	}

@@ -39,11 +39,10 @@ func example() *rollup.Day {
 
 func TestDecode(t *testing.T) {
 	undivided, divided, subset := example(), example(), example()
-	divided.Divided = true
-	divided.Whole = []rollup.Subset{{Field: "branch", Value: "main"}}
+	divided.Divided, divided.Complete = true, true
 	divided.Subsets = []rollup.Subset{{Field: "branch"}, {Field: "branch", Value: "é"}}
 	subset.Subset = divided.Subsets[1]
-	subset.Whole, subset.Subsets = []rollup.Subset{}, []rollup.Subset{}
+	subset.Subsets = []rollup.Subset{}
 	for _, want := range []*rollup.Day{undivided, divided, subset} {
 		want.Bytes = len(want.Encode())
 		got, err := rollup.Decode(want.Encode())
@@ -56,32 +55,75 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSubsetOf: conditions select a subset if they are all the same comparison with one value of a field of subsets.
-func TestSubsetOf(t *testing.T) {
-	main := rollup.Subset{Field: "branch", Value: "main"}
-	for text, want := range map[string]rollup.Subset{
-		``: {}, `branch="main"`: main, `branch in ("main")`: main, `branch="main", branch in ("main")`: main,
-		`branch=""`: {Field: "branch"},
+// TestSubsetsOf: conditions select subsets if they are all the same comparison with values of the field of subsets.
+func TestSubsetsOf(t *testing.T) {
+	branches := func(values ...string) (all []rollup.Subset) {
+		for _, value := range values {
+			all = append(all, rollup.Subset{Field: "branch", Value: value})
+		}
+		return all
+	}
+	for text, want := range map[string][]rollup.Subset{
+		``: nil, `branch="main"`: branches("main"), `branch in ("main")`: branches("main"), `branch=""`: branches(""),
+		`branch="main", branch in ("main")`: branches("main"), `branch in ("main", "b", "main")`: branches("b", "main"),
+		`branch in ("main", "b"), branch in ("b", "main")`: branches("b", "main"),
 	} {
 		var conditions []query.Condition
 		if text != "" {
 			conditions = querytest.Selection(text).Conditions
 		}
-		got, ok := rollup.SubsetOf(conditions)
-		if !ok || got != want {
-			t.Errorf("%s: %+v, %t", text, got, ok)
+		got, ok := rollup.SubsetsOf(conditions)
+		if diff := cmp.Diff(want, got); !ok || diff != "" {
+			t.Errorf("%s: %t, (-want +got):\n%s", text, ok, diff)
 		}
-		bound, err := got.Conditions()
-		if again, ok := rollup.SubsetOf(bound); err != nil || !ok || again != want {
-			t.Errorf("%s: bound again: %+v, %t, %v", text, again, ok, err)
+		for _, subset := range got {
+			bound, err := subset.Conditions()
+			if again, ok := rollup.SubsetsOf(bound); err != nil || !ok || !slices.Equal(again, []rollup.Subset{subset}) {
+				t.Errorf("%s: bound again: %+v, %t, %v", text, again, ok, err)
+			}
 		}
 	}
 	for _, text := range []string{
-		`branch in ("main", "b")`, `not branch="main"`, `branch!="main"`, `branch~"main"`, `host="main"`, `branch="main", status=200`,
+		`not branch="main"`, `branch!="main"`, `branch~"main"`, `host="main"`, `branch="main", status=200`,
 		`branch="main", branch="b"`, `cookies["branch"]="main"`,
 	} {
-		if got, ok := rollup.SubsetOf(querytest.Selection(text).Conditions); ok {
+		if got, ok := rollup.SubsetsOf(querytest.Selection(text).Conditions); ok {
 			t.Errorf("%s: %+v", text, got)
+		}
+	}
+	for _, of := range []struct {
+		day  rollup.Day
+		has  [][]rollup.Subset
+		not  [][]rollup.Subset
+		many int // parts
+	}{
+		{rollup.Day{}, [][]rollup.Subset{nil}, [][]rollup.Subset{branches("a")}, 0},
+		{rollup.Day{Subsets: branches("a")}, [][]rollup.Subset{nil}, [][]rollup.Subset{branches("a")}, 1},
+		{
+			rollup.Day{Subsets: branches("a"), Complete: true}, [][]rollup.Subset{nil, branches("a"), branches("a", "b")},
+			[][]rollup.Subset{branches("b")}, 0,
+		},
+		{
+			rollup.Day{Subsets: branches("b", "a"), Complete: true}, [][]rollup.Subset{nil, branches("a", "b", "c")},
+			[][]rollup.Subset{branches("a"), branches("b", "c")}, 2,
+		},
+		{
+			rollup.Day{Subset: branches("a")[0]}, [][]rollup.Subset{branches("a")},
+			[][]rollup.Subset{nil, branches("b"), branches("a", "b")}, 0,
+		},
+	} {
+		for _, subsets := range of.has {
+			if !of.day.Has(subsets) {
+				t.Errorf("%+v does not have %v", of.day, subsets)
+			}
+		}
+		for _, subsets := range of.not {
+			if of.day.Has(subsets) {
+				t.Errorf("%+v has %v", of.day, subsets)
+			}
+		}
+		if parts := of.day.Parts(); len(parts) != of.many {
+			t.Errorf("%+v has the parts %v", of.day, parts)
 		}
 	}
 }
@@ -105,6 +147,10 @@ func TestDecodeDamaged(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	whole := example().Encode()
+	f.Add(whole[:len(whole)-32])
+	divided := example()
+	divided.Divided, divided.Subsets = true, []rollup.Subset{{Field: "branch", Value: "main"}}
+	whole = divided.Encode()
 	f.Add(whole[:len(whole)-32])
 	f.Add([]byte("orrery rollup\n\x02\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, content []byte) {

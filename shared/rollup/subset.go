@@ -14,33 +14,54 @@ import (
 // Subset selects some records of a day: those with a value of a field. The zero Subset selects all records.
 type Subset struct{ Field, Value string }
 
-// SubsetFields are the fields by whose values a day is rolled up besides as a whole. Rollups of the 20 busiest hosts would
+// SubsetField is the field by whose values a day is rolled up besides as a whole. Rollups of the 20 busiest hosts would
 // take a quarter of the bytes of the records, so there are none.
-var SubsetFields = []string{"branch"}
+const SubsetField = "branch"
 
-// SubsetOf returns the subset that conditions select. ok is false if they select other records.
-func SubsetOf(conditions []query.Condition) (s Subset, ok bool) {
+// SubsetsOf returns the subsets whose records conditions select; none for all records. ok is false if they select others.
+func SubsetsOf(conditions []query.Condition) (all []Subset, ok bool) {
 	for i, c := range conditions {
-		of, isSubset := subsetOf(c)
-		if !isSubset || i > 0 && of != s {
-			return Subset{}, false
+		of := subsetsOf(c)
+		if of == nil || i > 0 && !slices.Equal(of, all) {
+			return nil, false
 		}
-		s = of
+		all = of
 	}
-	return s, true
+	return all, true
 }
 
-func subsetOf(c query.Condition) (Subset, bool) {
+func subsetsOf(c query.Condition) (all []Subset) {
 	if c.Any != nil || c.Negated || c.Key != nil || len(c.Terms) != 1 {
-		return Subset{}, false
+		return nil
 	}
 	t := c.Terms[0]
 	in, isExact := t.Test.(query.TextIn)
-	if !isExact || len(in.Values) != 1 || t.Key != nil || t.Source.Layout != catalog.Scalar ||
-		!slices.Contains(SubsetFields, t.Source.Column) {
-		return Subset{}, false
+	if !isExact || t.Key != nil || t.Source.Layout != catalog.Scalar || t.Source.Column != SubsetField {
+		return nil
 	}
-	return Subset{t.Source.Column, in.Values[0]}, true
+	for _, value := range slices.Compact(slices.Sorted(slices.Values(in.Values))) {
+		all = append(all, Subset{t.Source.Column, value})
+	}
+	return all
+}
+
+// Has reports whether a rollup has the records of subsets, and no others.
+func (d *Day) Has(subsets []Subset) bool {
+	switch {
+	case len(subsets) == 0:
+		return d.Subset == Subset{}
+	case d.Subset != Subset{}:
+		return len(subsets) == 1 && d.Subset == subsets[0]
+	}
+	return d.Complete && !slices.ContainsFunc(d.Subsets, func(s Subset) bool { return !slices.Contains(subsets, s) })
+}
+
+// Parts returns the subsets of a day that have rollups of their own. The only subset with records needs none.
+func (d *Day) Parts() []Subset {
+	if d.Complete && len(d.Subsets) == 1 {
+		return nil
+	}
+	return d.Subsets
 }
 
 // Conditions returns the conditions that select the subset.

@@ -108,7 +108,7 @@ func isRolledUp(kept *scan.Rollups, start int64, objects []lake.Object, counted 
 		return known
 	}
 	day := kept.Day(start, rollup.Subset{}, objects)
-	return is(day) && day.Divided && !slices.ContainsFunc(day.Subsets, func(subset rollup.Subset) bool {
+	return is(day) && day.Divided && !slices.ContainsFunc(day.Parts(), func(subset rollup.Subset) bool {
 		return !is(kept.Day(start, subset, objects))
 	})
 }

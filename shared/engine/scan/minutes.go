@@ -23,8 +23,8 @@ type minutes struct {
 	segments query.Segmentation // of the query
 	hosts    query.Selection    // the conditions on hosts
 	times    []query.Condition  // those on times: spans of minutes
-	others   []query.Condition  // those that select a subset of rollups
-	subset   rollup.Subset      // whose rollups have the minutes
+	others   []query.Condition  // those that select the subsets
+	subsets  []rollup.Subset    // whose rollups have the minutes
 	cut      bool               // the period begins or ends within a minute
 }
 
@@ -52,7 +52,7 @@ func newMinutes(r *run) *minutes {
 			m.others = append(m.others, c)
 		}
 	}
-	if m.subset, ok = rollup.SubsetOf(m.others); !ok {
+	if m.subsets, ok = rollup.SubsetsOf(m.others); !ok {
 		return nil
 	}
 	for _, span := range r.reach.Spans() {

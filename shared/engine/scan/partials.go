@@ -256,11 +256,11 @@ func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	return slices.DeleteFunc(slices.Clone(objects), func(object lake.Object) bool { return r.hasKept(object, questions) })
 }
 
-// RollsUp reports whether rollups can answer q, if there are those of a subset of its days.
-func RollsUp(ctx context.Context, q query.Query) (of rollup.Subset, ok bool) {
+// RollsUp reports whether rollups can answer q, if there are those of subsets of its days.
+func RollsUp(ctx context.Context, q query.Query) (of []rollup.Subset, ok bool) {
 	r := newRun(ctx, q, Options{Rollups: NewRollups("")})
 	defer r.giveBack()
-	return r.subset, r.rollsUp()
+	return r.subsets, r.rollsUp()
 }
 
 // Unrolled returns the objects that are not rolled up for q, and how many bytes of the rollups of the others Answer reads.

@@ -16,7 +16,7 @@ import (
 )
 
 // Rollups finds the rollups of whole days, and of large objects of a Source. From these, a scan answers questions
-// about all records, or about those of a branch: stats, timelines, topx, facets, and diffs of two periods. It keeps the figures of the latest in
+// about all records, or about those of some branches: stats, timelines, topx, facets, and diffs of two periods. It keeps the figures of the latest in
 // memory, but not their lists. It is safe for concurrent use. A nil Rollups has none.
 type Rollups struct {
 	folder rollupfile.Folder // "": Options.RolledUp names them
@@ -115,13 +115,13 @@ func (r *run) rollupAt(start int64) string {
 	if r.source != nil {
 		return r.rolledUpAt[start]
 	}
-	if r.subset != (rollup.Subset{}) {
-		path := r.rollups.folder.Path(start, r.subset)
+	if len(r.subsets) == 1 {
+		path := r.rollups.folder.Path(start, r.subsets[0])
 		if _, err := os.Stat(path); err == nil {
 			return path
 		}
 	}
-	return r.rollups.folder.Path(start, rollup.Subset{}) // all of its records may be of the subset
+	return r.rollups.folder.Path(start, rollup.Subset{}) // all of its records may be of the subsets
 }
 
 // sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the
@@ -210,16 +210,11 @@ func (r *run) usable(path string, start int64, objects []lake.Object, all bool) 
 		return nil, fileVersion{}
 	}
 	day, version := r.rollups.day(r.source, path, start)
-	if day == nil || !r.isOfSubset(day) || day.HashID != r.key.ID() || !r.coversDay(day) || !sameObjects(r.asked(day), objects) ||
+	if day == nil || !day.Has(r.subsets) || day.HashID != r.key.ID() || !r.coversDay(day) || !sameObjects(r.asked(day), objects) ||
 		!fits(day, r.query.Shape, r.segments(), all) {
 		return nil, fileVersion{}
 	}
 	return day, version
-}
-
-// isOfSubset reports whether a rollup has the records that meet the conditions of the query.
-func (r *run) isOfSubset(day *rollup.Day) bool {
-	return day.Subset == r.subset || slices.Contains(day.Whole, r.subset)
 }
 
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.

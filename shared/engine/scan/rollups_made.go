@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
@@ -83,32 +82,26 @@ func RollUpDay(ctx context.Context, of ToRollUp, o Options, write func(*rollup.D
 	if err != nil {
 		return err
 	}
-	subsets := day.Subsets
-	day.Subsets = nil
-	for _, of.Subset = range subsets {
+	for _, of.Subset = range day.Parts() {
 		part, lists, err := RollUp(ctx, of, o)
-		if errors.Is(err, ErrUnsupported) {
-			continue
-		}
 		if err == nil {
 			err = write(part, lists)
 		}
 		if err != nil {
 			return err
 		}
-		day.Subsets = append(day.Subsets, of.Subset)
 	}
 	return write(day, lists)
 }
 
-// mostSubsets is the most subsets of a day for each field: those with most requests.
+// mostSubsets is the most subsets of a day.
 const mostSubsets = 20
 
-// divide finds out which subsets of a day have all of its records, and which ones are worth rollups of their own.
+// divide finds out which subsets a day has.
 func (r *run) divide(ctx context.Context, day *rollup.Day, groups []*group) error {
-	by, err := query.ParseDimensions(strings.Join(rollup.SubsetFields, ","))
+	by, err := query.ParseDimensions(rollup.SubsetField)
 	if err != nil {
-		return fmt.Errorf("parse the fields of subsets: %w", err)
+		return fmt.Errorf("parse the field of subsets: %w", err)
 	}
 	shape := query.Facets{By: by, Limit: mostSubsets}
 	r.query.Shape, day.Divided = shape, true
@@ -116,16 +109,14 @@ func (r *run) divide(ctx context.Context, day *rollup.Day, groups []*group) erro
 	if errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error)) {
 		return nil // there are very many
 	}
-	for i, facet := range found.Facets {
+	left := found.Requests
+	for _, facet := range found.Facets {
 		for _, v := range facet.Values {
-			subset := rollup.Subset{Field: rollup.SubsetFields[i], Value: v.Value}
-			if v.Requests == found.Requests {
-				day.Whole = append(day.Whole, subset)
-			} else {
-				day.Subsets = append(day.Subsets, subset)
-			}
+			day.Subsets = append(day.Subsets, rollup.Subset{Field: rollup.SubsetField, Value: v.Value})
+			left -= v.Requests
 		}
 	}
+	day.Complete = left == 0
 	return err
 }
 

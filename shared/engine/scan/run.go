@@ -36,10 +36,10 @@ type run struct {
 	caller string
 	taken  atomic.Int64 // bytes
 
-	minutes  *minutes      // from which counts are answered; nil: they are not
-	subset   rollup.Subset // whose rollups can answer the query
-	isSubset bool          // there is one
-	source   Source        // of the objects; nil: they are files
+	minutes  *minutes        // from which counts are answered; nil: they are not
+	subsets  []rollup.Subset // of whose records the query is; none: of all
+	isSubset bool            // the query is of such records, so rollups may answer it
+	source   Source          // of the objects; nil: they are files
 
 	pools *WorkerPools
 	pool  *workerPool // of the caller
@@ -77,9 +77,9 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 	}
 	r.query.Conditions = patternsLast(q.Conditions)
 	if r.minutes = newMinutes(r); r.minutes != nil {
-		r.subset, r.isSubset = r.minutes.subset, true
+		r.subsets, r.isSubset = r.minutes.subsets, true
 	} else {
-		r.subset, r.isSubset = rollup.SubsetOf(q.Conditions)
+		r.subsets, r.isSubset = rollup.SubsetsOf(q.Conditions)
 	}
 	r.pool = r.pools.join(r.caller, r.workers)
 	return r

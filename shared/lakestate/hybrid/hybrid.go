@@ -22,7 +22,6 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/query"
-	"github.com/orrery/orrery/shared/rollup"
 )
 
 // Service is an engine that runs as a service.
@@ -265,10 +264,10 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 	p := &plan{query: q.Clamp(state.Extent), state: state, mostBytes: e.MostBytes}
 	p.hours = engine.HoursOf(p.query)
 	most := e.MostObjects
-	subset, rollsUp := scan.RollsUp(ctx, p.query)
+	subsets, rollsUp := scan.RollsUp(ctx, p.query)
 	if rollsUp = rollsUp && e.Rollups != nil; rollsUp {
 		most = mostRolledUp
-		if p.rolledUp, err = e.rolledUp(ctx, p, subset); err != nil {
+		if p.rolledUp, err = e.rolledUp(ctx, p, subsets); err != nil {
 			return nil, err
 		}
 	}
@@ -299,7 +298,7 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 	if err := e.weigh(ctx, p); err != nil {
 		return nil, err
 	}
-	if rollsUp && subset == (rollup.Subset{}) && (p.bytes > e.ManyBytes || len(p.read) > e.MostObjects) {
+	if rollsUp && len(subsets) == 0 && (p.bytes > e.ManyBytes || len(p.read) > e.MostObjects) {
 		if err := e.addObjects(ctx, p); err != nil {
 			return nil, err
 		}

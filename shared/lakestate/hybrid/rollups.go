@@ -42,8 +42,8 @@ func (r rolledUp) options(source scan.Source) scan.Options {
 	return scan.Options{Source: source, Rollups: r.scan, RolledUp: r.names, RolledUpObjects: r.objects}
 }
 
-// rolledUp returns the rollups of the days of a plan that can answer its query, which is about a subset.
-func (e *Engine) rolledUp(ctx context.Context, p *plan, subset rollup.Subset) (found rolledUp, _ error) {
+// rolledUp returns the rollups of the days of a plan that can answer its query, which is about subsets.
+func (e *Engine) rolledUp(ctx context.Context, p *plan, subsets []rollup.Subset) (found rolledUp, _ error) {
 	var days []lake.Day
 	for _, hour := range p.hours {
 		if day := hour.Day(); (len(days) == 0 || days[len(days)-1] != day) && p.takes(day) {
@@ -59,7 +59,7 @@ func (e *Engine) rolledUp(ctx context.Context, p *plan, subset rollup.Subset) (f
 	}
 	found.scan, found.names = in, map[int64]string{}
 	for _, day := range days {
-		if info := all[day].Of(subset); info.Size > 0 {
+		if info := all[day].Of(subsets); info.Size > 0 {
 			found.infos = append(found.infos, info)
 			found.names[day.First().Start()/1000] = info.Name
 		}

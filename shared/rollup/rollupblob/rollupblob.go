@@ -36,10 +36,12 @@ type Stored struct {
 	Older   []string             // the names of rollups of earlier versions
 }
 
-// Of returns the rollup that may have the records of a subset of the day: one of its own, or the one of the day.
-func (s Stored) Of(subset rollup.Subset) blob.Info {
-	if info, found := s.Subsets[subset.ID()]; found && s.Info.Size > 0 {
-		return info
+// Of returns the rollup that may have the records of subsets of the day: one of its own, or the one of the day.
+func (s Stored) Of(subsets []rollup.Subset) blob.Info {
+	if len(subsets) == 1 && s.Info.Size > 0 {
+		if info, found := s.Subsets[subsets[0].ID()]; found {
+			return info
+		}
 	}
 	return s.Info
 }

@@ -56,9 +56,9 @@ func TestDays(t *testing.T) {
 	if got, err := rollup.Read(bytes.NewReader(content), of.Start); err != nil || got.HashID != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	own := days[day].Of(main)
+	own := days[day].Of([]rollup.Subset{main})
 	if own.Name != "lake/_rollups/days/2026-02-16/00000000000000000010/"+main.ID()+".rollup" ||
-		days[day].Of(rollup.Subset{}) != days[day].Info || days[day].Of(rollup.Subset{Field: "branch"}) != days[day].Info {
+		days[day].Of(nil) != days[day].Info || days[day].Of([]rollup.Subset{main, {Field: "branch"}}) != days[day].Info {
 		t.Errorf("the rollup of a subset is %q", own.Name)
 	}
 	want := slices.Concat(days[day].Older, []string{days[day].Info.Name, own.Name})
