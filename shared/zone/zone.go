@@ -7,6 +7,7 @@ package zone
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"fmt"
 	"io"
@@ -18,14 +19,15 @@ import (
 	"github.com/orrery/orrery/shared/filter"
 )
 
-// database is the file lib/time/zoneinfo.zip of Go 1.26.
+// compressed is the file lib/time/zoneinfo.zip of Go 1.26. That archive is not compressed, so gzip -9n has compressed it
+// to a quarter.
 //
-//go:embed zoneinfo.zip
-var database []byte
+//go:embed zoneinfo.zip.gz
+var compressed []byte
 
 // files returns the files of the database by the names of their zones.
 var files = sync.OnceValue(func() map[string]*zip.File {
-	archive, err := zip.NewReader(bytes.NewReader(database), int64(len(database)))
+	archive, err := read(compressed)
 	if err != nil {
 		panic("zone: read the database: " + err.Error()) // it is a part of the program
 	}
@@ -37,6 +39,19 @@ var files = sync.OnceValue(func() map[string]*zip.File {
 	}
 	return byName
 })
+
+// read reads a compressed archive.
+func read(compressed []byte) (*zip.Reader, error) {
+	from, err := gzip.NewReader(bytes.NewReader(compressed))
+	if err != nil {
+		return nil, err
+	}
+	database, err := io.ReadAll(from)
+	if err != nil {
+		return nil, err
+	}
+	return zip.NewReader(bytes.NewReader(database), int64(len(database)))
+}
 
 // Names returns the names of all zones, in alphabetical order.
 var Names = sync.OnceValue(func() []string {
