@@ -17,6 +17,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/orrery/orrery/shared/console"
 )
 
 const folder = "../../shared/console"
@@ -32,6 +34,19 @@ func TestDistIsBuiltFromTheSources(t *testing.T) {
 	}
 	if !maps.EqualFunc(want, got, bytes.Equal) {
 		t.Errorf("dist has %q, the sources give %q; run: go run ./scripts/console", namesOf(got), namesOf(want))
+	}
+	embedded := map[string][]byte{}
+	err = fs.WalkDir(console.Files, ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			embedded[name], err = fs.ReadFile(console.Files, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.EqualFunc(want, embedded, bytes.Equal) {
+		t.Errorf("dist.zip has %q, the sources give %q; run: go run ./scripts/console", namesOf(embedded), namesOf(want))
 	}
 }
 
@@ -74,9 +89,9 @@ func TestBudget(t *testing.T) {
 		}
 		switch filepath.Ext(name) {
 		case ".js":
-			script += zipped(t, content)
+			script += gzipped(t, content)
 		case ".css":
-			style += zipped(t, content)
+			style += gzipped(t, content)
 		}
 	}
 	if requests > 3 {
@@ -156,7 +171,7 @@ func TestFurtherScreensShareTheFirst(t *testing.T) {
 	}
 }
 
-func zipped(t *testing.T, content []byte) int {
+func gzipped(t *testing.T, content []byte) int {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)

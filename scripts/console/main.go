@@ -1,5 +1,5 @@
-// Console builds the browser console: it writes the types of answers into src, and dist from src and vendor, all in shared/console. Run it in a checkout
-// after every change of the sources.
+// Console builds the browser console: it writes the types of answers into src, and dist from src and vendor, all in shared/console. It also writes dist.zip,
+// which programs contain. Run it in a checkout after every change of the sources.
 //
 //	go run ./scripts/console
 //
@@ -7,11 +7,16 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/klauspost/compress/flate"
 )
 
 func main() {
@@ -31,6 +36,13 @@ func main() {
 		log.Fatal(err)
 	}
 	if err := write(filepath.Join(folder, "dist"), files); err != nil {
+		log.Fatal(err)
+	}
+	archive, err := zipped(files)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "dist.zip"), archive, 0o644); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -58,6 +70,28 @@ func write(folder string, files map[string][]byte) error {
 		fmt.Printf("%-24s %7d bytes\n", name, len(files[name]))
 	}
 	return nil
+}
+
+// zipped returns a zip of files. It does not compress with the standard library, whose releases may give other bytes.
+func zipped(files map[string][]byte) ([]byte, error) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	w.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(to, flate.BestCompression)
+	})
+	for _, name := range namesOf(files) {
+		file, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := file.Write(files[name]); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 func namesOf(files map[string][]byte) []string {

@@ -3,21 +3,25 @@
 package console
 
 import (
-	"embed"
+	"archive/zip"
+	"bytes"
+	_ "embed"
 	"io/fs"
 )
 
-//go:embed dist
-var dist embed.FS
+// dist has the files of the folder dist, compressed to a third.
+//
+//go:embed dist.zip
+var dist []byte
 
 // Files are the files of the console by their names: index.html and what it loads. A file other than index.html and
 // LICENSES.txt has a hash of its contents in its name.
 var Files = built()
 
 func built() fs.FS {
-	files, err := fs.Sub(dist, "dist")
+	files, err := zip.NewReader(bytes.NewReader(dist), int64(len(dist)))
 	if err != nil {
-		panic(err) // the name of the folder is valid
+		panic("console: read its files: " + err.Error()) // they are a part of the program
 	}
 	return files
 }
