@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -18,16 +19,36 @@ const (
 	versionVariable = "github.com/orrery/orrery/scripts/internal/version.released"
 )
 
+// options are the options with which programs are compiled. Nothing is inlined into parts that do not run often enough
+// to gain from it: the SDK of AWS, which is much of the program, and libraries for flags, settings, routes and mail.
+var options = []string{
+	"-trimpath", "-buildvcs=false", "-gcflags=github.com/aws/...=-l", "-gcflags=github.com/alecthomas/kong=-l",
+	"-gcflags=github.com/danielgtaylor/huma/...=-l", "-gcflags=github.com/pelletier/go-toml/...=-l",
+	"-gcflags=github.com/wneessen/go-mail/...=-l", "-gcflags=golang.org/x/text/...=-l",
+}
+
+// mostBytes is how large a program may be.
+const mostBytes = 45_000_000
+
 // build builds the command for a platform, once, and returns the path of the program.
 func (r *release) build(ctx context.Context, p platform) (string, error) {
 	path := filepath.Join(r.work, p.os+"-"+p.arch, p.executable("orrery"))
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	// The SDK of AWS is much of the program, and none of it runs often enough to gain from inlining.
-	_, err := r.goCommand(ctx, p, "build", "-trimpath", "-buildvcs=false", "-gcflags=github.com/aws/...=-l",
-		"-ldflags", "-s -w -buildid= -X "+versionVariable+"="+r.version, "-o", path, commandPackage)
-	return path, err
+	link := "-s -w -buildid= -X " + versionVariable + "=" + r.version
+	args := slices.Concat([]string{"build", "-ldflags", link, "-o", path}, options, []string{commandPackage})
+	if _, err := r.goCommand(ctx, p, args...); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.Size() > mostBytes {
+		return "", fmt.Errorf("the program has %d bytes, %d at most", info.Size(), int64(mostBytes))
+	}
+	return path, nil
 }
 
 // goCommand runs the go command for a platform and returns its output. The environment of the caller does not change

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -50,6 +51,55 @@ func TestReleaseIntoAFolderWithFiles(t *testing.T) {
 	}
 	if err := run(t.Context(), []string{"1.2.3", "--out", folder}, io.Discard); err == nil ||
 		!strings.Contains(err.Error(), "has files already") {
+		t.Error(err)
+	}
+}
+
+// TestPlatforms builds the command for all platforms as a release does, and vets its packages there. A program that is
+// too large is an error. The test compiles everything six times and runs only if ORRERY_TEST_BUILD is set.
+func TestPlatforms(t *testing.T) {
+	if os.Getenv("ORRERY_TEST_BUILD") == "" {
+		t.Skip("set ORRERY_TEST_BUILD=1 to build and vet the command for all platforms")
+	}
+	t.Chdir("../../..")
+	r := &release{version: "1.2.3", work: t.TempDir(), log: io.Discard}
+	for _, p := range platforms {
+		t.Run(p.String(), func(t *testing.T) {
+			if _, err := r.build(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			vet(t, r, p)
+		})
+	}
+}
+
+// vet vets the packages of the command, without their tests, which need DuckDB.
+func vet(t *testing.T, r *release, p platform) {
+	t.Helper()
+	packages := "{{if and .Module .Module.Main}}{{.ImportPath}}{{range .TestGoFiles}} {{$.Dir}}/{{.}}{{end}}" +
+		"{{range .XTestGoFiles}} {{$.Dir}}/{{.}}{{end}}{{end}}"
+	list, err := r.goCommand(t.Context(), p, "list", "-deps", "-f", packages, commandPackage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var own []string
+	without := map[string]string{}
+	for line := range strings.Lines(string(list)) {
+		names := strings.Fields(line)
+		own = append(own, names[0])
+		for _, name := range names[1:] {
+			without[name] = ""
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": without})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(r.work, "overlay.json")
+	if err := os.WriteFile(path, overlay, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.goCommand(t.Context(), p, slices.Concat([]string{"vet", "-overlay", path}, options, own)...); err != nil {
 		t.Error(err)
 	}
 }

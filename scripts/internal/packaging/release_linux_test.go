@@ -71,9 +71,13 @@ func TestRelease(t *testing.T) {
 	}
 	t.Run("the archive", func(t *testing.T) { checkArchive(t, filepath.Join(unpacked, name)) })
 	t.Run("the parts", func(t *testing.T) { checkParts(t, contentOf(t, files, name+".cdx.json")) })
-	t.Run("the Debian package", func(t *testing.T) {
-		checkDeb(t, top, here, filepath.Join(first, "orrery_1.2.3_"+here.arch+".deb"), filepath.Join(unpacked, name))
-	})
+	next := nextPackages(t, top, here, filepath.Join(unpacked, name))
+	for kind, check := range map[string]func(t *testing.T, first, next string){"deb": checkDeb, "rpm": checkRPM} {
+		t.Run("the "+kind, func(t *testing.T) {
+			end := "_" + here.arch + "." + kind
+			check(t, filepath.Join(first, "orrery_1.2.3"+end), filepath.Join(next, "orrery_1.2.4"+end))
+		})
+	}
 	t.Run("the image", func(t *testing.T) { checkImage(t, contentOf(t, files, "orrery_1.2.3_image.tar")) })
 }
 
@@ -132,7 +136,7 @@ func checkArchive(t *testing.T, folder string) {
 		}
 	}
 	program := filepath.Join(folder, "orrery")
-	if info, err := os.Stat(program); err != nil || info.Mode().Perm() != 0o755 || info.Size() > largestProgram {
+	if info, err := os.Stat(program); err != nil || info.Mode().Perm() != 0o755 || info.Size() > mostBytes {
 		t.Errorf("%v, %v", info, err)
 	}
 	data := t.TempDir()
@@ -148,9 +152,6 @@ func checkArchive(t *testing.T, folder string) {
 		}
 	}
 }
-
-// largestProgram is the number of bytes that a program may have.
-const largestProgram = 48_500_000
 
 // checkParts checks the list of the modules in a program.
 func checkParts(t *testing.T, list []byte) {
@@ -177,12 +178,62 @@ type system struct {
 	root string
 }
 
+// newSystem returns a system with some folders.
+func newSystem(t *testing.T, folders ...string) system {
+	t.Helper()
+	s := system{t, filepath.Join(t.TempDir(), "root")}
+	for _, folder := range append(folders, "etc", "var/log") {
+		if err := os.MkdirAll(filepath.Join(s.root, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
 // dpkg runs dpkg on the system. Scripts of packages get its folder in DPKG_ROOT.
 func (s system) dpkg(args ...string) {
 	s.t.Helper()
 	command := exec.Command("dpkg", append([]string{"--root=" + s.root, "--force-script-chrootless", "--force-depends"}, args...)...)
 	if output, err := command.CombinedOutput(); err != nil {
 		s.t.Fatalf("dpkg %s: %v\n%s", strings.Join(args, " "), err, output)
+	}
+}
+
+// rpm runs rpm on the system, which lacks the packages that others depend on.
+func (s system) rpm(args ...string) {
+	s.t.Helper()
+	command := exec.Command("rpm", append([]string{"--root=" + s.root, "--dbpath=/var/lib/rpm", "--nodeps"}, args...)...)
+	if output, err := command.CombinedOutput(); err != nil || strings.Contains(string(output), "scriptlet failed") {
+		s.t.Fatalf("rpm %s: %v\n%s", strings.Join(args, " "), err, output)
+	}
+}
+
+// copyCommand copies a command of this system with the libraries that it is linked with.
+func (s system) copyCommand(name string) {
+	s.t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	files := []string{path}
+	libraries, _ := exec.Command("ldd", path).Output() // it fails if there are none
+	for word := range strings.FieldsSeq(string(libraries)) {
+		if filepath.IsAbs(word) {
+			files = append(files, word)
+		}
+	}
+	for i, from := range files {
+		to := from
+		if i == 0 {
+			to = filepath.Join("/bin", name)
+		}
+		content, err := os.ReadFile(from)
+		if err == nil {
+			err = writeBelow(filepath.Join(s.root, to), content, 0o755)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
 	}
 }
 
@@ -366,21 +417,61 @@ func freeAddress(t *testing.T) string {
 }
 
 // checkDeb installs the package in a system of its own, configures and starts its service, upgrades, removes and purges it.
-func checkDeb(t *testing.T, top string, p platform, deb, unpacked string) {
+func checkDeb(t *testing.T, first, next string) {
 	if _, err := exec.LookPath("dpkg"); err != nil {
 		t.Skip("dpkg is not installed, which Debian and its relatives have")
 	}
 	needRoot(t)
-	s := system{t, filepath.Join(t.TempDir(), "root")}
-	for _, folder := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates", "etc", "var/log"} {
-		if err := os.MkdirAll(filepath.Join(s.root, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := newSystem(t, "var/lib/dpkg/info", "var/lib/dpkg/updates")
 	if err := writeBelow(filepath.Join(s.root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.dpkg("--install", deb)
+	s.dpkg("--install", first)
+	checkInstalled(t, s, func() { s.dpkg("--install", next) })
+
+	s.dpkg("--remove", "orrery")
+	if s.has("/usr/bin/orrery") || !s.has(settingsFile) {
+		t.Error("the removal left the program or took the settings")
+	}
+	s.dpkg("--purge", "orrery")
+	if s.has(settingsFile) || s.has("/var/lib/orrery/orrery.toml") {
+		t.Error("the purge left the settings")
+	}
+	checkKept(t, s)
+}
+
+// checkRPM is checkDeb for the package of Fedora and its relatives. rpm runs the scripts of packages in the root folder, so
+// the system has the commands that they need.
+func checkRPM(t *testing.T, first, next string) {
+	if _, err := exec.LookPath("rpm"); err != nil {
+		t.Skip("rpm is not installed; Debian has it as a package, too")
+	}
+	needRoot(t)
+	s := newSystem(t, "var/lib/rpm", "dev", "tmp")
+	for _, name := range []string{"sh", "grep", "useradd", "mkdir", "chmod", "chown", "ln", "readlink", "rm"} {
+		s.copyCommand(name)
+	}
+	for _, name := range []string{"etc/passwd", "etc/group", "etc/login.defs", "dev/null"} {
+		if err := writeBelow(filepath.Join(s.root, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.rpm("--install", first)
+	checkInstalled(t, s, func() { s.rpm("--upgrade", next) })
+
+	s.rpm("--erase", "orrery")
+	if s.has("/usr/bin/orrery") || !strings.Contains(s.read(settingsFile+".rpmsave"), "shop.log") {
+		t.Error("the removal left the program or took the settings")
+	}
+	checkKept(t, s)
+}
+
+// settingsFile has the settings of the service.
+const settingsFile = "/etc/orrery/orrery.toml"
+
+// checkInstalled configures and starts the service of an installed package, and upgrades it.
+func checkInstalled(t *testing.T, s system, upgrade func()) {
+	t.Helper()
 	for _, path := range []string{"/usr/share/man/man1/orrery.1.gz", "/usr/share/bash-completion/completions/orrery", "/usr/share/doc/orrery/copyright"} {
 		if !s.has(path) {
 			t.Errorf("the package lacks %s", path)
@@ -388,7 +479,7 @@ func checkDeb(t *testing.T, top string, p platform, deb, unpacked string) {
 	}
 	verifyUnit(t, s)
 
-	const settings, environment, log = "/etc/orrery/orrery.toml", "/etc/orrery/environment", "/var/log/shop.log"
+	const environment, log = "/etc/orrery/environment", "/var/log/shop.log"
 	edit := func(path, text string, mode fs.FileMode) {
 		t.Helper()
 		if err := writeBelow(filepath.Join(s.root, path), []byte(text), mode); err != nil {
@@ -397,7 +488,7 @@ func checkDeb(t *testing.T, top string, p platform, deb, unpacked string) {
 	}
 	line := `192.0.2.1 - - [01/Jan/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 1 "-" "curl"` + "\n"
 	edit(log, line, 0o644)
-	edit(settings, "[source.shop]\nfiles = [\""+log+"\"]\nset = { host = \"shop.example\" }\nmax-age = \"0d\"\n", 0o644)
+	edit(settingsFile, "[source.shop]\nfiles = [\""+log+"\"]\nset = { host = \"shop.example\" }\nmax-age = \"0d\"\n", 0o644)
 	edit(environment, "ORRERY_LISTEN="+freeAddress(t)+"\nORRERY_API_KEY="+testKey+"\n", 0o600)
 	server := s.service()
 	server.states("1.2.3")
@@ -405,32 +496,28 @@ func checkDeb(t *testing.T, top string, p platform, deb, unpacked string) {
 	server.stop()
 
 	edit(log, line+strings.Replace(line, "10:00", "11:00", 1), 0o644)
-	s.dpkg("--install", nextDeb(t, top, p, unpacked))
-	if !strings.Contains(s.read(settings), "shop.log") || !strings.Contains(s.read(environment), testKey) {
+	upgrade()
+	if !strings.Contains(s.read(settingsFile), "shop.log") || !strings.Contains(s.read(environment), testKey) {
 		t.Error("the upgrade has changed settings")
 	}
 	server = s.service()
 	server.awaitRecords(2)
 	server.stop()
+}
 
-	s.dpkg("--remove", "orrery")
-	if s.has("/usr/bin/orrery") || !s.has(settings) {
-		t.Error("the removal left the program or took the settings")
-	}
-	s.dpkg("--purge", "orrery")
-	if s.has(settings) || s.has("/var/lib/orrery/orrery.toml") {
-		t.Error("the purge left the settings")
-	}
+// checkKept checks what no removal takes.
+func checkKept(t *testing.T, s system) {
+	t.Helper()
 	if !s.has("/var/lib/orrery/ledger.db") {
-		t.Error("the purge took the data")
+		t.Error("the removal took the data")
 	}
 	if !strings.Contains(s.read("/etc/passwd"), "orrery:") {
-		t.Error("the purge took the user, whose number another user can get")
+		t.Error("the removal took the user, whose number another user can get")
 	}
 }
 
-// nextDeb makes a package of version 1.2.4 with the same program.
-func nextDeb(t *testing.T, top string, p platform, unpacked string) string {
+// nextPackages makes packages of version 1.2.4 with the same program, and returns the folder that they are in.
+func nextPackages(t *testing.T, top string, p platform, unpacked string) string {
 	t.Helper()
 	r := release{version: "1.2.4", out: t.TempDir(), work: t.TempDir(), log: io.Discard}
 	program, err := os.ReadFile(filepath.Join(unpacked, "orrery"))
@@ -441,7 +528,7 @@ func nextDeb(t *testing.T, top string, p platform, unpacked string) string {
 	if err := r.writePackages(t.Context(), p, common{}, program, nil); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(r.out, "orrery_1.2.4_"+p.arch+".deb")
+	return r.out
 }
 
 // verifyUnit has systemd verify the unit of the installed package.
