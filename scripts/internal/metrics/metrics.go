@@ -82,7 +82,7 @@ func (m *Metrics) Observe(o api.Observation) {
 	if i, _ := slices.BinarySearch(durations[:], o.Elapsed.Seconds()); i < len(durations) {
 		t.within[i]++
 	}
-	t.sent += int64(o.Sent)
+	t.sent += o.Sent
 	if o.Engine > 0 || o.Scanned > 0 {
 		t.asked = true
 		t.engine += o.Engine.Seconds()
