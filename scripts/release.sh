@@ -95,8 +95,8 @@ earlier() {
 	ORRERY_TEST_EARLIER=$runs/earlier go test -count=1 -v ./scripts/orrery -run TestStepBack
 }
 
-# packages makes the functions and the release of one platform twice, installs and starts it, and then makes the whole
-# release.
+# packages makes the functions, the release of one platform and the deployment on AWS twice, installs and starts what is for
+# this machine, builds and vets the command for all platforms, and then makes the whole release.
 packages() {
 	ORRERY_TEST_BUILD=1 ORRERY_TEST_LONG=1 go test -count=1 -timeout 1h ./scripts/internal/lambdazip
 	ORRERY_TEST_BUILD=1 go test -count=1 -timeout 1h ./scripts/internal/packaging

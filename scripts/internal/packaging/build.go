@@ -113,7 +113,7 @@ func (r *release) commonFiles(ctx context.Context) (c common, err error) {
 		c.texts = append(c.texts, file{name, 0o644, text})
 	}
 	sortFiles(c.texts)
-	for _, folder := range []string{"scripts", "shared"} {
+	for _, folder := range []string{"events", "infra", "scripts", "shared"} {
 		found, err := filesWith(folder, func(path string) bool {
 			return strings.HasSuffix(path, ".md") && !strings.Contains(path, "/testdata/")
 		})

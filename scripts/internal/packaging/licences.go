@@ -25,18 +25,18 @@ var embedded = []struct{ part, path string }{
 
 var licenceName = regexp.MustCompile(`(?i)^(un)?(licen[sc]e|copying|notice|copyright|patents)([.-].*)?$`)
 
-// licences returns the licences of all modules that are linked into the program of a platform, of Go, and of what the
-// program embeds.
-func (r *release) licences(ctx context.Context, p platform) ([]byte, error) {
+// licences returns the licences of all modules that are linked into programs of a platform, of Go, and of what the programs
+// embed. The title names the programs, and packages are their main packages.
+func (r *release) licences(ctx context.Context, p platform, title, packages string) ([]byte, error) {
 	const format = `{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`
-	listed, err := r.goCommand(ctx, p, "list", "-deps", "-f", format, commandPackage)
+	listed, err := r.goCommand(ctx, p, "list", "-deps", "-f", format, packages)
 	if err != nil {
 		return nil, err
 	}
 	modules := slices.DeleteFunc(strings.Split(string(listed), "\n"), func(line string) bool { return line == "" })
 	slices.Sort(modules)
 	var b bytes.Buffer
-	b.WriteString("The program orrery contains the following parts. Each has its own licence.\n")
+	b.WriteString(title + " the following parts. Each has its own licence.\n")
 	root, err := r.goCommand(ctx, p, "env", "GOROOT")
 	if err != nil {
 		return nil, err

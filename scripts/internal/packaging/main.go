@@ -135,7 +135,7 @@ func (r *release) make(ctx context.Context) error {
 		}
 	}
 	if r.aws {
-		if err := r.writeAWS(ctx); err != nil {
+		if err := r.writeAWS(ctx, shared); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (r *release) makePlatform(ctx context.Context, p platform, shared common, c
 	if err != nil {
 		return err
 	}
-	licences, err := r.licences(ctx, p)
+	licences, err := r.licences(ctx, p, "The program orrery contains", commandPackage)
 	if err != nil {
 		return err
 	}

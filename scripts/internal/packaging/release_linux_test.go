@@ -97,12 +97,12 @@ func makeIn(t *testing.T, source string, p platform) string {
 func copyOfTree(t *testing.T, top string) string {
 	t.Helper()
 	to := t.TempDir()
-	for _, folder := range []string{"functions", "shared", "scripts"} {
+	for _, folder := range []string{"events", "functions", "infra", "shared", "scripts"} {
 		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(filepath.Join(top, folder))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"go.mod", "go.sum", "LICENSE"} {
+	for _, name := range []string{"cdk.json", "go.mod", "go.sum", "LICENSE"} {
 		content, err := os.ReadFile(filepath.Join(top, name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(to, name), content, 0o644)
