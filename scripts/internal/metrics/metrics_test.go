@@ -141,29 +141,22 @@ func TestFreshnessThatIsNotKnown(t *testing.T) {
 func TestFiguresOfTheProcess(t *testing.T) {
 	got := scrape(t, New(source()))
 	for name, least := range map[string]float64{
-		"go_goroutines": 1, "go_threads": 1, "go_info": 1, "go_sched_gomaxprocs_threads": 1, "go_gc_gogc_percent": 1,
-		"go_memstats_alloc_bytes": 1e5, "go_memstats_sys_bytes": 1e6, "go_memstats_next_gc_bytes": 1e5,
+		"go_goroutines": 1, "go_threads": 1, "go_info": 1, "go_memstats_alloc_bytes": 1e5, "go_memstats_sys_bytes": 1e6,
 	} {
 		if all := values(got[name]); len(all) != 1 || slices.Max(slices.Collect(maps.Values(all))) < least {
 			t.Errorf("%s is %v", name, all)
 		}
 	}
-	if s := got["go_gc_duration_seconds"].GetMetric(); len(s) != 1 || len(s[0].GetSummary().GetQuantile()) != 5 {
-		t.Errorf("go_gc_duration_seconds is %v", s)
-	}
 	if runtime.GOOS != "linux" {
 		return
 	}
 	for name, within := range map[string][2]float64{
-		"process_cpu_seconds_total":            {0, 3600},
-		"process_start_time_seconds":           {float64(time.Now().Unix() - 3600), float64(time.Now().Unix() + 1)},
-		"process_resident_memory_bytes":        {1e6, 1e10},
-		"process_virtual_memory_bytes":         {1e6, 1e14},
-		"process_virtual_memory_max_bytes":     {1e6, 2e19},
-		"process_open_fds":                     {3, 1000},
-		"process_max_fds":                      {64, 2e19},
-		"process_network_receive_bytes_total":  {0, 1e18},
-		"process_network_transmit_bytes_total": {0, 1e18},
+		"process_cpu_seconds_total":     {0, 3600},
+		"process_start_time_seconds":    {float64(time.Now().Unix() - 3600), float64(time.Now().Unix() + 60)},
+		"process_resident_memory_bytes": {1e6, 1e10},
+		"process_virtual_memory_bytes":  {1e6, 1e14},
+		"process_open_fds":              {3, 1000},
+		"process_max_fds":               {64, 2e19},
 	} {
 		if value := values(got[name])[""]; len(got[name].GetMetric()) != 1 || value < within[0] || value > within[1] {
 			t.Errorf("%s is %v", name, got[name])
@@ -185,15 +178,6 @@ func TestCompression(t *testing.T) {
 	}
 	if text, err := io.ReadAll(body); err != nil || !strings.Contains(string(text), "\norrery_queries_running 2\n") {
 		t.Errorf("%s %v", text, err)
-	}
-}
-
-// TestLabels: values of labels are escaped.
-func TestLabels(t *testing.T) {
-	text := exposition{}
-	text.metric(gauge, "a", "An a.").add("", 1.5, "b", "\"\\\n")
-	if got, want := string(text.bytes()), "# HELP a An a.\n# TYPE a gauge\na{b=\"\\\"\\\\\\n\"} 1.5\n"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }
 
