@@ -122,6 +122,12 @@ func TestSubsetsOf(t *testing.T) {
 				t.Errorf("%+v has %v", of.day, subsets)
 			}
 		}
+		if lacks := of.day.Lacks(branches("c")); lacks != of.day.Complete {
+			t.Errorf("%+v lacks c: %t", of.day, lacks)
+		}
+		if of.day.Lacks(nil) || of.day.Lacks(branches("a", "c")) {
+			t.Errorf("%+v lacks a", of.day)
+		}
 		if parts := of.day.Parts(); len(parts) != of.many {
 			t.Errorf("%+v has the parts %v", of.day, parts)
 		}

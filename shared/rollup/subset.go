@@ -56,6 +56,11 @@ func (d *Day) Has(subsets []Subset) bool {
 	return d.Complete && !slices.ContainsFunc(d.Subsets, func(s Subset) bool { return !slices.Contains(subsets, s) })
 }
 
+// Lacks reports whether a rollup is of a day without records of the subsets.
+func (d *Day) Lacks(subsets []Subset) bool {
+	return len(subsets) > 0 && d.Complete && !slices.ContainsFunc(d.Subsets, func(s Subset) bool { return slices.Contains(subsets, s) })
+}
+
 // Parts returns the subsets of a day that have rollups of their own. The only subset with records needs none.
 func (d *Day) Parts() []Subset {
 	if d.Complete && len(d.Subsets) == 1 {

@@ -81,7 +81,8 @@ const (
 	ticks          = 288.0 // a day: reports that are due are looked for every five minutes
 	tickSeconds    = 0.2
 	runWrites      = 10               // of the run of a report
-	rollupShare    = 0.04             // of the Parquet that the rollups of days have as many bytes as
+	rollupShare    = 0.04             // of the Parquet that the rollups have as many bytes as
+	branchesShare  = 0.05             // the same of the rollups of the branches of days
 	rollupCPU      = 2.6e-6           // processor seconds to roll up a record
 	getsPerRollup  = 6                // reads of a rollup by a query
 	cutHours       = 24               // hours of the days that a period cuts at its ends, which rollups of days do not answer
@@ -121,10 +122,10 @@ var Assumptions = []string{
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
 		"looked for every five minutes, in 0.2 s on 256 MB.",
-	"Days of up to 2 GB of Parquet are rolled up, and merged objects of 12 MB or more. Queries of topx, facets and stats read rollups " +
-		"if they have neither conditions nor percentiles, as far as they are about whole days or objects: of periods of more than two " +
-		"days, the records of 24 hours are left, and of shorter ones those of three and a half hours. So do queries of timeline about " +
-		"more than two days.",
+	"Days of up to 2 GB of Parquet and their branches are rolled up, and merged objects of 12 MB or more. Queries of topx, " +
+		"facets and stats read rollups if they have neither conditions nor percentiles, as far as they are about whole days or " +
+		"objects: of periods of more than two days, the records of 24 hours are left, and of shorter ones those of three and a " +
+		"half hours. So do queries of timeline about more than two days.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object. Each period ends " +
 		"now. Its newest three hours have one object for each log. A query reads 3 ranges of such an object.",
 	"Gateway and function log 1.5 kB per request. " +
@@ -213,13 +214,14 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	}
 	add("S3", "raw logs kept, GB", l.RequestsPerDay*l.RawDays*b.Raw/1e9, p.StorageGB)
 	add("S3", "Parquet kept, GB", l.RequestsPerDay*l.LakeDays*b.Parquet/1e9, p.StorageGB)
-	inRollups := 0.0 // records a day
-	for _, are := range []bool{isRolledUp, areLarge} {
-		if are {
-			inRollups += l.RequestsPerDay
-		}
+	inRollups, kept := 0.0, 0.0 // records a day, and their shares of the Parquet
+	if isRolledUp {
+		inRollups, kept = 2*l.RequestsPerDay, rollupShare+branchesShare // each record is of the day, and of a branch
 	}
-	add("S3", "rollups kept, GB", inRollups*l.LakeDays*b.Parquet*rollupShare/1e9, p.StorageGB)
+	if areLarge {
+		inRollups, kept = inRollups+l.RequestsPerDay, kept+rollupShare
+	}
+	add("S3", "rollups kept, GB", l.RequestsPerDay*kept*l.LakeDays*b.Parquet/1e9, p.StorageGB)
 	add("S3", "old versions kept, GB", l.RequestsPerDay*(oldDays+stagedCopies*stagedDays)*b.Parquet/1e9, p.StorageGB)
 	add("S3", "writes and listings, 1,000", logs*putsPerLog/1e3, p.Puts1000)
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)

@@ -183,8 +183,11 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	r.expectRollups(paths)
 	used := map[int64]bool{}
 	for start, of := range byDay {
-		if day, version := r.usable(r.rollupAt(start), start, of, true); day != nil {
-			days = append(days, rolledUpDay{Day: day, path: r.rollupAt(start), version: version, objects: of})
+		path := r.rollupAt(start)
+		if day, version := r.usable(path, start, of, true); day != nil {
+			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
+			used[start] = true
+		} else if r.isWithout(path, start, of) {
 			used[start] = true
 		}
 	}
@@ -215,6 +218,15 @@ func (r *run) usable(path string, start int64, objects []lake.Object, all bool) 
 		return nil, fileVersion{}
 	}
 	return day, version
+}
+
+// isWithout reports whether, according to a rollup, no record of these objects of a day is in the subsets of the query.
+func (r *run) isWithout(path string, start int64, objects []lake.Object) bool {
+	if path == "" {
+		return false
+	}
+	day, _ := r.rollups.day(r.source, path, start)
+	return day != nil && day.Lacks(r.subsets) && sameObjects(r.asked(day), objects)
 }
 
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
