@@ -31,6 +31,8 @@ type Found struct {
 	Addresses []string
 	// OnlyIfHarmed: it is an incident only if it did not hold.
 	OnlyIfHarmed bool
+
+	traceable []string // addresses that are evidence of where it begins and ends; nil: there are none
 }
 
 // longestPause is the time between parts of one incident, in seconds.
@@ -70,6 +72,7 @@ func New(e Episode, s Signs) (f Found, isIncident bool) {
 	f = Found{Episode: e, Kind: e.kind(s), Prefix: e.prefix(s)}
 	dismissed, unlessHarmed := e.dismissed(s, f.Kind)
 	f.OnlyIfHarmed = unlessHarmed
+	f.traceable = f.addressesOf(s)
 	if f.Prefix != "" {
 		return f, !dismissed || unlessHarmed
 	}

@@ -349,11 +349,8 @@ func Episodes(period Span, hours, minutes *Grid, list []Window) []Episode {
 		all = append(all, together(episodesOf(w, hours, minutes))...)
 	}
 	all = slices.DeleteFunc(all, func(e Episode) bool { return !e.overlaps(period) })
-	from, to := floor(period.From, Minute), floor(period.To-1, Minute)+Minute
-	for i := range all {
-		e := &all[i]
-		e.BeginsEarlier, e.EndsLater = e.From < from, e.To >= to
-		e.From, e.To = max(e.From, from), min(e.To, to)
+	for i, e := range all {
+		all[i] = e.within(period)
 	}
 	slices.SortFunc(all, func(a, b Episode) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), compareHosts(a.Host, b.Host))

@@ -95,6 +95,9 @@ func (a *asker) run(ctx context.Context) (Incidents, error) {
 		}
 		found = append(single, found...)
 	}
+	if found, err = a.withEdges(ctx, found); err != nil {
+		return Incidents{}, err
+	}
 	results, err := a.measure(ctx, found)
 	if err != nil {
 		return Incidents{}, err
@@ -254,6 +257,33 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 		}
 	}
 	return found, nil
+}
+
+// withEdges asks for the requests with the evidence of incidents around them, and returns the incidents with the edges
+// that follow.
+func (a *asker) withEdges(ctx context.Context, found []incident.Found) ([]incident.Found, error) {
+	traces := make([]*incident.Trace, len(found))
+	var list []inquiry.Question
+	for i, f := range found {
+		t := incident.NewTrace(f)
+		filters := f.Evidence(t, a.conditions)
+		if filters == "" {
+			continue
+		}
+		traces[i] = t
+		list = append(list, inquiry.Question{
+			Route: string(search.Counts), Params: map[string]string{
+				"filters": filters, "by": byHost, "segment": "1m", "of": search.SelectionsText(t.Selections()),
+			},
+			Into: func(results json.RawMessage) error {
+				return search.EachCounts(results, func(r search.CountsResult) { t.Add(r.TimePeriods, r.N) })
+			},
+		})
+	}
+	if err := a.all(ctx, list); err != nil {
+		return nil, err
+	}
+	return incident.WithEdges(found, traces, a.span()), nil
 }
 
 // measure asks for the figures of incidents.

@@ -279,6 +279,38 @@ func TestSameIncident(t *testing.T) {
 	same("an attack on another host", both[:1])
 }
 
+// TestEdges: a flood that rises slowly begins with its first requests, and ends with the last ones, whatever the period
+// around it is. A period that begins with the flood on its way cuts it.
+func TestEdges(t *testing.T) {
+	var l log
+	l.ordinary(10, line{host: "shop.example"})
+	search := func(i int) line {
+		return line{host: "shop.example", path: "/search", ip: fmt.Sprintf("203.0.113.%d", i%30), status: 200}
+	}
+	l.attack(noon, 12*time.Minute, 24, search)
+	l.attack(noon.Add(12*time.Minute), 20*time.Minute, 500, search)
+	l.attack(noon.Add(32*time.Minute), 10*time.Minute, 2000, search)
+	for _, test := range []struct {
+		filters, begin string
+		isCut          bool
+	}{
+		{secondDay, "2026-01-02T12:00:00Z", false},
+		{"timestamp between 2026-01-02 12:00 and 2026-01-02 13:10", "2026-01-02T12:00:00Z", false},
+		{"timestamp between 2026-01-02 12:05:30 and 2026-01-02 13:10", "2026-01-02T12:05:00Z", true},
+	} {
+		got := l.incidents(t, test.filters)
+		if len(got) != 1 || got[0].Target != "shop.example/search" || got[0].Begin != test.begin ||
+			got[0].BeginsEarlier != test.isCut || *got[0].End != "2026-01-02T12:42:00Z" {
+			t.Errorf("%s: %+v", test.filters, got)
+			continue
+		}
+		if !test.isCut && got[0].NumOfRequests != 2524 {
+			t.Errorf("%s: %d requests", test.filters, got[0].NumOfRequests)
+		}
+		counted(t, l.source(t), got[0])
+	}
+}
+
 // TestCutIncidents: an incident that the period cuts says so, and one that goes on at the end of the data has no end.
 func TestCutIncidents(t *testing.T) {
 	var l log
