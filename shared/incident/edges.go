@@ -10,13 +10,20 @@ import (
 
 // The numbers of edges.
 const (
-	edgeReach    = Hour / 2 // an edge is at most so far outside of where the signal has it
+	reachShare   = 4        // an edge is at most such a part of the episode outside of where the signal has it,
+	leastReach   = Hour / 2 // or so far if that is more,
+	longestReach = 2 * Hour // but never farther
 	edgeUsual    = Hour     // the time before and after that, which has the usual rate of the evidence
 	edgeBeside   = 30       // minutes at an edge with which those outside of it are compared
 	leastFurther = 6000     // thousandths: the least logarithm of the likelihood that minutes outside are a part
-	coreFit      = 80       // percent of the episode's requests with the evidence that stay in it, or it does not fit
-	busyEach     = 20       // requests of an address, on average, from which on addresses are evidence beside a prefix
+	coreFit      = 80       // percent of the requests with the evidence that stay in the episode, or it does not fit
+	busyEach     = 20       // requests of an address, on average, with which addresses are evidence beside a prefix
 )
+
+// reach returns how far the edges of an episode may be outside of where the signal has them.
+func (e Episode) reach() int64 {
+	return min(max(floor((e.To-e.From)/reachShare, Minute), leastReach), longestReach)
+}
 
 // addressesOf returns the addresses that are evidence of an incident: those that send about as much as the ones with
 // most of the excess. Others may be people who come during the incident. It returns nil if there are too many. Beside a
@@ -50,7 +57,8 @@ type Trace struct {
 
 // NewTrace returns the trace of an incident without requests.
 func NewTrace(f Found) *Trace {
-	t := &Trace{Span: Span{f.From - edgeReach - edgeUsual, f.To + edgeReach + edgeUsual}, signal: f.Signal}
+	around := f.reach() + edgeUsual
+	t := &Trace{Span: Span{f.From - around, f.To + around}, signal: f.Signal}
 	for range len(t.Selections()) + 1 {
 		t.n = append(t.n, make([]int64, (t.To-t.From)/Minute))
 	}
@@ -103,15 +111,15 @@ func (f Found) Evidence(t *Trace, conditions string) string {
 }
 
 // WithEdges returns incidents that begin and end where their traces, which may be nil, do. A signal has many requests
-// that are usual, so where it stands out is only about where the incident begins and ends. Edges stay in the period, and
-// do not reach into another incident at the same target.
+// that are usual, so where it stands out is only about where the incident begins and ends. Edges stay in the period,
+// and do not reach into another incident at the same target.
 func WithEdges(found []Found, traces []*Trace, period Span) []Found {
 	list := make([]Found, len(found))
 	for i, f := range found {
 		if list[i] = f; traces[i] == nil {
 			continue
 		}
-		free := Span{f.From - edgeReach, f.To + edgeReach}
+		free := Span{f.From - f.reach(), f.To + f.reach()}
 		for _, o := range found {
 			if o.Target() != f.Target() {
 				continue

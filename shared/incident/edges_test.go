@@ -41,7 +41,10 @@ func TestEdges(t *testing.T) {
 		{rule: "rising", at: -15, n: slices.Concat(rising, each(15, 9)), from: -15, to: 60},
 		{rule: "fading", at: 0, n: slices.Concat(each(60, 5), []int64{1, 2, 1, 0, 1, 1, 0, 1, 1}), from: 0, to: 69},
 		{rule: "one request outside", at: -5, n: slices.Concat([]int64{1, 0, 0, 0, 0}, each(60, 5)), from: 0, to: 60},
-		{rule: "few outside", at: -20, n: slices.Concat([]int64{1, 0, 1, 1, 1}, each(15, 0), each(60, 9)), from: 0, to: 60},
+		{
+			rule: "few outside", at: -20, n: slices.Concat([]int64{1, 0, 1, 1, 1}, each(15, 0), each(60, 9)),
+			from: 0, to: 60,
+		},
 		{rule: "the begin is cut", at: -9, n: each(80, 5), earlier: true, from: 0, to: 71},
 		{rule: "the end is cut", at: -9, n: each(80, 5), later: true, from: -9, to: 60},
 		{rule: "both are cut", at: 7, n: each(45, 5), earlier: true, later: true, from: 0, to: 60},
@@ -65,6 +68,17 @@ func TestEdges(t *testing.T) {
 				t.Errorf("%+v, want minutes %d to %d", got, test.from, test.to)
 			}
 		})
+	}
+}
+
+// TestReach: a long incident may be longer by a quarter.
+func TestReach(t *testing.T) {
+	for _, test := range []struct{ length, want int64 }{
+		{Minute, 30 * Minute}, {3 * Hour, 45 * Minute}, {200 * Minute, 50 * Minute}, {24 * Hour, 2 * Hour},
+	} {
+		if got := (Episode{Span: Span{0, test.length}}).reach(); got != test.want {
+			t.Errorf("%d: %d, want %d", test.length, got, test.want)
+		}
 	}
 }
 
