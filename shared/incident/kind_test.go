@@ -193,6 +193,17 @@ func TestDismissed(t *testing.T) {
 	}
 }
 
+// TestFewStopped: what rules stop at many paths is an incident from 100 requests more than usual on.
+func TestFewStopped(t *testing.T) {
+	for _, excess := range []int64{99, 100} {
+		e := incident.Episode{Host: shop, Excess: excess, Span: incident.Span{To: 40 * incident.Minute}}
+		of := incident.Signs{Paths: paths(40, "/%d", 3), Total: incident.Value{Requests: 120, Blocked: 120}}
+		if f, isIncident := incident.New(e, of); isIncident != (excess >= 100) || f.Kind != incident.Scraping {
+			t.Errorf("%d requests: %s, %v", excess, f.Kind, isIncident)
+		}
+	}
+}
+
 // addresses returns so many addresses, each with so many requests.
 func addresses(n int, each int64) []incident.Value {
 	list := make([]incident.Value, n)
