@@ -27,7 +27,7 @@ func (e Episode) reach() int64 {
 
 // addressesOf returns the addresses that are evidence of an incident: those that send about as much as the ones with
 // most of the excess. Others may be people who come during the incident. It returns nil if there are too many. Beside a
-// prefix, addresses that send less are evidence, too, but none are if they are not busy, because others may come and go.
+// prefix, addresses that send less are evidence, too. If they are not busy, none are, because others may come and go.
 func (f Found) addressesOf(s Signs) (list []string) {
 	part := int64(pausing)
 	if f.Prefix != "" {
