@@ -192,16 +192,25 @@ func TestAccessLogHasNoSecrets(t *testing.T) {
 	const path = `/api/v4.0/data/logs?filters=cookies["sid"]="secret1",` +
 		`timestamp%20between%202026-01-01%20and%202026-01-02&_=secret2`
 	s.send(t, get(path, "X-API-Key: full-key", "Cookie: secret3"))
-	const want = `{"level":"INFO","msg":"request","request_id":"0f5a2c417d9be386",` +
-		`"method":"GET","route":"logs","status":200,"ms":0,"bytes":`
+	want := regexp.MustCompile(`^\{"level":"INFO","msg":"request","request_id":"0f5a2c417d9be386",` +
+		`"method":"GET","route":"logs","path":"/api/v4.0/data/logs","address":"127\.0\.0\.1:\d+","status":200,"ms":0,` +
+		`"bytes":\d+,"key":"console","key_id":"[0-9a-f]+","fingerprint":"`)
 	got := s.log.String()
-	if !strings.HasPrefix(got, want) || !strings.Contains(got, `"key":"console","fingerprint":"`) {
+	if !want.MatchString(got) {
 		t.Errorf("log %s", got)
 	}
 	for _, secret := range []string{"secret", "full-key", "sid"} {
 		if strings.Contains(got, secret) {
 			t.Errorf("the log contains %q: %s", secret, got)
 		}
+	}
+}
+
+func TestAccessLogHasTheBeginningOfALongPath(t *testing.T) {
+	s := newTestServer(t)
+	s.send(t, get("/"+strings.Repeat("a", 300)))
+	if want := `"path":"/` + strings.Repeat("a", 199) + `…"`; !strings.Contains(s.log.String(), want) {
+		t.Errorf("log %s", s.log)
 	}
 }
 

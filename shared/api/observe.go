@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/api/route"
@@ -78,6 +79,8 @@ func (s *server) finish(c *route.Call) {
 		slog.String("request_id", c.ID),
 		slog.String("method", c.Request.Method),
 		slog.String("route", routeID(c)),
+		slog.String("path", shortened(c.Request.URL.Path)),
+		slog.String("address", c.Client),
 		slog.Int("status", status),
 		slog.Float64("ms", float64(elapsed.Microseconds())/1000),
 		slog.Int64("bytes", c.Writer.Bytes),
@@ -85,8 +88,11 @@ func (s *server) finish(c *route.Call) {
 	if c.Caller.Name != "" {
 		attributes = append(attributes, slog.String("key", c.Caller.Name))
 	}
+	if c.Caller.KeyID != "" {
+		attributes = append(attributes, slog.String("key_id", c.Caller.KeyID))
+	}
 	if c.Caller.WrongKey != "" {
-		attributes = append(attributes, slog.String("unknown_key", c.Caller.WrongKey), slog.String("address", c.Client))
+		attributes = append(attributes, slog.String("unknown_key", c.Caller.WrongKey))
 	}
 	if c.Fingerprint != "" {
 		attributes = append(attributes, slog.String("fingerprint", c.Fingerprint))
@@ -95,6 +101,17 @@ func (s *server) finish(c *route.Call) {
 		attributes = append(attributes, slog.Int64("bytes_scanned", c.Scanned))
 	}
 	s.Log.LogAttrs(c.Request.Context(), slog.LevelInfo, "request", attributes...)
+}
+
+// mostOfPath is how many bytes of a path are logged. Paths of routes are shorter.
+const mostOfPath = 200
+
+// shortened returns the beginning of a path.
+func shortened(path string) string {
+	if len(path) <= mostOfPath {
+		return path
+	}
+	return strings.ToValidUTF8(path[:mostOfPath], "") + "…"
 }
 
 // statusGone is the logged status if the client disconnected before the answer.
