@@ -588,14 +588,44 @@ func checkImage(t *testing.T, archive []byte) {
 	needRoot(t)
 	root := filepath.Join(t.TempDir(), "root")
 	extract(t, layer, root)
+	mountReadOnly(t, root, filepath.Join(root, config.Config.WorkingDir))
 	env := append(config.Config.Env, "ORRERY_LISTEN="+freeAddress(t), "ORRERY_API_KEY="+testKey) // the last one counts
 	server := start(t, root, imageUser, env, slices.Concat(config.Config.Entrypoint, config.Config.Cmd))
 	server.states("1.2.3")
 	server.stop()
 }
 
-// extract extracts a layer. Nothing but what belongs to another user is writable for it, so the folder is as one that is
-// mounted read-only.
+// mountReadOnly mounts a root folder read-only and a volume in it, as containers do.
+func mountReadOnly(t *testing.T, root, volume string) {
+	t.Helper()
+	mount := func(from, on string, flags uintptr) {
+		t.Helper()
+		if err := syscall.Mount(from, on, "", syscall.MS_BIND|flags, ""); err != nil {
+			t.Fatal("mount a folder:", err)
+		}
+	}
+	unmount := func(folder string) {
+		t.Cleanup(func() {
+			if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
+				t.Error("unmount a folder:", err)
+			}
+		})
+	}
+	state := t.TempDir()
+	if err := os.Chown(state, imageUser, imageUser); err != nil {
+		t.Fatal(err)
+	}
+	mount(root, root, 0)
+	unmount(root)
+	mount("", root, syscall.MS_REMOUNT|syscall.MS_RDONLY)
+	mount(state, volume, 0)
+	unmount(volume)
+	if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o600); !errors.Is(err, syscall.EROFS) {
+		t.Errorf("the root folder is writable: %v", err)
+	}
+}
+
+// extract extracts a layer.
 func extract(t *testing.T, layer []byte, root string) {
 	t.Helper()
 	if err := os.Mkdir(root, 0o755); err != nil {
