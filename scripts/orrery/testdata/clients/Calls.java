@@ -20,31 +20,31 @@ public class Calls {
 		System.out.println("status " + new ServiceApi(client).status().getData().getRecords());
 
 		List<TimelineResult> timeline =
-			data.timeline(PERIOD, "1h", null, null, null, null, null, null, null).getData().getResults();
+			data.timeline(PERIOD, "1h", null, null, null, null, null, null, null, null).getData().getResults();
 		long requests = timeline.stream().mapToLong(TimelineResult::getNumOfRequests).sum();
 		System.out.println("timeline " + timeline.size() + " " + requests);
 
 		List<StatsResult> stats =
-			data.stats(PERIOD, "1h", null, null, null, null, null, null, null, null).getData().getResults();
+			data.stats(PERIOD, "1h", null, null, null, null, null, null, null, null, null).getData().getResults();
 		long bytes = stats.stream().mapToLong(StatsResult::getSumOfBandwidth).sum();
 		System.out.println("stats " + stats.size() + " " + bytes);
 
-		TopXResult first = data.topx(PERIOD, 1, null, null, null, null, null, null, null).getData().getResults().get(0);
+		TopXResult first = data.topx(PERIOD, 1, null, null, null, null, null, null, null, null).getData().getResults().get(0);
 		System.out.println("topx " + first.getLabel() + " " + first.getKey() + " " + first.getNumOfRequests());
 
 		LogRecordContainer logs =
-			data.logs(PERIOD, 2, "status,method,blocked", null, null, null, null, null, null, null, null);
+			data.logs(PERIOD, 2, "status,method,blocked", null, null, null, null, null, null, null, null, null);
 		for (LogRecord record : logs.getData().getResults()) {
 			System.out.println("logs " + record.getStatus().getActualInstance() + " "
 				+ record.getMethod().getActualInstance() + " " + record.getBlocked().getActualInstance());
 		}
 
 		okhttp3.Call export =
-			data.logsCall(PERIOD, 2, "status,method", null, null, null, "csv", null, null, null, null, null);
+			data.logsCall(PERIOD, 2, "status,method", null, null, null, null, "csv", null, null, null, null, null);
 		System.out.println("export " + export.execute().body().string().trim().replaceAll("\\s+", " "));
 
 		try {
-			data.topx(PERIOD + ", hots=x", null, null, null, null, null, null, null, null);
+			data.topx(PERIOD + ", hots=x", null, null, null, null, null, null, null, null, null);
 		} catch (ApiException error) {
 			JsonObject mistake = JsonParser.parseString(error.getResponseBody())
 				.getAsJsonObject().getAsJsonArray("errors").get(0).getAsJsonObject();
