@@ -133,7 +133,8 @@ const (
 	onePathShare   = 50
 	busyAddress    = 10 // requests more than before
 	busyShare      = 80
-	leastStopped   = 100 // requests more than usual that are an incident although nothing else says so
+	leastStopped   = 100 // requests more than usual that are an incident although nothing else says so,
+	slowlyStopped  = 5   // or so many a minute
 	leastScraped   = 300 // requests more than usual that are scraping without a signal of their own
 )
 
@@ -253,11 +254,11 @@ var Dismissals = []Dismissal{
 		},
 	},
 	{
-		Doc: "`stopped`, and the kind is scraping or unusual: fewer than one request a minute, or fewer than 100 in all, more than " +
-			"usual were stopped, so they do not differ from what rules stop every day.",
+		Doc: "`stopped`, and the kind is scraping or unusual: fewer than one request a minute more than usual was stopped, or fewer " +
+			"than 100 in all and five a minute, so they do not differ from what rules stop every day.",
 		applies: func(e Episode, _ Signs, kind Kind) bool {
 			return e.Signal == Stopping && (kind == Scraping || kind == Unusual) &&
-				(e.Excess*Minute < e.To-e.From || e.Excess < leastStopped)
+				(e.Excess*Minute < e.To-e.From || e.Excess < leastStopped && e.Excess*Minute < slowlyStopped*(e.To-e.From))
 		},
 	},
 	{

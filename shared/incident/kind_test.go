@@ -193,13 +193,17 @@ func TestDismissed(t *testing.T) {
 	}
 }
 
-// TestFewStopped: what rules stop at many paths is an incident from 100 requests more than usual on.
+// TestFewStopped: what rules stop at many paths is an incident from 100 requests more than usual on, or from five a minute
+// on.
 func TestFewStopped(t *testing.T) {
-	for _, excess := range []int64{99, 100} {
-		e := incident.Episode{Host: shop, Excess: excess, Span: incident.Span{To: 40 * incident.Minute}}
-		of := incident.Signs{Paths: paths(40, "/%d", 3), Total: incident.Value{Requests: 120, Blocked: 120}}
-		if f, isIncident := incident.New(e, of); isIncident != (excess >= 100) || f.Kind != incident.Scraping {
-			t.Errorf("%d requests: %s, %v", excess, f.Kind, isIncident)
+	for _, of := range []struct {
+		excess, minutes int64
+		is              bool
+	}{{99, 40, false}, {100, 40, true}, {49, 10, false}, {50, 10, true}, {119, 120, false}, {120, 120, true}} {
+		e := incident.Episode{Host: shop, Excess: of.excess, Span: incident.Span{To: of.minutes * incident.Minute}}
+		signs := incident.Signs{Paths: paths(40, "/%d", 3), Total: incident.Value{Requests: 120, Blocked: 120}}
+		if f, isIncident := incident.New(e, signs); isIncident != of.is || f.Kind != incident.Scraping {
+			t.Errorf("%+v: %s, %v", of, f.Kind, isIncident)
 		}
 	}
 }
