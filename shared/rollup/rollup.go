@@ -24,7 +24,7 @@ var Lengths = []int64{Hour, 6 * Hour, DayLength}
 type Day struct {
 	Start    int64     // of the day or of the hour, in Unix seconds
 	Subset   Subset    // whose records are counted
-	Subsets  []Subset  // of the day with most requests
+	Subsets  []Subset  // of the day: those with most requests
 	Complete bool      // each record is of one of these
 	Divided  bool      // it was found out which subsets the day has
 	Objects  []Object  // that have the records, in the order of their names
