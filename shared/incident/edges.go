@@ -10,24 +10,25 @@ import (
 
 // The numbers of edges.
 const (
-	reachShare   = 4        // an edge is at most such a part of the episode outside of where the signal has it,
-	leastReach   = Hour / 2 // or so far if that is more,
-	longestReach = 2 * Hour // but never farther
+	reachShare   = 4        // an edge is outside of the signal's by at most a quarter of the episode,
+	leastReach   = Hour / 2 // or by half an hour if that is more,
+	longestReach = 2 * Hour // but never by more than two hours
 	edgeUsual    = Hour     // the time before and after that, which has the usual rate of the evidence
-	edgeBeside   = 30       // minutes at an edge with which those outside of it are compared
-	leastFurther = 6000     // thousandths: the least logarithm of the likelihood that minutes outside are a part
-	coreFit      = 80       // percent of the requests with the evidence that stay in the episode, or it does not fit
-	busyEach     = 20       // requests of an address, on average, with which addresses are evidence beside a prefix
+	edgeBeside   = 30       // minutes inside of an edge, with which those outside of it are compared
+	leastFurther = 6000     // thousandths: the logarithm of a likelihood above which minutes outside are a part
+	coreFit      = 80       // percent of the requests with the evidence that new edges must leave in the episode
+	busyEach     = 20       // requests of each address, on average, that make addresses evidence besides a prefix
 )
 
-// reach returns how far the edges of an episode may be outside of where the signal has them.
+// reach returns by how many seconds the edges of an episode may be outside of the signal's.
 func (e Episode) reach() int64 {
 	return min(max(floor((e.To-e.From)/reachShare, Minute), leastReach), longestReach)
 }
 
 // addressesOf returns the addresses that are evidence of an incident: those that send about as much as the ones with
-// most of the excess. Others may be people who come during the incident. It returns nil if there are too many. Beside a
-// prefix, addresses that send less are evidence, too. If they are not busy, none are, because others may come and go.
+// most of the excess. Others may be people who come during the incident. It returns nil if there are too many. If the
+// incident has a prefix, addresses that send less are evidence, too. There are none then if they are not busy, because
+// others may come and go.
 func (f Found) addressesOf(s Signs) (list []string) {
 	part := int64(pausing)
 	if f.Prefix != "" {
@@ -48,7 +49,7 @@ func (f Found) addressesOf(s Signs) (list []string) {
 	return list
 }
 
-// Trace has the requests with the evidence of an incident around it, by minute.
+// Trace counts the requests with the evidence of an incident, in each minute of its time and of the time around it.
 type Trace struct {
 	Span
 	signal Signal
