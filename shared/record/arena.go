@@ -2,13 +2,11 @@ package record
 
 import (
 	"hash/maphash"
-	"unsafe"
 
 	"github.com/orrery/orrery/shared/lake"
 )
 
 const (
-	chunkBytes  = 64 << 10
 	chunkItems  = 1 << 10
 	internSlots = 1 << 14
 	internLimit = 256 // the length of the longest string that is interned, in bytes; longer ones seldom repeat
@@ -17,19 +15,14 @@ const (
 	// An interned string keeps its whole chunk alive, and all that the other items of the chunk refer to.
 	internRecords = 1 << 16
 	internBytes   = 32 << 20
-
-	// maxShared is the length in bytes of the longest text that shares a chunk with others. A longer text has memory of
-	// its own, because a short interned text in the same chunk would keep it alive.
-	maxShared = 1 << 10
 )
 
-// arena allocates memory in chunks and never reuses it, so rows stay valid as long as they are referenced. It interns
-// recent strings: most values of a log repeat, and equal values share memory. Rows share the memory that arena
-// returns, so it must not be modified.
+// arena allocates the values of rows. It interns recent strings: most values of a log repeat, and equal values share
+// memory.
 type arena struct {
-	bytes    []byte
-	strings  []string
-	integers []int64
+	lake.Arena
+	strings  []string // of lists
+	integers []int64  // of lists
 	pairs    []lake.Pair
 	origins  []lake.Upstream
 	counters []lake.TriggerCounters
@@ -38,7 +31,6 @@ type arena struct {
 	seed        maphash.Seed
 	internTable [internSlots]internSlot
 	records     int // records since the interned strings were dropped
-	copied      int // bytes of text since the interned strings were dropped
 }
 
 // internSlot is a slot of the intern table. text is a copy of *at, because text is compared far more often than at is
@@ -48,12 +40,12 @@ type internSlot struct {
 	at   *string
 }
 
-func (a *arena) init() { a.seed = maphash.MakeSeed() }
+func (a *arena) init() { a.Items, a.seed = chunkItems, maphash.MakeSeed() }
 
 // record counts a record and drops the interned strings when they are due. Call it once for each record.
 func (a *arena) record() {
-	if a.records++; a.records == internRecords || a.copied > internBytes {
-		a.records, a.copied = 0, 0
+	if a.records++; a.records == internRecords || a.Copied > internBytes {
+		a.records, a.Copied = 0, 0
 		clear(a.internTable[:])
 	}
 }
@@ -61,58 +53,14 @@ func (a *arena) record() {
 // intern returns a string equal to b. If possible, it returns an earlier one.
 func (a *arena) intern(b []byte) *string {
 	if len(b) > internLimit {
-		return a.text(b)
+		return a.Text(b)
 	}
 	slot := &a.internTable[maphash.Bytes(a.seed, b)%internSlots]
 	if slot.at == nil || slot.text != string(b) {
-		slot.at = a.text(b)
+		slot.at = a.Text(b)
 		slot.text = *slot.at
 	}
 	return slot.at
-}
-
-// text returns a copy of b.
-func (a *arena) text(b []byte) *string {
-	if len(b) > maxShared {
-		s := string(b)
-		return &s
-	}
-	p := add(&a.strings)
-	*p = a.copy(b)
-	return p
-}
-
-func (a *arena) copy(b []byte) string {
-	if len(b) == 0 {
-		return ""
-	}
-	if len(b) > maxShared {
-		return string(b)
-	}
-	a.copied += len(b)
-	if cap(a.bytes)-len(a.bytes) < len(b) {
-		a.bytes = make([]byte, 0, chunkBytes)
-	}
-	from := len(a.bytes)
-	a.bytes = append(a.bytes, b...)
-	return unsafe.String(&a.bytes[from], len(b)) // these bytes are never modified again
-}
-
-// smallInts contains the integers that are frequent in records, such as statuses and counters.
-var smallInts = func() (ints [1024]int64) {
-	for i := range ints {
-		ints[i] = int64(i)
-	}
-	return ints
-}()
-
-func (a *arena) int(v int64) *int64 {
-	if v >= 0 && v < int64(len(smallInts)) {
-		return &smallInts[v]
-	}
-	p := add(&a.integers)
-	*p = v
-	return p
 }
 
 var (

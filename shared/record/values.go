@@ -52,7 +52,7 @@ func (d *Decoder) textValue(column **string) (exact bool) {
 func (d *Decoder) numberValue(column **int64, scale int) (exact bool) {
 	v, has, exact := d.numberIn(scale)
 	if has {
-		*column = d.int(v)
+		*column = d.Int(v)
 	}
 	return exact
 }

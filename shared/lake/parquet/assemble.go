@@ -96,7 +96,7 @@ func (l *leaf) assembleValue(to unsafe.Pointer, c *cursor, a *arena) {
 	case lake.Int:
 		values, i := c.value(i)
 		if n := values.ints[i]; l.optional {
-			*(**int64)(to) = a.int(n)
+			*(**int64)(to) = a.Int(n)
 		} else {
 			*(*int64)(to) = n
 		}
