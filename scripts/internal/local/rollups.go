@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/incident/asking"
@@ -122,7 +121,7 @@ func (p *Product) rollUp(
 	switch {
 	case err == nil:
 		return true, nil
-	case errors.Is(err, scan.ErrUnsupported) || errors.As(err, new(*engine.ObjectError)) || fault.IsFull(err):
+	case scan.CannotRollUp(err) || fault.IsFull(err):
 		return false, nil
 	}
 	return false, fmt.Errorf("roll up a day: %w", err)

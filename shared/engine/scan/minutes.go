@@ -2,12 +2,10 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
 	"github.com/orrery/orrery/shared/catalog"
-	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
@@ -15,7 +13,8 @@ import (
 )
 
 // minutes are the counts of all hosts and minutes, of all records or of a subset. Counts are answered from them if each
-// other condition holds for all records of a host and minute or for none. Rollups have them, and different questions use the same minutes that are kept of row groups.
+// other condition holds for all records of a host and minute or for none. Rollups have them, and different questions use
+// the same minutes that are kept of row groups.
 type minutes struct {
 	question string             // that asks for them
 	name     string             // of their section in a rollup
@@ -240,7 +239,7 @@ func (r *run) listCounts(
 	if err == nil {
 		rows, err = t.rows()
 	}
-	if errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error)) {
+	if areTooMany(err) {
 		lists.AddNoCounts(shape)
 		return nil
 	}

@@ -256,7 +256,7 @@ func ToRead(ctx context.Context, q query.Query, objects []lake.Object, o Options
 	return slices.DeleteFunc(slices.Clone(objects), func(object lake.Object) bool { return r.hasKept(object, questions) })
 }
 
-// RollsUp reports whether rollups can answer q, if there are those of subsets of its days.
+// RollsUp reports whether rollups can answer q, and of which subsets they must be; none: of all records.
 func RollsUp(ctx context.Context, q query.Query) (of []rollup.Subset, ok bool) {
 	r := newRun(ctx, q, Options{Rollups: NewRollups("")})
 	defer r.giveBack()

@@ -172,9 +172,11 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 		return nil, objects
 	}
 	byDay, byHour := ByDay(objects), map[lake.Partition]int{}
+	ofDays := map[int64]string{}
 	var paths []string
 	for start := range byDay {
-		paths = append(paths, r.rollupAt(start))
+		ofDays[start] = r.rollupAt(start)
+		paths = append(paths, ofDays[start])
 	}
 	for _, o := range objects {
 		paths = append(paths, r.rolledUpObjects[o.Path])
@@ -183,11 +185,12 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	r.expectRollups(paths)
 	used := map[int64]bool{}
 	for start, of := range byDay {
-		path := r.rollupAt(start)
-		if day, version := r.usable(path, start, of, true); day != nil {
-			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
+		switch day, version := r.rollupOf(ofDays[start], start, of); {
+		case day == nil:
+		case r.answers(day, true):
+			days = append(days, rolledUpDay{Day: day, path: ofDays[start], version: version, objects: of})
 			used[start] = true
-		} else if r.isWithout(path, start, of) {
+		case day.Lacks(r.subsets):
 			used[start] = true
 		}
 	}
@@ -196,8 +199,9 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 			continue
 		}
 		path, of := r.rolledUpObjects[o.Path], []lake.Object{o}
-		if of, version := r.usable(path, o.Partition.Start()/1000, of, byHour[o.Partition] == 1); of != nil {
-			days = append(days, rolledUpDay{Day: of, path: path, version: version, objects: []lake.Object{o}})
+		day, version := r.rollupOf(path, o.Partition.Start()/1000, of)
+		if day != nil && r.answers(day, byHour[o.Partition] == 1) {
+			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
 			continue
 		}
 		rest = append(rest, o)
@@ -206,27 +210,21 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	return days, rest
 }
 
-// usable returns the rollup of objects if it can answer the query, and its version. all says that no other object has
-// records of its hours. The path may be "".
-func (r *run) usable(path string, start int64, objects []lake.Object, all bool) (*rollup.Day, fileVersion) {
+// rollupOf returns the rollup of objects, and its version, or nil if there is none of exactly these. The path may be "".
+func (r *run) rollupOf(path string, start int64, objects []lake.Object) (*rollup.Day, fileVersion) {
 	if path == "" {
 		return nil, fileVersion{}
 	}
 	day, version := r.rollups.day(r.source, path, start)
-	if day == nil || !day.Has(r.subsets) || day.HashID != r.key.ID() || !r.coversDay(day) || !sameObjects(r.asked(day), objects) ||
-		!fits(day, r.query.Shape, r.segments(), all) {
+	if day == nil || !sameObjects(r.asked(day), objects) {
 		return nil, fileVersion{}
 	}
 	return day, version
 }
 
-// isWithout reports whether, according to a rollup, no record of these objects of a day is in the subsets of the query.
-func (r *run) isWithout(path string, start int64, objects []lake.Object) bool {
-	if path == "" {
-		return false
-	}
-	day, _ := r.rollups.day(r.source, path, start)
-	return day != nil && day.Lacks(r.subsets) && sameObjects(r.asked(day), objects)
+// answers reports whether a rollup can answer the query. all says that no other object has records of its hours.
+func (r *run) answers(day *rollup.Day, all bool) bool {
+	return day.Has(r.subsets) && day.HashID == r.key.ID() && r.coversDay(day) && fits(day, r.query.Shape, r.segments(), all)
 }
 
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.

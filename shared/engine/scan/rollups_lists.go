@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
 )
@@ -89,7 +88,7 @@ func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, _
 		err = r.listKeys(ctx, groups, &lists)
 	}
 	switch {
-	case errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error)):
+	case areTooMany(err):
 		return rollup.Lists{}, nil
 	case err != nil:
 		return rollup.Lists{}, err

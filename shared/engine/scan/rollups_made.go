@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -17,7 +18,7 @@ import (
 // ToRollUp says what a rollup is of.
 type ToRollUp struct {
 	Start, Length int64         // of a day, or of an hour, in seconds
-	Objects       []lake.Object // exactly those of the day, or an object of the hour
+	Objects       []lake.Object // all objects of the day, or one of the hour
 	Subset        rollup.Subset // of their records
 	Counted       query.Counts  // the counts of hosts that the rollup has for each minute
 }
@@ -74,7 +75,17 @@ func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists
 	return day, lists, r.listCounts(ctx, groups, of.Start, of.Counted, &lists)
 }
 
-// RollUpDay makes the rollup of a day and those of its subsets, and passes them to write. The rollup of the day is the
+// CannotRollUp reports whether an error of RollUp or RollUpDay is there whenever these objects are rolled up.
+func CannotRollUp(err error) bool {
+	return errors.Is(err, ErrUnsupported) || errors.As(err, new(*engine.ObjectError))
+}
+
+// areTooMany reports whether an error is that there are too many values, so that a rollup goes without them.
+func areTooMany(err error) bool {
+	return errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error))
+}
+
+// RollUpDay makes the rollups of a day and of its subsets, and passes them to write. The rollup of the day is the
 // last, because it names the others. Its errors are those of RollUp and of write.
 func RollUpDay(ctx context.Context, of ToRollUp, o Options, write func(*rollup.Day, rollup.Lists) error) error {
 	of.Length, of.Subset = rollup.DayLength, rollup.Subset{}
@@ -106,8 +117,8 @@ func (r *run) divide(ctx context.Context, day *rollup.Day, groups []*group) erro
 	shape := query.Facets{By: by, Limit: mostSubsets}
 	r.query.Shape, day.Divided = shape, true
 	found, err := r.facetsOf(ctx, shape, groups, nil)
-	if errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error)) {
-		return nil // there are very many
+	if areTooMany(err) {
+		return nil
 	}
 	left := found.Requests
 	for _, facet := range found.Facets {

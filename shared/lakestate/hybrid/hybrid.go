@@ -22,6 +22,7 @@ import (
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // Service is an engine that runs as a service.
@@ -263,9 +264,12 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 	}
 	p := &plan{query: q.Clamp(state.Extent), state: state, mostBytes: e.MostBytes}
 	p.hours = engine.HoursOf(p.query)
-	most := e.MostObjects
-	subsets, rollsUp := scan.RollsUp(ctx, p.query)
-	if rollsUp = rollsUp && e.Rollups != nil; rollsUp {
+	most, rollsUp := e.MostObjects, false
+	var subsets []rollup.Subset // none: the query is about all records
+	if e.Rollups != nil {
+		subsets, rollsUp = scan.RollsUp(ctx, p.query)
+	}
+	if rollsUp {
 		most = mostRolledUp
 		if p.rolledUp, err = e.rolledUp(ctx, p, subsets); err != nil {
 			return nil, err

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/blob"
-	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
@@ -276,15 +275,10 @@ func (w *work) rollUp(ctx context.Context, day lake.Day, infos []blob.Info) (wri
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
 		return false, nil // a compaction has merged the day anew, or has set an object aside
-	case cannotRollUp(err):
+	case scan.CannotRollUp(err):
 		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
 	return err == nil, err
-}
-
-// cannotRollUp reports whether rolling up fails whenever it is tried.
-func cannotRollUp(err error) bool {
-	return errors.Is(err, scan.ErrUnsupported) || errors.As(err, new(*engine.ObjectError))
 }
 
 // rollUpObject writes the rollup of an object, or that there is none because the object cannot be read.
@@ -301,7 +295,7 @@ func (w *work) rollUpObject(ctx context.Context, info blob.Info) error {
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
 		return nil
-	case cannotRollUp(err):
+	case scan.CannotRollUp(err):
 		return rollupblob.WriteObject(ctx, w.Lake, info.Name, nil, rollup.Lists{})
 	}
 	return err
