@@ -234,6 +234,9 @@ func (e *encoder) key(k *Key, numberOf func(text string) uint64) {
 	}
 }
 
+// EncodeKnown returns keys with their figures, which DecodeKnown reads.
+func EncodeKnown(keys []Key) []byte { return (&Keys{Known: keys}).known() }
+
 // KnownKeys are the keys of a section of KnownName.
 type KnownKeys struct{ index, ends, texts, figures []byte }
 

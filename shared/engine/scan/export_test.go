@@ -22,3 +22,10 @@ func SetMaxDistinct(n int64) (undo func()) {
 	maxDistinct = n
 	return func() { maxDistinct = before }
 }
+
+// SetPartSizes makes the lists of new parts small, until undo is called.
+func SetPartSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
+	before := partSizes
+	partSizes = listSizes{texts, undivided, known, slowest, blocked, few}
+	return func() { partSizes = before }
+}

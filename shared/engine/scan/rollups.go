@@ -163,6 +163,7 @@ type rolledUpDay struct {
 	version fileVersion
 	objects []lake.Object
 	groups  []*group // of the objects, once they are opened
+	part    *Part    // nil: it is none
 }
 
 // rolledUp returns the days, and of other days the objects, whose rollups can answer the query, the first one first. It
@@ -437,4 +438,10 @@ func valueCounts(statuses []query.StatusCount) []valueCount {
 		counts[i] = valueCount{s.Status, s.Count}
 	}
 	return counts
+}
+
+// KeyID identifies the key of the hashes in the lists.
+func (r *Rollups) KeyID() uint64 {
+	key := r.hashKey()
+	return key.ID()
 }

@@ -19,6 +19,9 @@ func diffOfDays(
 ) (query.DiffAnswer, error) {
 	all := query.DiffAnswer{Terms: make([]query.DiffTerm, len(f.by))} // with hashes instead of texts
 	side := func(day rolledUpDay, n int64) query.Sides {
+		if day.part != nil {
+			return query.Sides{Selected: n * day.part.Counts.Selected, Baseline: n * day.part.Counts.Baseline}
+		}
 		if first, _ := day.Times(); shape.Baseline.FromMs <= first && first <= shape.Baseline.ToMs {
 			return query.Sides{Baseline: n}
 		}
@@ -49,6 +52,9 @@ func diffOfDays(
 	all.Requests = f.all
 	for _, day := range days {
 		add(&all.Requests, side(day, day.Requests()))
+	}
+	if all.Requests == (query.Sides{}) {
+		return query.DiffAnswer{}, nil
 	}
 	found, err := findings(shape, all)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
 )
 
@@ -163,35 +164,56 @@ func (t *topX) learnedKey(key dayKey) learnedKey {
 
 // readKeys learns the figures of keys from the records of their days.
 func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
-	byDay := map[int][]dayKey{}
+	byDay, byPart := map[int][]dayKey{}, map[int][]dayKey{}
 	for _, key := range all {
-		byDay[key.day] = append(byDay[key.day], key)
+		if t.days[key.day].part != nil {
+			byPart[key.day] = append(byPart[key.day], key)
+		} else {
+			byDay[key.day] = append(byDay[key.day], key)
+		}
 	}
-	for d, wanted := range byDay {
+	for d, keys := range byDay {
 		if err := t.run.open(ctx, &t.days[d]); err != nil {
 			return err
 		}
-		of := newTopX(t.run, t.shape, nil, t.days[d].groups)
-		for i := range of.found {
-			of.found[i] = true // and its rows can be read
+		wanted := map[string][]uint64{}
+		for _, key := range keys {
+			column := t.keys[key.column].column
+			wanted[column] = append(wanted[column], key.hash)
 		}
-		for _, key := range wanted {
-			of.keys[key.column].spares = append(of.keys[key.column].spares, key.hash)
-		}
-		if err := of.sumUpSpares(ctx); err != nil {
+		of, err := t.run.learnKeys(ctx, t.shape, t.days[d].groups, wanted)
+		if err != nil {
 			return err
 		}
 		t.run.releaseDay(t.days[d])
-		for _, key := range wanted {
-			learned := of.keys[key.column].keyOf(key.hash)
-			t.learned[key] = learned
-			t.run.rollups.learned.add(t.learnedKey(key), learned, figuresBytes)
+		for _, key := range keys {
+			t.remember(key, of.keys[key.column].keyOf(key.hash))
 		}
 		for _, k := range of.keys {
 			k.ranks.free()
 		}
 	}
-	return nil
+	return t.askKeys(ctx, byPart)
+}
+
+// remember keeps a key of a day with its figures; nil: the day does not have it.
+func (t *topX) remember(key dayKey, learned *rollup.Key) {
+	t.learned[key] = learned
+	t.run.rollups.learned.add(t.learnedKey(key), learned, figuresBytes)
+}
+
+// learnKeys makes the figures of the keys of columns with these hashes in row groups.
+func (r *run) learnKeys(
+	ctx context.Context, shape query.TopX, groups []*group, wanted map[string][]uint64,
+) (*topX, error) {
+	t := newTopX(r, shape, nil, groups)
+	for i := range t.found {
+		t.found[i] = true // and its rows can be read
+	}
+	for _, k := range t.keys {
+		k.spares = wanted[k.column]
+	}
+	return t, t.sumUpSpares(ctx)
 }
 
 // sumUpSpares makes the figures of the spare keys. They are few, so it first finds the row groups that have any of

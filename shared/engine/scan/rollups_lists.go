@@ -83,9 +83,9 @@ var listed = func() (all []query.Dimension) {
 
 // lists makes the lists of the rollup of a day. There are none if there are too many different values.
 func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, _ error) {
-	err := r.listValues(ctx, groups, &lists)
+	_, err := r.listValues(ctx, groups, listed, &lists)
 	if err == nil {
-		err = r.listKeys(ctx, groups, &lists)
+		err = r.listKeys(ctx, groups, nil, &lists)
 	}
 	switch {
 	case areTooMany(err):
@@ -115,10 +115,12 @@ var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, bl
 // partBits divides the values of a dimension into 16 parts.
 const partBits = 4
 
-// listValues lists the values of the dimensions of facets.
-func (r *run) listValues(ctx context.Context, groups []*group, lists *rollup.Lists) error {
-	f := newFacets(r, listed, flagsOfRows, addFlagged)
-	all := make([]rollup.Values, len(listed))
+// listValues lists the values of dimensions. It returns the number of records.
+func (r *run) listValues(
+	ctx context.Context, groups []*group, by []query.Dimension, lists *rollup.Lists,
+) (requests int64, _ error) {
+	f := newFacets(r, by, flagsOfRows, addFlagged)
+	all := make([]rollup.Values, len(by))
 	err := f.count(ctx, groups, func(i int, values *counted[query.Flagged]) error {
 		const valueBytes = 64
 		of := &all[i]
@@ -134,7 +136,7 @@ func (r *run) listValues(ctx context.Context, groups []*group, lists *rollup.Lis
 		}
 		for _, byBlocked := range []bool{true, false} {
 			facet := query.Facet{}
-			addFacet(&facet, values, query.Facets{Limit: sizes.texts, ByBlocked: byBlocked})
+			addFacet(&facet, values, query.Facets{Limit: r.sizes.texts, ByBlocked: byBlocked})
 			for _, v := range facet.Values {
 				of.Texts[r.textHash([]byte(v.Value)).rolledUp().Short()] = v.Value
 			}
@@ -142,18 +144,18 @@ func (r *run) listValues(ctx context.Context, groups []*group, lists *rollup.Lis
 		return nil
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for i, d := range listed {
+	for i, d := range by {
 		all[i].Requests = f.by[i].present.Requests
 		bits := uint(0)
-		if len(all[i].Values) > sizes.undivided {
+		if len(all[i].Values) > r.sizes.undivided {
 			bits = partBits
 		}
 		lists.AddValues(d, all[i], bits)
 		all[i] = rollup.Values{}
 	}
-	return nil
+	return f.all.Requests, nil
 }
 
 func (h textHash) rolledUp() rollup.Hash { return rollup.Hash{First: h.hash, Check: h.check} }
@@ -169,9 +171,9 @@ func (t *textTable) hashes() []textHash {
 	return all
 }
 
-// listKeys lists the keys of the columns of topx.
-func (r *run) listKeys(ctx context.Context, groups []*group, lists *rollup.Lists) error {
-	t := newTopX(r, query.TopX{Limit: sizes.blocked}, nil, groups)
+// listKeys lists the keys of the columns of topx with some labels; nil: with all.
+func (r *run) listKeys(ctx context.Context, groups []*group, labels []string, lists *rollup.Lists) error {
+	t := newTopX(r, query.TopX{Limit: r.sizes.blocked, Labels: labels}, nil, groups)
 	for i := range t.found {
 		t.found[i] = true // and its rows can be read again
 	}
@@ -267,10 +269,10 @@ func (l *listedKeys) choose() error {
 			l.spares = append(l.spares, key.hash)
 		}
 	}
-	take(sizes.known/2, func(a, b *listedKey) int {
+	take(l.run.sizes.known/2, func(a, b *listedKey) int {
 		return cmp.Or(cmp.Compare(b.blocked, a.blocked), cmp.Compare(b.requests, a.requests))
 	})
-	take(sizes.known/2, func(a, b *listedKey) int { return cmp.Compare(b.requests, a.requests) })
+	take(l.run.sizes.known/2, func(a, b *listedKey) int { return cmp.Compare(b.requests, a.requests) })
 	for time := range l.slowest {
 		found, err := l.slowestBy(time)
 		if err != nil {
@@ -303,12 +305,12 @@ func (l *listedKeys) slowestBy(time int) (found rollup.Slowest, _ error) {
 	slices.SortFunc(all, func(a, b average) int {
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.hash.hash, b.hash.hash))
 	})
-	for _, a := range all[:min(len(all), sizes.slowest)] {
+	for _, a := range all[:min(len(all), l.run.sizes.slowest)] {
 		found.Keys = append(found.Keys, rollup.SlowKey{Hash: a.hash.rolledUp(), Average: a.value})
 	}
 	found.Others = math.Inf(-1)
-	if len(all) > sizes.slowest {
-		found.Others = all[sizes.slowest].value
+	if len(all) > l.run.sizes.slowest {
+		found.Others = all[l.run.sizes.slowest].value
 	}
 	return found, nil
 }
@@ -324,7 +326,7 @@ func (l *listedKeys) listed() (keys rollup.Keys, _ error) {
 			blocked++
 		}
 	}
-	keys.All, keys.Slowest, keys.Timed = blocked < sizes.blocked, l.slowest, l.timed
+	keys.All, keys.Slowest, keys.Timed = blocked < l.run.sizes.blocked, l.slowest, l.timed
 	for _, key := range l.all {
 		keys.Members = append(keys.Members, key.member())
 		if keys.All || key.blocked > 0 {

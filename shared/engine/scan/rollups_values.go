@@ -39,6 +39,9 @@ func (r *run) facetsOfDays(
 	for _, day := range days {
 		answer.Requests += day.Requests()
 	}
+	if answer.Requests == 0 {
+		return query.FacetsAnswer{}, nil
+	}
 	for i := range all {
 		texts, err := joined[i].findTexts(ctx, days, hashesOf(all[i].first))
 		if err != nil {
@@ -95,7 +98,7 @@ func joinDays[C any](
 	var different atomic.Int64
 	return all, f.run.each(ctx, len(all), func(w *worker, i int) error {
 		j := &all[i]
-		j.run, j.dimension = f.run, f.by[i].dimension
+		j.run, j.dimension, j.number = f.run, f.by[i].dimension, i
 		return j.join(w, days, how, func(totals []valueTotal[C]) error {
 			if different.Add(int64(len(totals))) > maxDistinct {
 				return engine.DistinctError(query.MaxDistinct)
@@ -122,6 +125,7 @@ func (h textHash) short() textHash {
 type joinedValues[C any] struct {
 	run       *run
 	dimension query.Dimension
+	number    int // of the dimension
 	counted   []countedValues[C]
 	heads     []rollup.ValuesHead // of each day
 }
@@ -159,7 +163,7 @@ func (j *joinedValues[C]) join(
 				return context.Cause(w.ctx)
 			}
 			content := whole[i]
-			if content == nil {
+			if j.heads[i].PartBits > 0 {
 				var err error
 				if content, err = w.section(0, day, name); err != nil {
 					return err
@@ -238,10 +242,7 @@ func (j *joinedValues[C]) findTexts(
 		if !has {
 			continue
 		}
-		if err := j.run.open(ctx, &days[i]); err != nil {
-			return nil, err
-		}
-		if err := j.readTexts(ctx, days[i].groups, missing, texts); err != nil {
+		if err := j.learnTexts(ctx, &days[i], missing, texts); err != nil {
 			return nil, err
 		}
 	}
@@ -288,9 +289,32 @@ func (j *joinedValues[C]) has(day rolledUpDay, i int, values map[textHash]bool) 
 	return has, nil
 }
 
-// readTexts looks for missing texts in row groups.
-func (j *joinedValues[C]) readTexts(
-	ctx context.Context, groups []*group, missing map[textHash]bool, texts map[textHash]string,
+// learnTexts looks for missing texts in the records of a day.
+func (j *joinedValues[C]) learnTexts(
+	ctx context.Context, day *rolledUpDay, missing map[textHash]bool, texts map[textHash]string,
+) error {
+	if day.part == nil {
+		if err := j.run.open(ctx, day); err != nil {
+			return err
+		}
+		return j.run.readTexts(ctx, j.dimension, day.groups, missing, texts)
+	}
+	var hashes []rollup.Hash
+	for hash := range missing {
+		hashes = append(hashes, hash.rolledUp())
+	}
+	found, err := j.run.crew.Texts(ctx, *day.part, j.number, hashes)
+	for hash, text := range found {
+		known := textHash{hash.First, hash.Check}
+		texts[known] = text
+		delete(missing, known)
+	}
+	return err
+}
+
+// readTexts looks for missing texts of values of a dimension in row groups.
+func (r *run) readTexts(
+	ctx context.Context, d query.Dimension, groups []*group, missing map[textHash]bool, texts map[textHash]string,
 ) error {
 	var mu sync.Mutex
 	lacks := func() bool {
@@ -298,11 +322,11 @@ func (j *joinedValues[C]) readTexts(
 		defer mu.Unlock()
 		return len(missing) > 0
 	}
-	return j.run.scan(ctx, groups, func(w *worker, _ int) error {
+	return r.scan(ctx, groups, func(w *worker, _ int) error {
 		if !lacks() {
 			return nil
 		}
-		of, err := w.elementsOf(j.dimension)
+		of, err := w.elementsOf(d)
 		if err != nil {
 			return err
 		}

@@ -48,6 +48,8 @@ type run struct {
 	rolledUpAt      map[int64]string  // the names of rollups in the source, by the starts of their days
 	rolledUpObjects map[string]string // those of objects, by the paths of these
 	fromRecords     bool              // although there are rollups
+	sizes           listSizes         // of the lists that it makes
+	crew            Crew              // that has counted parts; nil: there are none
 	opened          []rolledUpDay     // whose records are needed, too: their rollups do not have all figures
 	partials        *Partials
 	conditions      string       // the identity of the conditions, if there are partials
@@ -64,7 +66,8 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 		query: q, reach: q.TimeBounds(), workers: o.Workers, memory: o.Memory, noFallback: o.NoFallback, hash: o.hash,
 		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, partials: o.Partials,
 		rollups: o.Rollups, rolledUpAt: o.RolledUp, rolledUpObjects: o.RolledUpObjects,
-		key: o.Rollups.hashKey(), source: o.Source, fromRecords: o.fromRecords,
+		key: o.Rollups.hashKey(), source: o.Source, fromRecords: o.fromRecords, sizes: sizes,
+		crew: o.Crew,
 	}
 	if r.partials != nil {
 		r.conditions = query.ConditionsIdentity(q.Conditions)

@@ -40,6 +40,9 @@ type Options struct {
 	// OnlyRollups has the scan fail if rollups lack something. Otherwise it reads the records in their place.
 	OnlyRollups bool
 
+	Parts []Part // of the query, besides the objects
+	Crew  Crew   // that has counted them
+
 	fromRecords bool                    // although there are rollups
 	hash        func(key []byte) uint64 // the first part of textHash, for tests
 }
@@ -166,6 +169,11 @@ func answerOnce(
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
 	days, objects := r.rolledUp(objects)
+	parts, err := r.countedParts(o.Parts)
+	if err != nil {
+		return answer, nil, true, err
+	}
+	days = append(days, parts...)
 	if err := r.expectSections(days); err != nil {
 		return answer, nil, true, err
 	}

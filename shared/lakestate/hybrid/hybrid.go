@@ -20,7 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filter"
 	"github.com/orrery/orrery/shared/lake"
-	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/parts"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
 )
@@ -47,6 +47,7 @@ type Config struct {
 	Now     func() time.Time
 	Kept    *scan.Partials // figures of earlier scans of this process; nil: none are kept
 	Rollups blob.Store     // the bucket with the rollups of days; nil: none are used
+	Parts   *Parts         // of questions that are too large for a scan; nil: the service answers these; it needs Rollups
 
 	MostBytes   int64         // most bytes of columns of a query for the scan; 0: the service answers all queries
 	MostObjects int           // most objects of such a query; 0: DefaultObjects
@@ -104,6 +105,9 @@ func New(c Config) (*Engine, error) {
 	if c.Patience == 0 {
 		c.Patience = scanblob.Patience
 	}
+	if c.Parts != nil {
+		c.Parts.setDefaults()
+	}
 	return &Engine{Service: c.Service, Config: c, turn: make(chan struct{}, 1)}, nil
 }
 
@@ -118,9 +122,7 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 // TryDirect answers q by a scan if q is small. One scan runs at a time, because a scan uses all processors and
 // connections, and may need most of the memory.
 func (e *Engine) TryDirect(caller context.Context, q query.Query) (query.Answer, engine.Cost, bool) {
-	ctx, cancel := context.WithTimeout(caller, e.Longest)
-	defer cancel()
-	answer, cost, err := e.direct(ctx, q)
+	answer, cost, err := e.direct(caller, q)
 	if err == nil {
 		return answer, cost, true
 	}
@@ -132,13 +134,21 @@ func (e *Engine) TryDirect(caller context.Context, q query.Query) (query.Answer,
 }
 
 // direct answers q by a scan. The error is a scan.ErrUnsupported if q is too large for one.
-func (e *Engine) direct(ctx context.Context, q query.Query) (query.Answer, engine.Cost, error) {
+func (e *Engine) direct(caller context.Context, q query.Query) (query.Answer, engine.Cost, error) {
 	began := e.Now()
+	ctx, cancel := context.WithTimeout(caller, e.Longest)
+	defer cancel()
 	p, err := e.plan(ctx, q)
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
-	answer, read, reused, err := e.scan(ctx, p)
+	if p.shares != nil {
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(caller, e.Parts.Longest)
+		defer end()
+	}
+	c := &counted{objects: map[string]bool{}}
+	answer, read, reused, err := e.scan(ctx, p, c)
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
@@ -146,7 +156,7 @@ func (e *Engine) direct(ctx context.Context, q query.Query) (query.Answer, engin
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
-	price := float64(read.Requests) * USDPerRequest
+	price := float64(read.Requests)*USDPerRequest + c.usd
 	return answer, engine.Cost{
 		By: byScan, BytesScanned: read.Bytes, USD: &price, Reused: reused, Skipped: state.Skipped(p.query, began),
 		Engine: e.Now().Sub(began),
@@ -175,10 +185,18 @@ const USDPerRequest = 0.4e-6
 // scan answers the query of a plan. It returns what it has read, and how many objects it has not read because rollups
 // or earlier scans have their figures.
 func (e *Engine) scan(
-	ctx context.Context, p *plan,
+	ctx context.Context, p *plan, c *counted,
 ) (answer query.Answer, read scanblob.Read, reused int, err error) {
 	if len(p.objects) == 0 {
 		return query.Answer{}, scanblob.Read{}, 0, nil
+	}
+	infos := slices.Concat(p.infos, p.rolledUp.infos)
+	if p.shares != nil {
+		of, err := e.count(ctx, p, c)
+		if err != nil {
+			return query.Answer{}, scanblob.Read{}, 0, err
+		}
+		infos = append(infos, of...)
 	}
 	select {
 	case e.turn <- struct{}{}:
@@ -186,7 +204,7 @@ func (e *Engine) scan(
 	case <-ctx.Done():
 		return query.Answer{}, scanblob.Read{}, 0, ctx.Err()
 	}
-	source := e.source(ctx, p, slices.Concat(p.infos, p.rolledUp.infos))
+	source := e.source(ctx, p, infos)
 	if logs, ok := p.query.Shape.(query.Logs); ok {
 		answer, err = p.logs(ctx, logs, p.objects, source)
 	} else {
@@ -195,16 +213,42 @@ func (e *Engine) scan(
 			o.Rollups = e.rollups.known() // so that what is kept has the same hashes
 		}
 		o.Partials, o.OnlyRollups = e.Kept, len(p.objects) > e.MostObjects
-		var objects []lake.Object
-		answer, objects, err = scan.Answer(ctx, p.query, p.objects, o)
-		reused = len(p.objects) - len(objects)
+		answer, reused, err = e.figures(ctx, p, o, c)
 	}
 	source.Close()
-	return answer, source.Read().Plus(p.planned), reused, err
+	return answer, source.Read().Plus(p.planned).Plus(c.read), reused, err
+}
+
+// figures answers a question for figures. It also returns how many objects were not read.
+func (e *Engine) figures(
+	ctx context.Context, p *plan, o scan.Options, c *counted,
+) (answer query.Answer, reused int, err error) {
+	if p.shares == nil {
+		answer, read, err := scan.Answer(ctx, p.query, p.objects, o)
+		return answer, len(p.objects) - len(read), err
+	}
+	crew := askingCrew{engine: e, jobs: map[string]parts.Job{}, counted: c}
+	for i := range p.shares {
+		of := &p.shares[i]
+		crew.jobs[of.Path] = of.Job
+		o.Parts = append(o.Parts, of.Part)
+	}
+	o.Crew, o.OnlyRollups = crew, true
+	unread := map[string]bool{}
+	for _, of := range p.read {
+		unread[of.Path] = true
+	}
+	rest := slices.DeleteFunc(slices.Clone(p.objects), func(of lake.Object) bool { return unread[of.Path] })
+	answer, read, err := scan.Answer(ctx, p.query, rest, o)
+	return answer, len(p.objects) - len(read) - len(c.objects), err
 }
 
 func (e *Engine) source(ctx context.Context, p *plan, infos []blob.Info) *scanblob.Source {
-	return scanblob.New(ctx, e.Bucket, infos, p.mostBytes+memoryBesides, e.Patience)
+	var bucket blob.Ranges = e.Bucket
+	if e.Parts != nil {
+		bucket = buckets{e.Bucket, e.Parts.Results, e.Parts.Prefix}
+	}
+	return scanblob.New(ctx, bucket, infos, p.mostBytes+memoryBesides, e.Patience)
 }
 
 // logs finds the newest records in the objects of the plan, and reads them.
@@ -234,6 +278,7 @@ type plan struct {
 
 	rolledUp rolledUp
 	read     []lake.Object // the objects that are not rolled up
+	shares   []share       // of the question about these, if others count them; nil: they do not
 	planned  scanblob.Read // to know them
 	sections int64         // bytes of the rollups of the others
 
@@ -269,6 +314,9 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 	if e.Rollups != nil {
 		subsets, rollsUp = scan.RollsUp(ctx, p.query)
 	}
+	if e.Parts != nil && scan.DividesInParts(p.query) {
+		most = mostRolledUp
+	}
 	if rollsUp {
 		most = mostRolledUp
 		if p.rolledUp, err = e.rolledUp(ctx, p, subsets); err != nil {
@@ -288,15 +336,8 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 	if !known {
 		return nil, scan.ErrUnsupported
 	}
-	p.objects = make([]lake.Object, len(p.infos))
-	for i, info := range p.infos {
-		hour, ok := lakestate.HourOf(info.Name)
-		if !ok {
-			return nil, scan.ErrUnsupported
-		}
-		p.objects[i] = lake.Object{
-			Path: info.Name, Partition: hour, Bytes: info.Size, MinTsMs: hour.Start(), MaxTsMs: (hour + 1).Start() - 1,
-		}
+	if p.objects, err = parts.Listed(p.infos); err != nil {
+		return nil, err
 	}
 	e.leaveOutRolledUp(ctx, p)
 	if err := e.weigh(ctx, p); err != nil {
@@ -310,16 +351,18 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 			return nil, err
 		}
 	}
+	few := len(p.read) <= e.MostObjects
 	switch {
-	case len(p.read) > e.MostObjects:
-		return nil, scan.ErrUnsupported
-	case p.columnBytes+p.sections <= e.MostBytes:
-	case logs:
+	case few && p.columnBytes+p.sections <= e.MostBytes:
+		return p, nil
+	case few && logs:
 		p.mostBytes /= lessTried
-	default:
-		return nil, scan.ErrUnsupported
+		return p, nil
 	}
-	return p, nil
+	if divided, err := e.divide(ctx, p); err != nil || divided {
+		return p, err
+	}
+	return nil, scan.ErrUnsupported
 }
 
 // weigh finds out how much of the objects must be read that are not rolled up.
@@ -432,14 +475,15 @@ func (e *Engine) Estimate(ctx context.Context, q query.Query) (engine.Estimate, 
 	if !p.certain(e) {
 		return e.estimateTried(ctx, q)
 	}
-	number, most := len(p.read), p.most()
+	number := len(p.read)
+	most, usd := e.most(p)
 	bytes := engine.Bytes{High: most.Bytes}
-	if e.Kept == nil { // otherwise the process that answers may have all figures
+	if e.Kept == nil && p.shares == nil { // otherwise the process that answers may have all figures
 		bytes.Low = engine.LeastOf(p.query, p.state.Extent, p.counted)
 	}
 	return engine.Estimate{
 		By: byScan, Partitions: p.hours, Objects: &number, Reused: len(p.objects) - number, Columns: p.columns, Bytes: &bytes,
-		USD: &engine.USD{High: float64(most.Requests) * USDPerRequest},
+		USD: &engine.USD{High: usd},
 	}, nil
 }
 
@@ -459,11 +503,15 @@ func (e *Engine) EstimateStarted(ctx context.Context, q query.Query) (engine.Est
 
 // most returns the most that the scan reads if no connection breaks. The columns of figures are announced together. For
 // logs, those that decide are announced first, then the page index, then the pages with records, and the ranges of each
-// may have gaps that are in memory already.
-func (p *plan) most() (most scanblob.Read) {
+// may have gaps that are in memory already. It also returns the price.
+func (e *Engine) most(p *plan) (most scanblob.Read, usd float64) {
+	defer func() { usd += float64(most.Requests) * USDPerRequest }()
 	announced := 1
 	if _, logs := p.query.Shape.(query.Logs); logs {
 		announced = 3
+	}
+	if p.shares != nil {
+		return e.mostOfParts(p)
 	}
 	for _, o := range p.read {
 		most.Bytes += int64(announced)*o.Bytes + scan.FooterBytes(o.Bytes)
@@ -474,7 +522,7 @@ func (p *plan) most() (most scanblob.Read) {
 		most.Bytes += info.Size
 		most.Requests += 2 + int(info.Size/scanblob.GapBytes)
 	}
-	return most
+	return most, 0
 }
 
 // Explain returns what Run would do. The statements of the service run only if the scan fails.

@@ -1,0 +1,368 @@
+package hybrid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/engine/scan"
+	"github.com/orrery/orrery/shared/engine/scan/scanblob"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate/parts"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
+)
+
+// Parts configures how questions are answered that are too large for one scan: other processes count parts of them at
+// the same time.
+type Parts struct {
+	Crew    Crew
+	Results Bucket // in which the crew puts what it has counted
+	Prefix  string // of the names of these objects
+	Version string // of the program
+
+	Bytes   int64         // of the columns of a part, about; 0: DefaultPart
+	Most    int           // parts of a question; 0: DefaultParts
+	AtOnce  int           // parts that are counted at the same time; 0: all of a question
+	Longest time.Duration // the time after which the service is asked; 0: 18 seconds
+	GB      float64       // memory of a process of the crew
+}
+
+// Crew does jobs in other processes.
+type Crew interface {
+	Do(ctx context.Context, job parts.Job) (parts.Done, error)
+}
+
+// Bucket is a bucket whose objects can be read by ranges.
+type Bucket interface {
+	blob.Store
+	blob.Ranges
+}
+
+// The defaults of Parts. A function reads a part of this size in about two seconds.
+const (
+	DefaultPart  = 128 << 20
+	DefaultParts = 400
+)
+
+// Prices in most regions, in US dollars.
+const (
+	USDPerGBSecond = 1.33334e-5 // of a function on arm64
+	USDPerPut      = 5e-6
+)
+
+// partRate is how many bytes of columns a process of the crew counts in a second, at least, unless most of the records
+// are different from each other. Estimates use it.
+const (
+	partRate    = 20e6
+	partSeconds = 0.2 // besides
+)
+
+func (c *Parts) setDefaults() {
+	if c.Bytes == 0 {
+		c.Bytes = DefaultPart
+	}
+	if c.Most == 0 {
+		c.Most = DefaultParts
+	}
+	if c.AtOnce == 0 {
+		c.AtOnce = c.Most
+	}
+	if c.Longest == 0 {
+		c.Longest = 18 * time.Second
+	}
+}
+
+// share is a part of a plan with its job.
+type share struct {
+	scan.Part
+	parts.Job
+	most scanblob.Read // that the job reads
+}
+
+// divide divides the objects of a plan that must be read into parts, and reports whether it could.
+func (e *Engine) divide(ctx context.Context, p *plan) (bool, error) {
+	if e.Parts == nil || !scan.DividesInParts(p.query) {
+		return false, nil
+	}
+	_, in, err := e.rollups.read(ctx, e.Rollups, e.Now())
+	if err != nil || in == nil {
+		return false, err
+	}
+	p.rolledUp.scan = in
+	byName := map[string]blob.Info{}
+	for _, info := range p.infos {
+		byName[info.Name] = info
+	}
+	byHour := map[lake.Partition][]blob.Info{}
+	for _, o := range p.read {
+		byHour[o.Partition] = append(byHour[o.Partition], byName[o.Path])
+	}
+	for _, hour := range p.hours {
+		if len(byHour[hour]) == 0 {
+			continue
+		}
+		spans, known := e.windows(p, hour, byHour[hour])
+		if !known {
+			return false, nil
+		}
+		for _, span := range spans {
+			all, err := e.shares(p, span, byHour[hour], in)
+			if errors.Is(err, parts.ErrNoText) {
+				return false, nil
+			}
+			if err != nil {
+				return false, err
+			}
+			if p.shares = append(p.shares, all...); len(p.shares) > e.Parts.Most {
+				return false, nil
+			}
+		}
+	}
+	return len(p.shares) > 0, nil
+}
+
+// columnBytesOf returns about how many bytes the columns of the query have in the objects of an hour.
+func (p *plan) columnBytesOf(hour lake.Partition, objects []blob.Info) (bytes int64) {
+	of, known := p.counted[hour]
+	if !known {
+		for _, o := range objects {
+			bytes += o.Size
+		}
+		return bytes
+	}
+	for _, name := range p.query.Columns() {
+		bytes += of[name]
+	}
+	return bytes
+}
+
+// divisors are the numbers of windows into which an hour can be divided.
+var divisors = []int64{1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60}
+
+// windows returns the parts of an hour that are parts of questions. known is false if the segments of a timeline do not
+// allow for any.
+func (e *Engine) windows(p *plan, hour lake.Partition, objects []blob.Info) (spans []query.Period, known bool) {
+	const hourMs = 3_600_000
+	least := (p.columnBytesOf(hour, objects) + e.Parts.Bytes - 1) / e.Parts.Bytes
+	for _, n := range divisors {
+		var divided []query.Period
+		for i := range n {
+			window := query.Period{FromMs: hour.Start() + i*hourMs/n, ToMs: hour.Start() + (i+1)*hourMs/n - 1}
+			for _, span := range scan.SpansOf(p.query) {
+				of := query.Period{FromMs: max(window.FromMs, span.FromMs), ToMs: min(window.ToMs, span.ToMs)}
+				if !of.Empty() {
+					divided = append(divided, of)
+				}
+			}
+		}
+		if p.cutsSegments(divided) {
+			continue
+		}
+		if spans, known = divided, true; n >= least {
+			break
+		}
+	}
+	return spans, known
+}
+
+// cutsSegments reports whether the begin of a window is within a segment of a timeline that another window has, too. The
+// first window of the period has the begin of its segment.
+func (p *plan) cutsSegments(windows []query.Period) bool {
+	if _, timeline := p.query.Shape.(query.Timeline); !timeline {
+		return false
+	}
+	span := p.query.Span()
+	division := p.query.Segmentation(span)
+	return slices.ContainsFunc(windows, func(w query.Period) bool {
+		return w.FromMs != span.FromMs && division.Start(w.FromMs)*1000 != w.FromMs
+	})
+}
+
+// shares returns the parts of the question about a window.
+func (e *Engine) shares(p *plan, span query.Period, infos []blob.Info, in *scan.Rollups) (all []share, _ error) {
+	objects, err := parts.Listed(infos)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range scan.PartsOf(p.query, span) {
+		text, err := parts.Encode(part.Query)
+		if err != nil {
+			return nil, err
+		}
+		of := share{Part: part, Job: parts.Job{Query: text}}
+		for _, info := range infos {
+			of.Job.Objects = append(of.Job.Objects, parts.Object{Name: info.Name, Size: info.Size, ETag: info.ETag})
+		}
+		of.Write = of.Name(e.Parts.Prefix, e.Parts.Version, in.KeyID())
+		of.Part.Objects, of.Path = objects, of.Write
+		all = append(all, of)
+	}
+	return all, nil
+}
+
+// counted is what has been read to count parts.
+type counted struct {
+	mu      sync.Mutex
+	read    scanblob.Read
+	usd     float64 // of the processes
+	objects map[string]bool
+}
+
+func (c *counted) add(done parts.Done, gb float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read = c.read.Plus(scanblob.Read{Bytes: done.Bytes, Requests: done.Requests})
+	c.usd += done.Seconds * gb * USDPerGBSecond
+}
+
+// do has the crew do a job.
+func (e *Engine) do(ctx context.Context, job parts.Job, c *counted) (parts.Done, error) {
+	done, err := e.Parts.Crew.Do(ctx, job)
+	if err != nil {
+		return done, err
+	}
+	c.add(done, e.Parts.GB)
+	if done.Unsupported != "" {
+		return done, fmt.Errorf("%w: %s", scan.ErrUnsupported, done.Unsupported)
+	}
+	return done, nil
+}
+
+// count has the parts of a plan counted that are not counted yet, and returns where all are.
+func (e *Engine) count(ctx context.Context, p *plan, c *counted) ([]blob.Info, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	infos := make([]blob.Info, len(p.shares))
+	slots := make(chan struct{}, e.Parts.AtOnce)
+	var counting sync.WaitGroup
+	for i := range p.shares {
+		slots <- struct{}{}
+		counting.Go(func() {
+			defer func() { <-slots }()
+			var err error
+			if infos[i], err = e.countOne(ctx, &p.shares[i], c); err != nil {
+				stop(err)
+			}
+		})
+	}
+	counting.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return infos, nil
+}
+
+func (e *Engine) countOne(ctx context.Context, of *share, c *counted) (blob.Info, error) {
+	if ctx.Err() != nil {
+		return blob.Info{}, ctx.Err()
+	}
+	info, err := e.Parts.Results.Head(ctx, of.Write)
+	if !errors.Is(err, blob.ErrNotFound) {
+		return info, err
+	}
+	done, err := e.do(ctx, of.Job, c)
+	if err != nil {
+		return info, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.usd += USDPerPut
+	for _, o := range of.Job.Objects {
+		c.objects[o.Name] = true
+	}
+	return blob.Info{Name: of.Write, Size: done.Size, ETag: done.ETag}, nil
+}
+
+// askingCrew is the scan.Crew of a plan.
+type askingCrew struct {
+	engine  *Engine
+	jobs    map[string]parts.Job // by the names of their objects
+	counted *counted
+}
+
+func (a askingCrew) Keys(
+	ctx context.Context, of scan.Part, wanted map[string][]uint64,
+) (map[string][]rollup.Key, error) {
+	job := a.jobs[of.Path]
+	job.Keys = wanted
+	done, err := a.engine.do(ctx, job, a.counted)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]rollup.Key{}
+	for column, content := range done.Keys {
+		known, err := rollup.DecodeKnown(content)
+		if err != nil {
+			return nil, err
+		}
+		for _, hash := range wanted[column] {
+			key, has, err := known.Find(hash)
+			if err != nil {
+				return nil, err
+			}
+			if has {
+				found[column] = append(found[column], key)
+			}
+		}
+	}
+	return found, nil
+}
+
+func (a askingCrew) Texts(
+	ctx context.Context, of scan.Part, dimension int, hashes []rollup.Hash,
+) (map[rollup.Hash]string, error) {
+	job := a.jobs[of.Path]
+	job.Dimension, job.Texts = dimension, hashes
+	done, err := a.engine.do(ctx, job, a.counted)
+	if err != nil {
+		return nil, err
+	}
+	found := map[rollup.Hash]string{}
+	for _, text := range done.Texts {
+		found[text.Hash] = string(text.Text)
+	}
+	return found, nil
+}
+
+// buckets reads ranges of the objects of the lake and of what the crew has counted.
+type buckets struct {
+	lake, results blob.Ranges
+	prefix        string // of the names of the latter
+}
+
+func (b buckets) GetRange(ctx context.Context, name, etag string, offset, length int64) (io.ReadCloser, error) {
+	if strings.HasPrefix(name, b.prefix) {
+		return b.results.GetRange(ctx, name, etag, offset, length)
+	}
+	return b.lake.GetRange(ctx, name, etag, offset, length)
+}
+
+// mostOfParts returns the most that is read to count the parts of a plan: their columns, and of each object the footer
+// and a row group that two windows share. It also returns the price without that of the requests.
+func (e *Engine) mostOfParts(p *plan) (most scanblob.Read, usd float64) {
+	const rowGroup = 4 << 20
+	for _, hour := range p.hours {
+		var objects []blob.Info
+		for _, o := range p.read {
+			if o.Partition == hour {
+				objects = append(objects, blob.Info{Name: o.Path, Size: o.Bytes})
+			}
+		}
+		most.Bytes += p.columnBytesOf(hour, objects)
+	}
+	for i := range p.shares {
+		for _, o := range p.shares[i].Part.Objects {
+			most.Bytes += scan.FooterBytes(o.Bytes) + min(o.Bytes, rowGroup)
+			most.Requests += 2 + int(o.Bytes/scanblob.GapBytes)
+		}
+	}
+	seconds := float64(most.Bytes)/partRate + partSeconds*float64(len(p.shares))
+	return most, seconds*e.Parts.GB*USDPerGBSecond + float64(len(p.shares))*USDPerPut
+}
