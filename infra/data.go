@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate/parts"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/table"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
@@ -125,6 +126,8 @@ const (
 	// stagedDays is how long a staged object is kept that is removed after its publication. Nobody needs it: what was
 	// published has the same bytes, and was verified. Of two rules, S3 follows the one that deletes sooner.
 	stagedDays = 1
+	// partDays is how long counted parts of questions are kept for the next question with the same parts.
+	partDays = 1
 )
 
 func (d *dataStack) addBuckets(p Props) {
@@ -146,6 +149,8 @@ func (d *dataStack) addBuckets(p Props) {
 			Id:                                  jsii.String("answers"),
 			Expiration:                          days(float64(p.ResultDays)),
 			AbortIncompleteMultipartUploadAfter: days(1),
+		}, &awss3.LifecycleRule{
+			Id: jsii.String("parts"), Prefix: jsii.String(resultFolder + parts.Folder), Expiration: days(partDays),
 		}),
 	})
 	// The notification is set as a plain property, because the CDK's own method adds a Lambda function in Python that

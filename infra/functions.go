@@ -57,6 +57,7 @@ var needsOf = map[string]needs{
 	"list-put":        {memory: 256},
 	notFoundName:      {memory: 256},
 	consoleName:       {memory: 256},
+	lambdas.Part:      {memory: lambdas.PartMemory},
 	ingestName:        {memory: 3008, scratch: 4096}, // timeout: Props.IngestSeconds
 	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun},
 	reconcileName:     {memory: 512, timeout: lambdas.LongestRun},

@@ -4,6 +4,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/permissions"
 )
 
@@ -25,6 +26,7 @@ func statementOf(s permissions.Statement) awsiam.PolicyStatement {
 func (a *apiStack) resources(p Props, data *dataStack) permissions.Resources {
 	r := data.resources()
 	r.ReportQueue = *a.reportQueue.QueueArn()
+	r.PartFunction = *data.arn("lambda", "function:"+functionName(p, lambdas.Part))
 	arn := func(service, resource string) string { return *data.arn(service, resource) }
 	return r.Reaching(p.destinations().Needs(), *a.stack.Partition(), arn)
 }

@@ -102,6 +102,8 @@ func (a *apiStack) environment(p Props, data *dataStack, f function) *map[string
 		lambdas.ProjectionFrom: jsii.String(strconv.Itoa(p.ProjectionFrom)),
 		lambdas.HorizonDays:    jsii.String(strconv.Itoa(p.HorizonDays)),
 		lambdas.ScanMegabytes:  jsii.String(strconv.Itoa(p.ScanMegabytes)),
+		lambdas.PartFunction:   jsii.String(functionName(p, lambdas.Part)),
+		lambdas.PartsAtOnce:    jsii.String(strconv.Itoa(p.PartsAtOnce)),
 		lambdas.QueryTimeout:   jsii.String(lambdas.QueryTimeout.Default),
 		lambdas.Version:        &p.Version,
 

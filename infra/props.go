@@ -33,6 +33,7 @@ type Props struct {
 	LogDays        int // days until the logs of functions and gateway are deleted; one of logTerms
 
 	ScanMegabytes     int // that a function reads itself for one query
+	PartsAtOnce       int // of a large question that are counted at once; 0: Athena answers large questions
 	InteractiveCutoff int // bytes that one query of a route may scan
 	ReportsCutoff     int // bytes that one query of a report may scan
 
@@ -65,7 +66,8 @@ const (
 var defaults = Props{
 	Name: "orrery", Stage: "live", Architecture: "arm64", Zips: ".build", Version: lambdas.Version.Default,
 	ProjectionFrom: 2000, HorizonDays: 35, RawDays: 0, LakeDays: 0, ResultDays: 7, LogDays: 30,
-	ScanMegabytes: lambdas.DefaultScan, InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
+	ScanMegabytes: lambdas.DefaultScan, PartsAtOnce: lambdas.DefaultPartsAtOnce,
+	InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
 	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true, Console: true,
 	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15,
 	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 26,
@@ -120,6 +122,11 @@ func (p *Props) settings() []setting {
 			name: "scan-megabytes", int: &p.ScanMegabytes,
 			doc: "Maximum number of megabytes of columns that [a function reads itself](#scans-in-functions) instead of " +
 				"asking Athena; 0 has Athena answer all questions.",
+		},
+		{
+			name: "parts-at-once", int: &p.PartsAtOnce,
+			doc: "Maximum number of [parts of a large question](#large-questions) that functions count at the same time, up to " +
+				"400; 0 has Athena answer large questions.",
 		},
 		{
 			name: "interactive-cutoff", int: &p.InteractiveCutoff,
@@ -229,6 +236,8 @@ func (p Props) check() (mistakes []error) {
 		"property horizon-days: must be at most %d, not %d", lambdas.LongestHorizonDays, p.HorizonDays)
 	refuse(p.ScanMegabytes > lambdas.LargestScan,
 		"property scan-megabytes: must be at most %d, not %d", lambdas.LargestScan, p.ScanMegabytes)
+	refuse(p.PartsAtOnce > lambdas.MostPartsAtOnce,
+		"property parts-at-once: must be at most %d, not %d", lambdas.MostPartsAtOnce, p.PartsAtOnce)
 	refuse(p.IngestSeconds < shortestIngest || p.IngestSeconds > longestRun,
 		"property ingest-seconds: must be %d to %d, not %d", shortestIngest, longestRun, p.IngestSeconds)
 	refuse(p.IngestConcurrency < 2 || p.IngestConcurrency > 1000, // the limits of an event source

@@ -99,6 +99,18 @@ var (
 		Default: strconv.Itoa(DefaultScan),
 		Example: "200",
 	}
+	PartFunction = Variable{
+		Name:    "ORRERY_PART_FUNCTION",
+		Doc:     "the name of the function that counts parts of large questions",
+		Default: "orrery-" + Part,
+		Example: "orrery-" + Part,
+	}
+	PartsAtOnce = Variable{
+		Name:    "ORRERY_PARTS_AT_ONCE",
+		Doc:     "how many parts of a question are counted at once; 0 for none, so that Athena answers large questions",
+		Default: "0",
+		Example: strconv.Itoa(DefaultPartsAtOnce),
+	}
 	QueryTimeout = Variable{
 		Name:    "ORRERY_QUERY_TIMEOUT",
 		Doc:     "how long a request waits for its query",
@@ -120,7 +132,10 @@ var (
 )
 
 var (
-	querying = []Variable{Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, ScanMegabytes, QueryTimeout, Version}
+	querying = []Variable{
+		Table, LakeBucket, Results, Database, Workgroup, ProjectionFrom, ScanMegabytes, PartFunction, PartsAtOnce,
+		QueryTimeout, Version,
+	}
 	finding  = []Variable{Table, LakeBucket, QueryTimeout, Version}
 	settings = []Variable{Table, Version}
 	listing  = []Variable{Table, LakeBucket, Version}
@@ -130,13 +145,16 @@ var (
 	feeding = []Variable{Table, LakeBucket, RawBucket, RawQueue, ProjectionFrom, HorizonDays, Version}
 	sending = []Variable{Table, RawBucket, RawQueue, Version}
 	making  = []Variable{
-		Table, LakeBucket, Results, Database, ReportsWorkgroup, ProjectionFrom, ScanMegabytes, Reports, ReportTimeout,
-		Version,
+		Table, LakeBucket, Results, Database, ReportsWorkgroup, ProjectionFrom, ScanMegabytes, PartFunction,
+		PartsAtOnce, Reports, ReportTimeout, Version,
 	}
 )
 
 // All lists every function.
 var All = append(slices.Clone(functions), older())
+
+// Part is the function that counts parts of large questions for those that answer them.
+const Part = "part"
 
 // Older is the function that stands for others below the older base paths of the API, which are all but the first one.
 // With a method for each route there, too, a stack would come near the number of resources that CloudFormation allows.
@@ -313,6 +331,11 @@ var functions = []Function{
 		Doc:       "Serves the files of the browser console.",
 		Serves:    []string{"console", "console-file"},
 		Variables: []Variable{Version},
+	},
+	{
+		Name:      Part,
+		Doc:       "Counts parts of large questions for other functions.",
+		Variables: []Variable{LakeBucket, Results, Version},
 	},
 	{
 		Name:      "ingest",

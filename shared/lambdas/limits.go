@@ -27,6 +27,12 @@ const (
 	KeptFigures = 64 << 20
 	// LargestScan is the maximum of ScanMegabytes. A scan needs up to 400 MB besides, and a function has 1,024 MB.
 	LargestScan = 300
+	// DefaultPartsAtOnce is how many parts of a question a deployment counts at once, unless it sets another number.
+	DefaultPartsAtOnce = 100
+	// MostPartsAtOnce is the maximum of PartsAtOnce.
+	MostPartsAtOnce = 400
+	// PartMemory is the memory of the function Part, in MB.
+	PartMemory = 3008
 	// KeepQueries is how long callers can ask about a query. The results of queries must be kept for longer.
 	KeepQueries = 24 * time.Hour
 	// LongestReport is how long a scheduled report and its deliveries may take. It is shorter than a lease of package

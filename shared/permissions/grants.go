@@ -42,6 +42,8 @@ const (
 	RawQueue        Place = "raw queue"
 	RawDeadLetters  Place = "raw dead letters"
 
+	PartFunction Place = "part"
+
 	ReportsWorkgroup Place = "reports workgroup"
 	ReportQueue      Place = "report queue"
 	// What the destinations of scheduled reports need. There may be none.
@@ -123,6 +125,15 @@ var (
 		}},
 		{ResultListing, []string{"results/*"}, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}},
 		{ResultBucket, nil, []string{"s3:GetBucketLocation"}},
+		{PartFunction, nil, []string{"lambda:InvokeFunction"}},
+	}}
+
+	// It counts parts of questions for other functions.
+	counting = Task{"counting parts", []Grant{
+		{LakeObjects, []string{"lake/*"}, []string{"s3:GetObject"}},
+		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
+		{ResultObjects, []string{"results/parts/*"}, []string{"s3:GetObject", "s3:PutObject"}},
+		{ResultListing, []string{"results/parts/*"}, []string{"s3:ListBucket"}},
 	}}
 
 	// It finds values in the lists beside the objects, and lists the objects, but reads none.
@@ -275,6 +286,7 @@ var tasksOf = withOlder(map[string][]Task{
 	"report-put":      {authentication, readingReports, writingReports, requestingRuns},
 	"not-found":       {},
 	"console":         {},
+	lambdas.Part:      {counting},
 	"ingest":          {ingesting},
 	"compact":         {compacting},
 	"reconcile":       {reconciling},

@@ -18,7 +18,7 @@ type Resources struct {
 
 	RawQueue, RawDeadLetters string
 
-	ReportsWorkgroup, ReportQueue string
+	ReportsWorkgroup, ReportQueue, PartFunction string
 	// Of the destinations of scheduled reports.
 	MailIdentities, ReportObjects, ReportTopics, ReportParameters []string
 	MailConditions                                                []Condition
@@ -34,6 +34,7 @@ type Names struct {
 	RawBucket, LakeBucket, ResultBucket string
 	Database                            string
 	ReportsWorkgroup, ReportQueue       string
+	PartFunction                        string
 }
 
 // Resources returns the ARNs of the named resources.
@@ -54,6 +55,7 @@ func (n Names) Resources() Resources {
 		DefaultDatabase: arn("glue", "database/default"),
 		RawQueue:        arn("sqs", n.RawQueue),
 		RawDeadLetters:  arn("sqs", n.RawDeadLetters),
+		PartFunction:    arn("lambda", "function:"+n.PartFunction),
 		Catalog:         catalog,
 
 		ReportsWorkgroup: arn("athena", "workgroup/"+n.ReportsWorkgroup),
@@ -202,6 +204,8 @@ func (g Grant) Statement(in Resources) Statement {
 		return whole(in.RawQueue)
 	case RawDeadLetters:
 		return whole(in.RawDeadLetters)
+	case PartFunction:
+		return whole(in.PartFunction)
 	case ReportsWorkgroup:
 		return whole(in.ReportsWorkgroup)
 	case ReportQueue:

@@ -23,6 +23,8 @@ type Environment struct {
 	ProjectionFrom               int // year
 	HorizonDays                  int
 	ScanMegabytes                int
+	PartFunction                 string
+	PartsAtOnce                  int
 	QueryTimeout                 time.Duration
 	Reports                      string // JSON, for destination.ReadJSON
 	ReportQueue                  string // URL
@@ -102,6 +104,13 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		if err != nil || e.ScanMegabytes < 0 || e.ScanMegabytes > lambdas.LargestScan {
 			return fmt.Errorf("is not a number of megabytes from 0 to %d", lambdas.LargestScan)
 		}
+	case lambdas.PartFunction:
+		e.PartFunction = value
+	case lambdas.PartsAtOnce:
+		e.PartsAtOnce, err = strconv.Atoi(value)
+		if err != nil || e.PartsAtOnce < 0 || e.PartsAtOnce > lambdas.MostPartsAtOnce {
+			return fmt.Errorf("is not a number of parts from 0 to %d", lambdas.MostPartsAtOnce)
+		}
 	case lambdas.Reports:
 		e.Reports = value
 	case lambdas.QueryTimeout, lambdas.ReportTimeout:
@@ -114,4 +123,10 @@ func (e *Environment) set(v lambdas.Variable, value string) (err error) {
 		panic("function: unknown variable " + v.Name)
 	}
 	return nil
+}
+
+// ResultsFolder returns the bucket and the prefix of Results.
+func (e Environment) ResultsFolder() (bucket, prefix string) {
+	bucket, prefix, _ = strings.Cut(strings.TrimPrefix(e.Results, "s3://"), "/")
+	return bucket, prefix
 }

@@ -3,14 +3,13 @@ package searching
 
 import (
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
-	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"github.com/orrery/orrery/functions/internal/counting"
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/shared/blob/s3"
@@ -18,7 +17,6 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/athena"
 	"github.com/orrery/orrery/shared/engine/scan"
-	"github.com/orrery/orrery/shared/engine/scan/scanblob"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/hybrid"
@@ -35,25 +33,19 @@ type Path struct {
 	States  engine.States
 	Athena  *awsathena.Client
 	Engine  *hybrid.Engine
+	Lambda  Invoker
 }
 
 // reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the
 // days that it reads.
 const reuseResults = time.Hour
 
-// keepConnections makes a client keep all connections of a scan. It keeps ten otherwise.
-func keepConnections(o *awss3.Options) {
-	if client, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
-		o.HTTPClient = client.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = scanblob.Connections })
-	}
-}
-
 // New returns the read path of a function with an environment.
 func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logger) (Path, error) {
 	state := lakestate.Over(items)
 	states := lakestate.NewStates(state, time.Now)
-	client := awsathena.NewFromConfig(c)
-	objects := function.NewS3(c, keepConnections)
+	client, invoker := awsathena.NewFromConfig(c), lambda.NewFromConfig(c)
+	objects := function.NewS3(c, counting.KeepConnections)
 	bucket := s3.New(objects, e.LakeBucket)
 	listing, columns := lakestate.NewListing(bucket), lakestate.NewColumns(state, time.Now)
 	service, err := athena.New(athena.Config{
@@ -68,6 +60,7 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 	engine, err := hybrid.New(hybrid.Config{
 		Service: service, States: states, Listing: listing, Columns: columns, Bucket: bucket, Now: time.Now,
 		MostBytes: int64(e.ScanMegabytes) << 20, Kept: scan.NewPartials(lambdas.KeptFigures), Rollups: bucket,
+		Parts:  partsOf(c, invoker, e),
 		Failed: func(err error) { log.Warn("Athena answers instead of a scan", slog.Any("error", err)) },
 	})
 	if err != nil {
@@ -80,17 +73,18 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 	if err == nil {
 		searches.UseLists(valuelist.NewFinder(document.Over(items), valuelist.In(bucket)))
 	}
-	return Path{searches, states, client, engine}, err
+	return Path{searches, states, client, engine, invoker}, err
 }
 
 // Checks returns the checks of a function that queries Athena.
 func Checks(
-	client *awsathena.Client, states engine.States, scans doctor.Prober, e function.Environment, now func() time.Time,
+	client *awsathena.Client, states engine.States, scans doctor.Prober, crew Invoker, e function.Environment,
+	now func() time.Time,
 ) []doctor.Check {
 	checks := []doctor.Check{doctor.Workgroup(client, e.Workgroup, e.Results)}
 	for _, t := range lake.Tables("s3://"+e.LakeBucket+"/lake/", e.Database, e.ProjectionFrom) {
 		checks = append(checks, doctor.Partitions(client, t))
 	}
 	return append(checks, doctor.FirstYear(states, e.ProjectionFrom), doctor.Scan(scans, e.ScanMegabytes),
-		doctor.Lake(states, now), doctor.Damage(states))
+		checkCrew(crew, e), doctor.Lake(states, now), doctor.Damage(states))
 }

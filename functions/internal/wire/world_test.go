@@ -24,7 +24,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"github.com/orrery/orrery/functions/internal/counting"
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
 	"github.com/orrery/orrery/functions/internal/searching"
@@ -52,12 +54,14 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 	"github.com/orrery/orrery/shared/lakestate/hybrid"
 	"github.com/orrery/orrery/shared/lakestate/lists"
+	jobs "github.com/orrery/orrery/shared/lakestate/parts"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/planet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/record"
 	"github.com/orrery/orrery/shared/report/runs"
+	"github.com/orrery/orrery/shared/rollup/rollupblob"
 	"github.com/orrery/orrery/shared/search"
 	"github.com/orrery/orrery/shared/search/pending/pendingtest"
 	"github.com/orrery/orrery/shared/table/tabledynamo"
@@ -140,7 +144,14 @@ func names(t *testing.T) permissions.Names {
 		}
 		all.Workgroup, all.Database = cmp.Or(e.Workgroup, all.Workgroup), cmp.Or(e.Database, all.Database)
 	}
+	part, _ := lambdas.Named(lambdas.Part)
+	e, err := environmentOf(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, _ := e.ResultsFolder()
 	return permissions.Names{
+		ResultBucket: results, PartFunction: lambdas.PartFunction.Default,
 		Table: all.Table, RawBucket: all.RawBucket, LakeBucket: all.LakeBucket,
 		Workgroup: all.Workgroup, Database: all.Database, ReportsWorkgroup: reports,
 	}
@@ -155,6 +166,8 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		w.t.Fatal(err)
 	}
 	switch {
+	case f.Name == lambdas.Part:
+		return w.counter(f, e)
 	case f.Name == "report-tick" || f.Name == "report":
 		return w.reporter(f, e)
 	case f.Serves == nil:
@@ -197,7 +210,7 @@ func (w *world) function(f lambdas.Function) *function.Function {
 	case f.Name != "parse" && f.Name != "fields":
 		w.searching(e)
 		parts.Search, parts.Queries = w.service, w.service
-		checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, e, at)...)
+		checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, invoker{}, e, at)...)
 		if w.is("-engine-down") {
 			parts.Search = unavailable{}
 		}
@@ -214,6 +227,33 @@ func (w *world) function(f lambdas.Function) *function.Function {
 		w.t.Fatal(err)
 	}
 	return function
+}
+
+// counter returns the function that counts parts, over the objects with the records of testdata/records.ndjson.
+func (w *world) counter(f lambdas.Function, e function.Environment) *function.Function {
+	w.t.Helper()
+	rows := records(w.t)
+	bucket, _ := e.ResultsFolder()
+	objects := w.listsOf(rows, stateOf(rows).Watermark, e.LakeBucket)
+	end := w.iam.As("") // the test makes the key
+	key := strings.NewReader("a key of hashes ")
+	if err := objects.Put(w.t.Context(), rollupblob.Root+"hash-key", key, blob.Always); err != nil {
+		w.t.Fatal(err)
+	}
+	end()
+	results := s3.New(s3test.New(w.t, w.iam, bucket), bucket)
+	return counting.Over(f, e, &jobs.Worker{
+		Lake: objects, Results: results, Version: e.Version, Memory: 64 << 20, Patience: time.Minute, Now: at,
+	})
+}
+
+// invoker may invoke every function.
+type invoker struct{}
+
+func (invoker) Invoke(
+	context.Context, *lambda.InvokeInput, ...func(*lambda.Options),
+) (*lambda.InvokeOutput, error) {
+	return &lambda.InvokeOutput{}, nil
 }
 
 // older returns the parts of the function that stands for others, and its checks.
@@ -234,7 +274,7 @@ func (w *world) older(e function.Environment, parts api.Config, checks []doctor.
 	parts.Planets, parts.Documents, parts.Definitions, parts.Runs = w.planets, w.filters, rules, w.runs
 	parts.Lists = valuelist.In(w.bucketOfLists(e))
 	parts.Reports = reportapi.Maker{Sender: "Orrery <orrery@localhost>"}
-	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, e, at)...)
+	checks = append(checks, searching.Checks(w.client, constant(stateOf(records(w.t))), w.engine, invoker{}, e, at)...)
 	checks = append(checks, doctor.Bucket("lake bucket", bucket, e.LakeBucket, "lake/"), doctor.ValueLists(finder))
 	return together(e, parts), checks
 }

@@ -52,6 +52,9 @@ func (s Scope) CallsOf(r *http.Request, body []byte) ([]permissions.Call, error)
 	if c.Service == "s3" {
 		return callsOfS3(c, r, body)
 	}
+	if c.Service == "lambda" {
+		return s.callsOfLambda(c, r)
+	}
 	operation, in, err := operationOf(r, body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Service, err)
@@ -73,6 +76,15 @@ func (s Scope) CallsOf(r *http.Request, body []byte) ([]permissions.Call, error)
 		return nil, fmt.Errorf("%s %s: %w", c.Service, operation, err)
 	}
 	return calls, nil
+}
+
+// callsOfLambda returns the calls of a request to invoke a function.
+func (s Scope) callsOfLambda(c Credential, r *http.Request) ([]permissions.Call, error) {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/2015-03-31/functions/"), "/")
+	if r.Method != http.MethodPost || rest != "invocations" {
+		return nil, fmt.Errorf("lambda: %s %s is not known", r.Method, r.URL.Path)
+	}
+	return []permissions.Call{{Action: "lambda:InvokeFunction", Resource: s.arn(c, "function:"+name)}}, nil
 }
 
 // members holds the members of a JSON object whose values are text, as the operations of most services need no others.

@@ -196,11 +196,11 @@ func (e *Engine) shares(p *plan, span query.Period, infos []blob.Info, in *scan.
 		if err != nil {
 			return nil, err
 		}
-		of := share{Part: part, Job: parts.Job{Query: text}}
+		of := share{Part: part, Job: parts.Job{Version: e.Parts.Version, Query: text}}
 		for _, info := range infos {
 			of.Job.Objects = append(of.Job.Objects, parts.Object{Name: info.Name, Size: info.Size, ETag: info.ETag})
 		}
-		of.Write = of.Name(e.Parts.Prefix, e.Parts.Version, in.KeyID())
+		of.Write = of.Name(e.Parts.Prefix, in.KeyID())
 		of.Part.Objects, of.Path = objects, of.Write
 		all = append(all, of)
 	}

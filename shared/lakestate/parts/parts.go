@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -21,9 +22,13 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupblob"
 )
 
+// Folder is the folder of what is counted, below that of the results of queries.
+const Folder = "parts/"
+
 // Job is what a process does about a part: it counts the part, or looks for some of its keys or texts.
 type Job struct {
-	Query   []byte // of Encode
+	Version string          // of the program
+	Query   json.RawMessage // of Encode
 	Objects []Object
 
 	Write string // the name of the object for what is counted
@@ -63,10 +68,10 @@ type Text struct {
 }
 
 // Name returns the name of the object for what a job counts, below a prefix. Jobs that count the same have the same
-// name. keyID is that of the key of the hashes in rollups, and version that of the program.
-func (j Job) Name(prefix, version string, keyID uint64) string {
+// name. keyID is that of the key of the hashes in rollups.
+func (j Job) Name(prefix string, keyID uint64) string {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%q %d %q\n", version, keyID, j.Query)
+	fmt.Fprintf(sum, "%q %d %q\n", j.Version, keyID, j.Query)
 	for _, o := range j.Objects {
 		fmt.Fprintf(sum, "%q %d %q\n", o.Name, o.Size, o.ETag)
 	}
@@ -77,6 +82,7 @@ func (j Job) Name(prefix, version string, keyID uint64) string {
 type Worker struct {
 	Lake     Lake
 	Results  blob.Store // for what is counted
+	Version  string     // of the program
 	Memory   int64      // bytes for what a job keeps, and again so much for what it reads
 	Patience time.Duration
 	Now      func() time.Time
@@ -94,6 +100,9 @@ type Lake interface {
 // Do does a job.
 func (w *Worker) Do(ctx context.Context, job Job) (done Done, _ error) {
 	began := w.Now()
+	if job.Version != w.Version { // while a deployment is updated
+		return Done{Unsupported: fmt.Sprintf("the program that counts has version %s", w.Version)}, nil
+	}
 	q, err := Decode(job.Query)
 	if err != nil {
 		return done, err
