@@ -93,6 +93,9 @@ type Lists struct {
 	Bytes    []byte
 }
 
+// Add adds a section with a name of the caller.
+func (l *Lists) Add(name string, content []byte) { l.add(name, content) }
+
 // add adds a section.
 func (l *Lists) add(name string, content []byte) {
 	l.Sections = append(l.Sections, Section{

@@ -61,6 +61,12 @@ func (c crew) Keys(ctx context.Context, of scan.Part, wanted map[string][]uint64
 	return scan.KeysOfPart(ctx, of.Query, of.Objects, wanted, c.options)
 }
 
+func (c crew) Durations(
+	ctx context.Context, of scan.Part, winners map[string][]string,
+) (map[string][]byte, error) {
+	return scan.DurationsOfPart(ctx, of.Query, of.Objects, winners, c.options)
+}
+
 func (c crew) Texts(
 	ctx context.Context, of scan.Part, dimension int, hashes []rollup.Hash,
 ) (map[rollup.Hash]string, error) {
@@ -98,7 +104,9 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	shapes = append(shapes,
-		query.Stats{SegmentSeconds: 900}, query.Stats{SegmentSeconds: 86400, Zone: berlin, GroupByHostname: true},
+		query.Stats{SegmentSeconds: 900, Percentiles: true},
+		query.Stats{SegmentSeconds: 3600, Percentiles: true, GroupByHostname: true},
+		query.TopX{Limit: 4, Percentiles: true}, query.Stats{SegmentSeconds: 900}, query.Stats{SegmentSeconds: 86400, Zone: berlin, GroupByHostname: true},
 		query.Timeline{SegmentSeconds: 900}, query.Timeline{SegmentSeconds: 3600, Zone: berlin},
 	)
 	for _, of := range []struct {

@@ -25,6 +25,9 @@ type Part struct {
 type Crew interface {
 	// Keys returns the keys of columns of topx with these hashes that a part has.
 	Keys(ctx context.Context, of Part, wanted map[string][]uint64) (map[string][]rollup.Key, error)
+	// Durations returns the counts of the durations of winners of topx, by columns, that a part has: those that
+	// DurationsOfPart has returned.
+	Durations(ctx context.Context, of Part, winners map[string][]string) (map[string][]byte, error)
 	// Texts returns the texts of values of a dimension, whose number is given, that a part has.
 	Texts(ctx context.Context, of Part, dimension int, hashes []rollup.Hash) (map[rollup.Hash]string, error)
 }
@@ -33,10 +36,8 @@ type Crew interface {
 func DividesInParts(q query.Query) bool {
 	switch shape := q.Shape.(type) {
 	case query.Stats:
-		return shape.By == nil && !shape.Percentiles
-	case query.TopX:
-		return !shape.Percentiles
-	case query.Timeline, query.Facets, query.Diff:
+		return shape.By == nil
+	case query.TopX, query.Timeline, query.Facets, query.Diff:
 		return true
 	}
 	return false
@@ -59,6 +60,10 @@ func SpansOf(q query.Query) []query.Period {
 // two spans do not add up, so no span may cut a segment of a timeline.
 func PartsOf(q query.Query, span query.Period) []Part {
 	q.Scope.Period = span
+	if topX, ok := q.Shape.(query.TopX); ok {
+		topX.Percentiles = false // the crew is asked for the durations of winners later
+		q.Shape = topX
+	}
 	diff, isDiff := q.Shape.(query.Diff)
 	if !isDiff {
 		return []Part{{Query: q}}
@@ -101,7 +106,7 @@ func CountPart(
 	day = &rollup.Day{Start: start, Objects: identities(objects), HashID: r.key.ID()}
 	switch shape := q.Shape.(type) {
 	case query.Stats:
-		day.Hosts, err = r.rolledUpHosts(ctx, groups)
+		err = r.countHosts(ctx, shape, groups, day, &lists)
 	case query.Timeline:
 		day.Segments, err = r.rolledUpSegments(ctx, groups, shape.SegmentSeconds)
 	case query.TopX:

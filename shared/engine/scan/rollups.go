@@ -307,6 +307,8 @@ func (r *run) sectionsOf(day rolledUpDay) (parts []parquet.Part) {
 	switch shape := r.query.Shape.(type) {
 	case query.Counts:
 		add(rollup.CountsName(shape))
+	case query.Stats:
+		add(durationsName)
 	case query.TopX:
 		for _, part := range partsOf(shape) {
 			for _, name := range rollup.KeysNames(part.Column) {

@@ -143,8 +143,14 @@ func (r *run) rolledUpHosts(ctx context.Context, groups []*group) ([]rollup.Host
 	if err := r.group(ctx, groups, g); err != nil {
 		return nil, err
 	}
+	hosts, _ := g.rolledUp()
+	return hosts, nil
+}
+
+// rolledUp returns the hosts of each segment, and the counts of their durations.
+func (g *grouping) rolledUp() (hosts []rollup.Host, durations []durationCounts) {
 	places, texts := g.sorted(parquet.Absent)
-	hosts := make([]rollup.Host, len(places))
+	hosts, durations = make([]rollup.Host, len(places)), make([]durationCounts, len(places))
 	for i, p := range places {
 		of := &g.groups[p.group]
 		hosts[i] = rollup.Host{
@@ -154,8 +160,9 @@ func (r *run) rolledUpHosts(ctx context.Context, groups []*group) ([]rollup.Host
 		if of.value != parquet.Absent {
 			hosts[i].Name, hosts[i].Named = texts[of.value], true
 		}
+		durations[i] = of.durations
 	}
-	return hosts, nil
+	return hosts, durations
 }
 
 func (r *run) rolledUpSegments(ctx context.Context, groups []*group, seconds int64) ([]rollup.Segment, error) {

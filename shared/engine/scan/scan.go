@@ -229,7 +229,7 @@ func (r *run) answer(ctx context.Context, days []rolledUpDay, groups []*group) (
 	case query.TopX:
 		rows, err := r.topX(ctx, shape, days, groups)
 		if err == nil && shape.Percentiles {
-			err = r.addKeyPercentiles(ctx, groups, rows)
+			err = r.addKeyPercentiles(ctx, days, groups, rows)
 		}
 		return query.Answer{TopX: rows}, err
 	case query.Facets:

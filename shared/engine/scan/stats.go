@@ -20,19 +20,18 @@ func (r *run) stats(
 		}
 		return g.rows(), nil
 	}
-	hosts := newGrouping(r, (*worker).hostnames, shape.Percentiles && shape.GroupByHostname)
+	hosts, all := r.hostGroupings(shape)
 	for _, day := range days {
-		if err := hosts.join(hosts.ofDay(day.Day)); err != nil {
+		if err := r.joinHosts(day, hosts, all); err != nil {
 			return nil, err
 		}
 	}
-	if hosts.percentiles || !shape.Percentiles {
+	if all == nil {
 		if err := r.group(ctx, groups, hosts); err != nil {
 			return nil, err
 		}
 		return hosts.hostRows(shape.GroupByHostname), nil
 	}
-	all := newGrouping(r, nil, true) // the percentiles of all hosts together
 	if err := r.group(ctx, groups, hosts, all); err != nil {
 		return nil, err
 	}
@@ -42,6 +41,15 @@ func (r *run) stats(
 		rows[i].Percentiles = of.durations.percentiles()
 	}
 	return rows, nil
+}
+
+// hostGroupings returns the grouping of stats by host and, for the percentiles of all hosts together, one of the segments
+// or nil.
+func (r *run) hostGroupings(shape query.Stats) (hosts, all *grouping) {
+	if shape.Percentiles && !shape.GroupByHostname {
+		all = newGrouping(r, nil, true)
+	}
+	return newGrouping(r, (*worker).hostnames, shape.Percentiles && shape.GroupByHostname), all
 }
 
 // group counts row groups in groupings.

@@ -11,36 +11,62 @@ import (
 
 // addKeyPercentiles adds the percentiles to the rows of topx, in a further pass. It counts the durations of the winners
 // only: the counts of all keys would need too much memory.
-func (r *run) addKeyPercentiles(ctx context.Context, groups []*group, rows []query.TopXRow) error {
-	var parts []*percentileKeys
+func (r *run) addKeyPercentiles(
+	ctx context.Context, days []rolledUpDay, groups []*group, rows []query.TopXRow,
+) error {
+	winners := map[string][]string{}
 	for _, part := range query.TopXParts {
-		of := &percentileKeys{part: part, keys: keysOfPart(part), places: map[string]int32{}}
 		for _, row := range rows {
-			if _, known := of.places[row.Key]; !known && slices.Contains(part.Labels, row.Label) {
-				of.places[row.Key] = int32(len(of.places))
+			if slices.Contains(part.Labels, row.Label) && !slices.Contains(winners[part.Column], row.Key) {
+				winners[part.Column] = append(winners[part.Column], row.Key)
 			}
 		}
-		of.counts = make([]durationCounts, len(of.places))
-		if len(of.places) > 0 {
-			parts = append(parts, of)
-		}
 	}
-	err := r.scan(ctx, groups, func(w *worker, _ int) error {
+	columns := percentilesOf(winners)
+	if err := r.countDurations(ctx, groups, columns); err != nil {
+		return err
+	}
+	if err := r.askDurations(ctx, days, winners, columns); err != nil {
+		return err
+	}
+	for _, of := range columns {
+		of.fill(rows)
+	}
+	return nil
+}
+
+// percentilesOf returns the columns with winners.
+func percentilesOf(winners map[string][]string) (columns []*percentileKeys) {
+	for _, part := range query.TopXParts {
+		won := winners[part.Column]
+		if len(won) == 0 {
+			continue
+		}
+		of := &percentileKeys{
+			part: part, keys: keysOfPart(part), places: map[string]int32{}, counts: make([]durationCounts, len(won)),
+		}
+		for i, key := range won {
+			of.places[key] = int32(i)
+		}
+		columns = append(columns, of)
+	}
+	return columns
+}
+
+// countDurations counts the durations of the winners in row groups.
+func (r *run) countDurations(ctx context.Context, groups []*group, columns []*percentileKeys) error {
+	return r.scan(ctx, groups, func(w *worker, _ int) error {
 		chosen, err := w.chosen()
 		if err != nil || len(chosen) == 0 {
 			return err
 		}
-		for _, of := range parts {
+		for _, of := range columns {
 			if err := of.read(w, chosen); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	for _, of := range parts {
-		of.fill(rows)
-	}
-	return err
 }
 
 // percentileKeys holds the winners of the labels whose keys are in the same column.
@@ -97,13 +123,18 @@ func (o *percentileKeys) read(w *worker, chosen []int32) error {
 	for place := range local {
 		counts[place] = local[place].count()
 	}
+	return o.join(w.run, counts)
+}
+
+// join adds counts of the winners.
+func (o *percentileKeys) join(r *run, counts []durationCounts) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	taken := int64(0)
 	for place := range counts {
 		taken += o.counts[place].join(counts[place])
 	}
-	return w.run.reserve(taken)
+	return r.reserve(taken)
 }
 
 // fill sets the percentiles of the rows.

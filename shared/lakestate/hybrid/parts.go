@@ -315,6 +315,20 @@ func (a askingCrew) Keys(
 	return found, nil
 }
 
+func (a askingCrew) Durations(
+	ctx context.Context, of scan.Part, winners map[string][]string,
+) (map[string][]byte, error) {
+	job := a.jobs[of.Path]
+	job.Winners = map[string][][]byte{}
+	for column, keys := range winners {
+		for _, key := range keys {
+			job.Winners[column] = append(job.Winners[column], []byte(key))
+		}
+	}
+	done, err := a.engine.do(ctx, job, a.counted)
+	return done.Durations, err
+}
+
 func (a askingCrew) Texts(
 	ctx context.Context, of scan.Part, dimension int, hashes []rollup.Hash,
 ) (map[rollup.Hash]string, error) {

@@ -72,16 +72,16 @@ func dividing(w *world, results *blobtest.Memory, c *crew) func(*hybrid.Config) 
 // TestParts runs the suite over an engine that has a crew count parts of the questions.
 func TestParts(t *testing.T) {
 	var scanned, other, jobs atomic.Int64
+	t.Cleanup(func() {
+		if scanned.Load() < other.Load() || jobs.Load() == 0 {
+			t.Errorf("parts answered %d questions, and the service %d", scanned.Load(), other.Load())
+		}
+	})
 	enginetest.Run(t, func(rows []lake.Row) engine.Engine {
 		w := newWorldIn(t, rows, &blobtest.Memory{})
 		c := &crew{}
 		t.Cleanup(func() { jobs.Add(c.jobs.Load()) })
 		return finding{counting{w.engine(dividing(w, &blobtest.Memory{}, c)), &scanned, &other}, t, w.service}
-	})
-	t.Cleanup(func() {
-		if scanned.Load() < other.Load() || jobs.Load() == 0 {
-			t.Errorf("parts answered %d questions, and the service %d", scanned.Load(), other.Load())
-		}
 	})
 }
 

@@ -25,7 +25,7 @@ import (
 // Folder is the folder of what is counted, below that of the results of queries.
 const Folder = "parts/"
 
-// Job is what a process does about a part: it counts the part, or looks for some of its keys or texts.
+// Job is what a process does about a part: it counts the part, or looks for some of its keys, durations or texts.
 type Job struct {
 	Version string          // of the program
 	Query   json.RawMessage // of Encode
@@ -34,6 +34,8 @@ type Job struct {
 	Write string // the name of the object for what is counted
 
 	Keys map[string][]uint64 `json:",omitempty"` // hashes of keys to look for, by columns of topx
+
+	Winners map[string][][]byte `json:",omitempty"` // of topx, by columns: keys whose durations are looked for
 
 	Dimension int           `json:",omitempty"` // of facets
 	Texts     []rollup.Hash `json:",omitempty"` // hashes of values of the dimension, whose texts are looked for
@@ -55,6 +57,8 @@ type Done struct {
 
 	Keys  map[string][]byte `json:",omitempty"` // of rollup.EncodeKnown
 	Texts []Text            `json:",omitempty"`
+
+	Durations map[string][]byte `json:",omitempty"` // of scan.DurationsOfPart
 
 	Bytes    int64   // that were read
 	Requests int     // for them
@@ -141,6 +145,16 @@ func (w *Worker) do(
 		for column, keys := range found {
 			done.Keys[column] = rollup.EncodeKnown(keys)
 		}
+		return err
+	case len(job.Winners) > 0:
+		winners := map[string][]string{}
+		for column, keys := range job.Winners {
+			for _, key := range keys {
+				winners[column] = append(winners[column], string(key))
+			}
+		}
+		var err error
+		done.Durations, err = scan.DurationsOfPart(ctx, q, objects, winners, o)
 		return err
 	case len(job.Texts) > 0:
 		found, err := scan.TextsOfPart(ctx, q, objects, job.Dimension, job.Texts, o)

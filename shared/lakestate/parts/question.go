@@ -61,7 +61,7 @@ func identity(q query.Query) string {
 			shape += fmt.Sprintf(" (%s)", d.Identity())
 		}
 	case query.Stats:
-		shape += fmt.Sprintf(" %t", s.GroupByHostname)
+		shape += fmt.Sprintf(" %t %t", s.GroupByHostname, s.Percentiles)
 	}
 	return shape + "\n" + q.SegmentsIdentity() + "\n" + query.ConditionsIdentity(q.Conditions)
 }
@@ -96,6 +96,8 @@ type question struct {
 	Zone     string        `json:",omitempty"`
 	Period   *query.Period `json:",omitempty"` // of the whole question, on which segments by a local clock depend
 	PerHosts bool          `json:",omitempty"`
+
+	Percentiles bool `json:",omitempty"`
 }
 
 // The kinds of questions.
@@ -119,10 +121,10 @@ func (to *question) setShape(q query.Query) error {
 			to.By = append(to.By, d.String())
 		}
 	case query.Stats:
-		if s.By != nil || s.Percentiles {
-			return fmt.Errorf("%w: stats by a field or with percentiles", ErrNoText)
+		if s.By != nil {
+			return fmt.Errorf("%w: stats by a field", ErrNoText)
 		}
-		to.Kind, to.PerHosts = kindStats, s.GroupByHostname
+		to.Kind, to.PerHosts, to.Percentiles = kindStats, s.GroupByHostname, s.Percentiles
 		to.setSegments(s.SegmentSeconds, s.Zone, q.Period)
 	case query.Timeline:
 		to.Kind = kindTimeline
@@ -161,7 +163,9 @@ func (from *question) shape() (query.Shape, error) {
 		}
 		return facets, nil
 	case kindStats:
-		return query.Stats{SegmentSeconds: from.Segment, Zone: zone, GroupByHostname: from.PerHosts}, nil
+		return query.Stats{
+			SegmentSeconds: from.Segment, Zone: zone, GroupByHostname: from.PerHosts, Percentiles: from.Percentiles,
+		}, nil
 	case kindTimeline:
 		return query.Timeline{SegmentSeconds: from.Segment, Zone: zone}, nil
 	}
