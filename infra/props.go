@@ -120,8 +120,8 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "scan-megabytes", int: &p.ScanMegabytes,
-			doc: "Maximum number of megabytes of columns that [a function reads itself](#scans-in-functions) instead of " +
-				"asking Athena; 0 has Athena answer all questions.",
+			doc: "Maximum number of megabytes of columns that [a function reads itself](#scans-in-functions) for one question; 0 " +
+				"has parts counted of all questions, or Athena answer them.",
 		},
 		{
 			name: "parts-at-once", int: &p.PartsAtOnce,

@@ -96,7 +96,7 @@ func (k *costCommand) print(c terminal.Console, size cost.Bytes) error {
 			RequestsPerDay: requests, QueriesPerDay: k.QueriesPerDay, PeriodHours: k.PeriodHours,
 			ExportsPerDay: k.ExportsPerDay, ExportRecords: k.ExportRecords, ReportsPerDay: k.ReportsPerDay,
 			RawDays: k.RawDays, LakeDays: k.LakeDays, LogsPerDay: k.LogsPerDay,
-			Filtered: k.Filtered, Repeated: k.Repeated,
+			Filtered: k.Filtered, Repeated: k.Repeated, Parts: true,
 		}
 		bills = append(bills, cost.Estimate(load, size, cost.Regions[k.Region]))
 		load.AthenaAlone = true

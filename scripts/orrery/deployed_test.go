@@ -89,6 +89,7 @@ func TestDeployed(t *testing.T) {
 	t.Run("the schedule starts compaction", func(t *testing.T) { testCompaction(t, d, both) })
 	t.Run("values of compacted hours", func(t *testing.T) { testValues(t, both) })
 	t.Run("scheduled reports are delivered", delivery)
+	t.Run("parts of questions", func(t *testing.T) { testParts(t, d, both) })
 	t.Run("no record is lost or doubled if ingest is killed", func(t *testing.T) { testKilled(t, d, both, data) })
 	t.Run("a log whose notification is lost is sent again", func(t *testing.T) { testLost(t, d, both, data) })
 	t.Run("an unreadable log ends in quarantine", func(t *testing.T) { testPoison(t, d, both) })

@@ -95,7 +95,7 @@ var (
 	}
 	ScanMegabytes = Variable{
 		Name:    "ORRERY_SCAN_MEGABYTES",
-		Doc:     "how many megabytes of columns a function reads itself instead of asking Athena; 0 for none",
+		Doc:     "how many megabytes of columns a function reads itself for one question; 0 for none",
 		Default: strconv.Itoa(DefaultScan),
 		Example: "200",
 	}

@@ -32,7 +32,7 @@ const (
 	// MostPartsAtOnce is the maximum of PartsAtOnce.
 	MostPartsAtOnce = 400
 	// PartMemory is the memory of the function Part, in MB.
-	PartMemory = 3008
+	PartMemory = 1769
 	// KeepQueries is how long callers can ask about a query. The results of queries must be kept for longer.
 	KeepQueries = 24 * time.Hour
 	// LongestReport is how long a scheduled report and its deliveries may take. It is shorter than a lease of package

@@ -28,6 +28,7 @@ type Load struct {
 	Repeated       float64 // the share of the queries, from 0 to 1, that repeat an equal one of the minutes before
 	Filtered       float64 // the share of the queries, from 0 to 1, that have conditions besides the period
 	AthenaAlone    bool    // Athena answers all queries
+	Parts          bool    // functions count parts of large queries
 }
 
 // Item is a line of the bill.
@@ -108,6 +109,10 @@ var Assumptions = []string{
 		"newest hours; that is not included.",
 	"A histogram is split by status, and a diff compares blocked requests with the others; against another period it " +
 		"reads that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
+	"Other queries of topx, facets, diff, timeline and stats are divided into parts of an hour, or of 128 MB, if they have at " +
+		"most 1,000 parts: functions with 1,769 MB count these at the same time, at 90 MB and 0.7 to 25 million records a second. " +
+		"The query takes 5 s. Parts are kept for a day: if a query is repeated, or has no conditions, only the current hour is " +
+		"counted, and half an hour at the begin of the period. So logs arrive within minutes.",
 	"Incidents are not included. The questions about the hours of a day and of the day before read about as much as five " +
 		"queries of stats about two days; the others read the hours that stand out.",
 	"Effects, marks and rules that are tried are not included. An effect needs eight queries of stats, about two periods of " +
@@ -193,10 +198,31 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		return share, hours
 	}
 	gets := (asked*max(0, l.PeriodHours-freshHours)+questions*24)*objects*getsPerObject + asked*freshObjects*getsPerFresh
+	// ofParts returns what is divided of the queries of a route that are left to Athena otherwise.
+	ofParts := func(route string) divided {
+		share, _ := ofRollups(route)
+		if scanned(b.Route[route]*period, ofPeriod) == 1 {
+			return divided{}
+		}
+		_, can := rolledUp[route]
+		again := 0.0 // of the queries, which read the records of all hours again for percentiles
+		if b.Percentiles[route] > 0 {
+			again = percentiles
+		}
+		return l.partsOf(route, queries*(1-share), again, hour, b.Route[route], can && areLarge && route != "timeline")
+	}
+	var parts divided
 	saved := 0.0 // seconds
 	for route, bytes := range b.Route {
 		share, hours := ofRollups(route)
 		small := scanned(bytes*period, ofPeriod)
+		of := ofParts(route)
+		parts.queries, parts.counted, parts.seconds = parts.queries+of.queries, parts.counted+of.counted, parts.seconds+of.seconds
+		parts.kept += of.kept
+		saved += of.queries * (querySeconds - partsSeconds)
+		gets += of.joined * getsPerPart
+		gets -= of.spared * max(0, l.PeriodHours-freshHours-0.5) * objects * getsPerObject
+		gets -= of.spared * freshObjects * (freshHours - changing) / freshHours * getsPerFresh
 		saved += queries * (share + (1-share)*small) * (querySeconds - scanSeconds)
 		gets -= queries * (1 - share) * small * l.Repeated * max(0, l.PeriodHours-freshHours) * objects * getsPerObject
 		rollups := (l.PeriodHours - hours) * objects
@@ -205,6 +231,19 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 			rollups /= 24
 		}
 		gets += queries * share * rollups * getsPerRollup
+	}
+	var reported float64 // by a report
+	for _, question := range b.Report {
+		bytes := question.Columns * l.RequestsPerDay
+		if question.Records {
+			reported += max(smallQuery, bytes+b.Parquet*min(parquet.RowsPerGroup, l.RequestsPerDay))
+			continue
+		}
+		if l.Parts && !l.AthenaAlone && scanned(bytes, 24*objects) == 0 {
+			parts.seconds += reports * bytes / partNetwork
+			continue
+		}
+		reported += billed(bytes, 24*objects)
 	}
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
 
@@ -222,14 +261,16 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		inRollups, kept = inRollups+l.RequestsPerDay, kept+rollupShare
 	}
 	add("S3", "rollups kept, GB", l.RequestsPerDay*kept*l.LakeDays*b.Parquet/1e9, p.StorageGB)
+	add("S3", "counted parts kept, GB", parts.kept/month*partKept/1e9, p.StorageGB)
 	add("S3", "old versions kept, GB", l.RequestsPerDay*(oldDays+stagedCopies*stagedDays)*b.Parquet/1e9, p.StorageGB)
-	add("S3", "writes and listings, 1,000", logs*putsPerLog/1e3, p.Puts1000)
+	add("S3", "writes and listings, 1,000", (logs*putsPerLog+parts.counted)/1e3, p.Puts1000)
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)
 	add("S3", "listings for estimates and the status, 1,000", lists/1e3, p.Puts1000)
 	add("SQS", "requests, million", logs*3/1e6, p.QueueMillion)
 	add("Lambda", "ingest and compact, GB-s", ingestSeconds*ingestGB, p.LambdaGBs)
 	add("Lambda", "rollups, GB-s", inRollups*month*rollupCPU/ingestCores*ingestGB, p.LambdaGBs)
 	add("Lambda", "queries, GB-s", (asked*querySeconds-saved)*queryGB, p.LambdaGBs)
+	add("Lambda", "parts of queries, GB-s", parts.seconds*partGB, p.LambdaGBs)
 	add("Lambda", "values, saved filters and status, GB-s", queries*smallSeconds*valuesGB+small*smallSeconds*smallGB+
 		queries*listings(ofStatus)*listSeconds*smallGB, p.LambdaGBs)
 	looks := 0.0
@@ -238,7 +279,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	}
 	add("Lambda", "scheduled reports, GB-s",
 		questions/inquiry.Many*querySeconds*reportGB+looks*tickSeconds*smallGB, p.LambdaGBs)
-	add("Lambda", "invocations, million", (requests+logs+reports+looks)/1e6, p.InvokeMillion)
+	add("Lambda", "invocations, million", (requests+logs+reports+looks+parts.counted)/1e6, p.InvokeMillion)
 	days := l.PeriodHours/24 + 1
 	if l.PeriodHours > sizesDays*24 {
 		days = 0
@@ -253,25 +294,16 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 			bytes = (1 - scanned(b.Route[route]*period, ofPeriod)) * max(smallQuery, b.Route[route]*period+rowGroup)
 		}
 		share, _ := ofRollups(route)
-		add("Athena", "scanned by "+route+", TB", queries*(1-share)*bytes/1e12, p.AthenaTB)
+		add("Athena", "scanned by "+route+", TB", queries*(1-share)*(1-ofParts(route).share)*bytes/1e12, p.AthenaTB)
 	}
 	page := max(smallQuery, b.Route["logs"]*period*pageShare+rowGroup)
 	add("Athena", "scanned by exports of logs, TB", pages*page/1e12, p.AthenaTB)
 	var further float64 // of a query of each route with percentiles
 	for route, touched := range b.Percentiles {
 		without := b.Route[route] * period
-		further += billed(without+touched*period, ofPeriod) - billed(without, ofPeriod)
+		further += (1 - ofParts(route).share) * (billed(without+touched*period, ofPeriod) - billed(without, ofPeriod))
 	}
 	add("Athena", "scanned for percentiles, TB", queries*percentiles*further/1e12, p.AthenaTB)
-	var reported float64 // by a report
-	for _, question := range b.Report {
-		bytes := question.Columns * l.RequestsPerDay
-		if question.Records {
-			reported += max(smallQuery, bytes+b.Parquet*min(parquet.RowsPerGroup, l.RequestsPerDay))
-			continue
-		}
-		reported += billed(bytes, 24*objects)
-	}
 	add("Athena", "scanned by scheduled reports, TB", reports*reported/1e12, p.AthenaTB)
 	add("SES", "mails of reports and their MB, 1,000", reports/1e3, p.Mail1000+1e3*mailMB*p.MailMB)
 	add("API Gateway", "requests, million", requests/1e6, p.GatewayMillion)

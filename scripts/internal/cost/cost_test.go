@@ -197,6 +197,43 @@ func TestRolledUpDays(t *testing.T) {
 	}
 }
 
+// TestParts: functions count the parts of queries that are too large for a scan. Queries that are repeated count only the hours
+// that change, and queries with too many parts are left to Athena.
+func TestParts(t *testing.T) {
+	size := Bytes{
+		Parquet: 150, Route: map[string]float64{"topx": 32, "histogram": 9}, Percentiles: map[string]float64{"topx": 20},
+		Report: []ReportBytes{{Columns: 30}},
+	}
+	units := func(load Load) map[string]float64 {
+		found := map[string]float64{}
+		for _, item := range Estimate(load, size, Regions["eu-central-1"]) {
+			found[item.Service+" "+item.What] = item.Units
+		}
+		return found
+	}
+	load := Load{RequestsPerDay: 240e6, QueriesPerDay: 100, PeriodHours: 24, Filtered: 1, Parts: true, ReportsPerDay: 1}
+	all := units(load)
+	// An hour has 320 MB of columns, so three parts. One query in ten reads all again for percentiles.
+	counted := 30.4 * 100 * 24 * 3 * 1.1
+	seconds := 30.4*100*24*1.1*max(10e6*0.6e-6, 320e6/90e6) + counted*0.3 + 30.4*240e6*30/90e6
+	if got, want := all["Lambda parts of queries, GB-s"], seconds*1769/1024; math.Abs(got-want) > want/1e9 {
+		t.Errorf("%v GB-s of parts, not %v", got, want)
+	}
+	for what, want := range map[string]bool{"topx": false, "histogram": true, "scheduled reports": false} {
+		if got := all["Athena scanned by "+what+", TB"]; (got > 0) != want {
+			t.Errorf("Athena scans %v TB for %s", got, what)
+		}
+	}
+	load.Repeated = 1
+	if got, want := units(load)["S3 counted parts kept, GB"], 100*(1.5+0.1*24)*10e6*2*1.5/1e9; math.Abs(got-want) > want/1e9 {
+		t.Errorf("%v GB of parts are kept, not %v", got, want)
+	}
+	load.PeriodHours = 24 * 30
+	if units(load)["Athena scanned by topx, TB"] == 0 {
+		t.Error("Athena scans nothing for queries with 2,160 parts")
+	}
+}
+
 // TestAthenaAlone: every query is charged by Athena.
 func TestAthenaAlone(t *testing.T) {
 	load := Load{RequestsPerDay: 1000, QueriesPerDay: 1, PeriodHours: 1, AthenaAlone: true}

@@ -49,7 +49,7 @@ type Config struct {
 	Rollups blob.Store     // the bucket with the rollups of days; nil: none are used
 	Parts   *Parts         // of questions that are too large for a scan; nil: the service answers these; it needs Rollups
 
-	MostBytes   int64         // most bytes of columns of a query for the scan; 0: the service answers all queries
+	MostBytes   int64         // most bytes of columns of a query for the scan; 0: it answers no query
 	MostObjects int           // most objects of such a query; 0: DefaultObjects
 	ManyBytes   int64         // bytes of columns from which on rollups of objects are looked for; 0: DefaultMany
 	Longest     time.Duration // the time after which the service is asked; 0: 8 seconds
@@ -300,7 +300,7 @@ const lessTried = 4
 // plan returns how the scan answers q, or a scan.ErrUnsupported if the service does.
 func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 	logs := scan.SupportsNewest(q)
-	if !scan.Supports(q) && !logs || e.MostBytes == 0 {
+	if !scan.Supports(q) && !logs || e.MostBytes == 0 && (logs || e.Parts == nil) {
 		return nil, scan.ErrUnsupported
 	}
 	state, err := e.States.State(ctx)
@@ -351,7 +351,7 @@ func (e *Engine) plan(ctx context.Context, q query.Query) (*plan, error) {
 			return nil, err
 		}
 	}
-	few := len(p.read) <= e.MostObjects
+	few := len(p.read) <= e.MostObjects && e.MostBytes > 0
 	switch {
 	case few && p.columnBytes+p.sections <= e.MostBytes:
 		return p, nil

@@ -48,7 +48,7 @@ type Bucket interface {
 // The defaults of Parts. A function reads a part of this size in about two seconds.
 const (
 	DefaultPart  = 128 << 20
-	DefaultParts = 400
+	DefaultParts = 1000
 )
 
 // Prices in most regions, in US dollars.
@@ -56,6 +56,9 @@ const (
 	USDPerGBSecond = 1.33334e-5 // of a function on arm64
 	USDPerPut      = 5e-6
 )
+
+// joinedBytes is how many bytes of what others have counted are joined, at most.
+const joinedBytes = 200 << 20
 
 // partRate is how many bytes of columns a process of the crew counts in a second, at least, unless most of the records
 // are different from each other. Estimates use it.
@@ -125,6 +128,7 @@ func (e *Engine) divide(ctx context.Context, p *plan) (bool, error) {
 			}
 		}
 	}
+	p.mostBytes = max(p.mostBytes, joinedBytes)
 	return len(p.shares) > 0, nil
 }
 
