@@ -58,8 +58,8 @@ func testParts(t *testing.T, d *localaws.Deployment, s *targets) {
 	const period = "timestamp between 2026-01-01 01:15 and 2026-01-01 04:30"
 	var questions []apiRequest
 	for route, more := range map[string]url.Values{
-		"topx": {"percentiles": {"true"}}, "facets": {"by": {"host,ip,tags"}}, "timeline": {"segment": {"300"}},
-		"stats": {"percentiles": {"true"}, "group_by": {"hostname"}}, "diff": {"select": {"blocked is true"}},
+		"topx": {"figures": {"percentiles"}}, "facets": {"by": {"host,ip,tags"}}, "timeline": {"segment": {"300"}},
+		"stats": {"figures": {"percentiles"}, "group_by": {"hostname"}}, "diff": {"select": {"blocked is true"}},
 	} {
 		for _, filter := range []string{period, `status >= 400, not path ~ (?i)^/login, ` + period} {
 			parameters := maps.Clone(more)
