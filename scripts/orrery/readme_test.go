@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/testkit/goldentest"
 )
@@ -146,4 +149,73 @@ func split(t *testing.T, line string) []string {
 		}
 	}
 	return words
+}
+
+// TestREADMEFollowsALog starts a server with the settings that the README shows for a log that grows.
+func TestREADMEFollowsALog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the commands of the page are skipped with -short")
+	}
+	settings := settingsOfPage.FindStringSubmatch(textOf(t, "../../README.md"))
+	if settings == nil {
+		t.Fatal("the page has no settings")
+	}
+	root, data := t.TempDir(), t.TempDir()
+	settings[1] = strings.ReplaceAll(settings[1], "/var/log/nginx", filepath.ToSlash(root))
+	if err := os.WriteFile(filepath.Join(data, "orrery.toml"), []byte(settings[1]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(filepath.Join(root, "access.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	write := func(path string) {
+		at := time.Now().UTC().Format("02/Jan/2006:15:04:05 -0700")
+		if _, err := fmt.Fprintf(file, "203.0.113.7 - - [%s] \"GET %s HTTP/1.1\" 200 1 \"-\" \"curl\"\n", at, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("/first")
+	s := startServer(t, data, "--watch", "--no-demo")
+	for i, path := range []string{"/first", "/second"} {
+		if i > 0 {
+			write(path)
+		}
+		for line := range s.lines {
+			if strings.Contains(line, `"msg":"imported"`) {
+				break
+			}
+		}
+		found := s.results("logs", "timestamp between now-1d and now+1h")
+		if len(found) != i+1 || found[0]["path"] != path || found[0]["host"] != "shop.example" {
+			t.Fatalf("after %s: %v", path, found)
+		}
+	}
+}
+
+// TestREADMEAttackedYesterday runs the command that the README shows for the incidents of yesterday.
+func TestREADMEAttackedYesterday(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the commands of the page are skipped with -short")
+	}
+	command := regexp.MustCompile(`(?m)^orrery (incidents .*yesterday.* --tz (.*))$`).FindStringSubmatch(textOf(t, "../../README.md"))
+	if command == nil {
+		t.Fatal("the page has no such command")
+	}
+	zone, err := time.LoadLocation(command[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, today := t.TempDir(), time.Now().In(zone)
+	_, errs, code := inProcess(t, "generate", "--records", "20000", "--scene", "two-at-once", "--data", data,
+		"--from", today.AddDate(0, 0, -1).Format(time.DateOnly), "--to", today.Format(time.DateOnly))
+	if code != exit.Done {
+		t.Fatal(errs)
+	}
+	t.Setenv("ORRERY_DATA", data)
+	out, errs, code := inProcess(t, append(split(t, command[1]), "--format", "table")...)
+	if code != exit.Done || !strings.Contains(out, "Flood of shop.example") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
 }
