@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"regexp"
@@ -32,11 +33,25 @@ func TestProgramsOfTheGuide(t *testing.T) {
 		t.Helper()
 		return outputOf(t, s, "a key of the test", name, arguments...)
 	}
-	t.Run("curl prints an answer", func(t *testing.T) {
+	t.Run("curl prints the ten addresses with the most blocked requests", func(t *testing.T) {
 		var a answers.Answer
 		out := shown(t, "sh", "-c", programs["sh"])
-		if err := json.Unmarshal([]byte(out), &a); err != nil || len(a.Data.Results) == 0 {
-			t.Errorf("%.200s: %v", out, err)
+		if err := json.Unmarshal([]byte(out), &a); err != nil || len(a.Data.Results) != 1 {
+			t.Fatalf("%.200s: %v", out, err)
+		}
+		var found struct {
+			Values []struct {
+				Value   string `json:"value"`
+				Blocked int    `json:"num_of_blocked_requests"`
+			} `json:"values"`
+		}
+		if err := json.Unmarshal(a.Data.Results[0], &found); err != nil || len(found.Values) != 10 {
+			t.Fatalf("%.200s: %v", out, err)
+		}
+		for i, v := range found.Values {
+			if net.ParseIP(v.Value) == nil || v.Blocked == 0 || i > 0 && v.Blocked > found.Values[i-1].Blocked {
+				t.Errorf("place %d: %+v", i+1, v)
+			}
 		}
 	})
 	t.Run("the program in Python prints all records", func(t *testing.T) {

@@ -171,6 +171,8 @@ func TestReadmeRequestsAreAnswered(t *testing.T) {
 				s = newTestServer(t, "imports")
 			case strings.Contains(pair[1], "/metrics"):
 				s = newTestServer(t, "metrics")
+			case strings.Contains(pair[1], "Authorization: "):
+				s = newTestServer(t, "keys")
 			}
 			got := string(s.send(t, examples.ReadMessage(pair[1])).body)
 			got = strings.TrimRight(strings.ReplaceAll(got, "\r\n", "\n"), "\n")
