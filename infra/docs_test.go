@@ -45,6 +45,37 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// TestREADMEListsTheAlarms compares the alarms in README.md with the template.
+func TestREADMEListsTheAlarms(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := os.ReadFile("testdata/ops.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Alarms\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var got, want []string
+	for _, row := range regexp.MustCompile(`(?m)^\| [^`+"`"+`]+ \| (.*) \|$`).FindAllStringSubmatch(section, -1) {
+		for _, m := range regexp.MustCompile("`([a-z0-9-]+)`").FindAllStringSubmatch(row[1], -1) {
+			got = append(got, m[1])
+		}
+	}
+	every := regexp.MustCompile("-(errors|throttled)$") // of the functions; Athena and the table have alarms of their own
+	for _, m := range regexp.MustCompile(`"AlarmName": "orrery-([^"]+)"`).FindAllStringSubmatch(string(template), -1) {
+		if !every.MatchString(m[1]) || slices.Contains([]string{"athena-throttled", "table-throttled", "topx-errors"}, m[1]) {
+			want = append(want, m[1])
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if len(want) < 20 || !slices.Equal(got, want) {
+		t.Errorf("README.md lists the alarms\n%q, the template has\n%q", got, want)
+	}
+}
+
 // TestDeployCommandsOfOneStack checks the commands that deploy a single stack, in documents, scripts and the texts of
 // programs. Without -e the toolkit deploys the stacks that it depends on, too. To go back to an earlier version would
 // then remove exports that are in use, which CloudFormation refuses.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,6 +53,7 @@ func TestCost(t *testing.T) {
 	if !strings.Contains(string(page), want) {
 		t.Errorf("the README about deployments does not say that %s", want)
 	}
+	costOfREADME(t, string(page))
 	if code := run(t.Context(), []string{"cost", "--queries-per-day=-1"}, c); code != exit.Usage {
 		t.Errorf("a negative number of queries: exit %d", code)
 	}
@@ -60,6 +62,36 @@ func TestCost(t *testing.T) {
 	}
 	if code := run(t.Context(), []string{"cost", "--exports-per-day=-1"}, c); code != exit.Usage {
 		t.Errorf("a negative number of exports: exit %d", code)
+	}
+}
+
+// costOfREADME runs the command of the page about deployments, and compares what the page says about its output.
+func costOfREADME(t *testing.T, page string) {
+	t.Helper()
+	command := regexp.MustCompile(`(?m)^orrery (cost .*)$`).FindStringSubmatch(page)
+	if command == nil {
+		t.Fatal("the page has no such command")
+	}
+	out, errs, code := inProcess(t, split(t, command[1])...)
+	if code != exit.Done {
+		t.Fatal(errs)
+	}
+	sums := map[string]float64{}
+	for _, line := range regexp.MustCompile(`(?m)^ +([0-9.,]+)  (Athena|S3|total.*)`).FindAllStringSubmatch(out, -1) {
+		usd, err := strconv.ParseFloat(strings.ReplaceAll(line[1], ",", ""), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[line[2]] += usd
+	}
+	for _, want := range []string{
+		fmt.Sprintf("The total is $%.0f a month", sums["total"]),
+		fmt.Sprintf("Athena costs $%.0f of this, and S3 $%.0f.", sums["Athena"], sums["S3"]),
+		fmt.Sprintf("If Athena answered all queries, the total would be $%.0f.", sums["total if Athena answered all queries"]),
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(page), " "), want) {
+			t.Errorf("the page does not say: %s\n%s", want, out)
+		}
 	}
 }
 
