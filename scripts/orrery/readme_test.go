@@ -169,7 +169,11 @@ func TestREADMEFollowsALog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	t.Cleanup(func() {
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	write := func(path string) {
 		at := time.Now().UTC().Format("02/Jan/2006:15:04:05 -0700")
 		if _, err := fmt.Fprintf(file, "203.0.113.7 - - [%s] \"GET %s HTTP/1.1\" 200 1 \"-\" \"curl\"\n", at, path); err != nil {
