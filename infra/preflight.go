@@ -110,6 +110,9 @@ func lambdaLimit(ctx context.Context, c aws.Config, p Props) finding {
 			"-c reserve-concurrency=true, or: %s", writing, unreservedMinimum, more)
 	case limit <= writing:
 		f.remedy = "Deploy with a lower -c ingest-concurrency, or: " + more
+	case p.PartsAtOnce > (limit-writing)/2:
+		f.text += fmt.Sprintf("; the parts of a large question may take %d", p.PartsAtOnce)
+		f.remedy = "Deploy with -c parts-at-once=0, so that Athena answers large questions, or: " + more
 	}
 	return f
 }

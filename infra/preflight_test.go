@@ -130,6 +130,8 @@ func TestPreflight(t *testing.T) {
 	}
 	reserving := defaults
 	reserving.ReserveConcurrency = true
+	undivided := defaults
+	undivided.PartsAtOnce = 0
 	greedy := defaults
 	greedy.IngestConcurrency, greedy.RequestsPerSecond, greedy.Burst = 50, 20_000, 6000
 	for _, test := range []struct {
@@ -139,7 +141,8 @@ func TestPreflight(t *testing.T) {
 		problems string // their subjects
 	}{
 		{"the defaults fit an established account", established, defaults, ""},
-		{"the defaults fit a limit of 10 functions", limits(10, 10_000, 5000, 150), defaults, ""},
+		{"large questions take all of 10 functions", limits(10, 10_000, 5000, 150), defaults, "Lambda"},
+		{"10 functions are enough without parts", limits(10, 10_000, 5000, 150), undivided, ""},
 		{"reservations fit an established account", established, reserving, ""},
 		{"nothing can be reserved of 10", limits(10, 10_000, 5000, 150), reserving, "Lambda"},
 		{"100 must stay unreserved", limits(105, 10_000, 5000, 150), reserving, "Lambda"},

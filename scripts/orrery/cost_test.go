@@ -78,7 +78,7 @@ func costOfREADME(t *testing.T, page string) {
 		t.Fatal(errs)
 	}
 	sums := map[string]float64{}
-	for _, line := range regexp.MustCompile(`(?m)^ +([0-9.,]+)  (Athena|S3|total.*)`).FindAllStringSubmatch(out, -1) {
+	for _, line := range regexp.MustCompile(`(?m)^ +([0-9.,]+)  (Lambda|S3|total.*)`).FindAllStringSubmatch(out, -1) {
 		usd, err := strconv.ParseFloat(strings.ReplaceAll(line[1], ",", ""), 64)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func costOfREADME(t *testing.T, page string) {
 	tens := func(name string) float64 { return math.Round(sums[name]/10) * 10 }
 	for _, want := range []string{
 		fmt.Sprintf("The total is about $%.0f a month", tens("total")),
-		fmt.Sprintf("$%.0f for Athena, $%.0f for S3,", tens("Athena"), tens("S3")),
+		fmt.Sprintf("$%.0f for S3, $%.0f for Lambda,", tens("S3"), tens("Lambda")),
 		fmt.Sprintf("If Athena answered all queries, the total would be about $%.0f.", tens("total if Athena answered all queries")),
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(page), " "), want) {

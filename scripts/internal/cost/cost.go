@@ -315,7 +315,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 // OfReport returns the cost of one daily report.
 func OfReport(requestsPerDay float64, b Bytes, p Prices) (usd float64) {
 	with := func(reports float64) float64 {
-		return Total(Estimate(Load{RequestsPerDay: requestsPerDay, PeriodHours: 24, ReportsPerDay: reports}, b, p))
+		return Total(Estimate(Load{RequestsPerDay: requestsPerDay, PeriodHours: 24, ReportsPerDay: reports, Parts: true}, b, p))
 	}
 	return (with(2) - with(1)) / month // the first one also has the search for what is due
 }

@@ -108,13 +108,13 @@ func TestOfReport(t *testing.T) {
 		Report: []ReportBytes{{Columns: 10}, {Columns: 0.01}, {Columns: 20, Records: true}},
 	}
 	p := Regions["us-east-1"]
-	for requests, scanned := range map[float64]float64{
-		1e6:   20e6 + 200*parquet.RowsPerGroup,
-		100e6: 1000e6 + 2000e6 + 200*parquet.RowsPerGroup,
+	for requests, scanned := range map[float64]struct{ athena, parts float64 }{ // bytes
+		1e6:   {athena: 20e6 + 200*parquet.RowsPerGroup},
+		100e6: {athena: 2000e6 + 200*parquet.RowsPerGroup, parts: 1000e6},
 	} {
 		// Three questions read the 24 objects of the day, which one listing has, and are written twice; the run is
 		// written ten times.
-		want := scanned/1e12*5 + 3.0/8*3*p.LambdaGBs + p.InvokeMillion/1e6 + (0.10+100*0.00012)/1e3 +
+		want := scanned.athena/1e12*5 + scanned.parts/90e6*1769/1024*p.LambdaGBs + 3.0/8*3*p.LambdaGBs + p.InvokeMillion/1e6 + (0.10+100*0.00012)/1e3 +
 			3*24*12/1e3*p.Gets1000 + 3/1e3*p.Puts1000 + (3*2+10)/1e6*p.WriteMillion
 		if got := OfReport(requests, size, p); math.Abs(got-want) > want/1e6 {
 			t.Errorf("at %g requests a day: %v USD, not %v", requests, got, want)
