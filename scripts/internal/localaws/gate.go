@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/orrery/orrery/shared/fakeaws/iamproxy"
+	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/report/destination"
 )
@@ -83,7 +84,7 @@ func (g *gate) open(outputs map[string]string, needs destination.Needs) {
 		Table: outputs[tableOutput], RawBucket: outputs["RawBucketName"],
 		RawQueue: path.Base(outputs["RawQueueURL"]), RawDeadLetters: path.Base(outputs["RawDeadLettersURL"]),
 		LakeBucket: outputs["LakeBucketName"], ResultBucket: outputs["ResultsBucketName"],
-		ReportsWorkgroup: Name + "-reports", ReportQueue: path.Base(outputs["ReportQueueURL"]),
+		ReportsWorkgroup: Name + "-reports", PartFunction: Name + "-" + lambdas.Part, ReportQueue: path.Base(outputs["ReportQueueURL"]),
 	}
 	g.resources = names.Reaching(needs)
 	if first {
