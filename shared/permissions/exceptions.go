@@ -20,6 +20,8 @@ func (e Exception) covers(a Atom) bool {
 
 // Exceptions are all exceptions. Those of querying are also those of querying for reports.
 var Exceptions = slices.Concat(queryingExceptions("querying"), queryingExceptions(queryingForReportsName), []Exception{
+	// Other functions look for the parts of questions, and for reports there may be none.
+	{queryingForReportsName, ResultListing, []string{"s3:ListBucket"}, resultAccess, ""},
 	{"ingesting", RawQueue, []string{"sqs:DeleteMessage", "sqs:ReceiveMessage"}, queueAccess, ""},
 	{"making reports", ReportQueue, []string{
 		"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
@@ -35,7 +37,7 @@ func queryingExceptions(task string) []Exception {
 		{task, ResultObjects, []string{
 			"s3:AbortMultipartUpload", "s3:ListMultipartUploadParts", "s3:PutObject",
 		}, resultAccess, ""},
-		{task, ResultListing, []string{"s3:ListBucket", "s3:ListBucketMultipartUploads"}, resultAccess, ""},
+		{task, ResultListing, []string{"s3:ListBucketMultipartUploads"}, resultAccess, ""},
 		{task, ResultBucket, []string{"s3:GetBucketLocation"}, resultAccess, ""},
 	}
 }

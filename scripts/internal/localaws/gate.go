@@ -84,7 +84,8 @@ func (g *gate) open(outputs map[string]string, needs destination.Needs) {
 		Table: outputs[tableOutput], RawBucket: outputs["RawBucketName"],
 		RawQueue: path.Base(outputs["RawQueueURL"]), RawDeadLetters: path.Base(outputs["RawDeadLettersURL"]),
 		LakeBucket: outputs["LakeBucketName"], ResultBucket: outputs["ResultsBucketName"],
-		ReportsWorkgroup: Name + "-reports", PartFunction: Name + "-" + lambdas.Part, ReportQueue: path.Base(outputs["ReportQueueURL"]),
+		ReportsWorkgroup: Name + "-reports", ReportQueue: path.Base(outputs["ReportQueueURL"]),
+		PartFunction: Name + "-" + lambdas.Part,
 	}
 	g.resources = names.Reaching(needs)
 	if first {
