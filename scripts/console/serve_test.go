@@ -76,7 +76,7 @@ func (s *served) count(holds func(one sent) bool) int {
 	return n
 }
 
-var addressPattern = regexp.MustCompile(`answers on (http://[0-9.:]+)`)
+var addressPattern = regexp.MustCompile(`"msg":"serving","url":"(http://[0-9.:]+)`)
 
 // program returns a build of the command, which can be given by ORRERY_TEST_PROGRAM. Only tests with a browser need it.
 func program(t *testing.T) string {

@@ -69,7 +69,8 @@ type server struct {
 	log     strings.Builder
 }
 
-var addressPattern = regexp.MustCompile(`answers on (http://[a-z0-9.:\[\]]+)`)
+// addressPattern finds the address of a server in its log, or in what earlier versions and those on a terminal print.
+var addressPattern = regexp.MustCompile(`(?:"msg":"serving","url":"|answers on )(http://[a-z0-9.:\[\]]+)`)
 
 // startServer starts the real binary on a free port and waits until it prints its address.
 func startServer(t *testing.T, data string, args ...string) *server {
@@ -80,13 +81,25 @@ func startServer(t *testing.T, data string, args ...string) *server {
 // startProgram is startServer for another build of the command.
 func startProgram(t *testing.T, program, data string, args ...string) *server {
 	t.Helper()
-	args = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)
-	command := exec.Command(program, args...)
-	command.Env = environment()
+	command := serveProgram(program, data, args...)
 	stderr, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return started(t, command, stderr)
+}
+
+// serveProgram returns the command that serves a folder on a free port.
+func serveProgram(program, data string, args ...string) *exec.Cmd {
+	args = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, args...)
+	command := exec.Command(program, args...)
+	command.Env = environment()
+	return command
+}
+
+// started starts a server, and waits until its standard error has the address.
+func started(t *testing.T, command *exec.Cmd, stderr io.Reader) *server {
+	t.Helper()
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +113,15 @@ func startProgram(t *testing.T, program, data string, args ...string) *server {
 		}
 		close(s.lines)
 	}()
-	if err := s.waitFor("answers on"); err != nil {
-		t.Fatal(err)
+	for line := range s.lines {
+		s.log.WriteString(line + "\n")
+		if m := addressPattern.FindStringSubmatch(line); m != nil {
+			s.base = m[1]
+			return s
+		}
 	}
-	s.base = addressPattern.FindStringSubmatch(s.log.String())[1]
-	return s
+	t.Fatalf("the server ended without printing its address:\n%s", s.log.String())
+	return nil
 }
 
 // waitFor reads the server's output until the line after the first one that contains text.

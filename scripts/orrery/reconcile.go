@@ -10,11 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/shared/awscall"
 	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
 	"github.com/orrery/orrery/shared/lambdas"
 )
@@ -39,44 +39,43 @@ func (r *reconcileCommand) Run(ctx context.Context, c terminal.Console) error {
 	if err != nil {
 		return err
 	}
-	client, err := lambdaClient(ctx)
+	cfg, err := invocations(ctx)
 	if err != nil {
 		return err
 	}
 	name := r.Stack + "-reconcile"
-	answer, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: event})
-	var missing *types.ResourceNotFoundException
+	answer, failed, err := awscall.Invoke(ctx, cfg, name, event)
+	var refused smithy.APIError
 	switch {
-	case errors.As(err, &missing):
+	case errors.As(err, &refused) && refused.ErrorCode() == "ResourceNotFoundException":
 		return fmt.Errorf("there is no function %s in this account and region; --stack must be the property name of "+
 			"the deployment, orrery by default", name)
 	case err != nil:
 		return fmt.Errorf("invoke %s: %w", name, err)
-	case answer.FunctionError != nil:
-		return fmt.Errorf("the function %s failed: %s", name, answer.Payload)
+	case failed:
+		return fmt.Errorf("the function %s failed: %s", name, answer)
 	}
 	var report arrivals.Report
-	if err := json.Unmarshal(answer.Payload, &report); err != nil {
+	if err := json.Unmarshal(answer, &report); err != nil {
 		return fmt.Errorf("read the report of %s: %w", name, err)
 	}
 	return printReconciled(c, report)
 }
 
-// lambdaClient returns a client that waits as long as a function can run. It does not repeat requests, because each
-// request starts a run.
-func lambdaClient(ctx context.Context) (*lambda.Client, error) {
+// invocations returns a configuration with which a request waits as long as a function can run. It is not repeated,
+// because each request starts a run.
+func invocations(ctx context.Context) (aws.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the AWS configuration: %w", err)
+		return cfg, fmt.Errorf("read the AWS configuration: %w", err)
 	}
 	if cfg.Region == "" {
 		const message = "the region of the deployment is unknown: set AWS_REGION, or AWS_PROFILE to a profile with one"
-		return nil, errors.New(message)
+		return cfg, errors.New(message)
 	}
-	return lambda.NewFromConfig(cfg, func(o *lambda.Options) {
-		o.HTTPClient = awshttp.NewBuildableClient().WithTimeout(lambdas.LongestRun + time.Minute)
-		o.Retryer = aws.NopRetryer{}
-	}), nil
+	cfg.HTTPClient = awshttp.NewBuildableClient().WithTimeout(lambdas.LongestRun + time.Minute)
+	cfg.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
+	return cfg, nil
 }
 
 func printReconciled(c terminal.Console, r arrivals.Report) error {

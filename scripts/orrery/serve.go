@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -55,7 +54,12 @@ const (
 
 // Run serves until ctx ends, then waits for running requests. On any address other than a loopback address, it requires
 // a key.
-func (s *serveCommand) Run(ctx context.Context, c terminal.Console, k clock) (err error) {
+func (s *serveCommand) Run(ctx context.Context, c terminal.Console, k clock) error {
+	n := newNotices(c.Err)
+	return n.ended(ctx, s.run(ctx, c, n, k))
+}
+
+func (s *serveCommand) run(ctx context.Context, c terminal.Console, n notices, k clock) (err error) {
 	if s.Watch && s.Trino != "" {
 		return exit.With(exit.Usage, "--watch imports into the folder, but --trino queries the "+
 			"cluster; import with 'orrery import' and copy the objects to the storage of the cluster")
@@ -87,8 +91,7 @@ func (s *serveCommand) Run(ctx context.Context, c terminal.Console, k clock) (er
 		return exit.With(exit.Usage, err.Error())
 	}
 	if !s.Certificate.Given() && !local.Loopback(s.Listen) {
-		fmt.Fprintf(c.Err, "warning: requests to %s and their keys are not encrypted: set --tls-cert and --tls-key, "+
-			"or put a proxy that serves HTTPS before it\n", terminal.Printable(s.Listen))
+		n.notEncrypted(s.Listen)
 	}
 	// Listen before generating the demo, so that an address in use is reported at once and not a minute later.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Listen)
@@ -106,7 +109,7 @@ func (s *serveCommand) Run(ctx context.Context, c terminal.Console, k clock) (er
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	err = s.serve(ctx, c, k, product, access, listener, forMetrics)
+	err = s.serve(ctx, c, n, k, product, access, listener, forMetrics)
 	return errors.Join(err, product.Close())
 }
 
@@ -159,7 +162,7 @@ func (s *serveCommand) open(ctx context.Context) (*local.Product, error) {
 
 // serve serves on the listener until ctx ends.
 func (s *serveCommand) serve(
-	ctx context.Context, c terminal.Console, k clock, product *local.Product, access local.Access,
+	ctx context.Context, c terminal.Console, n notices, k clock, product *local.Product, access local.Access,
 	listener, forMetrics net.Listener,
 ) (err error) {
 	places, err := geoip.Open(s.GeoIP)
@@ -171,7 +174,7 @@ func (s *serveCommand) serve(
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	sources, closeSources, err := s.sources(c.Err, databases)
+	sources, closeSources, err := s.sources(n, databases)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -180,7 +183,7 @@ func (s *serveCommand) serve(
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	extent, err := s.ensureData(ctx, c, product)
+	extent, err := s.ensureData(ctx, c, n, product)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -188,7 +191,7 @@ func (s *serveCommand) serve(
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	logger := slog.New(slog.NewJSONHandler(c.Err, nil))
+	logger := n.log
 	metrics := product.Metrics()
 	options := local.ServeOptions{
 		Access: &access, Proxies: httpserver.Prefixes(s.Proxies), Log: logger, Version: version.String(), Metrics: metrics,
@@ -215,7 +218,7 @@ func (s *serveCommand) serve(
 		server := httpserver.New(mux, logger)
 		go func() { ended <- server.Serve(forMetrics) }()
 		defer func() { _ = server.Close() }() // a scrape has no effects, so it is not waited for
-		fmt.Fprintf(c.Err, "Metrics are on http://%s/metrics.\n", httpserver.Reachable(forMetrics.Addr()))
+		n.metrics("http://" + httpserver.Reachable(forMetrics.Addr()) + "/metrics")
 	}
 	var watching sync.WaitGroup
 	background, stop := context.WithCancel(ctx)
@@ -242,10 +245,14 @@ func (s *serveCommand) serve(
 		scheme = "https://"
 	}
 	base := scheme + httpserver.Reachable(listener.Addr())
-	if s.welcome(c.Err, base, extent) {
-		looking, cancel := context.WithTimeout(ctx, tryWithin)
-		tryQuestions(looking, c.Err, base, product, extent, keyed)
-		cancel()
+	if n.person {
+		if s.welcome(c.Err, base, extent) {
+			looking, cancel := context.WithTimeout(ctx, tryWithin)
+			tryQuestions(looking, c.Err, base, product, extent, keyed)
+			cancel()
+		}
+	} else {
+		s.logServing(logger, base, extent, keyed)
 	}
 
 	select {
@@ -253,7 +260,7 @@ func (s *serveCommand) serve(
 		return err
 	case <-ctx.Done():
 	}
-	fmt.Fprintln(c.Err, "stopping: waiting for running requests")
+	n.stopping()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), httpserver.DrainWait)
 	defer cancel()
 	return server.Shutdown(drain)
@@ -283,12 +290,12 @@ func (s *serveCommand) keep(product *local.Product) (*time.Duration, error) {
 
 // sources returns the files of the sources of orrery.toml, which a server imports with --watch.
 func (s *serveCommand) sources(
-	stderr io.Writer, databases []string,
+	n notices, databases []string,
 ) (watched []datadir.Watched, closeAll func() error, err error) {
 	if !s.Watch {
 		return nil, func() error { return nil }, nil
 	}
-	return watch.Sources(stderr, s.Data, databases, s.horizon())
+	return watch.Sources(n.sameFiles, s.Data, databases, s.horizon())
 }
 
 // horizon returns the horizon of watched files.
@@ -301,7 +308,7 @@ func (s *serveCommand) horizon() time.Duration {
 
 // ensureData generates a demo if there are no records.
 func (s *serveCommand) ensureData(
-	ctx context.Context, c terminal.Console, product *local.Product,
+	ctx context.Context, c terminal.Console, n notices, product *local.Product,
 ) (lake.Extent, error) {
 	if !s.Demo {
 		product.WithoutDemo()
@@ -311,8 +318,7 @@ func (s *serveCommand) ensureData(
 		return extent, err
 	}
 	to := time.Now().UTC().Truncate(time.Second)
-	fmt.Fprintf(c.Err, "there is no data in %s yet: generating a demo of three days with %d records, which the first import "+
-		"removes (--no-demo prevents this)\n", terminal.Printable(string(s.Data)), demoRecords)
+	n.demo(string(s.Data))
 	options := gen.Options{Records: demoRecords, Seed: 1, From: to.AddDate(0, 0, -demoDays), To: to}
 	err = product.MakeDemo(ctx, func(store *datadir.Store) error {
 		_, err := logs.ImportGenerated(ctx, store, "demo", gen.New(options), demoRecords, c.Err)

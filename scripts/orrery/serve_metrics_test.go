@@ -15,7 +15,7 @@ import (
 // TestServeMetrics scrapes a server after known requests, on the address of the API and on that of the metrics.
 func TestServeMetrics(t *testing.T) {
 	s := startServer(t, tourData(t), "--no-demo", "--metrics-listen", ":0")
-	address := regexp.MustCompile(`Metrics are on (http://127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(s.log.String())
+	address := regexp.MustCompile(`"serving metrics","url":"(http://127\.0\.0\.1:\d+)/metrics"`).FindStringSubmatch(s.log.String())
 	if address == nil {
 		t.Fatalf("no loopback address of the metrics is printed:\n%s", s.log.String())
 	}

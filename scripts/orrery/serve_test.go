@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,35 +117,4 @@ func TestServe(t *testing.T) {
 			t.Errorf("serve ended with %v\n%s", err, s.log.String())
 		}
 	})
-}
-
-// TestServeDemo starts a server over an empty folder. It checks that the server generates a demo, and runs the
-// three commands that it prints in a shell.
-func TestServeDemo(t *testing.T) {
-	for _, tool := range []string{"sh", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is missing", tool)
-		}
-	}
-	s := startServer(t, filepath.Join(t.TempDir(), "data"))
-	if err := s.waitFor("server errors over time"); err != nil {
-		t.Fatal(err)
-	}
-	commands := regexp.MustCompile(`(?m)^  curl .*$`).FindAllString(s.log.String(), -1)
-	if len(commands) != 3 {
-		t.Fatalf("%d commands to try, want 3:\n%s", len(commands), s.log.String())
-	}
-	for _, command := range commands {
-		out, err := exec.Command("sh", "-c", command).Output()
-		if err != nil {
-			t.Fatalf("%s: %v", command, err)
-		}
-		var a answers.Answer
-		if err := json.Unmarshal(out, &a); err != nil || len(a.Data.Results) == 0 {
-			t.Errorf("%s answered %.200s", command, out)
-		}
-	}
-	if err := s.interrupt(); err != nil {
-		t.Errorf("serve ended with %v", err)
-	}
 }

@@ -177,7 +177,7 @@ func TestSourcesHaveTheOptionsOfTheServer(t *testing.T) {
 	} {
 		t.Run("horizon "+name, func(t *testing.T) {
 			serve := &serveCommand{Data: target.Folder(data), Watch: true, Horizon: test.horizon}
-			watched, closeAll, err := serve.sources(io.Discard, []string{server})
+			watched, closeAll, err := serve.sources(newNotices(io.Discard), []string{server})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +213,9 @@ func TestSourcesWithTheSameFiles(t *testing.T) {
 		}
 	}
 	var stderr strings.Builder
-	watched, closeAll, err := (&serveCommand{Data: target.Folder(data), Watch: true}).sources(&stderr, nil)
+	n := newNotices(&stderr)
+	n.person = true
+	watched, closeAll, err := (&serveCommand{Data: target.Folder(data), Watch: true}).sources(n, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

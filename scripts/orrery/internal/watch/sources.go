@@ -2,37 +2,27 @@ package watch
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/logs"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
-	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/geoip"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/source"
 )
 
 // Sources returns the files of the sources of a data folder for a watching server, and a function that closes
-// their databases. A source without databases or a maximum age uses the settings of the server. It warns of files
-// that several sources have.
+// their databases. A source without databases or a maximum age uses the settings of the server. It calls
+// overlap for files that several sources have.
 func Sources(
-	stderr io.Writer, data target.Folder, databases []string, horizon time.Duration,
+	overlap func(source.Overlap), data target.Folder, databases []string, horizon time.Duration,
 ) (watched []datadir.Watched, closeAll func() error, err error) {
 	sources, err := source.Read(string(data))
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, o := range source.Overlaps(sources) {
-		more := ""
-		if n := len(o.Files) - 1; n > 0 {
-			more = " and " + terminal.Counted(n, "other file")
-		}
-		fmt.Fprintf(stderr, "warning: the sources %s of %s have the same files: %s%s. "+
-			"Source %s imports them, because it is the first in alphabetical order\n",
-			strings.Join(o.Sources, ", "), source.FileName, terminal.Printable(o.Files[0]), more, o.Sources[0])
+		overlap(o)
 	}
 	var open []*geoip.Databases
 	closeAll = func() error {

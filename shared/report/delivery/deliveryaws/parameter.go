@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/orrery/orrery/shared/awscall"
 )
 
 // parameterAge is how long a parameter is kept.
@@ -26,11 +25,12 @@ func (s *Services) Parameter(ctx context.Context, name string, fresh bool) (stri
 	if err != nil {
 		return "", err
 	}
-	out, err := ssm.NewFromConfig(c).GetParameter(ctx, &ssm.GetParameterInput{Name: &name, WithDecryption: aws.Bool(true)})
-	if err != nil {
+	in := map[string]any{"Name": name, "WithDecryption": true}
+	var out struct{ Parameter struct{ Value *string } }
+	if err := awscall.JSON(ctx, c, awscall.SSM, "GetParameter", in, &out); err != nil {
 		return "", failed("read the parameter "+name, err)
 	}
-	if out.Parameter == nil || out.Parameter.Value == nil {
+	if out.Parameter.Value == nil {
 		return "", fmt.Errorf("the parameter %s has no value", name)
 	}
 	s.mutex.Lock()

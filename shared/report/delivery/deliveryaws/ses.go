@@ -2,12 +2,12 @@ package deliveryaws
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"net/mail"
+	"net/url"
 
-	"github.com/aws/aws-sdk-go-v2/service/ses"
-	"github.com/aws/aws-sdk-go-v2/service/ses/types"
-
+	"github.com/orrery/orrery/shared/awscall"
 	"github.com/orrery/orrery/shared/report/destination"
 )
 
@@ -24,13 +24,14 @@ func (s *Services) SendMail(ctx context.Context, m destination.Mail, to []string
 	if err != nil {
 		return err
 	}
-	in := &ses.SendRawEmailInput{
-		Source: &from.Address, Destinations: to, RawMessage: &types.RawMessage{Data: message},
+	in := url.Values{"Source": {from.Address}, "RawMessage.Data": {base64.StdEncoding.EncodeToString(message)}}
+	for i, address := range to {
+		in.Set(fmt.Sprintf("Destinations.member.%d", i+1), address)
 	}
 	if m.ConfigurationSet != "" {
-		in.ConfigurationSetName = &m.ConfigurationSet
+		in.Set("ConfigurationSetName", m.ConfigurationSet)
 	}
-	if _, err := ses.NewFromConfig(c).SendRawEmail(ctx, in); err != nil {
+	if err := awscall.Query(ctx, c, awscall.SES, "SendRawEmail", in, nil); err != nil {
 		return failed("send mail by SES", err, "InvalidParameterValue") // such as a mail that is too large
 	}
 	return nil

@@ -3,12 +3,13 @@ package deliveryaws
 import (
 	"context"
 	"fmt"
+	"maps"
+	"net/url"
+	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/aws/aws-sdk-go-v2/service/sns"
-	"github.com/aws/aws-sdk-go-v2/service/sns/types"
 
+	"github.com/orrery/orrery/shared/awscall"
 	"github.com/orrery/orrery/shared/report/delivery"
 	"github.com/orrery/orrery/shared/report/destination"
 )
@@ -25,15 +26,15 @@ func (s *Services) Publish(ctx context.Context, to destination.Topic, m delivery
 	if err != nil {
 		return err
 	}
-	attributes := map[string]types.MessageAttributeValue{}
-	for name, value := range m.Attributes {
-		attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
+	c.Region = topic.Region
+	in := url.Values{"TopicArn": {to.ARN}, "Subject": {m.Subject}, "Message": {m.Text}}
+	for i, name := range slices.Sorted(maps.Keys(m.Attributes)) {
+		entry := fmt.Sprintf("MessageAttributes.entry.%d.", i+1)
+		in.Set(entry+"Name", name)
+		in.Set(entry+"Value.DataType", "String")
+		in.Set(entry+"Value.StringValue", m.Attributes[name])
 	}
-	client := sns.NewFromConfig(c, func(o *sns.Options) { o.Region = topic.Region })
-	_, err = client.Publish(ctx, &sns.PublishInput{
-		TopicArn: &to.ARN, Subject: &m.Subject, Message: &m.Text, MessageAttributes: attributes,
-	})
-	if err != nil {
+	if err := awscall.Query(ctx, c, awscall.SNS, "Publish", in, nil); err != nil {
 		return failed("publish to "+topic.Resource, err, "InvalidParameter", "InvalidParameterValue")
 	}
 	return nil
