@@ -60,13 +60,6 @@ const (
 // joinedBytes is how many bytes of what others have counted are joined, at most.
 const joinedBytes = 200 << 20
 
-// partRate is how many bytes of columns a process of the crew counts in a second, at least, unless most of the records
-// are different from each other. Estimates use it.
-const (
-	partRate    = 20e6
-	partSeconds = 0.2 // besides
-)
-
 func (c *Parts) setDefaults() {
 	if c.Bytes == 0 {
 		c.Bytes = DefaultPart
@@ -86,7 +79,6 @@ func (c *Parts) setDefaults() {
 type share struct {
 	scan.Part
 	parts.Job
-	most scanblob.Read // that the job reads
 }
 
 // divide divides the objects of a plan that must be read into parts, and reports whether it could.
@@ -360,27 +352,4 @@ func (b buckets) GetRange(ctx context.Context, name, etag string, offset, length
 		return b.results.GetRange(ctx, name, etag, offset, length)
 	}
 	return b.lake.GetRange(ctx, name, etag, offset, length)
-}
-
-// mostOfParts returns the most that is read to count the parts of a plan: their columns, and of each object the footer
-// and a row group that two windows share. It also returns the price without that of the requests.
-func (e *Engine) mostOfParts(p *plan) (most scanblob.Read, usd float64) {
-	const rowGroup = 4 << 20
-	for _, hour := range p.hours {
-		var objects []blob.Info
-		for _, o := range p.read {
-			if o.Partition == hour {
-				objects = append(objects, blob.Info{Name: o.Path, Size: o.Bytes})
-			}
-		}
-		most.Bytes += p.columnBytesOf(hour, objects)
-	}
-	for i := range p.shares {
-		for _, o := range p.shares[i].Part.Objects {
-			most.Bytes += scan.FooterBytes(o.Bytes) + min(o.Bytes, rowGroup)
-			most.Requests += 2 + int(o.Bytes/scanblob.GapBytes)
-		}
-	}
-	seconds := float64(most.Bytes)/partRate + partSeconds*float64(len(p.shares))
-	return most, seconds*e.Parts.GB*USDPerGBSecond + float64(len(p.shares))*USDPerPut
 }
