@@ -97,18 +97,24 @@ type textSets struct {
 	sets  [][]int32 // indexes in texts
 }
 
-// textSetsOf returns the sets of the texts that codes have.
-func textSetsOf(r *run, values *parquet.ColumnValues, sets [][]int32) (found textSets) {
+// textSetsOf returns the sets of the texts that codes have and that the timeline counts in this pass.
+func textSetsOf(t *timeline, values *parquet.ColumnValues, sets [][]int32) (found textSets) {
+	const elsewhere = -1
 	numbers := make([]int32, values.Entries()) // plus one; 0: not hashed yet
 	found.sets = make([][]int32, len(sets))
 	for i, codes := range sets {
-		set := make([]int32, len(codes))
-		for n, code := range codes {
+		set := make([]int32, 0, len(codes)>>t.bits)
+		for _, code := range codes {
 			if numbers[code] == 0 {
-				found.texts = append(found.texts, r.textHash(values.Texts.At(code)))
-				numbers[code] = int32(len(found.texts))
+				numbers[code] = elsewhere
+				if text := t.run.textHash(values.Texts.At(code)); t.counts(text) {
+					found.texts = append(found.texts, text)
+					numbers[code] = int32(len(found.texts))
+				}
 			}
-			set[n] = numbers[code] - 1
+			if numbers[code] != elsewhere {
+				set = append(set, numbers[code]-1)
+			}
 		}
 		found.sets[i] = set
 	}

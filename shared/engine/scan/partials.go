@@ -208,7 +208,7 @@ func (r *run) coversTimes(minMs, maxMs int64) bool {
 
 // counting is a pass that finds partials of type P.
 type counting[P partial] struct {
-	question string
+	question string                                   // "": no partials are kept
 	anyOrder bool                                     // rows may be out of the order of time
 	usable   func(P) bool                             // reports whether a partial that was kept can be used; nil: always
 	count    func(w *worker, rows []int32) (P, error) // makes the partial of the matching rows of a row group
@@ -217,7 +217,10 @@ type counting[P partial] struct {
 
 // run joins the partials of all row groups: those that are kept, and those that it counts and then keeps.
 func (c counting[P]) run(ctx context.Context, r *run, groups []*group) error {
-	kept, left := keptOf(r, groups, c.question, c.usable)
+	kept, left := []P(nil), groups
+	if c.question != "" {
+		kept, left = keptOf(r, groups, c.question, c.usable)
+	}
 	if err := r.each(ctx, len(kept), func(_ *worker, i int) error { return c.join(kept[i]) }); err != nil {
 		return err
 	}
@@ -227,16 +230,22 @@ func (c counting[P]) run(ctx context.Context, r *run, groups []*group) error {
 			return err
 		}
 		if len(rows) == 0 {
-			r.storeIf(left[i], c.question, noRows{})
+			c.store(r, left[i], noRows{})
 			return nil
 		}
 		p, err := c.count(w, rows)
 		if err != nil {
 			return err
 		}
-		r.storeIf(left[i], c.question, p)
+		c.store(r, left[i], p)
 		return c.join(p)
 	})
+}
+
+func (c counting[P]) store(r *run, g *group, p partial) {
+	if c.question != "" {
+		r.storeIf(g, c.question, p)
+	}
 }
 
 // ToRead returns the objects that Answer would read for q: those that are not rolled up and have a row group whose

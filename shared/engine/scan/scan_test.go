@@ -198,6 +198,27 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
+// TestManyTextsOfASegment: a timeline counts the addresses of a segment in several passes if memory does not hold all.
+func TestManyTextsOfASegment(t *testing.T) {
+	start := enginetest.Start.UnixMilli()
+	rows := make([]lake.Row, 40_000)
+	for i := range rows {
+		ip, session := fmt.Sprintf("10.%d.%d.%d", i%13, i/250%250, i%250), fmt.Sprint("session ", i/3)
+		rows[i] = lake.Row{TsMs: start + int64(i)%3_600_000, Source: fmt.Sprint(i % 4), Line: int64(i), IP: &ip, Session: &session}
+	}
+	objects := stored(t, rows)
+	shape := query.Timeline{SegmentSeconds: 3600}
+	q := bind(t, hours, shape)
+	for _, memory := range []int64{64 << 20, 800_000, 400_000} {
+		o := scan.Options{Memory: memory, Workers: 2, Partials: scan.NewPartials(64 << 20)}
+		for range 2 {
+			if err := answer(t, q, rows, objects, o); err != nil {
+				t.Errorf("in %d bytes: %v", memory, err)
+			}
+		}
+	}
+}
+
 // TestLongTimes: the scan ranks by times whose sums have more than 64 bits, unless times are negative.
 func TestLongTimes(t *testing.T) {
 	huge, negative, url := int64(math.MaxInt64), int64(-3), "u"

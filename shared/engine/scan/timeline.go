@@ -20,22 +20,53 @@ func (r *run) timeline(ctx context.Context, days []rolledUpDay, groups []*group)
 	return t.rows(), nil
 }
 
-// countTimeline counts row groups and the days that are rolled up.
+// countTimeline counts row groups and the days that are rolled up. If the texts of shared segments need more memory than
+// there is, it begins again, and counts a part of them in each pass.
 func (r *run) countTimeline(ctx context.Context, days []rolledUpDay, groups []*group) (*timeline, error) {
-	t := &timeline{run: r, division: r.segments(), segments: map[int64]*segment{}}
-	t.shared = overlaps(groups, t.division)
+	for bits := uint(0); ; bits += 2 {
+		t := &timeline{run: r, division: r.segments(), segments: map[int64]*segment{}, bits: bits}
+		t.shared = overlaps(groups, t.division)
+		err := t.countAll(ctx, days, groups)
+		if !isShort(err) || bits == maxTextBits {
+			return t, err
+		}
+		t.forget()
+	}
+}
+
+// maxTextBits limits the parts of the texts of a timeline to 256.
+const maxTextBits = 8
+
+// countAll counts everything, in a pass for each part of the texts.
+func (t *timeline) countAll(ctx context.Context, days []rolledUpDay, groups []*group) error {
 	for _, day := range days {
-		if err := t.join(t.ofDay(day.Day, r.query.Shape.(query.Timeline).SegmentSeconds)); err != nil {
-			return nil, err
+		if err := t.join(t.ofDay(day.Day, t.run.query.Shape.(query.Timeline).SegmentSeconds)); err != nil {
+			return err
 		}
 	}
-	return t, counting[*segmentsOfRows]{
-		question: r.questions()[0],
-		usable:   t.usable,
-		count:    t.count,
-		join:     t.join,
-	}.run(ctx, r, groups)
+	how := counting[*segmentsOfRows]{question: t.run.questions()[0], usable: t.usable, count: t.count, join: t.join}
+	if t.bits > 0 {
+		how.question = "" // a part of the texts is not worth keeping
+	}
+	for t.part = 0; t.part < 1<<t.bits; t.part++ {
+		if t.part > 0 {
+			t.forget()
+		}
+		if err := how.run(ctx, t.run, groups); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// forget forgets the texts of shared segments.
+func (t *timeline) forget() {
+	t.run.unreserve(t.reserved)
+	t.ips, t.sessions, t.reserved = distinct{}, distinct{}, 0
+}
+
+// counts reports whether a text is counted in this pass.
+func (t *timeline) counts(text textHash) bool { return text.hash>>(64-t.bits) == t.part }
 
 // timeline holds the figures counted so far.
 type timeline struct {
@@ -46,6 +77,10 @@ type timeline struct {
 	mu            sync.Mutex
 	segments      map[int64]*segment
 	ips, sessions distinct
+	reserved      int64 // bytes of these
+
+	bits uint   // the texts of shared segments are in 1<<bits parts, by the first bits of their hashes
+	part uint64 // that is counted; figures other than those of shared segments are counted with the first one
 }
 
 // segment holds the figures of one segment in all row groups.
@@ -162,7 +197,7 @@ func (t *timeline) count(w *worker, rows []int32) (*segmentsOfRows, error) {
 		}
 	}
 	flush()
-	found.ips, found.sessions = textSetsOf(t.run, ip, ipSets), textSetsOf(t.run, session, sessionSets)
+	found.ips, found.sessions = textSetsOf(t, ip, ipSets), textSetsOf(t, session, sessionSets)
 	return found, nil
 }
 
@@ -192,16 +227,26 @@ func (t *timeline) join(p *segmentsOfRows) error {
 			t.segments[of.start] = s
 		}
 		counts := of.securityCounts
+		if t.part > 0 {
+			counts = securityCounts{}
+		}
 		if of.shared {
 			counts.ips = t.ips.add(of.start, p.ips.sets[set], ips)
 			counts.sessions = t.sessions.add(of.start, p.sessions.sets[set], sessions)
 			set++
 		}
 		s.join(&counts)
-		addCounts(s.statuses, of.statuses)
-		addCounts(s.origins, of.origins)
+		if t.part == 0 {
+			addCounts(s.statuses, of.statuses)
+			addCounts(s.origins, of.origins)
+		}
 	}
-	return t.run.reserve(t.ips.bytes() + t.sessions.bytes() - before)
+	more := t.ips.bytes() + t.sessions.bytes() - before
+	err := t.run.reserve(more)
+	if err == nil {
+		t.reserved += more
+	}
+	return err
 }
 
 func (c *securityCounts) join(other *securityCounts) {
