@@ -146,8 +146,8 @@ func (e *Engine) direct(caller context.Context, q query.Query) (query.Answer, en
 		ctx, end = context.WithTimeout(caller, e.Parts.Longest)
 		defer end()
 	}
-	c := &counted{objects: map[string]bool{}}
-	answer, read, reused, err := e.scan(ctx, p, c)
+	b := &bill{objects: map[string]bool{}}
+	answer, read, reused, err := e.scan(ctx, p, b)
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
@@ -155,7 +155,7 @@ func (e *Engine) direct(caller context.Context, q query.Query) (query.Answer, en
 	if err != nil {
 		return query.Answer{}, engine.Cost{}, err
 	}
-	price := float64(read.Requests)*USDPerRequest + c.usd
+	price := float64(read.Requests)*USDPerRequest + b.usd
 	return answer, engine.Cost{
 		By: byScan, BytesScanned: read.Bytes, USD: &price, Reused: reused, Skipped: state.Skipped(p.query, began),
 		Engine: e.Now().Sub(began),
@@ -184,14 +184,14 @@ const USDPerRequest = 0.4e-6
 // scan answers the query of a plan. It returns what it has read, and how many objects it has not read because rollups
 // or earlier scans have their figures.
 func (e *Engine) scan(
-	ctx context.Context, p *plan, c *counted,
+	ctx context.Context, p *plan, b *bill,
 ) (answer query.Answer, read scanblob.Read, reused int, err error) {
 	if len(p.objects) == 0 {
 		return query.Answer{}, scanblob.Read{}, 0, nil
 	}
 	infos := slices.Concat(p.infos, p.rolledUp.infos)
 	if p.shares != nil {
-		of, err := e.count(ctx, p, c)
+		of, err := e.count(ctx, p, b)
 		if err != nil {
 			return query.Answer{}, scanblob.Read{}, 0, err
 		}
@@ -212,21 +212,21 @@ func (e *Engine) scan(
 			o.Rollups = e.rollups.known() // so that what is kept has the same hashes
 		}
 		o.Partials, o.OnlyRollups = e.Kept, len(p.objects) > e.MostObjects
-		answer, reused, err = e.figures(ctx, p, o, c)
+		answer, reused, err = e.figures(ctx, p, o, b)
 	}
 	source.Close()
-	return answer, source.Read().Plus(p.planned).Plus(c.read), reused, err
+	return answer, source.Read().Plus(p.planned).Plus(b.read), reused, err
 }
 
 // figures answers a question for figures. It also returns how many objects were not read.
 func (e *Engine) figures(
-	ctx context.Context, p *plan, o scan.Options, c *counted,
+	ctx context.Context, p *plan, o scan.Options, b *bill,
 ) (answer query.Answer, reused int, err error) {
 	if p.shares == nil {
 		answer, read, err := scan.Answer(ctx, p.query, p.objects, o)
 		return answer, len(p.objects) - len(read), err
 	}
-	crew := askingCrew{engine: e, jobs: map[string]parts.Job{}, counted: c}
+	crew := askingCrew{engine: e, jobs: map[string]parts.Job{}, bill: b}
 	for i := range p.shares {
 		of := &p.shares[i]
 		crew.jobs[of.Path] = of.Job
@@ -239,7 +239,7 @@ func (e *Engine) figures(
 	}
 	rest := slices.DeleteFunc(slices.Clone(p.objects), func(of lake.Object) bool { return unread[of.Path] })
 	answer, read, err := scan.Answer(ctx, p.query, rest, o)
-	return answer, len(p.objects) - len(read) - len(c.objects), err
+	return answer, len(p.objects) - len(read) - len(b.objects), err
 }
 
 func (e *Engine) source(ctx context.Context, p *plan, infos []blob.Info) *scanblob.Source {

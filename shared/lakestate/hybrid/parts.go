@@ -203,28 +203,28 @@ func (e *Engine) shares(p *plan, span query.Period, infos []blob.Info, in *scan.
 	return all, nil
 }
 
-// counted is what has been read to count parts.
-type counted struct {
+// bill is what has been read and paid to count the parts of a question.
+type bill struct {
 	mu      sync.Mutex
 	read    scanblob.Read
 	usd     float64 // of the processes
-	objects map[string]bool
+	objects map[string]bool // of the parts that were counted, by name
 }
 
-func (c *counted) add(done parts.Done, gb float64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.read = c.read.Plus(scanblob.Read{Bytes: done.Bytes, Requests: done.Requests})
-	c.usd += done.Seconds * gb * USDPerGBSecond
+func (b *bill) add(done parts.Done, gb float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.read = b.read.Plus(scanblob.Read{Bytes: done.Bytes, Requests: done.Requests})
+	b.usd += done.Seconds * gb * USDPerGBSecond
 }
 
 // do has the crew do a job.
-func (e *Engine) do(ctx context.Context, job parts.Job, c *counted) (parts.Done, error) {
+func (e *Engine) do(ctx context.Context, job parts.Job, b *bill) (parts.Done, error) {
 	done, err := e.Parts.Crew.Do(ctx, job)
 	if err != nil {
 		return done, err
 	}
-	c.add(done, e.Parts.GB)
+	b.add(done, e.Parts.GB)
 	if done.Unsupported != "" {
 		return done, fmt.Errorf("%w: %s", scan.ErrUnsupported, done.Unsupported)
 	}
@@ -232,7 +232,7 @@ func (e *Engine) do(ctx context.Context, job parts.Job, c *counted) (parts.Done,
 }
 
 // count has the parts of a plan counted that are not counted yet, and returns where all are.
-func (e *Engine) count(ctx context.Context, p *plan, c *counted) ([]blob.Info, error) {
+func (e *Engine) count(ctx context.Context, p *plan, b *bill) ([]blob.Info, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	infos := make([]blob.Info, len(p.shares))
@@ -243,7 +243,7 @@ func (e *Engine) count(ctx context.Context, p *plan, c *counted) ([]blob.Info, e
 		counting.Go(func() {
 			defer func() { <-slots }()
 			var err error
-			if infos[i], err = e.countOne(ctx, &p.shares[i], c); err != nil {
+			if infos[i], err = e.countOne(ctx, &p.shares[i], b); err != nil {
 				stop(err)
 			}
 		})
@@ -255,7 +255,7 @@ func (e *Engine) count(ctx context.Context, p *plan, c *counted) ([]blob.Info, e
 	return infos, nil
 }
 
-func (e *Engine) countOne(ctx context.Context, of *share, c *counted) (blob.Info, error) {
+func (e *Engine) countOne(ctx context.Context, of *share, b *bill) (blob.Info, error) {
 	if ctx.Err() != nil {
 		return blob.Info{}, ctx.Err()
 	}
@@ -263,15 +263,15 @@ func (e *Engine) countOne(ctx context.Context, of *share, c *counted) (blob.Info
 	if !errors.Is(err, blob.ErrNotFound) {
 		return info, err
 	}
-	done, err := e.do(ctx, of.Job, c)
+	done, err := e.do(ctx, of.Job, b)
 	if err != nil {
 		return info, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.usd += USDPerPut
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.usd += USDPerPut
 	for _, o := range of.Job.Objects {
-		c.objects[o.Name] = true
+		b.objects[o.Name] = true
 	}
 	return blob.Info{Name: of.Write, Size: done.Size, ETag: done.ETag}, nil
 }
@@ -280,7 +280,7 @@ func (e *Engine) countOne(ctx context.Context, of *share, c *counted) (blob.Info
 type askingCrew struct {
 	engine  *Engine
 	jobs    map[string]parts.Job // by the names of their objects
-	counted *counted
+	bill   *bill
 }
 
 func (a askingCrew) Keys(
@@ -288,7 +288,7 @@ func (a askingCrew) Keys(
 ) (map[string][]rollup.Key, error) {
 	job := a.jobs[of.Path]
 	job.Keys = wanted
-	done, err := a.engine.do(ctx, job, a.counted)
+	done, err := a.engine.do(ctx, job, a.bill)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (a askingCrew) Durations(
 			job.Winners[column] = append(job.Winners[column], []byte(key))
 		}
 	}
-	done, err := a.engine.do(ctx, job, a.counted)
+	done, err := a.engine.do(ctx, job, a.bill)
 	return done.Durations, err
 }
 
@@ -330,7 +330,7 @@ func (a askingCrew) Texts(
 ) (map[rollup.Hash]string, error) {
 	job := a.jobs[of.Path]
 	job.Dimension, job.Texts = dimension, hashes
-	done, err := a.engine.do(ctx, job, a.counted)
+	done, err := a.engine.do(ctx, job, a.bill)
 	if err != nil {
 		return nil, err
 	}
