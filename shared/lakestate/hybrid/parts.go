@@ -207,7 +207,7 @@ func (e *Engine) shares(p *plan, span query.Period, infos []blob.Info, in *scan.
 type bill struct {
 	mu      sync.Mutex
 	read    scanblob.Read
-	usd     float64 // of the processes
+	usd     float64         // of the processes
 	objects map[string]bool // of the parts that were counted, by name
 }
 
@@ -278,8 +278,8 @@ func (e *Engine) countOne(ctx context.Context, of *share, b *bill) (blob.Info, e
 
 // askingCrew is the scan.Crew of a plan.
 type askingCrew struct {
-	engine  *Engine
-	jobs    map[string]parts.Job // by the names of their objects
+	engine *Engine
+	jobs   map[string]parts.Job // by the names of their objects
 	bill   *bill
 }
 
