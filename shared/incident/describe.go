@@ -33,6 +33,7 @@ type Found struct {
 	OnlyIfHarmed bool
 
 	traceable []string // addresses that are evidence of where it begins and ends; nil: there are none
+	robots    bool     // agents of browsers without a screen are that evidence instead
 }
 
 // longestPause is the time between parts of one incident, in seconds.
@@ -72,7 +73,9 @@ func New(e Episode, s Signs) (f Found, isIncident bool) {
 	f = Found{Episode: e, Kind: e.kind(s), Prefix: e.prefix(s)}
 	dismissed, unlessHarmed := e.dismissed(s, f.Kind)
 	f.OnlyIfHarmed = unlessHarmed
-	f.traceable = f.addressesOf(s)
+	if f.robots = e.Signal.isOfAll() && e.isOfRobots(s); !f.robots {
+		f.traceable = f.addressesOf(s)
+	}
 	if f.Prefix != "" {
 		return f, !dismissed || unlessHarmed
 	}

@@ -223,25 +223,22 @@ type Window struct {
 	first int64 // the first hour that stands out
 }
 
-// Windows returns the hours of a period in which something stands out, with a margin. Overlapping ones are one. The
-// order is by host, then time. The grid has hours, and begins Before the period.
-func (g *Grid) Windows(period Span) []Window {
-	var list []Window
-	for _, host := range g.Hosts() {
-		var spans []Window
-		for s := range signals {
-			for _, at := range g.outstanding(g.hosts[host], s, Span{floor(period.From, Hour), period.To}) {
-				spans = append(spans, Window{host, Span{at.From - Margin*Hour, at.To + Margin*Hour}, at.From})
-			}
+// Windows returns the hours of a period in which something stands out at a host, with a margin, in their order. Overlapping
+// ones are one. The grid has hours, and begins Before the period.
+func (g *Grid) Windows(host Host, period Span) (list []Window) {
+	var spans []Window
+	for s := range signals {
+		for _, at := range g.outstanding(g.hosts[host], s, Span{floor(period.From, Hour), period.To}) {
+			spans = append(spans, Window{host, Span{at.From - Margin*Hour, at.To + Margin*Hour}, at.From})
 		}
-		slices.SortStableFunc(spans, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
-		for _, w := range spans {
-			if last := len(list) - 1; last >= 0 && list[last].Host == host && w.From <= list[last].To {
-				list[last].To = max(list[last].To, w.To)
-				continue
-			}
-			list = append(list, w)
+	}
+	slices.SortStableFunc(spans, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
+	for _, w := range spans {
+		if last := len(list) - 1; last >= 0 && w.From <= list[last].To {
+			list[last].To = max(list[last].To, w.To)
+			continue
 		}
+		list = append(list, w)
 	}
 	return list
 }

@@ -99,16 +99,24 @@ func (t *Trace) Add(times []int64, n [][]int64) {
 // its host, so that nothing more is known than what the signal says.
 func (f Found) Evidence(t *Trace, conditions string) string {
 	evidence := f.evidence(false)
-	if f.traceable != nil {
-		evidence = catalog.Equal("ip", false, f.traceable...).String()
-		if f.Prefix != "" {
-			evidence = filter.Joined(f.evidence(false), evidence)
-		}
+	switch {
+	case f.robots:
+		evidence = f.besidesPrefix(condition("user_agent", filter.Regex, false, robotAgents))
+	case f.traceable != nil:
+		evidence = f.besidesPrefix(catalog.Equal("ip", false, f.traceable...).String())
 	}
 	if evidence == "" {
 		return ""
 	}
 	return filter.Joined(t.During(), f.Host.Condition(), evidence, conditions)
+}
+
+// besidesPrefix returns a condition together with that for the prefix, if the incident has one.
+func (f Found) besidesPrefix(condition string) string {
+	if f.Prefix == "" {
+		return condition
+	}
+	return filter.Joined(f.evidence(false), condition)
 }
 
 // WithEdges returns incidents that begin and end where their traces, which may be nil, do. A signal has many requests

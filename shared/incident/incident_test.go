@@ -98,7 +98,11 @@ func (t *traffic) episodes(period incident.Span) []incident.Episode {
 	from := period.From - period.From%incident.Hour
 	hours := grid(incident.Span{From: from - incident.Before, To: period.To}, incident.Hour)
 	minutes := grid(incident.Span{From: from - incident.Margin*incident.Hour, To: period.To}, incident.Minute)
-	return incident.Episodes(period, hours, minutes, hours.Windows(period))
+	var windows []incident.Window
+	for _, host := range hours.Hosts() {
+		windows = append(windows, hours.Windows(host, period)...)
+	}
+	return incident.Episodes(period, hours, minutes, windows)
 }
 
 // TestEpisodes: attacks of many shapes are found, each as one episode that begins and ends within two minutes. Those with

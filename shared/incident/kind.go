@@ -138,13 +138,16 @@ const (
 	leastScraped   = 300 // requests more than usual that are scraping without a signal of their own
 )
 
+// robotAgents matches agents of browsers without a screen.
+const robotAgents = `(?i)headless|phantomjs|selenium|puppeteer|playwright|scrapy`
+
 var (
 	loginPath   = regexp.MustCompile(`(?i)(^|[/_.-])(log-?in|log-?on|sign-?in|sign_in|auth|authenticate|oauth2?|sessions?|token|password|passwd|otp|2fa|wp-login\.php|xmlrpc\.php)([/_.-]|$)`)
 	loginReason = regexp.MustCompile(`(?i)log-?in\b|sign-?in\b|credential|brute.?force|password`)
 	payload     = regexp.MustCompile(`(?i)sqli|sql.?injection|\bxss\b|cross.?site|\b[lr]fi\b|\brce\b|\bxxe\b|\bssti\b|inject|inclusion|traversal|deserial|jndi|log4`)
 	probing     = regexp.MustCompile(`(?i)scanner|\bprob(e|ing)\b|too many paths|too many errors`)
 	secret      = regexp.MustCompile(`(?i)/\.(env|git|svn|aws|ssh|ht)|wp-(admin|login|content|includes|config)|php|cgi-bin|actuator|\.(sql|bak|old|zip|tar|gz|asp|aspx|jsp|cfm|ini|conf|log)$|admin|manager|setup|/console`)
-	robot       = regexp.MustCompile(`(?i)headless|phantomjs|selenium|puppeteer|playwright|scrapy`)
+	robot       = regexp.MustCompile(robotAgents)
 	crawler     = regexp.MustCompile(`(?i)bot\b|bot/|crawl|spider|slurp|mediapartners|facebookexternalhit`)
 )
 
@@ -340,7 +343,12 @@ func (e Episode) isOfPrograms(s Signs) bool {
 		return false
 	}
 	first := slices.Max(append(e.more(s), 0)) * 100 / e.Excess
-	return first >= busyShare || e.share(s, s.Agents, robot.MatchString) >= busyShare
+	return first >= busyShare || e.isOfRobots(s)
+}
+
+// isOfRobots reports whether browsers without a screen send most of the requests.
+func (e Episode) isOfRobots(s Signs) bool {
+	return e.share(s, s.Agents, robot.MatchString) >= busyShare
 }
 
 // byHumans reports whether half of the signs are of humans.

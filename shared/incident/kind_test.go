@@ -3,6 +3,7 @@ package incident_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/orrery/orrery/shared/incident"
@@ -220,6 +221,41 @@ func addresses(n int, each int64) []incident.Value {
 // stopped returns a path whose requests were blocked.
 func stopped(path string, n int64) incident.Field {
 	return incident.Field{Values: []incident.Value{{Text: path, Requests: n, Blocked: n}}, Distinct: 1}
+}
+
+// TestEvidenceOfRobots: if browsers without a screen send most of a signal of all requests, their agents are the evidence
+// of where the incident begins and ends. Otherwise, the addresses are.
+func TestEvidenceOfRobots(t *testing.T) {
+	const byAgent, byAddress = "user_agent~", "ip in"
+	for _, test := range []struct {
+		rule   string
+		signal incident.Signal
+		robots int64 // of 400 requests
+		paths  incident.Field
+		want   []string // in the evidence
+	}{
+		{"most are robots", incident.Rush, 320, paths(40, "/a%d", 10), []string{byAgent}},
+		{"some are robots", incident.Rush, 319, paths(40, "/a%d", 10), []string{byAddress}},
+		{"repeated requests", incident.Repeating, 320, paths(40, "/a%d", 10), []string{byAgent}},
+		{"what was stopped has addresses", incident.Stopping, 400, paths(40, "/a%d", 10), []string{byAddress}},
+		{"with a prefix", incident.Rush, 400, only("/a", 400), []string{"path~", byAgent}},
+	} {
+		e := incident.Episode{
+			Host: incident.Host{Name: "shop.example", Named: true}, Signal: test.signal, Excess: 400, Ratio: 900,
+			Span: incident.Span{From: 0, To: incident.Hour},
+		}
+		agents := only("Mozilla/5.0 HeadlessChrome/124.0", test.robots)
+		agents.Values = append(agents.Values, only("Mozilla/5.0 Chrome/124.0", 400-test.robots).Values...)
+		f, _ := incident.New(e, incident.Signs{
+			Total: only("", 400).Values[0], Paths: test.paths, Agents: agents, Addresses: addresses(40, 10),
+		})
+		evidence := f.Evidence(incident.NewTrace(f), "")
+		for _, part := range []string{"path~", byAgent, byAddress} {
+			if strings.Contains(evidence, part) != slices.Contains(test.want, part) {
+				t.Errorf("%s: %s", test.rule, evidence)
+			}
+		}
+	}
 }
 
 // TestSeries: incidents of one kind at one target are one if the pause between them is short.

@@ -90,6 +90,15 @@ func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
 	if len(c.Terms) == 1 && c.Terms[0].Source.Type == catalog.Bool && c.Terms[0].Source.Layout == catalog.Scalar {
 		return w.flaggedRows(rows, c)
 	}
+	if len(c.Terms) == 1 && isOfEntries(c.Terms[0]) {
+		values, err := w.columnOf(c.Terms[0], rows)
+		if err != nil {
+			return nil, err
+		}
+		if test := w.entryTest(values, c.Terms[0]); test != nil {
+			return rowsOfEntries(rows, values, test, c.Negated), nil
+		}
+	}
 	terms := make([]func(row int32) bool, len(c.Terms))
 	for i, t := range c.Terms {
 		var err error
@@ -110,6 +119,35 @@ func (w *worker) matching(rows []int32, c query.Condition) ([]int32, error) {
 		}
 	}
 	return kept, nil
+}
+
+// isOfEntries reports whether a term is a test of a single value of each row, which may be an entry of a dictionary.
+func isOfEntries(t query.Term) bool {
+	_, isOfRefs := t.Test.(query.RefIn)
+	return t.Source.Layout == catalog.Scalar && !isOfRefs
+}
+
+// rowsOfEntries is matching for a test of the dictionary entries of a column. Most questions have a condition on the host
+// of all rows, for which a function for each row would take most of the time.
+func rowsOfEntries(rows []int32, values *parquet.ColumnValues, test func(entry int32) bool, negated bool) []int32 {
+	const unknown, yes, no = 0, 1, 2
+	verdicts := make([]uint8, values.Entries()+1) // by code plus one
+	verdicts[parquet.Absent+1] = no
+	kept := rows[:0]
+	for _, row := range rows {
+		entry := values.Codes[row]
+		verdict := verdicts[entry+1]
+		if verdict == unknown {
+			if verdict = no; test(entry) {
+				verdict = yes
+			}
+			verdicts[entry+1] = verdict
+		}
+		if verdict == yes != negated {
+			kept = append(kept, row)
+		}
+	}
+	return kept
 }
 
 // matchingAny is matching for alternatives. Each is tried on the rows that no earlier one has.
@@ -195,17 +233,9 @@ func (w *worker) term(t query.Term, rows []int32) (func(row int32) bool, error) 
 	if refs, ok := t.Test.(query.RefIn); ok {
 		return w.refTerm(refs)
 	}
-	values, err := w.column(t.Source.Column, valueMember(t.Source))
+	values, err := w.columnOf(t, rows)
 	if err != nil {
 		return nil, err
-	}
-	n := values.Texts.Len()
-	tried := n
-	if t.Source.Layout == catalog.Scalar {
-		tried = min(n, len(rows))
-	}
-	if tried > fewTexts && n > len(values.Codes)/8 && isPattern(t) && !w.run.triesAllTexts() {
-		return nil, fmt.Errorf("%w: too many different texts of %s to try patterns on", ErrUnsupported, t.Source.Column)
 	}
 	passes := w.passing(values, t)
 	if t.Source.Layout == catalog.Pairs && t.Key != nil {
@@ -228,6 +258,23 @@ func (w *worker) term(t query.Term, rows []int32) (func(row int32) bool, error) 
 		}
 		return false
 	}, nil
+}
+
+// columnOf returns the values of a term. It returns an error if another engine tries the patterns of the term faster.
+func (w *worker) columnOf(t query.Term, rows []int32) (*parquet.ColumnValues, error) {
+	values, err := w.column(t.Source.Column, valueMember(t.Source))
+	if err != nil {
+		return nil, err
+	}
+	n := values.Texts.Len()
+	tried := n
+	if t.Source.Layout == catalog.Scalar {
+		tried = min(n, len(rows))
+	}
+	if tried > fewTexts && n > len(values.Codes)/8 && isPattern(t) && !w.run.triesAllTexts() {
+		return nil, fmt.Errorf("%w: too many different texts of %s to try patterns on", ErrUnsupported, t.Source.Column)
+	}
+	return values, nil
 }
 
 // refTerm returns a function that reports whether a row is the record of one of the references. It computes the
@@ -254,11 +301,8 @@ func (w *worker) passing(values *parquet.ColumnValues, t query.Term) func(i int3
 	case len(values.Flags) > 0:
 		yes, no := t.PassesBool(true), t.PassesBool(false)
 		return func(i int32) bool { return values.Flags[i] == 1 && yes || values.Flags[i] == 0 && no }
-	case values.Texts.Len() > 0:
-		passes := w.textTest(t)
-		return onEntries(values, func(entry int32) bool { return passes(values.Texts.At(entry)) })
 	case len(values.Codes) > 0:
-		return onEntries(values, func(entry int32) bool { return t.PassesInt(values.Ints[entry]) })
+		return onEntries(values, w.entryTest(values, t))
 	}
 	if between, ok := t.Test.(query.IntRange); ok {
 		least, most := between.Bounds()
@@ -270,6 +314,19 @@ func (w *worker) passing(values *parquet.ColumnValues, t query.Term) func(i int3
 	return func(i int32) bool {
 		return (len(values.Present) == 0 || values.Present[i]) && t.PassesInt(values.Ints[i])
 	}
+}
+
+// entryTest returns a function that reports whether a dictionary entry passes the term's test, nil if the values are no
+// entries.
+func (w *worker) entryTest(values *parquet.ColumnValues, t query.Term) func(entry int32) bool {
+	switch {
+	case len(values.Flags) > 0 || len(values.Codes) == 0:
+		return nil
+	case values.Texts.Len() > 0:
+		passes := w.textTest(t)
+		return func(entry int32) bool { return passes(values.Texts.At(entry)) }
+	}
+	return func(entry int32) bool { return t.PassesInt(values.Ints[entry]) }
 }
 
 // textTest returns a function that reports whether a text passes the term's test. It finds the text among many others by

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -236,10 +237,10 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 	if err := a.all(ctx, list); err != nil {
 		return nil, err
 	}
+	inquiry.Each(len(episodes), runtime.GOMAXPROCS(0), func(i int) { answers[i].list() })
 	list = nil
 	for i, e := range episodes {
-		s := &answers[i].Signs
-		if s.Paths = answers[i].paths.listed(); s.Paths.Distinct == 0 { // there were too many
+		if s := &answers[i].Signs; s.Paths.Distinct == 0 { // there were too many
 			list = append(list, a.paths(e.Span, e, func(f incident.Field) { s.Paths = f }))
 		}
 	}
@@ -248,11 +249,13 @@ func (a *asker) describe(ctx context.Context, episodes []incident.Episode) ([]in
 			return nil, err
 		}
 	}
+	all, are := make([]incident.Found, len(episodes)), make([]bool, len(episodes))
+	inquiry.Each(len(episodes), runtime.GOMAXPROCS(0), func(i int) {
+		all[i], are[i] = incident.New(episodes[i], answers[i].Signs)
+	})
 	found := make([]incident.Found, 0, len(episodes))
-	for i, e := range episodes {
-		s := answers[i].Signs
-		s.Addresses, s.Before = answers[i].addresses.listed().Values, answers[i].before.listed().Values
-		if f, isIncident := incident.New(e, s); isIncident {
+	for i, f := range all {
+		if are[i] {
 			found = append(found, f)
 		}
 	}

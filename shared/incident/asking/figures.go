@@ -171,6 +171,11 @@ func (v values) listed() (f incident.Field) {
 	return f
 }
 
+// list lists the values that were counted.
+func (s *signs) list() {
+	s.Paths, s.Addresses, s.Before = s.paths.listed(), s.addresses.listed().Values, s.before.listed().Values
+}
+
 // signsOf returns the number of signs with a value.
 func signsOf(e incident.Episode, f answer.FacetResult, value any) (n int64) {
 	for _, v := range f.Values {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -53,7 +54,7 @@ const mostParts = 12
 
 // episodes asks for the minutes of the hours that stand out.
 func (a *asker) episodes(ctx context.Context, hours *incident.Grid) ([]incident.Episode, error) {
-	windows := hours.Windows(a.span())
+	windows := a.windows(hours)
 	if len(windows) == 0 {
 		return nil, nil
 	}
@@ -66,6 +67,14 @@ func (a *asker) episodes(ctx context.Context, hours *incident.Grid) ([]incident.
 		return nil, err
 	}
 	return incident.Episodes(a.span(), hours, minutes, windows), nil
+}
+
+// windows returns the hours that stand out at each host.
+func (a *asker) windows(hours *incident.Grid) []incident.Window {
+	hosts := hours.Hosts()
+	at := make([][]incident.Window, len(hosts))
+	inquiry.Each(len(hosts), runtime.GOMAXPROCS(0), func(i int) { at[i] = hours.Windows(hosts[i], a.span()) })
+	return slices.Concat(at...)
 }
 
 // filters returns the filters for the minutes and hosts of windows.
