@@ -143,7 +143,7 @@ func Make(ctx context.Context, lookup function.Lookup, log *slog.Logger) (*funct
 	files := s3.New(function.NewS3(c), results.Host)
 	s := storesOf(items, files)
 	sender := delivery.Sender{Settings: settings, AWS: deliveryaws.New(c)}
-	checks := searching.Checks(path.Athena, path.States, path.Engine, path.Lambda, e, time.Now)
+	checks := searching.Checks(path.Athena, path.States, path.Engine, path.Invoke, e, time.Now)
 	return MakeOver(f, e, log, client, s, Path{
 		Search: path.Service, States: path.States, Settings: settings, Deliver: sender,
 	}, checks, time.Now), nil

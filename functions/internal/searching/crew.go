@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"github.com/orrery/orrery/functions/internal/counting"
 	"github.com/orrery/orrery/functions/internal/doctor"
@@ -18,14 +16,12 @@ import (
 	"github.com/orrery/orrery/shared/lambdas"
 )
 
-// Invoker is the part of the client of Lambda by which other functions count parts of questions.
-type Invoker interface {
-	Invoke(ctx context.Context, in *lambda.InvokeInput, options ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
-}
+// Invoker invokes a function with an event. failed says that the function has answered with an error.
+type Invoker func(ctx context.Context, function string, event []byte) (answer []byte, failed bool, _ error)
 
 // crew has instances of a function do jobs.
 type crew struct {
-	client   Invoker
+	invoke   Invoker
 	function string
 }
 
@@ -35,14 +31,14 @@ func (c crew) Do(ctx context.Context, job parts.Job) (done parts.Done, _ error) 
 	if err != nil {
 		return done, fmt.Errorf("write a job: %w", err)
 	}
-	answer, err := c.client.Invoke(ctx, &lambda.InvokeInput{FunctionName: &c.function, Payload: payload})
+	answer, failed, err := c.invoke(ctx, c.function, payload)
 	if err != nil {
 		return done, fmt.Errorf("invoke %s: %w", c.function, err)
 	}
-	if answer.FunctionError != nil {
-		return done, fmt.Errorf("%s failed: %s", c.function, messageOf(answer.Payload))
+	if failed {
+		return done, fmt.Errorf("%s failed: %s", c.function, messageOf(answer))
 	}
-	if err := json.Unmarshal(answer.Payload, &done); err != nil {
+	if err := json.Unmarshal(answer, &done); err != nil {
 		return done, fmt.Errorf("read what %s has done: %w", c.function, err)
 	}
 	return done, nil
@@ -58,35 +54,37 @@ func messageOf(payload []byte) string {
 }
 
 // partsOf returns how a function has parts counted; nil: it has none counted.
-func partsOf(c aws.Config, client Invoker, e function.Environment) *hybrid.Parts {
+func partsOf(c aws.Config, invoke Invoker, e function.Environment) *hybrid.Parts {
 	if e.PartsAtOnce == 0 {
 		return nil
 	}
 	bucket, prefix := e.ResultsFolder()
 	return &hybrid.Parts{
-		Crew:    crew{client, e.PartFunction},
+		Crew:    crew{invoke, e.PartFunction},
 		Results: s3.New(function.NewS3(c, counting.KeepConnections), bucket),
 		Prefix:  prefix + parts.Folder, Version: e.Version, AtOnce: e.PartsAtOnce, GB: lambdas.PartMemory / 1024.0,
 	}
 }
 
-// checkCrew checks that a function may invoke the one that counts parts.
-func checkCrew(client Invoker, e function.Environment) doctor.Check {
+// checkCrew checks that a function may invoke the one that counts parts, and that this one has what it needs.
+func checkCrew(invoke Invoker, e function.Environment) doctor.Check {
 	return doctor.Check{
 		Name: "parts of questions",
 		Remedy: "Athena answers large questions instead, more slowly and at a higher price; the role must allow " +
-			"lambda:InvokeFunction on the function part of this deployment",
+			"lambda:InvokeFunction on the function part of this deployment, whose own checks must succeed",
 		Run: func(ctx context.Context) (string, error) {
 			if e.PartsAtOnce == 0 {
 				return "Athena answers all large questions", nil
 			}
-			_, err := client.Invoke(ctx, &lambda.InvokeInput{
-				FunctionName: &e.PartFunction, InvocationType: types.InvocationTypeDryRun,
-			})
+			answer, failed, err := invoke(ctx, e.PartFunction, []byte(`{"doctor":true}`))
 			if err != nil {
 				return "", fmt.Errorf("invoke %s: %w", e.PartFunction, err)
 			}
-			return fmt.Sprintf("the function may invoke %s, up to %d times at once for a question", e.PartFunction, e.PartsAtOnce), nil
+			var report doctor.Report
+			if err := json.Unmarshal(answer, &report); err != nil || failed || !report.OK {
+				return "", fmt.Errorf("%s is not ready: %s", e.PartFunction, answer)
+			}
+			return fmt.Sprintf("the function can invoke %s, up to %d times at once for a question", e.PartFunction, e.PartsAtOnce), nil
 		},
 	}
 }

@@ -2,16 +2,17 @@
 package searching
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsathena "github.com/aws/aws-sdk-go-v2/service/athena"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"github.com/orrery/orrery/functions/internal/counting"
 	"github.com/orrery/orrery/functions/internal/doctor"
 	"github.com/orrery/orrery/functions/internal/function"
+	"github.com/orrery/orrery/shared/awscall"
 	"github.com/orrery/orrery/shared/blob/s3"
 	"github.com/orrery/orrery/shared/document"
 	"github.com/orrery/orrery/shared/engine"
@@ -33,7 +34,7 @@ type Path struct {
 	States  engine.States
 	Athena  *awsathena.Client
 	Engine  *hybrid.Engine
-	Lambda  Invoker
+	Invoke  Invoker
 }
 
 // reuseResults is the maximum age of a result that Athena reuses for an equal statement over the same version of the
@@ -44,7 +45,10 @@ const reuseResults = time.Hour
 func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logger) (Path, error) {
 	state := lakestate.Over(items)
 	states := lakestate.NewStates(state, time.Now)
-	client, invoker := awsathena.NewFromConfig(c), lambda.NewFromConfig(c)
+	client := awsathena.NewFromConfig(c)
+	invoke := func(ctx context.Context, function string, event []byte) ([]byte, bool, error) {
+		return awscall.Invoke(ctx, c, function, event)
+	}
 	objects := function.NewS3(c, counting.KeepConnections)
 	bucket := s3.New(objects, e.LakeBucket)
 	listing, columns := lakestate.NewListing(bucket), lakestate.NewColumns(state, time.Now)
@@ -60,7 +64,7 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 	engine, err := hybrid.New(hybrid.Config{
 		Service: service, States: states, Listing: listing, Columns: columns, Bucket: bucket, Now: time.Now,
 		MostBytes: int64(e.ScanMegabytes) << 20, Kept: scan.NewPartials(lambdas.KeptFigures), Rollups: bucket,
-		Parts:  partsOf(c, invoker, e),
+		Parts:  partsOf(c, invoke, e),
 		Failed: func(err error) { log.Warn("Athena answers instead of a scan", slog.Any("error", err)) },
 	})
 	if err != nil {
@@ -73,7 +77,7 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 	if err == nil {
 		searches.UseLists(valuelist.NewFinder(document.Over(items), valuelist.In(bucket)))
 	}
-	return Path{searches, states, client, engine, invoker}, err
+	return Path{searches, states, client, engine, invoke}, err
 }
 
 // Checks returns the checks of a function that queries Athena.

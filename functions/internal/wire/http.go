@@ -117,7 +117,7 @@ func Searching(ctx context.Context, name string, lookup function.Lookup, log *sl
 // searchChecks returns the checks of a function with API keys that queries Athena.
 func searchChecks(p parts, path searching.Path) []doctor.Check {
 	return append(tableChecks(p.client, p.environment, time.Now),
-		searching.Checks(path.Athena, path.States, path.Engine, path.Lambda, p.environment, time.Now)...)
+		searching.Checks(path.Athena, path.States, path.Engine, path.Invoke, p.environment, time.Now)...)
 }
 
 // Values wires the function values, which reads lists of values in the bucket of the lake.

@@ -47,7 +47,7 @@ func (w *world) reporter(f lambdas.Function, e function.Environment) *function.F
 		Search: w.service, States: states, Settings: settings,
 		Deliver: delivery.Sender{Settings: settings, AWS: &w.delivered},
 	}
-	return reports.MakeOver(f, e, w.log, w.table, stores, path, searching.Checks(w.client, states, w.engine, invoker{}, e, at), at)
+	return reports.MakeOver(f, e, w.log, w.table, stores, path, searching.Checks(w.client, states, w.engine, ready, e, at), at)
 }
 
 // exampleKeys has the key of the events.
