@@ -120,8 +120,9 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "scan-megabytes", int: &p.ScanMegabytes,
-			doc: "Maximum number of megabytes of columns that [a function reads itself](#scans-in-functions) for one question; 0 " +
-				"has parts counted of all questions, or Athena answer them.",
+			doc: "Maximum number of megabytes of columns that [a function reads itself](#scans-in-functions) for one " +
+				"question. Questions with more are [counted in parts](#large-questions), or Athena answers them; with 0, " +
+				"this holds for all questions.",
 		},
 		{
 			name: "parts-at-once", int: &p.PartsAtOnce,
@@ -156,8 +157,8 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "reserve-concurrency", bool: &p.ReserveConcurrency,
-			doc: "`true` reserves the instances of `ingest`, one each for `compact` and `reconcile`, and 2 for `report`; " +
-				"the account must keep 100 unreserved.",
+			doc: "`true` reserves instances: `ingest-concurrency` for `ingest`, 1 for `compact`, 1 for `reconcile` and 2 " +
+				"for `report`. The account must have 100 more, because Lambda keeps these unreserved.",
 		},
 		{
 			name: "compact-minutes", int: &p.CompactMinutes,

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orrery/orrery/scripts/orrery/internal/answers"
 )
@@ -21,12 +22,18 @@ func TestProgramsOfTheGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programs := map[string]string{}
+	programs, requests := map[string]string{}, []string{}
 	for _, block := range programBlock.FindAllStringSubmatch(string(page), -1) {
-		programs[block[1]] = block[2]
+		switch {
+		case block[1] != "sh":
+			programs[block[1]] = block[2]
+		case strings.HasPrefix(block[2], "curl "):
+			requests = append(requests, block[2])
+		}
 	}
-	if len(programs) != 3 {
-		t.Fatalf("%d programs, want one each in sh, Python and Go", len(programs))
+	if len(programs) != 2 || len(requests) != 2 {
+		t.Fatalf("%d programs and %d requests, want one program each in Python and Go, and two requests of curl",
+			len(programs), len(requests))
 	}
 	s := startServer(t, tourData(t), "--no-demo", "--api-key", "a key of the test")
 	shown := func(t *testing.T, name string, arguments ...string) string {
@@ -35,7 +42,7 @@ func TestProgramsOfTheGuide(t *testing.T) {
 	}
 	t.Run("curl prints the ten addresses with the most blocked requests", func(t *testing.T) {
 		var a answers.Answer
-		out := shown(t, "sh", "-c", programs["sh"])
+		out := shown(t, "sh", "-c", requests[0])
 		if err := json.Unmarshal([]byte(out), &a); err != nil || len(a.Data.Results) != 1 {
 			t.Fatalf("%.200s: %v", out, err)
 		}
@@ -52,6 +59,25 @@ func TestProgramsOfTheGuide(t *testing.T) {
 			if net.ParseIP(v.Value) == nil || v.Blocked == 0 || i > 0 && v.Blocked > found.Values[i-1].Blocked {
 				t.Errorf("place %d: %+v", i+1, v)
 			}
+		}
+	})
+	t.Run("curl asks about yesterday", func(t *testing.T) {
+		var a answers.Answer
+		out := shown(t, "sh", "-c", requests[1])
+		if err := json.Unmarshal([]byte(out), &a); err != nil || len(a.Data.Results) != 1 {
+			t.Fatalf("%.200s: %v", out, err)
+		}
+		berlin, err := time.LoadLocation("Europe/Berlin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		from, err := time.Parse(time.RFC3339, a.Meta.Period.From)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := from.In(berlin).AddDate(0, 0, 1).UTC().Format(time.RFC3339)
+		if from.In(berlin).Format(time.TimeOnly) != "00:00:00" || a.Meta.Period.To != to {
+			t.Errorf("the period is %v", a.Meta.Period)
 		}
 	})
 	t.Run("the program in Python prints all records", func(t *testing.T) {

@@ -28,6 +28,7 @@ var replacements = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "5a0d3c71f2e9"},
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "2026-01-31T10:00:00Z"},
 	{regexp.MustCompile(`from 2026-01-31T10:00:00Z to`), "from 2026-01-30T10:00:00Z to"},
+	{regexp.MustCompile(`/\S+(/\w+/quarantine/)`), "/home/ann$1"},
 }
 
 // TestREADME runs the commands in the READMEs and compares their output with the pages.
@@ -92,6 +93,10 @@ var readerLogs = map[string]string{
 `,
 	"scanners.txt": "# seen by us\n192.0.2.0/24\n203.0.113.7\n",
 	"app.log": `2026-11-20T10:05:03Z 203.0.113.7 200
+`,
+	"web.log": `203.0.113.7 - - [20/Nov/2026:10:05:03 +0000] "GET /feed HTTP/1.1" 200 5316 "-" "curl/8.5.0"
+198.51.100.9 - ann [20/Nov/2026:10:05:04 +0000] "POST /login HTTP/1.1" 403 153 "https://blog.example/" "Mozilla/5.0"
+198.51.100.9 [20/Nov/2026:10:05:05 +0000] "GET /feed HTTP/1.1" 200
 `,
 }
 

@@ -30,9 +30,11 @@ var Meanings = []struct {
 	{Failed, "failed; standard error has the reason"},
 	{Usage, "the command line is invalid, or put refused a log that another flag would allow"},
 	{Rejected, "imported, but some lines were rejected; quarantine/ of the data folder has them with line number and reason"},
-	{Doubt, "nothing was imported or removed. --anyway imports a log that looks like a mistake; --map or --format imports JSON of " +
-		"no known format. A log with only records older than the folder keeps is not imported. --yes lets compact and forget " +
-		"--missing remove more than 10 % of the records. If anything else failed as well, the exit code is 1"},
+	{Doubt, "nothing was imported or removed. import refuses a log that is probably a mistake, because most of its lines " +
+		"are no records or are in the data already; --anyway imports it. import refuses JSON of no known format; --map or " +
+		"--format imports it. import refuses a log with only records older than the folder keeps. compact and forget " +
+		"--missing refuse to remove more than 10 % of the records; --yes allows it. If anything else failed as well, the " +
+		"exit code is 1"},
 	{Incomplete, "answered, compacted or backed up, but some objects could not be read; standard error lists them. query --strict also " +
 		"exits with 5 if the answer falls short in any other way"},
 	{Interrupted, "interrupted by Ctrl-C, SIGTERM or SIGHUP; serve exits with 0"},
