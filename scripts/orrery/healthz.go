@@ -15,6 +15,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/exit"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
 	"github.com/orrery/orrery/shared/api/service"
+	"github.com/orrery/orrery/shared/pause"
 )
 
 type healthzCommand struct {
@@ -22,6 +23,7 @@ type healthzCommand struct {
 	Listen  string        `hidden:"" default:"127.0.0.1:8080" env:"ORRERY_LISTEN"`
 	TLSCert string        `hidden:"" name:"tls-cert" env:"ORRERY_TLS_CERT"`
 	Timeout time.Duration `default:"5s" help:"How long to wait for the answer." placeholder:"DURATION"`
+	Wait    time.Duration `help:"How long to try again, because the server is starting; default: not at all." placeholder:"DURATION"`
 }
 
 // Run asks a server whether it answers. It fails unless the server does, so that it can be the probe of a container.
@@ -36,6 +38,23 @@ func (h *healthzCommand) Run(ctx context.Context, c terminal.Console) error {
 	if !strings.HasPrefix(base, "http://") && !strings.HasPrefix(base, "https://") {
 		return exit.With(exit.Usage, fmt.Sprintf("%q is not the URL of a server; write http://HOST:PORT", base))
 	}
+	for until := time.Now().Add(h.Wait); ; {
+		err := h.ask(ctx, base)
+		if err == nil {
+			_, err = fmt.Fprintln(c.Out, "ok")
+			return err
+		}
+		if time.Now().After(until) || pause.For(ctx, askEvery) != nil {
+			return err
+		}
+	}
+}
+
+// askEvery is the pause before a server that is starting is asked again.
+const askEvery = 100 * time.Millisecond
+
+// ask asks the server once.
+func (h *healthzCommand) ask(ctx context.Context, base string) error {
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	target := strings.TrimSuffix(base, "/") + service.HealthPath
@@ -59,8 +78,7 @@ func (h *healthzCommand) Run(ctx context.Context, c terminal.Console) error {
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answers %s", target, answer.Status)
 	}
-	_, err = fmt.Fprintln(c.Out, "ok")
-	return err
+	return nil
 }
 
 // own returns the URL of the server that serve starts with the same variables. If that

@@ -20,6 +20,15 @@ func TestHealthz(t *testing.T) {
 	defer secure.Close()
 	down := httptest.NewServer(http.NotFoundHandler())
 	defer down.Close()
+	starting, asked503 := httptest.NewServer(nil), 0
+	defer starting.Close()
+	starting.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked503++; asked503%3 != 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		up(w, r)
+	})
 	address, port := server.Listener.Addr().String(), server.URL[strings.LastIndex(server.URL, ":"):]
 	private := secure.Listener.Addr().String()
 
@@ -37,6 +46,8 @@ func TestHealthz(t *testing.T) {
 		{rule: "the server of ORRERY_LISTEN without a host", listen: port, stdout: "ok\n"},
 		{rule: "its certificate is for another name", listen: private, cert: "tls.pem", stdout: "ok\n"},
 		{rule: "other certificates are verified", args: []string{secure.URL}, code: exit.Failed, stderr: "certificate"},
+		{rule: "a server that is starting", args: []string{starting.URL}, code: exit.Failed, stderr: "/healthz answers 503"},
+		{rule: "it is waited for", args: []string{starting.URL, "--wait=1h"}, stdout: "ok\n"},
 		{rule: "another status", args: []string{down.URL}, code: exit.Failed, stderr: "/healthz answers 404"},
 		{rule: "no server", listen: "127.0.0.1:1", code: exit.Failed, stderr: "the server is not up"},
 		{rule: "no URL", args: []string{"localhost:8080"}, code: exit.Usage, stderr: "write http://HOST:PORT"},

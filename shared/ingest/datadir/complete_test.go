@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest"
+	"github.com/orrery/orrery/shared/ingest/source"
 )
 
 // through returns the time to which the data is complete, in seconds after testTime, or -1 if it is not known.
@@ -183,4 +185,25 @@ func TestCompleteThroughOfAWatchedFolder(t *testing.T) {
 			{"it is refused", "", 2, 13},
 		})
 	})
+}
+
+// TestCompleteThroughOfAnUnreadableFolder: while a watched folder cannot be read, nobody knows of the logs that are put
+// there.
+func TestCompleteThroughOfAnUnreadableFolder(t *testing.T) {
+	s, set := clocked(t, t.TempDir())
+	set(1000)
+	w := newWatcherTest(t, s)
+	var unreadable error
+	w.w.Watch(Watched{List: func() ([]string, error) { return nil, unreadable }})
+	denied := &source.UnreadableError{Path: filepath.Join(w.w.dir, "logs"), Err: fs.ErrPermission}
+	for _, step := range []struct {
+		unreadable error
+		want       float64
+	}{{denied, -1}, {nil, 2}, {nil, 3}, {denied, 3}, {denied, 3}, {nil, 6}} {
+		unreadable = step.unreadable
+		w.after(time.Second)
+		if got := through(t, s); got != step.want {
+			t.Errorf("after %v: complete through %v, want %v", w.now.Sub(testTime), got, step.want)
+		}
+	}
 }

@@ -49,6 +49,7 @@ type Watcher struct {
 	others   []Watched
 	seen     map[string]fileState
 	polled   time.Time         // when the latest poll began; zero before the first one has ended
+	readable time.Time         // when the latest poll began that could read all folders; zero: none could
 	reported map[string]string // errors that the latest poll has met, by path; they are reported once
 }
 
@@ -184,9 +185,10 @@ func (w *Watcher) Poll(ctx context.Context, now time.Time, report func(FileResul
 	p.reportFailed()
 	if len(p.failed) == 0 { // otherwise a file that was not seen may be there, and still wait
 		maps.DeleteFunc(w.seen, func(path string, _ fileState) bool { return !p.present[path] })
+		w.readable = now
 	}
 	w.polled = now
-	through := now
+	through := w.readable // the zero time if nobody knows what there is
 	for _, state := range w.seen {
 		if !state.done && state.put.Before(through) {
 			through = state.put
