@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -80,6 +79,6 @@ func testParts(t *testing.T, d *localaws.Deployment, s *targets) {
 	first := counted()
 	ask()
 	if again := counted(); first < 4*len(questions) || again != first {
-		t.Error(fmt.Sprintf("%d parts were counted at first, and %d when the questions were asked again", first, again))
+		t.Errorf("%d parts were counted at first, and %d when the questions were asked again", first, again)
 	}
 }
