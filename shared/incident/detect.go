@@ -81,9 +81,9 @@ type usual struct {
 }
 
 // usualAt returns what is usual in the hour that begins at a time: the median of the hours before it since the host has
-// requests. At the beginning of the data, hours after it complete the number. The usual number of all requests is also that
-// of the same hours of the day before, and of the two hours before start, which is where what stands out begins, because
-// traffic has a daily rhythm.
+// requests. At the beginning of the data, hours after it complete the number. The usual number of all requests is also
+// that of the same hours of the day before, and of the two hours before start, which is where what stands out begins,
+// because traffic has a daily rhythm.
 func (g *Grid) usualAt(of *numbers, s Signal, hour, start int64) usual {
 	return g.withShare(of, s, hour, g.rateAt(of, s, hour, start))
 }
@@ -146,8 +146,8 @@ func (g *Grid) leastUsual(of *numbers, s Signal, hour, start int64) usual {
 	return u
 }
 
-// usualShare returns what is usual in a span of minutes of a host that has too few hours to know it: the median share in
-// its pieces.
+// usualShare returns what is usual in a span of minutes of a host that has too few hours to know it: the median share
+// in its pieces.
 func (g *Grid) usualShare(of *numbers, s Signal, span Span) usual {
 	var shares []int64
 	for from := span.From; from < span.To; from += piece {
@@ -166,8 +166,8 @@ func (g *Grid) usualShare(of *numbers, s Signal, span Span) usual {
 	return u
 }
 
-// median returns the upper median, 0 of no numbers. It changes the order of the numbers, but does not sort them: a month
-// has tens of thousands of medians.
+// median returns the upper median, 0 of no numbers. It changes the order of the numbers, but does not sort them: a
+// month has tens of thousands of medians.
 func median(list []int64) int64 {
 	if len(list) == 0 {
 		return 0
@@ -223,8 +223,8 @@ type Window struct {
 	first int64 // the first hour that stands out
 }
 
-// Windows returns the hours of a period in which something stands out at a host, with a margin, in their order. Overlapping
-// ones are one. The grid has hours, and begins Before the period.
+// Windows returns the hours of a period in which something stands out at a host, with a margin, in their order.
+// Overlapping ones are one. The grid has hours, and begins Before the period.
 func (g *Grid) Windows(host Host, period Span) (list []Window) {
 	var spans []Window
 	for s := range signals {
@@ -243,8 +243,8 @@ func (g *Grid) Windows(host Host, period Span) (list []Window) {
 	return list
 }
 
-// outstanding returns the hours of a period in which a signal stands out: single hours, and longer windows. Single hours do
-// not count in windows, because a burst would make all windows around it stand out.
+// outstanding returns the hours of a period in which a signal stands out: single hours, and longer windows. Single
+// hours do not count in windows, because a burst would make all windows around it stand out.
 func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 	var list []Span
 	single := map[int64]bool{}
@@ -281,8 +281,8 @@ func (g *Grid) outstanding(of *numbers, s Signal, period Span) []Span {
 	return list
 }
 
-// window returns the end of the longest window in which a signal stands out, without single hours, and that begins with a
-// span and ends in it. It returns 0 if there is none.
+// window returns the end of the longest window in which a signal stands out, without single hours, and that begins with
+// a span and ends in it. It returns 0 if there is none.
 func (g *Grid) window(
 	of *numbers, s Signal, span Span, single map[int64]bool, rateAt, usualAt func(hour int64) usual,
 ) (until int64) {
@@ -338,8 +338,8 @@ func (g *Grid) lastsUntil(of *numbers, s Signal, span Span, single map[int64]boo
 	return until
 }
 
-// Episodes returns the episodes of a period at the hosts of windows, by begin, then host. Hours is the grid that has the
-// windows, minutes a grid with their minutes.
+// Episodes returns the episodes of a period at the hosts of windows, by begin, then host. Hours is the grid that has
+// the windows, minutes a grid with their minutes.
 func Episodes(period Span, hours, minutes *Grid, list []Window) []Episode {
 	var all []Episode
 	for _, w := range list {

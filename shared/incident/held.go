@@ -47,8 +47,8 @@ func (o Others) and(more Others) Others {
 	return Others{o.Requests + more.Requests, o.Errors + more.Errors, o.Timed + more.Timed, o.TimeUs + more.TimeUs}
 }
 
-// isSlower reports whether the mean time is much longer than that of calm requests. The mean of fewer than leastEach times
-// must have grown by as many of its standard errors as theirs, which are inverse to the root of the number.
+// isSlower reports whether the mean time is much longer than that of calm requests. The mean of fewer than leastEach
+// times must have grown by as many of its standard errors as theirs, which are inverse to the root of the number.
 func (o Others) isSlower(calm Others) bool {
 	usual, longer := calm.mean(), o.mean()-calm.mean()
 	n := min(o.Timed, leastEach)
@@ -72,8 +72,8 @@ func (o Others) result() answer.IncidentOthers {
 	return r
 }
 
-// Around returns the span in which others are compared: the time before, during and after an incident. It is the longest
-// one if the comparison decides whether there is an incident.
+// Around returns the span in which others are compared: the time before, during and after an incident. It is the
+// longest one if the comparison decides whether there is an incident.
 func (f Found) Around() Span {
 	length := min(max(f.To-f.From, leastAround), longestAhead)
 	if f.OnlyIfHarmed {

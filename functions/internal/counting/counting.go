@@ -47,6 +47,8 @@ func Over(f lambdas.Function, e function.Environment, worker *parts.Worker) *fun
 // KeepConnections makes a client keep all connections of a scan. It keeps ten otherwise.
 func KeepConnections(o *awss3.Options) {
 	if client, ok := o.HTTPClient.(*awshttp.BuildableClient); ok {
-		o.HTTPClient = client.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = scanblob.Connections })
+		o.HTTPClient = client.WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConnsPerHost = scanblob.Connections
+		})
 	}
 }

@@ -84,7 +84,8 @@ func checkCrew(invoke Invoker, e function.Environment) doctor.Check {
 			if err := json.Unmarshal(answer, &report); err != nil || failed || !report.OK {
 				return "", fmt.Errorf("%s is not ready: %s", e.PartFunction, answer)
 			}
-			return fmt.Sprintf("the function can invoke %s, up to %d times at once for a question", e.PartFunction, e.PartsAtOnce), nil
+			return fmt.Sprintf("the function can invoke %s, up to %d times at once for a question",
+				e.PartFunction, e.PartsAtOnce), nil
 		},
 	}
 }

@@ -217,7 +217,8 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		share, hours := ofRollups(route)
 		small := scanned(bytes*period, ofPeriod)
 		of := ofParts(route)
-		parts.queries, parts.counted, parts.seconds = parts.queries+of.queries, parts.counted+of.counted, parts.seconds+of.seconds
+		parts.counted += of.counted
+		parts.seconds += of.seconds
 		parts.kept += of.kept
 		saved += of.queries * (querySeconds - partsSeconds)
 		gets += of.joined * getsPerPart
@@ -315,7 +316,8 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 // OfReport returns the cost of one daily report.
 func OfReport(requestsPerDay float64, b Bytes, p Prices) (usd float64) {
 	with := func(reports float64) float64 {
-		return Total(Estimate(Load{RequestsPerDay: requestsPerDay, PeriodHours: 24, ReportsPerDay: reports, Parts: true}, b, p))
+		load := Load{RequestsPerDay: requestsPerDay, PeriodHours: 24, ReportsPerDay: reports, Parts: true}
+		return Total(Estimate(load, b, p))
 	}
 	return (with(2) - with(1)) / month // the first one also has the search for what is due
 }

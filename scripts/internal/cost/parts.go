@@ -40,10 +40,10 @@ type divided struct {
 	kept    float64 // bytes
 }
 
-// partsOf returns what is divided of the questions of a route: all that are too large for a scan, unless they have too many
-// parts. Of the questions without conditions, rollups of objects answer all but some hours. All of these questions of a
-// route are alike, so that they have the same parts, and so are those that are repeated. For a share of the questions, the
-// parts are counted again.
+// partsOf returns what is divided of the questions of a route: all that are too large for a scan, unless they have too
+// many parts. Of the questions without conditions, rollups of objects answer all but some hours. All of these questions
+// of a route are alike, so that they have the same parts, and so are those that are repeated. For a share of the
+// questions, the parts are counted again.
 func (l Load) partsOf(
 	route string, queries, again, recordsOfHour, bytesOfRecord float64, areRolledUp bool,
 ) (d divided) {

@@ -127,8 +127,8 @@ func isOfEntries(t query.Term) bool {
 	return t.Source.Layout == catalog.Scalar && !isOfRefs
 }
 
-// rowsOfEntries is matching for a test of the dictionary entries of a column. Most questions have a condition on the host
-// of all rows, for which a function for each row would take most of the time.
+// rowsOfEntries is matching for a test of the dictionary entries of a column. Most questions have a condition on the
+// host of all rows, for which a function for each row would take most of the time.
 func rowsOfEntries(rows []int32, values *parquet.ColumnValues, test func(entry int32) bool, negated bool) []int32 {
 	const unknown, yes, no = 0, 1, 2
 	verdicts := make([]uint8, values.Entries()+1) // by code plus one
@@ -207,21 +207,21 @@ func valueMember(s catalog.Source) string {
 	return s.Member
 }
 
-// fewTexts is the largest number of texts in a row group on which patterns are tried, unless most texts occur many times.
-// Go's engine takes two to six times as long as RE2 in C++. Trying a pattern only once on each text, or only on the rows
-// that meet the other conditions, must make up for that.
+// fewTexts is the largest number of texts in a row group on which patterns are tried, unless most texts occur many
+// times. Go's engine takes two to six times as long as RE2 in C++. Trying a pattern only once on each text, or only on
+// the rows that meet the other conditions, must make up for that.
 const fewTexts = 4_000
 
-// triesAllTexts reports whether patterns are tried on any number of texts. Another engine takes longer to return sequences
-// than Go's engine to try a pattern on a text of each record.
+// triesAllTexts reports whether patterns are tried on any number of texts. Another engine takes longer to return
+// sequences than Go's engine to try a pattern on a text of each record.
 func (r *run) triesAllTexts() bool {
 	_, sequences := r.query.Shape.(query.Sequences)
 	return sequences || r.noFallback
 }
 
-// isPattern reports whether a term tries patterns on texts or lists of texts. Patterns that only look for texts do not count:
-// Go finds them as fast as another engine. Neither do name/value fields: DuckDB makes lists of them first, which takes longer
-// than trying patterns.
+// isPattern reports whether a term tries patterns on texts or lists of texts. Patterns that only look for texts do not
+// count: Go finds them as fast as another engine. Neither do name/value fields: DuckDB makes lists of them first, which
+// takes longer than trying patterns.
 func isPattern(t query.Term) bool {
 	test, patterns := t.Test.(query.Matches)
 	slow := func(p *pattern.Regex) bool { return !p.IsLiteral() }
@@ -329,8 +329,8 @@ func (w *worker) entryTest(values *parquet.ColumnValues, t query.Term) func(entr
 	return func(entry int32) bool { return t.PassesInt(values.Ints[entry]) }
 }
 
-// textTest returns a function that reports whether a text passes the term's test. It finds the text among many others by
-// its hash, and tries patterns once on a text that several row groups have.
+// textTest returns a function that reports whether a text passes the term's test. It finds the text among many others
+// by its hash, and tries patterns once on a text that several row groups have.
 func (w *worker) textTest(t query.Term) func(text []byte) bool {
 	switch test := t.Test.(type) {
 	case query.Matches:

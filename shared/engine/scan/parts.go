@@ -56,8 +56,8 @@ func SpansOf(q query.Query) []query.Period {
 	return slices.DeleteFunc([]query.Period{within(q.Period), within(diff.Baseline)}, query.Period.Empty)
 }
 
-// PartsOf returns the parts of a query about a span, which is one of SpansOf or a part of it. The different addresses of
-// two spans do not add up, so no span may cut a segment of a timeline.
+// PartsOf returns the parts of a query about a span, which is one of SpansOf or a part of it. The different addresses
+// of two spans do not add up, so no span may cut a segment of a timeline.
 func PartsOf(q query.Query, span query.Period) []Part {
 	q.Scope.Period = span
 	if topX, ok := q.Shape.(query.TopX); ok {

@@ -104,8 +104,8 @@ func readDurations(in *varints.Reader) (counts durationCounts) {
 	return counts
 }
 
-// DurationsOfPart returns the counts of the durations of winners of topx, by columns, that a part has. Its errors are those
-// of CountPart.
+// DurationsOfPart returns the counts of the durations of winners of topx, by columns, that a part has. Its errors are
+// those of CountPart.
 func DurationsOfPart(
 	ctx context.Context, q query.Query, objects []lake.Object, winners map[string][]string, o Options,
 ) (map[string][]byte, error) {

@@ -43,8 +43,8 @@ func (r *run) stats(
 	return rows, nil
 }
 
-// hostGroupings returns the grouping of stats by host and, for the percentiles of all hosts together, one of the segments
-// or nil.
+// hostGroupings returns the grouping of stats by host and, for the percentiles of all hosts together, one of the
+// segments or nil.
 func (r *run) hostGroupings(shape query.Stats) (hosts, all *grouping) {
 	if shape.Percentiles && !shape.GroupByHostname {
 		all = newGrouping(r, nil, true)

@@ -20,8 +20,8 @@ func (r *run) timeline(ctx context.Context, days []rolledUpDay, groups []*group)
 	return t.rows(), nil
 }
 
-// countTimeline counts row groups and the days that are rolled up. If the texts of shared segments need more memory than
-// there is, it begins again, and counts a part of them in each pass.
+// countTimeline counts row groups and the days that are rolled up. If the texts of shared segments need more memory
+// than there is, it begins again, and counts a part of them in each pass.
 func (r *run) countTimeline(ctx context.Context, days []rolledUpDay, groups []*group) (*timeline, error) {
 	for bits := uint(0); ; bits += 2 {
 		t := &timeline{run: r, division: r.segments(), segments: map[int64]*segment{}, bits: bits}

@@ -46,7 +46,7 @@ type Config struct {
 	Now     func() time.Time
 	Kept    *scan.Partials // figures of earlier scans of this process; nil: none are kept
 	Rollups blob.Store     // the bucket with the rollups of days; nil: none are used
-	Parts   *Parts         // of questions that are too large for a scan; nil: the service answers these; it needs Rollups
+	Parts   *Parts         // of questions that are too large for a scan, with Rollups; nil: the service answers these
 
 	MostBytes   int64         // most bytes of columns of a query for the scan; 0: it answers no query
 	MostObjects int           // most objects of such a query; 0: DefaultObjects

@@ -168,8 +168,8 @@ func (e *Engine) windows(p *plan, hour lake.Partition, objects []blob.Info) (spa
 	return spans, known
 }
 
-// cutsSegments reports whether the begin of a window is within a segment of a timeline that another window has, too. The
-// first window of the period has the begin of its segment.
+// cutsSegments reports whether the begin of a window is within a segment of a timeline that another window has, too.
+// The first window of the period has the begin of its segment.
 func (p *plan) cutsSegments(windows []query.Period) bool {
 	if _, timeline := p.query.Shape.(query.Timeline); !timeline {
 		return false

@@ -1,5 +1,5 @@
-// Package parts counts parts of questions in other processes: functions that run at the same time, each over some of the
-// objects. A process puts what it has counted into a bucket, where the next question with the same part finds it.
+// Package parts counts parts of questions in other processes: functions that run at the same time, each over some of
+// the objects. A process puts what it has counted into a bucket, where the next question with the same part finds it.
 package parts
 
 import (
@@ -21,7 +21,8 @@ import (
 var ErrNoText = errors.New("the query cannot be sent to another process")
 
 // Encode returns a text for the query of a part, which Decode reads. Queries about the same records of the same objects
-// have the same text. The conditions are sent as they are bound: with the branches of the caller, and with absolute times.
+// have the same text. The conditions are sent as they are bound: with the branches of the caller, and with absolute
+// times.
 func Encode(q query.Query) ([]byte, error) {
 	to := question{Span: q.Scope.Period}
 	var err error
@@ -45,8 +46,8 @@ func Encode(q query.Query) ([]byte, error) {
 	return text, nil
 }
 
-// sameQuestion reports whether two queries of parts have the same answer. A text that is not valid in JSON, for example,
-// makes a difference.
+// sameQuestion reports whether two queries of parts have the same answer. A text that is not valid in JSON, for
+// example, makes a difference.
 func sameQuestion(a, b query.Query) bool {
 	return a.Scope.Period == b.Scope.Period && identity(a) == identity(b)
 }
