@@ -41,7 +41,8 @@ func (s *server) listRoutes() []route.Route {
 		types: []string{content.Text}, parse: s.readValueList, show: showValueList, read: s.showValues, list: s.listValueLists,
 	}
 	return d.routes(documentTexts{
-		id: "list", tag: route.ListsTag, param: "list", noun: "list of values", it: "list", put: "Write a list of values",
+		id: "list", tag: route.ListsTag, param: "list", noun: "list of values", nouns: "lists of values", it: "list",
+		put:  "Write a list of values",
 		list: "Filters name a list with @, as in ip in @tor.",
 		stored: "A list has one value a line, at most 100,000: addresses and networks, numbers of autonomous systems, or any " +
 			"texts. Empty lines and lines that begin with # count for nothing. Every accepted write is kept as a version.",

@@ -31,7 +31,8 @@ func (s *server) definitionRoutes() []route.Route {
 		return nil
 	}
 	return s.scheduledReports().routes(documentTexts{
-		id: "report", tag: route.ReportsTag, param: "report", noun: "scheduled report", it: "report", put: "Schedule a report",
+		id: "report", tag: route.ReportsTag, param: "report", noun: "scheduled report", nouns: "scheduled reports",
+		it: "report", put: "Schedule a report",
 		list: "A key that is limited to branches gets the reports that are only about these, as by all routes of " +
 			"scheduled reports. Each has its next run and the one that was due last.",
 		stored: "The key also needs the scope `data:read`. The report is about the branches of the key, also if another " +
