@@ -21,7 +21,7 @@ type ValueLists struct {
 // ValueList is a version of a list of values.
 type ValueList struct {
 	Name        string         `json:"name" example:"tor"`
-	Kind        query.ListKind `json:"kind" enum:"addresses,integers,asns,texts" doc:"The narrowest kind of which all values are"`
+	Kind        query.ListKind `json:"kind" enum:"addresses,integers,asns,texts" doc:"The narrowest kind that fits all values"`
 	NumOfValues int            `json:"num_of_values"`
 	Digest      string         `json:"digest" doc:"SHA-256 of the values"`
 	Values      []string       `json:"values,omitempty" doc:"In the order of their bytes; only if the list is read"`
