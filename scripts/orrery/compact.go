@@ -21,7 +21,7 @@ import (
 type compactCommand struct {
 	Data    target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Rollups bool          `xor:"keep" help:"Merge nothing, and only roll up days: sum up what questions about long periods need."`
-	Keep    *keep.Age     `xor:"keep" help:"Remove the hours that are older, such as 90d, and let imports leave out older records; 0d for none; default: keep of orrery.toml." placeholder:"AGE"`
+	Keep    *keep.Age     `xor:"keep" help:"Keep records up to this age, such as 90d: remove older hours, and leave older records out of imports; 0d keeps all; default: keep of orrery.toml." placeholder:"AGE"`
 	Yes     bool          `help:"Remove the old hours even if they have more than 10 % of the records."`
 }
 

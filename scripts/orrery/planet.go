@@ -15,7 +15,7 @@ import (
 
 type planetCommand struct {
 	Get planetGetCommand `cmd:"" help:"Print the settings of a configuration's planet."`
-	Put planetPutCommand `cmd:"" help:"Replace them with the JSON on standard input."`
+	Put planetPutCommand `cmd:"" help:"Replace the settings of a configuration's planet with the JSON on standard input."`
 }
 
 type planetGetCommand struct {

@@ -28,7 +28,7 @@ type quarantineCommand struct {
 	Stack  string        `xor:"deployment" help:"Name of a deployment on AWS, instead of --data." placeholder:"NAME"`
 	Dir    string        `xor:"deployment" help:"Folder of a running orrery up --dir, instead of --data." placeholder:"DIR"`
 	Region string        `help:"With --stack: region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
-	Import string        `help:"ID of an import, or its unique beginning: import its lines again, with the format, the values and the databases of the log unless others are given; those that are records now leave the quarantine. Of a deployment also the key of a log that was refused, which is imported with the format given." placeholder:"ID"`
+	Import string        `help:"ID of an import, or its unique beginning: import its lines again, with the format, the values and the databases of the log unless others are given. Lines that are records now leave the quarantine. For a deployment also the key of a refused log: import it with the given format." placeholder:"ID"`
 	Format string        `default:"auto" help:"Format; auto: that of the log." placeholder:"NAME"`
 
 	logs.LinesFlags

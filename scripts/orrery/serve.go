@@ -36,11 +36,11 @@ type serveCommand struct {
 	Metrics string        `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
 	Watch   bool          `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
 	Horizon *watch.Days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35. Sources may have their own max-age." placeholder:"DAYS"`
-	Keep    *keep.Age     `help:"Remove the hours that are older, such as 90d, and let imports leave out older records; 0d for none; default: keep of orrery.toml." placeholder:"AGE"`
+	Keep    *keep.Age     `help:"Keep records up to this age, such as 90d: remove older hours, and leave older records out of imports; 0d keeps all; default: keep of orrery.toml." placeholder:"AGE"`
 	Demo    bool          `default:"true" negatable:"" help:"Generate a demo of three days if there is no data."`
 	httpserver.Certificate
 
-	Proxies []httpserver.Network `name:"trusted-proxy" sep:"," env:"ORRERY_TRUSTED_PROXIES" help:"Proxy whose X-Forwarded-For names the clients, by which wrong keys are counted: its address, or a narrow network of proxies only, because every machine there can name any client; may be repeated." placeholder:"NETWORK"`
+	Proxies []httpserver.Network `name:"trusted-proxy" sep:"," env:"ORRERY_TRUSTED_PROXIES" help:"Proxy whose X-Forwarded-For names the clients; the server counts wrong keys by client. An address, or a narrow network with only proxies, because every machine in it can name any client; may be repeated." placeholder:"NETWORK"`
 
 	GeoIP []string `name:"geoip" sep:"none" help:"With --watch: MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
 	target.Cluster

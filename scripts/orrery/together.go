@@ -69,7 +69,7 @@ func writeTogether(
 
 // maxBytesFlag is the flag of a limit for what the questions of an answer read.
 type maxBytesFlag struct {
-	MaxBytes int64 `help:"The most bytes that the questions may read together; the one with which they may read more is not asked." placeholder:"BYTES"`
+	MaxBytes int64 `help:"The most bytes that the questions may read together; a question that may exceed this is not asked." placeholder:"BYTES"`
 }
 
 // addTo adds the limit to the parameters of a request.

@@ -45,9 +45,9 @@ type IncidentValue struct {
 type IncidentHeld struct {
 	State    string         `json:"state" enum:"held,look,not held,unknown" doc:"look: it held, but humans were blocked; unknown: too few requests of others to tell"`
 	Sentence string         `json:"sentence"`
-	Before   IncidentOthers `json:"before" doc:"Requests at the same host that the filter does not select and that passed, in as much time before, at least ten minutes and at most an hour"`
+	Before   IncidentOthers `json:"before" doc:"Requests to the same host that passed and that the filter does not select, in the time before the incident: as long as the incident, at least ten minutes and at most an hour"`
 	During   IncidentOthers `json:"during"`
-	After    IncidentOthers `json:"after" doc:"In as much time after it as before"`
+	After    IncidentOthers `json:"after" doc:"Such requests in an equally long time after the incident"`
 }
 
 // IncidentOthers are requests that passed and that are no part of an incident.

@@ -43,7 +43,7 @@ type Meta struct {
 	Series []SeriesMeta `json:"series,omitempty" doc:"Of a histogram, in the order of the results of a segment"`
 
 	Exact       *bool     `json:"exact,omitempty" doc:"Whether every figure is exact: no object was skipped, no time is rounded, no sum is saturated, and, of values, all data of the period was looked at; absent in a dry run"`
-	Saturated   []string  `json:"saturated,omitempty" doc:"Members of the results of which some are the largest or smallest integer of 64 bits, or its mean, because the sum may be beyond it"`
+	Saturated   []string  `json:"saturated,omitempty" doc:"Members of the results whose sums may exceed 64 bits: some values are the largest or smallest 64-bit integer, or a mean computed from it"`
 	Scope       *LookedAt `json:"scope,omitempty" doc:"Of values; absent for keys limited to branches"`
 	Unavailable string    `json:"unavailable,omitempty" doc:"Of values: the reason why there is nothing to look at"`
 
@@ -64,7 +64,7 @@ type MetaPeriod struct {
 
 // ListMeta is a version of a list of values.
 type ListMeta struct {
-	List        string `json:"list" doc:"Its name, after that of its configuration and a slash unless this is prod"`
+	List        string `json:"list" doc:"CONFIGURATION/NAME, or only the name if the configuration is prod"`
 	Version     int    `json:"version"`
 	NumOfValues int    `json:"num_of_values"`
 }

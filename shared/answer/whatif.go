@@ -61,7 +61,7 @@ type WhatIfClient struct {
 	First            string       `json:"first" doc:"The first newly stopped request, RFC 3339, UTC"`
 	Last             string       `json:"last"`
 	Filter           string       `json:"filter" doc:"Selects all requests of the client to which the rule applies, in the query-string form; conditions of which only one must hold are left out"`
-	RecordRef        *string      `json:"record_ref" nullable:"true" doc:"A request of the client of the millisecond of the first one; null if no filter can select it, and in the results of single rules of several"`
+	RecordRef        *string      `json:"record_ref" nullable:"true" doc:"A request of the client in the same millisecond as the first one; null if no filter can select it, or in the result of one of several rules"`
 }
 
 // WhatIfPart is a part of a key.
@@ -93,7 +93,7 @@ type WhatIfKnee struct {
 	NumOfStoppedOther int64  `json:"num_of_stopped_other_ip" doc:"Others that it newly stops"`
 	Rule              string `json:"rule" doc:"The rule with this threshold, in the shorter form" example:"limit 60 per 1m by ip"`
 
-	Forms []WhatIfForm `json:"forms" doc:"As of the rule"`
+	Forms []WhatIfForm `json:"forms" doc:"The rule with this threshold as the gateway has it"`
 }
 
 // WhatIfForm is a part of a rule in three forms that mean the same.

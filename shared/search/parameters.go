@@ -170,15 +170,17 @@ var Parameters = []Parameter{
 	{
 		Name: MarksParam, Kind: BooleanKind, Routes: []Route{Timeline, Histogram},
 		Doc: "true: `meta.marks` has the changes of settings in the period: of the gateway, as the revision in the records shows " +
-			"them, and of planets, for keys with the scope `conf:read`. Further questions find them, so the answer may need a repeated request, and is JSON only.",
+			"them, and of planets, for keys with the scope `conf:read`. The server asks further questions to find " +
+			"them, so the request may have to be repeated. The answer is JSON only.",
 		Help: "timeline, histogram: also the changes of the settings.",
 	},
 	zoneParameter(without(segmented...),
 		"A time zone such as Europe/Berlin: `today` and `yesterday` in the filter are its days. By default UTC."),
 	{
 		Name: MaxBytesParam, Kind: BytesKind, Routes: Routes,
-		Doc: "The most bytes that the query may read. A query that may read more by its estimate does not run: the answer is a 422 " +
-			"`too_heavy`, with the estimate and the part of the period that fits. By default there is no limit.",
+		Doc: "The most bytes that the query may read. A query that may exceed this, according to its estimate, does " +
+			"not run: the answer is a 422 `too_heavy`, with the estimate and the part of the period that fits. By " +
+			"default there is no limit.",
 		Example: "100000000",
 		Help:    "The most bytes that the query may read; it does not run if it may read more.",
 	},

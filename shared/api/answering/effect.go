@@ -53,8 +53,8 @@ func (s *server) effectRoutes() []route.Route {
 				"period. By default all requests."),
 			parameter.DayZone,
 		}, offers.Parameters(), []parameter.Parameter{
-			parameter.MaxBytes("The most bytes that the questions may read together. If they may read more by their estimate, none is " +
-				"asked: the answer is a 422 `too_heavy` with the estimate."),
+			parameter.MaxBytes("The most bytes that the questions may read together. If they may exceed this, " +
+				"according to their estimate, none is asked: the answer is a 422 `too_heavy` with the estimate."),
 			parameter.Boolean(dryRunName, "true: nothing is compared. The answer has no results, and `meta.estimate` has what the "+
 				"questions would read and cost."),
 		}),

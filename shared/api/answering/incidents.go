@@ -31,17 +31,17 @@ func (s *server) incidentRoutes() []route.Route {
 		Summary:  "Attacks of a period",
 		Doc: "Bounded episodes against one target: when, what kind, how many requests, from where, and whether the origin " +
 			"served others as before. They are found in the requests of each minute and host, compared with the 24 hours " +
-			"before, which are read, too. The period has at most 31 days. It asks several questions to other data routes; the " +
-			"answer has the 50 largest incidents, ordered by begin.",
+			"before, which are read, too. The period has at most 31 days. The server asks other data routes several " +
+			"questions. The answer has the 50 largest incidents, the earliest first.",
 		Scope:  keys.DataRead,
 		Offers: offers,
 		Params: slices.Concat([]parameter.Parameter{
 			parameter.Filters,
 			parameter.DayZone,
 		}, offers.Parameters(), []parameter.Parameter{
-			parameter.MaxBytes("The most bytes that the questions may read together. One with which they may read more, by its estimate, is " +
-				"not asked: the answer is a 422 `too_heavy` with the estimate and, if that is the first question, the part of the " +
-				"period for which it is asked."),
+			parameter.MaxBytes("The most bytes that the questions may read together. A question that may exceed " +
+				"this, according to its estimate, is not asked: the answer is a 422 `too_heavy` with the estimate " +
+				"and, if it is the first question, the part of the period that fits."),
 			parameter.Boolean(dryRunName, "true: no incidents are sought. The answer has no results, and `meta.estimate` has what "+
 				"the first questions would read and cost."),
 		}),

@@ -72,8 +72,8 @@ func (s *server) reportRoutes() []route.Route {
 		Searches: true,
 		Summary:  "Report about a period",
 		Doc: "A report for people: verdict, figures, chart, attackers, targets, rules, what got through, what changed. " +
-			"It asks up to 21 questions to other data routes. A question that fails is a part that is missing in the " +
-			"report, which then says so.",
+			"The server asks other data routes up to 23 questions, and further ones to find incidents and changes of " +
+			"settings. If a question fails, the report lacks that part and says so.",
 		Scope:   keys.DataRead,
 		Offers:  reportOffers,
 		Params:  reportParams(),

@@ -136,10 +136,11 @@ func (s *server) dataRoutes() []route.Route {
 	diff := route.Route{
 		Summary: "Values that differ between two sides",
 		Doc: "The values whose share of the selected requests differs most from their share of the baseline. With " +
-			"`select` the baseline is all other requests of the filter, with `against` those of another period; exactly " +
-			"one of them is required. A finding is statistically significant (G-test, corrected for the number of values " +
-			"compared), and has at least `least` requests on the side on which its share is larger. Order: by the " +
-			"difference of the shares, then score, field and value.",
+			"`select`, the baseline is all other requests that the filter selects; with `against`, it is the " +
+			"requests of another period. Exactly one of the two is required. A finding is statistically significant " +
+			"(G-test, corrected for the number of values compared), and has at least `least` requests on the side " +
+			"where its share is larger. Findings are ordered by the difference of the shares, then by score, field " +
+			"and value.",
 	}
 	return slices.Concat(
 		s.dataRoute(search.TopX, topX, Container[search.TopXResult]{}),
@@ -198,10 +199,11 @@ func paramsOf(to search.Route, offers representation.Offers) []parameter.Paramet
 func (s *server) valuesRoute() []route.Route {
 	get := route.Route{
 		Summary: "Values of a field, for completion",
-		Doc: "Values of a field in which a text is found, without regard to case: those that begin with it first, " +
-			"then in the order of their bytes. It looks in the newest data first and stops early; `meta.scope` and " +
-			"`meta.exact` report how far it came. Values of records shortly before and after the period may be among " +
-			"them. With `counts`, all data of the period is counted, and the most frequent values come first.",
+		Doc: "Values of a field that contain a text in any case: first the values that begin with it, then the " +
+			"others, each in the order of their bytes. The search starts with the newest data and stops early; " +
+			"`meta.scope` and `meta.exact` report how far it got. The answer may include values of records from " +
+			"shortly before or after the period. With `counts`, all data of the period is counted, and the most " +
+			"frequent values come first.",
 	}
 	routes := s.dataRoute(search.Values, get, Container[search.ValueResult]{})
 	for i := range routes {
@@ -228,8 +230,9 @@ func bothForms(get route.Route, answer func(c *route.Call, args parameter.Argume
 	post.ID += route.PostSuffix
 	post.Method = http.MethodPost
 	post.Summary += " (parameters in the body)"
-	post.Doc = "The same as GET, with the parameters as members of a JSON object: for filters that are too long for a " +
-		"URL, or that the logs of proxies shall not have. `filters` is text in either form, or the JSON form itself."
+	post.Doc = "The same as GET, with the parameters as members of a JSON object: for filters that are too long for " +
+		"a URL, or that must not appear in the logs of proxies. `filters` is text in either form, or the JSON form " +
+		"itself."
 	post.Body = &route.RequestBody{Doc: "The parameters.", Types: []string{content.JSON}}
 	post.Errors = slices.Concat(route.BodyErrors, get.Errors)
 	post.Handle = func(c *route.Call) error {

@@ -22,7 +22,7 @@ func (s *server) whatIfRoutes() []route.Route {
 	offers := representation.OffersOf(search.WhatIf)
 	found := route.Response{
 		Status: http.StatusOK, Doc: "One result: what the rule would have done. With `rules`, the first result is what all " +
-			"rules together would have done; each further one is about a rule, given those before it.",
+			"rules together would have done; each further result is about one rule, applied after the rules before it.",
 		Value: Container[answer.WhatIfResult]{}, Other: Estimated{},
 	}
 	found.Texts, found.Headers = offers.Documented()
@@ -32,10 +32,10 @@ func (s *server) whatIfRoutes() []route.Route {
 		Tag:      route.DataTag,
 		Searches: true,
 		Summary:  "What a rule would have done",
-		Doc: fmt.Sprintf("Replays a rate limit or a filter on the requests of a period: on which it would have acted, how many "+
-			"of these are not blocked today, whose they are, and what other thresholds would do. Nothing is sent to a gateway. "+
-			"For a limit, the 24 hours before the period are read, too, to know where windows begin. The period has at most "+
-			"%d days.", asking.MaxDays),
+		Doc: fmt.Sprintf("Replays a rate limit or a filter on the requests of a period. The answer reports the "+
+			"requests on which it would have acted, how many of these are not blocked today, who sent them, and what "+
+			"other thresholds would do. Nothing is sent to a gateway. For a limit, the 24 hours before the period are "+
+			"read, too, to know where windows begin. The period has at most %d days.", asking.MaxDays),
 		Scope:  keys.DataRead,
 		Offers: offers,
 		Params: slices.Concat([]parameter.Parameter{
@@ -52,15 +52,15 @@ func (s *server) whatIfRoutes() []route.Route {
 				[]string{`monitor tag login where path="/login"`, "limit 5 per 1m by ip where tags=login"}),
 			parameter.Of(search.Parameter{
 				Name: parameter.AttackName, Kind: search.FilterKind, Example: `path="/login", human is false`,
-				Doc: "The attack that a limit is to stop: conditions of its requests, in the query-string form or the JSON form; a " +
-					"period is not needed. The answer has the part of the attack that each threshold stops, the others that it " +
-					"stops, and the threshold that tells them apart best.",
+				Doc: "The attack that a limit is to stop: conditions of its requests, in the query-string form or " +
+					"the JSON form; a period is not needed. For each threshold, the answer reports how much of the " +
+					"attack and how many others it stops. It also reports the threshold that best separates the two.",
 			}),
 			parameter.DayZone,
 		}, offers.Parameters(), []parameter.Parameter{
-			parameter.MaxBytes("The most bytes that the questions may read together. One with which they may read more, by its estimate, is " +
-				"not asked: the answer is a 422 `too_heavy` with the estimate and, if that is the first question, the part of the " +
-				"period for which it is asked."),
+			parameter.MaxBytes("The most bytes that the questions may read together. A question that may exceed " +
+				"this, according to its estimate, is not asked: the answer is a 422 `too_heavy` with the estimate " +
+				"and, if it is the first question, the part of the period that fits."),
 			parameter.Boolean(dryRunName, "true: the rule is not tried. The answer has no results, and `meta.estimate` has "+
 				"what the first question would read and cost."),
 		}),

@@ -29,9 +29,10 @@ func (s *server) whyRoutes() []route.Route {
 		Tag:      route.DataTag,
 		Searches: true,
 		Summary:  "Why a request was stopped",
-		Doc: "Explains one request to people: what happened to it, whether that was probably a mistake, what to do, and texts " +
-			"to take along. It asks up to four questions to other data routes. Each reason of the verdict has its numbers with " +
-			"the filters that count them. With `Accept: text/plain` the answer is plain text.",
+		Doc: "Explains one request to people: what happened to it, whether that was probably a mistake, what to do, " +
+			"and texts to take along. The server asks other data routes up to four questions. Each reason of the " +
+			"verdict has its numbers with the filters that count them. With `Accept: text/plain` the answer is plain " +
+			"text.",
 		Scope:  keys.DataRead,
 		Offers: content.Offers,
 		Params: []parameter.Parameter{

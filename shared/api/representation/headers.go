@@ -35,7 +35,7 @@ var metaHeaders = []metaHeader{
 			}
 			return m.Truncated.Reason
 		}},
-	{"X-Orrery-Saturated", "As saturated of meta, with commas: the columns of which some sums may be larger; absent if " +
+	{"X-Orrery-Saturated", "As saturated of meta, with commas: the columns whose sums may exceed 64 bits; absent if " +
 		"there are none.", func(m *search.Meta) string { return strings.Join(m.Saturated, ", ") }},
 	{"X-Orrery-Next", "As next of meta: the parameter cursor of the next page; absent on the last page.",
 		func(m *search.Meta) string {

@@ -55,7 +55,7 @@ func unconditional(text string) replacement { return func(string) (string, error
 type documentTexts struct {
 	id, tag             string // filter, filters: parts of the operation ids and of the paths
 	param               string // the parameter of the path that is the name
-	noun, it            string // saved filter, filter
+	noun, nouns, it     string // saved filter, saved filters, filter
 	put                 string // summary
 	list, stored, again string // docs of the list, of writing and of restoring
 	listed, one         any    // answers
@@ -77,7 +77,7 @@ func (d documents) routes(t documentTexts) []route.Route {
 	}
 	reading := []int{http.StatusNotFound, http.StatusUnprocessableEntity}
 	putting := slices.Concat(route.BodyErrors, route.WriteErrors, []int{http.StatusBadRequest})
-	list := []route.Response{{Status: http.StatusOK, Doc: "The " + t.noun + "s, by name.", Value: t.listed}}
+	list := []route.Response{{Status: http.StatusOK, Doc: "The " + t.nouns + ", by name.", Value: t.listed}}
 	stored := []route.Response{{Status: http.StatusOK, Doc: "The " + t.it + " as it was stored.", Value: t.one, ETag: true}}
 	deleted := []route.Response{{Status: http.StatusNoContent, Doc: "The " + t.it + " was deleted."}}
 	restored := []route.Response{{Status: http.StatusOK, Doc: "The " + t.it + " of the version.", Value: t.one, ETag: true}}
@@ -87,7 +87,7 @@ func (d documents) routes(t documentTexts) []route.Route {
 	}
 	routes := []route.Route{
 		{
-			ID: t.tag, Method: http.MethodGet, Path: all, Summary: "List " + t.noun + "s", Doc: t.list,
+			ID: t.tag, Method: http.MethodGet, Path: all, Summary: "List " + t.nouns, Doc: t.list,
 			Answers: list, Errors: reading, Handle: d.answerList,
 		},
 		{

@@ -46,7 +46,8 @@ func TestOneMoreKindOfDocuments(t *testing.T) {
 	}
 	mux := http.NewServeMux()
 	for _, to := range notes.routes(documentTexts{
-		id: "note", tag: "notes", param: "note", noun: "note", it: "note", read: keys.ConfRead, write: keys.ConfWrite,
+		id: "note", tag: "notes", param: "note", noun: "note", nouns: "notes", it: "note",
+		read: keys.ConfRead, write: keys.ConfWrite,
 	}) {
 		mux.HandleFunc(to.Method+" "+to.Path, func(w http.ResponseWriter, r *http.Request) {
 			c := &route.Call{Request: r, Writer: &route.Meter{ResponseWriter: w}, Route: &to}

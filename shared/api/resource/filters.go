@@ -42,7 +42,8 @@ func (s *server) filterRoutes() []route.Route {
 		parse: readSavedFilter, show: showFilter, list: s.listFilters,
 	}
 	return d.routes(documentTexts{
-		id: "filter", tag: route.FiltersTag, param: "name", noun: "saved filter", it: "filter", put: "Save a filter",
+		id: "filter", tag: route.FiltersTag, param: "name", noun: "saved filter", nouns: "saved filters", it: "filter",
+		put:    "Save a filter",
 		stored: "The filter is stored in its canonical form. Every accepted write is kept as a version.",
 		again:  "Writes an earlier version as a new version, also of a deleted filter.",
 		listed: SavedFilters{}, one: SavedFilter{}, read: keys.ConfRead, write: keys.ConfWrite,

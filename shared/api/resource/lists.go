@@ -21,7 +21,7 @@ type ValueLists struct {
 // ValueList is a version of a list of values.
 type ValueList struct {
 	Name        string         `json:"name" example:"tor"`
-	Kind        query.ListKind `json:"kind" enum:"addresses,integers,asns,texts" doc:"The narrowest kind of which all values are"`
+	Kind        query.ListKind `json:"kind" enum:"addresses,integers,asns,texts" doc:"The narrowest kind that fits all values"`
 	NumOfValues int            `json:"num_of_values"`
 	Digest      string         `json:"digest" doc:"SHA-256 of the values"`
 	Values      []string       `json:"values,omitempty" doc:"In the order of their bytes; only if the list is read"`
@@ -41,7 +41,8 @@ func (s *server) listRoutes() []route.Route {
 		types: []string{content.Text}, parse: s.readValueList, show: showValueList, read: s.showValues, list: s.listValueLists,
 	}
 	return d.routes(documentTexts{
-		id: "list", tag: route.ListsTag, param: "list", noun: "list of values", it: "list", put: "Write a list of values",
+		id: "list", tag: route.ListsTag, param: "list", noun: "list of values", nouns: "lists of values", it: "list",
+		put:  "Write a list of values",
 		list: "Filters name a list with @, as in ip in @tor.",
 		stored: "A list has one value a line, at most 100,000: addresses and networks, numbers of autonomous systems, or any " +
 			"texts. Empty lines and lines that begin with # count for nothing. Every accepted write is kept as a version.",

@@ -18,7 +18,7 @@ import (
 type ScheduledReport struct {
 	Name string `json:"name" example:"weekly"`
 	definition.Definition
-	Branches []string  `json:"branches" doc:"That the report is about, which are those of the key that wrote it; null: all"`
+	Branches []string  `json:"branches" doc:"Branches that the report covers, taken from the key that wrote it; null: all"`
 	Version  int       `json:"version" doc:"1, 2, 3, … without gaps"`
 	Written  time.Time `json:"written" doc:"When the version was written, UTC"`
 	By       string    `json:"by" doc:"Name of the API key that wrote it"`
@@ -31,13 +31,15 @@ func (s *server) definitionRoutes() []route.Route {
 		return nil
 	}
 	return s.scheduledReports().routes(documentTexts{
-		id: "report", tag: route.ReportsTag, param: "report", noun: "scheduled report", it: "report", put: "Schedule a report",
-		list: "A key that is limited to branches gets the reports that are only about these, as by all routes of " +
-			"scheduled reports. Each has its next run and the one that was due last.",
-		stored: "The key also needs the scope `data:read`. The report is about the branches of the key, also if another " +
-			"key reads it. It is paused when the key expires or is revoked. Every accepted write is kept as a version.",
-		again: "Writes an earlier version as a new version of the caller, also of a deleted report. The key also needs " +
-			"the scope `data:read`.",
+		id: "report", tag: route.ReportsTag, param: "report", noun: "scheduled report", nouns: "scheduled reports",
+		it: "report", put: "Schedule a report",
+		list: "Lists each report with its next run and the run that was due last. On this and all other routes of " +
+			"scheduled reports, a key that is limited to branches sees only the reports that cover no other branches.",
+		stored: "The key also needs the scope `data:read`. The report covers the branches of the key that writes it, " +
+			"whichever key reads it. The server pauses the report when that key expires or is revoked. Every " +
+			"accepted write is kept as a version.",
+		again: "Writes an earlier version, also of a deleted report, as a new version that belongs to the key of " +
+			"this request. The key also needs the scope `data:read`.",
 		listed: ScheduledReports{}, one: ScheduledReport{}, read: keys.ReportRead, write: keys.ReportWrite,
 		body: &route.RequestBody{Doc: "The report.", Types: []string{content.JSON}, JSON: definitionSchema()},
 	})

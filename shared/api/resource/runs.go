@@ -41,7 +41,7 @@ type ReportRun struct {
 	Partial    bool             `json:"partial" doc:"Parts of it are missing"`
 	Ended      *time.Time       `json:"ended" nullable:"true"`
 	Deliveries []ReportDelivery `json:"deliveries"`
-	Branches   []string         `json:"branches,omitempty" doc:"That the report is about; absent: all"`
+	Branches   []string         `json:"branches,omitempty" doc:"Branches that the report covers; absent: all"`
 	Kept       bool             `json:"kept" doc:"Its report can be read: it is one of the newest 30 of the scheduled report"`
 }
 
@@ -83,9 +83,10 @@ func (s *server) runRoutes() []route.Route {
 			Path:    onePath + "/run",
 			Tag:     route.ReportsTag,
 			Summary: "Make a scheduled report now",
-			Doc: "About a period of any length. The key also needs the scope `data:read`. There is one run for each version " +
-				"of a report and period, so a repeated request has no effect, unless the run has failed or was missed, or a destination " +
-				"has refused the report: then it is tried again, but not for the destinations that have it.",
+			Doc: "Makes and delivers the report about a period of any length. The key also needs the scope " +
+				"`data:read`. A version of a report has one run per period, so repeating the request has no effect " +
+				"unless the run failed or was missed, or a destination refused the report. Then the server tries " +
+				"again, but does not deliver the report twice to the same destination.",
 			Scope:  keys.ReportWrite,
 			Offers: content.Offers,
 			Params: []parameter.Parameter{
@@ -106,7 +107,7 @@ func (s *server) runRoutes() []route.Route {
 			Path:    onePath + "/runs",
 			Tag:     route.ReportsTag,
 			Summary: "Runs of a scheduled report",
-			Doc:     fmt.Sprintf("The newest %d, also of a deleted report.", mostRuns),
+			Doc:     fmt.Sprintf("Lists the newest %d runs, also of a deleted report.", mostRuns),
 			Scope:   keys.ReportRead,
 			Offers:  content.Offers,
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "The runs, those that were due last first.", Value: ReportRuns{}}},
@@ -119,8 +120,9 @@ func (s *server) runRoutes() []route.Route {
 			Path:    onePath + "/runs/{run}",
 			Tag:     route.ReportsTag,
 			Summary: "Read a run and its report",
-			Doc: fmt.Sprintf("The reports of the newest %d runs of each scheduled report are kept. A key also needs the scope "+
-				"`data:read` to read them, and all branches that the report is about.", runs.KeptReports),
+			Doc: fmt.Sprintf("The reports of the newest %d runs of each scheduled report are kept. To read one, a key "+
+				"also needs the scope `data:read` and access to all branches that the report "+
+				"covers.", runs.KeptReports),
 			Scope:   keys.ReportRead,
 			Offers:  content.Offers,
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "The run.", Value: ReportRunRead{}}},

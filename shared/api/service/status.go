@@ -106,7 +106,7 @@ type InstallationLimit struct {
 type InstallationKey struct {
 	Name     string       `json:"name"`
 	Scopes   []keys.Scope `json:"scopes"`
-	Branches []string     `json:"branches" doc:"That it is limited to; null: all"`
+	Branches []string     `json:"branches" doc:"Branches that the key is limited to; null: all"`
 	Expires  *string      `json:"expires" nullable:"true" doc:"When it is refused; null: never"`
 }
 
@@ -118,9 +118,9 @@ func (s *server) statusRoute() route.Route {
 		Path:    "/status",
 		Tag:     route.ServiceTag,
 		Summary: "Status of the data and of the key",
-		Doc: "What the server has and allows: the period of the records, to which time they are complete, their number, " +
-			"objects and hours, the imports, the price, limits and routes, and the key of the request. No data is " +
-			"read. What the server cannot know is null.",
+		Doc: "Reports what data the server has and what it allows: the period of the records, the time up to which " +
+			"they are complete, their number, objects and hours, the imports, the price, limits and routes, and the " +
+			"key of the request. No data is read. What the server cannot know is null.",
 		Scope:   keys.DataRead,
 		Offers:  content.Offers,
 		Answers: []route.Response{{Status: http.StatusOK, Doc: "The status.", Value: InstallationStatus{}}},

@@ -10,7 +10,7 @@ import (
 
 // LastFlag is the flag of commands whose question may be about the time until now.
 type LastFlag struct {
-	Last string `help:"The period: so long until now, such as 15m, 1h or 7d; -1h for short." placeholder:"1h"`
+	Last string `help:"Length of the period, which ends now, such as 15m, 1h or 7d; -1h for short." placeholder:"1h"`
 }
 
 var shortLast = regexp.MustCompile(`\A-[0-9]+[smhdw]\z`)

@@ -79,8 +79,8 @@ class Meta(TypedDict):
     # Whether every figure is exact: no object was skipped, no time is rounded, no sum is saturated, and, of values, all
     # data of the period was looked at; absent in a dry run
     exact: NotRequired[bool]
-    # Members of the results of which some are the largest or smallest integer of 64 bits, or its mean, because the sum
-    # may be beyond it
+    # Members of the results whose sums may exceed 64 bits: some values are the largest or smallest 64-bit integer, or a
+    # mean computed from it
     saturated: NotRequired[list[str]]
     scope: NotRequired[LookedAt]  # Of values; absent for keys limited to branches
     unavailable: NotRequired[str]  # Of values: the reason why there is nothing to look at
@@ -104,7 +104,7 @@ class Truncated(TypedDict):
 
 
 class ListMeta(TypedDict):
-    list: str  # Its name, after that of its configuration and a slash unless this is prod
+    list: str  # CONFIGURATION/NAME, or only the name if the configuration is prod
     version: int
     num_of_values: int
 
@@ -530,11 +530,11 @@ class IncidentHeld(TypedDict):
     # look: it held, but humans were blocked; unknown: too few requests of others to tell
     state: Literal["held", "look", "not held", "unknown"]
     sentence: str
-    # Requests at the same host that the filter does not select and that passed, in as much time before, at least ten
-    # minutes and at most an hour
+    # Requests to the same host that passed and that the filter does not select, in the time before the incident: as
+    # long as the incident, at least ten minutes and at most an hour
     before: IncidentOthers
     during: IncidentOthers
-    after: IncidentOthers  # In as much time after it as before
+    after: IncidentOthers  # Such requests in an equally long time after the incident
 
 
 class EffectSide(TypedDict):
@@ -563,8 +563,8 @@ class WhatIfClient(TypedDict):
     # Selects all requests of the client to which the rule applies, in the query-string form; conditions of which only
     # one must hold are left out
     filter: str
-    # A request of the client of the millisecond of the first one; null if no filter can select it, and in the results
-    # of single rules of several
+    # A request of the client in the same millisecond as the first one; null if no filter can select it, or in the
+    # result of one of several rules
     record_ref: str | None
 
 
@@ -693,7 +693,7 @@ class WhatIfKnee(TypedDict):
     num_of_attack_requests: int  # Requests of the attack on which it acts
     num_of_stopped_other_ip: int  # Others that it newly stops
     rule: str  # The rule with this threshold, in the shorter form
-    forms: list[WhatIfForm]  # As of the rule
+    forms: list[WhatIfForm]  # The rule with this threshold as the gateway has it
 
 
 class Quarantined(TypedDict):
