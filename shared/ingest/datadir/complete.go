@@ -19,7 +19,7 @@ import (
 // refused. A log is handed in when its Import begins, in any process. A file of the watched folder is handed in when it
 // is put there, but only the Store of the Watcher knows of the files that wait. An import of a process that has died
 // does not count: whoever began it has to begin it again. CompleteThrough returns the zero time if the Watcher has not
-// seen the folder yet.
+// seen the folder yet. While a folder cannot be read, it returns the time of the last poll that could read all.
 func (s *Store) CompleteThrough(context.Context) (time.Time, error) {
 	through := s.now()
 	s.mu.Lock()

@@ -49,7 +49,7 @@ func TestPollReportsUnreadableFoldersOnce(t *testing.T) {
 		t.Errorf("reported %v", failed)
 	}
 	w.expect(SettleTime, map[string]int64{"z.log": 2, name: 3})
-	if got := through(t, s); got != SettleTime.Seconds() {
+	if got := through(t, s); got != -1 { // nobody knows what the folders have
 		t.Errorf("complete through %v", got)
 	}
 	listing = nil
