@@ -28,6 +28,8 @@ var replacements = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "5a0d3c71f2e9"},
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "2026-01-31T10:00:00Z"},
 	{regexp.MustCompile(`from 2026-01-31T10:00:00Z to`), "from 2026-01-30T10:00:00Z to"},
+	// The columns from, to and imported.
+	{regexp.MustCompile(`2026-01-31T10:00:00Z(  2026-01-31T10:00:00Z  2026-01-31T10:00:00Z)`), "2026-01-30T10:00:00Z$1"},
 	{regexp.MustCompile(`/\S+(/\w+/quarantine/)`), "/home/ann$1"},
 }
 
