@@ -82,7 +82,7 @@ func TestProduction(t *testing.T) {
 			}
 		}
 	}
-	if ran != 11 || asked != 1 {
+	if ran != 14 || asked != 1 {
 		t.Errorf("%d commands and %d requests were found on the page", ran, asked)
 	}
 	if strings.Count(lists, "shop-access.log") != 3 {
