@@ -271,7 +271,7 @@ func (i importer) input(log importing.Log) (in io.Reader, done func() error, err
 		return all, nothing, nil
 	}
 	if i.spill == nil {
-		return nil, nil, fault.New(fault.ReadOnly, "%s cannot be written", i.folder)
+		return nil, nil, fault.New(fault.ReadOnly, "the data folder is read-only")
 	}
 	file, err := os.CreateTemp(i.spill.Path, "import-")
 	if err != nil {
