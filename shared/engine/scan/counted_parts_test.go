@@ -107,6 +107,9 @@ func TestParts(t *testing.T) {
 	shapes = append(shapes,
 		query.Stats{SegmentSeconds: 900, Percentiles: true},
 		query.Stats{SegmentSeconds: 3600, Percentiles: true, GroupByHostname: true},
+		query.Counts{SegmentSeconds: 3600, By: querytest.Dimensions("host")[0]},
+		query.Counts{SegmentSeconds: 60, By: querytest.Dimensions("country")[0], Of: countedHosts.Of},
+		query.Counts{SegmentSeconds: 3600, By: querytest.Dimensions("host")[0], Of: countedHosts.Of},
 		query.TopX{Limit: 4, Percentiles: true}, query.Stats{SegmentSeconds: 900}, query.Stats{SegmentSeconds: 86400, Zone: berlin, GroupByHostname: true},
 		query.Timeline{SegmentSeconds: 900}, query.Timeline{SegmentSeconds: 3600, Zone: berlin},
 	)

@@ -12,6 +12,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // counts counts the records of each segment and value, and how many of them are in each selection.
@@ -20,6 +21,14 @@ func (r *run) counts(
 ) (rows []query.CountsRow, err error) {
 	t := newNumbering(r, shape, query.MaxStatsRows)
 	pass := counting[*numbered]{question: r.questions()[0], count: t.count, join: t.join}
+	for _, day := range days {
+		if day.part != nil {
+			if err := t.joinPart(day); err != nil {
+				return nil, err
+			}
+		}
+	}
+	days = slices.DeleteFunc(slices.Clone(days), func(day rolledUpDay) bool { return day.part != nil })
 	if m := r.minutes; m != nil {
 		if groups, err = t.countMinutes(ctx, days, groups, pass.question); err != nil {
 			return nil, err
@@ -33,6 +42,39 @@ func (r *run) counts(
 		return nil, err
 	}
 	return t.rows()
+}
+
+// countPart adds the counts of a part to its lists.
+func (r *run) countPart(ctx context.Context, shape query.Counts, groups []*group, lists *rollup.Lists) error {
+	t := newNumbering(r, shape, query.MaxStatsRows)
+	err := counting[*numbered]{count: t.count, join: t.join}.run(ctx, r, groups)
+	if err != nil {
+		return err
+	}
+	rows, err := t.rows()
+	lists.AddCounts(shape, 0, rows)
+	return err
+}
+
+// joinPart adds the counts of a part, which are in the segments of the query.
+func (t *numbering) joinPart(day rolledUpDay) error {
+	content, err := t.run.section(day, rollup.CountsName(t.shape), nil)
+	if err != nil {
+		return err
+	}
+	found := &numbered{width: t.width}
+	value := int32(parquet.Absent)
+	err = rollup.EachCount(content, 0, t.width, func(text []byte, hasValue bool) {
+		if value = parquet.Absent; hasValue {
+			value = found.values.Code(text, parquet.Hash(text))
+		}
+	}, func(segment int64, n []int64) {
+		found.groups, found.n = append(found.groups, segmentValue{segment, value}), append(found.n, n...)
+	})
+	if err != nil {
+		return unusable(err)
+	}
+	return t.join(found)
 }
 
 // numbering adds up the numbers of all row groups.

@@ -37,6 +37,8 @@ func DividesInParts(q query.Query) bool {
 	switch shape := q.Shape.(type) {
 	case query.Stats:
 		return shape.By == nil
+	case query.Counts:
+		return shape.SegmentSeconds%rollup.Minute == 0
 	case query.TopX, query.Timeline, query.Facets, query.Diff:
 		return true
 	}
@@ -109,6 +111,8 @@ func CountPart(
 		err = r.countHosts(ctx, shape, groups, day, &lists)
 	case query.Timeline:
 		day.Segments, err = r.rolledUpSegments(ctx, groups, shape.SegmentSeconds)
+	case query.Counts:
+		err = r.countPart(ctx, shape, groups, &lists)
 	case query.TopX:
 		err = r.listKeys(ctx, groups, shape.Labels, &lists)
 	case query.Facets:

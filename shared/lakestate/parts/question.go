@@ -61,6 +61,8 @@ func identity(q query.Query) string {
 		for _, d := range s.By {
 			shape += fmt.Sprintf(" (%s)", d.Identity())
 		}
+	case query.Counts:
+		shape += " " + s.String()
 	case query.Stats:
 		shape += fmt.Sprintf(" %t %t", s.GroupByHostname, s.Percentiles)
 	}
@@ -99,6 +101,8 @@ type question struct {
 	PerHosts bool          `json:",omitempty"`
 
 	Percentiles bool `json:",omitempty"`
+
+	Of [][]condition `json:",omitempty"` // of counts
 }
 
 // The kinds of questions.
@@ -106,6 +110,7 @@ const (
 	kindTopX     = "topx"
 	kindFacets   = "facets"
 	kindStats    = "stats"
+	kindCounts   = "counts"
 	kindTimeline = "timeline"
 )
 
@@ -127,6 +132,16 @@ func (to *question) setShape(q query.Query) error {
 		}
 		to.Kind, to.PerHosts, to.Percentiles = kindStats, s.GroupByHostname, s.Percentiles
 		to.setSegments(s.SegmentSeconds, s.Zone, q.Period)
+	case query.Counts:
+		to.Kind, to.By = kindCounts, []string{s.By.String()}
+		to.setSegments(s.SegmentSeconds, nil, q.Period)
+		for _, of := range s.Of {
+			conditions, err := encodeConditions(of.Conditions)
+			if err != nil {
+				return err
+			}
+			to.Of = append(to.Of, conditions)
+		}
 	case query.Timeline:
 		to.Kind = kindTimeline
 		to.setSegments(s.SegmentSeconds, s.Zone, q.Period)
@@ -167,10 +182,31 @@ func (from *question) shape() (query.Shape, error) {
 		return query.Stats{
 			SegmentSeconds: from.Segment, Zone: zone, GroupByHostname: from.PerHosts, Percentiles: from.Percentiles,
 		}, nil
+	case kindCounts:
+		return from.counts()
 	case kindTimeline:
 		return query.Timeline{SegmentSeconds: from.Segment, Zone: zone}, nil
 	}
 	return nil, fmt.Errorf("read the query of a part: unknown kind %q", from.Kind)
+}
+
+func (from *question) counts() (query.Shape, error) {
+	if len(from.By) != 1 || len(from.Of) > query.MostCounted {
+		return nil, errors.New("read the query of a part: counts of other than one dimension, or of too many selections")
+	}
+	by, err := query.ParseDimensions(from.By[0])
+	if err != nil {
+		return nil, fmt.Errorf("read the query of a part: %w", err)
+	}
+	counts := query.Counts{SegmentSeconds: from.Segment, By: by[0]}
+	for _, of := range from.Of {
+		conditions, err := decodeConditions(of)
+		if err != nil {
+			return nil, err
+		}
+		counts.Of = append(counts.Of, query.Selection{Conditions: conditions})
+	}
+	return counts, nil
 }
 
 type condition struct {

@@ -32,6 +32,9 @@ func TestEncode(t *testing.T) {
 		query.Facets{Limit: 1, By: querytest.Dimensions(querytest.MixedDimensions)}, query.TopX{Limit: 3, Labels: []string{"ip"}},
 		query.Stats{SegmentSeconds: 3600, Zone: berlin, GroupByHostname: true, Percentiles: true},
 		query.Timeline{SegmentSeconds: 900},
+		query.Counts{SegmentSeconds: 60, By: querytest.Dimensions("host")[0], Of: []query.Selection{
+			querytest.Selection("status>=400"), querytest.Selection(`not path~"^/a", country in ("DE", "FR")`),
+		}},
 	}
 	matching, encoded := 0, 0
 	for n := range 600 {
@@ -69,7 +72,7 @@ func TestEncode(t *testing.T) {
 		if diff := enginetest.Diff(want, reference.Evaluate(&got, all)); diff != "" {
 			t.Errorf("%s (-before +after):\n%s", q, diff)
 		}
-		if len(want.Facets.Facets)+len(want.TopX)+len(want.Stats)+len(want.Timeline) > 0 {
+		if len(want.Facets.Facets)+len(want.TopX)+len(want.Stats)+len(want.Timeline)+len(want.Counts) > 0 {
 			matching++
 		}
 	}
