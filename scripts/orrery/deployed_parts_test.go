@@ -20,7 +20,7 @@ import (
 // that each part is counted once.
 func testParts(t *testing.T, d *localaws.Deployment, s *targets) {
 	client := lambda.NewFromConfig(d.Config())
-	for _, route := range []string{"topx", "facets", "diff", "timeline", "stats"} {
+	for _, route := range []string{"topx", "facets", "diff", "timeline", "histogram", "stats"} {
 		name := localaws.Name + "-" + route
 		before, err := client.GetFunctionConfiguration(t.Context(), &lambda.GetFunctionConfigurationInput{FunctionName: &name})
 		if err != nil {
@@ -58,7 +58,8 @@ func testParts(t *testing.T, d *localaws.Deployment, s *targets) {
 	var questions []apiRequest
 	for route, more := range map[string]url.Values{
 		"topx": {"figures": {"percentiles"}}, "facets": {"by": {"host,ip,tags"}}, "timeline": {"segment": {"300"}},
-		"stats": {"figures": {"percentiles"}, "group_by": {"hostname"}}, "diff": {"select": {"blocked is true"}},
+		"histogram": {"by": {"status"}, "segment": {"900"}},
+		"stats":     {"figures": {"percentiles"}, "group_by": {"hostname"}}, "diff": {"select": {"blocked is true"}},
 	} {
 		for _, filter := range []string{period, `status >= 400, not path ~ (?i)^/login, ` + period} {
 			parameters := maps.Clone(more)

@@ -109,7 +109,7 @@ var Assumptions = []string{
 		"newest hours; that is not included.",
 	"A histogram is split by status, and a diff compares blocked requests with the others; against another period it " +
 		"reads that, too. One query of topx and stats in ten asks for percentiles, for which topx scans a second time.",
-	"Other queries of topx, facets, diff, timeline and stats are divided into parts of an hour, or of 128 MB, if they have at " +
+	"Other queries for figures are divided into parts of an hour, or of 128 MB, if they have at " +
 		"most 1,000 parts: functions with 1,769 MB count these at the same time, at 90 MB and 0.7 to 25 million records a second. " +
 		"The query takes 5 s. Parts are kept for a day: if a query is repeated, or has no conditions, only the current hour is " +
 		"counted, and half an hour at the begin of the period. So logs arrive within minutes.",

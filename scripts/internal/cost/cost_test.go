@@ -201,7 +201,7 @@ func TestRolledUpDays(t *testing.T) {
 // that change, and queries with too many parts are left to Athena.
 func TestParts(t *testing.T) {
 	size := Bytes{
-		Parquet: 150, Route: map[string]float64{"topx": 32, "histogram": 9}, Percentiles: map[string]float64{"topx": 20},
+		Parquet: 150, Route: map[string]float64{"topx": 32, "logs": 9}, Percentiles: map[string]float64{"topx": 20},
 		Report: []ReportBytes{{Columns: 30}},
 	}
 	units := func(load Load) map[string]float64 {
@@ -219,7 +219,7 @@ func TestParts(t *testing.T) {
 	if got, want := all["Lambda parts of queries, GB-s"], seconds*1769/1024; math.Abs(got-want) > want/1e9 {
 		t.Errorf("%v GB-s of parts, not %v", got, want)
 	}
-	for what, want := range map[string]bool{"topx": false, "histogram": true, "scheduled reports": false} {
+	for what, want := range map[string]bool{"topx": false, "logs": true, "scheduled reports": false} {
 		if got := all["Athena scanned by "+what+", TB"]; (got > 0) != want {
 			t.Errorf("Athena scans %v TB for %s", got, what)
 		}

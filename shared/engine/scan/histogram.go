@@ -16,11 +16,30 @@ import (
 // histogram counts the total of each value, by its code, and ranks the values. Row groups with few codes and segments
 // are counted in every segment at the same time; the others need a second pass, after the values have been ranked. A
 // histogram that is not split needs one pass and no ranks.
-func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*group) ([]query.Series, error) {
-	h := &histogram{
-		run: r, shape: shape, division: r.segments(), parts: make([]part, len(groups)), segments: map[int64][]cell{},
+func (r *run) histogram(
+	ctx context.Context, shape query.Histogram, days []rolledUpDay, groups []*group,
+) ([]query.Series, error) {
+	counted, err := r.cellsOfParts(days)
+	if err != nil {
+		return nil, err
 	}
-	h.shared = overlaps(groups, h.division)
+	h := &histogram{
+		run: r, shape: shape, division: r.segments(), parts: make([]part, len(groups)+len(counted)),
+		segments: map[int64][]cell{},
+	}
+	if h.shared = allSegments; len(counted) == 0 {
+		h.shared = overlaps(groups, h.division)
+	}
+	for i, p := range counted {
+		if shape.By == nil {
+			err = h.joinAll(p)
+		} else {
+			err = h.join(len(groups)+i, p)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	if shape.By == nil {
 		err := counting[*cellsOfRows]{question: r.questions()[0], count: h.countAll, join: h.joinAll}.run(ctx, r, groups)
 		if err != nil {
@@ -38,7 +57,7 @@ func (r *run) histogram(ctx context.Context, shape query.Histogram, groups []*gr
 		}
 	}
 	left := func(i int) bool { return h.parts[i].cells == nil && len(h.parts[i].rows) > 0 }
-	err := r.scanSome(ctx, groups, left, func(w *worker, i int) error { return h.count(w, &h.parts[i]) })
+	err = r.scanSome(ctx, groups, left, func(w *worker, i int) error { return h.count(w, &h.parts[i]) })
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +69,7 @@ type histogram struct {
 	run      *run
 	shape    query.Histogram
 	division query.Segmentation
-	parts    []part // of the row groups
+	parts    []part // of the row groups, then of those that parts have counted
 	shared   []span // segments that may have records in several row groups
 
 	mu       sync.Mutex

@@ -39,7 +39,7 @@ func DividesInParts(q query.Query) bool {
 		return shape.By == nil
 	case query.Counts:
 		return shape.SegmentSeconds%rollup.Minute == 0
-	case query.TopX, query.Timeline, query.Facets, query.Diff:
+	case query.TopX, query.Timeline, query.Facets, query.Histogram, query.Diff:
 		return true
 	}
 	return false
@@ -111,6 +111,8 @@ func CountPart(
 		err = r.countHosts(ctx, shape, groups, day, &lists)
 	case query.Timeline:
 		day.Segments, err = r.rolledUpSegments(ctx, groups, shape.SegmentSeconds)
+	case query.Histogram:
+		err = r.countCells(ctx, shape, groups, &lists)
 	case query.Counts:
 		err = r.countPart(ctx, shape, groups, &lists)
 	case query.TopX:

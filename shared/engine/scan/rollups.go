@@ -309,6 +309,8 @@ func (r *run) sectionsOf(day rolledUpDay) (parts []parquet.Part) {
 		add(rollup.CountsName(shape))
 	case query.Stats:
 		add(durationsName)
+	case query.Histogram:
+		add(cellsName)
 	case query.TopX:
 		for _, part := range partsOf(shape) {
 			for _, name := range rollup.KeysNames(part.Column) {

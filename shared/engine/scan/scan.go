@@ -236,7 +236,7 @@ func (r *run) answer(ctx context.Context, days []rolledUpDay, groups []*group) (
 		facets, err := r.facets(ctx, shape, days, groups)
 		return query.Answer{Facets: facets}, err
 	case query.Histogram:
-		series, err := r.histogram(ctx, shape, groups)
+		series, err := r.histogram(ctx, shape, days, groups)
 		return query.Answer{Histogram: series}, err
 	case query.Diff:
 		counts, err := r.diff(ctx, shape, days, groups)

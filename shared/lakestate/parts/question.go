@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/orrery/orrery/shared/catalog"
@@ -63,6 +64,11 @@ func identity(q query.Query) string {
 		}
 	case query.Counts:
 		shape += " " + s.String()
+	case query.Histogram:
+		shape += " " + string(s.Measure)
+		if s.By != nil {
+			shape += " " + s.By.Identity()
+		}
 	case query.Stats:
 		shape += fmt.Sprintf(" %t %t", s.GroupByHostname, s.Percentiles)
 	}
@@ -102,16 +108,18 @@ type question struct {
 
 	Percentiles bool `json:",omitempty"`
 
-	Of [][]condition `json:",omitempty"` // of counts
+	Of      [][]condition `json:",omitempty"` // of counts
+	Measure query.Measure `json:",omitempty"` // of a histogram
 }
 
 // The kinds of questions.
 const (
-	kindTopX     = "topx"
-	kindFacets   = "facets"
-	kindStats    = "stats"
-	kindCounts   = "counts"
-	kindTimeline = "timeline"
+	kindTopX      = "topx"
+	kindFacets    = "facets"
+	kindStats     = "stats"
+	kindCounts    = "counts"
+	kindHistogram = "histogram"
+	kindTimeline  = "timeline"
 )
 
 func (to *question) setShape(q query.Query) error {
@@ -131,6 +139,12 @@ func (to *question) setShape(q query.Query) error {
 			return fmt.Errorf("%w: stats by a field", ErrNoText)
 		}
 		to.Kind, to.PerHosts, to.Percentiles = kindStats, s.GroupByHostname, s.Percentiles
+		to.setSegments(s.SegmentSeconds, s.Zone, q.Period)
+	case query.Histogram:
+		to.Kind, to.Measure = kindHistogram, s.Measure
+		if s.By != nil {
+			to.By = []string{s.By.String()}
+		}
 		to.setSegments(s.SegmentSeconds, s.Zone, q.Period)
 	case query.Counts:
 		to.Kind, to.By = kindCounts, []string{s.By.String()}
@@ -182,6 +196,14 @@ func (from *question) shape() (query.Shape, error) {
 		return query.Stats{
 			SegmentSeconds: from.Segment, Zone: zone, GroupByHostname: from.PerHosts, Percentiles: from.Percentiles,
 		}, nil
+	case kindHistogram:
+		histogram := query.Histogram{SegmentSeconds: from.Segment, Zone: zone, Measure: from.Measure}
+		if from.By == nil {
+			return histogram, nil
+		}
+		by, err := from.dimension()
+		histogram.By, histogram.Limit = &by, 1
+		return histogram, err
 	case kindCounts:
 		return from.counts()
 	case kindTimeline:
@@ -190,15 +212,27 @@ func (from *question) shape() (query.Shape, error) {
 	return nil, fmt.Errorf("read the query of a part: unknown kind %q", from.Kind)
 }
 
-func (from *question) counts() (query.Shape, error) {
-	if len(from.By) != 1 || len(from.Of) > query.MostCounted {
-		return nil, errors.New("read the query of a part: counts of other than one dimension, or of too many selections")
+// dimension returns the only dimension of a question.
+func (from *question) dimension() (query.Dimension, error) {
+	by, err := query.ParseDimensions(strings.Join(from.By, ","))
+	if err == nil && len(by) != 1 {
+		err = errors.New("there is not one dimension")
 	}
-	by, err := query.ParseDimensions(from.By[0])
 	if err != nil {
-		return nil, fmt.Errorf("read the query of a part: %w", err)
+		return query.Dimension{}, fmt.Errorf("read the query of a part: %w", err)
 	}
-	counts := query.Counts{SegmentSeconds: from.Segment, By: by[0]}
+	return by[0], nil
+}
+
+func (from *question) counts() (query.Shape, error) {
+	if len(from.Of) > query.MostCounted {
+		return nil, errors.New("read the query of a part: too many selections are counted")
+	}
+	by, err := from.dimension()
+	if err != nil {
+		return nil, err
+	}
+	counts := query.Counts{SegmentSeconds: from.Segment, By: by}
 	for _, of := range from.Of {
 		conditions, err := decodeConditions(of)
 		if err != nil {

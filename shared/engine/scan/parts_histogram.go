@@ -1,0 +1,122 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/orrery/orrery/shared/lake/parquet"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
+	"github.com/orrery/orrery/shared/varints"
+)
+
+// cellsName is the name of the section with the cells of the row groups of a part of a histogram.
+const cellsName = "cells"
+
+// countCells adds the cells of the row groups of a part to its lists. The error is an ErrUnsupported if a row group has
+// so many that it needs a second pass.
+func (r *run) countCells(ctx context.Context, shape query.Histogram, groups []*group, lists *rollup.Lists) error {
+	division := r.segments()
+	all := make([]*cellsOfRows, len(groups))
+	err := r.scan(ctx, groups, func(w *worker, i int) error {
+		rows, err := w.chosen()
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		in, err := w.measuredRows(shape)
+		if err != nil {
+			return err
+		}
+		cells := 1 // of absent values, or of all
+		if in.of.entries != nil {
+			cells += in.of.entries.Len()
+		}
+		if division.Count(in.ts[rows[0]], in.ts[rows[len(rows)-1]])*int64(cells) > fewCells {
+			return fmt.Errorf("%w: a part of a histogram has too many values", ErrUnsupported)
+		}
+		all[i] = in.cellsOf(in.split(rows, division, cells, nil))
+		return r.reserve(all[i].bytes())
+	})
+	if err != nil {
+		return err
+	}
+	w := varints.Writer{}
+	for _, p := range all {
+		if p != nil {
+			writeCells(&w, p)
+		}
+	}
+	lists.Add(cellsName, w.Bytes)
+	return nil
+}
+
+// cellsOfParts returns the cells of the row groups that parts have counted.
+func (r *run) cellsOfParts(days []rolledUpDay) (all []*cellsOfRows, _ error) {
+	for _, day := range days {
+		content, err := r.section(day, cellsName, nil)
+		if err != nil {
+			return nil, err
+		}
+		in := varints.Reader{Bytes: content}
+		for len(in.Bytes) > 0 {
+			all = append(all, readCells(&in))
+		}
+		if in.Failed {
+			return nil, unusable(rollup.ErrInvalid)
+		}
+	}
+	return all, nil
+}
+
+// allSegments says that any segment may have records in several row groups.
+var allSegments = []span{{math.MinInt64, math.MaxInt64}}
+
+func writeCells(w *varints.Writer, p *cellsOfRows) {
+	w.Uint(uint64(len(p.hashes)))
+	for value := range p.hashes {
+		w.Text(string(p.texts.At(int32(value))))
+	}
+	write := func(c cell) {
+		w.Uint(c.low)
+		w.Int(c.high)
+		w.Int(c.requests)
+	}
+	w.Uint(uint64(len(p.segments)))
+	for i := range p.segments {
+		of := &p.segments[i]
+		w.Int(of.start)
+		w.Uint(uint64(len(of.values)))
+		for n, value := range of.values {
+			w.Uint(uint64(value))
+			write(of.cells[n])
+		}
+		write(of.absent)
+	}
+}
+
+func readCells(in *varints.Reader) *cellsOfRows {
+	p := &cellsOfRows{hashes: make([]uint32, in.Length())}
+	for value := range p.hashes {
+		text := in.Text()
+		p.texts.Add(text)
+		p.hashes[value] = parquet.Hash(text)
+	}
+	read := func() cell { return cell{sum{low: in.Uint(), high: in.Int()}, in.Int()} }
+	p.segments = make([]segmentCells, in.Length())
+	for i := range p.segments {
+		of := &p.segments[i]
+		of.start = in.Int()
+		of.values, of.cells = make([]int32, in.Length()), make([]cell, 0)
+		for n := range of.values {
+			value := in.Uint()
+			if value >= uint64(len(p.hashes)) {
+				in.Fail()
+				return p
+			}
+			of.values[n], of.cells = int32(value), append(of.cells, read())
+		}
+		of.absent = read()
+	}
+	return p
+}
