@@ -71,7 +71,7 @@ func (n notices) metrics(url string) {
 	}
 }
 
-// logServing logs where the server answers, and what it has.
+// logServing logs the URL of the server, and the number of its records with their times.
 func (s *serveCommand) logServing(log *slog.Logger, base string, extent lake.Extent, keyed bool) {
 	fields := []any{"url", base, "version", version.String(), "needs_key", keyed, "records", extent.Rows}
 	if extent.Rows > 0 {

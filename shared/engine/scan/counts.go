@@ -46,14 +46,20 @@ func (r *run) counts(
 
 // countPart adds the counts of a part to its lists.
 func (r *run) countPart(ctx context.Context, shape query.Counts, groups []*group, lists *rollup.Lists) error {
-	t := newNumbering(r, shape, query.MaxStatsRows)
-	err := counting[*numbered]{count: t.count, join: t.join}.run(ctx, r, groups)
-	if err != nil {
-		return err
-	}
-	rows, err := t.rows()
+	rows, err := r.countRows(ctx, groups, shape, query.MaxStatsRows)
 	lists.AddCounts(shape, 0, rows)
 	return err
+}
+
+// countRows counts row groups. most is the most segments of all values.
+func (r *run) countRows(
+	ctx context.Context, groups []*group, shape query.Counts, most int,
+) ([]query.CountsRow, error) {
+	t := newNumbering(r, shape, most)
+	if err := (counting[*numbered]{count: t.count, join: t.join}).run(ctx, r, groups); err != nil {
+		return nil, err
+	}
+	return t.rows()
 }
 
 // joinPart adds the counts of a part, which are in the segments of the query.

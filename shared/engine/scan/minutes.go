@@ -233,12 +233,7 @@ func (r *run) listCounts(
 ) error {
 	shape.SegmentSeconds = rollup.Minute
 	r.query.Shape = shape
-	t := newNumbering(r, shape, rollup.MaxCounts)
-	err := counting[*numbered]{question: r.questions()[0], count: t.count, join: t.join}.run(ctx, r, groups)
-	var rows []query.CountsRow
-	if err == nil {
-		rows, err = t.rows()
-	}
+	rows, err := r.countRows(ctx, groups, shape, rollup.MaxCounts)
 	if areTooMany(err) {
 		lists.AddNoCounts(shape)
 		return nil

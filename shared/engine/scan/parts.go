@@ -2,10 +2,11 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
@@ -217,33 +218,28 @@ func (r *run) countedParts(parts []Part) (days []rolledUpDay, _ error) {
 
 // askKeys asks the crew for keys of parts, which it learns.
 func (t *topX) askKeys(ctx context.Context, byPart map[int][]dayKey) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	asking, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
-	var asking sync.WaitGroup
-	var failed error
 	for d, wanted := range byPart {
 		columns := map[string][]uint64{}
 		for _, key := range wanted {
 			column := t.keys[key.column].column
 			columns[column] = append(columns[column], key.hash)
 		}
-		asking.Go(func() {
+		asking.Go(func() error {
 			found, err := t.run.crew.Keys(ctx, *t.days[d].part, columns)
+			if err != nil {
+				return err
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
-				failed = errors.Join(failed, err)
-				stop()
-				return
-			}
 			for _, key := range wanted {
 				t.remember(key, keyWith(found[t.keys[key.column].column], key.hash))
 			}
+			return nil
 		})
 	}
-	asking.Wait()
-	return failed
+	return asking.Wait()
 }
 
 func keyWith(keys []rollup.Key, hash uint64) *rollup.Key {

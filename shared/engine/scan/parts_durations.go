@@ -3,7 +3,8 @@ package scan
 import (
 	"context"
 	"fmt"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet"
@@ -133,27 +134,19 @@ func DurationsOfPart(
 func (r *run) askDurations(
 	ctx context.Context, days []rolledUpDay, winners map[string][]string, columns []*percentileKeys,
 ) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var asking sync.WaitGroup
+	asking, ctx := errgroup.WithContext(ctx)
 	for _, day := range days {
-		asking.Go(func() {
+		asking.Go(func() error {
 			found, err := r.crew.Durations(ctx, *day.part, winners)
 			for _, of := range columns {
 				if err == nil {
 					err = of.joinEncoded(r, found[of.part.Column])
 				}
 			}
-			if err != nil {
-				stop(err)
-			}
+			return err
 		})
 	}
-	asking.Wait()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return asking.Wait()
 }
 
 // joinEncoded adds counts that DurationsOfPart has returned.

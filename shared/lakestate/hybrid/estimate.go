@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/engine/scan/scanblob"
@@ -52,12 +51,12 @@ func (e *Engine) EstimateStarted(ctx context.Context, q query.Query) (engine.Est
 // may have gaps that are in memory already. It also returns the price.
 func (e *Engine) most(p *plan) (most scanblob.Read, usd float64) {
 	defer func() { usd += float64(most.Requests) * USDPerRequest }()
+	if p.shares != nil {
+		return e.mostOfParts(p)
+	}
 	announced := 1
 	if _, logs := p.query.Shape.(query.Logs); logs {
 		announced = 3
-	}
-	if p.shares != nil {
-		return e.mostOfParts(p)
 	}
 	for _, o := range p.read {
 		most.Bytes += int64(announced)*o.Bytes + scan.FooterBytes(o.Bytes)
@@ -98,13 +97,7 @@ const (
 // and a row group that two windows share. It also returns the price without that of the requests.
 func (e *Engine) mostOfParts(p *plan) (most scanblob.Read, usd float64) {
 	const rowGroup = 4 << 20
-	for _, hour := range p.hours {
-		var objects []blob.Info
-		for _, o := range p.read {
-			if o.Partition == hour {
-				objects = append(objects, blob.Info{Name: o.Path, Size: o.Bytes})
-			}
-		}
+	for hour, objects := range p.toCount {
 		most.Bytes += p.columnBytesOf(hour, objects)
 	}
 	for i := range p.shares {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/engine/scan/scanblob"
@@ -95,20 +97,30 @@ func (e *Engine) divide(ctx context.Context, p *plan) (bool, error) {
 	for _, info := range p.infos {
 		byName[info.Name] = info
 	}
-	byHour := map[lake.Partition][]blob.Info{}
+	p.toCount = map[lake.Partition][]blob.Info{}
 	for _, o := range p.read {
-		byHour[o.Partition] = append(byHour[o.Partition], byName[o.Path])
+		p.toCount[o.Partition] = append(p.toCount[o.Partition], byName[o.Path])
 	}
+	periods := scan.SpansOf(p.query)
 	for _, hour := range p.hours {
-		if len(byHour[hour]) == 0 {
+		infos := p.toCount[hour]
+		if len(infos) == 0 {
 			continue
 		}
-		spans, known := e.windows(p, hour, byHour[hour])
+		spans, known := e.windows(p, periods, hour, infos)
 		if !known {
 			return false, nil
 		}
+		objects, err := parts.Listed(infos)
+		if err != nil {
+			return false, err
+		}
+		sent := make([]parts.Object, len(infos))
+		for i, info := range infos {
+			sent[i] = parts.Object{Name: info.Name, Size: info.Size, ETag: info.ETag}
+		}
 		for _, span := range spans {
-			all, err := e.shares(p, span, byHour[hour], in)
+			all, err := e.shares(p, span, objects, sent, in)
 			if errors.Is(err, parts.ErrNoText) {
 				return false, nil
 			}
@@ -142,16 +154,18 @@ func (p *plan) columnBytesOf(hour lake.Partition, objects []blob.Info) (bytes in
 // divisors are the numbers of windows into which an hour can be divided.
 var divisors = []int64{1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60}
 
-// windows returns the parts of an hour that are parts of questions. known is false if the segments of a timeline do not
-// allow for any.
-func (e *Engine) windows(p *plan, hour lake.Partition, objects []blob.Info) (spans []query.Period, known bool) {
+// windows divides an hour of some periods into the spans of parts. known is false if the segments of a timeline are longer
+// than the hour.
+func (e *Engine) windows(
+	p *plan, periods []query.Period, hour lake.Partition, objects []blob.Info,
+) (spans []query.Period, known bool) {
 	const hourMs = 3_600_000
 	least := (p.columnBytesOf(hour, objects) + e.Parts.Bytes - 1) / e.Parts.Bytes
 	for _, n := range divisors {
 		var divided []query.Period
 		for i := range n {
 			window := query.Period{FromMs: hour.Start() + i*hourMs/n, ToMs: hour.Start() + (i+1)*hourMs/n - 1}
-			for _, span := range scan.SpansOf(p.query) {
+			for _, span := range periods {
 				of := query.Period{FromMs: max(window.FromMs, span.FromMs), ToMs: min(window.ToMs, span.ToMs)}
 				if !of.Empty() {
 					divided = append(divided, of)
@@ -182,20 +196,15 @@ func (p *plan) cutsSegments(windows []query.Period) bool {
 }
 
 // shares returns the parts of the question about a window.
-func (e *Engine) shares(p *plan, span query.Period, infos []blob.Info, in *scan.Rollups) (all []share, _ error) {
-	objects, err := parts.Listed(infos)
-	if err != nil {
-		return nil, err
-	}
+func (e *Engine) shares(
+	p *plan, span query.Period, objects []lake.Object, sent []parts.Object, in *scan.Rollups,
+) (all []share, _ error) {
 	for _, part := range scan.PartsOf(p.query, span) {
 		text, err := parts.Encode(part.Query)
 		if err != nil {
 			return nil, err
 		}
-		of := share{Part: part, Job: parts.Job{Version: e.Parts.Version, Query: text}}
-		for _, info := range infos {
-			of.Job.Objects = append(of.Job.Objects, parts.Object{Name: info.Name, Size: info.Size, ETag: info.ETag})
-		}
+		of := share{Part: part, Job: parts.Job{Version: e.Parts.Version, Query: text, Objects: sent}}
 		of.Write = of.Name(e.Parts.Prefix, in.KeyID())
 		of.Part.Objects, of.Path = objects, of.Write
 		all = append(all, of)
@@ -233,26 +242,16 @@ func (e *Engine) do(ctx context.Context, job parts.Job, b *bill) (parts.Done, er
 
 // count has the parts of a plan counted that are not counted yet, and returns where all are.
 func (e *Engine) count(ctx context.Context, p *plan, b *bill) ([]blob.Info, error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	counting, ctx := errgroup.WithContext(ctx)
+	counting.SetLimit(e.Parts.AtOnce)
 	infos := make([]blob.Info, len(p.shares))
-	slots := make(chan struct{}, e.Parts.AtOnce)
-	var counting sync.WaitGroup
 	for i := range p.shares {
-		slots <- struct{}{}
-		counting.Go(func() {
-			defer func() { <-slots }()
-			var err error
-			if infos[i], err = e.countOne(ctx, &p.shares[i], b); err != nil {
-				stop(err)
-			}
+		counting.Go(func() (err error) {
+			infos[i], err = e.countOne(ctx, &p.shares[i], b)
+			return err
 		})
 	}
-	counting.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	return infos, nil
+	return infos, counting.Wait()
 }
 
 func (e *Engine) countOne(ctx context.Context, of *share, b *bill) (blob.Info, error) {

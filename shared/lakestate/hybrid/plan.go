@@ -27,10 +27,11 @@ type plan struct {
 	counted map[lake.Partition]engine.ColumnBytes
 
 	rolledUp rolledUp
-	read     []lake.Object // the objects that are not rolled up
-	shares   []share       // of the question about these, if others count them; nil: they do not
-	planned  scanblob.Read // to know them
-	sections int64         // bytes of the rollups of the others
+	read     []lake.Object                  // the objects that are not rolled up
+	shares   []share                        // of the question about these, if others count them; nil: they do not
+	toCount  map[lake.Partition][]blob.Info // the objects of the parts
+	planned  scanblob.Read                  // to know them
+	sections int64                          // bytes of the rollups of the others
 
 	bytes       int64 // of the columns of these objects; of the whole objects if the sizes of columns are not known
 	columnBytes int64 // of the columns whose sizes are known
