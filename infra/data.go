@@ -17,6 +17,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate/bundle"
 	"github.com/orrery/orrery/shared/lakestate/parts"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/table"
@@ -123,8 +124,9 @@ func newQueue(stack cdk.Stack, id, name string) awssqs.Queue {
 const (
 	// oldVersionDays is how long an overwritten or deleted object can be restored.
 	oldVersionDays = 14
-	// stagedDays is how long a staged object is kept that is removed after its publication. Nobody needs it: what was
-	// published has the same bytes, and was verified. Of two rules, S3 follows the one that deletes sooner.
+	// stagedDays is how long a staged object is kept that is removed after its publication, and a bundle that is removed
+	// after its hour was compacted. Nobody needs them: what was published has the same bytes, or records, and was
+	// verified. Of two rules, S3 follows the one that deletes sooner.
 	stagedDays = 1
 	// partDays is how long counted parts of questions are kept for the next question with the same parts.
 	partDays = 1
@@ -142,6 +144,8 @@ func (d *dataStack) addBuckets(p Props) {
 		Versioned: jsii.Bool(true), LifecycleRules: rules(old, expiry(p.LakeDays, lakeFolder),
 			pruning("lines"), pruning("whole"), &awss3.LifecycleRule{
 				Id: jsii.String("staged"), Prefix: jsii.String(bucket.StagingRoot), NoncurrentVersionExpiration: days(stagedDays),
+			}, &awss3.LifecycleRule{
+				Id: jsii.String("bundles"), Prefix: jsii.String(bundle.Root), NoncurrentVersionExpiration: days(stagedDays),
 			}),
 	})
 	d.results = d.bucket("Results", &awss3.BucketProps{

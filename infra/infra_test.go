@@ -85,8 +85,8 @@ func TestDefaultsDeleteNoData(t *testing.T) {
 	}
 }
 
-// TestStagedCopiesGoSoon: the old versions of staged copies, which have the bytes of what is published, go after a day, and
-// all others after 14.
+// TestStagedCopiesGoSoon: the old versions of staged copies and of bundles, which have the bytes or the records of other
+// objects, go after a day, and all others after 14.
 func TestStagedCopiesGoSoon(t *testing.T) {
 	d := deployed(t)
 	got := map[string]any{}
@@ -100,7 +100,7 @@ func TestStagedCopiesGoSoon(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]any{"Raw ": 14.0, "Lake ": 14.0, "Lake lake/_staging/": 1.0}
+	want := map[string]any{"Raw ": 14.0, "Lake ": 14.0, "Lake lake/_staging/": 1.0, "Lake lake/_bundles/": 1.0}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("days that old versions are kept (-want +got):\n%s", diff)
 	}

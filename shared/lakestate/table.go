@@ -73,7 +73,7 @@ func (i Item) Read(body any) error {
 //
 //	revision  increased by every write
 //	body      JSON
-//	expires   only of marks, of days (sizes and counts), and of the first lines that earlier versions must not import
+//	expires   only of marks, of days (sizes and counts), of hours (bundles), and of the first lines that earlier versions must not import
 //
 // and their keys are
 //
@@ -83,6 +83,7 @@ func (i Item) Read(body any) error {
 //	lake                      state, columns, fresh
 //	sizes                     a day
 //	counts                    a day, listed
+//	bundles                   an hour
 //	suspects                  object#<name>, hours#<first>#<last>
 //	arrived                   the key of a raw log
 //	reconcile                 state

@@ -104,8 +104,8 @@ var (
 		// Query: the request of a query may take several items.
 		{Items, []string{"query#*"}, []string{"dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:Query"}},
 		{Items, []string{"lake"}, []string{"dynamodb:GetItem"}},
-		// Of the objects and of the columns of each day, for estimates.
-		{Items, []string{"counts", "sizes"}, []string{"dynamodb:Query"}},
+		// Of the objects and of the columns of each day, for estimates; objects with the records of others.
+		{Items, []string{"bundles", "counts", "sizes"}, []string{"dynamodb:Query"}},
 		// Lists of values that filters name: the newest version, or one by its number.
 		{Items, []string{"list#*"}, []string{"dynamodb:GetItem", "dynamodb:Query"}},
 		// Objects at which queries fail.
@@ -173,7 +173,7 @@ var (
 		// It finishes imports that were cut short.
 		{LakeObjects, []string{"quarantine/*"}, []string{"s3:GetObject", "s3:PutObject"}},
 		{LakeListing, []string{"lake/*"}, []string{"s3:ListBucket"}},
-		{Items, []string{"lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
+		{Items, []string{"bundles", "lake"}, []string{"dynamodb:GetItem", "dynamodb:PutItem"}},
 		{Items, []string{"counts", "sizes"}, []string{"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"}},
 		{Items, []string{"suspects"}, []string{"dynamodb:PutItem", "dynamodb:Query"}},
 	}}

@@ -20,6 +20,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/bundle"
 	"github.com/orrery/orrery/shared/lakestate/hybrid"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/search"
@@ -61,11 +62,15 @@ func New(c aws.Config, items table.Table, e function.Environment, log *slog.Logg
 	if err != nil {
 		return Path{}, err
 	}
+	bundles := bundle.NewListing(listing, state, time.Now)
 	engine, err := hybrid.New(hybrid.Config{
-		Service: service, States: states, Listing: listing, Columns: columns, Bucket: bucket, Now: time.Now,
+		Service: service, States: states, Listing: bundles, Columns: columns, Bucket: bucket, Now: time.Now,
 		MostBytes: int64(e.ScanMegabytes) << 20, Kept: scan.NewPartials(lambdas.KeptFigures), Rollups: bucket,
-		Parts:  partsOf(c, invoke, e),
-		Failed: func(err error) { log.Warn("Athena answers instead of a scan", slog.Any("error", err)) },
+		Parts: partsOf(c, invoke, e),
+		Failed: func(err error) {
+			bundles.Doubt()
+			log.Warn("Athena answers instead of a scan", slog.Any("error", err))
+		},
 	})
 	if err != nil {
 		return Path{}, err

@@ -209,6 +209,9 @@ func (p parts) compact(now func() time.Time) *function.Function {
 		for _, name := range slices.Sorted(maps.Keys(report.NotRebuilt)) { // and these
 			p.log.ErrorContext(ctx, "damaged object not rebuilt", "object", name, "reason", report.NotRebuilt[name])
 		}
+		for _, reason := range report.Unbundled {
+			p.log.WarnContext(ctx, "objects not bundled", "reason", reason)
+		}
 		for _, name := range report.Rebuilt {
 			p.log.InfoContext(ctx, "object rebuilt", "object", name)
 		}
@@ -217,7 +220,7 @@ func (p parts) compact(now func() time.Time) *function.Function {
 			return report, err
 		}
 		p.log.InfoContext(ctx, "compacted", "hours", report.Hours, "objects", report.Objects, "merged", report.Merged,
-			"removed", report.Removed, "unfinished", report.Unfinished, "watermark", report.Watermark.String(),
+			"removed", report.Removed, "bundled", report.Bundled, "unfinished", report.Unfinished, "watermark", report.Watermark.String(),
 			"ms", report.Elapsed.Milliseconds())
 		if !report.Unfinished {
 			p.rollUp(ctx)

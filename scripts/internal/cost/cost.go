@@ -54,6 +54,8 @@ const (
 	getsPerObject  = 12  // reads of an object by a query: footer and column ranges
 	freshHours     = 3   // hours that are not compacted: this one, and those that ended less than two hours ago
 	freshPerLog    = 1   // fresh objects of a log
+	perBundle      = 64  // fresh objects of a bundle
+	unbundled      = 8   // fresh objects, on average, that are too few for a bundle; 2 of an hour that has ended
 	getsPerFresh   = 3   // reads of such an object by a query: its columns are near to each other
 	oldDays        = 14  // days that the old version of a fresh object is kept
 	stagedCopies   = 2   // of a record, until it is published
@@ -99,8 +101,8 @@ var Assumptions = []string{
 		"in raw logs of 100,000 records compressed with gzip.",
 	"A month has 30.4 days. The deployment has run for as long as it keeps data. Replaced objects are kept for 14 " +
 		"days as old versions, and staged copies, twice the Parquet, for a day and a half.",
-	"ingest and compact each process every record once, 20,000 per second and core, " +
-		"on arm64 with 3,008 MB (1.7 cores).",
+	"ingest and compact each process every record once, 20,000 per second and core, on arm64 with 3,008 MB (1.7 cores). " +
+		"If an hour has four logs or more, compact processes its records once more, to bundle them.",
 	"A query takes 3 s on 1,024 MB. It reads whole columns of every hour of its period, and no result of Athena is reused. " +
 		"A logs query also reads one whole row group.",
 	"A query whose columns have at most 200 MB, in at most 512 objects, is answered by the function itself: in 1 s, and " +
@@ -132,9 +134,23 @@ var Assumptions = []string{
 		"objects: of periods of more than two days, the records of 24 hours are left, and of shorter ones those of three and a " +
 		"half hours. So do queries of timeline about more than two days.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object. Each period ends " +
-		"now. Its newest three hours have one object for each log. A query reads 3 ranges of such an object.",
+		"now. Its newest three hours have one object for each log, of which 64 become a bundle, from 15 minutes on. A query " +
+		"reads 3 ranges of such an object.",
 	"Gateway and function log 1.5 kB per request. " +
 		"Outbound data transfer, free tiers, volume discounts, taxes and support are not included.",
+}
+
+// leastBundled is the number of fresh objects of an hour from which on they are bundled.
+const leastBundled = 4
+
+// opened returns how many objects of the newest hours a question of now opens, on average, if an hour gets perHour.
+func (l Load) opened(perHour, hours float64) float64 {
+	all := perHour * hours
+	if l.AthenaAlone || perHour < leastBundled {
+		return all
+	}
+	sinceRun := perHour * 24 / compactions / 2
+	return min(all, sinceRun+unbundled+2*max(0, hours-1)+all/perBundle)
 }
 
 // Estimate returns the cost of a month, in the order in which data flows.
@@ -155,7 +171,8 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	asked := queries*float64(len(b.Route)) + pages // of Athena, by the routes
 	small := 2 * queries                           // for saved filters and the status
 	requests := asked + queries + small            // with requests for values
-	freshObjects := logs / month / 24 * min(freshHours, l.PeriodHours) * freshPerLog
+	freshPerHour := logs / month / 24 * freshPerLog
+	freshObjects := l.opened(freshPerHour, min(freshHours, l.PeriodHours))
 	ofPeriod := max(0, l.PeriodHours-freshHours)*objects + freshObjects
 	counted := func(days float64) float64 { // of the days of a period
 		if days < countedFrom {
@@ -247,6 +264,9 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 		reported += billed(bytes, 24*objects)
 	}
 	ingestSeconds := 2 * records / recordsPerCore / ingestCores
+	if freshPerHour >= leastBundled {
+		ingestSeconds += records / recordsPerCore / ingestCores
+	}
 
 	var items []Item
 	add := func(service, what string, units, price float64) {

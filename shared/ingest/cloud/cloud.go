@@ -43,6 +43,10 @@ const (
 	DefaultFromYear = 2000
 )
 
+// DefaultBundling is the default of Config.Bundling. Of an hour, a question finds at most about Open or Ended objects that
+// are in no bundle, besides those that have arrived since the last compaction.
+var DefaultBundling = compaction.Bundling{Open: 16, Ended: 4, Late: 8, Most: 64, Member: 32 << 20, Bytes: 128 << 20}
+
 // Config is the configuration of a Store.
 type Config struct {
 	Raw      blob.Store // bucket of raw logs
@@ -60,6 +64,8 @@ type Config struct {
 	Reserve time.Duration // 0 for DefaultReserve
 	Copies  int           // objects copied at a time; 0 for DefaultCopies
 	Footers int           // footers read at a time; 0 for DefaultFooters
+	// Bundling says which objects are bundled; zero for DefaultBundling.
+	Bundling compaction.Bundling
 	// GroupTime is how long the merge of a group of the size Group is expected to take; 0 for DefaultGroupTime.
 	GroupTime time.Duration
 	Move      int // sources of the ledger moved by an import, see Moved; 0 for DefaultMove
@@ -98,6 +104,7 @@ func New(config Config) (*Store, error) {
 	config.Copies = cmp.Or(config.Copies, DefaultCopies)
 	config.Footers = cmp.Or(config.Footers, DefaultFooters)
 	config.Move = cmp.Or(config.Move, DefaultMove)
+	config.Bundling = cmp.Or(config.Bundling, DefaultBundling)
 	if config.Unlisted == nil {
 		config.Unlisted = func(context.Context, string, error) {}
 	}
@@ -119,7 +126,7 @@ func New(config Config) (*Store, error) {
 		Publisher: publisher,
 		Repairer:  &repair.Repairer{Publisher: publisher, Raw: config.Raw, Options: config.Options},
 		Grace:     config.Grace, Keep: config.Keep, Group: config.Group, GroupTime: config.GroupTime,
-		Reserve: config.Reserve, Footers: config.Footers,
+		Reserve: config.Reserve, Footers: config.Footers, Bundling: config.Bundling,
 	}}, nil
 }
 

@@ -26,10 +26,12 @@ import (
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/arrivals"
+	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/ledger"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/bundle"
 	"github.com/orrery/orrery/shared/table/tabletest"
 	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
@@ -61,7 +63,7 @@ func TestAnyInterleaving(t *testing.T) {
 	t.Logf("%+v", sum)
 	missing := sum.Damaged == 0 || sum.Rebuilt == 0 || sum.Incomplete == 0 || sum.Complete == 0 ||
 		sum.Reconciled == 0 || sum.Killed == 0 || sum.Failed == 0 || sum.Lost == 0 || sum.Late == 0 ||
-		sum.Swept == 0 || sum.Unchanged == 0 || sum.Listed < n || sum.Counted < n || sum.DayCounts < n
+		sum.Swept == 0 || sum.Unchanged == 0 || sum.Bundled == 0 || sum.Listed < n || sum.Counted < n || sum.DayCounts < n
 	if n >= 8 && (missing || sum.Compared < 10*n) {
 		t.Errorf("too few events happened: %+v", sum)
 	}
@@ -84,6 +86,7 @@ type tally struct {
 	Carried                      int // comparisons that a run has completed which was cut off itself
 	Damaged, Rebuilt, Incomplete int
 	Unchanged                    int // days that a reader has found again as they were, after changes of others
+	Bundled                      int // bundles that readers read
 	Listed                       int // objects that have their lists of values at the end
 	Counted                      int // hours whose columns have their sizes at the end
 	DayCounts                    int // counts of days that were compared with the objects
@@ -124,9 +127,11 @@ type actor struct {
 	name   string
 	began  time.Time
 	reader bool
-	dead   bool
-	turn   chan verdict
-	yield  chan bool // true if it waits for its next step; false if it has ended
+	// bundles says that it reads bundles in place of their members.
+	bundles bool
+	dead    bool
+	turn    chan verdict
+	yield   chan bool // true if it waits for its next step; false if it has ended
 }
 
 // verdict is the outcome of a step.
@@ -209,7 +214,7 @@ func (p *play) run(sum *tally) {
 		sum.Compared + s.Compared, sum.Late + s.Late, sum.Hours + s.Hours, sum.Swept + s.Swept,
 		sum.Complete + s.Complete, sum.Held + s.Held, sum.Reconciled + s.Reconciled, sum.Carried + s.Carried,
 		sum.Damaged + s.Damaged, sum.Rebuilt + s.Rebuilt, sum.Incomplete + s.Incomplete, sum.Unchanged + s.Unchanged,
-		sum.Listed + s.Listed, sum.Counted + s.Counted, sum.DayCounts + s.DayCounts,
+		sum.Bundled + s.Bundled, sum.Listed + s.Listed, sum.Counted + s.Counted, sum.DayCounts + s.DayCounts,
 	}
 }
 
@@ -281,12 +286,13 @@ func (p *play) delivery(key string) work {
 
 func (p *play) start(w work) {
 	a := &actor{
-		play:   p,
-		name:   w.name,
-		began:  p.time,
-		reader: w.reader,
-		turn:   make(chan verdict),
-		yield:  make(chan bool),
+		play:    p,
+		name:    w.name,
+		began:   p.time,
+		reader:  w.reader,
+		bundles: p.random.IntN(2) == 0,
+		turn:    make(chan verdict),
+		yield:   make(chan bool),
 	}
 	go func() {
 		w.do(a)
@@ -435,17 +441,18 @@ func (a *actor) do(carryOut func() error) error {
 
 func (p *play) cloudOf(a *actor) *cloud.Store {
 	c, err := cloud.New(cloud.Config{
-		Raw:     p.raw,
-		Lake:    steppedStore{p.lake, a},
-		Table:   steppedTable{p.table, a},
-		Scratch: filepath.Join(p.t.TempDir(), "scratch"),
-		Options: ingest.Options{Workers: 1},
-		Grace:   30 * time.Minute,
-		Group:   8 << 10,
-		Copies:  1,
-		Footers: 1,
-		Now:     p.now,
-		Pause:   func(context.Context, time.Duration) error { return nil },
+		Raw:      p.raw,
+		Lake:     steppedStore{p.lake, a},
+		Table:    steppedTable{p.table, a},
+		Scratch:  filepath.Join(p.t.TempDir(), "scratch"),
+		Options:  ingest.Options{Workers: 1},
+		Grace:    30 * time.Minute,
+		Group:    8 << 10,
+		Copies:   1,
+		Footers:  1,
+		Bundling: compaction.Bundling{Open: 2, Ended: 2, Late: 2, Most: 3, Member: 1 << 20, Bytes: 1 << 20},
+		Now:      p.now,
+		Pause:    func(context.Context, time.Duration) error { return nil },
 	})
 	if err != nil {
 		p.t.Fatal(err)
@@ -592,27 +599,29 @@ func (p *play) read(a *actor) {
 	store := steppedStore{p.lake, a}
 	seen := map[string]int{}
 	from := map[string]string{}
-	for _, folder := range []string{"lake/compact/", "lake/fresh/"} {
-		var names []string
-		for info, err := range store.List(context.Background(), folder, "") {
-			must(err)
-			hour, err := time.Parse("2006/01/02/15", strings.TrimPrefix(info.Name, folder)[:13])
-			must(err)
-			if before := lake.PartitionOf(hour.UnixMilli()) < state.Watermark; before == (folder == "lake/compact/") {
-				names = append(names, info.Name)
-			}
+	objects := lakestate.NewListing(store).Objects
+	if a.bundles {
+		objects = bundle.NewListing(lakestate.NewListing(store), steppedTable{p.table, a}, p.now).Objects
+	}
+	day := lake.PartitionOf(playTime.UnixMilli()).Day()
+	var names []string
+	for info, err := range objects(context.Background(), state.Watermark, (day - 2).First(), (day + 2).First()) {
+		must(err)
+		names = append(names, info.Name)
+	}
+	for _, name := range names {
+		must(a.do(func() error { return nil }))
+		if strings.HasPrefix(name, bundle.Root) {
+			p.sum.Bundled++
 		}
-		for _, name := range names {
-			must(a.do(func() error { return nil }))
-			ids, err := requestIDs(p.lake, name)
-			if err != nil {
-				p.failedAt(a, name, err)
-				return
-			}
-			for _, id := range ids {
-				seen[id]++
-				from[id] += " " + name
-			}
+		ids, err := requestIDs(p.lake, name)
+		if err != nil {
+			p.failedAt(a, name, err)
+			return
+		}
+		for _, id := range ids {
+			seen[id]++
+			from[id] += " " + name
 		}
 	}
 	skipped := p.skipped(a.began)

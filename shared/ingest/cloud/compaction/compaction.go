@@ -28,6 +28,7 @@ type Compactor struct {
 	GroupTime time.Duration // how long the merge of a group of that size is expected to take
 	Reserve   time.Duration // how long before the deadline of the context work stops
 	Footers   int           // footers read at a time
+	Bundling  Bundling
 }
 
 // Report is the result of a compaction.
@@ -36,10 +37,13 @@ type Report struct {
 	Objects int // objects of these hours before
 	Merged  int // objects of these hours now, without objects of late records
 	Removed int // removed objects: superseded, or left by abandoned imports
+	Bundled int // objects that became members of bundles
 	repair.Report
 	// Newer lists the objects that this compaction has copied as they are, because a newer program wrote them with
 	// columns that this program does not know.
-	Newer     []string `json:",omitempty"`
+	Newer []string `json:",omitempty"`
+	// Unbundled tells which objects could not be bundled, and why. Readers read them one by one.
+	Unbundled []string `json:",omitempty"`
 	Watermark lake.Partition
 	Elapsed   time.Duration
 }
@@ -50,6 +54,8 @@ type Report struct {
 // logs. It removes the objects that were superseded long enough ago. It also publishes the imports that were committed
 // and then interrupted. Readers and imports can continue, and several compactions may run at the same time: they share
 // the work.
+//
+// It bundles the small objects of hours that are not due, and those that arrived after their hours were compacted.
 //
 // It stops before the deadline of the context and sets Unfinished. The next call continues. Repairs come first, so that
 // each call makes some, however many hours are left to be compacted.
@@ -69,7 +75,9 @@ func (c *Compactor) Compact(ctx context.Context, until time.Time) (report Report
 		return report, fmt.Errorf("compact: %w", err)
 	}
 	unrepaired := c.makeRepairs(ctx, p, backlog, &report) // which must not stop the watermark
-	err = c.compactDue(ctx, due, p, &report)
+	if err = c.bundleFresh(ctx, due, p.bundles(backlog), &report); err == nil {
+		err = c.compactDue(ctx, due, p, &report)
+	}
 	if err == nil {
 		err = c.Settle(ctx, func(lakestate.OpenImport) bool { return true })
 	}
@@ -77,7 +85,7 @@ func (c *Compactor) Compact(ctx context.Context, until time.Time) (report Report
 		err = c.narrowExtent(ctx)
 	}
 	if err == nil {
-		err = c.count(ctx, deadline.Passed(p.stop, c.Now))
+		err = c.count(ctx, p.stop, &report)
 	}
 	report.Elapsed = c.Now().Sub(began)
 	if err = errors.Join(err, unrepaired); err != nil {
@@ -134,12 +142,28 @@ func (c *Compactor) newPace(ctx context.Context) *pace {
 // repairShare divides the time of a compaction: the result is what repairs may take while there are hours to compact.
 const repairShare = 3
 
+// bundlesShare divides it in the same way: the result is what repairs and bundles may take.
+const bundlesShare = 2
+
 // repairs returns when repairs must stop.
 func (p *pace) repairs(backlog bool) time.Time {
 	if p.stop.IsZero() || !backlog {
 		return p.stop
 	}
 	return p.began.Add(p.stop.Sub(p.began) / repairShare)
+}
+
+// bundles returns when the bundling of fresh objects must stop, which follows the repairs.
+func (p *pace) bundles(backlog bool) time.Time {
+	if p.stop.IsZero() || !backlog {
+		return p.stop
+	}
+	return p.began.Add(p.stop.Sub(p.began) / bundlesShare)
+}
+
+// expected returns how long the merge of objects of a size is expected to take.
+func (c *Compactor) expected(size int64) time.Duration {
+	return time.Duration(float64(c.GroupTime) * float64(size) / float64(c.Group))
 }
 
 // fits reports whether there is time to merge group n of a plan. A group is expected to take as long as usual for its
@@ -153,8 +177,7 @@ func (c *Compactor) fits(p *pace, of bucket.Plan, n int) bool {
 	if n < len(of.Bytes) {
 		size = of.Bytes[n]
 	}
-	expected := time.Duration(float64(c.GroupTime) * float64(size) / float64(c.Group))
-	expected = min(max(expected, p.longest), p.stop.Sub(p.began)/2)
+	expected := min(max(c.expected(size), p.longest), p.stop.Sub(p.began)/2)
 	return !c.Now().Add(expected).After(p.stop)
 }
 

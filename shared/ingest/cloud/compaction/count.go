@@ -13,6 +13,7 @@ import (
 	"github.com/orrery/orrery/shared/blob"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
+	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
 )
@@ -32,8 +33,9 @@ const (
 
 // count counts the objects of days. Once a day, and after objects were removed, it also counts the records of the lake
 // and adds up the sizes of columns. Of several compactions, one counts the records at a time, and its correction is
-// made once.
-func (c *Compactor) count(ctx context.Context, timeUp func() bool) error {
+// made once. Then it bundles the objects that arrived late on the days that it has listed.
+func (c *Compactor) count(ctx context.Context, stop time.Time, report *Report) error {
+	timeUp := deadline.Passed(stop, c.Now)
 	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil {
 		return err
@@ -50,7 +52,11 @@ func (c *Compactor) count(ctx context.Context, timeUp func() bool) error {
 			return err
 		}
 	}
-	if err := c.countObjects(ctx, mine, timeUp); err != nil || !mine {
+	listed, err := c.countObjects(ctx, mine, timeUp)
+	if err == nil {
+		err = c.bundleLate(ctx, listed, stop, report)
+	}
+	if err != nil || !mine {
 		return err
 	}
 	err = c.countRecords(ctx, now, timeUp)

@@ -35,22 +35,25 @@ func wholeDays(s lakestate.State) (first, last lake.Day) {
 // of the watermark after the objects are merged. So a listing that is older than such a change, or has seen a part of
 // it, makes a count that does not hold once the change is there, also if this process dies or saves the count late. A
 // lost object is an exception, because it is removed after the version has increased: days with one are not counted.
-func (c *Compactor) countObjects(ctx context.Context, all bool, timeUp func() bool) error {
+// It returns the counts of the days that it has listed.
+func (c *Compactor) countObjects(
+	ctx context.Context, all bool, timeUp func() bool,
+) (map[lake.Day]lakestate.DayCount, error) {
 	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil || s.Extent.Rows == 0 {
-		return err
+		return nil, err
 	}
 	first, last := wholeDays(s)
 	if last < first {
-		return nil
+		return nil, nil
 	}
 	known, err := lakestate.ReadDayCounts(ctx, c.Table, first, last)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listed, err := lakestate.ReadListed(ctx, c.Table)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now := c.Now().UTC()
 	switch age := now.Sub(listed.At); {
@@ -60,7 +63,7 @@ func (c *Compactor) countObjects(ctx context.Context, all bool, timeUp func() bo
 	}
 	found, err := c.listDays(ctx, first, last, timeUp)
 	if err != nil || found == nil {
-		return err
+		return nil, err
 	}
 	for day := range known {
 		if _, there := found[day]; !there {
@@ -68,9 +71,9 @@ func (c *Compactor) countObjects(ctx context.Context, all bool, timeUp func() bo
 		}
 	}
 	if err := c.saveCounts(ctx, s, known, found); err != nil {
-		return err
+		return nil, err
 	}
-	return lakestate.SaveListed(ctx, c.Table, lakestate.Listed{At: now, Version: s.Version})
+	return found, lakestate.SaveListed(ctx, c.Table, lakestate.Listed{At: now, Version: s.Version})
 }
 
 // changedUnseen reports whether days may have changed that have no version of their own.
@@ -91,23 +94,25 @@ func changedUnseen(s lakestate.State, known map[lake.Day]lakestate.DayCount, lis
 func (c *Compactor) countChanged(
 	ctx context.Context, s lakestate.State, known map[lake.Day]lakestate.DayCount, first, last lake.Day,
 	timeUp func() bool,
-) error {
+) (map[lake.Day]lakestate.DayCount, error) {
+	listed := map[lake.Day]lakestate.DayCount{}
 	for _, day := range slices.Sorted(maps.Keys(s.Days.Latest)) {
 		if day < first || day > last || known[day].Holds(s.OfEngines()) || hasLost(s, day) {
 			continue
 		}
 		found, err := c.listDays(ctx, day, day, timeUp)
 		if err != nil || found == nil {
-			return err
+			return listed, err
 		}
+		maps.Copy(listed, found)
 		if len(found) == 0 {
 			found[day] = lakestate.DayCount{Day: day}
 		}
 		if err := c.saveCounts(ctx, s, known, found); err != nil {
-			return err
+			return listed, err
 		}
 	}
-	return nil
+	return listed, nil
 }
 
 // listDays lists the objects of days. It returns nil if the time is up.

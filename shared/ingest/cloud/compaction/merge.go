@@ -41,25 +41,35 @@ func (c *Compactor) planFor(ctx context.Context, hour lake.Partition) (bucket.Pl
 	return p, err
 }
 
-// newPlan groups the fresh objects of an hour up to the size of a group.
+// newPlan groups the fresh objects of an hour up to the size of a group. The members of a bundle stay together, so that
+// the bundle can be merged in their place.
 func (c *Compactor) newPlan(ctx context.Context, hour lake.Partition) (bucket.Plan, error) {
-	var p bucket.Plan
-	var group []string
-	var size int64
-	add := func() { p.Groups, p.Bytes = append(p.Groups, group), append(p.Bytes, size) }
+	var objects []blob.Info
 	for info, err := range c.Lake.List(ctx, bucket.FreshFolder(hour), "") {
 		if err != nil {
 			return bucket.Plan{}, err
 		}
-		if !bucket.IsObject(info) {
-			continue
+		if bucket.IsObject(info) {
+			objects = append(objects, info)
 		}
-		if len(group) == maxGroup || len(group) > 0 && size+info.Size > c.Group {
+	}
+	var p bucket.Plan
+	var group []string
+	var size int64
+	add := func() { p.Groups, p.Bytes = append(p.Groups, group), append(p.Bytes, size) }
+	for _, unit := range c.units(ctx, hour, objects) {
+		var bytes int64
+		for _, info := range unit {
+			bytes += info.Size
+		}
+		if len(group) > 0 && (len(group)+len(unit) > maxGroup || size+bytes > c.Group) {
 			add()
 			group, size = nil, 0
 		}
-		group = append(group, info.Name)
-		size += info.Size
+		for _, info := range unit {
+			group = append(group, info.Name)
+		}
+		size += bytes
 	}
 	if len(group) > 0 {
 		add()
@@ -109,12 +119,12 @@ func (c *Compactor) mergeFiles(
 		return fmt.Errorf("make scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	copies := make([]bucket.LocalCopy, len(group))
-	for i, from := range group {
-		copies[i] = bucket.LocalCopy{Name: from, Path: filepath.Join(dir, fmt.Sprintf("%06d.parquet", i))}
-		if err := c.Lake.Download(ctx, from, copies[i].Path); err != nil {
-			return err
-		}
+	if merged, err := c.mergeBundles(ctx, hour, dir, name, group); merged || err != nil {
+		return err
+	}
+	copies, err := c.download(ctx, dir, group)
+	if err != nil {
+		return err
 	}
 	mergeable, newer := splitNewer(copies)
 	if newer, err = c.wholeNewer(ctx, hour, newer, report); err != nil {
@@ -149,6 +159,18 @@ func (c *Compactor) mergeFiles(
 		names = append(names, object.Name)
 	}
 	return c.copyNewer(ctx, hour, name, names, report)
+}
+
+// download copies objects to a local folder.
+func (c *Compactor) download(ctx context.Context, dir string, names []string) ([]bucket.LocalCopy, error) {
+	copies := make([]bucket.LocalCopy, len(names))
+	for i, from := range names {
+		copies[i] = bucket.LocalCopy{Name: from, Path: filepath.Join(dir, fmt.Sprintf("%06d.parquet", i))}
+		if err := c.Lake.Download(ctx, from, copies[i].Path); err != nil {
+			return nil, err
+		}
+	}
+	return copies, nil
 }
 
 // mergeWhole merges objects into a file and returns them. It sets damaged ones aside and leaves them out.

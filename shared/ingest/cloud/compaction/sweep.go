@@ -84,6 +84,9 @@ func (c *Compactor) sweepHour(ctx context.Context, hour lake.Partition, report *
 		}
 		return err
 	}
+	if err := c.sweepBundles(ctx, hour); err != nil {
+		return err
+	}
 	for _, group := range p.Groups {
 		names := slices.Concat(
 			publication.ListsNames(group), group, []string{versionsName(hour, bucket.GroupName(hour, group))},

@@ -1,0 +1,312 @@
+package compaction
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
+	"github.com/orrery/orrery/shared/ingest/cloud/publication"
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/bundle"
+)
+
+// Bundling says what is bundled. Readers open a bundle in place of its members; package bundle explains why that is
+// safe.
+type Bundling struct {
+	Open   int   // members of a bundle, at least, of an hour that has not ended
+	Ended  int   // of an hour that has ended and is not compacted yet
+	Late   int   // of objects that arrived after their hour was compacted
+	Most   int   // members of a bundle, at most
+	Member int64 // bytes of a member, at most
+	Bytes  int64 // bytes of all members, at most
+}
+
+// bundleFresh bundles the objects of the hours that are not due to be compacted yet, the newest hour first. Of what
+// cannot be bundled, it makes a note in the report.
+func (c *Compactor) bundleFresh(ctx context.Context, due lake.Partition, stop time.Time, report *Report) error {
+	s, _, err := lakestate.Load(ctx, c.Table)
+	if err != nil {
+		return err
+	}
+	from := max(due, s.Closed)
+	hours := map[lake.Partition][]blob.Info{}
+	for info, err := range c.Lake.List(ctx, bucket.FreshRoot, bucket.FreshFolder(from)) {
+		if err != nil {
+			return err
+		}
+		if hour, ok := lakestate.HourOf(info.Name); ok && bucket.IsObject(info) {
+			hours[hour] = append(hours[hour], info)
+		}
+	}
+	newest := make([]lake.Partition, 0, len(hours))
+	for hour := range hours {
+		newest = append(newest, hour)
+	}
+	slices.SortFunc(newest, func(a, b lake.Partition) int { return cmp.Compare(b, a) })
+	for _, hour := range newest {
+		least := c.Bundling.Ended
+		if (hour + 1).Start() > c.Now().UnixMilli() {
+			least = c.Bundling.Open
+		}
+		if !c.bundleHour(ctx, hour, hours[hour], least, stop, report) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// bundleLate bundles objects that arrived after their hours were compacted, on some days.
+func (c *Compactor) bundleLate(
+	ctx context.Context, days map[lake.Day]lakestate.DayCount, stop time.Time, report *Report,
+) error {
+	for _, count := range days {
+		for hour, sizes := range count.Hours {
+			if sizes.Objects < c.Bundling.Late {
+				continue
+			}
+			var objects []blob.Info
+			for info, err := range c.Lake.List(ctx, bucket.CompactFolder(hour), "") {
+				if err != nil {
+					return err
+				}
+				if bucket.IsObject(info) {
+					objects = append(objects, info)
+				}
+			}
+			if !c.bundleHour(ctx, hour, objects, c.Bundling.Late, stop, report) {
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
+}
+
+// bundleHour bundles those of the objects of an hour that no bundle has. It returns false if the time is up or the
+// context has ended.
+func (c *Compactor) bundleHour(
+	ctx context.Context, hour lake.Partition, objects []blob.Info, least int, stop time.Time, report *Report,
+) bool {
+	if len(objects) < least {
+		return true
+	}
+	note := func(err error) bool {
+		report.Unbundled = append(report.Unbundled, fmt.Sprintf("hour %s: %v", hour, err))
+		return ctx.Err() == nil
+	}
+	known, err := bundle.Read(ctx, c.Table, hour)
+	if err != nil {
+		return note(err)
+	}
+	if !known.Saved.IsZero() && c.Now().Sub(known.Saved) > bundle.Renewed {
+		if err := known.Save(ctx, c.Table, c.Now(), known.Bundles); err != nil && !errors.Is(err, lakestate.ErrConflict) {
+			return note(err)
+		}
+	}
+	for _, group := range c.groupsToBundle(objects, known.MemberNames(), least) {
+		var size int64
+		for _, info := range group {
+			size += info.Size
+		}
+		if !stop.IsZero() && c.Now().Add(c.expected(size)).After(stop) {
+			return false
+		}
+		added, err := c.bundle(ctx, hour, group)
+		if err != nil && !note(err) {
+			return false
+		}
+		if added {
+			report.Bundled += len(group)
+		}
+	}
+	return true
+}
+
+// groupsToBundle groups the objects that may become bundles, in the order in which they arrived.
+func (c *Compactor) groupsToBundle(objects []blob.Info, bundled map[string]bool, least int) (groups [][]blob.Info) {
+	var small []blob.Info
+	for _, info := range objects {
+		if !bundled[info.Name] && info.Size <= c.Bundling.Member {
+			small = append(small, info)
+		}
+	}
+	slices.SortFunc(small, func(a, b blob.Info) int {
+		return cmp.Or(a.Modified.Compare(b.Modified), strings.Compare(a.Name, b.Name))
+	})
+	var group []blob.Info
+	var size int64
+	add := func() {
+		if len(group) >= least {
+			groups = append(groups, group)
+		}
+		group, size = nil, 0
+	}
+	for _, info := range small {
+		if len(group) == c.Bundling.Most || size+info.Size > c.Bundling.Bytes {
+			add()
+		}
+		group = append(group, info)
+		size += info.Size
+	}
+	add()
+	return groups
+}
+
+// bundle puts the bundle of some objects, and has the table name it. It leaves out objects of a newer schema. If an
+// object is damaged, there is no bundle: a query that fails at the object, or compaction, finds it out.
+func (c *Compactor) bundle(ctx context.Context, hour lake.Partition, group []blob.Info) (added bool, err error) {
+	dir, err := os.MkdirTemp(c.Scratch, "bundle-")
+	if err != nil {
+		return false, fmt.Errorf("make scratch directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	names, infos := make([]string, len(group)), map[string]blob.Info{}
+	for i, info := range group {
+		names[i], infos[info.Name] = info.Name, info
+	}
+	copies, err := c.download(ctx, dir, names)
+	if err != nil {
+		return false, err
+	}
+	mergeable, _ := splitNewer(copies)
+	if len(mergeable) < 2 {
+		return false, nil
+	}
+	file := filepath.Join(dir, "bundle.parquet")
+	if err := mergeCopies(file, mergeable); err != nil {
+		return false, err
+	}
+	var b bundle.Bundle
+	var members []blob.Info
+	for _, member := range mergeable {
+		b.Members = append(b.Members, member.Name)
+		members = append(members, infos[member.Name])
+	}
+	name := bundle.NameOf(hour, members)
+	if err := c.putMerged(ctx, name, file); err != nil {
+		return false, err
+	}
+	info, err := c.Lake.Head(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	sum, err := bucket.FileSum(file)
+	if err != nil {
+		return false, err
+	}
+	b.Info = blob.Info{Name: name, Size: info.Size, ETag: info.ETag, Sum: sum}
+	return bundle.Add(ctx, c.Table, hour, b, c.Now, c.Wait)
+}
+
+// units returns objects of an hour that are merged together: the members of a bundle, or one object.
+func (c *Compactor) units(ctx context.Context, hour lake.Partition, objects []blob.Info) [][]blob.Info {
+	known, err := bundle.Read(ctx, c.Table, hour)
+	if err != nil {
+		known = bundle.Hour{} // then all objects are read
+	}
+	number := map[string]int{}
+	for i, b := range known.Bundles {
+		for _, name := range b.Members {
+			number[name] = i + 1
+		}
+	}
+	units := make([][]blob.Info, len(known.Bundles), len(known.Bundles)+len(objects))
+	for _, info := range objects {
+		if n := number[info.Name]; n > 0 {
+			units[n-1] = append(units[n-1], info)
+		} else {
+			units = append(units, []blob.Info{info})
+		}
+	}
+	return slices.DeleteFunc(units, func(unit []blob.Info) bool { return len(unit) == 0 })
+}
+
+// mergeBundles creates the compacted object of a group from the bundles of its objects, and from the objects that have
+// none. It reports whether it could: if no bundle helps, or one is damaged, the objects themselves are merged.
+func (c *Compactor) mergeBundles(
+	ctx context.Context, hour lake.Partition, dir, name string, group []string,
+) (merged bool, _ error) {
+	known, err := bundle.Read(ctx, c.Table, hour)
+	if err != nil {
+		return false, err
+	}
+	left := map[string]bool{}
+	for _, object := range group {
+		left[object] = true
+	}
+	var names, sums []string
+	for _, b := range known.Bundles {
+		if slices.ContainsFunc(b.Members, func(member string) bool { return !left[member] }) {
+			continue
+		}
+		for _, member := range b.Members {
+			delete(left, member)
+		}
+		names, sums = append(names, b.Info.Name), append(sums, b.Info.Sum)
+	}
+	if len(names) == 0 {
+		return false, nil
+	}
+	names = append(names, slices.Sorted(maps.Keys(left))...)
+	into := filepath.Join(dir, "bundles")
+	if err := os.Mkdir(into, 0o700); err != nil {
+		return false, fmt.Errorf("make scratch directory: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(into) }() // with dir at the latest
+	copies, err := c.download(ctx, into, names)
+	if err != nil {
+		return false, ctx.Err()
+	}
+	for i, want := range sums {
+		if sum, err := bucket.FileSum(copies[i].Path); err != nil || sum != want {
+			return false, err
+		}
+	}
+	file := filepath.Join(into, "merged.parquet")
+	if _, newer := splitNewer(copies); len(newer) > 0 || mergeCopies(file, copies) != nil {
+		return false, nil
+	}
+	c.PutLists(ctx, name, publication.ListsName(name), file)
+	return true, c.putMerged(ctx, name, file)
+}
+
+// sweepBundles removes the bundles of the fresh objects of an hour that was compacted so long ago that no query reads
+// them any more.
+func (c *Compactor) sweepBundles(ctx context.Context, hour lake.Partition) error {
+	known, err := bundle.Read(ctx, c.Table, hour)
+	if err != nil || known.Saved.IsZero() {
+		return err
+	}
+	var late []bundle.Bundle
+	keep := map[string]bool{}
+	for _, b := range known.Bundles {
+		if len(b.Members) > 0 && strings.HasPrefix(b.Members[0], bucket.CompactRoot) {
+			late = append(late, b)
+			keep[b.Info.Name] = true
+		}
+	}
+	if len(late) < len(known.Bundles) {
+		if err := known.Save(ctx, c.Table, c.Now(), late); err != nil {
+			return err
+		}
+	}
+	var names []string
+	for info, err := range c.Lake.List(ctx, bundle.FolderOf(hour), "") {
+		if err != nil {
+			return err
+		}
+		if !keep[info.Name] {
+			names = append(names, info.Name)
+		}
+	}
+	return c.Lake.Delete(ctx, names...)
+}
