@@ -59,7 +59,7 @@ var needsOf = map[string]needs{
 	consoleName:       {memory: 256},
 	lambdas.Part:      {memory: lambdas.PartMemory},
 	ingestName:        {memory: 3008, scratch: 4096}, // timeout: Props.IngestSeconds
-	compactName:       {memory: 3008, scratch: 4096, timeout: lambdas.LongestRun},
+	compactName:       {timeout: lambdas.LongestRun}, // memory and scratch: Props.CompactMegabytes
 	reconcileName:     {memory: 512, timeout: lambdas.LongestRun},
 	"incidents":       {memory: 1024},
 	"effect":          {memory: 1024},

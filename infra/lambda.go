@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"math"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,10 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 	if f.Name == ingestName {
 		timeout = float64(p.IngestSeconds)
 	}
+	if f.Name == compactName {
+		f.memory = float64(p.CompactMegabytes)
+		f.scratch = min(scratchPerMerge*math.Ceil(f.memory/lambdas.CoreMemory), lambdas.MostMemory)
+	}
 	var scratch cdk.Size
 	if f.scratch > 0 {
 		scratch = cdk.Size_Mebibytes(&f.scratch)
@@ -87,6 +92,10 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 	}
 	return lambda
 }
+
+// scratchPerMerge is the disk space in MB of a merge of compact: for the objects, what the rounds of the merge make of
+// them, and the result.
+const scratchPerMerge = 2048
 
 // environment returns the environment variables of a function.
 func (a *apiStack) environment(p Props, data *dataStack, f function) *map[string]*string {

@@ -45,6 +45,7 @@ type Props struct {
 	IngestConcurrency  int  // maximum number of instances of ingest
 	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and one for each schedule
 	CompactMinutes     int  // from one run of compact to the next
+	CompactMegabytes   int  // memory of compact
 
 	Reports string // where scheduled reports may be sent: JSON for destination.ReadJSON; "": nowhere
 
@@ -69,7 +70,7 @@ var defaults = Props{
 	ScanMegabytes: lambdas.DefaultScan, PartsAtOnce: lambdas.DefaultPartsAtOnce,
 	InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
 	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true, Console: true,
-	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15,
+	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15, CompactMegabytes: lambdas.DefaultCompactMemory,
 	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 26,
 }
 
@@ -165,6 +166,11 @@ func (p *Props) settings() []setting {
 			doc: "Minutes between runs of `compact`; `complete_through` lags by one to two such intervals.",
 		},
 		{
+			name: "compact-megabytes", int: &p.CompactMegabytes,
+			doc: "Memory of `compact` in MB, 1769 to 10240. For each 1,769 MB it has a processor, and merges one more group of " +
+				"objects at the same time: see [large volumes](#large-volumes).",
+		},
+		{
 			name: "reports", text: &p.Reports,
 			doc: "[Destinations of scheduled reports](#scheduled-reports): JSON, or the name of a file with it.",
 		},
@@ -243,6 +249,8 @@ func (p Props) check() (mistakes []error) {
 		"property ingest-seconds: must be %d to %d, not %d", shortestIngest, longestRun, p.IngestSeconds)
 	refuse(p.IngestConcurrency < 2 || p.IngestConcurrency > 1000, // the limits of an event source
 		"property ingest-concurrency: must be 2 to 1000, not %d", p.IngestConcurrency)
+	refuse(p.CompactMegabytes < lambdas.CoreMemory || p.CompactMegabytes > lambdas.MostMemory,
+		"property compact-megabytes: must be %d to %d, not %d", lambdas.CoreMemory, lambdas.MostMemory, p.CompactMegabytes)
 	refuse(p.ResultDays < 3, "property result-days: must be at least 3, not %d", p.ResultDays)
 	settings, err := destination.ReadJSON(p.Reports)
 	if err != nil {

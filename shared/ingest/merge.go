@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"container/heap"
 	"errors"
 	"fmt"
@@ -12,14 +13,22 @@ import (
 	"github.com/orrery/orrery/shared/lake/parquet"
 )
 
-const (
-	// mergeWidth is the maximum number of files that are merged at once. Each file takes the memory of a page per
-	// column.
-	mergeWidth = 16
-	// mergeBytes is the maximum size of the row groups of these files together. Each row group takes the memory of its
-	// dictionaries.
-	mergeBytes = 64 << 20
-)
+// mergeLimits bound what is merged at once. Files that exceed them are merged in rounds, each of which reads and writes
+// all rows.
+type mergeLimits struct {
+	width int   // files, each of which takes the memory of a page per column
+	bytes int64 // of their row groups together, each of which takes the memory of its dictionaries
+}
+
+// mergeShare is the part of the memory of a merge that the row groups have as bytes of the file.
+const mergeShare = 3
+
+// limitsWithin returns the limits of a merge with some memory, in bytes; 0: DefaultMergeMemory.
+func limitsWithin(memory int64) mergeLimits {
+	const least, most = 16, 64
+	bytes := cmp.Or(memory, DefaultMergeMemory) / mergeShare
+	return mergeLimits{int(min(max(bytes>>22, least), most)), bytes}
+}
 
 // mergeRows yields the rows of sorted Parquet files in order. A row is valid until the next iteration.
 func mergeRows(paths []string) iter.Seq2[parquet.Raw, error] {
@@ -91,9 +100,9 @@ func (m *mergeFront) Pop() any {
 
 // narrow merges files, in rounds, until the remaining ones can be merged at once. It writes new files to dir and
 // removes none: the caller removes the whole directory.
-func narrow(dir string, paths []string) ([]string, error) {
+func narrow(dir string, paths []string, limits mergeLimits) ([]string, error) {
 	for round := 0; ; round++ {
-		groups, err := mergeable(paths)
+		groups, err := mergeable(paths, limits)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +122,7 @@ func narrow(dir string, paths []string) ([]string, error) {
 }
 
 // mergeable divides files into groups that can be merged at once. Each group but the last has at least two files.
-func mergeable(paths []string) (groups [][]string, err error) {
+func mergeable(paths []string, limits mergeLimits) (groups [][]string, err error) {
 	var size int64
 	for _, path := range paths {
 		f, err := openObject(path)
@@ -125,7 +134,7 @@ func mergeable(paths []string) (groups [][]string, err error) {
 			return nil, err
 		}
 		last := len(groups) - 1
-		if last < 0 || len(groups[last]) >= 2 && (len(groups[last]) == mergeWidth || size+bytes > mergeBytes) {
+		if last < 0 || len(groups[last]) >= 2 && (len(groups[last]) == limits.width || size+bytes > limits.bytes) {
 			groups, size, last = append(groups, nil), 0, last+1
 		}
 		groups[last] = append(groups[last], path)
@@ -137,9 +146,9 @@ func mergeable(paths []string) (groups [][]string, err error) {
 // Merge merges objects of one hour into one verified object, a file with that name in dir. It compares every value of
 // every row written with the rows read. The new object has the present schema, whatever those of the others are;
 // objects of a newer schema cannot be merged, see IsNewer. Merge also writes temporary files to dir; the caller removes
-// the directory.
-func Merge(dir, name string, paths []string) (lake.Object, error) {
-	narrowed, err := narrow(dir, paths)
+// the directory. With more memory, in bytes, it needs fewer rounds over the rows; 0 is DefaultMergeMemory.
+func Merge(dir, name string, paths []string, memory int64) (lake.Object, error) {
+	narrowed, err := narrow(dir, paths, limitsWithin(memory))
 	if err != nil {
 		return lake.Object{}, err
 	}

@@ -35,7 +35,10 @@ func TestNarrowMergesManyRunsInRounds(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	paths, err := narrow(dir, paths)
+	if all, err := narrow(dir, paths, limitsWithin(1<<30)); err != nil || len(all) != runs {
+		t.Fatalf("much memory: %d files are left, %v", len(all), err)
+	}
+	paths, err := narrow(dir, paths, limitsWithin(0))
 	if err != nil || len(paths) != 3 {
 		t.Fatal(paths, err)
 	}

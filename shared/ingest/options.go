@@ -78,6 +78,8 @@ const (
 	DefaultHorizon = 35 * 24 * time.Hour
 	// DefaultMemory keeps the memory of the process under 768 MB with two workers; see README.md.
 	DefaultMemory = 96 << 20
+	// DefaultMergeMemory is the memory of a merge of objects.
+	DefaultMergeMemory = 192 << 20
 	// DefaultWorkers is the default number of goroutines that decode and write.
 	DefaultWorkers = 2
 	// QuarantineBytes is the maximum size of the rejected lines of a source that are kept.

@@ -436,7 +436,7 @@ func (p *pipeline) mergeRuns(ctx context.Context) error {
 	for i, name := range p.runs {
 		paths[i] = filepath.Join(p.staging, name)
 	}
-	paths, err := narrow(p.staging, paths)
+	paths, err := narrow(p.staging, paths, limitsWithin(0))
 	if err != nil {
 		return err
 	}

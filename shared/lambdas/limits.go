@@ -32,7 +32,12 @@ const (
 	// MostPartsAtOnce is the maximum of PartsAtOnce.
 	MostPartsAtOnce = 400
 	// PartMemory is the memory of the function Part, in MB.
-	PartMemory = 1769
+	PartMemory = CoreMemory
+	// CoreMemory is the memory for which Lambda gives a function one processor, and MostMemory the most that a function
+	// can have, in MB.
+	CoreMemory, MostMemory = 1769, 10_240
+	// DefaultCompactMemory is the memory of compact in MB, unless a deployment sets another number.
+	DefaultCompactMemory = 3008
 	// KeepQueries is how long callers can ask about a query. The results of queries must be kept for longer.
 	KeepQueries = 24 * time.Hour
 	// LongestReport is how long a scheduled report and its deliveries may take. It is shorter than a lease of package

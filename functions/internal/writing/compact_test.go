@@ -22,9 +22,12 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/ingest/cloud/rollingup"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/bundle"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/table/tabletest"
+	"github.com/orrery/orrery/shared/testkit/testlevel"
 )
 
 // TestCompactionUnderBacklog runs compact every 15 minutes by a virtual clock, with more hours to merge than it ever
@@ -57,6 +60,63 @@ func TestCompactionUnderBacklog(t *testing.T) {
 	if removed < 3*(runs-6*4-2) {
 		t.Errorf("%d superseded objects were removed", removed)
 	}
+}
+
+// TestDayOfBillions lets 2.6 billion records a day arrive by a virtual clock, each object of the test for 415,000 of them.
+// Compaction bundles and merges them, one group after the other, in the time that the processors of the function need
+// at the measured rate. No run is killed, and each hour is compacted at most three hours and a quarter after its begin.
+func TestDayOfBillions(t *testing.T) {
+	const (
+		aDay, ofObject = 2_600_000_000, 415_000
+		rate           = 35_000 // records a second and processor: BenchmarkCompaction
+		megabytes      = 3 * lambdas.CoreMemory
+		perHour        = aDay / ofObject / 24
+		bytesOfObject  = 11_000 // in the test
+	)
+	w := newBacklog(t, 0, 0, func(c *cloud.Config) {
+		c.Group = 4 * bytesOfObject
+		c.Bundling = cloud.DefaultBundling
+		c.Bundling.Most = 2 // objects, of 128 MB together
+		c.Bundling.Open, c.Bundling.Ended = 2, 2
+	})
+	w.time = testTime
+	w.perRow = ofObject * time.Second / rate * lambdas.CoreMemory / megabytes
+	raw := &blobtest.Memory{}
+	store, err := cloud.New(cloud.Config{
+		Raw: raw, Lake: slowMerges{w.lake, w}, Table: w.table, Scratch: filepath.Join(t.TempDir(), "arriving"),
+		Now:   func() time.Time { return w.time },
+		Pause: func(_ context.Context, d time.Duration) error { return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hours := testlevel.Of(5, 5, 24)
+	next, longest := 0, time.Duration(0)
+	for run := range hours * 4 {
+		begins := testTime.Add(time.Duration(run+1) * 15 * time.Minute)
+		for ; next < (run+1)*perHour/4; next++ {
+			w.time = testTime.Add(time.Duration(next) * time.Hour / perHour)
+			key := fmt.Sprintf("raw/%d", next)
+			line := fmt.Sprintf(`{"timestamp":%q,"request_id":"r%d","processing_stage":6}`+"\n", w.time.Format(time.RFC3339), next)
+			if err := raw.Put(t.Context(), key, strings.NewReader(line), blob.Always); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Import(t.Context(), rawlog.Log{Key: key}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.time = begins
+		w.run()
+		longest = max(longest, w.time.Sub(begins))
+		state, _, err := lakestate.Load(t.Context(), w.table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if behind := state.Behind(begins); behind > 13*time.Hour/4 {
+			t.Errorf("after run %d, compaction is %v behind", run, behind)
+		}
+	}
+	t.Logf("the longest of %d runs took %v", 4*hours, longest)
 }
 
 // TestAgesAreLoggedFirst checks the log of a run that fails at its first request, and of a lake without records. The
@@ -107,21 +167,26 @@ type backlog struct {
 	time   time.Time
 	began  time.Time // of the latest run
 	group  time.Duration
+	perRow time.Duration // of merged objects; 0: each takes the time of a group
 	log    bytes.Buffer
 	broken error // of the queue
 }
 
 // newBacklog imports two logs with records of each hour. Merging the objects of an hour takes a time.
-func newBacklog(t *testing.T, hours int, group time.Duration) *backlog {
+func newBacklog(t *testing.T, hours int, group time.Duration, options ...func(*cloud.Config)) *backlog {
 	w := &backlog{
 		t: t, lake: &blobtest.Memory{}, table: lakestate.Over(&tabletest.Memory{}), time: testTime.Add(3 * time.Hour), group: group,
 	}
 	raw := &blobtest.Memory{}
 	now := func() time.Time { return w.time }
-	store, err := cloud.New(cloud.Config{
+	config := cloud.Config{
 		Raw: raw, Lake: slowMerges{w.lake, w}, Table: w.table, Scratch: filepath.Join(t.TempDir(), "scratch"), Now: now,
 		Pause: func(_ context.Context, d time.Duration) error { w.time = w.time.Add(d); return nil },
-	})
+	}
+	for _, set := range options {
+		set(&config)
+	}
+	store, err := cloud.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,8 +292,20 @@ type slowMerges struct {
 }
 
 func (s slowMerges) Put(ctx context.Context, name string, body io.ReadSeeker, when blob.Condition) error {
-	if strings.HasPrefix(name, "lake/compact/") {
-		s.w.time = s.w.time.Add(s.w.group)
+	if strings.HasPrefix(name, "lake/compact/") || strings.HasPrefix(name, bundle.Root) {
+		took := s.w.group
+		if s.w.perRow > 0 {
+			content, err := io.ReadAll(body)
+			if err != nil {
+				return err
+			}
+			rows, err := parquettest.Rows(content)
+			if err != nil {
+				return err
+			}
+			took, body = time.Duration(len(rows))*s.w.perRow, bytes.NewReader(content)
+		}
+		s.w.time = s.w.time.Add(took)
 		if s.w.time.After(s.w.deadline()) {
 			return errKilled
 		}

@@ -85,6 +85,7 @@ func open(ctx context.Context, name string, lookup function.Lookup, temp string,
 		Scratch: scratch,
 		Rows:    rowsWithin(lookup),
 		Rollups: rollupsWithin(lookup),
+		Merges:  mergesWithin(lookup),
 
 		DeadLetters: queue.NewSQS(messages, e.RawDeadLetters),
 	}, time.Now)
@@ -97,9 +98,16 @@ type Stores struct {
 	Queue     Queue           // of messages about raw logs
 	Scratch   string          // folder for temporary files
 	Rows      int64           // the bytes of the rows that an import has in memory; 0: ingest.DefaultMemory
+	Merges    Merges          // of objects; used by compact only
 	Rollups   int64           // the bytes of figures in memory while a rollup is made; 0: as many as a scan may have
 
 	DeadLetters doctor.Queue // messages that ingest gave up on; used by compact only
+}
+
+// Merges are the merges of objects at the same time.
+type Merges struct {
+	AtOnce int   // 0: one
+	Memory int64 // bytes of each; 0: ingest.DefaultMergeMemory
 }
 
 // Queue is a queue of messages about raw logs. *queue.SQS implements it.
@@ -114,7 +122,7 @@ func newParts(
 ) (parts, error) {
 	c, err := cloud.New(cloud.Config{
 		Raw: s.Raw, Lake: s.Lake, Table: s.Table, Scratch: s.Scratch, FromYear: e.ProjectionFrom,
-		Options: ingest.Options{Memory: s.Rows},
+		Options: ingest.Options{Memory: s.Rows}, AtOnce: s.Merges.AtOnce, Memory: s.Merges.Memory,
 		Horizon: time.Duration(e.HorizonDays) * 24 * time.Hour, Now: now,
 		Unlisted: func(ctx context.Context, object string, err error) {
 			log.WarnContext(ctx, "no lists of values", "object", object, "error", err)
@@ -182,6 +190,17 @@ const rollupsShare = 3
 func rollupsWithin(lookup function.Lookup) int64 {
 	limit, _ := function.MemoryLimit(lookup)
 	return limit / rollupsShare
+}
+
+// mergesWithin returns the merges of a function: one for each processor, rounded up, which share five sixths of its
+// memory.
+func mergesWithin(lookup function.Lookup) Merges {
+	limit, known := function.MemoryLimit(lookup)
+	if !known {
+		return Merges{}
+	}
+	n := 1 + int(limit>>20)/lambdas.CoreMemory
+	return Merges{AtOnce: n, Memory: limit * 5 / 6 / int64(n)}
 }
 
 func (p parts) ingest(now func() time.Time) *function.Function {

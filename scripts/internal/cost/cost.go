@@ -43,8 +43,8 @@ const (
 	month          = 30.4 // days
 	recordsPerLog  = 100_000
 	recordsPerCore = 20_000 // a second, to convert and verify; compaction takes as much again
-	ingestGB       = 3008.0 / 1024
-	ingestCores    = 3008.0 / 1769
+	ingestGB       = float64(lambdas.DefaultCompactMemory) / 1024
+	ingestCores    = float64(lambdas.DefaultCompactMemory) / lambdas.CoreMemory
 	putsPerLog     = 8   // raw, staged, copied and ledger-checked objects
 	itemsPerLog    = 14  // DynamoDB reads and writes of ledger, sizes and arrival; in a transaction they count twice
 	sizesDays      = 31  // days whose column sizes a query reads

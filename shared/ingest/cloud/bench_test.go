@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,6 +56,61 @@ func BenchmarkRawObjectToRow(b *testing.B) {
 			b.Fatal(report, err)
 		}
 	}
+}
+
+// BenchmarkCompaction bundles the objects of an hour while it is open, and compacts it, with the merges that the function
+// compact makes at the same time. 64 logs have 12,500 records each, and addresses, paths and agents that occur once.
+func BenchmarkCompaction(b *testing.B) {
+	const logs, records = 64, 12_500
+	for b.Loop() {
+		b.StopTimer()
+		w := &world{
+			t: b, raw: &blobtest.Memory{}, lake: &diskBucket{dir: b.TempDir()}, table: lakestate.Over(&tabletest.Memory{}),
+			time: testTime,
+		}
+		c := w.cloud()
+		for i := range logs {
+			text, err := io.ReadAll(gen.New(gen.Options{
+				Records: records, Seed: uint64(i), From: testTime, To: testTime.Add(time.Hour), Tail: 20,
+			}))
+			if err != nil {
+				b.Fatal(err)
+			}
+			key := fmt.Sprintf("raw/%d", i)
+			w.put(key, string(text))
+			if report, err := c.Import(b.Context(), rawlog.Log{Key: key}); err != nil || report.Records != records {
+				b.Fatal(report, err)
+			}
+		}
+		config := w.config()
+		config.AtOnce, config.Memory = 2, 1000<<20
+		c = w.cloudOf(config)
+		for _, step := range []struct {
+			name  string
+			after time.Duration
+		}{{"bundle", 30 * time.Minute}, {"compact", 4 * time.Hour}} {
+			w.time = testTime.Add(step.after)
+			before := cpuTime(b)
+			b.StartTimer()
+			report, err := c.Compact(b.Context(), time.Time{})
+			b.StopTimer()
+			objects := report.Bundled + report.Objects
+			if err != nil || objects < logs/2 {
+				b.Fatalf("%+v, %v", report, err)
+			}
+			b.ReportMetric(float64(objects*records)/(cpuTime(b)-before).Seconds(), step.name+"-records/cpu-s")
+		}
+		b.StartTimer()
+	}
+}
+
+// cpuTime returns the processor time that this process has used.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // TestImportHugeLog imports a compressed log of ORRERY_TEST_HUGE bytes of text, with the memory limit of the function,

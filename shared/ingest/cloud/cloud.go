@@ -64,6 +64,8 @@ type Config struct {
 	Reserve time.Duration // 0 for DefaultReserve
 	Copies  int           // objects copied at a time; 0 for DefaultCopies
 	Footers int           // footers read at a time; 0 for DefaultFooters
+	AtOnce  int           // groups that a compaction merges at a time; 0 for one
+	Memory  int64         // bytes that each of these merges may take; 0 for ingest.DefaultMergeMemory
 	// Bundling says which objects are bundled; zero for DefaultBundling.
 	Bundling compaction.Bundling
 	// GroupTime is how long the merge of a group of the size Group is expected to take; 0 for DefaultGroupTime.
@@ -127,6 +129,7 @@ func New(config Config) (*Store, error) {
 		Repairer:  &repair.Repairer{Publisher: publisher, Raw: config.Raw, Options: config.Options},
 		Grace:     config.Grace, Keep: config.Keep, Group: config.Group, GroupTime: config.GroupTime,
 		Reserve: config.Reserve, Footers: config.Footers, Bundling: config.Bundling,
+		AtOnce: max(1, config.AtOnce), Memory: config.Memory,
 	}}, nil
 }
 

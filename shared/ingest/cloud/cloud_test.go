@@ -697,6 +697,34 @@ func TestCompactContinuesAfterTimeIsUp(t *testing.T) {
 	}
 }
 
+// TestGroupsAtTheSameTime merges the groups of an hour at the same time, of which one has a damaged object.
+func TestGroupsAtTheSameTime(t *testing.T) {
+	w := newWorld(t)
+	const logs = 12
+	for i := range logs {
+		w.importLog(fmt.Sprintf("raw/%d", i), records(i*10, i*10+10, time.Second))
+	}
+	var largest int64
+	for info, err := range w.lake.List(t.Context(), "lake/fresh/", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		largest = max(largest, info.Size)
+	}
+	w.spoil(w.names("lake/fresh/")[4], func(text string) string { return text[:len(text)/2] })
+	config := w.config()
+	config.AtOnce, config.Group = 4, 2*largest
+	w.time = testTime.Add(4 * time.Hour)
+	report, err := w.cloudOf(config).Compact(t.Context(), time.Time{})
+	if err != nil || report.Hours != 1 || report.Merged < logs/3 || len(report.Damaged) != 1 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	want := each(0, 10*logs)
+	if got := w.rows(w.state()); len(got) != len(want)-10 {
+		t.Errorf("readers see %d records, want all but the 10 of the damaged object", len(got))
+	}
+}
+
 // TestGroupsThatCannotEndAreNotBegun merges many small groups, and then a large one, for which not enough time is left.
 // No merge before it took long, so only its size shows how much time it needs.
 func TestGroupsThatCannotEndAreNotBegun(t *testing.T) {

@@ -180,7 +180,7 @@ func (s *Store) mergeHour(
 		rows, before = rows+o.Rows, before+o.Bytes
 	}
 	name := lake.CompactName(hour, compactDigest(change.Remove))
-	merged, err := ingest.Merge(staging, ingest.StagedName(name), paths)
+	merged, err := ingest.Merge(staging, ingest.StagedName(name), paths, 0)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/orrery/orrery/shared/blob"
@@ -99,36 +100,39 @@ func (c *Compactor) bundleHour(
 	if len(objects) < least {
 		return true
 	}
-	note := func(err error) bool {
-		report.Unbundled = append(report.Unbundled, fmt.Sprintf("hour %s: %v", hour, err))
-		return ctx.Err() == nil
-	}
+	note := func(err error) { report.Unbundled = append(report.Unbundled, fmt.Sprintf("hour %s: %v", hour, err)) }
 	known, err := bundle.Read(ctx, c.Table, hour)
 	if err != nil {
-		return note(err)
+		note(err)
+		return ctx.Err() == nil
 	}
 	if !known.Saved.IsZero() && c.Now().Sub(known.Saved) > bundle.Renewed {
 		if err := known.Save(ctx, c.Table, c.Now(), known.Bundles); err != nil && !errors.Is(err, lakestate.ErrConflict) {
-			return note(err)
+			note(err)
 		}
 	}
-	for _, group := range c.groupsToBundle(objects, known.MemberNames(), least) {
+	groups := c.groupsToBundle(objects, known.MemberNames(), least)
+	var mu sync.Mutex // of the report
+	inTime, err := c.each(ctx, len(groups), func(ctx context.Context, i int) (began bool, _ error) {
 		var size int64
-		for _, info := range group {
+		for _, info := range groups[i] {
 			size += info.Size
 		}
 		if !stop.IsZero() && c.Now().Add(c.expected(size)).After(stop) {
-			return false
+			return false, nil
 		}
-		added, err := c.bundle(ctx, hour, group)
-		if err != nil && !note(err) {
-			return false
+		added, err := c.bundle(ctx, hour, groups[i])
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			note(err)
 		}
 		if added {
-			report.Bundled += len(group)
+			report.Bundled += len(groups[i])
 		}
-	}
-	return true
+		return true, ctx.Err()
+	})
+	return inTime && err == nil
 }
 
 // groupsToBundle groups the objects that may become bundles, in the order in which they arrived.
@@ -182,7 +186,7 @@ func (c *Compactor) bundle(ctx context.Context, hour lake.Partition, group []blo
 		return false, nil
 	}
 	file := filepath.Join(dir, "bundle.parquet")
-	if err := mergeCopies(file, mergeable); err != nil {
+	if err := c.mergeCopies(file, mergeable); err != nil {
 		return false, err
 	}
 	var b bundle.Bundle
@@ -272,7 +276,7 @@ func (c *Compactor) mergeBundles(
 		}
 	}
 	file := filepath.Join(into, "merged.parquet")
-	if _, newer := splitNewer(copies); len(newer) > 0 || mergeCopies(file, copies) != nil {
+	if _, newer := splitNewer(copies); len(newer) > 0 || c.mergeCopies(file, copies) != nil {
 		return false, nil
 	}
 	c.PutLists(ctx, name, publication.ListsName(name), file)

@@ -7,7 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/orrery/orrery/shared/ingest/cloud/bucket"
 	"github.com/orrery/orrery/shared/ingest/cloud/deadline"
@@ -29,6 +33,8 @@ type Compactor struct {
 	Reserve   time.Duration // how long before the deadline of the context work stops
 	Footers   int           // footers read at a time
 	Bundling  Bundling
+	AtOnce    int   // groups merged at a time
+	Memory    int64 // bytes that each of these merges may take; 0: ingest.DefaultMergeMemory
 }
 
 // Report is the result of a compaction.
@@ -246,16 +252,29 @@ func (c *Compactor) compactHour(
 	if err != nil || s.Watermark != watermark {
 		return true, err
 	}
-	for n, group := range of.Groups {
-		if !c.fits(p, of, n) {
-			report.Unfinished = true
+	var mu sync.Mutex // of the pace and the report
+	inTime, err := c.each(ctx, len(of.Groups), func(ctx context.Context, n int) (began bool, _ error) {
+		mu.Lock()
+		fits := c.fits(p, of, n)
+		mu.Unlock()
+		if !fits {
 			return false, nil
 		}
-		began := c.Now()
-		if err := c.merge(ctx, hour, group, withoutLost(s, group), report); err != nil {
-			return false, fmt.Errorf("hour %s: %w", hour, err)
-		}
-		p.longest = max(p.longest, c.Now().Sub(began))
+		start, found := c.Now(), Report{}
+		err := c.merge(ctx, hour, of.Groups[n], withoutLost(s, of.Groups[n]), &found)
+		mu.Lock()
+		defer mu.Unlock()
+		p.longest = max(p.longest, c.Now().Sub(start))
+		report.Damaged = append(report.Damaged, found.Damaged...)
+		report.Newer = append(report.Newer, found.Newer...)
+		return true, err
+	})
+	if err != nil {
+		return false, fmt.Errorf("hour %s: %w", hour, err)
+	}
+	if !inTime {
+		report.Unfinished = true
+		return false, nil
 	}
 	if err := c.saveHour(ctx, hour, deadline.Passed(p.stop, c.Now)); err != nil {
 		return false, err
@@ -269,6 +288,30 @@ func (c *Compactor) compactHour(
 		report.Objects += len(group)
 	}
 	return true, nil
+}
+
+// each calls work for n groups, AtOnce at a time, until it returns an error or that there is no time left to begin a
+// group. inTime reports whether all groups were begun.
+func (c *Compactor) each(
+	ctx context.Context, n int, work func(ctx context.Context, i int) (began bool, _ error),
+) (inTime bool, _ error) {
+	var late atomic.Bool
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(c.AtOnce)
+	for i := range n {
+		group.Go(func() error {
+			if late.Load() || working.Err() != nil {
+				return nil
+			}
+			began, err := work(working, i)
+			if !began && err == nil {
+				late.Store(true)
+			}
+			return err
+		})
+	}
+	err := group.Wait()
+	return !late.Load(), err
 }
 
 // moveWatermark makes readers read the hours before to from the compacted objects.

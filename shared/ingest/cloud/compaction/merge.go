@@ -180,7 +180,7 @@ func (c *Compactor) mergeWhole(
 	if len(copies) == 0 {
 		return nil, nil
 	}
-	err := mergeCopies(file, copies)
+	err := c.mergeCopies(file, copies)
 	if err == nil {
 		return copies, nil
 	}
@@ -188,15 +188,15 @@ func (c *Compactor) mergeWhole(
 	if err != nil || len(copies) == 0 {
 		return nil, err
 	}
-	return copies, mergeCopies(file, copies)
+	return copies, c.mergeCopies(file, copies)
 }
 
-func mergeCopies(file string, copies []bucket.LocalCopy) error {
+func (c *Compactor) mergeCopies(file string, copies []bucket.LocalCopy) error {
 	paths := make([]string, len(copies))
 	for i, object := range copies {
 		paths[i] = object.Path
 	}
-	_, err := ingest.Merge(filepath.Dir(file), filepath.Base(file), paths)
+	_, err := ingest.Merge(filepath.Dir(file), filepath.Base(file), paths, c.Memory)
 	return err
 }
 

@@ -172,7 +172,7 @@ func (r *Repairer) publishRebuilt(
 	unchanged func(*lakestate.State) bool, report *Report,
 ) error {
 	file := filepath.Join(dir, "rebuilt.parquet")
-	object, err := ingest.Merge(dir, filepath.Base(file), files)
+	object, err := ingest.Merge(dir, filepath.Base(file), files, 0)
 	if err != nil {
 		return err
 	}
