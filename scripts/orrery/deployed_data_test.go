@@ -634,6 +634,33 @@ func testLost(t *testing.T, d *localaws.Deployment, s *targets, data string) {
 	askAll(t, s, questions)
 }
 
+// testBundles puts small logs of an hour that is not due to be compacted, and checks that compaction bundles their objects
+// and that the answers stay the same.
+func testBundles(t *testing.T, d *localaws.Deployment, s *targets, data string) {
+	const logs, records = 20, 50
+	hour := time.Now().UTC().Truncate(time.Hour)
+	at := func(d time.Duration) string { return hour.Add(d).Format("2006-01-02 15:04:05") }
+	for i := range logs {
+		log := filepath.Join(t.TempDir(), fmt.Sprintf("small-%d.ndjson", i))
+		_, stderr, code := orrery(t, "", "generate", "--records", strconv.Itoa(records), "--seed", strconv.Itoa(1000+i),
+			"--from", at(0), "--to", at(time.Minute), "--output", log)
+		if code == exit.Done {
+			_, stderr, code = orrery(t, "", "import", "--data", data, "--as", pathInBucket(data, log), log)
+		}
+		if code != exit.Done {
+			t.Fatal(stderr)
+		}
+		putLog(t, d, log)
+	}
+	period := fmt.Sprintf("timestamp between %s and %s", at(0), at(time.Minute))
+	waitFor(t, d, "the records of small logs", func() bool { return countDeployed(t, s, period) == logs*records })
+	questions := dataQuestions(t, []string{period})
+	for _, q := range questions {
+		waitFor(t, d, q.path+" to read a bundle", func() bool { return objectsDeployed(t, s, q) < logs/2 })
+	}
+	askAll(t, s, questions)
+}
+
 // objectsDeployed returns the number of objects that the deployment would read for a question.
 func objectsDeployed(t *testing.T, s *targets, q apiRequest) int {
 	t.Helper()

@@ -92,6 +92,7 @@ func TestDeployed(t *testing.T) {
 	t.Run("parts of questions", func(t *testing.T) { testParts(t, d, both) })
 	t.Run("no record is lost or doubled if ingest is killed", func(t *testing.T) { testKilled(t, d, both, data) })
 	t.Run("a log whose notification is lost is sent again", func(t *testing.T) { testLost(t, d, both, data) })
+	t.Run("small objects are bundled", func(t *testing.T) { testBundles(t, d, both, data) })
 	t.Run("an unreadable log ends in quarantine", func(t *testing.T) { testPoison(t, d, both) })
 	t.Run("a second deployment changes nothing", func(t *testing.T) { testSecondDeploy(t, d, output, both) })
 	t.Run("an upgrade keeps the data", func(t *testing.T) { testUpgrade(t, d, output, both) })
