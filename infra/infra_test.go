@@ -278,7 +278,7 @@ func TestReservedConcurrency(t *testing.T) {
 		}
 	}
 	want := map[string]any{
-		"orrery-ingest": float64(defaults.IngestConcurrency), "orrery-compact": 1.0, "orrery-reconcile": 1.0,
+		"orrery-ingest": float64(defaults.IngestConcurrency), "orrery-compact": 2.0, "orrery-reconcile": 1.0,
 		"orrery-report": float64(lambdas.ReportConcurrency),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

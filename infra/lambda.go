@@ -93,6 +93,9 @@ func (a *apiStack) addFunction(p Props, data *dataStack, f function) awslambda.F
 	return lambda
 }
 
+// compactReserved is how many instances are reserved for compact.
+const compactReserved = 2
+
 // scratchPerMerge is the disk space in MB of a merge of compact: for the objects, what the rounds of the merge make of
 // them, and the result.
 const scratchPerMerge = 2048
@@ -140,7 +143,9 @@ func reserved(p Props, f function) *float64 {
 		return nil
 	case f.Name == ingestName:
 		return jsii.Number(float64(p.IngestConcurrency))
-	case f.Name == compactName || f.Name == reconcileName:
+	case f.Name == compactName: // a second run finds the first one at work, and ends
+		return jsii.Number(compactReserved)
+	case f.Name == reconcileName:
 		return jsii.Number(1)
 	case f.Name == reportName:
 		return jsii.Number(lambdas.ReportConcurrency)

@@ -104,10 +104,11 @@ func lambdaLimit(ctx context.Context, c aws.Config, p Props) finding {
 	)}
 	more := "Request a higher quota: aws service-quotas request-service-quota-increase --service-code lambda " +
 		"--quota-code L-B99A9384 --desired-value 1000"
+	reserved := writing + compactReserved - 1
 	switch {
-	case p.ReserveConcurrency && limit-writing < unreservedMinimum:
+	case p.ReserveConcurrency && limit-reserved < unreservedMinimum:
 		f.remedy = fmt.Sprintf("%d cannot be reserved: Lambda keeps %d without reservation. Leave out "+
-			"-c reserve-concurrency=true, or: %s", writing, unreservedMinimum, more)
+			"-c reserve-concurrency=true, or: %s", reserved, unreservedMinimum, more)
 	case limit <= writing:
 		f.remedy = "Deploy with a lower -c ingest-concurrency, or: " + more
 	case p.PartsAtOnce > (limit-writing)/2:

@@ -43,7 +43,7 @@ type Props struct {
 
 	IngestSeconds      int  // timeout of ingest
 	IngestConcurrency  int  // maximum number of instances of ingest
-	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and one for each schedule
+	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and some for each schedule
 	CompactMinutes     int  // from one run of compact to the next
 	CompactMegabytes   int  // memory of compact
 
@@ -70,7 +70,7 @@ var defaults = Props{
 	ScanMegabytes: lambdas.DefaultScan, PartsAtOnce: lambdas.DefaultPartsAtOnce,
 	InteractiveCutoff: 100_000_000_000, ReportsCutoff: 1_000_000_000_000,
 	RequestsPerSecond: 100, Burst: 200, GatewayAccount: true, Console: true,
-	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 15, CompactMegabytes: lambdas.DefaultCompactMemory,
+	IngestSeconds: longestRun, IngestConcurrency: 5, CompactMinutes: 3, CompactMegabytes: lambdas.DefaultCompactMemory,
 	BudgetUSD: 500, ScannedAlarmGB: 1000, QuietHours: 26,
 }
 
@@ -158,12 +158,13 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "reserve-concurrency", bool: &p.ReserveConcurrency,
-			doc: "`true` reserves instances: `ingest-concurrency` for `ingest`, 1 for `compact`, 1 for `reconcile` and 2 " +
+			doc: "`true` reserves instances: `ingest-concurrency` for `ingest`, 2 for `compact`, 1 for `reconcile` and 2 " +
 				"for `report`. The account must have 100 more, because Lambda keeps these unreserved.",
 		},
 		{
 			name: "compact-minutes", int: &p.CompactMinutes,
-			doc: "Minutes between runs of `compact`; `complete_through` lags by one to two such intervals.",
+			doc: "Minutes between runs of `compact`; `complete_through` lags by one to two such intervals. A run may take longer: " +
+				"then those that are due meanwhile end at once.",
 		},
 		{
 			name: "compact-megabytes", int: &p.CompactMegabytes,

@@ -80,7 +80,7 @@ func (i Item) Read(body any) error {
 //	ingest#<family>           and a sort key of package cloud
 //	ingest#source#<source>    family
 //	ingest#marks#<slot>       source#<source>#<generation>
-//	lake                      state, columns, fresh
+//	lake                      state, columns, fresh, compacting
 //	sizes                     a day
 //	counts                    a day, listed
 //	bundles                   an hour

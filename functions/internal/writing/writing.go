@@ -27,6 +27,7 @@ import (
 	"github.com/orrery/orrery/shared/ingest/cloud/compaction"
 	"github.com/orrery/orrery/shared/ingest/cloud/ledgertable"
 	"github.com/orrery/orrery/shared/ingest/cloud/queue"
+	"github.com/orrery/orrery/shared/ingest/cloud/repair"
 	"github.com/orrery/orrery/shared/ingest/cloud/rollingup"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -217,6 +218,20 @@ func (p parts) compact(now func() time.Time) *function.Function {
 	handle := func(ctx context.Context, _ json.RawMessage) (compaction.Report, error) {
 		p.logAges(ctx, now()) // first, because a run that is killed logs nothing afterwards
 		looked := p.cloud.ObserveQueues(ctx, p.queue, p.deadLetters)
+		run, free, err := lakestate.BeginRun(ctx, p.table, now(), deadlineOf(ctx, now()))
+		switch err = errors.Join(err, looked); {
+		case err != nil && !free:
+			p.log.ErrorContext(ctx, "not compacted", "error", err)
+			return compaction.Report{}, err
+		case !free:
+			p.log.InfoContext(ctx, "another run is at work")
+			return compaction.Report{Report: repair.Report{Unfinished: true}}, nil
+		}
+		defer func() {
+			if err := run.End(ctx, now()); err != nil {
+				p.log.WarnContext(ctx, "the next run waits", "error", err)
+			}
+		}()
 		report, err := p.cloud.Compact(ctx, time.Time{})
 		err = errors.Join(err, looked)
 		for _, name := range report.Damaged {
@@ -249,6 +264,14 @@ func (p parts) compact(now func() time.Time) *function.Function {
 	checks := append(p.checks, doctor.RawQueue(p.queue, p.environment.RawQueue),
 		doctor.RawDeadLetters(p.deadLetters, p.environment.RawDeadLetters))
 	return function.New(p.row, p.environment, function.HandlerOf(handle), checks...)
+}
+
+// deadlineOf returns when a run ends at the latest.
+func deadlineOf(ctx context.Context, now time.Time) time.Time {
+	if until, has := ctx.Deadline(); has {
+		return until
+	}
+	return now.Add(lambdas.LongestRun)
 }
 
 // rollUp writes the rollups of days in the rest of the time. Answers are right without them, so a failure is no failure

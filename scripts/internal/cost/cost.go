@@ -75,7 +75,9 @@ const (
 	countedEnds    = 2            // days of such a period whose objects are listed
 	newestHours    = 72           // of the status, whose objects are listed
 	countReads     = 0.1          // to read the count of a day
-	compactions    = 96.0         // a day
+	compactions    = 480.0        // a day: every three minutes
+	runSeconds     = 1.5          // of a compaction with nothing to merge
+	runMinutes     = 1.0          // of one that bundles
 	smallSeconds   = 0.05         // a request without a query
 	valuesGB       = 1.0
 	smallGB        = 0.25 // for saved filters and the status
@@ -124,7 +126,7 @@ var Assumptions = []string{
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
 		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status lists those of " +
 		"four days: 1,000 at a time, in 0.1 s. Of longer periods, objects are counted by day. Compaction counts them: it runs " +
-		"96 times a day, and lists the objects of one day each time, and those of the whole lake once a day.",
+		"480 times a day, for 1.5 s if there is nothing to merge, and lists the objects of one day each time, and those of the whole lake once a day.",
 	"A scheduled report is about a day and the day before, with 23 questions; for its incidents, only the hours are " +
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
@@ -134,7 +136,7 @@ var Assumptions = []string{
 		"objects: of periods of more than two days, the records of 24 hours are left, and of shorter ones those of three and a " +
 		"half hours. So do queries of timeline about more than two days.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object. Each period ends " +
-		"now. Its newest three hours have one object for each log, of which 64 become a bundle, from 15 minutes on. A query " +
+		"now. Its newest three hours have one object for each log, of which 64 become a bundle, within minutes. A query " +
 		"reads 3 ranges of such an object.",
 	"Gateway and function log 1.5 kB per request. " +
 		"Outbound data transfer, free tiers, volume discounts, taxes and support are not included.",
@@ -149,7 +151,7 @@ func (l Load) opened(perHour, hours float64) float64 {
 	if l.AthenaAlone || perHour < leastBundled {
 		return all
 	}
-	sinceRun := perHour * 24 / compactions / 2
+	sinceRun := perHour * (24/compactions + runMinutes/60) / 2
 	return min(all, sinceRun+unbundled+2*max(0, hours-1)+all/perBundle)
 }
 
@@ -288,7 +290,7 @@ func Estimate(l Load, b Bytes, p Prices) []Item {
 	add("S3", "reads, 1,000", (logs*putsPerLog+gets)/1e3, p.Gets1000)
 	add("S3", "listings for estimates and the status, 1,000", lists/1e3, p.Puts1000)
 	add("SQS", "requests, million", logs*3/1e6, p.QueueMillion)
-	add("Lambda", "ingest and compact, GB-s", ingestSeconds*ingestGB, p.LambdaGBs)
+	add("Lambda", "ingest and compact, GB-s", (ingestSeconds+compactions*month*runSeconds)*ingestGB, p.LambdaGBs)
 	add("Lambda", "rollups, GB-s", inRollups*month*rollupCPU/ingestCores*ingestGB, p.LambdaGBs)
 	add("Lambda", "queries, GB-s", (asked*querySeconds-saved)*queryGB, p.LambdaGBs)
 	add("Lambda", "parts of queries, GB-s", parts.seconds*partGB, p.LambdaGBs)

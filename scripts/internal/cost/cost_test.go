@@ -72,14 +72,14 @@ func TestEstimate(t *testing.T) {
 		"Athena scanned by exports of logs, TB": 2 * 3 * 30.4 * (50e6*20 + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"Athena scanned for percentiles, TB":    1000 * 30.4 / 10 * 100e6 * (3 + 40) / 1e12 * 5,
 		// A day has 24 objects, and a year 8,760, which are listed once a day.
-		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*1 + 3 + 96 + 9) * 30.4 / 1e3 * 0.005,
+		"S3 listings for estimates and the status, 1,000": (3*1000*1 + 2*3*1 + 1000*1 + 3 + 480 + 9) * 30.4 / 1e3 * 0.005,
 		// A thousand logs a day, each with eight requests. Of the newest three hours, they are two bundles, 12 objects that
-		// are too few for one, and those since the last compaction, seven or eight minutes ago.
-		"S3 reads, 1,000": 30.4 * (1000*8 + (3*1000+2*3)*(21*12+(1000.0/24/8+8+2*2+125.0/64)*3) + 3*24*12) / 1e3 * 0.0004,
+		// are too few for one, and those since the last listing of a compaction, two minutes ago.
+		"S3 reads, 1,000": 30.4 * (1000*8 + (3*1000+2*3)*(21*12+(1000.0/24/15/2+8+2*2+125.0/64)*3) + 3*24*12) / 1e3 * 0.0004,
 		// A query about a day reads the sizes of two days, which are written each hour. The status and each compaction read
 		// the counts of 363 days.
-		"DynamoDB reads, million":  30.4 * (1000*14 + (3*1000+2*3)*(4+2*3) + 3*1000*2 + (1000+96)*363*0.1) / 1e6 * 0.125,
-		"DynamoDB writes, million": 30.4 * (1000*14*2 + 24*24 + 96 + (3*1000+2*3+3)*2 + 10) / 1e6 * 0.625,
+		"DynamoDB reads, million":  30.4 * (1000*14 + (3*1000+2*3)*(4+2*3) + 3*1000*2 + (1000+480)*363*0.1) / 1e6 * 0.125,
+		"DynamoDB writes, million": 30.4 * (1000*14*2 + 24*24 + 480 + (3*1000+2*3+3)*2 + 10) / 1e6 * 0.625,
 		// Of a daily report, the smallest question is answered without Athena.
 		"Athena scanned by scheduled reports, TB":       30.4 * (100e6*(10+20) + 200*parquet.RowsPerGroup) / 1e12 * 5,
 		"Lambda scheduled reports, GB-s":                30.4 * (3.0/8*3 + 288*0.2/4) * 0.0000133334,

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/orrery/orrery/shared/blob"
+	"github.com/orrery/orrery/shared/ingest/cloud"
 	"github.com/orrery/orrery/shared/ingest/cloud/rawlog"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
@@ -198,17 +199,25 @@ func TestBundleOfDamagedObjects(t *testing.T) {
 }
 
 // TestFreshObjects counts the objects that a question about the newest hours opens, while logs arrive and compaction
-// runs every 15 minutes.
+// runs every 3 minutes.
 func TestFreshObjects(t *testing.T) {
-	cases := []struct{ logs, most int }{ // an hour
-		{50, 50},   // 100 million records a day, in logs with 83,000
-		{500, 200}, // a billion
+	cases := []struct {
+		logs, bundle int // of an hour; of a bundle, by their bytes
+		most         int // objects of a question
+	}{
+		{167, 64, 50},   // 100 million records a day, in logs with 25,000
+		{42, 17, 50},    // with 100,000
+		{1667, 64, 200}, // a billion
+		{417, 17, 200},
 	}
-	for _, c := range cases[:testlevel.Of(1, 1, 2)] {
+	for _, c := range cases[:testlevel.Of(1, 2, 4)] {
 		t.Run(fmt.Sprint(c.logs), func(t *testing.T) {
 			w := newWorld(t)
 			w.time = testTime
-			store := w.cloud()
+			config := w.config()
+			config.Bundling = cloud.DefaultBundling
+			config.Bundling.Most = c.bundle
+			store := w.cloudOf(config)
 			first := lake.PartitionOf(testTime.UnixMilli())
 			listing := bundle.NewListing(lakestate.NewListing(w.lake), w.table, w.now)
 			open := func() (n int) {
@@ -220,7 +229,8 @@ func TestFreshObjects(t *testing.T) {
 				}
 				return n
 			}
-			most, next := 0, testTime.Add(15*time.Minute)
+			const interval = 4 * time.Minute // between the listings of two runs: what arrives during a run waits for the next
+			most, next := 0, testTime.Add(interval)
 			for i := range c.logs * 7 / 2 {
 				w.pass(time.Hour / time.Duration(c.logs))
 				key := fmt.Sprintf("raw/%d", i)
@@ -232,7 +242,7 @@ func TestFreshObjects(t *testing.T) {
 				if w.now().Before(next) {
 					continue
 				}
-				next = next.Add(15 * time.Minute)
+				next = next.Add(interval)
 				most = max(most, open())
 				if _, err := store.Compact(t.Context(), time.Time{}); err != nil {
 					t.Fatal(err)

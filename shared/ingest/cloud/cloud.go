@@ -45,7 +45,7 @@ const (
 
 // DefaultBundling is the default of Config.Bundling. Of an hour, a question finds at most about Open or Ended objects that
 // are in no bundle, besides those that have arrived since the last compaction.
-var DefaultBundling = compaction.Bundling{Open: 16, Ended: 4, Late: 8, Most: 64, Member: 32 << 20, Bytes: 128 << 20}
+var DefaultBundling = compaction.Bundling{Open: 16, Ended: 4, Late: 8, Most: 64, Member: 32 << 20, Bytes: DefaultGroup}
 
 // Config is the configuration of a Store.
 type Config struct {

@@ -248,6 +248,7 @@ func (c *Compactor) mergeBundles(
 		left[object] = true
 	}
 	var names, sums []string
+	var whole blob.Info
 	for _, b := range known.Bundles {
 		if slices.ContainsFunc(b.Members, func(member string) bool { return !left[member] }) {
 			continue
@@ -255,10 +256,17 @@ func (c *Compactor) mergeBundles(
 		for _, member := range b.Members {
 			delete(left, member)
 		}
-		names, sums = append(names, b.Info.Name), append(sums, b.Info.Sum)
+		names, sums, whole = append(names, b.Info.Name), append(sums, b.Info.Sum), b.Info
 	}
 	if len(names) == 0 {
 		return false, nil
+	}
+	if len(names) == 1 && len(left) == 0 {
+		if err := c.Lake.Verify(ctx, names[0], whole.Size, whole.Sum); err != nil {
+			return false, ctx.Err()
+		}
+		c.CopyLists(ctx, names[0], name)
+		return true, c.Lake.CopyVerified(ctx, names[0], name)
 	}
 	names = append(names, slices.Sorted(maps.Keys(left))...)
 	into := filepath.Join(dir, "bundles")
