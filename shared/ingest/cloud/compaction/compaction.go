@@ -300,8 +300,8 @@ func (c *Compactor) each(
 	group.SetLimit(c.AtOnce)
 	for i := range n {
 		group.Go(func() error {
-			if late.Load() || working.Err() != nil {
-				return nil
+			if err := working.Err(); err != nil || late.Load() {
+				return err
 			}
 			began, err := work(working, i)
 			if !began && err == nil {
