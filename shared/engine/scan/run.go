@@ -444,6 +444,9 @@ const fewKept = 1. / 4
 // keep keeps columns of the group for another pass. If memory is short, or only few columns would fit, it keeps none,
 // and the pass reads them again.
 func (w *worker) keep(names []string) {
+	if w.group.columns != nil {
+		return
+	}
 	kept := map[parquet.Column]*parquet.ColumnValues{}
 	bytes := int64(0)
 	for _, name := range names {
@@ -464,6 +467,11 @@ func (w *worker) keep(names []string) {
 		delete(w.columns, stored)
 	}
 	w.group.columns = kept
+}
+
+// mayKeepRows reports whether there is enough memory to keep rows for another pass. It counts the memory.
+func (w *worker) mayKeepRows(rows []int32) bool {
+	return areFirstRows(rows) || w.run.spare(int64(4*cap(rows)), w.run.memory/2)
 }
 
 // all reads several columns of single values.

@@ -18,18 +18,63 @@ type grouping struct {
 	segments    query.Segmentation
 	percentiles bool
 	keysOf      func(w *worker) (keyColumn, error) // the values of the rows of a row group; nil: none has any
-	most        int                                // groups; 0: any number
+	limited     bool                               // to most groups
+	most        int
+	part        partOfGroups // that is counted
 
-	mu     sync.Mutex
-	values parquet.Dictionary
-	index  map[segmentValue]int32 // in groups
-	groups []groupOfRows
+	mu       sync.Mutex
+	values   parquet.Dictionary
+	index    map[segmentValue]int32 // in groups
+	groups   []groupOfRows
+	reserved int64 // bytes of all
 }
 
 func newGrouping(r *run, keysOf func(*worker) (keyColumn, error), percentiles bool) *grouping {
 	return &grouping{
 		run: r, segments: r.segments(), percentiles: percentiles, keysOf: keysOf,
 	}
+}
+
+// forget forgets what has been counted.
+func (g *grouping) forget() {
+	g.run.unreserve(g.reserved)
+	g.values, g.index, g.groups, g.reserved = parquet.Dictionary{}, nil, nil, 0
+}
+
+// partOfGroups holds the groups for which the hashes of segment and value begin with the given bits. The zero value
+// holds all groups.
+type partOfGroups struct {
+	bits   uint
+	prefix uint64
+}
+
+// has reports whether the part has the group of a segment and of the value with a hash.
+func (p partOfGroups) has(segment int64, value textHash) bool {
+	const spread = 0x9e3779b97f4a7c15 // the segments of one value are multiples of their length
+	return (value.hash+uint64(segment)*spread)>>(64-p.bits) == p.prefix
+}
+
+// ofPart returns the groups of a row group that belong to the part.
+func (g *grouping) ofPart(of *groupsOfRows) []groupOfRows {
+	if g.part.bits == 0 {
+		return of.groups
+	}
+	without := g.run.textHash(nil) // also that of a host without a name
+	hashes := make([]textHash, of.values.Len())
+	for value := range hashes {
+		hashes[value] = g.run.textHash(of.values.At(int32(value)))
+	}
+	var found []groupOfRows
+	for _, group := range of.groups {
+		hash := without
+		if group.value != parquet.Absent {
+			hash = hashes[group.value]
+		}
+		if g.part.has(group.segment, hash) {
+			found = append(found, group)
+		}
+	}
+	return found
 }
 
 type segmentValue struct {
@@ -162,16 +207,17 @@ func eachValue(
 
 // join adds the figures of a row group to the figures of the other row groups.
 func (g *grouping) join(of *groupsOfRows) error {
+	groups := g.ofPart(of)
 	numbers := make([]int32, of.values.Len()) // of the values in g.values, plus one; 0: not looked up yet
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.index == nil { // most row groups have about as many groups, and others
-		expected := min(len(of.groups)*g.run.surveyed, 1<<16)
+		expected := min(len(groups)*g.run.surveyed, 1<<16)
 		g.index, g.groups = make(map[segmentValue]int32, expected), make([]groupOfRows, 0, expected)
 	}
 	taken := int64(0)
-	for i := range of.groups {
-		key := of.groups[i].segmentValue
+	for i := range groups {
+		key := groups[i].segmentValue
 		if key.value != parquet.Absent {
 			code, bytes := addEntry(&g.values, &of.values, key.value, numbers)
 			key.value, taken = code, taken+bytes
@@ -184,13 +230,17 @@ func (g *grouping) join(of *groupsOfRows) error {
 			taken += groupFiguresBytes
 		}
 		figures := &g.groups[at]
-		figures.traffic.join(&of.groups[i].traffic)
-		taken += figures.durations.join(of.groups[i].durations)
+		figures.traffic.join(&groups[i].traffic)
+		taken += figures.durations.join(groups[i].durations)
 	}
-	if g.most > 0 && len(g.groups) > g.most {
-		return engine.GroupsError(g.most)
+	if g.limited && len(g.groups) > g.most {
+		return engine.GroupsError(query.MaxStatsRows)
 	}
-	return g.run.reserve(taken)
+	err := g.run.reserve(taken)
+	if err == nil {
+		g.reserved += taken
+	}
+	return err
 }
 
 // rows returns the figures by segment, then by value. The records without a value are the last of a segment.
