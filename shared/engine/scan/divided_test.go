@@ -18,8 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/testkit/reference"
 )
 
-// variedRecords returns records with many values of each field, in a random order of time: few of them, or none, occur
-// often.
+// variedRecords returns records with many values of each field, few of which occur often.
 func variedRecords(n int) []lake.Row {
 	random := rand.New(rand.NewPCG(7, 11))
 	rows := make([]lake.Row, n)
@@ -51,16 +50,20 @@ func variedRecords(n int) []lake.Row {
 var dividedShapes = []struct {
 	query.Shape
 	memory int64
+	byHash bool // they are divided by hashes, not by time
 }{
-	{query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureRequests, Limit: 5, By: &querytest.Dimensions("url")[0]}, 100_000},
-	{query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 20, By: &querytest.Dimensions("session")[0]}, 150_000},
-	{query.Histogram{SegmentSeconds: 900, Measure: query.MeasureBlocked, Limit: 3, By: &querytest.Dimensions("tags")[0]}, 100_000},
-	{query.Stats{SegmentSeconds: 300}, 100_000},
-	{query.Stats{SegmentSeconds: 60, Percentiles: true}, 150_000},
-	{query.Stats{SegmentSeconds: 3600, GroupByHostname: true, Percentiles: true}, 150_000},
-	{query.Stats{SegmentSeconds: 86_400, By: &querytest.Dimensions("status")[0], Percentiles: true}, 150_000},
-	{query.Stats{SegmentSeconds: 900, By: &querytest.Dimensions("tags")[0], Percentiles: true}, 6_500_000},
+	{query.Histogram{SegmentSeconds: 3600, Measure: query.MeasureRequests, Limit: 5, By: dimension("url")}, 100_000, true},
+	{query.Histogram{SegmentSeconds: 60, Measure: query.MeasureBytesSent, Limit: 20, By: dimension("session")}, 150_000, true},
+	{query.Histogram{SegmentSeconds: 900, Measure: query.MeasureBlocked, Limit: 3, By: dimension("tags")}, 100_000, true},
+	{query.Stats{SegmentSeconds: 300}, 100_000, false},
+	{query.Stats{SegmentSeconds: 60, Percentiles: true}, 150_000, false},
+	{query.Stats{SegmentSeconds: 86_400, Percentiles: true}, 90_000, true},
+	{query.Stats{SegmentSeconds: 3600, GroupByHostname: true, Percentiles: true}, 150_000, false},
+	{query.Stats{SegmentSeconds: 86_400, By: dimension("status"), Percentiles: true}, 150_000, true},
+	{query.Stats{SegmentSeconds: 900, By: dimension("tags"), Percentiles: true}, 6_500_000, false},
 }
+
+func dimension(name string) *query.Dimension { return &querytest.Dimensions(name)[0] }
 
 // TestFiguresInParts: histograms and stats whose values do not fit into the memory are counted one part after the other,
 // and give back all memory.
@@ -107,10 +110,13 @@ func TestCancelFiguresInParts(t *testing.T) {
 	rows := variedRecords(8_000)
 	objects := stored(t, rows)
 	for _, of := range dividedShapes {
+		if !of.byHash {
+			continue
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		shared := engine.NewMemory(enough, enough)
 		o := scan.Options{Memory: of.memory, Workers: 2, Shared: shared}.WithHash(func(text []byte) uint64 {
-			cancel() // only parts need hashes
+			cancel() // in a part
 			return maphash.Bytes(seed, text)
 		})
 		if _, _, err := scan.Answer(ctx, bind(t, hours, of.Shape), objects, o); !errors.Is(err, context.Canceled) {

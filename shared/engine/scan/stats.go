@@ -12,24 +12,27 @@ import (
 )
 
 // stats sums up the traffic of each host, or of each value of a field, in each segment, and returns the rows that the
-// shape asks for. If the groups need more memory than there is, it begins again, and counts a part of them in each pass.
+// shape asks for. If the groups need more memory than there is, it counts one part of them after the other.
 func (r *run) stats(
 	ctx context.Context, shape query.Stats, days []rolledUpDay, groups []*group,
 ) ([]query.StatsRow, error) {
-	for bits := uint(0); ; bits++ {
-		s := stats{run: r, shape: shape, days: days, groups: groups, segments: map[int64]*segmentTotal{}}
-		err := s.countParts(ctx, bits)
-		if err == nil {
-			return s.all(), nil
+	s := stats{run: r, shape: shape, days: days, groups: groups, segments: map[int64]*segmentTotal{}}
+	for left := []partOfGroups{r.allGroups()}; len(left) > 0; {
+		part := left[len(left)-1]
+		left = left[:len(left)-1]
+		err := s.countPart(ctx, part)
+		if first, second, ok := part.halves(); ok && errors.Is(err, errTooLarge) {
+			left = append(left, second, first)
+			continue
 		}
-		if !errors.Is(err, errTooLarge) || bits == maxPartBits {
+		if err != nil {
 			return nil, err
 		}
-		r.unreserve(s.reserved)
 	}
+	return s.all(), nil
 }
 
-// stats holds the rows of the parts counted so far.
+// stats holds the rows of the parts counted so far. A part that fails leaves nothing in it.
 type stats struct {
 	run    *run
 	shape  query.Stats
@@ -41,23 +44,14 @@ type stats struct {
 	reserved int64                   // bytes of these
 }
 
-// countParts counts one part of the groups after the other.
-func (s *stats) countParts(ctx context.Context, bits uint) error {
-	for number := range uint64(1) << bits {
-		if err := s.countPart(ctx, partOfGroups{bits, number}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // countPart counts a part of the groups, and adds it to the rows.
 func (s *stats) countPart(ctx context.Context, part partOfGroups) error {
+	groups := part.rowGroups(s.groups)
 	if s.shape.By != nil {
 		g := newGrouping(s.run, func(w *worker) (keyColumn, error) { return w.valuesOf(*s.shape.By) }, s.shape.Percentiles)
 		g.part, g.limited, g.most = part, true, query.MaxStatsRows-len(s.rows)
 		defer g.forget()
-		if err := s.run.group(ctx, s.groups, g); err != nil {
+		if err := s.run.group(ctx, groups, g); err != nil {
 			return err
 		}
 		return s.add(g.rows())
@@ -76,23 +70,26 @@ func (s *stats) countPart(ctx context.Context, part partOfGroups) error {
 			return err
 		}
 	}
-	if err := s.run.group(ctx, s.groups, counted...); err != nil {
+	if err := s.run.group(ctx, groups, counted...); err != nil {
 		return err
 	}
 	if s.shape.GroupByHostname {
 		return s.add(hosts.hostRows())
 	}
-	return s.addUp(hosts, all)
+	return s.addUp(counted...)
 }
 
 // add adds rows of a part.
 func (s *stats) add(rows []query.StatsRow) error {
-	s.rows = append(s.rows, rows...)
 	bytes := int64(0)
 	for i := range rows {
 		bytes += statsRowBytes + int64(len(rows[i].Hostname)+len(rows[i].Value))
 	}
-	return s.reserve(bytes)
+	if err := s.reserve(bytes); err != nil {
+		return err
+	}
+	s.rows = append(s.rows, rows...)
+	return nil
 }
 
 // reserve counts memory of rows. At most half of the memory is for these: more passes would not make them fewer.
@@ -121,12 +118,27 @@ type segmentTotal struct {
 	percentiles query.Percentiles
 }
 
-// addUp adds the hosts of a part to the totals of their segments. The percentiles are those of all.
-func (s *stats) addUp(hosts, all *grouping) error {
-	before := len(s.segments)
+// addUp adds the hosts of a part to the totals of their segments, and sets the percentiles of all hosts if they have been
+// counted.
+func (s *stats) addUp(counted ...*grouping) error {
+	fresh := map[int64]bool{}
+	for _, g := range counted {
+		for i := range g.groups {
+			if segment := g.groups[i].segment; s.segments[segment] == nil {
+				fresh[segment] = true
+			}
+		}
+	}
+	if err := s.reserve(int64(len(fresh)) * segmentTotalBytes); err != nil {
+		return err
+	}
+	for segment := range fresh {
+		s.segments[segment] = &segmentTotal{}
+	}
+	hosts := counted[0]
 	for i := range hosts.groups {
 		of := &hosts.groups[i]
-		total := s.total(of.segment)
+		total := s.segments[of.segment]
 		total.traffic.join(&of.traffic)
 		if of.value == parquet.Absent || of.traffic.requests < total.requests {
 			continue
@@ -136,22 +148,13 @@ func (s *stats) addUp(hosts, all *grouping) error {
 			total.busiest, total.requests = string(name), of.traffic.requests
 		}
 	}
-	if all != nil {
+	for _, all := range counted[1:] {
 		for i := range all.groups {
-			s.total(all.groups[i].segment).percentiles = all.groups[i].durations.percentiles()
+			of := &all.groups[i]
+			s.segments[of.segment].percentiles = of.durations.percentiles()
 		}
 	}
-	return s.reserve(int64(len(s.segments)-before) * segmentTotalBytes)
-}
-
-// total returns the total of a segment.
-func (s *stats) total(segment int64) *segmentTotal {
-	total := s.segments[segment]
-	if total == nil {
-		total = &segmentTotal{}
-		s.segments[segment] = total
-	}
-	return total
+	return nil
 }
 
 // all returns the rows of all parts in the order of the answer.

@@ -41,36 +41,63 @@ func (g *grouping) forget() {
 	g.values, g.index, g.groups, g.reserved = parquet.Dictionary{}, nil, nil, 0
 }
 
-// partOfGroups holds the groups for which the hashes of segment and value begin with the given bits. The zero value
-// holds all groups.
+// partOfGroups holds all groups or, if it is divided, those of some segments. If these are only one, it may hold only the
+// values whose hashes begin with the given bits.
 type partOfGroups struct {
+	divided  bool
+	segments query.Segmentation
+	span
 	bits   uint
 	prefix uint64
 }
 
-// has reports whether the part has the group of a segment and of the value with a hash.
-func (p partOfGroups) has(segment int64, value textHash) bool {
-	const spread = 0x9e3779b97f4a7c15 // the segments of one value are multiples of their length
-	return (value.hash+uint64(segment)*spread)>>(64-p.bits) == p.prefix
+// allGroups returns the part with all groups of the query.
+func (r *run) allGroups() partOfGroups {
+	segments, reach := r.segments(), r.reach.Span()
+	return partOfGroups{segments: segments, span: span{segments.Start(reach.FromMs), segments.Start(reach.ToMs)}}
 }
 
-// ofPart returns the groups of a row group that belong to the part.
-func (g *grouping) ofPart(of *groupsOfRows) []groupOfRows {
-	if g.part.bits == 0 {
-		return of.groups
+// halves divides the part in two: by time if it has several segments. It returns false if that would not help.
+func (p partOfGroups) halves() (first, second partOfGroups, ok bool) {
+	p.divided = true
+	first, second = p, p
+	if p.first < p.last {
+		first.last = p.segments.Start((p.first + p.last) / 2 * 1000)
+		second.first = p.segments.Start(p.segments.EndMs(first.last))
+		return first, second, true
 	}
-	without := g.run.textHash(nil) // also that of a host without a name
-	hashes := make([]textHash, of.values.Len())
-	for value := range hashes {
-		hashes[value] = g.run.textHash(of.values.At(int32(value)))
+	first.bits, first.prefix = p.bits+1, 2*p.prefix
+	second.bits, second.prefix = p.bits+1, 2*p.prefix+1
+	return first, second, p.bits < maxPartBits
+}
+
+// rowGroups returns the row groups that can have records of the part.
+func (p *partOfGroups) rowGroups(all []*group) (found []*group) {
+	if !p.divided {
+		return all
 	}
-	var found []groupOfRows
-	for _, group := range of.groups {
-		hash := without
-		if group.value != parquet.Absent {
-			hash = hashes[group.value]
+	for _, g := range all {
+		if p.segments.Start(g.MaxTsMs) >= p.first && p.segments.Start(g.MinTsMs) <= p.last {
+			found = append(found, g)
 		}
-		if g.part.has(group.segment, hash) {
+	}
+	return found
+}
+
+// of returns the groups of a row group that belong to the part.
+func (p *partOfGroups) of(r *run, all *groupsOfRows) (found []groupOfRows) {
+	if !p.divided {
+		return all.groups
+	}
+	hashes := make([]uint64, all.values.Len()+1) // of the values, by their numbers plus one; the first is of no value
+	if p.bits > 0 {
+		hashes[0] = r.textHash(nil).hash // so a host without a name belongs to the part of no host
+		for value := range int32(all.values.Len()) {
+			hashes[value+1] = r.textHash(all.values.At(value)).hash
+		}
+	}
+	for _, group := range all.groups {
+		if p.first <= group.segment && group.segment <= p.last && hashes[group.value+1]>>(64-p.bits) == p.prefix {
 			found = append(found, group)
 		}
 	}
@@ -207,7 +234,7 @@ func eachValue(
 
 // join adds the figures of a row group to the figures of the other row groups.
 func (g *grouping) join(of *groupsOfRows) error {
-	groups := g.ofPart(of)
+	groups := g.part.of(g.run, of)
 	numbers := make([]int32, of.values.Len()) // of the values in g.values, plus one; 0: not looked up yet
 	g.mu.Lock()
 	defer g.mu.Unlock()
