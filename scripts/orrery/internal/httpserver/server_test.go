@@ -42,6 +42,7 @@ func TestRefusedBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusForbidden || string(body) != "no" {
 			t.Errorf("%s, %q, %v", answer.Status, body, err)
 		}
