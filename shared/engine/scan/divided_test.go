@@ -1,11 +1,13 @@
 package scan_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/orrery/orrery/shared/engine"
@@ -13,6 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/query/querytest"
 	"github.com/orrery/orrery/shared/testkit/reference"
@@ -142,6 +145,37 @@ func TestTooManyFiguresInParts(t *testing.T) {
 		var known *fault.Error
 		if !errors.As(err, &known) || known.Kind != fault.EngineLimit {
 			t.Errorf("in %d bytes: error %v", memory, err)
+		}
+	}
+}
+
+// remote are objects that are read over a network.
+type remote struct{}
+
+func (remote) Open(path string) (scan.Input, error) {
+	content, err := os.ReadFile(path)
+	return remoteObject{bytes.NewReader(content)}, err
+}
+
+func (remote) Release(string) {}
+
+type remoteObject struct{ *bytes.Reader }
+
+func (remoteObject) ETag() string { return "" }
+
+func (remoteObject) Expect([]parquet.Part) error { return nil }
+
+// TestRemoteObjectsAreReadOnce: objects of a source are not read again for parts of the values.
+func TestRemoteObjectsAreReadOnce(t *testing.T) {
+	rows := variedRecords(8_000)
+	objects := stored(t, rows)
+	for _, of := range dividedShapes {
+		q := bind(t, hours, of.Shape)
+		for memory, want := range map[int64]error{of.memory: scan.ErrUnsupported, enough: nil} {
+			o := scan.Options{Memory: memory, Workers: 2, Source: remote{}}
+			if err := answer(t, q, rows, objects, o); !errors.Is(err, want) {
+				t.Errorf("%T in %d bytes: error %v, want %v", of.Shape, memory, err, want)
+			}
 		}
 	}
 }

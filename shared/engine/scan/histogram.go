@@ -3,7 +3,6 @@ package scan
 import (
 	"bytes"
 	"context"
-	"errors"
 	"math/bits"
 	"slices"
 	"sort"
@@ -142,7 +141,7 @@ func (w *worker) measured(m query.Measure) ([]int64, error) {
 func (h *histogram) rank(ctx context.Context) error {
 	for ; ; h.bits++ {
 		err := h.rankParts(ctx)
-		if !errors.Is(err, errTooLarge) || h.bits == maxPartBits {
+		if !h.run.mayDivide(err) || h.bits == maxPartBits {
 			return err
 		}
 		h.first, h.distinct = nil, 0

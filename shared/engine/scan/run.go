@@ -122,6 +122,11 @@ var errTooLarge = fmt.Errorf("%w", ErrUnsupported)
 // isShort reports whether an error of reserve is that memory is short.
 func isShort(err error) bool { return errors.Is(err, errTooLarge) || errors.Is(err, ErrBusy) }
 
+// mayDivide reports whether a histogram or stats that has failed with an error should be counted in parts. While other
+// queries use the memory, it is better to wait for them. Objects of a Source are not read several times, because that
+// costs requests and takes long; the service of the lake answers instead.
+func (r *run) mayDivide(err error) bool { return errors.Is(err, errTooLarge) && r.source == nil }
+
 // spare counts memory as reserve does, unless more than most bytes would then be in use. In that case nothing is
 // counted even for a moment, because others would find too little.
 func (r *run) spare(bytes, most int64) bool {

@@ -3,7 +3,6 @@ package scan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -21,7 +20,7 @@ func (r *run) stats(
 		part := left[len(left)-1]
 		left = left[:len(left)-1]
 		err := s.countPart(ctx, part)
-		if first, second, ok := part.halves(); ok && errors.Is(err, errTooLarge) {
+		if first, second, ok := part.halves(); ok && r.mayDivide(err) {
 			left = append(left, second, first)
 			continue
 		}
