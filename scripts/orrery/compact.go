@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/scripts/orrery/internal/memory"
 	"github.com/orrery/orrery/scripts/orrery/internal/target"
 	"github.com/orrery/orrery/scripts/orrery/internal/terminal"
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/ingest/source"
 )
@@ -54,7 +55,7 @@ func (k *compactCommand) run(
 		return rollUp(ctx, c, product)
 	}
 	if age != nil {
-		if err := k.expire(ctx, c, product.Store, *age); err != nil {
+		if err := k.expire(ctx, c, product, *age); err != nil {
 			return err
 		}
 	}
@@ -63,8 +64,8 @@ func (k *compactCommand) run(
 		report, err = product.Store.Compact(ctx, datadir.CompactOptions{Progress: progress})
 		return err
 	})
-	if err == nil {
-		err = printCompacted(c, report)
+	if err == nil || report.Removed > 0 && fault.IsFull(err) {
+		err = errors.Join(err, printCompacted(c, report))
 	}
 	if err == nil {
 		err = rollUp(ctx, c, product)
@@ -77,10 +78,10 @@ func (k *compactCommand) run(
 
 // expire removes hours that are too old, and prints what it has removed.
 func (k *compactCommand) expire(
-	ctx context.Context, c terminal.Console, store *datadir.Store, age time.Duration,
+	ctx context.Context, c terminal.Console, product *local.Product, age time.Duration,
 ) error {
-	store.SetKeep(age)
-	r, err := store.Expire(ctx, age, k.Yes)
+	product.Store.SetKeep(age)
+	r, err := product.Expire(ctx, age, k.Yes)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ var proxies = map[string]struct {
 	frame   string
 	command []string
 }{
-	"nginx": {`daemon off;
+	"nginx": {`user root; # may write to DIR; ignored if another user runs the test
+daemon off;
 pid DIR/pid;
 error_log stderr;
 events {}
@@ -192,6 +193,15 @@ func checkBehindProxy(t *testing.T, base string) {
 		"--api-key", "a-key-for-the-test")
 	if code != exit.Done || strings.Count(stdout, "\n") != 5 {
 		t.Errorf("query: exit %d, %s%s", code, stdout, stderr)
+	}
+	for range 5 { // a proxy must pass on why a body is refused that it is still sending
+		upload, err := http.Post(base+"/api/v4.0/imports?name=a.log", "text/plain", bytes.NewReader(make([]byte, 8_000_000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = upload.Body.Close(); upload.StatusCode != http.StatusUnauthorized {
+			t.Errorf("an import without a key: %s", upload.Status)
+		}
 	}
 	if answer, err := http.Get(fmt.Sprintf("%s/api/v4.0/data/stats?%s", base, filters)); err != nil ||
 		answer.StatusCode != http.StatusUnauthorized {

@@ -23,9 +23,10 @@ func CallerOf(ctx context.Context) string {
 type Memory struct {
 	limit, share int64 // bytes
 
-	mu   sync.Mutex
-	used int64
-	by   map[string]int64 // by caller
+	mu    sync.Mutex
+	used  int64
+	by    map[string]int64 // by caller
+	given chan struct{}    // closed when memory is given back; nil: nobody waits
 }
 
 // NewMemory returns a Memory of limit bytes. One caller gets at most share bytes.
@@ -41,12 +42,47 @@ func (m *Memory) Take(caller string, bytes int64) bool {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.used+bytes > m.limit || m.by[caller]+bytes > m.share {
+	if !m.has(caller, bytes) {
 		return false
 	}
 	m.used += bytes
 	m.by[caller] += bytes
 	return true
+}
+
+func (m *Memory) has(caller string, bytes int64) bool {
+	return m.used+bytes <= m.limit && m.by[caller]+bytes <= m.share
+}
+
+// Wait waits until Take would take bytes for a query of the caller. It returns the error of ctx if that ends first.
+func (m *Memory) Wait(ctx context.Context, caller string, bytes int64) error {
+	for {
+		given := m.next(caller, bytes)
+		if given == nil {
+			return nil
+		}
+		select {
+		case <-given:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// next returns a channel that is closed when memory is given back, or nil if there is enough now.
+func (m *Memory) next(caller string, bytes int64) <-chan struct{} {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.has(caller, bytes) {
+		return nil
+	}
+	if m.given == nil {
+		m.given = make(chan struct{})
+	}
+	return m.given
 }
 
 // Give gives back bytes that were taken for queries of the caller.
@@ -59,5 +95,9 @@ func (m *Memory) Give(caller string, bytes int64) {
 	m.used -= bytes
 	if m.by[caller] -= bytes; m.by[caller] == 0 {
 		delete(m.by, caller)
+	}
+	if m.given != nil {
+		close(m.given)
+		m.given = nil
 	}
 }

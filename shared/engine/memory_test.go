@@ -1,7 +1,11 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/orrery/orrery/shared/engine"
 )
@@ -31,7 +35,41 @@ func TestMemory(t *testing.T) {
 		if !m.Take("a", 1<<62) {
 			t.Error("it has")
 		}
+		if err := m.Wait(t.Context(), "a", 1<<62); err != nil {
+			t.Error(err)
+		}
 		m.Give("a", 1<<62)
+	})
+	t.Run("a query waits until there is enough for its caller", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			m := engine.NewMemory(100, 60)
+			m.Take("a", 60)
+			m.Take("b", 30)
+			waited := false
+			go func() {
+				if err := m.Wait(t.Context(), "a", 40); err != nil {
+					t.Error(err)
+				}
+				waited = true
+			}()
+			for _, give := range []struct {
+				caller string
+				bytes  int64
+				enough bool
+			}{{"a", 10, false}, {"b", 30, false}, {"a", 30, true}} {
+				synctest.Wait()
+				m.Give(give.caller, give.bytes)
+				synctest.Wait()
+				if waited != give.enough {
+					t.Errorf("after %d bytes of %s: %t", give.bytes, give.caller, waited)
+				}
+			}
+			ctx, stop := context.WithTimeout(t.Context(), time.Second)
+			defer stop()
+			if err := m.Wait(ctx, "a", 41); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v after the end of the context", err)
+			}
+		})
 	})
 	t.Run("a context has the caller of its queries", func(t *testing.T) {
 		ctx := t.Context()

@@ -187,12 +187,14 @@ func (f *File) write(ctx context.Context, change func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// IsFull reports whether err is SQLite's error for a disk without space. Only the file of shared memory of a
-// write-ahead log has an error of its own for this. It is made when the first process opens the file, even if that only
-// reads.
-func IsFull(err error) bool {
+// IsFull reports whether err is SQLite's error for a disk without space.
+func IsFull(err error) bool { return hasCode(err, sqlite3.SQLITE_FULL) || IsFullToOpen(err) }
+
+// IsFullToOpen reports whether err is SQLite's error for a file that cannot be opened because its disk has no space for
+// the file of shared memory of a write-ahead log. The first process that opens the file makes that, even if it only reads.
+func IsFullToOpen(err error) bool {
 	var e *sqlite.Error
-	return hasCode(err, sqlite3.SQLITE_FULL) || errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
 }
 
 // hasCode reports whether err has a primary code of SQLite, which is the low byte of an extended one.

@@ -72,13 +72,20 @@ var errMissing = errors.New("the object is missing")
 func take(ctx context.Context, data string, to target, o Options) (report Report, err error) {
 	store, err := datadir.Open(ctx, data, ledgersqlite.Open, o.Now)
 	if err != nil {
-		return report, err
+		return report, full(err, data)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	files := &state{data: data, scratch: to.scratch()}
-	snapshot, err := store.Snapshot(ctx, func() error { return files.copyConsistent(ctx) })
-	if err != nil {
+	var copying error // of files of the target
+	snapshot, err := store.Snapshot(ctx, func() error {
+		copying = files.copyConsistent(ctx)
+		return copying
+	})
+	if copying != nil {
 		return report, err
+	}
+	if err != nil {
+		return report, full(err, data)
 	}
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
 	o.step("after the snapshot")
@@ -175,7 +182,11 @@ func (s *state) copyDatabase(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return sqlitefile.Copy(ctx, from, file)
+	err = sqlitefile.Copy(ctx, from, file)
+	if sqlitefile.IsFullToOpen(err) {
+		return full(err, s.data)
+	}
+	return err
 }
 
 // copyFolder copies the files of a folder if there is one, without those that are being written.
@@ -237,13 +248,21 @@ func (s *state) history(ctx context.Context) (first string, imports int, err err
 	return first, imports, nil
 }
 
-// full adds to an error of a full disk what is full.
+// full adds to an error of a full disk what is full, unless the error says that already.
 func full(err error, where string) error {
-	if fault.IsFull(err) {
-		return fault.Wrap(fault.Full, err, "the disk of %s is full; free space and run the command again", where)
+	var known *fullError
+	if !fault.IsFull(err) || errors.As(err, &known) {
+		return err
 	}
-	return err
+	return &fullError{fault.Wrap(fault.Full, err, "the disk of %s is full; free space and run the command again", where)}
 }
+
+// fullError says which disk is full.
+type fullError struct{ err error }
+
+func (e *fullError) Error() string { return e.err.Error() }
+
+func (e *fullError) Unwrap() error { return e.err }
 
 // interruptible is a reader that ends with a context.
 type interruptible struct {

@@ -57,7 +57,23 @@ func ToStream(ctx context.Context, data string, to io.Writer, o Options) (report
 		return report, err
 	}
 	defer func() { err = full(errors.Join(err, os.RemoveAll(scratch)), scratch) }()
-	return toTar(ctx, data, to, scratch, o)
+	out := &stream{Writer: to}
+	if report, err = toTar(ctx, data, out, scratch, o); out.failed {
+		err = full(err, "standard output")
+	}
+	return report, err
+}
+
+// stream is a stream that remembers whether it has failed.
+type stream struct {
+	io.Writer
+	failed bool
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	n, err := s.Writer.Write(b)
+	s.failed = s.failed || err != nil
+	return n, err
 }
 
 func toTar(ctx context.Context, data string, to io.Writer, scratch string, o Options) (Report, error) {

@@ -399,3 +399,74 @@ func TestNewProcessOnAReadOnlyDisk(t *testing.T) {
 		t.Errorf("the filters when writing is possible: %s", w.Body)
 	}
 }
+
+// TestOldHoursAreRemovedOnAFullDisk: the rollups of days that are too old make room for the removal of their hours.
+func TestOldHoursAreRemovedOnAFullDisk(t *testing.T) {
+	disk := smallDisk(t)
+	folder := filepath.Join(disk, "data")
+	product, err := local.Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	const keep, days = (30*24 + 12) * time.Hour, 60
+	for day := range days {
+		at := time.Now().UTC().AddDate(0, 0, -day).Format(time.RFC3339)
+		for n := range 20 {
+			fmt.Fprintf(&text, `{"processing_stage":6,"timestamp":%q,"host":"a%d.example","status":200}`+"\n", at, n)
+		}
+	}
+	importLog(t, product, "a.log", text.String())
+	if _, err := product.RollUp(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := product.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fillDisk(t, disk)
+	product = openProduct(t, folder)
+	if _, err := product.Store.Expire(t.Context(), keep, true); fault.KindOf(err) != fault.Full {
+		t.Fatalf("with all rollups: %v", err)
+	}
+	r, err := product.Expire(t.Context(), keep, true)
+	if err != nil || r.Hours != days-31 {
+		t.Errorf("removed %+v, %v", r, err)
+	}
+	extent, err := product.Store.Index().Extent(t.Context())
+	if err != nil || extent.Rows != 31*20 {
+		t.Errorf("%d records are left, %v", extent.Rows, err)
+	}
+	if report, err := product.RollUp(t.Context(), nil); err != nil || report != (local.RollUpReport{}) {
+		t.Errorf("rollups after it: %+v, %v", report, err)
+	}
+}
+
+// TestCompactOnAFullDisk: a compaction that cannot merge an hour still removes the files that nobody needs.
+func TestCompactOnAFullDisk(t *testing.T) {
+	disk := smallDisk(t)
+	product := openProduct(t, filepath.Join(disk, "data"))
+	importHour := func(name, hour string) {
+		importLog(t, product, name,
+			`{"processing_stage":6,"timestamp":"2026-01-01T`+hour+`:00:00Z","host":"`+name+`","status":200}`+"\n")
+	}
+	importHour("a.log", "10")
+	importHour("b.log", "10")
+	if _, err := product.Store.Compact(t.Context(), datadir.CompactOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	importHour("c.log", "09")
+	importHour("d.log", "09")
+	free := fillDisk(t, disk)
+	report, err := product.Store.Compact(t.Context(), datadir.CompactOptions{Grace: 1})
+	if fault.KindOf(err) != fault.Full && !fault.IsFull(err) || report.Hours != 0 || report.Removed != 2 {
+		t.Errorf("on a full disk: %+v, %v", report, err)
+	}
+	free()
+	report, err = product.Store.Compact(t.Context(), datadir.CompactOptions{Grace: 1})
+	if err != nil || report.Hours != 1 {
+		t.Errorf("with space: %+v, %v", report, err)
+	}
+	if w := askedData(t, product, "stats", testDay, ""); !strings.Contains(w.Body.String(), `"num_of_requests":2`) {
+		t.Errorf("the records afterwards: %s", w.Body)
+	}
+}

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/incident/asking"
+	"github.com/orrery/orrery/shared/ingest/datadir"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
@@ -33,6 +35,38 @@ func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (r
 func (p *Product) RenewRollups(ctx context.Context) error {
 	_, err := p.rollUpDays(ctx, false, nil)
 	return err
+}
+
+// Expire is Store.Expire. If the disk is too full for it, it first removes the rollups of the days that are older than keep,
+// which nobody needs after it. RollUp makes them again if the days stay, because the removal was not confirmed.
+func (p *Product) Expire(ctx context.Context, keep time.Duration, confirmed bool) (datadir.Removal, error) {
+	removal, err := p.Store.Expire(ctx, keep, confirmed)
+	if keep == 0 || !fault.IsFull(err) {
+		return removal, err
+	}
+	removed, failed := p.removeRollupsBefore(time.Now().Add(-keep))
+	if failed != nil || removed == 0 {
+		return removal, errors.Join(err, failed)
+	}
+	return p.Store.Expire(ctx, keep, confirmed)
+}
+
+// removeRollupsBefore removes the rollups of the days that end before a time, and returns the number of the days.
+func (p *Product) removeRollupsBefore(limit time.Time) (removed int, _ error) {
+	days, err := p.rollups.Days()
+	if err != nil {
+		return 0, fmt.Errorf("list rollups: %w", err)
+	}
+	for _, start := range days {
+		if start+24*rollup.Hour > limit.Unix() {
+			break
+		}
+		if err := p.rollups.Remove(start); err != nil {
+			return removed, fmt.Errorf("remove a rollup: %w", err)
+		}
+		removed++
+	}
+	return removed, nil
 }
 
 func (p *Product) rollUpDays(

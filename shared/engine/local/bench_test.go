@@ -14,6 +14,7 @@ import (
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/enginetest"
 	"github.com/orrery/orrery/shared/engine/local"
+	"github.com/orrery/orrery/shared/engine/scan"
 	"github.com/orrery/orrery/shared/gen"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lake/parquet/parquettest"
@@ -94,6 +95,33 @@ func BenchmarkNewest(b *testing.B) {
 			e    *local.Engine
 		}{{"DuckDB alone", sql}, {"scan and DuckDB", scans}, {"scan alone", without}} {
 			b.Run(c.name+"/"+by.name, func(b *testing.B) { benchQuery(b, by.e, q) })
+		}
+	}
+}
+
+// BenchmarkInParts asks for many values, with DuckDB alone, and with scans whose memory does or does not hold all values.
+func BenchmarkInParts(b *testing.B) {
+	store, _ := benchStore(b, *benchRecords, 1)
+	sql := open(b, store, store.Dir)
+	sql.OnlySQL()
+	day := period(benchStart, 24*time.Hour)
+	for _, c := range []struct {
+		name, filter string
+		shape        query.Shape
+	}{
+		{"histogram/request_id", day, query.Histogram{SegmentSeconds: 3600, By: dimension("request_id"), Limit: 10}},
+		{"histogram/session", day, query.Histogram{SegmentSeconds: 300, By: dimension("session"), Limit: 10}},
+		{"histogram/url", day, query.Histogram{SegmentSeconds: 300, By: dimension("url"), Limit: 10}},
+		{"stats", day, query.Stats{SegmentSeconds: 60}},
+		{"stats/percentiles", day, query.Stats{SegmentSeconds: 60, Percentiles: true}},
+		{"stats/hosts", day, query.Stats{SegmentSeconds: 300, GroupByHostname: true, Percentiles: true}},
+		{"stats/session", day + ", status>=400", query.Stats{SegmentSeconds: 86_400, By: dimension("session"), Percentiles: true}},
+	} {
+		q := bind(b, c.filter, c.shape)
+		b.Run(c.name+"/DuckDB", func(b *testing.B) { benchQuery(b, sql, q) })
+		for _, mb := range []int64{256, 64, 16} {
+			e := newEngine(b, store, nil, scan.Options{Memory: mb << 20})
+			b.Run(fmt.Sprintf("%s/%dMB", c.name, mb), func(b *testing.B) { benchQuery(b, e, q) })
 		}
 	}
 }

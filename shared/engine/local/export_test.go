@@ -9,5 +9,11 @@ func (e *Engine) SetSizes(answer, part int64, rows, places int) {
 	e.sizes = sizes{answer, part, rows, places}
 }
 
+// UseMemory takes so much memory of scans for a caller that none is left for another scan, until giveBack is called.
+func (e *Engine) UseMemory(caller string) (giveBack func()) {
+	e.scan.Shared.Take(caller, scanShare)
+	return func() { e.scan.Shared.Give(caller, scanShare) }
+}
+
 // CheckObjects is the check of objects that the engine makes before DuckDB reads them.
 var CheckObjects = checkObjects

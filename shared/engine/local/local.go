@@ -4,10 +4,11 @@
 // replaced an object, and leaves damaged objects out of the answer.
 //
 // It works without DuckDB, which needs a C compiler. The scan then answers every query, some of them slowly. It refuses
-// only queries that exceed its memory, or with a sum that exceeds 64 bits.
+// only queries whose answer exceeds its memory, and those that rank by a sum that exceeds 64 bits.
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -58,17 +59,19 @@ func New(index engine.Index, duckDB DuckDB, options scan.Options) (*Engine, erro
 		return nil, errors.New("local engine: no index")
 	}
 	options.NoFallback = duckDB == nil
+	options.Memory = cmp.Or(options.Memory, scanOne)
 	options.Shared, options.Pools = engine.NewMemory(scanMemory, scanShare), &scan.WorkerPools{}
 	return &Engine{
 		index: index, duckDB: duckDB, records: newRecords(), scan: options, sizes: defaultSizes,
 	}, nil
 }
 
-// The memory that all running scans together, and the scans of one caller, may use for their figures. DuckDB, which has
-// a limit of its own, answers queries that need more.
+// The memory that all running scans together, the scans of one caller, and one scan may use for their figures. While
+// others use it, DuckDB, which has a limit of its own, answers, or the query waits.
 const (
 	scanMemory = 1 << 30
 	scanShare  = scanMemory / 2
+	scanOne    = scanShare / 2
 )
 
 // sizes limit the memory of records.

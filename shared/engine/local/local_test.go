@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -677,5 +678,41 @@ func TestErrorWithoutDuckDB(t *testing.T) {
 func TestNewNeedsIndex(t *testing.T) {
 	if _, err := local.New(nil, nil, scan.Options{}); err == nil {
 		t.Error("no error without an index")
+	}
+}
+
+// TestQueriesWaitForMemory: without DuckDB, a query waits until other queries of the caller have ended, but not for ever.
+func TestQueriesWaitForMemory(t *testing.T) {
+	store := enginetest.NewStore(t, enginetest.Records(t, 100, 5))
+	q := bind(t, hours, query.Stats{SegmentSeconds: 60})
+	for name, c := range map[string]struct {
+		ends  time.Duration // of the other queries
+		limit time.Duration // of the query
+		want  fault.Kind    // Internal: no error
+		after time.Duration
+	}{
+		"they end soon":        {ends: 3 * time.Second, limit: time.Hour, after: 3 * time.Second},
+		"they do not end soon": {ends: time.Hour, limit: time.Hour, want: fault.Unavailable, after: 20 * time.Second},
+		"the time is over":     {ends: time.Hour, limit: time.Second, want: fault.Timeout, after: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := openWithout(t, store)
+				time.AfterFunc(c.ends, e.UseMemory("a"))
+				ctx, stop := context.WithTimeout(engine.WithCaller(t.Context(), "a"), c.limit)
+				defer stop()
+				began := time.Now()
+				_, _, err := e.Run(ctx, q)
+				if (err == nil) != (c.want == fault.Internal) || err != nil && fault.KindOf(err) != c.want {
+					t.Errorf("error %v, want kind %v", err, c.want)
+				}
+				if waited := time.Since(began); waited != c.after {
+					t.Errorf("it has waited for %s, want %s", waited, c.after)
+				}
+				if _, _, err := e.Run(engine.WithCaller(t.Context(), "b"), q); err != nil {
+					t.Errorf("another caller: %v", err)
+				}
+			})
+		})
 	}
 }

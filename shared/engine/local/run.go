@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
@@ -22,7 +23,7 @@ func (e *Engine) Run(ctx context.Context, q query.Query) (query.Answer, engine.C
 			return query.Answer{}, engine.Cost{}, e.failure(ctx, err)
 		}
 		objects = without(objects, skipped)
-		answer, way, err := e.answer(ctx, q, objects)
+		answer, way, err := e.answerPatiently(ctx, q, objects)
 		if err == nil {
 			cost := costOf(q, way.read, int64(len(answer.Logs)))
 			cost.By, cost.Reused, cost.Skipped = way.by, way.reused, names(skipped)
@@ -112,6 +113,24 @@ type way struct {
 	read   []lake.Object
 	reused int // objects that were not read, because figures of earlier queries were reused
 }
+
+// answerPatiently is answer that waits while other queries use the memory. It waits without memory of its own, so
+// queries do not wait for each other.
+func (e *Engine) answerPatiently(
+	ctx context.Context, q query.Query, objects []lake.Object,
+) (answer query.Answer, way way, err error) {
+	waiting, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	for {
+		answer, way, err = e.answer(ctx, q, objects)
+		if !errors.Is(err, scan.ErrBusy) || e.scan.Shared.Wait(waiting, engine.CallerOf(ctx), e.scan.Memory) != nil {
+			return answer, way, err
+		}
+	}
+}
+
+// patience is how long a query waits for memory that other queries use. An ordinary query takes less time.
+const patience = 20 * time.Second
 
 // answer answers q over exactly the given objects.
 func (e *Engine) answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, way, error) {

@@ -13,9 +13,8 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// histogram counts the total of each value, by its code, and ranks the values. Row groups with few codes and segments
-// are counted in every segment at the same time; the others need a second pass, after the values have been ranked. A
-// histogram that is not split needs one pass and no ranks.
+// histogram counts the total of each value, ranks the values, and counts the cells of those that have a series of their
+// own. A histogram that is not split needs one pass and no ranks.
 func (r *run) histogram(
 	ctx context.Context, shape query.Histogram, days []rolledUpDay, groups []*group,
 ) ([]query.Series, error) {
@@ -24,40 +23,17 @@ func (r *run) histogram(
 		return nil, err
 	}
 	h := &histogram{
-		run: r, shape: shape, division: r.segments(), parts: make([]part, len(groups)+len(counted)),
-		segments: map[int64][]cell{},
+		run: r, question: r.questions()[0], shape: shape, division: r.segments(), counted: counted, groups: groups,
+		parts: make([]part, len(groups)), segments: map[int64][]cell{},
 	}
 	if h.shared = allSegments; len(counted) == 0 {
 		h.shared = overlaps(groups, h.division)
 	}
-	for i, p := range counted {
-		if shape.By == nil {
-			err = h.joinAll(p)
-		} else {
-			err = h.join(len(groups)+i, p)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 	if shape.By == nil {
-		err := counting[*cellsOfRows]{question: r.questions()[0], count: h.countAll, join: h.joinAll}.run(ctx, r, groups)
-		if err != nil {
-			return nil, err
-		}
-		return h.series(), nil
+		err = h.countRecords(ctx)
+	} else if err = h.rank(ctx); err == nil {
+		err = h.countCells(ctx)
 	}
-	if err := h.rankAll(ctx, groups); err != nil {
-		return nil, err
-	}
-	h.choose()
-	for i := range h.parts {
-		if err := h.fold(&h.parts[i]); err != nil {
-			return nil, err
-		}
-	}
-	left := func(i int) bool { return h.parts[i].cells == nil && len(h.parts[i].rows) > 0 }
-	err = r.scanSome(ctx, groups, left, func(w *worker, i int) error { return h.count(w, &h.parts[i]) })
 	if err != nil {
 		return nil, err
 	}
@@ -67,26 +43,40 @@ func (r *run) histogram(
 // histogram holds what has been counted so far.
 type histogram struct {
 	run      *run
+	question string // of the partials
 	shape    query.Histogram
 	division query.Segmentation
-	parts    []part // of the row groups, then of those that parts have counted
+	counted  []*cellsOfRows // by other processes
+	groups   []*group
+	parts    []part // of the row groups
 	shared   []span // segments that may have records in several row groups
 
+	bits uint   // the values are in 1<<bits parts, by the first bits of their hashes
+	part uint64 // that is ranked
+
 	mu       sync.Mutex
-	alone    int64     // the numbers of different values in each of the other segments, added up
-	together hashTable // values of shared segments
-	values   parquet.Dictionary
-	totals   []sum            // of the values
-	numbers  []int32          // of the values: the index of their series
-	first    []int            // places of the values that have a series of their own
+	values   parquet.Dictionary // of the part
+	totals   []sum              // of these values
+	together hashTable          // the values of the part in each shared segment
+	reserved int64              // bytes of these
+	distinct int64              // the numbers of different values in each segment but those together, added up
+
+	first    []rankedValue    // that have a series of their own
+	numbers  map[string]int32 // of these: the index of their series
 	segments map[int64][]cell // of each series, by the start of the segment
 }
 
-// part is the part of a row group that is kept until the values have been ranked.
+// part is what is kept of a row group for further passes, as far as there is memory.
 type part struct {
-	places []int32      // of the codes in values; parquet.Absent for codes that do not occur
-	rows   []int32      // matching rows, for a second pass
-	cells  *cellsOfRows // whose values have the codes; nil: they need a second pass
+	none  bool         // no row matches
+	rows  []int32      // matching rows
+	cells *cellsOfRows // in every segment, if it has few
+}
+
+// rankedValue is a value and what ranks it.
+type rankedValue struct {
+	text  []byte
+	total sum
 }
 
 // fewCells is the largest number of codes times segments of a row group that are counted at once.
@@ -98,8 +88,8 @@ type cell struct {
 	requests int64
 }
 
-// The approximate memory of the total and number of a value.
-const totalBytes = 16 + 4
+// totalBytes is the memory of the total of a value.
+const totalBytes = 16
 
 // measured returns the measure of each row, or nil if it is 1 for every row.
 func (w *worker) measured(m query.Measure) ([]int64, error) {
@@ -145,33 +135,108 @@ func (w *worker) measured(m query.Measure) ([]int64, error) {
 	return measured, nil
 }
 
-// rankAll is the first pass.
-func (h *histogram) rankAll(ctx context.Context, groups []*group) error {
-	question := h.run.questions()[0]
-	left := make([]bool, len(groups))
-	for i, g := range groups {
-		switch p := h.run.partialOf(g, question).(type) {
-		case noRows:
-		case *cellsOfRows:
-			if err := h.join(i, p); err != nil {
-				return err
-			}
-		default:
-			left[i] = true
+// rank finds the values that have a series of their own. If the values need more memory than there is, it begins again,
+// and ranks a part of them in each pass. A pass that fails has read only as many records as there is memory for, and each
+// one reads twice as many as the one before, so all of them together take about as long as two passes.
+func (h *histogram) rank(ctx context.Context) error {
+	for ; ; h.bits++ {
+		err := h.rankParts(ctx)
+		if !h.run.mayDivide(err) || h.bits == maxPartBits {
+			return err
 		}
+		h.first, h.distinct = nil, 0
 	}
-	return h.run.scanSome(ctx, groups, func(i int) bool { return left[i] },
-		func(w *worker, i int) error { return h.rank(w, i, question) })
 }
 
-// rank is the first pass over row group i.
-func (h *histogram) rank(w *worker, i int, question string) error {
+// rankParts ranks one part of the values after the other.
+func (h *histogram) rankParts(ctx context.Context) error {
+	for h.part = 0; h.part < 1<<h.bits; h.part++ {
+		err := h.rankPart(ctx)
+		if err == nil {
+			h.choose()
+		}
+		h.forget()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rankPart counts the totals of a part of the values.
+func (h *histogram) rankPart(ctx context.Context) error {
+	for _, p := range h.counted {
+		if err := h.join(p); err != nil {
+			return err
+		}
+	}
+	return h.eachGroup(ctx, h.join, h.rankGroup)
+}
+
+// eachGroup calls ofCells with the cells of each row group that are kept, and read for each other one with matching rows.
+func (h *histogram) eachGroup(
+	ctx context.Context, ofCells func(*cellsOfRows) error, read func(w *worker, i int) error,
+) error {
+	left := make([]bool, len(h.groups))
+	err := h.run.each(ctx, len(h.groups), func(_ *worker, i int) error {
+		p := h.cells(i)
+		if left[i] = p == nil && !h.parts[i].none; p == nil {
+			return nil
+		}
+		return ofCells(p)
+	})
+	if err != nil {
+		return err
+	}
+	return h.run.scanSome(ctx, h.groups, func(i int) bool { return left[i] }, read)
+}
+
+// cells returns the cells of row group i, if this scan or an earlier one keeps them.
+func (h *histogram) cells(i int) *cellsOfRows {
+	if of := &h.parts[i]; of.none || of.cells != nil {
+		return of.cells
+	}
+	switch p := h.run.partialOf(h.groups[i], h.question).(type) {
+	case noRows:
+		h.parts[i].none = true
+	case *cellsOfRows:
+		h.keepCells(i, p)
+		return p
+	}
+	return nil
+}
+
+// keepCells keeps the cells of row group i if there is enough memory.
+func (h *histogram) keepCells(i int, p *cellsOfRows) {
+	if h.run.spare(p.bytes(), h.run.memory/2) {
+		h.parts[i].cells = p
+	}
+}
+
+// rowsOf returns the matching rows of row group i. It keeps them if there is enough memory.
+func (h *histogram) rowsOf(w *worker, i int) ([]int32, error) {
+	of := &h.parts[i]
+	if of.rows != nil {
+		return of.rows, nil
+	}
 	rows, err := w.chosen()
+	if err != nil {
+		return nil, err
+	}
+	if of.none = len(rows) == 0; !of.none && w.mayKeepRows(rows) {
+		of.rows = rows
+	}
+	return rows, nil
+}
+
+// rankGroup counts the totals of row group i. If it has few codes and segments, it counts the cells of all of them.
+func (h *histogram) rankGroup(w *worker, i int) error {
+	rows, err := h.rowsOf(w, i)
 	if err != nil {
 		return err
 	}
 	if len(rows) == 0 {
-		h.run.storeIf(w.group, question, noRows{})
+		h.run.storeIf(w.group, h.question, noRows{})
 		return nil
 	}
 	in, err := w.measuredRows(h.shape)
@@ -181,42 +246,47 @@ func (h *histogram) rank(w *worker, i int, question string) error {
 	cells := in.of.entries.Len() + 1 // the last is of absent values
 	if segments := h.division.Count(in.ts[rows[0]], in.ts[rows[len(rows)-1]]); segments*int64(cells) <= fewCells {
 		p := in.cellsOf(in.split(rows, h.division, cells, nil))
-		h.run.storeIf(w.group, question, p)
-		return h.join(i, p)
+		h.run.storeIf(w.group, h.question, p)
+		h.keepCells(i, p)
+		return h.join(p)
 	}
-	return h.rankRows(w, i, in, rows)
+	w.keep(h.run.query.Columns())
+	return h.rankRows(in, rows)
 }
 
-// rankRows ranks the values of row group i, whose cells a second pass counts.
-func (h *histogram) rankRows(w *worker, i int, in measuredRows, rows []int32) error {
+// rankRows adds the values of rows to the totals.
+func (h *histogram) rankRows(in measuredRows, rows []int32) error {
 	entries := in.of.entries
-	p := part{places: slices.Repeat([]int32{parquet.Absent}, entries.Len()), rows: rows}
 	counts := make([]cell, entries.Len()+1) // the last is of absent values
 	in.count(counts, rows, nil)
-	w.keep(h.run.query.Columns())
-	hashes := make([]uint32, entries.Len())
+	ranks, hashes := make([]bool, entries.Len()), make([]uint32, entries.Len())
 	for code := range hashes {
 		if counts[code].requests > 0 {
-			hashes[code] = parquet.Hash(entries.At(int32(code)))
+			text := entries.At(int32(code))
+			ranks[code], hashes[code] = h.ranks(text), parquet.Hash(text)
 		}
 	}
-	h.parts[i] = p
-	alone, together := h.different(in, rows)
+	alone, together := h.different(in, rows, ranks)
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	before := h.bytes()
+	places := make([]int32, entries.Len())
 	for code := range hashes {
-		if counts[code].requests > 0 {
-			p.places[code] = h.place(entries.At(int32(code)), hashes[code])
-			h.totals[p.places[code]].join(counts[code].sum)
+		if ranks[code] {
+			places[code] = h.place(entries.At(int32(code)), hashes[code])
+			h.totals[places[code]].join(counts[code].sum)
 		}
 	}
-	h.alone += alone
+	h.distinct += alone
 	for _, v := range together {
-		h.together.add(sharedKey(v.segment, p.places[v.value]))
+		h.together.add(sharedKey(v.segment, places[v.value]))
 	}
-	return h.reserve(before, int64(4*(cap(p.rows)+cap(p.places))))
+	return h.reserve()
+}
+
+// ranks reports whether a value belongs to the part that is ranked.
+func (h *histogram) ranks(text []byte) bool {
+	return h.bits == 0 || h.run.textHash(text).hash>>(64-h.bits) == h.part
 }
 
 // place returns the place of a value. It adds the value if it is new.
@@ -228,17 +298,32 @@ func (h *histogram) place(text []byte, hash uint32) int32 {
 	return place
 }
 
-// reserve counts memory that a row group takes besides the growth of the values, and checks their number.
-func (h *histogram) reserve(before, kept int64) error {
-	if h.distinct() > query.MaxDistinct {
+// reserve counts the memory by which the values have grown, and checks their number.
+func (h *histogram) reserve() error {
+	if h.allDistinct() > maxDistinct {
 		return engine.SegmentDistinctError(query.MaxDistinct)
 	}
-	return h.run.reserve(h.bytes() - before + kept)
+	more := h.values.Memory() + int64(cap(h.totals))*totalBytes + h.together.bytes() - h.reserved
+	err := h.run.reserve(more)
+	if err == nil {
+		h.reserved += more
+	}
+	return err
 }
 
-// different counts the different values of rows in each segment. It adds up the counts of the segments that no other
-// row group shares, and returns the codes of the values of the shared ones.
-func (h *histogram) different(in measuredRows, rows []int32) (alone int64, together []segmentValue) {
+// forget forgets the values of a part, but for the first ones.
+func (h *histogram) forget() {
+	for i := range h.first {
+		h.first[i].text = bytes.Clone(h.first[i].text)
+	}
+	h.distinct = h.allDistinct()
+	h.run.unreserve(h.reserved)
+	h.values, h.totals, h.together, h.reserved = parquet.Dictionary{}, nil, hashTable{}, 0
+}
+
+// different counts the different values of rows in each segment that are ranked. It adds up the counts of the segments
+// that no other row group shares, and returns the codes of the values of the shared ones.
+func (h *histogram) different(in measuredRows, rows []int32, ranks []bool) (alone int64, together []segmentValue) {
 	met := make(seen, in.of.entries.Len())
 	var p pairs
 	for number := int32(1); len(rows) > 0; number++ {
@@ -247,7 +332,7 @@ func (h *histogram) different(in measuredRows, rows []int32) (alone int64, toget
 		p.each(&in.of, nil, rows[:n], func(_, codes []int32) {
 			for _, code := range codes {
 				switch {
-				case !met.first(code, number):
+				case !ranks[code] || !met.first(code, number):
 				case shared:
 					together = append(together, segmentValue{start, code})
 				default:
@@ -266,8 +351,8 @@ func sharedKey(start int64, place int32) uint64 {
 	return bits.RotateLeft64((uint64(start)<<25|uint64(place))*0x9e3779b97f4a7c15, 32)
 }
 
-// distinct returns the number of different values in each segment, added up.
-func (h *histogram) distinct() int64 { return h.alone + int64(h.together.n) }
+// allDistinct returns the number of different values in each segment, added up.
+func (h *histogram) allDistinct() int64 { return h.distinct + int64(h.together.n) }
 
 // measuredRows are the columns of a row group that a histogram counts.
 type measuredRows struct {
@@ -374,24 +459,16 @@ func (c *cell) merge(other *cell) {
 	c.join(other.sum)
 }
 
-// bytes returns about how much memory the values and totals take.
-func (h *histogram) bytes() int64 {
-	return h.values.Memory() + int64(cap(h.totals))*totalBytes + h.together.bytes()
-}
-
-// choose finds the values that have a series of their own, and numbers all.
+// choose finds the values of the part that have a series of their own so far.
 func (h *histogram) choose() {
 	for place := range h.totals {
-		h.first = insertFirst(h.first, place, h.shape.Limit, func(a, b int) int {
-			if order := h.totals[b].compare(h.totals[a]); order != 0 {
+		of := rankedValue{h.values.At(int32(place)), h.totals[place]}
+		h.first = insertFirst(h.first, of, h.shape.Limit, func(a, b rankedValue) int {
+			if order := b.total.compare(a.total); order != 0 {
 				return order
 			}
-			return bytes.Compare(h.values.At(int32(a)), h.values.At(int32(b)))
+			return bytes.Compare(a.text, b.text)
 		})
-	}
-	h.numbers = slices.Repeat([]int32{int32(h.shape.Limit)}, len(h.totals)) // the others
-	for number, place := range h.first {
-		h.numbers[place] = int32(number)
 	}
 }
 
@@ -399,26 +476,49 @@ func (h *histogram) choose() {
 // histogram is not split, the last one counts everything.
 func (h *histogram) width() int { return h.shape.Limit + 2 }
 
-// numbersOf returns the index of the series of each code of a row group.
-func (h *histogram) numbersOf(p *part) []int32 {
-	numbers := make([]int32, len(p.places))
-	for code, place := range p.places {
-		if place != parquet.Absent {
-			numbers[code] = h.numbers[place]
+// countCells counts the cells of each series, after the values have been ranked.
+func (h *histogram) countCells(ctx context.Context) error {
+	h.numbers = make(map[string]int32, len(h.first))
+	for number, of := range h.first {
+		h.numbers[string(of.text)] = int32(number)
+	}
+	for _, p := range h.counted {
+		if err := h.fold(p); err != nil {
+			return err
 		}
+	}
+	return h.eachGroup(ctx, h.fold, func(w *worker, i int) error {
+		rows, err := h.rowsOf(w, i)
+		if err != nil {
+			return err
+		}
+		in, err := w.measuredRows(h.shape)
+		if err != nil {
+			return err
+		}
+		return h.joinSeries(in.split(rows, h.division, h.width(), h.numbersOf(in.of.entries)))
+	})
+}
+
+// numbersOf returns the index of the series of each value of a row group.
+func (h *histogram) numbersOf(values texts) []int32 {
+	numbers := make([]int32, values.Len())
+	for code := range numbers {
+		number, isFirst := h.numbers[string(values.At(int32(code)))]
+		if !isFirst {
+			number = int32(h.shape.Limit) // the others
+		}
+		numbers[code] = number
 	}
 	return numbers
 }
 
 // fold adds the cells of the values of a row group to the series.
-func (h *histogram) fold(p *part) error {
-	if p.cells == nil {
-		return nil
-	}
-	numbers := h.numbersOf(p)
+func (h *histogram) fold(p *cellsOfRows) error {
+	numbers := h.numbersOf(&p.texts)
 	folded := map[int64][]cell{}
-	for i := range p.cells.segments {
-		of := &p.cells.segments[i]
+	for i := range p.segments {
+		of := &p.segments[i]
 		series := make([]cell, h.width())
 		for n, value := range of.values {
 			series[numbers[value]].merge(&of.cells[n])
@@ -427,15 +527,6 @@ func (h *histogram) fold(p *part) error {
 		folded[of.start] = series
 	}
 	return h.joinSeries(folded)
-}
-
-// count is the second pass over a row group.
-func (h *histogram) count(w *worker, p *part) error {
-	in, err := w.measuredRows(h.shape)
-	if err != nil {
-		return err
-	}
-	return h.joinSeries(in.split(p.rows, h.division, h.width(), h.numbersOf(p)))
 }
 
 // joinSeries adds the cells of the series in a row group to the cells of the other row groups.
@@ -471,10 +562,10 @@ func (h *histogram) series() []query.Series {
 	for i := range h.width() {
 		s := query.Series{Kind: h.shape.KindOf(i + 1)}
 		if i < len(h.first) {
-			s.Value = string(h.values.At(int32(h.first[i])))
+			s.Value = string(h.first[i].text)
 		}
 		if s.Kind == query.SeriesOther {
-			s.Distinct = h.distinct() - query.DistinctValues(all)
+			s.Distinct = h.allDistinct() - query.DistinctValues(all)
 		}
 		var total sum
 		for _, start := range starts {

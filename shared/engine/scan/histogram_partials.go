@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -60,29 +61,44 @@ func (in *measuredRows) cellsOf(split map[int64][]cell) *cellsOfRows {
 	return p
 }
 
-// join ranks the values of row group i, and counts the different ones of its segments.
-func (h *histogram) join(i int, p *cellsOfRows) error {
+// join adds the values of a row group to the totals, and counts the different ones of its segments.
+func (h *histogram) join(p *cellsOfRows) error {
 	places := make([]int32, len(p.hashes))
-	h.parts[i] = part{places: places, cells: p}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	before := h.bytes()
 	for value, hash := range p.hashes {
-		places[value] = h.place(p.texts.At(int32(value)), hash)
+		places[value] = parquet.Absent
+		if text := p.texts.At(int32(value)); h.ranks(text) {
+			places[value] = h.place(text, hash)
+		}
 	}
 	for s := range p.segments {
 		of := &p.segments[s]
 		shared := within(h.shared, of.start)
 		for n, value := range of.values {
-			h.totals[places[value]].join(of.cells[n].sum)
+			place := places[value]
+			if place == parquet.Absent {
+				continue
+			}
+			h.totals[place].join(of.cells[n].sum)
 			if shared {
-				h.together.add(sharedKey(of.start, places[value]))
+				h.together.add(sharedKey(of.start, place))
 			} else {
-				h.alone++
+				h.distinct++
 			}
 		}
 	}
-	return h.reserve(before, p.bytes())
+	return h.reserve()
+}
+
+// countRecords counts a histogram that is not split.
+func (h *histogram) countRecords(ctx context.Context) error {
+	for _, p := range h.counted {
+		if err := h.joinAll(p); err != nil {
+			return err
+		}
+	}
+	return counting[*cellsOfRows]{question: h.question, count: h.countAll, join: h.joinAll}.run(ctx, h.run, h.groups)
 }
 
 // countAll counts a row group of a histogram that is not split.

@@ -60,7 +60,11 @@ func (r *run) cellsOfParts(days []rolledUpDay) (all []*cellsOfRows, _ error) {
 		}
 		in := varints.Reader{Bytes: content}
 		for len(in.Bytes) > 0 {
-			all = append(all, readCells(&in))
+			p := readCells(&in)
+			if err := r.reserve(p.bytes()); err != nil {
+				return nil, err
+			}
+			all = append(all, p)
 		}
 		if in.Failed {
 			return nil, unusable(rollup.ErrInvalid)

@@ -122,6 +122,11 @@ var errTooLarge = fmt.Errorf("%w", ErrUnsupported)
 // isShort reports whether an error of reserve is that memory is short.
 func isShort(err error) bool { return errors.Is(err, errTooLarge) || errors.Is(err, ErrBusy) }
 
+// mayDivide reports whether a histogram or stats that has failed with an error should be counted in parts. While other
+// queries use the memory, it is better to wait for them. Objects of a Source are not read several times, because that
+// costs requests and takes long; the service of the lake answers instead.
+func (r *run) mayDivide(err error) bool { return errors.Is(err, errTooLarge) && r.source == nil }
+
 // spare counts memory as reserve does, unless more than most bytes would then be in use. In that case nothing is
 // counted even for a moment, because others would find too little.
 func (r *run) spare(bytes, most int64) bool {
@@ -444,6 +449,9 @@ const fewKept = 1. / 4
 // keep keeps columns of the group for another pass. If memory is short, or only few columns would fit, it keeps none,
 // and the pass reads them again.
 func (w *worker) keep(names []string) {
+	if w.group.columns != nil {
+		return
+	}
 	kept := map[parquet.Column]*parquet.ColumnValues{}
 	bytes := int64(0)
 	for _, name := range names {
@@ -464,6 +472,11 @@ func (w *worker) keep(names []string) {
 		delete(w.columns, stored)
 	}
 	w.group.columns = kept
+}
+
+// mayKeepRows reports whether there is enough memory to keep rows for another pass. It counts the memory.
+func (w *worker) mayKeepRows(rows []int32) bool {
+	return areFirstRows(rows) || w.run.spare(int64(4*cap(rows)), w.run.memory/2)
 }
 
 // all reads several columns of single values.

@@ -18,18 +18,90 @@ type grouping struct {
 	segments    query.Segmentation
 	percentiles bool
 	keysOf      func(w *worker) (keyColumn, error) // the values of the rows of a row group; nil: none has any
-	most        int                                // groups; 0: any number
+	limited     bool                               // to most groups
+	most        int
+	part        partOfGroups // that is counted
 
-	mu     sync.Mutex
-	values parquet.Dictionary
-	index  map[segmentValue]int32 // in groups
-	groups []groupOfRows
+	mu       sync.Mutex
+	values   parquet.Dictionary
+	index    map[segmentValue]int32 // in groups
+	groups   []groupOfRows
+	reserved int64 // bytes of all
 }
 
 func newGrouping(r *run, keysOf func(*worker) (keyColumn, error), percentiles bool) *grouping {
 	return &grouping{
 		run: r, segments: r.segments(), percentiles: percentiles, keysOf: keysOf,
 	}
+}
+
+// forget forgets what has been counted.
+func (g *grouping) forget() {
+	g.run.unreserve(g.reserved)
+	g.values, g.index, g.groups, g.reserved = parquet.Dictionary{}, nil, nil, 0
+}
+
+// partOfGroups holds all groups or, if it is divided, those of some segments. If these are only one, it may hold only the
+// values whose hashes begin with the given bits.
+type partOfGroups struct {
+	divided  bool
+	segments query.Segmentation
+	span
+	bits   uint
+	prefix uint64
+}
+
+// allGroups returns the part with all groups of the query.
+func (r *run) allGroups() partOfGroups {
+	segments, reach := r.segments(), r.reach.Span()
+	return partOfGroups{segments: segments, span: span{segments.Start(reach.FromMs), segments.Start(reach.ToMs)}}
+}
+
+// halves divides the part in two: by time if it has several segments. It returns false if that would not help.
+func (p partOfGroups) halves() (first, second partOfGroups, ok bool) {
+	p.divided = true
+	first, second = p, p
+	if p.first < p.last {
+		first.last = p.segments.Start((p.first + p.last) / 2 * 1000)
+		second.first = p.segments.Start(p.segments.EndMs(first.last))
+		return first, second, true
+	}
+	first.bits, first.prefix = p.bits+1, 2*p.prefix
+	second.bits, second.prefix = p.bits+1, 2*p.prefix+1
+	return first, second, p.bits < maxPartBits
+}
+
+// rowGroups returns the row groups that can have records of the part.
+func (p *partOfGroups) rowGroups(all []*group) (found []*group) {
+	if !p.divided {
+		return all
+	}
+	for _, g := range all {
+		if p.segments.Start(g.MaxTsMs) >= p.first && p.segments.Start(g.MinTsMs) <= p.last {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+// of returns the groups of a row group that belong to the part.
+func (p *partOfGroups) of(r *run, all *groupsOfRows) (found []groupOfRows) {
+	if !p.divided {
+		return all.groups
+	}
+	hashes := make([]uint64, all.values.Len()+1) // of the values, by their numbers plus one; the first is of no value
+	if p.bits > 0 {
+		hashes[0] = r.textHash(nil).hash // so a host without a name belongs to the part of no host
+		for value := range int32(all.values.Len()) {
+			hashes[value+1] = r.textHash(all.values.At(value)).hash
+		}
+	}
+	for _, group := range all.groups {
+		if p.first <= group.segment && group.segment <= p.last && hashes[group.value+1]>>(64-p.bits) == p.prefix {
+			found = append(found, group)
+		}
+	}
+	return found
 }
 
 type segmentValue struct {
@@ -162,16 +234,17 @@ func eachValue(
 
 // join adds the figures of a row group to the figures of the other row groups.
 func (g *grouping) join(of *groupsOfRows) error {
+	groups := g.part.of(g.run, of)
 	numbers := make([]int32, of.values.Len()) // of the values in g.values, plus one; 0: not looked up yet
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.index == nil { // most row groups have about as many groups, and others
-		expected := min(len(of.groups)*g.run.surveyed, 1<<16)
+		expected := min(len(groups)*g.run.surveyed, 1<<16)
 		g.index, g.groups = make(map[segmentValue]int32, expected), make([]groupOfRows, 0, expected)
 	}
 	taken := int64(0)
-	for i := range of.groups {
-		key := of.groups[i].segmentValue
+	for i := range groups {
+		key := groups[i].segmentValue
 		if key.value != parquet.Absent {
 			code, bytes := addEntry(&g.values, &of.values, key.value, numbers)
 			key.value, taken = code, taken+bytes
@@ -184,13 +257,17 @@ func (g *grouping) join(of *groupsOfRows) error {
 			taken += groupFiguresBytes
 		}
 		figures := &g.groups[at]
-		figures.traffic.join(&of.groups[i].traffic)
-		taken += figures.durations.join(of.groups[i].durations)
+		figures.traffic.join(&groups[i].traffic)
+		taken += figures.durations.join(groups[i].durations)
 	}
-	if g.most > 0 && len(g.groups) > g.most {
-		return engine.GroupsError(g.most)
+	if g.limited && len(g.groups) > g.most {
+		return engine.GroupsError(query.MaxStatsRows)
 	}
-	return g.run.reserve(taken)
+	err := g.run.reserve(taken)
+	if err == nil {
+		g.reserved += taken
+	}
+	return err
 }
 
 // rows returns the figures by segment, then by value. The records without a value are the last of a segment.

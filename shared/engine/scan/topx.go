@@ -114,7 +114,7 @@ func (t *topX) rank(w *worker, i int) error {
 		t.storeNone(i)
 		return nil
 	}
-	t.keepRows(i, rows)
+	t.keepRows(w, i, rows)
 	blocked, err := w.column("blocked", "")
 	if err != nil {
 		return err
@@ -147,9 +147,9 @@ func (t *topX) rank(w *worker, i int) error {
 }
 
 // keepRows keeps the matching rows of row group i for the other passes if there is enough memory.
-func (t *topX) keepRows(i int, rows []int32) {
+func (t *topX) keepRows(w *worker, i int, rows []int32) {
 	t.found[i] = true
-	if areFirstRows(rows) || t.run.spare(int64(4*cap(rows)), t.run.memory/2) {
+	if w.mayKeepRows(rows) {
 		t.chosen[i] = rows
 	}
 }

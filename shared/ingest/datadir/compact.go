@@ -1,18 +1,21 @@
 package datadir
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/filelock"
 	"github.com/orrery/orrery/shared/ingest"
 	"github.com/orrery/orrery/shared/ingest/datadir/manifest"
@@ -52,6 +55,9 @@ type CompactReport struct {
 // were replaced or expired longer ago than the grace, and those of rejected lines that are older than 90 days, or than
 // what is kept. Readers can continue: a query reads either the objects before or the object after. Several compactions,
 // imports and servers may run at the same time. Compact changes no entry of the ledger.
+//
+// If the disk is too full to merge an hour, Compact merges no further ones, but removes files of all hours. Then it returns
+// the error with the report.
 func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactReport, error) {
 	if options.MinObjects == 0 {
 		options.MinObjects = 2
@@ -67,12 +73,19 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 	if err != nil {
 		return report, fmt.Errorf("compact: %w", err)
 	}
+	var full error
 	for i, hour := range hours {
 		if err := ctx.Err(); err != nil {
 			return report, fmt.Errorf("compact: %w", err)
 		}
-		if err := s.compactHour(ctx, hour, options, &report); err != nil {
-			return report, fmt.Errorf("compact hour %s: %w", hour, err)
+		err := s.compactHour(ctx, hour, options, &report)
+		if err != nil {
+			err = fmt.Errorf("compact hour %s: %w", hour, err)
+		}
+		if fault.IsFull(err) {
+			full, options.MinObjects = cmp.Or(full, err), math.MaxInt
+		} else if err != nil {
+			return report, err
 		}
 		if options.Progress != nil {
 			options.Progress(i+1, len(hours))
@@ -80,10 +93,10 @@ func (s *Store) Compact(ctx context.Context, options CompactOptions) (CompactRep
 	}
 	pruned, err := s.pruneQuarantine(ctx)
 	report.Removed += pruned
-	if err = errors.Join(err, s.pruneUnfinished(ctx)); err != nil {
+	if err = errors.Join(err, s.pruneUnfinished(ctx)); err != nil && full == nil {
 		return report, fmt.Errorf("compact: %w", err)
 	}
-	return report, nil
+	return report, full
 }
 
 // compactHour merges and sweeps one hour, unless another process is compacting it.
@@ -107,6 +120,7 @@ func (s *Store) compactHour(
 	if len(objects) >= options.MinObjects {
 		objects = withoutNewer(objects, report)
 	}
+	var merging error
 	if len(objects) >= options.MinObjects {
 		staging := filepath.Join(s.stagingRoot(), key)
 		err := s.mergeHour(ctx, hour, objects, staging, report)
@@ -116,11 +130,12 @@ func (s *Store) compactHour(
 				err = s.mergeHour(ctx, hour, whole, staging, report)
 			}
 		}
-		if err != nil {
+		if err != nil && !fault.IsFull(err) {
 			return err
 		}
+		merging = err
 	}
-	return s.sweep(ctx, hour, options.Grace, report)
+	return errors.Join(merging, s.sweep(ctx, hour, options.Grace, report))
 }
 
 // withoutDamaged returns the objects that can be read, after a merge of them has failed with an error, and adds the

@@ -71,7 +71,7 @@ func (t *Tidier) expire(ctx context.Context) {
 	if t.keep == nil {
 		return
 	}
-	r, err := t.product.Store.Expire(ctx, *t.keep, false)
+	r, err := t.product.Expire(ctx, *t.keep, false)
 	what := []any{
 		"keep", source.FormatKeep(*t.keep), "hours", r.Hours, "records", r.Records, "of", r.Of, "bytes", r.Bytes,
 	}
