@@ -190,8 +190,21 @@ func TestBundleOfDamagedObjects(t *testing.T) {
 	if n := len(listed()); n != 1 {
 		t.Errorf("an hour later, %d objects are listed", n)
 	}
+	w.time = testTime.Add(40 * time.Minute)
+	for _, change := range []func(){
+		func() { w.spoil(names[0], func(string) string { return "x" }) },
+		func() { _ = w.lake.Delete(t.Context(), names[0]) },
+	} {
+		change()
+		if report := w.compact(); report.Bundled != 20 || len(report.Unbundled) > 0 {
+			t.Errorf("after its bundle was changed: %+v", report)
+		}
+		if again := w.opened(200); len(again) != 1 || again[0] != names[0] {
+			t.Errorf("a question opens %v", again)
+		}
+	}
 	w.spoil(names[0], func(string) string { return "x" })
-	w.pass(3 * time.Hour)
+	w.pass(4 * time.Hour)
 	if report := w.compact(); report.Hours != 1 || len(report.Damaged) > 0 {
 		t.Errorf("%+v", report)
 	}

@@ -106,12 +106,12 @@ func (c *Compactor) bundleHour(
 		note(err)
 		return ctx.Err() == nil
 	}
-	if !known.Saved.IsZero() && c.Now().Sub(known.Saved) > bundle.Renewed {
-		if err := known.Save(ctx, c.Table, c.Now(), known.Bundles); err != nil && !errors.Is(err, lakestate.ErrConflict) {
-			note(err)
-		}
+	members, err := c.renewBundles(ctx, hour, known)
+	if err != nil {
+		note(err)
+		return ctx.Err() == nil
 	}
-	groups := c.groupsToBundle(objects, known.MemberNames(), least)
+	groups := c.groupsToBundle(objects, members, least)
 	var mu sync.Mutex // of the report
 	inTime, err := c.each(ctx, len(groups), func(ctx context.Context, i int) (began bool, _ error) {
 		var size int64
@@ -133,6 +133,42 @@ func (c *Compactor) bundleHour(
 		return true, ctx.Err()
 	})
 	return inTime && err == nil
+}
+
+// renewBundles removes the bundles of an hour that were replaced or removed since they were put, and has the table keep the
+// others. It returns the names of the members of these.
+func (c *Compactor) renewBundles(
+	ctx context.Context, hour lake.Partition, known bundle.Hour,
+) (members map[string]bool, _ error) {
+	if len(known.Bundles) == 0 {
+		return nil, nil
+	}
+	there := map[string]blob.Info{}
+	for info, err := range c.Lake.List(ctx, bundle.FolderOf(hour), "") {
+		if err != nil {
+			return nil, err
+		}
+		there[info.Name] = info
+	}
+	var changed []string
+	sound := slices.DeleteFunc(slices.Clone(known.Bundles), func(b bundle.Bundle) bool {
+		info := there[b.Info.Name]
+		differs := info.Size != b.Info.Size || info.ETag != b.Info.ETag
+		if differs {
+			changed = append(changed, b.Info.Name)
+		}
+		return differs
+	})
+	if len(changed) > 0 || c.Now().Sub(known.Saved) > bundle.Renewed {
+		err := known.Save(ctx, c.Table, c.Now(), sound)
+		if err == nil {
+			err = c.Lake.Delete(ctx, changed...)
+		}
+		if err != nil {
+			return nil, err // also if another compaction was first
+		}
+	}
+	return bundle.Hour{Bundles: sound}.MemberNames(), nil
 }
 
 // groupsToBundle groups the objects that may become bundles, in the order in which they arrived.
@@ -196,14 +232,17 @@ func (c *Compactor) bundle(ctx context.Context, hour lake.Partition, group []blo
 		members = append(members, infos[member.Name])
 	}
 	name := bundle.NameOf(hour, members)
-	if err := c.putMerged(ctx, name, file); err != nil {
-		return false, err
-	}
-	info, err := c.Lake.Head(ctx, name)
+	sum, err := bucket.FileSum(file)
 	if err != nil {
 		return false, err
 	}
-	sum, err := bucket.FileSum(file)
+	if err := c.Lake.PutFile(ctx, name, file, blob.Always); err != nil {
+		return false, err
+	}
+	info, err := c.Lake.Head(ctx, name)
+	if err == nil {
+		err = c.Lake.Verify(ctx, name, info.Size, sum)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -241,7 +280,7 @@ func (c *Compactor) mergeBundles(
 ) (merged bool, _ error) {
 	known, err := bundle.Read(ctx, c.Table, hour)
 	if err != nil {
-		return false, err
+		return false, ctx.Err()
 	}
 	left := map[string]bool{}
 	for _, object := range group {
