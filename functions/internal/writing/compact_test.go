@@ -70,7 +70,7 @@ func TestDayOfBillions(t *testing.T) {
 		aDay, ofObject = 2_600_000_000, 415_000
 		rate           = 35_000 // records a second and processor: BenchmarkCompaction
 		perHour        = aDay / ofObject / 24
-		bytesOfObject  = 11_000 // in the test
+		bytesOfObject  = 21_500 // in the test
 	)
 	w := newBacklog(t, 0, 0, func(c *cloud.Config) {
 		c.Group = 4 * bytesOfObject
@@ -89,6 +89,15 @@ func TestDayOfBillions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sizes := func() (bytes, objects int64) {
+		for info, err := range w.lake.List(t.Context(), "lake/fresh/", "") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes, objects = bytes+info.Size, objects+1
+		}
+		return bytes, objects
+	}
 	hours := testlevel.Of(5, 5, 24)
 	next, longest := 0, time.Duration(0)
 	free := testTime
@@ -104,6 +113,9 @@ func TestDayOfBillions(t *testing.T) {
 			if _, err := store.Import(t.Context(), rawlog.Log{Key: key}); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if bytes, n := sizes(); run == 0 && (bytes < n*bytesOfObject*9/10 || bytes > n*bytesOfObject*11/10) {
+			t.Fatalf("%d objects have %d bytes, not %d each", n, bytes, bytesOfObject)
 		}
 		if begins.Before(free) {
 			continue // another run is at work
