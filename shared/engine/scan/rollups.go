@@ -231,10 +231,13 @@ func (r *run) answers(day *rollup.Day, all bool) bool {
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
 func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
 
-// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day.
+// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day. All records
+// must be of the period, or of the same period of a diff.
 func (r *run) coversDay(day *rollup.Day) bool {
-	cut := func(o rollup.Object) bool { return o.Rows > 0 && !r.coversTimes(o.MinTsMs, o.MaxTsMs) }
-	return r.takesParts() || !slices.ContainsFunc(day.Objects, cut)
+	first, last := day.Times()
+	return r.takesParts() || slices.ContainsFunc(SpansOf(r.query), func(p query.Period) bool {
+		return p.FromMs <= first && last <= p.ToMs
+	})
 }
 
 // asked returns the objects of a rollup that are listed for the query, which may be about a part of the day. Objects of

@@ -530,6 +530,8 @@ func TestDiffOfDays(t *testing.T) {
 			{"timestamp between 2026-01-04 and 2026-01-05 23:59:59.999", period(at(1, 0), at(3, 0))},
 			{"timestamp between 2026-01-04 and 2026-01-05 23:59:59.999", period(at(1, 3), at(3, 0))},
 			{"timestamp between 2026-01-04 and 2026-01-05 23:59:59.999", query.Against{Kind: query.AgainstPrevious}},
+			{"timestamp between 2026-01-04 09:30:00 and 2026-01-05 23:59:59.999", query.Against{Kind: query.AgainstPrevious}},
+			{"timestamp between 2026-01-02 10:00:00 and 2026-01-04 23:59:59.999", period(at(1, 0), at(2, 9))},
 			{"timestamp between 2026-01-01 05:00:00 and 2026-01-02 23:59:59.999", period(at(4, 7), at(6, 0))},
 		} {
 			for _, limit := range []int{1, 5, 80} {
