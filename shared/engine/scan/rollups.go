@@ -80,7 +80,18 @@ func (r *Rollups) hashKey() rollup.HashKey {
 
 // Day returns the rollup of a subset of a day if it is of exactly these objects, and nil otherwise.
 func (r *Rollups) Day(start int64, subset rollup.Subset, objects []lake.Object) *rollup.Day {
-	day, _ := r.day(nil, r.folder.Path(start, subset), start)
+	return r.of(r.folder, start, subset, objects)
+}
+
+// Week is Day for a week.
+func (r *Rollups) Week(start int64, subset rollup.Subset, objects []lake.Object) *rollup.Day {
+	return r.of(r.folder.Weeks(), start, subset, objects)
+}
+
+func (r *Rollups) of(
+	folder rollupfile.Folder, start int64, subset rollup.Subset, objects []lake.Object,
+) *rollup.Day {
+	day, _ := r.day(nil, folder.Path(start, subset), start)
 	if day == nil || day.Subset != subset || day.HashID != r.hashKey().ID() || !sameObjects(day.Objects, objects) {
 		return nil
 	}
@@ -115,13 +126,18 @@ func (r *run) rollupAt(start int64) string {
 	if r.source != nil {
 		return r.rolledUpAt[start]
 	}
+	return r.rollupIn(r.rollups.folder, start)
+}
+
+// rollupIn returns the path of the rollup of a day or of a week for the query in a folder.
+func (r *run) rollupIn(folder rollupfile.Folder, start int64) string {
 	if len(r.subsets) == 1 {
-		path := r.rollups.folder.Path(start, r.subsets[0])
+		path := folder.Path(start, r.subsets[0])
 		if _, err := os.Stat(path); err == nil {
 			return path
 		}
 	}
-	return r.rollups.folder.Path(start, rollup.Subset{}) // all of its records may be of the subsets
+	return folder.Path(start, rollup.Subset{}) // all of its records may be of the subsets
 }
 
 // sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the
@@ -146,17 +162,24 @@ func identities(objects []lake.Object) []rollup.Object {
 }
 
 // ByDay returns the objects of each day, by its start in Unix seconds.
-func ByDay(objects []lake.Object) map[int64][]lake.Object {
-	days := map[int64][]lake.Object{}
+func ByDay(objects []lake.Object) map[int64][]lake.Object { return by(startOf, objects) }
+
+// ByWeek returns the objects of each week, by its start in Unix seconds.
+func ByWeek(objects []lake.Object) map[int64][]lake.Object { return by(weekOf, objects) }
+
+func by(start func(lake.Object) int64, objects []lake.Object) map[int64][]lake.Object {
+	of := map[int64][]lake.Object{}
 	for _, o := range objects {
-		days[startOf(o)] = append(days[startOf(o)], o)
+		of[start(o)] = append(of[start(o)], o)
 	}
-	return days
+	return of
 }
+
+func weekOf(o lake.Object) int64 { return rollup.WeekOf(startOf(o)) }
 
 func startOf(o lake.Object) int64 { return rollup.StartOf(o.Partition.Start()) }
 
-// rolledUpDay is a day, or an object of an hour, with its rollup.
+// rolledUpDay is a day, a week, or an object of an hour, with its rollup.
 type rolledUpDay struct {
 	*rollup.Day
 	path    string
@@ -166,12 +189,13 @@ type rolledUpDay struct {
 	part    *Part    // nil: it is none
 }
 
-// rolledUp returns the days, and of other days the objects, whose rollups can answer the query, the first one first. It
-// also returns the objects that are left.
+// rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first one
+// first. It also returns the objects that are left.
 func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.Object) {
 	if r.rollups == nil || r.fromRecords || !r.rollsUp() {
 		return nil, objects
 	}
+	days, objects = r.rolledUpWeeks(objects)
 	byDay, byHour := ByDay(objects), map[lake.Partition]int{}
 	ofDays := map[int64]string{}
 	var paths []string
@@ -209,6 +233,50 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	}
 	slices.SortFunc(days, func(a, b rolledUpDay) int { return cmp.Compare(a.Start, b.Start) })
 	return days, rest
+}
+
+// rolledUpWeeks returns the weeks whose rollups can answer the query, and the objects that are left.
+func (r *run) rolledUpWeeks(objects []lake.Object) (weeks []rolledUpDay, rest []lake.Object) {
+	switch r.query.Shape.(type) {
+	case query.TopX, query.Facets, query.Diff:
+	default:
+		return nil, objects
+	}
+	if r.source != nil {
+		return nil, objects
+	}
+	used := map[int64]bool{}
+	for start, of := range ByWeek(objects) {
+		path := r.rollupIn(r.rollups.folder.Weeks(), start)
+		week, version := r.rollupOf(path, start, of)
+		if week != nil && r.answers(week, true) {
+			weeks = append(weeks, rolledUpDay{Day: week, path: path, version: version, objects: of})
+			used[start] = true
+		}
+	}
+	if len(weeks) == 0 {
+		return nil, objects
+	}
+	return weeks, slices.DeleteFunc(slices.Clone(objects), func(o lake.Object) bool { return used[weekOf(o)] })
+}
+
+// daysOf returns the days of a week with their rollups, or nil if it is a day itself, or if one of them has no rollup.
+func (r *run) daysOf(week *rolledUpDay) (days []rolledUpDay) {
+	if r.source != nil || len(week.Segments) != 1 || week.Segments[0].Seconds != rollup.WeekLength {
+		return nil
+	}
+	for start, of := range ByDay(week.objects) {
+		path := r.rollupAt(start)
+		switch day, version := r.rollupOf(path, start, of); {
+		case day == nil:
+			return nil
+		case r.answers(day, true):
+			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
+		case !day.Lacks(r.subsets):
+			return nil
+		}
+	}
+	return days
 }
 
 // rollupOf returns the rollup of objects, and its version, or nil if there is none of exactly these. The path may be "".

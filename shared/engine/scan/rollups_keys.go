@@ -57,7 +57,17 @@ func (t *topX) rankDays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.keepListed(firstCandidates)
+	return t.keepListed(t.firstCandidates())
+}
+
+// firstCandidates is the number of keys of a row group or of a day that are compared by a time at first. The slowest keys
+// of days had few requests, so the winners are proven only if more of them are compared than there are winners.
+func (t *topX) firstCandidates() int {
+	n := firstCandidates
+	for len(t.days) > 0 && n < 3*t.shape.Limit && 4*n <= sizes.slowest {
+		n *= 4
+	}
+	return n
 }
 
 // keepListed keeps the n slowest keys of each day by each time.
@@ -142,6 +152,10 @@ func (w *worker) keysOfDay(t *topX, d, n int) (of keysOfDay, _ error) {
 // find returns the key with a hash: nil if the day does not have the key, or if it is not known. In that case there are
 // bounds of its times.
 func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bounds [3]rollup.Bound, _ error) {
+	bounds, member := of.members.Find(hash) // most days do not have most keys
+	if !member {
+		return nil, true, bounds, nil
+	}
 	if key, known := t.run.rollups.learned.find(t.learnedKey(dayKey{of.day, of.column, hash})); known {
 		return key, true, bounds, nil
 	}
@@ -154,8 +168,7 @@ func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bo
 	if err != nil || listed {
 		return &found, true, bounds, err
 	}
-	bounds, member := of.members.Find(hash)
-	return nil, !member, bounds, nil
+	return nil, false, bounds, nil
 }
 
 func (t *topX) learnedKey(key dayKey) learnedKey {
@@ -173,6 +186,12 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 		}
 	}
 	for d, keys := range byDay {
+		if days := t.run.daysOf(&t.days[d]); days != nil {
+			if err := t.readWeek(ctx, days, keys); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := t.run.open(ctx, &t.days[d]); err != nil {
 			return err
 		}
@@ -194,6 +213,53 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 		}
 	}
 	return t.askKeys(ctx, byPart)
+}
+
+// readWeek learns the figures of keys of a week from the rollups of its days, and from the records of those that lack
+// them.
+func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey) error {
+	of := newTopX(t.run, t.shape, days, nil)
+	tables := make([]hashTable, len(of.keys)) // of the wanted keys of each column
+	for _, key := range wanted {
+		tables[key.column].add(key.hash)
+	}
+	found := make([][]rollup.Key, len(of.keys)) // by place; without requests: no day has the key
+	for n := range found {
+		found[n] = make([]rollup.Key, tables[n].n)
+	}
+	var mu sync.Mutex
+	err := of.eachOfDays(ctx, keysInDays{
+		columns: func(n int) bool { return tables[n].n > 0 },
+		hashes:  func(n int) []textHash { return tables[n].hashes() },
+		add: func(n, place int, key *rollup.Key) error {
+			mu.Lock()
+			defer mu.Unlock()
+			sum := &found[n][place]
+			if len(sum.Requests) == 0 {
+				*sum = *key
+				return nil
+			}
+			check := keyCheck{sum.Check, true}
+			if err := check.compare(key.Check); err != nil {
+				return err
+			}
+			figures := figuresOf(sum)
+			figures.join(figuresOf(key))
+			*sum = figures.rolledUp(textHash{sum.Hash.First, sum.Check}, []byte(sum.Text))
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range wanted {
+		learned := &found[key.column][tables[key.column].place(key.hash)]
+		if len(learned.Requests) == 0 {
+			learned = nil
+		}
+		t.remember(key, learned)
+	}
+	return nil
 }
 
 // remember keeps a key of a day with its figures; nil: the day does not have it.

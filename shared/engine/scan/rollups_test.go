@@ -64,7 +64,7 @@ func rolledUp(t *testing.T, objects []lake.Object, write func(start int64) bool)
 		if !write(start) {
 			continue
 		}
-		if err := scan.RollUpDay(t.Context(), ofDay(start, of), o, folder.Write); err != nil {
+		if err := scan.RollUpAll(t.Context(), ofDay(start, of), o, folder.Write); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -538,7 +538,6 @@ func TestDiffOfDays(t *testing.T) {
 				for _, by := range []string{query.DefaultDiff, "ip,tags,status", "url,status"} {
 					shape := query.Diff{Limit: limit, Least: 3, Against: of.against, By: querytest.Dimensions(by)}
 					q := bind(t, of.filter, shape)
-					shape = q.Shape.(query.Diff)
 					touched := touching(q, objects)
 					got, read, err := scan.Answer(t.Context(), q, touched, o)
 					if err != nil {
@@ -547,26 +546,7 @@ func TestDiffOfDays(t *testing.T) {
 					if name == "all" && by != "url,status" && len(read) == len(touched) {
 						t.Errorf("%s %s: all objects were read", q, by)
 					}
-					want := reference.Evaluate(&q, all).Diff
-					texts := func(a query.DiffAnswer) (list []string) {
-						for _, f := range query.Findings(shape, a) {
-							list = append(list, fmt.Sprint(f.By, " ", f.Value, " ", f.Sides, " ", f.Score))
-						}
-						return list
-					}
-					expected := texts(want)
-					findings += len(expected)
-					if diff := cmp.Diff(expected, texts(got.Diff)); diff != "" {
-						t.Errorf("%s %s %s (-reference +scan):\n%s", name, q, by, diff)
-					}
-					for _, a := range []*query.DiffAnswer{&want, &got.Diff} {
-						for i := range a.Terms {
-							a.Terms[i].Values = nil
-						}
-					}
-					if diff := cmp.Diff(want, got.Diff); diff != "" {
-						t.Errorf("%s %s %s (-reference +scan):\n%s", name, q, by, diff)
-					}
+					findings += checkDiff(t, q, all, got.Diff)
 				}
 			}
 		}
@@ -574,4 +554,29 @@ func TestDiffOfDays(t *testing.T) {
 	if findings == 0 {
 		t.Error("there are no findings")
 	}
+}
+
+// checkDiff checks that a diff has the findings of the reference, and returns their number.
+func checkDiff(t *testing.T, q query.Query, rows []*lake.Row, got query.DiffAnswer) (findings int) {
+	t.Helper()
+	want := reference.Evaluate(&q, rows).Diff
+	texts := func(a query.DiffAnswer) (list []string) {
+		for _, f := range query.Findings(q.Shape.(query.Diff), a) {
+			list = append(list, fmt.Sprint(f.By, " ", f.Value, " ", f.Sides, " ", f.Score))
+		}
+		return list
+	}
+	expected := texts(want)
+	if diff := cmp.Diff(expected, texts(got)); diff != "" {
+		t.Errorf("%s (-reference +scan):\n%s", q, diff)
+	}
+	for _, a := range []*query.DiffAnswer{&want, &got} {
+		for i := range a.Terms {
+			a.Terms[i].Values = nil
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-reference +scan):\n%s", q, diff)
+	}
+	return len(expected)
 }

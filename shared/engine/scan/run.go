@@ -49,6 +49,7 @@ type run struct {
 	rolledUpObjects map[string]string // those of objects, by the paths of these
 	fromRecords     bool              // although there are rollups
 	sizes           listSizes         // of the lists that it makes
+	before          []rolledUpDay     // the days before the one that it rolls up
 	crew            Crew              // that has counted parts; nil: there are none
 	opened          []rolledUpDay     // whose records are needed, too: their rollups do not have all figures
 	partials        *Partials

@@ -137,7 +137,7 @@ func (t *topX) rank(w *worker, i int) error {
 			if times, err = w.timesOf(&of.keyColumn, nil, len(of.hashes), rows); err != nil {
 				return err
 			}
-			if err := k.keepSlowest(i, firstCandidates, times, of.hashes); err != nil {
+			if err := k.keepSlowest(i, t.firstCandidates(), times, of.hashes); err != nil {
 				return err
 			}
 		}
@@ -188,7 +188,7 @@ func (t *topX) choose(ctx context.Context) error {
 	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error {
 		return orDivide(t.keys[i], t.keys[i].rankByBlocked())
 	})
-	for n := firstCandidates; err == nil; n *= 4 {
+	for n := t.firstCandidates(); err == nil; n *= 4 {
 		for _, k := range t.keys {
 			if err := orDivide(k, k.takeSlowest()); err != nil {
 				return err
