@@ -61,6 +61,12 @@ func (d *Day) Lacks(subsets []Subset) bool {
 	return len(subsets) > 0 && d.Complete && !slices.ContainsFunc(d.Subsets, func(s Subset) bool { return slices.Contains(subsets, s) })
 }
 
+// Tells reports whether the rollup of all records of a day tells which of some subsets the day has.
+func (d *Day) Tells(subsets []Subset) bool {
+	return d.Subset == Subset{} && d.Divided &&
+		(d.Complete || !slices.ContainsFunc(subsets, func(s Subset) bool { return !slices.Contains(d.Subsets, s) }))
+}
+
 // Parts returns the subsets of a day that have rollups of their own. The only subset with records needs none.
 func (d *Day) Parts() []Subset {
 	if d.Complete && len(d.Subsets) == 1 {

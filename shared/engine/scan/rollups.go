@@ -120,24 +120,30 @@ func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day,
 	return day, version
 }
 
-// rollupAt returns the path of the rollup of a day for the query: its name in the source, if there is one. It returns ""
-// if there is no rollup.
-func (r *run) rollupAt(start int64) string {
+// rollupsAt returns the paths of the rollups of a day that can answer a query about subsets: one of the subset or of the
+// day, or, for several subsets, the one of the day and then those of the subsets. A path is "" if there is no rollup.
+func (r *run) rollupsAt(start int64, subsets []rollup.Subset) []string {
 	if r.source != nil {
 		return r.rolledUpAt[start]
 	}
-	return r.rollupIn(r.rollups.folder, start)
+	return rollupsIn(r.rollups.folder, start, subsets)
 }
 
-// rollupIn returns the path of the rollup of a day or of a week for the query in a folder.
-func (r *run) rollupIn(folder rollupfile.Folder, start int64) string {
-	if len(r.subsets) == 1 {
-		path := folder.Path(start, r.subsets[0])
+// rollupsIn is rollupsAt for a day or a week of a folder.
+func rollupsIn(folder rollupfile.Folder, start int64, subsets []rollup.Subset) (paths []string) {
+	if len(subsets) == 1 {
+		path := folder.Path(start, subsets[0])
 		if _, err := os.Stat(path); err == nil {
-			return path
+			return []string{path}
 		}
 	}
-	return folder.Path(start, rollup.Subset{}) // all of its records may be of the subsets
+	paths = append(paths, folder.Path(start, rollup.Subset{})) // all of its records may be of the subsets
+	if len(subsets) > 1 {
+		for _, subset := range subsets {
+			paths = append(paths, folder.Path(start, subset))
+		}
+	}
+	return paths
 }
 
 // sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the
@@ -197,11 +203,11 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	}
 	days, objects = r.rolledUpWeeks(objects)
 	byDay, byHour := ByDay(objects), map[lake.Partition]int{}
-	ofDays := map[int64]string{}
+	ofDays := map[int64][]string{}
 	var paths []string
 	for start := range byDay {
-		ofDays[start] = r.rollupAt(start)
-		paths = append(paths, ofDays[start])
+		ofDays[start] = r.rollupsAt(start, r.subsets)
+		paths = append(paths, ofDays[start]...)
 	}
 	for _, o := range objects {
 		paths = append(paths, r.rolledUpObjects[o.Path])
@@ -210,14 +216,8 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	r.expectRollups(paths)
 	used := map[int64]bool{}
 	for start, of := range byDay {
-		switch day, version := r.rollupOf(ofDays[start], start, of); {
-		case day == nil:
-		case r.answers(day, true):
-			days = append(days, rolledUpDay{Day: day, path: ofDays[start], version: version, objects: of})
-			used[start] = true
-		case day.Lacks(r.subsets):
-			used[start] = true
-		}
+		found, ok := r.rolledUpAs(ofDays[start], start, of, r.subsets)
+		days, used[start] = append(days, found...), ok
 	}
 	for _, o := range objects {
 		if used[startOf(o)] {
@@ -225,13 +225,13 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 		}
 		path, of := r.rolledUpObjects[o.Path], []lake.Object{o}
 		day, version := r.rollupOf(path, o.Partition.Start()/1000, of)
-		if day != nil && r.answers(day, byHour[o.Partition] == 1) {
+		if day != nil && day.Has(r.subsets) && r.answers(day, byHour[o.Partition] == 1) {
 			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
 			continue
 		}
 		rest = append(rest, o)
 	}
-	slices.SortFunc(days, func(a, b rolledUpDay) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(days, func(a, b rolledUpDay) int { return cmp.Compare(a.Start, b.Start) })
 	return days, rest
 }
 
@@ -247,17 +247,58 @@ func (r *run) rolledUpWeeks(objects []lake.Object) (weeks []rolledUpDay, rest []
 	}
 	used := map[int64]bool{}
 	for start, of := range ByWeek(objects) {
-		path := r.rollupIn(r.rollups.folder.Weeks(), start)
-		week, version := r.rollupOf(path, start, of)
-		if week != nil && r.answers(week, true) {
-			weeks = append(weeks, rolledUpDay{Day: week, path: path, version: version, objects: of})
-			used[start] = true
-		}
-	}
-	if len(weeks) == 0 {
-		return nil, objects
+		found, ok := r.rolledUpAs(rollupsIn(r.rollups.folder.Weeks(), start, r.subsets), start, of, r.subsets)
+		weeks, used[start] = append(weeks, found...), ok
 	}
 	return weeks, slices.DeleteFunc(slices.Clone(objects), func(o lake.Object) bool { return used[weekOf(o)] })
+}
+
+// rolledUpAs returns the rollups of a day or of a week that can answer the query about subsets together: none, if the day
+// has no records of the subsets. paths are those of rollupsAt. ok is false if the records must be read.
+func (r *run) rolledUpAs(
+	paths []string, start int64, objects []lake.Object, subsets []rollup.Subset,
+) (found []rolledUpDay, ok bool) {
+	if len(paths) == 0 {
+		return nil, false
+	}
+	take := func(path string, is func(*rollup.Day) bool) (day *rollup.Day, ok bool) {
+		day, version := r.rollupOf(path, start, objects)
+		if ok = day != nil && is(day) && r.answers(day, true); ok {
+			found = append(found, rolledUpDay{Day: day, path: path, version: version, objects: objects})
+		}
+		return day, ok
+	}
+	day, ok := take(paths[0], func(day *rollup.Day) bool { return day.Has(subsets) })
+	switch {
+	case day == nil || ok:
+		return found, ok
+	case day.Lacks(subsets):
+		return nil, true
+	case len(paths) == 1 || !day.Tells(subsets):
+		return nil, false
+	}
+	for i, subset := range subsets {
+		if !slices.Contains(day.Subsets, subset) {
+			continue
+		}
+		if _, ok := take(paths[i+1], func(day *rollup.Day) bool { return day.Subset == subset }); !ok {
+			return nil, false
+		}
+	}
+	if len(found) > 1 && !addsUp(r.query.Shape) {
+		return nil, false
+	}
+	return found, true
+}
+
+// addsUp reports whether the figures of two subsets of a day add up to those of both. Numbers of different addresses do
+// not, and lists of minutes are sorted.
+func addsUp(shape query.Shape) bool {
+	switch shape.(type) {
+	case query.Stats, query.TopX, query.Facets, query.Diff:
+		return true
+	}
+	return false
 }
 
 // daysOf returns the days of a week with their rollups, or nil if it is a day itself, or if one of them has no rollup.
@@ -265,16 +306,16 @@ func (r *run) daysOf(week *rolledUpDay) (days []rolledUpDay) {
 	if r.source != nil || len(week.Segments) != 1 || week.Segments[0].Seconds != rollup.WeekLength {
 		return nil
 	}
+	subsets := r.subsets
+	if week.Subset != (rollup.Subset{}) {
+		subsets = []rollup.Subset{week.Subset}
+	}
 	for start, of := range ByDay(week.objects) {
-		path := r.rollupAt(start)
-		switch day, version := r.rollupOf(path, start, of); {
-		case day == nil:
-			return nil
-		case r.answers(day, true):
-			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
-		case !day.Lacks(r.subsets):
+		found, ok := r.rolledUpAs(rollupsIn(r.rollups.folder, start, subsets), start, of, subsets)
+		if !ok {
 			return nil
 		}
+		days = append(days, found...)
 	}
 	return days
 }
@@ -291,9 +332,9 @@ func (r *run) rollupOf(path string, start int64, objects []lake.Object) (*rollup
 	return day, version
 }
 
-// answers reports whether a rollup can answer the query. all says that no other object has records of its hours.
+// answers reports whether a rollup has the figures for the query. all says that no other object has records of its hours.
 func (r *run) answers(day *rollup.Day, all bool) bool {
-	return day.Has(r.subsets) && day.HashID == r.key.ID() && r.coversDay(day) && fits(day, r.query.Shape, r.segments(), all)
+	return day.HashID == r.key.ID() && r.coversDay(day) && fits(day, r.query.Shape, r.segments(), all)
 }
 
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.

@@ -192,27 +192,47 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 			}
 			continue
 		}
-		if err := t.run.open(ctx, &t.days[d]); err != nil {
+		if err := t.readDay(ctx, &t.days[d], keys); err != nil {
 			return err
-		}
-		wanted := map[string][]uint64{}
-		for _, key := range keys {
-			column := t.keys[key.column].column
-			wanted[column] = append(wanted[column], key.hash)
-		}
-		of, err := t.run.learnKeys(ctx, t.shape, t.days[d].groups, wanted)
-		if err != nil {
-			return err
-		}
-		t.run.releaseDay(t.days[d])
-		for _, key := range keys {
-			t.remember(key, of.keys[key.column].keyOf(key.hash))
-		}
-		for _, k := range of.keys {
-			k.ranks.free()
 		}
 	}
 	return t.askKeys(ctx, byPart)
+}
+
+// readDay learns the figures of keys of a day from its records.
+func (t *topX) readDay(ctx context.Context, day *rolledUpDay, keys []dayKey) error {
+	r := t.run
+	if day.Subset != (rollup.Subset{}) && len(r.subsets) > 1 { // the query is about others, too
+		own, err := r.ofSubset(ctx, day.Subset)
+		if err != nil {
+			return err
+		}
+		defer own.giveBack()
+		r = own
+	}
+	if err := r.open(ctx, day); err != nil {
+		return err
+	}
+	if r != t.run {
+		t.run.opened, r.opened = append(t.run.opened, r.opened...), nil
+	}
+	wanted := map[string][]uint64{}
+	for _, key := range keys {
+		column := t.keys[key.column].column
+		wanted[column] = append(wanted[column], key.hash)
+	}
+	of, err := r.learnKeys(ctx, t.shape, day.groups, wanted)
+	if err != nil {
+		return err
+	}
+	r.releaseDay(*day)
+	for _, key := range keys {
+		t.remember(key, of.keys[key.column].keyOf(key.hash))
+	}
+	for _, k := range of.keys {
+		k.ranks.free()
+	}
+	return nil
 }
 
 // readWeek learns the figures of keys of a week from the rollups of its days, and from the records of those that lack

@@ -53,6 +53,17 @@ func (r *run) open(ctx context.Context, day *rolledUpDay) error {
 	return nil
 }
 
+// ofSubset returns a scan of the records of a subset. The caller must call giveBack.
+func (r *run) ofSubset(ctx context.Context, subset rollup.Subset) (*run, error) {
+	conditions, err := subset.Conditions()
+	if err != nil {
+		return nil, err
+	}
+	q, o := r.query, r.options
+	q.Conditions, o.Partials = conditions, nil
+	return newRun(ctx, q, o), nil
+}
+
 // releaseDay frees the memory of what has been read of the objects of a day. Many days may be needed for a few keys
 // each.
 func (r *run) releaseDay(day rolledUpDay) {

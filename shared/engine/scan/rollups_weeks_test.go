@@ -204,3 +204,54 @@ func TestDiffOfWeeks(t *testing.T) {
 		}
 	}
 }
+
+// TestSeveralSubsets: answers about several branches from the rollups of each of them are the reference's, also if the lists
+// are so small that records must be read, too.
+func TestSeveralSubsets(t *testing.T) {
+	rows, _ := threeWeeks(t)
+	r := rand.New(rand.NewPCG(21, 23))
+	branches := []string{"a", "b", "c", "d"}
+	for i := range rows {
+		n := min(r.IntN(4), r.IntN(5))
+		if rows[i].Branch = nil; n < len(branches) && (rows[i].TsMs/86_400_000%2 == 0 || n > 0) {
+			rows[i].Branch = &branches[n]
+		}
+		if rows[i].TsMs/86_400_000%3 == 0 && rows[i].Branch == nil {
+			rows[i].Branch = &branches[3] // each record of some days has a branch
+		}
+	}
+	objects := stored(t, rows)
+	shapes := []query.Shape{
+		query.TopX{Limit: 4}, query.Facets{Limit: 3, By: querytest.Dimensions(query.DefaultFacets)},
+		query.Stats{SegmentSeconds: 86400, GroupByHostname: true}, query.Timeline{SegmentSeconds: 86400},
+		query.Counts{SegmentSeconds: 3600, By: countedHosts.By, Of: countedHosts.Of},
+	}
+	for name, of := range map[string]struct{ texts, undivided, known, slowest, blocked, unread int }{
+		"as usual": {100, 2048, 4000, 64, 80, 50}, "few keys": {1, 8, 12, 3, 6, 20}, "hardly any keys": {1, 0, 4, 1, 1, 15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer scan.SetListSizes(of.texts, of.undivided, of.known, of.slowest, of.blocked, 8)()
+			folder := rolledUp(t, objects, always)
+			addWeeks(t, folder, objects, always)
+			o := scan.Options{Rollups: scan.NewRollups(folder), NoFallback: true}
+			all, read := 0, 0
+			for n := range 12 * len(shapes) {
+				condition := []string{
+					`branch in ("a", "b")`, `branch in ("b", "c", "d")`, `branch in ("none", "c")`, `branch in ("a", "b", "c", "d")`,
+				}[n%4]
+				from := []string{"2026-01-01", "2026-01-05", "2026-01-09"}[n/4%3]
+				q := bind(t, "timestamp between "+from+" and 2026-01-21 23:59:59.999, "+condition, shapes[n%len(shapes)])
+				touched := touching(q, objects)
+				found, err := answerFrom(t, q, rows, touched, o)
+				if err != nil {
+					t.Fatalf("%T %s: %v", q.Shape, q, err)
+				}
+				all, read = all+len(touched), read+len(found)
+			}
+			t.Logf("%d of %d objects were read", read, all)
+			if 100*(all-read) < of.unread*all {
+				t.Errorf("%d of %d objects were read, want at most %d %%", read, all, 100-of.unread)
+			}
+		})
+	}
+}
