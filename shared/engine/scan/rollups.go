@@ -36,9 +36,9 @@ type learnedKey struct {
 	hash   uint64
 }
 
-// The number of bytes of rollups in memory, 300 of 40 hosts, and of keys.
+// The number of bytes of rollups in memory, 400 days of 40 hosts, and of keys.
 const (
-	maxRollups = 32 << 20
+	maxRollups = 64 << 20
 	maxLearned = 8 << 20
 )
 

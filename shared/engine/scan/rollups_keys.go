@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -446,14 +445,17 @@ func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 	if len(s.unknown) == 0 {
 		return nil
 	}
-	slices.SortFunc(s.unknown, func(a, b slowKey) int { return cmp.Or(a.place-b.place, a.day-b.day) })
-	byPlace := map[int][]slowKey{}
+	byPlace := make([][]slowKey, len(k.candidates))
 	for _, key := range s.unknown {
 		byPlace[key.place] = append(byPlace[key.place], key)
 	}
 	least := k.leastAverages(func(place int) bool { return byPlace[place] == nil })
 	most := map[int][3]float64{}
 	for place, days := range byPlace {
+		if days == nil {
+			continue
+		}
+		slices.SortFunc(days, func(a, b slowKey) int { return a.day - b.day }) // sums of floats depend on the order
 		loses := true
 		var of [3]float64
 		for _, label := range k.labels {
