@@ -26,9 +26,9 @@ type RollUpReport struct {
 	Removed int // days whose rollup did not match their objects, and that have none now
 }
 
-// RollUp writes the missing rollups of all days but the newest, and of all weeks but those of the oldest and of the newest
-// record. It first removes rollups that do not match the objects of their day or week, for example because records were
-// forgotten. If it is interrupted, it can be called again. progress, unless nil, is called after each day and week.
+// RollUp writes the missing rollups of all days but the newest, and of weeks that ended a day before the newest one, but for
+// the oldest week. It first removes rollups that do not match the objects of their day or week, for example because records
+// were forgotten. If it is interrupted, it can be called again. progress, unless nil, is called after each day and week.
 func (p *Product) RollUp(ctx context.Context, progress func(done, total int)) (report RollUpReport, _ error) {
 	return p.rollUpAll(ctx, true, progress)
 }
@@ -142,15 +142,15 @@ type spans struct {
 
 // toRollUp returns the days and the weeks with objects that can be rolled up.
 func (p *Product) toRollUp(kept *scan.Rollups, counted query.Counts, objects []lake.Object) (all struct{ days, weeks spans }) {
-	days := scan.ByDay(objects)
-	oldest, newest := int64(math.MaxInt64), int64(math.MinInt64)
-	for start := range days {
-		oldest, newest = min(oldest, start), max(newest, start)
+	days, weeks := scan.ByDay(objects), scan.ByWeek(objects)
+	if starts := slices.Sorted(maps.Keys(days)); len(starts) > 0 {
+		oldest, newest := starts[0], starts[len(starts)-1]
+		delete(days, newest)
+		maps.DeleteFunc(weeks, func(start int64, _ []lake.Object) bool {
+			// The oldest hours may be removed, one after the other. Late records of the day before the newest are frequent.
+			return start == rollup.WeekOf(oldest) || start+rollup.WeekLength >= newest
+		})
 	}
-	delete(days, newest)
-	weeks := scan.ByWeek(objects)
-	delete(weeks, rollup.WeekOf(oldest)) // its oldest hours may be removed, one after the other
-	delete(weeks, rollup.WeekOf(newest))
 	all.days = spans{p.rollups, rollup.DayLength, days, func(start int64, objects []lake.Object) bool {
 		return isRolledUp(kept.Day, start, objects, func(day *rollup.Day) bool {
 			_, known := day.HasCounts(counted)

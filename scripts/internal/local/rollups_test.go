@@ -170,7 +170,7 @@ func TestRollUp(t *testing.T) {
 	}
 }
 
-// TestRollUpWeeks: weeks between those of the oldest and of the newest record are rolled up. After records were forgotten
+// TestRollUpWeeks: weeks after that of the oldest record are rolled up when they are over for a day. After records were forgotten
 // or have arrived late, no rollup of the week is used that is not of its records.
 func TestRollUpWeeks(t *testing.T) {
 	folder := t.TempDir()
@@ -227,9 +227,9 @@ func TestRollUpWeeks(t *testing.T) {
 	importDays("a.example", "2026-01-01", "2026-01-05", "2026-01-09", "2026-01-11", "2026-01-12", "2026-01-18")
 	rollUp(local.RollUpReport{Days: 5, Weeks: 1})
 	are("2026-01-05")
-	importDays("b.example", "2026-01-06", "2026-01-19")
+	importDays("b.example", "2026-01-06", "2026-01-19", "2026-01-20")
 	expect("a.example b.example 2")
-	rollUp(local.RollUpReport{Days: 2, Weeks: 2})
+	rollUp(local.RollUpReport{Days: 3, Weeks: 2})
 	are("2026-01-05", "2026-01-12")
 	expect("a.example b.example 0")
 	rollUp(local.RollUpReport{})
