@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
-// Rollups finds the rollups of whole days, and of large objects of a Source. From these, a scan answers questions about
+// Rollups finds the rollups of whole days and weeks, and of large objects of a Source. From these, a scan answers questions about
 // all records, or about those of some branches: stats, timelines, topx, facets, and diffs of two periods. It keeps the
 // figures of the latest in memory, but not their lists. It is safe for concurrent use. A nil Rollups has none.
 type Rollups struct {
