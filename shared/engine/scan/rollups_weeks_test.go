@@ -238,8 +238,9 @@ func TestSeveralSubsets(t *testing.T) {
 			for n := range 12 * len(shapes) {
 				condition := []string{
 					`branch in ("a", "b")`, `branch in ("b", "c", "d")`, `branch in ("none", "c")`, `branch in ("a", "b", "c", "d")`,
-				}[n%4]
-				from := []string{"2026-01-01", "2026-01-05", "2026-01-09"}[n/4%3]
+					`branch in ("a", "b", "c"), branch in ("c", "b", "d")`, `branch in ("a", "b"), branch="a"`,
+				}[n/2%6]
+				from := []string{"2026-01-01", "2026-01-05", "2026-01-09"}[n%3]
 				q := bind(t, "timestamp between "+from+" and 2026-01-21 23:59:59.999, "+condition, shapes[n%len(shapes)])
 				touched := touching(q, objects)
 				found, err := answerFrom(t, q, rows, touched, o)
