@@ -17,6 +17,9 @@ type dayKey struct {
 	hash        uint64
 }
 
+// dayColumn names a column of topx in a day that is rolled up.
+type dayColumn struct{ day, column int }
+
 // ofDays calls do for each day and some columns.
 func (t *topX) ofDays(ctx context.Context, columns func(n int) bool, do func(w *worker, d, n int) error) error {
 	return t.run.each(ctx, len(t.days), func(w *worker, d int) error {
@@ -56,28 +59,22 @@ func (t *topX) rankDays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.keepListed(t.firstCandidates())
-}
-
-// firstCandidates is the number of keys of a row group or of a day that are compared by a time at first. The slowest keys
-// of days had few requests, so the winners are proven only if more of them are compared than there are winners.
-func (t *topX) firstCandidates() int {
-	n := firstCandidates
-	for len(t.days) > 0 && n < 3*t.shape.Limit && 4*n <= sizes.slowest {
-		n *= 4
+	if err := t.readSlowest(); err != nil {
+		return err
 	}
-	return n
+	return t.keepListed(t.firstCandidates)
 }
 
-// keepListed keeps the n slowest keys of each day by each time.
-func (t *topX) keepListed(n int) error {
-	for _, k := range t.keys {
-		k.allListed = true
-		for d := range t.days {
+// readSlowest reads the lists of the slowest keys. Those of days had few requests, so winners are only proven if more keys
+// of each list are compared than there are winners. So it makes more of them the first candidates, of row groups, too.
+func (t *topX) readSlowest() error {
+	shortest := math.MaxInt // of the lists from which keys were left out
+	for d, day := range t.days {
+		for n, k := range t.keys {
 			if !k.timed {
 				continue
 			}
-			content, err := t.run.section(t.days[d], rollup.SlowestName(k.column), nil)
+			content, err := t.run.section(day, rollup.SlowestName(k.column), nil)
 			if err != nil {
 				return err
 			}
@@ -85,8 +82,30 @@ func (t *topX) keepListed(n int) error {
 			if err != nil {
 				return unusable(err)
 			}
+			t.listed[dayColumn{d, n}] = listed
+			for _, of := range listed {
+				if !math.IsInf(of.Others, -1) {
+					shortest = min(shortest, len(of.Keys))
+				}
+			}
+		}
+	}
+	for len(t.days) > 0 && t.firstCandidates < 3*t.shape.Limit && 4*t.firstCandidates <= shortest {
+		t.firstCandidates *= 4
+	}
+	return nil
+}
+
+// keepListed keeps the n slowest keys of each day by each time.
+func (t *topX) keepListed(n int) error {
+	for column, k := range t.keys {
+		k.allListed = true
+		for d := range t.days {
+			if !k.timed {
+				continue
+			}
 			var found [3]slowest
-			for time, of := range listed {
+			for time, of := range t.listed[dayColumn{d, column}] {
 				found[time].others = of.Others
 				if n < len(of.Keys) {
 					found[time].others, k.allListed = of.Keys[n].Average, false

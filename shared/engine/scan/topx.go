@@ -70,14 +70,18 @@ type topX struct {
 	chosen    [][]int32       // these rows; nil: they are not kept
 	kept      [][]*keysOfRows // of each row group and column; nil: nothing is kept
 
+	firstCandidates int // slowest keys of each row group and day that are compared at first
+
 	days    []rolledUpDay
-	learned map[dayKey]*rollup.Key // that are not in the rollup of a day; nil: the day does not have the key
+	listed  map[dayColumn][3]rollup.Slowest // of days
+	learned map[dayKey]*rollup.Key          // that are not in the rollup of a day; nil: the day does not have the key
 }
 
 func newTopX(r *run, shape query.TopX, days []rolledUpDay, groups []*group) *topX {
 	t := &topX{
 		questions: r.questions(), run: r, shape: shape, groups: groups, found: make([]bool, len(groups)), chosen: make([][]int32, len(groups)),
-		kept: make([][]*keysOfRows, len(groups)), days: days, learned: map[dayKey]*rollup.Key{},
+		kept: make([][]*keysOfRows, len(groups)), days: days, listed: map[dayColumn][3]rollup.Slowest{}, learned: map[dayKey]*rollup.Key{},
+		firstCandidates: firstCandidates,
 	}
 	for _, part := range partsOf(shape) {
 		k := newKeys(r, part.Column, part.Labels, shape.Limit, len(groups)+len(days))
@@ -137,7 +141,7 @@ func (t *topX) rank(w *worker, i int) error {
 			if times, err = w.timesOf(&of.keyColumn, nil, len(of.hashes), rows); err != nil {
 				return err
 			}
-			if err := k.keepSlowest(i, t.firstCandidates(), times, of.hashes); err != nil {
+			if err := k.keepSlowest(i, t.firstCandidates, times, of.hashes); err != nil {
 				return err
 			}
 		}
@@ -188,7 +192,7 @@ func (t *topX) choose(ctx context.Context) error {
 	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error {
 		return orDivide(t.keys[i], t.keys[i].rankByBlocked())
 	})
-	for n := t.firstCandidates(); err == nil; n *= 4 {
+	for n := t.firstCandidates; err == nil; n *= 4 {
 		for _, k := range t.keys {
 			if err := orDivide(k, k.takeSlowest()); err != nil {
 				return err
