@@ -186,12 +186,13 @@ func answerOnce(
 		return answer, nil, len(days) > 0, err
 	}
 	answer, err = r.answer(ctx, days, groups)
-	opened := map[string]bool{} // two subsets of a day have the same objects
+	objects = slices.Clip(objects) // the caller's
+	opened := map[string]bool{}    // two subsets of a day have the same objects
 	for _, day := range r.opened {
-		groups = slices.Concat(groups, day.groups)
+		groups = append(groups, day.groups...)
 		for _, o := range day.objects {
 			if !opened[o.Path] {
-				objects = append(slices.Clip(objects), o)
+				objects = append(objects, o)
 			}
 			opened[o.Path] = true
 		}
