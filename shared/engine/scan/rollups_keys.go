@@ -62,13 +62,11 @@ func (t *topX) rankDays(ctx context.Context) error {
 	if err := t.readSlowest(); err != nil {
 		return err
 	}
-	return t.keepListed(t.firstCandidates)
+	return t.keepListed(firstCandidates)
 }
 
-// readSlowest reads the lists of the slowest keys. Those of days had few requests, so winners are only proven if more keys
-// of each list are compared than there are winners. So it makes more of them the first candidates, of row groups, too.
+// readSlowest reads the lists of the slowest keys.
 func (t *topX) readSlowest() error {
-	shortest := math.MaxInt // of the lists from which keys were left out
 	for d, day := range t.days {
 		for n, k := range t.keys {
 			if !k.timed {
@@ -83,20 +81,12 @@ func (t *topX) readSlowest() error {
 				return unusable(err)
 			}
 			t.listed[dayColumn{d, n}] = listed
-			for _, of := range listed {
-				if !math.IsInf(of.Others, -1) {
-					shortest = min(shortest, len(of.Keys))
-				}
-			}
 		}
-	}
-	for len(t.days) > 0 && t.firstCandidates < 3*t.shape.Limit && 4*t.firstCandidates <= shortest {
-		t.firstCandidates *= 4
 	}
 	return nil
 }
 
-// keepListed keeps the n slowest keys of each day by each time.
+// keepListed keeps the n slowest keys of each day by each time, but for those that are too fast.
 func (t *topX) keepListed(n int) error {
 	for column, k := range t.keys {
 		k.allListed = true
@@ -106,13 +96,16 @@ func (t *topX) keepListed(n int) error {
 			}
 			var found [3]slowest
 			for time, of := range t.listed[dayColumn{d, column}] {
-				found[time].others = of.Others
-				if n < len(of.Keys) {
-					found[time].others, k.allListed = of.Keys[n].Average, false
-				} else if n > len(of.Keys) && !math.IsInf(of.Others, -1) {
+				if n > len(of.Keys) && !math.IsInf(of.Others, -1) {
 					return fmt.Errorf("%w: rollups do not list enough of the slowest keys", ErrUnsupported)
 				}
-				for _, key := range of.Keys[:min(n, len(of.Keys))] {
+				found[time].others = of.Others
+				for i, key := range of.Keys {
+					if isFast := k.isFast(time, key.Average); isFast || i == n {
+						found[time].others = key.Average
+						k.allListed = k.allListed && isFast
+						break
+					}
 					found[time].hashes = append(found[time].hashes, key.First)
 				}
 			}

@@ -70,8 +70,6 @@ type topX struct {
 	chosen    [][]int32       // these rows; nil: they are not kept
 	kept      [][]*keysOfRows // of each row group and column; nil: nothing is kept
 
-	firstCandidates int // slowest keys of each row group and day that are compared at first
-
 	days    []rolledUpDay
 	listed  map[dayColumn][3]rollup.Slowest // of days
 	learned map[dayKey]*rollup.Key          // that are not in the rollup of a day; nil: the day does not have the key
@@ -81,7 +79,6 @@ func newTopX(r *run, shape query.TopX, days []rolledUpDay, groups []*group) *top
 	t := &topX{
 		questions: r.questions(), run: r, shape: shape, groups: groups, found: make([]bool, len(groups)), chosen: make([][]int32, len(groups)),
 		kept: make([][]*keysOfRows, len(groups)), days: days, listed: map[dayColumn][3]rollup.Slowest{}, learned: map[dayKey]*rollup.Key{},
-		firstCandidates: firstCandidates,
 	}
 	for _, part := range partsOf(shape) {
 		k := newKeys(r, part.Column, part.Labels, shape.Limit, len(groups)+len(days))
@@ -141,7 +138,7 @@ func (t *topX) rank(w *worker, i int) error {
 			if times, err = w.timesOf(&of.keyColumn, nil, len(of.hashes), rows); err != nil {
 				return err
 			}
-			if err := k.keepSlowest(i, t.firstCandidates, times, of.hashes); err != nil {
+			if err := k.keepSlowest(i, firstCandidates, times, of.hashes); err != nil {
 				return err
 			}
 		}
@@ -192,7 +189,7 @@ func (t *topX) choose(ctx context.Context) error {
 	err := t.run.each(ctx, len(t.keys), func(_ *worker, i int) error {
 		return orDivide(t.keys[i], t.keys[i].rankByBlocked())
 	})
-	for n := t.firstCandidates; err == nil; n *= 4 {
+	for n := firstCandidates; err == nil; n *= 4 {
 		for _, k := range t.keys {
 			if err := orDivide(k, k.takeSlowest()); err != nil {
 				return err
@@ -300,8 +297,12 @@ func (t *topX) completeKeys(w *worker, i int, k *keys) error {
 	return nil
 }
 
-// moreSlowest finds the n slowest keys of each row group, of every column with a label that ranks by time.
+// moreSlowest finds the n slowest keys of each row group, of every column with a label that ranks by time, but for those that
+// are faster than the winners are known to be.
 func (t *topX) moreSlowest(ctx context.Context, n int) error {
+	for _, k := range t.keys {
+		k.findLeast()
+	}
 	if err := t.keepListed(n); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type keys struct {
 	slow       hashTable // keys that can win by time; the second pass sums up their times
 	hashes     []uint64  // of these
 	candidates []candidate
+	least      [3]float64 // averages of the last winners, at least; -Inf: not known
 	others     [3]float64 // the highest averages that the candidates that are out can have
 	allListed  bool       // rollups do not list more of the slowest keys
 	spares     []uint64   // hashes of the keys next to the winners
@@ -50,9 +51,10 @@ type keys struct {
 }
 
 func newKeys(r *run, column string, labels []string, limit, groups int) *keys {
-	none := slowest{others: math.Inf(-1)}
+	none, unknown := slowest{others: math.Inf(-1)}, math.Inf(-1)
 	return &keys{
 		run: r, column: column, labels: labels, limit: limit, ranks: reservation{run: r}, reserve: r.reserve,
+		least:   [3]float64{unknown, unknown, unknown},
 		timed:   ranksByTime(labels),
 		tallies: make([][]tally, groups), slowest: slices.Repeat([][3]slowest{{none, none, none}}, groups),
 		ranked: map[string][]total{}, ties: map[string][]total{},

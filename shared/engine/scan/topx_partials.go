@@ -172,7 +172,7 @@ func (t *topX) rankKept(i int) error {
 			return err
 		}
 		if k.timed {
-			if err := k.keepSlowest(i, t.firstCandidates, p.times, p.hashes); err != nil {
+			if err := k.keepSlowest(i, firstCandidates, p.times, p.hashes); err != nil {
 				return err
 			}
 		}
