@@ -116,6 +116,9 @@ func rollUp(ctx context.Context, c terminal.Console, product *local.Product) err
 		return err
 	}
 	text := "rolled up " + terminal.Counted(report.Days, "day")
+	if report.Weeks > 0 {
+		text += " and " + terminal.Counted(report.Weeks, "week")
+	}
 	if report.Removed > 0 {
 		text += ", removed " + terminal.Counted(report.Removed, "rollup") + " of records that have changed"
 	}

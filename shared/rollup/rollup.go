@@ -10,19 +10,21 @@ import (
 	"github.com/orrery/orrery/shared/query"
 )
 
-// Hour and DayLength are in seconds.
+// Hour, DayLength and WeekLength are in seconds.
 const (
-	Hour      = 3600
-	DayLength = 24 * Hour
+	Hour       = 3600
+	DayLength  = 24 * Hour
+	WeekLength = 7 * DayLength
 )
 
 // Lengths are the lengths of the segments of which a rollup has timeline figures, in seconds. Segments begin at their
 // multiples in UTC.
 var Lengths = []int64{Hour, 6 * Hour, DayLength}
 
-// Day holds figures of all records of a day in UTC, or of a subset of them, or of an object of an hour.
+// Day holds figures of all records of a day in UTC, or of a subset of them, or of an object of an hour. That of a week
+// has lists only, and one segment with the number of its requests.
 type Day struct {
-	Start    int64     // of the day or of the hour, in Unix seconds
+	Start    int64     // of the day, of the hour or of the week, in Unix seconds
 	Subset   Subset    // whose records are counted
 	Subsets  []Subset  // of the day: those with most requests
 	Complete bool      // each record is of one of these
@@ -75,7 +77,7 @@ type Segment struct {
 // Requests returns the number of records of the day.
 func (d *Day) Requests() (n int64) {
 	for _, s := range d.Segments {
-		if s.Seconds == Hour {
+		if s.Seconds == Hour || s.Seconds == WeekLength {
 			n += s.Requests
 		}
 	}
@@ -106,3 +108,9 @@ func (d *Day) Memory() int64 {
 
 // StartOf returns the start of the day of an instant, in Unix seconds.
 func StartOf(tsMs int64) int64 { return query.SegmentStart(tsMs, DayLength) }
+
+// WeekOf returns the start of the week of a day, in Unix seconds. Weeks begin on Monday in UTC.
+func WeekOf(day int64) int64 {
+	const monday = 4 * DayLength // the first one after 1970-01-01
+	return query.SegmentStart((day-monday)*1000, WeekLength) + monday
+}

@@ -55,7 +55,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSubsetsOf: conditions select subsets if they are all the same comparison with values of the field of subsets.
+// TestSubsetsOf: conditions select subsets if they are all comparisons with values of the field of subsets.
 func TestSubsetsOf(t *testing.T) {
 	branches := func(values ...string) (all []rollup.Subset) {
 		for _, value := range values {
@@ -67,6 +67,7 @@ func TestSubsetsOf(t *testing.T) {
 		``: nil, `branch="main"`: branches("main"), `branch in ("main")`: branches("main"), `branch=""`: branches(""),
 		`branch="main", branch in ("main")`: branches("main"), `branch in ("main", "b", "main")`: branches("b", "main"),
 		`branch in ("main", "b"), branch in ("b", "main")`: branches("b", "main"),
+		`branch in ("main", "b"), branch="main"`:           branches("main"), `branch in ("a", "b", "c"), branch in ("c", "d", "b")`: branches("b", "c"),
 	} {
 		var conditions []query.Condition
 		if text != "" {

@@ -18,11 +18,15 @@ type Subset struct{ Field, Value string }
 // take a quarter of the bytes of the records, so there are none.
 const SubsetField = "branch"
 
-// SubsetsOf returns the subsets whose records conditions select; none for all records. ok is false if they select others.
+// SubsetsOf returns the subsets whose records conditions select; none for all records. ok is false if they select others,
+// or no records. The conditions of a caller may select fewer subsets than those of the caller's key.
 func SubsetsOf(conditions []query.Condition) (all []Subset, ok bool) {
 	for i, c := range conditions {
 		of := subsetsOf(c)
-		if of == nil || i > 0 && !slices.Equal(of, all) {
+		if i > 0 {
+			of = slices.DeleteFunc(of, func(s Subset) bool { return !slices.Contains(all, s) })
+		}
+		if len(of) == 0 {
 			return nil, false
 		}
 		all = of
@@ -59,6 +63,12 @@ func (d *Day) Has(subsets []Subset) bool {
 // Lacks reports whether a rollup is of a day without records of the subsets.
 func (d *Day) Lacks(subsets []Subset) bool {
 	return len(subsets) > 0 && d.Complete && !slices.ContainsFunc(d.Subsets, func(s Subset) bool { return slices.Contains(subsets, s) })
+}
+
+// Tells reports whether the rollup of all records of a day tells which of some subsets the day has.
+func (d *Day) Tells(subsets []Subset) bool {
+	return d.Subset == Subset{} && d.Divided &&
+		(d.Complete || !slices.ContainsFunc(subsets, func(s Subset) bool { return !slices.Contains(d.Subsets, s) }))
 }
 
 // Parts returns the subsets of a day that have rollups of their own. The only subset with records needs none.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,4 +168,95 @@ func TestRollUp(t *testing.T) {
 	if report := rollUp(); report.Days != 2 {
 		t.Errorf("after an interruption: %+v", report)
 	}
+}
+
+// TestRollUpWeeks: weeks after that of the oldest record are rolled up when they are over for a day. After records were forgotten
+// or have arrived late, no rollup of the week is used that is not of its records.
+func TestRollUpWeeks(t *testing.T) {
+	folder := t.TempDir()
+	product := openProduct(t, folder)
+	weeks := rollupfile.Folder(filepath.Join(folder, "rollups")).Weeks()
+	importDays := func(name string, days ...string) {
+		t.Helper()
+		var text strings.Builder
+		for _, day := range days {
+			text.WriteString(`{"timestamp":"` + day + `T10:00:00Z","ip":"192.0.2.1","path":"/","host":"` + name + `","branch":"main","status":200}` + "\n")
+		}
+		if _, err := product.Store.Import(t.Context(), name, strings.NewReader(text.String()), ingest.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rollUp := func(want local.RollUpReport) {
+		t.Helper()
+		if report, err := product.RollUp(t.Context(), nil); report != want || err != nil {
+			t.Errorf("%+v, %v, want %+v", report, err, want)
+		}
+		product.Forget()
+	}
+	are := func(want ...string) {
+		t.Helper()
+		starts, err := weeks.Days()
+		var names []string
+		for _, start := range starts {
+			names = append(names, time.Unix(start, 0).UTC().Format(time.DateOnly))
+		}
+		if !slices.Equal(names, want) || err != nil {
+			t.Errorf("weeks %q, %v, want %q", names, err, want)
+		}
+	}
+	// hosts returns the hosts of facets, and the number of objects read.
+	hosts := func() string {
+		t.Helper()
+		w := askedData(t, product, "facets", "timestamp between 2026-01-05 and 2026-01-18 23:59:59.999", "&by=host")
+		data, _, _ := bytes.Cut(w.Body.Bytes(), []byte(`,"meta":`))
+		var found string
+		for _, host := range []string{"a.example", "b.example", "late.example"} {
+			if bytes.Contains(data, []byte(host)) {
+				found += host + " "
+			}
+		}
+		return found + string(metaOf(t, w.Body.Bytes())["objects"])
+	}
+	expect := func(want string) {
+		t.Helper()
+		if got := hosts(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+
+	importDays("a.example", "2026-01-01", "2026-01-05", "2026-01-09", "2026-01-11", "2026-01-12", "2026-01-18")
+	rollUp(local.RollUpReport{Days: 5, Weeks: 1})
+	are("2026-01-05")
+	importDays("b.example", "2026-01-06", "2026-01-19", "2026-01-20")
+	expect("a.example b.example 2")
+	rollUp(local.RollUpReport{Days: 3, Weeks: 2})
+	are("2026-01-05", "2026-01-12")
+	expect("a.example b.example 0")
+	rollUp(local.RollUpReport{})
+
+	importDays("late.example", "2026-01-10")
+	expect("a.example b.example late.example 1")
+	rollUp(local.RollUpReport{Days: 1, Weeks: 1})
+	expect("a.example b.example late.example 0")
+
+	imports, err := product.Store.Imports(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range imports {
+		if i.Name == "late.example" {
+			if _, err := product.Store.Forget(t.Context(), i.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := product.RenewRollups(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	are("2026-01-12")
+	product.Forget()
+	expect("a.example b.example 0")
+	rollUp(local.RollUpReport{Weeks: 1})
+	are("2026-01-05", "2026-01-12")
+	expect("a.example b.example 0")
 }

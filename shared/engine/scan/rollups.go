@@ -15,7 +15,7 @@ import (
 	"github.com/orrery/orrery/shared/rollup/rollupfile"
 )
 
-// Rollups finds the rollups of whole days, and of large objects of a Source. From these, a scan answers questions about
+// Rollups finds the rollups of whole days and weeks, and of large objects of a Source. From these, a scan answers questions about
 // all records, or about those of some branches: stats, timelines, topx, facets, and diffs of two periods. It keeps the
 // figures of the latest in memory, but not their lists. It is safe for concurrent use. A nil Rollups has none.
 type Rollups struct {
@@ -36,9 +36,9 @@ type learnedKey struct {
 	hash   uint64
 }
 
-// The number of bytes of rollups in memory, 300 of 40 hosts, and of keys.
+// The number of bytes of rollups in memory, 400 days of 40 hosts, and of keys.
 const (
-	maxRollups = 32 << 20
+	maxRollups = 64 << 20
 	maxLearned = 8 << 20
 )
 
@@ -80,7 +80,18 @@ func (r *Rollups) hashKey() rollup.HashKey {
 
 // Day returns the rollup of a subset of a day if it is of exactly these objects, and nil otherwise.
 func (r *Rollups) Day(start int64, subset rollup.Subset, objects []lake.Object) *rollup.Day {
-	day, _ := r.day(nil, r.folder.Path(start, subset), start)
+	return r.of(r.folder, start, subset, objects)
+}
+
+// Week is Day for a week.
+func (r *Rollups) Week(start int64, subset rollup.Subset, objects []lake.Object) *rollup.Day {
+	return r.of(r.folder.Weeks(), start, subset, objects)
+}
+
+func (r *Rollups) of(
+	folder rollupfile.Folder, start int64, subset rollup.Subset, objects []lake.Object,
+) *rollup.Day {
+	day, _ := r.day(nil, folder.Path(start, subset), start)
 	if day == nil || day.Subset != subset || day.HashID != r.hashKey().ID() || !sameObjects(day.Objects, objects) {
 		return nil
 	}
@@ -109,19 +120,30 @@ func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day,
 	return day, version
 }
 
-// rollupAt returns the path of the rollup of a day for the query: its name in the source, if there is one. It returns ""
-// if there is no rollup.
-func (r *run) rollupAt(start int64) string {
+// rollupsAt returns the paths of the rollups of a day that can answer a query about subsets: one of the subset or of the
+// day, or, for several subsets, the one of the day and then those of the subsets. A path is "" if there is no rollup.
+func (r *run) rollupsAt(start int64, subsets []rollup.Subset) []string {
 	if r.source != nil {
 		return r.rolledUpAt[start]
 	}
-	if len(r.subsets) == 1 {
-		path := r.rollups.folder.Path(start, r.subsets[0])
+	return rollupsIn(r.rollups.folder, start, subsets)
+}
+
+// rollupsIn is rollupsAt for a day or a week of a folder.
+func rollupsIn(folder rollupfile.Folder, start int64, subsets []rollup.Subset) (paths []string) {
+	if len(subsets) == 1 {
+		path := folder.Path(start, subsets[0])
 		if _, err := os.Stat(path); err == nil {
-			return path
+			return []string{path}
 		}
 	}
-	return r.rollups.folder.Path(start, rollup.Subset{}) // all of its records may be of the subsets
+	paths = append(paths, folder.Path(start, rollup.Subset{})) // all of its records may be of the subsets
+	if len(subsets) > 1 {
+		for _, subset := range subsets {
+			paths = append(paths, folder.Path(start, subset))
+		}
+	}
+	return paths
 }
 
 // sameObjects reports whether a rollup is of exactly these objects. Of an object that was only listed, the name and the
@@ -146,17 +168,24 @@ func identities(objects []lake.Object) []rollup.Object {
 }
 
 // ByDay returns the objects of each day, by its start in Unix seconds.
-func ByDay(objects []lake.Object) map[int64][]lake.Object {
-	days := map[int64][]lake.Object{}
+func ByDay(objects []lake.Object) map[int64][]lake.Object { return by(startOf, objects) }
+
+// ByWeek returns the objects of each week, by its start in Unix seconds.
+func ByWeek(objects []lake.Object) map[int64][]lake.Object { return by(weekOf, objects) }
+
+func by(start func(lake.Object) int64, objects []lake.Object) map[int64][]lake.Object {
+	of := map[int64][]lake.Object{}
 	for _, o := range objects {
-		days[startOf(o)] = append(days[startOf(o)], o)
+		of[start(o)] = append(of[start(o)], o)
 	}
-	return days
+	return of
 }
+
+func weekOf(o lake.Object) int64 { return rollup.WeekOf(startOf(o)) }
 
 func startOf(o lake.Object) int64 { return rollup.StartOf(o.Partition.Start()) }
 
-// rolledUpDay is a day, or an object of an hour, with its rollup.
+// rolledUpDay is a day, a week, or an object of an hour, with its rollup.
 type rolledUpDay struct {
 	*rollup.Day
 	path    string
@@ -166,18 +195,19 @@ type rolledUpDay struct {
 	part    *Part    // nil: it is none
 }
 
-// rolledUp returns the days, and of other days the objects, whose rollups can answer the query, the first one first. It
-// also returns the objects that are left.
+// rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first one
+// first. It also returns the objects that are left.
 func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.Object) {
 	if r.rollups == nil || r.fromRecords || !r.rollsUp() {
 		return nil, objects
 	}
+	days, objects = r.rolledUpWeeks(objects)
 	byDay, byHour := ByDay(objects), map[lake.Partition]int{}
-	ofDays := map[int64]string{}
+	ofDays := map[int64][]string{}
 	var paths []string
 	for start := range byDay {
-		ofDays[start] = r.rollupAt(start)
-		paths = append(paths, ofDays[start])
+		ofDays[start] = r.rollupsAt(start, r.subsets)
+		paths = append(paths, ofDays[start]...)
 	}
 	for _, o := range objects {
 		paths = append(paths, r.rolledUpObjects[o.Path])
@@ -186,14 +216,8 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 	r.expectRollups(paths)
 	used := map[int64]bool{}
 	for start, of := range byDay {
-		switch day, version := r.rollupOf(ofDays[start], start, of); {
-		case day == nil:
-		case r.answers(day, true):
-			days = append(days, rolledUpDay{Day: day, path: ofDays[start], version: version, objects: of})
-			used[start] = true
-		case day.Lacks(r.subsets):
-			used[start] = true
-		}
+		found, ok := r.rolledUpAs(ofDays[start], start, of, r.subsets)
+		days, used[start] = append(days, found...), ok
 	}
 	for _, o := range objects {
 		if used[startOf(o)] {
@@ -201,14 +225,99 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 		}
 		path, of := r.rolledUpObjects[o.Path], []lake.Object{o}
 		day, version := r.rollupOf(path, o.Partition.Start()/1000, of)
-		if day != nil && r.answers(day, byHour[o.Partition] == 1) {
+		if day != nil && day.Has(r.subsets) && r.answers(day, byHour[o.Partition] == 1) {
 			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
 			continue
 		}
 		rest = append(rest, o)
 	}
-	slices.SortFunc(days, func(a, b rolledUpDay) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(days, func(a, b rolledUpDay) int { return cmp.Compare(a.Start, b.Start) })
 	return days, rest
+}
+
+// rolledUpWeeks returns the weeks whose rollups can answer the query, and the objects that are left.
+func (r *run) rolledUpWeeks(objects []lake.Object) (weeks []rolledUpDay, rest []lake.Object) {
+	switch r.query.Shape.(type) {
+	case query.TopX, query.Facets, query.Diff:
+	default:
+		return nil, objects
+	}
+	if r.source != nil {
+		return nil, objects
+	}
+	used := map[int64]bool{}
+	for start, of := range ByWeek(objects) {
+		found, ok := r.rolledUpAs(rollupsIn(r.rollups.folder.Weeks(), start, r.subsets), start, of, r.subsets)
+		weeks, used[start] = append(weeks, found...), ok
+	}
+	return weeks, slices.DeleteFunc(slices.Clone(objects), func(o lake.Object) bool { return used[weekOf(o)] })
+}
+
+// rolledUpAs returns the rollups of a day or of a week that can answer the query about subsets together: none, if the day
+// has no records of the subsets. paths are those of rollupsAt. ok is false if the records must be read.
+func (r *run) rolledUpAs(
+	paths []string, start int64, objects []lake.Object, subsets []rollup.Subset,
+) (found []rolledUpDay, ok bool) {
+	if len(paths) == 0 {
+		return nil, false
+	}
+	take := func(path string, is func(*rollup.Day) bool) (day *rollup.Day, ok bool) {
+		day, version := r.rollupOf(path, start, objects)
+		if ok = day != nil && is(day) && r.answers(day, true); ok {
+			found = append(found, rolledUpDay{Day: day, path: path, version: version, objects: objects})
+		}
+		return day, ok
+	}
+	day, ok := take(paths[0], func(day *rollup.Day) bool { return day.Has(subsets) })
+	switch {
+	case day == nil || ok:
+		return found, ok
+	case day.Lacks(subsets):
+		return nil, true
+	case len(paths) == 1 || !day.Tells(subsets):
+		return nil, false
+	}
+	for i, subset := range subsets {
+		if !slices.Contains(day.Subsets, subset) {
+			continue
+		}
+		if _, ok := take(paths[i+1], func(day *rollup.Day) bool { return day.Subset == subset }); !ok {
+			return nil, false
+		}
+	}
+	if len(found) > 1 && !addsUp(r.query.Shape) {
+		return nil, false
+	}
+	return found, true
+}
+
+// addsUp reports whether the figures of two subsets of a day add up to those of both. Numbers of different addresses do
+// not, and lists of minutes are sorted.
+func addsUp(shape query.Shape) bool {
+	switch shape.(type) {
+	case query.Stats, query.TopX, query.Facets, query.Diff:
+		return true
+	}
+	return false
+}
+
+// daysOf returns the days of a week with their rollups, or nil if it is a day itself, or if one of them has no rollup.
+func (r *run) daysOf(week *rolledUpDay) (days []rolledUpDay) {
+	if r.source != nil || len(week.Segments) != 1 || week.Segments[0].Seconds != rollup.WeekLength {
+		return nil
+	}
+	subsets := r.subsets
+	if week.Subset != (rollup.Subset{}) {
+		subsets = []rollup.Subset{week.Subset}
+	}
+	for start, of := range ByDay(week.objects) {
+		found, ok := r.rolledUpAs(rollupsIn(r.rollups.folder, start, subsets), start, of, subsets)
+		if !ok {
+			return nil
+		}
+		days = append(days, found...)
+	}
+	return days
 }
 
 // rollupOf returns the rollup of objects, and its version, or nil if there is none of exactly these. The path may be "".
@@ -223,18 +332,21 @@ func (r *run) rollupOf(path string, start int64, objects []lake.Object) (*rollup
 	return day, version
 }
 
-// answers reports whether a rollup can answer the query. all says that no other object has records of its hours.
+// answers reports whether a rollup has the figures for the query. all says that no other object has records of its hours.
 func (r *run) answers(day *rollup.Day, all bool) bool {
-	return day.Has(r.subsets) && day.HashID == r.key.ID() && r.coversDay(day) && fits(day, r.query.Shape, r.segments(), all)
+	return day.HashID == r.key.ID() && r.coversDay(day) && fits(day, r.query.Shape, r.segments(), all)
 }
 
 // takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
 func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
 
-// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day.
+// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day. All records
+// must be of the period, or of the same period of a diff.
 func (r *run) coversDay(day *rollup.Day) bool {
-	cut := func(o rollup.Object) bool { return o.Rows > 0 && !r.coversTimes(o.MinTsMs, o.MaxTsMs) }
-	return r.takesParts() || !slices.ContainsFunc(day.Objects, cut)
+	first, last := day.Times()
+	return r.takesParts() || slices.ContainsFunc(SpansOf(r.query), func(p query.Period) bool {
+		return p.FromMs <= first && last <= p.ToMs
+	})
 }
 
 // asked returns the objects of a rollup that are listed for the query, which may be about a part of the day. Objects of

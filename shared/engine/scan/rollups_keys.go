@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -17,6 +16,9 @@ type dayKey struct {
 	day, column int
 	hash        uint64
 }
+
+// dayColumn names a column of topx in a day that is rolled up.
+type dayColumn struct{ day, column int }
 
 // ofDays calls do for each day and some columns.
 func (t *topX) ofDays(ctx context.Context, columns func(n int) bool, do func(w *worker, d, n int) error) error {
@@ -57,18 +59,20 @@ func (t *topX) rankDays(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := t.readSlowest(); err != nil {
+		return err
+	}
 	return t.keepListed(firstCandidates)
 }
 
-// keepListed keeps the n slowest keys of each day by each time.
-func (t *topX) keepListed(n int) error {
-	for _, k := range t.keys {
-		k.allListed = true
-		for d := range t.days {
+// readSlowest reads the lists of the slowest keys.
+func (t *topX) readSlowest() error {
+	for d, day := range t.days {
+		for n, k := range t.keys {
 			if !k.timed {
 				continue
 			}
-			content, err := t.run.section(t.days[d], rollup.SlowestName(k.column), nil)
+			content, err := t.run.section(day, rollup.SlowestName(k.column), nil)
 			if err != nil {
 				return err
 			}
@@ -76,15 +80,32 @@ func (t *topX) keepListed(n int) error {
 			if err != nil {
 				return unusable(err)
 			}
+			t.listed[dayColumn{d, n}] = listed
+		}
+	}
+	return nil
+}
+
+// keepListed keeps the n slowest keys of each day by each time, but for those that are too fast.
+func (t *topX) keepListed(n int) error {
+	for column, k := range t.keys {
+		k.allListed = true
+		for d := range t.days {
+			if !k.timed {
+				continue
+			}
 			var found [3]slowest
-			for time, of := range listed {
-				found[time].others = of.Others
-				if n < len(of.Keys) {
-					found[time].others, k.allListed = of.Keys[n].Average, false
-				} else if n > len(of.Keys) && !math.IsInf(of.Others, -1) {
+			for time, of := range t.listed[dayColumn{d, column}] {
+				if n > len(of.Keys) && !math.IsInf(of.Others, -1) {
 					return fmt.Errorf("%w: rollups do not list enough of the slowest keys", ErrUnsupported)
 				}
-				for _, key := range of.Keys[:min(n, len(of.Keys))] {
+				found[time].others = of.Others
+				for i, key := range of.Keys {
+					if isFast := k.isFast(time, key.Average); isFast || i == n {
+						found[time].others = key.Average
+						k.allListed = k.allListed && isFast
+						break
+					}
 					found[time].hashes = append(found[time].hashes, key.First)
 				}
 			}
@@ -142,6 +163,10 @@ func (w *worker) keysOfDay(t *topX, d, n int) (of keysOfDay, _ error) {
 // find returns the key with a hash: nil if the day does not have the key, or if it is not known. In that case there are
 // bounds of its times.
 func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bounds [3]rollup.Bound, _ error) {
+	bounds, member := of.members.Find(hash) // most days do not have most keys
+	if !member {
+		return nil, true, bounds, nil
+	}
 	if key, known := t.run.rollups.learned.find(t.learnedKey(dayKey{of.day, of.column, hash})); known {
 		return key, true, bounds, nil
 	}
@@ -154,8 +179,7 @@ func (t *topX) find(of *keysOfDay, hash uint64) (key *rollup.Key, known bool, bo
 	if err != nil || listed {
 		return &found, true, bounds, err
 	}
-	bounds, member := of.members.Find(hash)
-	return nil, !member, bounds, nil
+	return nil, false, bounds, nil
 }
 
 func (t *topX) learnedKey(key dayKey) learnedKey {
@@ -173,27 +197,100 @@ func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
 		}
 	}
 	for d, keys := range byDay {
-		if err := t.run.open(ctx, &t.days[d]); err != nil {
+		if days := t.run.daysOf(&t.days[d]); days != nil {
+			if err := t.readWeek(ctx, days, keys); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.readDay(ctx, &t.days[d], keys); err != nil {
 			return err
-		}
-		wanted := map[string][]uint64{}
-		for _, key := range keys {
-			column := t.keys[key.column].column
-			wanted[column] = append(wanted[column], key.hash)
-		}
-		of, err := t.run.learnKeys(ctx, t.shape, t.days[d].groups, wanted)
-		if err != nil {
-			return err
-		}
-		t.run.releaseDay(t.days[d])
-		for _, key := range keys {
-			t.remember(key, of.keys[key.column].keyOf(key.hash))
-		}
-		for _, k := range of.keys {
-			k.ranks.free()
 		}
 	}
 	return t.askKeys(ctx, byPart)
+}
+
+// readDay learns the figures of keys of a day from its records.
+func (t *topX) readDay(ctx context.Context, day *rolledUpDay, keys []dayKey) error {
+	r := t.run
+	if day.Subset != (rollup.Subset{}) && len(r.subsets) > 1 { // the query is about others, too
+		own, err := r.ofSubset(ctx, day.Subset)
+		if err != nil {
+			return err
+		}
+		defer own.giveBack()
+		r = own
+	}
+	if err := r.open(ctx, day); err != nil {
+		return err
+	}
+	if r != t.run {
+		t.run.opened, r.opened = append(t.run.opened, r.opened...), nil
+	}
+	wanted := map[string][]uint64{}
+	for _, key := range keys {
+		column := t.keys[key.column].column
+		wanted[column] = append(wanted[column], key.hash)
+	}
+	of, err := r.learnKeys(ctx, t.shape, day.groups, wanted)
+	if err != nil {
+		return err
+	}
+	r.releaseDay(*day)
+	for _, key := range keys {
+		t.remember(key, of.keys[key.column].keyOf(key.hash))
+	}
+	for _, k := range of.keys {
+		k.ranks.free()
+	}
+	return nil
+}
+
+// readWeek learns the figures of keys of a week from the rollups of its days, and from the records of those that lack
+// them.
+func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey) error {
+	of := newTopX(t.run, t.shape, days, nil)
+	tables := make([]hashTable, len(of.keys)) // of the wanted keys of each column
+	for _, key := range wanted {
+		tables[key.column].add(key.hash)
+	}
+	found := make([][]rollup.Key, len(of.keys)) // by place; without requests: no day has the key
+	for n := range found {
+		found[n] = make([]rollup.Key, tables[n].n)
+	}
+	var mu sync.Mutex
+	err := of.eachOfDays(ctx, keysInDays{
+		columns: func(n int) bool { return tables[n].n > 0 },
+		hashes:  func(n int) []textHash { return tables[n].hashes() },
+		add: func(n, place int, key *rollup.Key) error {
+			mu.Lock()
+			defer mu.Unlock()
+			sum := &found[n][place]
+			if len(sum.Requests) == 0 {
+				*sum = *key
+				return nil
+			}
+			check := keyCheck{sum.Check, true}
+			if err := check.compare(key.Check); err != nil {
+				return err
+			}
+			figures := figuresOf(sum)
+			figures.join(figuresOf(key))
+			*sum = figures.rolledUp(textHash{sum.Hash.First, sum.Check}, []byte(sum.Text))
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range wanted {
+		learned := &found[key.column][tables[key.column].place(key.hash)]
+		if len(learned.Requests) == 0 {
+			learned = nil
+		}
+		t.remember(key, learned)
+	}
+	return nil
 }
 
 // remember keeps a key of a day with its figures; nil: the day does not have it.
@@ -360,14 +457,17 @@ func (s *slowKeys) needed(k *keys) (needed []dayKey) {
 	if len(s.unknown) == 0 {
 		return nil
 	}
-	slices.SortFunc(s.unknown, func(a, b slowKey) int { return cmp.Or(a.place-b.place, a.day-b.day) })
-	byPlace := map[int][]slowKey{}
+	byPlace := make([][]slowKey, len(k.candidates))
 	for _, key := range s.unknown {
 		byPlace[key.place] = append(byPlace[key.place], key)
 	}
 	least := k.leastAverages(func(place int) bool { return byPlace[place] == nil })
 	most := map[int][3]float64{}
 	for place, days := range byPlace {
+		if days == nil {
+			continue
+		}
+		slices.SortFunc(days, func(a, b slowKey) int { return a.day - b.day }) // sums of floats depend on the order
 		loses := true
 		var of [3]float64
 		for _, label := range k.labels {

@@ -53,6 +53,17 @@ func (r *run) open(ctx context.Context, day *rolledUpDay) error {
 	return nil
 }
 
+// ofSubset returns a scan of the records of a subset. The caller must call giveBack.
+func (r *run) ofSubset(ctx context.Context, subset rollup.Subset) (*run, error) {
+	conditions, err := subset.Conditions()
+	if err != nil {
+		return nil, err
+	}
+	q, o := r.query, r.options
+	q.Conditions, o.Partials = conditions, nil
+	return newRun(ctx, q, o), nil
+}
+
 // releaseDay frees the memory of what has been read of the objects of a day. Many days may be needed for a few keys
 // each.
 func (r *run) releaseDay(day rolledUpDay) {
@@ -81,19 +92,20 @@ var listed = func() (all []query.Dimension) {
 	return all
 }()
 
-// lists makes the lists of the rollup of a day. There are none if there are too many different values.
-func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, _ error) {
-	_, err := r.listValues(ctx, groups, listed, &lists)
+// lists makes the lists of a rollup, and returns the number of records. There are none if there are too many different
+// values.
+func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, requests int64, _ error) {
+	requests, err := r.listValues(ctx, groups, listed, &lists)
 	if err == nil {
 		err = r.listKeys(ctx, groups, nil, &lists)
 	}
 	switch {
 	case areTooMany(err):
-		return rollup.Lists{}, nil
+		return rollup.Lists{}, 0, nil
 	case err != nil:
-		return rollup.Lists{}, err
+		return rollup.Lists{}, 0, err
 	}
-	return lists, nil
+	return lists, requests, nil
 }
 
 // listSizes are the sizes of the lists of a rollup.
@@ -269,9 +281,18 @@ func (l *listedKeys) choose() error {
 			l.spares = append(l.spares, key.hash)
 		}
 	}
-	take(l.run.sizes.known/2, func(a, b *listedKey) int {
+	byBlocked := func(a, b *listedKey) int {
 		return cmp.Or(cmp.Compare(b.blocked, a.blocked), cmp.Compare(b.requests, a.requests))
-	})
+	}
+	if before := l.run.blockedBefore(l.column); before == nil {
+		take(l.run.sizes.known/2, byBlocked)
+	} else {
+		quarter := max(1, l.run.sizes.known/4)
+		take(quarter, byBlocked)
+		take(quarter, func(a, b *listedKey) int {
+			return cmp.Or(cmp.Compare(b.blocked+before[b.hash], a.blocked+before[a.hash]), byBlocked(a, b))
+		})
+	}
 	take(l.run.sizes.known/2, func(a, b *listedKey) int { return cmp.Compare(b.requests, a.requests) })
 	for time := range l.slowest {
 		found, err := l.slowestBy(time)
@@ -285,6 +306,56 @@ func (l *listedKeys) choose() error {
 	}
 	return l.placeWinners()
 }
+
+// daysBefore is the number of days whose rollups tell which keys are likely to be winners of long periods.
+const daysBefore = 28
+
+// before returns the rollups of a subset of the days before a day or a week.
+func (r *Rollups) before(start int64, subset rollup.Subset) (days []rolledUpDay) {
+	if r == nil || r.folder == "" {
+		return nil
+	}
+	for n := range int64(daysBefore) {
+		of := start - (n+1)*rollup.DayLength
+		path := r.folder.Path(of, subset)
+		if day, version := r.day(nil, path, of); day != nil && day.HashID == r.KeyID() && day.Subset == subset {
+			days = append(days, rolledUpDay{Day: day, path: path, version: version})
+		}
+	}
+	return days
+}
+
+// blockedBefore returns the numbers of blocked requests of the keys of a column in the days before; nil: there are none.
+// A key that is among the first in long periods may be one of thousands with a single blocked request in this day. If
+// its figures are listed nevertheless, questions about long periods need not read the records of the day. What cannot be
+// read is left out, because no answer depends on it.
+func (r *run) blockedBefore(column string) map[uint64]int64 {
+	var blocked map[uint64]int64
+	var buffer []byte
+	for _, day := range r.before {
+		content, err := r.section(day, rollup.TalliesName(column), buffer)
+		if err != nil {
+			continue
+		}
+		buffer = content
+		tallies, err := rollup.DecodeTallies(content)
+		if err != nil || len(blocked) > mostBefore {
+			continue
+		}
+		if blocked == nil {
+			blocked = map[uint64]int64{}
+		}
+		for i := range tallies.Len() {
+			if t := tallies.At(i); t.Blocked > 0 {
+				blocked[t.First] += int64(t.Blocked)
+			}
+		}
+	}
+	return blocked
+}
+
+// mostBefore is about the most keys that are counted in the days before. They take some 40 MB.
+const mostBefore = 1 << 20
 
 // slowestBy returns the slowest keys by a time.
 func (l *listedKeys) slowestBy(time int) (found rollup.Slowest, _ error) {

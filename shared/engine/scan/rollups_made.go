@@ -17,10 +17,10 @@ import (
 
 // ToRollUp says what a rollup is of.
 type ToRollUp struct {
-	Start, Length int64         // of a day, or of an hour, in seconds
-	Objects       []lake.Object // all objects of the day, or one of the hour
+	Start, Length int64         // of a day, of a week, or of an hour, in seconds
+	Objects       []lake.Object // all objects of the day or of the week, or one of the hour
 	Subset        rollup.Subset // of their records
-	Counted       query.Counts  // the counts of hosts that the rollup has for each minute
+	Counted       query.Counts  // the counts of hosts that the rollup has for each minute, unless it is of a week
 }
 
 // RollUp makes a rollup. The rollup of all records of a day says which subsets are worth rollups of their own. There are
@@ -45,6 +45,13 @@ func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists
 	}
 	defer r.end(groups)
 	day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
+	if of.Length >= rollup.DayLength {
+		r.before = o.Rollups.before(of.Start, of.Subset)
+	}
+	if of.Length > rollup.DayLength {
+		lists, err = r.rollUpWeek(ctx, of, groups, day)
+		return day, lists, err
+	}
 	if day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
 		return nil, lists, err
 	}
@@ -59,23 +66,43 @@ func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists
 		}
 		day.Segments = append(day.Segments, segments...)
 	}
-	if of.Subset == (rollup.Subset{}) {
-		if counted, rows := day.Requests(), rowsOf(of.Objects); counted != rows {
-			return nil, lists, fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
-		}
-		if of.Length >= rollup.DayLength {
-			if err := r.divide(ctx, day, groups); err != nil {
-				return nil, lists, err
-			}
-		}
+	if err := r.checkAll(ctx, of, groups, day); err != nil {
+		return nil, lists, err
 	}
-	if lists, err = r.lists(ctx, groups); err != nil {
+	if lists, _, err = r.lists(ctx, groups); err != nil {
 		return nil, lists, err
 	}
 	return day, lists, r.listCounts(ctx, groups, of.Start, of.Counted, &lists)
 }
 
-// CannotRollUp reports whether an error of RollUp or RollUpDay is there whenever these objects are rolled up.
+// rollUpWeek makes the lists of a week, and counts its requests. The figures of hours are only those of days.
+func (r *run) rollUpWeek(
+	ctx context.Context, of ToRollUp, groups []*group, week *rollup.Day,
+) (lists rollup.Lists, _ error) {
+	lists, requests, err := r.lists(ctx, groups)
+	if err != nil || len(lists.Sections) == 0 {
+		return lists, err
+	}
+	week.Segments = []rollup.Segment{{Start: of.Start, Seconds: rollup.WeekLength, Requests: requests}}
+	return lists, r.checkAll(ctx, of, groups, week)
+}
+
+// checkAll checks that the rollup of all records of objects has counted them, and finds out which subsets a day or a week
+// has.
+func (r *run) checkAll(ctx context.Context, of ToRollUp, groups []*group, day *rollup.Day) error {
+	if of.Subset != (rollup.Subset{}) {
+		return nil
+	}
+	if counted, rows := day.Requests(), rowsOf(of.Objects); counted != rows {
+		return fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
+	}
+	if of.Length < rollup.DayLength {
+		return nil
+	}
+	return r.divide(ctx, day, groups)
+}
+
+// CannotRollUp reports whether an error of RollUp or RollUpAll is there whenever these objects are rolled up.
 func CannotRollUp(err error) bool {
 	return errors.Is(err, ErrUnsupported) || errors.As(err, new(*engine.ObjectError))
 }
@@ -85,10 +112,10 @@ func areTooMany(err error) bool {
 	return errors.Is(err, ErrUnsupported) || errors.As(err, new(*fault.Error))
 }
 
-// RollUpDay makes the rollups of a day and of its subsets, and passes them to write. The rollup of the day is the
-// last, because it names the others. Its errors are those of RollUp and of write.
-func RollUpDay(ctx context.Context, of ToRollUp, o Options, write func(*rollup.Day, rollup.Lists) error) error {
-	of.Length, of.Subset = rollup.DayLength, rollup.Subset{}
+// RollUpAll makes the rollups of a day or of a week and of its subsets, and passes them to write. The rollup of all
+// records is the last, because it names the others. Its errors are those of RollUp and of write.
+func RollUpAll(ctx context.Context, of ToRollUp, o Options, write func(*rollup.Day, rollup.Lists) error) error {
+	of.Subset = rollup.Subset{}
 	day, lists, err := RollUp(ctx, of, o)
 	if err != nil {
 		return err
@@ -123,7 +150,11 @@ func (r *run) divide(ctx context.Context, day *rollup.Day, groups []*group) erro
 	left := found.Requests
 	for _, facet := range found.Facets {
 		for _, v := range facet.Values {
-			day.Subsets = append(day.Subsets, rollup.Subset{Field: rollup.SubsetField, Value: v.Value})
+			subset := rollup.Subset{Field: rollup.SubsetField, Value: v.Value}
+			if _, err := subset.Conditions(); err != nil {
+				continue // no filter can have the value, so nobody asks for it
+			}
+			day.Subsets = append(day.Subsets, subset)
 			left -= v.Requests
 		}
 	}

@@ -45,12 +45,14 @@ type run struct {
 	pool  *workerPool // of the caller
 
 	rollups         *Rollups
-	rolledUpAt      map[int64]string  // the names of rollups in the source, by the starts of their days
-	rolledUpObjects map[string]string // those of objects, by the paths of these
-	fromRecords     bool              // although there are rollups
-	sizes           listSizes         // of the lists that it makes
-	crew            Crew              // that has counted parts; nil: there are none
-	opened          []rolledUpDay     // whose records are needed, too: their rollups do not have all figures
+	rolledUpAt      map[int64][]string // the names of rollups in the source, by the starts of their days
+	rolledUpObjects map[string]string  // those of objects, by the paths of these
+	fromRecords     bool               // although there are rollups
+	sizes           listSizes          // of the lists that it makes
+	options         Options            // of the scan
+	before          []rolledUpDay      // the days before the one that it rolls up
+	crew            Crew               // that has counted parts; nil: there are none
+	opened          []rolledUpDay      // whose records are needed, too: their rollups do not have all figures
 	partials        *Partials
 	conditions      string       // the identity of the conditions, if there are partials
 	stored          atomic.Int64 // bytes of the partials that this scan has stored
@@ -67,7 +69,7 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 		shared: o.Shared, caller: engine.CallerOf(ctx), pools: o.Pools, partials: o.Partials,
 		rollups: o.Rollups, rolledUpAt: o.RolledUp, rolledUpObjects: o.RolledUpObjects,
 		key: o.Rollups.hashKey(), source: o.Source, fromRecords: o.fromRecords, sizes: sizes,
-		crew: o.Crew,
+		crew: o.Crew, options: o,
 	}
 	if r.partials != nil {
 		r.conditions = query.ConditionsIdentity(q.Conditions)

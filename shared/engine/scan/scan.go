@@ -31,9 +31,13 @@ type Options struct {
 
 	Source Source // of the objects of Answer; nil: their paths are of files
 
-	Partials *Partials        // figures of earlier scans; nil: none are kept
-	Rollups  *Rollups         // of whole days; nil: there are none
-	RolledUp map[int64]string // the names of rollups in Source, by the starts of their days in Unix seconds
+	Partials *Partials // figures of earlier scans; nil: none are kept
+	Rollups  *Rollups  // of whole days; nil: there are none
+
+	// RolledUp has the names of rollups in Source, by the starts of their days in Unix seconds: that of the only subset that
+	// the query is about, or that of all records and, if the query is about several subsets, then those of each of them, ""
+	// for none, in the order of RollsUp.
+	RolledUp map[int64][]string
 
 	// RolledUpObjects has the names of rollups of objects, by the paths of these.
 	RolledUpObjects map[string]string
@@ -182,8 +186,16 @@ func answerOnce(
 		return answer, nil, len(days) > 0, err
 	}
 	answer, err = r.answer(ctx, days, groups)
+	objects = slices.Clip(objects) // the caller's
+	opened := map[string]bool{}    // two subsets of a day have the same objects
 	for _, day := range r.opened {
-		objects, groups = slices.Concat(objects, day.objects), slices.Concat(groups, day.groups)
+		groups = append(groups, day.groups...)
+		for _, o := range day.objects {
+			if !opened[o.Path] {
+				objects = append(objects, o)
+			}
+			opened[o.Path] = true
+		}
 	}
 	r.end(groups)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orrery/orrery/shared/lake/parquet"
 	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
 )
 
 // stats sums up the traffic of each host, or of each value of a field, in each segment, and returns the rows that the
@@ -63,6 +64,9 @@ func (s *stats) countPart(ctx context.Context, part partOfGroups) error {
 	for _, g := range counted {
 		g.part = part
 		defer g.forget()
+	}
+	for _, day := range s.days {
+		hosts.expected += int(int64(len(day.Hosts)) * rollup.Hour / max(rollup.Hour, s.shape.SegmentSeconds))
 	}
 	for _, day := range s.days {
 		if err := s.run.joinHosts(day, hosts, all); err != nil {

@@ -21,6 +21,7 @@ type grouping struct {
 	limited     bool                               // to most groups
 	most        int
 	part        partOfGroups // that is counted
+	expected    int          // groups of days that are rolled up, about
 
 	mu       sync.Mutex
 	values   parquet.Dictionary
@@ -239,7 +240,7 @@ func (g *grouping) join(of *groupsOfRows) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.index == nil { // most row groups have about as many groups, and others
-		expected := min(len(groups)*g.run.surveyed, 1<<16)
+		expected := min(g.expected, int(g.run.memory/groupFiguresBytes)) + min(len(groups)*g.run.surveyed, 1<<16)
 		g.index, g.groups = make(map[segmentValue]int32, expected), make([]groupOfRows, 0, expected)
 	}
 	taken := int64(0)

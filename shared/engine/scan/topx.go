@@ -71,13 +71,14 @@ type topX struct {
 	kept      [][]*keysOfRows // of each row group and column; nil: nothing is kept
 
 	days    []rolledUpDay
-	learned map[dayKey]*rollup.Key // that are not in the rollup of a day; nil: the day does not have the key
+	listed  map[dayColumn][3]rollup.Slowest // of days
+	learned map[dayKey]*rollup.Key          // that are not in the rollup of a day; nil: the day does not have the key
 }
 
 func newTopX(r *run, shape query.TopX, days []rolledUpDay, groups []*group) *topX {
 	t := &topX{
 		questions: r.questions(), run: r, shape: shape, groups: groups, found: make([]bool, len(groups)), chosen: make([][]int32, len(groups)),
-		kept: make([][]*keysOfRows, len(groups)), days: days, learned: map[dayKey]*rollup.Key{},
+		kept: make([][]*keysOfRows, len(groups)), days: days, listed: map[dayColumn][3]rollup.Slowest{}, learned: map[dayKey]*rollup.Key{},
 	}
 	for _, part := range partsOf(shape) {
 		k := newKeys(r, part.Column, part.Labels, shape.Limit, len(groups)+len(days))
@@ -296,8 +297,12 @@ func (t *topX) completeKeys(w *worker, i int, k *keys) error {
 	return nil
 }
 
-// moreSlowest finds the n slowest keys of each row group, of every column with a label that ranks by time.
+// moreSlowest finds the n slowest keys of each row group, of every column with a label that ranks by time, but for those that
+// are faster than the winners are known to be.
 func (t *topX) moreSlowest(ctx context.Context, n int) error {
+	for _, k := range t.keys {
+		k.findLeast()
+	}
 	if err := t.keepListed(n); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ type keys struct {
 	slow       hashTable // keys that can win by time; the second pass sums up their times
 	hashes     []uint64  // of these
 	candidates []candidate
+	least      [3]float64 // averages of the last winners, at least; -Inf: not known
 	others     [3]float64 // the highest averages that the candidates that are out can have
 	allListed  bool       // rollups do not list more of the slowest keys
 	spares     []uint64   // hashes of the keys next to the winners
@@ -50,9 +51,10 @@ type keys struct {
 }
 
 func newKeys(r *run, column string, labels []string, limit, groups int) *keys {
-	none := slowest{others: math.Inf(-1)}
+	none, unknown := slowest{others: math.Inf(-1)}, math.Inf(-1)
 	return &keys{
 		run: r, column: column, labels: labels, limit: limit, ranks: reservation{run: r}, reserve: r.reserve,
+		least:   [3]float64{unknown, unknown, unknown},
 		timed:   ranksByTime(labels),
 		tallies: make([][]tally, groups), slowest: slices.Repeat([][3]slowest{{none, none, none}}, groups),
 		ranked: map[string][]total{}, ties: map[string][]total{},
@@ -212,7 +214,11 @@ func (k *keys) rankByBlocked() error {
 		return nil
 	}
 	enough := k.enough()
-	totals, err := k.sum(func(t tally) bool { return !enough || t.blocked > 0 })
+	sum := k.sum
+	if enough {
+		sum = k.sumBlocked
+	}
+	totals, err := sum()
 	if err != nil {
 		return err
 	}
@@ -262,32 +268,81 @@ func (k *keys) spare(next []total) {
 	}
 }
 
-// sum adds up the tallies for which the condition holds.
-func (k *keys) sum(holds func(tally) bool) ([]total, error) {
-	var table hashTable
-	longest := 0
-	for _, of := range k.tallies {
-		longest = max(longest, len(of))
+// sum adds up all tallies.
+func (k *keys) sum() ([]total, error) {
+	var s summed
+	err := k.addUp(&s, func(tally) bool { return true })
+	return s.totals, err
+}
+
+// sumBlocked adds up the tallies of the keys that can be winners if there are as many keys with blocked requests as
+// winners. The last winner has at least as many of them as the last of the first keys of any row group or day. A key that
+// has fewer than its share of that everywhere has fewer altogether, so it needs no total.
+func (k *keys) sumBlocked() ([]total, error) {
+	little := max(0, k.leastBlocked()-1) / int32(len(k.tallies))
+	var s summed
+	if err := k.addUp(&s, func(t tally) bool { return t.blocked > little }); err != nil {
+		return nil, err
 	}
-	table.grow(2 * longest) // as many keys as there are at least
-	totals := make([]total, 0, longest)
+	for _, of := range k.tallies {
+		for _, t := range of {
+			if t.blocked > little {
+				continue
+			}
+			if place := s.table.place(t.hash); place >= 0 {
+				s.totals[place].add(t)
+			}
+		}
+	}
+	return s.totals, nil
+}
+
+// leastBlocked returns how many blocked requests the last winner has at least.
+func (k *keys) leastBlocked() (least int32) {
+	for _, of := range k.tallies {
+		var first []int32 // the largest counts
+		for _, t := range of {
+			if len(first) == k.limit && t.blocked <= first[k.limit-1] || t.blocked == 0 {
+				continue
+			}
+			first = insertFirst(first, t.blocked, k.limit, func(a, b int32) int { return cmp.Compare(b, a) })
+		}
+		if len(first) == k.limit {
+			least = max(least, first[k.limit-1])
+		}
+	}
+	return least
+}
+
+// summed are sums of tallies.
+type summed struct {
+	table  hashTable
+	totals []total // by the places of the table
+}
+
+// addUp adds up the tallies for which the condition holds.
+func (k *keys) addUp(s *summed, holds func(tally) bool) error {
 	for _, of := range k.tallies {
 		for _, t := range of {
 			if !holds(t) {
 				continue
 			}
-			place := table.add(t.hash)
-			if place == len(totals) {
-				totals = append(totals, total{hash: t.hash})
+			place := s.table.add(t.hash)
+			if place == len(s.totals) {
+				s.totals = append(s.totals, total{hash: t.hash})
 			}
-			totals[place].requests += int64(t.requests)
-			totals[place].blocked += int64(t.blocked)
+			s.totals[place].add(t)
 		}
-		if err := k.hold(table.bytes() + int64(cap(totals))*rankBytes); err != nil {
-			return nil, err
+		if err := k.hold(s.table.bytes() + int64(cap(s.totals))*rankBytes); err != nil {
+			return err
 		}
 	}
-	return totals, nil
+	return nil
+}
+
+func (t *total) add(of tally) {
+	t.requests += int64(of.requests)
+	t.blocked += int64(of.blocked)
 }
 
 // open reports whether the second pass has something to count.

@@ -162,6 +162,7 @@ func chooseAmong(t *testing.T, k *keys, groups []groupOfKeys) (rounds int) {
 			check(k.cut())
 			return rounds
 		}
+		k.findLeast()
 	}
 }
 

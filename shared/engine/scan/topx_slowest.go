@@ -29,14 +29,32 @@ type keyTime struct {
 	negative, limited bool    // a sum of a row group is
 }
 
-// keepSlowest keeps the n slowest keys of row group i by each time, or all of them if n is large.
+// keepSlowest keeps the n slowest keys of row group i by each time, or all of them if n is large, but for those that are
+// too fast.
 func (k *keys) keepSlowest(i, n int, times [][3]duration, hashes []uint64) error {
 	var found [3]slowest
 	for time := range found {
-		found[time] = slowestOf(times, time, n, hashes)
+		found[time] = k.slowestOf(times, time, hashes, n)
 	}
 	return k.keepSlow(i, &found)
 }
+
+// findLeast finds how slow the winners are at least, once the times of the candidates are complete.
+func (k *keys) findLeast() {
+	least := k.leastAverages(func(place int) bool { return !k.candidates[place].out })
+	for time := range k.least {
+		k.least[time] = math.Inf(1) // no label ranks by it, so there are no winners
+	}
+	for _, label := range k.labels {
+		if time := timeOf(label); time >= 0 {
+			k.least[time] = least[time]
+		}
+	}
+}
+
+// isFast reports whether a key with an average in some row group needs no comparison because of that: it is lower than
+// the average of the last winner. A key that is so fast in all row groups is no winner.
+func (k *keys) isFast(time int, average float64) bool { return atMost(average) < k.least[time] }
 
 // keepSlow keeps the slowest keys of row group i, in place of those that are kept already.
 func (k *keys) keepSlow(i int, found *[3]slowest) error {
@@ -54,7 +72,7 @@ func slowestBytes(of *[3]slowest) (bytes int64) {
 	return bytes
 }
 
-func slowestOf(times [][3]duration, time, n int, hashes []uint64) slowest {
+func (k *keys) slowestOf(times [][3]duration, time int, hashes []uint64, n int) slowest {
 	type average struct {
 		value float64
 		code  int
@@ -66,11 +84,15 @@ func slowestOf(times [][3]duration, time, n int, hashes []uint64) slowest {
 		if d.count == 0 {
 			continue
 		}
+		a := average{query.Times{Count: d.count, Sum: d.sum}.Average(), code}
+		if k.isFast(time, a.value) {
+			found.others = max(found.others, a.value)
+			continue
+		}
 		if n > maxCandidates {
 			found.hashes = append(found.hashes, hashes[code])
 			continue
 		}
-		a := average{query.Times{Count: d.count, Sum: d.sum}.Average(), code}
 		if len(top) == n {
 			if a.value <= top[n-1].value {
 				found.others = max(found.others, a.value)

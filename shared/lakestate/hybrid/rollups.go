@@ -34,8 +34,8 @@ type rollups struct {
 type rolledUp struct {
 	scan    *scan.Rollups
 	infos   []blob.Info
-	names   map[int64]string  // by the starts of days, in Unix seconds
-	objects map[string]string // by the names of objects
+	names   map[int64][]string // by the starts of days, in Unix seconds
+	objects map[string]string  // by the names of objects
 }
 
 func (r rolledUp) options(source scan.Source) scan.Options {
@@ -57,11 +57,14 @@ func (e *Engine) rolledUp(ctx context.Context, p *plan, subsets []rollup.Subset)
 	if err != nil || in == nil {
 		return found, err
 	}
-	found.scan, found.names = in, map[int64]string{}
+	found.scan, found.names = in, map[int64][]string{}
 	for _, day := range days {
-		if info := all[day].Of(subsets); info.Size > 0 {
-			found.infos = append(found.infos, info)
-			found.names[day.First().Start()/1000] = info.Name
+		start := day.First().Start() / 1000
+		for _, info := range all[day].Of(subsets) {
+			if info.Size > 0 {
+				found.infos = append(found.infos, info)
+			}
+			found.names[start] = append(found.names[start], info.Name)
 		}
 	}
 	return found, nil

@@ -36,14 +36,24 @@ type Stored struct {
 	Older   []string             // the names of rollups of earlier versions
 }
 
-// Of returns the rollup that may have the records of subsets of the day: one of its own, or the one of the day.
-func (s Stored) Of(subsets []rollup.Subset) blob.Info {
-	if len(subsets) == 1 && s.Info.Size > 0 {
-		if info, found := s.Subsets[subsets[0].ID()]; found {
-			return info
-		}
+// Of returns the rollups that may have the records of subsets of the day: that of the only subset, or the one of the day
+// and, if there are several subsets, then those of each of them. The size of a rollup that is not there is 0. A day that
+// was not rolled up has none.
+func (s Stored) Of(subsets []rollup.Subset) (infos []blob.Info) {
+	if s.Info.Size == 0 {
+		return nil
 	}
-	return s.Info
+	if len(subsets) == 1 {
+		if info, found := s.Subsets[subsets[0].ID()]; found {
+			return []blob.Info{info}
+		}
+		return []blob.Info{s.Info}
+	}
+	infos = append(infos, s.Info)
+	for _, subset := range subsets {
+		infos = append(infos, s.Subsets[subset.ID()])
+	}
+	return infos
 }
 
 // Days lists the days that were rolled up.

@@ -36,8 +36,8 @@ func TestDays(t *testing.T) {
 	if err := rollupblob.WriteNone(t.Context(), bucket, 3, day+1); err != nil {
 		t.Fatal(err)
 	}
-	other := "lake/_rollups/days/2026-02-30/1.rollup"
-	if err := bucket.Put(t.Context(), other, bytes.NewReader(nil), blob.Always); err != nil {
+	otherName := "lake/_rollups/days/2026-02-30/1.rollup"
+	if err := bucket.Put(t.Context(), otherName, bytes.NewReader(nil), blob.Always); err != nil {
 		t.Fatal(err)
 	}
 	days, err := rollupblob.Days(t.Context(), bucket)
@@ -56,10 +56,26 @@ func TestDays(t *testing.T) {
 	if got, err := rollup.Read(bytes.NewReader(content), of.Start); err != nil || got.HashID != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	own := days[day].Of([]rollup.Subset{main})
-	if own.Name != "lake/_rollups/days/2026-02-16/00000000000000000010/"+main.ID()+".rollup" ||
-		days[day].Of(nil) != days[day].Info || days[day].Of([]rollup.Subset{main, {Field: "branch"}}) != days[day].Info {
+	whole, own := days[day].Info, days[day].Subsets[main.ID()]
+	if own.Name != "lake/_rollups/days/2026-02-16/00000000000000000010/"+main.ID()+".rollup" {
 		t.Errorf("the rollup of a subset is %q", own.Name)
+	}
+	other := rollup.Subset{Field: "branch"}
+	for _, of := range []struct {
+		subsets []rollup.Subset
+		want    []blob.Info
+	}{
+		{nil, []blob.Info{whole}},
+		{[]rollup.Subset{main}, []blob.Info{own}},
+		{[]rollup.Subset{other}, []blob.Info{whole}},
+		{[]rollup.Subset{main, other}, []blob.Info{whole, own, {}}},
+	} {
+		if got := days[day].Of(of.subsets); !slices.Equal(got, of.want) {
+			t.Errorf("the rollups for %q are %v, want %v", of.subsets, got, of.want)
+		}
+		if got := days[day+1].Of(of.subsets); got != nil {
+			t.Errorf("a day that was not rolled up has %v", got)
+		}
 	}
 	want := slices.Concat(days[day].Older, []string{days[day].Info.Name, own.Name})
 	slices.Sort(want)

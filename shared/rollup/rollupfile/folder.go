@@ -22,6 +22,9 @@ type Folder string
 
 const extension = ".rollup"
 
+// Weeks returns the folder of the rollups of weeks, which are named for their first days.
+func (f Folder) Weeks() Folder { return Folder(filepath.Join(string(f), "weeks")) }
+
 // Path returns the path of the rollup of a subset of a day that starts at a time in Unix seconds.
 func (f Folder) Path(start int64, subset rollup.Subset) string {
 	if subset == (rollup.Subset{}) {

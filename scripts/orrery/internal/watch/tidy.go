@@ -61,8 +61,8 @@ func (t *Tidier) run(ctx context.Context) {
 		return
 	case err != nil:
 		t.log.Error("not rolled up", "error", err)
-	case rolledUp.Days > 0:
-		t.log.Info("rolled up", "days", rolledUp.Days)
+	case rolledUp.Days+rolledUp.Weeks > 0:
+		t.log.Info("rolled up", "days", rolledUp.Days, "weeks", rolledUp.Weeks)
 	}
 }
 

@@ -267,8 +267,8 @@ func (w *work) rollUp(ctx context.Context, day lake.Day, infos []blob.Info) (wri
 		return false, rollupblob.WriteNone(ctx, w.Lake, version, day)
 	}
 	err := w.withLocal(ctx, infos, func(objects []lake.Object) error {
-		of := scan.ToRollUp{Start: day.First().Start() / 1000, Objects: objects, Counted: w.Counted}
-		return scan.RollUpDay(ctx, of, w.options, func(d *rollup.Day, lists rollup.Lists) error {
+		of := scan.ToRollUp{Start: day.First().Start() / 1000, Length: rollup.DayLength, Objects: objects, Counted: w.Counted}
+		return scan.RollUpAll(ctx, of, w.options, func(d *rollup.Day, lists rollup.Lists) error {
 			return rollupblob.Write(ctx, w.Lake, version, d, lists)
 		})
 	})
