@@ -46,15 +46,15 @@ type Setting struct{ Field, Value string }
 
 // Sample is what the beginning of a log shows.
 type Sample struct {
-	Log         string          `json:"log" doc:"Name of the log; of an archive, that of the first log in it" example:"access.log"`
-	Format      string          `json:"format" doc:"Format of the lines, or what fits them; the parameter format of the import" example:"combined"`
+	Log         string          `json:"log" doc:"Name of the log, or of the first log in an archive" example:"access.log"`
+	Format      string          `json:"format" doc:"Format that fits the lines, as the parameter format of an import takes it" example:"combined"`
 	Shown       string          `json:"format_name" doc:"The format in words" example:"combined"`
 	Guessed     bool            `json:"guessed" doc:"The lines have no known format: the members of their objects were matched by their names"`
-	Compression string          `json:"compression" doc:"gzip, bzip2, zstd or nothing" example:"gzip"`
-	First       json.RawMessage `json:"first" doc:"The first record with its fields; null if no line of the beginning is one"`
-	From        *time.Time      `json:"from" nullable:"true" doc:"Time of the oldest record of the beginning"`
+	Compression string          `json:"compression" doc:"gzip, bzip2 or zstd; empty if the log is not compressed" example:"gzip"`
+	First       json.RawMessage `json:"first" doc:"The first record with its fields; null if no line of the beginning is a record"`
+	From        *time.Time      `json:"from" nullable:"true" doc:"Time of the oldest record in the beginning of the log"`
 	To          *time.Time      `json:"to" nullable:"true" doc:"Time of its newest record"`
-	Problem     string          `json:"problem" doc:"Why the first line that is not a record is rejected, or nothing"`
+	Problem     string          `json:"problem" doc:"Why the first line that is not a record is rejected; empty if there is no such line"`
 }
 
 // SampleAnswer is the answer about the beginning of a log.
@@ -65,17 +65,17 @@ type SampleAnswer struct {
 // Imported is the result of importing one log.
 type Imported struct {
 	Log      string           `json:"log" doc:"Name of the log" example:"access.log"`
-	ID       *string          `json:"id" nullable:"true" doc:"Of the import, by which it can be forgotten; null if nothing of the log was imported"`
+	ID       *string          `json:"id" nullable:"true" doc:"ID of the import, with which the import can be forgotten; null if nothing of the log was imported"`
 	Format   string           `json:"format" doc:"The format in words" example:"combined"`
 	Records  int64            `json:"records" doc:"New records"`
 	Known    int64            `json:"known" doc:"Lines that an earlier import of this log has read"`
-	Expired  int64            `json:"expired" doc:"Records that are older than what is kept"`
+	Expired  int64            `json:"expired" doc:"Records that were left out, because records of their age are not kept"`
 	Rejected map[string]int64 `json:"rejected" doc:"Lines that are not records, by reason; orrery quarantine shows them"`
-	First    string           `json:"first_rejected" doc:"Number, reason and text of the first of them, or nothing"`
-	Absent   []string         `json:"absent" doc:"Of address, method, host, path and status: what no record has"`
+	First    string           `json:"first_rejected" doc:"Number, reason and text of the first line that is not a record; empty if there is none"`
+	Absent   []string         `json:"absent" doc:"The fields that no record has, among address, method, host, path and status"`
 	From     *time.Time       `json:"from" nullable:"true" doc:"Time of the oldest record of the log"`
 	To       *time.Time       `json:"to" nullable:"true" doc:"Time of its newest record"`
-	Error    string           `json:"error" doc:"Why nothing of this log in an archive was imported, or nothing"`
+	Error    string           `json:"error" doc:"Why nothing of this log in an archive was imported; otherwise empty"`
 }
 
 // ImportedAnswer is the answer to an import.
@@ -93,8 +93,8 @@ type ListedImport struct {
 	Records  int64      `json:"records"`
 	Rejected int64      `json:"rejected" doc:"Lines that are not records"`
 	From     *time.Time `json:"from" nullable:"true" doc:"Time of the oldest record; null if there is none"`
-	To       *time.Time `json:"to" nullable:"true" doc:"Time of the newest one"`
-	At       time.Time  `json:"at" doc:"When it was last imported"`
+	To       *time.Time `json:"to" nullable:"true" doc:"Time of the newest record; null if there is none"`
+	At       time.Time  `json:"at" doc:"When the log was last imported"`
 }
 
 // ImportsAnswer is the list of imports.
@@ -108,7 +108,7 @@ type ImportsAnswer struct {
 type Forgotten struct {
 	ID      string `json:"id"`
 	Log     string `json:"log" doc:"Name of the log"`
-	Records int64  `json:"records" doc:"That were taken out"`
+	Records int64  `json:"records" doc:"Number of records that were taken out of the data"`
 }
 
 // ForgottenAnswer is the answer to forgetting an import.

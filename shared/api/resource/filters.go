@@ -29,10 +29,10 @@ type SavedFilter struct {
 	JSON        parameter.CanonicalFilter `json:"json" doc:"The canonical JSON form"`
 	Title       string                    `json:"title,omitempty"`
 	Description string                    `json:"description,omitempty"`
-	Version     int                       `json:"version" doc:"1, 2, 3, … without gaps"`
+	Version     int                       `json:"version" doc:"Number of the version: 1, 2, 3, … without gaps"`
 	At          time.Time                 `json:"at" doc:"When the version was written, UTC"`
-	By          string                    `json:"by" doc:"Name of the API key that wrote it"`
-	ETag        string                    `json:"etag" doc:"For If-Match"`
+	By          string                    `json:"by" doc:"Name of the API key that wrote the version"`
+	ETag        string                    `json:"etag" doc:"ETag of the version, for If-Match"`
 }
 
 // filterRoutes returns the routes of saved filters.

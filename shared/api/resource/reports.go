@@ -18,11 +18,11 @@ import (
 type ScheduledReport struct {
 	Name string `json:"name" example:"weekly"`
 	definition.Definition
-	Branches []string  `json:"branches" doc:"Branches that the report covers, taken from the key that wrote it; null: all"`
-	Version  int       `json:"version" doc:"1, 2, 3, … without gaps"`
+	Branches []string  `json:"branches" doc:"Branches that the report covers, taken from the key that wrote the version; null: all"`
+	Version  int       `json:"version" doc:"Number of the version: 1, 2, 3, … without gaps"`
 	Written  time.Time `json:"written" doc:"When the version was written, UTC"`
-	By       string    `json:"by" doc:"Name of the API key that wrote it"`
-	ETag     string    `json:"etag" doc:"For If-Match"`
+	By       string    `json:"by" doc:"Name of the API key that wrote the version"`
+	ETag     string    `json:"etag" doc:"ETag of the version, for If-Match"`
 }
 
 // definitionRoutes returns the routes of scheduled reports, if there are any.
