@@ -72,9 +72,10 @@ func (k *costCommand) Run(c terminal.Console) error {
 			cost.OfReport(requests, size, cost.Regions[k.Region]), grouped(requests))
 	}
 	fmt.Fprintln(c.Out, " requests a day.")
-	fmt.Fprintf(c.Out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, "+
-		"%g exports of %s records, and %g daily reports. A share of %g of the queries has conditions besides the period, "+
-		"and a share of %g repeats a query of the last few minutes. Raw logs are kept for %g days, queryable data for %g days.\n",
+	fmt.Fprintf(c.Out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, %g exports "+
+		"of %s records, and %g daily reports. A share of %g of the queries has conditions besides the period, and a "+
+		"share of %g repeats a query of the last few minutes. Raw logs are kept for %g days, queryable data for %g "+
+		"days.\n",
 		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords), k.ReportsPerDay,
 		k.Filtered, k.Repeated, k.RawDays, k.LakeDays)
 	if k.LogsPerDay > 0 {

@@ -54,8 +54,8 @@ var Fields = []Field{
 	text("ip", "Address of the client; filters also take networks, such as 203.0.113.0/24.", `ip="203.0.113.7"`),
 	{
 		Name: LogRest, Type: Any, Keys: OpenKeys, Sources: pairs("log_rest"),
-		Doc: "Parts of a log line that no other field holds: further members of a line in JSON, or the rest of a line " +
-			"of text. The key is a member's name; names of nested members are joined by dots. Only answers to " +
+		Doc: "Parts of a log line that no other field holds: further members of a line in JSON, or the rest of a " +
+			"line of text. The key is a member's name; names of nested members are joined by dots. Only answers to " +
 			"fields=log_rest have the field.",
 		Example: `log_rest["level"]="error"`,
 	},

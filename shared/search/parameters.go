@@ -79,7 +79,7 @@ var Parameters = []Parameter{
 		Example: "5m",
 		Help:    "Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …",
 	},
-	zoneParameter(segmented, "A time zone such as Europe/Berlin: segments begin by its clock, so that they are its days. A "+
+	zoneParameter(segmented, "A time zone such as Europe/Berlin, whose clock decides when segments begin. A "+
 		"segment is then 1h, 6h, 1d, 2d, 4d, 7d (from Monday), 8d … By default it is the shortest that gives at most 1,500 "+
 		"segments. `today` and `yesterday` in the filter are its days, too."),
 	{

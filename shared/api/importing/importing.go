@@ -127,25 +127,25 @@ var (
 	nameParam = parameter.Parameter{
 		Name: "name", Required: true, Example: "access.log.gz",
 		Schema: &huma.Schema{Type: "string", MinLength: new(1), MaxLength: new(maxName)},
-		Doc:    "Name of the file, by which a later import knows the log again.",
+		Doc:    "Name of the file, by which a later import recognises the log.",
 	}
 	formatParam = parameter.Parameter{
 		Name: "format", Schema: &huma.Schema{Type: "string"}, Example: "combined",
-		Doc: "Format of the lines, as `orrery formats` lists them or as a sample says; default: the first lines decide.",
+		Doc: "A format of `orrery formats`, or the `format` of a sample; default: the first lines decide.",
 	}
 	zoneParam = parameter.Parameter{
 		Name: "zone", Schema: &huma.Schema{Type: "string"}, Example: "Europe/Berlin",
-		Doc: "Time zone of times without one; default: UTC.",
+		Doc: "Time zone for times without one; default: UTC.",
 	}
 	setParam = parameter.Parameter{
 		Name: "set", Schema: &huma.Schema{Type: "string"}, Example: "host=www.example.com",
-		Doc: "FIELD=VALUE for a field that records lack; several are on lines of their own.",
+		Doc: "FIELD=VALUE for a field that records lack; several are on separate lines.",
 	}
 	anywayParam = parameter.Boolean("anyway", "Also import a log that looks like a mistake: most of its lines are no "+
 		"records, or are in the data already.")
 	fromPage = parameter.Parameter{
 		Name: header, Required: true, Schema: &huma.Schema{Type: "string", Enum: []any{"true"}},
-		Doc: "Says that the request is meant: a web page of another site cannot send it.",
+		Doc: "Confirms that the request is intended: a web page of another site cannot send this header.",
 	}
 )
 
@@ -170,25 +170,26 @@ func Routes(importer Importer) []route.Route {
 	routes := []route.Route{
 		{
 			ID: "imports", Method: http.MethodGet, Path: "/imports", Summary: "List imports",
-			Doc:     "The newest imports, at most 1,000, newest first; without those that were forgotten.",
+			Doc:     "Lists the newest imports, at most 1,000, newest first. Imports that were forgotten are left out.",
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "The imports.", Value: ImportsAnswer{}}},
 			Errors:  []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 			Handle:  s.list,
 		},
 		{
-			ID: "import-sample", Method: http.MethodPost, Path: "/samples", Summary: "What a log is",
-			Doc: "What the beginning of a log shows: its format, its first record, the time of its records. Nothing is " +
-				"imported.",
+			ID: "import-sample", Method: http.MethodPost, Path: "/samples", Summary: "Examine a log",
+			Doc: "Returns what the beginning of a log shows: its format, its first record, and the times of its " +
+				"records. Nothing is imported.",
 			Params: log, Headers: []parameter.Parameter{fromPage},
-			Body:    body("The first MiB of a log or a tar archive, or the whole of it, plain or compressed; a zip archive only whole."),
-			Answers: []route.Response{{Status: http.StatusOK, Doc: "What it shows.", Value: SampleAnswer{}}},
+			Body: body("The first MiB of a log or a tar archive, or all of it, plain or compressed. A zip archive " +
+				"must be whole."),
+			Answers: []route.Response{{Status: http.StatusOK, Doc: "What the beginning shows.", Value: SampleAnswer{}}},
 			Errors:  bringing, Handle: s.sample,
 		},
 		{
 			ID: "import-log", Method: http.MethodPost, Path: "/imports", Summary: "Import a log",
-			Doc: "Imports a log, or every log in an archive. Its lines are imported once: an import of the same log again " +
-				"adds only what is new. When the request is cut off, nothing is imported. A log that looks like a mistake is " +
-				"refused with a detail of the type `unconfirmed`.",
+			Doc: "Imports a log, or every log in an archive. Its lines are imported once: an import of the same log " +
+				"again adds only what is new. When the request is cut off, nothing is imported. A log that looks " +
+				"like a mistake is refused with a detail of the type `unconfirmed`.",
 			Params: append(log, anywayParam), Headers: []parameter.Parameter{fromPage},
 			Body:    body("The whole log or archive, plain or compressed."),
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "What was imported.", Value: ImportedAnswer{}}},
@@ -196,8 +197,8 @@ func Routes(importer Importer) []route.Route {
 		},
 		{
 			ID: "import-delete", Method: http.MethodDelete, Path: "/imports/{import_id}", Summary: "Forget an import",
-			Doc: "Takes the records of an import out of the data, and its lines out of the quarantine. The log can then be " +
-				"imported anew.",
+			Doc: "Takes the records of an import out of the data, and its lines out of the quarantine. The log can " +
+				"then be imported anew.",
 			Headers: []parameter.Parameter{fromPage},
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "The import was forgotten.", Value: ForgottenAnswer{}}},
 			Errors: []int{

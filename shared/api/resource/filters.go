@@ -45,7 +45,7 @@ func (s *server) filterRoutes() []route.Route {
 		id: "filter", tag: route.FiltersTag, param: "name", noun: "saved filter", nouns: "saved filters", it: "filter",
 		put:    "Save a filter",
 		stored: "The filter is stored in its canonical form. Every accepted write is kept as a version.",
-		again:  "Writes an earlier version as a new version, also of a deleted filter.",
+		again:  "Writes an earlier version as a new version, even if the filter is deleted.",
 		listed: SavedFilters{}, one: SavedFilter{}, read: keys.ConfRead, write: keys.ConfWrite,
 		params: []parameter.Parameter{savedFilterParam, titleParam, descriptionParam},
 		body:   &route.RequestBody{Doc: "The filter.", Types: []string{content.JSON}},

@@ -46,7 +46,7 @@ func (s *server) listRoutes() []route.Route {
 		list: "Filters name a list with @, as in ip in @tor.",
 		stored: "A list has one value a line, at most 100,000: addresses and networks, numbers of autonomous systems, or any " +
 			"texts. Empty lines and lines that begin with # count for nothing. Every accepted write is kept as a version.",
-		again:  "Writes an earlier version as a new version, also of a deleted list.",
+		again:  "Writes an earlier version as a new version, even if the list is deleted.",
 		listed: ValueLists{}, one: ValueList{}, read: keys.ConfRead, write: keys.ConfWrite,
 		body: &route.RequestBody{Doc: "The values, one a line.", Types: []string{content.Text}},
 	})

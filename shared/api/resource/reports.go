@@ -38,8 +38,8 @@ func (s *server) definitionRoutes() []route.Route {
 		stored: "The key also needs the scope `data:read`. The report covers the branches of the key that writes it, " +
 			"whichever key reads it. The server pauses the report when that key expires or is revoked. Every " +
 			"accepted write is kept as a version.",
-		again: "Writes an earlier version, also of a deleted report, as a new version that belongs to the key of " +
-			"this request. The key also needs the scope `data:read`.",
+		again: "Writes an earlier version as a new version, even if the report is deleted. The new version belongs " +
+			"to the key of this request. The key also needs the scope `data:read`.",
 		listed: ScheduledReports{}, one: ScheduledReport{}, read: keys.ReportRead, write: keys.ReportWrite,
 		body: &route.RequestBody{Doc: "The report.", Types: []string{content.JSON}, JSON: definitionSchema()},
 	})

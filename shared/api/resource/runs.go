@@ -107,10 +107,10 @@ func (s *server) runRoutes() []route.Route {
 			Path:    onePath + "/runs",
 			Tag:     route.ReportsTag,
 			Summary: "Runs of a scheduled report",
-			Doc:     fmt.Sprintf("Lists the newest %d runs, also of a deleted report.", mostRuns),
+			Doc:     fmt.Sprintf("Lists the newest %d runs, even if the report is deleted.", mostRuns),
 			Scope:   keys.ReportRead,
 			Offers:  content.Offers,
-			Answers: []route.Response{{Status: http.StatusOK, Doc: "The runs, those that were due last first.", Value: ReportRuns{}}},
+			Answers: []route.Response{{Status: http.StatusOK, Doc: "The runs. The run that was due last comes first.", Value: ReportRuns{}}},
 			Errors:  reading,
 			Handle:  s.listRuns,
 		},
@@ -120,8 +120,8 @@ func (s *server) runRoutes() []route.Route {
 			Path:    onePath + "/runs/{run}",
 			Tag:     route.ReportsTag,
 			Summary: "Read a run and its report",
-			Doc: fmt.Sprintf("The reports of the newest %d runs of each scheduled report are kept. To read one, a key "+
-				"also needs the scope `data:read` and access to all branches that the report "+
+			Doc: fmt.Sprintf("Returns a run. The reports of the newest %d runs of each scheduled report are kept. To "+
+				"read one, a key also needs the scope `data:read` and access to all branches that the report "+
 				"covers.", runs.KeptReports),
 			Scope:   keys.ReportRead,
 			Offers:  content.Offers,
