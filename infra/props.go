@@ -32,8 +32,8 @@ type Props struct {
 	ResultDays     int // days until Athena's results are deleted; must exceed lambdas.KeepQueries
 	LogDays        int // days until the logs of functions and gateway are deleted; one of logTerms
 
-	ScanMegabytes     int // that a function reads itself for one query
-	PartsAtOnce       int // of a large question that are counted at once; 0: Athena answers large questions
+	ScanMegabytes     int // megabytes of columns that a function reads itself for one query
+	PartsAtOnce       int // parts of a large question that are counted at once; 0: Athena answers large questions
 	InteractiveCutoff int // bytes that one query of a route may scan
 	ReportsCutoff     int // bytes that one query of a report may scan
 
@@ -44,13 +44,13 @@ type Props struct {
 	IngestSeconds      int  // timeout of ingest
 	IngestConcurrency  int  // maximum number of instances of ingest
 	ReserveConcurrency bool // whether IngestConcurrency instances are reserved for ingest, and some for each schedule
-	CompactMinutes     int  // from one run of compact to the next
+	CompactMinutes     int  // minutes from one run of compact to the next
 	CompactMegabytes   int  // memory of compact
 
 	Reports string // where scheduled reports may be sent: JSON for destination.ReadJSON; "": nowhere
 
 	AlarmEmail     string // receives alarms and budget warnings; "": alarms are only shown
-	BudgetUSD      int    // of a month
+	BudgetUSD      int    // monthly budget in US dollars
 	ScannedAlarmGB int    // bytes scanned by the queries of an hour that raise the cost alarm, in GB
 	QuietHours     int    // hours without a new raw log that raise an alarm
 }
@@ -113,7 +113,7 @@ func (p *Props) settings() []setting {
 		{name: "lake-days", int: &p.LakeDays, doc: "Days until queryable data is deleted; 0 keeps it."},
 		{
 			name: "result-days", int: &p.ResultDays,
-			doc: "Days until Athena's results, and reports that are left undelivered, are deleted; at least 3.",
+			doc: "Days until Athena's results and undelivered reports are deleted; at least 3.",
 		},
 		{
 			name: "log-days", int: &p.LogDays,
@@ -122,13 +122,13 @@ func (p *Props) settings() []setting {
 		{
 			name: "scan-megabytes", int: &p.ScanMegabytes,
 			doc: "Maximum number of megabytes of columns that [a function reads itself](#scans-in-functions) for one " +
-				"question. Questions with more are [counted in parts](#large-questions), or Athena answers them; with 0, " +
-				"this holds for all questions.",
+				"question. Larger questions are [counted in parts](#large-questions), or Athena answers them; 0 " +
+				"treats all questions as larger.",
 		},
 		{
 			name: "parts-at-once", int: &p.PartsAtOnce,
 			doc: "Maximum number of [parts of a large question](#large-questions) that functions count at the same time, up to " +
-				"400; 0 has Athena answer large questions.",
+				"400; with 0, Athena answers large questions.",
 		},
 		{
 			name: "interactive-cutoff", int: &p.InteractiveCutoff,
@@ -163,17 +163,17 @@ func (p *Props) settings() []setting {
 		},
 		{
 			name: "compact-minutes", int: &p.CompactMinutes,
-			doc: "Minutes between runs of `compact`; `complete_through` lags by one to two such intervals. A run may take longer: " +
-				"then those that are due meanwhile end at once.",
+			doc: "Minutes between runs of `compact`; `complete_through` lags by one to two such intervals. If a " +
+				"run takes longer, the runs that start meanwhile end at once.",
 		},
 		{
 			name: "compact-megabytes", int: &p.CompactMegabytes,
-			doc: "Memory of `compact` in MB, 1769 to 10240. For each 1,769 MB it has a processor, and merges one more group of " +
-				"objects at the same time: see [large volumes](#large-volumes).",
+			doc: "Memory of `compact` in MB, 1769 to 10240. Each 1,769 MB give it one processor, and let it merge " +
+				"one more group of objects at the same time: see [large volumes](#large-volumes).",
 		},
 		{
 			name: "reports", text: &p.Reports,
-			doc: "[Destinations of scheduled reports](#scheduled-reports): JSON, or the name of a file with it.",
+			doc: "[Destinations of scheduled reports](#scheduled-reports): JSON, or the name of a JSON file.",
 		},
 		{name: "alarm-email", text: &p.AlarmEmail, doc: "Address for alarms and budget warnings."},
 		{name: "budget-usd", int: &p.BudgetUSD, doc: "Monthly budget in US dollars."},

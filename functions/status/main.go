@@ -1,4 +1,4 @@
-// Command status is the AWS Lambda function that reports what the deployment has and allows.
+// Command status is the AWS Lambda function that reports the data, limits and routes of the deployment.
 package main
 
 import (

@@ -19,9 +19,9 @@ import (
 
 type backupCommand struct {
 	Data   target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Force  bool          `help:"Replace the tar file if it exists, without a question."`
-	Verify bool          `help:"Instead: read the whole backup and compare it with its digests."`
-	To     string        `arg:"" help:"Folder, to which further backups add what is new; a file that ends in .tar; or - for a tar file on standard output." placeholder:"DIR|FILE.tar"`
+	Force  bool          `help:"Replace the tar file if it exists, without asking."`
+	Verify bool          `help:"Make no backup, but read the whole existing one and compare it with its digests."`
+	To     string        `arg:"" help:"Folder, to which further backups add what is new, or a file that ends in .tar, or - for a tar file on standard output." placeholder:"DIR|FILE.tar"`
 }
 
 // Run copies the data folder while it is used.

@@ -25,7 +25,7 @@ type benchCommand struct {
 	Runs     int           `default:"7" help:"Measured runs of each query." placeholder:"N"`
 	Clients  int           `default:"32" help:"Concurrent clients of the load test." placeholder:"N"`
 	Duration time.Duration `default:"60s" help:"Duration of the load test."`
-	S3       bench.Network `name:"s3" help:"Only measure the scan of a function over an object store that answers so fast." placeholder:"25ms,90MB/s"`
+	S3       bench.Network `name:"s3" help:"Only measure the scan of a function over an object store with this latency and throughput." placeholder:"25ms,90MB/s"`
 	JSON     bool          `name:"json" help:"Print the report as JSON."`
 }
 

@@ -13,17 +13,17 @@ import (
 )
 
 type costCommand struct {
-	RequestsPerDay []float64 `default:"1000000,100000000,1000000000" help:"Recorded requests per day; may be several."`
+	RequestsPerDay []float64 `default:"1000000,100000000,1000000000" help:"Recorded requests per day; may be a list."`
 	QueriesPerDay  float64   `default:"1000" help:"Queries per day on each data route." placeholder:"N"`
 	ExportsPerDay  float64   `default:"1" help:"Exports of records per day." placeholder:"N"`
-	ExportRecords  float64   `default:"100000" help:"Records of an export." placeholder:"N"`
-	ReportsPerDay  float64   `default:"1" help:"Scheduled daily reports." placeholder:"N"`
+	ExportRecords  float64   `default:"100000" help:"Records in each export." placeholder:"N"`
+	ReportsPerDay  float64   `default:"1" help:"Reports that are scheduled daily." placeholder:"N"`
 	PeriodHours    float64   `default:"24" help:"Length of the period of a query, in hours." placeholder:"N"`
 	RawDays        float64   `default:"30" help:"Days that raw logs are kept." placeholder:"N"`
 	LakeDays       float64   `default:"365" help:"Days that queryable data is kept." placeholder:"N"`
 	LogsPerDay     float64   `help:"Raw logs per day; default: one for each 100,000 requests." placeholder:"N"`
 	Filtered       float64   `help:"Share of the queries, from 0 to 1, that have conditions besides the period. " default:"0.33" placeholder:"SHARE"`
-	Repeated       float64   `help:"Share of the queries, from 0 to 1, that repeat an equal one of the minutes before." placeholder:"SHARE"`
+	Repeated       float64   `help:"Share of the queries, from 0 to 1, that repeat a query of the last few minutes." placeholder:"SHARE"`
 	Region         string    `enum:"eu-central-1,us-east-1" default:"eu-central-1" help:"eu-central-1 or us-east-1."`
 }
 
@@ -72,9 +72,10 @@ func (k *costCommand) Run(c terminal.Console) error {
 			cost.OfReport(requests, size, cost.Regions[k.Region]), grouped(requests))
 	}
 	fmt.Fprintln(c.Out, " requests a day.")
-	fmt.Fprintf(c.Out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, "+
-		"%g exports of %s records, and %g daily reports. A share of %g of the queries has conditions besides the period, "+
-		"and a share of %g repeats one of the minutes before. Raw logs are kept for %g days, queryable data for %g days.\n",
+	fmt.Fprintf(c.Out, "\nAssumptions:\n- %.0f queries per day on each of %d routes, each over %g hours, %g exports "+
+		"of %s records, and %g daily reports. A share of %g of the queries has conditions besides the period, and a "+
+		"share of %g repeats a query of the last few minutes. Raw logs are kept for %g days, queryable data for %g "+
+		"days.\n",
 		k.QueriesPerDay, len(size.Route), k.PeriodHours, k.ExportsPerDay, grouped(k.ExportRecords), k.ReportsPerDay,
 		k.Filtered, k.Repeated, k.RawDays, k.LakeDays)
 	if k.LogsPerDay > 0 {

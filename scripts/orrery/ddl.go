@@ -10,8 +10,8 @@ import (
 
 type ddlCommand struct {
 	Dialect  string `enum:"trino,athena" default:"trino" help:"trino or athena."`
-	Location string `required:"" help:"Folder that holds fresh/ and compact/, as s3://bucket/lake/." placeholder:"URL"`
-	Schema   string `default:"traffic" help:"Schema of the tables; also CATALOGUE.SCHEMA for Trino." placeholder:"NAME"`
+	Location string `required:"" help:"Folder that holds fresh/ and compact/, such as s3://bucket/lake/." placeholder:"URL"`
+	Schema   string `default:"traffic" help:"Schema of the tables; for Trino, also CATALOGUE.SCHEMA." placeholder:"NAME"`
 	FromYear int    `required:"" help:"First year of the records; each year makes planning slower." placeholder:"YEAR"`
 }
 

@@ -34,7 +34,7 @@ type liveFlags struct {
 
 type filesCommand struct {
 	liveFlags
-	Format string `default:"text" enum:"text,json" help:"text: a path a line; json also has hours, records and sizes." placeholder:"FORMAT"`
+	Format string `default:"text" enum:"text,json" help:"text prints one path a line; json also has hours, records and sizes." placeholder:"FORMAT"`
 }
 
 // Run lists the objects.
@@ -74,7 +74,7 @@ type sqlCommand struct {
 	For  string `default:"duckdb" enum:"duckdb,pandas,polars,spark,trino" help:"${enum}." placeholder:"TOOL"`
 	View string `default:"traffic" help:"Name of the view in DuckDB and Trino." placeholder:"NAME"`
 
-	Location string `help:"With --for trino: where fresh/ and compact/ are copied to, as s3://bucket/lake/; see ddl." placeholder:"URL"`
+	Location string `help:"With --for trino: folder to which fresh/ and compact/ are copied, such as s3://bucket/lake/; see 'orrery ddl'." placeholder:"URL"`
 }
 
 // Run prints a statement or a program that reads each record once.

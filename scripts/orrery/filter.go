@@ -57,7 +57,7 @@ func (f *filterPutCommand) Run(ctx context.Context, c terminal.Console) error {
 type filterGetCommand struct {
 	Name string `arg:"" help:"Name of the filter."`
 	documents.Configuration
-	Version *int `help:"A version; default: the newest." placeholder:"N"`
+	Version *int `help:"Version to print; default: the newest." placeholder:"N"`
 }
 
 // Run prints the filter in its canonical form. The ETag, for --if-match, goes to standard error.

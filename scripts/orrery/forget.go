@@ -18,8 +18,8 @@ import (
 
 type forgetCommand struct {
 	Data    target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
-	Missing bool          `help:"Instead: forget objects whose files have been removed, so that answers do not report them any more."`
-	Yes     bool          `help:"With --missing: also if the objects have more than 10 % of the records."`
+	Missing bool          `help:"Instead of an import, forget the objects whose files have been removed, so that answers no longer report them."`
+	Yes     bool          `help:"With --missing: forget the objects even if they have more than 10 % of the records."`
 	Imports []string      `arg:"" optional:"" name:"import" help:"IDs of imports, or unique beginnings of them; 'orrery imports' lists them."`
 }
 

@@ -36,7 +36,7 @@ type generateCommand struct {
 
 	Data   target.Folder `help:"Folder to import into; without --output, the default is ORRERY_DATA." placeholder:"DIR"`
 	Output string        `help:"File to write to instead (.gz, .zst: compressed); - is standard output." placeholder:"FILE"`
-	Force  bool          `help:"Replace the file if it exists, without a question."`
+	Force  bool          `help:"Replace the file if it exists, without asking."`
 }
 
 // Run generates the records. It writes to a temporary file and renames it, so that the output file is never partial.

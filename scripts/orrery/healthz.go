@@ -23,7 +23,7 @@ type healthzCommand struct {
 	Listen  string        `hidden:"" default:"127.0.0.1:8080" env:"ORRERY_LISTEN"`
 	TLSCert string        `hidden:"" name:"tls-cert" env:"ORRERY_TLS_CERT"`
 	Timeout time.Duration `default:"5s" help:"How long to wait for the answer." placeholder:"DURATION"`
-	Wait    time.Duration `help:"How long to try again, because the server is starting; default: not at all." placeholder:"DURATION"`
+	Wait    time.Duration `help:"How long to keep trying while the server is starting; default: try once." placeholder:"DURATION"`
 }
 
 // Run asks a server whether it answers. It fails unless the server does, so that it can be the probe of a container.

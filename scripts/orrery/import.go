@@ -32,11 +32,11 @@ type importCommand struct {
 	Format string        `default:"auto" help:"Format; 'orrery formats' lists them; auto: the first lines decide." placeholder:"NAME"`
 	logs.LinesFlags
 
-	Source string `help:"Source of orrery.toml in the folder: its files and options." placeholder:"NAME"`
+	Source string `help:"Import the files of this source in the folder's orrery.toml, with its options." placeholder:"NAME"`
 
 	Last  bool     `name:"take-last" help:"The files are complete: also import a last line without a newline."`
 	Sure  bool     `name:"anyway" help:"Import logs that look like a mistake: most lines are no records, or are in the data already."`
-	As    string   `help:"Path of the log, if it is not that of the file." placeholder:"FILE"`
+	As    string   `help:"Path of the log, if it differs from the path of the file." placeholder:"FILE"`
 	Files []string `arg:"" optional:"" name:"file" help:"Logs, plain or compressed, or archives of logs; - is standard input."`
 
 	unlisted error // what could not be read when the files of the source were listed

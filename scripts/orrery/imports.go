@@ -20,7 +20,7 @@ import (
 type importsCommand struct {
 	Data   target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Format string        `default:"table" enum:"table,json" help:"Format of the output: ${enum}." placeholder:"FORMAT"`
-	All    bool          `help:"Also list what was forgotten, or is older than what is kept."`
+	All    bool          `help:"Also list imports that were forgotten, or whose records were removed because of their age."`
 }
 
 // Run lists what was imported: a line for each log, however often it was imported while it grew.

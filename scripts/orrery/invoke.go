@@ -21,7 +21,7 @@ import (
 
 type invokeCommand struct {
 	Function  string        `arg:"" help:"Name of the function, which is a folder of functions/."`
-	Event     string        `arg:"" help:"File with the event, as in events/; - for standard input." placeholder:"FILE"`
+	Event     string        `arg:"" help:"File with the event, such as those in events/; - for standard input." placeholder:"FILE"`
 	Bootstrap string        `help:"Program to run; the default is to build the function." placeholder:"PATH"`
 	Env       []string      `short:"e" sep:"none" help:"Variable to set; may be repeated." placeholder:"NAME=VALUE"`
 	Timeout   time.Duration `default:"29s" help:"Time limit of the function."`

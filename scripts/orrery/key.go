@@ -23,7 +23,7 @@ type keyCommand struct {
 // keyStore is the place of the keys: a data folder, or the table of a deployment.
 type keyStore struct {
 	Data  target.Folder `help:"Folder that holds the data." default:".orrery" env:"ORRERY_DATA" placeholder:"DIR"`
-	Table string        `help:"DynamoDB table of a deployment to use instead, with the SDK's variables." placeholder:"NAME"`
+	Table string        `help:"DynamoDB table of a deployment to use instead of --data. The variables of the AWS SDK apply." placeholder:"NAME"`
 }
 
 // mustExist returns an error for a folder without data, for commands that create no key.
@@ -51,8 +51,8 @@ type keyCreateCommand struct {
 	Name string `arg:"" help:"Name of the user, for logs and the history of planets."`
 	keyStore
 	Scope   []keys.Scope `required:"" help:"data:read, data:write, conf:read, conf:write, report:read or report:write; may be repeated." placeholder:"SCOPE"`
-	Branch  []string     `sep:"none" help:"Branch that it can see; may be repeated; default: all." placeholder:"BRANCH"`
-	Expires string       `help:"When it expires, such as 2027-01-31; default: never." placeholder:"TIME"`
+	Branch  []string     `sep:"none" help:"Branch that the key can see; may be repeated; default: all." placeholder:"BRANCH"`
+	Expires string       `help:"When the key expires, such as 2027-01-31; default: never." placeholder:"TIME"`
 }
 
 // Run prints only the key to standard output. Nothing else can show it later. A branch is also the name of a

@@ -94,7 +94,7 @@ func describeList(w io.Writer, answer []byte) error {
 type listGetCommand struct {
 	Name string `arg:"" help:"Name of the list."`
 	documents.Configuration
-	Version *int `help:"A version; default: the newest." placeholder:"N"`
+	Version *int `help:"Version to print; default: the newest." placeholder:"N"`
 }
 
 // Run prints the values, one a line. What the list has, and the ETag, for --if-match, go to standard error.

@@ -59,7 +59,7 @@ type commands struct {
 	Why       whyCommand       `cmd:"" help:"Explain why a request was stopped, and whether that was a mistake."`
 	Parse     parseCommand     `cmd:"" help:"Read a filter in either form and print it in both."`
 	Explain   explainCommand   `cmd:"" help:"Show every stage of a query, from tokens to SQL, without running it."`
-	Status    statusCommand    `cmd:"" help:"Show what a folder, a server or a deployment has and allows."`
+	Status    statusCommand    `cmd:"" help:"Show the data and the limits of a folder, a server or a deployment."`
 	Fields    fieldsCommand    `cmd:"" help:"List the fields a filter can use."`
 	Formats   formatsCommand   `cmd:"" help:"List the log formats, or describe one."`
 	Files     filesCommand     `cmd:"" help:"List the files of the current objects, each record once."`
@@ -81,7 +81,7 @@ type commands struct {
 	Manual     manualCommand     `cmd:"" help:"Write the manual pages into a folder."`
 
 	// For deployments in AWS only.
-	Reconcile reconcileCommand `cmd:"" help:"Have a deployment in AWS send lost logs again."`
+	Reconcile reconcileCommand `cmd:"" help:"Find logs that a deployment on AWS has lost, and have it import them."`
 }
 
 func main() {

@@ -18,11 +18,11 @@ import (
 type putCommand struct {
 	Stack   string   `xor:"deployment" required:"" help:"Name of a deployment on AWS." placeholder:"NAME"`
 	Dir     string   `xor:"deployment" required:"" help:"Folder of a running orrery up --dir." placeholder:"DIR"`
-	Region  string   `help:"Region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
+	Region  string   `help:"Region of the stack; default: the region of the AWS configuration." placeholder:"REGION"`
 	History bool     `help:"The logs are old: keep records of any age."`
-	Name    string   `help:"Name of the log in the bucket; default: that of the file." placeholder:"NAME"`
+	Name    string   `help:"Name of the log in the bucket; default: the name of the file." placeholder:"NAME"`
 	Last    bool     `name:"take-last" help:"The files are complete: also put a last line without a newline."`
-	Anyway  bool     `help:"Also put logs with records that the deployment will quarantine, and logs in JSON of no known format."`
+	Anyway  bool     `help:"Also put logs with records that the deployment will quarantine, and logs in JSON with an unknown format."`
 	Files   []string `arg:"" name:"file" help:"Logs, plain, gzip or zstd; - is standard input, with --name."`
 }
 

@@ -27,9 +27,9 @@ type quarantineCommand struct {
 	Data   target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Stack  string        `xor:"deployment" help:"Name of a deployment on AWS, instead of --data." placeholder:"NAME"`
 	Dir    string        `xor:"deployment" help:"Folder of a running orrery up --dir, instead of --data." placeholder:"DIR"`
-	Region string        `help:"With --stack: region of the stack; default: that of the AWS configuration." placeholder:"REGION"`
-	Import string        `help:"ID of an import, or its unique beginning: import its lines again, with the format, the values and the databases of the log unless others are given. Lines that are records now leave the quarantine. For a deployment also the key of a refused log: import it with the given format." placeholder:"ID"`
-	Format string        `default:"auto" help:"Format; auto: that of the log." placeholder:"NAME"`
+	Region string        `help:"With --stack: region of the stack; default: the region of the AWS configuration." placeholder:"REGION"`
+	Import string        `help:"Import the rejected lines of this import again. ID is its ID, or a unique beginning of its ID. The format, the values and the databases of the log apply unless others are given. Lines that are now records leave the quarantine. For a deployment, this may also be the key of a refused log, which is imported with the given format." placeholder:"ID"`
+	Format string        `default:"auto" help:"Format; auto: the format of the log." placeholder:"NAME"`
 
 	logs.LinesFlags
 

@@ -27,7 +27,7 @@ type queryCommand struct {
 	question.ParameterFlags
 	All    bool   `help:"logs: print all records, not only the newest ones, as ndjson, csv or json."`
 	Strict bool   `help:"Exit with 5 also if more records match than were printed, later logs may be missing, records arrived too late for --since, a sum has more than 64 bits, objects of an earlier version lack a column, or this is a demo."`
-	Format string `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson, csv; auto: by terminal."`
+	Format string `enum:"auto,table,json,ndjson,csv" default:"auto" help:"table, json, ndjson or csv; auto: table on a terminal, json elsewhere."`
 	Raw    bool   `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 	question.PeriodFlag
 }

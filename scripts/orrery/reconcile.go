@@ -20,9 +20,9 @@ import (
 )
 
 type reconcileCommand struct {
-	Stack  string        `help:"Deployment in AWS, its property name, with the SDK's variables." placeholder:"NAME"`
+	Stack  string        `help:"Name of a deployment on AWS. The variables of the AWS SDK apply." placeholder:"NAME"`
 	Limit  int           `help:"Maximum number of lost logs to send again; default: 1000." placeholder:"N"`
-	MinAge time.Duration `default:"6h" help:"Age from which a log should have arrived." placeholder:"DURATION"`
+	MinAge time.Duration `default:"6h" help:"Age from which a log that has not arrived counts as lost." placeholder:"DURATION"`
 }
 
 // Run invokes the function reconcile of a deployment and prints its report. The function has the permissions and the

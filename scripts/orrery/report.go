@@ -34,7 +34,7 @@ type reportCommand struct {
 	Put      reportPutCommand      `cmd:"" help:"Schedule a report."`
 	List     reportListCommand     `cmd:"" help:"List the scheduled reports."`
 	Show     reportShowCommand     `cmd:"" help:"Print a scheduled report."`
-	Preview  reportPreviewCommand  `cmd:"" help:"Print when a report is made next and whom it reaches, and send nothing."`
+	Preview  reportPreviewCommand  `cmd:"" help:"Print when a report will be made next and who will receive it, and send nothing."`
 	Pause    reportPauseCommand    `cmd:"" help:"Pause or resume a scheduled report."`
 	Versions reportVersionsCommand `cmd:"" help:"List the versions of a scheduled report."`
 	Runs     reportRunsCommand     `cmd:"" help:"List the runs of a scheduled report."`
@@ -44,15 +44,15 @@ type reportCommand struct {
 type reportRunCommand struct {
 	Filter []string `arg:"" optional:"" help:"A filter in either form, - for standard input, and saved filters: @NAME. Or the name of a scheduled report."`
 	documents.Configuration
-	Last     report.Unit `enum:",hour,day,week,month" default:"" help:"The last hour, day, week or month; without it the filter has a period."`
+	Last     report.Unit `enum:",hour,day,week,month" default:"" help:"Report on the last hour, day, week or month; without it, the filter needs a period."`
 	TZ       string      `name:"tz" help:"Time zone of the calendar, such as Europe/Berlin." default:"UTC" placeholder:"ZONE"`
 	Template string      `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes."`
-	Compare  string      `enum:"previous,same-weekday,none" default:"previous" help:"previous: compare with the period before; same-weekday: with the same time a week before; none."`
+	Compare  string      `enum:"previous,same-weekday,none" default:"previous" help:"previous: compare with the period before; same-weekday: with the same time a week before; none: compare with nothing."`
 	Title    string      `help:"Title of the report."`
 	Link     string      `help:"Base URL of the console, for links." placeholder:"URL"`
 	Format   string      `enum:"text,html,csv,json,mail" default:"text" help:"text, html, csv, json, or mail, a message with all of them."`
-	From     string      `help:"mail: the sender. Of a scheduled report: the beginning of the period, such as 2026-11-16." placeholder:"ADDRESS"`
-	To       []string    `help:"mail: the receivers. The mail is not sent. Of a scheduled report: the end of the period." placeholder:"ADDRESS"`
+	From     string      `help:"mail: the sender. For a scheduled report: the beginning of the period, such as 2026-11-16." placeholder:"ADDRESS"`
+	To       []string    `help:"mail: the receivers; the mail is not sent. For a scheduled report: the end of the period." placeholder:"ADDRESS"`
 	Output   string      `short:"o" help:"File to write; default: standard output." placeholder:"FILE"`
 	Open     bool        `help:"Write HTML and show it in the browser."`
 }

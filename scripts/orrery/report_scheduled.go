@@ -49,17 +49,17 @@ type reportPutCommand struct {
 	Name   string `arg:"" help:"Name: a-z, 0-9 and -."`
 	Filter string `arg:"" optional:"" help:"A filter without a period, in either form; - reads it from standard input. Default: all requests."`
 	scheduledReports
-	Period   string   `enum:"hour,day,week,month" required:"" help:"What it is about: the last hour, day, week or month."`
-	At       string   `help:"Time of day at which it is made. Default: 07:00." placeholder:"HH:MM"`
+	Period   string   `enum:"hour,day,week,month" required:"" help:"Report on the last hour, day, week or month."`
+	At       string   `help:"Time of day at which the report is made. Default: 07:00." placeholder:"HH:MM"`
 	Weekday  string   `help:"Day on which a weekly report is made. Default: monday." placeholder:"DAY"`
 	TZ       string   `name:"tz" help:"Time zone of the calendar, such as Europe/Berlin." default:"UTC" placeholder:"ZONE"`
 	Title    string   `help:"Title of the report."`
 	Template string   `enum:"traffic,attack" default:"traffic" help:"traffic, or attack, which leaves out changes."`
-	Compare  string   `enum:"previous,same-weekday,none" default:"previous" help:"previous: compare with the period before; same-weekday: with the same day a week before; none."`
-	When     string   `enum:"always,attacks" default:"always" help:"attacks: send it only if there was an attack."`
-	Mail     []string `help:"Address to send it to; may be repeated." placeholder:"ADDRESS"`
-	To       []string `help:"Destination of orrery.toml to send it to; may be repeated." placeholder:"NAME"`
-	MaxBytes int64    `help:"Do not make the report if its queries would read more." placeholder:"BYTES"`
+	Compare  string   `enum:"previous,same-weekday,none" default:"previous" help:"previous: compare with the period before; same-weekday: with the same day a week before; none: compare with nothing."`
+	When     string   `enum:"always,attacks" default:"always" help:"always; or attacks: send the report only if there was an attack."`
+	Mail     []string `help:"Address to send the report to; may be repeated." placeholder:"ADDRESS"`
+	To       []string `help:"Destination in orrery.toml to send the report to; may be repeated." placeholder:"NAME"`
+	MaxBytes int64    `help:"Do not make the report if its queries would read more bytes than this." placeholder:"BYTES"`
 	Paused   bool     `help:"Do not make the report until it is resumed."`
 	IfMatch  *string  `help:"Replace the report only if it still has this ETag." placeholder:"ETAG"`
 }
@@ -127,8 +127,8 @@ func (r *reportListCommand) Run(ctx context.Context, c terminal.Console) error {
 type reportShowCommand struct {
 	Name string `arg:"" help:"Name of the report."`
 	scheduledReports
-	Version *int `help:"A version; default: the newest." placeholder:"N"`
-	JSON    bool `help:"Print it as the API does."`
+	Version *int `help:"Version to print; default: the newest." placeholder:"N"`
+	JSON    bool `help:"Print the JSON that the API returns."`
 }
 
 // Run prints a report.
@@ -175,7 +175,7 @@ func (r *reportPreviewCommand) Run(ctx context.Context, c terminal.Console) erro
 type reportPauseCommand struct {
 	Name string `arg:"" help:"Name of the report."`
 	scheduledReports
-	Resume bool `help:"Resume it instead."`
+	Resume bool `help:"Resume the report instead."`
 }
 
 // Run pauses or resumes a report, unless somebody else changes it meanwhile.

@@ -31,12 +31,12 @@ import (
 type serveCommand struct {
 	Data    target.Folder `default:".orrery" env:"ORRERY_DATA" help:"Folder that holds the data." placeholder:"DIR"`
 	Listen  string        `default:"127.0.0.1:8080" env:"ORRERY_LISTEN" help:"Address to listen on." placeholder:"ADDRESS"`
-	Public  string        `name:"public-url" env:"ORRERY_PUBLIC_URL" help:"Address at which readers reach console and API, for links and commands in reports." placeholder:"URL"`
-	APIKey  *string       `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept besides those of 'key'." placeholder:"KEY"`
-	Metrics string        `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Address to also serve /metrics on, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
-	Watch   bool          `help:"Import files that are put into the folder's raw/, and those of orrery.toml."`
-	Horizon *watch.Days   `help:"With --watch: quarantine records older than this before their file's last change; 0 for none; default: 35. Sources may have their own max-age." placeholder:"DAYS"`
-	Keep    *keep.Age     `help:"Keep records up to this age, such as 90d: remove older hours, and leave older records out of imports; 0d keeps all; default: keep of orrery.toml." placeholder:"AGE"`
+	Public  string        `name:"public-url" env:"ORRERY_PUBLIC_URL" help:"Address at which readers reach the console and the API, for links and commands in reports." placeholder:"URL"`
+	APIKey  *string       `env:"ORRERY_API_KEY" name:"api-key" help:"Key to accept in addition to the keys of 'orrery key'." placeholder:"KEY"`
+	Metrics string        `name:"metrics-listen" env:"ORRERY_METRICS_LISTEN" help:"Second address to serve /metrics at, without a key: [HOST]:PORT." placeholder:"ADDRESS"`
+	Watch   bool          `help:"Import files that are put into the folder's raw/, and the files of the sources in orrery.toml."`
+	Horizon *watch.Days   `help:"With --watch: quarantine records that are more than this number of days older than the last change of their file; 0 quarantines none; default: 35. Sources may have their own max-age." placeholder:"DAYS"`
+	Keep    *keep.Age     `help:"Keep records up to this age, such as 90d: remove older hours, and leave older records out of imports; 0d keeps all; default: the value of keep in orrery.toml." placeholder:"AGE"`
 	Demo    bool          `default:"true" negatable:"" help:"Generate a demo of three days if there is no data."`
 	httpserver.Certificate
 

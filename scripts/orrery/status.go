@@ -20,9 +20,9 @@ import (
 
 type statusCommand struct {
 	target.Target
-	Stack  string `help:"Deployment in AWS, its property name, instead of --url." placeholder:"NAME"`
+	Stack  string `help:"Name of a deployment on AWS, instead of --url." placeholder:"NAME"`
 	Hours  int    `default:"12" help:"Number of hours in the table, the newest first."`
-	Format string `enum:"auto,table,json" default:"auto" help:"table or json; auto: by terminal."`
+	Format string `enum:"auto,table,json" default:"auto" help:"table or json; auto: table on a terminal, json elsewhere."`
 }
 
 // Run prints the status of a server, of a deployment or of a folder.

@@ -16,7 +16,7 @@ import (
 
 // formatFlags choose the form in which an answer of askTogether is printed.
 type formatFlags struct {
-	Format string `enum:"auto,table,json,csv" default:"auto" help:"table, json, csv; auto: by terminal."`
+	Format string `enum:"auto,table,json,csv" default:"auto" help:"table, json or csv; auto: table on a terminal, json elsewhere."`
 	Raw    bool   `help:"csv: do not put an apostrophe before cells that a spreadsheet may take for formulas."`
 }
 
@@ -69,7 +69,7 @@ func writeTogether(
 
 // maxBytesFlag is the flag of a limit for what the questions of an answer read.
 type maxBytesFlag struct {
-	MaxBytes int64 `help:"The most bytes that the questions may read together; a question that may exceed this is not asked." placeholder:"BYTES"`
+	MaxBytes int64 `help:"Maximum number of bytes that all questions may read together; a question that may exceed it is not asked." placeholder:"BYTES"`
 }
 
 // addTo adds the limit to the parameters of a request.

@@ -17,7 +17,7 @@ import (
 )
 
 type upCommand struct {
-	FromYear int    `default:"2020" help:"First year of the records; each slows down planning." placeholder:"YEAR"`
+	FromYear int    `default:"2020" help:"First year of the records; each year makes planning slower." placeholder:"YEAR"`
 	Dir      string `default:".orrery-up" env:"ORRERY_UP" help:"Folder for the data, the key and the logs." placeholder:"DIR"`
 }
 

@@ -27,7 +27,7 @@ type whatIfCommand struct {
 	Further []string `name:"rule" sep:"none" help:"A further rule, in the same forms; may be repeated. The rules are tried together, in the order of stages: filters, then limits." placeholder:"RULE"`
 	Attack  string   `help:"Conditions of the attack that a limit is to stop: also print how much of it and how many others each threshold stops, and the best threshold." placeholder:"FILTER"`
 	TZ      string   `name:"tz" help:"Time zone of the times in the sentence, of today and of yesterday." default:"UTC" placeholder:"ZONE"`
-	As      string   `enum:",json,terraform,curl" default:"" help:"Only print the rule as the gateway has it: json, terraform, or the curl command. With --attack and a best threshold, with that threshold." placeholder:"FORM"`
+	As      string   `enum:",json,terraform,curl" default:"" help:"Only print the rule for the gateway: as json, as terraform, or as a curl command. If --attack finds a best threshold, the rule has that threshold." placeholder:"FORM"`
 	DryRun  bool     `help:"Only print what the first question would read and cost."`
 	maxBytesFlag
 	Strict bool `help:"Exit with 5 also if later logs may be missing, objects of an earlier version lack a column, or this is a demo."`

@@ -1,16 +1,16 @@
 package answer
 
-// EffectResult compares the blocked requests after a moment with those before it: of all requests, of a rule, or with a
-// reason. The difference is the sum of FromRequests, FromRules and Rest.
+// EffectResult compares the blocked requests before and after a moment: all of them, the requests that a rule blocked,
+// or the requests blocked for a reason. The difference is the sum of FromRequests, FromRules and Rest.
 type EffectResult struct {
 	By       string  `json:"by" enum:"all,rule,reason" doc:"What is compared: all blocked requests, the requests that a rule blocked, or the requests blocked for a reason"`
 	Value    *string `json:"value" nullable:"true" doc:"The rule or the reason; null for all, and for blocked requests without a reason" example:"acl acl3"`
 	Sentence string  `json:"sentence" doc:"The comparison in words, with times in the zone of the request"`
 
 	Difference   int64 `json:"difference" doc:"Blocked requests after the moment, minus those before it"`
-	FromRequests int64 `json:"from_requests" doc:"What the number of requests explains: the difference if the same share of the requests had been blocked as before"`
-	FromRules    int64 `json:"from_rules" doc:"What the rule explains: the rest of the difference, if it is too large to be chance, otherwise 0; of all, the sum over the rules"`
-	Rest         int64 `json:"rest" doc:"The part of the difference that neither explains"`
+	FromRequests int64 `json:"from_requests" doc:"The part of the difference that the number of requests explains: the difference if the same share of the requests had been blocked as before"`
+	FromRules    int64 `json:"from_rules" doc:"The part of the difference that the rule explains: what remains of the difference, if that is too large to be chance, otherwise 0. For all, the sum over the rules"`
+	Rest         int64 `json:"rest" doc:"The part of the difference that neither the number of requests nor the rules explain"`
 
 	Before EffectSide `json:"before"`
 	After  EffectSide `json:"after"`
@@ -19,8 +19,8 @@ type EffectResult struct {
 // EffectSide counts the blocked requests of one period.
 type EffectSide struct {
 	NumOfBlockedRequests int64  `json:"num_of_blocked_requests"`
-	NumOfBlockedHumans   *int64 `json:"num_of_blocked_human_requests" nullable:"true" doc:"null if none of them says whether its client is human"`
-	Filter               string `json:"filter" doc:"Selects exactly these blocked requests, in the query-string form"`
+	NumOfBlockedHumans   *int64 `json:"num_of_blocked_human_requests" nullable:"true" doc:"Blocked requests of humans; null if no blocked request says whether its client is human"`
+	Filter               string `json:"filter" doc:"A filter that selects exactly these blocked requests, in the query-string form"`
 }
 
 // EffectMeta describes the two periods that an effect compares.
@@ -36,6 +36,6 @@ type EffectMeta struct {
 type EffectSideMeta struct {
 	Period        MetaPeriod `json:"period"`
 	NumOfRequests int64      `json:"num_of_requests"`
-	NumOfHumans   *int64     `json:"num_of_human_requests" nullable:"true" doc:"null if no request says whether its client is human"`
-	Filter        string     `json:"filter" doc:"Selects exactly these requests, in the query-string form"`
+	NumOfHumans   *int64     `json:"num_of_human_requests" nullable:"true" doc:"Requests of humans; null if no request says whether its client is human"`
+	Filter        string     `json:"filter" doc:"A filter that selects exactly these requests, in the query-string form"`
 }

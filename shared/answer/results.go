@@ -20,13 +20,13 @@ type StatsResult struct {
 
 // Percentiles are durations in seconds.
 type Percentiles struct {
-	P50TotalTime  *float64 `json:"p50_total_time" required:"false" nullable:"true" doc:"null when no request has it"`
+	P50TotalTime  *float64 `json:"p50_total_time" required:"false" nullable:"true" doc:"null if no request has a total time"`
 	P90TotalTime  *float64 `json:"p90_total_time" required:"false" nullable:"true"`
 	P99TotalTime  *float64 `json:"p99_total_time" required:"false" nullable:"true"`
-	P50OriginTime *float64 `json:"p50_origin_time" required:"false" nullable:"true" doc:"null when no request has it"`
+	P50OriginTime *float64 `json:"p50_origin_time" required:"false" nullable:"true" doc:"null if no request has an origin time"`
 	P90OriginTime *float64 `json:"p90_origin_time" required:"false" nullable:"true"`
 	P99OriginTime *float64 `json:"p99_origin_time" required:"false" nullable:"true"`
-	P50SvcTime    *float64 `json:"p50_svc_time" required:"false" nullable:"true" doc:"null when no request has it"`
+	P50SvcTime    *float64 `json:"p50_svc_time" required:"false" nullable:"true" doc:"null if no request has a service time"`
 	P90SvcTime    *float64 `json:"p90_svc_time" required:"false" nullable:"true"`
 	P99SvcTime    *float64 `json:"p99_svc_time" required:"false" nullable:"true"`
 }
@@ -39,10 +39,10 @@ type TimelineResult struct {
 	NumOfBlockedRequests       int64  `json:"num_of_blocked_requests"`
 	NumOfChallenges            int64  `json:"num_of_challenges"`
 	NumOfHumanRequests         int64  `json:"num_of_human_requests"`
-	NumOfIP                    int64  `json:"num_of_ip" doc:"Client addresses, exact"`
+	NumOfIP                    int64  `json:"num_of_ip" doc:"Exact number of client addresses"`
 	NumOfOriginBlockedRequests int64  `json:"num_of_origin_blocked_requests"`
 	NumOfRequests              int64  `json:"num_of_requests"`
-	NumOfSessions              int64  `json:"num_of_sessions" doc:"Sessions, exact"`
+	NumOfSessions              int64  `json:"num_of_sessions" doc:"Exact number of sessions"`
 	SumOfSentBytes             int64  `json:"sum_of_sent_bytes"`
 	TimePeriod                 int64  `json:"time_period" doc:"Segment start, Unix seconds"`
 	TimeperiodString           string `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
@@ -52,14 +52,14 @@ type TimelineResult struct {
 // StatusResult counts the responses with one status.
 type StatusResult struct {
 	Key   string `json:"key" doc:"Status code" example:"200"`
-	Value int64  `json:"value" doc:"Responses with it" example:"12"`
+	Value int64  `json:"value" doc:"Number of responses with this status" example:"12"`
 }
 
 // TopXResult has the numbers for one key of one label. Times are in seconds.
 type TopXResult struct {
 	Label                  string   `json:"label" enum:"country,host,ip,organization,origin_time,reason,referer,svc_time,svcid,total_time,url,user_agent"`
 	Key                    string   `json:"key"`
-	AvgOriginTime          *float64 `json:"avg_origin_time" doc:"null when no request reached the origin"`
+	AvgOriginTime          *float64 `json:"avg_origin_time" doc:"null if no request reached the origin"`
 	MaxOriginTime          *float64 `json:"max_origin_time"`
 	MinOriginTime          *float64 `json:"min_origin_time"`
 	AvgSvcTime             *float64 `json:"avg_svc_time"`
@@ -90,10 +90,10 @@ type FacetResult struct {
 	By            string             `json:"by" doc:"The field, with its key if it has members" example:"country"`
 	Type          string             `json:"type" enum:"string,integer,boolean" doc:"Type of the values"`
 	NumOfRequests int64              `json:"num_of_requests" doc:"Requests that have a value"`
-	NumOfAbsent   int64              `json:"num_of_absent" doc:"Requests without one"`
-	Distinct      int64              `json:"distinct" doc:"Different values, exact"`
-	Values        []FacetValueResult `json:"values" doc:"A request counts once for each different value"`
-	Rest          *FacetRest         `json:"rest" doc:"The other values; null if a request can have several"`
+	NumOfAbsent   int64              `json:"num_of_absent" doc:"Requests without a value"`
+	Distinct      int64              `json:"distinct" doc:"Exact number of different values"`
+	Values        []FacetValueResult `json:"values" doc:"The most frequent values; a request counts once for each different value"`
+	Rest          *FacetRest         `json:"rest" doc:"The values that are not listed; null if a request can have several values"`
 }
 
 // FacetValueResult counts the requests that have a value.
@@ -104,7 +104,7 @@ type FacetValueResult struct {
 	NumOfChallenges        int64  `json:"num_of_challenges"`
 	NumOfMonitoredRequests int64  `json:"num_of_monitored_requests"`
 	NumOfHumanRequests     int64  `json:"num_of_human_requests"`
-	Condition              string `json:"condition,omitempty" doc:"Selects these requests, if a filter can"`
+	Condition              string `json:"condition,omitempty" doc:"A condition that selects these requests; absent if no filter can"`
 	ValueTruncated         bool   `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
 }
 
@@ -120,9 +120,9 @@ type HistogramResult struct {
 	TimePeriod       int64   `json:"time_period" doc:"Segment start, Unix seconds"`
 	TimeperiodString string  `json:"timeperiod_string" doc:"Segment start, UTC" example:"2026-01-01 00:00:00"`
 	TimeperiodLocal  string  `json:"timeperiod_local,omitempty" doc:"Segment start by the clock of tz" example:"2026-01-01 01:00:00+01:00"`
-	Series           *string `json:"series" nullable:"true" doc:"The value of a series of kind value, otherwise null"`
+	Series           *string `json:"series" nullable:"true" doc:"The value, if the kind of the series is value; otherwise null"`
 	Kind             string  `json:"kind" enum:"value,other,absent,all" doc:"Kind of the series"`
-	Value            int64   `json:"value" doc:"The measure"`
+	Value            int64   `json:"value" doc:"Value of the measure in the segment"`
 	SeriesTruncated  bool    `json:"series_truncated,omitempty" doc:"series is cut and ends with its hash"`
 }
 
@@ -132,27 +132,27 @@ type DiffResult struct {
 	Value          any      `json:"value" doc:"Text, an integer or a boolean"`
 	Selected       DiffSide `json:"selected"`
 	Baseline       DiffSide `json:"baseline"`
-	Lift           *float64 `json:"lift" nullable:"true" doc:"Share of the selected requests, divided by that of the baseline; null if the baseline has none"`
-	Score          float64  `json:"score" doc:"Of the G-test; negative if the share of the selected requests is the smaller one"`
-	Condition      string   `json:"condition,omitempty" doc:"Selects the requests with the value, if a filter can"`
-	Excluded       string   `json:"excluded,omitempty" doc:"Selects all other requests"`
+	Lift           *float64 `json:"lift" nullable:"true" doc:"Share of the value in the selected requests, divided by its share in the baseline; null if the baseline has none"`
+	Score          float64  `json:"score" doc:"Score of the G-test; negative if the share of the selected requests is the smaller one"`
+	Condition      string   `json:"condition,omitempty" doc:"A condition that selects the requests with the value; absent if no filter can"`
+	Excluded       string   `json:"excluded,omitempty" doc:"A condition that selects all other requests"`
 	ValueTruncated bool     `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
 }
 
 // DiffSide counts the requests of one side that have a value.
 type DiffSide struct {
 	NumOfRequests int64   `json:"num_of_requests"`
-	Share         float64 `json:"share" doc:"Of all requests of this side"`
+	Share         float64 `json:"share" doc:"Share of all requests of this side"`
 }
 
 // ValueResult is one value of a field. It has counts if the request asks for them.
 type ValueResult struct {
 	Value                  any    `json:"value" doc:"Text, an integer or a boolean"`
-	NumOfRequests          *int64 `json:"num_of_requests,omitempty" doc:"With counts, like the following"`
+	NumOfRequests          *int64 `json:"num_of_requests,omitempty" doc:"Requests with the value; this and the following numbers are present only if the request asks for counts"`
 	NumOfBlockedRequests   *int64 `json:"num_of_blocked_requests,omitempty"`
 	NumOfChallenges        *int64 `json:"num_of_challenges,omitempty"`
 	NumOfMonitoredRequests *int64 `json:"num_of_monitored_requests,omitempty"`
 	NumOfHumanRequests     *int64 `json:"num_of_human_requests,omitempty"`
-	Condition              string `json:"condition,omitempty" doc:"Selects the requests with the value, if a filter can"`
+	Condition              string `json:"condition,omitempty" doc:"A condition that selects the requests with the value; absent if no filter can"`
 	ValueTruncated         bool   `json:"value_truncated,omitempty" doc:"The value is cut and ends with its hash"`
 }

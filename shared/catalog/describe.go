@@ -10,11 +10,11 @@ type Description struct {
 	Example   string   `json:"example"`
 
 	Group     Group    `json:"group" enum:"client,request,decision,rules,origin,timing,geography" doc:"What the field is about"`
-	Values    Variety  `json:"values" enum:"few,many,unique" doc:"How many different values to expect in much traffic"`
-	Groupable bool     `json:"groupable" doc:"Whether facets and histograms group by it, or by some members"`
-	Networks  []string `json:"networks,omitempty" doc:"Networks of its addresses, by which they group as well"`
+	Values    Variety  `json:"values" enum:"few,many,unique" doc:"How many different values the field usually has in a large amount of traffic"`
+	Groupable bool     `json:"groupable" doc:"Whether facets and histograms can group by the field, or by some of its members"`
+	Networks  []string `json:"networks,omitempty" doc:"Networks of the field's addresses, by which facets and histograms can group, too"`
 	Sensitive bool     `json:"sensitive" doc:"Whether values may identify a person or give access"`
-	Aliases   []string `json:"aliases" doc:"Names of other products for it; filters do not accept them"`
+	Aliases   []string `json:"aliases" doc:"Names of the field in other products; filters do not accept them"`
 }
 
 // Keys describes the keys that a field takes. Rule is "closed" if only the members are valid, "open" if any name is

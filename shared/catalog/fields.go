@@ -54,8 +54,9 @@ var Fields = []Field{
 	text("ip", "Address of the client; filters also take networks, such as 203.0.113.0/24.", `ip="203.0.113.7"`),
 	{
 		Name: LogRest, Type: Any, Keys: OpenKeys, Sources: pairs("log_rest"),
-		Doc: "What no other field has: further members of a log in JSON, the rest of a line of text; the key is a " +
-			"member's name, with a dot before that of an inner one. Only answers to fields=log_rest have it.",
+		Doc: "Parts of a log line that no other field holds: further members of a line in JSON, or the rest of a " +
+			"line of text. The key is a member's name; names of nested members are joined by dots. Only answers to " +
+			"fields=log_rest have the field.",
 		Example: `log_rest["level"]="error"`,
 	},
 	open("logs", "Notes of the processing stages.", `logs~"timeout"`),
@@ -124,8 +125,8 @@ var Fields = []Field{
 	},
 	number("status", "status", "Status sent to the client.", `status>=500`),
 	number("svc_latency", "svc_us", "Processing time of the service in microseconds.", `svc_latency>1000`),
-	cookie("svcid", "Cookie svcid set by the service; of several, any.", `svcid="5b1c"`),
-	cookie("svcsessionid", "Cookie svcsessionid set by the service; of several, any.", `svcsessionid="77aa"`),
+	cookie("svcid", "Cookie svcid set by the service; if there are several, any.", `svcid="5b1c"`),
+	cookie("svcsessionid", "Cookie svcsessionid set by the service; if there are several, any.", `svcsessionid="77aa"`),
 	list("tags", String, "All tags attached to the request.", `tags="bot"`),
 	number("time_period", "time_period", "Time of the request in Unix seconds.", `time_period>=1767225600`),
 	{

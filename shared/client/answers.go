@@ -43,7 +43,8 @@ type (
 	// Mark is a change of the settings of a gateway.
 	Mark = answer.Mark
 
-	// Effect compares the blocked requests of one rule, or of all, before and after a moment.
+	// Effect compares the blocked requests before and after a moment: all of them, or the requests that one
+	// rule blocked.
 	Effect     = answer.EffectResult
 	EffectSide = answer.EffectSide
 

@@ -10,27 +10,27 @@ import (
 	"net/url"
 )
 
-// Question is a question about data. Its members are the parameters of the routes; every route refuses those that it
+// Question is a question about data. Its members are the parameters of the routes. A route refuses parameters that it
 // does not have.
 type Question struct {
 	Filters  string   `json:"filters,omitempty"`   // a filter in either form, with a period or a record_ref
 	Limit    int      `json:"limit,omitempty"`     // 0 for the default of the route
 	Fields   string   `json:"fields,omitempty"`    // logs: the fields to return, with commas between them; "" for all
 	Segment  string   `json:"segment,omitempty"`   // stats, timeline, histogram: the length of a segment, such as 5m
-	TZ       string   `json:"tz,omitempty"`        // the zone by whose clock segments begin, such as Europe/Berlin
+	TZ       string   `json:"tz,omitempty"`        // the time zone of segments, such as Europe/Berlin
 	GroupBy  string   `json:"group_by,omitempty"`  // stats: hostname, or another field
 	Figures  string   `json:"figures,omitempty"`   // stats, topx: percentiles
 	By       string   `json:"by,omitempty"`        // facets, histogram, diff: the fields to group by, with commas between them
-	Measure  string   `json:"measure,omitempty"`   // histogram: what is counted
+	Measure  string   `json:"measure,omitempty"`   // histogram: the measure, such as requests
 	Order    string   `json:"order,omitempty"`     // facets: requests or blocked
 	Cursor   string   `json:"cursor,omitempty"`    // logs: the place of the next page, from Meta.Next
-	Since    string   `json:"since,omitempty"`     // logs: only records that an answer with this Meta.Head did not have yet
+	Since    string   `json:"since,omitempty"`     // logs: only records that are newer than an earlier answer, which had this Meta.Head
 	Select   string   `json:"select,omitempty"`    // diff: conditions of the requests to compare with all others
 	Against  string   `json:"against,omitempty"`   // diff, effect: the other period, such as previous
 	Least    int      `json:"least,omitempty"`     // diff: the smallest number of requests of a finding; 0 for the default
 	Field    string   `json:"field,omitempty"`     // values: the field
-	Prefix   string   `json:"prefix,omitempty"`    // values: what they begin with
-	Contains string   `json:"contains,omitempty"`  // values: what they contain
+	Prefix   string   `json:"prefix,omitempty"`    // values: text that the values begin with
+	Contains string   `json:"contains,omitempty"`  // values: text that the values contain
 	Counts   bool     `json:"counts,omitempty"`    // values: count the requests of each value
 	At       string   `json:"at,omitempty"`        // effect: the moment, as filters write a time
 	Length   string   `json:"length,omitempty"`    // effect: the length of the periods, such as 1h
@@ -175,7 +175,8 @@ func (c *Client) Effect(ctx context.Context, q Question) (Answer[Effect], error)
 }
 
 // WhatIf returns what the rule Question.Rule would have done to the requests that the filter selects, and to the attack
-// Question.Attack. Of the rules Question.Rules, the first result is about all together, and each further one about a rule.
+// Question.Attack. With Question.Rules, the first result is about all rules together, and each further result about one
+// rule.
 func (c *Client) WhatIf(ctx context.Context, q Question) (Answer[WhatIf], error) {
 	return ask[WhatIf](ctx, c, "whatif", q)
 }

@@ -5,8 +5,8 @@ import "github.com/orrery/orrery/shared/answer"
 // Meta describes an answer: its query, its cost, and what is missing in it. Times are texts in RFC 3339 format.
 type Meta struct {
 	answer.Meta
-	Next *string `json:"next"` // of logs: cursor of the next page; nil on the last one
-	Late *int64  `json:"late"` // of logs with Question.Since: records that arrived too late for it; nil: not known
+	Next *string `json:"next"` // for logs: Question.Cursor of the next page; nil on the last page
+	Late *int64  `json:"late"` // for logs with Question.Since: records that arrived too late to be returned; nil: not known
 }
 
 // The parts of Meta.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// Status describes what a server has and allows. What the server cannot know, or hides from a key that is limited to
-// branches, is nil. Times are texts in RFC 3339 format.
+// Status describes the data, limits and routes of a server. A member is nil if the server cannot know it, or hides it
+// from a key that is limited to branches. Times are texts in RFC 3339 format.
 type Status struct {
 	Version  string   `json:"version"`
 	Engine   string   `json:"engine"`
@@ -16,15 +16,15 @@ type Status struct {
 	Complete *string  `json:"complete_through"` // as in Meta
 	Kept     *Kept    `json:"kept"`             // how long records are kept; nil: for ever, or not known
 	Records  *int64   `json:"records"`
-	Objects  *int     `json:"objects"` // that hold the records
-	Bytes    *int64   `json:"bytes"`   // of the objects
-	Hours    []Hour   `json:"hours"`   // those with records among the newest 72, newest first
-	Demo     bool     `json:"demo"`    // the records come from the demo, as long as nothing is imported
+	Objects  *int     `json:"objects"` // number of objects with the records
+	Bytes    *int64   `json:"bytes"`   // size of the objects
+	Hours    []Hour   `json:"hours"`   // the hours with records among the newest 72, newest first
+	Demo     bool     `json:"demo"`    // the records come from the demo, because nothing has been imported yet
 	Ingest   *Ingest  `json:"ingest"`
 	Price    *Price   `json:"price"` // nil if the engine charges nothing
 	Limits   Limits   `json:"limits"`
-	Features []string `json:"features"` // operation ids of its routes
-	Key      *Key     `json:"key"`      // of the request; nil if the server requires none
+	Features []string `json:"features"` // operation ids of the routes of the server
+	Key      *Key     `json:"key"`      // the key of the request; nil if the server requires none
 }
 
 // Extent is the period of the records. Both ends are included.
@@ -60,13 +60,13 @@ type Ingest struct {
 type Quarantined struct {
 	Lines      *int64  `json:"lines"`
 	NewestCode *string `json:"newest_code"`
-	Unreadable *string `json:"unreadable"` // the log of which the file of such lines is damaged
+	Unreadable *string `json:"unreadable"` // name of a log whose file of such lines is damaged
 }
 
 // Price is the price of queries.
 type Price struct {
 	USDPerTB     float64 `json:"usd_per_tb"`
-	MinimumBytes int64   `json:"minimum_bytes"` // that every query is charged for
+	MinimumBytes int64   `json:"minimum_bytes"` // charged for every query, even if it reads less
 }
 
 // Limits are the limits of requests and answers.
@@ -75,8 +75,8 @@ type Limits struct {
 	Body     int            `json:"body_bytes"`
 	Answer   int            `json:"answer_bytes"`
 	Segments int            `json:"segments"`
-	By       int            `json:"by"`    // fields to group by
-	Limit    map[string]int `json:"limit"` // the largest Question.Limit, by route
+	By       int            `json:"by"`    // maximum number of fields to group by
+	Limit    map[string]int `json:"limit"` // the largest Question.Limit of each route
 	Wait     *float64       `json:"wait_seconds"`
 }
 

@@ -236,7 +236,7 @@ var functions = []Function{
 	},
 	{
 		Name:      "status",
-		Doc:       "Reports what the deployment has and allows.",
+		Doc:       "Reports the data, limits and routes of the deployment.",
 		Serves:    []string{"status"},
 		Variables: []Variable{Table, LakeBucket, QueryTimeout, Version},
 	},

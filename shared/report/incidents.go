@@ -15,7 +15,7 @@ import (
 // Incident is an incident of the period. Its sentence has the day, if the period has several.
 type Incident struct {
 	answer.IncidentResult
-	Link string `json:"link,omitempty" doc:"Its requests in the console"`
+	Link string `json:"link,omitempty" doc:"Link to the requests of the incident in the console"`
 }
 
 // mostIncidents is the number of incidents that a report prints. Its JSON and its table have all.

@@ -8,9 +8,9 @@ import (
 
 // Document is a report in JSON.
 type Document struct {
-	Notices []string `json:"notices" doc:"What is missing, in sentences"`
-	Report  Report   `json:"report" doc:"The same for the same and equally complete data"`
-	Run     Run      `json:"run" doc:"What the report rests on; it may differ between two reports about the same data"`
+	Notices []string `json:"notices" doc:"Sentences about what is missing"`
+	Report  Report   `json:"report" doc:"The report, which is the same if the data is the same and equally complete"`
+	Run     Run      `json:"run" doc:"How the report was made, which may differ between two reports about the same data"`
 }
 
 // In returns the report of a document and prints its times in zone, which must be the report's zone. Its commands read

@@ -19,28 +19,28 @@ type Report struct {
 	Title       string   `json:"title"`
 	Template    Template `json:"template" enum:"traffic,attack"`
 	Filter      string   `json:"filter" doc:"Canonical filter, with the period"`
-	Fingerprint string   `json:"fingerprint,omitempty" doc:"Of the filter"`
-	Zone        string   `json:"tz" doc:"Zone of the calendar" example:"Europe/Berlin"`
+	Fingerprint string   `json:"fingerprint,omitempty" doc:"Fingerprint of the filter"`
+	Zone        string   `json:"tz" doc:"Time zone of the calendar" example:"Europe/Berlin"`
 	Period      Span     `json:"period"`
 	Previous    *Span    `json:"previous" doc:"The period that the report compares with; null: none"`
 	Gaps        []Span   `json:"gaps" doc:"Hours of the period without any request, although many were to be expected"`
-	GapsBefore  []Span   `json:"gaps_before" doc:"The same of the previous period"`
+	GapsBefore  []Span   `json:"gaps_before" doc:"Such hours of the previous period"`
 	Verdict     Verdict  `json:"verdict"`
 	// Incidents are not known if the period is longer than incident.LongestPeriod, or if their questions failed.
-	Incidents []Incident    `json:"incidents" nullable:"true" doc:"By begin, as data/incidents has them; null if they are not known"`
-	Marks     []answer.Mark `json:"marks" nullable:"true" doc:"Changes of settings in the period, by time; null if they are not known"`
-	Figures   []Figure      `json:"figures" doc:"Nine numbers; pages show p99_time with average_time"`
+	Incidents []Incident    `json:"incidents" nullable:"true" doc:"The incidents, in the order in which they begin, as data/incidents returns them; null if they are not known"`
+	Marks     []answer.Mark `json:"marks" nullable:"true" doc:"Changes of settings in the period, in the order of time; null if they are not known"`
+	Figures   []Figure      `json:"figures" doc:"The nine figures of the report; pages show p99_time together with average_time"`
 	Chart     Chart         `json:"chart"`
 	Attackers []List        `json:"attackers"`
 	Targets   []List        `json:"targets"`
 	Rules     []List        `json:"rules"`
-	Passed    []List        `json:"passed" doc:"What was neither blocked nor challenged: bots, and errors of the origin"`
+	Passed    []List        `json:"passed" doc:"Requests that were neither blocked nor challenged, from bots or with errors of the origin"`
 	Changes   []Change      `json:"changes" doc:"Values that are new, gone, or three times as frequent"`
 	Compared  bool          `json:"compared" doc:"Both periods have requests, so changes were looked for"`
 	Wrong     []List        `json:"wrong" doc:"Blocked requests of humans"`
 	Examples  []Record      `json:"examples" doc:"The newest blocked requests"`
-	Failed    []Failed      `json:"failed" doc:"Parts that are missing"`
-	Link      string        `json:"link,omitempty" doc:"The question in the console"`
+	Failed    []Failed      `json:"failed" doc:"Parts that the report lacks"`
+	Link      string        `json:"link,omitempty" doc:"Link to the question in the console"`
 
 	Run Run `json:"-"`
 
@@ -52,28 +52,28 @@ type Report struct {
 
 // Span is a period. Both ends are included.
 type Span struct {
-	From string `json:"from" doc:"RFC 3339, UTC"`
-	To   string `json:"to" doc:"RFC 3339, UTC"`
-	Text string `json:"text" doc:"In the zone of the report"`
+	From string `json:"from" doc:"Beginning, RFC 3339, UTC"`
+	To   string `json:"to" doc:"End, RFC 3339, UTC"`
+	Text string `json:"text" doc:"The period in words, in the zone of the report"`
 }
 
 // Run has the cost of a report and the state of the data when it was made. It may differ between two reports about the same data.
 type Run struct {
-	Questions int      `json:"questions" doc:"Questions of the report; those about incidents count as one"`
-	Bytes     int64    `json:"bytes_scanned" doc:"Of all queries"`
-	CostUSD   *float64 `json:"cost_usd,omitempty" doc:"Of all queries; absent if the engine charges nothing"`
-	ElapsedMS float64  `json:"elapsed_ms" doc:"Of the slowest query"`
+	Questions int      `json:"questions" doc:"Number of questions of the report; all questions about incidents count as one"`
+	Bytes     int64    `json:"bytes_scanned" doc:"Bytes that all queries read"`
+	CostUSD   *float64 `json:"cost_usd,omitempty" doc:"Price of all queries; absent if the engine charges nothing"`
+	ElapsedMS float64  `json:"elapsed_ms" doc:"Milliseconds that the slowest query took"`
 	Complete  *string  `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data; null if unknown"`
 	Newest    *string  `json:"newest" nullable:"true" doc:"Time of the newest record"`
 	Skipped   []string `json:"skipped,omitempty" doc:"Objects that could not be read, or one text in parentheses instead of their names; their records are missing"`
-	Demo      bool     `json:"demo,omitempty" doc:"The records are those of a demo"`
+	Demo      bool     `json:"demo,omitempty" doc:"The records come from the demo"`
 
 	Scheduled *Scheduled `json:"scheduled,omitempty" doc:"The run that made the report; absent if it was not scheduled"`
 }
 
 // Scheduled identifies the run of a scheduled report.
 type Scheduled struct {
-	ID     string `json:"id" doc:"The same if the report is delivered again"`
+	ID     string `json:"id" doc:"ID of the run, which is the same if the report is delivered again"`
 	Config string `json:"config" doc:"Configuration of the report"`
 	Report string `json:"report" doc:"Name of the report"`
 }
@@ -83,11 +83,11 @@ type Figure struct {
 	ID       string   `json:"id" enum:"requests,blocked,challenges,monitored,human,origin_blocked,average_time,p99_time,bytes_sent"`
 	Label    string   `json:"label"`
 	Unit     string   `json:"unit" enum:"requests,seconds,bytes"`
-	Value    *float64 `json:"value" nullable:"true" doc:"null if unknown"`
-	Previous *float64 `json:"previous" nullable:"true" doc:"In the previous period; null if unknown or not compared"`
-	Absent   bool     `json:"absent,omitempty" doc:"No request of the two periods has what it counts; pages, mails and texts leave it out"`
+	Value    *float64 `json:"value" nullable:"true" doc:"The figure; null if unknown"`
+	Previous *float64 `json:"previous" nullable:"true" doc:"The figure of the previous period; null if unknown or not compared"`
+	Absent   bool     `json:"absent,omitempty" doc:"No request of the two periods has what the figure counts, so pages, mails and texts leave the figure out"`
 	// Saturated is set if a sum of one of the periods may be beyond the integers of 64 bits.
-	Saturated    bool `json:"saturated,omitempty" doc:"It is not exact, because a sum has more than 64 bits"`
+	Saturated    bool `json:"saturated,omitempty" doc:"The figure is not exact, because a sum has more than 64 bits"`
 	Incomparable bool `json:"incomparable,omitempty" doc:"Requests of the previous period are missing, so a change would mislead"`
 }
 
@@ -96,7 +96,7 @@ type Chart struct {
 	Step string `json:"step" doc:"Length of a bar" enum:"5 minutes,hour,day,week,month"`
 	Bars []Bar  `json:"bars"`
 	// Undecided is set if no request of the two periods has a decision, as in an access log.
-	Undecided bool `json:"undecided,omitempty" doc:"No request has a decision of a gateway, so the blocked requests are not known, although they are 0"`
+	Undecided bool `json:"undecided,omitempty" doc:"No request has a decision of a gateway, so the blocked requests are not known, although their number is 0"`
 	Coarse    bool `json:"coarse,omitempty" doc:"The bars are made of longer segments of UTC, so their ends are not exact"`
 	// LeftOut has the last bars of a previous period that is longer.
 	LeftOut []Bar `json:"left_out,omitempty" doc:"Bars of a longer previous period that have no counterpart"`
@@ -104,11 +104,11 @@ type Chart struct {
 
 // Bar is a bar of the chart.
 type Bar struct {
-	From           string `json:"from" doc:"RFC 3339, UTC"`
-	Label          string `json:"label" doc:"In the zone of the report"`
+	From           string `json:"from" doc:"Beginning of the bar, RFC 3339, UTC"`
+	Label          string `json:"label" doc:"Time of the bar in the zone of the report"`
 	Requests       int64  `json:"requests"`
 	Blocked        int64  `json:"blocked"`
-	RequestsBefore *int64 `json:"requests_before" nullable:"true" doc:"Of the bar at the same place of the previous period; null if there is none, or the data begins later"`
+	RequestsBefore *int64 `json:"requests_before" nullable:"true" doc:"Requests of the bar at the same place in the previous period; null if there is no such bar, or the data begins later"`
 	BlockedBefore  *int64 `json:"blocked_before" nullable:"true"`
 }
 
@@ -116,9 +116,9 @@ type Bar struct {
 type List struct {
 	Title     string `json:"title"`
 	Field     string `json:"field"`
-	ByBlocked bool   `json:"by_blocked" doc:"The most blocked requests come first; otherwise the most requests"`
+	ByBlocked bool   `json:"by_blocked" doc:"Whether the values with the most blocked requests come first; otherwise the values with the most requests do"`
 	Rows      []Row  `json:"rows"`
-	All       int64  `json:"all" doc:"Requests that the list is about"`
+	All       int64  `json:"all" doc:"Number of all requests that the list is about"`
 }
 
 // Row is a value of a list.
@@ -127,10 +127,10 @@ type Row struct {
 	Requests      int64  `json:"requests"`
 	Blocked       int64  `json:"blocked"`
 	Challenged    int64  `json:"challenged"`
-	Passed        *int64 `json:"passed" nullable:"true" doc:"Neither blocked nor challenged; null if unknown"`
-	BlockedBefore *int64 `json:"blocked_before" nullable:"true" doc:"In the previous period; null if unknown"`
-	New           bool   `json:"new,omitempty" doc:"The previous period has requests, but none with the value"`
-	Condition     string `json:"condition,omitempty" doc:"Selects these requests"`
+	Passed        *int64 `json:"passed" nullable:"true" doc:"Requests that were neither blocked nor challenged; null if unknown"`
+	BlockedBefore *int64 `json:"blocked_before" nullable:"true" doc:"Blocked requests in the previous period; null if unknown"`
+	New           bool   `json:"new,omitempty" doc:"The value is new: the previous period has requests, but none with the value"`
+	Condition     string `json:"condition,omitempty" doc:"A condition that selects these requests"`
 	Link          string `json:"link,omitempty"`
 }
 
@@ -141,23 +141,23 @@ type Change struct {
 	Key         string  `json:"key"`
 	Requests    int64   `json:"requests"`
 	Before      int64   `json:"before" doc:"Requests in the previous period"`
-	Share       float64 `json:"share" doc:"Of all requests of the period"`
+	Share       float64 `json:"share" doc:"Share of all requests of the period"`
 	ShareBefore float64 `json:"share_before"`
 	Condition   string  `json:"condition,omitempty"`
-	Link        string  `json:"link,omitempty" doc:"The requests with the value; if it is gone, those of the previous period"`
+	Link        string  `json:"link,omitempty" doc:"Link to the requests with the value, or, if the value is gone, to the requests with it in the previous period"`
 }
 
 // Record is an example of a blocked request. Fields that it does not have are empty.
 type Record struct {
-	Time    string `json:"time" doc:"RFC 3339, UTC"`
-	Local   string `json:"local" doc:"In the zone of the report"`
+	Time    string `json:"time" doc:"Time of the request, RFC 3339, UTC"`
+	Local   string `json:"local" doc:"Time of the request in the zone of the report"`
 	IP      string `json:"ip"`
 	Country string `json:"country"`
 	Method  string `json:"method"`
 	Target  string `json:"target" doc:"Host and path"`
 	Status  string `json:"status"`
 	Reason  string `json:"reason"`
-	Cause   string `json:"cause,omitempty" doc:"The reason in words of people; absent if it has another grammar"`
+	Cause   string `json:"cause,omitempty" doc:"The reason in plain words; absent if the reason is written in another grammar"`
 	ID      string `json:"request_id"`
 	Link    string `json:"link,omitempty"`
 }

@@ -24,15 +24,15 @@ const (
 
 // Verdict is the first thing to read.
 type Verdict struct {
-	State     State      `json:"state" doc:"quiet, attacked, held (the attack was blocked), look (someone should), or unknown; neither quiet nor held if data or parts are missing"`
-	Sentences []Sentence `json:"sentences" doc:"At most three, by the order of the rules; the first says whether something is missing"`
+	State     State      `json:"state" doc:"quiet, attacked, held (the attack was blocked), look (someone should look), or unknown; neither quiet nor held if data or parts are missing"`
+	Sentences []Sentence `json:"sentences" doc:"At most three sentences, in the order of the rules; the first says whether something is missing"`
 }
 
 // Sentence is a finding of a rule.
 type Sentence struct {
 	Rule string `json:"rule,omitempty" doc:"Name of the rule"`
 	Text string `json:"text"`
-	Link string `json:"link,omitempty" doc:"The requests in the console"`
+	Link string `json:"link,omitempty" doc:"Link to the requests in the console"`
 }
 
 // Rule is a rule of the verdict.

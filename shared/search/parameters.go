@@ -51,8 +51,8 @@ var Parameters = []Parameter{
 	},
 	{
 		Name: "filters", Kind: FilterKind, Routes: []Route{Values},
-		Doc: "A filter that is only a period: where to look. By default the newest 24 hours of the data. Other " +
-			"conditions are an error.",
+		Doc: "The period to search: a filter that is only a period. By default the newest 24 hours of the data. " +
+			"Other conditions are an error.",
 		Example: "timestamp between 2020-01-01 and 2100-01-01",
 	},
 	{
@@ -62,15 +62,15 @@ var Parameters = []Parameter{
 	},
 	{
 		Name: "prefix", Kind: PartKind, Routes: []Route{Values}, Max: maxFind,
-		Doc:     "What the values begin with; at most 200 characters.",
+		Doc:     "Text that the values begin with, of at most 200 characters.",
 		Example: "ge",
-		Help:    "values: what the values begin with, in any case.",
+		Help:    "values: return only values that begin with this text, in any case.",
 	},
 	{
 		Name: "contains", Kind: PartKind, Routes: []Route{Values}, Max: maxFind,
-		Doc:     "What the values contain; not together with prefix.",
+		Doc:     "Text that the values contain; not together with prefix.",
 		Example: "land",
-		Help:    "values: what the values contain, in any case.",
+		Help:    "values: return only values that contain this text, in any case.",
 	},
 	{
 		Name: "segment", Kind: LengthKind, Routes: segmented, Pattern: "^[1-9][0-9]*[smhd]?$",
@@ -79,7 +79,7 @@ var Parameters = []Parameter{
 		Example: "5m",
 		Help:    "Length of a segment for stats, timeline and histogram: 60s, 5m, 1h …",
 	},
-	zoneParameter(segmented, "A time zone such as Europe/Berlin: segments begin by its clock, so that they are its days. A "+
+	zoneParameter(segmented, "A time zone such as Europe/Berlin, whose clock decides when segments begin. A "+
 		"segment is then 1h, 6h, 1d, 2d, 4d, 7d (from Monday), 8d … By default it is the shortest that gives at most 1,500 "+
 		"segments. `today` and `yesterday` in the filter are its days, too."),
 	{
@@ -99,8 +99,9 @@ var Parameters = []Parameter{
 	},
 	{
 		Name: "against", Routes: []Route{Diff}, Pattern: `^(previous|\+?[0-9]+[smhd]|.+\.\..+)$`,
-		Doc: "The other period, which is the baseline: previous (the same length, right before), a length of time such " +
-			"as 1d or 7d (the same period, so much earlier), or two times such as 2026-01-01..2026-01-02 or now-2d..now-1d.",
+		Doc: "The other period, which is the baseline: previous (the period of the same length right before), a " +
+			"length of time such as 1d or 7d (the same period, that much earlier), or two times such as " +
+			"2026-01-01..2026-01-02 or now-2d..now-1d.",
 		Example: "previous",
 		Help:    "diff: the other period: previous, 7d, or two times A..B, such as now-2d..now-1d.",
 		Sample:  "previous",
@@ -120,9 +121,9 @@ var Parameters = []Parameter{
 	limitParameter(Values, "Values.", query.DefaultValues, 50),
 	{
 		Name: "figures", Routes: []Route{Stats, TopX}, Values: []string{FiguresPercentiles},
-		Doc:     "percentiles: also p50, p90 and p99 of the total, the origin and the service time.",
+		Doc:     "percentiles adds p50, p90 and p99 of the total, the origin and the service time.",
 		Example: FiguresPercentiles,
-		Help:    "stats, topx: percentiles, for p50, p90 and p99 of the times.",
+		Help:    "stats, topx: percentiles adds p50, p90 and p99 of the times.",
 		Sample:  FiguresPercentiles,
 	},
 	{
@@ -139,20 +140,20 @@ var Parameters = []Parameter{
 	},
 	{
 		Name: sinceParam, Routes: []Route{Logs}, Pattern: tokenPattern,
-		Doc:    "`meta.head` of an earlier answer: only records that are newer than those of that answer.",
-		Help:   "logs: only records that are newer than those of an answer with this meta.head.",
+		Doc:    "`meta.head` of an earlier answer. Only records that are newer than that answer are returned.",
+		Help:   "logs: return only records that are newer than an earlier answer, which had this meta.head.",
 		Sample: "TOKEN",
 	},
 	{
 		Name: "order", Routes: []Route{Facets}, Values: []string{OrderRequests, OrderBlocked}, Default: OrderRequests,
-		Doc:     "What comes first: the values with the most requests, or with the most blocked requests.",
+		Doc:     "Whether the values with the most requests come first, or the values with the most blocked requests.",
 		Example: OrderBlocked,
-		Help:    "facets: requests or blocked, what comes first.",
+		Help:    "facets: sort by the number of requests or of blocked requests: requests or blocked.",
 		Sample:  OrderBlocked,
 	},
 	{
 		Name: "measure", Routes: []Route{Histogram}, Values: textsOf(query.Measures), Default: string(query.Measures[0]),
-		Doc:     "What to sum up.",
+		Doc:     "The measure to sum up.",
 		Example: string(query.MeasureBlocked),
 		Help:    "histogram: requests, blocked, challenges, monitored, human or bytes_sent.",
 	},
@@ -172,7 +173,7 @@ var Parameters = []Parameter{
 		Doc: "true: `meta.marks` has the changes of settings in the period: of the gateway, as the revision in the records shows " +
 			"them, and of planets, for keys with the scope `conf:read`. The server asks further questions to find " +
 			"them, so the request may have to be repeated. The answer is JSON only.",
-		Help: "timeline, histogram: also the changes of the settings.",
+		Help: "timeline, histogram: also print changes of the settings.",
 	},
 	zoneParameter(without(segmented...),
 		"A time zone such as Europe/Berlin: `today` and `yesterday` in the filter are its days. By default UTC."),
@@ -182,7 +183,7 @@ var Parameters = []Parameter{
 			"not run: the answer is a 422 `too_heavy`, with the estimate and the part of the period that fits. By " +
 			"default there is no limit.",
 		Example: "100000000",
-		Help:    "The most bytes that the query may read; it does not run if it may read more.",
+		Help:    "Do not run the query if it may read more bytes than this.",
 	},
 	{
 		Name: "dry_run", Kind: BooleanKind, Routes: Routes,
@@ -205,7 +206,7 @@ func without(routes ...Route) []Route {
 func zoneParameter(routes []Route, doc string) Parameter {
 	return Parameter{
 		Name: "tz", Routes: routes, Pattern: "^[A-Za-z0-9_+/-]+$", Doc: doc, Example: "Europe/Berlin",
-		Help:   "The time zone by whose clock segments, today and yesterday begin.",
+		Help:   "Time zone of the segments, of today and of yesterday.",
 		Sample: "Europe/Berlin",
 	}
 }
@@ -213,7 +214,7 @@ func zoneParameter(routes []Route, doc string) Parameter {
 func byParameter(route Route, doc string, most int, standard, example string) Parameter {
 	return Parameter{
 		Name: "by", Kind: NamesKind, Routes: []Route{route}, Max: most, Default: standard, Doc: doc, Example: example,
-		Help: `Fields to group by, comma-separated; a member as headers["accept"], networks as ip/24; histogram: one field.`,
+		Help: `Fields to group by, comma-separated, such as headers["accept"] or ip/24, for networks; histogram: one.`,
 	}
 }
 

@@ -11,15 +11,15 @@ import (
 
 // Exemption is the smallest change of settings that lets such requests pass.
 type Exemption struct {
-	Text  string          `json:"text" doc:"What it does"`
+	Text  string          `json:"text" doc:"What the exemption does"`
 	Parts []ExemptionPart `json:"parts" doc:"The changes, in order"`
 }
 
 // ExemptionPart is a part of an exemption, in two forms that mean the same.
 type ExemptionPart struct {
-	To        string `json:"to" doc:"The setting" example:"content filter profile cf1"`
-	JSON      string `json:"json" doc:"As the API of the gateway has it: a whole global filter, or members to add to a profile or rule"`
-	Terraform string `json:"terraform" doc:"As Terraform has it: a resource, or a block or attribute to add to the resource that there is"`
+	To        string `json:"to" doc:"The setting to change" example:"content filter profile cf1"`
+	JSON      string `json:"json" doc:"The JSON that the API of the gateway takes: a whole global filter, or members to add to a profile or rule"`
+	Terraform string `json:"terraform" doc:"The Terraform code: a resource, or a block or attribute to add to the existing resource"`
 }
 
 // exemption returns the exemption for a request. It is nil if no rule acted, or the rule has no exemptions: the steps

@@ -10,12 +10,12 @@ type Explanation struct {
 	Request   string      `json:"request" example:"GET shop.example/cart?item=••••••"`
 	Result    Result      `json:"result" enum:"passed,blocked,challenged,monitored,refused"`
 	Sentence  string      `json:"sentence" doc:"What happened to the request, with the names of rules and tags as the log has them"`
-	Cause     string      `json:"cause,omitempty" doc:"What caused a rule to act, in words of people; absent if none did" example:"SQL injection in the argument item"`
-	Verdict   *Assessment `json:"verdict,omitempty" doc:"Absent if no rule acted"`
+	Cause     string      `json:"cause,omitempty" doc:"What caused a rule to act, in plain words; absent if none did" example:"SQL injection in the argument item"`
+	Verdict   *Assessment `json:"verdict,omitempty" doc:"Whether the decision was a mistake; absent if no rule acted"`
 	Stages    []Stage     `json:"stages" doc:"The way through the gateway; empty if the log does not have it"`
 	Matches   []Match     `json:"matches" doc:"The parts of the request that rules matched"`
 	Steps     []Step      `json:"steps" doc:"What to do"`
-	Exemption *Exemption  `json:"exemption,omitempty" doc:"Absent if the rule has no exemptions"`
+	Exemption *Exemption  `json:"exemption,omitempty" doc:"An exemption from the rule; absent if the rule has no exemptions"`
 	Ticket    string      `json:"ticket" doc:"Plain text for a ticket"`
 	Customer  string      `json:"customer,omitempty" doc:"Plain text for the person who sent the request; absent if it passed"`
 }

@@ -11,7 +11,7 @@ import (
 type Assessment struct {
 	Verdict string   `json:"verdict" enum:"mistake,right,unknown"`
 	Text    string   `json:"text" enum:"Probably a mistake,Probably right,Cannot be told"`
-	Points  int      `json:"points" doc:"Sum over the reasons: 2 or more is a mistake, -3 or less is right"`
+	Points  int      `json:"points" doc:"Sum of the points of all reasons: with 2 or more, the decision was a mistake; with -3 or less, it was right"`
 	Reasons []Reason `json:"reasons"`
 }
 
@@ -19,14 +19,14 @@ type Assessment struct {
 type Reason struct {
 	Reason string  `json:"reason" enum:"rule,session,path" doc:"rule: others on whom the same rule acted; session: what the client sent before; path: other people at the same path"`
 	Text   string  `json:"text"`
-	Points int     `json:"points" doc:"Above 0 for a mistake, below 0 against one"`
+	Points int     `json:"points" doc:"Positive if the reason suggests a mistake, negative if it suggests the opposite"`
 	Counts []Count `json:"counts" doc:"The numbers in the text, each with its filter"`
 }
 
 // Count is the number of requests that a filter has.
 type Count struct {
 	Name          string `json:"name" enum:"requests,people,passed,blocked"`
-	Filter        string `json:"filter" doc:"In the query-string form, with its period"`
+	Filter        string `json:"filter" doc:"The filter in the query-string form, with its period"`
 	NumOfRequests int64  `json:"num_of_requests"`
 }
 

@@ -25,7 +25,7 @@ type Load struct {
 	RawDays        float64 // days that raw logs are kept
 	LakeDays       float64 // days that queryable data is kept
 	LogsPerDay     float64 // raw logs; 0: one for each 100,000 requests
-	Repeated       float64 // the share of the queries, from 0 to 1, that repeat an equal one of the minutes before
+	Repeated       float64 // the share of the queries, from 0 to 1, that repeat a query of the last few minutes
 	Filtered       float64 // the share of the queries, from 0 to 1, that have conditions besides the period
 	AthenaAlone    bool    // Athena answers all queries
 	Parts          bool    // functions count parts of large queries

@@ -47,7 +47,7 @@ func (s *server) effectRoutes() []route.Route {
 			parameter.Of(search.Parameter{
 				Name: "against", Pattern: "^(previous|[1-9][0-9]*[smhd])$", Default: asking.Previous, Example: "1d",
 				Doc: fmt.Sprintf("The period before: previous (right before the moment), or a number of days from 1d to %dd: the same "+
-					"time so many days earlier, by the clock of `tz`.", asking.MaxEarlier),
+					"time that many days earlier, by the clock of `tz`.", asking.MaxEarlier),
 			}),
 			parameter.Conditions("Conditions of the requests that are compared, in the query-string form or the JSON form, without a " +
 				"period. By default all requests."),

@@ -29,10 +29,10 @@ func (s *server) incidentRoutes() []route.Route {
 		Tag:      route.DataTag,
 		Searches: true,
 		Summary:  "Attacks of a period",
-		Doc: "Bounded episodes against one target: when, what kind, how many requests, from where, and whether the origin " +
-			"served others as before. They are found in the requests of each minute and host, compared with the 24 hours " +
-			"before, which are read, too. The period has at most 31 days. The server asks other data routes several " +
-			"questions. The answer has the 50 largest incidents, the earliest first.",
+		Doc: "Finds attacks: bounded episodes against one target, with their time, kind, requests and clients, and " +
+			"whether the origin served others as before. It compares the requests of each minute and host with the " +
+			"24 hours before, which are read, too. The period has at most 31 days. The server asks other data routes " +
+			"several questions. The answer has the 50 largest incidents, the earliest first.",
 		Scope:  keys.DataRead,
 		Offers: offers,
 		Params: slices.Concat([]parameter.Parameter{
@@ -42,8 +42,8 @@ func (s *server) incidentRoutes() []route.Route {
 			parameter.MaxBytes("The most bytes that the questions may read together. A question that may exceed " +
 				"this, according to its estimate, is not asked: the answer is a 422 `too_heavy` with the estimate " +
 				"and, if it is the first question, the part of the period that fits."),
-			parameter.Boolean(dryRunName, "true: no incidents are sought. The answer has no results, and `meta.estimate` has what "+
-				"the first questions would read and cost."),
+			parameter.Boolean(dryRunName, "true: no incidents are sought. The answer has no results, and "+
+				"`meta.estimate` has what the first questions would read and cost."),
 		}),
 		Headers: []parameter.Parameter{parameter.Syntax, parameter.Prefer},
 		Answers: []route.Response{found, finding},

@@ -27,10 +27,10 @@ type Queries interface {
 
 // Running is the answer while a query is running.
 type Running struct {
-	ID        search.QueryID `json:"id" doc:"Usable with the same key only" example:"3f1c0a9be2d84c57a6f0d1e2b3c4a596"`
+	ID        search.QueryID `json:"id" doc:"ID of the query, which only the same key can use" example:"3f1c0a9be2d84c57a6f0d1e2b3c4a596"`
 	Status    string         `json:"status" enum:"running"`
 	ElapsedMS float64        `json:"elapsed_ms" doc:"Milliseconds since the query began"`
-	QueueMS   float64        `json:"queue_ms,omitempty" doc:"Milliseconds in a queue so far"`
+	QueueMS   float64        `json:"queue_ms,omitempty" doc:"Milliseconds that the query has waited in a queue so far"`
 }
 
 // asynchronously starts the query of a data request and answers with the location of its result, which has a query.

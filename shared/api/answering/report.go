@@ -71,9 +71,9 @@ func (s *server) reportRoutes() []route.Route {
 		Tag:      route.DataTag,
 		Searches: true,
 		Summary:  "Report about a period",
-		Doc: "A report for people: verdict, figures, chart, attackers, targets, rules, what got through, what changed. " +
-			"The server asks other data routes up to 23 questions, and further ones to find incidents and changes of " +
-			"settings. If a question fails, the report lacks that part and says so.",
+		Doc: "Makes a report for people: verdict, figures, chart, attackers, targets, rules, what passed, and what " +
+			"changed. The server asks other data routes up to 23 questions, and further ones to find incidents and " +
+			"changes of settings. If a question fails, the report lacks that part and says so.",
 		Scope:   keys.DataRead,
 		Offers:  reportOffers,
 		Params:  reportParams(),

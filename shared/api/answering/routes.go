@@ -57,8 +57,8 @@ func Routes(c Config) []route.Route {
 			Tag:      route.DataTag,
 			Searches: true,
 			Summary:  "Answer of a long query",
-			Doc: "The answer of the data route, which may be an error, when the query is done. " +
-				"`Location` of a 202 or 504 is this route.",
+			Doc: "Returns the answer of the data route, which may be an error, once the query is done. " +
+				"The `Location` of a 202 or 504 is this route.",
 			Scope:  keys.DataRead,
 			Offers: ofLogs,
 			Params: ofLogs.Parameters(),
@@ -90,7 +90,8 @@ func Routes(c Config) []route.Route {
 			Path:    "/data/fields",
 			Tag:     route.DataTag,
 			Summary: "Fields of a filter",
-			Doc:     "Every field that a filter can name and that `logs` returns: type, operators, keys, an example.",
+			Doc: "Lists every field that a filter can name and that `logs` returns, with its type, operators and " +
+				"keys, and an example.",
 			Scope:   keys.DataRead,
 			Offers:  content.Offers,
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "The fields, in alphabetical order.", Value: Fields{}}},
@@ -104,39 +105,41 @@ func Routes(c Config) []route.Route {
 func (s *server) dataRoutes() []route.Route {
 	topX := route.Route{
 		Summary: "Top values per category",
-		Doc: "Twelve labels in one list, ordered by label, then blocked requests, requests (both descending) " +
-			"and key. Each label holds its top `limit` keys.",
+		Doc: "Returns the top `limit` keys of each of twelve labels, in one list. It is ordered by label, then " +
+			"blocked requests, requests (both descending) and key.",
 	}
 	stats := route.Route{
 		Summary: "Traffic per time segment",
-		Doc: "One result per segment of the period, including empty ones; " +
-			"with `group_by=hostname` one per segment and hostname, and with another field one per segment and value, " +
-			"in the order of the values, those without a value last. A request counts for each of its values.",
+		Doc: "Returns one result per segment of the period, including empty ones. With `group_by=hostname`, it " +
+			"returns one per segment and hostname. With another field, it returns one per segment and value, in the " +
+			"order of the values, and last one for requests without a value. A request counts for each of its values.",
 	}
 	timeline := route.Route{
 		Summary: "Security per time segment",
-		Doc:     "One result per segment of the period, including empty ones.",
+		Doc:     "Returns one result per segment of the period, including empty ones.",
 	}
 	logs := route.Route{
 		Summary: "Request records",
-		Doc: "The newest matching records, newest first. Fields that a record does not have are absent. " +
+		Doc: "Returns the newest matching records, newest first. Fields that a record does not have are absent. " +
 			"`meta.next` is the cursor of the next page, with older records, and null on the last page.",
 	}
 	facets := route.Route{
 		Summary: "Most frequent values of fields",
-		Doc: "One result per field of `by`, in that order: its most frequent values, how many different ones there " +
-			"are, and how many requests have none. A request counts once for each different element of a list.",
+		Doc: "Returns one result per field of `by`, in that order: its most frequent values, the number of different " +
+			"values, and the number of requests without a value. A request counts once for each different element of " +
+			"a list.",
 	}
 	histogram := route.Route{
 		Summary: "A measure per time segment, split by a field",
-		Doc: "One result per segment and series, by segment, then by the series in `meta.series`: the values with " +
-			"the largest totals, then `other` for all other values and `absent` for requests without a value, if there " +
-			"are any. Without `by` the only series is `all`. A request counts in the series of each of its values.",
+		Doc: "Returns one result per segment and series, by segment, then in the order of `meta.series`: the values " +
+			"with the largest totals, then `other` for all other values and `absent` for requests without a value, " +
+			"if there are any. Without `by` the only series is `all`. A request counts in the series of each of its " +
+			"values.",
 	}
 	diff := route.Route{
 		Summary: "Values that differ between two sides",
-		Doc: "The values whose share of the selected requests differs most from their share of the baseline. With " +
-			"`select`, the baseline is all other requests that the filter selects; with `against`, it is the " +
+		Doc: "Returns the values whose share of the selected requests differs most from their share of the baseline. " +
+			"With `select`, the baseline is all other requests that the filter selects; with `against`, it is the " +
 			"requests of another period. Exactly one of the two is required. A finding is statistically significant " +
 			"(G-test, corrected for the number of values compared), and has at least `least` requests on the side " +
 			"where its share is larger. Findings are ordered by the difference of the shares, then by score, field " +
@@ -199,8 +202,8 @@ func paramsOf(to search.Route, offers representation.Offers) []parameter.Paramet
 func (s *server) valuesRoute() []route.Route {
 	get := route.Route{
 		Summary: "Values of a field, for completion",
-		Doc: "Values of a field that contain a text in any case: first the values that begin with it, then the " +
-			"others, each in the order of their bytes. The search starts with the newest data and stops early; " +
+		Doc: "Returns values of a field that contain a text in any case: first the values that begin with it, then " +
+			"the others, each in the order of their bytes. The search starts with the newest data and stops early; " +
 			"`meta.scope` and `meta.exact` report how far it got. The answer may include values of records from " +
 			"shortly before or after the period. With `counts`, all data of the period is counted, and the most " +
 			"frequent values come first.",

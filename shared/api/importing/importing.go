@@ -46,15 +46,15 @@ type Setting struct{ Field, Value string }
 
 // Sample is what the beginning of a log shows.
 type Sample struct {
-	Log         string          `json:"log" doc:"Name of the log; of an archive, that of the first log in it" example:"access.log"`
-	Format      string          `json:"format" doc:"Format of the lines, or what fits them; the parameter format of the import" example:"combined"`
+	Log         string          `json:"log" doc:"Name of the log, or of the first log in an archive" example:"access.log"`
+	Format      string          `json:"format" doc:"Format that fits the lines, as the parameter format of an import takes it" example:"combined"`
 	Shown       string          `json:"format_name" doc:"The format in words" example:"combined"`
 	Guessed     bool            `json:"guessed" doc:"The lines have no known format: the members of their objects were matched by their names"`
-	Compression string          `json:"compression" doc:"gzip, bzip2, zstd or nothing" example:"gzip"`
-	First       json.RawMessage `json:"first" doc:"The first record with its fields; null if no line of the beginning is one"`
-	From        *time.Time      `json:"from" nullable:"true" doc:"Time of the oldest record of the beginning"`
+	Compression string          `json:"compression" doc:"gzip, bzip2 or zstd; empty if the log is not compressed" example:"gzip"`
+	First       json.RawMessage `json:"first" doc:"The first record with its fields; null if no line of the beginning is a record"`
+	From        *time.Time      `json:"from" nullable:"true" doc:"Time of the oldest record in the beginning of the log"`
 	To          *time.Time      `json:"to" nullable:"true" doc:"Time of its newest record"`
-	Problem     string          `json:"problem" doc:"Why the first line that is not a record is rejected, or nothing"`
+	Problem     string          `json:"problem" doc:"Why the first line that is not a record is rejected; empty if there is no such line"`
 }
 
 // SampleAnswer is the answer about the beginning of a log.
@@ -65,17 +65,17 @@ type SampleAnswer struct {
 // Imported is the result of importing one log.
 type Imported struct {
 	Log      string           `json:"log" doc:"Name of the log" example:"access.log"`
-	ID       *string          `json:"id" nullable:"true" doc:"Of the import, by which it can be forgotten; null if nothing of the log was imported"`
+	ID       *string          `json:"id" nullable:"true" doc:"ID of the import, with which the import can be forgotten; null if nothing of the log was imported"`
 	Format   string           `json:"format" doc:"The format in words" example:"combined"`
 	Records  int64            `json:"records" doc:"New records"`
 	Known    int64            `json:"known" doc:"Lines that an earlier import of this log has read"`
-	Expired  int64            `json:"expired" doc:"Records that are older than what is kept"`
+	Expired  int64            `json:"expired" doc:"Records that were left out, because records of their age are not kept"`
 	Rejected map[string]int64 `json:"rejected" doc:"Lines that are not records, by reason; orrery quarantine shows them"`
-	First    string           `json:"first_rejected" doc:"Number, reason and text of the first of them, or nothing"`
-	Absent   []string         `json:"absent" doc:"Of address, method, host, path and status: what no record has"`
+	First    string           `json:"first_rejected" doc:"Number, reason and text of the first line that is not a record; empty if there is none"`
+	Absent   []string         `json:"absent" doc:"The fields that no record has, among address, method, host, path and status"`
 	From     *time.Time       `json:"from" nullable:"true" doc:"Time of the oldest record of the log"`
 	To       *time.Time       `json:"to" nullable:"true" doc:"Time of its newest record"`
-	Error    string           `json:"error" doc:"Why nothing of this log in an archive was imported, or nothing"`
+	Error    string           `json:"error" doc:"Why nothing of this log in an archive was imported; otherwise empty"`
 }
 
 // ImportedAnswer is the answer to an import.
@@ -93,8 +93,8 @@ type ListedImport struct {
 	Records  int64      `json:"records"`
 	Rejected int64      `json:"rejected" doc:"Lines that are not records"`
 	From     *time.Time `json:"from" nullable:"true" doc:"Time of the oldest record; null if there is none"`
-	To       *time.Time `json:"to" nullable:"true" doc:"Time of the newest one"`
-	At       time.Time  `json:"at" doc:"When it was last imported"`
+	To       *time.Time `json:"to" nullable:"true" doc:"Time of the newest record; null if there is none"`
+	At       time.Time  `json:"at" doc:"When the log was last imported"`
 }
 
 // ImportsAnswer is the list of imports.
@@ -108,7 +108,7 @@ type ImportsAnswer struct {
 type Forgotten struct {
 	ID      string `json:"id"`
 	Log     string `json:"log" doc:"Name of the log"`
-	Records int64  `json:"records" doc:"That were taken out"`
+	Records int64  `json:"records" doc:"Number of records that were taken out of the data"`
 }
 
 // ForgottenAnswer is the answer to forgetting an import.
@@ -127,25 +127,25 @@ var (
 	nameParam = parameter.Parameter{
 		Name: "name", Required: true, Example: "access.log.gz",
 		Schema: &huma.Schema{Type: "string", MinLength: new(1), MaxLength: new(maxName)},
-		Doc:    "Name of the file, by which a later import knows the log again.",
+		Doc:    "Name of the file, by which a later import recognises the log.",
 	}
 	formatParam = parameter.Parameter{
 		Name: "format", Schema: &huma.Schema{Type: "string"}, Example: "combined",
-		Doc: "Format of the lines, as `orrery formats` lists them or as a sample says; default: the first lines decide.",
+		Doc: "A format of `orrery formats`, or the `format` of a sample; default: the first lines decide.",
 	}
 	zoneParam = parameter.Parameter{
 		Name: "zone", Schema: &huma.Schema{Type: "string"}, Example: "Europe/Berlin",
-		Doc: "Time zone of times without one; default: UTC.",
+		Doc: "Time zone for times without one; default: UTC.",
 	}
 	setParam = parameter.Parameter{
 		Name: "set", Schema: &huma.Schema{Type: "string"}, Example: "host=www.example.com",
-		Doc: "FIELD=VALUE for a field that records lack; several are on lines of their own.",
+		Doc: "FIELD=VALUE for a field that records lack; several are on separate lines.",
 	}
 	anywayParam = parameter.Boolean("anyway", "Also import a log that looks like a mistake: most of its lines are no "+
 		"records, or are in the data already.")
 	fromPage = parameter.Parameter{
 		Name: header, Required: true, Schema: &huma.Schema{Type: "string", Enum: []any{"true"}},
-		Doc: "Says that the request is meant: a web page of another site cannot send it.",
+		Doc: "Confirms that the request is intended: a web page of another site cannot send this header.",
 	}
 )
 
@@ -170,25 +170,26 @@ func Routes(importer Importer) []route.Route {
 	routes := []route.Route{
 		{
 			ID: "imports", Method: http.MethodGet, Path: "/imports", Summary: "List imports",
-			Doc:     "The newest imports, at most 1,000, newest first; without those that were forgotten.",
+			Doc:     "Lists the newest imports, at most 1,000, newest first. Imports that were forgotten are left out.",
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "The imports.", Value: ImportsAnswer{}}},
 			Errors:  []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 			Handle:  s.list,
 		},
 		{
-			ID: "import-sample", Method: http.MethodPost, Path: "/samples", Summary: "What a log is",
-			Doc: "What the beginning of a log shows: its format, its first record, the time of its records. Nothing is " +
-				"imported.",
+			ID: "import-sample", Method: http.MethodPost, Path: "/samples", Summary: "Examine a log",
+			Doc: "Returns what the beginning of a log shows: its format, its first record, and the times of its " +
+				"records. Nothing is imported.",
 			Params: log, Headers: []parameter.Parameter{fromPage},
-			Body:    body("The first MiB of a log or a tar archive, or the whole of it, plain or compressed; a zip archive only whole."),
-			Answers: []route.Response{{Status: http.StatusOK, Doc: "What it shows.", Value: SampleAnswer{}}},
+			Body: body("The first MiB of a log or a tar archive, or all of it, plain or compressed. A zip archive " +
+				"must be whole."),
+			Answers: []route.Response{{Status: http.StatusOK, Doc: "What the beginning shows.", Value: SampleAnswer{}}},
 			Errors:  bringing, Handle: s.sample,
 		},
 		{
 			ID: "import-log", Method: http.MethodPost, Path: "/imports", Summary: "Import a log",
-			Doc: "Imports a log, or every log in an archive. Its lines are imported once: an import of the same log again " +
-				"adds only what is new. When the request is cut off, nothing is imported. A log that looks like a mistake is " +
-				"refused with a detail of the type `unconfirmed`.",
+			Doc: "Imports a log, or every log in an archive. Its lines are imported once: an import of the same log " +
+				"again adds only what is new. When the request is cut off, nothing is imported. A log that looks " +
+				"like a mistake is refused with a detail of the type `unconfirmed`.",
 			Params: append(log, anywayParam), Headers: []parameter.Parameter{fromPage},
 			Body:    body("The whole log or archive, plain or compressed."),
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "What was imported.", Value: ImportedAnswer{}}},
@@ -196,8 +197,8 @@ func Routes(importer Importer) []route.Route {
 		},
 		{
 			ID: "import-delete", Method: http.MethodDelete, Path: "/imports/{import_id}", Summary: "Forget an import",
-			Doc: "Takes the records of an import out of the data, and its lines out of the quarantine. The log can then be " +
-				"imported anew.",
+			Doc: "Takes the records of an import out of the data, and its lines out of the quarantine. The log can " +
+				"then be imported anew.",
 			Headers: []parameter.Parameter{fromPage},
 			Answers: []route.Response{{Status: http.StatusOK, Doc: "The import was forgotten.", Value: ForgottenAnswer{}}},
 			Errors: []int{

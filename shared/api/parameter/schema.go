@@ -81,14 +81,17 @@ func FilterSchemas() map[string]*huma.Schema {
 			"key":   member("The members of the field that the condition tests."),
 			"op":    member("An operator, or `not` and an operator."),
 			"value": {Description: "Text, a number, a boolean, or a list of them."},
-			"list":  member("Instead of a value: the name of a list of values."),
-			"NOT":   {Type: "object", AdditionalProperties: true, Description: "Instead of the others: what to negate."},
+			"list":  member("Name of a list of values, instead of a value."),
+			"NOT": {
+				Type: "object", AdditionalProperties: true,
+				Description: "The condition to negate, instead of the other members.",
+			},
 		}
 		return s
 	}
 	object := condition("A filter in the JSON form, or one condition.")
 	object.Properties["AND"] = &huma.Schema{
-		Type: "array", Items: refTo(conditionName), Description: "Instead of the others: the conditions.",
+		Type: "array", Items: refTo(conditionName), Description: "The conditions, instead of the other members.",
 	}
 	return map[string]*huma.Schema{
 		conditionName: condition("A condition of a filter in the JSON form."),

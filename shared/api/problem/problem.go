@@ -26,7 +26,7 @@ type Error struct {
 	Detail      []Detail           `json:"detail,omitempty" doc:"With 422: every invalid parameter or member of the body; with 400: a cursor of another query"`
 	Estimate    *search.Estimate   `json:"estimate,omitempty" doc:"With 422 too_heavy: what the query would read and cost"`
 	Fits        *search.MetaPeriod `json:"fits,omitempty" doc:"With 422 too_heavy: the newest part of the period that fits, if there is one"`
-	RequestID   string             `json:"request_id" doc:"As in X-Request-Id; identifies the request in the log"`
+	RequestID   string             `json:"request_id" doc:"ID that the header X-Request-Id also has; it identifies the request in the log"`
 
 	filter string // the text that has the mistakes
 	cause  error
@@ -37,19 +37,19 @@ type Error struct {
 type FilterMistake struct {
 	Code       string   `json:"code" doc:"Stable name of the kind of mistake; see the reference of the filter language"`
 	Message    string   `json:"message"`
-	Offset     int      `json:"offset" doc:"Where it begins, in UTF-8 bytes of the filter"`
-	Length     int      `json:"length" doc:"How long it is, in UTF-8 bytes"`
-	Line       int      `json:"line" doc:"Line of the filter, from 1"`
-	Column     int      `json:"column" doc:"Character of the line, from 1"`
-	Pointer    string   `json:"pointer,omitempty" doc:"JSON pointer, for a filter in the JSON form"`
+	Offset     int      `json:"offset" doc:"Where the mistake begins, in UTF-8 bytes of the filter"`
+	Length     int      `json:"length" doc:"Length of the mistake, in UTF-8 bytes"`
+	Line       int      `json:"line" doc:"Number of the line in the filter, from 1"`
+	Column     int      `json:"column" doc:"Number of the character in the line, from 1"`
+	Pointer    string   `json:"pointer,omitempty" doc:"JSON pointer to the mistake in a filter in the JSON form"`
 	Expected   []string `json:"expected,omitempty" doc:"What is expected instead"`
-	Suggestion string   `json:"suggestion,omitempty" doc:"The most likely meaning"`
-	Parameter  string   `json:"parameter,omitempty" doc:"The parameter that has the filter, if it is not filters"`
+	Suggestion string   `json:"suggestion,omitempty" doc:"What was probably meant"`
+	Parameter  string   `json:"parameter,omitempty" doc:"Name of the parameter with the filter; absent if it is filters"`
 }
 
 // Detail is one invalid part of a request.
 type Detail struct {
-	Loc  []any  `json:"loc" doc:"Its place: query, path, header or body, then names and indexes"`
+	Loc  []any  `json:"loc" doc:"Place of the mistake: query, path, header or body, then names and indexes"`
 	Msg  string `json:"msg"`
 	Type string `json:"type" doc:"Stable name of the kind of mistake"`
 }

@@ -19,7 +19,7 @@ type metaHeader struct {
 }
 
 var metaHeaders = []metaHeader{
-	{"X-Orrery-Complete-Through", "As complete_through of meta.", func(m *search.Meta) string {
+	{"X-Orrery-Complete-Through", "The value of meta.complete_through.", func(m *search.Meta) string {
 		if m.Complete == nil {
 			return ""
 		}
@@ -28,24 +28,24 @@ var metaHeaders = []metaHeader{
 	{"X-Orrery-Skipped", "How many objects could not be read; their records are missing.", func(m *search.Meta) string {
 		return strconv.Itoa(len(m.Skipped))
 	}},
-	{"X-Orrery-Truncated", "As the reason of truncated in meta; absent if the answer is complete.",
+	{"X-Orrery-Truncated", "The value of meta.truncated.reason; absent if the answer is complete.",
 		func(m *search.Meta) string {
 			if m.Truncated == nil {
 				return ""
 			}
 			return m.Truncated.Reason
 		}},
-	{"X-Orrery-Saturated", "As saturated of meta, with commas: the columns whose sums may exceed 64 bits; absent if " +
-		"there are none.", func(m *search.Meta) string { return strings.Join(m.Saturated, ", ") }},
-	{"X-Orrery-Next", "As next of meta: the parameter cursor of the next page; absent on the last page.",
+	{"X-Orrery-Saturated", "The columns whose sums may exceed 64 bits, separated by commas, as in meta.saturated; " +
+		"absent if there are none.", func(m *search.Meta) string { return strings.Join(m.Saturated, ", ") }},
+	{"X-Orrery-Next", "The parameter cursor of the next page, as in meta.next; absent on the last page.",
 		func(m *search.Meta) string {
 			if m.Next == nil || *m.Next == nil {
 				return ""
 			}
 			return **m.Next
 		}},
-	{"X-Orrery-Head", "As head of meta.", func(m *search.Meta) string { return m.Head }},
-	{"X-Orrery-Late", "As late of meta, or unknown if that is null; absent without since.", func(m *search.Meta) string {
+	{"X-Orrery-Head", "The value of meta.head.", func(m *search.Meta) string { return m.Head }},
+	{"X-Orrery-Late", "The value of meta.late; unknown if it is null; absent without since.", func(m *search.Meta) string {
 		switch {
 		case m.Late == nil:
 			return ""
@@ -54,56 +54,56 @@ var metaHeaders = []metaHeader{
 		}
 		return strconv.FormatInt(**m.Late, 10)
 	}},
-	{"X-Orrery-Demo", "As demo of meta; absent if it is false.", func(m *search.Meta) string {
+	{"X-Orrery-Demo", "The value of meta.demo; absent if it is false.", func(m *search.Meta) string {
 		if !m.Demo {
 			return ""
 		}
 		return "true"
 	}},
-	{"X-Orrery-Num-Of-Requests", "As num_of_requests of meta.", func(m *search.Meta) string {
+	{"X-Orrery-Num-Of-Requests", "The value of meta.num_of_requests.", func(m *search.Meta) string {
 		if m.NumOfRequests == nil {
 			return ""
 		}
 		return strconv.FormatInt(*m.NumOfRequests, 10)
 	}},
-	{"X-Orrery-Exact", "As exact of meta.", func(m *search.Meta) string {
+	{"X-Orrery-Exact", "The value of meta.exact.", func(m *search.Meta) string {
 		if m.Exact == nil {
 			return ""
 		}
 		return strconv.FormatBool(*m.Exact)
 	}},
-	{"X-Orrery-Percentiles-Error", "The error of percentiles in meta, as 0.01; absent if they were not asked for.",
+	{"X-Orrery-Percentiles-Error", "The value of meta.percentiles.error, such as 0.01; absent without percentiles.",
 		func(m *search.Meta) string {
 			if m.Percentiles == nil {
 				return ""
 			}
 			return strconv.FormatFloat(m.Percentiles.Error, 'f', -1, 64)
 		}},
-	{"X-Orrery-Cached-Age", "The age of cached in meta, in seconds, at most; absent if no earlier answer was reused.",
+	{"X-Orrery-Cached-Age", "The value of meta.cached.age_seconds; absent if no earlier answer was reused.",
 		func(m *search.Meta) string {
 			if m.Cached == nil {
 				return ""
 			}
 			return strconv.FormatInt(m.Cached.AgeSeconds, 10)
 		}},
-	{"X-Orrery-Bytes-Scanned", "As bytes_scanned of meta.", func(m *search.Meta) string {
+	{"X-Orrery-Bytes-Scanned", "The value of meta.bytes_scanned.", func(m *search.Meta) string {
 		return strconv.FormatInt(m.BytesScanned, 10)
 	}},
-	{"X-Orrery-Cost-USD", "As cost_usd of meta; absent if the engine charges nothing.", func(m *search.Meta) string {
+	{"X-Orrery-Cost-USD", "The value of meta.cost_usd; absent if queries cost nothing.", func(m *search.Meta) string {
 		if m.CostUSD == nil {
 			return ""
 		}
 		return dollars(*m.CostUSD)
 	}},
-	{"X-Orrery-Estimated-Bytes", "The bytes of estimate in meta, as 4096-8192; absent if they were not known.",
+	{"X-Orrery-Estimated-Bytes", "The range in meta.estimate.bytes, such as 4096-8192; absent if it was not known.",
 		func(m *search.Meta) string {
 			if m.Estimate == nil || m.Estimate.Bytes == nil {
 				return ""
 			}
 			return fmt.Sprintf("%d-%d", m.Estimate.Bytes.Low, m.Estimate.Bytes.High)
 		}},
-	{"X-Orrery-Estimated-Cost-USD", "The cost_usd of estimate in meta, as 0.00005-0.0001; absent if it was not known, " +
-		"or the engine charges nothing.", func(m *search.Meta) string {
+	{"X-Orrery-Estimated-Cost-USD", "The range in meta.estimate.cost_usd, such as 0.00005-0.0001; absent if it " +
+		"was not known, or the engine charges nothing.", func(m *search.Meta) string {
 		if m.Estimate == nil || m.Estimate.CostUSD == nil {
 			return ""
 		}
@@ -118,9 +118,10 @@ func (o Offers) Documented() (texts []string, headers map[string]string) {
 			texts = append(texts, mediaType)
 		}
 	}
-	headers = map[string]string{"Content-Disposition": "Name of a file to save the answer in. Not with JSON."}
+	const notJSON = " Answers in JSON do not have this header."
+	headers = map[string]string{"Content-Disposition": "Name of a file to save the answer in." + notJSON}
 	for _, one := range metaHeaders {
-		headers[one.name] = one.doc + " Not with JSON."
+		headers[one.name] = one.doc + notJSON
 	}
 	return texts, headers
 }

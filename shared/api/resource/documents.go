@@ -73,7 +73,7 @@ func (d documents) routes(t documentTexts) []route.Route {
 		{Status: http.StatusNotModified, Doc: "The client has it already.", ETag: true},
 	}
 	versions := []route.Response{
-		{Status: http.StatusOK, Doc: "Every version, newest first; also of a deleted " + t.it + ".", Value: Versions{}},
+		{Status: http.StatusOK, Doc: "Every version, newest first, even if the " + t.it + " is deleted.", Value: Versions{}},
 	}
 	reading := []int{http.StatusNotFound, http.StatusUnprocessableEntity}
 	putting := slices.Concat(route.BodyErrors, route.WriteErrors, []int{http.StatusBadRequest})

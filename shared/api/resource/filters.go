@@ -29,10 +29,10 @@ type SavedFilter struct {
 	JSON        parameter.CanonicalFilter `json:"json" doc:"The canonical JSON form"`
 	Title       string                    `json:"title,omitempty"`
 	Description string                    `json:"description,omitempty"`
-	Version     int                       `json:"version" doc:"1, 2, 3, … without gaps"`
+	Version     int                       `json:"version" doc:"Number of the version: 1, 2, 3, … without gaps"`
 	At          time.Time                 `json:"at" doc:"When the version was written, UTC"`
-	By          string                    `json:"by" doc:"Name of the API key that wrote it"`
-	ETag        string                    `json:"etag" doc:"For If-Match"`
+	By          string                    `json:"by" doc:"Name of the API key that wrote the version"`
+	ETag        string                    `json:"etag" doc:"ETag of the version, for If-Match"`
 }
 
 // filterRoutes returns the routes of saved filters.
@@ -45,7 +45,7 @@ func (s *server) filterRoutes() []route.Route {
 		id: "filter", tag: route.FiltersTag, param: "name", noun: "saved filter", nouns: "saved filters", it: "filter",
 		put:    "Save a filter",
 		stored: "The filter is stored in its canonical form. Every accepted write is kept as a version.",
-		again:  "Writes an earlier version as a new version, also of a deleted filter.",
+		again:  "Writes an earlier version as a new version, even if the filter is deleted.",
 		listed: SavedFilters{}, one: SavedFilter{}, read: keys.ConfRead, write: keys.ConfWrite,
 		params: []parameter.Parameter{savedFilterParam, titleParam, descriptionParam},
 		body:   &route.RequestBody{Doc: "The filter.", Types: []string{content.JSON}},

@@ -24,11 +24,11 @@ type ValueList struct {
 	Kind        query.ListKind `json:"kind" enum:"addresses,integers,asns,texts" doc:"The narrowest kind that fits all values"`
 	NumOfValues int            `json:"num_of_values"`
 	Digest      string         `json:"digest" doc:"SHA-256 of the values"`
-	Values      []string       `json:"values,omitempty" doc:"In the order of their bytes; only if the list is read"`
-	Version     int            `json:"version" doc:"1, 2, 3, … without gaps"`
+	Values      []string       `json:"values,omitempty" doc:"The values, in the order of their bytes; present only if the list is read"`
+	Version     int            `json:"version" doc:"Number of the version: 1, 2, 3, … without gaps"`
 	At          time.Time      `json:"at" doc:"When the version was written, UTC"`
-	By          string         `json:"by" doc:"Name of the API key that wrote it"`
-	ETag        string         `json:"etag" doc:"For If-Match"`
+	By          string         `json:"by" doc:"Name of the API key that wrote the version"`
+	ETag        string         `json:"etag" doc:"ETag of the version, for If-Match"`
 }
 
 // maxListBody is the largest body of a list: comments and white space are not stored.
@@ -46,7 +46,7 @@ func (s *server) listRoutes() []route.Route {
 		list: "Filters name a list with @, as in ip in @tor.",
 		stored: "A list has one value a line, at most 100,000: addresses and networks, numbers of autonomous systems, or any " +
 			"texts. Empty lines and lines that begin with # count for nothing. Every accepted write is kept as a version.",
-		again:  "Writes an earlier version as a new version, also of a deleted list.",
+		again:  "Writes an earlier version as a new version, even if the list is deleted.",
 		listed: ValueLists{}, one: ValueList{}, read: keys.ConfRead, write: keys.ConfWrite,
 		body: &route.RequestBody{Doc: "The values, one a line.", Types: []string{content.Text}},
 	})

@@ -26,8 +26,8 @@ type ListedReport struct {
 // NextReport is a run that the calendar of a report will ask for.
 type NextReport struct {
 	Due  time.Time `json:"due"`
-	From time.Time `json:"from" doc:"Beginning of its period"`
-	To   time.Time `json:"to" doc:"End of its period, which is not part of it"`
+	From time.Time `json:"from" doc:"Beginning of the period"`
+	To   time.Time `json:"to" doc:"End of the period, exclusive"`
 }
 
 // listedReport adds what is known of the runs to a report.

@@ -18,11 +18,11 @@ import (
 type ScheduledReport struct {
 	Name string `json:"name" example:"weekly"`
 	definition.Definition
-	Branches []string  `json:"branches" doc:"Branches that the report covers, taken from the key that wrote it; null: all"`
-	Version  int       `json:"version" doc:"1, 2, 3, … without gaps"`
+	Branches []string  `json:"branches" doc:"Branches that the report covers, taken from the key that wrote the version; null: all"`
+	Version  int       `json:"version" doc:"Number of the version: 1, 2, 3, … without gaps"`
 	Written  time.Time `json:"written" doc:"When the version was written, UTC"`
-	By       string    `json:"by" doc:"Name of the API key that wrote it"`
-	ETag     string    `json:"etag" doc:"For If-Match"`
+	By       string    `json:"by" doc:"Name of the API key that wrote the version"`
+	ETag     string    `json:"etag" doc:"ETag of the version, for If-Match"`
 }
 
 // definitionRoutes returns the routes of scheduled reports, if there are any.
@@ -38,8 +38,8 @@ func (s *server) definitionRoutes() []route.Route {
 		stored: "The key also needs the scope `data:read`. The report covers the branches of the key that writes it, " +
 			"whichever key reads it. The server pauses the report when that key expires or is revoked. Every " +
 			"accepted write is kept as a version.",
-		again: "Writes an earlier version, also of a deleted report, as a new version that belongs to the key of " +
-			"this request. The key also needs the scope `data:read`.",
+		again: "Writes an earlier version as a new version, even if the report is deleted. The new version belongs " +
+			"to the key of this request. The key also needs the scope `data:read`.",
 		listed: ScheduledReports{}, one: ScheduledReport{}, read: keys.ReportRead, write: keys.ReportWrite,
 		body: &route.RequestBody{Doc: "The report.", Types: []string{content.JSON}, JSON: definitionSchema()},
 	})

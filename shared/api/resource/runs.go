@@ -27,22 +27,22 @@ type ReportRuns struct {
 
 // ReportRun is a run of a scheduled report: one report about one period.
 type ReportRun struct {
-	ID         string           `json:"id" doc:"Also X-Orrery-Run of its mails"`
+	ID         string           `json:"id" doc:"ID of the run; mails have it in the header X-Orrery-Run"`
 	Report     string           `json:"report" example:"weekly"`
-	Version    int              `json:"version" doc:"Of the definition"`
+	Version    int              `json:"version" doc:"Version of the report's definition"`
 	From       time.Time        `json:"from" doc:"Beginning of the period"`
-	To         time.Time        `json:"to" doc:"End of the period, which is not part of it"`
-	Due        time.Time        `json:"due" doc:"When it was due, or requested"`
-	By         string           `json:"by,omitempty" doc:"Name of the API key that requested it; absent: it was scheduled"`
+	To         time.Time        `json:"to" doc:"End of the period, exclusive"`
+	Due        time.Time        `json:"due" doc:"When the run was due or requested"`
+	By         string           `json:"by,omitempty" doc:"Name of the API key that requested the run; absent: the run was scheduled"`
 	State      runs.State       `json:"state" enum:"queued,running,rendered,delivered,kept,quiet,missed,failed"`
-	Reason     string           `json:"reason,omitempty" doc:"Why it waits, failed, or was not sent"`
-	Verdict    string           `json:"verdict,omitempty" doc:"Of the report"`
-	Incomplete bool             `json:"incomplete" doc:"It was made before its data was complete"`
-	Partial    bool             `json:"partial" doc:"Parts of it are missing"`
+	Reason     string           `json:"reason,omitempty" doc:"Why the run waits, or failed, or why the report was not sent"`
+	Verdict    string           `json:"verdict,omitempty" doc:"Verdict of the report"`
+	Incomplete bool             `json:"incomplete" doc:"The report was made before its data was complete"`
+	Partial    bool             `json:"partial" doc:"Parts of the report are missing"`
 	Ended      *time.Time       `json:"ended" nullable:"true"`
 	Deliveries []ReportDelivery `json:"deliveries"`
 	Branches   []string         `json:"branches,omitempty" doc:"Branches that the report covers; absent: all"`
-	Kept       bool             `json:"kept" doc:"Its report can be read: it is one of the newest 30 of the scheduled report"`
+	Kept       bool             `json:"kept" doc:"The report of the run can be read, because the run is one of the newest 30"`
 }
 
 // ReportRunRead is a run with its report.
@@ -57,8 +57,8 @@ type ReportDelivery struct {
 	definition.Destination
 	State    runs.DeliveryState `json:"state" enum:"waiting,delivered,failed"`
 	Attempts int                `json:"attempts"`
-	At       *time.Time         `json:"at" nullable:"true" doc:"When it was delivered, or tried last"`
-	Reason   string             `json:"reason,omitempty" doc:"Why it failed, or which addresses were refused"`
+	At       *time.Time         `json:"at" nullable:"true" doc:"When the report was delivered, or when delivery was last tried"`
+	Reason   string             `json:"reason,omitempty" doc:"Why the delivery failed, or which addresses were refused"`
 }
 
 // onePath is the path of a scheduled report.
@@ -91,7 +91,7 @@ func (s *server) runRoutes() []route.Route {
 			Offers: content.Offers,
 			Params: []parameter.Parameter{
 				timeParam("from", "Beginning of the period, RFC 3339.", "2026-11-09T00:00:00Z"),
-				timeParam("to", "End of the period, which is not part of it. Not in the future.", "2026-11-16T00:00:00Z"),
+				timeParam("to", "End of the period, exclusive. Not in the future.", "2026-11-16T00:00:00Z"),
 			},
 			Body: &route.RequestBody{Doc: "The period.", Types: []string{content.JSON}},
 			Answers: []route.Response{
@@ -107,10 +107,10 @@ func (s *server) runRoutes() []route.Route {
 			Path:    onePath + "/runs",
 			Tag:     route.ReportsTag,
 			Summary: "Runs of a scheduled report",
-			Doc:     fmt.Sprintf("Lists the newest %d runs, also of a deleted report.", mostRuns),
+			Doc:     fmt.Sprintf("Lists the newest %d runs, even if the report is deleted.", mostRuns),
 			Scope:   keys.ReportRead,
 			Offers:  content.Offers,
-			Answers: []route.Response{{Status: http.StatusOK, Doc: "The runs, those that were due last first.", Value: ReportRuns{}}},
+			Answers: []route.Response{{Status: http.StatusOK, Doc: "The runs. The run that was due last comes first.", Value: ReportRuns{}}},
 			Errors:  reading,
 			Handle:  s.listRuns,
 		},
@@ -120,8 +120,8 @@ func (s *server) runRoutes() []route.Route {
 			Path:    onePath + "/runs/{run}",
 			Tag:     route.ReportsTag,
 			Summary: "Read a run and its report",
-			Doc: fmt.Sprintf("The reports of the newest %d runs of each scheduled report are kept. To read one, a key "+
-				"also needs the scope `data:read` and access to all branches that the report "+
+			Doc: fmt.Sprintf("Returns a run. The reports of the newest %d runs of each scheduled report are kept. To "+
+				"read one, a key also needs the scope `data:read` and access to all branches that the report "+
 				"covers.", runs.KeptReports),
 			Scope:   keys.ReportRead,
 			Offers:  content.Offers,

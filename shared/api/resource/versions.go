@@ -15,12 +15,12 @@ type Versions struct {
 
 // VersionInfo is one version of a planet or of a saved filter, without its contents.
 type VersionInfo struct {
-	Version int       `json:"version" doc:"1, 2, 3, … without gaps"`
-	At      time.Time `json:"at" doc:"When it was written, UTC"`
-	By      string    `json:"by" doc:"Name of the API key that wrote it"`
-	ETag    string    `json:"etag" doc:"For If-Match"`
-	Bytes   int       `json:"bytes" doc:"Length of what is stored"`
-	Deleted bool      `json:"deleted,omitempty" doc:"The version is a deletion, which planets do not have"`
+	Version int       `json:"version" doc:"Number of the version: 1, 2, 3, … without gaps"`
+	At      time.Time `json:"at" doc:"When the version was written, UTC"`
+	By      string    `json:"by" doc:"Name of the API key that wrote the version"`
+	ETag    string    `json:"etag" doc:"ETag of the version, for If-Match"`
+	Bytes   int       `json:"bytes" doc:"Size of the version in bytes"`
+	Deleted bool      `json:"deleted,omitempty" doc:"The version is a deletion; planets cannot be deleted"`
 }
 
 // sendVersions sends the history of a document.

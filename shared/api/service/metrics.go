@@ -17,8 +17,9 @@ func (s *server) metricsRoutes() []route.Route {
 	return []route.Route{{
 		ID: "metrics", Method: http.MethodGet, Path: "/metrics", AtRoot: true, Tag: route.ServiceTag,
 		Summary: "Metrics for Prometheus",
-		Doc: "The figures of the process in the text format of Prometheus: requests and their times, the load of the " +
-			"engine, and the age of the data. They are of all branches, so a key that is limited to some is refused.",
+		Doc: "Returns figures of the process in the text format of Prometheus: requests and their times, the load of " +
+			"the engine, and the age of the data. They cover all branches, so a key that is limited to branches is " +
+			"refused.",
 		Scope:   keys.DataRead,
 		Answers: []route.Response{{Status: http.StatusOK, Doc: "The metrics.", Texts: []string{content.Text}}},
 		Errors: []int{

@@ -19,76 +19,76 @@ type InstallationStatus struct {
 	Data Installation `json:"data"`
 }
 
-// Installation describes what a server has and allows. A key that is limited to branches gets no numbers, names and
-// sources of others.
+// Installation describes the data, limits and routes of a server. A key that is limited to branches gets no numbers,
+// names and sources of other branches.
 type Installation struct {
-	Version  string              `json:"version" doc:"Of the program" example:"1.0.0"`
-	Engine   string              `json:"engine" doc:"That answers queries" enum:"scan,duckdb,athena,trino"`
+	Version  string              `json:"version" doc:"Version of the program" example:"1.0.0"`
+	Engine   string              `json:"engine" doc:"The engine that answers queries" enum:"scan,duckdb,athena,trino"`
 	Extent   *InstallationExtent `json:"extent" doc:"The period of the records; null if there are none"`
-	Complete *string             `json:"complete_through" nullable:"true" doc:"As in meta of a data answer; null if unknown"`
-	Kept     *InstallationKept   `json:"kept" doc:"How long records are kept; null: for ever or unknown, or like records"`
-	Records  *int64              `json:"records" nullable:"true" doc:"In the data; null if unknown, or for a key limited to branches"`
-	Objects  *int                `json:"objects" nullable:"true" doc:"Parquet objects that hold them; null like records"`
-	Bytes    *int64              `json:"bytes" nullable:"true" doc:"Of these objects; null like records"`
-	Hours    []InstallationHour  `json:"hours" doc:"The hours with records among the newest 72, newest first; null like records"`
-	Demo     bool                `json:"demo" doc:"The records come from the demo, as long as nothing is imported"`
+	Complete *string             `json:"complete_through" nullable:"true" doc:"Every log handed in before this time is in the data, or was refused; null if unknown"`
+	Kept     *InstallationKept   `json:"kept" doc:"How long records are kept; null if they are kept for ever, if this is unknown, or for a key limited to branches"`
+	Records  *int64              `json:"records" nullable:"true" doc:"Number of records; null if unknown, or for a key limited to branches"`
+	Objects  *int                `json:"objects" nullable:"true" doc:"Number of Parquet objects with the records; null if unknown, or for a key limited to branches"`
+	Bytes    *int64              `json:"bytes" nullable:"true" doc:"Size of these objects; null if unknown, or for a key limited to branches"`
+	Hours    []InstallationHour  `json:"hours" doc:"The hours with records among the newest 72, newest first; null if unknown, or for a key limited to branches"`
+	Demo     bool                `json:"demo" doc:"The records come from the demo, because nothing has been imported yet"`
 	Ingest   *InstallationIngest `json:"ingest" doc:"The imports; null if the server does not know them, or for a key limited to branches"`
-	Price    *InstallationPrice  `json:"price" doc:"Of queries; null if the engine charges nothing"`
+	Price    *InstallationPrice  `json:"price" doc:"The price of queries; null if the engine charges nothing"`
 	Limits   InstallationLimits  `json:"limits"`
-	Features []string            `json:"features" doc:"Operation ids of the routes that it answers, without their POST forms"`
+	Features []string            `json:"features" doc:"Operation ids of the routes that the server has, without their POST forms"`
 	Key      *InstallationKey    `json:"key" doc:"The key of the request; null if the server requires none"`
 }
 
 // InstallationExtent is the period of the records. Both ends are included.
 type InstallationExtent struct {
-	From *string `json:"from" nullable:"true" doc:"RFC 3339, UTC; null for a key limited to branches"`
-	To   string  `json:"to" doc:"RFC 3339, UTC; for a key limited to branches, the minute of the newest record"`
+	From *string `json:"from" nullable:"true" doc:"Time of the oldest record, RFC 3339, UTC; null for a key limited to branches"`
+	To   string  `json:"to" doc:"Time of the newest record, RFC 3339, UTC; for a key limited to branches, only its minute"`
 }
 
 // InstallationKept is how long records are kept.
 type InstallationKept struct {
-	Hours int64  `json:"hours" doc:"Older records are removed in whole hours"`
-	From  string `json:"from" doc:"RFC 3339, UTC; older records have been removed"`
+	Hours int64  `json:"hours" doc:"Number of hours that records are kept; older records are removed in whole hours"`
+	From  string `json:"from" doc:"Time from which records are kept, RFC 3339, UTC; older records have been removed"`
 }
 
 // InstallationHour describes the objects of an hour.
 type InstallationHour struct {
 	Partition string `json:"partition" example:"2026/01/01/10"`
 	Objects   int    `json:"objects"`
-	Records   *int64 `json:"records" nullable:"true" doc:"null if unknown"`
+	Records   *int64 `json:"records" nullable:"true" doc:"Number of records; null if unknown"`
 	Bytes     int64  `json:"bytes"`
-	Compacted bool   `json:"compacted" doc:"Nothing is left to merge"`
+	Compacted bool   `json:"compacted" doc:"The hour is compacted: nothing is left to merge"`
 }
 
 // InstallationIngest describes the imports.
 type InstallationIngest struct {
 	Watching    bool                    `json:"watching" doc:"Logs are imported when they are put into the folder or bucket of raw logs"`
 	LastSource  *string                 `json:"last_source" nullable:"true" doc:"Name of the log of the latest import; null if there was none"`
-	LastAt      *string                 `json:"last_at" nullable:"true" doc:"When it was imported"`
+	LastAt      *string                 `json:"last_at" nullable:"true" doc:"Time of the latest import; null if there was none"`
 	Quarantined InstallationQuarantined `json:"quarantined"`
 }
 
 // InstallationQuarantined describes the lines of imported logs that are not records.
 type InstallationQuarantined struct {
-	Lines      *int64  `json:"lines" nullable:"true" doc:"Of all imports; null if unknown"`
-	NewestCode *string `json:"newest_code" nullable:"true" doc:"Reason of the newest one; null if there is none, or its file is gone" example:"bad_json"`
-	Unreadable *string `json:"unreadable" nullable:"true" doc:"Name of the log of the newest one, if its file of such lines is damaged"`
+	Lines      *int64  `json:"lines" nullable:"true" doc:"Number of lines in the quarantine, from all imports; null if unknown"`
+	NewestCode *string `json:"newest_code" nullable:"true" doc:"Why the newest of these lines was rejected; null if there is none, or its file is gone" example:"bad_json"`
+	Unreadable *string `json:"unreadable" nullable:"true" doc:"Name of the log with the newest of these lines, if its file of rejected lines is damaged"`
 }
 
 // InstallationPrice is the price of queries.
 type InstallationPrice struct {
-	USDPerTB     float64 `json:"usd_per_tb" doc:"Of bytes that are read"`
-	MinimumBytes int64   `json:"minimum_bytes" doc:"That every query is charged for"`
+	USDPerTB     float64 `json:"usd_per_tb" doc:"Price of reading a terabyte, in US dollars"`
+	MinimumBytes int64   `json:"minimum_bytes" doc:"Number of bytes that every query is charged for, even if it reads less"`
 }
 
 // InstallationLimits are the limits of requests and answers.
 type InstallationLimits struct {
-	Filter   int               `json:"filter_bytes" doc:"Of a filter"`
-	Body     int               `json:"body_bytes" doc:"Of the body of a data request"`
-	Answer   int               `json:"answer_bytes" doc:"Of a data answer as sent"`
-	Segments int               `json:"segments" doc:"Of an answer, times series"`
-	By       int               `json:"by" doc:"Fields to group by"`
-	Limit    InstallationLimit `json:"limit" doc:"The largest limit of each data route"`
+	Filter   int               `json:"filter_bytes" doc:"Maximum size of a filter"`
+	Body     int               `json:"body_bytes" doc:"Maximum size of the body of a data request"`
+	Answer   int               `json:"answer_bytes" doc:"Maximum size of a data answer as it is sent"`
+	Segments int               `json:"segments" doc:"Maximum number of segments of an answer, multiplied by the number of series"`
+	By       int               `json:"by" doc:"Maximum number of fields to group by"`
+	Limit    InstallationLimit `json:"limit" doc:"The largest value of the parameter limit, by data route"`
 	Wait     *float64          `json:"wait_seconds" nullable:"true" doc:"How long a request waits for its query; null if unknown"`
 }
 
@@ -107,7 +107,7 @@ type InstallationKey struct {
 	Name     string       `json:"name"`
 	Scopes   []keys.Scope `json:"scopes"`
 	Branches []string     `json:"branches" doc:"Branches that the key is limited to; null: all"`
-	Expires  *string      `json:"expires" nullable:"true" doc:"When it is refused; null: never"`
+	Expires  *string      `json:"expires" nullable:"true" doc:"When the key expires; null: never"`
 }
 
 // statusRoute returns the route of the status.

@@ -1,9 +1,10 @@
-// Package bundle has the bundles of a lake. A bundle is an object with the records of several small objects of an hour,
-// its members, so that a reader opens one object in place of many. Compaction makes bundles of the objects that wait to
-// be compacted, and of those that arrived after their hour was compacted.
+// Package bundle stores the bundles of a lake. A bundle is an object with the records of several small objects of an
+// hour, its members, so that a reader opens one object instead of many. Compaction makes bundles of objects that wait to
+// be compacted, and of objects that arrived after their hour was compacted.
 //
-// Bundles are never needed. The members stay, and an item of the table names them. A reader takes a bundle only if its
-// listing has all members as they were bundled; then both have the same records. Athena reads the members.
+// No reader needs bundles. The members stay, and an item of the table lists them. A reader opens a bundle only if its
+// listing has all members, unchanged since they were bundled; then the bundle has the same records. Athena reads the
+// members.
 package bundle
 
 import (
@@ -25,7 +26,7 @@ import (
 // Bundle is an object with the records of its members.
 type Bundle struct {
 	Info    blob.Info // without Modified
-	Members []string  // their names in the bucket
+	Members []string  // names in the bucket
 }
 
 // Root is the folder of all bundles. Engines ignore names with an underscore.
@@ -34,7 +35,7 @@ const Root = "lake/_bundles/"
 // FolderOf returns the folder of the bundles of an hour.
 func FolderOf(hour lake.Partition) string { return Root + hour.String() + "/" }
 
-// NameOf returns the name of the bundle of some objects, by their names, sizes and ETags.
+// NameOf returns the name of the bundle with these members. It depends on their names, sizes and ETags.
 func NameOf(hour lake.Partition, members []blob.Info) string {
 	sorted := slices.SortedFunc(slices.Values(members), func(a, b blob.Info) int { return strings.Compare(a.Name, b.Name) })
 	h := sha256.New()
@@ -44,13 +45,13 @@ func NameOf(hour lake.Partition, members []blob.Info) string {
 	return FolderOf(hour) + hex.EncodeToString(h.Sum(nil)[:16]) + extension
 }
 
-// MostMembers is the number of members of the bundles of an hour, at most: an item of the table holds their names.
+// MostMembers is the maximum number of members in all bundles of an hour. One item of the table holds their names.
 const MostMembers = 6000
 
 // Hour is what the table knows about the bundles of an hour.
 type Hour struct {
 	Bundles []Bundle
-	Saved   time.Time // zero: there were never any
+	Saved   time.Time // zero if the hour never had bundles
 
 	item lakestate.Item
 }
@@ -66,7 +67,7 @@ func (h Hour) MemberNames() map[string]bool {
 	return all
 }
 
-// partition is the partition of the table with an item for each hour with bundles.
+// partition is the partition of the table that has an item for each hour with bundles.
 const partition = "bundles"
 
 // kept is how long an item is kept after it was saved. Renewed is the age at which it must be saved again.
@@ -104,7 +105,7 @@ func Read(ctx context.Context, table lakestate.Table, hour lake.Partition) (Hour
 	return hourOf(hour, item), nil
 }
 
-// Between yields the hours from…to, both included, that have bundles, in ascending order.
+// Between yields the hours from…to, both included, that have bundles, in ascending order. An error ends the sequence.
 func Between(ctx context.Context, table lakestate.Table, from, to lake.Partition) iter.Seq2[lake.Partition, Hour] {
 	return func(yield func(lake.Partition, Hour) bool) {
 		for item, err := range table.Between(ctx, partition, from.String(), to.String()) {
@@ -119,7 +120,7 @@ func Between(ctx context.Context, table lakestate.Table, from, to lake.Partition
 	}
 }
 
-// hourOf decodes an item. An item that cannot be decoded is one of an hour without bundles.
+// hourOf decodes an item. If the item cannot be decoded, the hour has no bundles.
 func hourOf(hour lake.Partition, item lakestate.Item) Hour {
 	h := Hour{item: item}
 	var stored storedHour
@@ -140,7 +141,7 @@ func hourOf(hour lake.Partition, item lakestate.Item) Hour {
 	return h
 }
 
-// Save replaces the bundles of an hour that was read before. The error is lakestate.ErrConflict if another writer has
+// Save replaces the bundles of h, an hour that Read returned. The error is lakestate.ErrConflict if another writer has
 // replaced them meanwhile.
 func (h Hour) Save(ctx context.Context, table lakestate.Table, now time.Time, bundles []Bundle) error {
 	stored := storedHour{Bundles: []storedBundle{}, Saved: now.UTC()}
@@ -163,7 +164,8 @@ func (h Hour) Save(ctx context.Context, table lakestate.Table, now time.Time, bu
 	return nil
 }
 
-// Add adds a bundle to those of its hour, unless a bundle has some of its members already.
+// Add adds a bundle to its hour. It reports false if one of the members is already in a bundle, or if the hour would
+// have too many members.
 func Add(
 	ctx context.Context, table lakestate.Table, hour lake.Partition, b Bundle, now func() time.Time,
 	wait func(context.Context, int) error,

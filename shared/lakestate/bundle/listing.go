@@ -11,7 +11,7 @@ import (
 	"github.com/orrery/orrery/shared/lakestate"
 )
 
-// Listing lists the objects of a lake as a lakestate.Listing does, with bundles in the place of their members.
+// Listing lists the objects of a lake as a lakestate.Listing does, with bundles instead of their members.
 type Listing struct {
 	objects *lakestate.Listing
 	table   lakestate.Table
@@ -19,7 +19,7 @@ type Listing struct {
 	doubted atomic.Int64 // until this time, in Unix milliseconds, no bundles are listed
 }
 
-// NewListing returns a Listing of a lake with that listing and table.
+// NewListing returns a Listing of the lake whose objects and table are given.
 func NewListing(objects *lakestate.Listing, table lakestate.Table, now func() time.Time) *Listing {
 	return &Listing{objects: objects, table: table, now: now}
 }
@@ -27,12 +27,12 @@ func NewListing(objects *lakestate.Listing, table lakestate.Table, now func() ti
 // doubtFor is how long no bundles are listed after a doubt.
 const doubtFor = 10 * time.Minute
 
-// Doubt says that listed objects could not be read. One of them may be a bundle, so for some minutes their members are
-// listed, as other engines read them.
+// Doubt records that a listed object could not be read. The object may be a bundle, so for some minutes the listing has
+// members instead of bundles, like the listings of other engines.
 func (l *Listing) Doubt() { l.doubted.Store(l.now().Add(doubtFor).UnixMilli()) }
 
-// Objects yields what queries of the hours from…to, both included, may read: objects, and bundles in the place of
-// objects. The oldest hour comes first.
+// Objects yields the objects that a query of the hours from…to, both included, has to read. Bundles replace their
+// members. The oldest hour comes first.
 func (l *Listing) Objects(
 	ctx context.Context, watermark, from, to lake.Partition,
 ) iter.Seq2[blob.Info, error] {
@@ -83,7 +83,7 @@ func (l *Listing) Objects(
 	}
 }
 
-// replaced returns the objects of an hour with bundles in the place of their members. A bundle is not used if one of its
+// replaced returns the objects of an hour, with bundles instead of their members. A bundle is not used if one of its
 // members was removed, replaced, or superseded by a compacted object.
 func replaced(hour lake.Partition, listed []blob.Info, bundles []Bundle) []blob.Info {
 	left := make(map[string]blob.Info, len(listed))

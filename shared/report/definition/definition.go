@@ -67,14 +67,14 @@ const (
 type Definition struct {
 	Title    string        `json:"title,omitempty" doc:"Title of the report"`
 	Filters  string        `json:"filters" doc:"Canonical query string without a period; empty for all requests"`
-	Period   string        `json:"period" enum:"hour,day,week,month" doc:"The report is about the last one; a week begins on Monday"`
-	At       string        `json:"at,omitempty" example:"07:00" doc:"When the report is made, in the zone; absent for hourly reports"`
-	Weekday  string        `json:"weekday,omitempty" example:"monday" doc:"On which day a weekly report is made"`
-	TZ       string        `json:"tz" example:"Europe/Berlin" doc:"Zone of the calendar"`
+	Period   string        `json:"period" enum:"hour,day,week,month" doc:"The report is about the last hour, day, week or month; a week begins on Monday"`
+	At       string        `json:"at,omitempty" example:"07:00" doc:"Time of day at which the report is made, in the zone of the calendar; absent for hourly reports"`
+	Weekday  string        `json:"weekday,omitempty" example:"monday" doc:"Day on which a weekly report is made"`
+	TZ       string        `json:"tz" example:"Europe/Berlin" doc:"Time zone of the calendar"`
 	Template string        `json:"template" enum:"traffic,attack"`
 	Compare  string        `json:"compare" enum:"previous,same-weekday,none"`
-	When     string        `json:"when" enum:"always,attacks" doc:"attacks: only reports about attacks are sent"`
-	Deliver  []Destination `json:"deliver" doc:"Where the report is sent; it may be only kept, and go nowhere"`
+	When     string        `json:"when" enum:"always,attacks" doc:"always: every report is sent; attacks: only reports about attacks are sent"`
+	Deliver  []Destination `json:"deliver" doc:"Where the report is sent; if empty, the report is only kept"`
 	MaxBytes int64         `json:"max_bytes,omitempty" doc:"The report is not made if its queries would read more; absent: no limit"`
 	Paused   bool          `json:"paused"`
 	Reason   string        `json:"paused_because,omitempty" doc:"Why the server paused the report"`

@@ -17,7 +17,7 @@ import (
 // Certificate is a certificate for HTTPS in two files in PEM format.
 type Certificate struct {
 	Cert string `name:"tls-cert" env:"ORRERY_TLS_CERT" help:"Certificate to serve HTTPS with, in PEM format; a renewed one is used at once." placeholder:"FILE"`
-	Key  string `name:"tls-key" env:"ORRERY_TLS_KEY" help:"Its private key, in PEM format." placeholder:"FILE"`
+	Key  string `name:"tls-key" env:"ORRERY_TLS_KEY" help:"Private key of the certificate, in PEM format." placeholder:"FILE"`
 }
 
 func (c Certificate) Given() bool { return c.Cert != "" }

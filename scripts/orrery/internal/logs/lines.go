@@ -18,8 +18,8 @@ import (
 type LinesFlags struct {
 	Layout  string   `name:"log-format" help:"Format string: LogFormat of Apache or log_format of nginx." placeholder:"STRING"`
 	Pattern string   `help:"Regular expression whose named groups are fields." placeholder:"REGEXP"`
-	Map     []string `sep:"none" help:"For logs in JSON: the member that is a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
-	Zone    string   `help:"Time zone of times without one; default: UTC." placeholder:"ZONE"`
+	Map     []string `sep:"none" help:"For logs in JSON: the member that has the value of a field; may be repeated." placeholder:"FIELD=PATH[/N]"`
+	Zone    string   `help:"Time zone for times without one; default: UTC." placeholder:"ZONE"`
 	GeoIP   []string `name:"geoip" sep:"none" help:"MaxMind database with the places of clients; may be repeated." placeholder:"FILE"`
 	Set     []string `sep:"none" help:"Value for a field that records lack; may be repeated." placeholder:"FIELD=VALUE"`
 }

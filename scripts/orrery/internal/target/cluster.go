@@ -11,9 +11,9 @@ import (
 // of the machine can read command lines.
 type Cluster struct {
 	Trino        string `env:"ORRERY_TRINO" help:"Query this Trino cluster, not the folder." placeholder:"URL"`
-	TrinoCatalog string `env:"ORRERY_TRINO_CATALOG" default:"hive" help:"Its catalogue for Hive." placeholder:"NAME"`
+	TrinoCatalog string `env:"ORRERY_TRINO_CATALOG" default:"hive" help:"Hive catalogue of the cluster." placeholder:"NAME"`
 	TrinoSchema  string `env:"ORRERY_TRINO_SCHEMA" default:"traffic" help:"Schema of the tables." placeholder:"NAME"`
-	TrinoUser    string `env:"ORRERY_TRINO_USER" default:"orrery" help:"User; ORRERY_TRINO_PASSWORD has the password."`
+	TrinoUser    string `env:"ORRERY_TRINO_USER" default:"orrery" help:"User of the cluster; ORRERY_TRINO_PASSWORD has the password."`
 }
 
 func (c Cluster) Connect() (*trino.Client, error) {

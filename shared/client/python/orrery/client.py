@@ -279,7 +279,7 @@ class Client:
         return self._ask("whatif", question)
 
     def status(self) -> answers.Status:
-        """Returns what the server has and allows."""
+        """Returns the data, limits and routes of the server."""
         data: answers.Status = self.do("GET", "/status").json()["data"]
         return data
 

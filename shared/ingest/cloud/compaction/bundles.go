@@ -21,19 +21,19 @@ import (
 	"github.com/orrery/orrery/shared/lakestate/bundle"
 )
 
-// Bundling says what is bundled. Readers open a bundle in place of its members; package bundle explains why that is
-// safe.
+// Bundling has the limits that decide which objects are bundled. Readers open a bundle instead of its members; package
+// bundle explains why that is safe.
 type Bundling struct {
-	Open   int   // members of a bundle, at least, of an hour that has not ended
-	Ended  int   // of an hour that has ended and is not compacted yet
-	Late   int   // of objects that arrived after their hour was compacted
-	Most   int   // members of a bundle, at most
-	Member int64 // bytes of a member, at most
-	Bytes  int64 // bytes of all members, at most
+	Open   int   // minimum number of members in a bundle of an hour that has not ended
+	Ended  int   // the same for an hour that has ended and is not compacted yet
+	Late   int   // the same for objects that arrived after their hour was compacted
+	Most   int   // maximum number of members in a bundle
+	Member int64 // maximum size of a member, in bytes
+	Bytes  int64 // maximum size of all members of a bundle, in bytes
 }
 
-// bundleFresh bundles the objects of the hours that are not due to be compacted yet, the newest hour first. Of what
-// cannot be bundled, it makes a note in the report.
+// bundleFresh bundles the objects of the hours that are not due to be compacted yet, the newest hour first. If it
+// cannot bundle some objects, it adds the reason to the report.
 func (c *Compactor) bundleFresh(ctx context.Context, due lake.Partition, stop time.Time, report *Report) error {
 	s, _, err := lakestate.Load(ctx, c.Table)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *Compactor) bundleFresh(ctx context.Context, due lake.Partition, stop ti
 	return nil
 }
 
-// bundleLate bundles objects that arrived after their hours were compacted, on some days.
+// bundleLate bundles objects of some days that arrived after their hours were compacted.
 func (c *Compactor) bundleLate(
 	ctx context.Context, days map[lake.Day]lakestate.DayCount, stop time.Time, report *Report,
 ) error {
@@ -92,7 +92,7 @@ func (c *Compactor) bundleLate(
 	return nil
 }
 
-// bundleHour bundles those of the objects of an hour that no bundle has. It returns false if the time is up or the
+// bundleHour bundles the objects of an hour that are not in a bundle yet. It returns false if the time is up or the
 // context has ended.
 func (c *Compactor) bundleHour(
 	ctx context.Context, hour lake.Partition, objects []blob.Info, least int, stop time.Time, report *Report,
@@ -135,8 +135,8 @@ func (c *Compactor) bundleHour(
 	return inTime && err == nil
 }
 
-// renewBundles removes the bundles of an hour that were replaced or removed since they were put, and has the table keep the
-// others. It returns the names of the members of these.
+// renewBundles removes the bundles of an hour that were replaced or removed since they were put. It saves the others if
+// something changed, or if the table would forget them soon, and returns the names of their members.
 func (c *Compactor) renewBundles(
 	ctx context.Context, hour lake.Partition, known bundle.Hour,
 ) (members map[string]bool, _ error) {
@@ -171,7 +171,7 @@ func (c *Compactor) renewBundles(
 	return bundle.Hour{Bundles: sound}.MemberNames(), nil
 }
 
-// groupsToBundle groups the objects that may become bundles, in the order in which they arrived.
+// groupsToBundle returns the groups of objects to bundle. The objects are in the order in which they arrived.
 func (c *Compactor) groupsToBundle(objects []blob.Info, bundled map[string]bool, least int) (groups [][]blob.Info) {
 	var small []blob.Info
 	for _, info := range objects {
@@ -201,8 +201,8 @@ func (c *Compactor) groupsToBundle(objects []blob.Info, bundled map[string]bool,
 	return groups
 }
 
-// bundle puts the bundle of some objects, and has the table name it. It leaves out objects of a newer schema. If an
-// object is damaged, there is no bundle: a query that fails at the object, or compaction, finds it out.
+// bundle puts the bundle of some objects, and adds it to the table. It leaves out objects of a newer schema. If an
+// object is damaged, it makes no bundle: compaction, or a query that fails at the object, reports the damage.
 func (c *Compactor) bundle(ctx context.Context, hour lake.Partition, group []blob.Info) (added bool, err error) {
 	dir, err := os.MkdirTemp(c.Scratch, "bundle-")
 	if err != nil {
@@ -250,11 +250,11 @@ func (c *Compactor) bundle(ctx context.Context, hour lake.Partition, group []blo
 	return bundle.Add(ctx, c.Table, hour, b, c.Now, c.Wait)
 }
 
-// units returns objects of an hour that are merged together: the members of a bundle, or one object.
+// units divides the objects of an hour into units that are merged together: the members of a bundle, or one object.
 func (c *Compactor) units(ctx context.Context, hour lake.Partition, objects []blob.Info) [][]blob.Info {
 	known, err := bundle.Read(ctx, c.Table, hour)
 	if err != nil {
-		known = bundle.Hour{} // then all objects are read
+		known = bundle.Hour{} // without bundles, all objects are merged
 	}
 	number := map[string]int{}
 	for i, b := range known.Bundles {
@@ -273,8 +273,9 @@ func (c *Compactor) units(ctx context.Context, hour lake.Partition, objects []bl
 	return slices.DeleteFunc(units, func(unit []blob.Info) bool { return len(unit) == 0 })
 }
 
-// mergeBundles creates the compacted object of a group from the bundles of its objects, and from the objects that have
-// none. It reports whether it could: if no bundle helps, or one is damaged, the objects themselves are merged.
+// mergeBundles creates the compacted object of a group from bundles and from the objects that are in no bundle. It
+// reports false if the group has no whole bundle, or if a bundle is damaged. Then the caller merges the objects
+// themselves.
 func (c *Compactor) mergeBundles(
 	ctx context.Context, hour lake.Partition, dir, name string, group []string,
 ) (merged bool, _ error) {
@@ -312,7 +313,7 @@ func (c *Compactor) mergeBundles(
 	if err := os.Mkdir(into, 0o700); err != nil {
 		return false, fmt.Errorf("make scratch directory: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(into) }() // with dir at the latest
+	defer func() { _ = os.RemoveAll(into) }() // otherwise it is removed with dir
 	copies, err := c.download(ctx, into, names)
 	if err != nil {
 		return false, ctx.Err()
@@ -330,7 +331,7 @@ func (c *Compactor) mergeBundles(
 	return true, c.putMerged(ctx, name, file)
 }
 
-// sweepBundles removes the bundles of the fresh objects of an hour that was compacted so long ago that no query reads
+// sweepBundles removes the bundles of fresh objects of an hour. The hour was compacted so long ago that no query reads
 // them any more.
 func (c *Compactor) sweepBundles(ctx context.Context, hour lake.Partition) error {
 	known, err := bundle.Read(ctx, c.Table, hour)
