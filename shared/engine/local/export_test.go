@@ -1,5 +1,7 @@
 package local
 
+import "time"
+
 // OnlySQL makes the engine leave nothing to the scan.
 func (e *Engine) OnlySQL() { e.onlySQL = true }
 
@@ -8,6 +10,9 @@ func (e *Engine) OnlySQL() { e.onlySQL = true }
 func (e *Engine) SetSizes(answer, part int64, rows, places int) {
 	e.sizes = sizes{answer, part, rows, places}
 }
+
+// SetPatience sets how long a query waits for memory that other queries use.
+func (e *Engine) SetPatience(d time.Duration) { e.patience = d }
 
 // UseMemory takes so much memory of scans for a caller that none is left for another scan, until giveBack is called.
 func (e *Engine) UseMemory(caller string) (giveBack func()) {

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/engine/scan"
@@ -48,6 +49,8 @@ type Engine struct {
 	scan    scan.Options
 	sizes   sizes
 	onlySQL bool // DuckDB answers everything, as some tests need
+
+	patience time.Duration // how long a query waits for memory that other queries use
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -63,6 +66,7 @@ func New(index engine.Index, duckDB DuckDB, options scan.Options) (*Engine, erro
 	options.Shared, options.Pools = engine.NewMemory(scanMemory, scanShare), &scan.WorkerPools{}
 	return &Engine{
 		index: index, duckDB: duckDB, records: newRecords(), scan: options, sizes: defaultSizes,
+		patience: defaultPatience,
 	}, nil
 }
 

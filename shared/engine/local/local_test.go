@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -686,33 +685,35 @@ func TestQueriesWaitForMemory(t *testing.T) {
 	store := enginetest.NewStore(t, enginetest.Records(t, 100, 5))
 	q := bind(t, hours, query.Stats{SegmentSeconds: 60})
 	for name, c := range map[string]struct {
-		ends  time.Duration // of the other queries
-		limit time.Duration // of the query
-		want  fault.Kind    // Internal: no error
-		after time.Duration
+		ends            bool // of the other queries
+		patience, limit time.Duration
+		want            fault.Kind // Internal: no error
 	}{
-		"they end soon":        {ends: 3 * time.Second, limit: time.Hour, after: 3 * time.Second},
-		"they do not end soon": {ends: time.Hour, limit: time.Hour, want: fault.Unavailable, after: 20 * time.Second},
-		"the time is over":     {ends: time.Hour, limit: time.Second, want: fault.Timeout, after: time.Second},
+		"they end":             {ends: true, patience: time.Hour, limit: time.Hour},
+		"they do not end soon": {patience: time.Millisecond, limit: time.Hour, want: fault.Unavailable},
+		"the time is over":     {patience: time.Hour, limit: time.Millisecond, want: fault.Timeout},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				e := openWithout(t, store)
-				time.AfterFunc(c.ends, e.UseMemory("a"))
-				ctx, stop := context.WithTimeout(engine.WithCaller(t.Context(), "a"), c.limit)
-				defer stop()
-				began := time.Now()
+			e := openWithout(t, store)
+			e.SetPatience(c.patience)
+			giveBack := e.UseMemory("a")
+			ctx, stop := context.WithTimeout(engine.WithCaller(t.Context(), "a"), c.limit)
+			defer stop()
+			failed := make(chan error)
+			go func() {
 				_, _, err := e.Run(ctx, q)
-				if (err == nil) != (c.want == fault.Internal) || err != nil && fault.KindOf(err) != c.want {
-					t.Errorf("error %v, want kind %v", err, c.want)
-				}
-				if waited := time.Since(began); waited != c.after {
-					t.Errorf("it has waited for %s, want %s", waited, c.after)
-				}
-				if _, _, err := e.Run(engine.WithCaller(t.Context(), "b"), q); err != nil {
-					t.Errorf("another caller: %v", err)
-				}
-			})
+				failed <- err
+			}()
+			if c.ends {
+				giveBack()
+			}
+			err := <-failed
+			if (err == nil) != (c.want == fault.Internal) || err != nil && fault.KindOf(err) != c.want {
+				t.Errorf("error %v, want kind %v", err, c.want)
+			}
+			if _, _, err := e.Run(engine.WithCaller(t.Context(), "b"), q); err != nil {
+				t.Errorf("another caller: %v", err)
+			}
 		})
 	}
 }

@@ -119,7 +119,7 @@ type way struct {
 func (e *Engine) answerPatiently(
 	ctx context.Context, q query.Query, objects []lake.Object,
 ) (answer query.Answer, way way, err error) {
-	waiting, stop := context.WithTimeout(ctx, patience)
+	waiting, stop := context.WithTimeout(ctx, e.patience)
 	defer stop()
 	for {
 		answer, way, err = e.answer(ctx, q, objects)
@@ -129,8 +129,8 @@ func (e *Engine) answerPatiently(
 	}
 }
 
-// patience is how long a query waits for memory that other queries use. An ordinary query takes less time.
-const patience = 20 * time.Second
+// defaultPatience is how long a query waits for memory that other queries use. An ordinary query takes less time.
+const defaultPatience = 20 * time.Second
 
 // answer answers q over exactly the given objects.
 func (e *Engine) answer(ctx context.Context, q query.Query, objects []lake.Object) (query.Answer, way, error) {
