@@ -156,6 +156,8 @@ func (d *deployment) withoutFaults() (end func()) {
 func (d *deployment) sequential() *cloud.Store {
 	config := d.config()
 	config.Copies, config.Footers, config.Options = 1, 1, ingest.Options{Workers: 1}
+	config.Bundling = cloud.DefaultBundling
+	config.Bundling.Open = 2
 	return d.cloudOf(config)
 }
 
@@ -435,7 +437,10 @@ func TestFunctionsUseTheirGrants(t *testing.T) {
 			t.Fatal(sent, err)
 		}
 		d.put("raw/c", daysOf(2, 1)) // once it is compacted, the first day is whole
-		tasks := append(d.tasks(), d.importing("raw/c"), d.compactingAt(72*time.Hour))
+		d.put("raw/d", records(1, 2, 73*time.Hour))
+		d.put("raw/e", records(2, 3, 73*time.Hour/2))
+		tasks := append(d.tasks(), d.importing("raw/c"), d.compactingAt(72*time.Hour),
+			d.importing("raw/d"), d.importing("raw/e"), d.compactingAt(73*time.Hour))
 		for _, task := range tasks {
 			dead := false
 			d.network.Script = func(_ int, r *http.Request) faulttest.Fault {
