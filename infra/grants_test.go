@@ -18,6 +18,7 @@ import (
 	"github.com/orrery/orrery/shared/keys"
 	"github.com/orrery/orrery/shared/lake"
 	"github.com/orrery/orrery/shared/lakestate"
+	"github.com/orrery/orrery/shared/lakestate/bundle"
 	"github.com/orrery/orrery/shared/lambdas"
 	"github.com/orrery/orrery/shared/permissions"
 	"github.com/orrery/orrery/shared/planet"
@@ -63,6 +64,7 @@ func TestGrantsCoverStoreActions(t *testing.T) {
 		"state":           {func(f function) bool { return f.readsLake() || f.asksAthena() }, readState},
 		"column sizes":    {function.asksAthena, readColumnSizes},
 		"day counts":      {func(f function) bool { return f.Name == "status" || f.asksAthena() }, readDayCounts},
+		"bundles":         {function.asksAthena, readBundles},
 		"suspects":        {function.asksAthena, reportSuspect},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -287,6 +289,13 @@ func useQueries(t *testing.T, open openTable) {
 func readState(t *testing.T, open openTable) {
 	if _, err := lakestate.NewStates(lakestate.Over(tabledynamo.New(open(t))), time.Now).State(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+func readBundles(t *testing.T, open openTable) {
+	const first = lake.Partition(490_000)
+	for hour := range bundle.Between(t.Context(), lakestate.Over(tabledynamo.New(open(t))), first, first+9) {
+		t.Errorf("hour %s has bundles", hour)
 	}
 }
 
