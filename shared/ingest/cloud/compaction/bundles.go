@@ -49,12 +49,7 @@ func (c *Compactor) bundleFresh(ctx context.Context, due lake.Partition, stop ti
 			hours[hour] = append(hours[hour], info)
 		}
 	}
-	newest := make([]lake.Partition, 0, len(hours))
-	for hour := range hours {
-		newest = append(newest, hour)
-	}
-	slices.SortFunc(newest, func(a, b lake.Partition) int { return cmp.Compare(b, a) })
-	for _, hour := range newest {
+	for _, hour := range slices.Backward(slices.Sorted(maps.Keys(hours))) {
 		least := c.Bundling.Ended
 		if (hour + 1).Start() > c.Now().UnixMilli() {
 			least = c.Bundling.Open
@@ -75,14 +70,9 @@ func (c *Compactor) bundleLate(
 			if sizes.Objects < c.Bundling.Late {
 				continue
 			}
-			var objects []blob.Info
-			for info, err := range c.Lake.List(ctx, bucket.CompactFolder(hour), "") {
-				if err != nil {
-					return err
-				}
-				if bucket.IsObject(info) {
-					objects = append(objects, info)
-				}
+			objects, err := c.objectsIn(ctx, bucket.CompactFolder(hour))
+			if err != nil {
+				return err
 			}
 			if !c.bundleHour(ctx, hour, objects, c.Bundling.Late, stop, report) {
 				return ctx.Err()
@@ -114,11 +104,7 @@ func (c *Compactor) bundleHour(
 	groups := c.groupsToBundle(objects, members, least)
 	var mu sync.Mutex // of the report
 	inTime, err := c.each(ctx, len(groups), func(ctx context.Context, i int) (began bool, _ error) {
-		var size int64
-		for _, info := range groups[i] {
-			size += info.Size
-		}
-		if !stop.IsZero() && c.Now().Add(c.expected(size)).After(stop) {
+		if !stop.IsZero() && c.Now().Add(c.expected(sizeOf(groups[i]))).After(stop) {
 			return false, nil
 		}
 		added, err := c.bundle(ctx, hour, groups[i])

@@ -295,14 +295,9 @@ func (s *contents) add(name string, size, rows int64, columns map[string]int64) 
 // Nothing waits for them: if they cannot be read or stored now, they are recorded when the records are counted. The
 // error is only that of ctx.
 func (c *Compactor) saveHour(ctx context.Context, hour lake.Partition, timeUp func() bool) error {
-	var objects []blob.Info
-	for info, err := range c.Lake.List(ctx, bucket.CompactFolder(hour), "") {
-		if err != nil {
-			return ctx.Err()
-		}
-		if bucket.IsObject(info) {
-			objects = append(objects, info)
-		}
+	objects, err := c.objectsIn(ctx, bucket.CompactFolder(hour))
+	if err != nil {
+		return ctx.Err()
 	}
 	sum, err := c.sizesOf(ctx, objects, timeUp)
 	if err == nil {

@@ -44,24 +44,16 @@ func (c *Compactor) planFor(ctx context.Context, hour lake.Partition) (bucket.Pl
 // newPlan groups the fresh objects of an hour up to the size of a group. The members of a bundle stay together, so that
 // the bundle can be merged in their place.
 func (c *Compactor) newPlan(ctx context.Context, hour lake.Partition) (bucket.Plan, error) {
-	var objects []blob.Info
-	for info, err := range c.Lake.List(ctx, bucket.FreshFolder(hour), "") {
-		if err != nil {
-			return bucket.Plan{}, err
-		}
-		if bucket.IsObject(info) {
-			objects = append(objects, info)
-		}
+	objects, err := c.objectsIn(ctx, bucket.FreshFolder(hour))
+	if err != nil {
+		return bucket.Plan{}, err
 	}
 	var p bucket.Plan
 	var group []string
 	var size int64
 	add := func() { p.Groups, p.Bytes = append(p.Groups, group), append(p.Bytes, size) }
 	for _, unit := range c.units(ctx, hour, objects) {
-		var bytes int64
-		for _, info := range unit {
-			bytes += info.Size
-		}
+		bytes := sizeOf(unit)
 		if len(group) > 0 && (len(group)+len(unit) > maxGroup || size+bytes > c.Group) {
 			add()
 			group, size = nil, 0
@@ -75,6 +67,26 @@ func (c *Compactor) newPlan(ctx context.Context, hour lake.Partition) (bucket.Pl
 		add()
 	}
 	return p, nil
+}
+
+// objectsIn lists the objects of the lake in a folder.
+func (c *Compactor) objectsIn(ctx context.Context, folder string) (objects []blob.Info, _ error) {
+	for info, err := range c.Lake.List(ctx, folder, "") {
+		if err != nil {
+			return nil, err
+		}
+		if bucket.IsObject(info) {
+			objects = append(objects, info)
+		}
+	}
+	return objects, nil
+}
+
+func sizeOf(objects []blob.Info) (bytes int64) {
+	for _, info := range objects {
+		bytes += info.Size
+	}
+	return bytes
 }
 
 // merge creates the compacted object of a group, unless it exists. An existing object is complete and verified, because
