@@ -429,7 +429,7 @@ func TestLists(t *testing.T) {
 				o.Partials = scan.NewPartials(1 << 20)
 			}
 			r := rand.New(rand.NewPCG(17, 19))
-			all, read := 0, 0
+			var reads reading
 			rounds := 3
 			if testing.Short() {
 				rounds = 1
@@ -445,18 +445,33 @@ func TestLists(t *testing.T) {
 				}
 				condition := []string{"", `, branch="prod"`, "", "", `, branch="staging"`}[n%5]
 				q := bind(t, fmt.Sprintf("timestamp between %s and %s%s", at(from), at(to), condition), shapes[n%len(shapes)])
-				touched := touching(q, objects)
-				found, err := answerFrom(t, q, rows, touched, o)
-				if err != nil {
-					t.Fatalf("%T %s: %v", q.Shape, q, err)
-				}
-				all, read = all+len(touched), read+len(found)
+				reads.answer(t, q, rows, objects, o)
 			}
-			t.Logf("%d of %d objects were read", read, all)
-			if 100*(all-read) < of.unread*all {
-				t.Errorf("%d of %d objects were read, want at most %d %%", read, all, 100-of.unread)
-			}
+			reads.check(t, of.unread)
 		})
+	}
+}
+
+// reading counts the objects that answers read, of all that queries touch.
+type reading struct{ read, all int }
+
+// answer compares an answer with the reference, as answerFrom does.
+func (r *reading) answer(t *testing.T, q query.Query, rows []lake.Row, objects []lake.Object, o scan.Options) {
+	t.Helper()
+	touched := touching(q, objects)
+	found, err := answerFrom(t, q, rows, touched, o)
+	if err != nil {
+		t.Fatalf("%T %s: %v", q.Shape, q, err)
+	}
+	r.all, r.read = r.all+len(touched), r.read+len(found)
+}
+
+// check checks that a percentage of the objects was not read.
+func (r *reading) check(t *testing.T, unread int) {
+	t.Helper()
+	t.Logf("%d of %d objects were read", r.read, r.all)
+	if 100*(r.all-r.read) < unread*r.all {
+		t.Errorf("%d of %d objects were read, want at most %d %%", r.read, r.all, 100-unread)
 	}
 }
 
