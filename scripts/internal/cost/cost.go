@@ -125,8 +125,9 @@ var Assumptions = []string{
 	"A page of an export has 2,500 records. It reads half of the period, on average, and one whole row group.",
 	"Values, saved filters and the status are requested as often as each data route. They need no query: a request " +
 		"takes 0.05 s on 1,024 MB or 256 MB. Every query lists the objects of its period, and the status lists those of " +
-		"four days: 1,000 at a time, in 0.1 s. Of longer periods, objects are counted by day. Compaction counts them: it runs " +
-		"480 times a day, for 1.5 s if there is nothing to merge, and lists the objects of one day each time, and those of the whole lake once a day.",
+		"four days: 1,000 at a time, in 0.1 s. Of longer periods, objects are counted by day. Compaction counts them. It runs " +
+		"480 times a day, and takes 1.5 s if there is nothing to merge. Each run lists the objects of one day, and one run a " +
+		"day lists all objects.",
 	"A scheduled report is about a day and the day before, with 23 questions; for its incidents, only the hours are " +
 		"included. Eight run at the same time for " +
 		"3 s each on 1,024 MB. Nothing of them is joined. It goes to one address as a mail of 0.1 MB. What is due is " +
@@ -136,7 +137,7 @@ var Assumptions = []string{
 		"objects: of periods of more than two days, the records of 24 hours are left, and of shorter ones those of three and a " +
 		"half hours. So do queries of timeline about more than two days.",
 	"Hours are compacted to one object for each 5 million records. A query reads 12 ranges of each object. Each period ends " +
-		"now. Its newest three hours have one object for each log, of which 64 become a bundle, within minutes. A query " +
+		"now. In its newest three hours, each log has one object, and within minutes up to 64 of these become a bundle. A query " +
 		"reads 3 ranges of such an object.",
 	"Gateway and function log 1.5 kB per request. " +
 		"Outbound data transfer, free tiers, volume discounts, taxes and support are not included.",
