@@ -120,13 +120,14 @@ func (d *Day) Encode() []byte {
 		e.statuses(s.Statuses)
 		e.statuses(s.Origins)
 	}
-	if d.Subset != (Subset{}) || d.Divided { // earlier versions of the program ended here
+	if d.Subset != (Subset{}) || len(d.Divisions) > 0 { // earlier versions of the program ended here
 		e.subset(d.Subset)
-		e.Uint(uint64(len(d.Subsets)))
-		for _, s := range d.Subsets {
-			e.subset(s)
+		for _, by := range d.Divisions {
+			e.division(by)
 		}
-		e.Bool(d.Complete)
+		if len(d.Divisions) == 0 {
+			e.division(Division{}) // earlier versions of the program expect one
+		}
 	}
 	binary.LittleEndian.PutUint32(e.Bytes[len(magic)+1:], uint32(len(e.Bytes)+sha256.Size))
 	sum := sha256.Sum256(e.Bytes)
@@ -137,6 +138,14 @@ func (d *Day) Encode() []byte {
 func (d *Day) EncodeWith(lists Lists) []byte {
 	d.Sections = lists.Sections
 	return append(d.Encode(), lists.Bytes...)
+}
+
+func (e *encoder) division(by Division) {
+	e.Uint(uint64(len(by.Subsets)))
+	for _, s := range by.Subsets {
+		e.subset(s)
+	}
+	e.Bool(by.Complete)
 }
 
 // nameKey is the name of a host, or none.
@@ -228,11 +237,12 @@ func Decode(content []byte) (*Day, error) {
 	}
 	if len(d.Bytes) > 0 {
 		day.Subset = d.subset()
-		day.Subsets = make([]Subset, d.Length())
-		for i := range day.Subsets {
-			day.Subsets[i] = d.subset()
+		for len(d.Bytes) > 0 {
+			day.Divisions = append(day.Divisions, d.division())
 		}
-		day.Complete, day.Divided = d.Bool(), day.Subset == Subset{}
+		if day.Subset != (Subset{}) {
+			day.Divisions = nil
+		}
 	}
 	if d.Failed || len(d.Bytes) > 0 {
 		return nil, ErrInvalid
@@ -244,6 +254,15 @@ func Decode(content []byte) (*Day, error) {
 type decoder struct{ varints.Reader }
 
 func (d *decoder) subset() Subset { return Subset{Field: string(d.Text()), Value: string(d.Text())} }
+
+func (d *decoder) division() (by Division) {
+	by.Subsets = make([]Subset, d.Length())
+	for i := range by.Subsets {
+		by.Subsets[i] = d.subset()
+	}
+	by.Complete = d.Bool()
+	return by
+}
 
 func (d *decoder) sum() Sum { return Sum{High: d.Int(), Low: d.Uint()} }
 

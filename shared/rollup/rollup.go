@@ -24,14 +24,12 @@ var Lengths = []int64{Hour, 6 * Hour, DayLength}
 // Day holds figures of all records of a day in UTC, or of a subset of them, or of an object of an hour. That of a week
 // has lists only, and one segment with the number of its requests.
 type Day struct {
-	Start    int64     // of the day, of the hour or of the week, in Unix seconds
-	Subset   Subset    // whose records are counted
-	Subsets  []Subset  // of the day: those with most requests
-	Complete bool      // each record is of one of these
-	Divided  bool      // it was found out which subsets the day has
-	Objects  []Object  // that have the records, in the order of their names
-	Hosts    []Host    // of each hour
-	Segments []Segment // of each length
+	Start     int64      // of the day, of the hour or of the week, in Unix seconds
+	Subset    Subset     // whose records are counted
+	Divisions []Division // of a day or week as a whole, in the order of SubsetFields; none: nobody looked for subsets
+	Objects   []Object   // that have the records, in the order of their names
+	Hosts     []Host     // of each hour
+	Segments  []Segment  // of each length
 
 	HashID   uint64    // of the HashKey of the lists
 	Sections []Section // of the lists: Values and Keys
@@ -99,7 +97,10 @@ func (d *Day) Times() (first, last int64) {
 func (d *Day) Memory() int64 {
 	const perObject, perHost, perSegment, perStatus, perSection = 128, 104, 144, 16, 80
 	bytes := perObject*len(d.Objects) + perHost*len(d.Hosts) + perSegment*len(d.Segments) +
-		perSection*(len(d.Sections)+len(d.Subsets))
+		perSection*len(d.Sections)
+	for _, of := range d.Divisions {
+		bytes += perSection * len(of.Subsets)
+	}
 	for i := range d.Segments {
 		bytes += perStatus * (len(d.Segments[i].Statuses) + len(d.Segments[i].Origins))
 	}

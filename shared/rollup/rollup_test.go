@@ -39,11 +39,13 @@ func example() *rollup.Day {
 
 func TestDecode(t *testing.T) {
 	undivided, divided, subset := example(), example(), example()
-	divided.Divided, divided.Complete = true, true
-	divided.Subsets = []rollup.Subset{{Field: "branch"}, {Field: "branch", Value: "é"}}
-	subset.Subset = divided.Subsets[1]
-	subset.Subsets = []rollup.Subset{}
-	for _, want := range []*rollup.Day{undivided, divided, subset} {
+	divided.Divisions = []rollup.Division{
+		{Subsets: []rollup.Subset{{Field: "branch"}, {Field: "branch", Value: "é"}}, Complete: true}, {Subsets: []rollup.Subset{}},
+	}
+	earlier := example()
+	earlier.Divisions = divided.Divisions[:1]
+	subset.Subset = rollup.Subset{Field: "host", Value: "a.example"}
+	for _, want := range []*rollup.Day{undivided, divided, earlier, subset} {
 		want.Bytes = len(want.Encode())
 		got, err := rollup.Decode(want.Encode())
 		if err != nil {
@@ -92,6 +94,9 @@ func TestSubsetsOf(t *testing.T) {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}
+	divided := func(subsets []rollup.Subset, complete bool) rollup.Day {
+		return rollup.Day{Divisions: []rollup.Division{{Subsets: subsets, Complete: complete}}}
+	}
 	for _, of := range []struct {
 		day  rollup.Day
 		has  [][]rollup.Subset
@@ -99,13 +104,13 @@ func TestSubsetsOf(t *testing.T) {
 		many int // parts
 	}{
 		{rollup.Day{}, [][]rollup.Subset{nil}, [][]rollup.Subset{branches("a")}, 0},
-		{rollup.Day{Subsets: branches("a")}, [][]rollup.Subset{nil}, [][]rollup.Subset{branches("a")}, 1},
+		{divided(branches("a"), false), [][]rollup.Subset{nil}, [][]rollup.Subset{branches("a")}, 1},
 		{
-			rollup.Day{Subsets: branches("a"), Complete: true}, [][]rollup.Subset{nil, branches("a"), branches("a", "b")},
+			divided(branches("a"), true), [][]rollup.Subset{nil, branches("a"), branches("a", "b")},
 			[][]rollup.Subset{branches("b")}, 0,
 		},
 		{
-			rollup.Day{Subsets: branches("b", "a"), Complete: true}, [][]rollup.Subset{nil, branches("a", "b", "c")},
+			divided(branches("b", "a"), true), [][]rollup.Subset{nil, branches("a", "b", "c")},
 			[][]rollup.Subset{branches("a"), branches("b", "c")}, 2,
 		},
 		{
@@ -123,7 +128,7 @@ func TestSubsetsOf(t *testing.T) {
 				t.Errorf("%+v has %v", of.day, subsets)
 			}
 		}
-		if lacks := of.day.Lacks(branches("c")); lacks != of.day.Complete {
+		if lacks := of.day.Lacks(branches("c")); lacks != (len(of.day.Divisions) > 0 && of.day.Divisions[0].Complete) {
 			t.Errorf("%+v lacks c: %t", of.day, lacks)
 		}
 		if of.day.Lacks(nil) || of.day.Lacks(branches("a", "c")) {
@@ -156,7 +161,7 @@ func FuzzDecode(f *testing.F) {
 	whole := example().Encode()
 	f.Add(whole[:len(whole)-32])
 	divided := example()
-	divided.Divided, divided.Subsets = true, []rollup.Subset{{Field: "branch", Value: "main"}}
+	divided.Divisions = []rollup.Division{{Subsets: []rollup.Subset{{Field: "branch", Value: "main"}}}, {Complete: true}}
 	whole = divided.Encode()
 	f.Add(whole[:len(whole)-32])
 	f.Add([]byte("orrery rollup\n\x02\x00\x00\x00\x00"))

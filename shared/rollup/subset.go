@@ -14,9 +14,17 @@ import (
 // Subset selects some records of a day: those with a value of a field. The zero Subset selects all records.
 type Subset struct{ Field, Value string }
 
-// SubsetField is the field by whose values a day is rolled up besides as a whole. Rollups of the 20 busiest hosts would
-// take a quarter of the bytes of the records, so there are none.
-const SubsetField = "branch"
+// SubsetFields are the fields by whose values a day is rolled up besides as a whole.
+var SubsetFields = []string{"branch", HostField}
+
+// HostField is the field of the subsets that have smaller lists than a day, because each has a part of its records.
+const HostField = "host"
+
+// Division tells the subsets of a day by the values of a field.
+type Division struct {
+	Subsets  []Subset // those with most requests
+	Complete bool     // each record is of one of these
+}
 
 // SubsetsOf returns the subsets whose records conditions select; none for all records. ok is false if they select others,
 // or no records. The conditions of a caller may select fewer subsets than those of the caller's key.
@@ -40,7 +48,7 @@ func subsetsOf(c query.Condition) (all []Subset) {
 	}
 	t := c.Terms[0]
 	in, isExact := t.Test.(query.TextIn)
-	if !isExact || t.Key != nil || t.Source.Layout != catalog.Scalar || t.Source.Column != SubsetField {
+	if !isExact || t.Key != nil || t.Source.Layout != catalog.Scalar || !slices.Contains(SubsetFields, t.Source.Column) {
 		return nil
 	}
 	for _, value := range slices.Compact(slices.Sorted(slices.Values(in.Values))) {
@@ -57,26 +65,49 @@ func (d *Day) Has(subsets []Subset) bool {
 	case d.Subset != Subset{}:
 		return len(subsets) == 1 && d.Subset == subsets[0]
 	}
-	return d.Complete && !slices.ContainsFunc(d.Subsets, func(s Subset) bool { return !slices.Contains(subsets, s) })
+	by := d.dividedAs(subsets)
+	return by.Complete && !slices.ContainsFunc(by.Subsets, func(s Subset) bool { return !slices.Contains(subsets, s) })
 }
 
 // Lacks reports whether a rollup is of a day without records of the subsets.
 func (d *Day) Lacks(subsets []Subset) bool {
-	return len(subsets) > 0 && d.Complete && !slices.ContainsFunc(d.Subsets, func(s Subset) bool { return slices.Contains(subsets, s) })
+	return d.dividedAs(subsets).Complete && len(d.Of(subsets)) == 0
 }
 
 // Tells reports whether the rollup of all records of a day tells which of some subsets the day has.
 func (d *Day) Tells(subsets []Subset) bool {
-	return d.Subset == Subset{} && d.Divided &&
-		(d.Complete || !slices.ContainsFunc(subsets, func(s Subset) bool { return !slices.Contains(d.Subsets, s) }))
+	by := d.dividedAs(subsets)
+	return by.Complete || len(subsets) > 0 && len(d.Of(subsets)) == len(subsets)
 }
 
-// Parts returns the subsets of a day that have rollups of their own. The only subset with records needs none.
-func (d *Day) Parts() []Subset {
-	if d.Complete && len(d.Subsets) == 1 {
-		return nil
+// Of returns those of some subsets of one field that are among the subsets of a day.
+func (d *Day) Of(subsets []Subset) (of []Subset) {
+	for _, s := range subsets {
+		if slices.Contains(d.dividedAs(subsets).Subsets, s) {
+			of = append(of, s)
+		}
 	}
-	return d.Subsets
+	return of
+}
+
+// dividedAs returns the division of a day by the field of some subsets.
+func (d *Day) dividedAs(subsets []Subset) (by Division) {
+	if len(subsets) > 0 {
+		if i := slices.Index(SubsetFields, subsets[0].Field); i >= 0 && i < len(d.Divisions) {
+			by = d.Divisions[i]
+		}
+	}
+	return by
+}
+
+// Parts returns the subsets of a day that have rollups of their own. The only subset of a field needs none.
+func (d *Day) Parts() (parts []Subset) {
+	for _, by := range d.Divisions {
+		if !by.Complete || len(by.Subsets) != 1 {
+			parts = append(parts, by.Subsets...)
+		}
+	}
+	return parts
 }
 
 // Conditions returns the conditions that select the subset.

@@ -11,9 +11,11 @@ func ForgetFooters() { footers.clear() }
 
 // SetListSizes makes the lists of new rollups small, until undo is called.
 func SetListSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
-	before := sizes
-	sizes = listSizes{texts, undivided, known, slowest, blocked, few}
-	return func() { sizes = before }
+	before, beforeOfHost := sizes, sizesOfHost
+	sizes = listSizes{listed, texts, undivided, known, slowest, blocked, few}
+	sizesOfHost = sizes
+	sizesOfHost.values = listedOfHost
+	return func() { sizes, sizesOfHost = before, beforeOfHost }
 }
 
 // SetMaxDistinct changes the limit of different values, until undo is called.
@@ -26,6 +28,6 @@ func SetMaxDistinct(n int64) (undo func()) {
 // SetPartSizes makes the lists of new parts small, until undo is called.
 func SetPartSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
 	before := partSizes
-	partSizes = listSizes{texts, undivided, known, slowest, blocked, few}
+	partSizes = listSizes{listed, texts, undivided, known, slowest, blocked, few}
 	return func() { partSizes = before }
 }

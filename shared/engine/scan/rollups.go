@@ -277,8 +277,9 @@ func (r *run) rolledUpAs(
 	case len(paths) == 1 || !day.Tells(subsets):
 		return nil, false
 	}
+	there := day.Of(subsets)
 	for i, subset := range subsets {
-		if !slices.Contains(day.Subsets, subset) {
+		if !slices.Contains(there, subset) {
 			continue
 		}
 		if _, ok := take(paths[i+1], func(day *rollup.Day) bool { return day.Subset == subset }); !ok {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
@@ -75,10 +76,18 @@ func (r *run) releaseDay(day rolledUpDay) {
 	}
 }
 
-// listed are the dimensions whose values rollups list: the default ones of facets and of diffs, and others with few
+// listed returns the dimensions whose values rollups list: the default ones of facets and of diffs, and others with few
 // values.
-var listed = func() (all []query.Dimension) {
-	for _, names := range []string{query.DefaultFacets, query.DefaultDiff, "human,monitor,monitor_reasons,upstream_status"} {
+var listed = sync.OnceValue(func() []query.Dimension {
+	return dimensionsOf(query.DefaultFacets, query.DefaultDiff, "human,monitor,monitor_reasons,upstream_status")
+})
+
+// listedOfHost returns the dimensions whose values the rollups of hosts list.
+var listedOfHost = sync.OnceValue(func() []query.Dimension { return dimensionsOf(query.DefaultFacets) })
+
+// dimensionsOf returns the dimensions of lists of names, each once.
+func dimensionsOf(lists ...string) (all []query.Dimension) {
+	for _, names := range lists {
 		by, err := query.ParseDimensions(names)
 		if err != nil {
 			panic(err)
@@ -90,12 +99,12 @@ var listed = func() (all []query.Dimension) {
 		}
 	}
 	return all
-}()
+}
 
 // lists makes the lists of a rollup, and returns the number of records. There are none if there are too many different
 // values.
 func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, requests int64, _ error) {
-	requests, err := r.listValues(ctx, groups, listed, &lists)
+	requests, err := r.listValues(ctx, groups, r.sizes.values(), &lists)
 	if err == nil {
 		err = r.listKeys(ctx, groups, nil, &lists)
 	}
@@ -110,6 +119,8 @@ func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, r
 
 // listSizes are the sizes of the lists of a rollup.
 type listSizes struct {
+	values func() []query.Dimension // that have lists
+
 	texts     int // of the values of a dimension that have most requests or blocked requests
 	undivided int // values of a dimension that are in one part
 	known     int // keys whose figures are listed, half of them by all requests and half by blocked ones
@@ -121,8 +132,11 @@ type listSizes struct {
 	few int // keys of days that are rather learned from records than excluded by comparing more of the slowest keys
 }
 
-// sizes are the sizes of new lists. Tests change them.
-var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80, few: 32}
+// sizes and sizesOfHost are the sizes of new lists. Tests change them.
+var (
+	sizes       = listSizes{values: listed, texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80, few: 32}
+	sizesOfHost = listSizes{values: listedOfHost, texts: 100, undivided: 2048, known: 400, slowest: 64, blocked: 80, few: 32}
+)
 
 // partBits divides the values of a dimension into 16 parts.
 const partBits = 4

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/orrery/orrery/shared/engine"
 	"github.com/orrery/orrery/shared/fault"
 	"github.com/orrery/orrery/shared/lake"
@@ -39,6 +41,9 @@ func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists
 		Shape: query.Stats{SegmentSeconds: rollup.Hour, GroupByHostname: true},
 	}, o)
 	defer r.giveBack()
+	if of.Subset.Field == rollup.HostField {
+		r.sizes = sizesOfHost
+	}
 	groups, err := r.survey(ctx, of.Objects)
 	if err != nil {
 		return nil, lists, err
@@ -72,6 +77,9 @@ func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists
 	if lists, _, err = r.lists(ctx, groups); err != nil {
 		return nil, lists, err
 	}
+	if of.Subset.Field == rollup.HostField { // the counts of the day are those of each host
+		return day, lists, nil
+	}
 	return day, lists, r.listCounts(ctx, groups, of.Start, of.Counted, &lists)
 }
 
@@ -99,7 +107,14 @@ func (r *run) checkAll(ctx context.Context, of ToRollUp, groups []*group, day *r
 	if of.Length < rollup.DayLength {
 		return nil
 	}
-	return r.divide(ctx, day, groups)
+	for _, field := range rollup.SubsetFields {
+		by, err := r.divide(ctx, field, groups)
+		if err != nil {
+			return err
+		}
+		day.Divisions = append(day.Divisions, by)
+	}
+	return nil
 }
 
 // CannotRollUp reports whether an error of RollUp or RollUpAll is there whenever these objects are rolled up.
@@ -120,46 +135,73 @@ func RollUpAll(ctx context.Context, of ToRollUp, o Options, write func(*rollup.D
 	if err != nil {
 		return err
 	}
-	for _, of.Subset = range day.Parts() {
-		part, lists, err := RollUp(ctx, of, o)
-		if err == nil {
-			err = write(part, lists)
-		}
-		if err != nil {
+	o.Pools = new(WorkerPools) // the parts read each column once
+	for parts := range slices.Chunk(day.Parts(), partsAtOnce) {
+		if err := rollUpParts(ctx, of, o, parts, write); err != nil {
 			return err
 		}
 	}
 	return write(day, lists)
 }
 
-// mostSubsets is the most subsets of a day.
-const mostSubsets = 20
-
-// divide finds out which subsets a day has.
-func (r *run) divide(ctx context.Context, day *rollup.Day, groups []*group) error {
-	by, err := query.ParseDimensions(rollup.SubsetField)
-	if err != nil {
-		return fmt.Errorf("parse the field of subsets: %w", err)
+// rollUpParts makes and writes the rollups of some subsets.
+func rollUpParts(
+	ctx context.Context, of ToRollUp, o Options, parts []rollup.Subset, write func(*rollup.Day, rollup.Lists) error,
+) error {
+	days, lists := make([]*rollup.Day, len(parts)), make([]rollup.Lists, len(parts))
+	all, ctx := errgroup.WithContext(ctx)
+	for i, subset := range parts {
+		all.Go(func() (err error) {
+			of := of
+			of.Subset = subset
+			days[i], lists[i], err = RollUp(ctx, of, o)
+			return err
+		})
 	}
-	shape := query.Facets{By: by, Limit: mostSubsets}
-	r.query.Shape, day.Divided = shape, true
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	for i := range parts {
+		if err := write(days[i], lists[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	mostSubsets = 20 // of a day, by the values of a field
+	partsAtOnce = 8  // subsets that are rolled up at the same time
+)
+
+// divide finds out which subsets a day has by the values of a field.
+func (r *run) divide(ctx context.Context, field string, groups []*group) (by rollup.Division, _ error) {
+	dimensions, err := query.ParseDimensions(field)
+	if err != nil {
+		return by, fmt.Errorf("parse the field of subsets: %w", err)
+	}
+	shape := query.Facets{By: dimensions, Limit: mostSubsets}
+	r.query.Shape = shape
 	found, err := r.facetsOf(ctx, shape, groups, nil)
-	if areTooMany(err) {
-		return nil
+	if err != nil {
+		if areTooMany(err) {
+			err = nil
+		}
+		return by, err
 	}
 	left := found.Requests
 	for _, facet := range found.Facets {
 		for _, v := range facet.Values {
-			subset := rollup.Subset{Field: rollup.SubsetField, Value: v.Value}
+			subset := rollup.Subset{Field: field, Value: v.Value}
 			if _, err := subset.Conditions(); err != nil {
 				continue // no filter can have the value, so nobody asks for it
 			}
-			day.Subsets = append(day.Subsets, subset)
+			by.Subsets = append(by.Subsets, subset)
 			left -= v.Requests
 		}
 	}
-	day.Complete = left == 0
-	return err
+	by.Complete = left == 0
+	return by, nil
 }
 
 func rowsOf(objects []lake.Object) (rows int64) {
