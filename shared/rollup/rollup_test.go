@@ -65,7 +65,9 @@ func TestSubsetsOf(t *testing.T) {
 		}
 		return all
 	}
+	host := rollup.Subset{Field: "host", Value: "a.example"}
 	for text, want := range map[string][]rollup.Subset{
+		`host="a.example"`: {host}, `host in ("a.example", "b.example"), host="a.example"`: {host},
 		``: nil, `branch="main"`: branches("main"), `branch in ("main")`: branches("main"), `branch=""`: branches(""),
 		`branch="main", branch in ("main")`: branches("main"), `branch in ("main", "b", "main")`: branches("b", "main"),
 		`branch in ("main", "b"), branch in ("b", "main")`: branches("b", "main"),
@@ -87,8 +89,8 @@ func TestSubsetsOf(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		`not branch="main"`, `branch!="main"`, `branch~"main"`, `host="main"`, `branch="main", status=200`,
-		`branch="main", branch="b"`, `cookies["branch"]="main"`,
+		`not branch="main"`, `branch!="main"`, `branch~"main"`, `hostname="main"`, `branch="main", status=200`,
+		`branch="main", branch="b"`, `branch="main", host="a.example"`, `host in ("a", "b"), host~"a"`, `cookies["branch"]="main"`,
 	} {
 		if got, ok := rollup.SubsetsOf(querytest.Selection(text).Conditions); ok {
 			t.Errorf("%s: %+v", text, got)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -29,11 +30,23 @@ type ToRollUp struct {
 // no lists and no counts if there are more different values than memory allows.
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
-func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists rollup.Lists, _ error) {
+func RollUp(ctx context.Context, of ToRollUp, o Options) (*rollup.Day, rollup.Lists, error) {
+	made, err := rollUp(ctx, of, o)
+	return made.day, made.lists, err
+}
+
+// madeRollup is a rollup that was made.
+type madeRollup struct {
+	day      *rollup.Day
+	lists    rollup.Lists
+	requests map[rollup.Subset]int64 // of the subsets of the day
+}
+
+func rollUp(ctx context.Context, of ToRollUp, o Options) (made madeRollup, _ error) {
 	period := query.Period{FromMs: of.Start * 1000, ToMs: (of.Start+of.Length)*1000 - 1}
 	conditions, err := of.Subset.Conditions()
 	if err != nil {
-		return nil, lists, err
+		return made, err
 	}
 	o.Partials = nil
 	r := newRun(ctx, query.Query{
@@ -46,19 +59,19 @@ func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists
 	}
 	groups, err := r.survey(ctx, of.Objects)
 	if err != nil {
-		return nil, lists, err
+		return made, err
 	}
 	defer r.end(groups)
-	day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
+	made.day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
 	if of.Length >= rollup.DayLength {
 		r.before = o.Rollups.before(of.Start, of.Subset)
 	}
 	if of.Length > rollup.DayLength {
-		lists, err = r.rollUpWeek(ctx, of, groups, day)
-		return day, lists, err
+		err := r.rollUpWeek(ctx, of, groups, &made)
+		return made, err
 	}
-	if day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
-		return nil, lists, err
+	if made.day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
+		return made, err
 	}
 	for _, seconds := range rollup.Lengths {
 		if seconds > of.Length {
@@ -67,52 +80,53 @@ func RollUp(ctx context.Context, of ToRollUp, o Options) (day *rollup.Day, lists
 		r.query.Shape = query.Timeline{SegmentSeconds: seconds}
 		segments, err := r.rolledUpSegments(ctx, groups, seconds)
 		if err != nil {
-			return nil, lists, err
+			return made, err
 		}
-		day.Segments = append(day.Segments, segments...)
+		made.day.Segments = append(made.day.Segments, segments...)
 	}
-	if err := r.checkAll(ctx, of, groups, day); err != nil {
-		return nil, lists, err
+	if err := r.checkAll(ctx, of, groups, &made); err != nil {
+		return made, err
 	}
-	if lists, _, err = r.lists(ctx, groups); err != nil {
-		return nil, lists, err
+	if made.lists, _, err = r.lists(ctx, groups); err != nil {
+		return made, err
 	}
 	if of.Subset.Field == rollup.HostField { // the counts of the day are those of each host
-		return day, lists, nil
+		return made, nil
 	}
-	return day, lists, r.listCounts(ctx, groups, of.Start, of.Counted, &lists)
+	err = r.listCounts(ctx, groups, of.Start, of.Counted, &made.lists)
+	return made, err
 }
 
 // rollUpWeek makes the lists of a week, and counts its requests. The figures of hours are only those of days.
-func (r *run) rollUpWeek(
-	ctx context.Context, of ToRollUp, groups []*group, week *rollup.Day,
-) (lists rollup.Lists, _ error) {
+func (r *run) rollUpWeek(ctx context.Context, of ToRollUp, groups []*group, made *madeRollup) error {
 	lists, requests, err := r.lists(ctx, groups)
 	if err != nil || len(lists.Sections) == 0 {
-		return lists, err
+		return err
 	}
-	week.Segments = []rollup.Segment{{Start: of.Start, Seconds: rollup.WeekLength, Requests: requests}}
-	return lists, r.checkAll(ctx, of, groups, week)
+	made.lists = lists
+	made.day.Segments = []rollup.Segment{{Start: of.Start, Seconds: rollup.WeekLength, Requests: requests}}
+	return r.checkAll(ctx, of, groups, made)
 }
 
 // checkAll checks that the rollup of all records of objects has counted them, and finds out which subsets a day or a week
 // has.
-func (r *run) checkAll(ctx context.Context, of ToRollUp, groups []*group, day *rollup.Day) error {
+func (r *run) checkAll(ctx context.Context, of ToRollUp, groups []*group, made *madeRollup) error {
 	if of.Subset != (rollup.Subset{}) {
 		return nil
 	}
-	if counted, rows := day.Requests(), rowsOf(of.Objects); counted != rows {
+	if counted, rows := made.day.Requests(), rowsOf(of.Objects); counted != rows {
 		return fmt.Errorf("%w: %d of %d records are of the day", ErrUnsupported, counted, rows)
 	}
 	if of.Length < rollup.DayLength {
 		return nil
 	}
+	made.requests = map[rollup.Subset]int64{}
 	for _, field := range rollup.SubsetFields {
-		by, err := r.divide(ctx, field, groups)
+		by, err := r.divide(ctx, field, groups, made.requests)
 		if err != nil {
 			return err
 		}
-		day.Divisions = append(day.Divisions, by)
+		made.day.Divisions = append(made.day.Divisions, by)
 	}
 	return nil
 }
@@ -131,51 +145,73 @@ func areTooMany(err error) bool {
 // records is the last, because it names the others. Its errors are those of RollUp and of write.
 func RollUpAll(ctx context.Context, of ToRollUp, o Options, write func(*rollup.Day, rollup.Lists) error) error {
 	of.Subset = rollup.Subset{}
-	day, lists, err := RollUp(ctx, of, o)
+	whole, err := rollUp(ctx, of, o)
 	if err != nil {
 		return err
 	}
-	o.Pools = new(WorkerPools) // the parts read each column once
-	for parts := range slices.Chunk(day.Parts(), partsAtOnce) {
-		if err := rollUpParts(ctx, of, o, parts, write); err != nil {
+	o.Pools = new(WorkerPools)
+	for some := range whole.parts() {
+		if err := rollUpParts(ctx, of, o, some, write); err != nil {
 			return err
 		}
 	}
-	return write(day, lists)
+	return write(whole.day, whole.lists)
+}
+
+// parts returns the subsets that have rollups of their own in lists. Those of a list are rolled up at the same time, so
+// that each column is read once for all of them. They have at most half of the requests of the day, so that they need
+// about as much memory as the day, or are one.
+func (m *madeRollup) parts() iter.Seq[[]rollup.Subset] {
+	return func(yield func([]rollup.Subset) bool) {
+		var some []rollup.Subset
+		requests := int64(0)
+		for _, subset := range m.day.Parts() {
+			if n := m.requests[subset]; len(some) > 0 && requests+n > m.day.Requests()/2 {
+				if !yield(some) {
+					return
+				}
+				some, requests = nil, 0
+			}
+			some, requests = append(some, subset), requests+m.requests[subset]
+		}
+		if len(some) > 0 {
+			yield(some)
+		}
+	}
 }
 
 // rollUpParts makes and writes the rollups of some subsets.
 func rollUpParts(
 	ctx context.Context, of ToRollUp, o Options, parts []rollup.Subset, write func(*rollup.Day, rollup.Lists) error,
 ) error {
-	days, lists := make([]*rollup.Day, len(parts)), make([]rollup.Lists, len(parts))
+	made := make([]madeRollup, len(parts))
 	all, ctx := errgroup.WithContext(ctx)
 	for i, subset := range parts {
 		all.Go(func() (err error) {
 			of := of
 			of.Subset = subset
-			days[i], lists[i], err = RollUp(ctx, of, o)
+			made[i], err = rollUp(ctx, of, o)
 			return err
 		})
 	}
 	if err := all.Wait(); err != nil {
 		return err
 	}
-	for i := range parts {
-		if err := write(days[i], lists[i]); err != nil {
+	for _, part := range made {
+		if err := write(part.day, part.lists); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const (
-	mostSubsets = 20 // of a day, by the values of a field
-	partsAtOnce = 8  // subsets that are rolled up at the same time
-)
+// mostSubsets is the most subsets of a day by the values of a field.
+const mostSubsets = 20
 
-// divide finds out which subsets a day has by the values of a field.
-func (r *run) divide(ctx context.Context, field string, groups []*group) (by rollup.Division, _ error) {
+// divide finds out which subsets a day has by the values of a field, and adds their requests.
+func (r *run) divide(
+	ctx context.Context, field string, groups []*group, requests map[rollup.Subset]int64,
+) (by rollup.Division, _ error) {
 	dimensions, err := query.ParseDimensions(field)
 	if err != nil {
 		return by, fmt.Errorf("parse the field of subsets: %w", err)
@@ -196,7 +232,7 @@ func (r *run) divide(ctx context.Context, field string, groups []*group) (by rol
 			if _, err := subset.Conditions(); err != nil {
 				continue // no filter can have the value, so nobody asks for it
 			}
-			by.Subsets = append(by.Subsets, subset)
+			by.Subsets, requests[subset] = append(by.Subsets, subset), v.Requests
 			left -= v.Requests
 		}
 	}

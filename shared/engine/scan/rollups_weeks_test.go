@@ -197,8 +197,8 @@ func TestDiffOfWeeks(t *testing.T) {
 	}
 }
 
-// TestSeveralSubsets: answers about several branches from the rollups of each of them are the reference's, also if the lists
-// are so small that records must be read, too.
+// TestSeveralSubsets: answers about several branches or hosts from the rollups of each of them are the reference's, also if
+// the lists are so small that records must be read, too.
 func TestSeveralSubsets(t *testing.T) {
 	rows, _ := threeWeeks(t)
 	r := rand.New(rand.NewPCG(21, 23))
@@ -211,6 +211,8 @@ func TestSeveralSubsets(t *testing.T) {
 		if rows[i].TsMs/86_400_000%3 == 0 && rows[i].Branch == nil {
 			rows[i].Branch = &branches[3] // each record of some days has a branch
 		}
+		host := fmt.Sprintf("h%d", min(r.IntN(26), r.IntN(26), r.IntN(26)))
+		rows[i].Host = &host
 	}
 	objects := stored(t, rows)
 	shapes := []query.Shape{
@@ -227,11 +229,13 @@ func TestSeveralSubsets(t *testing.T) {
 			addWeeks(t, folder, objects, always)
 			o := scan.Options{Rollups: scan.NewRollups(folder), NoFallback: true}
 			var reads reading
-			for n := range 12 * len(shapes) {
+			for n := range 2 * 12 * len(shapes) {
 				condition := []string{
+					`host="h0"`, `host="h3"`, `host in ("h0", "h4")`, `host in ("h1", "none")`, `host in ("h2", "h20", "h25")`,
+					`host="h1", branch="a"`,
 					`branch in ("a", "b")`, `branch in ("b", "c", "d")`, `branch in ("none", "c")`, `branch in ("a", "b", "c", "d")`,
 					`branch in ("a", "b", "c"), branch in ("c", "b", "d")`, `branch in ("a", "b"), branch="a"`,
-				}[n/2%6]
+				}[n/2%12]
 				from := []string{"2026-01-01", "2026-01-05", "2026-01-09"}[n%3]
 				q := bind(t, "timestamp between "+from+" and 2026-01-21 23:59:59.999, "+condition, shapes[n%len(shapes)])
 				reads.answer(t, q, rows, objects, o)
