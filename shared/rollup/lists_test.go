@@ -1,8 +1,10 @@
 package rollup_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,7 +22,7 @@ var key = rollup.HashKey{1, 2, 3}
 func hashOf(n int) rollup.Hash { return key.Hash(fmt.Appendf(nil, "text %d", n)) }
 
 // sectionsOf returns the contents of sections by their names.
-func sectionsOf(t *testing.T, l *rollup.Lists) map[string][]byte {
+func sectionsOf(t testing.TB, l *rollup.Lists) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
 	for _, s := range l.Sections {
@@ -72,6 +74,65 @@ func TestValues(t *testing.T) {
 		}
 		if diff := cmp.Diff(of.Values, got); diff != "" { // AddValues has sorted them
 			t.Errorf("-written +read:\n%s", diff)
+		}
+	}
+}
+
+// TestPlaces: the values of a subset are read as they were written, given those of the whole day, and those of another day
+// are refused.
+func TestPlaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	d := querytest.Dimensions("country")[0]
+	for _, bits := range []uint{0, 4} {
+		all := rollup.Values{Texts: map[rollup.Hash]string{hashOf(3).Short(): "three"}}
+		for i := range 300 {
+			all.Values = append(all.Values, rollup.Value{Hash: hashOf(i).Short(), Flagged: query.Flagged{Requests: 9, Human: 1}})
+		}
+		var whole, other rollup.Lists
+		whole.AddValues(d, all, bits)
+		other.AddValues(d, rollup.Values{Values: all.Values[1:]}, bits)
+		for _, share := range []int{0, 1, 7, 300} {
+			of := rollup.Values{Requests: 5, Texts: map[rollup.Hash]string{}}
+			for _, i := range r.Perm(300)[:share] {
+				n := 1 + r.Int64N(9)
+				of.Values = append(of.Values, rollup.Value{Hash: hashOf(i).Short(), Flagged: query.Flagged{Requests: n, Blocked: n / 2}})
+				if i == 3 || i == 4 {
+					of.Texts[hashOf(i).Short()] = fmt.Sprint(i)
+				}
+			}
+			var lists rollup.Lists
+			if err := lists.AddPlaces(d, of, &whole); err != nil {
+				t.Fatal(err)
+			}
+			sections, wholes, others := sectionsOf(t, &lists), sectionsOf(t, &whole), sectionsOf(t, &other)
+			head, err := rollup.DecodeValuesHead(sections[rollup.ValuesName(d)])
+			if err != nil || head.Requests != 5 || head.Distinct != int64(share) || head.PartBits != bits || len(head.Texts) > 1 || share == 300 && head.Texts[hashOf(4).Short()] != "4" {
+				t.Errorf("%+v, %v", head, err)
+			}
+			var got []rollup.Value
+			for part := range 1 << bits {
+				name := rollup.ValuesPartName(d, part)
+				p := rollup.ValuesPart{Values: wholes[name], Places: sections[rollup.PlacesName(d, part)]}
+				if err := p.Each(func(v *rollup.Value) { got = append(got, *v) }); err != nil {
+					t.Error(err)
+				}
+				p.Places = p.Places[:len(p.Places)-1]
+				if err := p.Each(func(*rollup.Value) {}); share == 300 && !errors.Is(err, rollup.ErrInvalid) {
+					t.Errorf("a part that is cut: %v", err)
+				}
+				p = rollup.ValuesPart{Values: others[name], Places: sections[rollup.PlacesName(d, part)]}
+				if err := p.Each(func(*rollup.Value) {}); bits == 0 && !errors.Is(err, rollup.ErrInvalid) {
+					t.Errorf("the values of another day: %v", err)
+				}
+			}
+			if diff := cmp.Diff(of.Values, got); diff != "" { // AddPlaces has sorted them
+				t.Errorf("-written +read:\n%s", diff)
+			}
+			if share == 300 {
+				if err := lists.AddPlaces(d, of, &other); !errors.Is(err, rollup.ErrInvalid) {
+					t.Errorf("a value that the day lacks: %v", err)
+				}
+			}
 		}
 	}
 }
@@ -177,6 +238,8 @@ func FuzzSections(f *testing.F) {
 	lists.AddKeys("url", rollup.Keys{
 		Tallies: []rollup.Tally{{First: 1}}, Known: []rollup.Key{{Hash: hashOf(1)}}, Members: []rollup.Member{{Hash: hashOf(1)}},
 	})
+	values := sectionsOf(f, &lists)[rollup.ValuesPartName(d, 0)]
+	f.Add([]byte{1, 0}, uint64(1)) // a place
 	for _, s := range lists.Sections {
 		f.Add(lists.Bytes[s.Offset:s.Offset+s.Length], hashOf(1).First)
 	}
@@ -189,6 +252,8 @@ func FuzzSections(f *testing.F) {
 		_, err := rollup.DecodeValuesHead(content)
 		invalid(err)
 		invalid(rollup.EachValue(content, func(*rollup.Value) {}))
+		places := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(values, crc32.MakeTable(crc32.Castagnoli)))
+		invalid(rollup.ValuesPart{Values: values, Places: append(places, content...)}.Each(func(*rollup.Value) {}))
 		if tallies, err := rollup.DecodeTallies(content); err == nil {
 			tallies.Find(hash)
 		} else {

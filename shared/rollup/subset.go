@@ -17,7 +17,7 @@ type Subset struct{ Field, Value string }
 // SubsetFields are the fields by whose values a day is rolled up besides as a whole.
 var SubsetFields = []string{"branch", HostField}
 
-// HostField is the field of the subsets that have smaller lists than a day, because each has a part of its records.
+// HostField is the field of the subsets that list only the values of the default facets.
 const HostField = "host"
 
 // Division tells the subsets of a day by the values of a field.

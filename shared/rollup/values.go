@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
+	"maps"
 	"slices"
 
 	"github.com/orrery/orrery/shared/query"
@@ -42,11 +44,30 @@ func ValuesPartName(d query.Dimension, part int) string {
 	return fmt.Sprintf("%s, part %d", ValuesName(d), part)
 }
 
+// PlacesName is the name of the section with a part of the values of a dimension in a subset of a day.
+func PlacesName(d query.Dimension, part int) string {
+	return fmt.Sprintf("places of %s, part %d", ValuesName(d), part)
+}
+
 // Part returns the number of the part with a hash, of 1<<bits parts.
 func (h Hash) Part(bits uint) int { return int(h.First >> (64 - bits)) }
 
 // AddValues adds the values of a dimension in 1<<bits parts. It sorts them.
 func (l *Lists) AddValues(d query.Dimension, v Values, bits uint) {
+	l.addHead(d, &v, bits)
+	next := 0
+	for part := range 1 << bits {
+		e := encoder{}
+		for ; next < len(v.Values) && v.Values[next].Part(bits) == part; next++ {
+			e.Bytes = v.Values[next].Hash.appendShort(e.Bytes)
+			e.flagged(v.Values[next].Flagged)
+		}
+		l.add(ValuesPartName(d, part), e.Bytes)
+	}
+}
+
+// addHead adds the ValuesHead. It sorts the values.
+func (l *Lists) addHead(d query.Dimension, v *Values, bits uint) {
 	slices.SortFunc(v.Values, func(a, b Value) int { return a.Hash.compare(b.Hash) })
 	head := encoder{}
 	head.Int(v.Requests)
@@ -60,15 +81,91 @@ func (l *Lists) AddValues(d query.Dimension, v Values, bits uint) {
 		}
 	}
 	l.add(ValuesName(d), head.Bytes)
-	next := 0
-	for part := range 1 << bits {
-		e := encoder{}
-		for ; next < len(v.Values) && v.Values[next].Part(bits) == part; next++ {
-			e.Bytes = v.Values[next].Hash.appendShort(e.Bytes)
-			e.flagged(v.Values[next].Flagged)
+}
+
+// AddPlaces adds the values of a dimension in a subset of a day. It sorts them. Instead of their hashes, it keeps their
+// places among the values of the whole day, and it removes the texts that the whole day has. If the whole day lacks any of
+// the values, the error is ErrInvalid.
+func (l *Lists) AddPlaces(d query.Dimension, v Values, whole *Lists) error {
+	content := func(name string) []byte {
+		i := slices.IndexFunc(whole.Sections, func(s Section) bool { return s.Name == name })
+		if i < 0 {
+			return nil
 		}
-		l.add(ValuesPartName(d, part), e.Bytes)
+		s := whole.Sections[i]
+		return whole.Bytes[s.Offset : s.Offset+s.Length]
 	}
+	head, err := DecodeValuesHead(content(ValuesName(d)))
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(v.Texts, func(of Hash, _ string) bool {
+		_, known := head.Texts[of]
+		return known
+	})
+	l.addHead(d, &v, head.PartBits)
+	left := v.Values
+	for part := range 1 << head.PartBits {
+		all := content(ValuesPartName(d, part))
+		e := encoder{varints.Writer{Bytes: binary.LittleEndian.AppendUint32(nil, crc32.Checksum(all, checksums))}}
+		place, last := uint64(0), uint64(0)
+		err := EachValue(all, func(of *Value) {
+			if len(left) > 0 && left[0].Hash == of.Hash {
+				e.Uint(place - last)
+				e.flagged(left[0].Flagged)
+				last, left = place, left[1:]
+			}
+			place++
+		})
+		if err != nil {
+			return err
+		}
+		l.add(PlacesName(d, part), e.Bytes)
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%w: a day lacks values of its subset", ErrInvalid)
+	}
+	return nil
+}
+
+// ValuesPart is a part of the values of a dimension in a day, or in a subset of it.
+type ValuesPart struct {
+	Values []byte // the section of ValuesPartName of the day as a whole
+	Places []byte // the section of PlacesName of the subset; nil: all values of the day are meant
+}
+
+// Each calls found with the values, sorted by hash. A value is valid until found returns. The error is ErrInvalid.
+func (p ValuesPart) Each(found func(*Value)) error {
+	if p.Places == nil {
+		return EachValue(p.Values, found)
+	}
+	if len(p.Places) < 4 || binary.LittleEndian.Uint32(p.Places) != crc32.Checksum(p.Values, checksums) {
+		return fmt.Errorf("%w: it is a subset of another one", ErrInvalid)
+	}
+	d := decoder{varints.Reader{Bytes: p.Places[4:]}}
+	left := len(d.Bytes) > 0
+	place, next := uint64(0), uint64(0)
+	if left {
+		next = d.Uint()
+	}
+	err := EachValue(p.Values, func(v *Value) {
+		if left && place == next && !d.Failed {
+			rest, valid := flagged(d.Bytes, &v.Flagged)
+			if d.Bytes = rest; !valid {
+				d.Failed = true
+				return
+			}
+			found(v)
+			if left = len(rest) > 0; left {
+				next += d.Uint()
+			}
+		}
+		place++
+	})
+	if err == nil && (left || d.Failed) {
+		err = ErrInvalid
+	}
+	return err
 }
 
 func (h Hash) compare(other Hash) int {
@@ -145,37 +242,51 @@ func (d *decoder) shortHash() (h Hash) {
 func EachValue(content []byte, found func(*Value)) error {
 	var v Value
 	for len(content) > shortHashBytes {
-		v = Value{Hash: shortHashAt(content)}
-		kind := content[shortHashBytes]
-		content = content[shortHashBytes+1:]
-		if kind == mixedRequests {
-			for _, to := range []*int64{&v.Requests, &v.Blocked, &v.Challenges, &v.Monitored, &v.Human} {
-				n, length := binary.Varint(content)
-				if length <= 0 {
-					return ErrInvalid
-				}
-				*to, content = n, content[length:]
-			}
-			found(&v)
-			continue
+		v.Hash = shortHashAt(content)
+		rest, valid := flagged(content[shortHashBytes:], &v.Flagged)
+		if !valid {
+			return ErrInvalid
 		}
-		v.Requests = 1
-		if kind&severalRequests != 0 {
-			n, length := binary.Varint(content)
-			if length <= 0 {
-				return ErrInvalid
-			}
-			v.Requests, content = n, content[length:]
-		}
-		for i, to := range []*int64{&v.Blocked, &v.Challenges, &v.Monitored, &v.Human} {
-			if kind&(1<<i) != 0 {
-				*to = v.Requests
-			}
-		}
+		content = rest
 		found(&v)
 	}
 	if len(content) > 0 {
 		return ErrInvalid
 	}
 	return nil
+}
+
+// flagged reads counts, and returns what follows them. valid is false if they are cut.
+func flagged(content []byte, f *query.Flagged) (rest []byte, valid bool) {
+	if len(content) == 0 {
+		return nil, false
+	}
+	kind := content[0]
+	content = content[1:]
+	if kind == mixedRequests {
+		for _, to := range []*int64{&f.Requests, &f.Blocked, &f.Challenges, &f.Monitored, &f.Human} {
+			n, length := binary.Varint(content)
+			if length <= 0 {
+				return nil, false
+			}
+			*to, content = n, content[length:]
+		}
+		return content, true
+	}
+	*f = query.Flagged{Requests: 1}
+	if kind&severalRequests != 0 {
+		n, length := binary.Varint(content)
+		if length <= 0 {
+			return nil, false
+		}
+		f.Requests, content = n, content[length:]
+	}
+	if kind&^severalRequests != 0 {
+		for i, to := range []*int64{&f.Blocked, &f.Challenges, &f.Monitored, &f.Human} {
+			if kind&(1<<i) != 0 {
+				*to = f.Requests
+			}
+		}
+	}
+	return content, true
 }

@@ -11,11 +11,9 @@ func ForgetFooters() { footers.clear() }
 
 // SetListSizes makes the lists of new rollups small, until undo is called.
 func SetListSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
-	before, beforeOfHost := sizes, sizesOfHost
-	sizes = listSizes{listed, texts, undivided, known, slowest, blocked, few}
-	sizesOfHost = sizes
-	sizesOfHost.values = listedOfHost
-	return func() { sizes, sizesOfHost = before, beforeOfHost }
+	before := sizes
+	sizes = listSizes{texts, undivided, known, slowest, blocked, few}
+	return func() { sizes = before }
 }
 
 // SetMaxDistinct changes the limit of different values, until undo is called.
@@ -28,6 +26,6 @@ func SetMaxDistinct(n int64) (undo func()) {
 // SetPartSizes makes the lists of new parts small, until undo is called.
 func SetPartSizes(texts, undivided, known, slowest, blocked, few int) (undo func()) {
 	before := partSizes
-	partSizes = listSizes{listed, texts, undivided, known, slowest, blocked, few}
+	partSizes = listSizes{texts, undivided, known, slowest, blocked, few}
 	return func() { partSizes = before }
 }

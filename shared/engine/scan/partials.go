@@ -277,8 +277,8 @@ func Unrolled(ctx context.Context, q query.Query, objects []lake.Object, o Optio
 	r := newRun(ctx, q, o)
 	defer r.giveBack()
 	days, rest := r.rolledUp(objects)
-	for _, day := range days {
-		for _, part := range r.sectionsOf(day) {
+	for _, parts := range r.sectionsOf(days) {
+		for _, part := range parts {
 			bytes += part.Length
 		}
 	}

@@ -120,7 +120,7 @@ func CountPart(
 		err = r.listKeys(ctx, groups, shape.Labels, &lists)
 	case query.Facets:
 		var requests int64
-		requests, err = r.listValues(ctx, groups, shape.By, &lists)
+		requests, err = r.listValues(ctx, groups, shape.By, nil, &lists)
 		day.Segments = []rollup.Segment{{Start: start, Seconds: rollup.Hour, Requests: requests}}
 	default:
 		err = fmt.Errorf("%w: %T has no parts", ErrUnsupported, shape)

@@ -120,8 +120,8 @@ func (r *Rollups) day(source Source, path string, start int64) (day *rollup.Day,
 	return day, version
 }
 
-// rollupsAt returns the paths of the rollups of a day that can answer a query about subsets: one of the subset or of the
-// day, or, for several subsets, the one of the day and then those of the subsets. A path is "" if there is no rollup.
+// rollupsAt returns the paths of the rollups of a day that can answer a query about subsets: the one of the day, and those of
+// the subsets. A path is "" if there is no rollup.
 func (r *run) rollupsAt(start int64, subsets []rollup.Subset) []string {
 	if r.source != nil {
 		return r.rolledUpAt[start]
@@ -131,17 +131,9 @@ func (r *run) rollupsAt(start int64, subsets []rollup.Subset) []string {
 
 // rollupsIn is rollupsAt for a day or a week of a folder.
 func rollupsIn(folder rollupfile.Folder, start int64, subsets []rollup.Subset) (paths []string) {
-	if len(subsets) == 1 {
-		path := folder.Path(start, subsets[0])
-		if _, err := os.Stat(path); err == nil {
-			return []string{path}
-		}
-	}
-	paths = append(paths, folder.Path(start, rollup.Subset{})) // all of its records may be of the subsets
-	if len(subsets) > 1 {
-		for _, subset := range subsets {
-			paths = append(paths, folder.Path(start, subset))
-		}
+	paths = append(paths, folder.Path(start, rollup.Subset{}))
+	for _, subset := range subsets {
+		paths = append(paths, folder.Path(start, subset))
 	}
 	return paths
 }
@@ -191,8 +183,9 @@ type rolledUpDay struct {
 	path    string
 	version fileVersion
 	objects []lake.Object
-	groups  []*group // of the objects, once they are opened
-	part    *Part    // nil: it is none
+	groups  []*group     // of the objects, once they are opened
+	part    *Part        // nil: it is none
+	whole   *rolledUpDay // of which it is a subset; nil: it is none
 }
 
 // rolledUp returns the weeks, the other days, and of others the objects, whose rollups can answer the query, the first one
@@ -261,17 +254,17 @@ func (r *run) rolledUpAs(
 	if len(paths) == 0 {
 		return nil, false
 	}
-	take := func(path string, is func(*rollup.Day) bool) (day *rollup.Day, ok bool) {
-		day, version := r.rollupOf(path, start, objects)
-		if ok = day != nil && is(day) && r.answers(day, true); ok {
-			found = append(found, rolledUpDay{Day: day, path: path, version: version, objects: objects})
-		}
-		return day, ok
+	of := func(path string) (day rolledUpDay, ok bool) {
+		day = rolledUpDay{path: path, objects: objects}
+		day.Day, day.version = r.rollupOf(path, start, objects)
+		return day, day.Day != nil && r.answers(day.Day, true)
 	}
-	day, ok := take(paths[0], func(day *rollup.Day) bool { return day.Has(subsets) })
+	day, answers := of(paths[0])
 	switch {
-	case day == nil || ok:
-		return found, ok
+	case day.Day == nil || day.Has(subsets) && !answers:
+		return nil, false
+	case day.Has(subsets):
+		return []rolledUpDay{day}, true
 	case day.Lacks(subsets):
 		return nil, true
 	case len(paths) == 1 || !day.Tells(subsets):
@@ -282,9 +275,12 @@ func (r *run) rolledUpAs(
 		if !slices.Contains(there, subset) {
 			continue
 		}
-		if _, ok := take(paths[i+1], func(day *rollup.Day) bool { return day.Subset == subset }); !ok {
+		part, answers := of(paths[i+1])
+		if !answers || part.Subset != subset {
 			return nil, false
 		}
+		part.whole = &day
+		found = append(found, part)
 	}
 	if len(found) > 1 && !addsUp(r.query.Shape) {
 		return nil, false
@@ -397,12 +393,8 @@ func (r *run) expectSections(days []rolledUpDay) error {
 	if r.source == nil {
 		return nil
 	}
-	for _, day := range days {
-		parts := r.sectionsOf(day)
-		if len(parts) == 0 {
-			continue
-		}
-		err := openFile(r.source, day.path, func(in io.ReaderAt) error { return in.(Input).Expect(parts) })
+	for path, parts := range r.sectionsOf(days) {
+		err := openFile(r.source, path, func(in io.ReaderAt) error { return in.(Input).Expect(parts) })
 		if err != nil {
 			return err
 		}
@@ -410,13 +402,38 @@ func (r *run) expectSections(days []rolledUpDay) error {
 	return nil
 }
 
-// sectionsOf returns where the sections are that the query needs of the lists of a day.
-func (r *run) sectionsOf(day rolledUpDay) (parts []parquet.Part) {
-	add := func(name string) {
-		if s, found := day.Section(name); found && s.Length > 0 {
-			parts = append(parts, parquet.Part{Offset: int64(day.Bytes) + s.Offset, Length: s.Length})
+// sectionsOf returns where the sections are that the query needs of the lists of days, by the paths of their rollups.
+func (r *run) sectionsOf(days []rolledUpDay) map[string][]parquet.Part {
+	parts := map[string][]parquet.Part{}
+	add := func(day rolledUpDay, name string) bool {
+		s, found := day.Section(name)
+		part := parquet.Part{Offset: int64(day.Bytes) + s.Offset, Length: s.Length}
+		if found && s.Length > 0 && !slices.Contains(parts[day.path], part) { // it may be of the day of several subsets
+			parts[day.path] = append(parts[day.path], part)
 		}
+		return found
 	}
+	for _, day := range days {
+		r.eachSection(func(name string) { add(day, name) }, func(d query.Dimension) {
+			add(day, rollup.ValuesName(d))
+			if day.whole != nil {
+				add(*day.whole, rollup.ValuesName(d))
+			}
+			for part := range 1 << partBits {
+				of := day
+				if add(day, rollup.PlacesName(d, part)) {
+					of = *day.whole
+				}
+				add(of, rollup.ValuesPartName(d, part))
+			}
+		})
+	}
+	return parts
+}
+
+// eachSection calls add with the names of the sections that the query needs, and values with the dimensions whose values it
+// needs.
+func (r *run) eachSection(add func(name string), values func(d query.Dimension)) {
 	switch shape := r.query.Shape.(type) {
 	case query.Counts:
 		add(rollup.CountsName(shape))
@@ -432,21 +449,12 @@ func (r *run) sectionsOf(day rolledUpDay) (parts []parquet.Part) {
 		}
 	case query.Facets:
 		for _, d := range shape.By {
-			addValues(d, add)
+			values(d)
 		}
 	case query.Diff:
 		for _, d := range shape.By {
-			addValues(d, add)
+			values(d)
 		}
-	}
-	return parts
-}
-
-// addValues calls add with the names of the sections that can have values of a dimension.
-func addValues(d query.Dimension, add func(name string)) {
-	add(rollup.ValuesName(d))
-	for part := range 1 << partBits {
-		add(rollup.ValuesPartName(d, part))
 	}
 }
 

@@ -135,6 +135,15 @@ func (w *worker) section(buffer int, day rolledUpDay, name string) ([]byte, erro
 	return content, err
 }
 
+// nextSection returns a function that reads sections, each into another buffer of the worker.
+func (w *worker) nextSection() func(day rolledUpDay, name string) ([]byte, error) {
+	buffer := -1
+	return func(day rolledUpDay, name string) ([]byte, error) {
+		buffer++
+		return w.section(buffer, day, name)
+	}
+}
+
 // keysOfDay are the keys of a column in a day.
 type keysOfDay struct {
 	day, column int

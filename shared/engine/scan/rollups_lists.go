@@ -32,6 +32,11 @@ func (r *run) section(day rolledUpDay, name string, buffer []byte) (content []by
 	return content, unusable(err)
 }
 
+// ownSection reads a section into a buffer of its own.
+func (r *run) ownSection(day rolledUpDay, name string) ([]byte, error) {
+	return r.section(day, name, nil)
+}
+
 // unusable returns an ErrUnsupported for an error of a rollup that is missing or damaged.
 func unusable(err error) error {
 	if errors.Is(err, rollup.ErrInvalid) || errors.Is(err, fs.ErrNotExist) {
@@ -101,11 +106,20 @@ func dimensionsOf(lists ...string) (all []query.Dimension) {
 	return all
 }
 
-// lists makes the lists of a rollup, and returns the number of records. There are none if there are too many different
-// values.
-func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, requests int64, _ error) {
-	requests, err := r.listValues(ctx, groups, r.sizes.values(), &lists)
-	if err == nil {
+// lists makes the lists of a rollup, given those of the whole day or week if it is of a subset. It returns the number of
+// records. There are none if there are too many different values.
+func (r *run) lists(
+	ctx context.Context, of ToRollUp, groups []*group, whole *rollup.Lists,
+) (lists rollup.Lists, requests int64, _ error) {
+	if whole != nil && len(whole.Sections) == 0 {
+		return lists, 0, nil
+	}
+	by := listed()
+	if of.Subset.Field == rollup.HostField {
+		by = listedOfHost()
+	}
+	requests, err := r.listValues(ctx, groups, by, whole, &lists)
+	if err == nil && of.Subset.Field != rollup.HostField {
 		err = r.listKeys(ctx, groups, nil, &lists)
 	}
 	switch {
@@ -119,8 +133,6 @@ func (r *run) lists(ctx context.Context, groups []*group) (lists rollup.Lists, r
 
 // listSizes are the sizes of the lists of a rollup.
 type listSizes struct {
-	values func() []query.Dimension // that have lists
-
 	texts     int // of the values of a dimension that have most requests or blocked requests
 	undivided int // values of a dimension that are in one part
 	known     int // keys whose figures are listed, half of them by all requests and half by blocked ones
@@ -132,18 +144,16 @@ type listSizes struct {
 	few int // keys of days that are rather learned from records than excluded by comparing more of the slowest keys
 }
 
-// sizes and sizesOfHost are the sizes of new lists. Tests change them.
-var (
-	sizes       = listSizes{values: listed, texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80, few: 32}
-	sizesOfHost = listSizes{values: listedOfHost, texts: 100, undivided: 2048, known: 400, slowest: 64, blocked: 80, few: 32}
-)
+// sizes are the sizes of new lists. Tests change them.
+var sizes = listSizes{texts: 100, undivided: 2048, known: 3000, slowest: 256, blocked: 80, few: 32}
 
 // partBits divides the values of a dimension into 16 parts.
 const partBits = 4
 
-// listValues lists the values of dimensions. It returns the number of records.
+// listValues lists the values of dimensions, given the lists of the whole day if they are of a subset. It returns the number
+// of records.
 func (r *run) listValues(
-	ctx context.Context, groups []*group, by []query.Dimension, lists *rollup.Lists,
+	ctx context.Context, groups []*group, by []query.Dimension, whole, lists *rollup.Lists,
 ) (requests int64, _ error) {
 	f := newFacets(r, by, flagsOfRows, addFlagged)
 	all := make([]rollup.Values, len(by))
@@ -174,11 +184,17 @@ func (r *run) listValues(
 	}
 	for i, d := range by {
 		all[i].Requests = f.by[i].present.Requests
-		bits := uint(0)
-		if len(all[i].Values) > r.sizes.undivided {
-			bits = partBits
+		if whole != nil {
+			if err := lists.AddPlaces(d, all[i], whole); err != nil {
+				return 0, unusable(err)
+			}
+		} else {
+			bits := uint(0)
+			if len(all[i].Values) > r.sizes.undivided {
+				bits = partBits
+			}
+			lists.AddValues(d, all[i], bits)
 		}
-		lists.AddValues(d, all[i], bits)
 		all[i] = rollup.Values{}
 	}
 	return f.all.Requests, nil

@@ -31,7 +31,7 @@ type ToRollUp struct {
 //
 // Errors: ErrUnsupported, *engine.ObjectError, ctx's own.
 func RollUp(ctx context.Context, of ToRollUp, o Options) (*rollup.Day, rollup.Lists, error) {
-	made, err := rollUp(ctx, of, o)
+	made, err := rollUp(ctx, of, o, nil)
 	return made.day, made.lists, err
 }
 
@@ -42,7 +42,8 @@ type madeRollup struct {
 	requests map[rollup.Subset]int64 // of the subsets of the day
 }
 
-func rollUp(ctx context.Context, of ToRollUp, o Options) (made madeRollup, _ error) {
+// rollUp is RollUp, given the lists of the whole day or week if the rollup is of a subset.
+func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (made madeRollup, _ error) {
 	period := query.Period{FromMs: of.Start * 1000, ToMs: (of.Start+of.Length)*1000 - 1}
 	conditions, err := of.Subset.Conditions()
 	if err != nil {
@@ -54,9 +55,6 @@ func rollUp(ctx context.Context, of ToRollUp, o Options) (made madeRollup, _ err
 		Shape: query.Stats{SegmentSeconds: rollup.Hour, GroupByHostname: true},
 	}, o)
 	defer r.giveBack()
-	if of.Subset.Field == rollup.HostField {
-		r.sizes = sizesOfHost
-	}
 	groups, err := r.survey(ctx, of.Objects)
 	if err != nil {
 		return made, err
@@ -67,7 +65,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options) (made madeRollup, _ err
 		r.before = o.Rollups.before(of.Start, of.Subset)
 	}
 	if of.Length > rollup.DayLength {
-		err := r.rollUpWeek(ctx, of, groups, &made)
+		err := r.rollUpWeek(ctx, of, groups, whole, &made)
 		return made, err
 	}
 	if made.day.Hosts, err = r.rolledUpHosts(ctx, groups); err != nil {
@@ -87,7 +85,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options) (made madeRollup, _ err
 	if err := r.checkAll(ctx, of, groups, &made); err != nil {
 		return made, err
 	}
-	if made.lists, _, err = r.lists(ctx, groups); err != nil {
+	if made.lists, _, err = r.lists(ctx, of, groups, whole); err != nil {
 		return made, err
 	}
 	if of.Subset.Field == rollup.HostField { // the counts of the day are those of each host
@@ -98,8 +96,10 @@ func rollUp(ctx context.Context, of ToRollUp, o Options) (made madeRollup, _ err
 }
 
 // rollUpWeek makes the lists of a week, and counts its requests. The figures of hours are only those of days.
-func (r *run) rollUpWeek(ctx context.Context, of ToRollUp, groups []*group, made *madeRollup) error {
-	lists, requests, err := r.lists(ctx, groups)
+func (r *run) rollUpWeek(
+	ctx context.Context, of ToRollUp, groups []*group, whole *rollup.Lists, made *madeRollup,
+) error {
+	lists, requests, err := r.lists(ctx, of, groups, whole)
 	if err != nil || len(lists.Sections) == 0 {
 		return err
 	}
@@ -145,13 +145,13 @@ func areTooMany(err error) bool {
 // records is the last, because it names the others. Its errors are those of RollUp and of write.
 func RollUpAll(ctx context.Context, of ToRollUp, o Options, write func(*rollup.Day, rollup.Lists) error) error {
 	of.Subset = rollup.Subset{}
-	whole, err := rollUp(ctx, of, o)
+	whole, err := rollUp(ctx, of, o, nil)
 	if err != nil {
 		return err
 	}
 	o.Pools = new(WorkerPools)
 	for some := range whole.parts() {
-		if err := rollUpParts(ctx, of, o, some, write); err != nil {
+		if err := rollUpParts(ctx, of, o, some, &whole.lists, write); err != nil {
 			return err
 		}
 	}
@@ -182,7 +182,8 @@ func (m *madeRollup) parts() iter.Seq[[]rollup.Subset] {
 
 // rollUpParts makes and writes the rollups of some subsets.
 func rollUpParts(
-	ctx context.Context, of ToRollUp, o Options, parts []rollup.Subset, write func(*rollup.Day, rollup.Lists) error,
+	ctx context.Context, of ToRollUp, o Options, parts []rollup.Subset, whole *rollup.Lists,
+	write func(*rollup.Day, rollup.Lists) error,
 ) error {
 	made := make([]madeRollup, len(parts))
 	all, ctx := errgroup.WithContext(ctx)
@@ -190,7 +191,7 @@ func rollUpParts(
 		all.Go(func() (err error) {
 			of := of
 			of.Subset = subset
-			made[i], err = rollUp(ctx, of, o)
+			made[i], err = rollUp(ctx, of, o, whole)
 			return err
 		})
 	}

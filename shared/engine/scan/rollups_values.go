@@ -127,7 +127,8 @@ type joinedValues[C any] struct {
 	dimension query.Dimension
 	number    int // of the dimension
 	counted   []countedValues[C]
-	heads     []rollup.ValuesHead // of each day
+	heads     []rollup.ValuesHead      // of each day
+	texts     []map[rollup.Hash]string // that the days tell
 }
 
 // join joins the values, part by part.
@@ -135,19 +136,21 @@ func (j *joinedValues[C]) join(
 	w *worker, days []rolledUpDay, how joining[C], take func([]valueTotal[C]) error,
 ) error {
 	bits := uint(0)
-	whole := make([][]byte, len(days)) // the values of days that are not divided
+	undivided := make([]rollup.ValuesPart, len(days))
 	j.heads = make([]rollup.ValuesHead, len(days))
 	for i, day := range days {
-		content, err := j.run.section(day, rollup.ValuesName(j.dimension), nil)
-		if err != nil {
+		var err error
+		if j.heads[i], err = j.head(day); err != nil {
 			return err
 		}
-		if j.heads[i], err = rollup.DecodeValuesHead(content); err != nil {
-			return unusable(err)
+		if day.whole != nil {
+			if _, err := j.head(*day.whole); err != nil {
+				return err
+			}
 		}
 		bits = max(bits, j.heads[i].PartBits)
 		if j.heads[i].PartBits == 0 {
-			if whole[i], err = j.run.section(day, rollup.ValuesPartName(j.dimension, 0), nil); err != nil {
+			if undivided[i], err = j.part(day, 0, j.run.ownSection); err != nil {
 				return err
 			}
 		}
@@ -157,19 +160,18 @@ func (j *joinedValues[C]) join(
 	p := valuesOfPart[C]{joining: how}
 	for part := range 1 << bits {
 		p.clear()
-		name := rollup.ValuesPartName(j.dimension, part)
 		for i, day := range days {
 			if w.ctx.Err() != nil {
 				return context.Cause(w.ctx)
 			}
-			content := whole[i]
+			values := undivided[i]
 			if j.heads[i].PartBits > 0 {
 				var err error
-				if content, err = w.section(0, day, name); err != nil {
+				if values, err = j.part(day, part, w.nextSection()); err != nil {
 					return err
 				}
 			}
-			err := rollup.EachValue(content, func(v *rollup.Value) {
+			err := values.Each(func(v *rollup.Value) {
 				if v.Part(bits) == part {
 					p.count(textHash{v.First, v.Check}, how.of(day, v))
 				}
@@ -193,6 +195,40 @@ func (j *joinedValues[C]) join(
 		}
 	}
 	return nil
+}
+
+// head reads what a day tells about its values, and keeps the texts.
+func (j *joinedValues[C]) head(day rolledUpDay) (head rollup.ValuesHead, _ error) {
+	content, err := j.run.section(day, rollup.ValuesName(j.dimension), nil)
+	if err != nil {
+		return head, err
+	}
+	if head, err = rollup.DecodeValuesHead(content); err != nil {
+		return head, unusable(err)
+	}
+	j.texts = append(j.texts, head.Texts)
+	return head, nil
+}
+
+// part reads a part of the values of a day.
+func (j *joinedValues[C]) part(
+	day rolledUpDay, part int, read func(day rolledUpDay, name string) ([]byte, error),
+) (of rollup.ValuesPart, err error) {
+	whole := day
+	if name := rollup.PlacesName(j.dimension, part); day.whole != nil && day.has(name) {
+		whole = *day.whole
+		if of.Places, err = read(day, name); err != nil {
+			return of, err
+		}
+	}
+	of.Values, err = read(whole, rollup.ValuesPartName(j.dimension, part))
+	return of, err
+}
+
+// has reports whether a day has a section.
+func (d *rolledUpDay) has(name string) bool {
+	_, found := d.Section(name)
+	return found
 }
 
 // valuesOfPart are the values of one part.
@@ -262,8 +298,8 @@ func (j *joinedValues[C]) textOf(hash textHash) (text string, found bool) {
 			return string(of.texts.At(slot.place - 1)), true
 		}
 	}
-	for _, head := range j.heads {
-		if text, found := head.Texts[hash.rolledUp()]; found {
+	for _, texts := range j.texts {
+		if text, found := texts[hash.rolledUp()]; found {
 			return text, true
 		}
 	}
@@ -277,11 +313,11 @@ func (j *joinedValues[C]) has(day rolledUpDay, i int, values map[textHash]bool) 
 		parts[hash.rolledUp().Part(j.heads[i].PartBits)] = true
 	}
 	for part := range parts {
-		content, err := j.run.section(day, rollup.ValuesPartName(j.dimension, part), nil)
+		of, err := j.part(day, part, j.run.ownSection)
 		if err != nil {
 			return false, err
 		}
-		err = rollup.EachValue(content, func(v *rollup.Value) { has = has || values[textHash{v.First, v.Check}] })
+		err = of.Each(func(v *rollup.Value) { has = has || values[textHash{v.First, v.Check}] })
 		if err != nil {
 			return false, unusable(err)
 		}

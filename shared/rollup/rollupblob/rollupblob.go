@@ -36,18 +36,11 @@ type Stored struct {
 	Older   []string             // the names of rollups of earlier versions
 }
 
-// Of returns the rollups that may have the records of subsets of the day: that of the only subset, or the one of the day
-// and, if there are several subsets, then those of each of them. The size of a rollup that is not there is 0. A day that
-// was not rolled up has none.
+// Of returns the rollups that may have the records of subsets of the day: the one of the day, and those of each of them.
+// The size of a rollup that is not there is 0. A day that was not rolled up has none.
 func (s Stored) Of(subsets []rollup.Subset) (infos []blob.Info) {
 	if s.Info.Size == 0 {
 		return nil
-	}
-	if len(subsets) == 1 {
-		if info, found := s.Subsets[subsets[0].ID()]; found {
-			return []blob.Info{info}
-		}
-		return []blob.Info{s.Info}
 	}
 	infos = append(infos, s.Info)
 	for _, subset := range subsets {

@@ -66,8 +66,8 @@ func TestDays(t *testing.T) {
 		want    []blob.Info
 	}{
 		{nil, []blob.Info{whole}},
-		{[]rollup.Subset{main}, []blob.Info{own}},
-		{[]rollup.Subset{other}, []blob.Info{whole}},
+		{[]rollup.Subset{main}, []blob.Info{whole, own}},
+		{[]rollup.Subset{other}, []blob.Info{whole, {}}},
 		{[]rollup.Subset{main, other}, []blob.Info{whole, own, {}}},
 	} {
 		if got := days[day].Of(of.subsets); !slices.Equal(got, of.want) {
