@@ -413,7 +413,7 @@ func TestOldHoursAreRemovedOnAFullDisk(t *testing.T) {
 	for day := range days {
 		at := time.Now().UTC().AddDate(0, 0, -day).Format(time.RFC3339)
 		for n := range 20 {
-			fmt.Fprintf(&text, `{"processing_stage":6,"timestamp":%q,"host":"a%d.example","status":200}`+"\n", at, n)
+			fmt.Fprintf(&text, `{"processing_stage":6,"timestamp":%q,"host":"a%d.example","status":200}`+"\n", at, n%2)
 		}
 	}
 	importLog(t, product, "a.log", text.String())
