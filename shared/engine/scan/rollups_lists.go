@@ -3,10 +3,7 @@ package scan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"slices"
 	"sync"
@@ -14,36 +11,6 @@ import (
 	"github.com/orrery/orrery/shared/query"
 	"github.com/orrery/orrery/shared/rollup"
 )
-
-// section reads a section of the lists of a day, if possible into a buffer. If it is damaged or missing, or was
-// replaced, the error is an ErrUnsupported.
-func (r *run) section(day rolledUpDay, name string, buffer []byte) (content []byte, _ error) {
-	s, found := day.Section(name)
-	if !found {
-		return nil, fmt.Errorf("%w: a rollup has no section %q", ErrUnsupported, name)
-	}
-	err := openFile(r.source, day.path, func(in io.ReaderAt) (err error) {
-		content, err = day.ReadSection(in, s, buffer)
-		return err
-	})
-	if err != nil && r.source != nil { // the records have everything, and may be easier to reach
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
-	}
-	return content, unusable(err)
-}
-
-// ownSection reads a section into a buffer of its own.
-func (r *run) ownSection(day rolledUpDay, name string) ([]byte, error) {
-	return r.section(day, name, nil)
-}
-
-// unusable returns an ErrUnsupported for an error of a rollup that is missing or damaged.
-func unusable(err error) error {
-	if errors.Is(err, rollup.ErrInvalid) || errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %w", ErrUnsupported, err)
-	}
-	return err
-}
 
 // open lists the row groups of a day that is rolled up, because records of it are needed, too.
 func (r *run) open(ctx context.Context, day *rolledUpDay) error {

@@ -61,7 +61,7 @@ func rollUp(ctx context.Context, of ToRollUp, o Options, whole *rollup.Lists) (m
 	}
 	defer r.end(groups)
 	made.day = &rollup.Day{Start: of.Start, Subset: of.Subset, Objects: identities(of.Objects), HashID: r.key.ID()}
-	if of.Length >= rollup.DayLength {
+	if of.Length >= rollup.DayLength && of.Subset.Field != rollup.HostField {
 		r.before = o.Rollups.before(of.Start, of.Subset)
 	}
 	if of.Length > rollup.DayLength {

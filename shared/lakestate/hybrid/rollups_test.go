@@ -266,6 +266,33 @@ func TestRollups(t *testing.T) {
 	again(1) // the one that is missing
 }
 
+// TestRollupsOfHosts: questions about the busiest hosts of whole days read no objects, but for topx.
+func TestRollupsOfHosts(t *testing.T) {
+	w, _ := newRolledUp(t, fiveDays(t, 900), &blobtest.Memory{})
+	e := w.engine(nil)
+	for _, hosts := range []string{`host="shop.example"`, `host in ("shop.example", "bank.example")`} {
+		for _, shape := range []query.Shape{
+			query.Stats{SegmentSeconds: 86400}, query.Facets{Limit: 7, By: querytest.Dimensions(query.DefaultFacets)},
+			query.Timeline{SegmentSeconds: 3600}, query.TopX{Limit: 5},
+		} {
+			q := bind(t, "timestamp between 2026-01-01 and 2026-01-03 23:59:59.999, "+hosts, shape)
+			answer, cost, ok := e.TryDirect(t.Context(), q)
+			if !ok {
+				t.Fatalf("%T about %s: not answered: %v", shape, hosts, w.failed)
+			}
+			if diff := enginetest.Diff(reference.Evaluate(&q, w.rows), answer); diff != "" {
+				t.Errorf("%T about %s: %s", shape, hosts, diff)
+			}
+			_, isTopX := shape.(query.TopX)
+			_, isTimeline := shape.(query.Timeline)
+			reads := isTopX || isTimeline && strings.Contains(hosts, "in") // addresses of two hosts do not add up
+			if (cost.Reused == 0) != reads {
+				t.Errorf("%T about %s: %d objects were not read", shape, hosts, cost.Reused)
+			}
+		}
+	}
+}
+
 // TestRollupsOfObjects: answers from the rollups of objects are the reference's, with and without those of days. Objects of
 // the newest two days are rolled up, and those of days that are too large.
 func TestRollupsOfObjects(t *testing.T) {

@@ -1,0 +1,116 @@
+package scan
+
+import (
+	"slices"
+
+	"github.com/orrery/orrery/shared/lake"
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
+)
+
+// addsUp reports whether the figures of two subsets of a day add up to those of both. Numbers of different addresses do
+// not, and lists of minutes are sorted.
+func addsUp(shape query.Shape) bool {
+	switch shape.(type) {
+	case query.Stats, query.TopX, query.Facets, query.Diff:
+		return true
+	}
+	return false
+}
+
+// answers reports whether a rollup has the figures for the query. all says that no other object has records of its hours.
+func (r *run) answers(day *rollup.Day, all bool) bool {
+	return day.HashID == r.key.ID() && r.coversDay(day) && fits(day, r.query.Shape, r.segments(), all)
+}
+
+// takesParts reports whether the query can be answered from some minutes of a rollup, without the rest of the day.
+func (r *run) takesParts() bool { return r.minutes != nil && !r.minutes.cut }
+
+// coversDay reports whether the figures of a rollup tell the records of the query from the others of the day. All records
+// must be of the period, or of the same period of a diff.
+func (r *run) coversDay(day *rollup.Day) bool {
+	first, last := day.Times()
+	return r.takesParts() || slices.ContainsFunc(SpansOf(r.query), func(p query.Period) bool {
+		return p.FromMs <= first && last <= p.ToMs
+	})
+}
+
+// asked returns the objects of a rollup that are listed for the query, which may be about a part of the day. Objects of
+// a source are listed by hours.
+func (r *run) asked(day *rollup.Day) []rollup.Object {
+	if !r.takesParts() {
+		return day.Objects
+	}
+	var asked []rollup.Object
+	for _, o := range day.Objects {
+		first, last := o.MinTsMs, o.MaxTsMs
+		if r.source != nil {
+			hour := lake.PartitionOf(first)
+			first, last = hour.Start(), (hour+1).Start()-1
+		}
+		if r.reach.Touches(first, last) {
+			asked = append(asked, o)
+		}
+	}
+	return asked
+}
+
+// rollsUp reports whether rollups have the figures of the query.
+func (r *run) rollsUp() bool {
+	if !r.isSubset {
+		return false
+	}
+	switch shape := r.query.Shape.(type) {
+	case query.Counts:
+		return r.minutes != nil
+	case query.Stats:
+		return shape.By == nil && !shape.Percentiles
+	case query.Timeline:
+		return slices.Contains(rollup.Lengths, shape.SegmentSeconds)
+	case query.TopX:
+		return !shape.Percentiles
+	case query.Diff:
+		return shape.Against.Kind != query.AgainstNothing
+	case query.Facets:
+		return true
+	}
+	return false
+}
+
+// fits reports whether a day has the lists or the figures for a query. The traffic of hours adds up, so stats only need
+// that no hour is in two segments. Numbers of different addresses do not add up, so a timeline needs the same segments,
+// and all of their records.
+func fits(day *rollup.Day, shape query.Shape, division query.Segmentation, all bool) bool {
+	switch shape := shape.(type) {
+	case query.Timeline:
+		ofLength := func(s rollup.Segment) bool { return s.Seconds == shape.SegmentSeconds }
+		hasLength := slices.ContainsFunc(day.Segments, ofLength)
+		return all && hasLength && !slices.ContainsFunc(day.Segments, func(s rollup.Segment) bool {
+			return ofLength(s) &&
+				(division.Start(s.Start*1000) != s.Start || division.EndMs(s.Start) != (s.Start+s.Seconds)*1000)
+		})
+	case query.Counts:
+		has, _ := day.HasCounts(shape)
+		return has
+	case query.TopX:
+		return !slices.ContainsFunc(partsOf(shape), func(part query.TopXPart) bool {
+			_, found := day.Section(rollup.MembersName(part.Column))
+			return !found
+		})
+	case query.Facets:
+		return lists(day, shape.By)
+	case query.Diff:
+		return lists(day, shape.By)
+	}
+	return !slices.ContainsFunc(day.Hosts, func(h rollup.Host) bool {
+		return division.EndMs(division.Start(h.Hour*1000)) < (h.Hour+rollup.Hour)*1000
+	})
+}
+
+// lists reports whether a rollup lists the values of dimensions.
+func lists(day *rollup.Day, by []query.Dimension) bool {
+	return !slices.ContainsFunc(by, func(d query.Dimension) bool {
+		_, found := day.Section(rollup.ValuesName(d))
+		return !found
+	})
+}

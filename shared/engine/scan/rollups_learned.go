@@ -1,0 +1,183 @@
+package scan
+
+import (
+	"context"
+	"sync"
+
+	"github.com/orrery/orrery/shared/query"
+	"github.com/orrery/orrery/shared/rollup"
+)
+
+func (t *topX) learnedKey(key dayKey) learnedKey {
+	return learnedKey{t.days[key.day].version, t.keys[key.column].column, key.hash}
+}
+
+// readKeys learns the figures of keys from the records of their days.
+func (t *topX) readKeys(ctx context.Context, all []dayKey) error {
+	byDay, byPart := map[int][]dayKey{}, map[int][]dayKey{}
+	for _, key := range all {
+		if t.days[key.day].part != nil {
+			byPart[key.day] = append(byPart[key.day], key)
+		} else {
+			byDay[key.day] = append(byDay[key.day], key)
+		}
+	}
+	for d, keys := range byDay {
+		if days := t.run.daysOf(&t.days[d]); days != nil {
+			if err := t.readWeek(ctx, days, keys); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.readDay(ctx, &t.days[d], keys); err != nil {
+			return err
+		}
+	}
+	return t.askKeys(ctx, byPart)
+}
+
+// readDay learns the figures of keys of a day from its records.
+func (t *topX) readDay(ctx context.Context, day *rolledUpDay, keys []dayKey) error {
+	r := t.run
+	if day.Subset != (rollup.Subset{}) && len(r.subsets) > 1 { // the query is about others, too
+		own, err := r.ofSubset(ctx, day.Subset)
+		if err != nil {
+			return err
+		}
+		defer own.giveBack()
+		r = own
+	}
+	if err := r.open(ctx, day); err != nil {
+		return err
+	}
+	if r != t.run {
+		t.run.opened, r.opened = append(t.run.opened, r.opened...), nil
+	}
+	wanted := map[string][]uint64{}
+	for _, key := range keys {
+		column := t.keys[key.column].column
+		wanted[column] = append(wanted[column], key.hash)
+	}
+	of, err := r.learnKeys(ctx, t.shape, day.groups, wanted)
+	if err != nil {
+		return err
+	}
+	r.releaseDay(*day)
+	for _, key := range keys {
+		t.remember(key, of.keys[key.column].keyOf(key.hash))
+	}
+	for _, k := range of.keys {
+		k.ranks.free()
+	}
+	return nil
+}
+
+// readWeek learns the figures of keys of a week from the rollups of its days, and from the records of those that lack
+// them.
+func (t *topX) readWeek(ctx context.Context, days []rolledUpDay, wanted []dayKey) error {
+	of := newTopX(t.run, t.shape, days, nil)
+	tables := make([]hashTable, len(of.keys)) // of the wanted keys of each column
+	for _, key := range wanted {
+		tables[key.column].add(key.hash)
+	}
+	found := make([][]rollup.Key, len(of.keys)) // by place; without requests: no day has the key
+	for n := range found {
+		found[n] = make([]rollup.Key, tables[n].n)
+	}
+	var mu sync.Mutex
+	err := of.eachOfDays(ctx, keysInDays{
+		columns: func(n int) bool { return tables[n].n > 0 },
+		hashes:  func(n int) []textHash { return tables[n].hashes() },
+		add: func(n, place int, key *rollup.Key) error {
+			mu.Lock()
+			defer mu.Unlock()
+			sum := &found[n][place]
+			if len(sum.Requests) == 0 {
+				*sum = *key
+				return nil
+			}
+			check := keyCheck{sum.Check, true}
+			if err := check.compare(key.Check); err != nil {
+				return err
+			}
+			figures := figuresOf(sum)
+			figures.join(figuresOf(key))
+			*sum = figures.rolledUp(textHash{sum.Hash.First, sum.Check}, []byte(sum.Text))
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range wanted {
+		learned := &found[key.column][tables[key.column].place(key.hash)]
+		if len(learned.Requests) == 0 {
+			learned = nil
+		}
+		t.remember(key, learned)
+	}
+	return nil
+}
+
+// remember keeps a key of a day with its figures; nil: the day does not have it.
+func (t *topX) remember(key dayKey, learned *rollup.Key) {
+	t.learned[key] = learned
+	t.run.rollups.learned.add(t.learnedKey(key), learned, figuresBytes)
+}
+
+// learnKeys makes the figures of the keys of columns with these hashes in row groups.
+func (r *run) learnKeys(
+	ctx context.Context, shape query.TopX, groups []*group, wanted map[string][]uint64,
+) (*topX, error) {
+	t := newTopX(r, shape, nil, groups)
+	for i := range t.found {
+		t.found[i] = true // and its rows can be read
+	}
+	for _, k := range t.keys {
+		k.spares = wanted[k.column]
+	}
+	return t, t.sumUpSpares(ctx)
+}
+
+// sumUpSpares makes the figures of the spare keys. They are few, so it first finds the row groups that have any of
+// them.
+func (t *topX) sumUpSpares(ctx context.Context) error {
+	var open []*keys
+	var columns []string
+	for _, k := range t.keys {
+		if len(k.spares) == 0 {
+			continue
+		}
+		if err := k.placeWinners(); err != nil {
+			return err
+		}
+		open, columns = append(open, k), append(columns, k.column)
+	}
+	found := make([]bool, len(t.groups))
+	err := t.run.scanColumns(ctx, t.groups, columns, func(w *worker, i int) error {
+		for _, k := range open {
+			of, err := w.topKeys(k.column)
+			if err != nil {
+				return err
+			}
+			found[i] = found[i] || len(w.number(&of, &k.places)) > 0
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.run.scanSome(ctx, t.groups, func(i int) bool { return found[i] }, func(w *worker, i int) error {
+		return t.sumUp(w, i, open)
+	})
+}
+
+// keyOf returns a key with its figures, or nil if it has no requests.
+func (k *keys) keyOf(hash uint64) *rollup.Key {
+	place := k.places.place(hash)
+	if k.texts[place] == nil {
+		return nil
+	}
+	key := k.figures[place].rolledUp(textHash{hash, k.checks[place].hash}, k.texts[place])
+	return &key
+}
