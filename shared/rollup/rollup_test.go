@@ -77,24 +77,29 @@ func TestSubsetsOf(t *testing.T) {
 		if text != "" {
 			conditions = querytest.Selection(text).Conditions
 		}
-		got, ok := rollup.SubsetsOf(conditions)
-		if diff := cmp.Diff(want, got); !ok || diff != "" {
+		got, rest, ok := rollup.SubsetsOf(conditions)
+		if diff := cmp.Diff(want, got); !ok || rest != nil || diff != "" {
 			t.Errorf("%s: %t, (-want +got):\n%s", text, ok, diff)
 		}
 		for _, subset := range got {
 			bound, err := subset.Conditions()
-			if again, ok := rollup.SubsetsOf(bound); err != nil || !ok || !slices.Equal(again, []rollup.Subset{subset}) {
+			if again, _, ok := rollup.SubsetsOf(bound); err != nil || !ok || !slices.Equal(again, []rollup.Subset{subset}) {
 				t.Errorf("%s: bound again: %+v, %t, %v", text, again, ok, err)
 			}
 		}
 	}
 	for _, text := range []string{
 		`not branch="main"`, `branch!="main"`, `branch~"main"`, `hostname="main"`, `branch="main", status=200`,
-		`branch="main", branch="b"`, `branch="main", host="a.example"`, `host in ("a", "b"), host~"a"`, `cookies["branch"]="main"`,
+		`branch="main", branch="b"`, `host="a", branch="b", host="c"`, `host in ("a", "b"), host~"a"`, `cookies["branch"]="main"`,
 	} {
-		if got, ok := rollup.SubsetsOf(querytest.Selection(text).Conditions); ok {
+		if got, _, ok := rollup.SubsetsOf(querytest.Selection(text).Conditions); ok {
 			t.Errorf("%s: %+v", text, got)
 		}
+	}
+	both := querytest.Selection(`host="a.example", branch in ("b", "main"), branch="main"`).Conditions
+	if got, rest, ok := rollup.SubsetsOf(both); !ok || !slices.Equal(got, []rollup.Subset{host}) || len(rest) != 1 ||
+		!slices.Equal(rest[0], branches("main")) {
+		t.Errorf("a host of a branch: %+v and %+v, %t", got, rest, ok)
 	}
 	divided := func(subsets []rollup.Subset, complete bool) rollup.Day {
 		return rollup.Day{Divisions: []rollup.Division{{Subsets: subsets, Complete: complete}}}

@@ -26,20 +26,34 @@ type Division struct {
 	Complete bool     // each record is of one of these
 }
 
-// SubsetsOf returns the subsets whose records conditions select; none for all records. ok is false if they select others,
-// or no records. The conditions of a caller may select fewer subsets than those of the caller's key.
-func SubsetsOf(conditions []query.Condition) (all []Subset, ok bool) {
-	for i, c := range conditions {
+// SubsetsOf returns the subsets whose records conditions select; none for all records. If the conditions are about several
+// fields, these are the subsets by the last one, and rest are those by the others. ok is false if the conditions select other
+// records, or none. The conditions of a caller may select fewer subsets than those of the caller's key.
+func SubsetsOf(conditions []query.Condition) (all []Subset, rest [][]Subset, ok bool) {
+	byField := map[string][]Subset{}
+	for _, c := range conditions {
 		of := subsetsOf(c)
-		if i > 0 {
-			of = slices.DeleteFunc(of, func(s Subset) bool { return !slices.Contains(all, s) })
+		if len(of) == 0 {
+			return nil, nil, false
+		}
+		field := of[0].Field
+		if before, several := byField[field]; several {
+			of = slices.DeleteFunc(of, func(s Subset) bool { return !slices.Contains(before, s) })
 		}
 		if len(of) == 0 {
-			return nil, false
+			return nil, nil, false
 		}
-		all = of
+		byField[field] = of
 	}
-	return all, true
+	for _, field := range SubsetFields {
+		if of := byField[field]; of != nil {
+			if all != nil {
+				rest = append(rest, all)
+			}
+			all = of
+		}
+	}
+	return all, rest, true
 }
 
 func subsetsOf(c query.Condition) (all []Subset) {

@@ -51,7 +51,7 @@ func newMinutes(r *run) *minutes {
 			m.others = append(m.others, c)
 		}
 	}
-	if m.subsets, ok = rollup.SubsetsOf(m.others); !ok {
+	if m.subsets, _, ok = rollup.SubsetsOf(m.others); !ok { // which are not about hosts
 		return nil
 	}
 	for _, span := range r.reach.Spans() {

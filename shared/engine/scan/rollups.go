@@ -218,7 +218,7 @@ func (r *run) rolledUp(objects []lake.Object) (days []rolledUpDay, rest []lake.O
 		}
 		path, of := r.rolledUpObjects[o.Path], []lake.Object{o}
 		day, version := r.rollupOf(path, o.Partition.Start()/1000, of)
-		if day != nil && day.Has(r.subsets) && r.answers(day, byHour[o.Partition] == 1) {
+		if day != nil && r.rest == nil && day.Has(r.subsets) && r.answers(day, byHour[o.Partition] == 1) {
 			days = append(days, rolledUpDay{Day: day, path: path, version: version, objects: of})
 			continue
 		}
@@ -260,6 +260,15 @@ func (r *run) rolledUpAs(
 		return day, day.Day != nil && r.answers(day.Day, true)
 	}
 	day, answers := of(paths[0])
+	for _, others := range r.rest {
+		switch {
+		case day.Day == nil:
+		case day.Lacks(others):
+			return nil, true
+		case !day.Has(others):
+			return nil, false
+		}
+	}
 	switch {
 	case day.Day == nil || day.Has(subsets) && !answers:
 		return nil, false

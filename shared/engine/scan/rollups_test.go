@@ -364,6 +364,12 @@ func TestSubsetsOfDays(t *testing.T) {
 			}
 		})
 	}
+	// Of a host and a branch, if each record of the day is of the branch.
+	o := scan.Options{Rollups: scan.NewRollups(rolledUp(t, objects, all)), NoFallback: true}
+	q := bind(t, `timestamp between 2026-01-01 and 2026-01-06, branch="main", host="shop.example"`, query.Timeline{SegmentSeconds: day})
+	if read, err := answerFrom(t, q, rows, objects, o); err != nil || len(read) != last {
+		t.Errorf("of a host and a branch, %d objects were read, want %d: %v", len(read), last, err)
+	}
 	made, _, err := scan.RollUp(t.Context(), ofDay(first+4*day, days[first+4*day]), scan.Options{})
 	if err != nil {
 		t.Fatal(err)

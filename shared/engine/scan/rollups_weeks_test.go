@@ -232,7 +232,7 @@ func TestSeveralSubsets(t *testing.T) {
 			for n := range 2 * 12 * len(shapes) {
 				condition := []string{
 					`host="h0"`, `host="h3"`, `host in ("h0", "h4")`, `host in ("h1", "none")`, `host in ("h2", "h20", "h25")`,
-					`host="h1", branch="a"`,
+					`host="h1", branch in ("a", "b", "c", "d")`,
 					`branch in ("a", "b")`, `branch in ("b", "c", "d")`, `branch in ("none", "c")`, `branch in ("a", "b", "c", "d")`,
 					`branch in ("a", "b", "c"), branch in ("c", "b", "d")`, `branch in ("a", "b"), branch="a"`,
 				}[n/2%12]

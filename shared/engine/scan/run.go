@@ -36,10 +36,11 @@ type run struct {
 	caller string
 	taken  atomic.Int64 // bytes
 
-	minutes  *minutes        // from which counts are answered; nil: they are not
-	subsets  []rollup.Subset // of whose records the query is; none: of all
-	isSubset bool            // the query is of such records, so rollups may answer it
-	source   Source          // of the objects; nil: they are files
+	minutes  *minutes          // from which counts are answered; nil: they are not
+	subsets  []rollup.Subset   // of whose records the query is; none: of all
+	rest     [][]rollup.Subset // by other fields, of which the records must be, too
+	isSubset bool              // the query is of such records, so rollups may answer it
+	source   Source            // of the objects; nil: they are files
 
 	pools *WorkerPools
 	pool  *workerPool // of the caller
@@ -84,7 +85,7 @@ func newRun(ctx context.Context, q query.Query, o Options) *run {
 	if r.minutes = newMinutes(r); r.minutes != nil {
 		r.subsets, r.isSubset = r.minutes.subsets, true
 	} else {
-		r.subsets, r.isSubset = rollup.SubsetsOf(q.Conditions)
+		r.subsets, r.rest, r.isSubset = rollup.SubsetsOf(q.Conditions)
 	}
 	r.pool = r.pools.join(r.caller, r.workers)
 	return r
