@@ -11,6 +11,16 @@ import (
 	"path/filepath"
 )
 
+// OnStep, if set, is called with the path of a file before each step of its writing that a crash can separate from the next
+// one. Tests set it before anything is written, and end the process there.
+var OnStep func(step, path string)
+
+func step(name, path string) {
+	if OnStep != nil {
+		OnStep(name, path)
+	}
+}
+
 // Extension ends the names of files that are being written. Prefix begins them.
 const Extension = ".tmp"
 
@@ -33,6 +43,7 @@ func Create(path string, content []byte) error {
 
 // write writes a file under another name in the same folder, and moves it to its place.
 func write(path string, content []byte, move func(from, to string) error) (err error) {
+	step("before a file", path)
 	file, err := os.CreateTemp(filepath.Dir(path), Prefix(path)+"*"+Extension) // with mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -45,6 +56,7 @@ func write(path string, content []byte, move func(from, to string) error) (err e
 			err = fmt.Errorf("write %s: %w", path, err)
 		}
 	}()
+	step("while a file is written", path)
 	if _, err = file.Write(content); err == nil {
 		err = file.Sync()
 	}
@@ -58,6 +70,7 @@ func write(path string, content []byte, move func(from, to string) error) (err e
 	if !bytes.Equal(written, content) {
 		return errDiffers
 	}
+	step("before a file is moved", path)
 	return move(file.Name(), path)
 }
 
