@@ -61,7 +61,7 @@ func (k *compactCommand) run(
 	}
 	var report datadir.CompactReport
 	err := withBar(c, "compacting hours", func(progress func(done, total int)) (err error) {
-		report, err = product.Store.Compact(ctx, datadir.CompactOptions{Progress: progress})
+		report, err = product.Store.Compact(ctx, datadir.CompactOptions{Memory: memory.Merge, Progress: progress})
 		return err
 	})
 	if err == nil || report.Removed > 0 && fault.IsFull(err) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,32 @@ func peakMegabytes(b *testing.B) float64 {
 		b.Fatal(err)
 	}
 	return kb / 1024
+}
+
+// BenchmarkCompactHour merges an hour of the objects of 64 logs, with addresses, paths and agents that occur once, with the
+// memory of orrery compact.
+func BenchmarkCompactHour(b *testing.B) {
+	const objects, records = 64, 12_500
+	debug.SetMemoryLimit(600 << 20)
+	debug.SetGCPercent(200)
+	for b.Loop() {
+		b.StopTimer()
+		s := openStore(b, b.TempDir())
+		for i := range objects {
+			log := gen.New(gen.Options{
+				Records: records, Seed: uint64(i), From: testTime, To: testTime.Add(time.Hour), Tail: 20,
+			})
+			if _, err := s.Import(b.Context(), fmt.Sprint(i), log, ingest.Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.StartTimer()
+		report, err := s.Compact(b.Context(), CompactOptions{Memory: 448 << 20})
+		if err != nil || report.Rows != objects*records {
+			b.Fatal(report, err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*objects*records/b.Elapsed().Seconds(), "records/s")
 }
 
 // BenchmarkCompact merges the hours of a day, each with four objects that overlap in time, and verifies the results.

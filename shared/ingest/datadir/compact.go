@@ -31,6 +31,7 @@ const DefaultGrace = 15 * time.Minute
 type CompactOptions struct {
 	MinObjects int           // hours with fewer objects are not merged; 0 for two
 	Grace      time.Duration // how long replaced objects are kept; 0 for DefaultGrace
+	Memory     int64         // bytes that a merge may take; 0 for ingest.DefaultMergeMemory
 	Progress   func(done, total int)
 }
 
@@ -123,11 +124,11 @@ func (s *Store) compactHour(
 	var merging error
 	if len(objects) >= options.MinObjects {
 		staging := filepath.Join(s.stagingRoot(), key)
-		err := s.mergeHour(ctx, hour, objects, staging, report)
+		err := s.mergeHour(ctx, hour, objects, staging, options.Memory, report)
 		if whole := withoutDamaged(ctx, err, objects, report); len(whole) < len(objects) {
 			err = nil
 			if len(whole) >= options.MinObjects {
-				err = s.mergeHour(ctx, hour, whole, staging, report)
+				err = s.mergeHour(ctx, hour, whole, staging, options.Memory, report)
 			}
 		}
 		if err != nil && !fault.IsFull(err) {
@@ -176,7 +177,7 @@ func withoutNewer(objects []lake.Object, report *CompactReport) []lake.Object {
 // the hour's lock removes objects from the hour. If Forget has removed one meanwhile, the hour is left as it is.
 // Objects that imports have added meanwhile are kept.
 func (s *Store) mergeHour(
-	ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, report *CompactReport,
+	ctx context.Context, hour lake.Partition, objects []lake.Object, staging string, memory int64, report *CompactReport,
 ) (err error) {
 	if err := errors.Join(os.RemoveAll(staging), os.MkdirAll(staging, 0o700)); err != nil {
 		return err
@@ -195,7 +196,7 @@ func (s *Store) mergeHour(
 		rows, before = rows+o.Rows, before+o.Bytes
 	}
 	name := lake.CompactName(hour, compactDigest(change.Remove))
-	merged, err := ingest.Merge(staging, ingest.StagedName(name), paths, 0)
+	merged, err := ingest.Merge(staging, ingest.StagedName(name), paths, memory)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ const (
 	importGC    = 200       // percent
 )
 
-// ForImport tunes the garbage collector for an import and returns a function that restores its settings.
+// ForImport tunes the garbage collector for an import or a compaction and returns a function that restores its settings.
 func ForImport() (undo func()) {
 	limit, percent := debug.SetMemoryLimit(importLimit), debug.SetGCPercent(importGC)
 	return func() {
@@ -21,6 +21,9 @@ func ForImport() (undo func()) {
 		debug.SetGCPercent(percent)
 	}
 }
+
+// Merge is the memory of a merge of objects, in bytes, that fits into the limit of an import.
+const Merge = 448 << 20
 
 // The memory of an export and of a report in bytes, besides what the process has anyway. Most of it is garbage: the
 // records of pages that were printed, and the columns of questions that were answered.
